@@ -1,0 +1,43 @@
+import type { Json } from './json.ts'
+import type { Message, ToolCall, ToolDefinition } from './message.ts'
+import type { Task } from './task.ts'
+
+/** What the policy did in one step, as the environment sees it: well-formed tool calls, or final text. */
+export type Action =
+  | { readonly kind: 'calls'; readonly calls: readonly ToolCall[] }
+  | { readonly kind: 'message'; readonly content: string }
+
+/** What came back from one step. */
+export interface StepOutcome {
+  /** Messages to show the policy next: tool results, or a simulated user's turn. */
+  readonly messages: readonly Message[]
+  /** Whether the episode is over. */
+  readonly done: boolean
+}
+
+/** Where an episode ended, for the verifier. Never shown to the policy. */
+export interface FinalState {
+  /** What the environment's own checker reads: for example the answer given and the expected one. */
+  readonly state: Json
+  /** Counts the environment kept, for example calls per tool. */
+  readonly counts: Readonly<Record<string, number>>
+}
+
+/** One single-use, seeded, reproducible attempt at a Task. */
+export interface Episode {
+  /** Opening messages: what the policy is shown first. */
+  readonly opening: readonly Message[]
+  readonly tools: readonly ToolDefinition[]
+  /** @throws RatchetError when the environment itself fails; what the policy did wrong is an observation, not an error. */
+  step(action: Action): Promise<StepOutcome> | StepOutcome
+  close(): Promise<FinalState> | FinalState
+  /** An independent copy at the same state, for tree search. */
+  fork?(): Episode
+}
+
+/** Opens episodes on tasks. Many are open at once. */
+export interface Environment {
+  readonly name: string
+  /** @param seed decides everything random in the episode. */
+  open(task: Task, seed: number): Promise<Episode> | Episode
+}

@@ -1,0 +1,76 @@
+/**
+ * The Sampler port: token completion with log-probabilities. One of the four Tinker verbs (`sample`).
+ * Implementations: the embedded engine, Tinker servers, OpenAI-compatible endpoints that return token ids.
+ */
+
+/** How to choose the next token. Greedy is `temperature: 0`. */
+export interface SamplingParams {
+  /** At most this many sampled tokens, the stop token included; ≥ 1. */
+  readonly maxTokens: number
+  /** Softmax temperature, ≥ 0. 0 takes the most likely token (its behaviour log-probability is then 0). Default 1. */
+  readonly temperature?: number
+  /** Keep only the k most likely tokens; omitted = all. A truncated sample cannot enter a policy gradient (invariant 2). */
+  readonly topK?: number
+  /** Keep the smallest set of most likely tokens whose mass reaches p, in (0, 1]; omitted = all. Truncates too. */
+  readonly topP?: number
+  /** Sampling ends when the decoded text contains one of these; the tokens that complete it are part of the result. */
+  readonly stop?: readonly string[]
+  /** Sampling ends after one of these tokens, which is part of the result. */
+  readonly stopTokens?: readonly number[]
+  /** Seeds this sequence's random stream: equal seed, prompt, params and weights give equal tokens in deterministic mode. */
+  readonly seed?: number
+}
+
+/** Why a sequence ended. `cancelled`: the caller's AbortSignal fired; the tokens so far are returned. */
+export type SampleStopReason = 'stop' | 'length' | 'cancelled'
+
+/** One sampled continuation. The three arrays have equal length, one entry a token. */
+export interface SampledSequence {
+  readonly tokens: readonly number[]
+  /** Log-probability of each token under the distribution it was drawn from (temperature and truncation applied). */
+  readonly behaviourLogprobs: readonly number[]
+  /** Log-probability of each token under the full vocabulary at temperature 1. */
+  readonly logprobs: readonly number[]
+  readonly stopReason: SampleStopReason
+}
+
+/** One prompt to continue. `adapter` names a loaded adapter; `null` is the base model exactly (invariant 9). */
+export interface SampleRequest {
+  readonly prompt: readonly number[]
+  readonly adapter: AdapterRef | null
+  readonly params: SamplingParams
+  /** Independent continuations of the prompt, ≥ 1; sequence i uses seed + i. Default 1. */
+  readonly samples?: number
+  readonly signal?: AbortSignal
+}
+
+/**
+ * A reference to adapter weights that a Sampler holds. Pinned from first to last token of a request (invariant 11):
+ * loading new weights makes a new reference and never changes what an existing one means.
+ */
+export interface AdapterRef {
+  readonly kind: 'adapter'
+  /** Unique within the sampler that issued it. */
+  readonly id: string
+}
+
+/** What a sampler is and can do: engine differences are named here, never scattered through callers. */
+export interface SamplerCapabilities {
+  readonly model: string
+  readonly vocabularySize: number
+  /** Longest prompt plus continuation, in tokens. */
+  readonly contextLength: number
+  /** Whether equal seeds give equal tokens whatever else runs beside them. */
+  readonly deterministic: boolean
+}
+
+export interface Sampler {
+  readonly capabilities: SamplerCapabilities
+  /**
+   * Continues one prompt. Concurrent calls are batched by the implementation.
+   * @throws InputError when the prompt is empty, too long, or holds a token outside the vocabulary.
+   */
+  sample(request: SampleRequest): Promise<readonly SampledSequence[]>
+  /** Forgets an adapter that no request in flight uses any more. */
+  unload(adapter: AdapterRef): Promise<void>
+}

@@ -1,0 +1,92 @@
+import type { AdapterRef } from './sampler.ts'
+
+/**
+ * The Trainer port: the other Tinker verbs (`forwardBackward`, `optimStep`, `save`/`load`), shaped so that an HTTP
+ * trainer is only another implementation. Losses are sums over tokens: the client normalises, by scaling
+ * `weights` or `advantages`.
+ */
+
+/**
+ * One training sequence. `target[t]` is the token that follows `input[t]`: targets are already shifted by one, as in
+ * the Tinker protocol. All present arrays have the length of `input`. A position with weight 0 (cross-entropy) or
+ * advantage 0 (policy losses) contributes nothing.
+ */
+export interface Datum {
+  readonly input: readonly number[]
+  readonly target: readonly number[]
+  /** Per-token loss weights; default all ones. */
+  readonly weights?: readonly number[]
+  /** Policy losses: log-probabilities under the behaviour policy at the loss's `temperature`; 0 where not sampled. */
+  readonly logprobs?: readonly number[]
+  /** Policy losses: advantage of each token; 0 where not sampled. */
+  readonly advantages?: readonly number[]
+}
+
+/**
+ * A per-token loss, summed. With lp the trainer's log-probability of the target at `temperature`, ρ = exp(lp − logprobs),
+ * A the advantage, w the weight:
+ * - `cross_entropy`: −w·lp
+ * - `importance_sampling`: −w·ρ·A
+ * - `ppo`: −w·min(ρA, clip(ρ, clipLow, clipHigh)·A)
+ * - `cispo`: −w·sg[clip(ρ, clipLow, clipHigh)]·lp·A
+ *
+ * Clip thresholds are bounds on the ratio itself (0.8, 1.2), not ε. `temperature` divides the logits, so that samples
+ * drawn at that temperature are on-policy; default 1.
+ */
+export type Loss =
+  | { readonly kind: 'cross_entropy' }
+  | { readonly kind: 'importance_sampling'; readonly temperature?: number }
+  | { readonly kind: 'ppo'; readonly clipLow?: number; readonly clipHigh?: number; readonly temperature?: number }
+  | { readonly kind: 'cispo'; readonly clipLow?: number; readonly clipHigh?: number; readonly temperature?: number }
+
+/** AdamW (Loshchilov & Hutter 2019), decoupled weight decay. */
+export interface AdamParams {
+  readonly learningRate: number
+  /** Default 0.9. */
+  readonly beta1?: number
+  /** Default 0.95. */
+  readonly beta2?: number
+  /** Default 1e-8. */
+  readonly eps?: number
+  /** Default 0. */
+  readonly weightDecay?: number
+  /** Clip the global gradient norm to this before the update; omitted = no clipping. */
+  readonly gradClipNorm?: number
+}
+
+/** What one forward-backward pass produced; gradients stay in the trainer until `optimStep`. */
+export interface ForwardBackwardResult {
+  /** Sum of the per-token losses over all data. */
+  readonly loss: number
+  /** For each datum, the log-probability of each target at the loss's temperature; 0 where weight (or advantage) is 0. */
+  readonly logprobs: readonly (readonly number[])[]
+  /** Tokens the data hold, and tokens computed after shared prefixes were packed once. */
+  readonly tokens: { readonly data: number; readonly computed: number }
+}
+
+export interface OptimStepResult {
+  /** Global L2 norm of the accumulated gradient before clipping. */
+  readonly gradNorm: number
+  /** Optimizer steps taken so far, this one included. */
+  readonly step: number
+}
+
+export interface Trainer {
+  /**
+   * Adds the gradient of `loss` over `data` to the accumulated gradient.
+   * @throws InputError when a datum's arrays disagree in length, a token is out of range, or the loss lacks an input.
+   */
+  forwardBackward(data: readonly Datum[], loss: Loss): Promise<ForwardBackwardResult>
+  /** Applies the accumulated gradient and clears it. */
+  optimStep(params: AdamParams): Promise<OptimStepResult>
+  /** Everything needed to go on exactly here: trained weights, Adam moments and step; safetensors bytes. */
+  saveState(): Promise<Uint8Array>
+  /** Restores what {@link saveState} returned. */
+  loadState(state: Uint8Array): Promise<void>
+  /** The trained weights alone, as a value of a `weights` Parameter; safetensors bytes. */
+  saveWeights(): Promise<Uint8Array>
+  /** Loads adapter weights as the starting point and clears the optimizer's moments. */
+  loadWeights(weights: Uint8Array): Promise<void>
+  /** Hands the current weights to the sampler beside this trainer; what the reference means never changes. */
+  publish(): Promise<AdapterRef>
+}

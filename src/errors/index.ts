@@ -1,0 +1,3 @@
+export { InputError } from './input-error.ts'
+export { InvariantError, present } from './invariant-error.ts'
+export { type ErrorDetails, RatchetError } from './ratchet-error.ts'
