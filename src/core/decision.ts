@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { DecisionId, NodeId, VersionId } from './id.ts'
+import { ParameterKind, ParameterName } from './parameter.ts'
+
+/**
+ * How likely the decision was under the policy that made it, as a natural logarithm (a hundred tokens' probability
+ * underflows), or `null` with the reason that it is not known. Never invented.
+ */
+export const Propensity = z.union([
+  z.strictObject({ log: z.number().max(1e-3) }),
+  z.strictObject({ log: z.null(), reason: z.enum(['closed-api', 'deterministic', 'not-recorded']) }),
+])
+export type Propensity = z.infer<typeof Propensity>
+
+/** One thing that one Parameter decided. `inputs` makes the decisions of an episode a graph, not a timeline. */
+export const Decision = z.strictObject({
+  id: DecisionId,
+  /** Index of the Step it belongs to. */
+  step: z.int().nonnegative(),
+  parameter: ParameterName,
+  kind: ParameterKind,
+  version: VersionId,
+  /** Activations of this Parameter where it serves, at the time of the decision. */
+  generation: z.int().nonnegative(),
+  /** Optimizer steps of the run that was under way, when the decision was made by an unreleased checkpoint. */
+  checkpoint: z.int().nonnegative().nullable(),
+  /** The nodes it read. */
+  inputs: z.array(NodeId),
+  /** The node that holds what was decided; `null` when the decision left no message of its own. */
+  output: NodeId.nullable(),
+  propensity: Propensity,
+})
+export type Decision = z.infer<typeof Decision>

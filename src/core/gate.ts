@@ -1,0 +1,54 @@
+import { z } from 'zod'
+import { ReceiptId, RunId, TaskId, VersionId } from './id.ts'
+import { Json } from './json.ts'
+import { ParameterName } from './parameter.ts'
+
+/** What a gate says of a candidate. `need_more_evidence`: neither better nor worse is shown yet. */
+export const GateDecision = z.enum(['promote', 'hold', 'need_more_evidence', 'reject'])
+export type GateDecision = z.infer<typeof GateDecision>
+
+/** The Versions that serve together, by Parameter. */
+export const VersionSet = z.record(ParameterName, VersionId)
+export type VersionSet = z.infer<typeof VersionSet>
+
+/** One held-out task under both arms. A score is `null` when the evidence is missing; guards are counts an attempt. */
+export const PairedOutcome = z.strictObject({
+  task: TaskId,
+  baseline: z.number().nullable(),
+  candidate: z.number().nullable(),
+  guards: z
+    .strictObject({ baseline: z.record(z.string(), z.number()), candidate: z.record(z.string(), z.number()) })
+    .optional(),
+})
+export type PairedOutcome = z.infer<typeof PairedOutcome>
+
+/** One use of a holdout: repeated gates on the same tasks spend alpha. */
+export const HoldoutUse = z.strictObject({
+  /** Content hash of the held-out task ids. */
+  holdout: z.string(),
+  /** 1 for the first use. */
+  use: z.int().positive(),
+  /** The share of alpha that this use may spend. */
+  alpha: z.number().positive().max(1),
+  run: RunId.nullable(),
+  at: z.number(),
+})
+export type HoldoutUse = z.infer<typeof HoldoutUse>
+
+/** Everything a gate's decision was made from; replaying it gives the same decision (invariant 7). */
+export const Receipt = z.strictObject({
+  id: ReceiptId,
+  /** Name and configuration of the gate: with the outcomes, all that decides. */
+  gate: z.strictObject({ name: z.string(), config: z.record(z.string(), Json) }),
+  agent: z.string(),
+  baseline: VersionSet,
+  candidate: VersionSet,
+  outcomes: z.array(PairedOutcome),
+  use: HoldoutUse,
+  /** What the primary test computed, for people; the decision is recomputed from outcomes, never read from here. */
+  evidence: z.record(z.string(), Json),
+  decision: GateDecision,
+  /** One sentence each, the deciding one first. */
+  reasons: z.array(z.string()).min(1),
+})
+export type Receipt = z.infer<typeof Receipt>

@@ -1,0 +1,42 @@
+import type { Gradient } from './gradient.ts'
+import type { VersionId } from './id.ts'
+import type { ParameterKind, ParameterName, ValueOf } from './parameter.ts'
+import type { Rng } from './rng.ts'
+import type { Sampler } from './sampler.ts'
+import type { Split } from './task.ts'
+import type { Trainer } from './trainer.ts'
+
+/** Scores a candidate value on tasks that an Optimizer may see; the type does not admit `holdout` (invariant 6). */
+export type Evaluate = (
+  candidate: ReadonlyMap<ParameterName, unknown>,
+  split: Exclude<Split, 'holdout'>,
+  budget: { readonly episodes: number },
+) => Promise<{ readonly mean: number; readonly n: number }>
+
+/** What an Optimizer is given in one step. `trainer` is there for `weights`, and only for them. */
+export interface OptimizerContext<K extends ParameterKind> {
+  readonly current: { readonly version: VersionId; readonly value: ValueOf<K> }
+  readonly gradients: readonly Extract<Gradient, { kind: K }>[]
+  readonly trainer: K extends 'weights' ? Trainer : null
+  readonly evaluate: Evaluate
+  readonly sampler: Sampler
+  readonly rng: Rng
+}
+
+/** New values for one or several Parameters, proposed to be served together. */
+export interface Proposal {
+  readonly values: ReadonlyMap<ParameterName, unknown>
+}
+
+/** Numbers that describe one step, by name. */
+export type Metrics = Readonly<Record<string, number>>
+
+/**
+ * Improves one kind of Parameter. A `weights` optimizer moves its trainer's checkpoint and proposes nothing until the
+ * run mints a candidate from it; a `text` optimizer proposes texts.
+ */
+export interface Optimizer<K extends ParameterKind> {
+  readonly name: string
+  readonly kind: K
+  step(context: OptimizerContext<K>): Promise<{ readonly proposals: readonly Proposal[]; readonly metrics: Metrics }>
+}

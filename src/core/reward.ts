@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import type { Signal } from './signal.ts'
+import type { Trajectory } from './trajectory.ts'
+
+const parts = z.record(z.string(), z.number().nullable())
+
+/**
+ * What an episode earned.
+ * - `scored`: a number, with the parts it was made of.
+ * - `vetoed`: a guard says that the episode was gamed: floor reward; its advantage is never above 0 (invariant 5).
+ * - `missing`: the evidence is missing through no act of the policy; the value is `null`, never 0 (invariant 1).
+ */
+export const Reward = z.discriminatedUnion('status', [
+  z.strictObject({ status: z.literal('scored'), value: z.number(), parts }),
+  z.strictObject({
+    status: z.literal('vetoed'),
+    value: z.number(),
+    parts,
+    guard: z.string(),
+    reason: z.string(),
+  }),
+  z.strictObject({ status: z.literal('missing'), value: z.null(), parts, reason: z.string() }),
+])
+export type Reward = z.infer<typeof Reward>
+
+/** A pure function of a trajectory, the signals up to `asOf`, and its own hash. */
+export interface Rubric {
+  readonly name: string
+  /** Content hash of everything that decides its output. */
+  readonly hash: string
+  /** Lowest value it gives: what a broken or vetoed episode earns. */
+  readonly floor: number
+  score(trajectory: Trajectory, signals: readonly Signal[], asOf: number): Promise<Reward> | Reward
+}
+
+/** Says whether the work was done, from the final state alone. */
+export interface Verifier {
+  readonly name: string
+  /** @returns a score in [0, 1], or `null` when the final state does not say. */
+  verify(trajectory: Trajectory): Promise<number | null> | number | null
+}
+
+/** An opinion of a model about a trajectory. Text inside the trajectory is data, never an instruction to the judge. */
+export interface Judge {
+  readonly name: string
+  judge(trajectory: Trajectory): Promise<{ readonly score: number; readonly explanation: string } | null>
+}

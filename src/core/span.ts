@@ -1,0 +1,36 @@
+import { z } from 'zod'
+
+const token = z.int().nonnegative()
+const logprob = z.number().max(1e-6)
+
+/** How a sampled span was drawn: what a trainer needs to know to recompute its probabilities. */
+export const SamplingRecord = z.strictObject({
+  temperature: z.number().nonnegative(),
+  /** True when top-k or top-p cut the distribution: such a span cannot enter a policy gradient (invariant 2). */
+  truncated: z.boolean(),
+})
+export type SamplingRecord = z.infer<typeof SamplingRecord>
+
+/** Tokens that a policy sampled, kept exactly as sampled. The three arrays have equal length. */
+export const SampledSpan = z
+  .strictObject({
+    kind: z.literal('sampled'),
+    tokens: z.array(token),
+    /** Log-probability under the distribution each token was drawn from. */
+    behaviourLogprobs: z.array(logprob),
+    /** Log-probability under the full vocabulary at temperature 1. */
+    logprobs: z.array(logprob),
+    sampling: SamplingRecord,
+  })
+  .refine((s) => s.tokens.length === s.behaviourLogprobs.length && s.tokens.length === s.logprobs.length, {
+    message: 'tokens, behaviourLogprobs and logprobs must have equal length',
+  })
+export type SampledSpan = z.infer<typeof SampledSpan>
+
+/** Tokens rendered from text. They enter supervised losses only, never a policy gradient. */
+export const EncodedSpan = z.strictObject({ kind: z.literal('encoded'), tokens: z.array(token) })
+export type EncodedSpan = z.infer<typeof EncodedSpan>
+
+/** Tokens of one origin. */
+export const Span = z.union([SampledSpan, EncodedSpan])
+export type Span = z.infer<typeof Span>

@@ -1,0 +1,119 @@
+import { z } from 'zod'
+import { Decision } from './decision.ts'
+import { DecisionId, GroupId, NodeId, TaskId, TrajectoryId } from './id.ts'
+import { Json } from './json.ts'
+import { Message } from './message.ts'
+import { Span } from './span.ts'
+import { Split } from './task.ts'
+
+/**
+ * Why an episode ended.
+ * - `done`: the environment closed it, or the agent returned.
+ * - `malformed-call`, `tool-errors`: the policy's calls could not be read, or failed more often than its budget allows.
+ * - `turn-budget`, `token-budget`, `time-budget`, `context-length`: a budget was spent.
+ * - `straggler`: cut because the rest of the batch had finished; not the policy's act.
+ * - `cancelled`: the caller stopped it; not the policy's act.
+ * - `environment-error`, `model-error`, `agent-error`: a failure at that boundary; not the policy's act.
+ */
+export const StopReason = z.enum([
+  'done',
+  'malformed-call',
+  'tool-errors',
+  'turn-budget',
+  'token-budget',
+  'time-budget',
+  'context-length',
+  'straggler',
+  'cancelled',
+  'environment-error',
+  'model-error',
+  'agent-error',
+])
+export type StopReason = z.infer<typeof StopReason>
+
+/** Whether the policy itself caused the episode to end so; what it did not cause is never scored (invariant 1). */
+export function causedByPolicy(reason: StopReason): boolean {
+  switch (reason) {
+    case 'done':
+    case 'malformed-call':
+    case 'tool-errors':
+    case 'turn-budget':
+    case 'token-budget':
+    case 'time-budget':
+    case 'context-length':
+      return true
+    case 'straggler':
+    case 'cancelled':
+    case 'environment-error':
+    case 'model-error':
+    case 'agent-error':
+      return false
+  }
+}
+
+/** One message of the tree, with the tokens that carried it to or from the model. */
+export const TrajectoryNode = z.strictObject({
+  id: NodeId,
+  parent: NodeId.nullable(),
+  message: Message,
+  spans: z.array(Span),
+})
+export type TrajectoryNode = z.infer<typeof TrajectoryNode>
+
+/** One policy call and the observations that followed. */
+export const Step = z.strictObject({
+  index: z.int().nonnegative(),
+  /** The assistant's node. */
+  action: NodeId,
+  observations: z.array(NodeId),
+  decisions: z.array(DecisionId),
+})
+export type Step = z.infer<typeof Step>
+
+/** A failure that ended an episode: recorded once, at the boundary where it happened. */
+export const EpisodeFailure = z.strictObject({ code: z.string(), message: z.string() })
+
+/** One episode: a tree of messages with Steps and Decisions. Its total weight in any loss is 1 whatever its branches. */
+export const Trajectory = z.strictObject({
+  id: TrajectoryId,
+  task: z.strictObject({ id: TaskId, instruction: z.string(), split: Split, tier: z.string().optional() }),
+  group: GroupId,
+  /** Index within the group. */
+  attempt: z.int().nonnegative(),
+  seed: z.int(),
+  nodes: z.array(TrajectoryNode),
+  steps: z.array(Step),
+  decisions: z.array(Decision),
+  stopReason: StopReason,
+  failure: EpisodeFailure.nullable(),
+  /** What the environment's checker reads; `null` when the environment could not say. */
+  finalState: z.strictObject({ state: Json, counts: z.record(z.string(), z.number()) }).nullable(),
+  /** Milliseconds since the epoch, and how long it took. */
+  startedAt: z.number(),
+  seconds: z.number().nonnegative(),
+})
+export type Trajectory = z.infer<typeof Trajectory>
+
+/** The root-to-leaf paths of the tree, in the order of their leaves. Each is one sample for training. */
+export function branches(trajectory: Pick<Trajectory, 'nodes'>): readonly (readonly TrajectoryNode[])[] {
+  const byId = new Map(trajectory.nodes.map((node) => [node.id, node]))
+  const parents = new Set(trajectory.nodes.map((node) => node.parent))
+  return trajectory.nodes
+    .filter((node) => !parents.has(node.id))
+    .map((leaf) => {
+      const path: TrajectoryNode[] = []
+      for (let node: TrajectoryNode | undefined = leaf; node; node = node.parent ? byId.get(node.parent) : undefined) {
+        path.push(node)
+      }
+      return path.toReversed()
+    })
+}
+
+/** Sampled tokens of an episode. */
+export function sampledTokens(trajectory: Pick<Trajectory, 'nodes'>): number {
+  let total = 0
+  for (const node of trajectory.nodes) {
+    for (const span of node.spans) if (span.kind === 'sampled') total += span.tokens.length
+  }
+  return total
+}
