@@ -1,0 +1,3 @@
+export * from './builder.ts'
+export { gradients } from './gradients.ts'
+export * from './ops/index.ts'
