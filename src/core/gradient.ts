@@ -14,6 +14,8 @@ export interface PolicySample {
   /** Whether this Parameter sampled the token and this sample is the one that carries it. */
   readonly sampled: readonly boolean[]
   readonly temperature: number
+  /** Whether top-k or top-p cut the distribution that any of its tokens was drawn from. */
+  readonly truncated: boolean
 }
 
 /** What `backward` deposits on one Parameter from a batch. */

@@ -1,0 +1,42 @@
+import { type Episode, type ParameterName, ParameterName as ParameterNameSchema, type Task } from '../core/index.ts'
+import { AgentError } from './errors.ts'
+import type { HandleOf, ParameterDefinition } from './parameters.ts'
+import type { ActOutcome } from './tool-loop.ts'
+
+export type Handles<P extends Readonly<Record<string, ParameterDefinition>>> = {
+  readonly [K in keyof P]: HandleOf<P[K]>
+}
+
+/** A program over named Parameters. Made by {@link defineAgent}. */
+export interface Agent<
+  P extends Readonly<Record<string, ParameterDefinition>> = Readonly<Record<string, ParameterDefinition>>,
+> {
+  readonly name: string
+  readonly parameters: P
+  run(task: Pick<Task, 'id' | 'instruction'>, parameters: Handles<P>, episode: Episode): Promise<ActOutcome>
+}
+
+/**
+ * Declares an agent: named Parameters, and an ordinary async function that uses them. The graph of what decided what
+ * records itself while `run` runs.
+ * @throws AgentError for a name that is not an identifier.
+ */
+export function defineAgent<const P extends Readonly<Record<string, ParameterDefinition>>>(agent: Agent<P>): Agent<P> {
+  for (const name of [agent.name, ...Object.keys(agent.parameters)]) {
+    if (!ParameterNameSchema.safeParse(name).success) {
+      throw new AgentError({
+        code: 'agent/bad-name',
+        message: `"${name}" cannot name an agent or a parameter.`,
+        hint: 'Use a letter followed by letters, digits, "_" or "-", at most 64 in all.',
+      })
+    }
+  }
+  return agent
+}
+
+/** Names of an agent's Parameters of one kind. */
+export function parametersOfKind(agent: Agent, kind: ParameterDefinition['kind']): readonly ParameterName[] {
+  return Object.entries(agent.parameters)
+    .filter(([, definition]) => definition.kind === kind)
+    .map(([name]) => name)
+}

@@ -1,0 +1,19 @@
+export { type Agent, defineAgent, type Handles, parametersOfKind } from './agent.ts'
+export { backward, type CreditedBatch } from './backward.ts'
+export type { ParameterBinding, TextBinding, WeightsBinding } from './binding.ts'
+export { defaultBudget, type EpisodeBudget } from './budget.ts'
+export { AgentError } from './errors.ts'
+export {
+  type HandleOf,
+  type ParameterDefinition,
+  type TextDefinition,
+  text,
+  user,
+  type WeightsDefinition,
+  weights,
+} from './parameters.ts'
+export { Recorder, recording, type VersionInForce } from './recorder.ts'
+export { type EpisodeRequest, runEpisode } from './run-episode.ts'
+export { TextParameter } from './text-parameter.ts'
+export type { ActOutcome } from './tool-loop.ts'
+export { WeightsParameter } from './weights-parameter.ts'

@@ -1,0 +1,31 @@
+import type { Renderer } from './renderer.ts'
+import type { AdapterRef, Sampler } from './sampler.ts'
+import type { Trainer } from './trainer.ts'
+
+/** Which weights a trainer moves. */
+export type TrainingMethod =
+  | {
+      readonly kind: 'lora'
+      /** Inner dimension of each low-rank pair, ≥ 1. */
+      readonly rank: number
+      /** The pair's product is scaled by alpha / rank. */
+      readonly alpha: number
+      /** Projections that get a pair; default all of attention and MLP. */
+      readonly targets?: readonly string[]
+    }
+  | { readonly kind: 'full' }
+
+/**
+ * One base model with what is needed to sample from it, train adapters on it, and talk to it: the port behind which the
+ * embedded engine and remote trainers are interchangeable.
+ */
+export interface ModelService {
+  /** The base model's reference, as written in a `weights` Parameter. */
+  readonly base: string
+  readonly sampler: Sampler
+  readonly renderer: Renderer
+  trainer(method: TrainingMethod, seed: number): Promise<Trainer>
+  /** Loads adapter bytes ({@link Trainer.saveWeights}) for sampling. */
+  loadAdapter(weights: Uint8Array): Promise<AdapterRef>
+  close(): Promise<void>
+}

@@ -1,0 +1,6 @@
+export { RewardError } from './errors.ts'
+export { brokenCalls, type Guard, noAnswer, repetition } from './guards.ts'
+export type { RewardPart } from './part.ts'
+export { perToolCall } from './per-tool-call.ts'
+export { type RubricOptions, rubric } from './rubric.ts'
+export { verifiedBy, verifier } from './verifier.ts'
