@@ -3,6 +3,7 @@ import {
   type Credit,
   type Decision,
   type Gradient,
+  type GroupId,
   type NodeId,
   type ParameterName,
   type PolicySample,
@@ -19,6 +20,7 @@ export interface CreditedBatch {
 
 /** A branch's tokens as one sample for one Parameter; nodes that an earlier branch trained are context only. */
 function sampleOf(
+  group: GroupId,
   path: readonly TrajectoryNode[],
   advantageAt: ReadonlyMap<NodeId, number>,
   trained: Set<NodeId>,
@@ -46,7 +48,7 @@ function sampleOf(
     }
     if (advantage !== undefined) trained.add(node.id)
   }
-  return { tokens, advantages, behaviourLogprobs, sampled, temperature, truncated }
+  return { group, tokens, advantages, behaviourLogprobs, sampled, temperature, truncated }
 }
 
 interface CreditedDecision {
@@ -65,7 +67,7 @@ function weightsSamples(trajectory: Trajectory, decided: readonly CreditedDecisi
   }
   const trained = new Set<NodeId>()
   return branches(trajectory)
-    .map((path) => sampleOf(path, advantageAt, trained))
+    .map((path) => sampleOf(trajectory.group, path, advantageAt, trained))
     .filter((sample) => sample.sampled.some(Boolean))
 }
 

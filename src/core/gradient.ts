@@ -1,4 +1,4 @@
-import type { VersionId } from './id.ts'
+import type { GroupId, VersionId } from './id.ts'
 import type { ParameterName } from './parameter.ts'
 
 /**
@@ -6,6 +6,8 @@ import type { ParameterName } from './parameter.ts'
  * policy loss only where `advantages` is not 0, and only sampled tokens carry one (invariant 2).
  */
 export interface PolicySample {
+  /** Samples of one group share prefixes, which a trainer computes once. */
+  readonly group: GroupId
   readonly tokens: readonly number[]
   /** 0 where the token was not sampled by this Parameter, or entered another branch's sample already. */
   readonly advantages: readonly number[]

@@ -18,6 +18,8 @@ export interface OptimizerContext<K extends ParameterKind> {
   readonly current: { readonly version: VersionId; readonly value: ValueOf<K> }
   readonly gradients: readonly Extract<Gradient, { kind: K }>[]
   readonly trainer: K extends 'weights' ? Trainer : null
+  /** Updates of this run before this one: schedules depend on it, so that a resumed run goes on alike. */
+  readonly update: number
   readonly evaluate: Evaluate
   readonly sampler: Sampler
   readonly rng: Rng

@@ -1,0 +1,37 @@
+import type { Datum, PolicySample } from '../../core/index.ts'
+
+/** Tokens to imitate: `learn[t]` says whether token t is the author's act, or context. Equal lengths. */
+export interface Demonstration {
+  readonly tokens: readonly number[]
+  readonly learn: readonly boolean[]
+}
+
+/**
+ * Shifts a sequence by one: position t reads token t and is trained on token t+1, so what belongs to a token moves to
+ * the position before it.
+ */
+const shifted = <T>(perToken: readonly T[]): readonly T[] => perToken.slice(1)
+
+/** Cross-entropy on the demonstrated acts, each weighing `weight`. */
+export function demonstrationDatum({ tokens, learn }: Demonstration, weight: number): Datum {
+  return {
+    input: tokens.slice(0, -1),
+    target: shifted(tokens),
+    weights: shifted(learn).map((acted) => (acted ? weight : 0)),
+  }
+}
+
+/** A policy loss on the sampled tokens, their advantages scaled by `weight`. */
+export function policyDatum(sample: PolicySample, weight: number): Datum {
+  return {
+    input: sample.tokens.slice(0, -1),
+    target: shifted(sample.tokens),
+    logprobs: shifted(sample.behaviourLogprobs),
+    advantages: shifted(sample.advantages).map((advantage) => advantage * weight),
+  }
+}
+
+/** How many of the flags are set. */
+export function count(flags: readonly boolean[]): number {
+  return flags.reduce((total, flag) => total + (flag ? 1 : 0), 0)
+}

@@ -1,0 +1,123 @@
+import type { Loss, Metrics, Optimizer, PolicySample, Rng } from '../../core/index.ts'
+import { count, policyDatum } from './datum.ts'
+import { OptimizeError } from './errors.ts'
+
+/** Policy gradient on credited samples. */
+export interface PolicyGradientOptions {
+  /** Default `ppo`, with the ratio kept in [0.8, 1.2]. */
+  readonly loss?: 'importance_sampling' | 'ppo' | 'cispo'
+  readonly clipLow?: number
+  readonly clipHigh?: number
+  readonly learningRate?: number
+  /** Updates that the learning rate takes to reach its value, linearly. */
+  readonly warmupUpdates?: number
+  /** The batch is split into this many optimizer steps; each sample is used once. */
+  readonly minibatches?: number
+  readonly beta1?: number
+  readonly beta2?: number
+  readonly gradClipNorm?: number
+  readonly weightDecay?: number
+}
+
+/**
+ * One update of multi-turn policy gradient: every sampled token of an episode carries its decision's advantage, and
+ * the loss is averaged over the tokens of a minibatch (DAPO, Yu et al. 2025), so that long episodes do not count less
+ * per token. Group members stay together: the trainer computes what they share once.
+ *
+ * Refuses samples whose behaviour probabilities a trainer cannot reproduce (invariant 2).
+ */
+export function policyGradient(
+  options: PolicyGradientOptions = {},
+): Optimizer<'weights'> & { readonly options: PolicyGradientOptions } {
+  const { learningRate = 3e-4, warmupUpdates = 0, minibatches = 1 } = options
+  const { beta1 = 0.9, beta2 = 0.95, gradClipNorm = 1, weightDecay = 0 } = options
+
+  return {
+    name: 'policy-gradient',
+    kind: 'weights',
+    options,
+    async step({ gradients, trainer, update, rng }) {
+      const samples = gradients.flatMap((gradient) => gradient.samples)
+      const temperature = reproducibleTemperature(samples)
+      if (temperature === null)
+        return { proposals: [], metrics: metricsOf({ loss: 0, gradNorm: 0, steps: 0, tokens: 0, computed: 0 }, 0) }
+      const loss = lossOf(options, temperature)
+      const adam = {
+        learningRate: learningRate * Math.min(1, (update + 1) / Math.max(1, warmupUpdates)),
+        beta1,
+        beta2,
+        gradClipNorm,
+        weightDecay,
+      }
+
+      const totals = { loss: 0, gradNorm: 0, steps: 0, tokens: 0, computed: 0 }
+      for (const batch of split(samples, minibatches, rng)) {
+        const tokens = batch.reduce((sum, { sampled }) => sum + count(sampled), 0)
+        const result = await trainer.forwardBackward(
+          batch.map((sample) => policyDatum(sample, 1 / tokens)),
+          loss,
+        )
+        const step = await trainer.optimStep(adam)
+        totals.loss += result.loss
+        totals.gradNorm += step.gradNorm
+        totals.steps++
+        totals.tokens += result.tokens.data
+        totals.computed += result.tokens.computed
+      }
+      return { proposals: [], metrics: metricsOf(totals, samples.length) }
+    },
+  }
+}
+
+function lossOf({ loss = 'ppo', clipLow = 0.8, clipHigh = 1.2 }: PolicyGradientOptions, temperature: number): Loss {
+  return loss === 'importance_sampling' ? { kind: loss, temperature } : { kind: loss, clipLow, clipHigh, temperature }
+}
+
+/** The one temperature that all samples were drawn at; `null` without samples. */
+function reproducibleTemperature(samples: readonly PolicySample[]): number | null {
+  const [first] = samples
+  if (!first) return null
+  for (const { temperature, truncated } of samples) {
+    if (truncated || temperature === 0) {
+      throw new OptimizeError({
+        code: 'optimize/truncated-samples',
+        message: `Policy gradient got samples drawn ${truncated ? 'with top-k or top-p' : 'greedily (temperature 0)'}.`,
+        hint: 'Sample rollouts for learning at a temperature above 0, without top-k and top-p.',
+      })
+    }
+    if (temperature !== first.temperature) {
+      throw new OptimizeError({
+        code: 'optimize/mixed-temperatures',
+        message: `One batch holds samples drawn at temperatures ${first.temperature} and ${temperature}.`,
+        hint: 'Draw all rollouts of a batch at one temperature.',
+      })
+    }
+  }
+  return first.temperature
+}
+
+/** Whole groups, shuffled, dealt into at most `parts` batches of similar size. */
+function split(samples: readonly PolicySample[], parts: number, rng: Rng): readonly (readonly PolicySample[])[] {
+  const groups = new Map<string, PolicySample[]>()
+  for (const sample of samples) groups.set(sample.group, [...(groups.get(sample.group) ?? []), sample])
+  const batches: PolicySample[][] = Array.from({ length: Math.min(parts, groups.size) }, () => [])
+  rng.shuffle([...groups.values()]).forEach((group, i) => batches[i % batches.length]?.push(...group))
+  return batches
+}
+
+interface Totals {
+  readonly loss: number
+  readonly gradNorm: number
+  readonly steps: number
+  readonly tokens: number
+  readonly computed: number
+}
+
+const metricsOf = ({ loss, gradNorm, steps, tokens, computed }: Totals, samples: number): Metrics => ({
+  samples,
+  steps,
+  loss: loss / Math.max(1, steps),
+  gradNorm: gradNorm / Math.max(1, steps),
+  tokens,
+  computed,
+})

@@ -1,0 +1,37 @@
+import type { Metrics, Rng, Trainer } from '../../core/index.ts'
+import { count, type Demonstration, demonstrationDatum } from './datum.ts'
+
+/** Supervised fine-tuning on demonstrations: one pass is every demonstration once, in a fresh order. */
+export interface SupervisedOptions {
+  readonly learningRate?: number
+  /** Demonstrations an optimizer step; the last batch of a pass may be smaller. */
+  readonly batchSize?: number
+  readonly gradClipNorm?: number
+  readonly weightDecay?: number
+}
+
+/**
+ * One pass of supervised fine-tuning: minimise the mean −log π(act | context) over the acts of each batch.
+ * Observations are context: they carry no loss.
+ */
+export async function supervisedPass(
+  trainer: Trainer,
+  demonstrations: readonly Demonstration[],
+  rng: Rng,
+  { learningRate = 1e-3, batchSize = 16, gradClipNorm = 1, weightDecay = 0 }: SupervisedOptions = {},
+): Promise<Metrics> {
+  const order = rng.shuffle(demonstrations)
+  let [loss, acts, steps, gradNorm] = [0, 0, 0, 0]
+  for (let start = 0; start < order.length; start += batchSize) {
+    const batch = order.slice(start, start + batchSize)
+    const tokens = batch.reduce((sum, { learn }) => sum + count(learn), 0)
+    const data = batch.map((demonstration) => demonstrationDatum(demonstration, 1 / tokens))
+    const result = await trainer.forwardBackward(data, { kind: 'cross_entropy' })
+    const step = await trainer.optimStep({ learningRate, gradClipNorm, weightDecay })
+    loss += result.loss * tokens
+    acts += tokens
+    gradNorm += step.gradNorm
+    steps++
+  }
+  return { loss: loss / acts, gradNorm: gradNorm / steps, steps, tokens: acts }
+}

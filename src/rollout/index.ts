@@ -1,0 +1,1 @@
+export { type RolloutRequest, rollout, type StragglerCut } from './rollout.ts'
