@@ -1,0 +1,13 @@
+import { InputError } from '../../../errors/index.ts'
+
+/** A tokenizer.json that is not one, or one whose kind is not supported. */
+export class MalformedTokenizerError extends InputError {
+  constructor(problem: string, cause?: unknown) {
+    super({
+      code: 'model/malformed-tokenizer',
+      message: `The tokenizer cannot be used: ${problem}`,
+      hint: 'Use a model whose tokenizer.json is byte-level BPE (Llama 3, SmolLM, Qwen, MiniMind).',
+      cause,
+    })
+  }
+}
