@@ -30,6 +30,8 @@ export interface Rubric {
   readonly hash: string
   /** Lowest value it gives: what a broken or vetoed episode earns. */
   readonly floor: number
+  /** Highest value it gives: a gate needs to know how far rewards can lie apart. */
+  readonly ceiling: number
   score(trajectory: Trajectory, signals: readonly Signal[], asOf: number): Promise<Reward> | Reward
 }
 

@@ -9,6 +9,8 @@ export interface RubricOptions {
   readonly guards?: readonly Guard[]
   /** What a broken, unfinished or vetoed episode earns; at most what any honest one can. Default 0. */
   readonly floor?: number
+  /** The most an episode can earn; a higher sum is cut to it. Default 1. */
+  readonly ceiling?: number
 }
 
 /**
@@ -16,12 +18,12 @@ export interface RubricOptions {
  * 1. an episode that ended through no act of the policy, or whose evidence is missing, has no reward (`missing`);
  * 2. one that a guard vetoes earns the floor (`vetoed`);
  * 3. one that the policy did not bring to its end (a budget spent, calls that failed) earns the floor;
- * 4. else the parts are added, and the sum is at least the floor.
+ * 4. else the parts are added, and the sum is kept between floor and ceiling.
  * @throws RewardError for a rubric without parts.
  */
 export function rubric(
   parts: Readonly<Record<string, RewardPart>>,
-  { guards = [], floor = 0 }: RubricOptions = {},
+  { guards = [], floor = 0, ceiling = 1 }: RubricOptions = {},
 ): Rubric {
   const entries = Object.entries(parts)
   if (entries.length === 0) {
@@ -32,12 +34,13 @@ export function rubric(
     })
   }
   const identity = entries.map(([name, part]) => [name, part.identity])
-  const hash = contentHash({ parts: identity, guards: guards.map((guard) => guard.name), floor })
+  const hash = contentHash({ parts: identity, guards: guards.map((guard) => guard.name), floor, ceiling })
 
   return {
     name: entries.map(([name]) => name).join('+'),
     hash,
     floor,
+    ceiling,
     async score(trajectory, signals, asOf): Promise<Reward> {
       const inTime = signals.filter((signal) => signal.at <= asOf)
       if (!causedByPolicy(trajectory.stopReason)) {
@@ -58,7 +61,7 @@ export function rubric(
         if (score === null) return { status: 'missing', value: null, parts: scores, reason: `no evidence for ${name}` }
         sum += score
       }
-      return { status: 'scored', value: Math.max(floor, sum), parts: scores }
+      return { status: 'scored', value: Math.min(ceiling, Math.max(floor, sum)), parts: scores }
     },
   }
 }
