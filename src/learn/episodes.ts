@@ -1,0 +1,91 @@
+import type { ParameterBinding } from '../agent/index.ts'
+import { type AdapterRef, type ScoredTrajectory, type Task, type Trajectory, TrajectoryId } from '../core/index.ts'
+import { rollout } from '../rollout/index.ts'
+import type { LearningRun } from './learning-run.ts'
+
+/** Which value of the learning Parameter acts, and how it samples. */
+export interface Policy {
+  /** `null` is the base model exactly. */
+  readonly adapter: AdapterRef | null
+  readonly inForce: ReturnType<LearningRun['inForce']>
+  /** 0 is greedy. */
+  readonly temperature: number
+}
+
+/** A batch of episodes: its name keys their randomness and their ids. */
+export interface Batch {
+  readonly name: string
+  readonly tasks: readonly Task[]
+  readonly attempts: number
+}
+
+/** The agent's bindings for one episode: the policy for the Parameter that learns, what serves for the others. */
+function bindingsOf(
+  run: LearningRun,
+  policy: Policy,
+  { seed, signal }: { readonly seed: number; readonly signal: AbortSignal },
+): Record<string, ParameterBinding> {
+  const { model } = run.options
+  const bindings: Record<string, ParameterBinding> = {}
+  for (const [name, version] of run.serving.versions) {
+    if (name === run.parameter) {
+      bindings[name] = {
+        kind: 'weights',
+        inForce: policy.inForce,
+        sampler: model.sampler,
+        renderer: model.renderer,
+        adapter: policy.adapter,
+        sampling: { temperature: policy.temperature },
+        budget: run.budget,
+        seed,
+        signal,
+        now: () => run.clock.now(),
+      }
+    } else if (version.value.kind === 'text') {
+      bindings[name] = { kind: 'text', inForce: run.inForce(version.id, null), text: version.value.text }
+    }
+  }
+  return bindings
+}
+
+/**
+ * Runs a batch, scores each episode as it ends and records it. Episodes that an earlier process recorded under the
+ * same batch are taken from the store.
+ */
+export async function runBatch(run: LearningRun, policy: Policy, batch: Batch): Promise<readonly ScoredTrajectory[]> {
+  const { store, reward, source, signal } = run.options
+  const name = `${run.run.id}/${batch.name}`
+  const scored = new Map<string, ScoredTrajectory>()
+  for (const task of batch.tasks) {
+    for (let attempt = 0; attempt < batch.attempts; attempt++) {
+      const known = await store.trajectories.get(TrajectoryId.parse(`${name}/${task.id}/${attempt}`))
+      if (known) scored.set(known.trajectory.id, known)
+    }
+  }
+
+  const total = batch.tasks.length * batch.attempts
+  const record = async (trajectory: Trajectory) => {
+    const earned = await reward.score(trajectory, [], run.clock.now())
+    await store.trajectories.append([{ trajectory, reward: earned, run: run.run.id }])
+    scored.set(trajectory.id, { trajectory, reward: earned })
+    run.emit({ type: 'progress', phase: batch.name, done: scored.size, total })
+  }
+  const recording: Promise<void>[] = []
+  const trajectories = await rollout({
+    agent: run.agent,
+    environment: source.environment,
+    tasks: batch.tasks,
+    attempts: batch.attempts,
+    batch: name,
+    bind: (episode) => bindingsOf(run, policy, episode),
+    concurrency: run.schedule.concurrency,
+    ...(run.schedule.straggler === undefined ? {} : { straggler: { finished: run.schedule.straggler } }),
+    completed: [...scored.values()].map(({ trajectory }) => trajectory),
+    onTrajectory: (trajectory) => recording.push(record(trajectory)),
+    ...(signal ? { signal } : {}),
+    now: () => run.clock.now(),
+  })
+  await Promise.all(recording)
+  signal?.throwIfAborted()
+  return trajectories.flatMap(({ id }) => scored.get(id) ?? [])
+}

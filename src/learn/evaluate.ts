@@ -1,0 +1,54 @@
+import { type Reward, sampledTokens, type ScoredTrajectory, type Task } from '../core/index.ts'
+import { wilson } from '../gate/index.ts'
+import { type Policy, runBatch } from './episodes.ts'
+import type { Arm, SuccessRate } from './events.ts'
+import type { LearningRun } from './learning-run.ts'
+
+/** Whether an episode reached the best reward there is; `null` when there is no evidence. */
+export function succeeded(reward: Reward, ceiling: number): boolean | null {
+  return reward.status === 'missing' ? null : reward.status === 'scored' && reward.value >= ceiling
+}
+
+/** Success rate of scored episodes with its 95 % Wilson interval; missing evidence is counted, not averaged. */
+export function successRate(scored: readonly ScoredTrajectory[], ceiling: number): SuccessRate {
+  const verdicts = scored.map(({ reward }) => succeeded(reward, ceiling))
+  const n = verdicts.filter((verdict) => verdict !== null).length
+  const successes = verdicts.filter((verdict) => verdict === true).length
+  return {
+    success: n === 0 ? null : successes / n,
+    n,
+    ci: n === 0 ? [0, 1] : wilson(successes, n, 0.95),
+    missing: verdicts.length - n,
+  }
+}
+
+/** Measures an arm greedily on tasks, one attempt each, and tells the success by tier. `look` names the occasion. */
+export async function evaluate(
+  run: LearningRun,
+  arm: Arm,
+  policy: Omit<Policy, 'temperature'>,
+  split: 'validation' | 'holdout',
+  tasks: readonly Task[],
+  look = `update-${run.state.update}`,
+): Promise<readonly ScoredTrajectory[]> {
+  const name = `${split}/${arm}/${look}`
+  const scored = await runBatch(run, { ...policy, temperature: 0 }, { name, tasks, attempts: 1 })
+  const tokens = scored.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0)
+  run.state = { ...run.state, tokensSampled: run.state.tokensSampled + tokens }
+  for (const tier of new Set(tasks.map((task) => task.tier ?? 'all'))) {
+    const ofTier = scored.filter(({ trajectory }) => (trajectory.task.tier ?? 'all') === tier)
+    const rate = successRate(ofTier, run.options.reward.ceiling)
+    run.emit({ type: 'evaluated', arm, split, tier, update: run.state.update, rate })
+  }
+  return scored
+}
+
+/** The first `limit` tasks of each tier, in a fixed order. */
+export function firstOfEachTier<T extends Task>(tasks: readonly T[], limit: number): readonly T[] {
+  const taken = new Map<string, number>()
+  return tasks.filter(({ tier = 'all' }) => {
+    const count = taken.get(tier) ?? 0
+    taken.set(tier, count + 1)
+    return count < limit
+  })
+}

@@ -1,0 +1,122 @@
+import { backward } from '../agent/index.ts'
+import { groupAttempts, type Metrics, rng, sampledTokens, type ScoredTrajectory, type Task } from '../core/index.ts'
+import { InvariantError } from '../errors/index.ts'
+import { runBatch } from './episodes.ts'
+import { evaluate, firstOfEachTier, successRate } from './evaluate.ts'
+import type { LearningRun } from './learning-run.ts'
+
+/** Updates and validations in turn, until the schedule says that it is enough. The best validation is kept. */
+export async function improve(run: LearningRun): Promise<void> {
+  if (run.state.best === null) await validate(run)
+  while (!enough(run)) {
+    const began = run.clock.now()
+    const before = run.state.learningSeconds
+    await update(run)
+    if (run.state.update % run.schedule.validateEvery === 0 || enough(run)) await validate(run)
+    run.state = { ...run.state, learningSeconds: before + (run.clock.now() - began) / 1000 }
+    await run.checkpoint()
+  }
+  run.state = { ...run.state, phase: 'test' }
+  await run.checkpoint()
+}
+
+function enough({ state, schedule }: LearningRun): boolean {
+  return (
+    state.update >= schedule.updates ||
+    (schedule.seconds !== undefined && state.learningSeconds >= schedule.seconds) ||
+    (schedule.target !== undefined && (state.best?.success ?? 0) >= schedule.target) ||
+    (schedule.patience !== undefined && state.stale >= schedule.patience)
+  )
+}
+
+/** One update: roll out → credit → backward → step. */
+async function update(run: LearningRun): Promise<void> {
+  const { options, schedule } = run
+  const began = run.clock.now()
+  const adapter = await run.trainer.publish()
+  const scored = await runBatch(
+    run,
+    { adapter, inForce: run.inForce(run.servingVersion.id, run.state.update), temperature: schedule.temperature },
+    { name: `update-${run.state.update}`, tasks: tasksOf(run), attempts: schedule.attempts },
+  )
+  await options.model.sampler.unload(adapter)
+
+  const { credits, counts } = options.credit.credit(groupAttempts(scored))
+  const gradients = backward({ trajectories: scored.map(({ trajectory }) => trajectory), credits })
+  const { metrics } = await run.optimizer.step({
+    current: { version: run.servingVersion.id, value: servingValue(run) },
+    gradients: gradients.filter((g) => g.kind === 'weights').filter((g) => g.parameter === run.parameter),
+    trainer: run.trainer,
+    sampler: options.model.sampler,
+    update: run.state.update,
+    rng: rng('optimize', options.seed ?? 0, run.state.update),
+    evaluate: () => Promise.reject(new InvariantError('weights optimizers are validated by the loop')),
+  })
+  tell(run, scored, { ...metrics, ...counts }, (run.clock.now() - began) / 1000)
+}
+
+/** The update's tasks: the training tasks in a fresh order each pass over them, keyed by the seed. */
+function tasksOf({ options, schedule, state }: LearningRun): readonly Task<'train'>[] {
+  const { train } = options.source
+  const perPass = Math.max(1, Math.floor(train.length / schedule.tasks))
+  const order = rng('tasks', options.seed ?? 0, Math.floor(state.update / perPass)).shuffle(train)
+  const start = (state.update % perPass) * schedule.tasks
+  return order.slice(start, start + schedule.tasks)
+}
+
+function servingValue({ servingVersion }: LearningRun) {
+  const { value } = servingVersion
+  if (value.kind !== 'weights') throw new InvariantError(`the learning parameter holds a ${value.kind} value`)
+  return value
+}
+
+function tell(run: LearningRun, scored: readonly ScoredTrajectory[], metrics: Metrics, seconds: number): void {
+  const tokens = scored.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0)
+  const rewards = scored.flatMap(({ reward }) => (reward.value === null ? [] : [reward.value]))
+  const update = run.state.update + 1
+  run.state = {
+    ...run.state,
+    update,
+    tokensSampled: run.state.tokensSampled + tokens,
+    tokensTrained: run.state.tokensTrained + (metrics.tokens ?? 0),
+  }
+  const soFar = run.state.learningSeconds + seconds
+  run.emit({
+    type: 'updated',
+    update,
+    updates: run.schedule.updates,
+    rollouts: successRate(scored, run.options.reward.ceiling),
+    reward: rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length,
+    metrics,
+    tokensSampled: tokens,
+    tokensPerSecond: (tokens + (metrics.tokens ?? 0)) / seconds,
+    seconds: soFar,
+    etaSeconds: ((run.schedule.updates - update) * soFar) / update,
+  })
+}
+
+/** Measures the current checkpoint on validation and keeps it when it is the best so far. */
+async function validate(run: LearningRun): Promise<void> {
+  const { source, model, reward } = run.options
+  const tasks = firstOfEachTier(source.validation, run.schedule.validationTasks)
+  const adapter = await run.trainer.publish()
+  const inForce = run.inForce(run.servingVersion.id, run.state.update)
+  const scored = await evaluate(
+    run,
+    run.state.update === 0 ? 'primed' : 'learned',
+    { adapter, inForce },
+    'validation',
+    tasks,
+  )
+  await model.sampler.unload(adapter)
+  const trained = new Set(source.train.map(({ tier }) => tier))
+  const judged = scored.filter(({ trajectory }) => trained.has(trajectory.task.tier))
+  const success = successRate(judged, reward.ceiling).success ?? 0
+  const { best, stale, update } = run.state
+  if (best === null || success >= best.success) {
+    await run.keep('best')
+    run.state = { ...run.state, best: { update, success }, stale: 0 }
+  } else {
+    run.state = { ...run.state, stale: stale + 1 }
+  }
+}

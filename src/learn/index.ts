@@ -1,0 +1,6 @@
+export { LearnError } from './errors.ts'
+export type { Arm, LearnEvent, LearnSummary, SuccessRate } from './events.ts'
+export { learn } from './learn.ts'
+export type { LearnOptions } from './options.ts'
+export { Schedule } from './schedule.ts'
+export { type RolloutSource, rollouts, type Source } from './source.ts'

@@ -1,0 +1,77 @@
+import type { Agent } from '../agent/index.ts'
+import type { Receipt } from '../core/index.ts'
+import { RatchetError } from '../errors/index.ts'
+import { trainControl } from './control.ts'
+import type { LearnSummary } from './events.ts'
+import { improve } from './improve.ts'
+import { judge } from './judge.ts'
+import type { LearningRun } from './learning-run.ts'
+import { measureArms, type TestResults } from './measure.ts'
+import { methodOf, openRun } from './open-run.ts'
+import type { LearnOptions } from './options.ts'
+import { prime } from './prime.ts'
+
+/**
+ * The loop, once around: prime → (rollout → credit → backward → step)* → measure → gate → release.
+ *
+ * Every phase ends in a checkpoint, so that a run that was killed anywhere goes on with `resume`.
+ * @throws LearnError for a configuration that cannot work; errors of the store and the model pass through.
+ */
+export async function learn(agent: Agent, options: LearnOptions): Promise<LearnSummary> {
+  const run = await openRun(agent, options)
+  try {
+    if (run.state.phase === 'prime') await prime(run)
+    if (run.state.phase === 'improve') await improve(run)
+    if (options.control) await trainControl(run, methodOf(agent, options))
+    const results = await measureArms(run)
+    const receipt = await judge(run, results)
+    return await finish(run, results, receipt)
+  } catch (error) {
+    await fail(run, error)
+    throw error
+  }
+}
+
+/** Releases what the gate promoted, and closes the run. */
+async function finish(run: LearningRun, results: TestResults, receipt: Receipt): Promise<LearnSummary> {
+  const candidate = run.version('best')
+  const release =
+    receipt.decision === 'promote'
+      ? await run.registry.promote({ receipt, versions: [candidate], run: run.run.id, at: run.clock.now() })
+      : null
+  if (release) run.emit({ type: 'released', release: release.id })
+
+  const { tokensSampled, tokensTrained } = run.state
+  const summary: LearnSummary = {
+    runId: run.run.id,
+    ...results.rates,
+    decision: receipt.decision,
+    releaseId: release?.id ?? null,
+    seconds: run.seconds,
+    tokensSampled,
+    tokensTrained,
+  }
+  run.emit({ type: 'finished', summary })
+  run.state = { ...run.state, phase: 'done' }
+  await run.checkpoint()
+  await run.options.store.runs.update(run.run.id, {
+    status: 'completed',
+    versionsOut: receipt.candidate,
+    receipt: receipt.id,
+    release: release?.id ?? null,
+    endedAt: run.clock.now(),
+  })
+  return summary
+}
+
+/** Writes down why a run ended early; the checkpoint stays, so that it can be resumed. */
+async function fail(run: LearningRun, error: unknown): Promise<void> {
+  const interrupted = run.options.signal?.aborted === true
+  const message = error instanceof Error ? error.message : String(error)
+  const code = RatchetError.is(error) ? error.code : 'unknown'
+  await run.options.store.runs.update(run.run.id, {
+    status: interrupted ? 'interrupted' : 'failed',
+    failure: interrupted ? null : { code, message },
+    endedAt: run.clock.now(),
+  })
+}

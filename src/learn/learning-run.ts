@@ -1,0 +1,201 @@
+import { type Agent, defaultBudget, type EpisodeBudget, parametersOfKind, type VersionInForce } from '../agent/index.ts'
+import {
+  type AdapterRef,
+  type BlobHash,
+  type Clock,
+  type Json,
+  mintVersion,
+  type Optimizer,
+  type Run,
+  type RunEvent,
+  RunId,
+  systemClock,
+  type Trainer,
+  type Version,
+  type VersionId,
+} from '../core/index.ts'
+import { present } from '../errors/index.ts'
+import { Registry } from '../release/index.ts'
+import { LearnError } from './errors.ts'
+import type { LearnEvent } from './events.ts'
+import type { LearnOptions } from './options.ts'
+import { Schedule } from './schedule.ts'
+import { initialState, LearnState } from './state.ts'
+
+/** Adapters that a run keeps by name: where priming ended, the best validation, and the control's best. */
+export type KeptAdapter = 'primed' | 'best' | 'control'
+
+/**
+ * One run under way: its options with defaults filled in, its record in the store, and where it stands. The functions
+ * of this room move it forward; {@link checkpoint} makes what they did durable.
+ */
+export class LearningRun {
+  readonly agent: Agent
+  readonly options: LearnOptions
+  readonly schedule: Schedule
+  readonly budget: EpisodeBudget
+  readonly clock: Clock
+  /** The `weights` Parameter that learns, and its optimizer. */
+  readonly parameter: string
+  readonly optimizer: Optimizer<'weights'>
+  readonly registry: Registry
+  readonly run: Run
+  readonly trainer: Trainer
+  /** What serves when the run begins: for each Parameter, its Version. */
+  readonly serving: { readonly versions: ReadonlyMap<string, Version>; readonly generation: number }
+  state: LearnState
+  blobs: Record<string, BlobHash>
+  readonly #pending: RunEvent[] = []
+  readonly #startedAt: number
+  readonly #secondsBefore: number
+
+  constructor(parts: {
+    agent: Agent
+    options: LearnOptions
+    schedule: Schedule
+    registry: Registry
+    run: Run
+    trainer: Trainer
+    serving: LearningRun['serving']
+    state: LearnState
+    blobs: Record<string, BlobHash>
+  }) {
+    this.agent = parts.agent
+    this.options = parts.options
+    this.schedule = parts.schedule
+    this.budget = parts.options.budget ?? defaultBudget
+    this.clock = parts.options.clock ?? systemClock
+    const learns = learningParameter(parts.agent, parts.options)
+    this.parameter = learns.parameter
+    this.optimizer = learns.optimizer
+    this.registry = parts.registry
+    this.run = parts.run
+    this.trainer = parts.trainer
+    this.serving = parts.serving
+    this.state = parts.state
+    this.blobs = { ...parts.blobs }
+    this.#startedAt = this.clock.now()
+    this.#secondsBefore = parts.state.seconds
+  }
+
+  /** Seconds that this run has taken, over all processes that worked on it. */
+  get seconds(): number {
+    return this.#secondsBefore + (this.clock.now() - this.#startedAt) / 1000
+  }
+
+  /** Tells whoever listens, and remembers the event for the next checkpoint. */
+  emit(event: LearnEvent): void {
+    this.options.onEvent?.(event)
+    if (event.type === 'progress') return
+    const { type, ...data } = event
+    const sequence = this.state.events
+    this.state = { ...this.state, events: sequence + 1 }
+    this.#pending.push({
+      run: this.run.id,
+      sequence,
+      type,
+      data: data as unknown as Record<string, Json>,
+      at: this.clock.now(),
+    })
+  }
+
+  /** Commits the state, its events and the trainer: from here the run can go on after `kill -9`. */
+  async checkpoint(): Promise<void> {
+    const { store } = this.options
+    this.blobs.trainer = await store.blobs.put(await this.trainer.saveState())
+    const sequence = this.state.checkpoints
+    this.state = { ...this.state, checkpoints: sequence + 1, seconds: this.seconds }
+    const events = this.#pending.splice(0)
+    await store.transaction(async (tx) => {
+      await tx.runs.appendEvents(events)
+      const { id } = this.run
+      await tx.runs.saveCheckpoint({ run: id, sequence, state: this.state, blobs: this.blobs, at: this.clock.now() })
+    })
+  }
+
+  /** Keeps the trainer's weights as they are now under a name. */
+  async keep(name: KeptAdapter, trainer: Trainer = this.trainer): Promise<void> {
+    this.blobs[name] = await this.options.store.blobs.put(await trainer.saveWeights())
+  }
+
+  /** Loads a kept adapter for sampling. */
+  async load(name: KeptAdapter): Promise<AdapterRef> {
+    const blob = present(this.blobs[name], `the ${name} adapter`)
+    return this.options.model.loadAdapter(await this.options.store.blobs.get(blob))
+  }
+
+  /** The Version that a kept adapter is, minted from what serves. */
+  version(name: KeptAdapter): Version {
+    const adapter = present(this.blobs[name], `the ${name} adapter`)
+    const { base } = this.options.model
+    const parents = [this.servingVersion.id]
+    return mintVersion(this.parameter, { kind: 'weights', base, adapter }, { parents, run: this.run.id })
+  }
+
+  /** The serving Version of the Parameter that learns. */
+  get servingVersion(): Version {
+    return present(this.serving.versions.get(this.parameter), `the serving version of ${this.parameter}`)
+  }
+
+  inForce(version: VersionId, checkpoint: number | null): VersionInForce {
+    return { version, generation: this.serving.generation, checkpoint }
+  }
+}
+
+/** Finds the one Parameter that this run moves. */
+export function learningParameter(
+  agent: Agent,
+  { optimize }: Pick<LearnOptions, 'optimize'>,
+): { readonly parameter: string; readonly optimizer: Optimizer<'weights'> } {
+  const entries = Object.entries(optimize)
+  const [first] = entries
+  const known = parametersOfKind(agent, 'weights')
+  if (!first || entries.length > 1 || !known.includes(first[0])) {
+    throw new LearnError({
+      code: 'learn/no-such-parameter',
+      message: `optimize names ${entries.map(([name]) => `"${name}"`).join(', ') || 'nothing'}; the agent's weights are ${known.map((name) => `"${name}"`).join(', ') || 'none'}.`,
+      hint: 'Name exactly one weights Parameter of the agent in optimize.',
+    })
+  }
+  return { parameter: first[0], optimizer: first[1] }
+}
+
+/** Fills in a schedule's defaults and refuses what deterministic mode cannot hold. */
+export function scheduleOf({ schedule = {}, deterministic = false, prime }: LearnOptions): Schedule {
+  const full = Schedule.parse({ ...schedule, ...(prime ? {} : { primePasses: 0 }) })
+  if (deterministic && (full.seconds !== undefined || full.straggler !== undefined)) {
+    throw new LearnError({
+      code: 'learn/not-deterministic',
+      message: 'A deterministic run cannot depend on the clock (seconds, straggler).',
+      hint: 'Bound the run by updates instead.',
+    })
+  }
+  return full
+}
+
+/** A new run's id: sortable by time, unique enough for one store. */
+export function newRunId(now: number, random: () => number = Math.random): RunId {
+  const stamp = new Date(now).toISOString().replaceAll(/[-:T]/g, '').slice(0, 14)
+  return RunId.parse(
+    `run-${stamp}-${Math.floor(random() * 36 ** 4)
+      .toString(36)
+      .padStart(4, '0')}`,
+  )
+}
+
+/** The Versions of an agent before anything is learned. */
+export function initialVersions(agent: Agent): ReadonlyMap<string, Version> {
+  const origin = { parents: [], run: null }
+  return new Map(
+    Object.entries(agent.parameters).map(([name, definition]) => {
+      switch (definition.kind) {
+        case 'weights':
+          return [name, mintVersion(name, { kind: 'weights', base: definition.base, adapter: null }, origin)]
+        case 'text':
+          return [name, mintVersion(name, { kind: 'text', text: definition.initial }, origin)]
+      }
+    }),
+  )
+}
+
+export const freshState = (): LearnState => LearnState.parse(initialState)

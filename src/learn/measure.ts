@@ -1,0 +1,60 @@
+import type { BlobHash, HoldoutUse, ScoredTrajectory } from '../core/index.ts'
+import { claimHoldout } from '../gate/index.ts'
+import { evaluate, firstOfEachTier, successRate } from './evaluate.ts'
+import type { Arm, LearnSummary } from './events.ts'
+import type { LearningRun } from './learning-run.ts'
+
+/** What the held-out tasks showed of each arm, on the tiers that were trained. */
+export interface TestResults {
+  /** This use of the holdout, as its ledger has it. */
+  readonly use: HoldoutUse
+  readonly episodes: Readonly<Record<'serving' | 'learned', readonly ScoredTrajectory[]>>
+  readonly rates: Pick<LearnSummary, 'base' | 'primed' | 'learned' | 'control'>
+}
+
+/**
+ * Measures every arm on the same held-out tasks, greedily. The use of the holdout is on its ledger before the first
+ * episode opens. Tiers that were not trained are measured and told beside, and judge nothing.
+ */
+export async function measureArms(run: LearningRun): Promise<TestResults> {
+  const { source, store, gate, reward, model } = run.options
+  const tasks = firstOfEachTier(source.holdout, run.schedule.holdoutTasks)
+  const trained = new Set(source.train.map(({ tier }) => tier))
+  const judging = tasks.filter(({ tier }) => trained.has(tier))
+  const use = await claimHoldout(store.ledger, {
+    tasks: judging,
+    alpha: gate.alpha,
+    run: run.run.id,
+    at: run.clock.now(),
+  })
+
+  const serving = run.servingVersion.value
+  const servingAdapter = serving.kind === 'weights' ? serving.adapter : null
+  const adapters: Readonly<Record<Arm, BlobHash | null>> = {
+    base: null,
+    serving: servingAdapter,
+    primed: run.blobs.primed ?? null,
+    control: run.blobs.control ?? null,
+    learned: run.blobs.best ?? null,
+  }
+  const measure = async (arm: Arm) => {
+    const blob = adapters[arm]
+    const adapter = blob === null ? null : await model.loadAdapter(await store.blobs.get(blob))
+    const version = arm === 'learned' ? run.version('best').id : run.servingVersion.id
+    const scored = await evaluate(run, arm, { adapter, inForce: run.inForce(version, null) }, 'holdout', tasks)
+    if (adapter) await model.sampler.unload(adapter)
+    await run.checkpoint()
+    return scored.filter(({ trajectory }) => trained.has(trajectory.task.tier))
+  }
+  const base = await measure('base')
+  const primed = await measure('primed')
+  const control = run.blobs.control ? await measure('control') : null
+  const learned = await measure('learned')
+
+  const rate = (scored: readonly ScoredTrajectory[]) => successRate(scored, reward.ceiling)
+  return {
+    use,
+    episodes: { serving: servingAdapter === null ? base : await measure('serving'), learned },
+    rates: { base: rate(base), primed: rate(primed), control: control && rate(control), learned: rate(learned) },
+  }
+}

@@ -1,0 +1,46 @@
+import type { Agent, EpisodeBudget } from '../agent/index.ts'
+import type {
+  Clock,
+  CreditEstimator,
+  Json,
+  ModelService,
+  Optimizer,
+  RunId,
+  Rubric,
+  Store,
+  TrainingMethod,
+} from '../core/index.ts'
+import type { Gate } from '../gate/index.ts'
+import type { Demonstration, SupervisedOptions } from '../optimize/weights/index.ts'
+import type { LearnEvent } from './events.ts'
+import type { Schedule } from './schedule.ts'
+import type { Source } from './source.ts'
+
+/** Everything one run is made of. Each piece can be called alone. */
+export interface LearnOptions {
+  readonly model: ModelService
+  readonly store: Store
+  readonly source: Source
+  /** Demonstrations to start from; without them the run starts from what serves now. */
+  readonly prime?: { readonly demonstrations: readonly Demonstration[]; readonly supervised?: SupervisedOptions }
+  readonly reward: Rubric
+  readonly credit: CreditEstimator
+  /** One optimizer for each Parameter that learns. */
+  readonly optimize: Readonly<Record<string, Optimizer<'weights'>>>
+  readonly gate: Gate
+  readonly method?: TrainingMethod
+  readonly budget?: EpisodeBudget
+  readonly schedule?: Partial<Schedule>
+  /** Also train a control: supervised learning alone, on the same demonstrations, for the same time. */
+  readonly control?: boolean
+  readonly seed?: number
+  /** One thread, fixed schedule: the run repeats bit for bit, resumed or not (invariant 12). */
+  readonly deterministic?: boolean
+  /** Go on with this run from its last checkpoint. */
+  readonly resume?: RunId
+  readonly onEvent?: (event: LearnEvent) => void
+  readonly signal?: AbortSignal
+  readonly clock?: Clock
+  /** Kept with the run: what `--resume` rebuilds everything else from. */
+  readonly config?: Readonly<Record<string, Json>>
+}

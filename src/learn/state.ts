@@ -1,0 +1,37 @@
+import { z } from 'zod'
+
+/** Where a run stands: with the checkpoint's blobs, everything that resuming needs. */
+export const LearnState = z.strictObject({
+  /** What comes next. */
+  phase: z.enum(['prime', 'improve', 'test', 'done']),
+  /** Passes of priming done, and updates done. */
+  passes: z.int().nonnegative(),
+  update: z.int().nonnegative(),
+  /** The best validation so far. */
+  best: z.strictObject({ update: z.int().nonnegative(), success: z.number() }).nullable(),
+  /** Validations since the best one. */
+  stale: z.int().nonnegative(),
+  /** Events written. */
+  events: z.int().nonnegative(),
+  checkpoints: z.int().nonnegative(),
+  tokensSampled: z.int().nonnegative(),
+  tokensTrained: z.int().nonnegative(),
+  /** Seconds of priming and updates; and of everything. */
+  learningSeconds: z.number().nonnegative(),
+  seconds: z.number().nonnegative(),
+})
+export type LearnState = z.infer<typeof LearnState>
+
+export const initialState: LearnState = {
+  phase: 'prime',
+  passes: 0,
+  update: 0,
+  best: null,
+  stale: 0,
+  events: 0,
+  checkpoints: 0,
+  tokensSampled: 0,
+  tokensTrained: 0,
+  learningSeconds: 0,
+  seconds: 0,
+}
