@@ -2,6 +2,7 @@ export { type Agent, defineAgent, type Handles, parametersOfKind } from './agent
 export { backward, type CreditedBatch } from './backward.ts'
 export type { ParameterBinding, TextBinding, WeightsBinding } from './binding.ts'
 export { defaultBudget, type EpisodeBudget } from './budget.ts'
+export { demonstration } from './demonstration.ts'
 export { AgentError } from './errors.ts'
 export {
   type HandleOf,

@@ -1,6 +1,7 @@
 export * from './clock.ts'
 export * from './credit.ts'
 export * from './decision.ts'
+export * from './demonstration.ts'
 export * from './environment.ts'
 export * from './gate.ts'
 export * from './gradient.ts'

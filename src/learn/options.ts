@@ -2,6 +2,7 @@ import type { Agent, EpisodeBudget } from '../agent/index.ts'
 import type {
   Clock,
   CreditEstimator,
+  Demonstration,
   Json,
   ModelService,
   Optimizer,
@@ -11,7 +12,7 @@ import type {
   TrainingMethod,
 } from '../core/index.ts'
 import type { Gate } from '../gate/index.ts'
-import type { Demonstration, SupervisedOptions } from '../optimize/weights/index.ts'
+import type { SupervisedOptions } from '../optimize/weights/index.ts'
 import type { LearnEvent } from './events.ts'
 import type { Schedule } from './schedule.ts'
 import type { Source } from './source.ts'

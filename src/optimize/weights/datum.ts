@@ -1,10 +1,4 @@
-import type { Datum, PolicySample } from '../../core/index.ts'
-
-/** Tokens to imitate: `learn[t]` says whether token t is the author's act, or context. Equal lengths. */
-export interface Demonstration {
-  readonly tokens: readonly number[]
-  readonly learn: readonly boolean[]
-}
+import type { Datum, Demonstration, PolicySample } from '../../core/index.ts'
 
 /**
  * Shifts a sequence by one: position t reads token t and is trained on token t+1, so what belongs to a token moves to

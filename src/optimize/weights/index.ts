@@ -1,4 +1,4 @@
-export { type Demonstration, demonstrationDatum, policyDatum } from './datum.ts'
+export { demonstrationDatum, policyDatum } from './datum.ts'
 export { OptimizeError } from './errors.ts'
 export { type PolicyGradientOptions, policyGradient } from './policy-gradient.ts'
 export { type SupervisedOptions, supervisedPass } from './supervised.ts'

@@ -1,5 +1,5 @@
-import type { Metrics, Rng, Trainer } from '../../core/index.ts'
-import { count, type Demonstration, demonstrationDatum } from './datum.ts'
+import type { Demonstration, Metrics, Rng, Trainer } from '../../core/index.ts'
+import { count, demonstrationDatum } from './datum.ts'
 
 /** Supervised fine-tuning on demonstrations: one pass is every demonstration once, in a fresh order. */
 export interface SupervisedOptions {
