@@ -11,7 +11,7 @@ export type GateDecision = z.infer<typeof GateDecision>
 export const VersionSet = z.record(ParameterName, VersionId)
 export type VersionSet = z.infer<typeof VersionSet>
 
-/** One held-out task under both arms. A score is `null` when the evidence is missing; guards are counts an attempt. */
+/** One held-out task under both arms. A score is `null` when the evidence is missing; guards: higher is worse. */
 export const PairedOutcome = z.strictObject({
   task: TaskId,
   baseline: z.number().nullable(),
@@ -44,6 +44,8 @@ export const Receipt = z.strictObject({
   baseline: VersionSet,
   candidate: VersionSet,
   outcomes: z.array(PairedOutcome),
+  /** Outcomes on tasks learned before, which must not be forgotten, by suite. */
+  suites: z.record(z.string(), z.array(PairedOutcome)).optional(),
   use: HoldoutUse,
   /** What the primary test computed, for people; the decision is recomputed from outcomes, never read from here. */
   evidence: z.record(z.string(), Json),

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { GateError } from './errors.ts'
+
+/** A metric per attempt that must not get worse by more than `allowed`; higher is worse. */
+export const Guard = z.strictObject({
+  /** How much worse, in the metric's own unit, the candidate's mean may be. */
+  allowed: z.number().nonnegative(),
+  /** Values outside are clipped to it: the test needs bounds, and one wild attempt must not decide. */
+  range: z.tuple([z.number(), z.number()]).refine(([low, high]) => low < high, 'the range must be [low, high]'),
+})
+export type Guard = z.infer<typeof Guard>
+
+/** Tasks that were learned before and must not be forgotten. */
+export const Suite = z.strictObject({
+  /** How much lower the candidate's mean score on the suite may be. */
+  allowed: z.number().nonnegative(),
+})
+export type Suite = z.infer<typeof Suite>
+
+export const PairedGateConfig = z
+  .strictObject({
+    /** The candidate's mean score must be shown to exceed the baseline's by more than this. */
+    margin: z.number(),
+    /** Probability of a false promotion, at most, over all uses of a holdout. One-sided. */
+    alpha: z.number().positive().max(0.25),
+    /** Share of tasks that must have a score in both arms. */
+    minCoverage: z.number().positive().max(1).default(0.95),
+    guards: z.record(z.string().min(1), Guard).default({}),
+    suites: z.record(z.string().min(1), Suite).default({}),
+    /** `effect`: the smallest true difference that is worth finding; below it the candidate is held. */
+    power: z.strictObject({ effect: z.number() }).optional(),
+  })
+  .refine(({ margin, power }) => !power || power.effect > margin, {
+    path: ['power', 'effect'],
+    error: 'the effect must be larger than the margin',
+  })
+export type PairedGateConfig = z.infer<typeof PairedGateConfig>
+
+/** @throws GateError naming every entry that is wrong. */
+export function parseConfig(config: unknown): PairedGateConfig {
+  const parsed = PairedGateConfig.safeParse(config)
+  if (parsed.success) return parsed.data
+  throw new GateError({
+    code: 'gate/config',
+    message: `The gate's configuration is wrong: ${z.prettifyError(parsed.error).replaceAll('\n', ' ')}`,
+    hint: 'A gate takes margin, alpha, minCoverage, guards, suites and power.',
+    cause: parsed.error,
+  })
+}

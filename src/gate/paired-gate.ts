@@ -1,0 +1,32 @@
+import type { z } from 'zod'
+import type { Receipt } from '../core/index.ts'
+import { parseConfig, type PairedGateConfig } from './config.ts'
+import { decide, type GateInput, type Verdict } from './decide.ts'
+import { makeReceipt, PAIRED_GATE, type ReceiptInput } from './receipt.ts'
+
+/** Compares a candidate with what serves, on tasks that neither has learned from. */
+export interface Gate {
+  readonly name: string
+  /** Probability of a false promotion, at most, over all uses of one holdout: what to claim the holdout with. */
+  readonly alpha: number
+  /** What the evidence says; pure. */
+  decide(input: GateInput): Verdict
+  /** The decision with everything that it was made from: what a release rests on. */
+  makeReceipt(input: ReceiptInput): Receipt
+}
+
+/**
+ * The gate for two arms attempted on the same held-out tasks. Its primary test is the one-sided test of a bounded mean
+ * of `bounded-mean.ts`, on the paired differences: the truth table is at {@link decide}, the reasons for this test and
+ * its simulated error rates and power in `docs/evidence.md`.
+ * @throws GateError when the configuration is wrong.
+ */
+export function pairedGate(config: z.input<typeof PairedGateConfig>): Gate {
+  const parsed = parseConfig(config)
+  return {
+    name: PAIRED_GATE,
+    alpha: parsed.alpha,
+    decide: (input) => decide(parsed, input),
+    makeReceipt: (input) => makeReceipt(parsed, input),
+  }
+}
