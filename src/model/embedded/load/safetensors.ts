@@ -130,7 +130,7 @@ function readHeader(bytes: Uint8Array): { header: object; body: Uint8Array } {
   try {
     header = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(lengthBytes, bodyStart)))
   } catch (cause) {
-    throw new MalformedSafetensorsError(`its header (bytes ${lengthBytes} to ${bodyStart}) is not JSON`, cause)
+    throw new MalformedSafetensorsError(`its header (bytes ${lengthBytes} to ${bodyStart}) is not JSON`, { cause })
   }
   if (typeof header !== 'object' || header === null || Array.isArray(header))
     throw new MalformedSafetensorsError(`its header (bytes ${lengthBytes} to ${bodyStart}) is not a JSON object`)

@@ -1,0 +1,86 @@
+import { contentHash, sha256 } from '../../../core/index.ts'
+import type { LlamaConfig } from '../llama/config.ts'
+import { names, weightShapes } from '../llama/weights.ts'
+import { readConversation } from './conversation.ts'
+import { readLlamaConfig } from './llama-config.ts'
+import { readJson } from './files.ts'
+import type { LoadedModel } from './loaded-model.ts'
+import { MalformedModelError } from './malformed-model-error.ts'
+import { ModelNotFoundError } from './model-not-found-error.ts'
+import { readTokenizer, type Tokenizer } from './tokenizer.ts'
+import { UnsupportedModelError } from './unsupported-model-error.ts'
+
+/** A model's parameters as some file format held them. */
+export interface FoundWeights {
+  /** By Hugging Face name. */
+  readonly tensors: ReadonlyMap<string, { readonly shape: readonly number[]; readonly data: Float32Array }>
+  /** SHA-256 of the bytes they came from. */
+  readonly hash: string
+}
+
+/** Reads the weights that lie in a folder, in one file format. */
+export type WeightReader = (folder: string, config: LlamaConfig) => Promise<FoundWeights>
+
+/**
+ * Loads a folder in the Hugging Face layout; how its weights are stored is the reader's business.
+ * @throws ModelNotFoundError when config.json or tokenizer.json is not there.
+ * @throws MalformedModelError when the parts do not fit together.
+ */
+export async function loadFolder(folder: string, name: string, readWeights: WeightReader): Promise<LoadedModel> {
+  const configJson = await readJson(folder, 'config.json')
+  const tokenizerJson = await readJson(folder, 'tokenizer.json')
+  if (configJson === null || tokenizerJson === null)
+    throw new ModelNotFoundError(
+      `There is no model in ${folder}: ${configJson === null ? 'config.json' : 'tokenizer.json'} is not there.`,
+      'A model folder holds config.json, tokenizer.json, and model.safetensors or model.safetensors.index.json with its shards.',
+    )
+  const config = readLlamaConfig(configJson)
+  const tokenizer = readTokenizer(tokenizerJson)
+  checkVocabulary(folder, config, tokenizer)
+  const { chatTemplate, stopTokens } = await readConversation(folder, tokenizer)
+  const found = await readWeights(folder, config)
+  return {
+    name,
+    hash: contentHash({
+      config,
+      weights: found.hash,
+      tokenizer: sha256(JSON.stringify(tokenizerJson)),
+      chatTemplate: chatTemplate && { ...chatTemplate },
+    }),
+    weights: { config, tensors: exactWeights(folder, config, found.tensors) },
+    tokenizer,
+    chatTemplate,
+    stopTokens,
+  }
+}
+
+/** No id may lie beyond the embedding: the first that does is named. */
+function checkVocabulary(folder: string, { vocabSize }: LlamaConfig, tokenizer: Tokenizer): void {
+  if (tokenizer.vocabularySize <= vocabSize) return
+  throw new MalformedModelError(
+    `The tokenizer in ${folder} does not belong to its model: its token ${tokenizer.vocabularySize - 1} ` +
+      `(${JSON.stringify(tokenizer.decode([tokenizer.vocabularySize - 1]))}) lies beyond the model's vocab_size of ${vocabSize}.`,
+  )
+}
+
+/** Exactly the tensors that the configuration needs, each of the shape that it needs. */
+function exactWeights(folder: string, config: LlamaConfig, found: FoundWeights['tensors']): Map<string, Float32Array> {
+  const weights = new Map<string, Float32Array>()
+  for (const [name, shape] of weightShapes(config)) {
+    const tensor = found.get(name)
+    if (tensor === undefined) throw new MalformedModelError(`The weights in ${folder} lack the tensor ${name}.`)
+    if (tensor.shape.join() !== shape.join())
+      throw new MalformedModelError(
+        `Tensor ${name} in ${folder} has shape [${tensor.shape.join(', ')}], and config.json asks for [${shape.join(', ')}].`,
+      )
+    weights.set(name, tensor.data)
+  }
+  for (const name of found.keys())
+    if (!weights.has(name) && !isRedundant(name, config))
+      throw new UnsupportedModelError(`tensor ${name}`, 'present', 'the tensors of a Llama without biases')
+  return weights
+}
+
+/** Tensors that restate what the configuration says: rotary frequencies, and the head where it is the embedding. */
+const isRedundant = (name: string, { tiedHead }: LlamaConfig): boolean =>
+  name.endsWith('.rotary_emb.inv_freq') || (tiedHead && name === names.head)
