@@ -34,7 +34,7 @@ export function pair(
 export async function judge(run: LearningRun, { episodes, use }: TestResults): Promise<Receipt> {
   const { gate, reward, store } = run.options
   const serving = Object.fromEntries([...run.serving.versions].map(([name, { id }]) => [name, id]))
-  const receipt = gate.judge({
+  const receipt = gate.makeReceipt({
     agent: run.agent.name,
     baseline: serving,
     candidate: { ...serving, [run.parameter]: run.version('best').id },

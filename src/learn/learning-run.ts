@@ -5,7 +5,9 @@ import {
   type Clock,
   type Json,
   mintVersion,
+  parseInput,
   type Optimizer,
+  type Repositories,
   type Run,
   type RunEvent,
   RunId,
@@ -99,17 +101,23 @@ export class LearningRun {
     })
   }
 
-  /** Commits the state, its events and the trainer: from here the run can go on after `kill -9`. */
-  async checkpoint(): Promise<void> {
+  /**
+   * Commits the state, its events and the trainer: from here the run can go on after `kill -9`.
+   * @param work commits together with the checkpoint, before it.
+   */
+  async checkpoint(): Promise<void>
+  async checkpoint<T>(work: (tx: Repositories) => Promise<T>): Promise<T>
+  async checkpoint<T>(work?: (tx: Repositories) => Promise<T>): Promise<T | undefined> {
     const { store } = this.options
     this.blobs.trainer = await store.blobs.put(await this.trainer.saveState())
     const sequence = this.state.checkpoints
-    this.state = { ...this.state, checkpoints: sequence + 1, seconds: this.seconds }
-    const events = this.#pending.splice(0)
-    await store.transaction(async (tx) => {
-      await tx.runs.appendEvents(events)
+    return store.transaction(async (tx) => {
+      const result = await work?.(tx)
+      this.state = { ...this.state, checkpoints: sequence + 1, seconds: this.seconds }
+      await tx.runs.appendEvents(this.#pending.splice(0))
       const { id } = this.run
       await tx.runs.saveCheckpoint({ run: id, sequence, state: this.state, blobs: this.blobs, at: this.clock.now() })
+      return result
     })
   }
 
@@ -162,7 +170,7 @@ export function learningParameter(
 
 /** Fills in a schedule's defaults and refuses what deterministic mode cannot hold. */
 export function scheduleOf({ schedule = {}, deterministic = false, prime }: LearnOptions): Schedule {
-  const full = Schedule.parse({ ...schedule, ...(prime ? {} : { primePasses: 0 }) })
+  const full = parseInput(Schedule, { ...schedule, ...(prime ? {} : { primePasses: 0 }) }, 'the schedule')
   if (deterministic && (full.seconds !== undefined || full.straggler !== undefined)) {
     throw new LearnError({
       code: 'learn/not-deterministic',

@@ -1,4 +1,4 @@
-import type { BlobHash, HoldoutUse, ScoredTrajectory } from '../core/index.ts'
+import type { BlobHash, HoldoutTask, HoldoutUse, ScoredTrajectory } from '../core/index.ts'
 import { claimHoldout } from '../gate/index.ts'
 import { evaluate, firstOfEachTier, successRate } from './evaluate.ts'
 import type { Arm, LearnSummary } from './events.ts'
@@ -17,16 +17,11 @@ export interface TestResults {
  * episode opens. Tiers that were not trained are measured and told beside, and judge nothing.
  */
 export async function measureArms(run: LearningRun): Promise<TestResults> {
-  const { source, store, gate, reward, model } = run.options
+  const { source, store, reward, model } = run.options
   const tasks = firstOfEachTier(source.holdout, run.schedule.holdoutTasks)
   const trained = new Set(source.train.map(({ tier }) => tier))
   const judging = tasks.filter(({ tier }) => trained.has(tier))
-  const use = await claimHoldout(store.ledger, {
-    tasks: judging,
-    alpha: gate.alpha,
-    run: run.run.id,
-    at: run.clock.now(),
-  })
+  const use = await claim(run, judging)
 
   const serving = run.servingVersion.value
   const servingAdapter = serving.kind === 'weights' ? serving.adapter : null
@@ -57,4 +52,15 @@ export async function measureArms(run: LearningRun): Promise<TestResults> {
     episodes: { serving: servingAdapter === null ? base : await measure('serving'), learned },
     rates: { base: rate(base), primed: rate(primed), control: control && rate(control), learned: rate(learned) },
   }
+}
+
+/** Writes this use of the holdout on its ledger, with the state that remembers it: a resumed run spends nothing twice. */
+async function claim(run: LearningRun, tasks: readonly HoldoutTask[]): Promise<HoldoutUse> {
+  if (run.state.use) return run.state.use
+  const { alpha } = run.options.gate
+  return run.checkpoint(async (tx) => {
+    const use = await claimHoldout(tx.ledger, { tasks, alpha, run: run.run.id, at: run.clock.now() })
+    run.state = { ...run.state, use }
+    return use
+  })
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { HoldoutUse } from '../core/index.ts'
 
 /** Where a run stands: with the checkpoint's blobs, everything that resuming needs. */
 export const LearnState = z.strictObject({
@@ -11,6 +12,8 @@ export const LearnState = z.strictObject({
   best: z.strictObject({ update: z.int().nonnegative(), success: z.number() }).nullable(),
   /** Validations since the best one. */
   stale: z.int().nonnegative(),
+  /** The use of the holdout that this run has claimed. */
+  use: HoldoutUse.nullable(),
   /** Events written. */
   events: z.int().nonnegative(),
   checkpoints: z.int().nonnegative(),
@@ -28,6 +31,7 @@ export const initialState: LearnState = {
   update: 0,
   best: null,
   stale: 0,
+  use: null,
   events: 0,
   checkpoints: 0,
   tokensSampled: 0,

@@ -1,0 +1,1 @@
+export { LearnConfig } from './learn-config.ts'

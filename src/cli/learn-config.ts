@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { Schedule } from '../learn/index.ts'
+
+/**
+ * What `ratchet learn` reads from `--config FILE` (JSON). Every key has a default: the defaults are the main job, a
+ * 26M-parameter model that learns to answer questions from documents with tools.
+ */
+export const LearnConfig = z.strictObject({
+  /** The agent's name in the store. */
+  agent: z.string().default('librarian'),
+  /** `minimind2-small`, or the path of a Hugging Face folder. */
+  model: z.string().default('minimind2-small'),
+  /** How calls are written: the compact one-line form, or the model's own chat template. */
+  dialect: z.enum(['compact', 'template']).default('compact'),
+  environment: z
+    .strictObject({
+      /** `mdn`, or the path of a JSONL file of documents. */
+      corpus: z.string().default('mdn'),
+      /** JSONL file of tasks; required for a corpus of your own. */
+      tasks: z.string().optional(),
+      /** `mdn` only: features with titles of more tokens than this are left out. */
+      maxTitleTokens: z.int().positive().default(12),
+      /** The tiers to learn from; the others are measured beside. */
+      tiers: z.array(z.string()).min(1).optional(),
+    })
+    .prefault({}),
+  /** How many demonstrations of the scripted expert to start from; or a JSONL file of `{ "messages": [...] }`. */
+  demonstrations: z.union([z.int().nonnegative(), z.string()]).default(16),
+  adapter: z
+    .strictObject({ rank: z.int().positive().default(16), alpha: z.number().positive().default(32) })
+    .prefault({}),
+  prime: z
+    .strictObject({
+      learningRate: z.number().positive().default(1e-3),
+      batchSize: z.int().positive().default(16),
+    })
+    .prefault({}),
+  policy: z
+    .strictObject({
+      loss: z.enum(['importance_sampling', 'ppo', 'cispo']).default('ppo'),
+      credit: z.enum(['group-mean', 'grpo', 'leave-one-out']).default('grpo'),
+      learningRate: z.number().positive().default(3e-4),
+      warmupUpdates: z.int().nonnegative().default(2),
+      minibatches: z.int().positive().default(2),
+      clipLow: z.number().positive().default(0.8),
+      clipHigh: z.number().positive().default(1.2),
+      gradClipNorm: z.number().positive().default(1),
+    })
+    .prefault({}),
+  episode: z
+    .strictObject({
+      turns: z.int().positive().default(6),
+      tokensPerTurn: z.int().positive().default(32),
+      malformedCalls: z.int().positive().default(1),
+      toolErrors: z.int().positive().default(2),
+    })
+    .prefault({}),
+  schedule: Schedule.prefault({}),
+  gate: z
+    .strictObject({
+      margin: z.number().min(0).default(0.02),
+      alpha: z.number().positive().max(0.5).default(0.05),
+    })
+    .prefault({}),
+})
+export type LearnConfig = z.infer<typeof LearnConfig>

@@ -1,0 +1,154 @@
+import { readFile } from 'node:fs/promises'
+import { z } from 'zod'
+import { type Agent, defineAgent, demonstration, user, weights } from '../agent/index.ts'
+import { type Demonstration, Message, parseInput, type Renderer, rng, type Task } from '../core/index.ts'
+import {
+  answerByStratum,
+  constantAnswer,
+  corpusFromJsonl,
+  loadMdn,
+  mdn,
+  type Policy,
+  playEpisode,
+  SearchEnvironment,
+  scorePolicy,
+  searchTools,
+  tasksFromJsonl,
+} from '../environment/search/index.ts'
+import { InputError } from '../errors/index.ts'
+import { wilson } from '../gate/index.ts'
+import { type RolloutSource, rollouts, type SuccessRate } from '../learn/index.ts'
+import type { LearnConfig } from './learn-config.ts'
+
+/** What a scripted policy scores on held-out tasks: the figures that a learned one is read beside. */
+export interface Baseline {
+  readonly name: string
+  readonly tier: string
+  readonly rate: SuccessRate
+}
+
+/** The job of answering questions from documents: who acts, where, on which tasks, and what to start from. */
+export interface SearchJob {
+  readonly agent: Agent
+  readonly source: RolloutSource
+  readonly demonstrations: readonly Demonstration[]
+  /** Scores the scripted policies on the held-out tasks; empty for a corpus that has no scripts. */
+  baselines(holdoutTasks: number): Promise<readonly Baseline[]>
+}
+
+/** An agent that answers from documents with `search`, `open` and `answer`. */
+export function searchAgent({ agent, model, adapter }: LearnConfig): Agent {
+  return defineAgent({
+    name: agent,
+    parameters: { model: weights({ base: model, rank: adapter.rank }) },
+    run: (task, { model }, episode) => model.act([user(task.instruction)], episode),
+  })
+}
+
+/** Puts the job together. `countTokens` measures titles, which a small model has to copy. */
+export async function openSearchJob(
+  config: LearnConfig,
+  seed: number,
+  renderer: Renderer,
+  countTokens: (text: string) => number,
+): Promise<SearchJob> {
+  return config.environment.corpus === 'mdn'
+    ? mdnJob(config, seed, renderer, countTokens)
+    : ownJob(config, seed, renderer)
+}
+
+async function mdnJob(
+  config: LearnConfig,
+  seed: number,
+  renderer: Renderer,
+  countTokens: (text: string) => number,
+): Promise<SearchJob> {
+  const { tiers = ['single-hop'], maxTitleTokens } = config.environment
+  const { environment, tasks } = loadMdn({ maxTitleLength: maxTitleTokens, titleLength: countTokens })
+  const learned = tasks.train.filter(({ tier }) => tier !== undefined && tiers.includes(tier))
+  const source = rollouts(environment, [...learned, ...tasks.validation, ...tasks.holdout])
+
+  const shown = rng('demonstrations', seed).shuffle(learned)
+  const wanted = typeof config.demonstrations === 'number' ? config.demonstrations : 0
+  const plays = await Promise.all(shown.slice(0, wanted).map((task) => playEpisode(environment, mdn.expert, task)))
+  const demonstrations =
+    typeof config.demonstrations === 'string'
+      ? await demonstrationsFrom(config.demonstrations, renderer)
+      : plays.map(({ messages }) => demonstration(messages, searchTools, renderer))
+
+  const scripts: readonly (readonly [string, Policy])[] = [
+    ['constant answer', constantAnswer(tasks.train)],
+    ['empty tools', answerByStratum(tasks.train, mdn.stratumOf)],
+    ['first hit', mdn.firstHit],
+    ['scripted expert', mdn.expert],
+  ]
+  return {
+    agent: searchAgent(config),
+    source,
+    demonstrations,
+    async baselines(holdoutTasks) {
+      const scored: Baseline[] = []
+      for (const tier of ['single-hop', 'composed']) {
+        const ofTier = source.holdout.filter((task) => task.tier === tier).slice(0, holdoutTasks)
+        for (const [name, policy] of scripts) {
+          const { n, successes } = await scorePolicy(environment, policy, ofTier)
+          const rate = { success: successes / n, n, ci: wilson(successes, n, 0.95), missing: 0 }
+          scored.push({ name, tier, rate })
+        }
+      }
+      return scored
+    },
+  }
+}
+
+async function ownJob(config: LearnConfig, seed: number, renderer: Renderer): Promise<SearchJob> {
+  const { corpus, tasks: tasksFile, tiers } = config.environment
+  if (tasksFile === undefined || typeof config.demonstrations === 'number') {
+    throw new InputError({
+      code: 'input/incomplete-job',
+      message: `A corpus of your own (${corpus}) needs tasks and demonstrations of your own.`,
+      hint: 'Set environment.tasks and demonstrations to JSONL files; docs/learn.md shows both formats.',
+    })
+  }
+  const environment = new SearchEnvironment(corpusFromJsonl({ path: corpus }))
+  const learnable = (task: Task) => task.split !== 'train' || tiers === undefined || tiers.includes(task.tier ?? 'all')
+  const tasks = tasksFromJsonl({ path: tasksFile }).filter(learnable)
+  const demonstrations = rng('demonstrations', seed).shuffle(await demonstrationsFrom(config.demonstrations, renderer))
+  return { agent: searchAgent(config), source: rollouts(environment, tasks), demonstrations, baselines: async () => [] }
+}
+
+const DemonstrationLine = z.strictObject({ messages: z.array(Message).min(2) })
+
+async function demonstrationsFrom(path: string, renderer: Renderer): Promise<Demonstration[]> {
+  const lines = (await readText(path)).split('\n').filter((line) => line.trim() !== '')
+  return lines.map((line, i) => {
+    const { messages } = parseInput(DemonstrationLine, jsonOf(line, path, i + 1), `line ${i + 1} of ${path}`)
+    return demonstration(messages, searchTools, renderer)
+  })
+}
+
+function jsonOf(text: string, path: string, line: number): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new InputError({
+      code: 'input/bad-json',
+      message: `Line ${line} of ${path} is not JSON.`,
+      hint: 'Write one JSON object a line.',
+      cause,
+    })
+  }
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (cause) {
+    throw new InputError({
+      code: 'input/unreadable-file',
+      message: `${path} cannot be read.`,
+      hint: 'Check the path and its permissions.',
+      cause,
+    })
+  }
+}

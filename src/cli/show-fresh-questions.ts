@@ -1,0 +1,61 @@
+import pc from 'picocolors'
+import { type Message, type ModelService, type Store, type Task, VersionId } from '../core/index.ts'
+import { Registry } from '../release/index.ts'
+import { ask } from './fresh-questions.ts'
+import type { LearnConfig } from './learn-config.ts'
+import type { Progress } from './progress.ts'
+import type { SearchJob } from './search-job.ts'
+
+interface Exhibit {
+  readonly store: Store
+  readonly model: ModelService
+  readonly job: SearchJob
+  readonly config: LearnConfig
+  readonly progress: Progress
+}
+
+/** Puts three held-out questions that the test did not use to whatever serves now, and shows every word. */
+export async function showFreshQuestions({ store, model, job, config, progress }: Exhibit): Promise<void> {
+  const questions = freshTasks(job.source.holdout, job.source.train[0]?.tier, config.schedule.holdoutTasks)
+  if (questions.length === 0) return
+  const { release } = await new Registry(store).current(job.agent.name)
+  const version = await store.versions.get(VersionId.parse(release.versions.model))
+  const blob = version?.value.kind === 'weights' ? version.value.adapter : null
+  const adapter = blob === null ? null : await model.loadAdapter(await store.blobs.get(blob))
+  const budget = { ...config.episode, tokens: config.episode.turns * config.episode.tokensPerTurn }
+  progress.say('')
+  progress.say(pc.bold('Three fresh questions to the agent that serves now'))
+  for (const task of questions) {
+    const { messages, correct } = await ask(job.agent, model, adapter, job.source, task, budget)
+    progress.say('')
+    for (const message of messages) for (const line of shown(message)) progress.say(`  ${line}`)
+    progress.say(correct ? pc.green('  ✓ right') : pc.red('  ✗ wrong'))
+  }
+}
+
+function freshTasks(holdout: readonly Task[], tier: string | undefined, used: number): readonly Task[] {
+  const ofTier = holdout.filter((task) => task.tier === tier)
+  return ofTier.slice(used, used + 3)
+}
+
+/** A message as lines for the terminal; control characters of model output never reach it. */
+function shown(message: Message): readonly string[] {
+  // eslint-disable-next-line no-control-regex
+  const clean = (text: string) => text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '�')
+  switch (message.role) {
+    case 'assistant':
+      return [
+        ...(message.toolCalls ?? []).map((call) =>
+          pc.cyan(`› ${call.name} ${clean(Object.values(call.arguments).join(' '))}`),
+        ),
+        ...(message.malformedCalls ?? []).map(({ text }) => pc.red(`› ${clean(text)}`)),
+      ]
+    case 'tool':
+      return clean(message.content)
+        .split('\n')
+        .map((line) => pc.dim(`    ${line}`))
+    case 'system':
+    case 'user':
+      return [pc.bold(clean(message.content))]
+  }
+}
