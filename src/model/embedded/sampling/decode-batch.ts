@@ -1,0 +1,118 @@
+import type { SampleStopReason } from '../../../core/sampler.ts'
+import { type TokenChooser, graphTemperature } from './choose.ts'
+import { KvGrid, type KvRows, type KvShape } from './kv.ts'
+import { type Match, pathTo } from './prefix-tree.ts'
+import type { Sequence } from './sequence.ts'
+import type { StepRunner } from './step.ts'
+import type { WeightSet } from './weight-sets.ts'
+
+/** Lengths that decode together: a step reads as many cached columns for each sequence as the longest one needs. */
+export interface LengthClass {
+  /** Longest sequence, in cached tokens. */
+  readonly ceiling: number
+  /** Columns always read, whatever the sequences' lengths: then a result does not depend on who else is in the batch. */
+  readonly fixed: boolean
+}
+
+/** A sequence that a step ended, and why. */
+export interface Ended {
+  readonly sequence: Sequence
+  readonly reason: SampleStopReason
+}
+
+/** Columns grow by this many, so that the grid is seldom laid out anew. */
+const columnStep = 32
+/** And sequences' places by this many. */
+const roomStep = 16
+
+/** Sequences of one length class and one set of weights that decode in step: one token each at a time. */
+export class DecodeBatch {
+  readonly lengths: LengthClass
+  readonly sequences: Sequence[] = []
+  readonly #grid: KvGrid
+  #room = 0
+
+  constructor(shape: KvShape, lengths: LengthClass) {
+    this.lengths = lengths
+    this.#grid = new KvGrid(shape)
+  }
+
+  /** Elements of cache that the batch would hold with one more sequence of this length. */
+  elementsWith(length: number): number {
+    const { layers, kvHeads, headDim } = this.#grid.shape
+    const columns = Math.max(this.#grid.capacity, this.#columnsFor(length))
+    return (this.sequences.length + 1) * columns * layers * 2 * kvHeads * headDim
+  }
+
+  /** Takes a sequence whose rows before {@link Sequence.position} are at `prefix`. */
+  add(sequence: Sequence, prefix: Match): void {
+    const index = this.#place(sequence)
+    let position = 0
+    for (const { segment, count } of pathTo(prefix)) {
+      this.#grid.load(index, position, segment.rows, count)
+      position += count
+    }
+  }
+
+  /** Takes a sequence that outgrew another batch. */
+  adopt(sequence: Sequence, from: DecodeBatch): void {
+    const rows = from.rows(sequence, 0)
+    this.#grid.load(this.#place(sequence), 0, rows)
+  }
+
+  /** A copy of a sequence's cached rows from a position on. */
+  rows(sequence: Sequence, from: number): KvRows {
+    return this.#grid.save(this.sequences.indexOf(sequence), from, sequence.position)
+  }
+
+  /** Lets a sequence go; the last one takes its place. */
+  remove(sequence: Sequence): void {
+    const index = this.sequences.indexOf(sequence)
+    const last = this.sequences.length - 1
+    if (index < last) {
+      this.#grid.move(last, index)
+      this.sequences[index] = this.sequences[last] as Sequence
+    }
+    this.sequences.pop()
+    if (this.sequences.length === 0) this.#grid.clear()
+  }
+
+  /** Samples one token for every sequence. Returns those that end with it; they stay until removed. */
+  async step(weights: WeightSet, runner: StepRunner, chooser: TokenChooser): Promise<readonly Ended[]> {
+    this.#reserve()
+    const spans = this.sequences.map(({ tokens, position }) => ({ tokens, start: position, count: 1 }))
+    const temperatures = Float32Array.from(this.sequences, ({ job }) => graphTemperature(job))
+    const result = await runner.run({ weights, spans, width: 1, past: this.#grid, temperatures })
+    const positions = spans.map(({ start }) => start)
+    for (let layer = 0; layer < this.#grid.shape.layers; layer++) {
+      this.#grid.append(layer, 'key', result.newRows(layer, 'key'), positions)
+      this.#grid.append(layer, 'value', result.newRows(layer, 'value'), positions)
+    }
+    const ended: Ended[] = []
+    this.sequences.forEach((sequence, row) => {
+      chooser.choose(result.probabilities, row, result.corrections[row] as number, sequence.job, sequence.uniform)
+      const reason = sequence.append(chooser)
+      if (reason !== null) ended.push({ sequence, reason })
+    })
+    return ended
+  }
+
+  #place(sequence: Sequence): number {
+    const index = this.sequences.length
+    this.sequences.push(sequence)
+    this.#reserve()
+    return index
+  }
+
+  /** Room for every sequence and its next row. */
+  #reserve(): void {
+    if (this.sequences.length > this.#room) this.#room = Math.max(this.sequences.length, this.#room + roomStep)
+    const longest = this.sequences.reduce((most, { position }) => Math.max(most, position + 1), 0)
+    this.#grid.grow(this.#room, Math.max(this.#columnsFor(longest), this.#grid.capacity), this.sequences.length)
+  }
+
+  #columnsFor(length: number): number {
+    const { ceiling, fixed } = this.lengths
+    return fixed ? ceiling : Math.min(ceiling, Math.ceil(length / columnStep) * columnStep)
+  }
+}

@@ -1,0 +1,25 @@
+import type { SampleStopReason } from '../../../core/sampler.ts'
+import type { DrawParams } from './choose.ts'
+
+/** One continuation to sample: what the engine hands to a shard. Plain data, so that it crosses threads. */
+export interface SampleJob extends DrawParams {
+  readonly id: number
+  readonly prompt: Int32Array
+  /** The weights to sample from, by the id they were loaded under; `null` is the base model. */
+  readonly adapter: string | null
+  readonly maxTokens: number
+  /** Sampling ends after one of these. */
+  readonly stopTokens: readonly number[]
+  readonly seed: number
+  /** Position in the random stream of the first token: how many tokens the stream already yielded. */
+  readonly firstDraw: number
+}
+
+/** A job's outcome; the arrays have one entry a sampled token. */
+export interface SampledTokens {
+  readonly id: number
+  readonly tokens: Int32Array
+  readonly behaviourLogprobs: Float64Array
+  readonly logprobs: Float64Array
+  readonly stopReason: SampleStopReason
+}

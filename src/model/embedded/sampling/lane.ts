@@ -1,0 +1,147 @@
+import type { SampleStopReason } from '../../../core/sampler.ts'
+import type { TokenChooser } from './choose.ts'
+import { DecodeBatch, type Ended, type LengthClass } from './decode-batch.ts'
+import type { KvShape } from './kv.ts'
+import { Prefill } from './prefill.ts'
+import type { PrefixTree } from './prefix-tree.ts'
+import type { Sequence } from './sequence.ts'
+import type { StepRunner } from './step.ts'
+import type { WeightSet } from './weight-sets.ts'
+
+/** What the lanes of a shard share. */
+export interface LaneResources {
+  readonly shape: KvShape
+  readonly tree: PrefixTree
+  readonly runner: StepRunner
+  readonly chooser: TokenChooser
+  readonly deterministic: boolean
+  /** float32 elements that decoding sequences of one batch may hold. */
+  readonly decodeElements: number
+}
+
+/**
+ * The sequences that sample from one set of weights. A sequence waits until the keys and values of all its tokens but
+ * the last are in the prefix tree, then decodes; its rows go back to the tree when it ends, for the next turn.
+ */
+export class Lane {
+  readonly adapter: string | null
+  readonly #weights: WeightSet
+  readonly #shared: LaneResources
+  readonly #prefill: Prefill
+  readonly #waiting = new Set<Sequence>()
+  readonly #batches = new Map<number, DecodeBatch>()
+  #prefilledLast = false
+
+  constructor(adapter: string | null, weights: WeightSet, shared: LaneResources) {
+    this.adapter = adapter
+    this.#weights = weights
+    this.#shared = shared
+    this.#prefill = new Prefill(adapter, weights, shared)
+  }
+
+  get idle(): boolean {
+    return this.#waiting.size === 0 && this.#decoding === 0
+  }
+
+  enqueue(sequence: Sequence): void {
+    this.#waiting.add(sequence)
+  }
+
+  /** Takes a sequence out, wherever it is. */
+  remove(sequence: Sequence): void {
+    this.#unpin(sequence)
+    if (this.#waiting.delete(sequence)) return
+    for (const batch of this.#batches.values()) {
+      if (batch.sequences.includes(sequence)) batch.remove(sequence)
+    }
+  }
+
+  /**
+   * One run of the model, or one for each length class: extends waiting prompts, or samples a token for every decoding
+   * sequence. Prompts come first, since a fuller batch decodes more cheaply, but decoding gets every other turn while
+   * most sequences decode.
+   */
+  async tick(): Promise<readonly Ended[]> {
+    this.#admit()
+    const prefill = this.#waiting.size > 0 && (this.#decoding <= this.#waiting.size || !this.#prefilledLast)
+    this.#prefilledLast = prefill && (await this.#prefill.run(this.#waiting))
+    if (!this.#prefilledLast) return this.#decode()
+    this.#admit()
+    return []
+  }
+
+  /** Moves waiting sequences whose prefix is cached to the decoding ones, as memory allows. */
+  #admit(): void {
+    const { tree, decodeElements } = this.#shared
+    for (const sequence of this.#waiting) {
+      const prefix = tree.match(this.adapter, sequence.tokens, sequence.position)
+      if (prefix.length < sequence.position) continue
+      const batch = this.#batchFor(sequence)
+      if (batch.sequences.length > 0 && batch.elementsWith(sequence.position + 1) > decodeElements) continue
+      batch.add(sequence, prefix)
+      this.#waiting.delete(sequence)
+      this.#unpin(sequence)
+    }
+  }
+
+  async #decode(): Promise<readonly Ended[]> {
+    const { runner, chooser } = this.#shared
+    const all: Ended[] = []
+    for (const batch of [...this.#batches.values()]) {
+      if (batch.sequences.length === 0) continue
+      const ended = await batch.step(this.#weights, runner, chooser)
+      for (const { sequence } of ended) this.#retire(sequence, batch)
+      for (const sequence of [...batch.sequences]) {
+        if (sequence.position + 1 > batch.lengths.ceiling) this.#moveUp(sequence, batch)
+      }
+      all.push(...ended)
+    }
+    this.#shared.tree.trim()
+    return all
+  }
+
+  #retire(sequence: Sequence, batch: DecodeBatch): void {
+    const { tree, deterministic } = this.#shared
+    // Rows of sampled tokens come from other shapes of run than a prompt's: in deterministic mode they are not reused.
+    if (!deterministic) {
+      tree.insert(this.adapter, sequence.tokens, sequence.position, (from) => batch.rows(sequence, from))
+    }
+    batch.remove(sequence)
+  }
+
+  #moveUp(sequence: Sequence, from: DecodeBatch): void {
+    this.#batchFor(sequence).adopt(sequence, from)
+    from.remove(sequence)
+  }
+
+  #batchFor(sequence: Sequence): DecodeBatch {
+    const lengths = lengthClass(sequence.position + 1, this.#shared.deterministic)
+    const known = this.#batches.get(lengths.ceiling)
+    if (known) return known
+    const batch = new DecodeBatch(this.#shared.shape, lengths)
+    this.#batches.set(lengths.ceiling, batch)
+    return batch
+  }
+
+  #unpin(sequence: Sequence): void {
+    if (sequence.pinned) sequence.pinned.pins--
+    sequence.pinned = null
+  }
+
+  get #decoding(): number {
+    let count = 0
+    for (const { sequences } of this.#batches.values()) count += sequences.length
+    return count
+  }
+}
+
+/**
+ * The class of a sequence of `length` cached tokens. Classes are wide, so that most sequences decode together; in
+ * deterministic mode they are narrow, since all their columns are read.
+ */
+function lengthClass(length: number, deterministic: boolean): LengthClass {
+  if (deterministic) return { ceiling: Math.ceil(length / 64) * 64, fixed: true }
+  let ceiling = 256
+  while (ceiling < length) ceiling *= 4
+  return { ceiling, fixed: false }
+}

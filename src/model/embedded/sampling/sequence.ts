@@ -1,0 +1,60 @@
+import type { SampleStopReason } from '../../../core/sampler.ts'
+import type { TokenChooser } from './choose.ts'
+import type { SampledTokens, SampleJob } from './job.ts'
+import type { Segment } from './prefix-tree.ts'
+import { uniform } from './uniform.ts'
+
+/** A job under way: its tokens so far and what was recorded about the sampled ones. */
+export class Sequence {
+  readonly job: SampleJob
+  /** Prompt, then sampled tokens, in the first {@link Sequence.length} places. */
+  readonly tokens: Int32Array
+  /** Tokens known. */
+  length: number
+  /** While waiting: the cached prefix, kept from eviction. */
+  pinned: Segment | null = null
+  readonly #behaviourLogprobs: Float64Array
+  readonly #logprobs: Float64Array
+
+  constructor(job: SampleJob) {
+    this.job = job
+    this.tokens = new Int32Array(job.prompt.length + job.maxTokens)
+    this.tokens.set(job.prompt)
+    this.length = job.prompt.length
+    this.#behaviourLogprobs = new Float64Array(job.maxTokens)
+    this.#logprobs = new Float64Array(job.maxTokens)
+  }
+
+  /** Position of the token that the next step reads; keys and values are needed for all before it. */
+  get position(): number {
+    return this.length - 1
+  }
+
+  get sampled(): number {
+    return this.length - this.job.prompt.length
+  }
+
+  /** The random number that decides the next token. */
+  get uniform(): number {
+    return uniform(this.job.seed, this.job.firstDraw + this.sampled)
+  }
+
+  /** Appends the chosen token; returns why the sequence ends with it, or null. */
+  append({ token, behaviourLogprob, logprob }: TokenChooser): SampleStopReason | null {
+    this.#behaviourLogprobs[this.sampled] = behaviourLogprob
+    this.#logprobs[this.sampled] = logprob
+    this.tokens[this.length++] = token
+    if (this.job.stopTokens.includes(token)) return 'stop'
+    return this.sampled === this.job.maxTokens ? 'length' : null
+  }
+
+  result(stopReason: SampleStopReason): SampledTokens {
+    return {
+      id: this.job.id,
+      tokens: this.tokens.slice(this.job.prompt.length, this.length),
+      behaviourLogprobs: this.#behaviourLogprobs.slice(0, this.sampled),
+      logprobs: this.#logprobs.slice(0, this.sampled),
+      stopReason,
+    }
+  }
+}

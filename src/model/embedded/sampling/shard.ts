@@ -1,0 +1,113 @@
+import type { SampleStopReason } from '../../../core/sampler.ts'
+import { present } from '../../../errors/index.ts'
+import type { ModelWeights } from '../llama/config.ts'
+import { TokenChooser } from './choose.ts'
+import type { SampledTokens, SampleJob } from './job.ts'
+import { Lane, type LaneResources } from './lane.ts'
+import { PrefixTree } from './prefix-tree.ts'
+import { Sequence } from './sequence.ts'
+import { StepRunner } from './step.ts'
+import { type AdapterContent, WeightSets } from './weight-sets.ts'
+
+export interface SamplingShardOptions {
+  readonly model: ModelWeights
+  /** Longest prompt plus continuation, in tokens. */
+  readonly contextLength: number
+  /** ONNX Runtime threads inside one operator. */
+  readonly threads: number
+  /** Whether a job's result must not depend, in any bit, on what else runs beside or ran before it. */
+  readonly deterministic: boolean
+  /** Bytes of keys and values kept for later prompts, and the same again for the sequences of one decoding batch. */
+  readonly cacheBytes: number
+}
+
+/**
+ * One worker of data-parallel sampling: holds weights, adapters and caches, and advances its jobs by one run of the
+ * model at a time. Blocks its thread while the model runs: host shards in workers outside of tests.
+ */
+export class SamplingShard {
+  readonly #weights: WeightSets
+  readonly #shared: LaneResources
+  /** In the order of their turns. */
+  readonly #lanes = new Map<string | null, Lane>()
+  readonly #sequences = new Map<number, { readonly sequence: Sequence; readonly lane: Lane }>()
+  readonly #cancelled = new Set<number>()
+
+  private constructor(weights: WeightSets, { model, deterministic, cacheBytes }: SamplingShardOptions) {
+    const { layers, kvHeads, headDim, vocabSize } = model.config
+    this.#weights = weights
+    this.#shared = {
+      shape: { layers, kvHeads, headDim },
+      tree: new PrefixTree(cacheBytes / Float32Array.BYTES_PER_ELEMENT),
+      runner: new StepRunner({ deterministic }),
+      chooser: new TokenChooser(vocabSize),
+      deterministic,
+      decodeElements: cacheBytes / Float32Array.BYTES_PER_ELEMENT,
+    }
+  }
+
+  static async open(options: SamplingShardOptions): Promise<SamplingShard> {
+    return new SamplingShard(await WeightSets.open(options), options)
+  }
+
+  /** Whether no job is under way. */
+  get idle(): boolean {
+    return this.#sequences.size === 0
+  }
+
+  /** Bytes of keys and values that are cached for later prompts. */
+  get cachedBytes(): number {
+    return this.#shared.tree.elements * Float32Array.BYTES_PER_ELEMENT
+  }
+
+  /** Holds an adapter under an id; what an id means never changes. */
+  loadAdapter(id: string, content: AdapterContent): Promise<void> {
+    return this.#weights.load(id, content)
+  }
+
+  /** Forgets an adapter that no job uses, and what was computed under it. */
+  unloadAdapter(id: string): void {
+    this.#weights.unload(id)
+    this.#lanes.delete(id)
+    this.#shared.tree.drop(id)
+  }
+
+  submit(job: SampleJob): void {
+    const lane = this.#lanes.get(job.adapter) ?? new Lane(job.adapter, this.#weights.get(job.adapter), this.#shared)
+    this.#lanes.set(job.adapter, lane)
+    const sequence = new Sequence(job)
+    this.#sequences.set(job.id, { sequence, lane })
+    lane.enqueue(sequence)
+  }
+
+  /** Ends a job early, with the tokens so far, at the next tick; nothing happens when it has ended already. */
+  cancel(id: number): void {
+    if (this.#sequences.has(id)) this.#cancelled.add(id)
+  }
+
+  /** Advances the next adapter's jobs by one run of the model; returns the jobs that ended. */
+  async tick(): Promise<readonly SampledTokens[]> {
+    const results = [...this.#cancelled].map((id) => this.#finish(id, 'cancelled'))
+    const turn = [...this.#lanes].find(([, lane]) => !lane.idle)
+    if (turn) {
+      const [adapter, lane] = turn
+      // To the end of the queue: adapters take turns.
+      this.#lanes.delete(adapter)
+      this.#lanes.set(adapter, lane)
+      for (const { sequence, reason } of await lane.tick()) results.push(this.#finish(sequence.job.id, reason))
+    }
+    return results
+  }
+
+  #finish(id: number, reason: SampleStopReason): SampledTokens {
+    const { sequence, lane } = present(this.#sequences.get(id), `job ${id}`)
+    this.#sequences.delete(id)
+    this.#cancelled.delete(id)
+    lane.remove(sequence)
+    return sequence.result(reason)
+  }
+
+  async close(): Promise<void> {
+    await this.#weights.close()
+  }
+}
