@@ -1,0 +1,13 @@
+import type { Kysely } from 'kysely'
+import type { Tables } from './tables.ts'
+
+/** A piece of work on the database. Asked to run again after a rollback, it does the same again. */
+export type Work<T> = (db: Kysely<Tables>) => Promise<T>
+
+/** How a repository reaches the database: straight, or inside a transaction. */
+export interface Access {
+  /** Sees what is committed; inside a transaction, also what the transaction wrote. */
+  readonly read: <T>(work: Work<T>) => Promise<T>
+  /** Atomic; resolves when committed, or inside a transaction when written. */
+  readonly write: <T>(work: Work<T>) => Promise<T>
+}

@@ -1,0 +1,17 @@
+export { CorruptBlobError, MissingBlobError } from './blob-errors.ts'
+export { CorruptRecordError } from './corrupt-record-error.ts'
+export { CorruptStoreError } from './corrupt-store-error.ts'
+export { DiskFullError } from './disk-full-error.ts'
+export { LockedStoreError, type Writer } from './locked-store-error.ts'
+export { MissingStoreError } from './missing-store-error.ts'
+export { ReadOnlyStoreError } from './read-only-store-error.ts'
+export {
+  GenerationConflictError,
+  RecordConflictError,
+  UnknownRecordError,
+  UnknownReferenceError,
+  UnstorableValueError,
+} from './record-errors.ts'
+export { NewerSchemaError, OlderSchemaError } from './schema-errors.ts'
+export { StoreError } from './store-error.ts'
+export { ClosedStoreError, OutsideTransactionError } from './use-errors.ts'

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto'
+import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { BlobHash, type BlobRepository, sha256 } from '../core/index.ts'
+import { CorruptBlobError, DiskFullError, MissingBlobError, ReadOnlyStoreError, StoreError } from './errors/index.ts'
+
+/** Where a blob is while it is being written. */
+const incoming = 'incoming'
+/** A file that has been incoming for longer was left by a process that died. */
+const staleMilliseconds = 3_600_000
+
+/**
+ * Blobs as files named by their SHA-256: `<folder>/ab/abcdef…`. A file is written under another name, synced and
+ * renamed, and its folders are synced, before `put` resolves; so a name is either absent or holds all of its bytes.
+ * The bytes given to `put` must not change before it resolves.
+ */
+export function fileBlobs(folder: string): BlobRepository {
+  return {
+    async put(bytes) {
+      const hash = BlobHash.parse(sha256(bytes))
+      const home = join(folder, hash.slice(0, 2))
+      const path = join(home, hash)
+      try {
+        await mkdir(home, { recursive: true })
+        // A damaged file is written anew: here are the bytes that repair it.
+        if (!(await holds(path, hash))) await writeDurably(folder, path, bytes)
+        // Also when it was there: the process that wrote it may have died before it synced these.
+        await syncFolder(home)
+        await syncFolder(folder)
+      } catch (error) {
+        throw blobError(error, path)
+      }
+      return hash
+    },
+
+    async get(hash) {
+      const path = join(folder, hash.slice(0, 2), hash)
+      let bytes: Buffer
+      try {
+        bytes = await readFile(path)
+      } catch (error) {
+        throw codeOf(error) === 'ENOENT' ? new MissingBlobError(hash) : blobError(error, path)
+      }
+      const actual = sha256(bytes)
+      if (actual !== hash) throw new CorruptBlobError(hash, actual)
+      return bytes
+    },
+  }
+}
+
+/** Blobs that may be looked at only. */
+export function readOnlyBlobs(folder: string): BlobRepository {
+  return {
+    put: () => Promise.reject(new ReadOnlyStoreError(folder)),
+    get: (hash) => fileBlobs(folder).get(hash),
+  }
+}
+
+/** Removes what processes that died left half-written. */
+export async function removeStaleBlobs(folder: string, now: number): Promise<void> {
+  const names = await readdir(join(folder, incoming)).catch(() => [])
+  for (const name of names) {
+    const path = join(folder, incoming, name)
+    const left = await stat(path).catch(() => null)
+    if (left && now - left.mtimeMs > staleMilliseconds) await rm(path, { force: true })
+  }
+}
+
+async function holds(path: string, hash: string): Promise<boolean> {
+  try {
+    return sha256(await readFile(path)) === hash
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return false
+    throw error
+  }
+}
+
+async function writeDurably(folder: string, path: string, bytes: Uint8Array): Promise<void> {
+  await mkdir(join(folder, incoming), { recursive: true })
+  const temporary = join(folder, incoming, randomUUID())
+  try {
+    const file = await open(temporary, 'wx')
+    try {
+      await file.writeFile(bytes)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+  } catch (error) {
+    await rm(temporary, { force: true })
+    throw error
+  }
+}
+
+async function syncFolder(path: string): Promise<void> {
+  // Windows neither needs this nor can do it.
+  if (process.platform === 'win32') return
+  const folder = await open(path, 'r')
+  try {
+    await folder.sync()
+  } finally {
+    await folder.close()
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code
+}
+
+function blobError(error: unknown, path: string): StoreError {
+  const code = codeOf(error) ?? ''
+  if (['ENOSPC', 'EDQUOT'].includes(code)) return new DiskFullError(path, error)
+  if (['EACCES', 'EPERM', 'EROFS'].includes(code)) return new ReadOnlyStoreError(path, error)
+  return new StoreError({
+    code: 'store/blob-file',
+    message: `The blob file ${path} could not be written or read: ${(error as Error).message}`,
+    hint: 'Check the disk and the permissions of the `blobs` folder.',
+    cause: error,
+  })
+}

@@ -1,0 +1,2 @@
+export * from './errors/index.ts'
+export { openMemoryStore, openStore, type StoreOptions } from './open-store.ts'

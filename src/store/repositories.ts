@@ -1,0 +1,23 @@
+import type { BlobRepository, Repositories } from '../core/index.ts'
+import type { Access } from './access.ts'
+import { ledgerRepository } from './ledger.ts'
+import { receiptRepository } from './receipts.ts'
+import { releaseRepository } from './releases.ts'
+import { runRepository } from './runs.ts'
+import { signalRepository } from './signals.ts'
+import { trajectoryRepository } from './trajectories.ts'
+import { versionRepository } from './versions.ts'
+
+/** Every repository over one way to reach the database. */
+export function repositories(access: Access, blobs: BlobRepository): Repositories {
+  return {
+    blobs,
+    versions: versionRepository(access),
+    trajectories: trajectoryRepository(access),
+    signals: signalRepository(access),
+    runs: runRepository(access),
+    receipts: receiptRepository(access),
+    ledger: ledgerRepository(access),
+    releases: releaseRepository(access),
+  }
+}

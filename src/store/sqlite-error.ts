@@ -1,0 +1,57 @@
+import {
+  CorruptStoreError,
+  DiskFullError,
+  ReadOnlyStoreError,
+  StoreError,
+  UnknownReferenceError,
+} from './errors/index.ts'
+
+/** SQLite's primary result codes (sqlite.org/rescode.html) that a caller can act on. */
+const busy = 5
+const readOnly = 8
+const corrupt = 11
+const full = 13
+const cannotOpen = 14
+const notADatabase = 26
+/** An extended code: a foreign key that points nowhere. */
+const foreignKey = 787
+
+/** The error of another connection's lock; the writer lock reads it as "someone else writes". */
+export class BusyError extends StoreError {}
+
+/** What a failure of the SQLite driver means for the store at `path`. */
+export function storeErrorOf(error: unknown, path: string): StoreError {
+  if (error instanceof StoreError) return error
+  const { errcode, message } = error as { errcode?: number; message: string }
+  if (errcode === foreignKey) return new UnknownReferenceError(error)
+  switch ((errcode ?? 0) & 0xff) {
+    case busy:
+      return new BusyError({
+        code: 'store/busy',
+        message: `The database ${path} is locked.`,
+        hint: 'Something else holds it for long: close other programs that have it open, and try again.',
+        cause: error,
+      })
+    case readOnly:
+      return new ReadOnlyStoreError(path, error)
+    case corrupt:
+    case notADatabase:
+      return new CorruptStoreError(path, message, error)
+    case full:
+      return new DiskFullError(path, error)
+    case cannotOpen:
+      return new StoreError({
+        code: 'store/cannot-open',
+        message: `The database ${path} cannot be opened.`,
+        hint: 'Check that the path is right and that its folder may be written.',
+        cause: error,
+      })
+    default:
+      return new StoreError({
+        code: 'store/sqlite',
+        message: `SQLite refused an operation on ${path}: ${message}`,
+        hint: 'This is a defect unless the disk is failing: please report it with the stack trace.',
+        cause: error,
+      })
+  }
+}

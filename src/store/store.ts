@@ -1,0 +1,73 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import type { Kysely } from 'kysely'
+import type { BlobRepository, Repositories, Store } from '../core/index.ts'
+import type { Access } from './access.ts'
+import { ClosedStoreError, OutsideTransactionError, ReadOnlyStoreError } from './errors/index.ts'
+import { repositories } from './repositories.ts'
+import type { Tables } from './tables.ts'
+import { TransactionAccess } from './transaction.ts'
+import type { WriteQueue } from './write-queue.ts'
+
+/** What a store is made of; nothing here depends on the database behind Kysely. */
+export interface StoreParts {
+  /** For messages. */
+  readonly path: string
+  /** Sees committed rows only. */
+  readonly reader: Kysely<Tables>
+  /** `null` for a store that is only read. */
+  readonly writes: WriteQueue | null
+  readonly blobs: BlobRepository
+  /** Closes connections and gives up locks. */
+  readonly release: () => Promise<void>
+}
+
+export function assembleStore({ path, reader, writes, blobs, release }: StoreParts): Store {
+  const transactions = new AsyncLocalStorage<{ open: boolean }>()
+  let closed: Promise<void> | null = null
+
+  const assertUsable = () => {
+    if (closed) throw new ClosedStoreError(path)
+    if (transactions.getStore()?.open) throw new OutsideTransactionError()
+  }
+  const writable = () => {
+    assertUsable()
+    if (!writes) throw new ReadOnlyStoreError(path)
+    return writes
+  }
+  const access: Access = {
+    async read(work) {
+      assertUsable()
+      return work(reader)
+    },
+    async write(work) {
+      return writable().together(work)
+    },
+  }
+
+  return {
+    ...repositories(access, blobs),
+
+    async transaction<T>(work: (tx: Repositories) => Promise<T>): Promise<T> {
+      const inCallersContext = AsyncLocalStorage.snapshot()
+      return writable().alone(async (db) => {
+        const tx = new TransactionAccess(db)
+        const scope = { open: true }
+        try {
+          const result = await inCallersContext(() => transactions.run(scope, () => work(repositories(tx, blobs))))
+          tx.assertSound()
+          return result
+        } finally {
+          scope.open = false
+        }
+      })
+    },
+
+    async close() {
+      closed ??= (async () => {
+        await writes?.drained()
+        await release()
+      })()
+      await closed
+    },
+  }
+}

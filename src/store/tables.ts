@@ -1,0 +1,75 @@
+import type { Generated } from 'kysely'
+
+/**
+ * The columns, portable between SQLite and PostgreSQL: text ids, whole milliseconds since the epoch, double precision,
+ * JSON as text; no booleans, no dates. What is asked for by value has a column; the rest of a record is JSON.
+ */
+export interface Tables {
+  migrations: { name: string; applied_at: number }
+  versions: {
+    id: string
+    parameter: string
+    kind: string
+    value: string
+    parents: string
+    run: string | null
+  }
+  trajectories: {
+    /** Order of recording. */
+    sequence: Generated<number>
+    id: string
+    run: string | null
+    task: string
+    task_group: string
+    split: string
+    tier: string | null
+    stop_reason: string
+    reward_status: string
+    reward_value: number | null
+    reward: string
+    started_at: number
+    seconds: number
+  }
+  /** Apart from the columns, so that an aggregate does not read through megabytes of messages. */
+  trajectory_payloads: { trajectory: string; payload: string }
+  signals: {
+    key: string
+    trajectory: string
+    node: string | null
+    source: string
+    name: string
+    value: string
+    at: number
+  }
+  runs: {
+    /** Order of creation. */
+    sequence: Generated<number>
+    id: string
+    agent: string
+    config: string
+    seed: number
+    status: string
+    versions_in: string
+    versions_out: string | null
+    receipt: string | null
+    release: string | null
+    failure: string | null
+    started_at: number
+    ended_at: number | null
+  }
+  run_events: { run: string; sequence: number; type: string; data: string; at: number }
+  checkpoints: { run: string; sequence: number; state: string; blobs: string; at: number }
+  receipts: { id: string; agent: string; decision: string; receipt: string }
+  holdout_uses: { holdout: string; use: number; alpha: number; run: string | null; at: number }
+  releases: {
+    /** Order of creation. */
+    sequence: Generated<number>
+    id: string
+    agent: string
+    versions: string
+    receipt: string | null
+    run: string | null
+    created_at: number
+  }
+  activations: { agent: string; generation: number; release: string; reason: string; at: number }
+}

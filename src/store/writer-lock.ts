@@ -1,0 +1,41 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { hostname } from 'node:os'
+import { z } from 'zod'
+import { LockedStoreError, type Writer } from './errors/index.ts'
+import { openSqlite } from './sqlite-driver.ts'
+import { BusyError } from './sqlite-error.ts'
+
+const Note = z.object({ pid: z.number(), host: z.string(), since: z.number() })
+
+/**
+ * Makes this process the one writer of the store at `path` until `release`.
+ *
+ * The lock is an open exclusive transaction on an empty database beside the store (`<path>.lock`): the operating system
+ * drops it with the process, kill -9 included. `<path>.writer` names the holder, for the message only.
+ * @throws LockedStoreError when there is a writer already.
+ */
+export async function lockForWriting(path: string): Promise<{ release(): void }> {
+  const note = `${path}.writer`
+  const lock = await openSqlite(`${path}.lock`)
+  try {
+    lock.exec('begin exclusive')
+  } catch (error) {
+    lock.close()
+    throw error instanceof BusyError ? new LockedStoreError(path, readNote(note)) : error
+  }
+  writeFileSync(note, JSON.stringify({ pid: process.pid, host: hostname(), since: Date.now() } satisfies Writer))
+  return {
+    release() {
+      rmSync(note, { force: true })
+      lock.close()
+    },
+  }
+}
+
+function readNote(path: string): Writer | null {
+  try {
+    return Note.parse(JSON.parse(readFileSync(path, 'utf8')))
+  } catch {
+    return null
+  }
+}
