@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { rng } from '../../../core/rng.ts'
 import type { LlamaConfig } from '../llama/config.ts'
 import { names, projectionShape, projections } from '../llama/weights.ts'
 
@@ -16,6 +17,11 @@ export const LoraConfig = z.strictObject({
   targets: z.array(LoraTarget).min(1).readonly(),
 })
 export type LoraConfig = z.infer<typeof LoraConfig>
+
+/** An adapter's values: a LoRA configuration and its tensors by name ({@link loraShapes}), float32, row-major. */
+export interface AdapterWeights extends LoraConfig {
+  readonly tensors: ReadonlyMap<string, Float32Array>
+}
 
 /** The pair of one adapted matrix: tensor names as peft writes them, and shapes. */
 export interface LoraPair {
@@ -57,4 +63,24 @@ export function loraShapes(
   return new Map(
     loraPairs(config, lora).flatMap(({ a, b, shapeA, shapeB }) => [[a, shapeA] as const, [b, shapeB] as const]),
   )
+}
+
+/**
+ * A fresh adapter that changes nothing yet: A uniform in ±1/√in (Kaiming uniform with a = √5, as peft does), B zero.
+ */
+export function initialAdapter(config: LlamaConfig, lora: LoraConfig, seed: number): AdapterWeights {
+  const tensors = new Map<string, Float32Array>()
+  for (const { a, b, shapeA, shapeB } of loraPairs(config, lora)) {
+    const bound = 1 / Math.sqrt(shapeA[1])
+    const random = rng('lora', seed, a)
+    const uniform = () => (2 * random.next() - 1) * bound
+    tensors.set(a, Float32Array.from({ length: shapeA[0] * shapeA[1] }, uniform))
+    tensors.set(b, new Float32Array(shapeB[0] * shapeB[1]))
+  }
+  return { ...lora, tensors }
+}
+
+/** A LoRA configuration in words; equal text means an equal configuration. */
+export function describeLora({ rank, alpha, targets }: LoraConfig): string {
+  return `LoRA of rank ${rank}, alpha ${alpha} on ${LoraTarget.options.filter((target) => targets.includes(target)).join(', ')}`
 }

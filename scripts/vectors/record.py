@@ -1,0 +1,152 @@
+"""Records src/model/embedded/vectors/*.json from PyTorch (CPU): python3 scripts/vectors/record.py
+
+Inputs are not stored: both sides derive them (`numbers`). Outputs are float32, base64.
+"""
+
+import base64
+import json
+import pathlib
+
+import torch
+import torch.nn.functional as F
+
+from llama import adapter, logits, numbers, rotate, weights
+
+FOLDER = pathlib.Path(__file__).parents[2] / "src/model/embedded/vectors"
+CONFIG = dict(
+    vocabSize=50, hiddenSize=16, intermediateSize=24, layers=2, heads=4, kvHeads=2, headDim=4,
+    ropeTheta=10000, rmsNormEps=1e-5, maxPositions=64, tiedHead=True,
+)  # fmt: skip
+RANK, ALPHA = 4, 8
+# Three data; the first two share four tokens. Positions with weight or advantage 0 carry no loss.
+DATA = [
+    dict(input=[1, 5, 9, 13, 17, 21, 25], target=[5, 9, 13, 17, 21, 25, 2], weights=[0, 0, 0, 1, 1, 0.5, 1], advantages=[0, 0, 0, 1.5, 1.5, 1.5, -0.5]),
+    dict(input=[1, 5, 9, 13, 40, 41], target=[5, 9, 13, 40, 41, 2], weights=[0, 0, 0, 1, 1, 1], advantages=[0, 0, 0, -1, -1, -1]),
+    dict(input=[3, 4, 6], target=[4, 6, 2], weights=[0, 1, 2], advantages=[0, 0.7, 0.7]),
+]  # fmt: skip
+TEMPERATURE, LOW, HIGH = 0.8, 0.8, 1.2
+
+
+def pack(tensor):
+    return base64.b64encode(tensor.detach().contiguous().float().numpy().tobytes()).decode()
+
+
+def token_loss(kind, lp, old, a, w):
+    ratio = (lp - old).exp()
+    clipped = ratio.clamp(LOW, HIGH)
+    return {
+        "cross_entropy": lambda: -w * lp,
+        "importance_sampling": lambda: -w * ratio * a,
+        "ppo": lambda: -w * torch.minimum(ratio * a, clipped * a),
+        "cispo": lambda: -w * clipped.detach() * lp * a,
+    }[kind]()
+
+
+KINDS = ["cross_entropy", "importance_sampling", "ppo", "cispo"]
+
+
+def run(config, kind, lora, temperature):
+    """Summed loss, log-probabilities and gradients of DATA, each datum on its own."""
+    w = weights(config)
+    a = adapter(config, RANK) if lora else None
+    total, found = 0, []
+    for index, d in enumerate(DATA):
+        z = logits(config, w, torch.tensor(d["input"]), a, ALPHA / RANK) / temperature
+        lp = z.log_softmax(-1).gather(-1, torch.tensor(d["target"])[:, None])[:, 0]
+        # Old log-probabilities near the new ones, so that some ratios are inside the bounds and some outside.
+        old = lp.detach() + numbers(70 + index, len(lp), scale=0.4)
+        total = total + token_loss(kind, lp, old, torch.tensor(d["advantages"]), torch.tensor(d["weights"])).sum()
+        found.append((lp, old))
+    total.backward()
+    trained = a if lora else w
+    return dict(
+        loss=total.item(),
+        logprobs=[pack(lp) for lp, _ in found],
+        old=[pack(old) for _, old in found],
+        gradients={name: pack(t.grad) for name, t in trained.items()},
+    )
+
+
+def record_llama():
+    untied = CONFIG | {"tiedHead": False}
+    sequence = torch.tensor(DATA[0]["input"])
+    return dict(
+        config=CONFIG,
+        tokens=DATA[0]["input"],
+        tied=dict(logits=pack(logits(CONFIG, weights(CONFIG), sequence)), **run(CONFIG, "cross_entropy", False, 1)),
+        untied=dict(logits=pack(logits(untied, weights(untied), sequence)), **run(untied, "cross_entropy", False, 1)),
+    )
+
+
+def record_losses():
+    """The formulas alone, on ratios at, inside and outside the bounds; and through the model into LoRA gradients."""
+    old, a, w = numbers(80, 32) - 2, numbers(81, 32), numbers(82, 32) + 1
+    formulas = {}
+    for kind in KINDS:
+        lp = (old + numbers(83, 32, scale=0.6)).requires_grad_()
+        loss = token_loss(kind, lp, old, a, w)
+        loss.sum().backward()
+        formulas[kind] = dict(loss=pack(loss), gradient=pack(lp.grad))
+    return dict(
+        config=CONFIG, rank=RANK, alpha=ALPHA, data=DATA, temperature=TEMPERATURE, clipLow=LOW, clipHigh=HIGH,
+        formulas=formulas,
+        lora={kind: run(CONFIG, kind, True, 1 if kind == "cross_entropy" else TEMPERATURE) for kind in KINDS},
+    )  # fmt: skip
+
+
+def record_rules():
+    """Each operation: its output, and its inputs' gradients for a given gradient of the output."""
+
+    def case(function, *inputs):
+        leaves = [numbers(100 + i, *shape).requires_grad_() for i, shape in enumerate(inputs)]
+        y = function(*leaves)
+        y.backward(numbers(200, *y.shape))
+        return dict(output=pack(y), gradients=[pack(leaf.grad) for leaf in leaves])
+
+    heads = lambda x, n: x.view(*x.shape[:2], n, 4).transpose(1, 2)
+    mask = torch.where(numbers(301, 2, 3, 5) > 0.5, -1e9, 0.0)
+    mask[:, :, 0] = 0
+    picks = torch.tensor([3, 0, 3, 1, 3])
+    targets = torch.tensor([2, 0, 6])
+
+    def attend(q, k, v):
+        q, k, v = heads(q, 4), heads(k, 2).repeat_interleave(2, 1), heads(v, 2).repeat_interleave(2, 1)
+        p = (q @ k.transpose(-1, -2) / 2 + mask[:, None]).softmax(-1)
+        return (p @ v).transpose(1, 2).reshape(2, 3, 16)
+
+    return dict(
+        add=case(lambda a, b: a + b, (2, 3), (2, 3)),
+        sub=case(lambda a, b: a - b, (2, 3), (2, 3)),
+        mul=case(lambda a, b: a * b, (2, 3), (2, 3)),
+        neg=case(lambda a: -a, (2, 3)),
+        exp=case(lambda a: a.exp(), (2, 3)),
+        minimum=case(torch.minimum, (4, 5), (4, 5)),
+        clip=case(lambda a: a.clamp(-0.3, 0.4), (4, 5)),
+        linear=case(lambda x, w: 0.5 * F.linear(x, w), (2, 3, 4), (5, 4)),
+        transpose=case(lambda x: x.permute(2, 0, 1), (2, 3, 4)),
+        reshape=case(lambda x: x.reshape(6, 2, 2), (2, 3, 4)),
+        rmsNorm=case(lambda x, w: F.rms_norm(x, (8,), w, 1e-5), (2, 3, 8), (8,)),
+        rotary=case(lambda x: rotate(x.view(3, 2, 4), 10000).view(1, 3, 8), (1, 3, 8)),
+        swiglu=case(lambda gate, up: F.silu(gate) * up, (2, 3, 8), (2, 3, 8)),
+        attention=case(attend, (2, 3, 16), (2, 5, 8), (2, 5, 8)),
+        gatherRows=case(lambda x: x[picks], (4, 6)),
+        targetLogprobs=case(lambda z: (z / 0.8).log_softmax(-1).gather(-1, targets[:, None])[:, 0], (3, 7)),
+    ) | {"mask": pack(mask)}
+
+
+def record_adamw():
+    """Three steps with global-norm clipping and weight decay."""
+    p = torch.nn.Parameter(numbers(400, 40))
+    optimizer = torch.optim.AdamW([p], lr=0.01, betas=(0.9, 0.95), eps=1e-8, weight_decay=0.1)
+    steps = []
+    for step in range(3):
+        p.grad = numbers(410 + step, 40)
+        norm = torch.nn.utils.clip_grad_norm_([p], 2.0)
+        optimizer.step()
+        steps.append(dict(norm=norm.item(), values=pack(p)))
+    return steps
+
+
+for name, record in dict(llama=record_llama, losses=record_losses, rules=record_rules, adamw=record_adamw).items():
+    content = dict(torch=torch.__version__) | dict(vectors=record())
+    (FOLDER / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import type { LlamaConfig } from '../llama/config.ts'
+import { toFloat32 } from '../load/floats.ts'
+import { type Safetensors, readSafetensors, writeSafetensors } from '../load/safetensors.ts'
+import { type AdapterWeights, LoraConfig, loraShapes } from './lora.ts'
+import { StateMismatchError } from './state-mismatch-error.ts'
+
+/** Adapters travel as safetensors; the metadata's `ratchet` entry holds rank, alpha and targets as JSON. */
+const metadataKey = 'ratchet'
+const AdapterMetadata = z.strictObject({ kind: z.literal('adapter'), lora: LoraConfig })
+
+/** The bytes of an adapter: a value of a `weights` Parameter. Equal adapters give equal bytes. */
+export function writeAdapter(config: LlamaConfig, { rank, alpha, targets, tensors }: AdapterWeights): Uint8Array {
+  const lora = { rank, alpha, targets }
+  const entries = [...loraShapes(config, lora)].map(
+    ([name, shape]) => [name, { shape, data: tensors.get(name) ?? new Float32Array() }] as const,
+  )
+  return writeSafetensors(new Map(entries), { [metadataKey]: JSON.stringify({ kind: 'adapter', lora }) })
+}
+
+/**
+ * Reads an adapter for a model of this shape.
+ * @throws MalformedSafetensorsError when the bytes are not safetensors.
+ * @throws StateMismatchError when they are not an adapter, or one for another model.
+ */
+export function readAdapter(config: LlamaConfig, bytes: Uint8Array): AdapterWeights {
+  const file = readSafetensors(bytes)
+  const { lora } = readMetadata(file, AdapterMetadata, 'an adapter')
+  return { ...lora, tensors: readTensors(file, loraShapes(config, lora)) }
+}
+
+/** The file's own description of itself. @throws StateMismatchError when it is not what the schema says. */
+export function readMetadata<T>({ metadata }: Safetensors, schema: z.ZodType<T>, what: string): T {
+  const text = metadata[metadataKey]
+  if (text === undefined) throw new StateMismatchError(`it is not ${what}: its metadata has no "${metadataKey}" entry`)
+  const parsed = schema.safeParse(parseJson(text))
+  if (!parsed.success) throw new StateMismatchError(`it is not ${what}: ${z.prettifyError(parsed.error)}`)
+  return parsed.data
+}
+
+/** The tensors of the expected names and shapes, and no others. */
+export function readTensors(
+  { tensors }: Safetensors,
+  shapes: ReadonlyMap<string, readonly number[]>,
+): Map<string, Float32Array> {
+  const found = new Map<string, Float32Array>()
+  for (const [name, shape] of shapes) {
+    const tensor = tensors.get(name)
+    if (tensor === undefined) throw new StateMismatchError(`tensor ${name} is missing`)
+    if (tensor.shape.join() !== shape.join()) {
+      throw new StateMismatchError(
+        `tensor ${name} is [${tensor.shape.join(', ')}], and the model needs [${shape.join(', ')}]`,
+      )
+    }
+    found.set(name, toFloat32(name, tensor))
+  }
+  for (const name of tensors.keys()) {
+    if (!shapes.has(name)) throw new StateMismatchError(`tensor ${name} does not belong to the model`)
+  }
+  return found
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

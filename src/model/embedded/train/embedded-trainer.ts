@@ -1,0 +1,194 @@
+import type { AdapterRef } from '../../../core/sampler.ts'
+import type { AdamParams, Datum, ForwardBackwardResult, Loss, OptimStepResult, Trainer } from '../../../core/trainer.ts'
+import { InputError, present } from '../../../errors/index.ts'
+import type { LlamaConfig, ModelWeights } from '../llama/config.ts'
+import { type Trained, trainedShapes } from '../llama/training-graph.ts'
+import { type AdapterWeights, initialAdapter } from './lora.ts'
+import { type PackedData, pack } from './packing.ts'
+import type { BatchResult, LossSettings, TrainingShardPort } from './shard.ts'
+import { FlatTensors, flatten } from './flat-tensors.ts'
+import { readTrainedWeights, writeTrainedWeights } from './trained-weights.ts'
+import { readTrainingState, writeTrainingState } from './training-state.ts'
+import { validateData } from './validate-data.ts'
+
+export interface EmbeddedTrainerOptions {
+  readonly config: LlamaConfig
+  readonly trained: Trained
+  /** At least one. All hold equal values ({@link initialValues}); the first one owns the optimizer. */
+  readonly shards: readonly TrainingShardPort[]
+  /** Hands an adapter to the sampler beside this trainer. */
+  readonly publish: (weights: AdapterWeights) => Promise<AdapterRef>
+  /** Most tokens computed in one pass of one shard; memory grows with it. Default 1024. */
+  readonly budget?: number
+  /** Whether data share the computation of equal prefixes. Default true. */
+  readonly share?: boolean
+}
+
+/** The values that training starts from, flat: a fresh adapter that changes nothing, or the model's own weights. */
+export function initialValues(model: ModelWeights, trained: Trained, seed: number): Float32Array {
+  const tensors = trained.kind === 'lora' ? initialAdapter(model.config, trained, seed).tensors : model.tensors
+  return flatten(trainedShapes(model.config, trained), tensors)
+}
+
+/**
+ * The Trainer of the embedded engine. Packs data into batches, spreads them over shards in a fixed balanced order, and
+ * steps on the first shard, so that equal data give equal bits whatever the timing. Calls run one after another, in the
+ * order they were made. After a call that failed halfway the accumulated gradient is cleared.
+ */
+export class EmbeddedTrainer implements Trainer {
+  readonly #options: EmbeddedTrainerOptions
+  readonly #first: TrainingShardPort
+  readonly #rest: readonly TrainingShardPort[]
+  #queue: Promise<unknown> = Promise.resolve()
+  #accumulating = false
+
+  constructor(options: EmbeddedTrainerOptions) {
+    this.#options = options
+    this.#first = present(options.shards[0], 'the first training shard')
+    this.#rest = options.shards.slice(1)
+  }
+
+  async forwardBackward(data: readonly Datum[], loss: Loss): Promise<ForwardBackwardResult> {
+    const { config, shards, budget = 1024, share = true } = this.#options
+    validateData(data, loss.kind, config)
+    const packed = pack(data, loss.kind, { config, budget, shards: shards.length, share })
+    const settings = lossSettings(loss)
+    return this.#exclusive(async () => {
+      this.#accumulating ||= packed.batches.length > 0
+      return unpack(data, packed, await this.#runBatches(packed, settings))
+    })
+  }
+
+  async optimStep(params: AdamParams): Promise<OptimStepResult> {
+    return this.#exclusive(async () => {
+      const gradients = await Promise.all(this.#rest.map((shard) => shard.takeGradient()))
+      const others = gradients.filter((gradient) => gradient !== null)
+      const { gradNorm, step, values } = await this.#first.optimStep(others, params)
+      this.#accumulating = false
+      await Promise.all(this.#rest.map((shard) => shard.setValues(values.slice())))
+      return { gradNorm, step }
+    })
+  }
+
+  async saveState(): Promise<Uint8Array> {
+    const { config, trained } = this.#options
+    return this.#exclusive(async () => {
+      if (this.#accumulating) {
+        throw new InputError({
+          code: 'model/gradient-pending',
+          message: 'The training state cannot be saved while a gradient is accumulated and not applied.',
+          hint: 'Call optimStep first: a state lies between two optimizer steps.',
+        })
+      }
+      return writeTrainingState(config, trained, await this.#first.state())
+    })
+  }
+
+  async loadState(state: Uint8Array): Promise<void> {
+    const { config, trained } = this.#options
+    const read = readTrainingState(config, trained, state)
+    return this.#exclusive(() => this.#restore(read))
+  }
+
+  async saveWeights(): Promise<Uint8Array> {
+    const { config, trained } = this.#options
+    return this.#exclusive(async () => writeTrainedWeights(config, trained, (await this.#first.state()).values))
+  }
+
+  async loadWeights(weights: Uint8Array): Promise<void> {
+    const { config, trained } = this.#options
+    const values = readTrainedWeights(config, trained, weights)
+    const zeros = () => new Float32Array(values.length)
+    return this.#exclusive(() => this.#restore({ values, m: zeros(), v: zeros(), step: 0 }))
+  }
+
+  async publish(): Promise<AdapterRef> {
+    const { config, trained, publish } = this.#options
+    if (trained.kind === 'full') {
+      throw new InputError({
+        code: 'model/full-weights-not-published',
+        message: 'Fully trained weights cannot be published to the sampler beside the trainer: it serves adapters.',
+        hint: 'Train with LoRA, or save the weights and load them as a model of their own.',
+      })
+    }
+    const { rank, alpha, targets } = trained
+    return this.#exclusive(async () => {
+      const { values } = await this.#first.state()
+      return publish({ rank, alpha, targets, tensors: new FlatTensors(trainedShapes(config, trained), values).views() })
+    })
+  }
+
+  /** Runs after every earlier call has ended, whether it succeeded or not. */
+  #exclusive<T>(work: () => Promise<T>): Promise<T> {
+    const result = this.#queue.then(work)
+    this.#queue = result.catch(() => undefined)
+    return result
+  }
+
+  /** Every batch on its shard; each shard runs its own in order. Results are in the order of the batches. */
+  async #runBatches({ batches }: PackedData, loss: LossSettings): Promise<BatchResult[]> {
+    const { shards } = this.#options
+    const results: BatchResult[] = []
+    const queues = assign(
+      batches.map(({ batch: { shape } }) => shape.batch * shape.nodes),
+      shards.length,
+    )
+    const runs = shards.map(async (shard, index) => {
+      for (const position of queues[index] ?? []) {
+        const { batch } = present(batches[position], `batch ${position}`)
+        results[position] = await shard.forwardBackward(batch, loss)
+      }
+    })
+    const failed = (await Promise.allSettled(runs)).find((outcome) => outcome.status === 'rejected')
+    if (failed !== undefined) {
+      await Promise.allSettled(shards.map((shard) => shard.takeGradient()))
+      this.#accumulating = false
+      throw failed.reason
+    }
+    return results
+  }
+
+  async #restore(state: Parameters<TrainingShardPort['setState']>[0]): Promise<void> {
+    const copies = this.#rest.map(() => state.values.slice())
+    await Promise.all(this.#rest.map((shard) => shard.takeGradient()))
+    await Promise.all(this.#rest.map((shard, index) => shard.setValues(present(copies[index], 'a copy of the values'))))
+    await this.#first.setState(state)
+    this.#accumulating = false
+  }
+}
+
+/** The loss with the port's defaults filled in; ratio bounds that a loss does not have are fed and not read. */
+function lossSettings(loss: Loss): LossSettings {
+  const { clipLow = 0.8, clipHigh = 1.2, temperature = 1 }: Partial<LossSettings> = loss
+  return { kind: loss.kind, clipLow, clipHigh, temperature }
+}
+
+/** Largest first to the shard with the least work so far; each shard's batches stay in their order. */
+function assign(work: readonly number[], shards: number): number[][] {
+  const queues = Array.from({ length: shards }, () => ({ load: 0, batches: [] as number[] }))
+  const order = [...work.keys()].sort((a, b) => (work[b] ?? 0) - (work[a] ?? 0) || a - b)
+  for (const batch of order) {
+    const least = queues.reduce((best, queue) => (queue.load < best.load ? queue : best))
+    least.load += work[batch] ?? 0
+    least.batches.push(batch)
+  }
+  return queues.map(({ batches }) => batches.sort((a, b) => a - b))
+}
+
+function unpack(
+  data: readonly Datum[],
+  { batches, tokens }: PackedData,
+  results: readonly BatchResult[],
+): ForwardBackwardResult {
+  const logprobs = data.map(({ input }) => Array<number>(input.length).fill(0))
+  let loss = 0
+  for (const [index, result] of results.entries()) {
+    const { origin } = present(batches[index], `batch ${index}`)
+    loss += result.loss
+    for (const [row, logprob] of result.logprobs.entries()) {
+      const of = present(logprobs[origin.datum[row] as number], 'the datum of a row')
+      of[origin.position[row] as number] = logprob
+    }
+  }
+  return { loss, logprobs, tokens }
+}

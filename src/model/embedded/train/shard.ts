@@ -1,0 +1,47 @@
+import type { AdamParams, Loss, OptimStepResult } from '../../../core/trainer.ts'
+import type { PackedBatch } from './packing.ts'
+
+/** A loss with its numbers filled in, as a shard feeds them to the graph. */
+export interface LossSettings {
+  readonly kind: Loss['kind']
+  readonly clipLow: number
+  readonly clipHigh: number
+  readonly temperature: number
+}
+
+/** What one batch gave; its gradient was added to the shard's sum. */
+export interface BatchResult {
+  readonly loss: number
+  /** One for each row of the batch. */
+  readonly logprobs: Float32Array
+}
+
+/** Trained values and the optimizer's moments, flat, in the order of `trainedShapes`. */
+export interface ShardState {
+  readonly values: Float32Array
+  readonly m: Float32Array
+  readonly v: Float32Array
+  readonly step: number
+}
+
+/**
+ * One worker of data-parallel training: holds the weights, a session for each loss and a sum of gradients. All arguments
+ * and results are plain data, so that a shard can live in this thread or behind a message port; an array that is passed
+ * in belongs to the shard, an array that is returned to the caller, and so both may be transferred.
+ */
+export interface TrainingShardPort {
+  /** Runs one batch and adds its gradient to the shard's sum. */
+  forwardBackward(batch: PackedBatch, loss: LossSettings): Promise<BatchResult>
+  /** Gives the summed gradient away and clears it; `null` when no batch was run since. */
+  takeGradient(): Promise<Float32Array | null>
+  /** Adds the other shards' gradients, in the order given, to its own and steps; returns a copy of the new values. */
+  optimStep(others: readonly Float32Array[], params: AdamParams): Promise<OptimStepResult & { values: Float32Array }>
+  /** Replaces the trained values. */
+  setValues(values: Float32Array): Promise<void>
+  /** A copy of values and moments. */
+  state(): Promise<ShardState>
+  /** Replaces values and moments, and clears the gradient. */
+  setState(state: ShardState): Promise<void>
+  /** Frees the sessions. */
+  close(): Promise<void>
+}

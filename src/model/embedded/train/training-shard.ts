@@ -1,0 +1,176 @@
+import { InferenceSession, Tensor } from 'onnxruntime-node'
+import type { AdamParams, Loss, OptimStepResult } from '../../../core/trainer.ts'
+import { present } from '../../../errors/index.ts'
+import type { LlamaConfig, ModelWeights } from '../llama/config.ts'
+import { rotaryTables } from '../llama/rotary-tables.ts'
+import { type Trained, embeddedGradient, gradientOf, trainedShapes, trainingGraph } from '../llama/training-graph.ts'
+import { names, weightShapes } from '../llama/weights.ts'
+import { type AdamState, adamw, newAdamState } from './adamw.ts'
+import { clipGradient, gradientNorm } from './clip-gradient.ts'
+import { FlatTensors } from './flat-tensors.ts'
+import type { PackedBatch } from './packing.ts'
+import type { BatchResult, LossSettings, ShardState, TrainingShardPort } from './shard.ts'
+
+/** What a shard is made of. Base weights are read, never written, and may be shared with a sampler in this thread. */
+export interface TrainingShardSetup {
+  readonly model: ModelWeights
+  readonly trained: Trained
+  /** Initial trained values, flat, in the order of `trainedShapes`; the shard owns the array. */
+  readonly values: Float32Array
+  /** ONNX Runtime threads inside one operator; 1 keeps a run repeatable bit for bit. Default 1. */
+  readonly threads?: number
+}
+
+/** A {@link TrainingShardPort} in this thread. `forwardBackward` blocks it: host shards in workers outside of tests. */
+export class TrainingShard implements TrainingShardPort {
+  readonly #config: LlamaConfig
+  readonly #trained: Trained
+  readonly #threads: number
+  readonly #values: FlatTensors
+  readonly #weights: Record<string, Tensor>
+  readonly #sessions = new Map<Loss['kind'], Promise<InferenceSession>>()
+  #adam: AdamState
+  #rotary: Record<'cos' | 'sin', Tensor> | undefined
+  #gradient: FlatTensors
+  #pending = false
+
+  constructor({ model, trained, values, threads = 1 }: TrainingShardSetup) {
+    const shapes = trainedShapes(model.config, trained)
+    this.#config = model.config
+    this.#trained = trained
+    this.#threads = threads
+    this.#values = new FlatTensors(shapes, values)
+    this.#gradient = new FlatTensors(shapes)
+    this.#adam = newAdamState(values.length)
+    this.#weights = {}
+    for (const [name, shape] of new Map([...weightShapes(model.config), ...shapes])) {
+      const data = shapes.has(name) ? this.#values.view(name) : present(model.tensors.get(name), `weight ${name}`)
+      this.#weights[name] = new Tensor('float32', data, shape)
+    }
+  }
+
+  async forwardBackward(batch: PackedBatch, loss: LossSettings): Promise<BatchResult> {
+    const session = await this.#session(loss.kind)
+    const outputs = await session.run({ ...this.#weights, ...this.#rotaryTables(batch.depth), ...feeds(batch, loss) })
+    this.#accumulate(outputs, batch.tokens)
+    this.#pending = true
+    return { loss: floats(outputs, 'loss')[0] as number, logprobs: floats(outputs, 'logprobs').slice() }
+  }
+
+  async takeGradient(): Promise<Float32Array | null> {
+    if (!this.#pending) return null
+    const { values, shapes } = this.#gradient
+    this.#gradient = new FlatTensors(shapes)
+    this.#pending = false
+    return values
+  }
+
+  async optimStep(
+    others: readonly Float32Array[],
+    params: AdamParams,
+  ): Promise<OptimStepResult & { values: Float32Array }> {
+    const gradient = this.#gradient.values
+    for (const other of others) addInto(gradient, other)
+    const gradNorm = gradientNorm(gradient)
+    if (params.gradClipNorm !== undefined) clipGradient(gradient, gradNorm, params.gradClipNorm)
+    adamw(this.#values.values, gradient, this.#adam, params)
+    this.#clearGradient()
+    return { gradNorm, step: this.#adam.step, values: this.#values.values.slice() }
+  }
+
+  async setValues(values: Float32Array): Promise<void> {
+    this.#values.values.set(values)
+  }
+
+  async state(): Promise<ShardState> {
+    const { m, v, step } = this.#adam
+    return { values: this.#values.values.slice(), m: m.slice(), v: v.slice(), step }
+  }
+
+  async setState({ values, m, v, step }: ShardState): Promise<void> {
+    this.#values.values.set(values)
+    this.#adam = { m, v, step }
+    this.#clearGradient()
+  }
+
+  async close(): Promise<void> {
+    for (const session of this.#sessions.values()) await (await session).release()
+    this.#sessions.clear()
+  }
+
+  #clearGradient(): void {
+    this.#gradient.values.fill(0)
+    this.#pending = false
+  }
+
+  #session(loss: Loss['kind']): Promise<InferenceSession> {
+    let session = this.#sessions.get(loss)
+    if (session === undefined) {
+      const graph = trainingGraph({ config: this.#config, trained: this.#trained, loss })
+      session = InferenceSession.create(graph.build(), {
+        intraOpNumThreads: this.#threads,
+        interOpNumThreads: 1,
+        // Memory patterns are per shape, and shapes vary.
+        enableMemPattern: false,
+      })
+      this.#sessions.set(loss, session)
+    }
+    return session
+  }
+
+  /** Tables of at least `positions` rows; they grow by doubling. */
+  #rotaryTables(positions: number): Record<'cos' | 'sin', Tensor> {
+    const rows = this.#rotary?.cos.dims[0] ?? 0
+    if (this.#rotary !== undefined && rows >= positions) return this.#rotary
+    const wanted = Math.max(positions, 2 * rows, 256)
+    const { cos, sin } = rotaryTables(wanted, this.#config)
+    const dims = [wanted, this.#config.headDim / 2]
+    this.#rotary = { cos: new Tensor('float32', cos, dims), sin: new Tensor('float32', sin, dims) }
+    return this.#rotary
+  }
+
+  #accumulate(outputs: InferenceSession.ReturnType, tokens: BigInt64Array): void {
+    for (const name of this.#values.shapes.keys()) {
+      if (gradientOf(name) in outputs) addInto(this.#gradient.view(name), floats(outputs, gradientOf(name)))
+    }
+    if (this.#trained.kind === 'full') {
+      addRows(this.#gradient.view(names.embedding), tokens, floats(outputs, embeddedGradient), this.#config.hiddenSize)
+    }
+  }
+}
+
+function feeds(batch: PackedBatch, loss: LossSettings): Record<string, Tensor> {
+  const { batch: rows, nodes, keys } = batch.shape
+  const perRow = (data: Float32Array) => new Tensor('float32', data, [data.length])
+  const scalar = (value: number) => new Tensor('float32', Float32Array.of(value), [])
+  return {
+    tokens: new Tensor('int64', batch.tokens, [rows, nodes]),
+    positions: new Tensor('int64', batch.positions, [rows, nodes]),
+    keys: new Tensor('int64', batch.keys, [rows, keys]),
+    mask: new Tensor('float32', batch.mask, [rows, nodes, keys]),
+    rows: new Tensor('int64', batch.rows, [batch.rows.length]),
+    targets: new Tensor('int64', batch.targets, [batch.targets.length]),
+    weights: perRow(batch.weights),
+    oldLogprobs: perRow(batch.oldLogprobs),
+    advantages: perRow(batch.advantages),
+    clipLow: scalar(loss.clipLow),
+    clipHigh: scalar(loss.clipHigh),
+    inverseTemperature: scalar(1 / loss.temperature),
+  }
+}
+
+function floats(outputs: InferenceSession.ReturnType, name: string): Float32Array {
+  return present(outputs[name], `output ${name}`).data as Float32Array
+}
+
+function addInto(sum: Float32Array, addend: Float32Array): void {
+  for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] as number) + (addend[i] as number)
+}
+
+/** Adds row i of `rows` to row `indices[i]` of the table: the embedding's gradient. */
+function addRows(table: Float32Array, indices: BigInt64Array, rows: Float32Array, width: number): void {
+  for (let i = 0; i < indices.length; i++) {
+    const begin = Number(indices[i]) * width
+    addInto(table.subarray(begin, begin + width), rows.subarray(i * width, (i + 1) * width))
+  }
+}

@@ -1,0 +1,43 @@
+import type { Datum, Loss } from '../../../core/trainer.ts'
+import { InputError } from '../../../errors/index.ts'
+import type { LlamaConfig } from '../llama/config.ts'
+
+/** A datum that no loss can be computed on. */
+export class InvalidDatumError extends InputError {
+  constructor(index: number, problem: string) {
+    super({
+      code: 'model/invalid-datum',
+      message: `Training datum ${index} is invalid: ${problem}`,
+      hint: 'Every array of a datum has the length of its input; policy losses need logprobs and advantages.',
+    })
+  }
+}
+
+/** @throws InvalidDatumError when arrays disagree in length, a token is out of range, or the loss lacks an input. */
+export function validateData(data: readonly Datum[], loss: Loss['kind'], config: LlamaConfig): void {
+  for (const [index, datum] of data.entries()) {
+    const problem = problemOf(datum, loss, config)
+    if (problem !== undefined) throw new InvalidDatumError(index, problem)
+  }
+}
+
+function problemOf(datum: Datum, loss: Loss['kind'], { vocabSize, maxPositions }: LlamaConfig): string | undefined {
+  const { length } = datum.input
+  if (length > maxPositions) return `its ${length} tokens exceed the model's ${maxPositions} positions`
+  for (const name of ['target', 'weights', 'logprobs', 'advantages'] as const) {
+    const array = datum[name]
+    if (array === undefined) {
+      if (loss !== 'cross_entropy' && name !== 'weights') return `${loss} needs ${name}`
+    } else if (array.length !== length) return `${name} has ${array.length} entries for ${length} tokens`
+  }
+  for (const name of ['input', 'target'] as const) {
+    const position = datum[name].findIndex((token) => !(Number.isInteger(token) && token >= 0 && token < vocabSize))
+    if (position >= 0)
+      return `${name}[${position}] is ${datum[name][position]}, and the vocabulary has ${vocabSize} tokens`
+  }
+  for (const name of ['weights', 'logprobs', 'advantages'] as const) {
+    const position = datum[name]?.findIndex((value) => !Number.isFinite(value)) ?? -1
+    if (position >= 0) return `${name}[${position}] is ${datum[name]?.[position]}`
+  }
+  return undefined
+}
