@@ -11,7 +11,16 @@ import { answerQuestion } from './question.ts'
 import { browsers, readSupportLines } from './support.ts'
 
 const features = readFeatures()
-const familyOf = new Map(features.map(({ title, family }) => [title, family]))
+/** The interface, CSS property, element … that a title belongs to, from the feature's path. */
+const familyOf = new Map(
+  features.map(({ title, id }) => [
+    title,
+    id
+      .split('.')
+      .slice(0, id.startsWith('api.') ? 2 : 3)
+      .join('.'),
+  ]),
+)
 const shelves = mdnShelves()
 const { environment, tasks } = loadMdn()
 const strata = Split.options.flatMap((split) =>
