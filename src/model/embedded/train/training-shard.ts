@@ -112,6 +112,7 @@ export class TrainingShard implements TrainingShardPort {
         interOpNumThreads: 1,
         // Memory patterns are per shape, and shapes vary.
         enableMemPattern: false,
+        logSeverityLevel: 3,
       })
       this.#sessions.set(loss, session)
     }
