@@ -9,7 +9,11 @@ export interface Fed {
 
 /** Runs a graph once on one thread; every output is float32. */
 export async function runGraph(graph: GraphBuilder, feeds: Record<string, Fed>): Promise<Record<string, Float32Array>> {
-  const session = await InferenceSession.create(graph.build(), { intraOpNumThreads: 1, interOpNumThreads: 1, logSeverityLevel: 3 })
+  const session = await InferenceSession.create(graph.build(), {
+    intraOpNumThreads: 1,
+    interOpNumThreads: 1,
+    logSeverityLevel: 3,
+  })
   const tensors = Object.entries(feeds).map(([name, { data, shape }]) => {
     const tensor = data instanceof Float32Array ? new Tensor('float32', data, shape) : new Tensor('int64', data, shape)
     return [name, tensor] as const

@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest'
+import { inProcessTrainer } from '../../../../test/support/in-process-trainer.ts'
+import { recorded, recordedModel, relativeError } from '../../../../test/support/recorded.ts'
+import type { Datum, Trainer } from '../../../core/trainer.ts'
+import type { LlamaConfig } from '../llama/config.ts'
+import type { Trained } from '../llama/training-graph.ts'
+import { LoraTarget } from './lora.ts'
+
+const { data, config } = recorded<{ data: Datum[]; config: LlamaConfig }>('losses')
+const model = recordedModel(config)
+const lora: Trained = { kind: 'lora', rank: 4, alpha: 8, targets: LoraTarget.options }
+const full: Trained = { kind: 'full' }
+const sft = { kind: 'cross_entropy' } as const
+const adam = { learningRate: 0.01, gradClipNorm: 1, weightDecay: 0.01 }
+
+async function steps(trainer: Trainer, count: number): Promise<number[]> {
+  const losses: number[] = []
+  for (let step = 0; step < count; step++) {
+    losses.push((await trainer.forwardBackward(data, sft)).loss)
+    await trainer.optimStep(adam)
+  }
+  return losses
+}
+
+describe.each([lora, full])('$kind training', (trained) => {
+  it('lowers the loss', async () => {
+    const losses = await steps(inProcessTrainer({ model, trained }).trainer, 20)
+    expect(losses.at(-1)).toBeLessThan(losses[0]! * 0.8)
+  })
+
+  it('leaves the base model as it was', async () => {
+    const before = [...model.tensors].map(([name, tensor]) => [name, tensor.slice()])
+    await steps(inProcessTrainer({ model, trained }).trainer, 2)
+    expect([...model.tensors]).toEqual(before)
+  })
+
+  it.each([1, 2])('repeats bit for bit on %i shards', async (shards) => {
+    const run = async () => {
+      const { trainer } = inProcessTrainer({ model, trained, shards, budget: 8 })
+      await steps(trainer, 3)
+      return trainer.saveState()
+    }
+    expect(await run()).toEqual(await run())
+  })
+
+  it('sums gradients over calls: many small batches step like one large one', async () => {
+    const whole = inProcessTrainer({ model, trained }).trainer
+    await whole.forwardBackward(data, sft)
+    const parts = inProcessTrainer({ model, trained, shards: 2 }).trainer
+    for (const datum of data) await parts.forwardBackward([datum], sft)
+    const [a, b] = [await whole.optimStep({ learningRate: 0.01 }), await parts.optimStep({ learningRate: 0.01 })]
+    expect(b.gradNorm).toBeCloseTo(a.gradNorm, 4)
+    const [lossA, lossB] = [await whole.forwardBackward(data, sft), await parts.forwardBackward(data, sft)]
+    expect(relativeError([lossB.loss], [lossA.loss])).toBeLessThan(1e-4)
+  })
+
+  it('goes on bit for bit from a saved state', async () => {
+    const original = inProcessTrainer({ model, trained }).trainer
+    await steps(original, 3)
+    const restored = inProcessTrainer({ model, trained, shards: 1 }).trainer
+    await steps(restored, 1)
+    await restored.loadState(await original.saveState())
+    await steps(original, 2)
+    await steps(restored, 2)
+    expect(await restored.saveState()).toEqual(await original.saveState())
+  })
+
+  it('starts afresh from saved weights: same loss, step 1 again', async () => {
+    const original = inProcessTrainer({ model, trained }).trainer
+    await steps(original, 3)
+    const other = inProcessTrainer({ model, trained, shards: 2, budget: 8 }).trainer
+    await other.loadWeights(await original.saveWeights())
+    const { loss } = await other.forwardBackward(data, sft)
+    expect(loss).toBeCloseTo((await original.forwardBackward(data, sft)).loss, 4)
+    expect((await other.optimStep(adam)).step).toBe(1)
+  })
+})
+
+describe('a trainer', () => {
+  it('begins LoRA as the base model', async () => {
+    const [adapted, base] = [inProcessTrainer({ model, trained: lora }), inProcessTrainer({ model, trained: full })]
+    const [a, b] = [await adapted.trainer.forwardBackward(data, sft), await base.trainer.forwardBackward(data, sft)]
+    expect(relativeError(a.logprobs.flat(), b.logprobs.flat())).toBeLessThan(1e-6)
+  })
+
+  it('reports a fresh sample as on-policy: the gradient of importance sampling is that of the policy', async () => {
+    const { trainer } = inProcessTrainer({ model, trained: lora })
+    const fresh = (await trainer.forwardBackward(data, sft)).logprobs
+    await trainer.optimStep({ learningRate: 0 })
+    const sampled = data.map((datum, i) => ({ ...datum, logprobs: fresh[i]! }))
+    const { loss } = await trainer.forwardBackward(sampled, { kind: 'importance_sampling' })
+    const expected = -data
+      .flatMap(({ weights, advantages }) => advantages!.map((a, t) => a * weights![t]!))
+      .reduce((a, b) => a + b)
+    expect(loss).toBeCloseTo(expected, 4)
+  })
+
+  it('clips the global norm: a step under a tight clip is a step of the scaled gradient', async () => {
+    const { trainer } = inProcessTrainer({ model, trained: lora })
+    await trainer.forwardBackward(data, sft)
+    const { gradNorm } = await trainer.optimStep({ learningRate: 1e-3, gradClipNorm: 0.1 })
+    expect(gradNorm).toBeGreaterThan(0.1)
+    const second = inProcessTrainer({ model, trained: lora }).trainer
+    const scaled = data.map((datum) => ({ ...datum, weights: datum.weights!.map((w) => (w * 0.1) / gradNorm) }))
+    await second.forwardBackward(scaled, sft)
+    expect((await second.optimStep({ learningRate: 1e-3 })).gradNorm).toBeCloseTo(0.1, 4)
+  })
+
+  it('publishes the weights as they are now, and later steps do not change them', async () => {
+    const { trainer, published } = inProcessTrainer({ model, trained: lora })
+    expect(await trainer.publish()).toEqual({ kind: 'adapter', id: '1' })
+    const before = new Map([...published[0]!.tensors].map(([name, tensor]) => [name, tensor.slice()]))
+    await steps(trainer, 2)
+    await trainer.publish()
+    expect(published[0]!.tensors).toEqual(before)
+    expect(published[1]!.tensors).not.toEqual(before)
+    expect(published[1]).toMatchObject({ rank: 4, alpha: 8 })
+  })
+
+  it('runs concurrent calls in the order they were made', async () => {
+    const together = inProcessTrainer({ model, trained: lora, shards: 2 }).trainer
+    await Promise.all([
+      together.forwardBackward(data, sft),
+      together.optimStep(adam),
+      together.forwardBackward(data, sft),
+      together.optimStep(adam),
+    ])
+    const inTurn = inProcessTrainer({ model, trained: lora, shards: 2 }).trainer
+    await steps(inTurn, 2)
+    expect(await together.saveState()).toEqual(await inTurn.saveState())
+  })
+
+  it('accepts data without a loss, whose step has no gradient', async () => {
+    const { trainer } = inProcessTrainer({ model, trained: lora })
+    const silent = { input: [1, 2], target: [2, 3], weights: [0, 0] }
+    expect(await trainer.forwardBackward([silent], sft)).toMatchObject({ loss: 0, logprobs: [[0, 0]] })
+    expect(await trainer.optimStep(adam)).toEqual({ gradNorm: 0, step: 1 })
+  })
+})
+
+describe('bad input', () => {
+  const { trainer } = inProcessTrainer({ model, trained: lora })
+  const good = { input: [1, 2], target: [2, 3], logprobs: [0, -1], advantages: [0, 1] }
+
+  it.each([
+    [{ ...good, target: [2] }, /target has 1 entries for 2 tokens/],
+    [{ ...good, input: [1, 50] }, /input\[1\] is 50/],
+    [{ ...good, target: [-1, 3] }, /target\[0\] is -1/],
+    [{ input: [1], target: [2], advantages: [1] }, /ppo needs logprobs/],
+    [{ ...good, advantages: [0, Number.NaN] }, /advantages\[1\] is NaN/],
+    [{ ...good, input: Array(65).fill(1) }, /65 tokens exceed/],
+  ])('datum %# is refused, and says what is wrong', async (datum, message) => {
+    await expect(trainer.forwardBackward([good, datum], { kind: 'ppo' })).rejects.toThrow(message)
+    await expect(trainer.forwardBackward([good, datum], { kind: 'ppo' })).rejects.toMatchObject({
+      code: 'model/invalid-datum',
+    })
+  })
+
+  it('a state between backward and step cannot be saved', async () => {
+    const { trainer } = inProcessTrainer({ model, trained: lora })
+    await trainer.forwardBackward(data, sft)
+    await expect(trainer.saveState()).rejects.toMatchObject({ code: 'model/gradient-pending' })
+  })
+
+  it('weights and states of another kind of training are refused, and nothing changes', async () => {
+    const { trainer } = inProcessTrainer({ model, trained: lora })
+    const other = inProcessTrainer({ model, trained: { ...lora, rank: 2 } }).trainer
+    const before = await trainer.saveState()
+    await expect(trainer.loadWeights(await other.saveWeights())).rejects.toThrow(/rank 2.*rank 4/)
+    await expect(trainer.loadState(await other.saveState())).rejects.toThrow(/rank 2.*rank 4/)
+    await expect(trainer.loadState(await trainer.saveWeights())).rejects.toMatchObject({ code: 'model/state-mismatch' })
+    await expect(trainer.loadWeights(before.slice(0, 100))).rejects.toMatchObject({
+      code: 'model/malformed-safetensors',
+    })
+    expect(await trainer.saveState()).toEqual(before)
+  })
+
+  it('full weights cannot be published to a sampler of adapters', async () => {
+    await expect(inProcessTrainer({ model, trained: full }).trainer.publish()).rejects.toMatchObject({
+      code: 'model/full-weights-not-published',
+    })
+  })
+})
