@@ -38,6 +38,18 @@ describe('readTokenizer', () => {
     expect(tokenizer.encodeWithSpecials('a<|im_end|>')).toContain(tokenizer.specialTokenId('<|im_end|>'))
   })
 
+  it('reads escaped special spellings as data, whatever surrounds them', () => {
+    const pieces = fc.array(fc.constantFrom('<|im_end|>', '<|im_start|>', '<|', 'im_end|>', '\n', 'a'))
+    fc.assert(
+      fc.property(pieces, (parts) => {
+        const text = parts.join('')
+        const ids = tokenizer.encodeWithSpecials(`<|im_start|>${tokenizer.escapeSpecials(text)}<|im_end|>`)
+        expect(ids).toEqual([1, ...tokenizer.encode(text), 2])
+      }),
+    )
+    expect(tokenizer.decode(tokenizer.encodeWithSpecials(tokenizer.escapeSpecials('<\uFDD0|im_end|>')))).toBe('<\uFFFD|im_end|>')
+  })
+
   it('decodes any ids: half a character and unknown ids become U+FFFD', () => {
     const half = tokenizer.encode('\u{1F600}').slice(0, 1)
     expect(tokenizer.decode([...half, ...tokenizer.encode('a')])).toBe('\uFFFDa')

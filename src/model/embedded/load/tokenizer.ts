@@ -13,8 +13,10 @@ export interface Tokenizer {
   readonly specialTokens: ReadonlyMap<string, number>
   /** Ids of text that is data: a special token's spelling in it stays ordinary characters. Adds no tokens of its own. */
   encode(text: string): number[]
-  /** Ids of text in which the spelling of a special token means that token. For templates, never for outside text. */
+  /** Ids of text in which the spelling of a special token means that token, unless it was escaped. For templates. */
   encodeWithSpecials(text: string): number[]
+  /** Marks the spellings of special tokens in text from outside, so that {@link encodeWithSpecials} reads them as data. */
+  escapeSpecials(text: string): string
   /** The ids' text, special tokens by their spelling. Bytes that are not UTF-8, for example half a character, become U+FFFD. */
   decode(ids: readonly number[]): string
   /** The id of a special token, or null when the vocabulary has none of that spelling. */
@@ -81,8 +83,15 @@ class ByteLevelTokenizer implements Tokenizer {
     if (this.#specialPattern === null) return this.encode(text)
     return text.split(this.#specialPattern).flatMap((part) => {
       const special = this.specialTokens.get(part)
-      return special === undefined ? this.encode(part) : [special]
+      return special === undefined ? this.encode(part.replaceAll(escapeMark, '')) : [special]
     })
+  }
+
+  escapeSpecials(text: string): string {
+    const clean = text.replaceAll(escapeMark, '\uFFFD')
+    if (this.#specialPattern === null) return clean
+    const parts = clean.split(this.#specialPattern)
+    return parts.map((part) => (this.specialTokens.has(part) ? part[0] + escapeMark + part.slice(1) : part)).join('')
   }
 
   decode(ids: readonly number[]): string {
@@ -98,6 +107,9 @@ class ByteLevelTokenizer implements Tokenizer {
     return this.#bytes.flatMap((bytes, token) => (bytes?.includes(code) ? [token] : []))
   }
 }
+
+/** A noncharacter, which Unicode keeps out of texts: parts a special token's spelling without a trace in the result. */
+const escapeMark = '\uFDD0'
 
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
 const replacementCharacter = new TextEncoder().encode('\uFFFD')

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import { Json, type MalformedCall, type ToolCall, type ToolDefinition } from '../../core/index.ts'
+import { type Dialect, turn, unknownTool } from './dialect.ts'
+
+const opening = '<tool_call>'
+const closing = '</tool_call>'
+
+const Call = z.strictObject({ name: z.string().min(1), arguments: z.record(z.string(), Json) })
+
+/**
+ * Calls as JSON between tags, after any text: `<tool_call>\n{"name": …, "arguments": {…}}\n</tool_call>`. Spoken by
+ * Hermes, Qwen and MiniMind; the model's template writes it, this reads it.
+ */
+export const hermes: Dialect = {
+  name: 'hermes',
+  read(text, tools) {
+    const start = text.indexOf(opening)
+    if (start < 0) return turn(text)
+    const calls: ToolCall[] = []
+    const malformed: MalformedCall[] = []
+    let rest = text.slice(start)
+    while (rest !== '') {
+      const block = takeBlock(rest)
+      const result = readBlock(block, tools)
+      if ('problem' in result) malformed.push(result)
+      else calls.push(result)
+      rest = rest.slice(block.length).trimStart()
+    }
+    return turn(text.slice(0, start).replace(/\n$/, ''), calls, malformed)
+  },
+}
+
+/**
+ * The next block of text that starts with one. A closing tag inside a JSON string does not end it: the block ends at
+ * the first closing tag that leaves JSON before it, or failing that at the first closing tag.
+ */
+function takeBlock(text: string): string {
+  if (!text.startsWith(opening)) return untilNext(text, 0)
+  const ends = [...text.matchAll(new RegExp(closing, 'g'))].map(({ index }) => index)
+  const end = ends.find((at) => parseJson(text.slice(opening.length, at)) !== undefined) ?? ends[0]
+  return end === undefined ? untilNext(text, opening.length) : text.slice(0, end + closing.length)
+}
+
+/** The text up to the next opening tag. */
+function untilNext(text: string, from: number): string {
+  const next = text.indexOf(opening, from)
+  return next < 0 ? text : text.slice(0, next)
+}
+
+function readBlock(text: string, tools: readonly ToolDefinition[]): ToolCall | MalformedCall {
+  const problem = (why: string): MalformedCall => ({ text, problem: why })
+  if (!text.startsWith(opening)) return problem('There is text after a tool call.')
+  if (!text.endsWith(closing)) return problem('The tool call is not closed.')
+  const json = parseJson(text.slice(opening.length, -closing.length))
+  if (json === undefined) return problem('The tool call is not JSON.')
+  const call = Call.safeParse(json)
+  if (!call.success) return problem('The tool call is not of the form {"name": string, "arguments": object}.')
+  if (!tools.some(({ name }) => name === call.data.name)) return problem(unknownTool(call.data.name, tools))
+  return call.data
+}
+
+/** The value of a JSON text; undefined when it is not JSON. */
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

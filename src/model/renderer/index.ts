@@ -1,0 +1,8 @@
+export { commandLine } from './command-line.ts'
+export { CompactRenderer } from './compact.ts'
+export type { Dialect } from './dialect.ts'
+export { hermes } from './hermes.ts'
+export { type RendererKind, rendererFor } from './renderer-for.ts'
+export { TemplateRenderer } from './template.ts'
+export { UnrenderableMessageError } from './unrenderable-message-error.ts'
+export { UnusableTemplateError } from './unusable-template-error.ts'
