@@ -3,7 +3,24 @@ import { z } from 'zod'
 /** Any JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
-/** Accepts exactly what survives a round trip through JSON text. */
-export const Json: z.ZodType<Json> = z.lazy(() =>
-  z.union([z.string(), z.number(), z.boolean(), z.null(), z.array(Json), z.record(z.string(), Json)]),
-)
+/** Deeper nesting than this is an attack on whoever walks the value, not data. */
+const maxDepth = 256
+
+function isJson(value: unknown, depth = 0): value is Json {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object' || depth === maxDepth) return false
+  if (!Array.isArray(value) && !isPlain(value)) return false
+  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+    if (!isJson(item, depth + 1)) return false
+  }
+  return true
+}
+
+function isPlain(value: object): boolean {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  return prototype === Object.prototype || prototype === null
+}
+
+/** Accepts exactly what survives a round trip through JSON text, and returns it as it is. At most 256 levels deep. */
+export const Json: z.ZodType<Json> = z.custom<Json>((value) => isJson(value), 'not a JSON value')
