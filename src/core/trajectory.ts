@@ -73,8 +73,7 @@ export type Step = z.infer<typeof Step>
 /** A failure that ended an episode: recorded once, at the boundary where it happened. */
 export const EpisodeFailure = z.strictObject({ code: z.string(), message: z.string() })
 
-/** One episode: a tree of messages with Steps and Decisions. Its total weight in any loss is 1 whatever its branches. */
-export const Trajectory = z.strictObject({
+const Shape = z.strictObject({
   id: TrajectoryId,
   task: z.strictObject({ id: TaskId, instruction: z.string(), split: Split, tier: z.string().optional() }),
   group: GroupId,
@@ -91,6 +90,38 @@ export const Trajectory = z.strictObject({
   /** Milliseconds since the epoch, and how long it took. */
   startedAt: z.number(),
   seconds: z.number().nonnegative(),
+})
+
+/** What does not hold together in a trajectory's references, or `null`. A parent comes before its children: no cycles. */
+function inconsistency({ nodes, steps, decisions }: z.infer<typeof Shape>): string | null {
+  const known = new Set<NodeId>()
+  for (const { id, parent } of nodes) {
+    if (known.has(id)) return `two nodes are called "${id}"`
+    if (parent !== null && !known.has(parent)) return `node "${id}" comes before its parent "${parent}"`
+    known.add(id)
+  }
+  const decided = new Set<DecisionId>()
+  for (const { id, inputs, output } of decisions) {
+    if (decided.has(id)) return `two decisions are called "${id}"`
+    decided.add(id)
+    const stray = [...inputs, ...(output === null ? [] : [output])].find((node) => !known.has(node))
+    if (stray !== undefined) return `decision "${id}" refers to "${stray}", which is no node`
+  }
+  for (const [i, { index, action, observations, decisions: made }] of steps.entries()) {
+    if (index !== i) return `step ${i} is numbered ${index}`
+    const stray = [action, ...observations].find((node) => !known.has(node)) ?? made.find((id) => !decided.has(id))
+    if (stray !== undefined) return `step ${i} refers to "${stray}", which does not exist`
+  }
+  return null
+}
+
+/**
+ * One episode: a tree of messages with Steps and Decisions. Its total weight in any loss is 1 whatever its branches.
+ * Ids are unique, references resolve, and a parent comes before its children.
+ */
+export const Trajectory = Shape.superRefine((trajectory, context) => {
+  const message = inconsistency(trajectory)
+  if (message !== null) context.addIssue({ code: 'custom', message })
 })
 export type Trajectory = z.infer<typeof Trajectory>
 
