@@ -13,7 +13,8 @@ export interface ErrorDetails {
 
 /**
  * Base class of every error that Ratchet throws on purpose. Each room derives its own kinds.
- * The brand survives duplicate installs and worker boundaries: test with {@link RatchetError.is}, not `instanceof`.
+ * Test with {@link RatchetError.is}, not `instanceof`: the brand is the same in every copy of this package. What crosses
+ * a worker boundary loses it: send {@link ErrorDetails}, and make the error anew on the other side.
  */
 export class RatchetError extends Error {
   readonly code: string
