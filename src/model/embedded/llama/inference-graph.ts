@@ -4,7 +4,6 @@ import {
   type Float,
   GraphBuilder,
   type Integer,
-  flattenRows,
   gatherRows,
   reshape,
   rotary,

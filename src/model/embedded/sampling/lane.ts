@@ -1,4 +1,3 @@
-import type { SampleStopReason } from '../../../core/sampler.ts'
 import type { TokenChooser } from './choose.ts'
 import { DecodeBatch, type Ended, type LengthClass } from './decode-batch.ts'
 import type { KvShape } from './kv.ts'
@@ -87,13 +86,12 @@ export class Lane {
   async #decode(): Promise<readonly Ended[]> {
     const { runner, chooser } = this.#shared
     const all: Ended[] = []
-    for (const batch of [...this.#batches.values()]) {
+    for (const batch of this.#batches.values()) {
       if (batch.sequences.length === 0) continue
       const ended = await batch.step(this.#weights, runner, chooser)
       for (const { sequence } of ended) this.#retire(sequence, batch)
-      for (const sequence of [...batch.sequences]) {
-        if (sequence.position + 1 > batch.lengths.ceiling) this.#moveUp(sequence, batch)
-      }
+      const outgrown = batch.sequences.filter(({ position }) => position + 1 > batch.lengths.ceiling)
+      for (const sequence of outgrown) this.#moveUp(sequence, batch)
       all.push(...ended)
     }
     this.#shared.tree.trim()

@@ -137,7 +137,7 @@ export function pathTo({ segment, offset }: Match): { readonly segment: Segment;
     if (count > 0) path.push({ segment: at, count })
     count = at.offset
   }
-  return path.reverse()
+  return path.toReversed()
 }
 
 /** A child is found by where it leaves its parent and by its first token. */

@@ -107,6 +107,13 @@ export class SamplingShard {
     return sequence.result(reason)
   }
 
+  /** Gives up every job, after a run failed; returns their ids. */
+  abandon(): readonly number[] {
+    const ids = [...this.#sequences.keys()]
+    for (const id of ids) this.#finish(id, 'cancelled')
+    return ids
+  }
+
   async close(): Promise<void> {
     await this.#weights.close()
   }

@@ -1,0 +1,124 @@
+import { availableParallelism } from 'node:os'
+import { z } from 'zod'
+import type { TrainingMethod } from '../../core/model-service.ts'
+import type { AdapterRef, Sampler } from '../../core/sampler.ts'
+import type { Trainer } from '../../core/trainer.ts'
+import { InputError } from '../../errors/index.ts'
+import type { LlamaConfig, ModelWeights } from './llama/config.ts'
+import { type Trained, trainedShapes } from './llama/training-graph.ts'
+import { names, projections } from './llama/weights.ts'
+import { readSafetensors } from './load/safetensors.ts'
+import { EmbeddedSampler } from './sampling/embedded-sampler.ts'
+import type { Decode } from './sampling/stop-strings.ts'
+import type { AdapterContent } from './sampling/weight-sets.ts'
+import { readAdapter } from './train/adapter-file.ts'
+import { EmbeddedTrainer, initialValues } from './train/embedded-trainer.ts'
+import { FlatTensors } from './train/flat-tensors.ts'
+import { LoraConfig } from './train/lora.ts'
+import { readTrainedWeights } from './train/trained-weights.ts'
+import { WorkerPool } from './worker/pool.ts'
+
+export interface EmbeddedEngineOptions {
+  readonly model: ModelWeights
+  /** How reports call the model. Default `embedded`. */
+  readonly name?: string
+  /** The tokenizer's decoding, for stop strings. */
+  readonly decode: Decode
+  /** Worker threads, each with its own copy of the weights. Default: one a core, at most 4; one for models ≥ 300 MB. */
+  readonly workers?: number
+  /** ONNX Runtime threads in each worker. Default: the cores divided by the workers. */
+  readonly threadsPerWorker?: number
+  /**
+   * One worker with one thread, and results that do not depend on what runs beside them: equal requests give equal
+   * bits (invariant 12). Costs about a third of the throughput. Default false.
+   */
+  readonly deterministic?: boolean
+  /** Longest prompt plus continuation, in tokens. Default: the model's, at most 8,192. */
+  readonly contextLength?: number
+  /** Bytes of keys and values that each worker keeps for later prompts. Default 512 MiB. */
+  readonly cacheBytes?: number
+}
+
+/** A model served and trained in this process: ONNX Runtime in worker threads, on the CPU. */
+export interface EmbeddedEngine {
+  readonly sampler: Sampler
+  /**
+   * A trainer that starts from the base model; its `publish` makes a reference in {@link EmbeddedEngine.sampler}.
+   * @throws InputError when rank, alpha or targets are not usable.
+   */
+  trainer(options: { readonly method: TrainingMethod; readonly seed: number }): Promise<Trainer>
+  /** Loads what a trainer's `saveWeights` returned. @throws StateMismatchError when it is of another model. */
+  loadAdapter(weights: Uint8Array): Promise<AdapterRef>
+  /** Ends the workers; what is under way is rejected with EngineClosedError. */
+  close(): Promise<void>
+}
+
+/** Starts the workers and loads the model into them. */
+export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
+  const { model, decode, name = 'embedded', deterministic = false, cacheBytes = 512 * 2 ** 20 } = options
+  const { config } = model
+  const contextLength = Math.min(options.contextLength ?? 8192, config.maxPositions)
+  const { workers, threads } = parallelism(options)
+  const pool = await WorkerPool.open(workers, { model, contextLength, threads, deterministic, cacheBytes })
+  const capabilities = { model: name, vocabularySize: config.vocabSize, contextLength, deterministic }
+  const sampler = new EmbeddedSampler(pool, capabilities, decode)
+  const loadAdapter = async (weights: Uint8Array) => sampler.load(readContent(config, weights))
+  return {
+    sampler,
+    loadAdapter,
+    async trainer({ method, seed }) {
+      const trained = trainedOf(method)
+      const shards = await pool.openTrainer(trained, initialValues(model, trained, seed))
+      const publish = (adapter: LoraWeights) => sampler.load({ kind: 'lora', adapter })
+      const trainer = new EmbeddedTrainer({ config, trained, shards, publish })
+      return trained.kind === 'lora' ? trainer : publishingWeights(trainer, loadAdapter)
+    },
+    close: () => pool.close(),
+  }
+}
+
+type LoraWeights = Extract<AdapterContent, { kind: 'lora' }>['adapter']
+
+/** Models from this size on get one worker: a copy of the weights for each core would not fit. */
+const largeModelBytes = 300e6
+
+function parallelism(options: EmbeddedEngineOptions): { readonly workers: number; readonly threads: number } {
+  const { model, deterministic = false, threadsPerWorker } = options
+  const cores = deterministic ? 1 : availableParallelism()
+  const bytes = [...model.tensors.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)
+  const workers = options.workers ?? (bytes < largeModelBytes ? Math.min(cores, 4) : 1)
+  return { workers, threads: threadsPerWorker ?? Math.max(1, Math.floor(cores / workers)) }
+}
+
+function trainedOf(method: TrainingMethod): Trained {
+  if (method.kind === 'full') return method
+  const { rank, alpha, targets = projections } = method
+  const parsed = LoraConfig.safeParse({ rank, alpha, targets })
+  if (parsed.success) return { kind: 'lora', ...parsed.data }
+  throw new InputError({
+    code: 'model/invalid-lora',
+    message: `This LoRA cannot be trained: ${z.prettifyError(parsed.error)}`,
+    hint: `Targets are among ${projections.join(', ')} and lm_head; rank and alpha are positive.`,
+  })
+}
+
+/** Adapter bytes, or the bytes of a whole model: those hold its embedding. */
+function readContent(config: LlamaConfig, bytes: Uint8Array): AdapterContent {
+  if (!readSafetensors(bytes).tensors.has(names.embedding)) return { kind: 'lora', adapter: readAdapter(config, bytes) }
+  const trained = { kind: 'full' } as const
+  const tensors = new FlatTensors(trainedShapes(config, trained), readTrainedWeights(config, trained, bytes)).views()
+  return { kind: 'full', model: { config, tensors } }
+}
+
+/** A trainer of full weights publishes them as an adapter of its own: a whole set of weights. */
+function publishingWeights(trainer: EmbeddedTrainer, load: (weights: Uint8Array) => Promise<AdapterRef>): Trainer {
+  return {
+    forwardBackward: (data, loss) => trainer.forwardBackward(data, loss),
+    optimStep: (params) => trainer.optimStep(params),
+    saveState: () => trainer.saveState(),
+    loadState: (state) => trainer.loadState(state),
+    saveWeights: () => trainer.saveWeights(),
+    loadWeights: (weights) => trainer.loadWeights(weights),
+    publish: async () => load(await trainer.saveWeights()),
+  }
+}

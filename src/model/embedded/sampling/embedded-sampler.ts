@@ -1,0 +1,115 @@
+import { randomInt } from 'node:crypto'
+import type {
+  AdapterRef,
+  SampledSequence,
+  SampleRequest,
+  Sampler,
+  SamplerCapabilities,
+  SampleStopReason,
+} from '../../../core/sampler.ts'
+import type { SampledTokens, SampleJob } from './job.ts'
+import { type Decode, StopStrings } from './stop-strings.ts'
+import { UnknownAdapterError } from './unknown-adapter-error.ts'
+import { validateRequest } from './validate-request.ts'
+import type { AdapterContent } from './weight-sets.ts'
+
+/** Where jobs run: the engine's workers. */
+export interface SamplingBackend {
+  /** When `signal` fires the result has the tokens so far. */
+  sample(job: Omit<SampleJob, 'id'>, signal?: AbortSignal): Promise<SampledTokens>
+  loadAdapter(id: string, content: AdapterContent): Promise<void>
+  unloadAdapter(id: string): Promise<void>
+}
+
+/**
+ * The embedded engine's Sampler. Concurrent requests are batched continuously; what prompts have in common is computed
+ * once. In deterministic mode a missing seed is 0, otherwise it is random.
+ */
+export class EmbeddedSampler implements Sampler {
+  readonly capabilities: SamplerCapabilities
+  readonly #backend: SamplingBackend
+  readonly #stops: StopStrings
+  /** Requests in flight by adapter. */
+  readonly #inFlight = new Map<string, Set<Promise<unknown>>>()
+  #adapters = 0
+
+  constructor(backend: SamplingBackend, capabilities: SamplerCapabilities, decode: Decode) {
+    this.capabilities = capabilities
+    this.#backend = backend
+    this.#stops = new StopStrings(decode, capabilities.vocabularySize)
+  }
+
+  async sample(request: SampleRequest): Promise<readonly SampledSequence[]> {
+    validateRequest(request, this.capabilities)
+    const { adapter, params, samples = 1 } = request
+    const users = adapter === null ? undefined : this.#inFlight.get(adapter.id)
+    if (adapter !== null && !users) throw new UnknownAdapterError(adapter.id)
+    const seed = params.seed ?? (this.capabilities.deterministic ? 0 : randomInt(2 ** 47))
+    const work = Promise.all(Array.from({ length: samples }, (_, index) => this.#continue(request, seed + index)))
+    users?.add(work)
+    try {
+      return await work
+    } finally {
+      users?.delete(work)
+    }
+  }
+
+  /** Holds an adapter and returns its reference. */
+  async load(content: AdapterContent): Promise<AdapterRef> {
+    const id = `adapter-${this.#adapters++}`
+    await this.#backend.loadAdapter(id, content)
+    this.#inFlight.set(id, new Set())
+    return { kind: 'adapter', id }
+  }
+
+  /** Requests in flight end as they would have; new ones are refused at once. */
+  async unload({ id }: AdapterRef): Promise<void> {
+    const users = this.#inFlight.get(id)
+    if (!users) throw new UnknownAdapterError(id)
+    this.#inFlight.delete(id)
+    await Promise.allSettled(users)
+    await this.#backend.unloadAdapter(id)
+  }
+
+  /** One continuation. With stop strings, it is sampled in stretches that end where a string may have been completed. */
+  async #continue({ prompt, adapter, params, signal }: SampleRequest, seed: number): Promise<SampledSequence> {
+    const { temperature = 1, topK = Number.POSITIVE_INFINITY, topP = 1, stop = [], stopTokens = [] } = params
+    const maxTokens = Math.min(params.maxTokens, this.capabilities.contextLength - prompt.length)
+    const suspects = stop.length === 0 ? [] : this.#stops.suspects(stop)
+    const tokens: number[] = []
+    const behaviourLogprobs: number[] = []
+    const logprobs: number[] = []
+    const sequence = (stopReason: SampleStopReason) => ({ tokens, behaviourLogprobs, logprobs, stopReason })
+    for (;;) {
+      if (signal?.aborted) return sequence('cancelled')
+      const stretch = await this.#backend.sample(
+        {
+          prompt: joined(prompt, tokens),
+          adapter: adapter?.id ?? null,
+          maxTokens: maxTokens - tokens.length,
+          temperature,
+          topK,
+          topP,
+          stopTokens: [...stopTokens, ...suspects],
+          seed: ((seed % 2 ** 53) + 2 ** 53) % 2 ** 53,
+          firstDraw: tokens.length,
+        },
+        signal,
+      )
+      tokens.push(...stretch.tokens)
+      behaviourLogprobs.push(...stretch.behaviourLogprobs)
+      logprobs.push(...stretch.logprobs)
+      if (stretch.stopReason === 'cancelled') return sequence('cancelled')
+      const stopped = stretch.stopReason === 'stop' && stopTokens.includes(tokens.at(-1) as number)
+      if (stopped || (stop.length > 0 && this.#stops.contains(tokens, stop))) return sequence('stop')
+      if (tokens.length >= maxTokens) return sequence('length')
+    }
+  }
+}
+
+function joined(prompt: readonly number[], tokens: readonly number[]): Int32Array {
+  const all = new Int32Array(prompt.length + tokens.length)
+  all.set(prompt)
+  all.set(tokens, prompt.length)
+  return all
+}

@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import type { SampleRequest, SamplerCapabilities } from '../../../core/sampler.ts'
+import { InvalidSampleRequestError } from './invalid-sample-request-error.ts'
+
+const SamplingParamsSchema = z.strictObject({
+  maxTokens: z.int().min(1),
+  temperature: z.number().nonnegative().optional(),
+  topK: z.int().min(1).optional(),
+  topP: z.number().gt(0).max(1).optional(),
+  stop: z.array(z.string().min(1)).readonly().optional(),
+  stopTokens: z.array(z.int().nonnegative()).readonly().optional(),
+  seed: z.int().optional(),
+})
+
+/** @throws InvalidSampleRequestError for bad parameters, and for a prompt that is empty, too long or holds a foreign token. */
+export function validateRequest({ prompt, params, samples = 1 }: SampleRequest, limits: SamplerCapabilities): void {
+  const parsed = SamplingParamsSchema.safeParse(params)
+  if (!parsed.success) {
+    throw new InvalidSampleRequestError(z.prettifyError(parsed.error), 'See SamplingParams for the ranges.')
+  }
+  if (!Number.isInteger(samples) || samples < 1) {
+    throw new InvalidSampleRequestError(`${samples} samples were asked for.`, 'Ask for at least one.')
+  }
+  if (prompt.length === 0) {
+    throw new InvalidSampleRequestError(
+      'the prompt is empty.',
+      'Begin with at least one token, for example the start token.',
+    )
+  }
+  if (prompt.length >= limits.contextLength) {
+    throw new InvalidSampleRequestError(
+      `the prompt has ${prompt.length} tokens, and prompt and continuation together have room for ${limits.contextLength}.`,
+      'Shorten the prompt, or open the engine with a larger contextLength.',
+    )
+  }
+  for (let position = 0; position < prompt.length; position++) {
+    const token = prompt[position] as number
+    if (Number.isInteger(token) && token >= 0 && token < limits.vocabularySize) continue
+    throw new InvalidSampleRequestError(
+      `token ${token} at position ${position} of the prompt is outside the vocabulary of ${limits.vocabularySize}.`,
+      'Encode the prompt with the tokenizer of this model.',
+    )
+  }
+}

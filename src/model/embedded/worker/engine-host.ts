@@ -1,0 +1,120 @@
+import { InvariantError, present } from '../../../errors/index.ts'
+import type { ModelWeights } from '../llama/config.ts'
+import { SamplingShard } from '../sampling/shard.ts'
+import { TrainingShard } from '../train/training-shard.ts'
+import {
+  type FromWorker,
+  type ToWorker,
+  type TrainingCall,
+  type WorkerRequest,
+  arraysIn,
+  toPlainError,
+} from './protocol.ts'
+
+/**
+ * A worker's side of the protocol: a sampling shard and training shards over one copy of the weights. Messages are
+ * taken between runs of the model, in their order.
+ */
+export class EngineHost {
+  readonly #post: (message: FromWorker, transfer: ArrayBuffer[]) => void
+  readonly #inbox: ToWorker[] = []
+  readonly #trainers = new Map<number, TrainingShard>()
+  #model: ModelWeights | undefined
+  #sampling: SamplingShard | undefined
+  #running = false
+
+  constructor(post: (message: FromWorker, transfer: ArrayBuffer[]) => void) {
+    this.#post = post
+  }
+
+  receive(message: ToWorker): void {
+    this.#inbox.push(message)
+    if (!this.#running) void this.#run()
+  }
+
+  async #run(): Promise<void> {
+    this.#running = true
+    for (;;) {
+      for (let message = this.#inbox.shift(); message; message = this.#inbox.shift()) await this.#handle(message)
+      if (this.#sampling && !this.#sampling.idle) await this.#tick(this.#sampling)
+      // Lets messages in that arrived during the run.
+      await new Promise((resolve) => setImmediate(resolve))
+      if (this.#inbox.length === 0 && (this.#sampling?.idle ?? true)) break
+    }
+    this.#running = false
+  }
+
+  async #handle(message: ToWorker): Promise<void> {
+    if (message.kind === 'cancel') return this.#sampling?.cancel(message.job)
+    if (message.kind === 'sample') {
+      const shard = present(this.#sampling, 'the sampling shard')
+      for (const job of message.jobs) shard.submit(job)
+      return
+    }
+    const { number, request } = message
+    try {
+      const result = await this.#serve(request)
+      this.#post({ kind: 'done', number, result }, request.kind === 'train' ? arraysIn(result) : [])
+    } catch (error) {
+      this.#post({ kind: 'failed', number, error: toPlainError(error) }, [])
+    }
+  }
+
+  async #tick(shard: SamplingShard): Promise<void> {
+    try {
+      const results = await shard.tick()
+      if (results.length > 0) this.#post({ kind: 'sampled', results }, arraysIn(results))
+    } catch (error) {
+      this.#post({ kind: 'jobs-failed', jobs: shard.abandon(), error: toPlainError(error) }, [])
+    }
+  }
+
+  async #serve(request: WorkerRequest): Promise<unknown> {
+    switch (request.kind) {
+      case 'open':
+        this.#model = request.options.model
+        this.#sampling = await SamplingShard.open(request.options)
+        return
+      case 'load-adapter':
+        return this.#shard.loadAdapter(request.id, request.content)
+      case 'unload-adapter':
+        return this.#shard.unloadAdapter(request.id)
+      case 'open-trainer':
+        this.#trainers.set(
+          request.trainer,
+          new TrainingShard({ ...request.setup, model: present(this.#model, 'the model') }),
+        )
+        return
+      case 'train':
+        return train(present(this.#trainers.get(request.trainer), `trainer ${request.trainer}`), request.call)
+      case 'close':
+        for (const trainer of this.#trainers.values()) await trainer.close()
+        await this.#sampling?.close()
+        return
+    }
+  }
+
+  get #shard(): SamplingShard {
+    if (!this.#sampling) throw new InvariantError('the worker was not opened')
+    return this.#sampling
+  }
+}
+
+function train(shard: TrainingShard, call: TrainingCall): Promise<unknown> {
+  switch (call.method) {
+    case 'forwardBackward':
+      return shard.forwardBackward(...call.args)
+    case 'takeGradient':
+      return shard.takeGradient()
+    case 'optimStep':
+      return shard.optimStep(...call.args)
+    case 'setValues':
+      return shard.setValues(...call.args)
+    case 'state':
+      return shard.state()
+    case 'setState':
+      return shard.setState(...call.args)
+    case 'close':
+      return shard.close()
+  }
+}

@@ -1,0 +1,125 @@
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { Worker } from 'node:worker_threads'
+import { InvariantError } from '../../../errors/index.ts'
+import type { SampledTokens, SampleJob } from '../sampling/job.ts'
+import { EngineClosedError } from './engine-closed-error.ts'
+import { type FromWorker, type ToWorker, type WorkerRequest, fromPlainError } from './protocol.ts'
+import { WorkerCrashedError } from './worker-crashed-error.ts'
+
+interface Pending<T> {
+  readonly resolve: (value: T) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** The engine's side of one worker thread: requests and jobs as promises. When the thread ends, all of them reject. */
+export class EngineWorker {
+  readonly #thread: Worker
+  readonly #requests = new Map<number, Pending<unknown>>()
+  readonly #jobs = new Map<number, Pending<SampledTokens>>()
+  #outbox: SampleJob[] = []
+  #nextNumber = 0
+  #ended: Error | undefined
+  #closing = false
+
+  constructor() {
+    this.#thread = new Worker(entryFile())
+    this.#thread.on('message', (message: FromWorker) => this.#receive(message))
+    this.#thread.on('error', (error) => this.#end(new WorkerCrashedError(error.message, error)))
+    this.#thread.on('exit', (code) => {
+      this.#end(this.#closing ? new EngineClosedError() : new WorkerCrashedError(`exit code ${code}`))
+    })
+    // A process whose work is done may end although an engine is open.
+    this.#thread.unref()
+  }
+
+  /** Asks for something and waits for the answer. Arrays in `transfer` are moved, not copied. */
+  async request(request: WorkerRequest, transfer: ArrayBuffer[] = []): Promise<unknown> {
+    if (this.#ended) throw this.#ended
+    const number = this.#nextNumber++
+    const answer = new Promise<unknown>((resolve, reject) => this.#requests.set(number, { resolve, reject }))
+    this.#keepAlive()
+    try {
+      this.#send({ kind: 'request', number, request }, transfer)
+      return await answer
+    } finally {
+      this.#requests.delete(number)
+      this.#keepAlive()
+    }
+  }
+
+  /** Samples one continuation. Jobs of one turn of the event loop travel, and start, together. */
+  async sample(job: SampleJob): Promise<SampledTokens> {
+    if (this.#ended) throw this.#ended
+    const result = new Promise<SampledTokens>((resolve, reject) => this.#jobs.set(job.id, { resolve, reject }))
+    this.#keepAlive()
+    if (this.#outbox.push(job) === 1) setImmediate(() => this.#flush())
+    try {
+      return await result
+    } finally {
+      this.#jobs.delete(job.id)
+      this.#keepAlive()
+    }
+  }
+
+  /** Ends a job early: its result has the tokens so far. */
+  cancel(job: number): void {
+    this.#flush()
+    this.#send({ kind: 'cancel', job })
+  }
+
+  async close(): Promise<void> {
+    if (this.#ended) return
+    this.#closing = true
+    await this.request({ kind: 'close' })
+    await this.#thread.terminate()
+  }
+
+  #flush(): void {
+    const jobs = this.#outbox
+    this.#outbox = []
+    if (jobs.length > 0) this.#send({ kind: 'sample', jobs })
+  }
+
+  #send(message: ToWorker, transfer: ArrayBuffer[] = []): void {
+    this.#thread.postMessage(message, transfer)
+  }
+
+  #receive(message: FromWorker): void {
+    switch (message.kind) {
+      case 'done':
+        this.#requests.get(message.number)?.resolve(message.result)
+        return
+      case 'failed':
+        this.#requests.get(message.number)?.reject(fromPlainError(message.error))
+        return
+      case 'sampled':
+        for (const result of message.results) this.#jobs.get(result.id)?.resolve(result)
+        return
+      case 'jobs-failed':
+        for (const job of message.jobs) this.#jobs.get(job)?.reject(fromPlainError(message.error))
+        return
+    }
+  }
+
+  #end(error: Error): void {
+    this.#ended ??= error
+    for (const { reject } of [...this.#requests.values(), ...this.#jobs.values()]) reject(this.#ended)
+  }
+
+  /** The process stays alive for as long as somebody waits for this worker. */
+  #keepAlive(): void {
+    if (this.#requests.size + this.#jobs.size > 0) this.#thread.ref()
+    else this.#thread.unref()
+  }
+}
+
+/** The compiled entry file: beside this one, or in `dist/` when this one is a source file (tests). */
+function entryFile(): URL {
+  const here = import.meta.url
+  const compiled = here.endsWith('.ts') ? here.replace(/\/src\/(?!.*\/src\/)/, '/dist/') : here
+  const file = new URL('./entry.js', compiled)
+  if (!existsSync(fileURLToPath(file)))
+    throw new InvariantError(`${fileURLToPath(file)} is missing: run "npm run build"`)
+  return file
+}

@@ -1,0 +1,79 @@
+import { present } from '../../../errors/index.ts'
+import type { SamplingBackend } from '../sampling/embedded-sampler.ts'
+import type { SampledTokens, SampleJob } from '../sampling/job.ts'
+import type { SamplingShardOptions } from '../sampling/shard.ts'
+import type { AdapterContent } from '../sampling/weight-sets.ts'
+import type { TrainingShardPort } from '../train/shard.ts'
+import type { Trained } from '../llama/training-graph.ts'
+import { EngineWorker } from './engine-worker.ts'
+import { RemoteTrainingShard } from './remote-training-shard.ts'
+import { PrefixRouter } from './router.ts'
+
+/** A job as the engine knows it: the pool numbers it. */
+export type NewJob = Omit<SampleJob, 'id'>
+
+/** The engine's workers as one: jobs are spread over them, adapters and trainers live in all of them. */
+export class WorkerPool implements SamplingBackend {
+  readonly #workers: readonly EngineWorker[]
+  readonly #router: PrefixRouter
+  readonly #threads: number
+  #nextJob = 0
+  #nextTrainer = 0
+
+  private constructor(workers: readonly EngineWorker[], threads: number) {
+    this.#workers = workers
+    this.#router = new PrefixRouter(workers.length)
+    this.#threads = threads
+  }
+
+  static async open(count: number, options: SamplingShardOptions): Promise<WorkerPool> {
+    const workers = Array.from({ length: count }, () => new EngineWorker())
+    const pool = new WorkerPool(workers, options.threads)
+    try {
+      await Promise.all(workers.map((worker) => worker.request({ kind: 'open', options })))
+    } catch (error) {
+      await pool.close()
+      throw error
+    }
+    return pool
+  }
+
+  /** Samples one continuation; when `signal` fires the result has the tokens so far. */
+  async sample(job: NewJob, signal?: AbortSignal): Promise<SampledTokens> {
+    const { adapter, prompt, maxTokens } = job
+    const placement = this.#router.place(adapter, prompt, maxTokens)
+    const worker = present(this.#workers[placement.worker], 'the worker')
+    const id = this.#nextJob++
+    const cancel = () => worker.cancel(id)
+    signal?.addEventListener('abort', cancel, { once: true })
+    let sampled: Int32Array = new Int32Array(0)
+    try {
+      const result = await worker.sample({ ...job, id })
+      sampled = result.tokens
+      return result
+    } finally {
+      signal?.removeEventListener('abort', cancel)
+      this.#router.release(placement, adapter, prompt, sampled)
+    }
+  }
+
+  async loadAdapter(id: string, content: AdapterContent): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.request({ kind: 'load-adapter', id, content })))
+  }
+
+  async unloadAdapter(id: string): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.request({ kind: 'unload-adapter', id })))
+  }
+
+  /** Training shards that start from `values`, one in each worker. */
+  async openTrainer(trained: Trained, values: Float32Array): Promise<readonly TrainingShardPort[]> {
+    const trainer = this.#nextTrainer++
+    const setup = { trained, values, threads: this.#threads }
+    await Promise.all(this.#workers.map((worker) => worker.request({ kind: 'open-trainer', trainer, setup })))
+    return this.#workers.map((worker) => new RemoteTrainingShard(worker, trainer))
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.close()))
+  }
+}

@@ -1,0 +1,71 @@
+import { RatchetError } from '../../../errors/index.ts'
+import type { SampledTokens, SampleJob } from '../sampling/job.ts'
+import type { SamplingShardOptions } from '../sampling/shard.ts'
+import type { AdapterContent } from '../sampling/weight-sets.ts'
+import type { TrainingShardPort } from '../train/shard.ts'
+import type { TrainingShardSetup } from '../train/training-shard.ts'
+
+/** A method of a training shard with its arguments. */
+export type TrainingCall = {
+  [Method in keyof TrainingShardPort]: { readonly method: Method; readonly args: Parameters<TrainingShardPort[Method]> }
+}[keyof TrainingShardPort]
+
+/** What a worker can be asked to do once; each is answered by `done` or `failed`. */
+export type WorkerRequest =
+  | { readonly kind: 'open'; readonly options: SamplingShardOptions }
+  | { readonly kind: 'load-adapter'; readonly id: string; readonly content: AdapterContent }
+  | { readonly kind: 'unload-adapter'; readonly id: string }
+  | { readonly kind: 'open-trainer'; readonly trainer: number; readonly setup: Omit<TrainingShardSetup, 'model'> }
+  | { readonly kind: 'train'; readonly trainer: number; readonly call: TrainingCall }
+  | { readonly kind: 'close' }
+
+/** From the engine to a worker. */
+export type ToWorker =
+  | { readonly kind: 'request'; readonly number: number; readonly request: WorkerRequest }
+  | { readonly kind: 'sample'; readonly jobs: readonly SampleJob[] }
+  | { readonly kind: 'cancel'; readonly job: number }
+
+/** From a worker to the engine. */
+export type FromWorker =
+  | { readonly kind: 'done'; readonly number: number; readonly result: unknown }
+  | { readonly kind: 'failed'; readonly number: number; readonly error: PlainError }
+  | { readonly kind: 'sampled'; readonly results: readonly SampledTokens[] }
+  | { readonly kind: 'jobs-failed'; readonly jobs: readonly number[]; readonly error: PlainError }
+
+/** An error as plain data: classes do not survive the way between threads. */
+export interface PlainError {
+  readonly code: string
+  readonly message: string
+  readonly hint: string
+  readonly stack: string
+}
+
+export function toPlainError(error: unknown): PlainError {
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  if (RatchetError.is(error)) return { code: error.code, message: error.message, hint: error.hint, stack }
+  return {
+    code: 'model/worker-failed',
+    message: `A worker of the embedded engine failed: ${error instanceof Error ? error.message : String(error)}`,
+    hint: 'The cause has the stack trace; if memory ran out, use fewer workers or a shorter context.',
+    stack,
+  }
+}
+
+/** The error again, with the worker's stack trace as its cause. */
+export function fromPlainError({ code, message, hint, stack }: PlainError): RatchetError {
+  return new RatchetError({ code, message, hint, cause: stack })
+}
+
+/** The memory of the arrays in a message, to be moved instead of copied. Only for messages that give their arrays away. */
+export function arraysIn(value: unknown): ArrayBuffer[] {
+  const buffers = new Set<ArrayBuffer>()
+  const visit = (item: unknown): void => {
+    if (ArrayBuffer.isView(item)) {
+      if (item.buffer instanceof ArrayBuffer) buffers.add(item.buffer)
+    } else if (typeof item === 'object' && item !== null) {
+      for (const inner of Object.values(item)) visit(inner)
+    }
+  }
+  visit(value)
+  return [...buffers]
+}

@@ -1,0 +1,51 @@
+import type { AdamParams, OptimStepResult } from '../../../core/trainer.ts'
+import type { PackedBatch } from '../train/packing.ts'
+import type { BatchResult, LossSettings, ShardState, TrainingShardPort } from '../train/shard.ts'
+import type { EngineWorker } from './engine-worker.ts'
+import { type TrainingCall, arraysIn } from './protocol.ts'
+
+type Results = { [Method in keyof TrainingShardPort]: Awaited<ReturnType<TrainingShardPort[Method]>> }
+
+/** A training shard in a worker thread. Arrays are moved there and back, as {@link TrainingShardPort} allows. */
+export class RemoteTrainingShard implements TrainingShardPort {
+  readonly #worker: EngineWorker
+  readonly #trainer: number
+
+  constructor(worker: EngineWorker, trainer: number) {
+    this.#worker = worker
+    this.#trainer = trainer
+  }
+
+  forwardBackward(batch: PackedBatch, loss: LossSettings): Promise<BatchResult> {
+    return this.#call({ method: 'forwardBackward', args: [batch, loss] })
+  }
+
+  takeGradient(): Promise<Float32Array | null> {
+    return this.#call({ method: 'takeGradient', args: [] })
+  }
+
+  optimStep(others: readonly Float32Array[], params: AdamParams): Promise<OptimStepResult & { values: Float32Array }> {
+    return this.#call({ method: 'optimStep', args: [others, params] })
+  }
+
+  setValues(values: Float32Array): Promise<void> {
+    return this.#call({ method: 'setValues', args: [values] })
+  }
+
+  state(): Promise<ShardState> {
+    return this.#call({ method: 'state', args: [] })
+  }
+
+  setState(state: ShardState): Promise<void> {
+    return this.#call({ method: 'setState', args: [state] })
+  }
+
+  close(): Promise<void> {
+    return this.#call({ method: 'close', args: [] })
+  }
+
+  async #call<Call extends TrainingCall>(call: Call): Promise<Results[Call['method']]> {
+    const result = await this.#worker.request({ kind: 'train', trainer: this.#trainer, call }, arraysIn(call.args))
+    return result as Results[Call['method']]
+  }
+}
