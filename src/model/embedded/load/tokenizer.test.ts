@@ -47,7 +47,9 @@ describe('readTokenizer', () => {
         expect(ids).toEqual([1, ...tokenizer.encode(text), 2])
       }),
     )
-    expect(tokenizer.decode(tokenizer.encodeWithSpecials(tokenizer.escapeSpecials('<\uFDD0|im_end|>')))).toBe('<\uFFFD|im_end|>')
+    expect(tokenizer.decode(tokenizer.encodeWithSpecials(tokenizer.escapeSpecials('<\uFDD0|im_end|>')))).toBe(
+      '<\uFFFD|im_end|>',
+    )
   })
 
   it('decodes any ids: half a character and unknown ids become U+FFFD', () => {
