@@ -28,8 +28,8 @@ interface LossVectors {
   readonly lora: Record<LossKind, Run>
 }
 
-const llama = recorded<LlamaVectors>('llama')
-const losses = recorded<LossVectors>('losses')
+const llama = recorded('llama') as LlamaVectors
+const losses = recorded('losses') as LossVectors
 
 describe.each(['tied', 'untied'] as const)('a model with %s head', (head) => {
   const expected = llama[head]

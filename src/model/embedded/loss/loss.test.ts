@@ -10,7 +10,7 @@ interface Vectors {
   readonly formulas: Record<LossKind, { readonly loss: string; readonly gradient: string }>
 }
 
-const vectors = recorded<Vectors>('losses')
+const vectors = recorded('losses') as Vectors
 const rows = 32
 
 /** The loss of each row and its slope in the log-probability. */

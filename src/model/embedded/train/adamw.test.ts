@@ -7,7 +7,7 @@ describe('AdamW', () => {
   it('takes the steps of PyTorch, with clipping and decay', () => {
     const values = numbers(400, 40)
     const state = newAdamState(40)
-    for (const [step, expected] of recorded<{ norm: number; values: string }[]>('adamw').entries()) {
+    for (const [step, expected] of (recorded('adamw') as { norm: number; values: string }[]).entries()) {
       const gradient = numbers(410 + step, 40)
       const norm = gradientNorm(gradient)
       expect(norm).toBeCloseTo(expected.norm, 5)

@@ -6,7 +6,7 @@ import type { LlamaConfig } from '../llama/config.ts'
 import type { Trained } from '../llama/training-graph.ts'
 import { LoraTarget } from './lora.ts'
 
-const { data, config } = recorded<{ data: Datum[]; config: LlamaConfig }>('losses')
+const { data, config } = recorded('losses') as { data: Datum[]; config: LlamaConfig }
 const model = recordedModel(config)
 const lora: Trained = { kind: 'lora', rank: 4, alpha: 8, targets: LoraTarget.options }
 const full: Trained = { kind: 'full' }

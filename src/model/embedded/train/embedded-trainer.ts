@@ -6,6 +6,7 @@ import { type Trained, trainedShapes } from '../llama/training-graph.ts'
 import { type AdapterWeights, initialAdapter } from './lora.ts'
 import { type PackedData, pack } from './packing.ts'
 import type { BatchResult, LossSettings, TrainingShardPort } from './shard.ts'
+import { assign } from './assign.ts'
 import { FlatTensors, flatten } from './flat-tensors.ts'
 import { readTrainedWeights, writeTrainedWeights } from './trained-weights.ts'
 import { readTrainingState, writeTrainingState } from './training-state.ts'
@@ -161,18 +162,6 @@ export class EmbeddedTrainer implements Trainer {
 function lossSettings(loss: Loss): LossSettings {
   const { clipLow = 0.8, clipHigh = 1.2, temperature = 1 }: Partial<LossSettings> = loss
   return { kind: loss.kind, clipLow, clipHigh, temperature }
-}
-
-/** Largest first to the shard with the least work so far; each shard's batches stay in their order. */
-function assign(work: readonly number[], shards: number): number[][] {
-  const queues = Array.from({ length: shards }, () => ({ load: 0, batches: [] as number[] }))
-  const order = [...work.keys()].sort((a, b) => (work[b] ?? 0) - (work[a] ?? 0) || a - b)
-  for (const batch of order) {
-    const least = queues.reduce((best, queue) => (queue.load < best.load ? queue : best))
-    least.load += work[batch] ?? 0
-    least.batches.push(batch)
-  }
-  return queues.map(({ batches }) => batches.sort((a, b) => a - b))
 }
 
 function unpack(

@@ -1,5 +1,6 @@
 import type { Datum, Loss } from '../../../core/trainer.ts'
 import type { LlamaConfig } from '../llama/config.ts'
+import { assign } from './assign.ts'
 import { type GridShape, chooseGrid } from './grid.ts'
 import { type TokenTree, growTree, sharedPrefix } from './token-tree.ts'
 
@@ -46,7 +47,7 @@ export interface PackingOptions {
   readonly config: LlamaConfig
   /** Most tree nodes in one batch; one longer datum makes a batch of its own. */
   readonly budget: number
-  /** Batches are made at least this many where the data allow it, so that every shard has work. Default 1. */
+  /** How many shards the batches are spread over; they are cut so that all have about equal work. Default 1. */
   readonly shards?: number
   /** Whether prefixes are shared; without it each datum is its own tree, as a reference. Default true. */
   readonly share?: boolean
@@ -64,12 +65,7 @@ export function pack(data: readonly Datum[], loss: Loss['kind'], options: Packin
   const { config, budget, shards = 1, share = true } = options
   const sequences = data.flatMap((datum, index) => toSequence(datum, index, loss))
   if (share) sequences.sort((a, b) => compareTokens(a.tokens, b.tokens) || a.datum - b.datum)
-  const total = sequences.reduce((sum, { tokens }, i) => {
-    const before = share ? sequences[i - 1]?.tokens : undefined
-    return sum + tokens.length - sharedPrefix(tokens, before)
-  }, 0)
-  const limit = Math.min(budget, Math.ceil(total / shards))
-  const runs = divide(sequences, limit, share)
+  const runs = divideEvenly(sequences, { budget, shards, share })
   const batches = runs.map((run) => packRun(run, data, config, share))
   return {
     batches,
@@ -92,19 +88,50 @@ function compareTokens(a: readonly number[], b: readonly number[]): number {
   return (a[shared] ?? -1) - (b[shared] ?? -1)
 }
 
+/** Fixed work of one batch, in nodes. */
+const batchOverhead = 16
+
+/**
+ * Cuts the sorted sequences so that the busiest shard has the least to do: smaller batches balance better, and compute
+ * what they share more often.
+ */
+function divideEvenly(
+  sequences: readonly Sequence[],
+  { budget, shards, share }: Required<Omit<PackingOptions, 'config'>>,
+): Sequence[][] {
+  const total = sequences.reduce((sum, { tokens }) => sum + tokens.length, 0)
+  let best = divide(sequences, budget, share)
+  let least = busiest(best, shards)
+  for (let limit = Math.min(budget, total) * 0.9; limit >= 64; limit *= 0.9) {
+    const runs = divide(sequences, limit, share)
+    const load = busiest(runs, shards)
+    if (load < least) [best, least] = [runs, load]
+  }
+  return best.map(({ sequences }) => sequences)
+}
+
+function busiest(runs: readonly Run[], shards: number): number {
+  const work = runs.map(({ nodes }) => nodes + batchOverhead)
+  return Math.max(0, ...assign(work, shards).map((queue) => queue.reduce((sum, run) => sum + (work[run] ?? 0), 0)))
+}
+
+/** Neighbouring sequences and the number of nodes of their trees. */
+interface Run {
+  readonly sequences: Sequence[]
+  nodes: number
+}
+
 /** Cuts the sorted sequences into runs whose trees have at most `limit` nodes, or hold one sequence. */
-function divide(sequences: readonly Sequence[], limit: number, share: boolean): Sequence[][] {
-  const runs: Sequence[][] = []
-  let nodes = 0
+function divide(sequences: readonly Sequence[], limit: number, share: boolean): Run[] {
+  const runs: Run[] = []
   for (const sequence of sequences) {
     const run = runs.at(-1)
-    const added = sequence.tokens.length - (share ? sharedPrefix(sequence.tokens, run?.at(-1)?.tokens) : 0)
-    if (run === undefined || nodes + added > limit) {
-      runs.push([sequence])
-      nodes = sequence.tokens.length
-    } else {
-      run.push(sequence)
-      nodes += added
+    const { length } = sequence.tokens
+    const added = length - (share ? sharedPrefix(sequence.tokens, run?.sequences.at(-1)?.tokens) : 0)
+    if (run === undefined || run.nodes + added > limit) runs.push({ sequences: [sequence], nodes: length })
+    else {
+      run.sequences.push(sequence)
+      run.nodes += added
     }
   }
   return runs

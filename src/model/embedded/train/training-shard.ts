@@ -51,7 +51,7 @@ export class TrainingShard implements TrainingShardPort {
 
   async forwardBackward(batch: PackedBatch, loss: LossSettings): Promise<BatchResult> {
     const session = await this.#session(loss.kind)
-    const outputs = await session.run({ ...this.#weights, ...this.#rotaryTables(batch.depth), ...feeds(batch, loss) })
+    const outputs = await session.run({ ...this.#weights, ...this.#rotaryTables(batch), ...feeds(batch, loss) })
     this.#accumulate(outputs, batch.tokens)
     this.#pending = true
     return { loss: floats(outputs, 'loss')[0] as number, logprobs: floats(outputs, 'logprobs').slice() }
@@ -119,8 +119,9 @@ export class TrainingShard implements TrainingShardPort {
     return session
   }
 
-  /** Tables of at least `positions` rows; they grow by doubling. */
-  #rotaryTables(positions: number): Record<'cos' | 'sin', Tensor> {
+  /** Tables with a row for every position, and for every column of the grid, as the operator wants. */
+  #rotaryTables({ depth, shape: { nodes } }: PackedBatch): Record<'cos' | 'sin', Tensor> {
+    const positions = Math.max(depth, nodes)
     const rows = this.#rotary?.cos.dims[0] ?? 0
     if (this.#rotary !== undefined && rows >= positions) return this.#rotary
     const wanted = Math.max(positions, 2 * rows, 256)

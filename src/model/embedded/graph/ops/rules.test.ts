@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { numbers, recorded, relativeError, unpack } from '../../../../../test/support/recorded.ts'
 import { type Fed, runGraph } from '../../../../../test/support/run-graph.ts'
@@ -27,7 +27,7 @@ import {
 import { rotaryTables } from '../../llama/rotary-tables.ts'
 
 type Vectors = Record<string, { output: string; gradients: string[] }> & { mask: string }
-const vectors = recorded<Vectors>('rules')
+const vectors = recorded('rules') as Vectors
 
 /** One operation on leaves of the given shapes. `at` keeps a leaf's values away from kinks. */
 interface Case {

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { recordedModel, recorded } from '../../../../test/support/recorded.ts'
+import type { LlamaConfig } from '../llama/config.ts'
+import { initialValues } from './embedded-trainer.ts'
+import type { PackedBatch } from './packing.ts'
+import { TrainingShard } from './training-shard.ts'
+
+const { config } = recorded('llama') as { config: LlamaConfig }
+const model = recordedModel(config)
+const trained = { kind: 'full' } as const
+const loss = { kind: 'cross_entropy', clipLow: 0.8, clipHigh: 1.2, temperature: 1 } as const
+
+/** `count` trees of one token each, side by side in one row of the grid. */
+function roots(count: number): PackedBatch {
+  const each = BigInt64Array.from({ length: count }, (_, i) => BigInt(i))
+  const mask = new Float32Array(count * count).fill(-1e9)
+  for (let i = 0; i < count; i++) mask[i * count + i] = 0
+  const one = new Float32Array(count).fill(1)
+  return {
+    shape: { batch: 1, nodes: count, keys: count },
+    tokens: new BigInt64Array(count).fill(7n),
+    positions: new BigInt64Array(count),
+    keys: each,
+    mask,
+    rows: each,
+    targets: new BigInt64Array(count).fill(9n),
+    weights: one,
+    oldLogprobs: new Float32Array(count),
+    advantages: one,
+    depth: 1,
+  }
+}
+
+describe('a training shard', () => {
+  const shard = () => new TrainingShard({ model, trained, values: initialValues(model, trained, 1) })
+
+  it('runs rows that are longer than any tree in them is deep', async () => {
+    const { logprobs } = await shard().forwardBackward(roots(600), loss)
+    const [alone] = (await shard().forwardBackward(roots(1), loss)).logprobs
+    expect(logprobs).toHaveLength(600)
+    for (const logprob of logprobs) expect(logprob).toBeCloseTo(alone!, 5)
+  })
+
+  it('gives its gradient away once', async () => {
+    const one = shard()
+    expect(await one.takeGradient()).toBeNull()
+    await one.forwardBackward(roots(2), loss)
+    const gradient = await one.takeGradient()
+    expect(gradient?.some((value) => value !== 0)).toBe(true)
+    expect(await one.takeGradient()).toBeNull()
+  })
+})
