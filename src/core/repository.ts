@@ -15,12 +15,14 @@ import type { Trajectory } from './trajectory.ts'
 
 /** Bytes by content: adapters, optimizer states. */
 export interface BlobRepository {
+  /** The bytes must not change before it resolves. */
   put(bytes: Uint8Array): Promise<BlobHash>
   /** @throws StoreError when there is no such blob or its bytes do not match their hash. */
   get(hash: BlobHash): Promise<Uint8Array>
 }
 
 export interface VersionRepository {
+  /** A value that is known keeps the parents and the run that it was first minted with. */
   put(version: Version): Promise<void>
   get(id: VersionId): Promise<Version | null>
 }
@@ -33,6 +35,7 @@ export interface RecordedTrajectory {
 }
 
 export interface TrajectoryRepository {
+  /** All of them or none. */
   append(records: readonly RecordedTrajectory[]): Promise<void>
   get(id: TrajectoryId): Promise<RecordedTrajectory | null>
   /** In the order of recording. */
@@ -96,7 +99,11 @@ export interface Repositories {
 }
 
 export interface Store extends Repositories {
-  /** Everything written through `tx` commits together, or nothing does. */
+  /**
+   * Everything written through `tx` commits together, or nothing does: also when a write in it failed and the failure
+   * was caught. Inside `work` only `tx` may be used, and other writes wait, so nothing slow belongs there. Blobs are
+   * outside it: put them before, and what commits never lacks one.
+   */
   transaction<T>(work: (tx: Repositories) => Promise<T>): Promise<T>
   close(): Promise<void>
 }
