@@ -2,6 +2,7 @@ import { rng } from '../core/index.ts'
 import { supervisedPass } from '../optimize/weights/index.ts'
 import { evaluate, firstOfEachTier, successRate } from './evaluate.ts'
 import type { LearningRun } from './learning-run.ts'
+import { startingTrainer } from './open-run.ts'
 
 /**
  * The control arm: supervised learning alone on the same demonstrations, for as many seconds as the learned arm took,
@@ -11,14 +12,15 @@ export async function trainControl(
   run: LearningRun,
   method: NonNullable<LearningRun['options']['method']>,
 ): Promise<void> {
-  const { model, source, prime, seed = 0, reward } = run.options
+  const { model, source, prime, seed = 0, reward, signal } = run.options
   if (!prime || run.blobs.control) return
-  const trainer = await model.trainer(method, seed)
+  const trainer = await startingTrainer(run.options, method, run.servingVersion)
   const tasks = firstOfEachTier(source.validation, run.schedule.validationTasks)
   const began = run.clock.now()
   const elapsed = () => (run.clock.now() - began) / 1000
   let best = -1
   for (let pass = 1; elapsed() < run.state.learningSeconds; pass++) {
+    signal?.throwIfAborted()
     await supervisedPass(trainer, prime.demonstrations, rng('prime', seed, pass), prime.supervised)
     run.emit({ type: 'progress', phase: 'control', done: elapsed(), total: run.state.learningSeconds })
     if (pass % Math.max(1, run.schedule.primePasses) !== 0) continue

@@ -12,7 +12,7 @@ export interface Policy {
   readonly temperature: number
 }
 
-/** A batch of episodes: its name keys their randomness and their ids. */
+/** A batch of episodes. Its name makes their ids, and with the run's seed it keys their randomness. */
 export interface Batch {
   readonly name: string
   readonly tasks: readonly Task[]
@@ -53,7 +53,7 @@ function bindingsOf(
  * same batch are taken from the store.
  */
 export async function runBatch(run: LearningRun, policy: Policy, batch: Batch): Promise<readonly ScoredTrajectory[]> {
-  const { store, reward, source, signal } = run.options
+  const { store, reward, source, seed = 0, signal } = run.options
   const name = `${run.run.id}/${batch.name}`
   const scored = new Map<string, ScoredTrajectory>()
   for (const task of batch.tasks) {
@@ -70,22 +70,21 @@ export async function runBatch(run: LearningRun, policy: Policy, batch: Batch): 
     scored.set(trajectory.id, { trajectory, reward: earned })
     run.emit({ type: 'progress', phase: batch.name, done: scored.size, total })
   }
-  const recording: Promise<void>[] = []
   const trajectories = await rollout({
     agent: run.agent,
     environment: source.environment,
     tasks: batch.tasks,
     attempts: batch.attempts,
     batch: name,
+    seedKey: JSON.stringify([seed, batch.name]),
     bind: (episode) => bindingsOf(run, policy, episode),
     concurrency: run.schedule.concurrency,
     ...(run.schedule.straggler === undefined ? {} : { straggler: { finished: run.schedule.straggler } }),
     completed: [...scored.values()].map(({ trajectory }) => trajectory),
-    onTrajectory: (trajectory) => recording.push(record(trajectory)),
+    onTrajectory: record,
     ...(signal ? { signal } : {}),
     now: () => run.clock.now(),
   })
-  await Promise.all(recording)
   signal?.throwIfAborted()
   return trajectories.flatMap(({ id }) => scored.get(id) ?? [])
 }

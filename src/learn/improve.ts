@@ -7,17 +7,28 @@ import type { LearningRun } from './learning-run.ts'
 
 /** Updates and validations in turn, until the schedule says that it is enough. The best validation is kept. */
 export async function improve(run: LearningRun): Promise<void> {
-  if (run.state.best === null) await validate(run)
-  while (!enough(run)) {
-    const began = run.clock.now()
-    const before = run.state.learningSeconds
-    await update(run)
-    if (run.state.update % run.schedule.validateEvery === 0 || enough(run)) await validate(run)
-    run.state = { ...run.state, learningSeconds: before + (run.clock.now() - began) / 1000 }
-    await run.checkpoint()
+  for (;;) {
+    if (validationDue(run)) await step(run, validate)
+    if (enough(run)) break
+    await step(run, update)
   }
   run.state = { ...run.state, phase: 'test' }
   await run.checkpoint()
+}
+
+/** Does one piece of learning, adds its time to the run's, and makes it durable. */
+async function step(run: LearningRun, work: (run: LearningRun) => Promise<void>): Promise<void> {
+  const began = run.clock.now()
+  const before = run.state.learningSeconds
+  await work(run)
+  run.state = { ...run.state, learningSeconds: before + (run.clock.now() - began) / 1000 }
+  await run.checkpoint()
+}
+
+/** Before the first update, every so many updates, and at the end: a checkpoint is not validated twice. */
+function validationDue(run: LearningRun): boolean {
+  const { update, validated } = run.state
+  return update !== validated && (update % run.schedule.validateEvery === 0 || enough(run))
 }
 
 function enough({ state, schedule }: LearningRun): boolean {
@@ -95,7 +106,7 @@ function tell(run: LearningRun, scored: readonly ScoredTrajectory[], metrics: Me
   })
 }
 
-/** Measures the current checkpoint on validation and keeps it when it is the best so far. */
+/** Measures the current checkpoint on validation and keeps it when none was better: of equals, the most practised. */
 async function validate(run: LearningRun): Promise<void> {
   const { source, model, reward } = run.options
   const tasks = firstOfEachTier(source.validation, run.schedule.validationTasks)
@@ -113,10 +124,10 @@ async function validate(run: LearningRun): Promise<void> {
   const judged = scored.filter(({ trajectory }) => trained.has(trajectory.task.tier))
   const success = successRate(judged, reward.ceiling).success ?? 0
   const { best, stale, update } = run.state
-  if (best === null || success >= best.success) {
+  const better = best === null || success > best.success
+  if (better || success === best.success) {
     await run.keep('best')
-    run.state = { ...run.state, best: { update, success }, stale: 0 }
-  } else {
-    run.state = { ...run.state, stale: stale + 1 }
+    run.state = { ...run.state, best: { update, success } }
   }
+  run.state = { ...run.state, validated: update, stale: better ? 0 : stale + 1 }
 }

@@ -30,14 +30,16 @@ export function pair(
   })
 }
 
-/** Asks the gate whether the candidate beats what serves, and keeps the receipt. */
+/** Asks the gate whether the candidate beats what serves, and keeps the candidate and the receipt. */
 export async function judge(run: LearningRun, { episodes, use }: TestResults): Promise<Receipt> {
   const { gate, reward, store } = run.options
+  const candidate = run.version('best')
+  await store.versions.put(candidate)
   const serving = Object.fromEntries([...run.serving.versions].map(([name, { id }]) => [name, id]))
   const receipt = gate.makeReceipt({
     agent: run.agent.name,
     baseline: serving,
-    candidate: { ...serving, [run.parameter]: run.version('best').id },
+    candidate: { ...serving, [run.parameter]: candidate.id },
     outcomes: pair(episodes.serving, episodes.learned),
     use,
     rewardRange: [reward.floor, reward.ceiling],

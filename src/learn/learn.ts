@@ -53,14 +53,15 @@ async function finish(run: LearningRun, results: TestResults, receipt: Receipt):
   }
   run.emit({ type: 'finished', summary })
   run.state = { ...run.state, phase: 'done' }
-  await run.checkpoint()
-  await run.options.store.runs.update(run.run.id, {
-    status: 'completed',
-    versionsOut: receipt.candidate,
-    receipt: receipt.id,
-    release: release?.id ?? null,
-    endedAt: run.clock.now(),
-  })
+  await run.checkpoint((tx) =>
+    tx.runs.update(run.run.id, {
+      status: 'completed',
+      versionsOut: receipt.candidate,
+      receipt: receipt.id,
+      release: release?.id ?? null,
+      endedAt: run.clock.now(),
+    }),
+  )
   return summary
 }
 
@@ -69,9 +70,11 @@ async function fail(run: LearningRun, error: unknown): Promise<void> {
   const interrupted = run.options.signal?.aborted === true
   const message = error instanceof Error ? error.message : String(error)
   const code = RatchetError.is(error) ? error.code : 'unknown'
-  await run.options.store.runs.update(run.run.id, {
+  const written = run.options.store.runs.update(run.run.id, {
     status: interrupted ? 'interrupted' : 'failed',
     failure: interrupted ? null : { code, message },
     endedAt: run.clock.now(),
   })
+  // Where the store itself fails, the first error is the one to tell; the run stays `running`, and can be resumed.
+  await written.catch(() => {})
 }

@@ -1,6 +1,5 @@
 import { type Agent, defaultBudget, type EpisodeBudget, parametersOfKind, type VersionInForce } from '../agent/index.ts'
 import {
-  type AdapterRef,
   type BlobHash,
   type Clock,
   type Json,
@@ -126,15 +125,13 @@ export class LearningRun {
     this.blobs[name] = await this.options.store.blobs.put(await trainer.saveWeights())
   }
 
-  /** Loads a kept adapter for sampling. */
-  async load(name: KeptAdapter): Promise<AdapterRef> {
-    const blob = present(this.blobs[name], `the ${name} adapter`)
-    return this.options.model.loadAdapter(await this.options.store.blobs.get(blob))
-  }
-
   /** The Version that a kept adapter is, minted from what serves. */
   version(name: KeptAdapter): Version {
-    const adapter = present(this.blobs[name], `the ${name} adapter`)
+    return this.versionOf(present(this.blobs[name], `the ${name} adapter`))
+  }
+
+  /** The Version of the learning Parameter whose value is this adapter; `null` is the base model exactly. */
+  versionOf(adapter: BlobHash | null): Version {
     const { base } = this.options.model
     const parents = [this.servingVersion.id]
     return mintVersion(this.parameter, { kind: 'weights', base, adapter }, { parents, run: this.run.id })
@@ -169,13 +166,15 @@ export function learningParameter(
 }
 
 /** Fills in a schedule's defaults and refuses what deterministic mode cannot hold. */
-export function scheduleOf({ schedule = {}, deterministic = false, prime }: LearnOptions): Schedule {
+export function scheduleOf({ schedule = {}, deterministic = false, control = false, prime }: LearnOptions): Schedule {
   const full = parseInput(Schedule, { ...schedule, ...(prime ? {} : { primePasses: 0 }) }, 'the schedule')
-  if (deterministic && (full.seconds !== undefined || full.straggler !== undefined)) {
+  const clocked = { seconds: full.seconds !== undefined, straggler: full.straggler !== undefined, control }
+  const [first] = Object.entries(clocked).flatMap(([name, given]) => (given ? [name] : []))
+  if (deterministic && first !== undefined) {
     throw new LearnError({
       code: 'learn/not-deterministic',
-      message: 'A deterministic run cannot depend on the clock (seconds, straggler).',
-      hint: 'Bound the run by updates instead.',
+      message: `A deterministic run cannot depend on the clock, and ${first} does.`,
+      hint: 'Leave it out: bound the run by updates, and train a control in a run that is not deterministic.',
     })
   }
   return full

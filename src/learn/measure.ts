@@ -35,10 +35,9 @@ export async function measureArms(run: LearningRun): Promise<TestResults> {
   const measure = async (arm: Arm) => {
     const blob = adapters[arm]
     const adapter = blob === null ? null : await model.loadAdapter(await store.blobs.get(blob))
-    const version = arm === 'learned' ? run.version('best').id : run.servingVersion.id
-    const scored = await evaluate(run, arm, { adapter, inForce: run.inForce(version, null) }, 'holdout', tasks)
+    const inForce = run.inForce(run.versionOf(blob).id, null)
+    const scored = await evaluate(run, arm, { adapter, inForce }, 'holdout', tasks)
     if (adapter) await model.sampler.unload(adapter)
-    await run.checkpoint()
     return scored.filter(({ trajectory }) => trained.has(trajectory.task.tier))
   }
   const base = await measure('base')

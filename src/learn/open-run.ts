@@ -1,5 +1,5 @@
 import type { Agent } from '../agent/index.ts'
-import { type Run, type TrainingMethod, type Version, VersionId } from '../core/index.ts'
+import { type Run, type Trainer, type TrainingMethod, type Version, VersionId } from '../core/index.ts'
 import { present } from '../errors/index.ts'
 import { Registry } from '../release/index.ts'
 import { LearnError } from './errors.ts'
@@ -22,9 +22,9 @@ export async function openRun(agent: Agent, options: LearnOptions): Promise<Lear
   const registry = new Registry(store)
   const now = options.clock?.now() ?? Date.now()
   await registry.initial(agent.name, [...initialVersions(agent).values()])
-  const serving = await servingVersions(registry, options, agent)
 
-  const earlier = options.resume ? await resumable(options) : null
+  const earlier = options.resume ? await resumable(agent, options) : null
+  const serving = await servingVersions(registry, options, agent, earlier?.run ?? null)
   const versionsIn = Object.fromEntries([...serving.versions].map(([name, { id }]) => [name, id]))
   const run: Run = earlier?.run ?? {
     id: newRunId(now),
@@ -40,18 +40,16 @@ export async function openRun(agent: Agent, options: LearnOptions): Promise<Lear
     startedAt: now,
     endedAt: null,
   }
-  if (earlier) await store.runs.update(run.id, { status: 'running', failure: null, endedAt: null })
-  else await store.runs.create(run)
 
-  const trainer = await model.trainer(methodOf(agent, options), seed)
+  const method = methodOf(agent, options)
+  const start = serving.versions.get(learningParameter(agent, options).parameter)
   const checkpoint = earlier?.checkpoint ?? null
+  const trainer = await (checkpoint ? model.trainer(method, seed) : startingTrainer(options, method, start))
   if (checkpoint) {
     await trainer.loadState(await store.blobs.get(present(checkpoint.blobs.trainer, "the checkpoint's trainer state")))
-  } else {
-    const start = serving.versions.get(learningParameter(agent, options).parameter)?.value
-    if (start?.kind === 'weights' && start.adapter !== null)
-      await trainer.loadWeights(await store.blobs.get(start.adapter))
   }
+  if (earlier) await store.runs.update(run.id, { status: 'running', failure: null, endedAt: null })
+  else await store.runs.create(run)
   const state = checkpoint ? LearnState.parse(checkpoint.state) : freshState()
   const blobs = checkpoint?.blobs ?? {}
   const opened = new LearningRun({ agent, options, schedule, registry, run, trainer, serving, state, blobs })
@@ -60,14 +58,30 @@ export async function openRun(agent: Agent, options: LearnOptions): Promise<Lear
   return opened
 }
 
+/** A trainer that stands where learning begins: at the weights of a Version. */
+export async function startingTrainer(
+  { model, store, seed = 0 }: LearnOptions,
+  method: TrainingMethod,
+  start: Version | undefined,
+): Promise<Trainer> {
+  const trainer = await model.trainer(method, seed)
+  const adapter = start?.value.kind === 'weights' ? start.value.adapter : null
+  if (adapter !== null) await trainer.loadWeights(await store.blobs.get(adapter))
+  return trainer
+}
+
+/** What serves; for an earlier run, what served when it began, whatever was released since. */
 async function servingVersions(
   registry: Registry,
   { store, model }: LearnOptions,
   agent: Agent,
+  earlier: Run | null,
 ): Promise<LearningRun['serving']> {
   const { release, activation } = await registry.current(agent.name)
+  const activations = await store.releases.activations(agent.name)
+  const { generation } = activations.findLast(({ at }) => earlier !== null && at <= earlier.startedAt) ?? activation
   const versions = new Map<string, Version>()
-  for (const [name, id] of Object.entries(release.versions)) {
+  for (const [name, id] of Object.entries(earlier?.versionsIn ?? release.versions)) {
     const version = present(await store.versions.get(VersionId.parse(id)), `version ${id}`)
     if (version.value.kind === 'weights' && version.value.base !== model.base) {
       throw new LearnError({
@@ -78,16 +92,23 @@ async function servingVersions(
     }
     versions.set(name, version)
   }
-  return { versions, generation: activation.generation }
+  return { versions, generation }
 }
 
-async function resumable({ store, resume, seed = 0 }: LearnOptions) {
+async function resumable(agent: Agent, { store, resume, seed = 0 }: LearnOptions) {
   const run = resume ? await store.runs.get(resume) : null
   if (!run) {
     throw new LearnError({
       code: 'learn/unknown-run',
       message: `There is no run "${resume}" in this store.`,
       hint: 'List the runs with `ratchet runs`.',
+    })
+  }
+  if (run.agent !== agent.name) {
+    throw new LearnError({
+      code: 'learn/other-agent',
+      message: `Run "${run.id}" is of the agent "${run.agent}", not "${agent.name}".`,
+      hint: `Resume it with the agent "${run.agent}".`,
     })
   }
   if (run.status === 'completed') {

@@ -7,11 +7,12 @@ import type { LearningRun } from './learning-run.ts'
  * differ. Ends by keeping the primed adapter.
  */
 export async function prime(run: LearningRun): Promise<void> {
-  const { prime: priming, seed = 0 } = run.options
+  const { prime: priming, seed = 0, signal } = run.options
   const { primePasses } = run.schedule
   const began = run.clock.now()
   const before = run.state.learningSeconds
   while (priming && run.state.passes < primePasses) {
+    signal?.throwIfAborted()
     const pass = run.state.passes + 1
     const metrics = await supervisedPass(
       run.trainer,

@@ -10,7 +10,9 @@ export const LearnState = z.strictObject({
   update: z.int().nonnegative(),
   /** The best validation so far. */
   best: z.strictObject({ update: z.int().nonnegative(), success: z.number() }).nullable(),
-  /** Validations since the best one. */
+  /** The update that was validated last. */
+  validated: z.int().nonnegative().nullable(),
+  /** Validations in a row that brought no better one. */
   stale: z.int().nonnegative(),
   /** The use of the holdout that this run has claimed. */
   use: HoldoutUse.nullable(),
@@ -30,6 +32,7 @@ export const initialState: LearnState = {
   passes: 0,
   update: 0,
   best: null,
+  validated: null,
   stale: 0,
   use: null,
   events: 0,

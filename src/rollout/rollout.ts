@@ -1,5 +1,7 @@
+import { setMaxListeners } from 'node:events'
 import { type Agent, type ParameterBinding, runEpisode } from '../agent/index.ts'
-import { type Environment, GroupId, seedOf, type Task, type Trajectory } from '../core/index.ts'
+import { type Environment, GroupId, seedOf, type Task, type Trajectory, TrajectoryId } from '../core/index.ts'
+import { InputError } from '../errors/index.ts'
 
 /** Ends a batch before its slowest episodes do, so that a few long ones do not hold up the rest. */
 export interface StragglerCut {
@@ -14,8 +16,10 @@ export interface RolloutRequest {
   readonly tasks: readonly Task[]
   /** Attempts at each task: they form one Group. Default 1. */
   readonly attempts?: number
-  /** Names the batch; with the task and the attempt it keys all randomness and the trajectories' ids (invariant 12). */
+  /** Names the batch; with the task and the attempt it makes the trajectories' ids. */
   readonly batch: string
+  /** With the task and the attempt it keys all randomness (invariant 12). Default: the batch's name. */
+  readonly seedKey?: string
   /** The values in force; called once an episode, with the episode's own seed and abort signal. */
   readonly bind: (episode: {
     readonly seed: number
@@ -24,60 +28,102 @@ export interface RolloutRequest {
   /** Episodes open at once. Default 128. */
   readonly concurrency?: number
   readonly straggler?: StragglerCut
-  /** Episodes already recorded by an earlier process: they are returned, not run again. */
+  /**
+   * Episodes already recorded by an earlier process: they are returned, not run again. A cancelled one is: the caller
+   * stopped it, so that it never happened. Trajectories of other batches are ignored.
+   */
   readonly completed?: readonly Trajectory[]
-  readonly onTrajectory?: (trajectory: Trajectory) => void
+  /**
+   * Told of each episode as it ends, except the cancelled ones. The episode's place is free when the promise resolves;
+   * if it rejects, the rest of the batch is cancelled.
+   */
+  readonly onTrajectory?: (trajectory: Trajectory) => unknown
   readonly signal?: AbortSignal
   readonly now: () => number
 }
 
 interface Attempt {
-  readonly id: string
+  readonly id: TrajectoryId
   readonly task: Task
   readonly group: GroupId
   readonly attempt: number
   readonly seed: number
 }
 
-function attemptsOf({ tasks, attempts = 1, batch }: RolloutRequest): readonly Attempt[] {
-  return tasks.flatMap((task) =>
-    Array.from({ length: attempts }, (_, attempt) => ({
-      id: `${batch}/${task.id}/${attempt}`,
+function attemptsOf({ tasks, attempts = 1, batch, seedKey = batch }: RolloutRequest): readonly Attempt[] {
+  const seen = new Set<string>()
+  return tasks.flatMap((task) => {
+    if (seen.has(task.id)) {
+      throw new InputError({
+        code: 'rollout/duplicate-task',
+        message: `The task "${task.id}" is twice in the batch "${batch}": its episodes would be the same ones.`,
+        hint: 'Give every task of a batch its own id, and use attempts to repeat one.',
+      })
+    }
+    seen.add(task.id)
+    const group = GroupId.parse(`${batch}/${task.id}`)
+    return Array.from({ length: attempts }, (_, attempt) => ({
+      id: TrajectoryId.parse(`${group}/${attempt}`),
       task,
-      group: GroupId.parse(`${batch}/${task.id}`),
+      group,
       attempt,
-      seed: seedOf(batch, task.id, attempt),
-    })),
-  )
+      seed: seedOf(seedKey, task.id, attempt),
+    }))
+  })
 }
+
+/** Why a batch's last episodes are cut. */
+const enoughEnded = new Error('enough episodes of the batch have ended')
 
 /**
  * Runs many episodes at once and returns their trajectories in the order of tasks and attempts, whatever order they
- * ended in. An episode that fails is data with a stop reason; nothing that happens inside one throws here.
+ * ended in. An episode that fails is data with a stop reason; nothing that happens inside one throws here. Attempts that
+ * had not begun when the batch was cut or cancelled are absent.
+ * @throws InputError when a task is in the batch twice, and whatever `bind` or `onTrajectory` throw: only once no
+ * episode is under way any more.
  */
 export async function rollout(request: RolloutRequest): Promise<readonly Trajectory[]> {
-  const { concurrency = 128, straggler, completed = [], onTrajectory, now } = request
+  const { agent, environment, bind, concurrency = 128, straggler, completed = [], onTrajectory, now } = request
   const attempts = attemptsOf(request)
-  const done = new Map<string, Trajectory>(completed.map((trajectory) => [trajectory.id, trajectory]))
-  const waiting = attempts.filter(({ id }) => !done.has(id))
+  const known = new Map(completed.map((trajectory) => [trajectory.id, trajectory]))
+  const done = new Map<TrajectoryId, Trajectory>()
+  for (const { id } of attempts) {
+    const trajectory = known.get(id)
+    if (trajectory && trajectory.stopReason !== 'cancelled') done.set(id, trajectory)
+  }
   const enough = straggler ? Math.ceil(straggler.finished * attempts.length) : Number.POSITIVE_INFINITY
 
   const cut = new AbortController()
   const signal = request.signal ? AbortSignal.any([request.signal, cut.signal]) : cut.signal
+  // Every episode listens to the one signal, by design: no leak to warn of.
+  setMaxListeners(0, signal)
 
   const runOne = async (attempt: Attempt) => {
-    const bindings = request.bind({ seed: attempt.seed, signal })
-    const { agent, environment } = request
+    const bindings = bind({ seed: attempt.seed, signal })
     const trajectory = await runEpisode({ ...attempt, agent, environment, bindings, now })
-    const wasCut = trajectory.stopReason === 'cancelled' && cut.signal.aborted && !request.signal?.aborted
-    const recorded: Trajectory = wasCut ? { ...trajectory, stopReason: 'straggler' } : trajectory
+    const cancelled = trajectory.stopReason === 'cancelled'
+    const straggled = cancelled && signal.reason === enoughEnded
+    const recorded: Trajectory = straggled ? { ...trajectory, stopReason: 'straggler' } : trajectory
     done.set(attempt.id, recorded)
-    onTrajectory?.(recorded)
-    if (done.size >= enough) cut.abort()
+    if (done.size >= enough) cut.abort(enoughEnded)
+    if (!cancelled || straggled) await onTrajectory?.(recorded)
   }
+  const unstarted = attempts.filter(({ id }) => !done.has(id))
+  const queue = unstarted.values()
   const worker = async () => {
-    for (let next = waiting.shift(); next && !signal.aborted; next = waiting.shift()) await runOne(next)
+    try {
+      for (const attempt of queue) {
+        if (signal.aborted) return
+        await runOne(attempt)
+      }
+    } catch (error) {
+      cut.abort(error)
+      throw error
+    }
   }
-  await Promise.all(Array.from({ length: Math.min(concurrency, waiting.length) }, worker))
+  if (done.size >= enough) cut.abort(enoughEnded)
+  const workers = Math.min(Math.max(1, concurrency), unstarted.length)
+  const ended = await Promise.allSettled(Array.from({ length: workers }, worker))
+  for (const end of ended) if (end.status === 'rejected') throw end.reason
   return attempts.flatMap(({ id }) => done.get(id) ?? [])
 }
