@@ -3,6 +3,8 @@ import { canonicalJson, type Trajectory } from '../core/index.ts'
 /** Looks for a known way of gaming a reward. Its veto floors the episode, which stays in its group's baseline. */
 export interface Guard {
   readonly name: string
+  /** Everything that decides its verdict, for the rubric's hash. */
+  readonly identity: string
   /** @returns why the episode is vetoed, one sentence, or `null`. */
   inspect(trajectory: Trajectory): string | null
 }
@@ -14,6 +16,7 @@ const assistants = ({ nodes }: Trajectory) =>
 export function brokenCalls({ allow = 0 }: { readonly allow?: number } = {}): Guard {
   return {
     name: 'broken-calls',
+    identity: `broken-calls:${allow}`,
     inspect(trajectory) {
       const broken = assistants(trajectory).flatMap((message) => message.malformedCalls ?? [])
       return broken.length > allow ? `${broken.length} calls could not be read, the first: ${broken[0]?.problem}` : null
@@ -28,6 +31,7 @@ export function brokenCalls({ allow = 0 }: { readonly allow?: number } = {}): Gu
 export function noAnswer({ tool }: { readonly tool?: string } = {}): Guard {
   return {
     name: 'no-answer',
+    identity: `no-answer:${tool ?? ''}`,
     inspect(trajectory) {
       const last = assistants(trajectory).at(-1)
       if (!last) return 'the policy never spoke'
@@ -42,6 +46,7 @@ export function noAnswer({ tool }: { readonly tool?: string } = {}): Guard {
 export function repetition({ times = 3 }: { readonly times?: number } = {}): Guard {
   return {
     name: 'repetition',
+    identity: `repetition:${times}`,
     inspect(trajectory) {
       const seen = new Map<string, number>()
       for (const call of assistants(trajectory).flatMap((message) => message.toolCalls ?? [])) {

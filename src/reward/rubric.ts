@@ -19,7 +19,8 @@ export interface RubricOptions {
  * 2. one that a guard vetoes earns the floor (`vetoed`);
  * 3. one that the policy did not bring to its end (a budget spent, calls that failed) earns the floor;
  * 4. else the parts are added, and the sum is kept between floor and ceiling.
- * @throws RewardError for a rubric without parts.
+ * @throws RewardError for a rubric without parts, a floor above the ceiling, and, when it scores, for a part that is
+ * neither a finite number nor `null`.
  */
 export function rubric(
   parts: Readonly<Record<string, RewardPart>>,
@@ -33,8 +34,15 @@ export function rubric(
       hint: 'For example rubric({ solved: verifier(check) }).',
     })
   }
+  if (!(floor <= ceiling)) {
+    throw new RewardError({
+      code: 'reward/bad-range',
+      message: `The rubric's floor is ${floor} and its ceiling ${ceiling}.`,
+      hint: 'Make the ceiling the most an episode can earn, and the floor what a broken one earns.',
+    })
+  }
   const identity = entries.map(([name, part]) => [name, part.identity])
-  const hash = contentHash({ parts: identity, guards: guards.map((guard) => guard.name), floor, ceiling })
+  const hash = contentHash({ parts: identity, guards: guards.map((guard) => guard.identity), floor, ceiling })
 
   return {
     name: entries.map(([name]) => name).join('+'),
@@ -48,7 +56,11 @@ export function rubric(
         return { status: 'missing', value: null, parts: {}, reason }
       }
       const scores: Record<string, number | null> = {}
-      for (const [name, part] of entries) scores[name] = await part.score(trajectory, inTime)
+      for (const [name, part] of entries) {
+        const score = await part.score(trajectory, inTime)
+        if (score !== null && !Number.isFinite(score)) throw notFinite(name, score)
+        scores[name] = score
+      }
 
       for (const guard of guards) {
         const reason = guard.inspect(trajectory)
@@ -65,3 +77,10 @@ export function rubric(
     },
   }
 }
+
+const notFinite = (part: string, score: number) =>
+  new RewardError({
+    code: 'reward/not-finite',
+    message: `The rubric's part "${part}" scored ${score}.`,
+    hint: 'Return null where the evidence is missing, and a finite number otherwise.',
+  })

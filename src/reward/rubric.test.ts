@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest'
+import { type TrajectorySketch, trajectoryOf } from '../../test/support/trajectories.ts'
+import { causedByPolicy, type Signal, StopReason, TrajectoryId } from '../core/index.ts'
+import {
+  brokenCalls,
+  type Guard,
+  perToolCall,
+  repetition,
+  type RewardPart,
+  rubric,
+  verifiedBy,
+  verifier,
+} from './index.ts'
+
+const part = (score: number | null, identity = `constant:${score}`): RewardPart => ({ identity, score: () => score })
+const veto: Guard = { name: 'always', identity: 'always', inspect: () => 'gamed' }
+const score = (made: ReturnType<typeof rubric>, sketch: TrajectorySketch = {}, signals: Signal[] = [], asOf = 0) =>
+  made.score(trajectoryOf(sketch), signals, asOf)
+
+describe('in order', () => {
+  it('adds its parts, between floor and ceiling', async () => {
+    expect(await score(rubric({ solved: part(0.5), style: part(0.25) }))).toEqual({
+      status: 'scored',
+      value: 0.75,
+      parts: { solved: 0.5, style: 0.25 },
+    })
+    expect(await score(rubric({ a: part(2) }))).toMatchObject({ value: 1, parts: { a: 2 } })
+    expect(await score(rubric({ a: part(-2) }, { floor: -1 }))).toMatchObject({ value: -1 })
+  })
+
+  it('a missing part makes the whole missing, never 0 (invariant 1)', async () => {
+    expect(await score(rubric({ solved: part(1), judged: part(null) }))).toEqual({
+      status: 'missing',
+      value: null,
+      parts: { solved: 1, judged: null },
+      reason: 'no evidence for judged',
+    })
+  })
+
+  it('a veto earns the floor, whatever else was earned or is missing (invariant 5)', async () => {
+    const options = { guards: [brokenCalls(), veto], floor: -0.5 }
+    expect(await score(rubric({ solved: part(1) }, options))).toEqual({
+      status: 'vetoed',
+      value: -0.5,
+      parts: { solved: 1 },
+      guard: 'always',
+      reason: 'gamed',
+    })
+    expect(await score(rubric({ solved: part(null) }, options))).toMatchObject({ status: 'vetoed' })
+  })
+
+  it.each(StopReason.options)('%s', async (stopReason) => {
+    const made = rubric({ solved: part(1) }, { floor: -0.25 })
+    const earned = await score(made, { stopReason })
+    if (stopReason === 'done') expect(earned).toMatchObject({ status: 'scored', value: 1 })
+    else if (causedByPolicy(stopReason)) expect(earned).toMatchObject({ status: 'scored', value: -0.25 })
+    else expect(earned).toMatchObject({ status: 'missing', value: null, reason: stopReason })
+  })
+
+  it('what the policy did not cause is not asked of parts or guards', async () => {
+    const asked: string[] = []
+    const nosy: RewardPart = {
+      identity: 'nosy',
+      score() {
+        asked.push('part')
+        return 1
+      },
+    }
+    const failure = { code: 'model/failed', message: 'out of memory' }
+    const earned = await score(rubric({ nosy }, { guards: [veto] }), { stopReason: 'model-error', failure })
+    expect(earned).toMatchObject({ status: 'missing', reason: 'out of memory' })
+    expect(asked).toEqual([])
+  })
+})
+
+it('a part sees the signals up to asOf', async () => {
+  const thumbs = (at: number): Signal => ({
+    key: `k${at}`,
+    trajectory: TrajectoryId.parse('t0'),
+    node: null,
+    source: 'user',
+    name: 'thumbs',
+    value: 1,
+    at,
+  })
+  const counting: RewardPart = { identity: 'count', score: (_, signals) => signals.length / 10 }
+  expect(await score(rubric({ counting }), {}, [thumbs(1), thumbs(2), thumbs(3)], 2)).toMatchObject({ value: 0.2 })
+})
+
+describe('the hash', () => {
+  const base = { parts: { solved: part(1) }, options: { guards: [repetition()] } }
+  const hashOf = (parts: Record<string, RewardPart>, options = {}) => rubric(parts, options).hash
+
+  it('is the same for the same rubric', () => {
+    expect(hashOf(base.parts, base.options)).toBe(hashOf({ solved: part(1) }, { guards: [repetition({ times: 3 })] }))
+  })
+
+  it.each([
+    ['a part', { solved: part(2) }, base.options],
+    ['a part’s name', { done: part(1) }, base.options],
+    ['a guard', base.parts, { guards: [] }],
+    ['a guard’s options', base.parts, { guards: [repetition({ times: 2 })] }],
+    ['the floor', base.parts, { ...base.options, floor: -1 }],
+    ['the ceiling', base.parts, { ...base.options, ceiling: 2 }],
+  ])('depends on %s', (_, parts, options) => {
+    expect(hashOf(parts as Record<string, RewardPart>, options)).not.toBe(hashOf(base.parts, base.options))
+  })
+})
+
+it('refuses what cannot work', async () => {
+  expect(() => rubric({})).toThrow('at least one part')
+  expect(() => rubric({ a: part(1) }, { floor: 2 })).toThrow('floor is 2 and its ceiling 1')
+  expect(() => rubric({ a: part(1) }, { floor: Number.NaN })).toThrow('floor is NaN')
+  await expect(score(rubric({ a: part(1), odd: part(Number.NaN) }))).rejects.toThrow('"odd" scored NaN')
+  await expect(score(rubric({ odd: part(Number.NaN) }, { guards: [veto] }))).rejects.toThrow('"odd" scored NaN')
+})
+
+describe('parts', () => {
+  it('verifier: reads the final state, and is missing without one', async () => {
+    const solved = verifier(({ state }) => (state === 'right' ? 1 : 0), 'right-word')
+    const episode = (state: string) => trajectoryOf({ finalState: { state, counts: {} } })
+    expect(await solved.score(episode('right'), [])).toBe(1)
+    expect(await solved.score(episode('wrong'), [])).toBe(0)
+    expect(await solved.score(trajectoryOf({ finalState: null }), [])).toBeNull()
+    expect(solved.identity).toBe('verifier:right-word')
+  })
+
+  it('verifiedBy: asks the port', async () => {
+    const port = { name: 'port', verify: () => Promise.resolve(null) }
+    expect(await verifiedBy(port).score(trajectoryOf(), [])).toBeNull()
+  })
+
+  it('perToolCall: charges every well-formed call', async () => {
+    const call = { name: 'x', arguments: {} }
+    const nodes = [
+      { id: 'a', message: { role: 'assistant' as const, content: '', toolCalls: [call, call] } },
+      { id: 'b', message: { role: 'tool' as const, name: 'x', content: '' } },
+      { id: 'c', message: { role: 'assistant' as const, content: '', toolCalls: [call] } },
+    ]
+    expect(await perToolCall(-0.02).score(trajectoryOf({ nodes }), [])).toBeCloseTo(-0.06, 12)
+    expect(await perToolCall(-0.02).score(trajectoryOf(), [])).toBeCloseTo(0, 12)
+  })
+})
