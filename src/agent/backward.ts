@@ -5,12 +5,11 @@ import {
   type Gradient,
   type GroupId,
   type NodeId,
-  type ParameterName,
   type PolicySample,
   type Trajectory,
   type TrajectoryNode,
-  type VersionId,
 } from '../core/index.ts'
+import { InvariantError } from '../errors/index.ts'
 
 /** Trajectories with the Credits of their Decisions. */
 export interface CreditedBatch {
@@ -29,15 +28,20 @@ function sampleOf(
   const advantages: number[] = []
   const behaviourLogprobs: number[] = []
   const sampled: boolean[] = []
-  let temperature = 1
+  let temperature: number | null = null
   let truncated = false
   for (const node of path) {
     const advantage = trained.has(node.id) ? undefined : advantageAt.get(node.id)
     for (const span of node.spans) {
       const learns = span.kind === 'sampled' && advantage !== undefined
       if (learns) {
-        temperature = span.sampling.temperature
+        temperature ??= span.sampling.temperature
         truncated ||= span.sampling.truncated
+        if (span.sampling.temperature !== temperature) {
+          throw new InvariantError(
+            `one sample was drawn at temperatures ${temperature} and ${span.sampling.temperature}`,
+          )
+        }
       }
       span.tokens.forEach((token, i) => {
         tokens.push(token)
@@ -48,7 +52,7 @@ function sampleOf(
     }
     if (advantage !== undefined) trained.add(node.id)
   }
-  return { group, tokens, advantages, behaviourLogprobs, sampled, temperature, truncated }
+  return { group, tokens, advantages, behaviourLogprobs, sampled, temperature: temperature ?? 1, truncated }
 }
 
 interface CreditedDecision {
@@ -71,48 +75,46 @@ function weightsSamples(trajectory: Trajectory, decided: readonly CreditedDecisi
     .filter((sample) => sample.sampled.some(Boolean))
 }
 
-const add = <T>(map: Map<string, T[]>, key: string, items: readonly T[]) => {
-  map.set(key, [...(map.get(key) ?? []), ...items])
+/** What a batch deposits on one Version of one Parameter. */
+interface Deposit {
+  readonly owner: Pick<Decision, 'kind' | 'parameter' | 'version'>
+  readonly samples: PolicySample[]
+  readonly critiques: Critique[]
 }
 
 /**
  * Walks the recorded Decisions of a batch and leaves a Gradient on every Parameter that decided anything: token
  * advantages on weights, advantages and critiques on text. Decisions without credit (their reward is missing) deposit
  * nothing. A token that several branches share enters one sample only, so that each enters a loss once.
+ * @throws InvariantError for a sample whose tokens were drawn at different temperatures.
  */
 export function backward({ trajectories, credits }: CreditedBatch): readonly Gradient[] {
-  const creditOf = new Map(credits.map((credit) => [`${credit.trajectory} ${credit.decision}`, credit]))
-  const owners = new Map<string, { kind: Decision['kind']; parameter: ParameterName; version: VersionId }>()
-  const samples = new Map<string, PolicySample[]>()
-  const critiques = new Map<string, Critique[]>()
+  const creditOf = new Map(credits.map((credit) => [JSON.stringify([credit.trajectory, credit.decision]), credit]))
+  const deposits = new Map<string, Deposit>()
 
   for (const trajectory of trajectories) {
-    const byOwner = new Map<string, CreditedDecision[]>()
+    const decidedBy = new Map<Deposit, CreditedDecision[]>()
     for (const decision of trajectory.decisions) {
-      const credit = creditOf.get(`${trajectory.id} ${decision.id}`)
+      const credit = creditOf.get(JSON.stringify([trajectory.id, decision.id]))
       if (!credit) continue
-      const { kind, parameter, version } = decision
-      const owner = `${kind} ${parameter} ${version}`
-      owners.set(owner, { kind, parameter, version })
-      add(byOwner, owner, [{ decision, credit }])
+      const deposit = depositOf(deposits, decision)
+      const decided = decidedBy.get(deposit)
+      if (decided) decided.push({ decision, credit })
+      else decidedBy.set(deposit, [{ decision, credit }])
     }
-    for (const [owner, decided] of byOwner) {
-      if (owners.get(owner)?.kind === 'weights') add(samples, owner, weightsSamples(trajectory, decided))
-      else
-        add(
-          critiques,
-          owner,
-          decided.map(({ credit }) => critiqueOf(credit)),
-        )
+    for (const [{ owner, samples, critiques }, decided] of decidedBy) {
+      if (owner.kind === 'weights') samples.push(...weightsSamples(trajectory, decided))
+      else critiques.push(...decided.map(({ credit }) => critiqueOf(credit)))
     }
   }
 
-  return [...owners].flatMap(([owner, { kind, parameter, version }]): Gradient[] => {
+  return [...deposits.values()].flatMap(({ owner, samples, critiques }): Gradient[] => {
+    const { kind, parameter, version } = owner
     switch (kind) {
       case 'weights':
-        return [{ kind, parameter, version, samples: samples.get(owner) ?? [] }]
+        return [{ kind, parameter, version, samples }]
       case 'text':
-        return [{ kind, parameter, version, critiques: critiques.get(owner) ?? [] }]
+        return [{ kind, parameter, version, critiques }]
       case 'skill':
       case 'memory':
       case 'choice':
@@ -120,4 +122,13 @@ export function backward({ trajectories, credits }: CreditedBatch): readonly Gra
         return []
     }
   })
+}
+
+function depositOf(deposits: Map<string, Deposit>, { kind, parameter, version }: Decision): Deposit {
+  const key = JSON.stringify([kind, parameter, version])
+  const known = deposits.get(key)
+  if (known) return known
+  const deposit: Deposit = { owner: { kind, parameter, version }, samples: [], critiques: [] }
+  deposits.set(key, deposit)
+  return deposit
 }

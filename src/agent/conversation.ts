@@ -1,7 +1,18 @@
-import type { AssistantMessage, Message, NodeId, SampleStopReason, ToolDefinition } from '../core/index.ts'
+import {
+  type AssistantMessage,
+  type Decision,
+  type Message,
+  type NodeId,
+  type SampledSequence,
+  type SampleStopReason,
+  seedOf,
+  sha256,
+  type Span,
+  type ToolDefinition,
+} from '../core/index.ts'
 import { InvariantError, present } from '../errors/index.ts'
-import { seedOf } from '../core/index.ts'
 import type { WeightsBinding } from './binding.ts'
+import { EpisodeStopped } from './errors.ts'
 import { currentRecorder, type Recorder } from './recorder.ts'
 
 /** What one policy call said. */
@@ -15,15 +26,20 @@ export interface Turn {
 
 /**
  * One branch of an episode: the exact tokens so far, and the leaf they lead to. Messages are rendered once, when they
- * enter; sampled tokens are kept as sampled.
+ * enter; sampled tokens are kept as sampled. The spans along the branch are the tokens that the policy read and wrote.
  */
 export class Conversation {
   readonly #parameter: string
   readonly #binding: WeightsBinding
   readonly #tools: readonly ToolDefinition[]
   readonly #recorder: Recorder
-  readonly #tokens: number[]
   readonly #path: NodeId[] = []
+  /** Everything that the next policy call reads. */
+  #tokens: readonly number[] = []
+  /** The end of it that no node carries yet: messages were rendered together, or there was none. */
+  #unplaced: readonly number[] = []
+  /** Decisions that shaped what the next policy call reads: they belong to its Step. */
+  #pending: Decision[] = []
   #closedTurn = true
 
   constructor(
@@ -36,12 +52,7 @@ export class Conversation {
     this.#binding = binding
     this.#tools = tools
     this.#recorder = currentRecorder()
-    const rendered = binding.renderer.start(opening, tools)
-    this.#tokens = [...rendered]
-    opening.forEach((message, i) => {
-      const last = i === opening.length - 1
-      this.#place(message, last ? [{ kind: 'encoded', tokens: [...rendered] }] : [])
-    })
+    this.#read(opening, binding.renderer.start(opening, tools))
   }
 
   /** Tokens so far: what the next policy call will read. */
@@ -49,28 +60,18 @@ export class Conversation {
     return this.#tokens.length
   }
 
-  /** One policy call, recorded as a Step with its Decision. */
-  async next(maxTokens = this.#binding.budget.tokensPerTurn): Promise<Turn> {
-    const { sampler, renderer, adapter, sampling, seed, signal, inForce } = this.#binding
-    const prompt = [...this.#tokens]
-    const [sequence] = await sampler.sample({
-      prompt,
-      adapter,
-      params: {
-        ...sampling,
-        maxTokens,
-        stop: renderer.stop.strings,
-        stopTokens: renderer.stop.tokens,
-        seed: seedOf(seed, this.#parameter, this.#path.length, prompt.length),
-      },
-      ...(signal ? { signal } : {}),
-    })
-    const { tokens, behaviourLogprobs, logprobs, stopReason } = present(sequence, 'a sampled sequence')
-    if (tokens.length !== behaviourLogprobs.length) throw new InvariantError('the sampler returned ragged arrays')
+  /**
+   * One policy call of at most `maxTokens`, recorded as a Step with its Decisions.
+   * @throws EpisodeStopped when the model fails.
+   */
+  async next(maxTokens: number): Promise<Turn> {
+    const { sampling, inForce } = this.#binding
+    const { sequence, message } = await this.#sample(maxTokens)
+    const { tokens, behaviourLogprobs, logprobs, stopReason } = sequence
 
-    const message = renderer.parse(tokens, this.#tools)
     const inputs = [...this.#path]
     const node = this.#place(message, [
+      ...this.#rendered(),
       {
         kind: 'sampled',
         tokens: [...tokens],
@@ -82,7 +83,7 @@ export class Conversation {
         },
       },
     ])
-    this.#tokens.push(...tokens)
+    this.#tokens = this.#tokens.concat(tokens)
     this.#closedTurn = stopReason === 'stop'
     const decision = this.#recorder.decide({
       parameter: this.#parameter,
@@ -97,17 +98,15 @@ export class Conversation {
         ),
       },
     })
-    return { message, stopReason, tokens: tokens.length, step: this.#recorder.step(node, [decision]) }
+    const step = this.#recorder.step(node, [...this.#pending, decision])
+    this.#pending = []
+    return { message, stopReason, tokens: tokens.length, step }
   }
 
   /** Shows messages to the policy: what a step returned. */
   show(messages: readonly Message[], step: number): void {
-    const rendered = this.#binding.renderer.extend(messages, this.#closedTurn)
-    this.#tokens.push(...rendered)
-    messages.forEach((message, i) => {
-      const last = i === messages.length - 1
-      this.#recorder.observe(step, this.#place(message, last ? [{ kind: 'encoded', tokens: [...rendered] }] : []))
-    })
+    const nodes = this.#read(messages, this.#binding.renderer.extend(messages, this.#closedTurn))
+    for (const node of nodes) this.#recorder.observe(step, node)
   }
 
   /** Records messages that end the episode: observed, but never read by the policy, so they cost no tokens. */
@@ -115,9 +114,56 @@ export class Conversation {
     for (const message of messages) this.#recorder.observe(step, this.#place(message, []))
   }
 
-  #place(message: Message, spans: Parameters<Recorder['place']>[2]): NodeId {
-    const node = this.#recorder.place(message, this.#path.at(-1) ?? null, spans)
+  async #sample(maxTokens: number): Promise<{ sequence: SampledSequence; message: AssistantMessage }> {
+    const { sampler, renderer, adapter, sampling, signal } = this.#binding
+    try {
+      const [first] = await sampler.sample({
+        prompt: this.#tokens,
+        adapter,
+        params: {
+          ...sampling,
+          maxTokens,
+          stop: renderer.stop.strings,
+          stopTokens: renderer.stop.tokens,
+          seed: this.#seed(),
+        },
+        ...(signal ? { signal } : {}),
+      })
+      const sequence = present(first, 'a sampled sequence')
+      const { tokens, behaviourLogprobs, logprobs } = sequence
+      if (tokens.length !== behaviourLogprobs.length || tokens.length !== logprobs.length) {
+        throw new InvariantError('the sampler returned ragged arrays')
+      }
+      return { sequence, message: renderer.parse(tokens, this.#tools) }
+    } catch (cause) {
+      throw signal?.aborted ? new EpisodeStopped('cancelled') : new EpisodeStopped('model-error', cause)
+    }
+  }
+
+  /** Keyed by what is read, and by how often it was read before: branches that ask the same get different answers. */
+  #seed(): number {
+    const position = sha256(`${this.#parameter} ${this.#tokens.join(' ')}`)
+    return seedOf(this.#binding.seed, position, this.#recorder.visit(position))
+  }
+
+  /** Appends messages that were rendered together: the last one carries the tokens. */
+  #read(messages: readonly Message[], rendered: readonly number[]): readonly NodeId[] {
+    this.#tokens = this.#tokens.concat(rendered)
+    this.#unplaced = this.#unplaced.concat(rendered)
+    return messages.map((message, i) => this.#place(message, i === messages.length - 1 ? this.#rendered() : []))
+  }
+
+  /** Takes the tokens that no node carries yet, as a span. */
+  #rendered(): Span[] {
+    const tokens = [...this.#unplaced]
+    this.#unplaced = []
+    return tokens.length === 0 ? [] : [{ kind: 'encoded', tokens }]
+  }
+
+  #place(message: Message, spans: readonly Span[]): NodeId {
+    const { node, decision } = this.#recorder.place(message, this.#path.at(-1) ?? null, spans)
     this.#path.push(node)
+    if (decision) this.#pending.push(decision)
     return node
   }
 }

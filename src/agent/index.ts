@@ -3,7 +3,7 @@ export { backward, type CreditedBatch } from './backward.ts'
 export type { ParameterBinding, TextBinding, WeightsBinding } from './binding.ts'
 export { defaultBudget, type EpisodeBudget } from './budget.ts'
 export { demonstration } from './demonstration.ts'
-export { AgentError } from './errors.ts'
+export { AgentError, EpisodeStopped } from './errors.ts'
 export {
   type HandleOf,
   type ParameterDefinition,
@@ -13,7 +13,7 @@ export {
   type WeightsDefinition,
   weights,
 } from './parameters.ts'
-export { Recorder, recording, type VersionInForce } from './recorder.ts'
+export { type RecordedGraph, Recorder, recording, type VersionInForce } from './recorder.ts'
 export { type EpisodeRequest, runEpisode } from './run-episode.ts'
 export { TextParameter } from './text-parameter.ts'
 export type { ActOutcome } from './tool-loop.ts'

@@ -1,22 +1,23 @@
+import { inspect } from 'node:util'
 import {
+  causedByPolicy,
   type Environment,
   type Episode,
-  type FinalState,
   type GroupId,
-  type StopReason,
   type Task,
   type Trajectory,
-  TrajectoryId,
+  type TrajectoryId,
 } from '../core/index.ts'
 import { RatchetError } from '../errors/index.ts'
 import type { Agent, Handles } from './agent.ts'
 import type { ParameterBinding } from './binding.ts'
+import { AgentError, EpisodeStopped } from './errors.ts'
 import { bindParameter, type ParameterDefinition } from './parameters.ts'
 import { Recorder, recording } from './recorder.ts'
 
 /** One attempt to run: what, where, and with which values in force. */
 export interface EpisodeRequest {
-  readonly id: string
+  readonly id: TrajectoryId
   readonly agent: Agent
   readonly environment: Environment
   readonly task: Task
@@ -27,82 +28,112 @@ export interface EpisodeRequest {
   readonly now: () => number
 }
 
-const describe = (error: unknown): { code: string; message: string } =>
-  RatchetError.is(error)
-    ? { code: error.code, message: error.message }
-    : { code: 'unknown', message: error instanceof Error ? error.message : String(error) }
+type Ending = Pick<Trajectory, 'stopReason' | 'failure' | 'finalState'>
+type Boundary = 'environment' | 'model' | 'agent'
 
-/** Attributes a failure to the boundary it came from: the model's errors say so, everything else is the agent's code. */
-const boundaryOf = (code: string): StopReason => {
-  if (code.startsWith('model/') || code.startsWith('sampler/')) return 'model-error'
-  return code.startsWith('environment/') ? 'environment-error' : 'agent-error'
-}
-
-/** Marks errors thrown by the environment, whatever their class, so that each failure is recorded at its own boundary. */
-class EnvironmentFailure extends RatchetError {
-  constructor(cause: unknown) {
-    super({ code: 'environment/failed', message: describe(cause).message, hint: 'See the cause.', cause })
-  }
-}
-
-const guarded = (episode: Episode): Episode => ({
-  opening: episode.opening,
-  tools: episode.tools,
-  close: () => episode.close(),
-  async step(action) {
-    try {
-      return await episode.step(action)
-    } catch (cause) {
-      throw new EnvironmentFailure(cause)
-    }
+const failed = (boundary: Boundary, error: unknown): Ending => ({
+  stopReason: `${boundary}-error`,
+  failure: {
+    code: RatchetError.is(error) ? error.code : `${boundary}/failed`,
+    message: error instanceof Error ? error.message : inspect(error),
   },
+  finalState: null,
 })
 
+/** Reads what an agent threw: an end that it passed on, or its own failure. */
+function endingOf(error: unknown): Ending {
+  if (!(error instanceof EpisodeStopped)) return failed('agent', error)
+  if (error.stopReason === 'environment-error') return failed('environment', error.cause)
+  if (error.stopReason === 'model-error') return failed('model', error.cause)
+  return { stopReason: error.stopReason, failure: null, finalState: null }
+}
+
+/** Marks errors thrown by the environment, so that each failure is recorded at its own boundary. */
+function guarded(episode: Episode): Episode {
+  const fork = episode.fork?.bind(episode)
+  return {
+    opening: episode.opening,
+    tools: episode.tools,
+    async step(action) {
+      try {
+        return await episode.step(action)
+      } catch (cause) {
+        throw new EpisodeStopped('environment-error', cause)
+      }
+    },
+    close: () => episode.close(),
+    ...(fork ? { fork: () => guarded(fork()) } : {}),
+  }
+}
+
+function handlesOf({ agent, bindings }: EpisodeRequest): Handles<Readonly<Record<string, ParameterDefinition>>> {
+  const handles = Object.entries(agent.parameters).map(([name, { kind }]) => {
+    const binding = bindings[name]
+    if (binding?.kind === kind) return [name, bindParameter(name, binding)]
+    throw new AgentError({
+      code: 'agent/unbound-parameter',
+      message: `No ${kind} is bound to the Parameter "${name}" of the agent "${agent.name}".`,
+      hint: 'Bind a value to every Parameter that the agent declares.',
+    })
+  })
+  return Object.fromEntries(handles)
+}
+
+async function act(
+  { agent, task }: EpisodeRequest,
+  handles: Parameters<Agent['run']>[1],
+  episode: Episode,
+): Promise<Ending> {
+  try {
+    // Only these two: what the checker needs stays out of the agent's reach.
+    const { id, instruction } = task
+    const { stopReason } = await agent.run({ id, instruction }, handles, guarded(episode))
+    return { stopReason, failure: null, finalState: null }
+  } catch (error) {
+    return endingOf(error)
+  }
+}
+
+async function live(request: EpisodeRequest, handles: Parameters<Agent['run']>[1]): Promise<Ending> {
+  let episode: Episode
+  try {
+    episode = await request.environment.open(request.task, request.seed)
+  } catch (error) {
+    return failed('environment', error)
+  }
+  const ending = await act(request, handles, episode)
+  try {
+    const { state, counts } = await episode.close()
+    return { ...ending, finalState: { state, counts: { ...counts } } }
+  } catch (error) {
+    return causedByPolicy(ending.stopReason) ? failed('environment', error) : ending
+  }
+}
+
 /**
- * Runs one episode to its end and returns what happened. Never throws: a failure is data, with the boundary where it
+ * Runs one episode to its end and returns what happened. A failure inside it is data, with the boundary where it
  * happened as its stop reason.
+ * @throws AgentError when a Parameter of the agent has no binding of its kind; then nothing was run.
  */
 export async function runEpisode(request: EpisodeRequest): Promise<Trajectory> {
-  const { agent, environment, task, seed, now } = request
+  const { id, task, group, attempt, seed, now } = request
+  const handles = handlesOf(request)
   const startedAt = now()
   const recorder = new Recorder()
-  let stopReason: StopReason = 'environment-error'
-  let failure: Trajectory['failure'] = null
-  let finalState: FinalState | null = null
-  try {
-    const episode = await environment.open(task, seed)
-    try {
-      const handles = Object.fromEntries(
-        Object.entries(request.bindings).map(([name, binding]) => [name, bindParameter(name, binding)]),
-      ) as Handles<Readonly<Record<string, ParameterDefinition>>>
-      const outcome = await recording(recorder, () => agent.run(task, handles, guarded(episode)))
-      stopReason = outcome.stopReason
-    } catch (error) {
-      failure = describe(error)
-      stopReason = boundaryOf(failure.code)
-    }
-    finalState = await episode.close()
-  } catch (error) {
-    failure ??= describe(error)
-    stopReason = 'environment-error'
-  }
+  const ending = await recording(recorder, () => live(request, handles))
   return {
-    id: TrajectoryId.parse(request.id),
+    id,
     task: {
       id: task.id,
       instruction: task.instruction,
       split: task.split,
       ...(task.tier === undefined ? {} : { tier: task.tier }),
     },
-    group: request.group,
-    attempt: request.attempt,
+    group,
+    attempt,
     seed,
-    nodes: recorder.nodes,
-    steps: recorder.steps,
-    decisions: recorder.decisions,
-    stopReason,
-    failure,
-    finalState: finalState && { state: finalState.state, counts: { ...finalState.counts } },
+    ...recorder.finish(),
+    ...ending,
     startedAt,
     seconds: Math.max(0, (now() - startedAt) / 1000),
   }

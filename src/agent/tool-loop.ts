@@ -1,6 +1,6 @@
 import type { Action, AssistantMessage, Episode, Message, StopReason } from '../core/index.ts'
-import { Conversation } from './conversation.ts'
-import type { WeightsBinding } from './binding.ts'
+import type { Conversation } from './conversation.ts'
+import type { Meter } from './meter.ts'
 
 /** How an episode's tool loop ended, and the last thing the policy said. */
 export interface ActOutcome {
@@ -14,53 +14,42 @@ const actionOf = ({ toolCalls, content }: AssistantMessage): Action =>
 const complaints = ({ malformedCalls }: AssistantMessage): Message[] =>
   (malformedCalls ?? []).map(({ problem }) => ({ role: 'tool', name: 'call', content: problem, isError: true }))
 
+const errors = (messages: readonly Message[]): number =>
+  messages.filter((message) => message.role === 'tool' && message.isError === true).length
+
 /**
  * The policy speaks, its calls are carried out, their results are shown, and so on, until the environment says that
  * the episode is done or a budget is spent. Calls that cannot be read are shown back as errors, within their budget.
+ * A message that its budget cut off is not one that the policy ended: it is no action, and ends the episode.
  */
-export async function toolLoop(
-  parameter: string,
-  binding: WeightsBinding,
-  opening: readonly Message[],
-  episode: Episode,
-): Promise<ActOutcome> {
-  const { budget, sampler, signal, now } = binding
-  const deadline = budget.seconds === undefined ? Number.POSITIVE_INFINITY : now() + budget.seconds * 1000
-  const conversation = new Conversation(parameter, binding, opening, episode.tools)
-  let [tokens, malformed, toolErrors] = [0, 0, 0]
+export async function toolLoop(conversation: Conversation, meter: Meter, episode: Episode): Promise<ActOutcome> {
   let message: AssistantMessage | null = null
+  let stopReason = meter.stop(conversation.length)
 
-  for (let turn = 0; turn < budget.turns; turn++) {
-    const room = Math.min(budget.tokensPerTurn, budget.tokens - tokens)
-    if (room < 1) return { stopReason: 'token-budget', message }
-    if (conversation.length + room > sampler.capabilities.contextLength)
-      return { stopReason: 'context-length', message }
-    if (now() > deadline) return { stopReason: 'time-budget', message }
-
-    const said = await conversation.next(room)
+  while (stopReason === null) {
+    const said = await conversation.next(meter.room)
     message = said.message
-    tokens += said.tokens
-    if (said.stopReason === 'cancelled' || signal?.aborted) return { stopReason: 'cancelled', message }
+    meter.spend(said.tokens)
+    if (said.stopReason === 'cancelled') return { stopReason: 'cancelled', message }
 
     const broken = complaints(message)
-    malformed += broken.length
-    if (malformed >= budget.malformedCalls && broken.length > 0) return { stopReason: 'malformed-call', message }
+    if (meter.malformed(broken.length)) return { stopReason: 'malformed-call', message }
+
     if (broken.length > 0) {
       conversation.show(broken, said.step)
-      continue
-    }
+    } else {
+      const action = actionOf(message)
+      if (action.kind === 'message' && said.stopReason === 'length') return { stopReason: 'token-budget', message }
 
-    const outcome = await episode.step(actionOf(message))
-    if (outcome.done) {
-      conversation.end(outcome.messages, said.step)
-      return { stopReason: 'done', message }
+      const { messages, done } = await episode.step(action)
+      const spent = meter.failed(errors(messages))
+      if (done || spent) {
+        conversation.end(messages, said.step)
+        return { stopReason: done ? 'done' : 'tool-errors', message }
+      }
+      conversation.show(messages, said.step)
     }
-    toolErrors += outcome.messages.filter((m) => m.role === 'tool' && m.isError === true).length
-    if (toolErrors >= budget.toolErrors) {
-      conversation.end(outcome.messages, said.step)
-      return { stopReason: 'tool-errors', message }
-    }
-    conversation.show(outcome.messages, said.step)
+    stopReason = meter.stop(conversation.length)
   }
-  return { stopReason: 'turn-budget', message }
+  return { stopReason, message }
 }
