@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import type { Receipt } from '../../core/index.ts'
+import type { GateArithmetic } from './run-report.ts'
+
+/** What a gate may have computed or been configured with: each is shown if it is there. */
+const Evidence = z.object({
+  interval: z.tuple([z.number(), z.number()]).nullable().catch(null),
+  pValues: z.object({ aboveMargin: z.number().nullable().catch(null) }).catch({ aboveMargin: null }),
+})
+const Config = z.object({
+  alpha: z.number().nullable().catch(null),
+  margin: z.number().nullable().catch(null),
+  minCoverage: z.number().nullable().catch(null),
+  rewardRange: z.tuple([z.number(), z.number()]).nullable().catch(null),
+})
+
+/** A receipt in the order in which one would work it out: counts from its outcomes, the rest as the gate states it. */
+export function arithmeticOf(receipt: Receipt): GateArithmetic {
+  const { outcomes, use, decision, reasons, evidence } = receipt
+  const { interval, pValues } = Evidence.parse(evidence)
+  const { alpha, margin, minCoverage } = Config.parse(receipt.gate.config)
+  const pairs = outcomes.flatMap(({ baseline, candidate }) =>
+    baseline === null || candidate === null ? [] : [{ baseline, candidate }],
+  )
+  const mean = (arm: 'baseline' | 'candidate') => pairs.reduce((sum, pair) => sum + pair[arm], 0) / pairs.length
+  return {
+    receipt: receipt.id,
+    gate: receipt.gate.name,
+    decision,
+    reasons,
+    tasks: outcomes.length,
+    scored: pairs.length,
+    better: pairs.filter(({ baseline, candidate }) => candidate > baseline).length,
+    worse: pairs.filter(({ baseline, candidate }) => candidate < baseline).length,
+    means: pairs.length === 0 ? null : { baseline: mean('baseline'), candidate: mean('candidate') },
+    use: { number: use.use, alpha: use.alpha, total: alpha },
+    margin,
+    minCoverage,
+    interval,
+    pValue: pValues.aboveMargin,
+    evidence,
+  }
+}
+
+/** The best reward there is: by the gate's configuration, or the best one seen. */
+export function ceilingOf({ gate, outcomes }: Receipt): number {
+  const { rewardRange } = Config.parse(gate.config)
+  const seen = outcomes.flatMap(({ baseline, candidate }) => [baseline ?? -Infinity, candidate ?? -Infinity])
+  return rewardRange?.[1] ?? seen.reduce((a, b) => Math.max(a, b), -Infinity)
+}

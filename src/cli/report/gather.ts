@@ -1,0 +1,141 @@
+import { z } from 'zod'
+import { type Receipt, type Repositories, type Run, RunId } from '../../core/index.ts'
+import type { Arm } from '../../learn/index.ts'
+import { arithmeticOf } from './arithmetic.ts'
+import { UnknownRunError } from './errors.ts'
+import { reproduce } from './reproduce.ts'
+import type { Baseline, Progress, ReleaseStanding, RunReport, TierResult, ValidationCurve } from './run-report.ts'
+import { type EventOf, eventsOf, latest, readEvents, type StoredEvent } from './stored-events.ts'
+import { type FindEpisode, heldOutEpisodes, storiesOf } from './stories.ts'
+
+/** What of a store a report reads. */
+export type ReportStore = Pick<Repositories, 'runs' | 'receipts' | 'trajectories' | 'releases'>
+
+/**
+ * Gathers what is known of a run, finished or not.
+ * @param baselines scripted policies on the held-out tasks, which the store does not know.
+ * @throws UnknownRunError when the store has no such run; errors of the store pass through.
+ */
+export async function reportOf(
+  store: ReportStore,
+  runId: string,
+  baselines: readonly Baseline[] = [],
+): Promise<RunReport> {
+  const id = RunId.safeParse(runId)
+  const run = id.success ? await store.runs.get(id.data) : null
+  if (!run) throw new UnknownRunError(runId)
+  const { events, unread } = readEvents(await store.runs.events(run.id))
+  const receipt = run.receipt && (await store.receipts.get(run.receipt))
+  const looks = latest(eventsOf(events, 'evaluated'), ({ arm, split, tier, update }) =>
+    [arm, split, update, tier].join('/'),
+  )
+  const heldOut = looks.filter(({ split }) => split === 'holdout')
+  const find = heldOutEpisodes(store.trajectories, run.id, new Map(heldOut.map(({ arm, update }) => [arm, update])))
+  const judged = receipt ? await judgedTiers(receipt, heldOut, find) : null
+  const summary = eventsOf(events, 'finished').at(-1)?.summary ?? null
+
+  return {
+    run,
+    progress: await progressOf(store, run, events),
+    rates: summary && pickRates(summary),
+    tiers: tierResults(heldOut, baselines, judged),
+    priming: latest(eventsOf(events, 'primed'), ({ pass }) => pass),
+    updates: latest(eventsOf(events, 'updated'), ({ update }) => update),
+    validation: validationCurves(looks),
+    gate: receipt ? arithmeticOf(receipt) : null,
+    release: await standing(store, run),
+    stories: receipt ? await storiesOf(receipt, run.id, find) : [],
+    unreadEvents: unread,
+    reproduce: reproduce(run),
+  }
+}
+
+/** What a report reads of the state in a checkpoint. */
+const StandsAt = z.object({
+  phase: z.enum(['prime', 'improve', 'test', 'done']).nullable().catch(null),
+  update: z.int().catch(0),
+  best: z.object({ update: z.int(), success: z.number() }).nullable().catch(null),
+  tokensSampled: z.number().catch(0),
+  tokensTrained: z.number().catch(0),
+  seconds: z.number().nullable().catch(null),
+})
+
+async function progressOf(store: ReportStore, run: Run, events: readonly StoredEvent[]): Promise<Progress> {
+  const checkpoint = await store.runs.latestCheckpoint(run.id)
+  const state = StandsAt.parse(checkpoint?.state ?? {})
+  const summary = eventsOf(events, 'finished').at(-1)?.summary
+  const started = eventsOf(events, 'started')
+  return {
+    ...state,
+    planned: eventsOf(events, 'updated').at(-1)?.updates ?? null,
+    seconds: summary?.seconds ?? state.seconds ?? (run.endedAt === null ? null : (run.endedAt - run.startedAt) / 1000),
+    tokensSampled: summary?.tokensSampled ?? state.tokensSampled,
+    tokensTrained: summary?.tokensTrained ?? state.tokensTrained,
+    resumed: started.filter(({ resumedAt }) => resumedAt !== null).length,
+  }
+}
+
+const pickRates = ({ base, primed, control, learned }: EventOf<'finished'>['summary']) => ({
+  base,
+  primed,
+  control,
+  learned,
+})
+
+/** The tiers of the tasks in a receipt, as their episodes say. */
+async function judgedTiers(
+  { outcomes }: Receipt,
+  heldOut: readonly EventOf<'evaluated'>[],
+  find: FindEpisode,
+): Promise<ReadonlySet<string> | null> {
+  const tiers = new Set(heldOut.map(({ tier }) => tier))
+  const judged = new Set<string>()
+  for (const { task } of outcomes) {
+    if (judged.size === tiers.size) break
+    const episode = await find('learned', task)
+    if (episode) judged.add(episode.trajectory.task.tier ?? 'all')
+  }
+  return judged.size > 0 ? judged : null
+}
+
+const armOrder: readonly Arm[] = ['base', 'serving', 'primed', 'control', 'learned']
+
+function tierResults(
+  heldOut: readonly EventOf<'evaluated'>[],
+  baselines: readonly Baseline[],
+  judged: ReadonlySet<string> | null,
+): readonly TierResult[] {
+  const names = new Set([...heldOut, ...baselines].map(({ tier }) => tier))
+  const results = [...names].map((tier): TierResult => {
+    const arms = latest(
+      heldOut.filter((look) => look.tier === tier),
+      ({ arm }) => arm,
+    )
+    return {
+      tier,
+      judged: judged && judged.has(tier),
+      arms: armOrder.flatMap((arm) => arms.filter((look) => look.arm === arm).map(({ rate }) => ({ arm, rate }))),
+      baselines: baselines.filter((baseline) => baseline.tier === tier),
+    }
+  })
+  return results.toSorted((a, b) => Number(b.judged) - Number(a.judged))
+}
+
+/** The learning policy only: the control's looks are not a function of the update. */
+function validationCurves(looks: readonly EventOf<'evaluated'>[]): readonly ValidationCurve[] {
+  const own = looks.filter(({ split, arm }) => split === 'validation' && (arm === 'primed' || arm === 'learned'))
+  return [...new Set(own.map(({ tier }) => tier))].map((tier) => ({
+    tier,
+    points: own
+      .filter((look) => look.tier === tier)
+      .map(({ update, rate }) => ({ update, rate }))
+      .toSorted((a, b) => a.update - b.update),
+  }))
+}
+
+async function standing({ releases }: ReportStore, run: Run): Promise<ReleaseStanding | null> {
+  const release = run.release && (await releases.get(run.release))
+  if (!release) return null
+  const current = await releases.current(run.agent)
+  return { release, servesNow: current?.release === release.id }
+}

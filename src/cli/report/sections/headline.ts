@@ -1,0 +1,147 @@
+import { armName, cut, duration, moment, percent, percentRange, plural, success } from '../format.ts'
+import { type Content, type Html, html } from '../html.ts'
+import type { GateArithmetic, RunReport } from '../run-report.ts'
+
+type Tone = 'good' | 'still' | 'open' | 'bad'
+
+interface Verdict {
+  readonly word: string
+  readonly sign: string
+  readonly tone: Tone
+  /** What to do next. */
+  readonly next: Content
+}
+
+const rollback = html`<code>ratchet rollback</code>`
+
+function verdictOf({ run, gate, release }: RunReport): Verdict {
+  const resume = html`Go on from the last checkpoint with <code>ratchet learn --resume ${run.id}</code>.`
+  switch (run.status) {
+    case 'failed':
+      return { word: 'Failed', sign: '✕', tone: 'bad', next: resume }
+    case 'interrupted':
+      return { word: 'Interrupted', sign: '‖', tone: 'still', next: resume }
+    case 'running':
+      return { word: 'Running', sign: '…', tone: 'open', next: 'Make the report again to see how far it has come.' }
+    case 'completed':
+      return gate ? decisionOf(gate, release) : { word: 'Completed', sign: '·', tone: 'still', next: null }
+  }
+}
+
+function decisionOf({ decision, reasons }: GateArithmetic, release: RunReport['release']): Verdict {
+  const [why] = reasons
+  switch (decision) {
+    case 'promote':
+      return {
+        word: 'Promoted',
+        sign: '✓',
+        tone: 'good',
+        next:
+          release?.servesNow === false
+            ? 'It no longer serves: it was rolled back, or a later release took its place.'
+            : html`It serves now. ${rollback} brings back what served before.`,
+      }
+    case 'hold':
+      return {
+        word: 'Held',
+        sign: '‖',
+        tone: 'still',
+        next: html`${why} What served before still serves.`,
+      }
+    case 'need_more_evidence':
+      return {
+        word: 'Needs more evidence',
+        sign: '?',
+        tone: 'open',
+        next: html`${why} What served before still serves. Hold out more tasks, or learn for longer.`,
+      }
+    case 'reject':
+      return {
+        word: 'Rejected',
+        sign: '✕',
+        tone: 'bad',
+        next: html`${why} What served before still serves.`,
+      }
+  }
+}
+
+/** What happened, in one sentence. */
+export function sentenceOf(report: RunReport): Content {
+  const { run, progress, rates } = report
+  const name = html`<bdi>${run.agent}</bdi>`
+  if (run.status === 'completed' && rates) {
+    const { base, primed, learned } = rates
+    const rose = (learned.success ?? 0) > Math.max(primed.success ?? 0, base.success ?? 0)
+    return html`${name} ${rose && 'now '}solves <strong>${success(learned)}</strong> of ${plural(learned.n, 'task')} it had never seen${
+      rose ? ', up from' : '; it was'
+    } ${success(primed)} when primed and ${success(base)} as the base model.`
+  }
+  const where = placeOf(report)
+  switch (run.status) {
+    case 'failed':
+      return html`${name} failed ${where}.`
+    case 'interrupted':
+      return html`${name} was stopped ${where}.`
+    case 'running':
+      return html`${name} is at work: last seen ${where}.`
+    case 'completed':
+      return html`${name} went through its run in ${duration(progress.seconds ?? 0)}, but left no results.`
+  }
+}
+
+/** Where the run stands, as the end of a sentence. */
+function placeOf({ progress: { phase, update, planned }, updates, priming }: RunReport): string {
+  switch (phase) {
+    case null:
+      return 'before its first checkpoint'
+    case 'prime':
+      return priming.length === 0 ? 'while priming' : `while priming, after pass ${priming.length}`
+    case 'improve':
+      return updates.length === 0
+        ? 'before its first update'
+        : `while learning, after update ${update}${planned === null ? '' : ` of ${planned}`}`
+    case 'test':
+      return 'while it was measured on held-out tasks'
+    case 'done':
+      return 'after its last checkpoint'
+  }
+}
+
+/** Title, verdict and the four figures that matter. */
+export function headline(report: RunReport): Html {
+  const { run, progress, rates } = report
+  const { word, sign, tone, next } = verdictOf(report)
+  const facts = [
+    moment(run.startedAt),
+    ...(progress.seconds === null ? [] : [duration(progress.seconds)]),
+    `seed ${run.seed}`,
+    ...(progress.resumed > 0 ? [`resumed ${plural(progress.resumed, 'time')}`] : []),
+  ]
+  return html`<header>
+  <p class="eyebrow">Learning run <bdi>${run.id}</bdi></p>
+  <p class="verdict ${tone}"><span aria-hidden="true">${sign}</span> ${word}</p>
+  <h1>${sentenceOf(report)}</h1>
+  ${run.failure && html`<p class="failure">${cut(run.failure.message, 1000)}</p>`}
+  ${next !== null && html`<p class="next">${next}</p>`}
+  <p class="meta">${facts.map((fact, i) => html`${i > 0 && ' · '}<span>${fact}</span>`)}</p>
+  ${rates && steps(rates)}
+</header>
+`
+}
+
+function steps(rates: NonNullable<RunReport['rates']>): Html {
+  const arms = (['base', 'primed', 'control', 'learned'] as const).flatMap((arm) => {
+    const rate = rates[arm]
+    return rate ? [{ arm, rate }] : []
+  })
+  return html`<ol class="steps">
+    ${arms.map(
+      ({ arm, rate }) => html`<li class="${arm}"><span class="name">${armName[arm]}</span>
+      <span class="big">${success(rate)}</span>
+      <span class="muted">${rate.success === null ? 'nothing could be scored' : html`95% interval ${percentRange(rate.ci)}`}</span>${
+        rate.missing > 0 &&
+        html`<span class="muted">${rate.missing} without evidence (${percent(rate.missing / (rate.n + rate.missing))})</span>`
+      }</li>`,
+    )}
+  </ol>`
+}
