@@ -2,9 +2,9 @@ import type { Datum, Demonstration, PolicySample } from '../../core/index.ts'
 
 /**
  * Shifts a sequence by one: position t reads token t and is trained on token t+1, so what belongs to a token moves to
- * the position before it.
+ * the position before it. The first token follows nothing: it is never a target.
  */
-const shifted = <T>(perToken: readonly T[]): readonly T[] => perToken.slice(1)
+export const shifted = <T>(perToken: readonly T[]): readonly T[] => perToken.slice(1)
 
 /** Cross-entropy on the demonstrated acts, each weighing `weight`. */
 export function demonstrationDatum({ tokens, learn }: Demonstration, weight: number): Datum {

@@ -1,6 +1,6 @@
 import type { Loss, Metrics, Optimizer, PolicySample, Rng } from '../../core/index.ts'
 import { count, policyDatum } from './datum.ts'
-import { OptimizeError } from './errors.ts'
+import { OptimizeError, requirePositiveInteger } from './errors.ts'
 
 /** Policy gradient on credited samples. */
 export interface PolicyGradientOptions {
@@ -25,12 +25,14 @@ export interface PolicyGradientOptions {
  * per token. Group members stay together: the trainer computes what they share once.
  *
  * Refuses samples whose behaviour probabilities a trainer cannot reproduce (invariant 2).
+ * @throws OptimizeError for such samples, and for `minibatches` that is not a whole number ≥ 1.
  */
 export function policyGradient(
   options: PolicyGradientOptions = {},
 ): Optimizer<'weights'> & { readonly options: PolicyGradientOptions } {
   const { learningRate = 3e-4, warmupUpdates = 0, minibatches = 1 } = options
   const { beta1 = 0.9, beta2 = 0.95, gradClipNorm = 1, weightDecay = 0 } = options
+  requirePositiveInteger('minibatches', minibatches)
 
   return {
     name: 'policy-gradient',
@@ -53,6 +55,7 @@ export function policyGradient(
       const totals = { loss: 0, gradNorm: 0, steps: 0, tokens: 0, computed: 0 }
       for (const batch of split(samples, minibatches, rng)) {
         const tokens = batch.reduce((sum, { sampled }) => sum + count(sampled), 0)
+        if (tokens === 0) continue
         const result = await trainer.forwardBackward(
           batch.map((sample) => policyDatum(sample, 1 / tokens)),
           loss,
@@ -99,7 +102,11 @@ function reproducibleTemperature(samples: readonly PolicySample[]): number | nul
 /** Whole groups, shuffled, dealt into at most `parts` batches of similar size. */
 function split(samples: readonly PolicySample[], parts: number, rng: Rng): readonly (readonly PolicySample[])[] {
   const groups = new Map<string, PolicySample[]>()
-  for (const sample of samples) groups.set(sample.group, [...(groups.get(sample.group) ?? []), sample])
+  for (const sample of samples) {
+    const group = groups.get(sample.group)
+    if (group) group.push(sample)
+    else groups.set(sample.group, [sample])
+  }
   const batches: PolicySample[][] = Array.from({ length: Math.min(parts, groups.size) }, () => [])
   rng.shuffle([...groups.values()]).forEach((group, i) => batches[i % batches.length]?.push(...group))
   return batches

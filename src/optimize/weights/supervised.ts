@@ -1,5 +1,6 @@
 import type { Demonstration, Metrics, Rng, Trainer } from '../../core/index.ts'
-import { count, demonstrationDatum } from './datum.ts'
+import { count, demonstrationDatum, shifted } from './datum.ts'
+import { requirePositiveInteger } from './errors.ts'
 
 /** Supervised fine-tuning on demonstrations: one pass is every demonstration once, in a fresh order. */
 export interface SupervisedOptions {
@@ -13,6 +14,7 @@ export interface SupervisedOptions {
 /**
  * One pass of supervised fine-tuning: minimise the mean −log π(act | context) over the acts of each batch.
  * Observations are context: they carry no loss.
+ * @throws OptimizeError for a `batchSize` that is not a whole number ≥ 1.
  */
 export async function supervisedPass(
   trainer: Trainer,
@@ -20,11 +22,13 @@ export async function supervisedPass(
   rng: Rng,
   { learningRate = 1e-3, batchSize = 16, gradClipNorm = 1, weightDecay = 0 }: SupervisedOptions = {},
 ): Promise<Metrics> {
+  requirePositiveInteger('batchSize', batchSize)
   const order = rng.shuffle(demonstrations)
   let [loss, acts, steps, gradNorm] = [0, 0, 0, 0]
   for (let start = 0; start < order.length; start += batchSize) {
     const batch = order.slice(start, start + batchSize)
-    const tokens = batch.reduce((sum, { learn }) => sum + count(learn), 0)
+    const tokens = batch.reduce((sum, { learn }) => sum + count(shifted(learn)), 0)
+    if (tokens === 0) continue
     const data = batch.map((demonstration) => demonstrationDatum(demonstration, 1 / tokens))
     const result = await trainer.forwardBackward(data, { kind: 'cross_entropy' })
     const step = await trainer.optimStep({ learningRate, gradClipNorm, weightDecay })
@@ -33,5 +37,5 @@ export async function supervisedPass(
     gradNorm += step.gradNorm
     steps++
   }
-  return { loss: loss / acts, gradNorm: gradNorm / steps, steps, tokens: acts }
+  return { loss: loss / Math.max(1, acts), gradNorm: gradNorm / Math.max(1, steps), steps, tokens: acts }
 }

@@ -1,0 +1,134 @@
+import { describe, expect, it } from 'vitest'
+import { recordingTrainer } from '../../../test/support/recording-trainer.ts'
+import { scriptedModel } from '../../../test/support/scripted-model.ts'
+import { GroupId, type OptimizerContext, type PolicySample, rng, VersionId } from '../../core/index.ts'
+import { type PolicyGradientOptions, policyGradient } from './policy-gradient.ts'
+
+/** A sample of one context token and `acts` sampled ones, which name it. */
+const sampleOf = (group: string, name: number, acts: number, advantage: number): PolicySample => {
+  const sampled = [false, ...Array.from({ length: acts }, () => true)]
+  return {
+    group: GroupId.parse(group),
+    tokens: sampled.map((act) => (act ? name : 0)),
+    advantages: sampled.map((act) => (act ? advantage : 0)),
+    behaviourLogprobs: sampled.map((act) => (act ? -Math.log(10) : 0)),
+    sampled,
+    temperature: 1,
+    truncated: false,
+  }
+}
+
+async function step(
+  samples: readonly PolicySample[],
+  options: PolicyGradientOptions = {},
+  context: Partial<OptimizerContext<'weights'>> = {},
+) {
+  const { trainer, passes } = recordingTrainer(10)
+  const version = VersionId.parse('v0')
+  const result = await policyGradient(options).step({
+    current: { version, value: { kind: 'weights', base: 'uniform', adapter: null } },
+    gradients: [{ kind: 'weights', parameter: 'model', version, samples }],
+    trainer,
+    update: 0,
+    evaluate: () => Promise.reject(new Error('not asked')),
+    sampler: scriptedModel(() => ['']).sampler,
+    rng: rng('test'),
+    ...context,
+  })
+  return { ...result, passes }
+}
+
+const batch = [sampleOf('a', 1, 2, 1), sampleOf('a', 2, 4, -1), sampleOf('b', 3, 3, 1), sampleOf('b', 4, 1, -1)]
+
+it('averages over the sampled tokens of the batch: long samples do not count less a token', async () => {
+  const { passes, metrics } = await step(batch)
+  expect(passes.length).toBe(1)
+  const advantages = passes[0]?.data.flatMap((datum) => datum.advantages ?? []) ?? []
+  expect(advantages.length).toBe(10)
+  for (const advantage of advantages) expect(Math.abs(advantage)).toBeCloseTo(1 / 10, 12)
+  // On-policy: every ratio is 1, and the loss is −(2 − 4 + 3 − 1) / 10.
+  expect(metrics.loss).toBeCloseTo(0, 12)
+  expect((await step([sampleOf('a', 1, 2, 1), sampleOf('a', 2, 2, 3)])).metrics.loss).toBeCloseTo(-2, 12)
+  expect(metrics).toMatchObject({ samples: 4, steps: 1, gradNorm: 2, tokens: 10, computed: 10 })
+})
+
+it.each([
+  [{}, { kind: 'ppo', clipLow: 0.8, clipHigh: 1.2, temperature: 1 }],
+  [
+    { loss: 'cispo', clipLow: 0.5, clipHigh: 4 },
+    { kind: 'cispo', clipLow: 0.5, clipHigh: 4, temperature: 1 },
+  ],
+  [
+    { loss: 'importance_sampling', clipLow: 0.5 },
+    { kind: 'importance_sampling', temperature: 1 },
+  ],
+] as const)('%j trains with the loss %j', async (options, loss) => {
+  expect((await step(batch, options)).passes[0]?.loss).toEqual(loss)
+})
+
+it('trains at the temperature that the samples were drawn at', async () => {
+  const cool = batch.map((sample) => ({ ...sample, temperature: 0.7 }))
+  expect((await step(cool)).passes[0]?.loss).toMatchObject({ temperature: 0.7 })
+})
+
+describe('refuses what a trainer cannot reproduce (invariant 2)', () => {
+  const [first, ...rest] = batch
+  it.each([
+    ['samples cut by top-k or top-p', { truncated: true }, 'optimize/truncated-samples'],
+    ['greedy samples', { temperature: 0 }, 'optimize/truncated-samples'],
+    ['samples at two temperatures', { temperature: 0.5 }, 'optimize/mixed-temperatures'],
+  ])('%s', async (_, change, code) => {
+    const odd = { ...(first ?? batch[0]), ...change } as PolicySample
+    await expect(step([...rest, odd])).rejects.toMatchObject({ code })
+  })
+})
+
+describe('minibatches', () => {
+  const many = Array.from({ length: 7 }, (_, g) => [0, 1, 2].map((i) => sampleOf(`g${g}`, 3 * g + i, 1, 1))).flat()
+  const namesOf = (passes: Awaited<ReturnType<typeof step>>['passes']) =>
+    passes.map(({ data }) => data.map(({ target }) => target[0] ?? 0))
+
+  it('use each sample once, and keep groups together', async () => {
+    const batches = namesOf((await step(many, { minibatches: 3 })).passes)
+    expect(batches.map((names) => names.length).toSorted((a, b) => a - b)).toEqual([6, 6, 9])
+    expect(batches.flat().toSorted((a, b) => a - b)).toEqual(many.map((_, i) => i))
+    for (const names of batches) {
+      const groups = names.map((name) => Math.floor(name / 3))
+      for (const group of groups) expect(groups.filter((g) => g === group).length).toBe(3)
+    }
+  })
+
+  it('are each normalised by their own tokens', async () => {
+    const { passes } = await step(many, { minibatches: 3 })
+    for (const { data } of passes) {
+      const total = data.flatMap(({ advantages = [] }) => advantages).reduce((sum, a) => sum + a, 0)
+      expect(total).toBeCloseTo(1, 12)
+    }
+  })
+
+  it('are dealt by the generator, and no more of them are made than there are groups', async () => {
+    const dealt = namesOf((await step(many, { minibatches: 3 })).passes)
+    expect(namesOf((await step(many, { minibatches: 3 })).passes)).toEqual(dealt)
+    expect(namesOf((await step(many, { minibatches: 3 }, { rng: rng('other') })).passes)).not.toEqual(dealt)
+    expect((await step(batch, { minibatches: 9 })).passes.length).toBe(2)
+  })
+
+  it.each([0, -1, 1.5, Number.NaN])('cannot be %s', (minibatches) => {
+    expect(() => policyGradient({ minibatches })).toThrow(`minibatches is ${minibatches}`)
+  })
+})
+
+it('the learning rate warms up linearly over the run’s updates', async () => {
+  const rateAt = async (update: number, warmupUpdates = 4) =>
+    (await step(batch, { learningRate: 0.8, warmupUpdates }, { update })).passes[0]?.adam.learningRate
+  expect(await Promise.all([0, 1, 3, 4, 100].map((update) => rateAt(update)))).toEqual([0.2, 0.4, 0.8, 0.8, 0.8])
+  expect(await rateAt(0, 0)).toBe(0.8)
+})
+
+it('takes no step without samples, or without sampled tokens', async () => {
+  const still = { samples: 0, steps: 0, loss: 0, gradNorm: 0, tokens: 0, computed: 0 }
+  const empty = await step([])
+  expect([empty.passes, empty.metrics]).toEqual([[], still])
+  const silent = await step([sampleOf('a', 1, 0, 1)])
+  expect([silent.passes, silent.metrics]).toEqual([[], { ...still, samples: 1 }])
+})

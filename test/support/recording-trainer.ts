@@ -1,0 +1,45 @@
+import type { AdamParams, Datum, Loss, Trainer } from '../../src/core/index.ts'
+
+export interface Pass {
+  readonly data: readonly Datum[]
+  readonly loss: Loss
+  readonly adam: AdamParams
+}
+
+/**
+ * A trainer of the uniform model over `vocabulary` tokens, which cannot learn: every log-probability is −log V, so that
+ * losses are known by hand. It keeps what each optimizer step was made of.
+ */
+export function recordingTrainer(vocabulary = 10): { readonly trainer: Trainer; readonly passes: readonly Pass[] } {
+  const logprob = -Math.log(vocabulary)
+  const passes: Pass[] = []
+  let pending: { data: readonly Datum[]; loss: Loss } | null = null
+  const notHere = () => Promise.reject(new Error('the uniform model has no weights'))
+
+  const trainer: Trainer = {
+    forwardBackward(data, loss) {
+      pending = { data, loss }
+      let total = 0
+      for (const { input, weights, advantages, logprobs } of data) {
+        input.forEach((_, t) => {
+          if (loss.kind === 'cross_entropy') total -= (weights?.[t] ?? 1) * logprob
+          else total -= Math.exp(logprob - (logprobs?.[t] ?? 0)) * (advantages?.[t] ?? 0)
+        })
+      }
+      const tokens = data.reduce((sum, { input }) => sum + input.length, 0)
+      const result = { loss: total, logprobs: data.map(({ input }) => input.map(() => logprob)) }
+      return Promise.resolve({ ...result, tokens: { data: tokens, computed: tokens } })
+    },
+    optimStep(adam) {
+      if (pending) passes.push({ ...pending, adam })
+      pending = null
+      return Promise.resolve({ gradNorm: 2, step: passes.length })
+    },
+    saveState: notHere,
+    loadState: notHere,
+    saveWeights: notHere,
+    loadWeights: notHere,
+    publish: notHere,
+  }
+  return { trainer, passes }
+}
