@@ -8,6 +8,7 @@ import {
   type SampledSequence,
   type SampleRequest,
   type Sampler,
+  seedOf,
   VersionId,
 } from '../../src/core/index.ts'
 import { present } from '../../src/errors/index.ts'
@@ -27,21 +28,20 @@ export interface ScriptedModel {
 
 const END = 0
 
-/** Words and the white space between them, as token ids; lossless. Ids are given out as words turn up. */
+/** Words and the white space between them, as token ids: lossless, and the same in every model. */
 class Words {
-  readonly #pieces = ['<end>']
-  readonly #ids = new Map<string, number>()
+  readonly #pieces = new Map<number, string>()
 
   encode(text: string): number[] {
     return (text.match(/\s+|\S+/g) ?? []).map((piece) => {
-      const id = this.#ids.get(piece) ?? this.#pieces.push(piece) - 1
-      this.#ids.set(piece, id)
+      const id = 1 + seedOf(piece)
+      this.#pieces.set(id, piece)
       return id
     })
   }
 
   decode(tokens: readonly number[]): string {
-    return tokens.map((token) => (token === END ? '' : this.#pieces[token])).join('')
+    return tokens.map((token) => this.#pieces.get(token) ?? '').join('')
   }
 }
 
@@ -130,7 +130,7 @@ export function scriptedModel(script: Script, { contextLength = 4096 } = {}): Sc
   const requests: SampleRequest[] = []
 
   const sampler: Sampler = {
-    capabilities: { model: 'scripted', vocabularySize: 1 << 16, contextLength, deterministic: true },
+    capabilities: { model: 'scripted', vocabularySize: 2 ** 32 + 1, contextLength, deterministic: true },
     async sample(request) {
       requests.push(request)
       const { prompt, params, signal } = request
