@@ -23,17 +23,20 @@ export interface TinyTask {
 export function tinyJob() {
   const documents = fruits.map((fruit) => ({ id: fruit, title: fruit, lines: [`colour ${colours[fruit]}`] }))
   const splits = Object.entries(tinySplits) as [Split, number][]
+  const numbers = rng('tiny-job').shuffle(Array.from({ length: 100 }, (_, i) => i + 100))
   const tasks = splits.flatMap(([split, count]) =>
-    Array.from({ length: count }, (_, i): TinyTask => {
+    numbers.splice(0, count).map((number, i): TinyTask => {
       const fruit = fruits[i % fruits.length] as Fruit
-      return { id: `${split}-${i}`, instruction: `${split} ${i} colour of ${fruit}`, answer: colours[fruit], split }
+      return { id: `${split}-${i}`, instruction: `${number} colour of ${fruit}`, answer: colours[fruit], split }
     }),
   )
-  const demonstrations = fruits.map((fruit, i) => ({ messages: demonstrationOf(fruit, i) }))
+  const demonstrations = numbers.slice(0, 12).map((number, i) => ({
+    messages: demonstrationOf(fruits[i % fruits.length] as Fruit, number),
+  }))
   return { documents, tasks, demonstrations }
 }
 
-function demonstrationOf(fruit: Fruit, i: number): Message[] {
+function demonstrationOf(fruit: Fruit, number: number): Message[] {
   const call = (name: string, key: string, value: string): Message => ({
     role: 'assistant',
     content: '',
@@ -41,7 +44,7 @@ function demonstrationOf(fruit: Fruit, i: number): Message[] {
   })
   const result = (name: string, content: string): Message => ({ role: 'tool', name, content })
   return [
-    { role: 'user', content: `train ${i} colour of ${fruit}` },
+    { role: 'user', content: `${number} colour of ${fruit}` },
     call('search', 'query', fruit),
     result('search', fruit),
     call('open', 'title', fruit),
@@ -52,11 +55,7 @@ function demonstrationOf(fruit: Fruit, i: number): Message[] {
 }
 
 /** The words of the job, each a token of its model. */
-const words = [
-  ...fruits,
-  ...Object.values(colours),
-  ...['search', 'open', 'answer', 'colour', 'of', 'train', 'validation', 'holdout'],
-]
+const words = [...fruits, ...Object.values(colours), ...['search', 'open', 'answer', 'colour', 'of']]
 
 /** The files of a tiny job. */
 export interface TinyFiles {
@@ -95,11 +94,11 @@ function tinyConfig({ model, corpus, tasks, demonstrations }: TinyFiles) {
     model,
     environment: { corpus, tasks },
     demonstrations,
-    adapter: { rank: 8, alpha: 16 },
-    prime: { learningRate: 3e-2, batchSize: 4 },
-    policy: { learningRate: 1e-2, warmupUpdates: 0, minibatches: 1 },
+    adapter: { rank: 16, alpha: 32 },
+    prime: { learningRate: 6e-3, batchSize: 4 },
+    policy: { learningRate: 3e-3, warmupUpdates: 0 },
     episode: { turns: 4, tokensPerTurn: 6 },
-    schedule: { primePasses: 4, updates: 6, tasks: 8, attempts: 4, concurrency: 32, validateEvery: 2 },
+    schedule: { primePasses: 12, updates: 6, tasks: 8, attempts: 6, concurrency: 48, validateEvery: 2 },
   }
 }
 
