@@ -7,6 +7,12 @@ const rememberedBlocks = 2 ** 16
 /** Sampled tokens assumed for a job before any job has ended. */
 const firstGuess = 16
 
+/**
+ * How much a job's own work counts against the work that waits before it. Above 1, work that one worker need not do is
+ * avoided even if another would be done a little sooner: it would delay the jobs behind.
+ */
+const thrift = 2
+
 /** A job's place: which worker, and the load it adds there until {@link PrefixRouter.release}. */
 export interface Placement {
   readonly worker: number
@@ -38,8 +44,8 @@ export class PrefixRouter {
       }
     })
     const costs = known.map((tokens) => prompt.length - tokens + Math.min(maxTokens, this.#averageSampled))
-    const totals = costs.map((cost, worker) => cost + (this.#loads[worker] as number))
-    const worker = totals.indexOf(Math.min(...totals))
+    const delays = costs.map((cost, worker) => (this.#loads[worker] as number) + thrift * cost)
+    const worker = delays.indexOf(Math.min(...delays))
     const cost = costs[worker] as number
     this.#loads[worker] = (this.#loads[worker] as number) + cost
     this.#remember(hashes, worker)

@@ -1,0 +1,234 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AdapterRef, SampledSequence } from '../../core/sampler.ts'
+import type { Datum, Loss } from '../../core/trainer.ts'
+import type { ModelService } from '../../core/model-service.ts'
+import { present } from '../../errors/index.ts'
+
+/** What the suite needs of an implementation: sampler and trainer over one base model of at least 16 tokens. */
+export type ConformingEngine = Pick<ModelService, 'sampler' | 'trainer' | 'loadAdapter' | 'close'>
+
+/** How far a log-probability may be off between trainer and sampler (invariant 2). */
+const tolerance = 1e-4
+
+const lora = { kind: 'lora', rank: 4, alpha: 8 } as const
+const prompt = [1, 2, 3, 4, 5, 6]
+const noPolicyInputs = { cross_entropy: false, importance_sampling: true, ppo: true, cispo: true } as const
+
+/** The sampled tokens as a datum: everything else has weight and advantage 0. */
+function datumOf(
+  tokens: readonly number[],
+  { tokens: sampled, behaviourLogprobs }: SampledSequence,
+  advantage = 1,
+): Datum {
+  const all = [...tokens, ...sampled]
+  const at = (values: readonly number[]) => [...tokens.slice(1).map(() => 0), ...values]
+  return {
+    input: all.slice(0, -1),
+    target: all.slice(1),
+    weights: at(sampled.map(() => 1)),
+    logprobs: at(behaviourLogprobs),
+    advantages: at(sampled.map(() => advantage)),
+  }
+}
+
+/**
+ * What every Sampler with the Trainer beside it must hold, whatever runs it. `open` starts a fresh engine; the suite
+ * closes it.
+ */
+export function describeEngineConformance(name: string, open: () => Promise<ConformingEngine>): void {
+  describe(`${name}: a sampler and the trainer beside it`, () => {
+    let engine: ConformingEngine
+    beforeAll(async () => {
+      engine = await open()
+    }, 120_000)
+    afterAll(() => engine.close())
+
+    const sample = (adapter: AdapterRef | null, seed: number, temperature = 1, maxTokens = 16) =>
+      engine.sampler.sample({ prompt, adapter, samples: 4, params: { maxTokens, temperature, seed } })
+    const greedy = async (adapter: AdapterRef | null) => {
+      const [sequence] = await engine.sampler.sample({ prompt, adapter, params: { maxTokens: 12, temperature: 0 } })
+      return present(sequence, 'the sequence')
+    }
+    /** A trainer whose weights differ from the base. */
+    const trained = async (steps: number, seed = 1) => {
+      const trainer = await engine.trainer(lora, seed)
+      for (let step = 0; step < steps; step++) {
+        await trainer.forwardBackward([{ input: prompt, target: [7, 8, 9, 10, 11, 12] }], { kind: 'cross_entropy' })
+        await trainer.optimStep({ learningRate: 0.02 })
+      }
+      return trainer
+    }
+
+    it.each([1, 0.8, 1.3])('samples on policy at temperature %d: every ratio is 1 ± 1e-4', async (temperature) => {
+      const trainer = await trained(3)
+      const samples = await sample(await trainer.publish(), 1, temperature)
+      const data = samples.map((sequence) => datumOf(prompt, sequence))
+      const { logprobs } = await trainer.forwardBackward(data, { kind: 'importance_sampling', temperature })
+      samples.forEach(({ behaviourLogprobs }, index) => {
+        const ofTrainer = (logprobs[index] ?? []).slice(prompt.length - 1)
+        expect(ofTrainer).toHaveLength(behaviourLogprobs.length)
+        ofTrainer.forEach((logprob, i) =>
+          expect(Math.abs(Math.exp(logprob - Number(behaviourLogprobs[i])) - 1)).toBeLessThan(tolerance),
+        )
+      })
+    })
+
+    it('reports log-probabilities at temperature 1 whatever it samples at', async () => {
+      const trainer = await trained(1)
+      const samples = await sample(await trainer.publish(), 5, 0.6)
+      const { logprobs } = await trainer.forwardBackward(
+        samples.map((sequence) => datumOf(prompt, sequence)),
+        { kind: 'cross_entropy' },
+      )
+      samples.forEach((sequence, index) => {
+        const ofTrainer = (logprobs[index] ?? []).slice(prompt.length - 1)
+        ofTrainer.forEach((logprob, i) =>
+          expect(Math.abs(logprob - Number(sequence.logprobs[i]))).toBeLessThan(tolerance),
+        )
+      })
+    })
+
+    it('publishes a fresh adapter that is the base model', async () => {
+      const trainer = await engine.trainer(lora, 3)
+      expect(await greedy(await trainer.publish())).toEqual(await greedy(null))
+    })
+
+    it('keeps what a reference means when training goes on (invariant 11)', async () => {
+      const base = await greedy(null)
+      const trainer = await trained(2)
+      const first = await trainer.publish()
+      const before = await greedy(first)
+      await trainer.forwardBackward([{ input: prompt, target: [9, 9, 9, 9, 9, 9] }], { kind: 'cross_entropy' })
+      await trainer.optimStep({ learningRate: 0.05 })
+      const second = await trainer.publish()
+      expect(second.id).not.toBe(first.id)
+      const [again, after, stillBase] = await Promise.all([greedy(first), greedy(second), greedy(null)])
+      expect(again.tokens).toEqual(before.tokens)
+      again.logprobs.forEach((logprob, i) => expect(logprob).toBeCloseTo(Number(before.logprobs[i]), 4))
+      expect(after.logprobs).not.toEqual(before.logprobs)
+      expect(stillBase.tokens).toEqual(base.tokens)
+    })
+
+    it('learns what it is trained on', async () => {
+      const trainer = await trained(30)
+      const sequence = await engine.sampler.sample({
+        prompt: prompt.slice(0, 1),
+        adapter: await trainer.publish(),
+        params: { maxTokens: 1, temperature: 0 },
+      })
+      expect(sequence[0]?.tokens).toEqual([7])
+    })
+
+    it('goes on from a saved state as if nothing had happened', async () => {
+      const step = async (trainer: Awaited<ReturnType<typeof trained>>) => {
+        const { loss } = await trainer.forwardBackward([{ input: prompt, target: prompt.map((token) => token + 1) }], {
+          kind: 'cross_entropy',
+        })
+        return { loss, ...(await trainer.optimStep({ learningRate: 0.01 })) }
+      }
+      const original = await trained(3)
+      const state = await original.saveState()
+      const restored = await engine.trainer(lora, 99)
+      await restored.loadState(state)
+      for (let i = 0; i < 3; i++) {
+        const [expected, found] = [await step(original), await step(restored)]
+        expect(found.step).toBe(expected.step)
+        expect(found.loss).toBeCloseTo(expected.loss, 4)
+        expect(found.gradNorm / expected.gradNorm).toBeCloseTo(1, 3)
+      }
+    })
+
+    it('round-trips weights through bytes: to the sampler, and to another trainer', async () => {
+      const trainer = await trained(3)
+      const bytes = await trainer.saveWeights()
+      const loaded = await greedy(await engine.loadAdapter(bytes))
+      const published = await greedy(await trainer.publish())
+      expect(loaded).toEqual(published)
+      const other = await engine.trainer(lora, 50)
+      await other.loadWeights(bytes)
+      expect(await greedy(await other.publish())).toEqual(published)
+      expect(await other.saveWeights()).toEqual(bytes)
+    })
+
+    it.each(Object.entries(noPolicyInputs))('%s validates its inputs', async (kind, needsPolicy) => {
+      const trainer = await engine.trainer(lora, 1)
+      const datum = { input: [1, 2, 3], target: [2, 3, 4] }
+      const run = (one: Datum) => trainer.forwardBackward([one], { kind } as Loss)
+      const complete = { ...datum, logprobs: [-1, -1, -1], advantages: [1, 1, 1] }
+      await expect(run(complete)).resolves.toMatchObject({ tokens: { data: 3 } })
+      if (needsPolicy) {
+        await expect(run(datum)).rejects.toMatchObject({ code: expect.stringMatching(/^model\//) })
+        await expect(run({ ...datum, logprobs: [-1, -1, -1] })).rejects.toMatchObject({ hint: expect.any(String) })
+      }
+      await expect(run({ ...complete, target: [2, 3] })).rejects.toThrow(/target/)
+      await expect(run({ ...complete, weights: [1] })).rejects.toThrow(/weights/)
+      await expect(run({ ...complete, input: [1, -2, 3] })).rejects.toThrow(/-2/)
+    })
+
+    it('returns as many independent continuations as asked for, one entry a token', async () => {
+      const samples = await sample(null, 11)
+      expect(samples).toHaveLength(4)
+      for (const { tokens, logprobs, behaviourLogprobs, stopReason } of samples) {
+        expect(logprobs).toHaveLength(tokens.length)
+        expect(behaviourLogprobs).toHaveLength(tokens.length)
+        expect(stopReason).toBe('length')
+      }
+      expect(new Set(samples.map(({ tokens }) => tokens.join())).size).toBeGreaterThan(1)
+    })
+
+    it('gives greedy sequences a behaviour log-probability of 0', async () => {
+      const { behaviourLogprobs, logprobs } = await greedy(null)
+      expect(behaviourLogprobs.every((logprob) => logprob === 0)).toBe(true)
+      expect(logprobs.every((logprob) => logprob < 0)).toBe(true)
+    })
+
+    it('ends after a stop token, which is part of the result', async () => {
+      const { tokens } = await greedy(null)
+      const stop = present(tokens[3], 'a fourth token')
+      const [stopped] = await engine.sampler.sample({
+        prompt,
+        adapter: null,
+        params: { maxTokens: 12, temperature: 0, stopTokens: [stop] },
+      })
+      expect(stopped?.stopReason).toBe('stop')
+      expect(stopped?.tokens).toEqual(tokens.slice(0, tokens.indexOf(stop) + 1))
+    })
+
+    it('returns the tokens so far when the caller cancels', async () => {
+      const controller = new AbortController()
+      const room = engine.sampler.capabilities.contextLength - prompt.length
+      const request = { prompt, adapter: null, params: { maxTokens: room }, signal: controller.signal }
+      const pending = engine.sampler.sample(request)
+      setTimeout(() => controller.abort(), 5)
+      const [cancelled] = await pending
+      expect(cancelled?.stopReason).toBe('cancelled')
+      expect(cancelled?.logprobs).toHaveLength(Number(cancelled?.tokens.length))
+      const [never] = await engine.sampler.sample(request)
+      expect(never).toMatchObject({ stopReason: 'cancelled', tokens: [] })
+    })
+
+    it('refuses prompts that it cannot continue', async () => {
+      const { vocabularySize, contextLength } = engine.sampler.capabilities
+      const attempt = (tokens: readonly number[]) =>
+        engine.sampler.sample({ prompt: tokens, adapter: null, params: { maxTokens: 1 } })
+      await expect(attempt([])).rejects.toThrow(/empty/)
+      await expect(attempt([1, vocabularySize])).rejects.toThrow(String(vocabularySize))
+      await expect(attempt([1, -1])).rejects.toThrow(/-1/)
+      await expect(attempt(Array(contextLength + 1).fill(1))).rejects.toThrow(String(contextLength))
+      await expect(engine.sampler.sample({ prompt, adapter: null, params: { maxTokens: 0 } })).rejects.toMatchObject({
+        code: expect.stringMatching(/^model\//),
+      })
+    })
+
+    it('forgets an adapter after the requests that use it', async () => {
+      const trainer = await trained(1)
+      const adapter = await trainer.publish()
+      const expected = await greedy(adapter)
+      const pending = greedy(adapter)
+      await engine.sampler.unload(adapter)
+      expect((await pending).tokens).toEqual(expected.tokens)
+      await expect(greedy(adapter)).rejects.toMatchObject({ code: expect.stringMatching(/^model\//) })
+      await expect(engine.sampler.unload(adapter)).rejects.toThrow()
+    })
+  })
+}

@@ -1,0 +1,132 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { AdapterRef } from '../../core/sampler.ts'
+import { recorded, recordedModel } from '../../../test/support/recorded.ts'
+import { describeEngineConformance } from './engine.conformance.ts'
+import { type EmbeddedEngine, type EmbeddedEngineOptions, openEmbeddedEngine } from './engine.ts'
+import type { LlamaConfig } from './llama/config.ts'
+
+const config = { ...(recorded('llama') as { config: LlamaConfig }).config, maxPositions: 2048 }
+const model = recordedModel(config)
+
+/** Every token is a letter; 26 and up are two letters. */
+const letters = (token: number) =>
+  token < 26 ? String.fromCharCode(97 + token) : `${letters(token - 26)}${letters((token * 7) % 26)}`
+const decode = (tokens: readonly number[]) => tokens.map(letters).join('')
+
+const open = (options: Partial<EmbeddedEngineOptions> = {}) => openEmbeddedEngine({ model, decode, ...options })
+
+const conforming = async (options: Partial<EmbeddedEngineOptions>) => {
+  const engine = await open(options)
+  return {
+    ...engine,
+    trainer: (method: Parameters<typeof engine.trainer>[0]['method'], seed: number) => engine.trainer({ method, seed }),
+  }
+}
+
+describeEngineConformance('the embedded engine', () => conforming({ workers: 1, threadsPerWorker: 1 }))
+describeEngineConformance('two workers', () => conforming({ workers: 2, threadsPerWorker: 1 }))
+describeEngineConformance('the deterministic engine', () => conforming({ deterministic: true }))
+
+describe('the embedded engine', () => {
+  let engine: EmbeddedEngine
+  beforeAll(async () => {
+    engine = await open({ workers: 2, threadsPerWorker: 1 })
+  })
+  afterAll(() => engine.close())
+
+  const sample = async (params: { stop?: string[]; seed?: number; maxTokens?: number }) => {
+    const [sequence] = await engine.sampler.sample({
+      prompt: [1, 2, 3],
+      adapter: null,
+      params: { maxTokens: 40, seed: 4, ...params },
+    })
+    return sequence!
+  }
+
+  it('stops at a string that several tokens spell, and keeps the tokens that complete it', async () => {
+    const free = await sample({})
+    const text = decode(free.tokens)
+    for (const from of [0, 3, 10, 21]) {
+      const stop = text.slice(from, from + 5)
+      const stopped = await sample({ stop: [stop, 'never there'] })
+      expect(stopped.stopReason).toBe('stop')
+      expect(decode(stopped.tokens)).toContain(stop)
+      expect(decode(stopped.tokens.slice(0, -1))).not.toContain(stop)
+      expect(stopped.tokens).toEqual(free.tokens.slice(0, stopped.tokens.length))
+    }
+  })
+
+  it('samples the same when a stop string nearly appears again and again', async () => {
+    const free = await sample({})
+    const nearly = await sample({ stop: ['aaaaaaaa', 'eeeeeeee', 'zzzzzzzz'] })
+    expect(nearly).toEqual({ ...free, logprobs: nearly.logprobs, behaviourLogprobs: nearly.behaviourLogprobs })
+    nearly.logprobs.forEach((logprob, i) => expect(logprob).toBeCloseTo(free.logprobs[i]!, 4))
+  })
+
+  it('publishes fully trained weights as an adapter beside the base', async () => {
+    const trainer = await engine.trainer({ method: { kind: 'full' }, seed: 1 })
+    for (let step = 0; step < 40; step++) {
+      await trainer.forwardBackward([{ input: [1], target: [7] }], { kind: 'cross_entropy' })
+      await trainer.optimStep({ learningRate: 0.01 })
+    }
+    const tuned = await trainer.publish()
+    const greedy = (adapter: AdapterRef | null) =>
+      engine.sampler.sample({ prompt: [1], adapter, params: { maxTokens: 1, temperature: 0 } })
+    const [[before], [after]] = await Promise.all([greedy(null), greedy(tuned)])
+    expect(after!.tokens).toEqual([7])
+    expect(after!.logprobs[0]).not.toBeCloseTo(before!.logprobs[0]!, 4)
+  })
+
+  it('does not block the event loop while it samples', async () => {
+    let turns = 0
+    const interval = setInterval(() => turns++, 1)
+    await engine.sampler.sample({ prompt: [1, 2], adapter: null, samples: 16, params: { maxTokens: 300 } })
+    clearInterval(interval)
+    expect(turns).toBeGreaterThan(10)
+  })
+
+  it('refuses a LoRA that it cannot train', async () => {
+    const method = { kind: 'lora', rank: 4, alpha: 8, targets: ['q', 'query'] } as const
+    await expect(engine.trainer({ method, seed: 1 })).rejects.toMatchObject({ code: 'model/invalid-lora' })
+  })
+
+  it('refuses an adapter of another model', async () => {
+    const other = await open({ model: recordedModel({ ...config, hiddenSize: 20 }), workers: 1 })
+    const trainer = await other.trainer({ method: { kind: 'lora', rank: 2, alpha: 2 }, seed: 1 })
+    const bytes = await trainer.saveWeights()
+    await other.close()
+    await expect(engine.loadAdapter(bytes)).rejects.toMatchObject({ code: expect.stringMatching(/^model\//) })
+  })
+})
+
+describe('a deterministic engine', () => {
+  it('repeats bit for bit, whatever runs beside a request', async () => {
+    const request = (seed: number) => ({
+      prompt: [3, 1, 4, 1, 5],
+      adapter: null,
+      samples: 3,
+      params: { maxTokens: 20, seed },
+    })
+    const first = await open({ deterministic: true })
+    const alone = await first.sampler.sample(request(7))
+    await first.close()
+    const second = await open({ deterministic: true })
+    const [, together] = await Promise.all([3, 7, 9].map((seed) => second.sampler.sample(request(seed))))
+    expect(together).toEqual(alone)
+    expect(second.sampler.capabilities.deterministic).toBe(true)
+    await second.close()
+  })
+})
+
+describe('an engine that ends', () => {
+  it('rejects what is under way, and what comes after', async () => {
+    const engine = await open({ workers: 1 })
+    const request = { prompt: [1], adapter: null, params: { maxTokens: 2000 } }
+    const outcome = expect(engine.sampler.sample(request)).rejects.toMatchObject({ code: 'model/engine-closed' })
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    await engine.close()
+    await outcome
+    await expect(engine.sampler.sample(request)).rejects.toMatchObject({ code: 'model/engine-closed' })
+    await expect(engine.close()).resolves.toBeUndefined()
+  })
+})
