@@ -10,8 +10,8 @@ export const LearnConfig = z.strictObject({
   agent: z.string().default('librarian'),
   /** `minimind2-small`, or the path of a Hugging Face folder. */
   model: z.string().default('minimind2-small'),
-  /** How calls are written: the compact one-line form, or the model's own chat template. */
-  dialect: z.enum(['compact', 'template']).default('compact'),
+  /** How conversations are laid out: the compact one-line form, or the model's own chat template. */
+  renderer: z.enum(['compact', 'template']).default('compact'),
   environment: z
     .strictObject({
       /** `mdn`, or the path of a JSONL file of documents. */

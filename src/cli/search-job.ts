@@ -64,7 +64,10 @@ async function mdnJob(
   countTokens: (text: string) => number,
 ): Promise<SearchJob> {
   const { tiers = ['single-hop'], maxTitleTokens } = config.environment
-  const { environment, tasks } = loadMdn({ maxTitleLength: maxTitleTokens, titleLength: countTokens })
+  const { environment, tasks } = loadMdn({
+    maxTitleLength: maxTitleTokens,
+    titleLength: (title) => countTokens(` ${title}`),
+  })
   const learned = tasks.train.filter(({ tier }) => tier !== undefined && tiers.includes(tier))
   const source = rollouts(environment, [...learned, ...tasks.validation, ...tasks.holdout])
 

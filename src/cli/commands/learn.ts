@@ -6,7 +6,7 @@ import { verify } from '../../environment/search/index.ts'
 import { InputError } from '../../errors/index.ts'
 import { pairedGate } from '../../gate/index.ts'
 import { learn, type LearnSummary } from '../../learn/index.ts'
-import { openEmbeddedModel } from '../../model/embedded/index.ts'
+import { openEmbeddedModel } from '../../model/index.ts'
 import { policyGradient } from '../../optimize/weights/index.ts'
 import { brokenCalls, noAnswer, repetition, rubric, verifier } from '../../reward/index.ts'
 import { openStore } from '../../store/index.ts'
@@ -60,7 +60,7 @@ async function learnIn(store: Store, plan: Plan, flags: LearnFlags, progress: Pr
   const began = Date.now()
   const { service: model, countTokens } = await openEmbeddedModel({
     reference: config.model,
-    dialect: config.dialect,
+    renderer: config.renderer,
     deterministic,
   })
   try {

@@ -1,0 +1,45 @@
+import type { ModelService } from '../core/index.ts'
+import { type EmbeddedEngineOptions, loadModel, openEmbeddedEngine } from './embedded/index.ts'
+import { type RendererKind, rendererFor } from './renderer/index.ts'
+
+export interface EmbeddedModelOptions
+  extends Pick<EmbeddedEngineOptions, 'workers' | 'threadsPerWorker' | 'deterministic'> {
+  /** A known name (`minimind2-small`), or the path of a Hugging Face folder. */
+  readonly reference: string
+  /** How conversations are laid out. Default `template`: the model's own. */
+  readonly renderer?: RendererKind
+}
+
+/** A model ready to sample, train and talk, in this process. */
+export interface EmbeddedModel {
+  readonly service: ModelService
+  /** Tokens of a text, special spellings read as ordinary characters. */
+  countTokens(text: string): number
+}
+
+/**
+ * Loads a model and starts the embedded engine on it.
+ * @throws ModelNotFoundError, MalformedModelError, UnsupportedModelError when it cannot be loaded.
+ * @throws UnusableTemplateError when it has no chat template that can be used, and one is asked for.
+ */
+export async function openEmbeddedModel({
+  reference,
+  renderer: kind = 'template',
+  ...engineOptions
+}: EmbeddedModelOptions): Promise<EmbeddedModel> {
+  const { weights, tokenizer, ...model } = await loadModel(reference)
+  const renderer = rendererFor({ ...model, tokenizer }, kind)
+  const decode = (tokens: readonly number[]) => tokenizer.decode(tokens)
+  const engine = await openEmbeddedEngine({ ...engineOptions, model: weights, name: model.name, decode })
+  return {
+    service: {
+      base: reference,
+      sampler: engine.sampler,
+      renderer,
+      trainer: (method, seed) => engine.trainer({ method, seed }),
+      loadAdapter: (bytes) => engine.loadAdapter(bytes),
+      close: () => engine.close(),
+    },
+    countTokens: (text) => tokenizer.encode(text).length,
+  }
+}
