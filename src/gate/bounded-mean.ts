@@ -21,7 +21,7 @@ const NEGLIGIBLE = 1e-16
 
 /**
  * p-value of the null hypothesis "the mean is at most `bound`" for an i.i.d. `sample` that is nowhere below `floor`.
- * Relative accuracy about 1e-12, also far in the tail.
+ * Relative error below 1e-9 where p exceeds 1e-15, and growing below: 1e-3 at 1e-60.
  */
 export function meanAbove(sample: readonly number[], floor: number, bound: number): number {
   const distances = distancesFrom(bound, [floor, ...sample])
@@ -45,9 +45,9 @@ export function meanLowerBound(sample: readonly number[], floor: number, alpha: 
   const excess = (bound: number) => Math.max(Math.log(meanAbove(sample, floor, bound) / alpha), -40)
   let [low, atLow] = [floor, -40]
   let [high, atHigh] = [highest, -Math.log(alpha)]
-  // Regula falsi with the Illinois rule: the end that stays counts half the next time.
+  // Regula falsi with the Illinois rule: the end that stays counts half the next time. `low` is rejected at any moment.
   let moved: 'low' | 'high' | null = null
-  while (high - low > tolerance) {
+  for (let i = 0; i < 100 && high - low > tolerance; i++) {
     const guess = low - (atLow * (high - low)) / (atHigh - atLow)
     const middle = Math.min(Math.max(guess, low + tolerance / 2), high - tolerance / 2)
     const value = excess(middle)
@@ -88,7 +88,7 @@ function tail({ value, count }: Distances, from: number, to: number): number {
   slope[value.length] = -1 / saddle
   const scale = 1 / Math.sqrt(curvature)
   let sum = 0.5
-  for (let tau = STEP; ; tau += STEP) {
+  for (let tau = STEP; tau < 100; tau += STEP) {
     const t = scale * Math.sinh(tau)
     let real = 1
     let imaginary = 0

@@ -1,5 +1,5 @@
 import type { PairedOutcome } from '../core/index.ts'
-import type { Guard } from './config.ts'
+import type { GuardLimit } from './config.ts'
 import { GateError } from './errors.ts'
 
 /** Lowest and highest score there is. */
@@ -56,7 +56,11 @@ export function compareScores(outcomes: readonly PairedOutcome[], [low, high]: R
 }
 
 /** By how much each task's guard metric got worse, clipped to the guard's range; tasks without it are left out. */
-export function worsening(outcomes: readonly PairedOutcome[], name: string, { range: [low, high] }: Guard): number[] {
+export function worsening(
+  outcomes: readonly PairedOutcome[],
+  name: string,
+  { range: [low, high] }: GuardLimit,
+): number[] {
   const clip = (value: number) => Math.min(Math.max(value, low), high)
   return outcomes.flatMap(({ guards }) => {
     const before = guards?.baseline[name]
@@ -68,6 +72,11 @@ export function worsening(outcomes: readonly PairedOutcome[], name: string, { ra
 /** +1 where only the candidate's score is missing, −1 where only the baseline's is. */
 export function missingMoreOften(outcomes: readonly PairedOutcome[]): number[] {
   return outcomes.map(({ baseline, candidate }) => Number(candidate === null) - Number(baseline === null))
+}
+
+/** In the order of their task ids: sums of the same numbers are then equal to the last bit. */
+export function inOrder(outcomes: readonly PairedOutcome[]): PairedOutcome[] {
+  return outcomes.toSorted((a, b) => (a.task < b.task ? -1 : 1))
 }
 
 function checkTasks(outcomes: readonly PairedOutcome[]): void {

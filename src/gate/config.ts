@@ -2,20 +2,20 @@ import { z } from 'zod'
 import { GateError } from './errors.ts'
 
 /** A metric per attempt that must not get worse by more than `allowed`; higher is worse. */
-export const Guard = z.strictObject({
+export const GuardLimit = z.strictObject({
   /** How much worse, in the metric's own unit, the candidate's mean may be. */
   allowed: z.number().nonnegative(),
   /** Values outside are clipped to it: the test needs bounds, and one wild attempt must not decide. */
   range: z.tuple([z.number(), z.number()]).refine(([low, high]) => low < high, 'the range must be [low, high]'),
 })
-export type Guard = z.infer<typeof Guard>
+export type GuardLimit = z.infer<typeof GuardLimit>
 
 /** Tasks that were learned before and must not be forgotten. */
-export const Suite = z.strictObject({
+export const SuiteLimit = z.strictObject({
   /** How much lower the candidate's mean score on the suite may be. */
   allowed: z.number().nonnegative(),
 })
-export type Suite = z.infer<typeof Suite>
+export type SuiteLimit = z.infer<typeof SuiteLimit>
 
 export const PairedGateConfig = z
   .strictObject({
@@ -25,8 +25,8 @@ export const PairedGateConfig = z
     alpha: z.number().positive().max(0.25),
     /** Share of tasks that must have a score in both arms. */
     minCoverage: z.number().positive().max(1).default(0.95),
-    guards: z.record(z.string().min(1), Guard).default({}),
-    suites: z.record(z.string().min(1), Suite).default({}),
+    guards: z.record(z.string().min(1), GuardLimit).default({}),
+    suites: z.record(z.string().min(1), SuiteLimit).default({}),
     /** `effect`: the smallest true difference that is worth finding; below it the candidate is held. */
     power: z.strictObject({ effect: z.number() }).optional(),
   })

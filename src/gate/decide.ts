@@ -1,6 +1,6 @@
 import type { GateDecision, HoldoutUse, Json, PairedOutcome } from '../core/index.ts'
 import { meanAbove } from './bounded-mean.ts'
-import { type Comparison, compareScores, missingMoreOften, type RewardRange, worsening } from './comparison.ts'
+import { type Comparison, compareScores, inOrder, missingMoreOften, type RewardRange, worsening } from './comparison.ts'
 import type { PairedGateConfig } from './config.ts'
 import { GateError } from './errors.ts'
 import { boundsOfMean, negated } from './interval.ts'
@@ -55,7 +55,9 @@ interface Rule {
  * @throws GateError when the outcomes are not those of the holdout, a task appears twice, a score is out of range, or
  * the suites are not those of the configuration.
  */
-export function decide(config: PairedGateConfig, { outcomes, suites = {}, use, rewardRange }: GateInput): Verdict {
+export function decide(config: PairedGateConfig, input: GateInput): Verdict {
+  const { suites = {}, use, rewardRange } = input
+  const outcomes = inOrder(input.outcomes)
   checkUse(config, outcomes, use)
   checkSuites(config, suites)
   checkRange(rewardRange)
@@ -166,7 +168,7 @@ function suiteVetoes(
 ): Veto[] {
   return Object.entries(suites).map(([name, outcomes]) => {
     const allowed = config.suites[name]?.allowed ?? 0
-    const scores = compareScores(outcomes, range)
+    const scores = compareScores(inOrder(outcomes), range)
     const pValue = round(meanAbove(negated(scores.high), -scores.span, allowed))
     const interval = boundsOfMean(scores, scores.span, alpha).map(round)
     return {

@@ -1,4 +1,5 @@
 import { contentHash, type GateDecision, type Json, Receipt, type VersionSet } from '../core/index.ts'
+import { inOrder } from './comparison.ts'
 import { parseConfig, type PairedGateConfig } from './config.ts'
 import { decide, type GateInput } from './decide.ts'
 import { ReceiptError } from './errors.ts'
@@ -19,7 +20,6 @@ export interface ReceiptInput extends GateInput {
 export function makeReceipt(config: PairedGateConfig, input: ReceiptInput): Receipt {
   const { agent, baseline, candidate, use, rewardRange } = input
   const { decision, evidence, reasons } = decide(config, input)
-  const inOrder = (outcomes: GateInput['outcomes']) => outcomes.toSorted((a, b) => (a.task < b.task ? -1 : 1))
   const suites = Object.entries(input.suites ?? {}).map(([name, outcomes]) => [name, inOrder(outcomes)])
   const body = asStored({
     gate: { name: PAIRED_GATE, config: { ...config, rewardRange } },
