@@ -25,7 +25,7 @@ export function demonstration(
       continue
     }
     add(spoken ? renderer.extend(shown, true) : renderer.start(shown, tools), false)
-    add(renderer.renderAssistant(message), true)
+    add(renderer.renderAssistant(message, tools), true)
     shown = []
     spoken = true
   }

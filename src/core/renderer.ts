@@ -18,6 +18,6 @@ export interface Renderer {
   /** Reads what the policy sampled. Never throws on model output: calls that cannot be read are `malformedCalls`. */
   parse(tokens: readonly number[], tools: readonly ToolDefinition[]): AssistantMessage
   /** Tokens of an assistant turn as the policy would have had to sample it, its stop included: for demonstrations. */
-  renderAssistant(message: AssistantMessage): readonly number[]
+  renderAssistant(message: AssistantMessage, tools: readonly ToolDefinition[]): readonly number[]
   decode(tokens: readonly number[]): string
 }

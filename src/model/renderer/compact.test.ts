@@ -27,11 +27,11 @@ describe('CompactRenderer', () => {
   it('reads like a terminal session', () => {
     const tokens = [
       renderer.start([user('Which version of edge supports MLGraphBuilder.relu?')], searchTools),
-      renderer.renderAssistant(call('search', { query: 'MLGraphBuilder.relu' })),
+      renderer.renderAssistant(call('search', { query: 'MLGraphBuilder.relu' }), []),
       renderer.extend([tool('MLGraphBuilder.elu\nMLGraphBuilder.relu')], true),
-      renderer.renderAssistant(call('open', { name: 'MLGraphBuilder.relu' })),
+      renderer.renderAssistant(call('open', { name: 'MLGraphBuilder.relu' }), []),
       renderer.extend([tool('chrome 112\nedge 112')], true),
-      renderer.renderAssistant(call('answer', { text: 'edge 112' })),
+      renderer.renderAssistant(call('answer', { text: 'edge 112' }), []),
     ]
     expect(renderer.decode(tokens.flat())).toBe(
       `Which version of edge supports MLGraphBuilder.relu?
@@ -49,7 +49,7 @@ describe('CompactRenderer', () => {
   it('gives a tool name one token, and a document name the same tokens wherever it stands', () => {
     const name = tokenizer.encode(' MLGraphBuilder.relu')
     for (const verb of ['search', 'open', 'answer'])
-      expect(renderer.renderAssistant(call(verb, { text: 'MLGraphBuilder.relu' }))).toEqual([
+      expect(renderer.renderAssistant(call(verb, { text: 'MLGraphBuilder.relu' }), [])).toEqual([
         ...tokenizer.encode(` ${verb}`).slice(0, 1),
         ...name,
         ...tokenizer.encode('\n'),
@@ -116,18 +116,18 @@ describe('CompactRenderer', () => {
 
   it('takes text for content when there are no tools', () => {
     const said: AssistantMessage = { role: 'assistant', content: 'It is 112.' }
-    expect(renderer.parse(renderer.renderAssistant(said), [])).toEqual(said)
+    expect(renderer.parse(renderer.renderAssistant(said, []), [])).toEqual(said)
   })
 
   it('refuses demonstrations that are not one line', () => {
-    expect(() => renderer.renderAssistant({ role: 'assistant', content: 'a\nb' })).toThrow(/several lines/)
-    expect(() => renderer.renderAssistant({ ...call('search', { query: 'a' }), content: 'hm' })).toThrow(
+    expect(() => renderer.renderAssistant({ role: 'assistant', content: 'a\nb' }, [])).toThrow(/several lines/)
+    expect(() => renderer.renderAssistant({ ...call('search', { query: 'a' }), content: 'hm' }, [])).toThrow(
       /more than one/,
     )
   })
 
   it('renders a malformed call as it was sampled', () => {
     const sampled = sample(' find x\n')
-    expect(renderer.decode(renderer.renderAssistant(sampled))).toBe(' find x\n')
+    expect(renderer.decode(renderer.renderAssistant(sampled, []))).toBe(' find x\n')
   })
 })

@@ -48,7 +48,7 @@ export class CompactRenderer implements Renderer {
   }
 
   /** @param tools decide how a call of a tool with several parameters is written; unknown tools' single argument has no key. */
-  renderAssistant(message: AssistantMessage, tools: readonly ToolDefinition[] = []): readonly number[] {
+  renderAssistant(message: AssistantMessage, tools: readonly ToolDefinition[]): readonly number[] {
     return this.#tokenizer.encode(commandLine.write(message, tools))
   }
 

@@ -52,7 +52,7 @@ export function rendererConformance(renderer: Renderer, specialTokens: readonly 
       fc.property(call, (message) => {
         // The escape mark of special tokens is a noncharacter, which texts cannot hold.
         fc.pre(!JSON.stringify(message).includes('\uFDD0'))
-        expect(renderer.parse(renderer.renderAssistant(message), searchTools)).toEqual(message)
+        expect(renderer.parse(renderer.renderAssistant(message, searchTools), searchTools)).toEqual(message)
       }),
     )
   })
@@ -60,7 +60,9 @@ export function rendererConformance(renderer: Renderer, specialTokens: readonly 
   it('ends a rendered turn with a stop token, and only there', () => {
     fc.assert(
       fc.property(call, (message) => {
-        const stops = renderer.renderAssistant(message).map((token) => renderer.stop.tokens.includes(token))
+        const stops = renderer
+          .renderAssistant(message, searchTools)
+          .map((token) => renderer.stop.tokens.includes(token))
         expect(stops.indexOf(true)).toBe(stops.length - 1)
       }),
     )
@@ -75,7 +77,7 @@ export function rendererConformance(renderer: Renderer, specialTokens: readonly 
           const opening: Message[] = [{ role: 'user', content: text }]
           const grown = [...renderer.start(opening, searchTools)]
           for (const [message, results] of turns)
-            grown.push(...renderer.renderAssistant(message), ...renderer.extend(results, true))
+            grown.push(...renderer.renderAssistant(message, searchTools), ...renderer.extend(results, true))
           const whole = renderer.start(
             [...opening, ...turns.flatMap(([message, results]) => [message, ...results])],
             searchTools,

@@ -28,7 +28,7 @@ describe('TemplateRenderer', () => {
   it('renders as the template does', () => {
     const tokens = [
       ...renderer.start([{ role: 'user', content: 'Hello' }], []),
-      ...renderer.renderAssistant({ role: 'assistant', content: 'Hi!' }),
+      ...renderer.renderAssistant({ role: 'assistant', content: 'Hi!' }, searchTools),
       ...renderer.extend([{ role: 'user', content: 'Bye' }], true),
     ]
     expect(renderer.decode(tokens)).toBe(
@@ -68,7 +68,7 @@ describe('TemplateRenderer', () => {
       fc.property(message, (said) => {
         // The escape mark cannot stand in a text, and zod drops a key named __proto__.
         fc.pre(!/\uFDD0|__proto__/.test(JSON.stringify(said)))
-        expect(renderer.parse(renderer.renderAssistant(said), searchTools)).toEqual(said)
+        expect(renderer.parse(renderer.renderAssistant(said, searchTools), searchTools)).toEqual(said)
       }),
     )
   })

@@ -49,7 +49,7 @@ export class TemplateRenderer implements Renderer {
     return this.#dialect.read(this.decode(stopped ? tokens.slice(0, -1) : tokens), tools)
   }
 
-  renderAssistant(message: AssistantMessage): readonly number[] {
+  renderAssistant(message: AssistantMessage, _tools: readonly ToolDefinition[]): readonly number[] {
     const prompt = this.#render([question], [], true)
     const added = appended(prompt, this.#render([question, message], [], false))
     return this.#tokenizer.encodeWithSpecials(added.slice(0, this.#lastStop(added).end))
