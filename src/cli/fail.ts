@@ -4,7 +4,7 @@ import { RatchetError } from '../errors/index.ts'
 /** Tells a person, on standard error, what happened and what to do; a defect shows its stack. */
 export function explainFailure(error: unknown): string {
   if (RatchetError.is(error)) {
-    const { code, message, hint } = error as RatchetError
+    const { code, message, hint } = error
     return `${pc.red('✗')} ${message}\n  ${hint} ${pc.dim(`[${code}]`)}\n`
   }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)

@@ -1,15 +1,38 @@
-import { existsSync, renameSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync } from 'node:fs'
+import { join } from 'node:path'
+import { InputError } from '../errors/index.ts'
+import { LockedStoreError, openStore } from '../store/index.ts'
 
 /**
  * Makes room for an empty store at `folder`: an earlier one is moved aside to the first free of `folder.1`, `folder.2` …
  * @returns where the earlier one went; `null` when there was none.
+ * @throws InputError when the folder holds something else than a store.
+ * @throws LockedStoreError when another process writes it.
  */
-export function moveStoreAside(folder: string): string | null {
-  if (!existsSync(folder)) return null
+export async function moveStoreAside(folder: string): Promise<string | null> {
+  if (!existsSync(folder) || readdirSync(folder).length === 0) return null
+  const path = join(folder, 'ratchet.db')
+  if (!existsSync(path)) {
+    throw new InputError({
+      code: 'input/not-a-store',
+      message: `${folder} holds files, and no store: it is not moved aside.`,
+      hint: 'Name a folder of its own with --store.',
+    })
+  }
+  await refuseWhileWritten(path)
   for (let n = 1; ; n++) {
     const aside = `${folder}.${n}`
     if (existsSync(aside)) continue
     renameSync(folder, aside)
     return aside
+  }
+}
+
+async function refuseWhileWritten(path: string): Promise<void> {
+  try {
+    await (await openStore({ path })).close()
+  } catch (error) {
+    // A store that cannot be used may be moved aside; one that is in use may not.
+    if (error instanceof LockedStoreError) throw error
   }
 }

@@ -1,5 +1,5 @@
 import pc from 'picocolors'
-import { type Message, type ModelService, type Store, type Task, VersionId } from '../core/index.ts'
+import { type Json, type Message, type ModelService, type Store, type Task, VersionId } from '../core/index.ts'
 import { Registry } from '../release/index.ts'
 import { ask } from './fresh-questions.ts'
 import type { LearnConfig } from './learn-config.ts'
@@ -38,6 +38,9 @@ function freshTasks(holdout: readonly Task[], tier: string | undefined, used: nu
   return ofTier.slice(used, used + 3)
 }
 
+/** A call's argument as a person reads it. */
+const written = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
 /** A message as lines for the terminal; control characters of model output never reach it. */
 function shown(message: Message): readonly string[] {
   // eslint-disable-next-line no-control-regex
@@ -46,7 +49,7 @@ function shown(message: Message): readonly string[] {
     case 'assistant':
       return [
         ...(message.toolCalls ?? []).map((call) =>
-          pc.cyan(`› ${call.name} ${clean(Object.values(call.arguments).join(' '))}`),
+          pc.cyan(`› ${call.name} ${clean(Object.values(call.arguments).map(written).join(' '))}`),
         ),
         ...(message.malformedCalls ?? []).map(({ text }) => pc.red(`› ${clean(text)}`)),
       ]

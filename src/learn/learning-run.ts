@@ -16,7 +16,7 @@ import {
   type VersionId,
 } from '../core/index.ts'
 import { present } from '../errors/index.ts'
-import { Registry } from '../release/index.ts'
+import type { Registry } from '../release/index.ts'
 import { LearnError } from './errors.ts'
 import type { LearnEvent } from './events.ts'
 import type { LearnOptions } from './options.ts'

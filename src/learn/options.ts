@@ -1,4 +1,4 @@
-import type { Agent, EpisodeBudget } from '../agent/index.ts'
+import type { EpisodeBudget } from '../agent/index.ts'
 import type {
   Clock,
   CreditEstimator,

@@ -55,7 +55,7 @@ function demonstrationOf(fruit: Fruit, number: number): Message[] {
 }
 
 /** The words of the job, each a token of its model. */
-const words = [...fruits, ...Object.values(colours), ...['search', 'open', 'answer', 'colour', 'of']]
+const words = [...fruits, ...Object.values(colours), 'search', 'open', 'answer', 'colour', 'of']
 
 /** The files of a tiny job. */
 export interface TinyFiles {

@@ -1,9 +1,10 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import pc from 'picocolors'
-import { ReleaseId, type Store } from '../../core/index.ts'
+import type { ReleaseId, Store } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
 import { Registry } from '../../release/index.ts'
-import { openStore } from '../../store/index.ts'
+import { MissingStoreError, openStore } from '../../store/index.ts'
 
 export interface StoreFlags {
   /** Folder of the store. */
@@ -15,7 +16,9 @@ export interface StoreFlags {
 const when = (at: number) => new Date(at).toISOString().slice(0, 16).replace('T', ' ')
 
 async function withStore(flags: StoreFlags, readonly: boolean, work: (store: Store) => Promise<void>): Promise<void> {
-  const store = await openStore({ path: join(flags.store, 'ratchet.db'), readonly })
+  const path = join(flags.store, 'ratchet.db')
+  if (!existsSync(path)) throw new MissingStoreError(path)
+  const store = await openStore({ path, readonly })
   try {
     await work(store)
   } finally {
@@ -67,8 +70,7 @@ export function rollbackCommand(release: string | undefined, flags: StoreFlags):
   return withStore(flags, false, async (store) => {
     const registry = new Registry(store)
     const agent = flags.agent ?? (await onlyAgent(store))
-    const to = release === undefined ? undefined : ReleaseId.parse(release)
-    const back = await registry.rollback(agent, to)
+    const back = await registry.rollback(agent, release as ReleaseId | undefined)
     if (flags.json) process.stdout.write(`${JSON.stringify(back)}\n`)
     else process.stdout.write(`${pc.green('✓')} ${agent} serves ${back.id} again.\n`)
   })

@@ -1,0 +1,109 @@
+import { isDeepStrictEqual } from 'node:util'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseInput, type Run, type RunId, type Store } from '../core/index.ts'
+import { InputError } from '../errors/index.ts'
+import { openStore } from '../store/index.ts'
+import { LearnConfig } from './learn-config.ts'
+
+export interface LearnFlags {
+  /** Folder of the store. */
+  readonly store: string
+  readonly newStore?: boolean
+  readonly config?: string
+  readonly seed?: number
+  readonly json?: boolean
+  readonly control?: boolean
+  readonly deterministic?: boolean
+  /** A run's id; true for the latest that did not complete. */
+  readonly resume?: string | true
+}
+
+/** What decides a run, kept with it so that `--resume` needs no other flag. */
+export interface Plan {
+  readonly config: LearnConfig
+  readonly seed: number
+  readonly control: boolean
+  readonly deterministic: boolean
+  readonly resume: RunId | null
+}
+
+/**
+ * Reads from the flags, or from the run to resume, what is to be done. Writes nothing.
+ * @throws InputError when the configuration is not valid, there is no run to resume, or it was begun otherwise.
+ */
+export async function planOf(flags: LearnFlags): Promise<Plan> {
+  const config = flags.config === undefined ? undefined : await readConfig(flags.config)
+  if (flags.resume !== undefined) return resumedPlan(flags, flags.resume, config)
+  const { seed = 0, control = false, deterministic = false } = flags
+  return {
+    config: config ?? parseInput(LearnConfig, {}, 'the configuration'),
+    seed,
+    control,
+    deterministic,
+    resume: null,
+  }
+}
+
+async function readConfig(path: string): Promise<LearnConfig> {
+  let given: unknown
+  try {
+    given = JSON.parse(await readFile(path, 'utf8'))
+  } catch (cause) {
+    throw new InputError({
+      code: 'input/unreadable-config',
+      message: `The configuration file ${path} ${cause instanceof SyntaxError ? 'is not JSON' : 'cannot be read'}.`,
+      hint: 'Give the path of a JSON file; docs/learn.md lists its keys.',
+      cause,
+    })
+  }
+  return parseInput(LearnConfig, given, path)
+}
+
+async function resumedPlan(flags: LearnFlags, resume: string | true, config: LearnConfig | undefined): Promise<Plan> {
+  const store = await openStore({ path: join(flags.store, 'ratchet.db'), readonly: true })
+  let run: Run
+  try {
+    run = await unfinishedRun(resume, store)
+  } finally {
+    await store.close()
+  }
+  const kept = run.config as { readonly learn?: unknown; readonly control?: unknown; readonly deterministic?: unknown }
+  const plan: Plan = {
+    config: parseInput(LearnConfig, kept.learn, `the configuration of ${run.id}`),
+    seed: run.seed,
+    control: kept.control === true,
+    deterministic: kept.deterministic === true,
+    resume: run.id,
+  }
+  const differs: Readonly<Record<string, boolean>> = {
+    '--new-store': flags.newStore === true,
+    '--config': config !== undefined && !isDeepStrictEqual(config, plan.config),
+    '--seed': flags.seed !== undefined && flags.seed !== plan.seed,
+    '--control': flags.control === true && !plan.control,
+    '--deterministic': flags.deterministic === true && !plan.deterministic,
+  }
+  const [flag] = Object.entries(differs).flatMap(([name, does]) => (does ? [name] : []))
+  if (flag === undefined) return plan
+  throw new InputError({
+    code: 'input/resume-differs',
+    message: `Run ${run.id} did not begin with this ${flag}.`,
+    hint: `Leave ${flag} out: a run resumes with everything that it began with.`,
+  })
+}
+
+async function unfinishedRun(resume: string | true, store: Store): Promise<Run> {
+  const run =
+    resume === true
+      ? (await store.runs.list({ limit: 100 })).find(({ status }) => status !== 'completed')
+      : await store.runs.get(resume as RunId)
+  if (run && run.status !== 'completed') return run
+  throw new InputError({
+    code: 'input/no-run-to-resume',
+    message:
+      resume === true
+        ? 'Every run in this store has completed.'
+        : `${run ? `Run "${resume}" has completed` : `There is no run "${resume}" in this store`}.`,
+    hint: 'List the runs with `ratchet runs`, or start one with `ratchet learn`.',
+  })
+}
