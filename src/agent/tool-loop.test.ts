@@ -64,10 +64,12 @@ describe('stop reasons', () => {
   })
 
   it('context-length: what the sampler can read is not exceeded', async () => {
-    const trajectory = await attempt(look, { contextLength: 64, ...budget({ tokensPerTurn: 8 }) })
-    expect(trajectory.stopReason).toBe('context-length')
-    expect(trajectory.steps.length).toBeGreaterThan(0)
-    expect((await attempt(look, { contextLength: 4 })).steps).toEqual([])
+    const opening = (await attempt(look)).nodes[0]?.spans[0]?.tokens.length ?? 0
+    const within = (contextLength: number) => attempt(look, { contextLength, ...budget({ tokensPerTurn: 8 }) })
+    const barely = await within(opening + 8)
+    expect([barely.stopReason, barely.steps.length]).toEqual(['context-length', 1])
+    const none = await within(opening + 7)
+    expect([none.stopReason, none.steps.length]).toEqual(['context-length', 0])
   })
 
   it('time-budget: no policy call begins after the deadline', async () => {

@@ -60,6 +60,9 @@ describe('order and names', () => {
     expect(new Set(first).size).toBe(12)
     expect(await seeds('b0', 12)).toEqual(first)
     expect(await seeds('b1', 1)).not.toEqual(first)
+    const keyed = await batch(expert, { attempts: 3, batch: 'b1', seedKey: 'b0' })
+    expect(keyed.map(({ seed }) => seed)).toEqual(first)
+    expect(keyed[0]?.id).toBe('b1/ant/0')
   })
 
   it('repeats token for token, however many run at once (invariant 12)', async () => {

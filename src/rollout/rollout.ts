@@ -29,8 +29,8 @@ export interface RolloutRequest {
   readonly concurrency?: number
   readonly straggler?: StragglerCut
   /**
-   * Episodes already recorded by an earlier process: they are returned, not run again. A cancelled one is: the caller
-   * stopped it, so that it never happened. Trajectories of other batches are ignored.
+   * Episodes already recorded by an earlier process: they are returned, not run again, except cancelled ones, which the
+   * caller stopped. Trajectories of other batches are ignored.
    */
   readonly completed?: readonly Trajectory[]
   /**
