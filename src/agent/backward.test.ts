@@ -186,6 +186,12 @@ describe('on text', () => {
   })
 })
 
+it('refuses to learn from a held-out task (invariant 6)', () => {
+  const learnt = trajectoryOf({ nodes: twoTurns, decisions: [{ output: 'n1' }] })
+  const heldOut: Trajectory = { ...learnt, task: { ...learnt.task, split: 'holdout' } }
+  expect(() => backward({ trajectories: [heldOut], credits: creditsOf(heldOut, 1) })).toThrow('held-out task "task"')
+})
+
 it('takes ten thousand trajectories in one go, in their order', () => {
   const trajectories = Array.from({ length: 10_000 }, (_, i) =>
     trajectoryOf({ id: `t${i}`, nodes: twoTurns, decisions: [{ output: 'n1' }, { output: 'n3' }] }),

@@ -86,13 +86,17 @@ interface Deposit {
  * Walks the recorded Decisions of a batch and leaves a Gradient on every Parameter that decided anything: token
  * advantages on weights, advantages and critiques on text. Decisions without credit (their reward is missing) deposit
  * nothing. A token that several branches share enters one sample only, so that each enters a loss once.
- * @throws InvariantError for a sample whose tokens were drawn at different temperatures.
+ * @throws InvariantError for a trajectory of a held-out task (invariant 6), and for a sample whose tokens were drawn at
+ * different temperatures.
  */
 export function backward({ trajectories, credits }: CreditedBatch): readonly Gradient[] {
   const creditOf = new Map(credits.map((credit) => [JSON.stringify([credit.trajectory, credit.decision]), credit]))
   const deposits = new Map<string, Deposit>()
 
   for (const trajectory of trajectories) {
+    if (trajectory.task.split === 'holdout') {
+      throw new InvariantError(`the held-out task "${trajectory.task.id}" was about to be learnt from`)
+    }
     const decidedBy = new Map<Deposit, CreditedDecision[]>()
     for (const decision of trajectory.decisions) {
       const credit = creditOf.get(JSON.stringify([trajectory.id, decision.id]))

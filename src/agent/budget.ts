@@ -1,4 +1,7 @@
-/** How much one episode may spend. What is spent ends it with a stop reason; it is the policy's act, and is scored. */
+/**
+ * How much one `weights` Parameter may spend in one episode, whichever way it is called. What is spent ends the episode
+ * with a stop reason; it is the policy's act, and is scored.
+ */
 export interface EpisodeBudget {
   /** Policy calls. */
   readonly turns: number
