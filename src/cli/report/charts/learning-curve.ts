@@ -1,4 +1,5 @@
-import { clock, percent, percentRange, short } from '../format.ts'
+import type { SuccessRate } from '../../../learn/index.ts'
+import { clock, percent, short } from '../format.ts'
 import { type Html, html } from '../html.ts'
 import type { UpdatePoint, ValidationCurve } from '../run-report.ts'
 import { mark } from './marks.ts'
@@ -102,6 +103,12 @@ function tick(update: number, x: (update: number) => number, spent: Spent | unde
   ${rows.map((row, i) => html`<text class="${i === 0 ? '' : 'muted'}" x="${across(x(update))}" y="${PLOT + 22 + 16 * i}" text-anchor="middle">${row}</text>`)}`
 }
 
+/**
+ * What lets the box of figures fit beside the pointer on the narrowest page: the axis gives it more room on the left, so
+ * it changes sides before the middle.
+ */
+const [FLIP, GAP, LONGEST_NAME] = [0.42, 6, 11]
+
 /** The most columns that answer the pointer: more would be thinner than it. */
 const COLUMNS = 160
 
@@ -119,14 +126,16 @@ function hovers(
     const rollouts = byUpdate.get(update)?.rollouts
     const looks = validation.flatMap(({ tier, points }) => {
       const rate = points.find((point) => point.update === update)?.rate
-      return rate && rate.success !== null ? [`${tier} ${percent(rate.success)} (${percentRange(rate.ci)})`] : []
+      return rate && rate.success !== null
+        ? [
+            `${tier.length > LONGEST_NAME ? `${tier.slice(0, LONGEST_NAME - 1)}…` : tier} ${percent(rate.success)} ${bounds(rate)}`,
+          ]
+        : []
     })
     const cost = spent.get(update)
     const lines = [
       ...looks,
-      ...(rollouts && rollouts.success !== null
-        ? [`rollouts ${percent(rollouts.success)} (${percentRange(rollouts.ci)})`]
-        : []),
+      ...(rollouts && rollouts.success !== null ? [`rollouts ${percent(rollouts.success)} ${bounds(rollouts)}`] : []),
       ...(cost ? [`${clock(cost.seconds)} · ${short(cost.tokens)} tokens`] : []),
     ]
     if (lines.length > 0) columns.push(column(update, lines, x(update), stride / last))
@@ -134,10 +143,12 @@ function hovers(
   return columns
 }
 
+const bounds = ({ ci: [low, high] }: SuccessRate) => `(${(100 * low).toFixed(0)}–${(100 * high).toFixed(0)})`
+
 function column(update: number, lines: readonly string[], at: number, width: number): Html {
   const rows = [update === 0 ? 'After priming' : `Update ${update}`, ...lines]
-  const boxWidth = 16 + 6.3 * rows.reduce((longest, row) => Math.max(longest, row.length), 0)
-  const left = at > 0.5 ? -boxWidth - 10 : 10
+  const boxWidth = 16 + 6.6 * rows.reduce((longest, row) => Math.max(longest, row.length), 0)
+  const left = at > FLIP ? -boxWidth - GAP : GAP
   return html`<g class="column"><rect class="hit" x="${across(at - width / 2)}" y="0" width="${across(width)}" height="${PLOT}" />
     <line class="cross" x1="${across(at)}" x2="${across(at)}" y1="0" y2="${PLOT}" />
     <svg class="tip" x="${across(at)}" y="8" overflow="visible"><rect x="${left}" width="${boxWidth}" height="${14 + 17 * rows.length}" rx="6" />

@@ -1,6 +1,6 @@
 import type { VersionSet } from '../../../core/index.ts'
 import { cut, flatten, inline, moment, plural, words } from '../format.ts'
-import { type Content, type Html, html } from '../html.ts'
+import { type Content, html } from '../html.ts'
 import type { RunReport } from '../run-report.ts'
 import { type Part, section } from './section.ts'
 

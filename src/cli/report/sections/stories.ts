@@ -29,7 +29,7 @@ export function stories({ stories: told, gate }: RunReport): Part {
 
 function storyOf({ task, outcome, attempts }: Story): Html {
   return html`<article class="story ${outcome}">
-    <p class="outcome"><span class="chip">${outcomes[outcome]}</span>${task.tier !== null && html` <span class="muted"><bdi>${task.tier}</bdi></span>`}</p>
+    <p class="outcome"><span class="chip">${outcomes[outcome]}</span>${task.tier !== null && html` <span class="muted"><bdi>${cut(task.tier, 80)}</bdi></span>`}</p>
     <h3><bdi>${cut(task.instruction, 600)}</bdi></h3>
     <div class="attempts">${attempts.map((attempt) => attemptOf(attempt, task.instruction))}</div>
   </article>`
@@ -40,9 +40,9 @@ function attemptOf(attempt: Attempt, instruction: string): Html {
   return html`<section class="attempt ${arm}">
     <h4><span>${armName[arm]}</span> <span class="reward ${solved === true ? 'solved' : 'failed'}">${rewardText(reward, solved)}</span></h4>
     ${transcript(attempt.messages, instruction)}
-    ${reward.status === 'vetoed' && html`<p class="veto"><b>Vetoed by <bdi>${reward.guard}</bdi></b>: ${cut(reward.reason, 300)}</p>`}
+    ${reward.status === 'vetoed' && html`<p class="veto"><b>Vetoed by <bdi>${cut(reward.guard, 80)}</bdi></b>: ${cut(reward.reason, 300)}</p>`}
     ${reward.status === 'missing' && html`<p class="veto"><b>No evidence</b>: ${cut(reward.reason, 300)}</p>`}
-    ${failure && html`<p class="veto"><b><bdi>${failure.code}</bdi></b>: ${cut(failure.message, 300)}</p>`}
+    ${failure && html`<p class="veto"><b><bdi>${cut(failure.code, 80)}</bdi></b>: ${cut(failure.message, 300)}</p>`}
     ${checked(attempt)}
     <p class="note">${ending[stopReason]} · ${plural(tokens, 'token')} sampled</p>
   </section>`
@@ -60,7 +60,7 @@ function checked({ finalState }: Attempt): Html | false {
   )
   return (
     rows.length > 0 &&
-    html`<dl class="checked">${rows.slice(0, 6).map(({ path, leaf }) => html`<div><dt>${path.map(words).join(' › ')}</dt><dd><bdi>${cut(Array.isArray(leaf) ? leaf.map(inline).join(' or ') : inline(leaf), 200)}</bdi></dd></div>`)}</dl>`
+    html`<dl class="checked">${rows.slice(0, 6).map(({ path, leaf }) => html`<div><dt>${cut(path.map(words).join(' › '), 80)}</dt><dd><bdi>${cut(Array.isArray(leaf) ? leaf.map(inline).join(' or ') : inline(leaf), 200)}</bdi></dd></div>`)}</dl>`
   )
 }
 

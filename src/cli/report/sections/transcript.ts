@@ -2,9 +2,11 @@ import type { Message, ToolCall } from '../../../core/index.ts'
 import { cut, flatten, inline, plural } from '../format.ts'
 import { type Html, html } from '../html.ts'
 
-/** What a page holds of one message and of one transcript. */
+/** What a page holds of one message, of one call and of one transcript. */
 const LONGEST_TEXT = 2000
+const LONGEST_NAME = 80
 const MOST_MESSAGES = 40
+const MOST_ARGUMENTS = 12
 
 /** A conversation as calls and results. The task's own words are left out: they stand above. */
 export function transcript(messages: readonly Message[], instruction: string): Html {
@@ -34,15 +36,18 @@ function turn(message: Message): Html {
 }
 
 function call({ name, arguments: given }: ToolCall): Html {
-  const values = flatten(given).filter(({ path }) => path.length > 0)
+  const values = flatten(given)
+    .filter(({ path }) => path.length > 0)
+    .slice(0, MOST_ARGUMENTS)
   const [only] = values
   const args =
     values.length === 1 && only
       ? html`<bdi>${cut(inline(only.leaf), LONGEST_TEXT)}</bdi>`
       : values.map(
-          ({ path, leaf }, i) => html`${i > 0 && ', '}<bdi>${path.join('.')}: ${cut(inline(leaf), LONGEST_TEXT)}</bdi>`,
+          ({ path, leaf }, i) =>
+            html`${i > 0 && ', '}<bdi>${cut(path.join('.'), LONGEST_NAME)}: ${cut(inline(leaf), LONGEST_TEXT)}</bdi>`,
         )
-  return html`<div class="call"><b><bdi>${name}</bdi></b> ${args}</div>`
+  return html`<div class="call"><b><bdi>${cut(name, LONGEST_NAME)}</bdi></b> ${args}</div>`
 }
 
 const text = (content: string) => html`<div class="text" dir="auto">${cut(content, LONGEST_TEXT)}</div>`
