@@ -45,8 +45,8 @@ export function trainedShapes(config: LlamaConfig, trained: Trained): Map<string
  *
  * Tokens lie in a grid `[batch, nodes]`; a node is one token with its prefix. Row b of the grid is a block of queries;
  * `keys[b]` lists the nodes (as b · nodes + n) that any of them may attend to, and `mask` `[batch, nodes, keys]` says
- * which. `positions` is a node's depth in its tree. The output head runs at `rows` only: one entry for each target
- * token, several of which may name one node.
+ * which. `positions` is a node's depth in its tree. The last block's MLP and the head run at `rows`
+ * only: one entry for each target token, several of which may name one node.
  *
  * Inputs: `tokens`, `positions`, `keys`, `mask`, `rows`, `targets`, the loss's terms, the rotary tables `cos` and
  * `sin`, and every weight by its name. Outputs: `logprobs` `[rows]`, `loss` (their sum of losses), and a gradient for
@@ -66,8 +66,8 @@ export function trainingGraph({ config, trained, loss }: TrainingGraphSpec): Gra
   }
   const embedded = model.embed(tokens)
   let hidden = embedded
-  for (let layer = 0; layer < config.layers; layer++) hidden = model.block(hidden, layer, layout)
-  const picked = gatherRows(flattenRows(hidden), graph.input('rows', 'int64', ['rows']))
+  for (let layer = 0; layer < config.layers - 1; layer++) hidden = model.block(hidden, layer, layout)
+  const picked = model.block(hidden, config.layers - 1, layout, graph.input('rows', 'int64', ['rows']))
   const logits = model.head(picked)
 
   const perRow = (name: string) => graph.input(name, 'float32', ['rows'])
@@ -130,7 +130,8 @@ class TrainingLlama {
     return this.#graph.node('Gather', [this.#weight(names.embedding), tokens], 'float32', shape)
   }
 
-  block(hidden: Float, layer: number, layout: TreeLayout): Float {
+  /** One decoder block. With `rows` the result is those rows only, and what follows attention runs on them alone. */
+  block(hidden: Float, layer: number, layout: TreeLayout, rows?: Integer): Float {
     const { rmsNormEps } = this.#config
     const project = (x: Float, projection: Projection) => this.#project(x, layer, projection)
 
@@ -139,7 +140,8 @@ class TrainingLlama {
     const key = rotary(project(normal, 'k'), layout.positions, layout)
     const visible = (x: Float) => gatherRows(flattenRows(x), layout.keys)
     const mixed = attention(query, visible(key), visible(project(normal, 'v')), layout.mask, this.#config)
-    const attended = add(hidden, project(mixed, 'o'))
+    const picked = (x: Float) => (rows === undefined ? x : gatherRows(flattenRows(x), rows))
+    const attended = add(picked(hidden), project(picked(mixed), 'o'))
 
     const wide = rmsNorm(attended, this.#weight(names.postAttentionNorm(layer)), rmsNormEps)
     return add(attended, project(swiglu(project(wide, 'gate'), project(wide, 'up')), 'down'))

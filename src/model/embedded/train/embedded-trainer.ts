@@ -19,7 +19,7 @@ export interface EmbeddedTrainerOptions {
   readonly shards: readonly TrainingShardPort[]
   /** Hands an adapter to the sampler beside this trainer. */
   readonly publish: (weights: AdapterWeights) => Promise<AdapterRef>
-  /** Most tokens computed in one pass of one shard; memory grows with it. Default 1024. */
+  /** Most tokens computed in one pass of one shard; memory grows with it. Default 1536. */
   readonly budget?: number
   /** Whether data share the computation of equal prefixes. Default true. */
   readonly share?: boolean
@@ -50,7 +50,7 @@ export class EmbeddedTrainer implements Trainer {
   }
 
   async forwardBackward(data: readonly Datum[], loss: Loss): Promise<ForwardBackwardResult> {
-    const { config, shards, budget = 1024, share = true } = this.#options
+    const { config, shards, budget = 1536, share = true } = this.#options
     validateData(data, loss.kind, config)
     const packed = pack(data, loss.kind, { config, budget, shards: shards.length, share })
     const settings = lossSettings(loss)

@@ -88,8 +88,10 @@ function compareTokens(a: readonly number[], b: readonly number[]): number {
   return (a[shared] ?? -1) - (b[shared] ?? -1)
 }
 
-/** Fixed work of one batch, in nodes. */
-const batchOverhead = 16
+/** Estimated work of one batch, in nodes: a fixed part, and activations that leave the caches as batches grow. */
+function workOf(nodes: number): number {
+  return 40 + nodes * (1 + nodes / 25_000)
+}
 
 /**
  * Cuts the sorted sequences so that the busiest shard has the least to do: smaller batches balance better, and compute
@@ -111,7 +113,7 @@ function divideEvenly(
 }
 
 function busiest(runs: readonly Run[], shards: number): number {
-  const work = runs.map(({ nodes }) => nodes + batchOverhead)
+  const work = runs.map(({ nodes }) => workOf(nodes))
   return Math.max(0, ...assign(work, shards).map((queue) => queue.reduce((sum, run) => sum + (work[run] ?? 0), 0)))
 }
 
