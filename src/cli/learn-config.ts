@@ -59,7 +59,7 @@ export const LearnConfig = z.strictObject({
   gate: z
     .strictObject({
       margin: z.number().min(0).default(0.02),
-      alpha: z.number().positive().max(0.5).default(0.05),
+      alpha: z.number().positive().max(0.25).default(0.05),
     })
     .prefault({}),
 })

@@ -15,7 +15,7 @@ import {
   searchTools,
   tasksFromJsonl,
 } from '../environment/search/index.ts'
-import { InputError } from '../errors/index.ts'
+import { InputError, RatchetError } from '../errors/index.ts'
 import { wilson } from '../gate/index.ts'
 import { type RolloutSource, rollouts, type SuccessRate } from '../learn/index.ts'
 import type { LearnConfig } from './learn-config.ts'
@@ -125,10 +125,18 @@ const DemonstrationLine = z.strictObject({ messages: z.array(Message).min(2) })
 async function demonstrationsFrom(path: string, renderer: Renderer): Promise<Demonstration[]> {
   const lines = (await readText(path)).split('\n').filter((line) => line.trim() !== '')
   return lines.map((line, i) => {
-    const { messages } = parseInput(DemonstrationLine, jsonOf(line, path, i + 1), `line ${i + 1} of ${path}`)
-    return demonstration(messages, searchTools, renderer)
+    const where = `line ${i + 1} of ${path}`
+    const { messages } = parseInput(DemonstrationLine, jsonOf(line, path, i + 1), where)
+    try {
+      return demonstration(messages, searchTools, renderer)
+    } catch (error) {
+      throw RatchetError.is(error) ? unusable(where, error) : error
+    }
   })
 }
+
+const unusable = (where: string, { message, hint, cause }: RatchetError) =>
+  new InputError({ code: 'input/unusable-demonstration', message: `${where}: ${message}`, hint, cause })
 
 function jsonOf(text: string, path: string, line: number): unknown {
   try {

@@ -6,7 +6,7 @@ import type { LearnSummary } from './events.ts'
 import { improve } from './improve.ts'
 import { judge } from './judge.ts'
 import type { LearningRun } from './learning-run.ts'
-import { measureArms, type TestResults } from './measure.ts'
+import { assertHoldoutLeft, measureArms, type TestResults } from './measure.ts'
 import { methodOf, openRun } from './open-run.ts'
 import type { LearnOptions } from './options.ts'
 import { prime } from './prime.ts'
@@ -20,6 +20,7 @@ import { prime } from './prime.ts'
 export async function learn(agent: Agent, options: LearnOptions): Promise<LearnSummary> {
   const run = await openRun(agent, options)
   try {
+    await assertHoldoutLeft(run)
     if (run.state.phase === 'prime') await prime(run)
     if (run.state.phase === 'improve') await improve(run)
     if (options.control) await trainControl(run, methodOf(agent, options))

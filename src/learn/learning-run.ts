@@ -165,8 +165,16 @@ export function learningParameter(
   return { parameter: first[0], optimizer: first[1] }
 }
 
-/** Fills in a schedule's defaults and refuses what deterministic mode cannot hold. */
-export function scheduleOf({ schedule = {}, deterministic = false, control = false, prime }: LearnOptions): Schedule {
+/**
+ * Fills in a schedule's defaults.
+ * @throws InputError when it is not one; LearnError when deterministic mode cannot hold it.
+ */
+export function scheduleOf({
+  schedule = {},
+  deterministic = false,
+  control = false,
+  prime,
+}: Pick<LearnOptions, 'schedule' | 'deterministic' | 'control' | 'prime'>): Schedule {
   const full = parseInput(Schedule, { ...schedule, ...(prime ? {} : { primePasses: 0 }) }, 'the schedule')
   const clocked = { seconds: full.seconds !== undefined, straggler: full.straggler !== undefined, control }
   const [first] = Object.entries(clocked).flatMap(([name, given]) => (given ? [name] : []))

@@ -1,5 +1,5 @@
 import type { BlobHash, HoldoutTask, HoldoutUse, ScoredTrajectory } from '../core/index.ts'
-import { claimHoldout } from '../gate/index.ts'
+import { claimHoldout, holdoutHash, nextUse } from '../gate/index.ts'
 import { evaluate, firstOfEachTier, successRate } from './evaluate.ts'
 import type { Arm, LearnSummary } from './events.ts'
 import type { LearningRun } from './learning-run.ts'
@@ -20,8 +20,7 @@ export async function measureArms(run: LearningRun): Promise<TestResults> {
   const { source, store, reward, model } = run.options
   const tasks = firstOfEachTier(source.holdout, run.schedule.holdoutTasks)
   const trained = new Set(source.train.map(({ tier }) => tier))
-  const judging = tasks.filter(({ tier }) => trained.has(tier))
-  const use = await claim(run, judging)
+  const use = await claim(run, judgingTasks(run))
 
   const serving = run.servingVersion.value
   const servingAdapter = serving.kind === 'weights' ? serving.adapter : null
@@ -51,6 +50,22 @@ export async function measureArms(run: LearningRun): Promise<TestResults> {
     episodes: { serving: servingAdapter === null ? base : await measure('serving'), learned },
     rates: { base: rate(base), primed: rate(primed), control: control && rate(control), learned: rate(learned) },
   }
+}
+
+/** What judges: held-out tasks of the tiers that were trained. */
+function judgingTasks({ options: { source }, schedule }: LearningRun): readonly HoldoutTask[] {
+  const trained = new Set(source.train.map(({ tier }) => tier))
+  return firstOfEachTier(source.holdout, schedule.holdoutTasks).filter(({ tier }) => trained.has(tier))
+}
+
+/**
+ * Holds that the holdout may be used once more, before a run spends its time on learning; spends nothing.
+ * @throws HoldoutExhaustedError when it may not.
+ */
+export async function assertHoldoutLeft(run: LearningRun): Promise<void> {
+  if (run.state.use) return
+  const { store, gate } = run.options
+  nextUse(await store.ledger.uses(holdoutHash(judgingTasks(run).map(({ id }) => id))), gate.alpha)
 }
 
 /** Writes this use of the holdout on its ledger, with the state that remembers it: a resumed run spends nothing twice. */

@@ -1,17 +1,14 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pc from 'picocolors'
-import type { Json, ModelService, Store } from '../../core/index.ts'
-import { verify } from '../../environment/search/index.ts'
+import type { Agent } from '../../agent/index.ts'
+import type { Store } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
-import { pairedGate } from '../../gate/index.ts'
-import { learn, type LearnSummary } from '../../learn/index.ts'
+import { learn, type LearnEvent, type LearnOptions, type LearnSummary } from '../../learn/index.ts'
 import { openEmbeddedModel } from '../../model/index.ts'
-import { policyGradient } from '../../optimize/weights/index.ts'
-import { brokenCalls, noAnswer, repetition, rubric, verifier } from '../../reward/index.ts'
 import { openStore } from '../../store/index.ts'
 import { closingLines } from '../closing-lines.ts'
-import { creditOf } from '../credit.ts'
+import { learnOptions } from '../learn-options.ts'
 import { moveStoreAside } from '../new-store.ts'
 import { type LearnFlags, type Plan, planOf } from '../plan.ts'
 import { jsonProgress, type Progress, terminalProgress } from '../progress.ts'
@@ -35,12 +32,14 @@ export async function learnCommand(flags: LearnFlags): Promise<void> {
   const model = opened.service
   try {
     const job = await openSearchJob(plan.config, plan.seed, model.renderer, (text) => opened.countTokens(text))
+    const options = learnOptions(plan, job, model)
     const aside = flags.newStore ? await moveStoreAside(flags.store) : null
     if (aside) progress.say(pc.dim(`An earlier store was moved to ${aside}.`))
     const store = await openStore({ path: join(flags.store, 'ratchet.db') })
     try {
       introduce(progress, plan, job)
-      const summary = await learnJob({ plan, job, model, store, progress, folder: flags.store })
+      const onEvent = (event: LearnEvent) => progress.event(event)
+      const summary = await learnUntilStopped(job.agent, { ...options, store, onEvent }, flags.store)
       const baselines = await job.baselines(plan.config.schedule.holdoutTasks)
       const report = await writeReport(store, flags.store, summary, baselines)
       if (flags.json) {
@@ -57,53 +56,12 @@ export async function learnCommand(flags: LearnFlags): Promise<void> {
   }
 }
 
-interface Work {
-  readonly plan: Plan
-  readonly job: SearchJob
-  readonly model: ModelService
-  readonly store: Store
-  readonly progress: Progress
-  /** The store's folder, for what a person is told. */
-  readonly folder: string
-}
-
-/** Puts the pieces that the configuration names into the loop. */
-async function learnJob({ plan, job, model, store, progress, folder }: Work): Promise<LearnSummary> {
-  const { config, seed, control, deterministic, resume } = plan
+/** Learns until the end, or until the person or the system asks to stop; then it can be resumed. */
+async function learnUntilStopped(agent: Agent, options: LearnOptions, folder: string): Promise<LearnSummary> {
   const interrupt = new AbortController()
-  const onSignal = () => interrupt.abort(new InputError(interrupted(folder)))
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, onSignal)
-  return learn(job.agent, {
-    model,
-    store,
-    source: job.source,
-    ...(job.demonstrations.length > 0
-      ? { prime: { demonstrations: job.demonstrations, supervised: config.prime } }
-      : {}),
-    reward: rubric(
-      { solved: verifier(verify, 'search-answer') },
-      { guards: [brokenCalls(), noAnswer({ tool: 'answer' }), repetition()] },
-    ),
-    credit: creditOf(config),
-    optimize: { model: policyGradient(config.policy) },
-    gate: pairedGate({
-      ...config.gate,
-      guards: {
-        brokenCalls: { allowed: 0.02, range: [0, 1] },
-        unfinished: { allowed: 0.02, range: [0, 1] },
-      },
-    }),
-    method: { kind: 'lora', ...config.adapter },
-    budget: { ...config.episode, tokens: config.episode.turns * config.episode.tokensPerTurn },
-    schedule: config.schedule,
-    control,
-    seed,
-    deterministic,
-    ...(resume === null ? {} : { resume }),
-    onEvent: (event) => progress.event(event),
-    signal: interrupt.signal,
-    config: { learn: config as unknown as Json, control },
-  })
+  const stop = () => interrupt.abort(new InputError(interrupted(folder)))
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
+  return learn(agent, { ...options, signal: interrupt.signal })
 }
 
 function introduce(progress: Progress, { config, seed }: Plan, { source, demonstrations }: SearchJob): void {

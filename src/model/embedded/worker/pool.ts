@@ -9,6 +9,14 @@ import { EngineWorker } from './engine-worker.ts'
 import { RemoteTrainingShard } from './remote-training-shard.ts'
 import { PrefixRouter } from './router.ts'
 
+/**
+ * ONNX Runtime reports its use to its makers unless it is told not to, and keeps a device id in the home folder. What it
+ * reads is the process's environment, which only the main thread can set.
+ */
+function keepToOurselves(): void {
+  process.env['ORT_DISABLE_TELEMETRY'] ??= '1'
+}
+
 /** A job as the engine knows it: the pool numbers it. */
 export type NewJob = Omit<SampleJob, 'id'>
 
@@ -27,6 +35,7 @@ export class WorkerPool implements SamplingBackend {
   }
 
   static async open(count: number, options: SamplingShardOptions): Promise<WorkerPool> {
+    keepToOurselves()
     const workers = Array.from({ length: count }, () => new EngineWorker())
     const pool = new WorkerPool(workers, options.threads)
     try {

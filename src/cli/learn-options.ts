@@ -1,0 +1,48 @@
+import type { Json, ModelService } from '../core/index.ts'
+import { verify } from '../environment/search/index.ts'
+import { pairedGate } from '../gate/index.ts'
+import { type LearnOptions, scheduleOf } from '../learn/index.ts'
+import { policyGradient } from '../optimize/weights/index.ts'
+import { brokenCalls, noAnswer, repetition, rubric, verifier } from '../reward/index.ts'
+import { creditOf } from './credit.ts'
+import type { Plan } from './plan.ts'
+import type { SearchJob } from './search-job.ts'
+
+/**
+ * The pieces of the loop that a configuration names, put together; only the store is missing.
+ * @throws RatchetError for pieces that cannot be made, or do not go together.
+ */
+export function learnOptions(
+  { config, seed, control, deterministic, resume }: Plan,
+  { source, demonstrations }: SearchJob,
+  model: ModelService,
+): Omit<LearnOptions, 'store'> {
+  const options: Omit<LearnOptions, 'store'> = {
+    model,
+    source,
+    ...(demonstrations.length > 0 ? { prime: { demonstrations, supervised: config.prime } } : {}),
+    reward: rubric(
+      { solved: verifier(verify, 'search-answer') },
+      { guards: [brokenCalls(), noAnswer({ tool: 'answer' }), repetition()] },
+    ),
+    credit: creditOf(config),
+    optimize: { model: policyGradient(config.policy) },
+    gate: pairedGate({
+      ...config.gate,
+      guards: {
+        brokenCalls: { allowed: 0.02, range: [0, 1] },
+        unfinished: { allowed: 0.02, range: [0, 1] },
+      },
+    }),
+    method: { kind: 'lora', ...config.adapter },
+    budget: { ...config.episode, tokens: config.episode.turns * config.episode.tokensPerTurn },
+    schedule: config.schedule,
+    control,
+    seed,
+    deterministic,
+    ...(resume === null ? {} : { resume }),
+    config: { learn: config as unknown as Json, control },
+  }
+  scheduleOf(options)
+  return options
+}
