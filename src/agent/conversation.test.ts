@@ -76,6 +76,8 @@ describe('the tokens of a branch are what the policy read and wrote', () => {
     )
     expectTokensAsRead(trajectory, requests)
     expect(branches(trajectory).length).toBe(1)
+    // The prompt was read once more in the second turn, but it was decided once.
+    expect(trajectory.steps.map(({ decisions }) => decisions)).toEqual([['d0', 'd1'], ['d2']])
   })
 
   it('when a conversation goes on from a history that another one began', async () => {

@@ -102,6 +102,7 @@ describe('stop reasons', () => {
       isError: true,
     })
     expect((await attempt(broken, budget({ malformedCalls: 3 }))).steps.length).toBe(3)
+    expect((await attempt(expert, budget({ malformedCalls: 0 }))).stopReason).toBe('done')
   })
 
   it('tool-errors: so many calls may fail', async () => {
@@ -157,6 +158,26 @@ describe('stop reasons', () => {
     const trajectory = await attempt(throws, { binding: { signal: controller.signal } })
     expect(trajectory).toMatchObject({ stopReason: 'cancelled', failure: null })
   })
+})
+
+it('a cancelled agent gets no half answers to go on with', async () => {
+  const controller = new AbortController()
+  const answers: string[] = []
+  const stubborn = defineAgent({
+    name: 'stubborn',
+    parameters: { model: weights({ base: 'scripted' }) },
+    async run(_, { model }) {
+      for (;;) answers.push(await model.complete([user('done?')]))
+    },
+  })
+  const hangs: Script = () => {
+    queueMicrotask(() => controller.abort())
+    return new Promise(() => {})
+  }
+  const trajectory = await attempt(hangs, { agent: stubborn, binding: { signal: controller.signal } })
+  expect(trajectory).toMatchObject({ stopReason: 'cancelled', failure: null })
+  expect(trajectory.steps.length).toBe(1)
+  expect(answers).toEqual([])
 })
 
 it('one budget covers every way in which an agent calls its model', async () => {
