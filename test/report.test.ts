@@ -8,7 +8,7 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { renderReport, reportOf } from '../src/cli/report/index.ts'
 import { openMemoryStore } from '../src/store/index.ts'
-import { type FixtureOptions, fixtureBaselines, recordRun } from './report-fixture.ts'
+import { type FixtureOptions, fixtureBaselines, recordRun } from './report-fixture/index.ts'
 
 const flags = [
   '--headless',

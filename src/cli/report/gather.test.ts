@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { fixtureBaselines, fixtureRun, recordRun } from '../../../test/report-fixture.ts'
+import { fixtureBaselines, fixtureRun, recordRun } from '../../../test/report-fixture/index.ts'
 import { ReleaseId, type Store } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 import { openMemoryStore } from '../../store/index.ts'

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fixtureBaselines, recordRun } from '../../../test/report-fixture.ts'
+import { fixtureBaselines, recordRun } from '../../../test/report-fixture/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import { renderReport, type RunReport, reportOf } from './index.ts'
 

@@ -40,7 +40,8 @@ export function renderReport(report: RunReport): string {
 <body>
 <main>
 ${headline(report)}
-${assemble([arms, curve, gate, stories, health, facts].map((part) => part(report)))}
+${assemble([arms, curve, gate, stories, health].map((part) => part(report)))}
+${facts(report)}
 </main>
 <footer>Made by Ratchet from the run’s own records. One file: nothing is loaded, nothing is sent.</footer>
 </body>

@@ -33,7 +33,7 @@ export function learningCurve(data: CurveData): Html {
   return html`<div class="curve">
     <svg class="axis y" width="64" height="${PLOT + TICK_ROWS}" aria-hidden="true">
       ${[0, 0.25, 0.5, 0.75, 1].map((rate) => html`<text x="52" y="${y(rate) + 4}" text-anchor="end">${100 * rate}%</text>`)}
-      ${['update', 'time', 'tokens'].map((name, i) => html`<text x="40" y="${PLOT + 22 + 16 * i}" text-anchor="end">${name}</text>`)}
+      ${['update', 'time', 'tokens'].map((name, i) => html`<text x="43" y="${PLOT + 22 + 16 * i}" text-anchor="end">${name}</text>`)}
     </svg>
     <svg class="plot" width="100%" height="${PLOT + TICK_ROWS}" role="img"
       aria-label="Success over updates; the figures are in the table below">

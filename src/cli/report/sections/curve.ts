@@ -13,7 +13,7 @@ export function curve(report: RunReport): Part {
   }
   const lead = html`Validation tasks are never learned from; the band is the 95% interval of a look. Rollouts are the sampled attempts that each update learned from. ${
     progress.best &&
-    html`The weights after update ${progress.best.update} did best on validation (${percent(progress.best.success)}) and were kept.`
+    html`${progress.best.update === 0 ? 'The primed weights' : `The weights after update ${progress.best.update}`} did best on validation (${percent(progress.best.success)}) and were kept.`
   }`
   return section(
     'curve',

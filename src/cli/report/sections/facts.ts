@@ -1,11 +1,11 @@
 import type { VersionSet } from '../../../core/index.ts'
 import { cut, flatten, inline, moment, plural, words } from '../format.ts'
-import { type Content, html } from '../html.ts'
+import { type Content, type Html, html } from '../html.ts'
 import type { RunReport } from '../run-report.ts'
-import { type Part, section } from './section.ts'
+import { titled } from './section.ts'
 
 /** What it takes to find the run again, to repeat it and to take it back. */
-export function facts(report: RunReport): Part {
+export function facts(report: RunReport): Html {
   const { run, release, reproduce, unreadEvents } = report
   const rows: (readonly [string, Content])[] = [
     ['Run', html`<code>${run.id}</code>`],
@@ -27,10 +27,9 @@ export function facts(report: RunReport): Part {
       ? [['Not shown', `${plural(unreadEvents, 'event')} of this run could not be read by this version.`] as const]
       : []),
   ]
-  return section(
+  return titled(
     'facts',
     'The run itself',
-    null,
     html`<div class="commands">
       ${command('Repeat it', reproduce.command)}
       ${run.status !== 'completed' && run.status !== 'running' && command('Go on with it', `ratchet learn --resume ${run.id}`)}

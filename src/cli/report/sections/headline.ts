@@ -138,7 +138,7 @@ function steps(rates: NonNullable<RunReport['rates']>): Html {
     ${arms.map(
       ({ arm, rate }) => html`<li class="${arm}"><span class="name">${armName[arm]}</span>
       <span class="big">${success(rate)}</span>
-      <span class="muted">${rate.success === null ? 'nothing could be scored' : html`95% interval ${percentRange(rate.ci)}`}</span>${
+      <span class="muted">${rate.success === null ? 'nothing could be scored' : html`95% interval <span class="range">${percentRange(rate.ci)}</span>`}</span>${
         rate.missing > 0 &&
         html`<span class="muted">${rate.missing} without evidence (${percent(rate.missing / (rate.n + rate.missing))})</span>`
       }</li>`,

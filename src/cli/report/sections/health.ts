@@ -38,7 +38,7 @@ export function health({ updates, priming }: RunReport): Part {
   return section(
     'health',
     title,
-    'The large figure is the last one.',
+    'The bold figure is the last one.',
     html`<div class="sparks">
       ${imitation.length > 0 && spark('Priming loss', imitation, { unit: 'passes', note: 'Mean over the demonstrated tokens.' })}
       ${rewards.length > 0 && spark('Mean reward', rewards, { unit: 'updates', note: 'Of the rollouts, sampled.' })}

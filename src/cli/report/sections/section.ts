@@ -7,13 +7,15 @@ export type Part =
 
 /** A titled part, with a line or two that say how to read it. */
 export function section(id: string, title: string, lead: Content, body: Content): Part {
-  const markup = html`<section id="${id}" aria-labelledby="${id}-title">
+  return { shown: true, markup: titled(id, title, html`${lead !== null && html`<p class="lead">${lead}</p>`}${body}`) }
+}
+
+export function titled(id: string, title: string, body: Content): Html {
+  return html`<section id="${id}" aria-labelledby="${id}-title">
   <h2 id="${id}-title">${title}</h2>
-  ${lead !== null && html`<p class="lead">${lead}</p>`}
   ${body}
 </section>
 `
-  return { shown: true, markup }
 }
 
 /** A part that has nothing to show yet, and why. */
@@ -22,10 +24,10 @@ export const notYet = (title: string, why: Content): Part => ({ shown: false, ti
 /** The parts that have something to show, then, in one place, what the others wait for. */
 export function assemble(parts: readonly Part[]): readonly Html[] {
   const waiting = parts.filter((part) => !part.shown)
-  const rest = html`<section id="not-yet" aria-labelledby="not-yet-title">
-  <h2 id="not-yet-title">Not there yet</h2>
-  <dl class="waiting">${waiting.map(({ title, why }) => html`<div><dt>${title}</dt><dd>${why}</dd></div>`)}</dl>
-</section>
-`
+  const rest = titled(
+    'not-yet',
+    'Not there yet',
+    html`<dl class="waiting">${waiting.map(({ title, why }) => html`<div><dt>${title}</dt><dd>${why}</dd></div>`)}</dl>`,
+  )
   return [...parts.flatMap((part) => (part.shown ? [part.markup] : [])), ...(waiting.length > 0 ? [rest] : [])]
 }

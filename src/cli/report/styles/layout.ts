@@ -49,6 +49,7 @@ th { font-weight: 500; text-align: left; }
 .steps .name { font-size: 14px; color: var(--muted); }
 .steps .big { font-size: 40px; line-height: 1.15; font-weight: 600; letter-spacing: -0.025em; font-variant-numeric: tabular-nums; }
 .steps .muted { font-size: 13px; }
+.range { white-space: nowrap; }
 .steps .learned { border-color: var(--blue); }
 .steps .learned .big { color: var(--blue); }
 .tiles { display: flex; flex-wrap: wrap; gap: 14px 48px; margin: 22px 0 0; }
