@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type AttemptOptions, attempt, expert } from '../../test/support/attempt.ts'
-import type { Script } from '../../test/support/scripted-model.ts'
+import { type Script, scriptedModel } from '../../test/support/scripted-model.ts'
 import { wordEnvironment } from '../../test/support/word-environment.ts'
 import { type Environment, sampledTokens, Trajectory } from '../core/index.ts'
 import { defineAgent } from './agent.ts'
@@ -158,6 +158,17 @@ describe('stop reasons', () => {
     const trajectory = await attempt(throws, { binding: { signal: controller.signal } })
     expect(trajectory).toMatchObject({ stopReason: 'cancelled', failure: null })
   })
+})
+
+it('half a call, cut by cancelling, is not the policy’s mistake', async () => {
+  const { sampler, renderer } = scriptedModel(expert)
+  const tokens = renderer.renderAssistant({ role: 'assistant', content: '!look {"fa' })
+  const logprobs = tokens.map(() => -1)
+  const sequence = { tokens, behaviourLogprobs: logprobs, logprobs, stopReason: 'cancelled' as const }
+  const binding = { renderer, sampler: { ...sampler, sample: () => Promise.resolve([sequence]) } }
+  const trajectory = await attempt(expert, { binding })
+  expect(trajectory.nodes[1]?.message).toMatchObject({ malformedCalls: [{ text: '!look {"fa' }] })
+  expect(trajectory.stopReason).toBe('cancelled')
 })
 
 it('a cancelled agent gets no half answers to go on with', async () => {
