@@ -37,6 +37,7 @@ describe('a promoted run', () => {
       ['single-hop', [0, 5, 10, 15, 20, 25, 30]],
       ['composed', [0, 5, 10, 15, 20, 25, 30]],
     ])
+    expect(report.unreadEvents).toBe(0)
     expect(report.progress).toMatchObject({ phase: 'done', update: 30, planned: 30, best: { update: 25 } })
   })
 
