@@ -162,7 +162,7 @@ describe('stop reasons', () => {
 
 it('half a call, cut by cancelling, is not the policy’s mistake', async () => {
   const { sampler, renderer } = scriptedModel(expert)
-  const tokens = renderer.renderAssistant({ role: 'assistant', content: '!look {"fa' })
+  const tokens = renderer.renderAssistant({ role: 'assistant', content: '!look {"fa' }, [])
   const logprobs = tokens.map(() => -1)
   const sequence = { tokens, behaviourLogprobs: logprobs, logprobs, stopReason: 'cancelled' as const }
   const binding = { renderer, sampler: { ...sampler, sample: () => Promise.resolve([sequence]) } }
