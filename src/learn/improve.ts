@@ -3,6 +3,7 @@ import { groupAttempts, type Metrics, rng, sampledTokens, type ScoredTrajectory,
 import { InvariantError } from '../errors/index.ts'
 import { runBatch } from './episodes.ts'
 import { evaluate, firstOfEachTier, successRate } from './evaluate.ts'
+import { guardCounts } from './judge.ts'
 import type { LearningRun } from './learning-run.ts'
 
 /** Updates and validations in turn, until the schedule says that it is enough. The best validation is kept. */
@@ -63,7 +64,8 @@ async function update(run: LearningRun): Promise<void> {
     rng: rng('optimize', options.seed ?? 0, run.state.update),
     evaluate: () => Promise.reject(new InvariantError('weights optimizers are validated by the loop')),
   })
-  tell(run, scored, { ...metrics, ...counts }, (run.clock.now() - began) / 1000)
+  const brokenCalls = scored.reduce((sum, one) => sum + (guardCounts(one).brokenCalls ?? 0), 0)
+  tell(run, scored, { ...metrics, ...counts, brokenCalls }, (run.clock.now() - began) / 1000)
 }
 
 /** The update's tasks: the training tasks in a fresh order each pass over them, keyed by the seed. */

@@ -1,6 +1,6 @@
 import type { Agent } from '../agent/index.ts'
 import type { Receipt } from '../core/index.ts'
-import { RatchetError } from '../errors/index.ts'
+import { present, RatchetError } from '../errors/index.ts'
 import { trainControl } from './control.ts'
 import type { LearnSummary } from './events.ts'
 import { improve } from './improve.ts'
@@ -14,10 +14,13 @@ import { prime } from './prime.ts'
 /**
  * The loop, once around: prime → (rollout → credit → backward → step)* → measure → gate → release.
  *
- * Every phase ends in a checkpoint, so that a run that was killed anywhere goes on with `resume`.
+ * Every phase ends in a checkpoint, so that a run that was killed anywhere goes on with `resume`; one that has completed
+ * only tells its summary again.
  * @throws LearnError for a configuration that cannot work; errors of the store and the model pass through.
  */
 export async function learn(agent: Agent, options: LearnOptions): Promise<LearnSummary> {
+  const summary = await summaryOfCompleted(options)
+  if (summary) return summary
   const run = await openRun(agent, options)
   try {
     await assertHoldoutLeft(run)
@@ -31,6 +34,14 @@ export async function learn(agent: Agent, options: LearnOptions): Promise<LearnS
     await fail(run, error)
     throw error
   }
+}
+
+/** How the run to resume ended; `null` when it did not. */
+async function summaryOfCompleted({ store, resume }: LearnOptions): Promise<LearnSummary | null> {
+  const run = resume === undefined ? null : await store.runs.get(resume)
+  if (run?.status !== 'completed') return null
+  const finished = (await store.runs.events(run.id)).findLast(({ type }) => type === 'finished')
+  return present(finished, `the end of run ${run.id}`).data['summary'] as unknown as LearnSummary
 }
 
 /** Releases what the gate promoted, and closes the run. */

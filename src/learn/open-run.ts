@@ -55,6 +55,7 @@ export async function openRun(agent: Agent, options: LearnOptions): Promise<Lear
   const opened = new LearningRun({ agent, options, schedule, registry, run, trainer, serving, state, blobs })
   const resumedAt = checkpoint ? state.update : null
   opened.emit({ type: 'started', runId: run.id, agent: agent.name, seed, resumedAt })
+  await opened.checkpoint()
   return opened
 }
 
@@ -109,13 +110,6 @@ async function resumable(agent: Agent, { store, resume, seed = 0 }: LearnOptions
       code: 'learn/other-agent',
       message: `Run "${run.id}" is of the agent "${run.agent}", not "${agent.name}".`,
       hint: `Resume it with the agent "${run.agent}".`,
-    })
-  }
-  if (run.status === 'completed') {
-    throw new LearnError({
-      code: 'learn/already-completed',
-      message: `Run "${run.id}" has completed.`,
-      hint: 'Start a new run with `ratchet learn`.',
     })
   }
   if (run.seed !== seed) {
