@@ -291,8 +291,10 @@ describe('a whole run', () => {
 
     const [run] = linesOf(await ratchet(['runs', '--json', '--store', store]))
     expect(run).toMatchObject({ id: summary.runId, status: 'completed', seed: 3, release: summary.releaseId })
-    await refused(['learn', '--resume', summary.runId, '--store', store], 'input/no-run-to-resume', /has completed/)
-    await refused(['learn', '--resume', '--store', store], 'input/no-run-to-resume', /Every run .* has completed/)
+    for (const id of [[], [summary.runId]]) {
+      const again = await ratchet(['learn', '--resume', ...id, '--json', '--store', store])
+      expect({ ...Summary.parse(linesOf(again).at(-1)), seconds: 0 }).toEqual({ ...summary, seconds: 0 })
+    }
     await refused(['learn', '--resume', 'run-7', '--store', store], 'input/no-run-to-resume', /no run "run-7"/)
   })
 

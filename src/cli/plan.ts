@@ -64,7 +64,7 @@ async function resumedPlan(flags: LearnFlags, resume: string | true, config: Lea
   const store = await openStore({ path: join(flags.store, 'ratchet.db'), readonly: true })
   let run: Run
   try {
-    run = await unfinishedRun(resume, store)
+    run = await runToResume(resume, store)
   } finally {
     await store.close()
   }
@@ -92,18 +92,15 @@ async function resumedPlan(flags: LearnFlags, resume: string | true, config: Lea
   })
 }
 
-async function unfinishedRun(resume: string | true, store: Store): Promise<Run> {
-  const run =
-    resume === true
-      ? (await store.runs.list({ limit: 100 })).find(({ status }) => status !== 'completed')
-      : await store.runs.get(resume as RunId)
-  if (run && run.status !== 'completed') return run
+/** The run that is named, or the latest that did not complete; the latest of all, when all did. */
+async function runToResume(resume: string | true, store: Store): Promise<Run> {
+  const named = resume === true ? null : await store.runs.get(resume as RunId)
+  const latest = resume === true ? await store.runs.list({ limit: 100 }) : []
+  const run = named ?? latest.find(({ status }) => status !== 'completed') ?? latest[0]
+  if (run) return run
   throw new InputError({
     code: 'input/no-run-to-resume',
-    message:
-      resume === true
-        ? 'Every run in this store has completed.'
-        : `${run ? `Run "${resume}" has completed` : `There is no run "${resume}" in this store`}.`,
+    message: resume === true ? 'There is no run in this store.' : `There is no run "${resume}" in this store.`,
     hint: 'List the runs with `ratchet runs`, or start one with `ratchet learn`.',
   })
 }

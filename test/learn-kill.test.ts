@@ -1,0 +1,150 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { holdoutHash, replay } from '../src/gate/index.ts'
+import { openStore } from '../src/store/index.ts'
+import { type TinyFiles, writeTinyJob } from './tiny/job.ts'
+import { ratchet, startRatchet } from './tiny/ratchet.ts'
+
+let folder: string
+let files: TinyFiles
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ratchet-learn-kill-'))
+  files = writeTinyJob(join(folder, 'job'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const Arm = z.object({ success: z.number(), n: z.int(), ci: z.tuple([z.number(), z.number()]) })
+const Summary = z.object({
+  runId: z.string(),
+  base: Arm,
+  primed: Arm,
+  learned: Arm,
+  decision: z.string(),
+  releaseId: z.string().nullable(),
+  tokensSampled: z.int(),
+  tokensTrained: z.int(),
+})
+type Summary = z.infer<typeof Summary>
+const summaryOf = (stdout: string): Summary => Summary.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''))
+
+/** What a finished run left in its store, without the names and times that no two runs share. */
+async function remains(store: string, { runId }: Pick<Summary, 'runId'>) {
+  const opened = await openStore({ path: join(store, 'ratchet.db'), readonly: true })
+  try {
+    const runs = await opened.runs.list({ limit: 10 })
+    expect(runs.map(({ id, status }) => ({ id, status }))).toEqual([{ id: runId, status: 'completed' }])
+    const run = runs[0]!
+    const receipt = (await opened.receipts.get(run.receipt!))!
+    expect(replay(receipt)).toBe(receipt.decision)
+    const events = await opened.runs.events(run.id)
+    expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, i) => i))
+    const activations = await opened.releases.activations(run.agent)
+    const checkpoint = await opened.runs.latestCheckpoint(run.id)
+    return {
+      uses: (await opened.ledger.uses(holdoutHash(receipt.outcomes.map(({ task }) => task)))).length,
+      versions: run.versionsOut,
+      adapters: checkpoint?.blobs,
+      outcomes: receipt.outcomes,
+      activations: activations.map(({ reason }) => reason),
+      trajectories: await opened.trajectories.count({ run: run.id }),
+      story: events
+        .filter(({ type }) => type !== 'started')
+        .map(({ type, data: { update, pass, arm, split, rate } }) => ({ type, update, pass, arm, split, rate })),
+    }
+  } finally {
+    await opened.close()
+  }
+}
+
+/** Runs a command and kills it after so many milliseconds, unless it ended before. */
+async function killedAfter(milliseconds: number, args: readonly string[]) {
+  const { child, ended } = startRatchet(args)
+  const timer = new AbortController()
+  const outcome = await Promise.race([ended, delay(milliseconds, null, { signal: timer.signal }).catch(() => null)])
+  timer.abort()
+  if (outcome !== null) return outcome
+  child.kill('SIGKILL')
+  await ended
+  return null
+}
+
+/**
+ * Learns to the end under fire: each process is killed at a random moment of the time that `fuse` gives it, until
+ * `kills` were. A process that was killed before it had begun its run is started anew.
+ */
+async function learnUnderFire(store: string, flags: readonly string[], kills: number, fuse: () => number) {
+  const start = ['learn', '--config', files.config, '--store', store, '--json', ...flags]
+  const resume = ['learn', '--resume', '--store', store, '--json']
+  let killed = 0
+  while (killed < kills) {
+    const ended = await killedAfter(fuse(), (await hasRun(store)) ? resume : start)
+    if (ended === null) {
+      killed++
+      continue
+    }
+    expect(ended.stderr).toBe('')
+    return { killed, summary: summaryOf(ended.stdout) }
+  }
+  const { code, stdout, stderr } = await ratchet((await hasRun(store)) ? resume : start)
+  expect(stderr).toBe('')
+  expect(code).toBe(0)
+  return { killed, summary: summaryOf(stdout) }
+}
+
+async function hasRun(store: string): Promise<boolean> {
+  try {
+    const opened = await openStore({ path: join(store, 'ratchet.db'), readonly: true })
+    const runs = await opened.runs.list({ limit: 1 })
+    await opened.close()
+    return runs.length > 0
+  } catch {
+    // Killed while the store was being made.
+    return false
+  }
+}
+
+/** Everything of a summary that a run repeats. */
+const figures = ({ runId: _, releaseId, ...rest }: Summary) => ({ ...rest, released: releaseId !== null })
+
+describe('kill -9 in a run of learning', () => {
+  it('changes nothing of a deterministic run, wherever it strikes, again and again', async () => {
+    const whole = join(folder, 'whole')
+    const began = performance.now()
+    const { stdout, stderr } = await ratchet([
+      'learn',
+      '--config',
+      files.config,
+      '--store',
+      whole,
+      '--json',
+      '--deterministic',
+    ])
+    const takes = performance.now() - began
+    expect(stderr).toBe('')
+    const expected = summaryOf(stdout)
+    expect(expected.decision).toBe('promote')
+    const expectedRemains = await remains(whole, expected)
+    expect(expectedRemains).toMatchObject({ uses: 1, activations: ['initial', 'promote'] })
+
+    let killed = 0
+    for (let round = 0; killed < 12; round++) {
+      const store = join(folder, `killed-${round}`)
+      // Start-up takes most of a short life: what is left of it falls into every phase of the run.
+      const fire = await learnUnderFire(store, ['--deterministic'], 4, () => takes * (0.3 + 0.7 * Math.random()))
+      killed += fire.killed
+      expect(figures(fire.summary)).toEqual(figures(expected))
+      expect(await remains(store, fire.summary)).toEqual(expectedRemains)
+    }
+  })
+
+  it('leaves a run that completes, deterministic or not', async () => {
+    const store = join(folder, 'free')
+    const { summary } = await learnUnderFire(store, ['--control'], 4, () => 1000 + 3000 * Math.random())
+    expect(summary.learned.n).toBe(40)
+    expect(await remains(store, summary)).toMatchObject({ uses: 1 })
+  })
+})
