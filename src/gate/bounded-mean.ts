@@ -9,12 +9,6 @@
  * not depend on the order of the sample, and it never rises when an observation does.
  */
 
-/** Distances of the observations from the bound under test, equal ones counted together. */
-interface Distances {
-  readonly value: Float64Array
-  readonly count: Float64Array
-}
-
 const STEP = 0.125
 /** A point of the quadrature that is smaller than this, relative to the first, ends it. */
 const NEGLIGIBLE = 1e-16
@@ -24,15 +18,7 @@ const NEGLIGIBLE = 1e-16
  * Relative error below 1e-9 where p exceeds 1e-15, and growing below: 1e-3 at 1e-60.
  */
 export function meanAbove(sample: readonly number[], floor: number, bound: number): number {
-  const distances = distancesFrom(bound, [floor, ...sample])
-  const lowest = distances.value.reduce((a, b) => Math.min(a, b))
-  const highest = distances.value.reduce((a, b) => Math.max(a, b))
-  if (highest <= 0) return 1
-  if (lowest >= 0) return 0
-  // Weights uniform on the simplex are exponentials over their sum, so the sign of Σ weight·distance is that of
-  // Σ exponential·distance, whose moment generating function is Π 1/(1 − s·distance).
-  const total = distances.value.reduce((sum, value, i) => sum + value * (distances.count[i] as number), 0)
-  return total > 0 ? tail(distances, 1 / lowest, 0) : 1 - tail(distances, 0, 1 / highest)
+  return probabilityBelow(count([floor, ...sample]), bound)
 }
 
 /**
@@ -40,11 +26,14 @@ export function meanAbove(sample: readonly number[], floor: number, bound: numbe
  * one-sided coverage 1 − alpha. Never above the largest observation, never below `floor`.
  */
 export function meanLowerBound(sample: readonly number[], floor: number, alpha: number): number {
+  const counted = count([floor, ...sample])
   const highest = sample.reduce((a, b) => Math.max(a, b), floor)
   const tolerance = 1e-9 * (highest - floor)
-  const excess = (bound: number) => Math.max(Math.log(meanAbove(sample, floor, bound) / alpha), -40)
-  let [low, atLow] = [floor, -40]
-  let [high, atHigh] = [highest, -Math.log(alpha)]
+  // About linear in the bound, as a z-score is.
+  const surprise = (p: number) => Math.sqrt(-2 * Math.log(Math.min(Math.max(p, 1e-300), 1)))
+  const excess = (bound: number) => surprise(alpha) - surprise(probabilityBelow(counted, bound))
+  let [low, atLow] = [floor, surprise(alpha) - surprise(0)]
+  let [high, atHigh] = [highest, surprise(alpha)]
   // Regula falsi with the Illinois rule: the end that stays counts half the next time. `low` is rejected at any moment.
   let moved: 'low' | 'high' | null = null
   for (let i = 0; i < 100 && high - low > tolerance; i++) {
@@ -62,10 +51,36 @@ export function meanLowerBound(sample: readonly number[], floor: number, alpha: 
   return low
 }
 
-function distancesFrom(bound: number, values: readonly number[]): Distances {
+/** Numbers with how often each occurs. */
+interface Counted {
+  readonly value: Float64Array
+  readonly count: Float64Array
+}
+
+function count(values: readonly number[]): Counted {
   const counts = new Map<number, number>()
-  for (const value of values) counts.set(value - bound, (counts.get(value - bound) ?? 0) + 1)
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1)
   return { value: Float64Array.from(counts.keys()), count: Float64Array.from(counts.values()) }
+}
+
+/** Probability that the mean of the sample under random weights, uniform on the simplex, is at most `bound`. */
+function probabilityBelow(sample: Counted, bound: number): number {
+  let lowest = Number.POSITIVE_INFINITY
+  let highest = Number.NEGATIVE_INFINITY
+  let total = 0
+  const value = sample.value.map((x) => x - bound)
+  for (let i = 0; i < value.length; i++) {
+    const distance = value[i] as number
+    lowest = Math.min(lowest, distance)
+    highest = Math.max(highest, distance)
+    total += distance * (sample.count[i] as number)
+  }
+  if (highest <= 0) return 1
+  if (lowest >= 0) return 0
+  // Such weights are exponentials over their sum, so the sign of Σ weight·distance is that of Σ exponential·distance,
+  // whose moment generating function is Π 1/(1 − s·distance).
+  const distances = { value, count: sample.count }
+  return total > 0 ? tail(distances, 1 / lowest, 0) : 1 - tail(distances, 0, 1 / highest)
 }
 
 /**
@@ -73,7 +88,7 @@ function distancesFrom(bound: number, values: readonly number[]): Distances {
  * function of Σ exponential·distance: the probability that the sum lies on the other side of 0 than its mean. With
  * t = scale·sinh τ along the line, the trapezoid rule in τ converges exponentially.
  */
-function tail({ value, count }: Distances, from: number, to: number): number {
+function tail({ value, count }: Counted, from: number, to: number): number {
   const saddle = saddlePoint({ value, count }, from, to)
   // Relative to its value on the real axis, M(s)/s is Π 1/(1 − i·t·slope)^count; the pole of 1/s comes last.
   const slope = new Float64Array(value.length + 1)
@@ -115,7 +130,7 @@ function tail({ value, count }: Distances, from: number, to: number): number {
 }
 
 /** Where M(s)/|s| is least on the open interval (from, to): its logarithm is convex there, without pole or zero. */
-function saddlePoint({ value, count }: Distances, from: number, to: number): number {
+function saddlePoint({ value, count }: Counted, from: number, to: number): number {
   let low = from
   let high = to
   for (let i = 0; i < 24; i++) {

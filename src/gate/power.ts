@@ -27,17 +27,18 @@ export function promotionProbability(
 ): number {
   const logFactorial = new Float64Array(tasks + 1)
   for (let k = 2; k <= tasks; k++) logFactorial[k] = (logFactorial[k - 1] as number) + Math.log(k)
-  const logPower = (probability: number, count: number) => (count === 0 ? 0 : count * Math.log(probability))
-  const ties = Math.max(1 - wins - losses, 0)
+  const logOf = (k: number) => logFactorial[k] as number
+  // 0 · log 0 is 0 here: what never happens, happens 0 times for sure.
+  const logTerms = (probability: number) => {
+    const log = Math.log(Math.max(probability, 0))
+    return Float64Array.from({ length: tasks + 1 }, (_, k) => (k === 0 ? 0 : k * log) - logOf(k))
+  }
+  const [won, lost, tied] = [logTerms(wins), logTerms(losses), logTerms(1 - wins - losses)]
   let total = 0
   for (const [l, enough] of critical.entries()) {
     for (let w = enough; w + l <= tasks; w++) {
-      const t = tasks - w - l
-      const ways = [w, l, t].reduce(
-        (log, count) => log - (logFactorial[count] as number),
-        logFactorial[tasks] as number,
-      )
-      total += Math.exp(ways + logPower(wins, w) + logPower(losses, l) + logPower(ties, t))
+      const logTerm = (won[w] as number) + (lost[l] as number) + (tied[tasks - w - l] as number)
+      total += Math.exp(logOf(tasks) + logTerm)
     }
   }
   return total

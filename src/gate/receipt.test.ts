@@ -1,6 +1,15 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { contentHash, type PairedOutcome, type Receipt, ReceiptId, rng, TaskId, VersionId } from '../core/index.ts'
+import {
+  contentHash,
+  Json,
+  type PairedOutcome,
+  type Receipt,
+  ReceiptId,
+  rng,
+  TaskId,
+  VersionId,
+} from '../core/index.ts'
 import { holdoutHash } from './ledger.ts'
 import { pairedGate } from './paired-gate.ts'
 import { type ReceiptInput, replay } from './receipt.ts'
@@ -54,7 +63,7 @@ const promoted = gate.makeReceipt(
 /** The receipt with another id: the hash of what it now says. */
 function resigned(receipt: Receipt): Receipt {
   const { id: _id, ...body } = receipt
-  return { ...receipt, id: ReceiptId.parse(contentHash(body as never)) }
+  return { ...receipt, id: ReceiptId.parse(contentHash(Json.parse(body))) }
 }
 
 describe('replay', () => {
