@@ -139,6 +139,17 @@ describe('a trainer', () => {
 })
 
 describe('bad input', () => {
+  it('a gradient that overflows is dropped, and the weights survive it', async () => {
+    const { trainer } = inProcessTrainer({ model, trained: lora, shards: 2, budget: 8 })
+    await steps(trainer, 1)
+    const before = await trainer.saveState()
+    const absurd = data.map((datum) => ({ ...datum, logprobs: datum.input.map(() => -1000) }))
+    await trainer.forwardBackward(absurd, { kind: 'importance_sampling' })
+    await expect(trainer.optimStep(adam)).rejects.toMatchObject({ code: 'model/non-finite-gradient' })
+    expect(await trainer.saveState()).toEqual(before)
+    await steps(trainer, 1)
+  })
+
   const { trainer } = inProcessTrainer({ model, trained: lora })
   const good = { input: [1, 2], target: [2, 3], logprobs: [0, -1], advantages: [0, 1] }
 

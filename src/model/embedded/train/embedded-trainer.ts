@@ -4,7 +4,7 @@ import { InputError, present } from '../../../errors/index.ts'
 import type { LlamaConfig, ModelWeights } from '../llama/config.ts'
 import { type Trained, trainedShapes } from '../llama/training-graph.ts'
 import { type AdapterWeights, initialAdapter } from './lora.ts'
-import { type PackedData, pack } from './packing.ts'
+import { type PlannedBatch, type RowOrigin, pack } from './packing.ts'
 import type { BatchResult, LossSettings, TrainingShardPort } from './shard.ts'
 import { assign } from './assign.ts'
 import { FlatTensors, flatten } from './flat-tensors.ts'
@@ -52,20 +52,21 @@ export class EmbeddedTrainer implements Trainer {
   async forwardBackward(data: readonly Datum[], loss: Loss): Promise<ForwardBackwardResult> {
     const { config, shards, budget = 1536, share = true } = this.#options
     validateData(data, loss.kind, config)
-    const packed = pack(data, loss.kind, { config, budget, shards: shards.length, share })
+    const batches = pack(data, loss.kind, { config, budget, shards: shards.length, share })
     const settings = lossSettings(loss)
     return this.#exclusive(async () => {
-      this.#accumulating ||= packed.batches.length > 0
-      return unpack(data, packed, await this.#runBatches(packed, settings))
+      this.#accumulating ||= batches.length > 0
+      return gathered(data, await this.#runBatches(batches, settings))
     })
   }
 
+  /** @throws NonFiniteGradientError; the gradient is then dropped, and weights and moments stay as they were. */
   async optimStep(params: AdamParams): Promise<OptimStepResult> {
     return this.#exclusive(async () => {
       const gradients = await Promise.all(this.#rest.map((shard) => shard.takeGradient()))
       const others = gradients.filter((gradient) => gradient !== null)
-      const { gradNorm, step, values } = await this.#first.optimStep(others, params)
       this.#accumulating = false
+      const { gradNorm, step, values } = await this.#first.optimStep(others, params)
       await Promise.all(this.#rest.map((shard) => shard.setValues(values.slice())))
       return { gradNorm, step }
     })
@@ -127,17 +128,18 @@ export class EmbeddedTrainer implements Trainer {
   }
 
   /** Every batch on its shard; each shard runs its own in order. Results are in the order of the batches. */
-  async #runBatches({ batches }: PackedData, loss: LossSettings): Promise<BatchResult[]> {
+  async #runBatches(batches: readonly PlannedBatch[], loss: LossSettings): Promise<RanBatch[]> {
     const { shards } = this.#options
-    const results: BatchResult[] = []
+    const ran: RanBatch[] = []
     const queues = assign(
-      batches.map(({ batch: { shape } }) => shape.batch * shape.nodes),
+      batches.map(({ nodes }) => nodes),
       shards.length,
     )
     const runs = shards.map(async (shard, index) => {
       for (const position of queues[index] ?? []) {
-        const { batch } = present(batches[position], `batch ${position}`)
-        results[position] = await shard.forwardBackward(batch, loss)
+        const { batch, origin } = present(batches[position], `batch ${position}`).layOut()
+        const cells = batch.tokens.length
+        ran[position] = { ...(await shard.forwardBackward(batch, loss)), origin, cells }
       }
     })
     const failed = (await Promise.allSettled(runs)).find((outcome) => outcome.status === 'rejected')
@@ -146,7 +148,7 @@ export class EmbeddedTrainer implements Trainer {
       this.#accumulating = false
       throw failed.reason
     }
-    return results
+    return ran
   }
 
   async #restore(state: Parameters<TrainingShardPort['setState']>[0]): Promise<void> {
@@ -164,16 +166,20 @@ function lossSettings(loss: Loss): LossSettings {
   return { kind: loss.kind, clipLow, clipHigh, temperature }
 }
 
-function unpack(
-  data: readonly Datum[],
-  { batches, tokens }: PackedData,
-  results: readonly BatchResult[],
-): ForwardBackwardResult {
+/** A batch's result with where its rows belong. */
+interface RanBatch extends BatchResult {
+  readonly origin: RowOrigin
+  /** Grid cells computed, padding included. */
+  readonly cells: number
+}
+
+function gathered(data: readonly Datum[], ran: readonly RanBatch[]): ForwardBackwardResult {
   const logprobs = data.map(({ input }) => Array<number>(input.length).fill(0))
+  const tokens = { data: data.reduce((sum, { input }) => sum + input.length, 0), computed: 0 }
   let loss = 0
-  for (const [index, result] of results.entries()) {
-    const { origin } = present(batches[index], `batch ${index}`)
+  for (const { origin, cells, ...result } of ran) {
     loss += result.loss
+    tokens.computed += cells
     for (const [row, logprob] of result.logprobs.entries()) {
       const of = present(logprobs[origin.datum[row] as number], 'the datum of a row')
       of[origin.position[row] as number] = logprob

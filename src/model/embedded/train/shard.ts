@@ -34,7 +34,10 @@ export interface TrainingShardPort {
   forwardBackward(batch: PackedBatch, loss: LossSettings): Promise<BatchResult>
   /** Gives the summed gradient away and clears it; `null` when no batch was run since. */
   takeGradient(): Promise<Float32Array | null>
-  /** Adds the other shards' gradients, in the order given, to its own and steps; returns a copy of the new values. */
+  /**
+   * Adds the other shards' gradients, in the order given, to its own and steps; returns a copy of the new values.
+   * @throws NonFiniteGradientError, having cleared the gradient and changed nothing else.
+   */
   optimStep(others: readonly Float32Array[], params: AdamParams): Promise<OptimStepResult & { values: Float32Array }>
   /** Replaces the trained values. */
   setValues(values: Float32Array): Promise<void>

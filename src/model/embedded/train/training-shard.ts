@@ -8,6 +8,7 @@ import { names, weightShapes } from '../llama/weights.ts'
 import { type AdamState, adamw, newAdamState } from './adamw.ts'
 import { clipGradient, gradientNorm } from './clip-gradient.ts'
 import { FlatTensors } from './flat-tensors.ts'
+import { NonFiniteGradientError } from './non-finite-gradient-error.ts'
 import type { PackedBatch } from './packing.ts'
 import type { BatchResult, LossSettings, ShardState, TrainingShardPort } from './shard.ts'
 
@@ -72,6 +73,10 @@ export class TrainingShard implements TrainingShardPort {
     const gradient = this.#gradient.values
     for (const other of others) addInto(gradient, other)
     const gradNorm = gradientNorm(gradient)
+    if (!Number.isFinite(gradNorm)) {
+      this.#clearGradient()
+      throw new NonFiniteGradientError(gradNorm)
+    }
     if (params.gradClipNorm !== undefined) clipGradient(gradient, gradNorm, params.gradClipNorm)
     adamw(this.#values.values, gradient, this.#adam, params)
     this.#clearGradient()

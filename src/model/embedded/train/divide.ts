@@ -1,0 +1,79 @@
+import type { Datum, Loss } from '../../../core/trainer.ts'
+import { assign } from './assign.ts'
+import { sharedPrefix } from './token-tree.ts'
+
+/** One datum's part in the loss: its tokens up to the last position that matters, and those positions. */
+export interface Sequence {
+  readonly datum: number
+  readonly tokens: readonly number[]
+  readonly positions: readonly number[]
+}
+
+/** Neighbouring sequences and the number of nodes of their trees. */
+export interface Run {
+  readonly sequences: Sequence[]
+  nodes: number
+}
+
+/** What a division keeps to; see PackingOptions. */
+export interface Division {
+  readonly budget: number
+  readonly shards: number
+  readonly share: boolean
+}
+
+/** A datum's sequence; none where every position has weight 0 (or advantage 0, for the policy losses). */
+export function toSequence({ input, weights, advantages }: Datum, datum: number, loss: Loss['kind']): Sequence[] {
+  const matters = (t: number) => (weights?.[t] ?? 1) !== 0 && (loss === 'cross_entropy' || (advantages?.[t] ?? 0) !== 0)
+  const positions = [...input.keys()].filter(matters)
+  const last = positions.at(-1)
+  return last === undefined ? [] : [{ datum, tokens: input.slice(0, last + 1), positions }]
+}
+
+/** Orders sequences so that those with a common prefix are neighbours. */
+export function compareTokens(a: readonly number[], b: readonly number[]): number {
+  const shared = sharedPrefix(a, b)
+  return (a[shared] ?? -1) - (b[shared] ?? -1)
+}
+
+/** Estimated work of one batch, in nodes: a fixed part, and activations that leave the caches as batches grow. */
+function workOf(nodes: number): number {
+  return 40 + nodes * (1 + nodes / 25_000)
+}
+
+/**
+ * Cuts the sorted sequences so that the busiest shard has the least to do: smaller batches balance better, and compute
+ * what they share more often.
+ */
+export function divideEvenly(sequences: readonly Sequence[], { budget, shards, share }: Division): Run[] {
+  const total = sequences.reduce((sum, { tokens }) => sum + tokens.length, 0)
+  let best = divide(sequences, budget, share)
+  let least = busiest(best, shards)
+  for (let limit = Math.min(budget, total) * 0.9; limit >= 64; limit *= 0.9) {
+    const runs = divide(sequences, limit, share)
+    const load = busiest(runs, shards)
+    if (load < least) [best, least] = [runs, load]
+  }
+  return best
+}
+
+function busiest(runs: readonly Run[], shards: number): number {
+  const work = runs.map(({ nodes }) => workOf(nodes))
+  return Math.max(0, ...assign(work, shards).map((queue) => queue.reduce((sum, run) => sum + (work[run] ?? 0), 0)))
+}
+
+/** Cuts the sorted sequences into runs whose trees have at most `limit` nodes, or hold one sequence. */
+function divide(sequences: readonly Sequence[], limit: number, share: boolean): Run[] {
+  const runs: Run[] = []
+  for (const sequence of sequences) {
+    const run = runs.at(-1)
+    const { length } = sequence.tokens
+    const added = length - (share ? sharedPrefix(sequence.tokens, run?.sequences.at(-1)?.tokens) : 0)
+    if (run === undefined || run.nodes + added > limit) runs.push({ sequences: [sequence], nodes: length })
+    else {
+      run.sequences.push(sequence)
+      run.nodes += added
+    }
+  }
+  return runs
+}
