@@ -37,7 +37,8 @@ interface Rule {
  * Decides by the first row that holds. "Shown" is a one-sided test of a mean paired difference ({@link meanAbove}):
  * the primary rows at the alpha of this use, the vetoes each at the configured alpha divided by their number, so that
  * noise vetoes a harmless candidate with probability at most alpha, however many guards there are and however often
- * the holdout was used before. Missing scores count against what is to be shown, in every row.
+ * the holdout was used before. Missing scores count against what is to be shown, in every row; tasks without a guard's
+ * metric are left out of that guard, and counted (row 6).
  *
  * | # | when | decision |
  * |---|---|---|
