@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { Datum } from '../../../core/trainer.ts'
+import type { Datum } from '../../../core/index.ts'
 import { gradientOf, inProcessTrainer } from '../../../../test/support/in-process-trainer.ts'
 import { recorded, recordedAdapter, recordedModel, relativeError, unpack } from '../../../../test/support/recorded.ts'
 import { type LossKind, tokenLosses } from '../loss/index.ts'

@@ -1,4 +1,4 @@
-import type { Loss } from '../../../core/trainer.ts'
+import type { Loss } from '../../../core/index.ts'
 import { cispo } from './cispo.ts'
 import { crossEntropy } from './cross-entropy.ts'
 import { importanceSampling } from './importance-sampling.ts'

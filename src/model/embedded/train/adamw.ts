@@ -1,4 +1,4 @@
-import type { AdamParams } from '../../../core/trainer.ts'
+import type { AdamParams } from '../../../core/index.ts'
 
 /** The first and second moments of every trained value, and the number of steps taken. */
 export interface AdamState {

@@ -1,4 +1,4 @@
-import type { Datum, Loss } from '../../../core/trainer.ts'
+import type { Datum, Loss } from '../../../core/index.ts'
 import { assign } from './assign.ts'
 import { sharedPrefix } from './token-tree.ts'
 

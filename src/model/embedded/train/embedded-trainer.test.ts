@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { inProcessTrainer } from '../../../../test/support/in-process-trainer.ts'
 import { recorded, recordedModel, relativeError } from '../../../../test/support/recorded.ts'
-import type { Datum, Trainer } from '../../../core/trainer.ts'
+import type { Datum, Trainer } from '../../../core/index.ts'
 import type { LlamaConfig } from '../llama/config.ts'
 import type { Trained } from '../llama/training-graph.ts'
 import { LoraTarget } from './lora.ts'
@@ -164,6 +164,12 @@ describe('bad input', () => {
     await expect(trainer.forwardBackward([good, datum], { kind: 'ppo' })).rejects.toThrow(message)
     await expect(trainer.forwardBackward([good, datum], { kind: 'ppo' })).rejects.toMatchObject({
       code: 'model/invalid-datum',
+    })
+  })
+
+  it.each([{ temperature: 0 }, { clipLow: 1.2, clipHigh: 0.8 }])('a loss with %o is refused', async (settings) => {
+    await expect(trainer.forwardBackward([good], { kind: 'ppo', ...settings })).rejects.toMatchObject({
+      code: 'model/invalid-loss',
     })
   })
 

@@ -1,5 +1,12 @@
-import type { AdapterRef } from '../../../core/sampler.ts'
-import type { AdamParams, Datum, ForwardBackwardResult, Loss, OptimStepResult, Trainer } from '../../../core/trainer.ts'
+import type {
+  AdamParams,
+  AdapterRef,
+  Datum,
+  ForwardBackwardResult,
+  Loss,
+  OptimStepResult,
+  Trainer,
+} from '../../../core/index.ts'
 import { InputError, present } from '../../../errors/index.ts'
 import type { LlamaConfig, ModelWeights } from '../llama/config.ts'
 import { type Trained, trainedShapes } from '../llama/training-graph.ts'
@@ -10,7 +17,7 @@ import { assign } from './assign.ts'
 import { FlatTensors, flatten } from './flat-tensors.ts'
 import { readTrainedWeights, writeTrainedWeights } from './trained-weights.ts'
 import { readTrainingState, writeTrainingState } from './training-state.ts'
-import { validateData } from './validate-data.ts'
+import { validateData, validateLoss } from './validate-data.ts'
 
 export interface EmbeddedTrainerOptions {
   readonly config: LlamaConfig
@@ -51,9 +58,10 @@ export class EmbeddedTrainer implements Trainer {
 
   async forwardBackward(data: readonly Datum[], loss: Loss): Promise<ForwardBackwardResult> {
     const { config, shards, budget = 1536, share = true } = this.#options
+    const settings = lossSettings(loss)
+    validateLoss(settings)
     validateData(data, loss.kind, config)
     const batches = pack(data, loss.kind, { config, budget, shards: shards.length, share })
-    const settings = lossSettings(loss)
     return this.#exclusive(async () => {
       this.#accumulating ||= batches.length > 0
       return gathered(data, await this.#runBatches(batches, settings))

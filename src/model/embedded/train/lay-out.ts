@@ -1,4 +1,4 @@
-import type { Datum } from '../../../core/trainer.ts'
+import type { Datum } from '../../../core/index.ts'
 import type { LlamaConfig } from '../llama/config.ts'
 import type { Sequence } from './divide.ts'
 import { type GridShape, chooseGrid } from './grid.ts'

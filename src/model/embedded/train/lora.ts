@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { rng } from '../../../core/rng.ts'
+import { rng } from '../../../core/index.ts'
 import type { LlamaConfig } from '../llama/config.ts'
 import { names, projectionShape, projections } from '../llama/weights.ts'
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { gradientOf } from '../../../../test/support/in-process-trainer.ts'
 import { recordedModel, relativeError } from '../../../../test/support/recorded.ts'
-import type { Datum, Loss } from '../../../core/trainer.ts'
+import type { Datum, Loss } from '../../../core/index.ts'
 import type { LlamaConfig } from '../llama/config.ts'
 import { type PackingOptions, pack } from './packing.ts'
 

@@ -1,4 +1,4 @@
-import type { Datum, Loss } from '../../../core/trainer.ts'
+import type { Datum, Loss } from '../../../core/index.ts'
 import type { LlamaConfig } from '../llama/config.ts'
 import { compareTokens, divideEvenly, toSequence } from './divide.ts'
 import { layOut } from './lay-out.ts'

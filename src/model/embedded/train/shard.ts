@@ -1,4 +1,4 @@
-import type { AdamParams, Loss, OptimStepResult } from '../../../core/trainer.ts'
+import type { AdamParams, Loss, OptimStepResult } from '../../../core/index.ts'
 import type { PackedBatch } from './packing.ts'
 
 /** A loss with its numbers filled in, as a shard feeds them to the graph. */

@@ -1,5 +1,5 @@
 import { InferenceSession, Tensor } from 'onnxruntime-node'
-import type { AdamParams, Loss, OptimStepResult } from '../../../core/trainer.ts'
+import type { AdamParams, Loss, OptimStepResult } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import type { LlamaConfig, ModelWeights } from '../llama/config.ts'
 import { rotaryTables } from '../llama/rotary-tables.ts'

@@ -1,6 +1,7 @@
-import type { Datum, Loss } from '../../../core/trainer.ts'
+import type { Datum, Loss } from '../../../core/index.ts'
 import { InputError } from '../../../errors/index.ts'
 import type { LlamaConfig } from '../llama/config.ts'
+import type { LossSettings } from './shard.ts'
 
 /** A datum that no loss can be computed on. */
 export class InvalidDatumError extends InputError {
@@ -11,6 +12,17 @@ export class InvalidDatumError extends InputError {
       hint: 'Every array of a datum has the length of its input; policy losses need logprobs and advantages.',
     })
   }
+}
+
+/** @throws InputError (`model/invalid-loss`) when the temperature is not positive or the bounds are no interval. */
+export function validateLoss({ clipLow, clipHigh, temperature }: LossSettings): void {
+  const validTemperature = temperature > 0 && Number.isFinite(temperature)
+  if (validTemperature && clipLow >= 0 && clipLow <= clipHigh) return
+  throw new InputError({
+    code: 'model/invalid-loss',
+    message: `A loss cannot be computed at temperature ${temperature} with ratio bounds ${clipLow} to ${clipHigh}.`,
+    hint: 'Temperature is above 0; bounds are ratios around 1, such as 0.8 and 1.2.',
+  })
 }
 
 /** @throws InvalidDatumError when arrays disagree in length, a token is out of range, or the loss lacks an input. */
