@@ -41,6 +41,8 @@ export const LearnConfig = z.strictObject({
       credit: z.enum(['group-mean', 'grpo', 'leave-one-out']).default('grpo'),
       learningRate: z.number().positive().default(3e-4),
       warmupUpdates: z.int().nonnegative().default(2),
+      /** The rate falls linearly towards 0 at this update; by default, at the schedule's last. */
+      decayUpdates: z.int().positive().optional(),
       minibatches: z.int().positive().default(2),
       clipLow: z.number().positive().default(0.8),
       clipHigh: z.number().positive().default(1.2),

@@ -17,6 +17,7 @@ export function learnOptions(
   { source, demonstrations }: SearchJob,
   model: ModelService,
 ): Omit<LearnOptions, 'store'> {
+  const { decayUpdates = config.schedule.updates, ...policy } = config.policy
   const options: Omit<LearnOptions, 'store'> = {
     model,
     source,
@@ -26,7 +27,7 @@ export function learnOptions(
       { guards: [brokenCalls(), noAnswer({ tool: 'answer' }), repetition()] },
     ),
     credit: creditOf(config),
-    optimize: { model: policyGradient(config.policy) },
+    optimize: { model: policyGradient({ ...policy, decayUpdates }) },
     gate: pairedGate({
       ...config.gate,
       guards: {

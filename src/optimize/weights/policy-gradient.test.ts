@@ -125,6 +125,12 @@ it('the learning rate warms up linearly over the run’s updates', async () => {
   expect(await rateAt(0, 0)).toBe(0.8)
 })
 
+it('the learning rate falls linearly, and never to nothing', async () => {
+  const rateAt = async (update: number) =>
+    (await step(batch, { learningRate: 1, decayUpdates: 10 }, { update })).passes[0]?.adam.learningRate
+  expect(await Promise.all([0, 4, 9, 10, 99].map(rateAt))).toEqual([1, 0.6, expect.closeTo(0.1), 0.05, 0.05])
+})
+
 it('takes no step without samples, or without sampled tokens', async () => {
   const still = { samples: 0, steps: 0, loss: 0, gradNorm: 0, tokens: 0, computed: 0 }
   const empty = await step([])

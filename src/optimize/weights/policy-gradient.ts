@@ -11,6 +11,8 @@ export interface PolicyGradientOptions {
   readonly learningRate?: number
   /** Updates that the learning rate takes to reach its value, linearly. */
   readonly warmupUpdates?: number
+  /** The rate falls linearly and would reach 0 at this update; it stays at a twentieth. Omitted = it does not fall. */
+  readonly decayUpdates?: number
   /** The batch is split into this many optimizer steps; each sample is used once. */
   readonly minibatches?: number
   readonly beta1?: number
@@ -45,7 +47,7 @@ export function policyGradient(
         return { proposals: [], metrics: metricsOf({ loss: 0, gradNorm: 0, steps: 0, tokens: 0, computed: 0 }, 0) }
       const loss = lossOf(options, temperature)
       const adam = {
-        learningRate: learningRate * Math.min(1, (update + 1) / Math.max(1, warmupUpdates)),
+        learningRate: learningRate * scheduled(update, options),
         beta1,
         beta2,
         gradClipNorm,
@@ -71,6 +73,12 @@ export function policyGradient(
       return { proposals: [], metrics: metricsOf(totals, samples.length) }
     },
   }
+}
+
+/** The share of the learning rate that an update gets. */
+function scheduled(update: number, { warmupUpdates = 0, decayUpdates }: PolicyGradientOptions): number {
+  const warm = Math.min(1, (update + 1) / Math.max(1, warmupUpdates))
+  return decayUpdates === undefined ? warm : warm * Math.max(0.05, 1 - update / decayUpdates)
 }
 
 function lossOf({ loss = 'ppo', clipLow = 0.8, clipHigh = 1.2 }: PolicyGradientOptions, temperature: number): Loss {
