@@ -108,7 +108,11 @@ async function hasRun(store: string): Promise<boolean> {
 }
 
 /** Everything of a summary that a run repeats. */
-const figures = ({ runId: _, releaseId, ...rest }: Summary) => ({ ...rest, released: releaseId !== null })
+const figures = (summary: Summary) => ({
+  ...summary,
+  runId: '',
+  releaseId: summary.releaseId === null ? 'none' : 'one',
+})
 
 describe('kill -9 in a run of learning', () => {
   it('changes nothing of a deterministic run, wherever it strikes, again and again', async () => {

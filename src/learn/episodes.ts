@@ -17,6 +17,8 @@ export interface Batch {
   readonly name: string
   readonly tasks: readonly Task[]
   readonly attempts: number
+  /** End the batch when this share of its episodes has ended. Evaluations never: every task is to be answered. */
+  readonly straggler?: number | undefined
 }
 
 /** The agent's bindings for one episode: the policy for the Parameter that learns, what serves for the others. */
@@ -79,7 +81,7 @@ export async function runBatch(run: LearningRun, policy: Policy, batch: Batch): 
     seedKey: JSON.stringify([seed, batch.name]),
     bind: (episode) => bindingsOf(run, policy, episode),
     concurrency: run.schedule.concurrency,
-    ...(run.schedule.straggler === undefined ? {} : { straggler: { finished: run.schedule.straggler } }),
+    ...(batch.straggler === undefined ? {} : { straggler: { finished: batch.straggler } }),
     completed: [...scored.values()].map(({ trajectory }) => trajectory),
     onTrajectory: record,
     ...(signal ? { signal } : {}),

@@ -49,7 +49,12 @@ async function update(run: LearningRun): Promise<void> {
   const scored = await runBatch(
     run,
     { adapter, inForce: run.inForce(run.servingVersion.id, run.state.update), temperature: schedule.temperature },
-    { name: `update-${run.state.update}`, tasks: tasksOf(run), attempts: schedule.attempts },
+    {
+      name: `update-${run.state.update}`,
+      tasks: tasksOf(run),
+      attempts: schedule.attempts,
+      straggler: schedule.straggler,
+    },
   )
   await options.model.sampler.unload(adapter)
 

@@ -1,4 +1,4 @@
-import type { PairedOutcome, Receipt, ScoredTrajectory } from '../core/index.ts'
+import { causedByPolicy, type PairedOutcome, type Receipt, type ScoredTrajectory } from '../core/index.ts'
 import { present } from '../errors/index.ts'
 import type { LearningRun } from './learning-run.ts'
 import type { TestResults } from './measure.ts'
@@ -9,7 +9,8 @@ export function guardCounts({ trajectory }: ScoredTrajectory): Record<string, nu
   for (const { message } of trajectory.nodes) {
     if (message.role === 'assistant') brokenCalls += message.malformedCalls?.length ?? 0
   }
-  return { brokenCalls, unfinished: trajectory.stopReason === 'done' ? 0 : 1 }
+  const unfinished = trajectory.stopReason !== 'done' && causedByPolicy(trajectory.stopReason)
+  return { brokenCalls, unfinished: unfinished ? 1 : 0 }
 }
 
 /** Puts two arms side by side, task by task. */

@@ -26,7 +26,7 @@ export const Schedule = z.strictObject({
   seconds: z.number().positive().optional(),
   /** Held-out tasks of the test and the gate, at most. */
   holdoutTasks: z.int().positive().default(400),
-  /** End a batch when this share of its episodes has ended; refused in deterministic mode. */
+  /** End an update's rollouts when this share of its episodes has ended; refused in deterministic mode. */
   straggler: z.number().positive().max(1).optional(),
 })
 export type Schedule = z.infer<typeof Schedule>

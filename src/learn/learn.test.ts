@@ -1,0 +1,311 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { practisedModel, type PractisedModelOptions } from '../../test/support/practised-model.ts'
+import { reader, readerTasks, type ReaderChanges, runReader } from '../../test/support/reader.ts'
+import { wordEnvironment } from '../../test/support/word-environment.ts'
+import { type Environment, RunId, type Store } from '../core/index.ts'
+import { RatchetError } from '../errors/index.ts'
+import { holdoutHash, replay } from '../gate/index.ts'
+import { policyGradient } from '../optimize/weights/index.ts'
+import { Registry } from '../release/index.ts'
+import { openMemoryStore } from '../store/index.ts'
+import type { LearnEvent } from './events.ts'
+import { learn } from './learn.ts'
+import type { LearnOptions } from './options.ts'
+import { rollouts } from './source.ts'
+
+let store: Store
+beforeEach(async () => {
+  store = await openMemoryStore()
+})
+afterEach(() => store.close())
+
+const run = (changes?: ReaderChanges) => runReader(store, changes)
+
+const only = async () => (await store.runs.list({ limit: 10 }))[0]!
+
+describe('a run', () => {
+  it('is the story: prime, improve, measure, judge, release', async () => {
+    const { summary, of, events, practised } = await run()
+    expect(summary.base.success).toBe(0)
+    expect(summary.primed.success).toBeLessThan(0.45)
+    expect(summary.learned.success).toBe(1)
+    expect(summary).toMatchObject({ control: null, decision: 'promote', learned: { n: 60, missing: 0 } })
+
+    const told = events.flatMap(({ type }) => (type === 'progress' ? [] : [type]))
+    const whileLearning = 'started primed primed evaluated updated updated evaluated updated updated evaluated updated'
+    const atTheEnd = 'evaluated evaluated evaluated evaluated gated released finished'
+    expect(told.join(' ')).toBe(`${whileLearning} ${atTheEnd}`)
+    expect(of('updated').map((event) => event.update)).toEqual([1, 2, 3, 4, 5])
+    expect(of('evaluated').map(({ arm, split, update }) => `${split} ${arm} ${update}`)).toEqual([
+      'validation primed 0',
+      'validation learned 2',
+      'validation learned 4',
+      'validation learned 5',
+      'holdout base 5',
+      'holdout primed 5',
+      'holdout learned 5',
+    ])
+    expect(practised.adapters.size, 'every adapter that was loaded is unloaded').toBe(0)
+
+    const stored = await store.runs.events(summary.runId)
+    expect(stored.map(({ type }) => type)).toEqual(told)
+    expect(await only()).toMatchObject({ status: 'completed', release: summary.releaseId, failure: null })
+  })
+
+  it('lets what it learned serve, on a receipt that replays, and the holdout was used once', async () => {
+    const { summary } = await run()
+    const { release, activation } = await new Registry(store).current('reader')
+    expect(release.id).toBe(summary.releaseId)
+    expect(activation).toMatchObject({ generation: 2, reason: 'promote' })
+    const version = (await store.versions.get(release.versions['model']!))!
+    expect(version).toMatchObject({ run: summary.runId, value: { kind: 'weights', base: 'words' } })
+    const adapter = version.value.kind === 'weights' ? version.value.adapter : null
+    expect(new TextDecoder().decode(await store.blobs.get(adapter!))).toContain('"skill":10')
+
+    const receipt = (await store.receipts.get(release.receipt!))!
+    expect(replay(receipt)).toBe('promote')
+    const uses = await store.ledger.uses(holdoutHash(receipt.outcomes.map(({ task }) => task)))
+    expect(uses).toMatchObject([{ use: 1, run: summary.runId }])
+  })
+
+  it('keeps every episode with its versions, and shows the optimizer no held-out one', async () => {
+    const { summary } = await run()
+    const records = await store.trajectories.list({ run: summary.runId, limit: 10_000 })
+    const ofSplit = (split: string) => records.filter(({ trajectory }) => trajectory.task.split === split)
+    expect(ofSplit('train')).toHaveLength(5 * 6 * 4)
+    expect(ofSplit('validation')).toHaveLength(4 * 30)
+    expect(ofSplit('holdout')).toHaveLength(3 * 60)
+    const versionsOf = (arm: string) => {
+      const decisions = records.flatMap(({ trajectory }) =>
+        trajectory.id.includes(`holdout/${arm}/`) ? trajectory.decisions : [],
+      )
+      return [...new Set(decisions.map(({ version }) => version))]
+    }
+    const { versionsIn, versionsOut } = await only()
+    expect(versionsOf('base')).toEqual([versionsIn['model']])
+    expect(versionsOf('learned')).toEqual([versionsOut?.['model']])
+    expect(new Set([...versionsOf('base'), ...versionsOf('primed'), ...versionsOf('learned')]).size).toBe(3)
+    expect(await store.versions.get(versionsOut!['model']!)).not.toBeNull()
+  })
+
+  it('repeats: equal seeds sample equally, another seed does not', async () => {
+    const requests = async (seed: number) => {
+      store = await openMemoryStore()
+      const { practised } = await run({ seed })
+      return practised.requests.map(({ params, prompt }) => [params.seed, prompt])
+    }
+    const first = await requests(1)
+    expect(await requests(1)).toEqual(first)
+    expect(await requests(2)).not.toEqual(first)
+  })
+
+  it('begins where the last one ended, and is compared with what serves', async () => {
+    const first = await run({ schedule: { updates: 2 } })
+    expect(first.summary.learned.success).toBeLessThan(1)
+    const { summary, of } = await run({ seed: 1, schedule: { primePasses: 0, updates: 3 } })
+    const byArm = Object.fromEntries(of('evaluated').flatMap((e) => (e.split === 'holdout' ? [[e.arm, e.rate]] : [])))
+    expect(byArm['serving']).toEqual(first.summary.learned)
+    expect(byArm['primed']).toEqual(first.summary.learned)
+    expect(byArm['base']?.success).toBe(0)
+    expect(summary.learned.success).toBeGreaterThan(first.summary.learned.success!)
+    const receipt = (await store.receipts.get((await store.runs.get(summary.runId))!.receipt!))!
+    expect(receipt.use).toMatchObject({ use: 2 })
+    expect(receipt.use.alpha).toBeLessThan(0.05 / 4)
+  })
+
+  it('that learns nothing releases nothing: what served goes on', async () => {
+    const { summary, of } = await run({ model: { imitation: 0, practice: () => 0 } })
+    expect(summary.decision).not.toBe('promote')
+    expect(summary.releaseId).toBeNull()
+    expect(of('released')).toEqual([])
+    expect((await new Registry(store).current('reader')).activation).toMatchObject({ generation: 1 })
+    expect(await only()).toMatchObject({ status: 'completed', release: null })
+    expect((await only()).receipt).not.toBeNull()
+  })
+
+  it('without demonstrations starts from what serves', async () => {
+    const practised = practisedModel()
+    const { summary, of } = await run({ prime: undefined as never, schedule: { primePasses: 7 } })
+    expect(practised.adapters.size).toBe(0)
+    expect(of('primed')).toEqual([])
+    expect(summary.primed.success).toBe(0)
+  })
+
+  it('counts what could not be scored, and never as 0', async () => {
+    const flaky: Environment = {
+      name: 'flaky',
+      open: (task, seed) => {
+        if (/holdout-(1|2|3)$/.test(task.id)) throw new Error('the environment is down')
+        return wordEnvironment.open(task, seed)
+      },
+    }
+    const { summary } = await run({ environment: flaky })
+    expect(summary.learned).toMatchObject({ n: 57, missing: 3, success: 1 })
+    expect(summary.decision).toBe('promote')
+    const receipt = (await store.receipts.get((await only()).receipt!))!
+    expect(receipt.outcomes.filter(({ candidate }) => candidate === null)).toHaveLength(3)
+  })
+})
+
+it('cuts the stragglers of an update, and never those of a measurement', async () => {
+  const { summary, of } = await run({ schedule: { straggler: 0.5, concurrency: 4 } })
+  expect(Math.max(...of('updated').map(({ rollouts }) => rollouts.n))).toBeLessThan(24)
+  expect(of('evaluated').map(({ rate }) => rate.n)).toEqual([30, 30, 30, 30, 60, 60, 60])
+  expect(summary.learned.missing).toBe(0)
+})
+
+describe('updates end', () => {
+  it('after as many as the schedule has', async () => {
+    expect((await run({ schedule: { updates: 0 } })).of('updated')).toHaveLength(0)
+    expect((await run({ seed: 1, schedule: { updates: 3 } })).of('updated')).toHaveLength(3)
+  })
+
+  it('when validation reaches the target', async () => {
+    const { of } = await run({ schedule: { updates: 50, validateEvery: 1, target: 0.99 } })
+    expect(of('updated')).toHaveLength(4)
+    expect(of('evaluated').findLast(({ split }) => split === 'validation')?.rate.success).toBe(1)
+  })
+
+  it('when validation brings nothing new for a while', async () => {
+    const { of } = await run({ model: { practice: () => 0 }, schedule: { updates: 50, validateEvery: 2, patience: 3 } })
+    expect(of('updated')).toHaveLength(6)
+  })
+
+  it('when the time is over, and the last checkpoint is validated all the same', async () => {
+    let now = 0
+    const clock = { now: () => (now += 10) }
+    const { of } = await run({ clock, schedule: { updates: 1000, validateEvery: 400, seconds: 60 } })
+    const updates = of('updated').length
+    expect(updates).toBeGreaterThan(0)
+    expect(updates).toBeLessThan(100)
+    expect(of('evaluated').map(({ split, update }) => (split === 'validation' ? update : null))).toContain(updates)
+  })
+
+  it('and the best validation is what is judged, not the last', async () => {
+    const { of, summary } = await run({
+      model: { practice: (step) => (step < 5 ? 2 : -3) },
+      schedule: { updates: 4, validateEvery: 1 },
+    })
+    const looks = of('evaluated').flatMap(({ split, rate }) => (split === 'validation' ? [rate.success!] : []))
+    expect(looks.indexOf(Math.max(...looks))).toBe(2)
+    expect(summary.learned.success).toBeGreaterThan(0.45)
+    expect(summary.learned.success).toBeLessThan(0.75)
+  })
+})
+
+describe('the control arm', () => {
+  it('imitates for as long as the run learned, is measured on the same tasks, and judges nothing', async () => {
+    const { summary, of } = await run({ control: true })
+    expect(summary.control).toMatchObject({ n: 60 })
+    expect(summary.control!.success).toBeLessThan(0.5)
+    expect(summary.decision).toBe('promote')
+    expect(of('evaluated').filter(({ arm, split }) => arm === 'control' && split === 'holdout')).toHaveLength(1)
+  })
+
+  it('starts where the learned arm started', async () => {
+    await run()
+    const { summary } = await run({ control: true, seed: 1, model: { imitation: 0 }, schedule: { updates: 1 } })
+    expect(summary.control?.success).toBe(1)
+  })
+})
+
+describe('deterministic mode', () => {
+  it.each([
+    ['seconds', { schedule: { seconds: 5 } }],
+    ['straggler', { schedule: { straggler: 0.9 } }],
+    ['control', { control: true }],
+  ])('refuses %s', async (name, changes) => {
+    await expect(run({ deterministic: true, ...changes })).rejects.toMatchObject({
+      code: 'learn/not-deterministic',
+      message: expect.stringContaining(name) as string,
+    })
+    expect(await store.runs.list({ limit: 1 })).toEqual([])
+  })
+})
+
+describe('a run that does not end well', () => {
+  const failing = (): PractisedModelOptions => {
+    let steps = 0
+    return {
+      onStep: () => {
+        if (++steps === 5)
+          throw new RatchetError({ code: 'model/nan', message: 'The loss is not a number.', hint: 'Lower the rate.' })
+      },
+    }
+  }
+
+  it('is written down with its reason, and can be resumed', async () => {
+    await expect(run({ model: failing() })).rejects.toThrow('not a number')
+    const failed = await only()
+    expect(failed).toMatchObject({
+      status: 'failed',
+      failure: { code: 'model/nan', message: 'The loss is not a number.' },
+      release: null,
+    })
+    expect(failed.endedAt).not.toBeNull()
+    const { summary, of } = await run({ resume: failed.id })
+    expect(summary).toMatchObject({ runId: failed.id, decision: 'promote' })
+    expect(of('started')).toMatchObject([{ resumedAt: 2 }])
+    expect(await only()).toMatchObject({ status: 'completed', failure: null })
+  })
+
+  it('is interrupted when told to stop, in every phase', async () => {
+    for (const phase of ['primed', 'updated', 'evaluated'] as const) {
+      store = await openMemoryStore()
+      const stop = new AbortController()
+      const onEvent = (event: LearnEvent) => event.type === phase && stop.abort(new Error('enough'))
+      await expect(run({ signal: stop.signal, onEvent })).rejects.toThrow('enough')
+      expect(await only()).toMatchObject({ status: 'interrupted', failure: null })
+      expect((await run({ resume: (await only()).id })).summary.decision).toBe('promote')
+    }
+  })
+
+  it('cannot be resumed as something else', async () => {
+    await expect(run({ model: failing() })).rejects.toThrow()
+    const { id } = await only()
+    await expect(run({ resume: RunId.parse('run-0') })).rejects.toMatchObject({ code: 'learn/unknown-run' })
+    await expect(run({ resume: id, seed: 7 })).rejects.toMatchObject({ code: 'learn/other-seed' })
+    await expect(run({ resume: id, schedule: { primePasses: -1 } })).rejects.toMatchObject({ code: 'input/invalid' })
+    expect(await only()).toMatchObject({ status: 'failed' })
+  })
+
+  it('and one that did tells its end again, and does nothing', async () => {
+    const { summary } = await run()
+    const again = await run({ resume: summary.runId })
+    expect(again.summary).toEqual(summary)
+    expect(again.events).toEqual([])
+    expect(again.practised.requests).toEqual([])
+  })
+
+  it('is refused at once when its holdout is spent', async () => {
+    const holdout = holdoutHash(readerTasks.flatMap(({ id, split }) => (split === 'holdout' ? [id] : [])))
+    await store.ledger.append({ holdout, use: 1, alpha: 0.05, run: null, at: 0 })
+    const { code } = await run().then(
+      () => ({ code: 'none' }),
+      (error: RatchetError) => error,
+    )
+    expect(code).toBe('gate/holdout-exhausted')
+    expect(await store.trajectories.count({})).toBe(0)
+    expect(await only()).toMatchObject({ status: 'failed', failure: { code: 'gate/holdout-exhausted' } })
+  })
+
+  it('is refused when it names no Parameter that can learn', async () => {
+    for (const optimize of [{}, { prompt: policyGradient() }, { model: policyGradient(), other: policyGradient() }])
+      await expect(run({ optimize })).rejects.toMatchObject({ code: 'learn/no-such-parameter' })
+    await expect(run({ model: {}, optimize: {} })).rejects.toThrow(/the agent's weights are "model"/)
+  })
+
+  it('is refused on another base than what serves', async () => {
+    await run({ schedule: { updates: 1 } })
+    const service = { ...practisedModel().service, base: 'other words' }
+    await expect(
+      learn(reader, {
+        ...({} as LearnOptions),
+        model: service,
+        store,
+        source: rollouts(wordEnvironment, readerTasks),
+        optimize: { model: policyGradient() },
+      }),
+    ).rejects.toMatchObject({ code: 'learn/other-base' })
+  })
+})

@@ -1,0 +1,17 @@
+import { expect, it } from 'vitest'
+import { newRunId, scheduleOf } from './learning-run.ts'
+
+it('names runs by the moment they began', () => {
+  const at = Date.UTC(2026, 10, 20, 7, 8, 9)
+  expect(newRunId(at, () => 0)).toBe('run-20261120070809-0000')
+  expect(newRunId(at, () => 0.9999999)).toBe('run-20261120070809-zzzz')
+})
+
+it('fills in a schedule, and passes without demonstrations are none', () => {
+  expect(scheduleOf({ prime: { demonstrations: [] } })).toMatchObject({ primePasses: 5, updates: 30, attempts: 8 })
+  expect(scheduleOf({ schedule: { primePasses: 9, updates: 2 } })).toMatchObject({ primePasses: 0, updates: 2 })
+})
+
+it('names the key that was meant', () => {
+  expect(() => scheduleOf({ schedule: { attemps: 3 } as never })).toThrow('did you mean "attempts"?')
+})

@@ -1,0 +1,113 @@
+import { type AdapterRef, type ModelService, seedOf, type Trainer } from '../../src/core/index.ts'
+import { scriptedModel } from './scripted-model.ts'
+
+/** How fast a {@link practisedModel} learns, in tenths of skill a step. */
+export interface PractisedModelOptions {
+  /** Imitation never gets further than 2. Default 1. */
+  readonly imitation?: number
+  /** What the step with this number, counted from 1, gains by practice; below 0 it loses. Default 2, always. */
+  readonly practice?: (step: number) => number
+  /** Called before each optimizer step; may throw, as a trainer does that fails. */
+  readonly onStep?: () => void
+}
+
+/** Skill of an agent that only imitates, at most. */
+const imitated = 2
+
+/**
+ * A model service in memory for the word environment. Its weights are one number, the skill from 0 to 10: so many
+ * attempts in ten look before they answer, and so many tasks in ten are solved greedily. Optimizer steps raise it.
+ */
+export function practisedModel({ imitation = 1, practice = () => 2, onStep }: PractisedModelOptions = {}) {
+  const skills = new Map<string, number>()
+  const publish = (skill: number): AdapterRef => {
+    const id = `adapter-${skills.size}`
+    skills.set(id, skill)
+    return { kind: 'adapter', id }
+  }
+  const { sampler, renderer, requests } = scriptedModel((prompt, { adapter }) => {
+    const word = /the word is (\S+)/.exec(prompt)?.[1]
+    if (word !== undefined) return [`!answer {"word":"${word}"}`]
+    const skill = adapter === null ? 0 : skills.get(adapter.id)
+    if (skill === undefined) throw new Error(`adapter ${adapter?.id} is not loaded`)
+    const [right, wrong] = ['!look {}', '!answer {"word":"guess"}']
+    const solved = skill > seedOf(/the word of (\S+)\?/.exec(prompt)?.[1] ?? '') % 10
+    const options = Array.from({ length: 10 }, (_, i) => (i < skill ? right : wrong))
+    return solved ? options : options.toReversed()
+  })
+  const service: ModelService = {
+    base: 'words',
+    sampler: {
+      ...sampler,
+      unload: async ({ id }) => {
+        skills.delete(id)
+      },
+    },
+    renderer,
+    trainer: async () => new PractisedTrainer({ imitation, practice }, publish, onStep),
+    loadAdapter: async (bytes) => publish(read(bytes).skill),
+    close: async () => {},
+  }
+  return { service, requests, /** Adapters that are loaded and not unloaded. */ adapters: skills }
+}
+
+class PractisedTrainer implements Trainer {
+  #skill = 0
+  #pending = 0
+  #steps = 0
+  readonly #gain: { readonly imitation: number; readonly practice: (step: number) => number }
+  readonly #publish: (skill: number) => AdapterRef
+  readonly #onStep: (() => void) | undefined
+
+  constructor(
+    gain: { readonly imitation: number; readonly practice: (step: number) => number },
+    publish: (skill: number) => AdapterRef,
+    onStep: (() => void) | undefined,
+  ) {
+    this.#gain = gain
+    this.#publish = publish
+    this.#onStep = onStep
+  }
+
+  async forwardBackward(data: Parameters<Trainer['forwardBackward']>[0], { kind }: { readonly kind: string }) {
+    if (kind === 'cross_entropy') {
+      this.#pending = Math.min(this.#gain.imitation, Math.max(0, imitated - this.#skill))
+    } else this.#pending = this.#gain.practice(this.#steps + 1)
+    const tokens = data.reduce((sum, { input }) => sum + input.length, 0)
+    return {
+      loss: 1,
+      logprobs: data.map(({ input }) => input.map(() => 0)),
+      tokens: { data: tokens, computed: tokens },
+    }
+  }
+
+  async optimStep() {
+    this.#onStep?.()
+    this.#skill = Math.max(0, Math.min(10, this.#skill + this.#pending))
+    this.#pending = 0
+    return { gradNorm: 1, step: ++this.#steps }
+  }
+
+  saveState = async () => write({ skill: this.#skill, steps: this.#steps })
+  saveWeights = async () => write({ skill: this.#skill, steps: 0 })
+  publish = async () => this.#publish(this.#skill)
+
+  async loadState(state: Uint8Array) {
+    const { skill, steps } = read(state)
+    this.#skill = skill
+    this.#steps = steps
+  }
+
+  async loadWeights(weights: Uint8Array) {
+    this.#skill = read(weights).skill
+    this.#steps = 0
+  }
+}
+
+interface Weights {
+  readonly skill: number
+  readonly steps: number
+}
+
+const write = (weights: Weights): Uint8Array => new TextEncoder().encode(JSON.stringify(weights))
+const read = (bytes: Uint8Array): Weights => JSON.parse(new TextDecoder().decode(bytes)) as Weights
