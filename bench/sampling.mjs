@@ -79,7 +79,7 @@ async function timed(work) {
 const peer = await openPeer()
 if (peer) await compare(peer)
 await rollouts()
-peer?.close()
+await peer?.close()
 await engine.close()
 
 async function compare({ generate, cpuSeconds, version }) {

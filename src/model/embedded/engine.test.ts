@@ -9,7 +9,7 @@ const config = { ...(recorded('llama') as { config: LlamaConfig }).config, maxPo
 const model = recordedModel(config)
 
 /** Every token is a letter; 26 and up are two letters. */
-const letters = (token: number) =>
+const letters = (token: number): string =>
   token < 26 ? String.fromCharCode(97 + token) : `${letters(token - 26)}${letters((token * 7) % 26)}`
 const decode = (tokens: readonly number[]) => tokens.map(letters).join('')
 

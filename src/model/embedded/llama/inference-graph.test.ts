@@ -28,17 +28,8 @@ async function logprobsOf(
     const spans = [{ tokens, start, count }]
     const last = count === 1 ? { temperatures: Float32Array.of(temperature) } : {}
     const result = await runner.run({ weights: sets.get(adapter), spans, width: count, past, ...last })
-    for (let row = 0; row < count; row++) {
-      for (let layer = 0; layer < config.layers; layer++) {
-        for (const kind of ['key', 'value'] as const) {
-          const of = (head: number) => {
-            const from = (head * count + row) * config.headDim
-            return result.newRows(layer, kind).subarray(from, from + config.headDim)
-          }
-          const flat = Float32Array.from([...Array(config.kvHeads).keys()].flatMap((head) => [...of(head)]))
-          past.append(layer, kind, flat, [start + row])
-        }
-      }
+    for (let layer = 0; layer < config.layers; layer++) {
+      for (const kind of ['key', 'value'] as const) past.append(layer, kind, result.newRows(layer, kind), spans, count)
     }
     if (count === 1) {
       const correction = result.corrections[0]!

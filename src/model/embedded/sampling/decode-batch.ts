@@ -44,13 +44,13 @@ export class DecodeBatch {
     return (this.sequences.length + 1) * columns * layers * 2 * kvHeads * headDim
   }
 
-  /** Takes a sequence whose rows before {@link Sequence.position} are at `prefix`. */
+  /** Takes a sequence with the cached rows of its prefix; the next step computes the missing ones. */
   add(sequence: Sequence, prefix: Match): void {
     const index = this.#place(sequence)
-    let position = 0
+    sequence.cached = 0
     for (const { segment, count } of pathTo(prefix)) {
-      this.#grid.load(index, position, segment.rows, count)
-      position += count
+      this.#grid.load(index, sequence.cached, segment.rows, count)
+      sequence.cached += count
     }
   }
 
@@ -62,7 +62,7 @@ export class DecodeBatch {
 
   /** A copy of a sequence's cached rows from a position on. */
   rows(sequence: Sequence, from: number): KvRows {
-    return this.#grid.save(this.sequences.indexOf(sequence), from, sequence.position)
+    return this.#grid.save(this.sequences.indexOf(sequence), from, sequence.cached)
   }
 
   /** Lets a sequence go; the last one takes its place. */
@@ -80,16 +80,21 @@ export class DecodeBatch {
   /** Samples one token for every sequence. Returns those that end with it; they stay until removed. */
   async step(weights: WeightSet, runner: StepRunner, chooser: TokenChooser): Promise<readonly Ended[]> {
     this.#reserve()
-    const spans = this.sequences.map(({ tokens, position }) => ({ tokens, start: position, count: 1 }))
+    const spans = this.sequences.map(({ tokens, cached, length }) => ({
+      tokens,
+      start: cached,
+      count: length - cached,
+    }))
+    const width = spans.reduce((most, { count }) => Math.max(most, count), 1)
     const temperatures = Float32Array.from(this.sequences, ({ job }) => graphTemperature(job))
-    const result = await runner.run({ weights, spans, width: 1, past: this.#grid, temperatures })
-    const positions = spans.map(({ start }) => start)
+    const result = await runner.run({ weights, spans, width, past: this.#grid, temperatures })
     for (let layer = 0; layer < this.#grid.shape.layers; layer++) {
-      this.#grid.append(layer, 'key', result.newRows(layer, 'key'), positions)
-      this.#grid.append(layer, 'value', result.newRows(layer, 'value'), positions)
+      this.#grid.append(layer, 'key', result.newRows(layer, 'key'), spans, width)
+      this.#grid.append(layer, 'value', result.newRows(layer, 'value'), spans, width)
     }
     const ended: Ended[] = []
     this.sequences.forEach((sequence, row) => {
+      sequence.cached = sequence.length
       chooser.choose(result.probabilities, row, result.corrections[row] as number, sequence.job, sequence.uniform)
       const reason = sequence.append(chooser)
       if (reason !== null) ended.push({ sequence, reason })

@@ -14,6 +14,12 @@ export interface KvRows {
   readonly count: number
 }
 
+/** Consecutive rows of a sequence. */
+export interface RowSpan {
+  readonly start: number
+  readonly count: number
+}
+
 /**
  * Keys and values of several sequences, as attention reads them: for each layer an array `[sequences, kvHeads,
  * capacity, headDim]` of keys and one of values. Sequences 0 … n − 1 are a prefix of each array, which a run reads
@@ -98,16 +104,16 @@ export class KvGrid {
     }
   }
 
-  /** Writes one new row for each sequence: `rows` is `[sequences, kvHeads, 1, headDim]`, `positions` where each goes. */
-  append(layer: number, kind: 'key' | 'value', rows: Float32Array, positions: readonly number[]): void {
+  /** Writes the new rows of each sequence: `rows` is `[sequences, kvHeads, width, headDim]`, spans say where they go. */
+  append(layer: number, kind: 'key' | 'value', rows: Float32Array, spans: readonly RowSpan[], width: number): void {
     const { headDim, kvHeads } = this.shape
     const plane = this.#plane(layer * 2 + (kind === 'key' ? 0 : 1))
-    let from = 0
-    for (let sequence = 0; sequence < positions.length; sequence++) {
-      const position = positions[sequence] as number
+    for (let sequence = 0; sequence < spans.length; sequence++) {
+      const { start, count } = spans[sequence] as RowSpan
       for (let head = 0; head < kvHeads; head++) {
-        const to = sequence * this.#stride + (head * this.capacity + position) * headDim
-        for (let element = 0; element < headDim; element++) plane[to + element] = rows[from++] as number
+        const from = (sequence * kvHeads + head) * width * headDim
+        const to = sequence * this.#stride + (head * this.capacity + start) * headDim
+        for (let element = 0; element < count * headDim; element++) plane[to + element] = rows[from + element] as number
       }
     }
   }

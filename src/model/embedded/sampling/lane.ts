@@ -1,11 +1,14 @@
 import type { TokenChooser } from './choose.ts'
 import { DecodeBatch, type Ended, type LengthClass } from './decode-batch.ts'
 import type { KvShape } from './kv.ts'
-import { Prefill } from './prefill.ts'
+import { type Chunk, Prefill, sharesMost } from './prefill.ts'
 import type { PrefixTree } from './prefix-tree.ts'
 import type { Sequence } from './sequence.ts'
 import type { StepRunner } from './step.ts'
 import type { WeightSet } from './weight-sets.ts'
+
+/** Largest grid, in cells, of a step that also computes what joining sequences lack. */
+const joinCells = 128
 
 /** What the lanes of a shard share. */
 export interface LaneResources {
@@ -30,6 +33,7 @@ export class Lane {
   readonly #waiting = new Set<Sequence>()
   readonly #batches = new Map<number, DecodeBatch>()
   #prefilledLast = false
+  #deferred = false
 
   constructor(adapter: string | null, weights: WeightSet, shared: LaneResources) {
     this.adapter = adapter
@@ -61,26 +65,39 @@ export class Lane {
    * most sequences decode.
    */
   async tick(): Promise<readonly Ended[]> {
-    this.#admit()
-    const prefill = this.#waiting.size > 0 && (this.#decoding <= this.#waiting.size || !this.#prefilledLast)
-    this.#prefilledLast = prefill && (await this.#prefill.run(this.#waiting))
-    if (!this.#prefilledLast) return this.#decode()
-    this.#admit()
-    return []
+    // Those that join may compute what others wait for; but a stream of them must not keep long prompts waiting.
+    this.#deferred = this.#admit() > 0 && !this.#deferred
+    const due = this.#waiting.size > 0 && (this.#decoding <= this.#waiting.size || !this.#prefilledLast)
+    this.#prefilledLast = due && !this.#deferred && (await this.#prefill.run(this.#waiting))
+    return this.#prefilledLast ? [] : this.#decode()
   }
 
-  /** Moves waiting sequences whose prefix is cached to the decoding ones, as memory allows. */
-  #admit(): void {
+  /**
+   * Moves waiting sequences to the decoding ones, as memory allows: those whose prefix is cached, and those that lack so
+   * little that their batch computes it on the way. Returns how many of the latter.
+   */
+  #admit(): number {
     const { tree, decodeElements } = this.#shared
+    const joining: Chunk[] = []
     for (const sequence of this.#waiting) {
       const prefix = tree.match(this.adapter, sequence.tokens, sequence.position)
-      if (prefix.length < sequence.position) continue
+      const chunk = { sequence, prefix, start: prefix.length, end: sequence.position }
       const batch = this.#batchFor(sequence)
+      if (chunk.start < chunk.end && !this.#canJoin(chunk, batch, joining)) continue
       if (batch.sequences.length > 0 && batch.elementsWith(sequence.position + 1) > decodeElements) continue
       batch.add(sequence, prefix)
       this.#waiting.delete(sequence)
       this.#unpin(sequence)
+      if (chunk.start < chunk.end) joining.push(chunk)
     }
+    return joining.length
+  }
+
+  /** Whether a batch computes a missing part more cheaply than a run of its own would: every sequence is padded to it. */
+  #canJoin(chunk: Chunk, batch: DecodeBatch, joining: readonly Chunk[]): boolean {
+    if (this.#shared.deterministic || joining.some((other) => sharesMost(chunk, other))) return false
+    const widest = [chunk, ...joining].reduce((most, { start, end }) => Math.max(most, end - start + 1), 0)
+    return (batch.sequences.length + 1) * widest <= joinCells
   }
 
   async #decode(): Promise<readonly Ended[]> {
@@ -88,7 +105,9 @@ export class Lane {
     const all: Ended[] = []
     for (const batch of this.#batches.values()) {
       if (batch.sequences.length === 0) continue
+      const joined = batch.sequences.filter(({ cached, position }) => cached < position)
       const ended = await batch.step(this.#weights, runner, chooser)
+      for (const sequence of joined) this.#keep(sequence, batch)
       for (const { sequence } of ended) this.#retire(sequence, batch)
       const outgrown = batch.sequences.filter(({ position }) => position + 1 > batch.lengths.ceiling)
       for (const sequence of outgrown) this.#moveUp(sequence, batch)
@@ -99,12 +118,15 @@ export class Lane {
   }
 
   #retire(sequence: Sequence, batch: DecodeBatch): void {
-    const { tree, deterministic } = this.#shared
     // Rows of sampled tokens come from other shapes of run than a prompt's: in deterministic mode they are not reused.
-    if (!deterministic) {
-      tree.insert(this.adapter, sequence.tokens, sequence.position, (from) => batch.rows(sequence, from))
-    }
+    if (!this.#shared.deterministic) this.#keep(sequence, batch)
     batch.remove(sequence)
+  }
+
+  /** Puts a sequence's rows into the prefix tree. */
+  #keep(sequence: Sequence, batch: DecodeBatch): void {
+    const rows = (from: number) => batch.rows(sequence, from)
+    this.#shared.tree.insert(this.adapter, sequence.tokens, sequence.cached, rows)
   }
 
   #moveUp(sequence: Sequence, from: DecodeBatch): void {

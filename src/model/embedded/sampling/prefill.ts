@@ -12,7 +12,7 @@ const tokensPerRun = 512
 const block = 32
 
 /** A part of a prompt to compute: `tokens[start … end)`, with the cached place where it attaches. */
-interface Chunk {
+export interface Chunk {
   readonly sequence: Sequence
   readonly prefix: Match
   readonly start: number
@@ -122,7 +122,7 @@ export class Prefill {
  * Whether most of a chunk is the beginning of another one of the same run: then it waits, and finds it cached. What
  * begins at the same place of the tree and differs early is computed at once.
  */
-function sharesMost(chunk: Chunk, other: Chunk): boolean {
+export function sharesMost(chunk: Chunk, other: Chunk): boolean {
   if (chunk.start !== other.start || chunk.prefix.segment !== other.prefix.segment) return false
   const count = Math.min(chunk.end, other.end) - chunk.start
   let shared = 0

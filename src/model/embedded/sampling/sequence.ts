@@ -11,6 +11,8 @@ export class Sequence {
   readonly tokens: Int32Array
   /** Tokens known. */
   length: number
+  /** Tokens whose keys and values lie beside it in its batch; the next step reads the ones after them. */
+  cached = 0
   /** While waiting: the cached prefix, kept from eviction. */
   pinned: Segment | null = null
   readonly #behaviourLogprobs: Float64Array
@@ -25,7 +27,7 @@ export class Sequence {
     this.#logprobs = new Float64Array(job.maxTokens)
   }
 
-  /** Position of the token that the next step reads; keys and values are needed for all before it. */
+  /** Position of the last known token: the next one is drawn from what the model says after it. */
   get position(): number {
     return this.length - 1
   }

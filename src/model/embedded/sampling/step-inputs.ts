@@ -1,11 +1,10 @@
 import { Tensor } from 'onnxruntime-node'
 import { ports } from '../llama/inference-graph.ts'
+import type { RowSpan } from './kv.ts'
 
 /** The new tokens of one sequence in a step: `tokens[start … start + count)`, after `start` cached ones. */
-export interface StepSpan {
+export interface StepSpan extends RowSpan {
   readonly tokens: Int32Array
-  readonly start: number
-  readonly count: number
 }
 
 export interface StepShape {

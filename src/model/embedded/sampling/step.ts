@@ -12,7 +12,7 @@ export interface Step {
   /** Columns of the grid of new tokens. */
   readonly width: number
   readonly past: KvGrid
-  /** One for each span, to get the distribution after its only token; absent when only keys and values are wanted. */
+  /** One for each span, to get the distribution after its last token; absent when only keys and values are wanted. */
   readonly temperatures?: Float32Array
 }
 
@@ -39,7 +39,7 @@ export class StepRunner {
     const feeds: Record<string, Tensor> = {
       ...weights.feeds,
       ...this.#inputs.feeds(spans, { width, past: past.capacity, avoidSingleRow: this.#deterministic }),
-      ...distributionFeeds(temperatures, this.#deterministic),
+      ...distributionFeeds(spans, temperatures, this.#deterministic),
     }
     const fetches: string[] = temperatures ? [ports.probabilities, ports.correction] : []
     const dims = [spans.length, kvHeads, past.capacity, headDim]
@@ -57,19 +57,24 @@ export class StepRunner {
   }
 }
 
-/** Asks for the distribution after every token, or after none. A lone row is repeated, as {@link StepInputs} does. */
-function distributionFeeds(temperatures: Float32Array | undefined, avoidSingleRow: boolean): Record<string, Tensor> {
-  const [first] = temperatures ?? []
-  const wanted =
-    avoidSingleRow && temperatures?.length === 1 ? Float32Array.of(first as number, first as number) : temperatures
-  const count = wanted?.length ?? 0
+/** Asks for the distribution after each span's last token, or for none. A lone row is repeated, as in the step's inputs. */
+function distributionFeeds(
+  spans: readonly StepSpan[],
+  temperatures: Float32Array = new Float32Array(0),
+  avoidSingleRow: boolean,
+): Record<string, Tensor> {
+  let packed = 0
+  const last = spans.slice(0, temperatures.length).map(({ count }) => {
+    packed += count
+    return BigInt(packed - 1)
+  })
+  const [row] = last
+  const repeat = avoidSingleRow && last.length === 1 && row !== undefined
+  const rows = BigInt64Array.from(repeat ? [row, row] : last)
+  const each = repeat ? Float32Array.of(...temperatures, ...temperatures) : temperatures
   return {
-    [ports.rows]: new Tensor(
-      'int64',
-      BigInt64Array.from({ length: count }, (_, row) => BigInt(row)),
-      [count],
-    ),
-    [ports.temperature]: new Tensor('float32', wanted ?? new Float32Array(0), [count, 1]),
+    [ports.rows]: new Tensor('int64', rows, [rows.length]),
+    [ports.temperature]: new Tensor('float32', each, [rows.length, 1]),
   }
 }
 
