@@ -22,8 +22,9 @@ export interface LaneResources {
 }
 
 /**
- * The sequences that sample from one set of weights. A sequence waits until the keys and values of all its tokens but
- * the last are in the prefix tree, then decodes; its rows go back to the tree when it ends, for the next turn.
+ * The sequences that sample from one set of weights. A sequence waits until the keys and values of its tokens are in the
+ * prefix tree, but for the last token and what a decoding step computes on the way; then it decodes. Its rows go back to
+ * the tree when it ends, for the next turn.
  */
 export class Lane {
   readonly adapter: string | null

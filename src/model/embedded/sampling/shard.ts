@@ -73,8 +73,7 @@ export class SamplingShard {
   }
 
   submit(job: SampleJob): void {
-    const lane = this.#lanes.get(job.adapter) ?? new Lane(job.adapter, this.#weights.get(job.adapter), this.#shared)
-    this.#lanes.set(job.adapter, lane)
+    const lane = this.#lanes.get(job.adapter) ?? this.#openLane(job.adapter)
     const sequence = new Sequence(job)
     this.#sequences.set(job.id, { sequence, lane })
     lane.enqueue(sequence)
@@ -97,6 +96,14 @@ export class SamplingShard {
       for (const { sequence, reason } of await lane.tick()) results.push(this.#finish(sequence.job.id, reason))
     }
     return results
+  }
+
+  /** A lane holds decoding memory also when it is idle: those that are make room for a new one. */
+  #openLane(adapter: string | null): Lane {
+    for (const [other, { idle }] of this.#lanes) if (idle) this.#lanes.delete(other)
+    const lane = new Lane(adapter, this.#weights.get(adapter), this.#shared)
+    this.#lanes.set(adapter, lane)
+    return lane
   }
 
   #finish(id: number, reason: SampleStopReason): SampledTokens {
