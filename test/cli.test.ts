@@ -2,11 +2,10 @@ import { chmodSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, trunca
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { z } from 'zod'
-import { RunId } from '../src/core/index.ts'
 import { openStore } from '../src/store/index.ts'
 import { tinyJob, type TinyConfig, type TinyFiles, writeTinyJob, jsonl } from './tiny/job.ts'
 import { writeTinyModel } from './tiny/model.ts'
+import { Summary } from './tiny/summary.ts'
 import { type Ended, listing, ratchet, startRatchet } from './tiny/ratchet.ts'
 
 let folder: string
@@ -245,26 +244,6 @@ describe('a store that cannot be used', () => {
     expectRefused(ended, 'store/cannot-open', new RegExp(store))
     expect(listing(folder)).toEqual(before)
   })
-})
-
-const Rate = z.strictObject({
-  success: z.number().min(0).max(1),
-  n: z.int().positive(),
-  ci: z.tuple([z.number().min(0), z.number().max(1)]),
-})
-/** The last line of `ratchet learn --json`. */
-const Summary = z.strictObject({
-  type: z.literal('summary'),
-  runId: RunId,
-  base: Rate,
-  primed: Rate,
-  control: Rate.nullable(),
-  learned: Rate,
-  decision: z.enum(['promote', 'hold', 'need_more_evidence', 'reject']),
-  releaseId: z.string().nullable(),
-  seconds: z.number().positive(),
-  tokensSampled: z.int().positive(),
-  tokensTrained: z.int().positive(),
 })
 
 describe('a whole run', () => {

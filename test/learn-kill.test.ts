@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { z } from 'zod'
 import { holdoutHash, replay } from '../src/gate/index.ts'
 import { openStore } from '../src/store/index.ts'
 import { type TinyFiles, writeTinyJob } from './tiny/job.ts'
+import { Summary } from './tiny/summary.ts'
 import { ratchet, startRatchet } from './tiny/ratchet.ts'
 
 let folder: string
@@ -17,18 +17,6 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const Arm = z.object({ success: z.number(), n: z.int(), ci: z.tuple([z.number(), z.number()]) })
-const Summary = z.object({
-  runId: z.string(),
-  base: Arm,
-  primed: Arm,
-  learned: Arm,
-  decision: z.string(),
-  releaseId: z.string().nullable(),
-  tokensSampled: z.int(),
-  tokensTrained: z.int(),
-})
-type Summary = z.infer<typeof Summary>
 const summaryOf = (stdout: string): Summary => Summary.parse(JSON.parse(stdout.trim().split('\n').at(-1) ?? ''))
 
 /** What a finished run left in its store, without the names and times that no two runs share. */

@@ -1,0 +1,104 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+
+/** One row of a Markdown table, cells trimmed. */
+type Row = readonly string[]
+
+/** A Markdown table with a known head, where it stands in a document. */
+interface Table {
+  readonly before: string
+  readonly rows: readonly Row[]
+  readonly after: string
+}
+
+/** @throws Error when the document has no table with these headings. */
+function findTable(document: string, headings: readonly string[]): Table {
+  const head = `| ${headings.join(' | ')} |\n${'|---'.repeat(headings.length)}|\n`
+  const at = document.indexOf(head)
+  if (at === -1) throw new Error(`there is no table ${headings.join(' | ')}`)
+  const begin = at + head.length
+  const length = /^(?:\|.*\n)*/.exec(document.slice(begin))?.[0].length ?? 0
+  const lines = document
+    .slice(begin, begin + length)
+    .split('\n')
+    .slice(0, -1)
+  const rows = lines.map((line) =>
+    line
+      .slice(1, -1)
+      .split(/(?<!\\)\|/)
+      .map((cell) => cell.trim()),
+  )
+  return { before: document.slice(0, begin), rows, after: document.slice(begin + length) }
+}
+
+const written = ({ before, rows, after }: Table): string =>
+  before + rows.map((row) => `| ${row.join(' | ')} |\n`).join('') + after
+
+/**
+ * The document with its table brought up to date: `truth` gives every row but its last cell, which people write and
+ * which is kept by the first cell.
+ */
+export function refreshed(document: string, headings: readonly string[], truth: readonly Row[]): string {
+  const table = findTable(document, headings)
+  const meanings = new Map(table.rows.map((row) => [row[0], row.at(-1)]))
+  return written({ ...table, rows: truth.map((row) => [...row, meanings.get(row[0]) ?? '']) })
+}
+
+/** First cells of the rows whose last cell is empty. */
+export function unexplained(document: string, headings: readonly string[]): readonly string[] {
+  return findTable(document, headings).rows.flatMap((row) => (row.at(-1) === '' ? [row[0] ?? ''] : []))
+}
+
+interface JsonSchema {
+  readonly type?: string
+  readonly properties?: Readonly<Record<string, JsonSchema>>
+  readonly items?: JsonSchema
+  readonly anyOf?: readonly JsonSchema[]
+  readonly enum?: readonly unknown[]
+  readonly default?: unknown
+  readonly minimum?: number
+  readonly exclusiveMinimum?: number
+  readonly maximum?: number
+}
+
+/** Key, type and default of everything that a configuration may hold. */
+export function configurationRows(schema: z.ZodType): readonly Row[] {
+  return rowsOf(z.toJSONSchema(schema, { io: 'input' }) as JsonSchema, '')
+}
+
+function rowsOf({ properties = {} }: JsonSchema, prefix: string): readonly Row[] {
+  return Object.entries(properties).flatMap(([key, schema]) => {
+    if (schema.properties) return rowsOf(schema, `${prefix}${key}.`)
+    const preset = schema.default === undefined ? 'none' : `\`${JSON.stringify(schema.default)}\``
+    return [[`\`${prefix}${key}\``, typeOf(schema), preset]]
+  })
+}
+
+function typeOf(schema: JsonSchema): string {
+  if (schema.anyOf) return schema.anyOf.map(typeOf).join(' or ')
+  if (schema.enum) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(', ')
+  if (schema.type === 'array') return `list of ${schema.items ? typeOf(schema.items) : 'values'}`
+  if (schema.type === 'integer') return `whole number${boundsOf(schema)}`
+  return `${schema.type}${boundsOf(schema)}`
+}
+
+function boundsOf({ minimum, exclusiveMinimum, maximum }: JsonSchema): string {
+  const bounds = [
+    ...(minimum === undefined || minimum === Number.MIN_SAFE_INTEGER ? [] : [`≥ ${minimum}`]),
+    ...(exclusiveMinimum === undefined ? [] : [`> ${exclusiveMinimum}`]),
+    ...(maximum === undefined || maximum === Number.MAX_SAFE_INTEGER ? [] : [`≤ ${maximum}`]),
+  ]
+  return bounds.length === 0 ? '' : ` ${bounds.join(', ')}`
+}
+
+/** Every error code that a source below `folder` spells, sorted. */
+export function errorCodes(folder: string): readonly string[] {
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
+    (file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.endsWith('.conformance.ts'),
+  )
+  const codes = files.flatMap((file) =>
+    [...readFileSync(join(folder, file), 'utf8').matchAll(/\bcode: '([a-z]+\/[a-z-]+)'/g)].map(([, code = '']) => code),
+  )
+  return [...new Set(codes)].toSorted()
+}
