@@ -1,5 +1,12 @@
 import type { ParameterBinding } from '../agent/index.ts'
-import { type AdapterRef, type ScoredTrajectory, type Task, type Trajectory, TrajectoryId } from '../core/index.ts'
+import {
+  type AdapterRef,
+  type Sampler,
+  type ScoredTrajectory,
+  type Task,
+  type Trajectory,
+  TrajectoryId,
+} from '../core/index.ts'
 import { rollout } from '../rollout/index.ts'
 import type { LearningRun } from './learning-run.ts'
 
@@ -48,6 +55,19 @@ function bindingsOf(
     }
   }
   return bindings
+}
+
+/** Works with an adapter that was loaded for it, and unloads it at the end, whichever way it ends. */
+export async function whileLoaded<T>(
+  sampler: Sampler,
+  adapter: AdapterRef,
+  work: (adapter: AdapterRef) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work(adapter)
+  } finally {
+    await sampler.unload(adapter)
+  }
 }
 
 /**

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { attemptsOf, missing, scored, vetoed } from '../../test/support/trajectories.ts'
 import { wordTask } from '../../test/support/word-environment.ts'
-import { firstOfEachTier, succeeded, successRate } from './evaluate.ts'
+import type { Task } from '../core/index.ts'
+import { firstOfEachTier, inTrainedTiers, succeeded, successRate } from './evaluate.ts'
 
 describe('success', () => {
   it('is the best reward there is, honestly earned', () => {
@@ -22,6 +23,12 @@ describe('success', () => {
     expect(successRate(attemptsOf([missing, missing]), 1)).toEqual({ success: null, n: 0, ci: [0, 1], missing: 2 })
     expect(successRate([], 1).success).toBeNull()
   })
+})
+
+it('judges by the tiers that are trained, the unnamed one included', () => {
+  const train = [wordTask('0', 'x'), { ...wordTask('1', 'x'), tier: 'a' }] as Task<'train'>[]
+  const judges = inTrainedTiers({ train })
+  expect([{}, { tier: 'a' }, { tier: 'b' }].map(judges)).toEqual([true, true, false])
 })
 
 it('takes the first tasks of each tier, in order', () => {

@@ -3,6 +3,7 @@ import { wilson } from '../gate/index.ts'
 import { type Policy, runBatch } from './episodes.ts'
 import type { Arm, SuccessRate } from './events.ts'
 import type { LearningRun } from './learning-run.ts'
+import type { Source } from './source.ts'
 
 /** Whether an episode reached the best reward there is; `null` when there is no evidence. */
 export function succeeded(reward: Reward, ceiling: number): boolean | null {
@@ -41,6 +42,18 @@ export async function evaluate(
     run.emit({ type: 'evaluated', arm, split, tier, update: run.state.update, rate })
   }
   return scored
+}
+
+/** The episodes that judge: on tasks of the tiers that are trained. The other tiers are measured and told beside. */
+export function judgedEpisodes(run: LearningRun, scored: readonly ScoredTrajectory[]): readonly ScoredTrajectory[] {
+  const judges = inTrainedTiers(run.options.source)
+  return scored.filter(({ trajectory }) => judges(trajectory.task))
+}
+
+/** Whether a task is of a tier that is trained. */
+export function inTrainedTiers({ train }: Pick<Source, 'train'>): (task: Pick<Task, 'tier'>) => boolean {
+  const trained = new Set(train.map(({ tier }) => tier))
+  return ({ tier }) => trained.has(tier)
 }
 
 /** The first `limit` tasks of each tier, in a fixed order. */

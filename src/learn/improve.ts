@@ -1,8 +1,8 @@
 import { backward } from '../agent/index.ts'
 import { groupAttempts, type Metrics, rng, sampledTokens, type ScoredTrajectory, type Task } from '../core/index.ts'
 import { InvariantError } from '../errors/index.ts'
-import { runBatch } from './episodes.ts'
-import { evaluate, firstOfEachTier, successRate } from './evaluate.ts'
+import { runBatch, whileLoaded } from './episodes.ts'
+import { evaluate, firstOfEachTier, judgedEpisodes, successRate } from './evaluate.ts'
 import { guardCounts } from './judge.ts'
 import type { LearningRun } from './learning-run.ts'
 
@@ -45,18 +45,19 @@ function enough({ state, schedule }: LearningRun): boolean {
 async function update(run: LearningRun): Promise<void> {
   const { options, schedule } = run
   const began = run.clock.now()
-  const adapter = await run.trainer.publish()
-  const scored = await runBatch(
-    run,
-    { adapter, inForce: run.inForce(run.servingVersion.id, run.state.update), temperature: schedule.temperature },
-    {
-      name: `update-${run.state.update}`,
-      tasks: tasksOf(run),
-      attempts: schedule.attempts,
-      straggler: schedule.straggler,
-    },
+  const inForce = run.inForce(run.servingVersion.id, run.state.update)
+  const scored = await whileLoaded(options.model.sampler, await run.trainer.publish(), (adapter) =>
+    runBatch(
+      run,
+      { adapter, inForce, temperature: schedule.temperature },
+      {
+        name: `update-${run.state.update}`,
+        tasks: tasksOf(run),
+        attempts: schedule.attempts,
+        straggler: schedule.straggler,
+      },
+    ),
   )
-  await options.model.sampler.unload(adapter)
 
   const { credits, counts } = options.credit.credit(groupAttempts(scored))
   const gradients = backward({ trajectories: scored.map(({ trajectory }) => trajectory), credits })
@@ -117,19 +118,12 @@ function tell(run: LearningRun, scored: readonly ScoredTrajectory[], metrics: Me
 async function validate(run: LearningRun): Promise<void> {
   const { source, model, reward } = run.options
   const tasks = firstOfEachTier(source.validation, run.schedule.validationTasks)
-  const adapter = await run.trainer.publish()
   const inForce = run.inForce(run.servingVersion.id, run.state.update)
-  const scored = await evaluate(
-    run,
-    run.state.update === 0 ? 'primed' : 'learned',
-    { adapter, inForce },
-    'validation',
-    tasks,
+  const arm = run.state.update === 0 ? 'primed' : 'learned'
+  const scored = await whileLoaded(model.sampler, await run.trainer.publish(), (adapter) =>
+    evaluate(run, arm, { adapter, inForce }, 'validation', tasks),
   )
-  await model.sampler.unload(adapter)
-  const trained = new Set(source.train.map(({ tier }) => tier))
-  const judged = scored.filter(({ trajectory }) => trained.has(trajectory.task.tier))
-  const success = successRate(judged, reward.ceiling).success ?? 0
+  const success = successRate(judgedEpisodes(run, scored), reward.ceiling).success ?? 0
   const { best, stale, update } = run.state
   const better = best === null || success > best.success
   if (better || success === best.success) {

@@ -2,7 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { practisedModel, type PractisedModelOptions } from '../../test/support/practised-model.ts'
 import { reader, readerTasks, type ReaderChanges, runReader } from '../../test/support/reader.ts'
 import { wordEnvironment } from '../../test/support/word-environment.ts'
-import { type Environment, RunId, type Store } from '../core/index.ts'
+import { defaultBudget } from '../agent/index.ts'
+import { type Environment, type ModelService, RunId, type Store } from '../core/index.ts'
 import { RatchetError } from '../errors/index.ts'
 import { holdoutHash, replay } from '../gate/index.ts'
 import { policyGradient } from '../optimize/weights/index.ts'
@@ -214,6 +215,7 @@ describe('deterministic mode', () => {
     ['seconds', { schedule: { seconds: 5 } }],
     ['straggler', { schedule: { straggler: 0.9 } }],
     ['control', { control: true }],
+    ['budget.seconds', { budget: { ...defaultBudget, seconds: 5 } }],
   ])('refuses %s', async (name, changes) => {
     await expect(run({ deterministic: true, ...changes })).rejects.toMatchObject({
       code: 'learn/not-deterministic',
@@ -293,6 +295,25 @@ describe('a run that does not end well', () => {
     for (const optimize of [{}, { prompt: policyGradient() }, { model: policyGradient(), other: policyGradient() }])
       await expect(run({ optimize })).rejects.toMatchObject({ code: 'learn/no-such-parameter' })
     await expect(run({ model: {}, optimize: {} })).rejects.toThrow(/the agent's weights are "model"/)
+  })
+
+  it('is refused on a model that is not its own, and leaves the store as it was', async () => {
+    const options = (service: ModelService, deterministic = false) => ({
+      ...({} as LearnOptions),
+      model: service,
+      store,
+      source: rollouts(wordEnvironment, readerTasks),
+      optimize: { model: policyGradient() },
+      deterministic,
+    })
+    const { service } = practisedModel()
+    const { capabilities, ...sampler } = service.sampler
+    const loose = { ...service, sampler: { ...sampler, capabilities: { ...capabilities, deterministic: false } } }
+    const attempt = learn(reader, options({ ...service, base: 'other words' }))
+    await expect(attempt).rejects.toMatchObject({ code: 'learn/other-base' })
+    await expect(learn(reader, options(loose, true))).rejects.toMatchObject({ code: 'learn/not-deterministic' })
+    expect(await store.releases.list({ limit: 1 })).toEqual([])
+    expect(await store.runs.list({ limit: 1 })).toEqual([])
   })
 
   it('is refused on another base than what serves', async () => {

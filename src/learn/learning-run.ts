@@ -21,7 +21,7 @@ import { LearnError } from './errors.ts'
 import type { LearnEvent } from './events.ts'
 import type { LearnOptions } from './options.ts'
 import { Schedule } from './schedule.ts'
-import { initialState, LearnState } from './state.ts'
+import type { LearnState } from './state.ts'
 
 /** Adapters that a run keeps by name: where priming ended, the best validation, and the control's best. */
 export type KeptAdapter = 'primed' | 'best' | 'control'
@@ -174,9 +174,15 @@ export function scheduleOf({
   deterministic = false,
   control = false,
   prime,
-}: Pick<LearnOptions, 'schedule' | 'deterministic' | 'control' | 'prime'>): Schedule {
+  budget,
+}: Pick<LearnOptions, 'schedule' | 'deterministic' | 'control' | 'prime' | 'budget'>): Schedule {
   const full = parseInput(Schedule, { ...schedule, ...(prime ? {} : { primePasses: 0 }) }, 'the schedule')
-  const clocked = { seconds: full.seconds !== undefined, straggler: full.straggler !== undefined, control }
+  const clocked = {
+    seconds: full.seconds !== undefined,
+    straggler: full.straggler !== undefined,
+    'budget.seconds': budget?.seconds !== undefined,
+    control,
+  }
   const [first] = Object.entries(clocked).flatMap(([name, given]) => (given ? [name] : []))
   if (deterministic && first !== undefined) {
     throw new LearnError({
@@ -212,5 +218,3 @@ export function initialVersions(agent: Agent): ReadonlyMap<string, Version> {
     }),
   )
 }
-
-export const freshState = (): LearnState => LearnState.parse(initialState)

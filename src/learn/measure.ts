@@ -1,6 +1,7 @@
-import type { BlobHash, HoldoutTask, HoldoutUse, ScoredTrajectory } from '../core/index.ts'
+import type { AdapterRef, BlobHash, HoldoutTask, HoldoutUse, ScoredTrajectory } from '../core/index.ts'
 import { claimHoldout, holdoutHash, nextUse } from '../gate/index.ts'
-import { evaluate, firstOfEachTier, successRate } from './evaluate.ts'
+import { whileLoaded } from './episodes.ts'
+import { evaluate, firstOfEachTier, inTrainedTiers, judgedEpisodes, successRate } from './evaluate.ts'
 import type { Arm, LearnSummary } from './events.ts'
 import type { LearningRun } from './learning-run.ts'
 
@@ -19,7 +20,6 @@ export interface TestResults {
 export async function measureArms(run: LearningRun): Promise<TestResults> {
   const { source, store, reward, model } = run.options
   const tasks = firstOfEachTier(source.holdout, run.schedule.holdoutTasks)
-  const trained = new Set(source.train.map(({ tier }) => tier))
   const use = await claim(run, judgingTasks(run))
 
   const serving = run.servingVersion.value
@@ -33,11 +33,13 @@ export async function measureArms(run: LearningRun): Promise<TestResults> {
   }
   const measure = async (arm: Arm) => {
     const blob = adapters[arm]
-    const adapter = blob === null ? null : await model.loadAdapter(await store.blobs.get(blob))
     const inForce = run.inForce(run.versionOf(blob).id, null)
-    const scored = await evaluate(run, arm, { adapter, inForce }, 'holdout', tasks)
-    if (adapter) await model.sampler.unload(adapter)
-    return scored.filter(({ trajectory }) => trained.has(trajectory.task.tier))
+    const look = (adapter: AdapterRef | null) => evaluate(run, arm, { adapter, inForce }, 'holdout', tasks)
+    const scored =
+      blob === null
+        ? await look(null)
+        : await whileLoaded(model.sampler, await model.loadAdapter(await store.blobs.get(blob)), look)
+    return judgedEpisodes(run, scored)
   }
   const base = await measure('base')
   const primed = await measure('primed')
@@ -54,8 +56,7 @@ export async function measureArms(run: LearningRun): Promise<TestResults> {
 
 /** What judges: held-out tasks of the tiers that were trained. */
 function judgingTasks({ options: { source }, schedule }: LearningRun): readonly HoldoutTask[] {
-  const trained = new Set(source.train.map(({ tier }) => tier))
-  return firstOfEachTier(source.holdout, schedule.holdoutTasks).filter(({ tier }) => trained.has(tier))
+  return firstOfEachTier(source.holdout, schedule.holdoutTasks).filter(inTrainedTiers(source))
 }
 
 /**

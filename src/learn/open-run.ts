@@ -3,11 +3,11 @@ import { type Run, type Trainer, type TrainingMethod, type Version, VersionId } 
 import { present } from '../errors/index.ts'
 import { Registry } from '../release/index.ts'
 import { LearnError } from './errors.ts'
-import { freshState, initialVersions, LearningRun, learningParameter, newRunId, scheduleOf } from './learning-run.ts'
+import { initialVersions, LearningRun, learningParameter, newRunId, scheduleOf } from './learning-run.ts'
 import type { LearnOptions } from './options.ts'
-import { LearnState } from './state.ts'
+import { initialState, LearnState } from './state.ts'
 
-/** Low-rank adaptation of every projection of attention and MLP. */
+/** What is trained: what the options say, else a low-rank adapter of the Parameter's rank on every projection. */
 export function methodOf(agent: Agent, options: LearnOptions): TrainingMethod {
   if (options.method) return options.method
   const definition = agent.parameters[learningParameter(agent, options).parameter]
@@ -21,9 +21,11 @@ export async function openRun(agent: Agent, options: LearnOptions): Promise<Lear
   const { store, model, seed = 0, deterministic = false } = options
   const registry = new Registry(store)
   const now = options.clock?.now() ?? Date.now()
+  const method = methodOf(agent, options)
+  refuseOtherEngine(agent, options)
+  const earlier = options.resume ? await resumable(agent, options) : null
   await registry.initial(agent.name, [...initialVersions(agent).values()])
 
-  const earlier = options.resume ? await resumable(agent, options) : null
   const serving = await servingVersions(registry, options, agent, earlier?.run ?? null)
   const versionsIn = Object.fromEntries([...serving.versions].map(([name, { id }]) => [name, id]))
   const run: Run = earlier?.run ?? {
@@ -41,7 +43,6 @@ export async function openRun(agent: Agent, options: LearnOptions): Promise<Lear
     endedAt: null,
   }
 
-  const method = methodOf(agent, options)
   const start = serving.versions.get(learningParameter(agent, options).parameter)
   const checkpoint = earlier?.checkpoint ?? null
   const trainer = await (checkpoint ? model.trainer(method, seed) : startingTrainer(options, method, start))
@@ -50,7 +51,7 @@ export async function openRun(agent: Agent, options: LearnOptions): Promise<Lear
   }
   if (earlier) await store.runs.update(run.id, { status: 'running', failure: null, endedAt: null })
   else await store.runs.create(run)
-  const state = checkpoint ? LearnState.parse(checkpoint.state) : freshState()
+  const state = checkpoint ? LearnState.parse(checkpoint.state) : initialState
   const blobs = checkpoint?.blobs ?? {}
   const opened = new LearningRun({ agent, options, schedule, registry, run, trainer, serving, state, blobs })
   const resumedAt = checkpoint ? state.update : null
@@ -85,16 +86,35 @@ async function servingVersions(
   for (const [name, id] of Object.entries(earlier?.versionsIn ?? release.versions)) {
     const version = present(await store.versions.get(VersionId.parse(id)), `version ${id}`)
     if (version.value.kind === 'weights' && version.value.base !== model.base) {
-      throw new LearnError({
-        code: 'learn/other-base',
-        message: `"${name}" serves on base "${version.value.base}", but the model given is "${model.base}".`,
-        hint: `Learn on "${version.value.base}", or use another store for the new base.`,
-      })
+      throw otherBase(`"${name}" serves on base "${version.value.base}"`, version.value.base, model.base)
     }
     versions.set(name, version)
   }
   return { versions, generation }
 }
+
+/** Holds, before anything is written, that the model is the agent's, and can do what the mode promises. */
+function refuseOtherEngine(agent: Agent, { model, deterministic = false }: LearnOptions): void {
+  for (const [name, definition] of Object.entries(agent.parameters)) {
+    if (definition.kind === 'weights' && definition.base !== model.base) {
+      throw otherBase(`"${name}" is declared on base "${definition.base}"`, definition.base, model.base)
+    }
+  }
+  if (deterministic && !model.sampler.capabilities.deterministic) {
+    throw new LearnError({
+      code: 'learn/not-deterministic',
+      message: `A deterministic run needs an engine that is deterministic, and "${model.base}" was not opened so.`,
+      hint: 'Open the model with deterministic: true.',
+    })
+  }
+}
+
+const otherBase = (what: string, base: string, given: string) =>
+  new LearnError({
+    code: 'learn/other-base',
+    message: `${what}, but the model given is "${given}".`,
+    hint: `Learn on "${base}", or use another store for the new base.`,
+  })
 
 async function resumable(agent: Agent, { store, resume, seed = 0 }: LearnOptions) {
   const run = resume ? await store.runs.get(resume) : null

@@ -26,10 +26,12 @@ export interface LearnOptions {
   readonly prime?: { readonly demonstrations: readonly Demonstration[]; readonly supervised?: SupervisedOptions }
   readonly reward: Rubric
   readonly credit: CreditEstimator
-  /** One optimizer for each Parameter that learns. */
+  /** The Parameter that learns, and its optimizer: exactly one `weights` Parameter of the agent, for now. */
   readonly optimize: Readonly<Record<string, Optimizer<'weights'>>>
   readonly gate: Gate
+  /** Default: LoRA of the Parameter's rank, alpha twice the rank, on every projection of attention and MLP. */
   readonly method?: TrainingMethod
+  /** Of one episode, in rollouts and measurements alike. Default: `defaultBudget`. */
   readonly budget?: EpisodeBudget
   readonly schedule?: Partial<Schedule>
   /** Also train a control: supervised learning alone, on the same demonstrations, for the same time. */

@@ -27,6 +27,7 @@ export const LearnState = z.strictObject({
 })
 export type LearnState = z.infer<typeof LearnState>
 
+/** Where every run begins. */
 export const initialState: LearnState = {
   phase: 'prime',
   passes: 0,

@@ -1,0 +1,12 @@
+import { expect, it } from 'vitest'
+import { practisedModel } from '../../test/support/practised-model.ts'
+import { whileLoaded } from './episodes.ts'
+
+it('an adapter is unloaded after the work, and also when the work fails', async () => {
+  const { service, adapters } = practisedModel()
+  const publish = async () => (await service.trainer({ kind: 'full' }, 0)).publish()
+  expect(await whileLoaded(service.sampler, await publish(), async ({ id }) => adapters.has(id))).toBe(true)
+  const failed = whileLoaded(service.sampler, await publish(), () => Promise.reject(new Error('the store is full')))
+  await expect(failed).rejects.toThrow('the store is full')
+  expect(adapters.size).toBe(0)
+})
