@@ -100,5 +100,5 @@ export function errorCodes(folder: string): readonly string[] {
   const codes = files.flatMap((file) =>
     [...readFileSync(join(folder, file), 'utf8').matchAll(/\bcode: '([a-z]+\/[a-z-]+)'/g)].map(([, code = '']) => code),
   )
-  return [...new Set(codes)].toSorted()
+  return [...new Set(codes)].toSorted((a, b) => (a < b ? -1 : 1))
 }

@@ -1,0 +1,50 @@
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { LockedStoreError, openStore } from '../store/index.ts'
+import { moveStoreAside } from './new-store.ts'
+
+let parent: string
+let folder: string
+beforeEach(() => {
+  parent = mkdtempSync(join(tmpdir(), 'ratchet-new-'))
+  folder = join(parent, 'store')
+})
+afterEach(() => rmSync(parent, { recursive: true }))
+
+const path = () => join(folder, 'ratchet.db')
+
+it('moves nothing where there is nothing', async () => {
+  expect(await moveStoreAside(folder)).toBeNull()
+  mkdirSync(folder)
+  expect(await moveStoreAside(folder)).toBeNull()
+})
+
+it('moves a store to the first free name', async () => {
+  for (const n of [1, 2]) {
+    await (await openStore({ path: path() })).close()
+    expect(await moveStoreAside(folder)).toBe(`${folder}.${n}`)
+    expect(existsSync(join(`${folder}.${n}`, 'ratchet.db'))).toBe(true)
+    expect(existsSync(folder)).toBe(false)
+  }
+})
+
+it('moves a store that is damaged', async () => {
+  mkdirSync(folder)
+  writeFileSync(path(), 'this is not a database, and long enough to be taken for one'.repeat(100))
+  expect(await moveStoreAside(folder)).toBe(`${folder}.1`)
+})
+
+it('does not move a store that is written, nor what is no store', async () => {
+  const store = await openStore({ path: path() })
+  await expect(moveStoreAside(folder)).rejects.toThrow(LockedStoreError)
+  await store.close()
+  expect(existsSync(path())).toBe(true)
+
+  const thesis = join(parent, 'documents', 'thesis.txt')
+  mkdirSync(join(parent, 'documents'))
+  writeFileSync(thesis, 'years of work')
+  await expect(moveStoreAside(join(parent, 'documents'))).rejects.toMatchObject({ code: 'input/not-a-store' })
+  expect(readFileSync(thesis, 'utf8')).toBe('years of work')
+})

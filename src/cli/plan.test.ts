@@ -1,0 +1,88 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type Json, type Run, RunId } from '../core/index.ts'
+import { openStore } from '../store/index.ts'
+import { LearnConfig } from './learn-config.ts'
+import { planOf } from './plan.ts'
+
+let folder: string
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ratchet-plan-'))
+})
+afterEach(() => rmSync(folder, { recursive: true }))
+
+const config = LearnConfig.parse({ agent: 'shopkeeper', schedule: { updates: 3 } })
+
+/** A store with these runs, the newest last. */
+async function storeWith(...runs: readonly Partial<Run>[]): Promise<string> {
+  const store = join(folder, 'store')
+  const opened = await openStore({ path: join(store, 'ratchet.db') })
+  for (const [i, run] of runs.entries()) {
+    await opened.runs.create({
+      id: RunId.parse(`run-${i}`),
+      agent: 'shopkeeper',
+      config: { learn: config as unknown as Json, control: false, deterministic: true },
+      seed: 4,
+      status: 'running',
+      versionsIn: {},
+      versionsOut: null,
+      receipt: null,
+      release: null,
+      failure: null,
+      startedAt: i,
+      endedAt: null,
+      ...run,
+    })
+  }
+  await opened.close()
+  return store
+}
+
+describe('a new run', () => {
+  it('is the main job when nothing is said', async () => {
+    const plan = await planOf({ store: folder })
+    expect(plan).toEqual({ config: LearnConfig.parse({}), seed: 0, control: false, deterministic: false, resume: null })
+  })
+
+  it('is what the file and the flags say', async () => {
+    const file = join(folder, 'learn.json')
+    writeFileSync(file, JSON.stringify({ agent: 'x', gate: { alpha: 0.01 } }))
+    const plan = await planOf({ store: folder, config: file, seed: 9, control: true })
+    expect(plan).toMatchObject({ seed: 9, control: true, config: { agent: 'x', gate: { alpha: 0.01, margin: 0.02 } } })
+  })
+})
+
+describe('a run to resume', () => {
+  it('is the latest that did not complete, with everything it began with', async () => {
+    const store = await storeWith({ status: 'failed' }, { status: 'interrupted' }, { status: 'completed' })
+    const plan = await planOf({ store, resume: true })
+    expect(plan).toEqual({ config, seed: 4, control: false, deterministic: true, resume: 'run-1' })
+    expect((await planOf({ store, resume: 'run-0' })).resume).toBe('run-0')
+  })
+
+  it('is the latest of all when all completed: its end is told again', async () => {
+    const store = await storeWith({ status: 'completed' }, { status: 'completed' })
+    expect((await planOf({ store, resume: true })).resume).toBe('run-1')
+  })
+
+  it('must be there', async () => {
+    const store = await storeWith()
+    await expect(planOf({ store, resume: true })).rejects.toThrow('There is no run in this store.')
+    await expect(planOf({ store, resume: 'run-9' })).rejects.toThrow('There is no run "run-9" in this store.')
+  })
+
+  it('takes flags that say what it began with, and refuses others', async () => {
+    const store = await storeWith({})
+    const same = join(folder, 'same.json')
+    writeFileSync(same, JSON.stringify({ agent: 'shopkeeper', schedule: { updates: 3 } }))
+    const plan = await planOf({ store, resume: true, seed: 4, deterministic: true, config: same })
+    expect(plan.resume).toBe('run-0')
+    for (const flags of [{ seed: 0 }, { control: true }, { newStore: true }])
+      await expect(planOf({ store, resume: true, ...flags })).rejects.toMatchObject({ code: 'input/resume-differs' })
+    const other = join(folder, 'other.json')
+    writeFileSync(other, '{}')
+    await expect(planOf({ store, resume: true, config: other })).rejects.toThrow('did not begin with this --config')
+  })
+})

@@ -1,0 +1,68 @@
+import { stripVTControlCharacters } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { RunId } from '../core/index.ts'
+import type { LearnEvent, SuccessRate } from '../learn/index.ts'
+import { duration, jsonProgress, percent, terminalProgress } from './progress.ts'
+
+const rate: SuccessRate = { success: 0.615, n: 200, ci: [0.546, 0.68], missing: 0 }
+
+const events: readonly LearnEvent[] = [
+  { type: 'started', runId: RunId.parse('run-1'), agent: 'a', seed: 7, resumedAt: null },
+  { type: 'progress', phase: 'update-0', done: 3, total: 12 },
+  { type: 'primed', pass: 1, passes: 5, metrics: { loss: 2.34567 }, seconds: 3 },
+  {
+    type: 'updated',
+    update: 2,
+    updates: 30,
+    rollouts: rate,
+    reward: 0.5,
+    metrics: {},
+    tokensSampled: 900,
+    tokensPerSecond: 12345.6,
+    seconds: 75,
+    etaSeconds: 600,
+  },
+  { type: 'evaluated', arm: 'learned', split: 'holdout', tier: 'single-hop', update: 2, rate },
+]
+
+describe('for people', () => {
+  it('every event is a line, with its figures', () => {
+    const said: string[] = []
+    const progress = terminalProgress({ write: (text) => said.push(stripVTControlCharacters(text)) })
+    for (const event of events) progress.event(event)
+    progress.say('the end')
+    expect(said).toEqual([
+      'run       run-1 seed 7\n',
+      'prime     pass 1/5  loss 2.346  3s\n',
+      'update     2/30  success 61.5 % [55, 68]  reward 0.50  12,346 tok/s  1m 15s, at most 10m 00s left\n',
+      'test      learned  single-hop: 61.5 % [55, 68] n = 200\n',
+      'the end\n',
+    ])
+  })
+
+  it('what is under way moves on a terminal, in one line that fits, and is cleared for the next', () => {
+    const said: string[] = []
+    const progress = terminalProgress({ isTTY: true, columns: 30, write: (text) => said.push(text) })
+    progress.event({ type: 'progress', phase: 'update-0', done: 3, total: 12 })
+    progress.say('done')
+    expect(said[0]?.startsWith('\r\u001b[2K')).toBe(true)
+    expect(said[0]).not.toContain('\n')
+    expect(said.slice(1)).toEqual(['\r\u001b[2K', 'done\n'])
+  })
+})
+
+it('for machines, every event but progress is one JSON line, and words are not said', () => {
+  const said: string[] = []
+  const progress = jsonProgress((text) => said.push(text))
+  for (const event of events) progress.event(event)
+  progress.say('the end')
+  expect(said.map((line) => JSON.parse(line) as unknown)).toEqual(events.filter(({ type }) => type !== 'progress'))
+  expect(said.every((line) => line.endsWith('}\n'))).toBe(true)
+})
+
+it('figures are short, and what was not measured is said', () => {
+  expect(stripVTControlCharacters(percent(rate))).toBe('61.5 % [55, 68]')
+  expect(percent({ success: null, n: 0, ci: [0, 1], missing: 4 })).toBe('not measured')
+  expect([0.4, 59.4, 60, 3599.6].map(duration)).toEqual(['0s', '59s', '1m 00s', '60m 00s'])
+  expect(duration(-3)).toBe('0s')
+})
