@@ -1,4 +1,5 @@
 export { LearnError } from './errors.ts'
+export { succeeded } from './evaluate.ts'
 export type { Arm, LearnEvent, LearnSummary, SuccessRate } from './events.ts'
 export { learn } from './learn.ts'
 export type { LearnOptions } from './options.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { scored, missing, trajectoryOf } from '../../test/support/trajectories.ts'
-import { guardCounts, pair } from './judge.ts'
+import { guardCounts, resultsOf } from './judge.ts'
 
 const episode = (task: string, reward = scored(1), sketch = {}) => ({
   trajectory: trajectoryOf({ id: `${task}-t`, task, ...sketch }),
@@ -23,17 +23,10 @@ describe('guards', () => {
   })
 })
 
-describe('two arms side by side', () => {
-  it('are paired by task, whatever their order, and missing evidence stays null', () => {
-    const before = [episode('a', scored(0)), episode('b', missing)]
-    const after = [episode('b', scored(1)), episode('a', scored(0.5))]
-    expect(pair(before, after)).toMatchObject([
-      { task: 'a', baseline: 0, candidate: 0.5 },
-      { task: 'b', baseline: null, candidate: 1 },
-    ])
-  })
-
-  it('must have attempted the same tasks', () => {
-    expect(() => pair([episode('a')], [episode('b')])).toThrow("the candidate's episode on task a is missing")
-  })
+it('an arm’s results are by task, and missing evidence stays null', () => {
+  const results = resultsOf([episode('a', scored(0.5)), episode('b', missing)])
+  expect([...results]).toEqual([
+    ['a', { score: 0.5, guards: { brokenCalls: 0, unfinished: 0 } }],
+    ['b', { score: null, guards: { brokenCalls: 0, unfinished: 0 } }],
+  ])
 })

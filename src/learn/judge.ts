@@ -1,5 +1,5 @@
-import { causedByPolicy, type PairedOutcome, type Receipt, type ScoredTrajectory } from '../core/index.ts'
-import { present } from '../errors/index.ts'
+import { causedByPolicy, type Receipt, type ScoredTrajectory, type TaskId } from '../core/index.ts'
+import { type ArmResult, pairOutcomes } from '../gate/index.ts'
 import type { LearningRun } from './learning-run.ts'
 import type { TestResults } from './measure.ts'
 
@@ -13,26 +13,13 @@ export function guardCounts({ trajectory }: ScoredTrajectory): Record<string, nu
   return { brokenCalls, unfinished: unfinished ? 1 : 0 }
 }
 
-/** Puts two arms side by side, task by task. */
-export function pair(
-  baseline: readonly ScoredTrajectory[],
-  candidate: readonly ScoredTrajectory[],
-): readonly PairedOutcome[] {
-  const byTask = new Map(candidate.map((scored) => [scored.trajectory.task.id, scored]))
-  return baseline.map((before) => {
-    const task = before.trajectory.task.id
-    const after = present(byTask.get(task), `the candidate's episode on task ${task}`)
-    return {
-      task,
-      baseline: before.reward.value,
-      candidate: after.reward.value,
-      guards: { baseline: guardCounts(before), candidate: guardCounts(after) },
-    }
-  })
+/** What an arm earned, by task, as the gate takes it. */
+export function resultsOf(scored: readonly ScoredTrajectory[]): ReadonlyMap<TaskId, ArmResult> {
+  return new Map(scored.map((one) => [one.trajectory.task.id, { score: one.reward.value, guards: guardCounts(one) }]))
 }
 
 /** Asks the gate whether the candidate beats what serves, and keeps the candidate and the receipt. */
-export async function judge(run: LearningRun, { episodes, use }: TestResults): Promise<Receipt> {
+export async function judge(run: LearningRun, { tasks, episodes, use }: TestResults): Promise<Receipt> {
   const { gate, reward, store } = run.options
   const candidate = run.version('best')
   await store.versions.put(candidate)
@@ -41,7 +28,7 @@ export async function judge(run: LearningRun, { episodes, use }: TestResults): P
     agent: run.agent.name,
     baseline: serving,
     candidate: { ...serving, [run.parameter]: candidate.id },
-    outcomes: pair(episodes.serving, episodes.learned),
+    outcomes: pairOutcomes(tasks, resultsOf(episodes.serving), resultsOf(episodes.learned)),
     use,
     rewardRange: [reward.floor, reward.ceiling],
   })

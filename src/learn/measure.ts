@@ -7,6 +7,8 @@ import type { LearningRun } from './learning-run.ts'
 
 /** What the held-out tasks showed of each arm, on the tiers that were trained. */
 export interface TestResults {
+  /** The held-out tasks that judge. */
+  readonly tasks: readonly HoldoutTask[]
   /** This use of the holdout, as its ledger has it. */
   readonly use: HoldoutUse
   readonly episodes: Readonly<Record<'serving' | 'learned', readonly ScoredTrajectory[]>>
@@ -20,7 +22,8 @@ export interface TestResults {
 export async function measureArms(run: LearningRun): Promise<TestResults> {
   const { source, store, reward, model } = run.options
   const tasks = firstOfEachTier(source.holdout, run.schedule.holdoutTasks)
-  const use = await claim(run, judgingTasks(run))
+  const judging = judgingTasks(run)
+  const use = await claim(run, judging)
 
   const serving = run.servingVersion.value
   const servingAdapter = serving.kind === 'weights' ? serving.adapter : null
@@ -48,6 +51,7 @@ export async function measureArms(run: LearningRun): Promise<TestResults> {
 
   const rate = (scored: readonly ScoredTrajectory[]) => successRate(scored, reward.ceiling)
   return {
+    tasks: judging,
     use,
     episodes: { serving: servingAdapter === null ? base : await measure('serving'), learned },
     rates: { base: rate(base), primed: rate(primed), control: control && rate(control), learned: rate(learned) },
