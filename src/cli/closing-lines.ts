@@ -1,7 +1,7 @@
 import pc from 'picocolors'
 import type { LearnSummary } from '../learn/index.ts'
 import { duration, percent } from './progress.ts'
-import type { Baseline } from './search-job.ts'
+import type { Baseline } from './report/index.ts'
 
 /** Five lines: what happened, how sure that is, what it is to be compared with, and what to do next. */
 export function closingLines(

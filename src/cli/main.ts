@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { readFileSync } from 'node:fs'
 import { Command, InvalidArgumentError } from 'commander'
 import { learnCommand } from './commands/learn.ts'
 import { releasesCommand, rollbackCommand, runsCommand } from './commands/releases.ts'
@@ -10,7 +11,12 @@ const integer = (text: string): number => {
   return value
 }
 
+const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+  readonly version: string
+}
+
 const program = new Command('ratchet')
+  .version(version)
   .description('LLM agents that learn from experience and never slip back')
   .showHelpAfterError('(ratchet --help lists the commands)')
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { type Agent, defineAgent, demonstration, user, weights } from '../agent/index.ts'
-import { type Demonstration, Message, parseInput, type Renderer, rng, type Task } from '../core/index.ts'
+import { type Demonstration, Message, nearestName, parseInput, type Renderer, rng, type Task } from '../core/index.ts'
 import {
   answerByStratum,
   constantAnswer,
@@ -17,15 +17,9 @@ import {
 } from '../environment/search/index.ts'
 import { InputError, RatchetError } from '../errors/index.ts'
 import { wilson } from '../gate/index.ts'
-import { type RolloutSource, rollouts, type SuccessRate } from '../learn/index.ts'
+import { type RolloutSource, rollouts } from '../learn/index.ts'
 import type { LearnConfig } from './learn-config.ts'
-
-/** What a scripted policy scores on held-out tasks: the figures that a learned one is read beside. */
-export interface Baseline {
-  readonly name: string
-  readonly tier: string
-  readonly rate: SuccessRate
-}
+import type { Baseline } from './report/index.ts'
 
 /** The job of answering questions from documents: who acts, where, on which tasks, and what to start from. */
 export interface SearchJob {
@@ -37,7 +31,7 @@ export interface SearchJob {
 }
 
 /** An agent that answers from documents with `search`, `open` and `answer`. */
-export function searchAgent({ agent, model, adapter }: LearnConfig): Agent {
+function searchAgent({ agent, model, adapter }: LearnConfig): Agent {
   return defineAgent({
     name: agent,
     parameters: { model: weights({ base: model, rank: adapter.rank }) },
@@ -68,6 +62,7 @@ async function mdnJob(
     maxTitleLength: maxTitleTokens,
     titleLength: (title) => countTokens(` ${title}`),
   })
+  refuseUnknownTiers(tiers, tasks.train)
   const learned = tasks.train.filter(({ tier }) => tier !== undefined && tiers.includes(tier))
   const source = rollouts(environment, [...learned, ...tasks.validation, ...tasks.holdout])
 
@@ -114,16 +109,44 @@ async function ownJob(config: LearnConfig, seed: number, renderer: Renderer): Pr
     })
   }
   const environment = new SearchEnvironment(corpusFromJsonl({ path: corpus }))
-  const learnable = (task: Task) => task.split !== 'train' || tiers === undefined || tiers.includes(task.tier ?? 'all')
-  const tasks = tasksFromJsonl({ path: tasksFile }).filter(learnable)
+  const learnable = (task: Task) => task.split !== 'train' || tiers === undefined || tiers.includes(tierOf(task))
+  const all = tasksFromJsonl({ path: tasksFile })
+  refuseUnknownTiers(
+    tiers ?? [],
+    all.filter(({ split }) => split === 'train'),
+  )
+  const tasks = all.filter(learnable)
   const demonstrations = rng('demonstrations', seed).shuffle(await demonstrationsFrom(config.demonstrations, renderer))
   return { agent: searchAgent(config), source: rollouts(environment, tasks), demonstrations, baselines: async () => [] }
+}
+
+/** A task without a tier is of this one. */
+const tierOf = ({ tier = 'all' }: Pick<Task, 'tier'>) => tier
+
+/** @throws InputError for a tier that no training task is of. */
+function refuseUnknownTiers(tiers: readonly string[], train: readonly Task[]): void {
+  const known = [...new Set(train.map(tierOf))]
+  const unknown = tiers.find((tier) => !known.includes(tier))
+  if (unknown === undefined) return
+  const meant = nearestName(unknown, known)
+  throw new InputError({
+    code: 'input/unknown-tier',
+    message: `No training task is of the tier "${unknown}", which environment.tiers names${meant ? `: did you mean "${meant}"?` : '.'}`,
+    hint: `Name tiers of the training tasks: ${known.map((tier) => `"${tier}"`).join(', ')}.`,
+  })
 }
 
 const DemonstrationLine = z.strictObject({ messages: z.array(Message).min(2) })
 
 async function demonstrationsFrom(path: string, renderer: Renderer): Promise<Demonstration[]> {
   const lines = (await readText(path)).split('\n').filter((line) => line.trim() !== '')
+  if (lines.length === 0) {
+    throw new InputError({
+      code: 'input/no-demonstrations',
+      message: `${path} holds no demonstration.`,
+      hint: 'Write one JSON object {"messages": [...]} a line.',
+    })
+  }
   return lines.map((line, i) => {
     const where = `line ${i + 1} of ${path}`
     const { messages } = parseInput(DemonstrationLine, jsonOf(line, path, i + 1), where)

@@ -42,12 +42,13 @@ function freshTasks(holdout: readonly Task[], tier: string | undefined, used: nu
 const written = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 /** A message as lines for the terminal; control characters of model output never reach it. */
-function shown(message: Message): readonly string[] {
+export function shown(message: Message): readonly string[] {
   // eslint-disable-next-line no-control-regex
   const clean = (text: string) => text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '�')
   switch (message.role) {
     case 'assistant':
       return [
+        ...(message.content === '' ? [] : clean(message.content).split('\n')),
         ...(message.toolCalls ?? []).map((call) =>
           pc.cyan(`› ${call.name} ${clean(Object.values(call.arguments).map(written).join(' '))}`),
         ),

@@ -12,8 +12,8 @@ import { learnOptions } from '../learn-options.ts'
 import { moveStoreAside } from '../new-store.ts'
 import { type LearnFlags, type Plan, planOf } from '../plan.ts'
 import { jsonProgress, type Progress, terminalProgress } from '../progress.ts'
-import { renderReport, reportOf } from '../report/index.ts'
-import { type Baseline, openSearchJob, type SearchJob } from '../search-job.ts'
+import { type Baseline, renderReport, reportOf } from '../report/index.ts'
+import { openSearchJob, type SearchJob } from '../search-job.ts'
 import { showFreshQuestions } from '../show-fresh-questions.ts'
 
 /**
@@ -56,12 +56,19 @@ export async function learnCommand(flags: LearnFlags): Promise<void> {
   }
 }
 
+const stopSignals = ['SIGINT', 'SIGTERM'] as const
+
 /** Learns until the end, or until the person or the system asks to stop; then it can be resumed. */
 async function learnUntilStopped(agent: Agent, options: LearnOptions, folder: string): Promise<LearnSummary> {
   const interrupt = new AbortController()
   const stop = () => interrupt.abort(new InputError(interrupted(folder)))
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop)
-  return learn(agent, { ...options, signal: interrupt.signal })
+  for (const signal of stopSignals) process.once(signal, stop)
+  try {
+    return await learn(agent, { ...options, signal: interrupt.signal })
+  } finally {
+    // What comes after ends at once when asked to, as any program does.
+    for (const signal of stopSignals) process.off(signal, stop)
+  }
 }
 
 function introduce(progress: Progress, { config, seed }: Plan, { source, demonstrations }: SearchJob): void {

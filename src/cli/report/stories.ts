@@ -9,7 +9,7 @@ import {
   TrajectoryId,
   type TrajectoryRepository,
 } from '../../core/index.ts'
-import type { Arm } from '../../learn/index.ts'
+import { type Arm, succeeded } from '../../learn/index.ts'
 import { ceilingOf } from './arithmetic.ts'
 import type { Attempt, Story } from './run-report.ts'
 
@@ -88,7 +88,7 @@ function attemptOf(arm: Arm, { trajectory, reward }: RecordedTrajectory, ceiling
   return {
     arm,
     reward,
-    solved: reward.status === 'missing' ? null : reward.status === 'scored' && reward.value >= ceiling,
+    solved: succeeded(reward, ceiling),
     stopReason: trajectory.stopReason,
     failure: trajectory.failure,
     messages: path.map(({ message }) => message),

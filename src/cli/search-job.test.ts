@@ -1,0 +1,56 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { scriptedModel } from '../../test/support/scripted-model.ts'
+import { LearnConfig } from './learn-config.ts'
+import { openSearchJob } from './search-job.ts'
+
+const { renderer } = scriptedModel(() => [])
+const task = (id: string, split: string, tier?: string) =>
+  JSON.stringify({ id, instruction: 'What colour is a lemon?', answer: 'yellow', split, ...(tier ? { tier } : {}) })
+const files = {
+  corpus: JSON.stringify({ id: 'lemon', title: 'lemon', lines: ['yellow'] }),
+  tasks: [task('a', 'train'), task('b', 'train', 'hard'), task('c', 'validation'), task('d', 'holdout')].join('\n'),
+  demonstrations: JSON.stringify({
+    messages: [
+      { role: 'user', content: 'What colour is a lemon?' },
+      { role: 'assistant', content: '', toolCalls: [{ name: 'answer', arguments: { text: 'yellow' } }] },
+    ],
+  }),
+}
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ratchet-job-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+function open(tiers?: readonly string[], changed: Partial<typeof files> = {}) {
+  const path = (name: keyof typeof files) => join(folder, `${name}.jsonl`)
+  const all = { ...files, ...changed }
+  for (const name of ['corpus', 'tasks', 'demonstrations'] as const) writeFileSync(path(name), all[name])
+  const environment = { corpus: path('corpus'), tasks: path('tasks'), ...(tiers ? { tiers } : {}) }
+  const config = LearnConfig.parse({ environment, demonstrations: path('demonstrations') })
+  return openSearchJob(config, 0, renderer, (text) => text.length)
+}
+
+it('learns from the tiers that are named, or from all; a task without one is of the tier "all"', async () => {
+  const trained = async (tiers?: readonly string[]) => (await open(tiers)).source.train.map(({ id }) => id)
+  expect(await trained()).toEqual(['a', 'b'])
+  expect(await trained(['hard'])).toEqual(['b'])
+  expect(await trained(['all'])).toEqual(['a'])
+})
+
+it('names the tier that was meant', async () => {
+  await expect(open(['hart'])).rejects.toMatchObject({
+    code: 'input/unknown-tier',
+    message: expect.stringContaining('did you mean "hard"?') as string,
+    hint: expect.stringContaining('"all", "hard"') as string,
+  })
+})
+
+it('does not take an empty file for "no demonstrations"', async () => {
+  expect((await open()).demonstrations).toHaveLength(1)
+  await expect(open(undefined, { demonstrations: '\n' })).rejects.toMatchObject({ code: 'input/no-demonstrations' })
+})
