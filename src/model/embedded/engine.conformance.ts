@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AdapterRef, SampledSequence } from '../../core/sampler.ts'
-import type { Datum, Loss } from '../../core/trainer.ts'
-import type { ModelService } from '../../core/model-service.ts'
+import type { AdapterRef, Datum, Loss, ModelService, SampledSequence } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 
 /** What the suite needs of an implementation: sampler and trainer over one base model of at least 16 tokens. */

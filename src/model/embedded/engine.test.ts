@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AdapterRef } from '../../core/sampler.ts'
+import type { AdapterRef } from '../../core/index.ts'
 import { recorded, recordedModel } from '../../../test/support/recorded.ts'
 import { describeEngineConformance } from './engine.conformance.ts'
 import { type EmbeddedEngine, type EmbeddedEngineOptions, openEmbeddedEngine } from './engine.ts'

@@ -1,8 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { z } from 'zod'
-import type { TrainingMethod } from '../../core/model-service.ts'
-import type { AdapterRef, Sampler } from '../../core/sampler.ts'
-import type { Trainer } from '../../core/trainer.ts'
+import type { AdapterRef, Sampler, Trainer, TrainingMethod } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
 import type { LlamaConfig, ModelWeights } from './llama/config.ts'
 import { type Trained, trainedShapes } from './llama/training-graph.ts'
@@ -18,6 +16,7 @@ import { LoraConfig } from './train/lora.ts'
 import { readTrainedWeights } from './train/trained-weights.ts'
 import { WorkerPool } from './worker/pool.ts'
 
+/** Which model, and how much of the machine it gets. */
 export interface EmbeddedEngineOptions {
   readonly model: ModelWeights
   /** How reports call the model. Default `embedded`. */
