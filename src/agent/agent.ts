@@ -3,6 +3,7 @@ import { AgentError } from './errors.ts'
 import type { HandleOf, ParameterDefinition } from './parameters.ts'
 import type { ActOutcome } from './tool-loop.ts'
 
+/** What `run` gets: for each declared Parameter, the handle of its kind. */
 export type Handles<P extends Readonly<Record<string, ParameterDefinition>>> = {
   readonly [K in keyof P]: HandleOf<P[K]>
 }

@@ -25,6 +25,7 @@ export interface CreditCounts {
   readonly vetoed: number
 }
 
+/** The Credits of a batch, and how many of its attempts carry none. */
 export interface CreditResult {
   readonly credits: readonly Credit[]
   readonly counts: CreditCounts

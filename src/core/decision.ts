@@ -20,7 +20,7 @@ export const Decision = z.strictObject({
   parameter: ParameterName,
   kind: ParameterKind,
   version: VersionId,
-  /** Activations of this Parameter where it serves, at the time of the decision. */
+  /** Activations of its agent's releases, at the time of the decision: see `Activation.generation`. */
   generation: z.int().nonnegative(),
   /** Optimizer steps of the run that was under way, when the decision was made by an unreleased checkpoint. */
   checkpoint: z.int().nonnegative().nullable(),

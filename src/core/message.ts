@@ -18,7 +18,7 @@ export const MalformedCall = z.strictObject({
 })
 export type MalformedCall = z.infer<typeof MalformedCall>
 
-/** One message of a conversation. `toolCalls` only from the assistant; `toolCallId` and `name` only from tools. */
+/** One message of a conversation. */
 export const Message = z.discriminatedUnion('role', [
   z.strictObject({ role: z.literal('system'), content: z.string() }),
   z.strictObject({ role: z.literal('user'), content: z.string() }),
@@ -37,6 +37,7 @@ export const Message = z.discriminatedUnion('role', [
   }),
 ])
 export type Message = z.infer<typeof Message>
+/** What the policy says in one turn. */
 export type AssistantMessage = Extract<Message, { role: 'assistant' }>
 
 /** A tool as the policy sees it. */

@@ -37,6 +37,7 @@ const OpaqueValue = z.strictObject({ kind: z.enum(['skill', 'memory', 'choice', 
 /** One value of a Parameter. */
 export const ParameterValue = z.union([WeightsValue, TextValue, OpaqueValue])
 export type ParameterValue = z.infer<typeof ParameterValue>
+/** The values that a Parameter of one kind takes. */
 export type ValueOf<K extends ParameterKind> = Extract<ParameterValue, { kind: K }>
 
 /** One immutable value of a Parameter, addressed by content. Minted when proposed. */

@@ -21,6 +21,7 @@ export interface BlobRepository {
   get(hash: BlobHash): Promise<Uint8Array>
 }
 
+/** Values of Parameters, by content. */
 export interface VersionRepository {
   /** A value that is known keeps the parents and the run that it was first minted with. */
   put(version: Version): Promise<void>
@@ -34,6 +35,7 @@ export interface RecordedTrajectory {
   readonly run: RunId | null
 }
 
+/** Episodes with what they earned. */
 export interface TrajectoryRepository {
   /** All of them or none. */
   append(records: readonly RecordedTrajectory[]): Promise<void>
@@ -43,12 +45,14 @@ export interface TrajectoryRepository {
   count(filter: { readonly run?: RunId }): Promise<number>
 }
 
+/** Evidence about episodes, early and late. */
 export interface SignalRepository {
   /** A signal with a known key is ignored. */
   append(signals: readonly Signal[]): Promise<void>
   of(trajectory: TrajectoryId): Promise<readonly Signal[]>
 }
 
+/** Learning runs, their stories and their checkpoints. */
 export interface RunRepository {
   create(run: Run): Promise<void>
   update(id: RunId, change: Partial<Omit<Run, 'id' | 'agent' | 'config' | 'seed' | 'startedAt'>>): Promise<void>
@@ -61,6 +65,7 @@ export interface RunRepository {
   latestCheckpoint(run: RunId): Promise<Checkpoint | null>
 }
 
+/** Gates' receipts. */
 export interface ReceiptRepository {
   put(receipt: Receipt): Promise<void>
   get(id: ReceiptId): Promise<Receipt | null>
@@ -73,6 +78,7 @@ export interface LedgerRepository {
   uses(holdout: string): Promise<readonly HoldoutUse[]>
 }
 
+/** Releases, and the append-only history of which one served. */
 export interface ReleaseRepository {
   put(release: Release): Promise<void>
   get(id: ReleaseId): Promise<Release | null>
@@ -98,6 +104,7 @@ export interface Repositories {
   readonly releases: ReleaseRepository
 }
 
+/** One database: its repositories, and transactions over them. */
 export interface Store extends Repositories {
   /**
    * Everything written through `tx` commits together, or nothing does: also when a write in it failed and the failure

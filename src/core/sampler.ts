@@ -64,6 +64,7 @@ export interface SamplerCapabilities {
   readonly deterministic: boolean
 }
 
+/** Continues prompts, from the base model or an adapter over it. */
 export interface Sampler {
   readonly capabilities: SamplerCapabilities
   /**

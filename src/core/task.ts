@@ -21,4 +21,5 @@ export type Task<S extends Split = Split> = Omit<z.infer<typeof Task>, 'split'> 
 
 /** What an Optimizer may see: the type does not admit a held-out task. */
 export type LearnableTask = Task<'train' | 'validation'>
+/** What a Gate judges by, and nothing else. */
 export type HoldoutTask = Task<'holdout'>

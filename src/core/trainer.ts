@@ -64,6 +64,7 @@ export interface ForwardBackwardResult {
   readonly tokens: { readonly data: number; readonly computed: number }
 }
 
+/** What one optimizer step did. */
 export interface OptimStepResult {
   /** Global L2 norm of the accumulated gradient before clipping. */
   readonly gradNorm: number
@@ -71,6 +72,7 @@ export interface OptimStepResult {
   readonly step: number
 }
 
+/** Holds trained weights, their accumulated gradient and the optimizer's state; calls take effect in their order. */
 export interface Trainer {
   /**
    * Adds the gradient of `loss` over `data` to the accumulated gradient.

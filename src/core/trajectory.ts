@@ -116,7 +116,7 @@ function inconsistency({ nodes, steps, decisions }: z.infer<typeof Shape>): stri
 }
 
 /**
- * One episode: a tree of messages with Steps and Decisions. Its total weight in any loss is 1 whatever its branches.
+ * One episode: a tree of messages with Steps and Decisions. Each sampled token enters a loss once, whatever its branches.
  * Ids are unique, references resolve, and a parent comes before its children.
  */
 export const Trajectory = Shape.superRefine((trajectory, context) => {

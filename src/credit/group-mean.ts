@@ -11,7 +11,7 @@ export function groupMean(): CreditEstimator {
   return outcomeCredit('group-mean', groupMeanAdvantages)
 }
 
-export function groupMeanAdvantages(rewards: readonly number[]): readonly number[] {
+function groupMeanAdvantages(rewards: readonly number[]): readonly number[] {
   const baseline = mean(rewards)
   return rewards.map((reward) => reward - baseline)
 }

@@ -10,7 +10,7 @@ export function grpo({ epsilon = 1e-6 }: { readonly epsilon?: number } = {}): Cr
   return outcomeCredit('grpo', (rewards) => grpoAdvantages(rewards, epsilon))
 }
 
-export function grpoAdvantages(rewards: readonly number[], epsilon: number): readonly number[] {
+function grpoAdvantages(rewards: readonly number[], epsilon: number): readonly number[] {
   const baseline = mean(rewards)
   const deviation = Math.sqrt(mean(rewards.map((reward) => (reward - baseline) ** 2)))
   return rewards.map((reward) => (reward - baseline) / (deviation + epsilon))

@@ -11,7 +11,7 @@ export function leaveOneOut(): CreditEstimator {
   return outcomeCredit('leave-one-out', leaveOneOutAdvantages)
 }
 
-export function leaveOneOutAdvantages(rewards: readonly number[]): readonly number[] {
+function leaveOneOutAdvantages(rewards: readonly number[]): readonly number[] {
   const k = rewards.length
   const baseline = mean(rewards)
   return rewards.map((reward) => (k / (k - 1)) * (reward - baseline))

@@ -2,6 +2,7 @@ import type { ModelService } from '../core/index.ts'
 import { type EmbeddedEngineOptions, loadModel, openEmbeddedEngine } from './embedded/index.ts'
 import { type RendererKind, rendererFor } from './renderer/index.ts'
 
+/** Which model to load, how to talk to it, and how much of the machine it gets. */
 export interface EmbeddedModelOptions
   extends Pick<EmbeddedEngineOptions, 'workers' | 'threadsPerWorker' | 'deterministic'> {
   /** A known name (`minimind2-small`), or the path of a Hugging Face folder. */

@@ -13,6 +13,7 @@ import type { Tables } from './tables.ts'
 import { WriteQueue } from './write-queue.ts'
 import { lockForWriting } from './writer-lock.ts'
 
+/** Where a store is, and whether it may be written. */
 export interface StoreOptions {
   /** The database file. Beside it: `blobs/`, the write-ahead log, and the writer's lock. */
   readonly path: string

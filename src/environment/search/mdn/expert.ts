@@ -1,4 +1,4 @@
-import { rng, type Task } from '../../../core/index.ts'
+import type { Task } from '../../../core/index.ts'
 import { MalformedTaskError } from '../malformed-task-error.ts'
 import { call, type Policy } from '../policy.ts'
 import { readTaskData } from '../task-data.ts'
@@ -6,7 +6,7 @@ import { answerQuestion, Question } from './question.ts'
 import { readSupportLines, type SupportTable } from './support.ts'
 
 /** Which of the listed titles to open when `wanted` was searched for. */
-type Choice = (hits: readonly string[], wanted: string, task: Task) => string
+type Choice = (hits: readonly string[], wanted: string) => string
 
 /** Knows what every question asks: searches each title, opens it, answers from what it read. For priming only. */
 export const expert: Policy = scripted((_hits, wanted) => wanted)
@@ -14,16 +14,13 @@ export const expert: Policy = scripted((_hits, wanted) => wanted)
 /** Opens whatever is listed first: what carelessness scores. */
 export const firstHit: Policy = scripted((hits, wanted) => hits[0] ?? wanted)
 
-/** Opens any of the listed titles, chosen by task: a careless teacher. */
-export const randomHit: Policy = scripted((hits, wanted, task) => hits[rng(task.id, wanted).int(hits.length)] ?? wanted)
-
 function scripted(choose: Choice): Policy {
   return async (episode, task) => {
     const question = questionOf(task)
     const tables: SupportTable[] = []
     for (const title of question.titles) {
       const hits = (await call(episode, 'search', { query: title })).split('\n')
-      tables.push(readSupportLines(await call(episode, 'open', { title: choose(hits, title, task) })))
+      tables.push(readSupportLines(await call(episode, 'open', { title: choose(hits, title) })))
     }
     await call(episode, 'answer', { text: answerQuestion(question, tables)[0] ?? 'unknown' })
   }
