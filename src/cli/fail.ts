@@ -1,12 +1,13 @@
 import pc from 'picocolors'
 import { RatchetError } from '../errors/index.ts'
+import { visible } from './visible.ts'
 
 /** Tells a person, on standard error, what happened and what to do; a defect shows its stack. */
 export function explainFailure(error: unknown): string {
   if (RatchetError.is(error)) {
     const { code, message, hint } = error
-    return `${pc.red('✗')} ${message}\n  ${hint} ${pc.dim(`[${code}]`)}\n`
+    return `${pc.red('✗')} ${visible(message)}\n  ${visible(hint)} ${pc.dim(`[${code}]`)}\n`
   }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  return `${pc.red('✗')} Something went wrong inside Ratchet.\n${pc.dim(detail)}\n`
+  return `${pc.red('✗')} Something went wrong inside Ratchet.\n${pc.dim(visible(detail))}\n`
 }

@@ -5,6 +5,7 @@ import { ask } from './fresh-questions.ts'
 import type { LearnConfig } from './learn-config.ts'
 import type { Progress } from './progress.ts'
 import type { SearchJob } from './search-job.ts'
+import { visible } from './visible.ts'
 
 interface Exhibit {
   readonly store: Store
@@ -43,23 +44,21 @@ const written = (value: Json): string => (typeof value === 'string' ? value : JS
 
 /** A message as lines for the terminal; control characters of model output never reach it. */
 export function shown(message: Message): readonly string[] {
-  // eslint-disable-next-line no-control-regex
-  const clean = (text: string) => text.replaceAll(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '�')
   switch (message.role) {
     case 'assistant':
       return [
-        ...(message.content === '' ? [] : clean(message.content).split('\n')),
+        ...(message.content === '' ? [] : visible(message.content).split('\n')),
         ...(message.toolCalls ?? []).map((call) =>
-          pc.cyan(`› ${call.name} ${clean(Object.values(call.arguments).map(written).join(' '))}`),
+          pc.cyan(`› ${call.name} ${visible(Object.values(call.arguments).map(written).join(' '))}`),
         ),
-        ...(message.malformedCalls ?? []).map(({ text }) => pc.red(`› ${clean(text)}`)),
+        ...(message.malformedCalls ?? []).map(({ text }) => pc.red(`› ${visible(text)}`)),
       ]
     case 'tool':
-      return clean(message.content)
+      return visible(message.content)
         .split('\n')
         .map((line) => pc.dim(`    ${line}`))
     case 'system':
     case 'user':
-      return [pc.bold(clean(message.content))]
+      return [pc.bold(visible(message.content))]
   }
 }

@@ -5,6 +5,7 @@ import type { ReleaseId, Store } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
 import { Registry } from '../../release/index.ts'
 import { MissingStoreError, openStore } from '../../store/index.ts'
+import { visible } from '../visible.ts'
 
 export interface StoreFlags {
   /** Folder of the store. */
@@ -39,7 +40,9 @@ export function runsCommand(flags: StoreFlags): Promise<void> {
     const line = (i: number) => {
       const run = runs[i]
       if (!run) return ''
-      const outcome = run.failure ? `${run.failure.code}: ${run.failure.message}` : (run.release ?? 'nothing released')
+      const outcome = run.failure
+        ? visible(`${run.failure.code}: ${run.failure.message}`)
+        : (run.release ?? 'nothing released')
       return `${run.id}  ${when(run.startedAt)}  ${run.agent}  seed ${run.seed}  ${run.status}  ${pc.dim(outcome)}`
     }
     print(flags, runs, line, 'No runs yet. Start one with: ratchet learn')
