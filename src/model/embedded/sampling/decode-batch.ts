@@ -1,4 +1,4 @@
-import type { SampleStopReason } from '../../../core/sampler.ts'
+import type { SampleStopReason } from '../../../core/index.ts'
 import { type TokenChooser, graphTemperature } from './choose.ts'
 import { KvGrid, type KvRows, type KvShape } from './kv.ts'
 import { type Match, pathTo } from './prefix-tree.ts'

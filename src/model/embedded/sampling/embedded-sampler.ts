@@ -6,7 +6,7 @@ import type {
   Sampler,
   SamplerCapabilities,
   SampleStopReason,
-} from '../../../core/sampler.ts'
+} from '../../../core/index.ts'
 import type { SampledTokens, SampleJob } from './job.ts'
 import { type Decode, StopStrings } from './stop-strings.ts'
 import { UnknownAdapterError } from './unknown-adapter-error.ts'

@@ -1,4 +1,4 @@
-import type { SampleStopReason } from '../../../core/sampler.ts'
+import type { SampleStopReason } from '../../../core/index.ts'
 import type { DrawParams } from './choose.ts'
 
 /** One continuation to sample: what the engine hands to a shard. Plain data, so that it crosses threads. */

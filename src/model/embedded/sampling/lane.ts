@@ -1,25 +1,11 @@
-import type { TokenChooser } from './choose.ts'
 import { DecodeBatch, type Ended, type LengthClass } from './decode-batch.ts'
-import type { KvShape } from './kv.ts'
+import type { LaneResources } from './lane-resources.ts'
 import { type Chunk, Prefill, sharesMost } from './prefill.ts'
-import type { PrefixTree } from './prefix-tree.ts'
 import type { Sequence } from './sequence.ts'
-import type { StepRunner } from './step.ts'
 import type { WeightSet } from './weight-sets.ts'
 
 /** Largest grid, in cells, of a step that also computes what joining sequences lack. */
 const joinCells = 128
-
-/** What the lanes of a shard share. */
-export interface LaneResources {
-  readonly shape: KvShape
-  readonly tree: PrefixTree
-  readonly runner: StepRunner
-  readonly chooser: TokenChooser
-  readonly deterministic: boolean
-  /** float32 elements that decoding sequences of one batch may hold. */
-  readonly decodeElements: number
-}
 
 /**
  * The sequences that sample from one set of weights. A sequence waits until the keys and values of its tokens are in the

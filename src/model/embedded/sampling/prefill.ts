@@ -1,5 +1,5 @@
 import { KvGrid, type KvRows, rowElements } from './kv.ts'
-import type { LaneResources } from './lane.ts'
+import type { LaneResources } from './lane-resources.ts'
 import { type Match, pathTo } from './prefix-tree.ts'
 import type { Sequence } from './sequence.ts'
 import type { StepResult } from './step.ts'

@@ -1,4 +1,4 @@
-import type { SampleStopReason } from '../../../core/sampler.ts'
+import type { SampleStopReason } from '../../../core/index.ts'
 import type { TokenChooser } from './choose.ts'
 import type { SampledTokens, SampleJob } from './job.ts'
 import type { Segment } from './prefix-tree.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { SampleRequest, SamplerCapabilities } from '../../../core/sampler.ts'
+import type { SampleRequest, SamplerCapabilities } from '../../../core/index.ts'
 import { InvalidSampleRequestError } from './invalid-sample-request-error.ts'
 
 const SamplingParamsSchema = z.strictObject({

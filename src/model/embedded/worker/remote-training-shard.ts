@@ -1,4 +1,4 @@
-import type { AdamParams, OptimStepResult } from '../../../core/trainer.ts'
+import type { AdamParams, OptimStepResult } from '../../../core/index.ts'
 import type { PackedBatch } from '../train/packing.ts'
 import type { BatchResult, LossSettings, ShardState, TrainingShardPort } from '../train/shard.ts'
 import type { EngineWorker } from './engine-worker.ts'
