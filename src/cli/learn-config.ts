@@ -27,32 +27,37 @@ export const LearnConfig = z.strictObject({
   /** How many demonstrations of the scripted expert to start from; or a JSONL file of `{ "messages": [...] }`. */
   demonstrations: z.union([z.int().nonnegative(), z.string()]).default(16),
   adapter: z
-    .strictObject({ rank: z.int().positive().default(16), alpha: z.number().positive().default(32) })
+    .strictObject({
+      rank: z.int().positive().default(32),
+      /** The adapter's product is scaled by alpha / rank; by default, by 1. */
+      alpha: z.number().positive().exactOptional(),
+    })
     .prefault({}),
   prime: z
     .strictObject({
-      learningRate: z.number().positive().default(1e-3),
-      batchSize: z.int().positive().default(16),
+      learningRate: z.number().positive().default(6e-4),
+      batchSize: z.int().positive().default(8),
     })
     .prefault({}),
   policy: z
     .strictObject({
-      loss: z.enum(['importance_sampling', 'ppo', 'cispo']).default('ppo'),
+      loss: z.enum(['importance_sampling', 'ppo', 'cispo']).default('cispo'),
       credit: z.enum(['group-mean', 'grpo', 'leave-one-out']).default('grpo'),
-      learningRate: z.number().positive().default(3e-4),
-      warmupUpdates: z.int().nonnegative().default(2),
+      learningRate: z.number().positive().default(4e-4),
+      warmupUpdates: z.int().nonnegative().default(6),
       /** The rate falls linearly towards 0 at this update; by default, at the schedule's last. */
       decayUpdates: z.int().positive().optional(),
       minibatches: z.int().positive().default(2),
-      clipLow: z.number().positive().default(0.8),
-      clipHigh: z.number().positive().default(1.2),
+      /** Bounds on the probability ratio; by default [0.8, 1.2] for `ppo`, [0, 3] for `cispo`. */
+      clipLow: z.number().nonnegative().exactOptional(),
+      clipHigh: z.number().positive().exactOptional(),
       gradClipNorm: z.number().positive().default(1),
     })
     .prefault({}),
   episode: z
     .strictObject({
       turns: z.int().positive().default(6),
-      tokensPerTurn: z.int().positive().default(32),
+      tokensPerTurn: z.int().positive().default(20),
       malformedCalls: z.int().positive().default(1),
       toolErrors: z.int().positive().default(2),
     })

@@ -35,7 +35,7 @@ export function learnOptions(
         unfinished: { allowed: 0.02, range: [0, 1] },
       },
     }),
-    method: { kind: 'lora', ...config.adapter },
+    method: { kind: 'lora', rank: config.adapter.rank, alpha: config.adapter.alpha ?? config.adapter.rank },
     budget: { ...config.episode, tokens: config.episode.turns * config.episode.tokensPerTurn },
     schedule: config.schedule,
     control,

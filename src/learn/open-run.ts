@@ -12,7 +12,7 @@ export function methodOf(agent: Agent, options: LearnOptions): TrainingMethod {
   if (options.method) return options.method
   const definition = agent.parameters[learningParameter(agent, options).parameter]
   const rank = definition?.kind === 'weights' ? definition.rank : 16
-  return { kind: 'lora', rank, alpha: 2 * rank }
+  return { kind: 'lora', rank, alpha: rank }
 }
 
 /** Opens a new run, or an earlier one at its last checkpoint. */

@@ -3,21 +3,21 @@ import { z } from 'zod'
 /** How long and how broadly a run learns. */
 export const Schedule = z.strictObject({
   /** Passes over the demonstrations before the first update. */
-  primePasses: z.int().nonnegative().default(5),
+  primePasses: z.int().nonnegative().default(4),
   /** Updates of the policy, at most. */
-  updates: z.int().nonnegative().default(30),
+  updates: z.int().nonnegative().default(90),
   /** Tasks of one update. */
-  tasks: z.int().positive().default(16),
+  tasks: z.int().positive().default(32),
   /** Attempts at each task: they form a Group. */
-  attempts: z.int().min(2).default(8),
+  attempts: z.int().min(2).default(4),
   /** Episodes open at once. */
   concurrency: z.int().positive().default(128),
   /** Sampling temperature of rollouts; evaluation is greedy. */
-  temperature: z.number().positive().max(2).default(1),
+  temperature: z.number().positive().max(2).default(0.7),
   /** Validate after every so many updates. */
-  validateEvery: z.int().positive().default(5),
+  validateEvery: z.int().positive().default(15),
   /** Validation tasks a look, at most. */
-  validationTasks: z.int().positive().default(200),
+  validationTasks: z.int().positive().default(120),
   /** Stop updating when this many validations in a row bring no new best; omitted = never. */
   patience: z.int().positive().optional(),
   /** Stop updating when the success on validation reaches this. */

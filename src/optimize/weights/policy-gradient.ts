@@ -4,8 +4,9 @@ import { OptimizeError, requireFiniteGradient, requirePositiveInteger } from './
 
 /** Policy gradient on credited samples. */
 export interface PolicyGradientOptions {
-  /** Default `ppo`, with the ratio kept in [0.8, 1.2]. */
+  /** Default `ppo`. */
   readonly loss?: 'importance_sampling' | 'ppo' | 'cispo'
+  /** Bounds on the ratio itself. Default [0.8, 1.2] for `ppo`, [0, 3] for `cispo`. */
   readonly clipLow?: number
   readonly clipHigh?: number
   readonly learningRate?: number
@@ -81,8 +82,13 @@ function scheduled(update: number, { warmupUpdates = 0, decayUpdates }: PolicyGr
   return decayUpdates === undefined ? warm : warm * Math.max(0.05, 1 - update / decayUpdates)
 }
 
-function lossOf({ loss = 'ppo', clipLow = 0.8, clipHigh = 1.2 }: PolicyGradientOptions, temperature: number): Loss {
-  return loss === 'importance_sampling' ? { kind: loss, temperature } : { kind: loss, clipLow, clipHigh, temperature }
+/** PPO keeps the ratio near 1 on both sides; CISPO only caps its weight (MiniMax-M1, 2025: no lower bound). */
+const defaultClip = { ppo: [0.8, 1.2], cispo: [0, 3] } as const
+
+function lossOf({ loss = 'ppo', ...clip }: PolicyGradientOptions, temperature: number): Loss {
+  if (loss === 'importance_sampling') return { kind: loss, temperature }
+  const [clipLow, clipHigh] = defaultClip[loss]
+  return { kind: loss, clipLow: clip.clipLow ?? clipLow, clipHigh: clip.clipHigh ?? clipHigh, temperature }
 }
 
 /** The one temperature that all samples were drawn at; `null` without samples. */
