@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { Store } from '../src/core/index.ts'
-import { holdoutHash, pairedGate } from '../src/gate/index.ts'
+import { pairedGate } from '../src/gate/index.ts'
 import { openMemoryStore } from '../src/store/index.ts'
 import { crashingStore } from './support/crashing-store.ts'
 import { type ReaderChanges, readerTasks, runReader } from './support/reader.ts'
@@ -40,7 +40,7 @@ describe('a process that dies', () => {
       released: releaseId !== null,
       story: events.flatMap(({ type }) => (type === 'started' ? [] : [type])),
       sequences: events.map(({ sequence }) => sequence),
-      uses: (await store.ledger.uses(holdoutHash(holdout))).length,
+      uses: (await store.ledger.uses(holdout)).length,
       episodes: await store.trajectories.count({ run: id }),
       activations: (await store.releases.activations('reader')).map(({ reason }) => reason),
     }

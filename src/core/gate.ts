@@ -22,11 +22,11 @@ export const PairedOutcome = z.strictObject({
 })
 export type PairedOutcome = z.infer<typeof PairedOutcome>
 
-/** One use of a holdout: repeated gates on the same tasks spend alpha. */
+/** One use of a holdout: repeated gates on tasks that overlap spend one alpha. */
 export const HoldoutUse = z.strictObject({
   /** Content hash of the held-out task ids. */
   holdout: z.string(),
-  /** 1 for the first use. */
+  /** 1 for the first use of any of its tasks. */
   use: z.int().positive(),
   /** The share of alpha that this use may spend. */
   alpha: z.number().positive().max(1),

@@ -1,5 +1,5 @@
 import type { HoldoutUse, Receipt } from './gate.ts'
-import type { ReceiptId, ReleaseId, RunId, TrajectoryId, VersionId } from './id.ts'
+import type { ReceiptId, ReleaseId, RunId, TaskId, TrajectoryId, VersionId } from './id.ts'
 import type { BlobHash, Version } from './parameter.ts'
 import type { Activation, Release } from './release.ts'
 import type { Reward } from './reward.ts'
@@ -73,9 +73,10 @@ export interface ReceiptRepository {
 
 /** The holdout ledger: append-only. */
 export interface LedgerRepository {
-  append(use: HoldoutUse): Promise<void>
-  /** In order of use. */
-  uses(holdout: string): Promise<readonly HoldoutUse[]>
+  /** @param tasks those that `use.holdout` is the hash of. */
+  append(use: HoldoutUse, tasks: readonly TaskId[]): Promise<void>
+  /** Every use of a holdout that shares a task with these, in the order of their numbers. */
+  uses(tasks: readonly TaskId[]): Promise<readonly HoldoutUse[]>
 }
 
 /** Releases, and the append-only history of which one served. */

@@ -8,10 +8,14 @@ const tasks = ids(3).map((id): HoldoutTask => ({ id, instruction: 'do it', data:
 
 function ledger(): LedgerRepository & { readonly written: HoldoutUse[] } {
   const written: HoldoutUse[] = []
+  const tasksOf: (readonly TaskId[])[] = []
   return {
     written,
-    append: async (use) => void written.push(use),
-    uses: async (holdout) => written.filter((use) => use.holdout === holdout),
+    append: async (use, tasks) => {
+      written.push(use)
+      tasksOf.push(tasks)
+    },
+    uses: async (tasks) => written.filter((_, i) => tasksOf[i]?.some((task) => tasks.includes(task))),
   }
 }
 
@@ -62,14 +66,43 @@ describe('holdoutHash', () => {
 })
 
 describe('claimHoldout', () => {
-  it('has written the use before it gives it, and counts each holdout on its own', async () => {
+  it('has written the use before it gives it, and counts holdouts without a common task on their own', async () => {
     const book = ledger()
     const claim = { alpha: 0.05, run: null, at: 7 }
     const first = await claimHoldout(book, { ...claim, tasks })
     expect(book.written).toEqual([first])
     expect(first).toMatchObject({ use: 1, at: 7, run: null, holdout: holdoutHash(ids(3)) })
     expect((await claimHoldout(book, { ...claim, tasks })).use).toBe(2)
-    expect((await claimHoldout(book, { ...claim, tasks: tasks.slice(1) })).use).toBe(1)
+    const others = tasks.map((task) => ({ ...task, id: TaskId.parse(`other-${task.id}`) }))
+    expect((await claimHoldout(book, { ...claim, tasks: others })).use).toBe(1)
+  })
+
+  it('cannot be evaded by a smaller or larger cut of the same tasks', async () => {
+    const book = ledger()
+    const all = Array.from({ length: 402 }, (_, i): HoldoutTask => ({ ...tasks[0]!, id: TaskId.parse(`task-${i}`) }))
+    const spent: number[] = []
+    for (const size of [400, 400, 399, 398, 402]) {
+      const claim = { tasks: all.slice(0, size), alpha: 0.05, run: null, at: 0 }
+      spent.push((await claimHoldout(book, claim)).alpha)
+    }
+    expect(spent).toEqual(Array.from({ length: 5 }, (_, k) => expect.closeTo((6 * 0.05) / (Math.PI * (k + 1)) ** 2, 9)))
+  })
+
+  it('over any overlapping cuts, spends on no task more than alpha', async () => {
+    const pool = ids(12)
+    const cut = fc.subarray(pool, { minLength: 1 })
+    await fc.assert(
+      fc.asyncProperty(fc.array(cut, { maxLength: 15 }), async (cuts) => {
+        const book = ledger()
+        const spent = new Map(pool.map((id) => [id, 0]))
+        for (const held of cuts) {
+          const claim = { tasks: held.map((id): HoldoutTask => ({ ...tasks[0]!, id })), alpha: 0.05, run: null, at: 0 }
+          const use = await claimHoldout(book, claim).catch(() => null)
+          for (const id of held) spent.set(id, spent.get(id)! + (use?.alpha ?? 0))
+        }
+        expect(Math.max(...spent.values())).toBeLessThanOrEqual(0.05 * (1 + 1e-12))
+      }),
+    )
   })
 
   it('gives nothing when the ledger cannot be written', async () => {

@@ -17,8 +17,10 @@ export function holdoutHash(taskIds: readonly TaskId[]): string {
 }
 
 /**
- * Number and alpha of the next use of a holdout. Use k may spend alpha·6/(π²k²), and never more than the earlier uses
- * have left of `alpha`, so that the probability of any false promotion over all uses is at most alpha (union bound).
+ * Number and alpha of the next use of a holdout, after the uses of every holdout that shares a task with it: a smaller
+ * or a larger cut of the same tasks is not a fresh one. Use k may spend alpha·6/(π²k²), and never more than the earlier uses
+ * have left of `alpha`, so that the probability of any false promotion over all uses that a task ever has is at most
+ * alpha (union bound).
  * The first use keeps 61 % of alpha, where the power is wanted; unlike alpha/2^k, a tenth use can still promote a large
  * gain. The bound assumes that a candidate owes nothing to earlier outcomes on this holdout but the fact that no
  * earlier one was promoted; a person who reads receipts and steers by them is outside it.
@@ -34,17 +36,17 @@ export function nextUse(
   if (use > maxUses || left <= 0) {
     throw new HoldoutExhaustedError({
       code: 'gate/holdout-exhausted',
-      message: `This holdout was used ${uses.length} times and has ${Math.max(left, 0)} of alpha ${alpha} left.`,
+      message: `Tasks of this holdout were used ${uses.length} times before, which leaves ${Math.max(left, 0)} of alpha ${alpha}.`,
       hint: `Hold out fresh tasks: after ${maxUses} uses, or with no alpha left, these show nothing any more.`,
     })
   }
   return { use, alpha: Math.min((6 * alpha) / (Math.PI * use) ** 2, left) }
 }
 
-/** What one use of a holdout is claimed with. */
+/** What one use of a holdout is claimed with. Its tasks are known by their ids. */
 export interface HoldoutClaim {
   readonly tasks: readonly HoldoutTask[]
-  /** What all uses of these tasks together may spend: the gate's alpha. */
+  /** What all uses of any of these tasks together may spend: the gate's alpha. */
   readonly alpha: number
   readonly run: RunId | null
   /** Milliseconds since the epoch. */
@@ -63,8 +65,8 @@ export async function claimHoldout(
   ledger: LedgerRepository,
   { tasks, alpha, run, at, maxUses = MAX_USES }: HoldoutClaim,
 ): Promise<HoldoutUse> {
-  const holdout = holdoutHash(tasks.map(({ id }) => id))
-  const use = { holdout, ...nextUse(await ledger.uses(holdout), alpha, maxUses), run, at }
-  await ledger.append(use)
+  const ids = tasks.map(({ id }) => id)
+  const use = { holdout: holdoutHash(ids), ...nextUse(await ledger.uses(ids), alpha, maxUses), run, at }
+  await ledger.append(use, ids)
   return use
 }

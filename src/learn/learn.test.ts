@@ -47,6 +47,7 @@ describe('a run', () => {
       'holdout learned 5',
     ])
     expect(practised.adapters.size, 'every adapter that was loaded is unloaded').toBe(0)
+    expect(practised.trainers.size, 'every trainer that was opened is closed').toBe(0)
 
     const stored = await store.runs.events(summary.runId)
     expect(stored.map(({ type }) => type)).toEqual(told)
@@ -65,7 +66,7 @@ describe('a run', () => {
 
     const receipt = (await store.receipts.get(release.receipt!))!
     expect(replay(receipt)).toBe('promote')
-    const uses = await store.ledger.uses(holdoutHash(receipt.outcomes.map(({ task }) => task)))
+    const uses = await store.ledger.uses(receipt.outcomes.map(({ task }) => task))
     expect(uses).toMatchObject([{ use: 1, run: summary.runId }])
   })
 
@@ -196,7 +197,8 @@ describe('updates end', () => {
 
 describe('the control arm', () => {
   it('imitates for as long as the run learned, is measured on the same tasks, and judges nothing', async () => {
-    const { summary, of } = await run({ control: true })
+    const { summary, of, practised } = await run({ control: true })
+    expect(practised.trainers.size).toBe(0)
     expect(summary.control).toMatchObject({ n: 60 })
     expect(summary.control!.success).toBeLessThan(0.5)
     expect(summary.decision).toBe('promote')
@@ -279,9 +281,9 @@ describe('a run that does not end well', () => {
     expect(again.practised.requests).toEqual([])
   })
 
-  it('is refused at once when its holdout is spent', async () => {
-    const holdout = holdoutHash(readerTasks.flatMap(({ id, split }) => (split === 'holdout' ? [id] : [])))
-    await store.ledger.append({ holdout, use: 1, alpha: 0.05, run: null, at: 0 })
+  it('is refused at once when tasks of its holdout are spent', async () => {
+    const tasks = readerTasks.flatMap(({ id, split }) => (split === 'holdout' ? [id] : [])).slice(30)
+    await store.ledger.append({ holdout: holdoutHash(tasks), use: 1, alpha: 0.05, run: null, at: 0 }, tasks)
     const { code } = await run().then(
       () => ({ code: 'none' }),
       (error: RatchetError) => error,

@@ -1,5 +1,5 @@
 import type { AdapterRef, BlobHash, HoldoutTask, HoldoutUse, ScoredTrajectory } from '../core/index.ts'
-import { claimHoldout, holdoutHash, nextUse } from '../gate/index.ts'
+import { claimHoldout, nextUse } from '../gate/index.ts'
 import { whileLoaded } from './episodes.ts'
 import { evaluate, firstOfEachTier, inTrainedTiers, judgedEpisodes, successRate } from './evaluate.ts'
 import type { Arm, LearnSummary } from './events.ts'
@@ -70,7 +70,7 @@ function judgingTasks({ options: { source }, schedule }: LearningRun): readonly 
 export async function assertHoldoutLeft(run: LearningRun): Promise<void> {
   if (run.state.use) return
   const { store, gate } = run.options
-  nextUse(await store.ledger.uses(holdoutHash(judgingTasks(run).map(({ id }) => id))), gate.alpha)
+  nextUse(await store.ledger.uses(judgingTasks(run).map(({ id }) => id)), gate.alpha)
 }
 
 /** Writes this use of the holdout on its ledger, with the state that remembers it: a resumed run spends nothing twice. */

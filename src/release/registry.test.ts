@@ -112,7 +112,7 @@ describe('promote: only a gate makes a release (invariant 7)', () => {
     expect(activation).toEqual({ agent, release: release.id, reason: 'promote', generation: 2, at: 7 })
     expect(await store.receipts.get(receipt.id)).toEqual(receipt)
     expect(await store.versions.get(better.id)).toEqual(better)
-    expect(await store.ledger.uses(receipt.use.holdout)).toEqual([])
+    expect(await store.ledger.uses(receipt.outcomes.map(({ task }) => task))).toEqual([])
   })
 
   it('refuses what a gate did not promote', async () => {

@@ -117,6 +117,13 @@ export const migrations: readonly Migration[] = [
         .execute()
 
       await schema
+        .createTable('holdout_tasks')
+        .addColumn('task', 'text', (c) => c.notNull())
+        .addColumn('holdout', 'text', (c) => c.notNull())
+        .addPrimaryKeyConstraint('holdout_tasks_key', ['task', 'holdout'])
+        .execute()
+
+      await schema
         .createTable('releases')
         .addColumn('sequence', 'integer', (c) => c.primaryKey().autoIncrement())
         .addColumn('id', 'text', (c) => c.notNull().unique())

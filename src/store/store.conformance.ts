@@ -14,6 +14,7 @@ import {
   RunId,
   Signal,
   type Store,
+  TaskId,
   Trajectory,
   TrajectoryId,
   type Version,
@@ -139,6 +140,10 @@ export const sample = {
     at: 40,
   }),
 }
+
+/** The ids from `task-<from>` up to, not including, `task-<to>`. */
+const taskIds = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, i) => TaskId.parse(`task-${from + i}`))
 
 /** What every Store does, whatever is under it. `open` gives an empty one. */
 export function storeConformance(name: string, open: () => Promise<Store>): void {
@@ -382,12 +387,24 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
     })
 
     it('lets each use of a holdout be spent once', async () => {
-      await store.ledger.append(sample.use(2))
-      await store.ledger.append(sample.use(1))
-      await store.ledger.append(sample.use(1))
-      await expect(store.ledger.append({ ...sample.use(2), alpha: 0.05 })).rejects.toThrow(RecordConflictError)
-      expect(await store.ledger.uses('h1')).toEqual([sample.use(1), sample.use(2)])
-      expect(await store.ledger.uses('h2')).toEqual([])
+      const tasks = taskIds(0, 3)
+      await store.ledger.append(sample.use(2), tasks)
+      await store.ledger.append(sample.use(1), tasks)
+      await store.ledger.append(sample.use(1), tasks)
+      await expect(store.ledger.append({ ...sample.use(2), alpha: 0.05 }, tasks)).rejects.toThrow(RecordConflictError)
+      expect(await store.ledger.uses(tasks)).toEqual([sample.use(1), sample.use(2)])
+      expect(await store.ledger.uses(taskIds(3, 6))).toEqual([])
+      expect(await store.ledger.uses([])).toEqual([])
+    })
+
+    it('finds every use of a holdout that shares a task, however large', async () => {
+      const other: HoldoutUse = { ...sample.use(1), holdout: 'h2', run: RunId.parse('run-2') }
+      await store.ledger.append(sample.use(3), taskIds(0, 1200))
+      await store.ledger.append(other, taskIds(1199, 2400))
+      expect(await store.ledger.uses(taskIds(0, 1199))).toEqual([sample.use(3)])
+      expect(await store.ledger.uses(taskIds(1199, 1200))).toEqual([other, sample.use(3)])
+      expect(await store.ledger.uses(taskIds(600, 1800))).toEqual([other, sample.use(3)])
+      expect(await store.ledger.uses(taskIds(2400, 2401))).toEqual([])
     })
 
     describe('releases', () => {

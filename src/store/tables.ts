@@ -60,6 +60,8 @@ export interface Tables {
   run_events: { run: string; sequence: number; type: string; data: string; at: number }
   checkpoints: { run: string; sequence: number; state: string; blobs: string; at: number }
   receipts: { id: string; agent: string; decision: string; receipt: string }
+  /** Which tasks a holdout is made of: uses of holdouts that share one are found through it. */
+  holdout_tasks: { task: string; holdout: string }
   holdout_uses: { holdout: string; use: number; alpha: number; run: string | null; at: number }
   releases: {
     /** Order of creation. */
