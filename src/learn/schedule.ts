@@ -5,7 +5,7 @@ export const Schedule = z.strictObject({
   /** Passes over the demonstrations before the first update. */
   primePasses: z.int().nonnegative().default(4),
   /** Updates of the policy, at most. */
-  updates: z.int().nonnegative().default(90),
+  updates: z.int().nonnegative().default(64),
   /** Tasks of one update. */
   tasks: z.int().positive().default(32),
   /** Attempts at each task: they form a Group. */
@@ -15,7 +15,7 @@ export const Schedule = z.strictObject({
   /** Sampling temperature of rollouts; evaluation is greedy. */
   temperature: z.number().positive().max(2).default(0.7),
   /** Validate after every so many updates. */
-  validateEvery: z.int().positive().default(15),
+  validateEvery: z.int().positive().default(16),
   /** Validation tasks a look, at most. */
   validationTasks: z.int().positive().default(120),
   /** Stop updating when this many validations in a row bring no new best; omitted = never. */
