@@ -48,12 +48,19 @@ async function remains(store: string, { runId }: Pick<Summary, 'runId'>) {
   }
 }
 
-/** Runs a command and kills it after so many milliseconds, unless it ended before. */
-async function killedAfter(milliseconds: number, args: readonly string[]) {
-  const { child, ended } = startRatchet(args)
-  const timer = new AbortController()
-  const outcome = await Promise.race([ended, delay(milliseconds, null, { signal: timer.signal }).catch(() => null)])
-  timer.abort()
+/** Runs a command and kills it at a random moment: some time after it has told so many events. */
+async function killedAtRandom(args: readonly string[]) {
+  const { child, ended, said } = startRatchet(args)
+  const events = Math.floor(Math.random() * 12)
+  const told = new Promise<null>((resolve) => {
+    const look = () => said.stdout.split('\n').length > events && resolve(null)
+    child.stdout.on('data', look)
+    look()
+  })
+  const fuse = new AbortController()
+  const struck = told.then(() => delay(Math.random() * 300, null, { signal: fuse.signal })).catch(() => null)
+  const outcome = await Promise.race([ended, struck])
+  fuse.abort()
   if (outcome !== null) return outcome
   child.kill('SIGKILL')
   await ended
@@ -61,26 +68,24 @@ async function killedAfter(milliseconds: number, args: readonly string[]) {
 }
 
 /**
- * Learns to the end under fire: each process is killed at a random moment of the time that `fuse` gives it, until
- * `kills` were. A process that was killed before it had begun its run is started anew.
+ * Learns to the end under fire: processes are killed, at most so many, and each is followed by one that resumes. A
+ * process that was killed before it had begun its run is started anew.
  */
-async function learnUnderFire(store: string, flags: readonly string[], kills: number, fuse: () => number) {
+async function learnUnderFire(store: string, flags: readonly string[], kills: number) {
   const start = ['learn', '--config', files.config, '--store', store, '--json', ...flags]
   const resume = ['learn', '--resume', '--store', store, '--json']
   let killed = 0
-  while (killed < kills) {
-    const ended = await killedAfter(fuse(), (await hasRun(store)) ? resume : start)
+  for (;;) {
+    const command = (await hasRun(store)) ? resume : start
+    const ended = await (killed < kills ? killedAtRandom(command) : ratchet(command))
     if (ended === null) {
       killed++
       continue
     }
     expect(ended.stderr).toBe('')
+    expect(ended.code).toBe(0)
     return { killed, summary: summaryOf(ended.stdout) }
   }
-  const { code, stdout, stderr } = await ratchet((await hasRun(store)) ? resume : start)
-  expect(stderr).toBe('')
-  expect(code).toBe(0)
-  return { killed, summary: summaryOf(stdout) }
 }
 
 async function hasRun(store: string): Promise<boolean> {
@@ -106,7 +111,6 @@ const figures = (summary: Summary) => ({
 describe('kill -9 in a run of learning', () => {
   it('changes nothing of a deterministic run, wherever it strikes, again and again', async () => {
     const whole = join(folder, 'whole')
-    const began = performance.now()
     const { stdout, stderr } = await ratchet([
       'learn',
       '--config',
@@ -116,7 +120,6 @@ describe('kill -9 in a run of learning', () => {
       '--json',
       '--deterministic',
     ])
-    const takes = performance.now() - began
     expect(stderr).toBe('')
     const expected = summaryOf(stdout)
     expect(expected.decision).toBe('promote')
@@ -124,10 +127,9 @@ describe('kill -9 in a run of learning', () => {
     expect(expectedRemains).toMatchObject({ uses: 1, activations: ['initial', 'promote'] })
 
     let killed = 0
-    for (let round = 0; killed < 12; round++) {
+    for (let round = 0; killed < 10; round++) {
       const store = join(folder, `killed-${round}`)
-      // Start-up takes most of a short life: what is left of it falls into every phase of the run.
-      const fire = await learnUnderFire(store, ['--deterministic'], 4, () => takes * (0.3 + 0.7 * Math.random()))
+      const fire = await learnUnderFire(store, ['--deterministic'], 4)
       killed += fire.killed
       expect(figures(fire.summary)).toEqual(figures(expected))
       expect(await remains(store, fire.summary)).toEqual(expectedRemains)
@@ -136,7 +138,7 @@ describe('kill -9 in a run of learning', () => {
 
   it('leaves a run that completes, deterministic or not', async () => {
     const store = join(folder, 'free')
-    const { summary } = await learnUnderFire(store, ['--control'], 4, () => 1000 + 3000 * Math.random())
+    const { summary } = await learnUnderFire(store, ['--control'], 3)
     expect(summary.learned.n).toBe(40)
     expect(await remains(store, summary)).toMatchObject({ uses: 1 })
   })
