@@ -19,6 +19,11 @@ export interface BlobRepository {
   put(bytes: Uint8Array): Promise<BlobHash>
   /** @throws StoreError when there is no such blob or its bytes do not match their hash. */
   get(hash: BlobHash): Promise<Uint8Array>
+  /**
+   * Forgets a blob, unless a Version or a run's latest checkpoint names it; one that is not there is no error. Not
+   * inside a transaction, whose end could not bring it back, and not while equal bytes are being put.
+   */
+  delete(hash: BlobHash): Promise<void>
 }
 
 /** Values of Parameters, by content. */

@@ -90,6 +90,37 @@ describe('a run', () => {
     expect(await store.versions.get(versionsOut!['model']!)).not.toBeNull()
   })
 
+  it('keeps of its checkpoints only what it would resume from, and no trainer when it is done', async () => {
+    const [put, deleted] = [new Set<string>(), new Set<string>()]
+    let most = 0
+    const blobs: Store['blobs'] = {
+      ...store.blobs,
+      put: async (bytes) => {
+        const hash = await store.blobs.put(bytes)
+        put.add(hash)
+        deleted.delete(hash)
+        most = Math.max(most, put.size - deleted.size)
+        return hash
+      },
+      delete: async (hash) => {
+        await store.blobs.delete(hash)
+        if (
+          await store.blobs.get(hash).then(
+            () => false,
+            () => true,
+          )
+        )
+          deleted.add(hash)
+      },
+    }
+    const { summary } = await run({ store: { ...store, blobs } })
+    expect(put.size).toBeGreaterThan(8)
+    expect(most).toBeLessThanOrEqual(5)
+    const named = Object.entries((await store.runs.latestCheckpoint(summary.runId))!.blobs)
+    expect(named.map(([name]) => name).toSorted()).toEqual(['best', 'primed'])
+    expect(new Set(named.map(([, hash]) => hash))).toEqual(new Set([...put].filter((hash) => !deleted.has(hash))))
+  })
+
   it('repeats: equal seeds sample equally, another seed does not', async () => {
     const requests = async (seed: number) => {
       store = await openMemoryStore()

@@ -45,8 +45,10 @@ export class LearningRun {
   /** What serves when the run begins: for each Parameter, its Version. */
   readonly serving: { readonly versions: ReadonlyMap<string, Version>; readonly generation: number }
   state: LearnState
-  blobs: Record<string, BlobHash>
+  blobs: Readonly<Record<string, BlobHash>>
   readonly #pending: RunEvent[] = []
+  /** Blobs that the last checkpoint may name and the next one will not. */
+  readonly #superseded: BlobHash[] = []
   readonly #startedAt: number
   readonly #secondsBefore: number
 
@@ -101,16 +103,17 @@ export class LearningRun {
   }
 
   /**
-   * Commits the state, its events and the trainer: from here the run can go on after `kill -9`.
+   * Commits the state, its events and the trainer: from here the run can go on after `kill -9`. What only the checkpoint
+   * before it needed is deleted then; a run that is done needs no trainer any more.
    * @param work commits together with the checkpoint, before it.
    */
   async checkpoint(): Promise<void>
   async checkpoint<T>(work: (tx: Repositories) => Promise<T>): Promise<T>
   async checkpoint<T>(work?: (tx: Repositories) => Promise<T>): Promise<T | undefined> {
     const { store } = this.options
-    this.blobs.trainer = await store.blobs.put(await this.trainer.saveState())
+    this.#name('trainer', this.state.phase === 'done' ? null : await store.blobs.put(await this.trainer.saveState()))
     const sequence = this.state.checkpoints
-    return store.transaction(async (tx) => {
+    const committed = await store.transaction(async (tx) => {
       const result = await work?.(tx)
       this.state = { ...this.state, checkpoints: sequence + 1, seconds: this.seconds }
       await tx.runs.appendEvents(this.#pending.splice(0))
@@ -118,11 +121,19 @@ export class LearningRun {
       await tx.runs.saveCheckpoint({ run: id, sequence, state: this.state, blobs: this.blobs, at: this.clock.now() })
       return result
     })
+    for (const hash of this.#superseded.splice(0)) await store.blobs.delete(hash)
+    return committed
   }
 
   /** Keeps the trainer's weights as they are now under a name. */
   async keep(name: KeptAdapter, trainer: Trainer = this.trainer): Promise<void> {
-    this.blobs[name] = await this.options.store.blobs.put(await trainer.saveWeights())
+    this.#name(name, await this.options.store.blobs.put(await trainer.saveWeights()))
+  }
+
+  #name(name: KeptAdapter | 'trainer', hash: BlobHash | null): void {
+    const { [name]: earlier, ...others } = this.blobs
+    this.blobs = hash === null ? others : { ...others, [name]: hash }
+    if (earlier !== undefined && earlier !== hash) this.#superseded.push(earlier)
   }
 
   /** The Version that a kept adapter is, minted from what serves. */

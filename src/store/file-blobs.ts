@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { BlobHash, type BlobRepository, sha256 } from '../core/index.ts'
+import { BlobHash, sha256 } from '../core/index.ts'
+import type { BlobStorage } from './blobs.ts'
 import { CorruptBlobError, DiskFullError, MissingBlobError, ReadOnlyStoreError, StoreError } from './errors/index.ts'
 
 /** Where a blob is while it is being written. */
@@ -14,7 +15,7 @@ const staleMilliseconds = 3_600_000
  * renamed, and its folders are synced, before `put` resolves; so a name is either absent or holds all of its bytes.
  * The bytes given to `put` must not change before it resolves.
  */
-export function fileBlobs(folder: string): BlobRepository {
+export function fileBlobs(folder: string): BlobStorage {
   return {
     async put(bytes) {
       const hash = BlobHash.parse(sha256(bytes))
@@ -45,14 +46,24 @@ export function fileBlobs(folder: string): BlobRepository {
       if (actual !== hash) throw new CorruptBlobError(hash, actual)
       return bytes
     },
+
+    async remove(hash) {
+      const path = join(folder, hash.slice(0, 2), hash)
+      try {
+        await rm(path, { force: true })
+      } catch (error) {
+        throw blobError(error, path)
+      }
+    },
   }
 }
 
 /** Blobs that may be looked at only. */
-export function readOnlyBlobs(folder: string): BlobRepository {
+export function readOnlyBlobs(folder: string): BlobStorage {
   return {
     put: () => Promise.reject(new ReadOnlyStoreError(folder)),
     get: (hash) => fileBlobs(folder).get(hash),
+    remove: () => Promise.reject(new ReadOnlyStoreError(folder)),
   }
 }
 

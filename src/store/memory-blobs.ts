@@ -1,8 +1,9 @@
-import { BlobHash, type BlobRepository, sha256 } from '../core/index.ts'
+import { BlobHash, sha256 } from '../core/index.ts'
+import type { BlobStorage } from './blobs.ts'
 import { MissingBlobError } from './errors/index.ts'
 
 /** Blobs that go with the process. */
-export function memoryBlobs(): BlobRepository {
+export function memoryBlobs(): BlobStorage {
   const blobs = new Map<string, Uint8Array>()
   return {
     async put(bytes) {
@@ -14,6 +15,9 @@ export function memoryBlobs(): BlobRepository {
       const bytes = blobs.get(hash)
       if (!bytes) throw new MissingBlobError(hash)
       return Uint8Array.from(bytes)
+    },
+    async remove(hash) {
+      blobs.delete(hash)
     },
   }
 }

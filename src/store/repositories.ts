@@ -1,5 +1,6 @@
-import type { BlobRepository, Repositories } from '../core/index.ts'
+import type { Repositories } from '../core/index.ts'
 import type { Access } from './access.ts'
+import { blobRepository, type BlobStorage } from './blobs.ts'
 import { ledgerRepository } from './ledger.ts'
 import { receiptRepository } from './receipts.ts'
 import { releaseRepository } from './releases.ts'
@@ -9,9 +10,9 @@ import { trajectoryRepository } from './trajectories.ts'
 import { versionRepository } from './versions.ts'
 
 /** Every repository over one way to reach the database. */
-export function repositories(access: Access, blobs: BlobRepository): Repositories {
+export function repositories(access: Access, blobs: BlobStorage): Repositories {
   return {
-    blobs,
+    blobs: blobRepository(access, blobs),
     versions: versionRepository(access),
     trajectories: trajectoryRepository(access),
     signals: signalRepository(access),

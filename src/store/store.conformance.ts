@@ -172,6 +172,33 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
         expect((await store.blobs.get(present(hashes[0], 'hash'))).length).toBe(5_000)
       })
 
+      it('forgets what nothing names', async () => {
+        const hash = await store.blobs.put(new Uint8Array([1, 2]))
+        const other = await store.blobs.put(new Uint8Array([3]))
+        await store.blobs.delete(hash)
+        await store.blobs.delete(hash)
+        await expect(store.blobs.get(hash)).rejects.toThrow(MissingBlobError)
+        expect([...(await store.blobs.get(other))]).toEqual([3])
+        expect(await store.blobs.put(new Uint8Array([1, 2]))).toBe(hash)
+        expect([...(await store.blobs.get(hash))]).toEqual([1, 2])
+      })
+
+      it('keeps what a version names, or what any run would resume from, and not what one has left behind', async () => {
+        const [released, left, resumed] = await Promise.all([4, 5, 6].map((n) => store.blobs.put(new Uint8Array([n]))))
+        await store.versions.put(sample.version(`an adapter in ${released}`))
+        for (const run of ['run-1', 'run-2']) await store.runs.create(sample.run(run))
+        const names = (run: string, sequence: number, trainer: string | undefined) =>
+          store.runs.saveCheckpoint({ ...sample.checkpoint(run, sequence), blobs: { trainer: trainer ?? '' } })
+        await names('run-1', 0, left)
+        await names('run-1', 1, resumed)
+        await names('run-2', 0, resumed)
+        await names('run-2', 1, left)
+        await names('run-2', 2, released)
+        for (const hash of [released, left, resumed]) await store.blobs.delete(hash ?? '')
+        await expect(store.blobs.get(left ?? '')).rejects.toThrow(MissingBlobError)
+        for (const kept of [released, resumed]) expect(await store.blobs.get(kept ?? '')).toHaveLength(1)
+      })
+
       it('says which blob is missing', async () => {
         await expect(store.blobs.get('00'.repeat(32))).rejects.toThrow(MissingBlobError)
       })

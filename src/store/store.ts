@@ -1,7 +1,8 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Kysely } from 'kysely'
-import type { BlobRepository, Repositories, Store } from '../core/index.ts'
+import type { Repositories, Store } from '../core/index.ts'
 import type { Access } from './access.ts'
+import type { BlobStorage } from './blobs.ts'
 import { ClosedStoreError, OutsideTransactionError, ReadOnlyStoreError } from './errors/index.ts'
 import { repositories } from './repositories.ts'
 import type { Tables } from './tables.ts'
@@ -16,7 +17,7 @@ export interface StoreParts {
   readonly reader: Kysely<Tables>
   /** `null` for a store that is only read. */
   readonly writes: WriteQueue | null
-  readonly blobs: BlobRepository
+  readonly blobs: BlobStorage
   /** Closes connections and gives up locks. */
   readonly release: () => Promise<void>
 }

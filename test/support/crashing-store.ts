@@ -18,7 +18,11 @@ export function crashingStore(store: Store, n: number, moment: 'before' | 'after
   }
   const crashing: Store = {
     ...store,
-    blobs: { ...store.blobs, put: (bytes) => write(() => store.blobs.put(bytes)) },
+    blobs: {
+      ...store.blobs,
+      put: (bytes) => write(() => store.blobs.put(bytes)),
+      delete: (hash) => write(() => store.blobs.delete(hash)),
+    },
     versions: { ...store.versions, put: (version) => write(() => store.versions.put(version)) },
     trajectories: { ...store.trajectories, append: (records) => write(() => store.trajectories.append(records)) },
     runs: {
