@@ -79,7 +79,10 @@ export interface Trainer {
    * @throws InputError when a datum's arrays disagree in length, a token is out of range, or the loss lacks an input.
    */
   forwardBackward(data: readonly Datum[], loss: Loss): Promise<ForwardBackwardResult>
-  /** Applies the accumulated gradient and clears it. */
+  /**
+   * Applies the accumulated gradient and clears it.
+   * @throws RatchetError when the gradient is not finite: training has diverged. Weights and moments stay as they were.
+   */
   optimStep(params: AdamParams): Promise<OptimStepResult>
   /** Everything needed to go on exactly here: trained weights, Adam moments and step; safetensors bytes. */
   saveState(): Promise<Uint8Array>
@@ -91,4 +94,9 @@ export interface Trainer {
   loadWeights(weights: Uint8Array): Promise<void>
   /** Hands the current weights to the sampler beside this trainer; what the reference means never changes. */
   publish(): Promise<AdapterRef>
+  /**
+   * Frees what the trainer holds, after the calls under way; nothing may be called after. What it published stays. Closing
+   * twice, or after the model service was closed, does nothing.
+   */
+  close(): Promise<void>
 }

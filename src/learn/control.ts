@@ -1,9 +1,10 @@
-import { rng, type TrainingMethod } from '../core/index.ts'
+import { rng, type Trainer, type TrainingMethod } from '../core/index.ts'
 import { supervisedPass } from '../optimize/weights/index.ts'
-import { whileLoaded } from './episodes.ts'
+import { whileLoaded, whileOpen } from './episodes.ts'
 import { evaluate, firstOfEachTier, judgedEpisodes, successRate } from './evaluate.ts'
 import type { LearningRun } from './learning-run.ts'
 import { startingTrainer } from './open-run.ts'
+import type { LearnOptions } from './options.ts'
 
 /**
  * The control arm: supervised learning alone on the same demonstrations, for as many seconds as the learned arm took,
@@ -11,16 +12,26 @@ import { startingTrainer } from './open-run.ts'
  * included in its time.
  */
 export async function trainControl(run: LearningRun, method: TrainingMethod): Promise<void> {
-  const { model, source, prime, seed = 0, reward, signal } = run.options
+  const { prime } = run.options
   if (!prime || run.blobs.control) return
   const trainer = await startingTrainer(run.options, method, run.servingVersion)
+  await whileOpen(trainer, () => imitateAlone(run, trainer, prime))
+  await run.checkpoint()
+}
+
+async function imitateAlone(
+  run: LearningRun,
+  trainer: Trainer,
+  { demonstrations, supervised }: NonNullable<LearnOptions['prime']>,
+): Promise<void> {
+  const { model, source, seed = 0, reward, signal } = run.options
   const tasks = firstOfEachTier(source.validation, run.schedule.validationTasks)
   const began = run.clock.now()
   const elapsed = () => (run.clock.now() - began) / 1000
   let best = -1
   for (let pass = 1; elapsed() < run.state.learningSeconds; pass++) {
     signal?.throwIfAborted()
-    await supervisedPass(trainer, prime.demonstrations, rng('prime', seed, pass), prime.supervised)
+    await supervisedPass(trainer, demonstrations, rng('prime', seed, pass), supervised)
     run.emit({ type: 'progress', phase: 'control', done: elapsed(), total: run.state.learningSeconds })
     if (pass % Math.max(1, run.schedule.primePasses) !== 0) continue
     const inForce = run.inForce(run.servingVersion.id, pass)
@@ -34,5 +45,4 @@ export async function trainControl(run: LearningRun, method: TrainingMethod): Pr
     }
   }
   if (best < 0) await run.keep('control', trainer)
-  await run.checkpoint()
 }

@@ -4,6 +4,7 @@ import {
   type Sampler,
   type ScoredTrajectory,
   type Task,
+  type Trainer,
   type Trajectory,
   TrajectoryId,
 } from '../core/index.ts'
@@ -55,6 +56,15 @@ function bindingsOf(
     }
   }
   return bindings
+}
+
+/** Works with a trainer that was opened for it, and closes it at the end, whichever way it ends. */
+export async function whileOpen<T>(trainer: Trainer, work: (trainer: Trainer) => Promise<T>): Promise<T> {
+  try {
+    return await work(trainer)
+  } finally {
+    await trainer.close()
+  }
 }
 
 /** Works with an adapter that was loaded for it, and unloads it at the end, whichever way it ends. */

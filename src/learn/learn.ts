@@ -33,6 +33,8 @@ export async function learn(agent: Agent, options: LearnOptions): Promise<LearnS
   } catch (error) {
     await fail(run, error)
     throw error
+  } finally {
+    await run.trainer.close()
   }
 }
 

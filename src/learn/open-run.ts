@@ -46,18 +46,21 @@ export async function openRun(agent: Agent, options: LearnOptions): Promise<Lear
   const start = serving.versions.get(learningParameter(agent, options).parameter)
   const checkpoint = earlier?.checkpoint ?? null
   const trainer = await (checkpoint ? model.trainer(method, seed) : startingTrainer(options, method, start))
-  if (checkpoint) {
-    await trainer.loadState(await store.blobs.get(present(checkpoint.blobs.trainer, "the checkpoint's trainer state")))
-  }
-  if (earlier) await store.runs.update(run.id, { status: 'running', failure: null, endedAt: null })
-  else await store.runs.create(run)
-  const state = checkpoint ? LearnState.parse(checkpoint.state) : initialState
-  const blobs = checkpoint?.blobs ?? {}
-  const opened = new LearningRun({ agent, options, schedule, registry, run, trainer, serving, state, blobs })
-  const resumedAt = checkpoint ? state.update : null
-  opened.emit({ type: 'started', runId: run.id, agent: agent.name, seed, resumedAt })
-  await opened.checkpoint()
-  return opened
+  return unlessFailed(trainer, async () => {
+    if (checkpoint) {
+      const trained = present(checkpoint.blobs.trainer, "the checkpoint's trainer state")
+      await trainer.loadState(await store.blobs.get(trained))
+    }
+    if (earlier) await store.runs.update(run.id, { status: 'running', failure: null, endedAt: null })
+    else await store.runs.create(run)
+    const state = checkpoint ? LearnState.parse(checkpoint.state) : initialState
+    const blobs = checkpoint?.blobs ?? {}
+    const opened = new LearningRun({ agent, options, schedule, registry, run, trainer, serving, state, blobs })
+    const resumedAt = checkpoint ? state.update : null
+    opened.emit({ type: 'started', runId: run.id, agent: agent.name, seed, resumedAt })
+    await opened.checkpoint()
+    return opened
+  })
 }
 
 /** A trainer that stands where learning begins: at the weights of a Version. */
@@ -68,8 +71,20 @@ export async function startingTrainer(
 ): Promise<Trainer> {
   const trainer = await model.trainer(method, seed)
   const adapter = start?.value.kind === 'weights' ? start.value.adapter : null
-  if (adapter !== null) await trainer.loadWeights(await store.blobs.get(adapter))
-  return trainer
+  return unlessFailed(trainer, async () => {
+    if (adapter !== null) await trainer.loadWeights(await store.blobs.get(adapter))
+    return trainer
+  })
+}
+
+/** Work that hands an open trainer on; where it fails, the trainer is closed. */
+async function unlessFailed<T>(trainer: Trainer, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    await trainer.close()
+    throw error
+  }
 }
 
 /** What serves; for an earlier run, what served when it began, whatever was released since. */

@@ -1,9 +1,9 @@
-import type { Datum, Loss } from '../../src/core/trainer.ts'
+import type { Datum, Loss } from '../../src/core/index.ts'
 import type { ModelWeights } from '../../src/model/embedded/llama/config.ts'
 import { type Trained, trainedShapes } from '../../src/model/embedded/llama/training-graph.ts'
+import type { AdapterContent } from '../../src/model/embedded/train/adapter-content.ts'
 import { EmbeddedTrainer, initialValues } from '../../src/model/embedded/train/embedded-trainer.ts'
 import { FlatTensors } from '../../src/model/embedded/train/flat-tensors.ts'
-import type { AdapterWeights } from '../../src/model/embedded/train/lora.ts'
 import { TrainingShard } from '../../src/model/embedded/train/training-shard.ts'
 
 export interface InProcessOptions {
@@ -19,9 +19,9 @@ export interface InProcessOptions {
 export function inProcessTrainer({ model, trained, values, shards: count = 1, ...packing }: InProcessOptions) {
   const start = values ?? initialValues(model, trained, 1)
   const shards = Array.from({ length: count }, () => new TrainingShard({ model, trained, values: start.slice() }))
-  const published: AdapterWeights[] = []
-  const publish = async (weights: AdapterWeights) => {
-    published.push(weights)
+  const published: AdapterContent[] = []
+  const publish = async (content: AdapterContent) => {
+    published.push(content)
     return { kind: 'adapter' as const, id: String(published.length) }
   }
   const trainer = new EmbeddedTrainer({ config: model.config, trained, shards, publish, ...packing })

@@ -20,6 +20,7 @@ const imitated = 2
  */
 export function practisedModel({ imitation = 1, practice = () => 2, onStep }: PractisedModelOptions = {}) {
   const skills = new Map<string, number>()
+  const trainers = new Set<Trainer>()
   const publish = (skill: number): AdapterRef => {
     const id = `adapter-${skills.size}`
     skills.set(id, skill)
@@ -44,11 +45,28 @@ export function practisedModel({ imitation = 1, practice = () => 2, onStep }: Pr
       },
     },
     renderer,
-    trainer: async () => new PractisedTrainer({ imitation, practice }, publish, onStep),
+    trainer: async () => {
+      const trainer = new PractisedTrainer({ imitation, practice }, publish, {
+        onStep,
+        onClose: () => trainers.delete(trainer),
+      })
+      trainers.add(trainer)
+      return trainer
+    },
     loadAdapter: async (bytes) => publish(read(bytes).skill),
     close: async () => {},
   }
-  return { service, requests, /** Adapters that are loaded and not unloaded. */ adapters: skills }
+  return {
+    service,
+    requests,
+    /** Adapters that are loaded and not unloaded. */ adapters: skills,
+    /** Trainers that are not closed. */ trainers,
+  }
+}
+
+interface PractisedHooks {
+  readonly onStep: (() => void) | undefined
+  readonly onClose: () => void
 }
 
 class PractisedTrainer implements Trainer {
@@ -57,16 +75,16 @@ class PractisedTrainer implements Trainer {
   #steps = 0
   readonly #gain: { readonly imitation: number; readonly practice: (step: number) => number }
   readonly #publish: (skill: number) => AdapterRef
-  readonly #onStep: (() => void) | undefined
+  readonly #on: PractisedHooks
 
   constructor(
     gain: { readonly imitation: number; readonly practice: (step: number) => number },
     publish: (skill: number) => AdapterRef,
-    onStep: (() => void) | undefined,
+    on: PractisedHooks,
   ) {
     this.#gain = gain
     this.#publish = publish
-    this.#onStep = onStep
+    this.#on = on
   }
 
   async forwardBackward(data: Parameters<Trainer['forwardBackward']>[0], { kind }: { readonly kind: string }) {
@@ -82,7 +100,7 @@ class PractisedTrainer implements Trainer {
   }
 
   async optimStep() {
-    this.#onStep?.()
+    this.#on.onStep?.()
     this.#skill = Math.max(0, Math.min(10, this.#skill + this.#pending))
     this.#pending = 0
     return { gradNorm: 1, step: ++this.#steps }
@@ -91,6 +109,8 @@ class PractisedTrainer implements Trainer {
   saveState = async () => write({ skill: this.#skill, steps: this.#steps })
   saveWeights = async () => write({ skill: this.#skill, steps: 0 })
   publish = async () => this.#publish(this.#skill)
+
+  close = async () => this.#on.onClose()
 
   async loadState(state: Uint8Array) {
     const { skill, steps } = read(state)

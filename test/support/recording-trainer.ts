@@ -40,6 +40,7 @@ export function recordingTrainer(vocabulary = 10): { readonly trainer: Trainer; 
     saveWeights: notHere,
     loadWeights: notHere,
     publish: notHere,
+    close: () => Promise.resolve(),
   }
   return { trainer, passes }
 }

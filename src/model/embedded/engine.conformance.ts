@@ -136,6 +136,17 @@ export function describeEngineConformance(name: string, open: () => Promise<Conf
       }
     })
 
+    it('closes a trainer, twice if need be: what it published stays, and other trainers go on', async () => {
+      const [closing, other] = [await trained(2), await trained(1)]
+      const adapter = await closing.publish()
+      const before = (await greedy(adapter)).tokens
+      await closing.close()
+      await closing.close()
+      expect((await greedy(adapter)).tokens).toEqual(before)
+      await expect(closing.saveState()).rejects.toThrow()
+      expect(await other.optimStep({ learningRate: 0.01 })).toMatchObject({ step: 2 })
+    })
+
     it('round-trips weights through bytes: to the sampler, and to another trainer', async () => {
       const trainer = await trained(3)
       const bytes = await trainer.saveWeights()

@@ -121,6 +121,7 @@ describe('a deterministic engine', () => {
 describe('an engine that ends', () => {
   it('rejects what is under way, and what comes after', async () => {
     const engine = await open({ workers: 1 })
+    const trainer = await engine.trainer({ method: { kind: 'full' }, seed: 1 })
     const request = { prompt: [1], adapter: null, params: { maxTokens: 2000 } }
     const outcome = expect(engine.sampler.sample(request)).rejects.toMatchObject({ code: 'model/engine-closed' })
     await new Promise((resolve) => setTimeout(resolve, 20))
@@ -128,5 +129,6 @@ describe('an engine that ends', () => {
     await outcome
     await expect(engine.sampler.sample(request)).rejects.toMatchObject({ code: 'model/engine-closed' })
     await expect(engine.close()).resolves.toBeUndefined()
+    await expect(trainer.close()).resolves.toBeUndefined()
   })
 })

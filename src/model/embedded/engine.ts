@@ -3,15 +3,14 @@ import { z } from 'zod'
 import type { AdapterRef, Sampler, Trainer, TrainingMethod } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
 import type { LlamaConfig, ModelWeights } from './llama/config.ts'
-import { type Trained, trainedShapes } from './llama/training-graph.ts'
+import type { Trained } from './llama/training-graph.ts'
 import { names, projections } from './llama/weights.ts'
 import { readSafetensors } from './load/safetensors.ts'
 import { EmbeddedSampler } from './sampling/embedded-sampler.ts'
 import type { Decode } from './sampling/stop-strings.ts'
-import type { AdapterContent } from './sampling/weight-sets.ts'
+import { type AdapterContent, adapterContent } from './train/adapter-content.ts'
 import { readAdapter } from './train/adapter-file.ts'
 import { EmbeddedTrainer, initialValues } from './train/embedded-trainer.ts'
-import { FlatTensors } from './train/flat-tensors.ts'
 import { LoraConfig } from './train/lora.ts'
 import { readTrainedWeights } from './train/trained-weights.ts'
 import { WorkerPool } from './worker/pool.ts'
@@ -61,22 +60,17 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
   const pool = await WorkerPool.open(workers, { model, contextLength, threads, deterministic, cacheBytes })
   const capabilities = { model: name, vocabularySize: config.vocabSize, contextLength, deterministic }
   const sampler = new EmbeddedSampler(pool, capabilities, decode)
-  const loadAdapter = async (weights: Uint8Array) => sampler.load(readContent(config, weights))
   return {
     sampler,
-    loadAdapter,
+    loadAdapter: async (weights) => sampler.load(readContent(config, weights)),
     async trainer({ method, seed }) {
       const trained = trainedOf(method)
       const shards = await pool.openTrainer(trained, initialValues(model, trained, seed))
-      const publish = (adapter: LoraWeights) => sampler.load({ kind: 'lora', adapter })
-      const trainer = new EmbeddedTrainer({ config, trained, shards, publish })
-      return trained.kind === 'lora' ? trainer : publishingWeights(trainer, loadAdapter)
+      return new EmbeddedTrainer({ config, trained, shards, publish: (content) => sampler.load(content) })
     },
     close: () => pool.close(),
   }
 }
-
-type LoraWeights = Extract<AdapterContent, { kind: 'lora' }>['adapter']
 
 /** Models from this size on get one worker: a copy of the weights for each core would not fit. */
 const largeModelBytes = 300e6
@@ -105,19 +99,5 @@ function trainedOf(method: TrainingMethod): Trained {
 function readContent(config: LlamaConfig, bytes: Uint8Array): AdapterContent {
   if (!readSafetensors(bytes).tensors.has(names.embedding)) return { kind: 'lora', adapter: readAdapter(config, bytes) }
   const trained = { kind: 'full' } as const
-  const tensors = new FlatTensors(trainedShapes(config, trained), readTrainedWeights(config, trained, bytes)).views()
-  return { kind: 'full', model: { config, tensors } }
-}
-
-/** A trainer of full weights publishes them as an adapter of its own: a whole set of weights. */
-function publishingWeights(trainer: EmbeddedTrainer, load: (weights: Uint8Array) => Promise<AdapterRef>): Trainer {
-  return {
-    forwardBackward: (data, loss) => trainer.forwardBackward(data, loss),
-    optimStep: (params) => trainer.optimStep(params),
-    saveState: () => trainer.saveState(),
-    loadState: (state) => trainer.loadState(state),
-    saveWeights: () => trainer.saveWeights(),
-    loadWeights: (weights) => trainer.loadWeights(weights),
-    publish: async () => load(await trainer.saveWeights()),
-  }
+  return adapterContent(config, trained, readTrainedWeights(config, trained, bytes))
 }

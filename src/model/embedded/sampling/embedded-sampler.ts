@@ -7,11 +7,11 @@ import type {
   SamplerCapabilities,
   SampleStopReason,
 } from '../../../core/index.ts'
+import type { AdapterContent } from '../train/adapter-content.ts'
 import type { SampledTokens, SampleJob } from './job.ts'
 import { type Decode, StopStrings } from './stop-strings.ts'
 import { UnknownAdapterError } from './unknown-adapter-error.ts'
 import { validateRequest } from './validate-request.ts'
-import type { AdapterContent } from './weight-sets.ts'
 
 /** Where jobs run: the engine's workers. */
 export interface SamplingBackend {

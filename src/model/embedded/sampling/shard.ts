@@ -1,6 +1,7 @@
 import type { SampleStopReason } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import type { ModelWeights } from '../llama/config.ts'
+import type { AdapterContent } from '../train/adapter-content.ts'
 import { TokenChooser } from './choose.ts'
 import type { SampledTokens, SampleJob } from './job.ts'
 import { Lane } from './lane.ts'
@@ -8,7 +9,7 @@ import type { LaneResources } from './lane-resources.ts'
 import { PrefixTree } from './prefix-tree.ts'
 import { Sequence } from './sequence.ts'
 import { StepRunner } from './step.ts'
-import { type AdapterContent, WeightSets } from './weight-sets.ts'
+import { WeightSets } from './weight-sets.ts'
 
 export interface SamplingShardOptions {
   readonly model: ModelWeights

@@ -3,12 +3,8 @@ import { InvariantError, present } from '../../../errors/index.ts'
 import type { LlamaConfig, ModelWeights } from '../llama/config.ts'
 import { type InferenceGraphSpec, inferenceGraph } from '../llama/inference-graph.ts'
 import { type Operand, inferenceWeights, loraOperands } from '../llama/inference-weights.ts'
+import type { AdapterContent } from '../train/adapter-content.ts'
 import type { AdapterWeights } from '../train/lora.ts'
-
-/** What an adapter is made of: low-rank pairs over the base, or weights of its own. */
-export type AdapterContent =
-  | { readonly kind: 'lora'; readonly adapter: AdapterWeights }
-  | { readonly kind: 'full'; readonly model: ModelWeights }
 
 /** Weights that steps can run with: a session, and the feeds that make it this set of weights. */
 export interface WeightSet {

@@ -10,7 +10,8 @@ import type {
 import { InputError, present } from '../../../errors/index.ts'
 import type { LlamaConfig, ModelWeights } from '../llama/config.ts'
 import { type Trained, trainedShapes } from '../llama/training-graph.ts'
-import { type AdapterWeights, initialAdapter } from './lora.ts'
+import { type AdapterContent, adapterContent } from './adapter-content.ts'
+import { initialAdapter } from './lora.ts'
 import { type PlannedBatch, type RowOrigin, pack } from './packing.ts'
 import type { BatchResult, LossSettings, TrainingShardPort } from './shard.ts'
 import { assign } from './assign.ts'
@@ -24,8 +25,8 @@ export interface EmbeddedTrainerOptions {
   readonly trained: Trained
   /** At least one. All hold equal values ({@link initialValues}); the first one owns the optimizer. */
   readonly shards: readonly TrainingShardPort[]
-  /** Hands an adapter to the sampler beside this trainer. */
-  readonly publish: (weights: AdapterWeights) => Promise<AdapterRef>
+  /** Hands the trained weights to the sampler beside this trainer. */
+  readonly publish: (content: AdapterContent) => Promise<AdapterRef>
   /** Most tokens computed in one pass of one shard; memory grows with it. Default 1536. */
   readonly budget?: number
   /** Whether data share the computation of equal prefixes. Default true. */
@@ -114,17 +115,15 @@ export class EmbeddedTrainer implements Trainer {
 
   async publish(): Promise<AdapterRef> {
     const { config, trained, publish } = this.#options
-    if (trained.kind === 'full') {
-      throw new InputError({
-        code: 'model/full-weights-not-published',
-        message: 'Fully trained weights cannot be published to the sampler beside the trainer: it serves adapters.',
-        hint: 'Train with LoRA, or save the weights and load them as a model of their own.',
-      })
-    }
-    const { rank, alpha, targets } = trained
     return this.#exclusive(async () => {
       const { values } = await this.#first.state()
-      return publish({ rank, alpha, targets, tensors: new FlatTensors(trainedShapes(config, trained), values).views() })
+      return publish(adapterContent(config, trained, values))
+    })
+  }
+
+  close(): Promise<void> {
+    return this.#exclusive(async () => {
+      await Promise.all(this.#options.shards.map((shard) => shard.close()))
     })
   }
 

@@ -1,5 +1,6 @@
 import { InvariantError, present } from '../../../errors/index.ts'
 import type { ModelWeights } from '../llama/config.ts'
+import type { SampleJob } from '../sampling/job.ts'
 import { SamplingShard } from '../sampling/shard.ts'
 import { TrainingShard } from '../train/training-shard.ts'
 import {
@@ -48,7 +49,7 @@ export class EngineHost {
     if (message.kind === 'cancel') return this.#sampling?.cancel(message.job)
     if (message.kind === 'sample') {
       const shard = present(this.#sampling, 'the sampling shard')
-      for (const job of message.jobs) shard.submit(job)
+      for (const job of message.jobs) this.#submit(shard, job)
       return
     }
     const { number, request } = message
@@ -57,6 +58,15 @@ export class EngineHost {
       this.#post({ kind: 'done', number, result }, request.kind === 'train' ? arraysIn(result) : [])
     } catch (error) {
       this.#post({ kind: 'failed', number, error: toPlainError(error) }, [])
+    }
+  }
+
+  /** A job that cannot start fails alone. */
+  #submit(shard: SamplingShard, job: SampleJob): void {
+    try {
+      shard.submit(job)
+    } catch (error) {
+      this.#post({ kind: 'jobs-failed', jobs: [job.id], error: toPlainError(error) }, [])
     }
   }
 
@@ -87,6 +97,10 @@ export class EngineHost {
         return
       case 'train':
         return train(present(this.#trainers.get(request.trainer), `trainer ${request.trainer}`), request.call)
+      case 'close-trainer':
+        await this.#trainers.get(request.trainer)?.close()
+        this.#trainers.delete(request.trainer)
+        return
       case 'close':
         for (const trainer of this.#trainers.values()) await trainer.close()
         await this.#sampling?.close()
@@ -114,7 +128,5 @@ function train(shard: TrainingShard, call: TrainingCall): Promise<unknown> {
       return shard.state()
     case 'setState':
       return shard.setState(...call.args)
-    case 'close':
-      return shard.close()
   }
 }

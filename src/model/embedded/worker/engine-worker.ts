@@ -33,6 +33,11 @@ export class EngineWorker {
     this.#thread.unref()
   }
 
+  /** Whether the thread is gone, and with it all that it held. */
+  get ended(): boolean {
+    return this.#ended !== undefined
+  }
+
   /** Asks for something and waits for the answer. Arrays in `transfer` are moved, not copied. */
   async request(request: WorkerRequest, transfer: ArrayBuffer[] = []): Promise<unknown> {
     if (this.#ended) throw this.#ended

@@ -1,14 +1,17 @@
 import { RatchetError } from '../../../errors/index.ts'
 import type { SampledTokens, SampleJob } from '../sampling/job.ts'
 import type { SamplingShardOptions } from '../sampling/shard.ts'
-import type { AdapterContent } from '../sampling/weight-sets.ts'
+import type { AdapterContent } from '../train/adapter-content.ts'
 import type { TrainingShardPort } from '../train/shard.ts'
 import type { TrainingShardSetup } from '../train/training-shard.ts'
 
 /** A method of a training shard with its arguments. */
 export type TrainingCall = {
-  [Method in keyof TrainingShardPort]: { readonly method: Method; readonly args: Parameters<TrainingShardPort[Method]> }
-}[keyof TrainingShardPort]
+  [Method in TrainingMethodName]: { readonly method: Method; readonly args: Parameters<TrainingShardPort[Method]> }
+}[TrainingMethodName]
+
+/** Closing is a request of its own: the worker then forgets the shard. */
+export type TrainingMethodName = Exclude<keyof TrainingShardPort, 'close'>
 
 /** What a worker can be asked to do once; each is answered by `done` or `failed`. */
 export type WorkerRequest =
@@ -17,6 +20,7 @@ export type WorkerRequest =
   | { readonly kind: 'unload-adapter'; readonly id: string }
   | { readonly kind: 'open-trainer'; readonly trainer: number; readonly setup: Omit<TrainingShardSetup, 'model'> }
   | { readonly kind: 'train'; readonly trainer: number; readonly call: TrainingCall }
+  | { readonly kind: 'close-trainer'; readonly trainer: number }
   | { readonly kind: 'close' }
 
 /** From the engine to a worker. */

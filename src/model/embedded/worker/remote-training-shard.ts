@@ -2,9 +2,9 @@ import type { AdamParams, OptimStepResult } from '../../../core/index.ts'
 import type { PackedBatch } from '../train/packing.ts'
 import type { BatchResult, LossSettings, ShardState, TrainingShardPort } from '../train/shard.ts'
 import type { EngineWorker } from './engine-worker.ts'
-import { type TrainingCall, arraysIn } from './protocol.ts'
+import { type TrainingCall, type TrainingMethodName, arraysIn } from './protocol.ts'
 
-type Results = { [Method in keyof TrainingShardPort]: Awaited<ReturnType<TrainingShardPort[Method]>> }
+type Results = { [Method in TrainingMethodName]: Awaited<ReturnType<TrainingShardPort[Method]>> }
 
 /** A training shard in a worker thread. Arrays are moved there and back, as {@link TrainingShardPort} allows. */
 export class RemoteTrainingShard implements TrainingShardPort {
@@ -40,8 +40,13 @@ export class RemoteTrainingShard implements TrainingShardPort {
     return this.#call({ method: 'setState', args: [state] })
   }
 
-  close(): Promise<void> {
-    return this.#call({ method: 'close', args: [] })
+  async close(): Promise<void> {
+    try {
+      await this.#worker.request({ kind: 'close-trainer', trainer: this.#trainer })
+    } catch (error) {
+      // A thread that ended has freed everything.
+      if (!this.#worker.ended) throw error
+    }
   }
 
   async #call<Call extends TrainingCall>(call: Call): Promise<Results[Call['method']]> {

@@ -1,0 +1,17 @@
+import type { LlamaConfig, ModelWeights } from '../llama/config.ts'
+import { type Trained, trainedShapes } from '../llama/training-graph.ts'
+import { FlatTensors } from './flat-tensors.ts'
+import type { AdapterWeights } from './lora.ts'
+
+/** What an adapter is made of: low-rank pairs over the base, or weights of its own. */
+export type AdapterContent =
+  | { readonly kind: 'lora'; readonly adapter: AdapterWeights }
+  | { readonly kind: 'full'; readonly model: ModelWeights }
+
+/** Trained values, flat in the order of `trainedShapes`, as an adapter; its tensors are views of them. */
+export function adapterContent(config: LlamaConfig, trained: Trained, values: Float32Array): AdapterContent {
+  const tensors = new FlatTensors(trainedShapes(config, trained), values).views()
+  if (trained.kind === 'full') return { kind: 'full', model: { config, tensors } }
+  const { rank, alpha, targets } = trained
+  return { kind: 'lora', adapter: { rank, alpha, targets, tensors } }
+}
