@@ -33,7 +33,10 @@ export interface EmbeddedEngineOptions {
   readonly deterministic?: boolean
   /** Longest prompt plus continuation, in tokens. Default: the model's, at most 8,192. */
   readonly contextLength?: number
-  /** Bytes of keys and values that each worker keeps for later prompts. Default 512 MiB. */
+  /**
+   * Bytes of keys and values in each worker: of the sequences that decode, and of what is kept for later prompts. Sequences
+   * wait when they might not fit; only the oldest one of an adapter may exceed it. Default 512 MiB.
+   */
   readonly cacheBytes?: number
 }
 

@@ -1,6 +1,7 @@
 import type { SampleStopReason } from '../../../core/index.ts'
 import { type TokenChooser, graphTemperature } from './choose.ts'
-import { KvGrid, type KvRows, type KvShape } from './kv.ts'
+import { KvGrid, type KvRows, type KvShape, rowElements } from './kv.ts'
+import type { KvHolder } from './kv-memory.ts'
 import { type Match, pathTo } from './prefix-tree.ts'
 import type { Sequence } from './sequence.ts'
 import type { StepRunner } from './step.ts'
@@ -22,11 +23,11 @@ export interface Ended {
 
 /** Columns grow by this many, so that the grid is seldom laid out anew. */
 const columnStep = 32
-/** And sequences' places by this many. */
+/** And sequences' places by at most this many. */
 const roomStep = 16
 
 /** Sequences of one length class and one set of weights that decode in step: one token each at a time. */
-export class DecodeBatch {
+export class DecodeBatch implements KvHolder {
   readonly lengths: LengthClass
   readonly sequences: Sequence[] = []
   readonly #grid: KvGrid
@@ -37,11 +38,26 @@ export class DecodeBatch {
     this.#grid = new KvGrid(shape)
   }
 
-  /** Elements of cache that the batch would hold with one more sequence of this length. */
-  elementsWith(length: number): number {
-    const { layers, kvHeads, headDim } = this.#grid.shape
-    const columns = Math.max(this.#grid.capacity, this.#columnsFor(length))
-    return (this.sequences.length + 1) * columns * layers * 2 * kvHeads * headDim
+  get idle(): boolean {
+    return this.sequences.length === 0
+  }
+
+  get held(): number {
+    return this.#grid.elements
+  }
+
+  get reserved(): number {
+    return this.#reservedFor(this.sequences)
+  }
+
+  /** What {@link reserved} would be with one more sequence. */
+  reservedWith(sequence: Sequence): number {
+    return this.#reservedFor([...this.sequences, sequence])
+  }
+
+  release(): void {
+    this.#grid.release()
+    this.#room = 0
   }
 
   /** Takes a sequence with the cached rows of its prefix; the next step computes the missing ones. */
@@ -111,9 +127,20 @@ export class DecodeBatch {
 
   /** Room for every sequence and its next row. */
   #reserve(): void {
-    if (this.sequences.length > this.#room) this.#room = Math.max(this.sequences.length, this.#room + roomStep)
+    this.#room = this.#roomFor(this.sequences.length)
     const longest = this.sequences.reduce((most, { position }) => Math.max(most, position + 1), 0)
     this.#grid.grow(this.#room, Math.max(this.#columnsFor(longest), this.#grid.capacity), this.sequences.length)
+  }
+
+  #reservedFor(sequences: readonly Sequence[]): number {
+    const longest = sequences.reduce((most, { longest }) => Math.max(most, longest), 0)
+    const columns = Math.max(this.#columnsFor(Math.min(longest, this.lengths.ceiling)), this.#grid.capacity)
+    return Math.max(this.held, this.#roomFor(sequences.length) * columns * rowElements(this.#grid.shape))
+  }
+
+  #roomFor(sequences: number): number {
+    if (sequences <= this.#room) return this.#room
+    return Math.max(sequences, Math.min(this.#room * 2, this.#room + roomStep))
   }
 
   #columnsFor(length: number): number {

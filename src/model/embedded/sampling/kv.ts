@@ -36,6 +36,17 @@ export class KvGrid {
     this.#planes = Array.from({ length: shape.layers * 2 }, () => new Float32Array(0))
   }
 
+  /** Elements allocated. */
+  get elements(): number {
+    return this.#planes.length * this.#plane(0).length
+  }
+
+  /** Forgets every sequence and gives the memory back. */
+  release(): void {
+    this.clear()
+    this.#planes.fill(new Float32Array(0))
+  }
+
   /** Forgets every sequence; the memory stays for the next ones. */
   clear(): void {
     this.capacity = 0

@@ -1,5 +1,6 @@
 import type { TokenChooser } from './choose.ts'
-import type { KvShape } from './kv.ts'
+import type { KvGrid, KvShape } from './kv.ts'
+import type { KvMemory } from './kv-memory.ts'
 import type { PrefixTree } from './prefix-tree.ts'
 import type { StepRunner } from './step.ts'
 
@@ -10,6 +11,7 @@ export interface LaneResources {
   readonly runner: StepRunner
   readonly chooser: TokenChooser
   readonly deterministic: boolean
-  /** float32 elements that decoding sequences of one batch may hold. */
-  readonly decodeElements: number
+  readonly memory: KvMemory
+  /** Where runs over prompts lay out what is cached of them. */
+  readonly past: KvGrid
 }

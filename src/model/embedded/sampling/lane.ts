@@ -29,6 +29,11 @@ export class Lane {
     this.#prefill = new Prefill(adapter, weights, shared)
   }
 
+  /** Gives the decoding memory back; the lane must be idle. */
+  close(): void {
+    for (const batch of this.#batches.values()) this.#shared.memory.delete(batch)
+  }
+
   get idle(): boolean {
     return this.#waiting.size === 0 && this.#decoding === 0
   }
@@ -64,14 +69,15 @@ export class Lane {
    * little that their batch computes it on the way. Returns how many of the latter.
    */
   #admit(): number {
-    const { tree, decodeElements } = this.#shared
+    const { tree, memory } = this.#shared
     const joining: Chunk[] = []
     for (const sequence of this.#waiting) {
       const prefix = tree.match(this.adapter, sequence.tokens, sequence.position)
       const chunk = { sequence, prefix, start: prefix.length, end: sequence.position }
       const batch = this.#batchFor(sequence)
       if (chunk.start < chunk.end && !this.#canJoin(chunk, batch, joining)) continue
-      if (batch.sequences.length > 0 && batch.elementsWith(sequence.position + 1) > decodeElements) continue
+      // Those behind do not overtake: a long sequence would wait for ever.
+      if (!memory.allows(batch, batch.reservedWith(sequence))) break
       batch.add(sequence, prefix)
       this.#waiting.delete(sequence)
       this.#unpin(sequence)
@@ -127,11 +133,12 @@ export class Lane {
     if (known) return known
     const batch = new DecodeBatch(this.#shared.shape, lengths)
     this.#batches.set(lengths.ceiling, batch)
+    this.#shared.memory.add(batch)
     return batch
   }
 
   #unpin(sequence: Sequence): void {
-    if (sequence.pinned) sequence.pinned.pins--
+    if (sequence.pinned) this.#shared.tree.unpin(sequence.pinned)
     sequence.pinned = null
   }
 

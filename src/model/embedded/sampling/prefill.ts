@@ -1,4 +1,4 @@
-import { KvGrid, type KvRows, rowElements } from './kv.ts'
+import { type KvRows, rowElements } from './kv.ts'
 import type { LaneResources } from './lane-resources.ts'
 import { type Match, pathTo } from './prefix-tree.ts'
 import type { Sequence } from './sequence.ts'
@@ -24,13 +24,11 @@ export class Prefill {
   readonly #adapter: string | null
   readonly #weights: WeightSet
   readonly #shared: LaneResources
-  readonly #past: KvGrid
 
   constructor(adapter: string | null, weights: WeightSet, shared: LaneResources) {
     this.#adapter = adapter
     this.#weights = weights
     this.#shared = shared
-    this.#past = new KvGrid(shared.shape)
   }
 
   /** One run over chunks of as many waiting prompts as fit; false when none of them lacks anything. */
@@ -39,11 +37,11 @@ export class Prefill {
     if (chunks.length === 0) return false
     const past = Math.max(...chunks.map(({ start }) => start))
     const width = this.#shared.deterministic ? block : Math.max(...chunks.map(({ start, end }) => end - start))
-    this.#past.clear()
-    this.#past.grow(chunks.length, past, 0)
+    this.#shared.past.clear()
+    this.#shared.past.grow(chunks.length, past, 0)
     chunks.forEach((chunk, index) => this.#loadPast(chunk, index))
     const spans = chunks.map(({ sequence, start, end }) => ({ tokens: sequence.tokens, start, count: end - start }))
-    const result = await this.#shared.runner.run({ weights: this.#weights, spans, width, past: this.#past })
+    const result = await this.#shared.runner.run({ weights: this.#weights, spans, width, past: this.#shared.past })
     chunks.forEach((chunk, index) => this.#store(chunk, index, result, width))
     this.#shared.tree.trim()
     return true
@@ -51,12 +49,16 @@ export class Prefill {
 
   #select(waiting: Iterable<Sequence>): readonly Chunk[] {
     const chunks: Chunk[] = []
+    const [oldest] = waiting
     let tokens = 0
     for (const sequence of waiting) {
       const chunk = this.#next(sequence)
       if (chunk.end === chunk.start) continue
       const count = chunk.end - chunk.start
       if (chunks.length > 0 && (tokens + count > tokensPerRun || !this.#fits(chunk, chunks))) continue
+      // The oldest goes on whatever memory says, or nothing would.
+      const pinned = this.#shared.tree.pinned + (tokens + count) * rowElements(this.#shared.shape)
+      if (sequence !== oldest && pinned > this.#shared.memory.forPrompts) continue
       if (chunks.some((other) => sharesMost(chunk, other))) continue
       chunks.push(chunk)
       tokens += count
@@ -76,6 +78,8 @@ export class Prefill {
   #fits(chunk: Chunk, chunks: readonly Chunk[]): boolean {
     if (this.#shared.deterministic) return chunk.start === chunks[0]?.start
     const all = [...chunks, chunk]
+    const past = Math.max(...all.map(({ start }) => start))
+    if (all.length * past * rowElements(this.#shared.shape) > this.#shared.memory.forPrompts) return false
     const width = Math.max(...all.map(({ start, end }) => end - start))
     const columns = Math.max(...all.map(({ end }) => end))
     const own = all.reduce((sum, { start, end }) => sum + (end - start) * end, 0)
@@ -86,7 +90,7 @@ export class Prefill {
     let position = 0
     for (const { segment, count } of pathTo(prefix)) {
       const needed = Math.min(count, start - position)
-      if (needed > 0) this.#past.load(index, position, segment.rows, needed)
+      if (needed > 0) this.#shared.past.load(index, position, segment.rows, needed)
       position += count
     }
   }
@@ -94,8 +98,8 @@ export class Prefill {
   #store({ sequence, start, end }: Chunk, index: number, result: StepResult, width: number): void {
     const rows = (from: number) => this.#rows(result, index, width, from - start, end - start)
     const place = this.#shared.tree.insert(this.#adapter, sequence.tokens, end, rows)
-    place.segment.pins++
-    if (sequence.pinned) sequence.pinned.pins--
+    this.#shared.tree.pin(place.segment)
+    if (sequence.pinned) this.#shared.tree.unpin(sequence.pinned)
     sequence.pinned = place.segment
   }
 

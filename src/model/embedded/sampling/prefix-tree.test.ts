@@ -25,7 +25,7 @@ const content = (place: ReturnType<typeof match>) =>
 
 describe('the prefix tree', () => {
   it('finds the longest known prefix, inside a run and across branches', () => {
-    const tree = new PrefixTree(1000)
+    const tree = new PrefixTree(() => 1000)
     insert(tree, [1, 2, 3, 4])
     insert(tree, [1, 2, 3, 4, 5, 6])
     insert(tree, [1, 2, 7, 8])
@@ -36,7 +36,7 @@ describe('the prefix tree', () => {
   })
 
   it('stores what sequences share once', () => {
-    const tree = new PrefixTree(1000)
+    const tree = new PrefixTree(() => 1000)
     insert(tree, [1, 2, 3, 4])
     insert(tree, [1, 2, 3, 5])
     insert(tree, [1, 2])
@@ -44,7 +44,7 @@ describe('the prefix tree', () => {
   })
 
   it('keeps adapters apart', () => {
-    const tree = new PrefixTree(1000)
+    const tree = new PrefixTree(() => 1000)
     insert(tree, [1, 2, 3], 'a')
     expect(match(tree, [1, 2, 3], 'b').length).toBe(0)
     expect(match(tree, [1, 2, 3]).length).toBe(0)
@@ -54,10 +54,10 @@ describe('the prefix tree', () => {
   })
 
   it('evicts the least recently used leaves, and never pinned ones', () => {
-    const tree = new PrefixTree(8)
+    const tree = new PrefixTree(() => 8)
     insert(tree, [1, 1, 1])
     const pinned = insert(tree, [2, 2, 2]).segment
-    pinned.pins++
+    tree.pin(pinned)
     insert(tree, [3, 3, 3])
     match(tree, [1, 1, 1])
     tree.trim()
@@ -72,7 +72,7 @@ describe('the prefix tree', () => {
     const sequence = fc.array(fc.integer({ min: 0, max: 2 }), { minLength: 1, maxLength: 8 })
     fc.assert(
       fc.property(fc.array(sequence, { minLength: 1, maxLength: 12 }), sequence, (inserted, query) => {
-        const tree = new PrefixTree(1e6)
+        const tree = new PrefixTree(() => 1e6)
         for (const tokens of inserted) insert(tree, tokens)
         const shared = (other: number[]) => {
           const end = query.findIndex((token, i) => other[i] !== token)

@@ -14,7 +14,7 @@ export interface Segment {
   readonly start: number
   readonly children: Map<number, Segment>
   lastUse: number
-  /** Waiting sequences that need this run: pinned runs are not evicted. */
+  /** Waiting sequences that need this run or one after it: pinned runs are not evicted. */
   pins: number
 }
 
@@ -32,18 +32,37 @@ export interface Match {
  */
 export class PrefixTree {
   readonly #roots = new Map<string | null, Segment>()
-  readonly #budget: number
+  readonly #budget: () => number
   #elements = 0
+  #pinned = 0
   #clock = 0
 
-  /** @param budget float32 elements to keep at most, not counting pinned ones */
-  constructor(budget: number) {
+  /** @param budget float32 elements to keep at most, not counting pinned ones; asked whenever the trees are trimmed */
+  constructor(budget: () => number) {
     this.#budget = budget
   }
 
   /** Elements held. */
   get elements(): number {
     return this.#elements
+  }
+
+  /** Elements held for waiting sequences. */
+  get pinned(): number {
+    return this.#pinned
+  }
+
+  /** Keeps a run and those that lead to it until {@link unpin}. */
+  pin(segment: Segment): void {
+    for (let at: Segment | null = segment; at !== null; at = at.parent) {
+      if (at.pins++ === 0) this.#pinned += at.rows.elements.length
+    }
+  }
+
+  unpin(segment: Segment): void {
+    for (let at: Segment | null = segment; at !== null; at = at.parent) {
+      if (--at.pins === 0) this.#pinned -= at.rows.elements.length
+    }
   }
 
   /** The longest known prefix of `tokens[0 … length)` under an adapter. */
@@ -89,14 +108,15 @@ export class PrefixTree {
 
   /** Evicts the least recently used leaves until the trees fit the budget, as far as pins allow. */
   trim(): void {
-    while (this.#elements > this.#budget) {
+    const budget = this.#budget()
+    while (this.#elements > budget) {
       const leaves: Segment[] = []
       for (const root of this.#roots.values()) collectLeaves(root, leaves)
       const evictable = leaves.filter(({ pins, parent }) => pins === 0 && parent !== null)
       if (evictable.length === 0) return
       evictable.sort((a, b) => a.lastUse - b.lastUse)
       for (const leaf of evictable) {
-        if (this.#elements <= this.#budget * 0.9) return
+        if (this.#elements <= budget * 0.9) return
         leaf.parent?.children.delete(childKey(leaf.offset, leaf.tokens[0] as number))
         this.#elements -= leaf.rows.elements.length
       }

@@ -32,6 +32,11 @@ export class Sequence {
     return this.length - 1
   }
 
+  /** Tokens that it has at most when it ends. */
+  get longest(): number {
+    return this.tokens.length
+  }
+
   get sampled(): number {
     return this.length - this.job.prompt.length
   }

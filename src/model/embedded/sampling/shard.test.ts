@@ -192,6 +192,25 @@ describe('sampling', () => {
     expect(tokensOf(results)).toEqual(tokensOf(await run(await open(), ...wanted)))
   })
 
+  it('keeps decoding and cached keys and values within one bound, over adapters', async () => {
+    const perToken = config.layers * 2 * config.kvHeads * config.headDim * 4
+    const cacheBytes = 1500 * perToken
+    const small = await open({ cacheBytes })
+    const wanted = Array.from({ length: 40 }, (_, i) =>
+      job(prompt(20 + 3 * i, i), { seed: i, maxTokens: 30, adapter: i % 2 ? 'a' : null }),
+    )
+    for (const one of wanted) small.submit(one)
+    const tokens = new Map<number, readonly number[]>()
+    let most = 0
+    while (!small.idle) {
+      for (const result of await small.tick()) tokens.set(result.id, [...result.tokens])
+      most = Math.max(most, small.keyValueBytes)
+    }
+    expect(most).toBeLessThanOrEqual(cacheBytes)
+    expect(most).toBeGreaterThan(cacheBytes / 2)
+    expect(wanted.map(({ id }) => tokens.get(id))).toEqual(tokensOf(await run(await open(), ...wanted)))
+  })
+
   it('computes a shared prompt once', async () => {
     const shard = await open()
     const before = shard.cachedBytes

@@ -6,6 +6,8 @@ import { TokenChooser } from './choose.ts'
 import type { SampledTokens, SampleJob } from './job.ts'
 import { Lane } from './lane.ts'
 import type { LaneResources } from './lane-resources.ts'
+import { KvGrid } from './kv.ts'
+import { type KvHolder, KvMemory } from './kv-memory.ts'
 import { PrefixTree } from './prefix-tree.ts'
 import { Sequence } from './sequence.ts'
 import { StepRunner } from './step.ts'
@@ -19,7 +21,7 @@ export interface SamplingShardOptions {
   readonly threads: number
   /** Whether a job's result must not depend, in any bit, on what else runs beside or ran before it. */
   readonly deterministic: boolean
-  /** Bytes of keys and values kept for later prompts, and the same again for the sequences of one decoding batch. */
+  /** Bytes of keys and values: of the sequences that decode, and of what is kept for later prompts. */
   readonly cacheBytes: number
 }
 
@@ -37,14 +39,19 @@ export class SamplingShard {
 
   private constructor(weights: WeightSets, { model, deterministic, cacheBytes }: SamplingShardOptions) {
     const { layers, kvHeads, headDim, vocabSize } = model.config
+    const shape = { layers, kvHeads, headDim }
+    const memory = new KvMemory(cacheBytes / Float32Array.BYTES_PER_ELEMENT)
+    const past = new KvGrid(shape)
+    memory.add(scratch(past))
     this.#weights = weights
     this.#shared = {
-      shape: { layers, kvHeads, headDim },
-      tree: new PrefixTree(cacheBytes / Float32Array.BYTES_PER_ELEMENT),
+      shape,
+      memory,
+      past,
+      tree: new PrefixTree(() => memory.left),
       runner: new StepRunner({ deterministic }),
       chooser: new TokenChooser(vocabSize),
       deterministic,
-      decodeElements: cacheBytes / Float32Array.BYTES_PER_ELEMENT,
     }
   }
 
@@ -62,6 +69,11 @@ export class SamplingShard {
     return this.#shared.tree.elements * Float32Array.BYTES_PER_ELEMENT
   }
 
+  /** Bytes of all keys and values held. */
+  get keyValueBytes(): number {
+    return this.cachedBytes + this.#shared.memory.held * Float32Array.BYTES_PER_ELEMENT
+  }
+
   /** Holds an adapter under an id; what an id means never changes. */
   loadAdapter(id: string, content: AdapterContent): Promise<void> {
     return this.#weights.load(id, content)
@@ -70,7 +82,7 @@ export class SamplingShard {
   /** Forgets an adapter that no job uses, and what was computed under it. */
   unloadAdapter(id: string): void {
     this.#weights.unload(id)
-    this.#lanes.delete(id)
+    this.#closeLane(id)
     this.#shared.tree.drop(id)
   }
 
@@ -102,10 +114,15 @@ export class SamplingShard {
 
   /** A lane holds decoding memory also when it is idle: those that are make room for a new one. */
   #openLane(adapter: string | null): Lane {
-    for (const [other, { idle }] of this.#lanes) if (idle) this.#lanes.delete(other)
+    for (const [other, { idle }] of this.#lanes) if (idle) this.#closeLane(other)
     const lane = new Lane(adapter, this.#weights.get(adapter), this.#shared)
     this.#lanes.set(adapter, lane)
     return lane
+  }
+
+  #closeLane(adapter: string | null): void {
+    this.#lanes.get(adapter)?.close()
+    this.#lanes.delete(adapter)
   }
 
   #finish(id: number, reason: SampleStopReason): SampledTokens {
@@ -125,5 +142,19 @@ export class SamplingShard {
 
   async close(): Promise<void> {
     await this.#weights.close()
+  }
+}
+
+/** A grid that holds sequences only while a run lasts. */
+function scratch(grid: KvGrid): KvHolder {
+  return {
+    get held() {
+      return grid.elements
+    },
+    get reserved() {
+      return grid.elements
+    },
+    idle: true,
+    release: () => grid.release(),
   }
 }
