@@ -44,7 +44,7 @@ export class KvGrid {
   /** Forgets every sequence and gives the memory back. */
   release(): void {
     this.clear()
-    this.#planes.fill(new Float32Array(0))
+    for (let index = 0; index < this.#planes.length; index++) this.#planes[index] = new Float32Array(0)
   }
 
   /** Forgets every sequence; the memory stays for the next ones. */
