@@ -1,5 +1,6 @@
 import pc from 'picocolors'
 import { type Json, type Message, type ModelService, type Store, type Task, VersionId } from '../core/index.ts'
+import { assertSameBase } from '../learn/index.ts'
 import { Registry } from '../release/index.ts'
 import { ask } from './fresh-questions.ts'
 import type { LearnConfig } from './learn-config.ts'
@@ -21,7 +22,9 @@ export async function showFreshQuestions({ store, model, job, config, progress }
   if (questions.length === 0) return
   const { release } = await new Registry(store).current(job.agent.name)
   const version = await store.versions.get(VersionId.parse(release.versions.model))
-  const blob = version?.value.kind === 'weights' ? version.value.adapter : null
+  const value = version?.value.kind === 'weights' ? version.value : null
+  if (value) assertSameBase('model', value, model)
+  const blob = value?.adapter ?? null
   const adapter = blob === null ? null : await model.loadAdapter(await store.blobs.get(blob))
   const budget = { ...config.episode, tokens: config.episode.turns * config.episode.tokensPerTurn }
   progress.say('')

@@ -22,6 +22,8 @@ export type TrainingMethod =
 export interface ModelService {
   /** The base model's reference, as written in a `weights` Parameter. */
   readonly base: string
+  /** Content hash of everything the base's behaviour hangs on: configuration, weights, tokenizer, chat template. */
+  readonly baseHash: string
   readonly sampler: Sampler
   readonly renderer: Renderer
   trainer(method: TrainingMethod, seed: number): Promise<Trainer>

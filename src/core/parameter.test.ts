@@ -18,7 +18,7 @@ describe('mintVersion', () => {
       mintVersion('system', prompt, origin),
       mintVersion('tone', prompt, origin),
       mintVersion('system', { ...prompt, text: 'Be brief!' }, origin),
-      mintVersion('system', { kind: 'weights', base: 'b', adapter: null }, origin),
+      mintVersion('system', { kind: 'weights', base: 'b', baseHash: 'b-content', adapter: null }, origin),
     ].map(({ id }) => id)
     expect(new Set(hashes).size).toBe(4)
   })
@@ -34,5 +34,7 @@ it.each(['', '1st', 'a b', '__proto__', '../x', 'x'.repeat(65)])('%j cannot name
 })
 
 it('refuses an adapter that is no blob', () => {
-  expect(ParameterValue.safeParse({ kind: 'weights', base: 'b', adapter: 'abc' }).success).toBe(false)
+  expect(ParameterValue.safeParse({ kind: 'weights', base: 'b', baseHash: 'b-content', adapter: 'abc' }).success).toBe(
+    false,
+  )
 })

@@ -23,6 +23,8 @@ export const WeightsValue = z.strictObject({
   kind: z.literal('weights'),
   /** The base model's reference, as its loader understands it. */
   base: z.string().min(1),
+  /** Content hash of the base model: a reference keeps its name when the files behind it change. */
+  baseHash: z.string().min(1),
   adapter: BlobHash.nullable(),
 })
 export type WeightsValue = z.infer<typeof WeightsValue>

@@ -29,6 +29,11 @@ export interface Batch {
   readonly straggler?: number | undefined
 }
 
+/** The id under which an attempt of a run's batch is recorded. */
+export function episodeId(run: string, batch: string, task: string, attempt: number): TrajectoryId {
+  return TrajectoryId.parse(`${run}/${batch}/${task}/${attempt}`)
+}
+
 /** The agent's bindings for one episode: the policy for the Parameter that learns, what serves for the others. */
 function bindingsOf(
   run: LearningRun,
@@ -90,7 +95,7 @@ export async function runBatch(run: LearningRun, policy: Policy, batch: Batch): 
   const scored = new Map<string, ScoredTrajectory>()
   for (const task of batch.tasks) {
     for (let attempt = 0; attempt < batch.attempts; attempt++) {
-      const known = await store.trajectories.get(TrajectoryId.parse(`${name}/${task.id}/${attempt}`))
+      const known = await store.trajectories.get(episodeId(run.run.id, batch.name, task.id, attempt))
       if (known) scored.set(known.trajectory.id, known)
     }
   }

@@ -23,16 +23,20 @@ export function successRate(scored: readonly ScoredTrajectory[], ceiling: number
   }
 }
 
-/** Measures an arm greedily on tasks, one attempt each, and tells the success by tier. `look` names the occasion. */
+/** The name of the batch in which an arm is measured, after an update or on another occasion. */
+export const lookName = (split: 'validation' | 'holdout', arm: Arm, look: number | string): string =>
+  `${split}/${arm}/${typeof look === 'number' ? `update-${look}` : look}`
+
+/** Measures an arm greedily on tasks, one attempt each, and tells the success by tier. `look` is the occasion. */
 export async function evaluate(
   run: LearningRun,
   arm: Arm,
   policy: Omit<Policy, 'temperature'>,
   split: 'validation' | 'holdout',
   tasks: readonly Task[],
-  look = `update-${run.state.update}`,
+  look: number | string = run.state.update,
 ): Promise<readonly ScoredTrajectory[]> {
-  const name = `${split}/${arm}/${look}`
+  const name = lookName(split, arm, look)
   const scored = await runBatch(run, { ...policy, temperature: 0 }, { name, tasks, attempts: 1 })
   const tokens = scored.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0)
   run.state = { ...run.state, tokensSampled: run.state.tokensSampled + tokens }

@@ -1,4 +1,5 @@
-import type { GateDecision, Metrics, ReceiptId, ReleaseId, RunId } from '../core/index.ts'
+import { z } from 'zod'
+import { GateDecision, type Metrics, type ReceiptId, ReleaseId, RunId } from '../core/index.ts'
 
 /**
  * Which agent is measured: the base model, what served when the run began, after priming, after learning, or after the
@@ -7,12 +8,20 @@ import type { GateDecision, Metrics, ReceiptId, ReleaseId, RunId } from '../core
 export type Arm = 'base' | 'serving' | 'primed' | 'learned' | 'control'
 
 /** A success rate with its 95 % Wilson interval. `success` is `null` only when nothing could be scored. */
-export interface SuccessRate {
-  readonly success: number | null
-  readonly n: number
-  readonly ci: readonly [number, number]
+export const SuccessRate = z.strictObject({
+  success: z.number().min(0).max(1).nullable(),
+  n: z.int().nonnegative(),
+  ci: z.tuple([z.number(), z.number()]).readonly(),
   /** Episodes without a reward, through no act of the policy. */
-  readonly missing: number
+  missing: z.int().nonnegative(),
+})
+export type SuccessRate = Readonly<z.infer<typeof SuccessRate>>
+
+/** What a scripted policy scores on the held-out tasks of a tier: what a learned one is read beside. */
+export interface Baseline {
+  readonly name: string
+  readonly tier: string
+  readonly rate: SuccessRate
 }
 
 /** What a run tells while it goes. Everything but `progress` is kept in the store. */
@@ -53,6 +62,7 @@ export type LearnEvent =
       readonly update: number
       readonly rate: SuccessRate
     }
+  | ({ readonly type: 'baseline' } & Baseline)
   | {
       readonly type: 'gated'
       readonly receipt: ReceiptId
@@ -63,15 +73,17 @@ export type LearnEvent =
   | { readonly type: 'finished'; readonly summary: LearnSummary }
 
 /** How a run ended, measured on held-out tasks. */
-export interface LearnSummary {
-  readonly runId: RunId
-  readonly base: SuccessRate
-  readonly primed: SuccessRate
-  readonly control: SuccessRate | null
-  readonly learned: SuccessRate
-  readonly decision: GateDecision
-  readonly releaseId: ReleaseId | null
-  readonly seconds: number
-  readonly tokensSampled: number
-  readonly tokensTrained: number
-}
+export const LearnSummary = z.strictObject({
+  runId: RunId,
+  base: SuccessRate,
+  primed: SuccessRate,
+  control: SuccessRate.nullable(),
+  learned: SuccessRate,
+  decision: GateDecision,
+  releaseId: ReleaseId.nullable(),
+  seconds: z.number().nonnegative(),
+  tokensSampled: z.int().nonnegative(),
+  /** Tokens of the data of every training step, context included, once for each time that they were trained on. */
+  tokensTrained: z.int().nonnegative(),
+})
+export type LearnSummary = Readonly<z.infer<typeof LearnSummary>>

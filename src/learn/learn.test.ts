@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { practisedModel, type PractisedModelOptions } from '../../test/support/practised-model.ts'
 import { reader, readerTasks, type ReaderChanges, runReader } from '../../test/support/reader.ts'
 import { wordEnvironment } from '../../test/support/word-environment.ts'
-import { defaultBudget } from '../agent/index.ts'
-import { type Environment, type ModelService, RunId, type Store } from '../core/index.ts'
+import { defaultBudget, defineAgent, user, weights } from '../agent/index.ts'
+import { type Environment, type HoldoutTask, type ModelService, RunId, type Store } from '../core/index.ts'
 import { RatchetError } from '../errors/index.ts'
 import { holdoutHash, replay } from '../gate/index.ts'
 import { policyGradient } from '../optimize/weights/index.ts'
@@ -60,7 +60,10 @@ describe('a run', () => {
     expect(release.id).toBe(summary.releaseId)
     expect(activation).toMatchObject({ generation: 2, reason: 'promote' })
     const version = (await store.versions.get(release.versions['model']!))!
-    expect(version).toMatchObject({ run: summary.runId, value: { kind: 'weights', base: 'words' } })
+    expect(version).toMatchObject({
+      run: summary.runId,
+      value: { kind: 'weights', base: 'words', baseHash: 'the words as they are' },
+    })
     const adapter = version.value.kind === 'weights' ? version.value.adapter : null
     expect(new TextDecoder().decode(await store.blobs.get(adapter!))).toContain('"skill":10')
 
@@ -144,6 +147,19 @@ describe('a run', () => {
     const receipt = (await store.receipts.get((await store.runs.get(summary.runId))!.receipt!))!
     expect(receipt.use).toMatchObject({ use: 2 })
     expect(receipt.use.alpha).toBeLessThan(0.05 / 4)
+  })
+
+  it('keeps what scripted policies score on the tasks that it is measured on', async () => {
+    const rate = { success: 0.25, n: 60, ci: [0.1, 0.4] as const, missing: 0 }
+    let asked: readonly string[] = []
+    const baselines = async (tasks: readonly HoldoutTask[]) => {
+      asked = tasks.map(({ id }) => id)
+      return [{ name: 'constant answer', tier: 'all', rate }]
+    }
+    const { summary } = await run({ baselines })
+    expect(asked).toEqual(readerTasks.flatMap(({ id, split }) => (split === 'holdout' ? [id] : [])))
+    const told = (await store.runs.events(summary.runId)).filter(({ type }) => type === 'baseline')
+    expect(told.map(({ data }) => data)).toEqual([{ name: 'constant answer', tier: 'all', rate }])
   })
 
   it('that learns nothing releases nothing: what served goes on', async () => {
@@ -349,9 +365,32 @@ describe('a run that does not end well', () => {
     expect(await store.runs.list({ limit: 1 })).toEqual([])
   })
 
-  it('is refused on another base than what serves', async () => {
+  it('is refused with a second weights Parameter, which would have nothing to act with', async () => {
+    const two = defineAgent({
+      name: 'two',
+      parameters: { model: weights({ base: 'words' }), judge: weights({ base: 'words' }) },
+      run: (task, { model }, episode) => model.act([user(task.instruction)], episode),
+    })
+    const options = { ...({} as LearnOptions), model: practisedModel().service, store }
+    await expect(learn(two, { ...options, optimize: { model: policyGradient() } })).rejects.toMatchObject({
+      code: 'learn/several-weights',
+    })
+    expect(await store.releases.list({ limit: 1 })).toEqual([])
+  })
+
+  it('is refused with a control that has nothing to imitate', async () => {
+    const refusal = { code: 'learn/control-without-demonstrations' }
+    await expect(run({ control: true, prime: undefined as never })).rejects.toMatchObject(refusal)
+    await expect(run({ control: true, prime: { demonstrations: [] } })).rejects.toMatchObject(refusal)
+    expect(await store.runs.list({ limit: 1 })).toEqual([])
+  })
+
+  it.each([
+    ['another base than what serves', { base: 'other words' }],
+    ['a base whose content has changed', { baseHash: 'the words with one changed' }],
+  ])('is refused on %s', async (_, changed) => {
     await run({ schedule: { updates: 1 } })
-    const service = { ...practisedModel().service, base: 'other words' }
+    const service = { ...practisedModel().service, ...changed }
     await expect(
       learn(reader, {
         ...({} as LearnOptions),

@@ -2,7 +2,7 @@ import type { Agent } from '../agent/index.ts'
 import type { Receipt } from '../core/index.ts'
 import { present, RatchetError } from '../errors/index.ts'
 import { trainControl } from './control.ts'
-import type { LearnSummary } from './events.ts'
+import { LearnSummary } from './events.ts'
 import { improve } from './improve.ts'
 import { judge } from './judge.ts'
 import type { LearningRun } from './learning-run.ts'
@@ -43,7 +43,7 @@ async function summaryOfCompleted({ store, resume }: LearnOptions): Promise<Lear
   const run = resume === undefined ? null : await store.runs.get(resume)
   if (run?.status !== 'completed') return null
   const finished = (await store.runs.events(run.id)).findLast(({ type }) => type === 'finished')
-  return present(finished, `the end of run ${run.id}`).data['summary'] as unknown as LearnSummary
+  return LearnSummary.parse(present(finished, `the end of run ${run.id}`).data['summary'])
 }
 
 /** Releases what the gate promoted, and closes the run. */

@@ -2,7 +2,7 @@ import { type Agent, defaultBudget, type EpisodeBudget, parametersOfKind, type V
 import {
   type BlobHash,
   type Clock,
-  type Json,
+  type ModelService,
   mintVersion,
   parseInput,
   type Optimizer,
@@ -97,7 +97,7 @@ export class LearningRun {
       run: this.run.id,
       sequence,
       type,
-      data: data as unknown as Record<string, Json>,
+      data,
       at: this.clock.now(),
     })
   }
@@ -143,9 +143,9 @@ export class LearningRun {
 
   /** The Version of the learning Parameter whose value is this adapter; `null` is the base model exactly. */
   versionOf(adapter: BlobHash | null): Version {
-    const { base } = this.options.model
+    const { base, baseHash } = this.options.model
     const parents = [this.servingVersion.id]
-    return mintVersion(this.parameter, { kind: 'weights', base, adapter }, { parents, run: this.run.id })
+    return mintVersion(this.parameter, { kind: 'weights', base, baseHash, adapter }, { parents, run: this.run.id })
   }
 
   /** The serving Version of the Parameter that learns. */
@@ -178,7 +178,8 @@ export function learningParameter(
 
 /**
  * Fills in a schedule's defaults.
- * @throws InputError when it is not one; LearnError when deterministic mode cannot hold it.
+ * @throws InputError when it is not one; LearnError when deterministic mode cannot hold it, or a control has nothing to
+ * imitate.
  */
 export function scheduleOf({
   schedule = {},
@@ -187,6 +188,13 @@ export function scheduleOf({
   prime,
   budget,
 }: Pick<LearnOptions, 'schedule' | 'deterministic' | 'control' | 'prime' | 'budget'>): Schedule {
+  if (control && !(prime && prime.demonstrations.length > 0)) {
+    throw new LearnError({
+      code: 'learn/control-without-demonstrations',
+      message: 'A control imitates the demonstrations, and there are none.',
+      hint: 'Give demonstrations, or leave the control out.',
+    })
+  }
   const full = parseInput(Schedule, { ...schedule, ...(prime ? {} : { primePasses: 0 }) }, 'the schedule')
   const clocked = {
     seconds: full.seconds !== undefined,
@@ -215,14 +223,17 @@ export function newRunId(now: number, random: () => number = Math.random): RunId
   )
 }
 
-/** The Versions of an agent before anything is learned. */
-export function initialVersions(agent: Agent): ReadonlyMap<string, Version> {
+/** The Versions of an agent before anything is learned, its weights on this model. */
+export function initialVersions(
+  agent: Agent,
+  { baseHash }: Pick<ModelService, 'baseHash'>,
+): ReadonlyMap<string, Version> {
   const origin = { parents: [], run: null }
   return new Map(
     Object.entries(agent.parameters).map(([name, definition]) => {
       switch (definition.kind) {
         case 'weights':
-          return [name, mintVersion(name, { kind: 'weights', base: definition.base, adapter: null }, origin)]
+          return [name, mintVersion(name, { kind: 'weights', base: definition.base, baseHash, adapter: null }, origin)]
         case 'text':
           return [name, mintVersion(name, { kind: 'text', text: definition.initial }, origin)]
       }

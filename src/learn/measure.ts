@@ -24,6 +24,7 @@ export async function measureArms(run: LearningRun): Promise<TestResults> {
   const tasks = firstOfEachTier(source.holdout, run.schedule.holdoutTasks)
   const judging = judgingTasks(run)
   const use = await claim(run, judging)
+  for (const baseline of (await run.options.baselines?.(tasks)) ?? []) run.emit({ type: 'baseline', ...baseline })
 
   const serving = run.servingVersion.value
   const servingAdapter = serving.kind === 'weights' ? serving.adapter : null

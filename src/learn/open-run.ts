@@ -1,7 +1,8 @@
-import type { Agent } from '../agent/index.ts'
-import { type Run, type Trainer, type TrainingMethod, type Version, VersionId } from '../core/index.ts'
+import { type Agent, parametersOfKind } from '../agent/index.ts'
+import type { ModelService, Run, Store, Trainer, TrainingMethod, Version, VersionSet } from '../core/index.ts'
 import { present } from '../errors/index.ts'
 import { Registry } from '../release/index.ts'
+import { assertSameBase, otherBase } from './base.ts'
 import { LearnError } from './errors.ts'
 import { initialVersions, LearningRun, learningParameter, newRunId, scheduleOf } from './learning-run.ts'
 import type { LearnOptions } from './options.ts'
@@ -22,9 +23,11 @@ export async function openRun(agent: Agent, options: LearnOptions): Promise<Lear
   const registry = new Registry(store)
   const now = options.clock?.now() ?? Date.now()
   const method = methodOf(agent, options)
+  refuseSeveralWeights(agent)
   refuseOtherEngine(agent, options)
   const earlier = options.resume ? await resumable(agent, options) : null
-  await registry.initial(agent.name, [...initialVersions(agent).values()])
+  await refuseOtherBase(agent, options)
+  await registry.initial(agent.name, [...initialVersions(agent, model).values()])
 
   const serving = await servingVersions(registry, options, agent, earlier?.run ?? null)
   const versionsIn = Object.fromEntries([...serving.versions].map(([name, { id }]) => [name, id]))
@@ -97,15 +100,40 @@ async function servingVersions(
   const { release, activation } = await registry.current(agent.name)
   const activations = await store.releases.activations(agent.name)
   const { generation } = activations.findLast(({ at }) => earlier !== null && at <= earlier.startedAt) ?? activation
+  return { versions: await versionsOn(model, store, earlier?.versionsIn ?? release.versions), generation }
+}
+
+/** @throws LearnError when one of them is of another base than the model. */
+async function versionsOn(
+  model: ModelService,
+  store: Store,
+  set: VersionSet,
+): Promise<LearningRun['serving']['versions']> {
   const versions = new Map<string, Version>()
-  for (const [name, id] of Object.entries(earlier?.versionsIn ?? release.versions)) {
-    const version = present(await store.versions.get(VersionId.parse(id)), `version ${id}`)
-    if (version.value.kind === 'weights' && version.value.base !== model.base) {
-      throw otherBase(`"${name}" serves on base "${version.value.base}"`, version.value.base, model.base)
-    }
+  for (const [name, id] of Object.entries(set)) {
+    const version = present(await store.versions.get(id), `version ${id}`)
+    if (version.value.kind === 'weights') assertSameBase(name, version.value, model)
     versions.set(name, version)
   }
-  return { versions, generation }
+  return versions
+}
+
+/** Holds that the agent began in this store on the model as it is now: all that it learned since rests on that. */
+async function refuseOtherBase(agent: Agent, { store, model }: LearnOptions): Promise<void> {
+  const [first] = await store.releases.activations(agent.name)
+  const initial = first && (await store.releases.get(first.release))
+  if (initial) await versionsOn(model, store, initial.versions)
+}
+
+/** One model service acts for one `weights` Parameter. */
+function refuseSeveralWeights(agent: Agent): void {
+  const known = parametersOfKind(agent, 'weights')
+  if (known.length <= 1) return
+  throw new LearnError({
+    code: 'learn/several-weights',
+    message: `The agent "${agent.name}" has ${known.length} weights Parameters: ${known.map((name) => `"${name}"`).join(', ')}.`,
+    hint: 'Give it one, and let it play every part: a run serves and trains one adapter.',
+  })
 }
 
 /** Holds, before anything is written, that the model is the agent's, and can do what the mode promises. */
@@ -123,13 +151,6 @@ function refuseOtherEngine(agent: Agent, { model, deterministic = false }: Learn
     })
   }
 }
-
-const otherBase = (what: string, base: string, given: string) =>
-  new LearnError({
-    code: 'learn/other-base',
-    message: `${what}, but the model given is "${given}".`,
-    hint: `Learn on "${base}", or use another store for the new base.`,
-  })
 
 async function resumable(agent: Agent, { store, resume, seed = 0 }: LearnOptions) {
   const run = resume ? await store.runs.get(resume) : null

@@ -3,6 +3,7 @@ import type {
   Clock,
   CreditEstimator,
   Demonstration,
+  HoldoutTask,
   Json,
   ModelService,
   Optimizer,
@@ -13,7 +14,7 @@ import type {
 } from '../core/index.ts'
 import type { Gate } from '../gate/index.ts'
 import type { SupervisedOptions } from '../optimize/weights/index.ts'
-import type { LearnEvent } from './events.ts'
+import type { Baseline, LearnEvent } from './events.ts'
 import type { Schedule } from './schedule.ts'
 import type { Source } from './source.ts'
 
@@ -29,6 +30,8 @@ export interface LearnOptions {
   /** The Parameter that learns, and its optimizer: exactly one `weights` Parameter of the agent, for now. */
   readonly optimize: Readonly<Record<string, Optimizer<'weights'>>>
   readonly gate: Gate
+  /** Scores scripted policies on the held-out tasks that are measured; told and kept beside the arms, they judge nothing. */
+  readonly baselines?: (tasks: readonly HoldoutTask[]) => Promise<readonly Baseline[]>
   /** Default: LoRA of the Parameter's rank, alpha twice the rank, on every projection of attention and MLP. */
   readonly method?: TrainingMethod
   /** Of one episode, in rollouts and measurements alike. Default: `defaultBudget`. */

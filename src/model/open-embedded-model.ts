@@ -35,6 +35,7 @@ export async function openEmbeddedModel({
   return {
     service: {
       base: reference,
+      baseHash: model.hash,
       sampler: engine.sampler,
       renderer,
       trainer: (method, seed) => engine.trainer({ method, seed }),

@@ -31,7 +31,11 @@ import { Registry } from './registry.ts'
 const agent = 'support'
 const gate = pairedGate({ margin: 0.02, alpha: 0.05 })
 
-const model = mintVersion('model', { kind: 'weights', base: 'tiny', adapter: null }, { parents: [], run: null })
+const model = mintVersion(
+  'model',
+  { kind: 'weights', base: 'tiny', baseHash: 'tiny-content', adapter: null },
+  { parents: [], run: null },
+)
 const prompt = (text: string): Version => mintVersion('system', { kind: 'text', text }, { parents: [], run: null })
 const base = prompt('Answer.')
 const setOf = (...versions: readonly Version[]): VersionSet =>
@@ -261,7 +265,7 @@ it('off is the base agent exactly, whatever was learned (invariant 9)', async ()
   const { release } = await registry.current(agent)
   expect(release.versions).toEqual(setOf(model, base))
   const weights = await store.versions.get(model.id)
-  expect(weights?.value).toEqual({ kind: 'weights', base: 'tiny', adapter: null })
+  expect(weights?.value).toEqual({ kind: 'weights', base: 'tiny', baseHash: 'tiny-content', adapter: null })
   await registry.off(agent)
   expect((await registry.current(agent)).activation.generation).toBe(5)
 })

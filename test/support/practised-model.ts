@@ -38,6 +38,7 @@ export function practisedModel({ imitation = 1, practice = () => 2, onStep }: Pr
   })
   const service: ModelService = {
     base: 'words',
+    baseHash: 'the words as they are',
     sampler: {
       ...sampler,
       unload: async ({ id }) => {

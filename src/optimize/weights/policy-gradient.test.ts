@@ -26,7 +26,7 @@ async function step(
   const { trainer, passes } = recordingTrainer(10)
   const version = VersionId.parse('v0')
   const result = await policyGradient(options).step({
-    current: { version, value: { kind: 'weights', base: 'uniform', adapter: null } },
+    current: { version, value: { kind: 'weights', base: 'uniform', baseHash: 'uniform-content', adapter: null } },
     gradients: [{ kind: 'weights', parameter: 'model', version, samples }],
     trainer,
     update: 0,
