@@ -32,7 +32,15 @@ it('each batch’s loss is the mean over its acts; the pass reports the mean ove
     expect(total).toBeCloseTo(1, 12)
   }
   expect(metrics.loss).toBeCloseTo(Math.log(10), 12)
-  expect(metrics).toMatchObject({ steps: 3, tokens: 15, gradNorm: 2 })
+  expect(metrics).toMatchObject({ steps: 3, gradNorm: 2 })
+})
+
+it('counts every token that it trained on, context included, as policy gradient does', async () => {
+  const { trainer, passes } = recordingTrainer()
+  const shown = { tokens: [1, 2, 3, 4, 5], learn: [false, false, false, true, true] }
+  const { tokens } = await supervisedPass(trainer, [shown, shown], rng('a'))
+  expect(tokens).toBe(passes.flatMap(({ data }) => data).reduce((sum, { input }) => sum + input.length, 0))
+  expect(tokens).toBe(8)
 })
 
 it('passes the optimizer’s options on', async () => {

@@ -13,7 +13,8 @@ export interface SupervisedOptions {
 
 /**
  * One pass of supervised fine-tuning: minimise the mean −log π(act | context) over the acts of each batch.
- * Observations are context: they carry no loss.
+ * Observations are context: they carry no loss. Of the metrics, `loss` is the mean over the acts and `tokens` counts all
+ * tokens of the data.
  * @throws OptimizeError for a `batchSize` that is not a whole number ≥ 1.
  */
 export async function supervisedPass(
@@ -24,18 +25,19 @@ export async function supervisedPass(
 ): Promise<Metrics> {
   requirePositiveInteger('batchSize', batchSize)
   const order = rng.shuffle(demonstrations)
-  let [loss, acts, steps, gradNorm] = [0, 0, 0, 0]
+  let [loss, acts, trained, steps, gradNorm] = [0, 0, 0, 0, 0]
   for (let start = 0; start < order.length; start += batchSize) {
     const batch = order.slice(start, start + batchSize)
-    const tokens = batch.reduce((sum, { learn }) => sum + count(shifted(learn)), 0)
-    if (tokens === 0) continue
-    const data = batch.map((demonstration) => demonstrationDatum(demonstration, 1 / tokens))
+    const acted = batch.reduce((sum, { learn }) => sum + count(shifted(learn)), 0)
+    if (acted === 0) continue
+    const data = batch.map((demonstration) => demonstrationDatum(demonstration, 1 / acted))
     const result = await trainer.forwardBackward(data, { kind: 'cross_entropy' })
     const step = await trainer.optimStep({ learningRate, gradClipNorm, weightDecay })
-    loss += result.loss * tokens
-    acts += tokens
+    loss += result.loss * acted
+    acts += acted
+    trained += result.tokens.data
     gradNorm += step.gradNorm
     steps++
   }
-  return { loss: loss / Math.max(1, acts), gradNorm: gradNorm / Math.max(1, steps), steps, tokens: acts }
+  return { loss: loss / Math.max(1, acts), gradNorm: gradNorm / Math.max(1, steps), steps, tokens: trained }
 }
