@@ -119,8 +119,8 @@ describe('documents, tasks and demonstrations that cannot be used', () => {
 
   it.each([
     ['twice the same id', jsonl([...documents, documents[0]]), /Lines 1 and 5 have the same id "lemon"/],
-    ['a missing field', jsonl([{ id: 'x', lines: ['y'] }]), /Line 1 is not a document: title/],
-    ['a line that is not JSON', `${jsonl(documents)}{"id": `, /Line 5 is not JSON/],
+    ['a missing field', jsonl([{ id: 'x', lines: ['y'] }]), /Line 1 of .* is not a document: title/],
+    ['a line that is not JSON', `${jsonl(documents)}{"id": `, /Line 5 of .* is not JSON/],
     ['nothing', '\n\n', /holds no document/],
   ])('documents with %s', (_, rows, message) =>
     refused(learn(withCorpus(rows)), 'environment/malformed-corpus', message),
@@ -149,10 +149,15 @@ describe('documents, tasks and demonstrations that cannot be used', () => {
     [
       'a role that is not one',
       jsonl([{ messages: [{ role: 'robot', content: '' }] }]),
-      'input/invalid',
-      /line 1 of .*role/,
+      'environment/malformed-corpus',
+      /Line 1 of .*role/,
     ],
-    ['a line that is not JSON', `${jsonl(demonstrations)}nonsense`, 'input/bad-json', /Line 13 of .* is not JSON/],
+    [
+      'a line that is not JSON',
+      `${jsonl(demonstrations)}nonsense`,
+      'environment/malformed-corpus',
+      /Line 13 of .* is not JSON/,
+    ],
     [
       'no act',
       jsonl([
@@ -164,7 +169,7 @@ describe('documents, tasks and demonstrations that cannot be used', () => {
         },
       ]),
       'input/unusable-demonstration',
-      /line 1 of .*no turn of the assistant/i,
+      /Line 1 of .*no turn of the assistant/i,
     ],
   ])('demonstrations with %s', (_, rows, code, message) => refused(learn(withDemonstrations(rows)), code, message))
 
@@ -213,7 +218,7 @@ describe('a configuration that cannot be used', () => {
 
 describe('a store that cannot be used', () => {
   it('is not there', async () => {
-    for (const command of [['runs'], ['releases'], ['rollback'], ['learn', '--resume']])
+    for (const command of [['runs'], ['report'], ['releases'], ['rollback'], ['learn', '--resume']])
       await refused([...command, '--store', store], 'store/missing', /There is no store at/)
   })
 
@@ -275,6 +280,16 @@ describe('a whole run', () => {
       expect({ ...Summary.parse(linesOf(again).at(-1)), seconds: 0 }).toEqual({ ...summary, seconds: 0 })
     }
     await refused(['learn', '--resume', 'run-7', '--store', store], 'input/no-run-to-resume', /no run "run-7"/)
+
+    const report = readFileSync(join(store, `report-${summary.runId}.html`), 'utf8')
+    expect(report).toContain('Constant answer')
+    const out = written('again.html', '')
+    const made = await ratchet(['report', summary.runId, '--out', out, '--store', store])
+    expect(made).toMatchObject({ code: 0, stderr: '', stdout: `${out}\n` })
+    expect(readFileSync(out, 'utf8')).toBe(report)
+    await refused(['report', 'run-7', '--store', store], 'cli/unknown-run', /no run "run-7"/)
+    const nowhere = join(store, 'no', 'such', 'folder.html')
+    await refused(['report', '--out', nowhere, '--store', store], 'input/unwritable-report', /cannot be written/)
   })
 
   it('tells people what happened, goes back when told to, and no further than the beginning', async () => {
@@ -314,6 +329,11 @@ describe('a whole run', () => {
     expect(interrupted.stderr).toMatch(/^✗ The run was interrupted\.\n {2}Go on .*ratchet learn --resume --store/)
     const [run] = linesOf(await ratchet(['runs', '--json', '--store', store]))
     expect(run).toMatchObject({ status: 'interrupted', failure: null })
+    const report = await ratchet(['report', '--json', '--store', store])
+    expect(report).toMatchObject({ code: 0, stderr: '' })
+    const [made] = linesOf(report) as unknown as { status: string; report: string }[]
+    expect(made?.status).toBe('interrupted')
+    expect(readFileSync(made?.report ?? '', 'utf8')).toContain('Interrupted')
 
     const resume = ['learn', '--resume', '--store', store]
     const other = configured((config) => ({ ...config, agent: 'other' }))

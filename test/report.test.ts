@@ -8,7 +8,7 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { renderReport, reportOf } from '../src/cli/report/index.ts'
 import { openMemoryStore } from '../src/store/index.ts'
-import { type FixtureOptions, fixtureBaselines, recordRun } from './report-fixture/index.ts'
+import { type FixtureOptions, recordRun } from './report-fixture/index.ts'
 
 const flags = [
   '--headless',
@@ -47,7 +47,7 @@ async function open(name: string, look: { colorScheme?: 'light' | 'dark'; width?
   const store = await openMemoryStore()
   const run = await recordRun(store, { tasks: 60, ...cases[name] })
   const path = join(folder, `${name}.html`)
-  await writeFile(path, renderReport(await reportOf(store, run, fixtureBaselines)))
+  await writeFile(path, renderReport(await reportOf(store, run)))
   await store.close()
   const { colorScheme = 'light', width = 1400 } = look
   const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } })

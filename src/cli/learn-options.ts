@@ -14,7 +14,7 @@ import type { SearchJob } from './search-job.ts'
  */
 export function learnOptions(
   { config, seed, control, deterministic, resume }: Plan,
-  { source, demonstrations }: SearchJob,
+  { source, demonstrations, baselines }: SearchJob,
   model: ModelService,
 ): Omit<LearnOptions, 'store'> {
   const { decayUpdates = config.schedule.updates, ...policy } = config.policy
@@ -26,6 +26,7 @@ export function learnOptions(
       { solved: verifier(verify, 'search-answer') },
       { guards: [brokenCalls(), noAnswer({ tool: 'answer' }), repetition()] },
     ),
+    baselines,
     credit: creditOf(config),
     optimize: { model: policyGradient({ ...policy, decayUpdates }) },
     gate: pairedGate({

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { Command, InvalidArgumentError } from 'commander'
 import { learnCommand } from './commands/learn.ts'
 import { releasesCommand, rollbackCommand, runsCommand } from './commands/releases.ts'
+import { reportCommand } from './commands/report.ts'
 import { explainFailure } from './fail.ts'
 
 const integer = (text: string): number => {
@@ -36,6 +37,10 @@ command('learn', 'prime, improve by policy gradient, judge on held-out tasks, re
   .option('--new-store', 'start in an empty store; an earlier one is moved aside')
   .action(learnCommand)
 command('runs', 'list the learning runs').option('--agent <name>', 'of one agent').action(runsCommand)
+command('report', 'write the report of a run as one HTML file')
+  .argument('[run]', 'the run, finished or not; by default, the latest')
+  .option('--out <file>', 'the file; by default, beside the store')
+  .action(reportCommand)
 command('releases', 'list the releases').option('--agent <name>', 'of one agent').action(releasesCommand)
 command('rollback', 'let what served before serve again')
   .argument('[release]', 'the release to go back to; by default, the one before')

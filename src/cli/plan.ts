@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseInput, type Run, type RunId, type Store } from '../core/index.ts'
+import { parseInput, type Run, RunId, type Store } from '../core/index.ts'
 import { InputError } from '../errors/index.ts'
 import { openStore } from '../store/index.ts'
 import { LearnConfig } from './learn-config.ts'
@@ -94,7 +94,8 @@ async function resumedPlan(flags: LearnFlags, resume: string | true, config: Lea
 
 /** The run that is named, or the latest that did not complete; the latest of all, when all did. */
 async function runToResume(resume: string | true, store: Store): Promise<Run> {
-  const named = resume === true ? null : await store.runs.get(resume as RunId)
+  const id = resume === true ? null : RunId.safeParse(resume)
+  const named = id?.success ? await store.runs.get(id.data) : null
   const latest = resume === true ? await store.runs.list({ limit: 100 }) : []
   const run = named ?? latest.find(({ status }) => status !== 'completed') ?? latest[0]
   if (run) return run

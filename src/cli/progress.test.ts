@@ -2,7 +2,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { RunId } from '../core/index.ts'
 import type { LearnEvent, SuccessRate } from '../learn/index.ts'
-import { duration, jsonProgress, percent, terminalProgress } from './progress.ts'
+import { jsonProgress, measured, terminalProgress } from './progress.ts'
 
 const rate: SuccessRate = { success: 0.615, n: 200, ci: [0.546, 0.68], missing: 0 }
 
@@ -22,20 +22,21 @@ const events: readonly LearnEvent[] = [
     seconds: 75,
     etaSeconds: 600,
   },
+  { type: 'baseline', name: 'constant answer', tier: 'single-hop', rate },
   { type: 'evaluated', arm: 'learned', split: 'holdout', tier: 'single-hop', update: 2, rate },
 ]
 
 describe('for people', () => {
-  it('every event is a line, with its figures', () => {
+  it('every event but a baseline, which the closing lines tell, is a line, with its figures', () => {
     const said: string[] = []
     const progress = terminalProgress({ write: (text) => said.push(stripVTControlCharacters(text)) })
     for (const event of events) progress.event(event)
     progress.say('the end')
     expect(said).toEqual([
       'run       run-1 seed 7\n',
-      'prime     pass 1/5  loss 2.346  3s\n',
-      'update     2/30  success 61.5 % [55, 68]  reward 0.50  12,346 tok/s  1m 15s, at most 10m 00s left\n',
-      'test      learned  single-hop: 61.5 % [55, 68] n = 200\n',
+      'prime     pass 1/5  loss 2.346  3 s\n',
+      'update     2/30  success 62% [55–68%]  reward 0.50  12,346 tok/s  1 min 15 s, at most 10 min 0 s left\n',
+      'test      learned  single-hop: 62% [55–68%] n = 200\n',
       'the end\n',
     ])
   })
@@ -61,8 +62,6 @@ it('for machines, every event but progress is one JSON line, and words are not s
 })
 
 it('figures are short, and what was not measured is said', () => {
-  expect(stripVTControlCharacters(percent(rate))).toBe('61.5 % [55, 68]')
-  expect(percent({ success: null, n: 0, ci: [0, 1], missing: 4 })).toBe('not measured')
-  expect([0.4, 59.4, 60, 3599.6].map(duration)).toEqual(['0s', '59s', '1m 00s', '60m 00s'])
-  expect(duration(-3)).toBe('0s')
+  expect(stripVTControlCharacters(measured(rate))).toBe('62% [55–68%]')
+  expect(measured({ success: null, n: 0, ci: [0, 1], missing: 4 })).toBe('not measured')
 })

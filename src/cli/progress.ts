@@ -1,5 +1,6 @@
 import pc from 'picocolors'
 import type { LearnEvent, SuccessRate } from '../learn/index.ts'
+import { duration, percentRange, success } from './report/format.ts'
 
 /** Shows a run while it goes. */
 export interface Progress {
@@ -59,17 +60,9 @@ function bar(share: number): string {
   return pc.cyan('━'.repeat(full)) + pc.dim('─'.repeat(width - full))
 }
 
-/** For example `61 % [52, 69]`. */
-export function percent({ success, ci }: SuccessRate): string {
-  if (success === null) return 'not measured'
-  const [low, high] = ci.map((bound) => Math.round(bound * 100))
-  return `${(success * 100).toFixed(1)} % ${pc.dim(`[${low}, ${high}]`)}`
-}
-
-/** For example `1m 12s`. */
-export function duration(seconds: number): string {
-  const whole = Math.max(0, Math.round(seconds))
-  return whole < 60 ? `${whole}s` : `${Math.floor(whole / 60)}m ${String(whole % 60).padStart(2, '0')}s`
+/** A rate with its interval, for example `61% [52–69%]`. */
+export function measured(rate: SuccessRate): string {
+  return rate.success === null ? 'not measured' : `${success(rate)} ${pc.dim(`[${percentRange(rate.ci)}]`)}`
 }
 
 function lineOf(event: Exclude<LearnEvent, { type: 'progress' }>): string | null {
@@ -87,17 +80,19 @@ function lineOf(event: Exclude<LearnEvent, { type: 'progress' }>): string | null
       const rate = `${Math.round(tokensPerSecond).toLocaleString('en')} tok/s`
       const time = `${duration(seconds)}, at most ${duration(etaSeconds)} left`
       const earned = reward === null ? 'no reward' : `reward ${reward.toFixed(2)}`
-      return `${label('update')}${String(update).padStart(2)}/${updates}  success ${percent(rollouts)}  ${earned}  ${pc.dim(`${rate}  ${time}`)}`
+      return `${label('update')}${String(update).padStart(2)}/${updates}  success ${measured(rollouts)}  ${earned}  ${pc.dim(`${rate}  ${time}`)}`
     }
     case 'evaluated': {
       const { arm, split, tier, rate } = event
       const what = split === 'validation' ? 'validate' : 'test'
-      return `${label(what)}${pc.bold(arm.padEnd(8))} ${tier}: ${pc.bold(percent(rate))} ${pc.dim(`n = ${rate.n}`)}`
+      return `${label(what)}${pc.bold(arm.padEnd(8))} ${tier}: ${pc.bold(measured(rate))} ${pc.dim(`n = ${rate.n}`)}`
     }
     case 'gated':
       return `${label('gate')}${pc.bold(event.decision)}: ${event.reasons[0]}`
     case 'released':
       return `${label('release')}${event.release}`
+    // Read beside the arms, at the end.
+    case 'baseline':
     case 'finished':
       return null
   }

@@ -42,6 +42,33 @@ it('learns from the tiers that are named, or from all; a task without one is of 
   expect(await trained(['all'])).toEqual(['a'])
 })
 
+it('scores what answers without a look at any document, by tier, on any tasks', async () => {
+  const { source, baselines } = await open()
+  const [constant, empty] = await baselines(source.holdout)
+  expect(constant).toEqual({
+    name: 'constant answer',
+    tier: 'all',
+    rate: { success: 1, n: 1, ci: [expect.any(Number), 1], missing: 0 },
+  })
+  expect(empty).toMatchObject({ name: 'empty tools', tier: 'all', rate: { success: 1, n: 1 } })
+
+  const asked = (id: string, split: string, instruction: string, answer: string) =>
+    JSON.stringify({ id, instruction, answer, split })
+  const kinds = [
+    ...['a', 'b', 'c'].map((id) => asked(id, 'train', `Which colour has ${id}?`, 'yellow')),
+    ...['d', 'e'].map((id) => asked(id, 'train', `Is it sour: ${id}?`, 'yes')),
+    asked('f', 'validation', 'Is it sour: f?', 'yes'),
+    asked('g', 'holdout', 'Is it sour: g?', 'yes'),
+    asked('h', 'holdout', 'Which colour has h?', 'yellow'),
+  ]
+  const job = await open(undefined, { tasks: kinds.join('\n') })
+  const rates = (await job.baselines(job.source.holdout)).map(({ name, rate }) => [name, rate.success])
+  expect(rates).toEqual([
+    ['constant answer', 0.5],
+    ['empty tools', 1],
+  ])
+})
+
 it('names the tier that was meant', async () => {
   await expect(open(['hart'])).rejects.toMatchObject({
     code: 'input/unknown-tier',
@@ -52,5 +79,7 @@ it('names the tier that was meant', async () => {
 
 it('does not take an empty file for "no demonstrations"', async () => {
   expect((await open()).demonstrations).toHaveLength(1)
-  await expect(open(undefined, { demonstrations: '\n' })).rejects.toMatchObject({ code: 'input/no-demonstrations' })
+  await expect(open(undefined, { demonstrations: '\n' })).rejects.toMatchObject({
+    code: 'environment/malformed-corpus',
+  })
 })

@@ -1,7 +1,15 @@
-import { readFile } from 'node:fs/promises'
 import { z } from 'zod'
 import { type Agent, defineAgent, demonstration, user, weights } from '../agent/index.ts'
-import { type Demonstration, Message, nearestName, parseInput, type Renderer, rng, type Task } from '../core/index.ts'
+import {
+  type Demonstration,
+  type Environment,
+  type HoldoutTask,
+  Message,
+  nearestName,
+  type Renderer,
+  rng,
+  type Task,
+} from '../core/index.ts'
 import {
   answerByStratum,
   constantAnswer,
@@ -10,6 +18,7 @@ import {
   mdn,
   type Policy,
   playEpisode,
+  readJsonl,
   SearchEnvironment,
   scorePolicy,
   searchTools,
@@ -17,17 +26,16 @@ import {
 } from '../environment/search/index.ts'
 import { InputError, RatchetError } from '../errors/index.ts'
 import { wilson } from '../gate/index.ts'
-import { type RolloutSource, rollouts } from '../learn/index.ts'
+import { type Baseline, type RolloutSource, rollouts } from '../learn/index.ts'
 import type { LearnConfig } from './learn-config.ts'
-import type { Baseline } from './report/index.ts'
 
 /** The job of answering questions from documents: who acts, where, on which tasks, and what to start from. */
 export interface SearchJob {
   readonly agent: Agent
   readonly source: RolloutSource
   readonly demonstrations: readonly Demonstration[]
-  /** Scores the scripted policies on the held-out tasks; empty for a corpus that has no scripts. */
-  baselines(holdoutTasks: number): Promise<readonly Baseline[]>
+  /** Scores the scripted policies on held-out tasks, tier by tier. */
+  readonly baselines: (tasks: readonly HoldoutTask[]) => Promise<readonly Baseline[]>
 }
 
 /** An agent that answers from documents with `search`, `open` and `answer`. */
@@ -71,10 +79,10 @@ async function mdnJob(
   const plays = await Promise.all(shown.slice(0, wanted).map((task) => playEpisode(environment, mdn.expert, task)))
   const demonstrations =
     typeof config.demonstrations === 'string'
-      ? await demonstrationsFrom(config.demonstrations, renderer)
+      ? demonstrationsFrom(config.demonstrations, renderer)
       : plays.map(({ messages }) => demonstration(messages, searchTools, renderer))
 
-  const scripts: readonly (readonly [string, Policy])[] = [
+  const scripts: readonly Script[] = [
     ['constant answer', constantAnswer(tasks.train)],
     ['empty tools', answerByStratum(tasks.train, mdn.stratumOf)],
     ['first hit', mdn.firstHit],
@@ -84,19 +92,26 @@ async function mdnJob(
     agent: searchAgent(config),
     source,
     demonstrations,
-    async baselines(holdoutTasks) {
-      const scored: Baseline[] = []
-      for (const tier of ['single-hop', 'composed']) {
-        const ofTier = source.holdout.filter((task) => task.tier === tier).slice(0, holdoutTasks)
-        for (const [name, policy] of scripts) {
-          const { n, successes } = await scorePolicy(environment, policy, ofTier)
-          const rate = { success: successes / n, n, ci: wilson(successes, n, 0.95), missing: 0 }
-          scored.push({ name, tier, rate })
-        }
-      }
-      return scored
-    },
+    baselines: (held) => scoreScripts(environment, scripts, held),
   }
+}
+
+type Script = readonly [name: string, policy: Policy]
+
+async function scoreScripts(
+  environment: Environment,
+  scripts: readonly Script[],
+  tasks: readonly HoldoutTask[],
+): Promise<readonly Baseline[]> {
+  const scored: Baseline[] = []
+  for (const tier of new Set(tasks.map(tierOf))) {
+    const ofTier = tasks.filter((task) => tierOf(task) === tier)
+    for (const [name, policy] of scripts) {
+      const { n, successes } = await scorePolicy(environment, policy, ofTier)
+      scored.push({ name, tier, rate: { success: successes / n, n, ci: wilson(successes, n, 0.95), missing: 0 } })
+    }
+  }
+  return scored
 }
 
 async function ownJob(config: LearnConfig, seed: number, renderer: Renderer): Promise<SearchJob> {
@@ -116,9 +131,22 @@ async function ownJob(config: LearnConfig, seed: number, renderer: Renderer): Pr
     all.filter(({ split }) => split === 'train'),
   )
   const tasks = all.filter(learnable)
-  const demonstrations = rng('demonstrations', seed).shuffle(await demonstrationsFrom(config.demonstrations, renderer))
-  return { agent: searchAgent(config), source: rollouts(environment, tasks), demonstrations, baselines: async () => [] }
+  const demonstrations = rng('demonstrations', seed).shuffle(demonstrationsFrom(config.demonstrations, renderer))
+  const source = rollouts(environment, tasks)
+  const scripts: readonly Script[] = [
+    ['constant answer', constantAnswer(source.train)],
+    ['empty tools', answerByStratum(source.train, openingOf)],
+  ]
+  return {
+    agent: searchAgent(config),
+    source,
+    demonstrations,
+    baselines: (held) => scoreScripts(environment, scripts, held),
+  }
 }
+
+/** How a question begins, as in "is it" or "which browser": what a policy without tools can tell any tasks apart by. */
+const openingOf = ({ instruction, tier = '' }: Task) => [tier, ...instruction.toLowerCase().split(/\s+/, 2)].join(' ')
 
 /** A task without a tier is of this one. */
 const tierOf = ({ tier = 'all' }: Pick<Task, 'tier'>) => tier
@@ -138,51 +166,15 @@ function refuseUnknownTiers(tiers: readonly string[], train: readonly Task[]): v
 
 const DemonstrationLine = z.strictObject({ messages: z.array(Message).min(2) })
 
-async function demonstrationsFrom(path: string, renderer: Renderer): Promise<Demonstration[]> {
-  const lines = (await readText(path)).split('\n').filter((line) => line.trim() !== '')
-  if (lines.length === 0) {
-    throw new InputError({
-      code: 'input/no-demonstrations',
-      message: `${path} holds no demonstration.`,
-      hint: 'Write one JSON object {"messages": [...]} a line.',
-    })
-  }
-  return lines.map((line, i) => {
-    const where = `line ${i + 1} of ${path}`
-    const { messages } = parseInput(DemonstrationLine, jsonOf(line, path, i + 1), where)
+function demonstrationsFrom(path: string, renderer: Renderer): Demonstration[] {
+  return readJsonl({ path }, DemonstrationLine, 'demonstration').map(({ line, value: { messages } }) => {
     try {
       return demonstration(messages, searchTools, renderer)
     } catch (error) {
-      throw RatchetError.is(error) ? unusable(where, error) : error
+      throw RatchetError.is(error) ? unusable(`Line ${line} of ${path}`, error) : error
     }
   })
 }
 
 const unusable = (where: string, { message, hint, cause }: RatchetError) =>
   new InputError({ code: 'input/unusable-demonstration', message: `${where}: ${message}`, hint, cause })
-
-function jsonOf(text: string, path: string, line: number): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new InputError({
-      code: 'input/bad-json',
-      message: `Line ${line} of ${path} is not JSON.`,
-      hint: 'Write one JSON object a line.',
-      cause,
-    })
-  }
-}
-
-async function readText(path: string): Promise<string> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (cause) {
-    throw new InputError({
-      code: 'input/unreadable-file',
-      message: `${path} cannot be read.`,
-      hint: 'Check the path and its permissions.',
-      cause,
-    })
-  }
-}

@@ -8,9 +8,8 @@ import {
   type Task,
   TaskId,
   type Trajectory,
-  TrajectoryId,
 } from '../../src/core/index.ts'
-import type { Arm } from '../../src/learn/index.ts'
+import { type Arm, episodeId, lookName } from '../../src/learn/index.ts'
 import { at, tierName, tiers, UPDATES } from './shape.ts'
 
 const features = [
@@ -108,7 +107,7 @@ export function episode(run: RunId, arm: Arm, task: FixtureTask, ending: Ending,
   const messages = [...opening, ...said[ending]]
   const answer = ending === 'solved' ? `firefox ${version}` : ending === 'wrong' ? `firefox ${wrongVersion}` : null
   const trajectory: Trajectory = {
-    id: TrajectoryId.parse(`${run}/holdout/${arm}/update-${UPDATES}/${task.id}/0`),
+    id: episodeId(run, lookName('holdout', arm, UPDATES), task.id, 0),
     task: { id: task.id, instruction: task.instruction, split: 'holdout', tier: tierName(task.tier ?? 'all', hostile) },
     group: GroupId.parse(`${arm}/${task.id}`),
     attempt: 0,

@@ -9,8 +9,7 @@ import {
   type RunStatus,
   type Store,
 } from '../../src/core/index.ts'
-import type { Arm, LearnEvent } from '../../src/learn/index.ts'
-import type { Baseline } from '../../src/cli/report/index.ts'
+import type { Arm, Baseline, LearnEvent } from '../../src/learn/index.ts'
 import { attempt, episode, tasksOf } from './episodes.ts'
 import { judge } from './judge.ts'
 import { learning } from './learning.ts'
@@ -32,12 +31,16 @@ export interface FixtureOptions {
 }
 
 /** Scripted policies, as a job would have scored them. */
-export const fixtureBaselines: readonly Baseline[] = tiers.flatMap((tier) => [
-  { name: 'constant answer', tier, rate: rate(tier === 'composed' ? 52 : 29, 400) },
-  { name: 'empty tools', tier, rate: rate(tier === 'composed' ? 71 : 31, 400) },
-  { name: 'first hit', tier, rate: rate(tier === 'composed' ? 33 : 96, 400) },
-  { name: 'scripted expert', tier, rate: rate(400, 400) },
-])
+const baselinesOf = (hostile: string | undefined): readonly Baseline[] =>
+  tiers.flatMap((of) => {
+    const tier = tierName(of, hostile)
+    return [
+      { name: 'constant answer', tier, rate: rate(of === 'composed' ? 52 : 29, 400) },
+      { name: 'empty tools', tier, rate: rate(of === 'composed' ? 71 : 31, 400) },
+      { name: 'first hit', tier, rate: rate(of === 'composed' ? 33 : 96, 400) },
+      { name: hostile ?? 'scripted expert', tier, rate: rate(400, 400) },
+    ]
+  })
 
 /** Records a made-up run, made by code and by the real gate, as `learn` would have. */
 export async function recordRun(store: Store, options: FixtureOptions = {}): Promise<RunId> {
@@ -47,7 +50,12 @@ export async function recordRun(store: Store, options: FixtureOptions = {}): Pro
   const [before, after] = ['0'.repeat(64), '1'.repeat(64)].map((adapter, i) =>
     mintVersion(
       'model',
-      { kind: 'weights', base: 'minimind2-small', adapter: i === 0 ? null : adapter },
+      {
+        kind: 'weights',
+        base: 'minimind2-small',
+        baseHash: 'minimind2-small-content',
+        adapter: i === 0 ? null : adapter,
+      },
       { parents: [], run: null },
     ),
   ) as [ReturnType<typeof mintVersion>, ReturnType<typeof mintVersion>]
@@ -88,6 +96,7 @@ export async function recordRun(store: Store, options: FixtureOptions = {}): Pro
   const [holdout, outcomes] = [tasksOf(count, hostile), new Map<Arm, Map<string, Reward>>()]
   let [receipt, release] = [null as Awaited<ReturnType<typeof judge>>['receipt'] | null, null as ReleaseId | null]
   if (reached('measured')) {
+    events.push(...baselinesOf(hostile).map((baseline) => ({ type: 'baseline' as const, ...baseline })))
     const arms: Arm[] = ['base', 'primed', ...(control ? (['control'] as const) : []), 'learned']
     for (const arm of arms) {
       const episodes = holdout.map((task) =>

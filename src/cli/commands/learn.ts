@@ -1,8 +1,6 @@
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pc from 'picocolors'
 import type { Agent } from '../../agent/index.ts'
-import type { Store } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
 import { learn, type LearnEvent, type LearnOptions, type LearnSummary } from '../../learn/index.ts'
 import { openEmbeddedModel } from '../../model/index.ts'
@@ -12,9 +10,9 @@ import { learnOptions } from '../learn-options.ts'
 import { moveStoreAside } from '../new-store.ts'
 import { type LearnFlags, type Plan, planOf } from '../plan.ts'
 import { jsonProgress, type Progress, terminalProgress } from '../progress.ts'
-import { type Baseline, renderReport, reportOf } from '../report/index.ts'
 import { openSearchJob, type SearchJob } from '../search-job.ts'
 import { showFreshQuestions } from '../show-fresh-questions.ts'
+import { reportPath, writeReport } from '../write-report.ts'
 
 /**
  * `ratchet learn`: the main job, or the job of a configuration file, from priming to release. Everything that can be
@@ -40,13 +38,14 @@ export async function learnCommand(flags: LearnFlags): Promise<void> {
       introduce(progress, plan, job)
       const onEvent = (event: LearnEvent) => progress.event(event)
       const summary = await learnUntilStopped(job.agent, { ...options, store, onEvent }, flags.store)
-      const baselines = await job.baselines(plan.config.schedule.holdoutTasks)
-      const report = await writeReport(store, flags.store, summary, baselines)
+      const report = reportPath(flags.store, summary.runId)
+      const { tiers } = await writeReport(store, summary.runId, report)
       if (flags.json) {
         process.stdout.write(`${JSON.stringify(summaryLine(summary, (Date.now() - began) / 1000))}\n`)
       } else {
         await showFreshQuestions({ store, model, job, config: plan.config, progress })
-        for (const line of closingLines(summary, baselines, { report, store: flags.store })) progress.say(line)
+        for (const line of closingLines(summary, tiers[0]?.baselines ?? [], { report, store: flags.store }))
+          progress.say(line)
       }
     } finally {
       await store.close()
@@ -100,17 +99,6 @@ function summaryLine(
     tokensSampled,
     tokensTrained,
   }
-}
-
-async function writeReport(
-  store: Store,
-  folder: string,
-  summary: LearnSummary,
-  baselines: readonly Baseline[],
-): Promise<string> {
-  const path = join(folder, `report-${summary.runId}.html`)
-  await writeFile(path, renderReport(await reportOf(store, summary.runId, baselines)))
-  return path
 }
 
 const interrupted = (store: string) => ({

@@ -1,31 +1,15 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import pc from 'picocolors'
-import type { ReleaseId, Store } from '../../core/index.ts'
+import { ReleaseId, type Store } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
-import { Registry } from '../../release/index.ts'
-import { MissingStoreError, openStore } from '../../store/index.ts'
+import { Registry, UnknownReleaseError } from '../../release/index.ts'
 import { visible } from '../visible.ts'
+import { type StoreFlags, withStore } from '../with-store.ts'
 
-export interface StoreFlags {
-  /** Folder of the store. */
-  readonly store: string
-  readonly json?: boolean
+interface AgentFlags extends StoreFlags {
   readonly agent?: string
 }
 
 const when = (at: number) => new Date(at).toISOString().slice(0, 16).replace('T', ' ')
-
-async function withStore(flags: StoreFlags, readonly: boolean, work: (store: Store) => Promise<void>): Promise<void> {
-  const path = join(flags.store, 'ratchet.db')
-  if (!existsSync(path)) throw new MissingStoreError(path)
-  const store = await openStore({ path, readonly })
-  try {
-    await work(store)
-  } finally {
-    await store.close()
-  }
-}
 
 const print = (flags: StoreFlags, rows: readonly object[], line: (index: number) => string, empty: string) => {
   if (flags.json) for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`)
@@ -34,8 +18,8 @@ const print = (flags: StoreFlags, rows: readonly object[], line: (index: number)
 }
 
 /** `ratchet runs`: every learning run, newest first. */
-export function runsCommand(flags: StoreFlags): Promise<void> {
-  return withStore(flags, true, async (store) => {
+export function runsCommand(flags: AgentFlags): Promise<void> {
+  return withStore(flags, 'read', async (store) => {
     const runs = await store.runs.list({ ...(flags.agent ? { agent: flags.agent } : {}), limit: 100 })
     const line = (i: number) => {
       const run = runs[i]
@@ -50,8 +34,8 @@ export function runsCommand(flags: StoreFlags): Promise<void> {
 }
 
 /** `ratchet releases`: every release, newest first; the one that serves is marked. */
-export function releasesCommand(flags: StoreFlags): Promise<void> {
-  return withStore(flags, true, async (store) => {
+export function releasesCommand(flags: AgentFlags): Promise<void> {
+  return withStore(flags, 'read', async (store) => {
     const releases = await store.releases.list({ ...(flags.agent ? { agent: flags.agent } : {}), limit: 100 })
     const serving = new Map<string, string>()
     for (const { agent } of releases) {
@@ -69,14 +53,20 @@ export function releasesCommand(flags: StoreFlags): Promise<void> {
 }
 
 /** `ratchet rollback [RELEASE]`: what served before, or the named release, serves again at once. */
-export function rollbackCommand(release: string | undefined, flags: StoreFlags): Promise<void> {
-  return withStore(flags, false, async (store) => {
+export function rollbackCommand(release: string | undefined, flags: AgentFlags): Promise<void> {
+  return withStore(flags, 'write', async (store) => {
     const registry = new Registry(store)
     const agent = flags.agent ?? (await onlyAgent(store))
-    const back = await registry.rollback(agent, release as ReleaseId | undefined)
+    const back = await registry.rollback(agent, release === undefined ? undefined : releaseIdOf(agent, release))
     if (flags.json) process.stdout.write(`${JSON.stringify(back)}\n`)
     else process.stdout.write(`${pc.green('✓')} ${agent} serves ${back.id} again.\n`)
   })
+}
+
+function releaseIdOf(agent: string, release: string): ReleaseId {
+  const id = ReleaseId.safeParse(release)
+  if (!id.success) throw new UnknownReleaseError(agent, release)
+  return id.data
 }
 
 async function onlyAgent(store: Store): Promise<string> {

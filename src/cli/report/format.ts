@@ -35,7 +35,7 @@ export function clock(seconds: number): string {
 
 /** Seconds in words: `42 s`, `4 min 12 s`, `2 h 5 min`. */
 export function duration(seconds: number): string {
-  const whole = Math.round(seconds)
+  const whole = Math.max(0, Math.round(seconds))
   if (whole < 60) return `${whole} s`
   if (whole < 3600) return `${Math.floor(whole / 60)} min ${whole % 60} s`
   return `${Math.floor(whole / 3600)} h ${Math.floor((whole % 3600) / 60)} min`

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { fixtureBaselines, fixtureRun, recordRun } from '../../../test/report-fixture/index.ts'
+import { fixtureRun, recordRun } from '../../../test/report-fixture/index.ts'
 import { ReleaseId, type Store } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
@@ -12,7 +12,7 @@ async function reported(
   const store = await openMemoryStore()
   await recordRun(store, { tasks: 120, ...options })
   await after?.(store)
-  return reportOf(store, fixtureRun, fixtureBaselines)
+  return reportOf(store, fixtureRun)
 }
 
 describe('a promoted run', () => {

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { type Receipt, type Repositories, type Run, RunId } from '../../core/index.ts'
-import type { Arm } from '../../learn/index.ts'
+import type { Arm, Baseline } from '../../learn/index.ts'
 import { arithmeticOf } from './arithmetic.ts'
 import { UnknownRunError } from './errors.ts'
 import { reproduce } from './reproduce.ts'
-import type { Baseline, Progress, ReleaseStanding, RunReport, TierResult, ValidationCurve } from './run-report.ts'
+import type { Progress, ReleaseStanding, RunReport, TierResult, ValidationCurve } from './run-report.ts'
 import { type EventOf, eventsOf, latest, readEvents, type StoredEvent } from './stored-events.ts'
 import { type FindEpisode, heldOutEpisodes, storiesOf } from './stories.ts'
 
@@ -13,14 +13,9 @@ export type ReportStore = Pick<Repositories, 'runs' | 'receipts' | 'trajectories
 
 /**
  * Gathers what is known of a run, finished or not.
- * @param baselines scripted policies on the held-out tasks, which the store does not know.
  * @throws UnknownRunError when the store has no such run; errors of the store pass through.
  */
-export async function reportOf(
-  store: ReportStore,
-  runId: string,
-  baselines: readonly Baseline[] = [],
-): Promise<RunReport> {
+export async function reportOf(store: ReportStore, runId: string): Promise<RunReport> {
   const id = RunId.safeParse(runId)
   const run = id.success ? await store.runs.get(id.data) : null
   if (!run) throw new UnknownRunError(runId)
@@ -38,7 +33,7 @@ export async function reportOf(
     run,
     progress: await progressOf(store, run, events),
     rates: summary && pickRates(summary),
-    tiers: tierResults(heldOut, baselines, judged),
+    tiers: tierResults(heldOut, baselinesOf(events), judged),
     priming: latest(eventsOf(events, 'primed'), ({ pass }) => pass),
     updates: latest(eventsOf(events, 'updated'), ({ update }) => update),
     validation: validationCurves(looks),
@@ -81,6 +76,9 @@ const pickRates = ({ base, primed, control, learned }: EventOf<'finished'>['summ
   control,
   learned,
 })
+
+const baselinesOf = (events: readonly StoredEvent[]): readonly Baseline[] =>
+  latest(eventsOf(events, 'baseline'), ({ name, tier }) => JSON.stringify([name, tier]))
 
 /** The tiers of the tasks in a receipt, as their episodes say. */
 async function judgedTiers(

@@ -1,12 +1,12 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { fixtureBaselines, recordRun } from '../../../test/report-fixture/index.ts'
+import { recordRun } from '../../../test/report-fixture/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import { renderReport, type RunReport, reportOf } from './index.ts'
 
 async function reported(options: Parameters<typeof recordRun>[1]): Promise<RunReport> {
   const store = await openMemoryStore()
-  return reportOf(store, await recordRun(store, { tasks: 60, ...options }), fixtureBaselines)
+  return reportOf(store, await recordRun(store, { tasks: 60, ...options }))
 }
 
 /** Names of the tags of a page, in order, its style left out. */

@@ -1,12 +1,5 @@
 import type { GateDecision, Json, Message, Release, Reward, Run, StopReason, TaskId } from '../../core/index.ts'
-import type { Arm, LearnSummary, SuccessRate } from '../../learn/index.ts'
-
-/** What a scripted policy scores on the held-out tasks of a tier: what a learned one is read beside. */
-export interface Baseline {
-  readonly name: string
-  readonly tier: string
-  readonly rate: SuccessRate
-}
+import type { Arm, Baseline, LearnSummary, SuccessRate } from '../../learn/index.ts'
 
 /** One learning run as a report tells it: plain data, nothing rendered. */
 export interface RunReport {

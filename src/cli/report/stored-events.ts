@@ -36,6 +36,7 @@ const StoredEvent = z.discriminatedUnion('type', [
     update: z.int(),
     rate,
   }),
+  z.object({ type: z.literal('baseline'), name: z.string(), tier: z.string(), rate }),
   z.object({
     type: z.literal('finished'),
     summary: z.object({

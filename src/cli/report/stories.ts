@@ -6,10 +6,9 @@ import {
   rng,
   sampledTokens,
   type TaskId,
-  TrajectoryId,
   type TrajectoryRepository,
 } from '../../core/index.ts'
-import { type Arm, succeeded } from '../../learn/index.ts'
+import { type Arm, episodeId, lookName, succeeded } from '../../learn/index.ts'
 import { ceilingOf } from './arithmetic.ts'
 import type { Attempt, Story } from './run-report.ts'
 
@@ -24,8 +23,7 @@ export function heldOutEpisodes(
 ): FindEpisode {
   return async (arm, task) => {
     const update = updates.get(arm)
-    const id = TrajectoryId.safeParse(`${run}/holdout/${arm}/update-${update}/${task}/0`)
-    return update !== undefined && id.success ? trajectories.get(id.data) : null
+    return update === undefined ? null : trajectories.get(episodeId(run, lookName('holdout', arm, update), task, 0))
   }
 }
 

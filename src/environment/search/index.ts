@@ -1,7 +1,7 @@
 export { answerByStratum, commonestAnswer, constantAnswer } from './baselines.ts'
 export { Corpus, Document, type IndexedPart } from './corpus.ts'
 export { corpusFromJsonl } from './corpus-jsonl.ts'
-export type { JsonlSource } from './jsonl.ts'
+export { type JsonlRow, type JsonlSource, readJsonl } from './jsonl.ts'
 export { MalformedCorpusError } from './malformed-corpus-error.ts'
 export { MalformedTaskError } from './malformed-task-error.ts'
 export * as mdn from './mdn/index.ts'

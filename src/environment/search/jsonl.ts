@@ -18,16 +18,19 @@ export interface JsonlRow<T> {
  */
 export function readJsonl<T>(source: JsonlSource, schema: z.ZodType<T>, what: string): JsonlRow<T>[] {
   const text = 'text' in source ? source.text : readText(source.path)
+  const name = 'path' in source ? source.path : null
   const rows: JsonlRow<T>[] = []
   for (const [index, content] of text
     .replace(/^\uFEFF/, '')
     .split('\n')
     .entries()) {
-    if (content.trim() !== '') rows.push({ line: index + 1, value: readLine(content, index + 1, schema, what) })
+    if (content.trim() !== '') rows.push({ line: index + 1, value: readLine(content, index + 1, name, schema, what) })
   }
   if (rows.length > 0) return rows
-  const name = 'path' in source ? source.path : 'The text'
-  throw new MalformedCorpusError(`${name} holds no ${what}.`, `Write one JSON object a line, one ${what} each.`)
+  throw new MalformedCorpusError(
+    `${name ?? 'The text'} holds no ${what}.`,
+    `Write one JSON object a line, one ${what} each.`,
+  )
 }
 
 function readText(path: string): string {
@@ -38,12 +41,13 @@ function readText(path: string): string {
   }
 }
 
-function readLine<T>(content: string, line: number, schema: z.ZodType<T>, what: string): T {
+function readLine<T>(content: string, line: number, file: string | null, schema: z.ZodType<T>, what: string): T {
+  const where = file === null ? `Line ${line}` : `Line ${line} of ${file}`
   let value: unknown
   try {
     value = JSON.parse(content)
   } catch (cause) {
-    const message = `Line ${line} is not JSON: ${printable(content)}`
+    const message = `${where} is not JSON: ${printable(content)}`
     throw new MalformedCorpusError(message, `Write one JSON object a line, one ${what} each.`, { line, cause })
   }
   const checked = schema.safeParse(value)
@@ -51,14 +55,10 @@ function readLine<T>(content: string, line: number, schema: z.ZodType<T>, what: 
   const problem = checked.error.issues
     .map(({ path, message }) => (path.length === 0 ? message : `${path.join('.')}: ${message}`))
     .join('; ')
-  throw new MalformedCorpusError(
-    `Line ${line} is not a ${what}: ${problem}.`,
-    'Correct the line; nothing was loaded.',
-    {
-      line,
-      cause: checked.error,
-    },
-  )
+  throw new MalformedCorpusError(`${where} is not a ${what}: ${problem}.`, 'Correct the line; nothing was loaded.', {
+    line,
+    cause: checked.error,
+  })
 }
 
 /** @throws MalformedCorpusError naming both lines when two rows have the same `field`. */

@@ -33,6 +33,7 @@ export function facts(report: RunReport): Html {
     html`<div class="commands">
       ${command('Repeat it', reproduce.command)}
       ${run.status !== 'completed' && run.status !== 'running' && command('Go on with it', `ratchet learn --resume ${run.id}`)}
+      ${command('Make this report again', `ratchet report ${run.id}`)}
       ${release?.servesNow && command('Take it back', 'ratchet rollback')}
     </div>
     <dl class="facts">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>

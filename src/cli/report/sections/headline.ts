@@ -22,7 +22,12 @@ function verdictOf({ run, gate, release }: RunReport): Verdict {
     case 'interrupted':
       return { word: 'Interrupted', sign: '‖', tone: 'still', next: resume }
     case 'running':
-      return { word: 'Running', sign: '…', tone: 'open', next: 'Make the report again to see how far it has come.' }
+      return {
+        word: 'Running',
+        sign: '…',
+        tone: 'open',
+        next: html`Make the report again with <code>ratchet report ${run.id}</code> to see how far it has come.`,
+      }
     case 'completed':
       return gate ? decisionOf(gate, release) : { word: 'Completed', sign: '·', tone: 'still', next: null }
   }

@@ -1,0 +1,27 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { RunId } from '../core/index.ts'
+import { InputError } from '../errors/index.ts'
+import { renderReport, type ReportStore, reportOf, type RunReport } from './report/index.ts'
+
+/** Where a run's report is written unless something else is asked for. */
+export const reportPath = (folder: string, run: RunId): string => join(folder, `report-${run}.html`)
+
+/**
+ * Writes a run's report as one HTML file.
+ * @throws InputError when the file cannot be written.
+ */
+export async function writeReport(store: ReportStore, run: RunId, path: string): Promise<RunReport> {
+  const report = await reportOf(store, run)
+  try {
+    await writeFile(path, renderReport(report))
+  } catch (cause) {
+    throw new InputError({
+      code: 'input/unwritable-report',
+      message: `The report ${path} cannot be written: ${(cause as Error).message}.`,
+      hint: 'Name a file in a folder that is there and may be written, with: ratchet report --out FILE',
+      cause,
+    })
+  }
+  return report
+}
