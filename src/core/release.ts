@@ -2,18 +2,21 @@ import { z } from 'zod'
 import { VersionSet } from './gate.ts'
 import { ReceiptId, ReleaseId, RunId } from './id.ts'
 
-/**
- * A set of Versions that serves, or served. Only a gate makes one: `receipt` is its promoting receipt, and is `null`
- * only for an agent's initial release, which is the agent as it was before anything was learned.
- */
-export const Release = z.strictObject({
+/** What made a release: nothing, for an agent as it was before it learned anything; else a gate, by its receipt. */
+const initial = { receipt: z.null(), run: z.null() }
+const promoted = { receipt: ReceiptId, run: RunId.nullable() }
+const anyRelease = z.strictObject({
   id: ReleaseId,
   agent: z.string().min(1),
   versions: VersionSet,
-  receipt: ReceiptId.nullable(),
-  run: RunId.nullable(),
   createdAt: z.number(),
 })
+
+/**
+ * A set of Versions that serves, or served. Only a gate makes one: `receipt` is its promoting receipt, and is `null`
+ * only for an agent's initial release, which no run made.
+ */
+export const Release = z.union([anyRelease.extend(initial), anyRelease.extend(promoted)])
 export type Release = z.infer<typeof Release>
 
 /** One change of what serves; append-only. The latest activation of an agent names its current release. */

@@ -4,6 +4,7 @@ import {
   type GateDecision,
   mintVersion,
   type Receipt,
+  type ReceiptId,
   type Release,
   ReleaseId,
   type Repositories,
@@ -72,7 +73,7 @@ export class Registry {
         return known
       }
       for (const version of versions) await tx.versions.put(version)
-      const release = newRelease({ agent, versions: set, receipt: null, run: null, createdAt: at })
+      const release = newRelease({ agent, versions: set, createdAt: at }, { receipt: null, run: null })
       await tx.releases.put(release)
       await tx.releases.activate({ agent, release: release.id, reason: 'initial', generation: 1, at })
       return release
@@ -111,7 +112,7 @@ export class Registry {
     assertGenuine(versions, receipt)
 
     const { agent, candidate } = receipt
-    const release = newRelease({ agent, versions: candidate, receipt: receipt.id, run, createdAt: at })
+    const release = newRelease({ agent, versions: candidate, createdAt: at }, { receipt: receipt.id, run })
     return this.#store.transaction(async (tx) => {
       const activation = await tx.releases.current(agent)
       if (!activation) throw new UnknownAgentError(agent)
@@ -166,9 +167,13 @@ export class Registry {
 }
 
 /** A release is named by what it is, so that the same promotion made twice is one release. */
-function newRelease(release: Omit<Release, 'id'>): Release {
-  const { agent, versions, receipt } = release
-  return { id: ReleaseId.parse(contentHash({ agent, versions, receipt }).slice(0, 16)), ...release }
+function newRelease(
+  release: Pick<Release, 'agent' | 'versions' | 'createdAt'>,
+  origin: { readonly receipt: null; readonly run: null } | { readonly receipt: ReceiptId; readonly run: RunId | null },
+): Release {
+  const { agent, versions } = release
+  const id = ReleaseId.parse(contentHash({ agent, versions, receipt: origin.receipt }).slice(0, 16))
+  return { id, ...release, ...origin }
 }
 
 async function releaseOf({ releases }: Pick<Repositories, 'releases'>, activation: Activation): Promise<Release> {
