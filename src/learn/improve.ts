@@ -108,7 +108,8 @@ function tell(run: LearningRun, scored: readonly ScoredTrajectory[], metrics: Me
     reward: rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length,
     metrics,
     tokensSampled: tokens,
-    tokensPerSecond: (tokens + (metrics.tokens ?? 0)) / seconds,
+    // A clock that ticks in milliseconds can see no time pass.
+    tokensPerSecond: (tokens + (metrics.tokens ?? 0)) / Math.max(seconds, 0.001),
     seconds: soFar,
     etaSeconds: ((run.schedule.updates - update) * soFar) / update,
   })

@@ -33,7 +33,7 @@ export interface PolicyGradientOptions {
 export function policyGradient(
   options: PolicyGradientOptions = {},
 ): Optimizer<'weights'> & { readonly options: PolicyGradientOptions } {
-  const { learningRate = 3e-4, warmupUpdates = 0, minibatches = 1 } = options
+  const { learningRate = 3e-4, minibatches = 1 } = options
   const { beta1 = 0.9, beta2 = 0.95, gradClipNorm = 1, weightDecay = 0 } = options
   requirePositiveInteger('minibatches', minibatches)
 
