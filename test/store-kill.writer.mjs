@@ -62,7 +62,7 @@ async function activations() {
         agent: 'support',
         versions: { system: version.id },
         receipt: null,
-        run,
+        run: null,
         createdAt: i,
       }
       await tx.releases.put(release)
