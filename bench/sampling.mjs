@@ -1,6 +1,6 @@
 // Sampled tokens per second at 1 and 16 concurrent episodes against Hugging Face generate, same weights, same tokens,
 // runs interleaved; then rollouts of our own. The peer needs `pip install torch transformers safetensors`:
-//   npm run build && PYTHON=python3 node bench/sampling.mjs
+//   npm run build && PYTHON=python3 [WORKERS=1 THREADS_PER_WORKER=2] node bench/sampling.mjs
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
@@ -17,8 +17,8 @@ const { config } = weights
 const engine = await openEmbeddedEngine({
   model: weights,
   decode: (tokens) => tokenizer.decode(tokens),
-  workers: threads,
-  threadsPerWorker: 1,
+  workers: Number(process.env.WORKERS ?? threads),
+  threadsPerWorker: Number(process.env.THREADS_PER_WORKER ?? 1),
 })
 
 /** Fresh random tokens every time: nothing that was cached before helps. */
