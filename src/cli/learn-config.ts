@@ -28,7 +28,7 @@ export const LearnConfig = z.strictObject({
   demonstrations: z.union([z.int().nonnegative(), z.string()]).default(16),
   adapter: z
     .strictObject({
-      rank: z.int().positive().default(32),
+      rank: z.int().positive().max(512).default(32),
       /** The adapter's product is scaled by alpha / rank; by default, by 1. */
       alpha: z.number().positive().exactOptional(),
     })

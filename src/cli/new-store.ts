@@ -1,15 +1,16 @@
 import { existsSync, readdirSync, renameSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { InputError } from '../errors/index.ts'
 import { LockedStoreError, openStore } from '../store/index.ts'
 
 /**
- * Makes room for an empty store at `folder`: an earlier one is moved aside to the first free of `folder.1`, `folder.2` …
+ * Makes room for an empty store at a folder: an earlier one is moved aside to the first free of `folder.1`, `folder.2` …
  * @returns where the earlier one went; `null` when there was none.
  * @throws InputError when the folder holds something else than a store.
  * @throws LockedStoreError when another process writes it.
  */
-export async function moveStoreAside(folder: string): Promise<string | null> {
+export async function moveStoreAside(store: string): Promise<string | null> {
+  const folder = resolve(store)
   if (!existsSync(folder) || readdirSync(folder).length === 0) return null
   const path = join(folder, 'ratchet.db')
   if (!existsSync(path)) {

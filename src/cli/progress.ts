@@ -1,6 +1,7 @@
 import pc from 'picocolors'
 import type { LearnEvent, SuccessRate } from '../learn/index.ts'
 import { duration, percentRange, success } from './report/format.ts'
+import { visible } from './visible.ts'
 
 /** Shows a run while it goes. */
 export interface Progress {
@@ -85,7 +86,7 @@ function lineOf(event: Exclude<LearnEvent, { type: 'progress' }>): string | null
     case 'evaluated': {
       const { arm, split, tier, rate } = event
       const what = split === 'validation' ? 'validate' : 'test'
-      return `${label(what)}${pc.bold(arm.padEnd(8))} ${tier}: ${pc.bold(measured(rate))} ${pc.dim(`n = ${rate.n}`)}`
+      return `${label(what)}${pc.bold(arm.padEnd(8))} ${visible(tier).replaceAll('\n', ' ')}: ${pc.bold(measured(rate))} ${pc.dim(`n = ${rate.n}`)}`
     }
     case 'gated':
       return `${label('gate')}${pc.bold(event.decision)}: ${event.reasons[0]}`

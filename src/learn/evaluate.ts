@@ -56,8 +56,8 @@ export function judgedEpisodes(run: LearningRun, scored: readonly ScoredTrajecto
 
 /** Whether a task is of a tier that is trained. */
 export function inTrainedTiers({ train }: Pick<Source, 'train'>): (task: Pick<Task, 'tier'>) => boolean {
-  const trained = new Set(train.map(({ tier }) => tier))
-  return ({ tier }) => trained.has(tier)
+  const trained = new Set(train.map(({ tier = 'all' }) => tier))
+  return ({ tier = 'all' }) => trained.has(tier)
 }
 
 /** The first `limit` tasks of each tier, in a fixed order. */

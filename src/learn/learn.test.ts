@@ -402,3 +402,11 @@ describe('a run that does not end well', () => {
     ).rejects.toMatchObject({ code: 'learn/other-base' })
   })
 })
+
+it('refuses turns that no context could hold, before anything is written', async () => {
+  const store = await openMemoryStore()
+  const budget = { turns: 2, tokens: 1e6, tokensPerTurn: 1e6, malformedCalls: 1, toolErrors: 2 }
+  await expect(runReader(store, { budget })).rejects.toMatchObject({ code: 'learn/turn-exceeds-context' })
+  expect(await store.runs.list({ limit: 1 })).toEqual([])
+  await store.close()
+})

@@ -1,4 +1,4 @@
-import { type Agent, parametersOfKind } from '../agent/index.ts'
+import { type Agent, defaultBudget, parametersOfKind } from '../agent/index.ts'
 import type { ModelService, Run, Store, Trainer, TrainingMethod, Version, VersionSet } from '../core/index.ts'
 import { present } from '../errors/index.ts'
 import { Registry } from '../release/index.ts'
@@ -16,6 +16,17 @@ export function methodOf(agent: Agent, options: LearnOptions): TrainingMethod {
   return { kind: 'lora', rank, alpha: rank }
 }
 
+/** @throws LearnError when no policy call could be made: each would outgrow the model's context. */
+function refuseLongTurns({ model, budget = defaultBudget }: LearnOptions): void {
+  const { contextLength } = model.sampler.capabilities
+  if (budget.tokensPerTurn < contextLength) return
+  throw new LearnError({
+    code: 'learn/turn-exceeds-context',
+    message: `A turn may take ${budget.tokensPerTurn} tokens, and the model's context holds ${contextLength}.`,
+    hint: 'Allow fewer tokens a turn (episode.tokensPerTurn).',
+  })
+}
+
 /** Opens a new run, or an earlier one at its last checkpoint. */
 export async function openRun(agent: Agent, options: LearnOptions): Promise<LearningRun> {
   const schedule = scheduleOf(options)
@@ -25,6 +36,7 @@ export async function openRun(agent: Agent, options: LearnOptions): Promise<Lear
   const method = methodOf(agent, options)
   refuseSeveralWeights(agent)
   refuseOtherEngine(agent, options)
+  refuseLongTurns(options)
   const earlier = options.resume ? await resumable(agent, options) : null
   await refuseOtherBase(agent, options)
   await registry.initial(agent.name, [...initialVersions(agent, model).values()])

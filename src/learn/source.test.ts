@@ -25,3 +25,13 @@ it.each(['train', 'validation', 'holdout'] as const)('refuses tasks without a %s
     )
   expect(split).toThrow(`There are no ${missing} tasks.`)
 })
+
+it('refuses a run that no task of a trained tier could judge', () => {
+  const tasks = [
+    { ...one('train'), tier: 'easy' },
+    { ...one('validation'), tier: 'easy' },
+    { ...one('holdout'), tier: 'hard' },
+  ]
+  expect(() => rollouts(wordEnvironment, tasks)).toThrow('No holdout task is of a tier that is trained (easy).')
+  expect(rollouts(wordEnvironment, [...tasks, { ...one('holdout', 'h'), tier: 'easy' }]).holdout).toHaveLength(2)
+})

@@ -20,7 +20,7 @@ const inSplit =
 
 /**
  * Practice in an environment.
- * @throws LearnError when a split is empty, or two tasks share an id: a held-out task must not be learned from.
+ * @throws LearnError when a split is empty or holds no task of a trained tier, or two tasks share an id: a held-out task must not be learned from.
  */
 export function rollouts(environment: Environment, tasks: readonly Task[]): RolloutSource {
   const ids = new Set<string>()
@@ -47,6 +47,15 @@ export function rollouts(environment: Environment, tasks: readonly Task[]): Roll
       code: 'learn/empty-split',
       message: `There are no ${split} tasks.`,
       hint: 'A run needs tasks to learn from (train), to choose checkpoints (validation) and to be judged on (holdout).',
+    })
+  }
+  const trained = new Set(source.train.map(({ tier = 'all' }) => tier))
+  for (const split of ['validation', 'holdout'] as const) {
+    if (source[split].some(({ tier = 'all' }) => trained.has(tier))) continue
+    throw new LearnError({
+      code: 'learn/empty-split',
+      message: `No ${split} task is of a tier that is trained (${[...trained].join(', ')}).`,
+      hint: `Give ${split} tasks of such a tier: only they choose and judge what is learned.`,
     })
   }
   return source
