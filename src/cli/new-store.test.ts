@@ -48,3 +48,11 @@ it('does not move a store that is written, nor what is no store', async () => {
   await expect(moveStoreAside(join(parent, 'documents'))).rejects.toMatchObject({ code: 'input/not-a-store' })
   expect(readFileSync(thesis, 'utf8')).toBe('years of work')
 })
+
+it('refuses a file, and a trailing slash does not move a store into itself', async () => {
+  await (await openStore({ path: path() })).close()
+  expect(await moveStoreAside(`${folder}/`)).toBe(`${folder}.1`)
+  writeFileSync(folder, 'a file')
+  await expect(moveStoreAside(folder)).rejects.toThrow('is a file: it is not moved aside')
+  expect(readFileSync(folder, 'utf8')).toBe('a file')
+})

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, renameSync } from 'node:fs'
+import { existsSync, readdirSync, renameSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { InputError } from '../errors/index.ts'
 import { LockedStoreError, openStore } from '../store/index.ts'
@@ -11,12 +11,14 @@ import { LockedStoreError, openStore } from '../store/index.ts'
  */
 export async function moveStoreAside(store: string): Promise<string | null> {
   const folder = resolve(store)
-  if (!existsSync(folder) || readdirSync(folder).length === 0) return null
+  if (!existsSync(folder)) return null
+  const isFolder = statSync(folder).isDirectory()
+  if (isFolder && readdirSync(folder).length === 0) return null
   const path = join(folder, 'ratchet.db')
   if (!existsSync(path)) {
     throw new InputError({
       code: 'input/not-a-store',
-      message: `${folder} holds files, and no store: it is not moved aside.`,
+      message: `${folder} ${isFolder ? 'holds files, and no store' : 'is a file'}: it is not moved aside.`,
       hint: 'Name a folder of its own with --store.',
     })
   }

@@ -83,3 +83,8 @@ it('does not take an empty file for "no demonstrations"', async () => {
     code: 'environment/malformed-corpus',
   })
 })
+
+it('refuses tasks of one’s own beside the mdn corpus, which would be ignored', async () => {
+  const config = LearnConfig.parse({ environment: { tasks: 'tasks.jsonl' } })
+  await expect(openSearchJob(config, 0, renderer, (text) => text.length)).rejects.toThrow('has tasks of its own')
+})

@@ -65,7 +65,14 @@ async function mdnJob(
   renderer: Renderer,
   countTokens: (text: string) => number,
 ): Promise<SearchJob> {
-  const { tiers = ['single-hop'], maxTitleTokens } = config.environment
+  const { tiers = ['single-hop'], maxTitleTokens, tasks: tasksFile } = config.environment
+  if (tasksFile !== undefined) {
+    throw new InputError({
+      code: 'input/incomplete-job',
+      message: `environment.tasks names ${tasksFile}, and the corpus is "mdn", which has tasks of its own.`,
+      hint: 'Name a corpus of your own in environment.corpus, or leave environment.tasks out.',
+    })
+  }
   const { environment, tasks } = loadMdn({
     maxTitleLength: maxTitleTokens,
     titleLength: (title) => countTokens(` ${title}`),
