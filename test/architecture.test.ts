@@ -26,6 +26,7 @@ const floors: Readonly<Record<string, number>> = {
   gate: 6,
   release: 7,
   learn: 8,
+  gateway: 9,
   cli: 10,
 }
 

@@ -17,7 +17,10 @@ export interface CreditedBatch {
   readonly credits: readonly Credit[]
 }
 
-/** A branch's tokens as one sample for one Parameter; nodes that an earlier branch trained are context only. */
+/**
+ * A branch's tokens as one sample for one Parameter. Nodes that an earlier branch trained are context only, and so are
+ * tokens whose behaviour log-probabilities are not known.
+ */
 function sampleOf(
   group: GroupId,
   path: readonly TrajectoryNode[],
@@ -33,8 +36,9 @@ function sampleOf(
   for (const node of path) {
     const advantage = trained.has(node.id) ? undefined : advantageAt.get(node.id)
     for (const span of node.spans) {
-      const learns = span.kind === 'sampled' && advantage !== undefined
-      if (learns) {
+      const behaviour = span.kind === 'sampled' && advantage !== undefined ? span.behaviourLogprobs : null
+      const learns = behaviour !== null
+      if (learns && span.kind === 'sampled') {
         temperature ??= span.sampling.temperature
         truncated ||= span.sampling.truncated
         if (span.sampling.temperature !== temperature) {
@@ -46,8 +50,8 @@ function sampleOf(
       span.tokens.forEach((token, i) => {
         tokens.push(token)
         sampled.push(learns)
-        advantages.push(learns ? advantage : 0)
-        behaviourLogprobs.push(learns ? (span.behaviourLogprobs[i] as number) : 0)
+        advantages.push(learns ? (advantage as number) : 0)
+        behaviourLogprobs.push(behaviour?.[i] ?? 0)
       })
     }
     if (advantage !== undefined) trained.add(node.id)

@@ -241,7 +241,7 @@ describe('what a policy call records', () => {
     const [first] = trajectory.decisions
     const node = trajectory.nodes.find(({ id }) => id === first?.output)
     const [span] = node?.spans ?? []
-    if (span?.kind !== 'sampled') throw new Error('nothing was sampled')
+    if (span?.kind !== 'sampled' || !span.behaviourLogprobs) throw new Error('nothing was sampled')
     const sum = span.behaviourLogprobs.reduce((total, lp) => total + lp, 0)
     // One of three equally likely options.
     expect(sum).toBeCloseTo(Math.log(1 / 3), 12)

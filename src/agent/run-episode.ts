@@ -123,6 +123,8 @@ export async function runEpisode(request: EpisodeRequest): Promise<Trajectory> {
   const ending = await recording(recorder, () => live(request, handles))
   return {
     id,
+    origin: { kind: 'rollout' },
+    toolsets: {},
     task: {
       id: task.id,
       instruction: task.instruction,

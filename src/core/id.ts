@@ -29,3 +29,9 @@ export type ReleaseId = z.infer<typeof ReleaseId>
 /** Identifies the attempts at one Task that are compared with each other. */
 export const GroupId = id('GroupId')
 export type GroupId = z.infer<typeof GroupId>
+/** Identifies one call of a served model through the gateway. */
+export const CallId = id('CallId')
+export type CallId = z.infer<typeof CallId>
+/** Identifies an API key; not secret. */
+export const KeyId = id('KeyId')
+export type KeyId = z.infer<typeof KeyId>

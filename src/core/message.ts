@@ -18,19 +18,33 @@ export const MalformedCall = z.strictObject({
 })
 export type MalformedCall = z.infer<typeof MalformedCall>
 
+/**
+ * The content as it was given, where it was more than one text: text, images, audio, files, in their order and in the wire
+ * form of the OpenAI API. `content` then holds the texts, joined.
+ */
+const parts = z.array(z.record(z.string(), Json)).optional()
+
 /** One message of a conversation. */
 export const Message = z.discriminatedUnion('role', [
-  z.strictObject({ role: z.literal('system'), content: z.string() }),
-  z.strictObject({ role: z.literal('user'), content: z.string() }),
+  /** Instructions from whoever wrote the agent; the OpenAI API's `developer` role is this one by a newer name. */
+  z.strictObject({ role: z.literal('system'), content: z.string(), parts }),
+  /** `name` tells several users apart. */
+  z.strictObject({ role: z.literal('user'), content: z.string(), parts, name: z.string().optional() }),
   z.strictObject({
     role: z.literal('assistant'),
     content: z.string(),
+    parts,
     toolCalls: z.array(ToolCall).optional(),
     malformedCalls: z.array(MalformedCall).optional(),
+    /** What the model thought before it answered, where the endpoint tells. */
+    reasoning: z.string().optional(),
+    /** Why it would not answer. */
+    refusal: z.string().optional(),
   }),
   z.strictObject({
     role: z.literal('tool'),
     content: z.string(),
+    parts,
     name: z.string(),
     toolCallId: z.string().optional(),
     isError: z.boolean().optional(),

@@ -1,11 +1,14 @@
+import type { ApiKey } from './api-key.ts'
 import type { HoldoutUse, Receipt } from './gate.ts'
-import type { ReceiptId, ReleaseId, RunId, TaskId, TrajectoryId, VersionId } from './id.ts'
+import type { CallId, KeyId, ReceiptId, ReleaseId, RunId, TaskId, TrajectoryId, VersionId } from './id.ts'
 import type { BlobHash, Version } from './parameter.ts'
 import type { Activation, Release } from './release.ts'
 import type { Reward } from './reward.ts'
 import type { Checkpoint, Run, RunEvent } from './run.ts'
-import type { Signal } from './signal.ts'
-import type { Trajectory } from './trajectory.ts'
+import type { Signal, SignalCaps, SignalOutcome } from './signal.ts'
+import type { Tenant } from './tenant.ts'
+import type { PendingCall, ProducedTurn, RecordedCall, RequestIdentity } from './traffic.ts'
+import type { Origin, StopReason, Trajectory } from './trajectory.ts'
 
 /**
  * The repository ports: everything durable. A promise that resolves means committed (invariant 8). Records that are
@@ -40,20 +43,118 @@ export interface RecordedTrajectory {
   readonly run: RunId | null
 }
 
-/** Episodes with what they earned. */
+/** Which trajectories. What is left out does not narrow; times are milliseconds since the epoch. */
+export interface TrajectoryFilter {
+  readonly run?: RunId
+  readonly tenant?: Tenant
+  readonly origin?: Origin['kind']
+  readonly session?: string
+  readonly agent?: string
+  readonly subject?: string
+  /** Of those that changed last at or after, and before. */
+  readonly since?: number
+  readonly before?: number
+}
+
+/** A trajectory in a list: what its columns tell, without its messages. */
+export interface TrajectorySummary {
+  readonly id: TrajectoryId
+  readonly origin: Origin['kind']
+  readonly tenant: Tenant
+  readonly session: string | null
+  readonly agent: string | null
+  readonly subject: string | null
+  readonly train: boolean
+  readonly instruction: string
+  readonly stopReason: StopReason
+  readonly startedAt: number
+  /** When it last changed. */
+  readonly updatedAt: number
+  /** Calls recorded, for traffic; `null` for others. */
+  readonly calls: number | null
+  readonly signals: number
+}
+
+/** What went, or would go: rows that were removed, by kind. */
+export interface Removal {
+  readonly trajectories: number
+  readonly signals: number
+  /** Records derived from them that name their source. */
+  readonly derived: number
+  /** Versions that were learned from them: these cannot be unlearned, and are named instead. */
+  readonly versions: readonly VersionId[]
+}
+
+/** Episodes with what they earned. Those of the gateway grow, call by call ({@link TrafficRepository}). */
 export interface TrajectoryRepository {
   /** All of them or none. */
   append(records: readonly RecordedTrajectory[]): Promise<void>
   get(id: TrajectoryId): Promise<RecordedTrajectory | null>
-  /** In the order of recording. */
-  list(filter: { readonly run?: RunId; readonly limit: number }): Promise<readonly RecordedTrajectory[]>
-  count(filter: { readonly run?: RunId }): Promise<number>
+  /** In the order of recording; `after` is the last one of the page before. */
+  list(
+    filter: TrajectoryFilter & { readonly limit: number; readonly after?: TrajectoryId },
+  ): Promise<readonly RecordedTrajectory[]>
+  /** Latest change first. */
+  summaries(filter: TrajectoryFilter & { readonly limit: number }): Promise<readonly TrajectorySummary[]>
+  count(filter: TrajectoryFilter): Promise<number>
+  /**
+   * Removes trajectories of the filter with their signals and all that recognises them again. Those that a run made are
+   * evidence of its receipts and stay.
+   * @param dryRun only counts.
+   */
+  remove(filter: TrajectoryFilter, options: { readonly dryRun: boolean }): Promise<Removal>
 }
 
-/** Evidence about episodes, early and late. */
+/** Where a conversation that comes again belongs. */
+export interface KnownTurn extends ProducedTurn {
+  readonly trajectory: TrajectoryId
+}
+
+/** A request that was answered before. */
+export interface KnownRequest {
+  readonly body: string
+  readonly trajectory: TrajectoryId
+  readonly call: CallId
+}
+
+/** What the gateway writes as an agent works. */
+export interface TrafficRepository {
+  /** Commits a call: opens its trajectory or adds to it, and clears what was pending of it. Idempotent by call. */
+  append(call: RecordedCall): Promise<void>
+  /** Keeps what a stream has said so far; the latest one of a call counts. */
+  savePending(call: PendingCall): Promise<void>
+  /**
+   * Turns calls that nobody has been at since `before` into parts that say `interrupted`.
+   * @returns how many.
+   */
+  recoverPending(before: number): Promise<number>
+  /** Turns of one API key with these digests, the latest first. */
+  turns(key: string, tenant: Tenant, digests: readonly string[]): Promise<readonly KnownTurn[]>
+  /** What was recorded of a request with this identity; `null` when nothing was. */
+  request(key: string, tenant: Tenant, identity: RequestIdentity): Promise<KnownRequest | null>
+}
+
+/** API keys, by their ids. */
+export interface KeyRepository {
+  put(key: ApiKey): Promise<void>
+  get(id: KeyId): Promise<ApiKey | null>
+  /** Newest first. */
+  list(filter: { readonly tenant?: Tenant; readonly limit: number }): Promise<readonly ApiKey[]>
+  /** @returns whether there was such a key. Revoking again changes nothing. */
+  revoke(id: KeyId, at: number): Promise<boolean>
+}
+
+/** Evidence about episodes, early and late: a signal may come before its trajectory. */
 export interface SignalRepository {
-  /** A signal with a known key is ignored. */
-  append(signals: readonly Signal[]): Promise<void>
+  /**
+   * A signal with a key that its tenant knows is ignored.
+   * @param limits what one reporter may say, and the time it is.
+   */
+  append(
+    signals: readonly Signal[],
+    limits?: { readonly caps: SignalCaps; readonly now: number },
+  ): Promise<readonly SignalOutcome[]>
+  /** Those that the trajectory's own tenant reported, in the order in which they happened. */
   of(trajectory: TrajectoryId): Promise<readonly Signal[]>
 }
 
@@ -103,6 +204,8 @@ export interface Repositories {
   readonly blobs: BlobRepository
   readonly versions: VersionRepository
   readonly trajectories: TrajectoryRepository
+  readonly traffic: TrafficRepository
+  readonly keys: KeyRepository
   readonly signals: SignalRepository
   readonly runs: RunRepository
   readonly receipts: ReceiptRepository
@@ -118,5 +221,11 @@ export interface Store extends Repositories {
    * outside it: put them before, and what commits never lacks one.
    */
   transaction<T>(work: (tx: Repositories) => Promise<T>): Promise<T>
+  /**
+   * Writes a copy of everything that is committed, while others read and write.
+   * @param folder must not exist or be empty.
+   * @throws StoreError where the database has its own tools for this (PostgreSQL: `pg_dump`).
+   */
+  backup(folder: string): Promise<void>
   close(): Promise<void>
 }

@@ -34,6 +34,12 @@ export interface SampledSequence {
   readonly stopReason: SampleStopReason
 }
 
+/** Tokens of one continuation as they are sampled: the next ones of sequence `sample`. The arrays have equal length. */
+export interface SampledChunk extends Pick<SampledSequence, 'tokens' | 'behaviourLogprobs' | 'logprobs'> {
+  /** Index of the continuation, from 0. */
+  readonly sample: number
+}
+
 /** One prompt to continue. `adapter` names a loaded adapter; `null` is the base model exactly (invariant 9). */
 export interface SampleRequest {
   readonly prompt: readonly number[]
@@ -42,6 +48,8 @@ export interface SampleRequest {
   /** Independent continuations of the prompt, ≥ 1; sequence i uses seed + i. Default 1. */
   readonly samples?: number
   readonly signal?: AbortSignal
+  /** Told of tokens as they are sampled, in order; all of them before the promise resolves. It must not throw. */
+  readonly onTokens?: (chunk: SampledChunk) => void
 }
 
 /**

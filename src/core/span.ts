@@ -11,20 +11,25 @@ export const SamplingRecord = z.strictObject({
 })
 export type SamplingRecord = z.infer<typeof SamplingRecord>
 
-/** Tokens that a policy sampled, kept exactly as sampled. The three arrays have equal length. */
+/** Tokens that a policy sampled, kept exactly as sampled. The arrays have equal length. */
 export const SampledSpan = z
   .strictObject({
     kind: z.literal('sampled'),
     tokens: z.array(token),
-    /** Log-probability under the distribution each token was drawn from. */
-    behaviourLogprobs: z.array(logprob),
+    /**
+     * Log-probability under the distribution each token was drawn from; `null` when the sampler did not tell it (a served
+     * model at a temperature other than 1): such a span cannot enter a policy gradient.
+     */
+    behaviourLogprobs: z.array(logprob).nullable(),
     /** Log-probability under the full vocabulary at temperature 1. */
     logprobs: z.array(logprob),
     sampling: SamplingRecord,
   })
-  .refine((s) => s.tokens.length === s.behaviourLogprobs.length && s.tokens.length === s.logprobs.length, {
-    message: 'tokens, behaviourLogprobs and logprobs must have equal length',
-  })
+  .refine(
+    ({ tokens, behaviourLogprobs, logprobs }) =>
+      tokens.length === logprobs.length && tokens.length === (behaviourLogprobs ?? tokens).length,
+    { message: 'tokens, behaviourLogprobs and logprobs must have equal length' },
+  )
 export type SampledSpan = z.infer<typeof SampledSpan>
 
 /** Tokens rendered from text. They enter supervised losses only, never a policy gradient. */

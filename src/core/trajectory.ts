@@ -2,9 +2,11 @@ import { z } from 'zod'
 import { Decision } from './decision.ts'
 import { DecisionId, GroupId, NodeId, TaskId, TrajectoryId } from './id.ts'
 import { Json } from './json.ts'
-import { Message } from './message.ts'
+import { Message, ToolDefinition } from './message.ts'
+import { ModelCall } from './model-call.ts'
 import { Span } from './span.ts'
 import { Split } from './task.ts'
+import { Tenant, TrafficOrigin } from './tenant.ts'
 
 /**
  * Why an episode ended.
@@ -12,7 +14,8 @@ import { Split } from './task.ts'
  * - `malformed-call`, `tool-errors`: the policy's calls could not be read, or failed more often than its budget allows.
  * - `turn-budget`, `token-budget`, `time-budget`, `context-length`: a budget was spent.
  * - `straggler`: cut because the rest of the batch had finished; not the policy's act.
- * - `cancelled`: the caller stopped it; not the policy's act.
+ * - `cancelled`: the caller stopped it, or went away; not the policy's act.
+ * - `interrupted`: the process that recorded it died midway; not the policy's act.
  * - `environment-error`, `model-error`, `agent-error`: a failure at that boundary; not the policy's act.
  */
 export const StopReason = z.enum([
@@ -25,6 +28,7 @@ export const StopReason = z.enum([
   'context-length',
   'straggler',
   'cancelled',
+  'interrupted',
   'environment-error',
   'model-error',
   'agent-error',
@@ -44,6 +48,7 @@ export function causedByPolicy(reason: StopReason): boolean {
       return true
     case 'straggler':
     case 'cancelled':
+    case 'interrupted':
     case 'environment-error':
     case 'model-error':
     case 'agent-error':
@@ -57,24 +62,44 @@ export const TrajectoryNode = z.strictObject({
   parent: NodeId.nullable(),
   message: Message,
   spans: z.array(Span),
+  /** When it was recorded, in milliseconds since the epoch; absent where a rollout's own times tell enough. */
+  at: z.number().optional(),
 })
 export type TrajectoryNode = z.infer<typeof TrajectoryNode>
 
-/** One policy call and the observations that followed. */
+/** One policy call and the observations that followed. Several answers to one call (`n` > 1) are a Step each. */
 export const Step = z.strictObject({
   index: z.int().nonnegative(),
   /** The assistant's node. */
   action: NodeId,
   observations: z.array(NodeId),
   decisions: z.array(DecisionId),
+  /** What was asked of a served model and what came back beside the message; absent in a rollout. */
+  call: ModelCall.optional(),
 })
 export type Step = z.infer<typeof Step>
 
 /** A failure that ended an episode: recorded once, at the boundary where it happened. */
 export const EpisodeFailure = z.strictObject({ code: z.string(), message: z.string() })
+export type EpisodeFailure = z.infer<typeof EpisodeFailure>
+
+/** Where a trajectory comes from: an environment, an agent's traffic through the gateway, or another system's records. */
+export const Origin = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('rollout') }),
+  TrafficOrigin,
+  z.strictObject({
+    kind: z.literal('import'),
+    tenant: Tenant,
+    /** The format it was read from, and what that format said beyond a trajectory. */
+    format: z.string(),
+    metadata: z.record(z.string(), Json),
+  }),
+])
+export type Origin = z.infer<typeof Origin>
 
 const Shape = z.strictObject({
   id: TrajectoryId,
+  origin: Origin.prefault({ kind: 'rollout' }),
   task: z.strictObject({ id: TaskId, instruction: z.string(), split: Split, tier: z.string().optional() }),
   group: GroupId,
   /** Index within the group. */
@@ -83,6 +108,8 @@ const Shape = z.strictObject({
   nodes: z.array(TrajectoryNode),
   steps: z.array(Step),
   decisions: z.array(Decision),
+  /** Tool definitions that calls were made with, by their content hash ({@link ModelCall}'s `tools`). */
+  toolsets: z.record(z.string(), z.array(ToolDefinition)).prefault({}),
   stopReason: StopReason,
   failure: EpisodeFailure.nullable(),
   /** What the environment's checker reads; `null` when the environment could not say. */

@@ -79,6 +79,8 @@ it('a part sees the signals up to asOf', async () => {
     trajectory: TrajectoryId.parse('t0'),
     node: null,
     source: 'user',
+    tenant: 'default',
+    reporter: 'ratchet',
     name: 'thumbs',
     value: 1,
     at,

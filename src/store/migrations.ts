@@ -146,4 +146,125 @@ export const migrations: readonly Migration[] = [
         .execute()
     },
   },
+  {
+    name: '0002-traffic',
+    async up(db) {
+      const { schema } = db
+
+      const added: readonly [string, 'text' | 'integer' | 'bigint', string | number | null][] = [
+        ['origin', 'text', 'rollout'],
+        ['tenant', 'text', 'default'],
+        ['session', 'text', null],
+        ['agent', 'text', null],
+        ['subject', 'text', null],
+        ['train', 'integer', 1],
+        ['instruction', 'text', ''],
+        ['updated_at', 'bigint', 0],
+        ['head', 'text', null],
+      ]
+      for (const [name, type, initial] of added) {
+        await schema
+          .alterTable('trajectories')
+          .addColumn(name, type, (c) => (initial === null ? c : c.notNull().defaultTo(initial)))
+          .execute()
+      }
+      await db
+        .updateTable('trajectories')
+        .set('updated_at', (eb) => eb.ref('started_at'))
+        .execute()
+      await schema
+        .createIndex('trajectories_of_tenant')
+        .on('trajectories')
+        .columns(['tenant', 'origin', 'updated_at'])
+        .execute()
+      await schema.createIndex('trajectories_of_subject').on('trajectories').columns(['subject', 'tenant']).execute()
+
+      await schema
+        .createTable('trajectory_parts')
+        .addColumn('sequence', 'integer', (c) => c.primaryKey().autoIncrement())
+        .addColumn('call', 'text', (c) => c.notNull().unique())
+        .addColumn('trajectory', 'text', (c) => c.notNull().references('trajectories.id'))
+        .addColumn('payload', 'text', (c) => c.notNull())
+        .addColumn('at', 'bigint', (c) => c.notNull())
+        .execute()
+      await schema
+        .createIndex('parts_of_trajectory')
+        .on('trajectory_parts')
+        .columns(['trajectory', 'sequence'])
+        .execute()
+
+      await schema
+        .createTable('produced_turns')
+        .addColumn('sequence', 'integer', (c) => c.primaryKey().autoIncrement())
+        .addColumn('tenant', 'text', (c) => c.notNull())
+        .addColumn('api_key', 'text', (c) => c.notNull())
+        .addColumn('digest', 'text', (c) => c.notNull())
+        .addColumn('trajectory', 'text', (c) => c.notNull().references('trajectories.id'))
+        .addColumn('node', 'text', (c) => c.notNull())
+        .execute()
+      await schema
+        .createIndex('turns_by_digest')
+        .on('produced_turns')
+        .columns(['digest', 'api_key', 'tenant', 'sequence'])
+        .execute()
+      await schema.createIndex('turns_of_trajectory').on('produced_turns').column('trajectory').execute()
+
+      await schema
+        .createTable('request_identities')
+        .addColumn('tenant', 'text', (c) => c.notNull())
+        .addColumn('api_key', 'text', (c) => c.notNull())
+        .addColumn('identity', 'text', (c) => c.notNull())
+        .addColumn('body', 'text', (c) => c.notNull())
+        .addColumn('trajectory', 'text', (c) => c.notNull().references('trajectories.id'))
+        .addColumn('call', 'text', (c) => c.notNull())
+        .addColumn('at', 'bigint', (c) => c.notNull())
+        .addPrimaryKeyConstraint('request_identities_key', ['tenant', 'api_key', 'identity'])
+        .execute()
+      await schema.createIndex('identities_of_trajectory').on('request_identities').column('trajectory').execute()
+
+      await schema
+        .createTable('pending_calls')
+        .addColumn('call', 'text', (c) => c.primaryKey())
+        .addColumn('gateway', 'text', (c) => c.notNull())
+        .addColumn('trajectory', 'text', (c) => c.notNull())
+        .addColumn('payload', 'text', (c) => c.notNull())
+        .addColumn('updated_at', 'bigint', (c) => c.notNull())
+        .execute()
+
+      await schema
+        .createTable('api_keys')
+        .addColumn('sequence', 'integer', (c) => c.primaryKey().autoIncrement())
+        .addColumn('id', 'text', (c) => c.notNull().unique())
+        .addColumn('tenant', 'text', (c) => c.notNull())
+        .addColumn('name', 'text', (c) => c.notNull())
+        .addColumn('secret_hash', 'text', (c) => c.notNull())
+        .addColumn('settings', 'text', (c) => c.notNull())
+        .addColumn('created_at', 'bigint', (c) => c.notNull())
+        .addColumn('revoked_at', 'bigint')
+        .execute()
+
+      // Nothing wrote signals before the gateway: their key becomes the tenant's own, and they say who reports.
+      await schema.dropTable('signals').execute()
+      await schema
+        .createTable('signals')
+        .addColumn('tenant', 'text', (c) => c.notNull())
+        .addColumn('key', 'text', (c) => c.notNull())
+        .addColumn('trajectory', 'text', (c) => c.notNull())
+        .addColumn('node', 'text')
+        .addColumn('source', 'text', (c) => c.notNull())
+        .addColumn('reporter', 'text', (c) => c.notNull())
+        .addColumn('name', 'text', (c) => c.notNull())
+        .addColumn('value', 'text', (c) => c.notNull())
+        .addColumn('at', 'bigint', (c) => c.notNull())
+        .addColumn('received_at', 'bigint', (c) => c.notNull())
+        .addPrimaryKeyConstraint('signals_key', ['tenant', 'key'])
+        .execute()
+      await schema.createIndex('signals_of_trajectory').on('signals').columns(['trajectory', 'at']).execute()
+      await schema
+        .createIndex('signals_of_reporter')
+        .on('signals')
+        .columns(['reporter', 'tenant', 'received_at'])
+        .execute()
+    },
+  },
 ]

@@ -1,11 +1,13 @@
 import type { Repositories } from '../core/index.ts'
 import type { Access } from './access.ts'
 import { blobRepository, type BlobStorage } from './blobs.ts'
+import { keyRepository } from './keys.ts'
 import { ledgerRepository } from './ledger.ts'
 import { receiptRepository } from './receipts.ts'
 import { releaseRepository } from './releases.ts'
 import { runRepository } from './runs.ts'
 import { signalRepository } from './signals.ts'
+import { trafficRepository } from './traffic.ts'
 import { trajectoryRepository } from './trajectories.ts'
 import { versionRepository } from './versions.ts'
 
@@ -15,6 +17,8 @@ export function repositories(access: Access, blobs: BlobStorage): Repositories {
     blobs: blobRepository(access, blobs),
     versions: versionRepository(access),
     trajectories: trajectoryRepository(access),
+    traffic: trafficRepository(access),
+    keys: keyRepository(access),
     signals: signalRepository(access),
     runs: runRepository(access),
     receipts: receiptRepository(access),

@@ -14,11 +14,12 @@ export function signalRepository({ read, write }: Access): SignalRepository {
         for (let start = 0; start < rows.length; start += rowsPerInsert) {
           await db
             .insertInto('signals')
-            .values(rows.slice(start, start + rowsPerInsert))
-            .onConflict((c) => c.column('key').doNothing())
+            .values(rows.slice(start, start + rowsPerInsert).map((row) => ({ ...row, received_at: Date.now() })))
+            .onConflict((c) => c.columns(['tenant', 'key']).doNothing())
             .execute()
         }
       })
+      return signals.map(() => 'recorded')
     },
 
     of: (trajectory) =>
@@ -30,7 +31,7 @@ export function signalRepository({ read, write }: Access): SignalRepository {
           .orderBy('at')
           .orderBy('key')
           .execute()
-        return rows.map((row) => {
+        return rows.map(({ received_at: _, ...row }) => {
           const what = `signal ${row.key}`
           return parseRecord(Signal, { ...row, value: fromJson(row.value, what) }, what)
         })

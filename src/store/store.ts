@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Kysely } from 'kysely'
 import type { Repositories, Store } from '../core/index.ts'
+import { InvariantError } from '../errors/index.ts'
 import type { Access } from './access.ts'
 import type { BlobStorage } from './blobs.ts'
 import { ClosedStoreError, OutsideTransactionError, ReadOnlyStoreError } from './errors/index.ts'
@@ -62,6 +63,8 @@ export function assembleStore({ path, reader, writes, blobs, release }: StorePar
         }
       })
     },
+
+    backup: () => Promise.reject(new InvariantError('not built yet')),
 
     async close() {
       closed ??= (async () => {

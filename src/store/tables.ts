@@ -29,11 +29,63 @@ export interface Tables {
     reward: string
     started_at: number
     seconds: number
+    /** `rollout`, `traffic` or `import`. */
+    origin: Generated<string>
+    tenant: Generated<string>
+    session: string | null
+    agent: string | null
+    subject: string | null
+    /** 0 or 1. */
+    train: Generated<number>
+    /** For lists: the task's instruction, cut. */
+    instruction: Generated<string>
+    /** When it last changed. */
+    updated_at: Generated<number>
+    /** What a traffic trajectory was from its first call on; `null` for one that was written whole. */
+    head: string | null
   }
   /** Apart from the columns, so that an aggregate does not read through megabytes of messages. */
   trajectory_payloads: { trajectory: string; payload: string }
+  /** What each call added to a traffic trajectory. */
+  trajectory_parts: { sequence: Generated<number>; call: string; trajectory: string; payload: string; at: number }
+  /** Assistant turns that the gateway produced, by which a conversation is known again. */
+  produced_turns: {
+    sequence: Generated<number>
+    tenant: string
+    api_key: string
+    digest: string
+    trajectory: string
+    node: string
+  }
+  /** Requests that can be repeated, by their client's own key. */
+  request_identities: {
+    tenant: string
+    api_key: string
+    identity: string
+    body: string
+    trajectory: string
+    call: string
+    at: number
+  }
+  /** Streams under way: what they have said so far. */
+  pending_calls: { call: string; gateway: string; trajectory: string; payload: string; updated_at: number }
+  api_keys: {
+    sequence: Generated<number>
+    id: string
+    tenant: string
+    name: string
+    secret_hash: string
+    /** The rest of the record, as JSON. */
+    settings: string
+    created_at: number
+    revoked_at: number | null
+  }
   signals: {
+    tenant: string
     key: string
+    reporter: string
+    /** When it reached the store: what caps count by. */
+    received_at: number
     trajectory: string
     node: string | null
     source: string

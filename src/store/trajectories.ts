@@ -1,5 +1,6 @@
 import type { Insertable, Kysely } from 'kysely'
 import { type RecordedTrajectory, Reward, RunId, Trajectory, type TrajectoryRepository } from '../core/index.ts'
+import { InvariantError } from '../errors/index.ts'
 import type { Access } from './access.ts'
 import { assertSame, fromJson, parseRecord, toJson } from './record.ts'
 import type { Tables } from './tables.ts'
@@ -46,6 +47,9 @@ export function trajectoryRepository({ read, write }: Access): TrajectoryReposit
           .execute()
         return rows.map(fromRow)
       }),
+
+    summaries: () => Promise.reject(new InvariantError('not built yet')),
+    remove: () => Promise.reject(new InvariantError('not built yet')),
 
     count: ({ run }) =>
       read(async (db) => {

@@ -108,6 +108,8 @@ export function episode(run: RunId, arm: Arm, task: FixtureTask, ending: Ending,
   const answer = ending === 'solved' ? `firefox ${version}` : ending === 'wrong' ? `firefox ${wrongVersion}` : null
   const trajectory: Trajectory = {
     id: episodeId(run, lookName('holdout', arm, UPDATES), task.id, 0),
+    origin: { kind: 'rollout' },
+    toolsets: {},
     task: { id: task.id, instruction: task.instruction, split: 'holdout', tier: tierName(task.tier ?? 'all', hostile) },
     group: GroupId.parse(`${arm}/${task.id}`),
     attempt: 0,

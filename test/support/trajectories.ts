@@ -56,6 +56,8 @@ export function trajectoryOf({
 }: TrajectorySketch = {}): Trajectory {
   return {
     id: TrajectoryId.parse(id),
+    origin: { kind: 'rollout' },
+    toolsets: {},
     task: { id: TaskId.parse(task), instruction: 'Do it.', split: 'train' },
     group: GroupId.parse(group),
     attempt: 0,

@@ -72,6 +72,7 @@ const ending: Readonly<Record<StopReason, string>> = {
   'token-budget': 'ended: out of tokens',
   'time-budget': 'ended: out of time',
   'context-length': 'ended: the context was full',
+  interrupted: 'cut: the recording process died',
   straggler: 'cut: the rest of the batch had finished',
   cancelled: 'cancelled',
   'environment-error': 'ended: the environment failed',

@@ -1,0 +1,3 @@
+export * from './chat-completion.ts'
+export * from './chat-request.ts'
+export * from './messages.ts'

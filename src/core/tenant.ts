@@ -1,0 +1,32 @@
+import { z } from 'zod'
+
+/** Text that names something of the client's: printable, so that it can be logged, shown and stored anywhere. */
+export const ClientName = z
+  .string()
+  .min(1)
+  .max(256)
+  .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'printable characters only')
+
+/** Whose data it is. Tenants never see, match or train on each other. */
+export const Tenant = z.string().regex(/^[A-Za-z0-9][\w.-]{0,63}$/, 'letters, digits, ".", "_" or "-"; at most 64')
+export type Tenant = z.infer<typeof Tenant>
+
+/** The tenant of whoever names none. */
+export const defaultTenant: Tenant = 'default'
+
+/** An agent's traffic, as the gateway saw it. */
+export const TrafficOrigin = z.strictObject({
+  kind: z.literal('traffic'),
+  tenant: Tenant,
+  /** Id of the API key that made the first call; `open` where the gateway asks for none. */
+  key: z.string().min(1),
+  /** The client's own name for the episode; `null` where it was recognised by its messages. */
+  session: ClientName.nullable(),
+  /** The agent that the client named. */
+  agent: ClientName.nullable(),
+  /** The person that it is about, as the client names them: what `ratchet erase` goes by. */
+  subject: ClientName.nullable(),
+  /** False when the client forbade learning from it, in any of its calls. */
+  train: z.boolean(),
+})
+export type TrafficOrigin = z.infer<typeof TrafficOrigin>

@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { defaultTenant, Tenant } from '../core/index.ts'
+
+const milliseconds = z.int().positive()
+
+/** One place that answers requests. */
+export const UpstreamConfig = z.strictObject({
+  /** For records, metrics and people. */
+  name: z.string().min(1).max(64),
+  /** `embedded`, or the base URL of an OpenAI-compatible API, `/v1` included. */
+  url: z.string().min(1),
+  /** Environment variable that holds its key. Without one, the client's own Authorization goes on to it. */
+  keyEnv: z.string().min(1).optional(),
+  /** `embedded`: the model to serve, a known name or the folder of a Hugging Face model. */
+  model: z.string().min(1).default('minimind2-small'),
+  /** Names that clients ask for, and the names that this upstream knows them by. Others go on unchanged. */
+  models: z.record(z.string(), z.string()).default({}),
+  /** Whether it understands vLLM's `return_token_ids`. By default it is asked once, and the answer is remembered. */
+  tellsTokens: z.enum(['yes', 'no', 'ask']).default('ask'),
+  /** From the request until the answer begins, and between two pieces of it. */
+  firstByteTimeoutMs: milliseconds.default(120_000),
+  idleTimeoutMs: milliseconds.default(60_000),
+  /** Tries after the first, where nothing of an answer has come: refused connections, 429, 5xx. */
+  retries: z.int().nonnegative().max(10).default(2),
+  /** Calls at once; more wait, and when more than `queue` wait, the client is told to come back. */
+  concurrency: z.int().positive().default(256),
+  queue: z.int().nonnegative().default(1_024),
+  /** A larger answer is cut off as broken. */
+  maxAnswerBytes: z
+    .int()
+    .positive()
+    .default(32 * 1024 * 1024),
+})
+export type UpstreamConfig = z.infer<typeof UpstreamConfig>
+
+/** One kind of text that must not be written. */
+export const RedactionRule = z.strictObject({
+  /** Shown in its place: `[email]`. */
+  name: z.string().regex(/^[a-z0-9-]{1,32}$/),
+  /** A JavaScript regular expression, applied with the flags `gu`; or one of the built-in kinds. */
+  pattern: z.string().min(1),
+})
+export type RedactionRule = z.infer<typeof RedactionRule>
+
+/** What `ratchet serve` reads from `--config FILE` (JSON). Every key has a default. */
+export const ServeConfig = z.strictObject({
+  host: z.string().default('127.0.0.1'),
+  port: z.int().min(0).max(65_535).default(8787),
+  /** Tried in order: the first that answers, answers. */
+  upstreams: z
+    .array(UpstreamConfig)
+    .min(1)
+    .prefault([{ name: 'embedded', url: 'embedded' }]),
+  /** Whether an answer waits for the store: `required`, or `best-effort`, which says in a header what was not written. */
+  record: z.enum(['required', 'best-effort']).default('required'),
+  /** `auto`: keys are asked for once there are any; without one, only this machine is listened to. */
+  auth: z.enum(['auto', 'required']).default('auto'),
+  /** Whose data it is where no key says so. */
+  tenant: Tenant.default(defaultTenant),
+  /** False: nothing that is recorded may be learned from. */
+  train: z.boolean().default(true),
+  /** Built-in kinds (`email`, `phone`, `card`, `iban`, `ip`, `secret`) by name, and rules of your own. */
+  redact: z.array(z.union([z.string(), RedactionRule])).default([]),
+  limits: z
+    .strictObject({
+      bodyBytes: z
+        .int()
+        .positive()
+        .default(16 * 1024 * 1024),
+      /** Per key. */
+      requestsPerMinute: z.int().positive().default(6_000),
+      concurrency: z.int().positive().default(256),
+      signalsPerTrajectory: z.int().positive().default(32),
+      signalsPerDay: z.int().positive().default(10_000),
+    })
+    .prefault({}),
+  /** A stream that lasts longer than this is kept as it grows, this often: what dies midway leaves its half answer. */
+  journalMs: milliseconds.default(500),
+  /** How long a repeated request is known again. */
+  idempotencyHours: z.number().positive().default(24),
+})
+export type ServeConfig = z.infer<typeof ServeConfig>

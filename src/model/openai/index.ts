@@ -1,0 +1,1 @@
+export { UpstreamError } from './upstream-error.ts'
