@@ -26,6 +26,8 @@ export const ApiKey = z.strictObject({
   scopes: z.array(Scope).min(1),
   /** A key made for one session: every call with it belongs there. */
   session: ClientName.nullable(),
+  /** The key that made it, for a session: it counts only while that one does. */
+  parent: KeyId.optional(),
   /** Defaults for the calls made with it. */
   agent: ClientName.nullable(),
   subject: ClientName.nullable(),

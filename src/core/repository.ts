@@ -138,8 +138,15 @@ export interface TrafficRepository {
 export interface KeyRepository {
   put(key: ApiKey): Promise<void>
   get(id: KeyId): Promise<ApiKey | null>
-  /** Newest first. */
-  list(filter: { readonly tenant?: Tenant; readonly limit: number }): Promise<readonly ApiKey[]>
+  /**
+   * Newest first.
+   * @param filter `sessions: false` leaves out the keys of sessions, of which there may be very many.
+   */
+  list(filter: {
+    readonly tenant?: Tenant
+    readonly sessions?: boolean
+    readonly limit: number
+  }): Promise<readonly ApiKey[]>
   /** @returns whether there was such a key. Revoking again changes nothing. */
   revoke(id: KeyId, at: number): Promise<boolean>
 }
