@@ -1,5 +1,6 @@
 export { RewardError } from './errors.ts'
 export { brokenCalls, type Guard, noAnswer, repetition } from './guards.ts'
+export * from './implicit/index.ts'
 export type { RewardPart } from './part.ts'
 export { perToolCall } from './per-tool-call.ts'
 export { type RubricOptions, rubric } from './rubric.ts'

@@ -1,0 +1,219 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type Message, Trajectory, type TrajectoryNode } from '../../core/index.ts'
+import { type ImplicitOptions, implicitSignals } from './implicit-signals.ts'
+import { allImplicitKinds } from './kinds.ts'
+import { asksForChange, difference, rephrases, reportsError, thanks } from './words.ts'
+
+const minute = 60_000
+
+interface Sketch {
+  readonly id: string
+  readonly parent: string | null
+  readonly message: Message
+  readonly at: number
+  /** The call that produced it. */
+  readonly call?: { readonly id: string; readonly retryOf?: string; readonly finish?: 'stop' | 'tool_calls' | null }
+}
+
+function traffic(sketches: readonly Sketch[]): Trajectory {
+  const produced = sketches.flatMap((sketch) => (sketch.call ? [{ ...sketch, call: sketch.call }] : []))
+  return Trajectory.parse({
+    id: 't1',
+    origin: { kind: 'traffic', tenant: 'acme', key: 'open', session: 's', agent: null, subject: null, train: true },
+    task: { id: 'traffic:t1', instruction: 'x', split: 'train' },
+    group: 't1',
+    attempt: 0,
+    seed: 0,
+    nodes: sketches.map(({ id, parent, message, at }) => ({ id, parent, message, spans: [], at })),
+    steps: produced.map(({ id, call, at }, index) => ({
+      index,
+      action: id,
+      observations: [],
+      decisions: [],
+      call: {
+        id: call.id,
+        choice: 0,
+        model: 'm',
+        upstream: 'u',
+        servedModel: 'm',
+        params: {},
+        tools: null,
+        finish: call.finish === undefined ? 'stop' : call.finish,
+        usage: null,
+        upstreamId: null,
+        startedAt: at - 1,
+        firstTokenMs: null,
+        totalMs: 1,
+        retryOf: call.retryOf ?? null,
+      },
+    })),
+    decisions: [],
+    stopReason: 'done',
+    failure: null,
+    finalState: null,
+    startedAt: 0,
+    seconds: 0,
+  })
+}
+
+const user = (id: string, parent: string | null, content: string, at: number): Sketch => ({
+  id,
+  parent,
+  message: { role: 'user', content },
+  at,
+})
+const said = (
+  id: string,
+  parent: string | null,
+  content: string,
+  at: number,
+  call: Sketch['call'] = { id },
+): Sketch => ({
+  id,
+  parent,
+  message: { role: 'assistant', content },
+  at,
+  ...(call ? { call } : {}),
+})
+const asked = user('q', null, 'How do I cancel my subscription today?', 0)
+const answered = said('a', 'q', 'Open Settings, then Billing, and press Cancel.', 1)
+
+const read = (sketches: readonly Sketch[], asOf = 10 * minute, options: ImplicitOptions = {}) =>
+  implicitSignals(traffic(sketches), asOf, options).map(({ node, name, value }) => [node, name, value])
+
+describe('what a user does with an answer', () => {
+  it.each([
+    ['goes on to something new', 'And where do I see my invoices?', 'accepted', 0.5],
+    ['thanks', 'Thanks, that worked!', 'thanks', 1],
+    ['asks for a change', "That's not right, there is no Billing page.", 'change-request', -1],
+    ['asks the same in other words', 'How can I cancel the subscription I have today?', 'rephrased', -0.5],
+  ])('%s', (_, text, kind, value) => {
+    expect(read([asked, answered, user('u', 'a', text, 2)])).toEqual([['a', kind, value]])
+  })
+
+  it('takes another answer to the very same question', () => {
+    expect(read([asked, answered, said('b', 'q', 'Write to us.', 5)])).toEqual([['a', 'retried', -0.5]])
+  })
+
+  it('does not take an SDK that repeats a lost request, or several answers to one call, for an opinion', () => {
+    expect(read([asked, answered, said('b', 'q', 'Write to us.', 5, { id: 'b', retryOf: 'a' })])).toEqual([])
+    expect(read([asked, answered, said('b', 'q', 'Write to us.', 1, { id: 'a' })])).toEqual([])
+  })
+
+  it('edits the answer: minus the share that changed', () => {
+    const changed = 'Open Settings, then Account, and press Cancel.'
+    const [signal] = implicitSignals(
+      traffic([asked, answered, { id: 'e', parent: 'q', message: { role: 'assistant', content: changed }, at: 3 }]),
+      minute,
+    )
+    expect(signal).toMatchObject({ name: 'edited', node: 'a', at: 3, tenant: 'acme', reporter: 'implicit' })
+    expect(signal?.value).toBeCloseTo(-difference(answered.message.content, changed), 12)
+    expect(signal?.value).toBeLessThan(-0.05)
+  })
+
+  it('is not an edit when the client put quite another text there', () => {
+    const other: Message = { role: 'assistant', content: '0123456789 0123456789 0123456789 0123456789 01234' }
+    expect(read([asked, answered, { id: 'e', parent: 'q', message: other, at: 3 }])).toEqual([])
+  })
+
+  it('leaves midway, or does not answer what the turn asks for, in time', () => {
+    const half = said('a', 'q', 'Open Sett', 1, { id: 'a', finish: null })
+    expect(read([asked, half])).toEqual([['a', 'abandoned', -0.5]])
+    const question = said('a', 'q', 'Which subscription do you mean?', 1)
+    expect(read([asked, question], 29 * minute)).toEqual([])
+    expect(read([asked, question], 31 * minute)).toEqual([['a', 'abandoned', -0.5]])
+    expect(read([asked, question], 3 * minute, { abandonedAfter: 2 * minute })).toHaveLength(1)
+    expect(read([asked, answered], 31 * minute)).toEqual([])
+  })
+
+  it('and its tools report errors', () => {
+    const called: Sketch = {
+      ...answered,
+      message: { role: 'assistant', content: '', toolCalls: [{ id: 'c', name: 'cancel', arguments: {} }] },
+    }
+    const result = (content: string): Sketch => ({
+      id: 'r',
+      parent: 'a',
+      message: { role: 'tool', content, name: 'cancel', toolCallId: 'c' },
+      at: 2,
+    })
+    expect(read([asked, called, result('{"error":"no such user"}')])).toEqual([['a', 'tool-error', -0.5]])
+    expect(read([asked, called, result('{"error":null,"done":true}')])).toEqual([])
+    const [signal] = implicitSignals(traffic([asked, called, result('Error: timeout')]), minute)
+    expect(signal?.source).toBe('outcome')
+  })
+})
+
+it('looks for the kinds that are switched on, and sees nothing that happened later', () => {
+  const story = [asked, answered, user('u', 'a', 'Thanks!', 5 * minute)]
+  expect(read(story, 10 * minute, { kinds: ['accepted'] })).toEqual([])
+  expect(read(story, 4 * minute)).toEqual([])
+  expect(read(story, 5 * minute)).toEqual([['a', 'thanks', 1]])
+})
+
+it('reads words as people mean them', () => {
+  for (const text of ['Perfect!', 'thank you so much', '谢谢', 'Great job, merci'])
+    expect([text, thanks(text)]).toEqual([text, true])
+  for (const text of ['Thanks, but it still fails', 'No thanks', 'perfection is hard', 'x'.repeat(300) + ' thanks']) {
+    expect([text, thanks(text)]).toEqual([text, false])
+  }
+  for (const text of [
+    'No, the other one',
+    'It is wrong',
+    'Please fix the second line',
+    'it doesn’t work',
+    'Try again',
+  ]) {
+    expect([text, asksForChange(text)]).toEqual([text, true])
+  }
+  for (const text of ['November is fine', 'What is wrong with the weather in Rome usually called?', 'Now do Paris']) {
+    expect([text, asksForChange(text)]).toEqual([text, false])
+  }
+  expect(rephrases('How do I cancel?', 'How do I cancel?')).toBe(false)
+  expect(rephrases('How do I cancel?', 'Where is the nearest station in Rome?')).toBe(false)
+  expect(reportsError('Traceback (most recent call last):')).toBe(true)
+  expect(reportsError('errors were found in no file'.slice(0, 6))).toBe(false)
+})
+
+it('is a pure function of hostile trajectories: bounded values, unique keys, nodes that exist', () => {
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 80 }),
+    fc.constantFrom('thanks', 'no', '{"error":1', 'why?'),
+  )
+  const message: fc.Arbitrary<Message> = fc.oneof(
+    text.map((content): Message => ({ role: 'user', content })),
+    text.map((content): Message => ({ role: 'assistant', content })),
+    text.map((content): Message => ({ role: 'tool', content, name: 't' })),
+  )
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(message, fc.nat(), fc.nat(100), fc.boolean()), { maxLength: 12 }),
+      fc.nat(120),
+      (rows, asOf) => {
+        const sketches = rows.map(([content, parent, at, ours], i): Sketch => {
+          const id = `n${i}`
+          const over = i === 0 ? null : `n${parent % i}`
+          return {
+            id,
+            parent: over,
+            message: content,
+            at,
+            ...(ours && content.role === 'assistant' ? { call: { id } } : {}),
+          }
+        })
+        const trajectory = traffic(sketches)
+        const signals = implicitSignals(trajectory, asOf, { abandonedAfter: 10 })
+        expect(implicitSignals(trajectory, asOf, { abandonedAfter: 10 })).toEqual(signals)
+        expect(new Set(signals.map(({ key }) => key)).size).toBe(signals.length)
+        const ids = new Set<string>(trajectory.nodes.map(({ id }: TrajectoryNode) => id))
+        for (const { node, value, name, at } of signals) {
+          expect(ids.has(node ?? '')).toBe(true)
+          expect(Math.abs(Number(value))).toBeLessThanOrEqual(1)
+          expect(allImplicitKinds).toContain(name)
+          expect(at).toBeLessThanOrEqual(asOf)
+        }
+      },
+    ),
+  )
+})

@@ -1,0 +1,179 @@
+import {
+  defaultTenant,
+  type NodeId,
+  type Signal,
+  type Step,
+  type Trajectory,
+  type TrajectoryNode,
+} from '../../core/index.ts'
+import { allImplicitKinds, type ImplicitKind, implicitKinds } from './kinds.ts'
+import { asksForChange, difference, rephrases, reportsError, thanks } from './words.ts'
+
+/** Which kinds are looked for, and when silence begins to speak. */
+export interface ImplicitOptions {
+  /** Default: all. */
+  readonly kinds?: readonly ImplicitKind[]
+  /** Nothing is `abandoned` before this many milliseconds have passed. Default 30 minutes. */
+  readonly abandonedAfter?: number
+}
+
+/** One thing that a served model said, with what became of it. */
+interface Turn {
+  readonly node: TrajectoryNode
+  readonly step: Step
+  /** The user's last words before it. */
+  readonly asked: string | null
+  readonly children: readonly TrajectoryNode[]
+  /** Other assistant turns after the same conversation; without a Step where the client's history brought them. */
+  readonly siblings: readonly { readonly node: TrajectoryNode; readonly step: Step | null }[]
+}
+
+/** Who reports what nobody said. */
+const reporter = 'implicit'
+
+/** A text that differs by more is another text, not an edit. */
+const otherText = 0.8
+
+/**
+ * What a traffic trajectory's shape and words tell of its turns: what was taken, changed, asked again or left. A pure
+ * function of the trajectory and `asOf`, so these signals are derived when they are needed and never stored; each has a
+ * key that is the same every time. They are guesses, told by `reporter: 'implicit'`, and weigh less than what anyone says.
+ * @param asOf milliseconds since the epoch; what happened later is not seen.
+ */
+export function implicitSignals(
+  trajectory: Trajectory,
+  asOf: number,
+  { kinds = allImplicitKinds, abandonedAfter = 30 * 60_000 }: ImplicitOptions = {},
+): readonly Signal[] {
+  const tenant = trajectory.origin.kind === 'rollout' ? defaultTenant : trajectory.origin.tenant
+  const wanted = new Set(kinds)
+  return turnsOf(trajectory, asOf).flatMap((turn) =>
+    readings(turn, asOf, abandonedAfter)
+      .filter(({ kind, at }) => wanted.has(kind) && at <= asOf)
+      .map(
+        ({ kind, at, value }): Signal => ({
+          tenant,
+          key: `${reporter}/${trajectory.id}/${turn.node.id}/${kind}`.slice(0, 256),
+          trajectory: trajectory.id,
+          node: turn.node.id,
+          source: kind === 'tool-error' ? 'outcome' : 'user',
+          reporter,
+          name: kind,
+          value: value ?? implicitKinds[kind].value,
+          at,
+        }),
+      ),
+  )
+}
+
+function turnsOf({ nodes, steps }: Trajectory, asOf: number): readonly Turn[] {
+  const seen = nodes.filter(({ at }) => at === undefined || at <= asOf)
+  const byId = new Map(seen.map((node) => [node.id, node]))
+  const under = new Map<NodeId | null, TrajectoryNode[]>()
+  for (const node of seen) {
+    const children = under.get(node.parent)
+    if (children) children.push(node)
+    else under.set(node.parent, [node])
+  }
+  const stepOf = new Map(steps.map((step) => [step.action, step]))
+  return steps.flatMap((step): Turn[] => {
+    const node = byId.get(step.action)
+    if (!node || step.call === undefined) return []
+    return [
+      {
+        node,
+        step,
+        asked: lastWords(node, byId),
+        children: under.get(node.id) ?? [],
+        siblings: (under.get(node.parent) ?? [])
+          .filter(({ id, message }) => id !== node.id && message.role === 'assistant')
+          .map((sibling) => ({ node: sibling, step: stepOf.get(sibling.id) ?? null })),
+      },
+    ]
+  })
+}
+
+function lastWords(node: TrajectoryNode, byId: ReadonlyMap<NodeId, TrajectoryNode>): string | null {
+  for (
+    let at = node.parent === null ? undefined : byId.get(node.parent);
+    at;
+    at = at.parent ? byId.get(at.parent) : undefined
+  ) {
+    if (at.message.role === 'user') return at.message.content
+  }
+  return null
+}
+
+interface Reading {
+  readonly kind: ImplicitKind
+  readonly at: number
+  /** Where it is not the kind's own. */
+  readonly value?: number
+}
+
+function readings(turn: Turn, asOf: number, abandonedAfter: number): readonly Reading[] {
+  return [
+    ...whatUsersSaid(turn),
+    ...whatToolsSaid(turn),
+    ...whatElseWasTaken(turn),
+    ...silence(turn, asOf, abandonedAfter),
+  ]
+}
+
+/** One reading of the first user message after the turn: the strongest that fits. */
+function whatUsersSaid({ node, asked, children }: Turn): readonly Reading[] {
+  const next = children.find(({ message }) => message.role === 'user')
+  if (!next) return []
+  const text = next.message.content
+  const at = timeOf(next, node)
+  if (asksForChange(text)) return [{ kind: 'change-request', at }]
+  if (thanks(text)) return [{ kind: 'thanks', at }]
+  if (asked !== null && rephrases(asked, text)) return [{ kind: 'rephrased', at }]
+  return [{ kind: 'accepted', at }]
+}
+
+function whatToolsSaid({ node, children }: Turn): readonly Reading[] {
+  const failed = children.find(
+    ({ message }) => message.role === 'tool' && (message.isError ?? reportsError(message.content)),
+  )
+  return failed ? [{ kind: 'tool-error', at: timeOf(failed, node) }] : []
+}
+
+/** Other assistant turns in this one's place: a later answer of ours (asked again), or the client's own text (edited). */
+function whatElseWasTaken({ node, step, siblings }: Turn): readonly Reading[] {
+  const found: Reading[] = []
+  const again = siblings.find(
+    (other) =>
+      other.step?.call !== undefined &&
+      other.step.call.id !== step.call?.id &&
+      // The client's SDK repeating a lost request is no opinion of anyone.
+      other.step.call.retryOf !== step.call?.id &&
+      other.step.call.startedAt > (step.call?.startedAt ?? 0),
+  )
+  if (again) found.push({ kind: 'retried', at: timeOf(again.node, node) })
+  const [edit] = siblings
+    .filter((other) => other.step === null)
+    .map((other) => ({
+      at: timeOf(other.node, node),
+      changed: difference(node.message.content, other.node.message.content),
+    }))
+    .filter(({ changed }) => changed > 0 && changed < otherText)
+    .toSorted((a, b) => a.changed - b.changed)
+  if (edit) found.push({ kind: 'edited', at: edit.at, value: -edit.changed })
+  return found
+}
+
+function silence({ node, step, children }: Turn, asOf: number, abandonedAfter: number): readonly Reading[] {
+  if (children.length > 0) return []
+  const since = timeOf(node, node)
+  if (step.call?.finish === null) return [{ kind: 'abandoned', at: since }]
+  const { message } = node
+  const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : []
+  const expectsMore = calls.length > 0 || message.content.trimEnd().endsWith('?')
+  const at = since + abandonedAfter
+  return expectsMore && at <= asOf ? [{ kind: 'abandoned', at }] : []
+}
+
+function timeOf(node: TrajectoryNode, fallback: TrajectoryNode): number {
+  return node.at ?? fallback.at ?? 0
+}

@@ -1,0 +1,27 @@
+/**
+ * What people do with an answer says something of it without their being asked. Each kind is weak evidence: its value is
+ * what it means as a reward, from -1 to 1, and a rubric decides how much it counts.
+ */
+export const implicitKinds = {
+  /** The conversation went on from the answer to something new. */
+  accepted: { value: 0.5, meaning: 'the user took the answer and went on to something new' },
+  /** The client's history holds a changed answer. The value is minus the share of it that was changed. */
+  edited: { value: -1, meaning: 'the answer was changed before it was used: minus the share that changed' },
+  /** The same question was put again, word for word, and another answer was taken. */
+  retried: { value: -0.5, meaning: 'another answer to the very same question was asked for' },
+  /** The user put the same question in other words. */
+  rephrased: { value: -0.5, meaning: 'the user asked the same again in other words' },
+  /** The client left midway, or nobody answered the question, or ran the tools, that the turn ended with. */
+  abandoned: { value: -0.5, meaning: 'the client left while the answer came, or did not go on from what it asked for' },
+  /** A tool that the turn called reported an error in what came next. */
+  'tool-error': { value: -0.5, meaning: 'a tool that the turn called answered with an error' },
+  /** The user thanked. */
+  thanks: { value: 1, meaning: 'the user said thanks or praised the answer' },
+  /** The user asked for a correction. */
+  'change-request': { value: -1, meaning: 'the user said that it is wrong or asked for a change' },
+} as const satisfies Readonly<Record<string, { readonly value: number; readonly meaning: string }>>
+
+export type ImplicitKind = keyof typeof implicitKinds
+
+/** Every kind, in the order of the table in `docs/signals.md`. */
+export const allImplicitKinds = Object.keys(implicitKinds) as readonly ImplicitKind[]

@@ -1,0 +1,74 @@
+import { distance } from 'fastest-levenshtein'
+
+/** Longer texts are compared by their beginnings: a person's reaction stands there, and the cost stays bounded. */
+const compared = 2_000
+
+/** A reaction is short; a long message that contains such words is about something else. */
+const reaction = 240
+
+const thankful =
+  /\b(?:thanks|thank you|thx|cheers|perfect|great job|well done|that (?:worked|works|helps|helped)|exactly what i|awesome|merci|danke|gracias|obrigad[oa]|grazie)\b|谢谢|ありがとう/iu
+const notThankful = /\b(?:no,? thanks|thanks,? but|thank you,? but|not (?:perfect|great|helpful))\b/iu
+
+const corrective =
+  /^(?:no|nope|wrong)\b|\b(?:that(?:'|’)?s|that is|this is|it(?:'|’)?s|it is) (?:wrong|incorrect|not (?:right|correct|what i|true))|\bnot what i (?:asked|meant|wanted)|\bi (?:meant|said|asked for)\b|\b(?:doesn(?:'|’)?t|does not|didn(?:'|’)?t|did not|won(?:'|’)?t) work\b|\bstill (?:fails|broken|wrong|not)\b|\btry again\b|\b(?:please|can you|could you) (?:fix|change|correct|redo|undo)\b|\byou (?:forgot|missed|misunderstood|made a mistake)\b|\bactually,? (?:i|it|the|no)\b/iu
+
+/** Whether a user's message thanks or praises, in some words that are common for it. */
+export function thanks(text: string): boolean {
+  return text.length <= reaction && thankful.test(text) && !notThankful.test(text) && !corrective.test(text)
+}
+
+/** Whether a user's message says that the answer is wrong or asks to change it. English only. */
+export function asksForChange(text: string): boolean {
+  return text.length <= reaction && corrective.test(text)
+}
+
+/** Share of two texts that differs, from 0 (equal) to 1: edit distance over the longer one's length. */
+export function difference(a: string, b: string): number {
+  const [left, right] = [a.slice(0, compared), b.slice(0, compared)]
+  const longer = Math.max(left.length, right.length)
+  return longer === 0 ? 0 : distance(left, right) / longer
+}
+
+/** Whether one message puts the same question as another in other words: similar, and not the same. */
+export function rephrases(earlier: string, later: string): boolean {
+  const [a, b] = [normal(earlier), normal(later)]
+  if (a === b || a.length < 8 || b.length < 8) return false
+  return difference(a, b) < 0.4 || sharedWords(a, b) >= 0.6
+}
+
+function normal(text: string): string {
+  return text
+    .slice(0, compared)
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}]+/gu, ' ')
+    .trim()
+}
+
+/** Jaccard similarity of the words of four letters and more; 0 where there are too few to say. */
+function sharedWords(a: string, b: string): number {
+  const [left, right] = [wordsOf(a), wordsOf(b)]
+  if (left.size < 3 || right.size < 3) return 0
+  let shared = 0
+  for (const word of left) if (right.has(word)) shared++
+  return shared / (left.size + right.size - shared)
+}
+
+function wordsOf(text: string): ReadonlySet<string> {
+  return new Set(text.split(' ').filter((word) => word.length >= 4))
+}
+
+/** Whether a tool's result tells of a failure: by its own flag, by an `error` in its JSON, or by how it begins. */
+export function reportsError(text: string): boolean {
+  const start = text.slice(0, compared).trimStart()
+  if (/^(?:error|exception|traceback|fatal|failed)\b/iu.test(start)) return true
+  if (!start.startsWith('{') || text.length > 100_000) return false
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value !== 'object' || value === null) return false
+    const { error, isError, success, ok } = value as Readonly<Record<string, unknown>>
+    return Boolean(error) || isError === true || success === false || ok === false
+  } catch {
+    return false
+  }
+}
