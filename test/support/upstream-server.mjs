@@ -23,7 +23,7 @@ export async function startUpstream(options = {}) {
   const canned = settings.canned ? cannedAnswers(settings) : null
   const onRequest = (request, response) => {
     if (canned) canned(request, response)
-    else handle(state, request, response)
+    else void handle(state, request, response)
   }
   const server = settings.tls ? createTlsServer(settings.tls, onRequest) : createServer(onRequest)
   server.keepAliveTimeout = 30_000

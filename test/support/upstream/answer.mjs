@@ -46,9 +46,8 @@ export function answersTo(body, settings) {
       const push = (choices, more = {}) =>
         chunks.push({ ...envelope, object: 'chat.completion.chunk', choices, ...more })
       for (const { index } of answers) {
-        push([{ index, delta: { role: 'assistant', content: '' }, logprobs: null, finish_reason: null }], {
-          ...(tells ? { prompt_token_ids: prompt } : {}),
-        })
+        const opening = { index, delta: { role: 'assistant', content: '' }, logprobs: null, finish_reason: null }
+        push([opening], tells ? { prompt_token_ids: prompt } : {})
       }
       const perChoice = answers.map((answer) => deltasOf(answer, wants, settings.tokensPerChunk))
       const longest = Math.max(...perChoice.map(({ length }) => length))
