@@ -1,0 +1,80 @@
+import pc from 'picocolors'
+import { defaultTenant, KeyId, parseInput, Scope, Tenant } from '../../core/index.ts'
+import { InputError } from '../../errors/index.ts'
+import { newKey } from '../../gateway/index.ts'
+import { said } from '../trajectory/said.ts'
+import { minuteOf } from '../when.ts'
+import { type StoreFlags, withStore } from '../with-store.ts'
+
+interface CreateFlags extends StoreFlags {
+  readonly tenant?: string
+  readonly scopes?: string
+  readonly agent?: string
+  readonly noTrain?: boolean
+  readonly days?: number
+}
+
+/** `ratchet keys create NAME`: makes a key and shows its secret, once. */
+export function createKeyCommand(name: string, flags: CreateFlags): Promise<void> {
+  const tenant = parseInput(Tenant, flags.tenant ?? defaultTenant, 'The tenant')
+  const scopes = (flags.scopes ?? 'infer,signal').split(',').map((scope) => scope.trim())
+  return withStore(flags, 'create', async (store) => {
+    const now = Date.now()
+    const { key, token } = newKey({
+      name,
+      tenant,
+      scopes: scopes.map((scope) => parseInput(Scope, scope, `The scope "${scope}"`)),
+      agent: flags.agent ?? null,
+      train: flags.noTrain !== true,
+      expiresAt: flags.days === undefined ? null : now + flags.days * 86_400_000,
+      now,
+    })
+    await store.keys.put(key)
+    if (flags.json) process.stdout.write(`${JSON.stringify({ id: key.id, tenant, scopes: key.scopes, token })}\n`)
+    else {
+      process.stdout.write(
+        `${pc.green('✓')} ${said(name, 80)} may ${key.scopes.join(', ')} for the tenant ${tenant}.\n\n  ${pc.bold(token)}\n\n${pc.dim('It is shown this once: only its hash is kept. From now on the gateway asks for a key.')}\n`,
+      )
+    }
+  })
+}
+
+/** `ratchet keys list`: every key, newest first, without secrets. */
+export function listKeysCommand(flags: StoreFlags & { readonly tenant?: string }): Promise<void> {
+  return withStore(flags, 'read', async (store) => {
+    const tenant = flags.tenant === undefined ? {} : { tenant: parseInput(Tenant, flags.tenant, 'The tenant') }
+    const keys = await store.keys.list({ ...tenant, limit: 1_000 })
+    for (const { secretHash: _, ...key } of keys) {
+      if (flags.json) process.stdout.write(`${JSON.stringify(key)}\n`)
+      else {
+        const state = key.revokedAt === null ? key.scopes.join(',') : pc.red(`revoked ${minuteOf(key.revokedAt)}`)
+        const session = key.session === null ? '' : `  session ${said(key.session, 40)}`
+        process.stdout.write(
+          `${key.id}  ${minuteOf(key.createdAt)}  ${key.tenant}  ${said(key.name, 60)}  ${state}${session}\n`,
+        )
+      }
+    }
+    if (keys.length === 0 && !flags.json) {
+      process.stdout.write(
+        `${pc.dim('No keys: the gateway serves this machine only, without asking. Make one with: ratchet keys create NAME')}\n`,
+      )
+    }
+  })
+}
+
+/** `ratchet keys revoke ID`: the key stops working, everywhere, within seconds. */
+export function revokeKeyCommand(id: string, flags: StoreFlags): Promise<void> {
+  return withStore(flags, 'write', async (store) => {
+    if (await store.keys.revoke(parseInput(KeyId, id, 'The key id'), Date.now())) {
+      process.stdout.write(
+        flags.json ? `${JSON.stringify({ revoked: id })}\n` : `${pc.green('✓')} ${said(id, 80)} no longer works.\n`,
+      )
+      return
+    }
+    throw new InputError({
+      code: 'input/unknown-key',
+      message: `There is no key "${id}".`,
+      hint: '`ratchet keys list` shows the ids; the secret itself is not one.',
+    })
+  })
+}

@@ -1,0 +1,83 @@
+import { resolve } from 'node:path'
+import pc from 'picocolors'
+import type { Removal, TrajectoryFilter } from '../../core/index.ts'
+import { InputError } from '../../errors/index.ts'
+import { confirmed } from '../confirm.ts'
+import { moment } from '../when.ts'
+import { type StoreFlags, withStore } from '../with-store.ts'
+import { filterOf, type FilterFlags } from './trajectories.ts'
+
+/** `ratchet backup FOLDER`: a copy of the store, while the gateway runs. */
+export function backupCommand(folder: string, flags: StoreFlags): Promise<void> {
+  return withStore(flags, 'read', async (store) => {
+    await store.backup(resolve(folder))
+    process.stdout.write(
+      flags.json
+        ? `${JSON.stringify({ folder: resolve(folder) })}\n`
+        : `${pc.green('✓')} Copied to ${folder}. It is a store of its own: ratchet trajectories --store ${folder}\n`,
+    )
+  })
+}
+
+interface RemovalFlags extends FilterFlags {
+  readonly yes?: boolean
+}
+
+/** `ratchet prune --before WHEN`: old traffic goes, after its counts were shown. */
+export function pruneCommand(flags: RemovalFlags & { readonly before: string }): Promise<void> {
+  const before = moment(flags.before, Date.now())
+  if (before > Date.now()) {
+    throw new InputError({
+      code: 'input/moment',
+      message: `"${flags.before}" is in the future.`,
+      hint: 'Give a moment in the past: everything that changed last before it goes.',
+    })
+  }
+  return remove(
+    flags,
+    { ...filterOf(flags, Date.now()), before },
+    `that changed last before ${new Date(before).toISOString()}`,
+  )
+}
+
+/** `ratchet erase --subject NAME`: a person's data goes, and what cannot be undone is told. */
+export function eraseCommand(flags: RemovalFlags & { readonly subject: string }): Promise<void> {
+  return remove(flags, filterOf(flags, Date.now()), `of the subject "${flags.subject}"`)
+}
+
+function remove(flags: RemovalFlags, filter: TrajectoryFilter, which: string): Promise<void> {
+  return withStore(flags, 'write', async (store) => {
+    const planned = await store.trajectories.remove(filter, { dryRun: true })
+    if (!flags.json) process.stdout.write(`${countsOf(planned)} ${which}.\n`)
+    if (planned.trajectories === 0 && planned.signals === 0 && planned.derived === 0) {
+      if (flags.json) process.stdout.write(`${JSON.stringify(planned)}\n`)
+      return
+    }
+    if (!(await confirmed('Remove them? This cannot be undone.', flags.yes))) return
+    const removed = await store.trajectories.remove(filter, { dryRun: false })
+    if (flags.json) process.stdout.write(`${JSON.stringify(removed)}\n`)
+    else process.stdout.write(`${pc.green('✓')} Removed ${countsOf(removed)}.\n${whatStays(removed)}`)
+  })
+}
+
+const plural = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
+
+function countsOf({ trajectories, signals, derived }: Removal): string {
+  return [
+    plural(trajectories, 'trajectory', 'trajectories'),
+    plural(signals, 'signal', 'signals'),
+    plural(derived, 'derived record', 'derived records'),
+  ].join(', ')
+}
+
+function whatStays({ versions }: Removal): string {
+  const lines = [
+    'Not undone: copies that left this store (exports, backups, logs of others) hold what they held.',
+    ...(versions.length === 0
+      ? []
+      : [
+          `Not undone: these versions were learned from it and cannot unlearn: ${versions.join(', ')}. Roll them back, or learn anew without it.`,
+        ]),
+  ]
+  return `${lines.map((line) => `  ${pc.dim(line)}`).join('\n')}\n`
+}

@@ -1,0 +1,52 @@
+import { type RecordedTrajectory, type Store, type Tenant, TrajectoryId } from '../../core/index.ts'
+import { InputError } from '../../errors/index.ts'
+import { readResponseId, trajectoryOfSession } from '../../gateway/index.ts'
+
+/** Trajectories among which the beginning of an id is looked for: the latest. */
+const looked = 10_000
+
+/**
+ * The trajectory that a person means: by its id or the beginning of it, by a session's name, or by the id of one of its
+ * answers; without anything, the latest.
+ * @throws InputError when there is none, or several.
+ */
+export async function findTrajectory(
+  store: Store,
+  name: string | undefined,
+  tenant: Tenant,
+): Promise<RecordedTrajectory> {
+  if (name === undefined) {
+    const [latest] = await store.trajectories.summaries({ limit: 1 })
+    const found = latest ? await store.trajectories.get(latest.id) : null
+    if (found) return found
+    throw new InputError({
+      code: 'input/no-trajectories',
+      message: 'This store has no trajectories yet.',
+      hint: 'Start the gateway with `ratchet serve`, point your agent at it, and let it work.',
+    })
+  }
+  const exact = TrajectoryId.safeParse(name)
+  const candidates = [
+    ...(exact.success ? [exact.data] : []),
+    trajectoryOfSession(tenant, name),
+    ...(readResponseId(name) ? [readResponseId(name)?.trajectory] : []),
+  ]
+  for (const id of candidates) {
+    const found = id === undefined ? null : await store.trajectories.get(id)
+    if (found) return found
+  }
+  const summaries = await store.trajectories.summaries({ limit: looked })
+  const matches = summaries.filter(({ id }) => id.startsWith(name))
+  const [match] = matches
+  const found = match && matches.length === 1 ? await store.trajectories.get(match.id) : null
+  if (found) return found
+  throw new InputError({
+    code: 'input/unknown-trajectory',
+    message:
+      matches.length > 1 ? `${matches.length} trajectories begin with "${name}".` : `There is no trajectory "${name}".`,
+    hint:
+      matches.length > 1
+        ? 'Write more of the id; `ratchet trajectories` lists them.'
+        : 'Give an id, the beginning of one, a session, or the id of an answer; `ratchet trajectories` lists them.',
+  })
+}

@@ -1,0 +1,92 @@
+import pc from 'picocolors'
+import type { NodeId, RecordedTrajectory, Signal, TrajectoryNode } from '../../core/index.ts'
+import { headLines, type LineOptions, nodeLines, signalLine } from './lines.ts'
+
+/** Deeper nesting of branches is drawn without more indentation. */
+const deepest = 24
+
+/**
+ * A trajectory as a person reads it in a terminal: a conversation runs down the page, and branches are indented where they
+ * part. Then the signals about the whole, and the reward with its parts.
+ * @param signals about it, those that nobody said and were derived included.
+ */
+export function trajectoryTree(
+  { trajectory, reward }: Pick<RecordedTrajectory, 'trajectory' | 'reward'>,
+  signals: readonly Signal[],
+  options: LineOptions & { readonly now: number },
+): string {
+  const { nodes, steps, decisions, startedAt } = trajectory
+  const known = new Set(nodes.map(({ id }) => id))
+  const children = groupBy(nodes, ({ parent }) => (parent !== null && known.has(parent) ? parent : null))
+  const about = groupBy(signals, ({ node }) => (node !== null && known.has(node) ? node : null))
+  const stepOf = new Map(steps.map((step) => [step.action, step]))
+  const decided = groupBy(decisions, ({ output }) => output)
+  const lines = [...headLines(trajectory, options.now), '']
+
+  const draw = (node: TrajectoryNode, indent: string, marker: string) => {
+    const facts = {
+      step: stepOf.get(node.id),
+      decisions: decided.get(node.id) ?? [],
+      signals: about.get(node.id) ?? [],
+    }
+    const [first = '', ...rest] = nodeLines(node, facts, startedAt, options)
+    lines.push(`${indent}${marker}${first}`, ...rest.map((line) => `${indent}  ${line}`))
+  }
+  // A stack, not recursion: a conversation may be thousands of turns long.
+  const open = branchesUnder(children, null, '').toReversed()
+  for (let at = open.pop(); at; at = open.pop()) {
+    draw(at.node, at.indent, at.marker)
+    open.push(...branchesUnder(children, at.node.id, at.under).toReversed())
+  }
+
+  const whole = about.get(null) ?? []
+  if (whole.length > 0) lines.push('', ...whole.map((signal) => signalLine(signal, startedAt)))
+  lines.push('', rewardLine(reward))
+  return `${lines.join('\n')}\n`
+}
+
+interface Drawn {
+  readonly node: TrajectoryNode
+  readonly indent: string
+  readonly marker: string
+  /** Where its own children are drawn. */
+  readonly under: string
+}
+
+function branchesUnder(
+  children: ReadonlyMap<NodeId | null, readonly TrajectoryNode[]>,
+  parent: NodeId | null,
+  indent: string,
+): Drawn[] {
+  const siblings = children.get(parent) ?? []
+  if (siblings.length < 2) return siblings.map((node) => ({ node, indent, marker: '', under: indent }))
+  const deep = indent.length >= deepest * 3
+  return siblings.map((node, i) => {
+    const last = i === siblings.length - 1
+    return { node, indent, marker: last ? '└─ ' : '├─ ', under: deep ? indent : `${indent}${last ? '   ' : '│  '}` }
+  })
+}
+
+function rewardLine(reward: RecordedTrajectory['reward']): string {
+  const parts = Object.entries(reward.parts).map(([name, value]) => `${name} ${value ?? 'missing'}`)
+  const detail = parts.length > 0 ? pc.dim(`  (${parts.join(', ')})`) : ''
+  switch (reward.status) {
+    case 'scored':
+      return `reward ${pc.bold(String(Number(reward.value.toPrecision(4))))}${detail}`
+    case 'vetoed':
+      return `reward ${pc.red(`${reward.value}, vetoed by ${reward.guard}: ${reward.reason}`)}${detail}`
+    case 'missing':
+      return `reward ${pc.dim(`missing: ${reward.reason}`)}${detail}`
+  }
+}
+
+function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, T[]> {
+  const groups = new Map<K, T[]>()
+  for (const item of items) {
+    const key = keyOf(item)
+    const group = groups.get(key)
+    if (group) group.push(item)
+    else groups.set(key, [item])
+  }
+  return groups
+}
