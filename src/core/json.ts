@@ -22,5 +22,8 @@ function isPlain(value: object): boolean {
   return prototype === Object.prototype || prototype === null
 }
 
-/** Accepts exactly what survives a round trip through JSON text, and returns it as it is. At most 256 levels deep. */
-export const Json: z.ZodType<Json> = z.custom<Json>((value) => isJson(value), 'not a JSON value')
+/**
+ * Accepts exactly what survives a round trip through JSON text, and returns it as it is. At most 256 levels deep. Built on
+ * `unknown`, which schema documents (OpenAPI) know as "anything"; a custom type they refuse.
+ */
+export const Json = z.unknown().refine((value) => isJson(value), 'not a JSON value') as z.ZodType<Json>
