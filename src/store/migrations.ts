@@ -172,12 +172,16 @@ export const migrations: readonly Migration[] = [
         .updateTable('trajectories')
         .set('updated_at', (eb) => eb.ref('started_at'))
         .execute()
-      await schema
-        .createIndex('trajectories_of_tenant')
-        .on('trajectories')
-        .columns(['tenant', 'origin', 'updated_at'])
-        .execute()
-      await schema.createIndex('trajectories_of_subject').on('trajectories').columns(['subject', 'tenant']).execute()
+      await schema.createIndex('trajectories_of_tenant').on('trajectories').columns(['tenant', 'updated_at']).execute()
+      await schema.createIndex('trajectories_by_change').on('trajectories').column('updated_at').execute()
+      for (const name of ['session', 'subject']) {
+        await schema
+          .createIndex(`trajectories_of_${name}`)
+          .on('trajectories')
+          .columns([name, 'tenant'])
+          .where(name, 'is not', null)
+          .execute()
+      }
 
       await schema
         .createTable('trajectory_parts')
@@ -238,10 +242,12 @@ export const migrations: readonly Migration[] = [
         .addColumn('tenant', 'text', (c) => c.notNull())
         .addColumn('name', 'text', (c) => c.notNull())
         .addColumn('secret_hash', 'text', (c) => c.notNull())
+        .addColumn('session', 'text')
         .addColumn('settings', 'text', (c) => c.notNull())
         .addColumn('created_at', 'bigint', (c) => c.notNull())
         .addColumn('revoked_at', 'bigint')
         .execute()
+      await schema.createIndex('keys_of_session').on('api_keys').columns(['session', 'sequence']).execute()
 
       // Nothing wrote signals before the gateway: their key becomes the tenant's own, and they say who reports.
       await schema.dropTable('signals').execute()
@@ -259,7 +265,11 @@ export const migrations: readonly Migration[] = [
         .addColumn('received_at', 'bigint', (c) => c.notNull())
         .addPrimaryKeyConstraint('signals_key', ['tenant', 'key'])
         .execute()
-      await schema.createIndex('signals_of_trajectory').on('signals').columns(['trajectory', 'at']).execute()
+      await schema
+        .createIndex('signals_of_trajectory')
+        .on('signals')
+        .columns(['trajectory', 'tenant', 'reporter'])
+        .execute()
       await schema
         .createIndex('signals_of_reporter')
         .on('signals')

@@ -75,6 +75,7 @@ export interface Tables {
     tenant: string
     name: string
     secret_hash: string
+    session: string | null
     /** The rest of the record, as JSON. */
     settings: string
     created_at: number
