@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { type ErrorDetails, RatchetError } from '../errors/index.ts'
 
 /** What a client is told in the OpenAI API's error shape. */
@@ -30,4 +31,62 @@ export class GatewayError extends RatchetError {
     this.param = details.param ?? null
     this.retryAfterSeconds = details.retryAfterSeconds ?? null
   }
+}
+
+/** The OpenAI API's error body: what every refusal of the gateway looks like, on every route. */
+export const ErrorBody = z.object({
+  error: z.object({
+    /** What happened, and what to do. */
+    message: z.string(),
+    type: z.string(),
+    /** The part of the request that is wrong, as a path. */
+    param: z.string().nullable(),
+    /** Stable and machine-readable, `room/kind`. */
+    code: z.string().nullable(),
+  }),
+})
+export type ErrorBody = z.infer<typeof ErrorBody>
+
+/** What a client reads of an error. */
+export function errorBody({ message, hint, type, param, code }: GatewayError): ErrorBody {
+  return { error: { message: `${message} ${hint}`, type, param, code } }
+}
+
+/** The first thing that is wrong, as deep as it is known: of a union, the kind that was probably meant. */
+function deepestIssue(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): { path: string; problem: string } {
+  const path = [...base, ...issue.path]
+  if (issue.code === 'invalid_union') {
+    const meant = issue.errors
+      .map(([first]) => first)
+      .filter((first) => first !== undefined)
+      .toSorted((a, b) => b.path.length - a.path.length)
+      .find((first) => first.path.length > 0 || first.code !== 'invalid_type')
+    if (meant) return deepestIssue(meant, path)
+  }
+  // Names and values in it are the client's, of any length.
+  return { path: path.map(String).join('.').slice(0, 200), problem: issue.message.slice(0, 500) }
+}
+
+/**
+ * Refuses a request part that its schema refuses; the `defaultHook` of every route app.
+ * @throws GatewayError 400 that names the part.
+ */
+export function refuseInvalid(
+  result: { readonly target: string } & (
+    | { readonly success: true }
+    | { readonly success: false; readonly error: z.core.$ZodError }
+  ),
+): void {
+  if (result.success) return
+  const [first] = result.error.issues
+  const { path, problem } = first ? deepestIssue(first, []) : { path: '', problem: 'it does not fit' }
+  const where = result.target === 'json' ? 'body' : result.target
+  throw new GatewayError({
+    status: 400,
+    type: 'invalid_request_error',
+    code: 'gateway/invalid-request',
+    message: `The request's ${where} is not valid${path ? ` at ${path}` : ''}: ${problem.replace(/\.$/, '')}.`,
+    hint: 'Nothing was done: correct it and send it again. GET /openapi.json describes every request.',
+    ...(path && { param: path }),
+  })
 }

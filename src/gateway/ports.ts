@@ -37,6 +37,8 @@ export interface Caller {
   readonly subject: Name | null
   readonly train: boolean
   readonly limits: KeyLimits
+  /** For the key of a session, the key that made it: its limits hold for all its sessions together. */
+  readonly parent?: { readonly key: KeyId; readonly limits: KeyLimits }
   /** The client's own `Authorization`, to pass on to an upstream that has no key of ours; never stored, never logged. */
   readonly authorization: string | null
 }
@@ -161,6 +163,11 @@ export interface CallTelemetry {
     readonly failure: EpisodeFailure | null
     /** `null` where nothing was to be recorded. */
     readonly committed: Committed | null
+    /** How long the commit took; absent where there was none. */
+    readonly commitMs?: number
+    /** What the episode turned out to be, and the id on the answer, where they were not known when the call began. */
+    readonly trajectory?: TrajectoryId
+    readonly responseId?: string
   }): void
 }
 
@@ -172,6 +179,8 @@ export interface Telemetry {
     readonly stream: boolean
     readonly caller: Caller
     readonly trajectory: TrajectoryId | null
+    /** The request's headers: `traceparent` in them makes the call part of the client's trace. */
+    readonly headers?: Headers
   }): CallTelemetry
   /** Signals taken in, by outcome. */
   signals(outcomes: Readonly<Record<string, number>>): void
