@@ -1,0 +1,5 @@
+export { type AskedEnv, asking } from './asking.ts'
+export { type DoorkeeperOptions, doorkeeper, type KeyDoorkeeper, openKey } from './doorkeeper.ts'
+export { assertMayServe, isLoopback } from './loopback.ts'
+export { bodyTooLarge, notForSessions } from './refusals.ts'
+export { mentionsToken, type NewKeyOptions, newKey, parseToken } from './token.ts'
