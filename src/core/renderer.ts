@@ -1,4 +1,18 @@
-import type { AssistantMessage, Message, ToolDefinition } from './message.ts'
+import type { AssistantMessage, Message, ToolCall, ToolDefinition } from './message.ts'
+
+/** What of a turn has become certain: its next text, and the next of its calls that are complete. */
+export interface TurnDelta {
+  readonly content: string
+  readonly toolCalls: readonly ToolCall[]
+}
+
+/** Reads one turn of the policy as it is sampled. */
+export interface TurnReader {
+  /** Takes the next tokens. What it tells stays true whatever follows: together, a beginning of what `end` returns. */
+  push(tokens: readonly number[]): TurnDelta
+  /** The turn as far as it came; called once. Never throws on model output. */
+  end(): AssistantMessage
+}
 
 /**
  * The Renderer port: messages to tokens for one model family, and sampled tokens back to a message.
@@ -17,7 +31,14 @@ export interface Renderer {
   extend(next: readonly Message[], sampledStop: boolean): readonly number[]
   /** Reads what the policy sampled. Never throws on model output: calls that cannot be read are `malformedCalls`. */
   parse(tokens: readonly number[], tools: readonly ToolDefinition[]): AssistantMessage
+  /**
+   * Begins to read a turn that is being sampled. Without `stop` its end says what {@link Renderer.parse} says.
+   * @param stop the text of the turn ends before the first of these that it completes, as if nothing came after.
+   */
+  read(tools: readonly ToolDefinition[], stop: readonly string[]): TurnReader
   /** Tokens of an assistant turn as the policy would have had to sample it, its stop included: for demonstrations. */
   renderAssistant(message: AssistantMessage, tools: readonly ToolDefinition[]): readonly number[]
   decode(tokens: readonly number[]): string
+  /** The bytes that a token adds to the text, in UTF-8: of some tokens, a part of a character. */
+  bytes(token: number): Uint8Array
 }

@@ -9,6 +9,7 @@ import {
   type SampleRequest,
   type Sampler,
   seedOf,
+  type TurnReader,
   VersionId,
 } from '../../src/core/index.ts'
 import { present } from '../../src/errors/index.ts'
@@ -87,6 +88,17 @@ class WordRenderer implements Renderer {
     }
   }
 
+  read(): TurnReader {
+    const all: number[] = []
+    return {
+      push(tokens) {
+        all.push(...tokens)
+        return { content: '', toolCalls: [] }
+      },
+      end: () => this.parse(all),
+    }
+  }
+
   renderAssistant({ content, toolCalls = [] }: AssistantMessage): readonly number[] {
     const calls = toolCalls.map((call) => `!${call.name} ${JSON.stringify(call.arguments)}`)
     return [...this.#words.encode([...(content ? [content] : []), ...calls].join('\n')), END]
@@ -94,6 +106,10 @@ class WordRenderer implements Renderer {
 
   decode(tokens: readonly number[]): string {
     return this.#words.decode(tokens)
+  }
+
+  bytes(token: number): Uint8Array {
+    return new TextEncoder().encode(this.#words.decode([token]))
   }
 
   #turn(message: Message): readonly number[] {

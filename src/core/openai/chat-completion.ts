@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { MalformedCall } from '../message.ts'
 import { WireToolCall } from './chat-request.ts'
 
 /**
@@ -19,6 +20,10 @@ export type WireLogprobs = z.infer<typeof WireLogprobs>
 export const EngineFacts = z.looseObject({
   /** Log-probabilities under the distribution that the tokens were drawn from, beside those of `logprobs`. */
   behaviour_logprobs: z.array(z.number()).nullish(),
+  /** Calls that the policy wrote and nobody can read: their text is in the content too. On a stream's last chunk. */
+  malformed_calls: z.array(MalformedCall).nullish(),
+  /** Whether the policy closed its own turn: {@link ChatHistory}'s `closedTurn`. On a stream's last chunk. */
+  closed_turn: z.boolean().nullish(),
 })
 
 export const WireUsage = z.looseObject({

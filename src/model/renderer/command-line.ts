@@ -1,5 +1,5 @@
 import type { AssistantMessage, Json, ToolCall, ToolDefinition } from '../../core/index.ts'
-import { type Dialect, turn, unknownTool } from './dialect.ts'
+import { type Dialect, turn, unknownTool, untilTheEnd } from './dialect.ts'
 import { UnrenderableMessageError } from './unrenderable-message-error.ts'
 
 /**
@@ -18,6 +18,8 @@ export const commandLine: Dialect & { write(message: AssistantMessage, tools?: r
     const call = readLine(line.trim(), rest, tools)
     return typeof call === 'string' ? turn('', [], [{ text, problem: call }]) : turn('', [call])
   },
+
+  reader: () => untilTheEnd,
 
   write(message, tools = []) {
     const { content, toolCalls = [], malformedCalls = [] } = message

@@ -1,7 +1,8 @@
-import type { AssistantMessage, Message, Renderer, ToolDefinition } from '../../core/index.ts'
+import type { AssistantMessage, Message, Renderer, ToolDefinition, TurnReader } from '../../core/index.ts'
 import type { Tokenizer } from '../embedded/load/tokenizer.ts'
 import { commandLine } from './command-line.ts'
-import { turn } from './dialect.ts'
+import { turn, untilTheEnd } from './dialect.ts'
+import { TextBefore } from './text-before.ts'
 
 /**
  * The compact form: a conversation as a terminal session. The policy writes one line after each `>`, in the
@@ -41,7 +42,25 @@ export class CompactRenderer implements Renderer {
   }
 
   parse(tokens: readonly number[], tools: readonly ToolDefinition[]): AssistantMessage {
-    const text = this.decode(tokens)
+    return this.#parse(tokens, this.decode(tokens), tools)
+  }
+
+  /** A special token makes the whole line malformed, so that nothing is certain before its end. */
+  read(tools: readonly ToolDefinition[], stop: readonly string[]): TurnReader {
+    const all: number[] = []
+    return {
+      push: (tokens) => {
+        all.push(...tokens)
+        return untilTheEnd.push('')
+      },
+      end: () => {
+        const before = new TextBefore(stop)
+        return this.#parse(all, before.push(this.decode(all)) + before.end(), tools)
+      },
+    }
+  }
+
+  #parse(tokens: readonly number[], text: string, tools: readonly ToolDefinition[]): AssistantMessage {
     const special = [...this.#tokenizer.specialTokens].find(([, id]) => tokens.includes(id))
     if (special === undefined) return commandLine.read(text, tools)
     return turn('', [], [{ text, problem: `The line holds the special token ${special[0]}.` }])
@@ -54,6 +73,10 @@ export class CompactRenderer implements Renderer {
 
   decode(tokens: readonly number[]): string {
     return this.#tokenizer.decode(tokens)
+  }
+
+  bytes(token: number): Uint8Array {
+    return this.#tokenizer.bytes(token)
   }
 
   /** The messages, and the prompt after them. Text between two turns of the policy is encoded in one piece. */

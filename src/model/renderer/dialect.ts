@@ -1,4 +1,4 @@
-import type { AssistantMessage, MalformedCall, ToolCall, ToolDefinition } from '../../core/index.ts'
+import type { AssistantMessage, MalformedCall, ToolCall, ToolDefinition, TurnDelta } from '../../core/index.ts'
 
 /** A named way of writing tool calls as text. */
 export interface Dialect {
@@ -8,7 +8,18 @@ export interface Dialect {
    * `malformedCall` with the reason.
    */
   read(text: string, tools: readonly ToolDefinition[]): AssistantMessage
+  /** Begins to read a turn as it comes. What it tells is a beginning of what {@link Dialect.read} says of the whole. */
+  reader(tools: readonly ToolDefinition[]): DialectReader
 }
+
+/** Reads one turn piece by piece. */
+export interface DialectReader {
+  /** What the text so far makes certain, beyond what was told before. */
+  push(text: string): TurnDelta
+}
+
+/** For dialects in which the end of a turn decides what its beginning is. */
+export const untilTheEnd: DialectReader = { push: () => ({ content: '', toolCalls: [] }) }
 
 /** A turn's message; lists that are empty are left out. */
 export function turn(

@@ -1,11 +1,7 @@
-import { z } from 'zod'
-import { Json, type MalformedCall, type ToolCall, type ToolDefinition } from '../../core/index.ts'
-import { type Dialect, turn, unknownTool } from './dialect.ts'
-
-const opening = '<tool_call>'
-const closing = '</tool_call>'
-
-const Call = z.strictObject({ name: z.string().min(1), arguments: z.record(z.string(), Json) })
+import type { MalformedCall, ToolCall } from '../../core/index.ts'
+import { type Dialect, turn } from './dialect.ts'
+import { closing, opening, parseJson, readBlock } from './hermes-call.ts'
+import { HermesReader } from './hermes-reader.ts'
 
 /**
  * Calls as JSON between tags, after any text: `<tool_call>\n{"name": …, "arguments": {…}}\n</tool_call>`. Spoken by
@@ -28,6 +24,7 @@ export const hermes: Dialect = {
     }
     return turn(text.slice(0, start).replace(/\n$/, ''), calls, malformed)
   },
+  reader: (tools) => new HermesReader(tools),
 }
 
 /**
@@ -45,25 +42,4 @@ function takeBlock(text: string): string {
 function untilNext(text: string, from: number): string {
   const next = text.indexOf(opening, from)
   return next < 0 ? text : text.slice(0, next)
-}
-
-function readBlock(text: string, tools: readonly ToolDefinition[]): ToolCall | MalformedCall {
-  const problem = (why: string): MalformedCall => ({ text, problem: why })
-  if (!text.startsWith(opening)) return problem('There is text after a tool call.')
-  if (!text.endsWith(closing)) return problem('The tool call is not closed.')
-  const json = parseJson(text.slice(opening.length, -closing.length))
-  if (json === undefined) return problem('The tool call is not JSON.')
-  const call = Call.safeParse(json)
-  if (!call.success) return problem('The tool call is not of the form {"name": string, "arguments": object}.')
-  if (!tools.some(({ name }) => name === call.data.name)) return problem(unknownTool(call.data.name, tools))
-  return call.data
-}
-
-/** The value of a JSON text; undefined when it is not JSON. */
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -84,6 +84,40 @@ describe('TemplateRenderer', () => {
     expect(malformedCalls).toEqual([{ text, problem: expect.stringMatching(problem) as string }])
   })
 
+  it('tells text as it comes, and each call when it is complete', () => {
+    const reader = renderer.read(searchTools, [])
+    const told = [
+      'So 1 <',
+      ' 2:\n',
+      '\n<tool',
+      '_call>{"name": "search", "arguments": {"query": "</tool_call>',
+      '"}}</tool_call',
+    ]
+      .concat('> and <tool_call>{', '"name": "open", "arguments": {"name": "é"}}</tool_call>\n<tool_call>{')
+      .map((text) => reader.push(tokenizer.encode(text)))
+    expect(told.map(({ content }) => content)).toEqual(['So 1 ', '< 2:', '\n', '', '', '', ''])
+    expect(told.map(({ toolCalls }) => toolCalls)).toEqual([
+      [],
+      [],
+      [],
+      [],
+      [],
+      [{ name: 'search', arguments: { query: '</tool_call>' } }],
+      [{ name: 'open', arguments: { name: 'é' } }],
+    ])
+    expect(reader.end().malformedCalls).toHaveLength(2)
+  })
+
+  it('tells a character when all its bytes have come, and the text before a stop token', () => {
+    const reader = renderer.read([], [])
+    const [first, ...rest] = tokenizer.encode('😀')
+    expect(rest.length).toBeGreaterThan(0)
+    expect(reader.push([first as number]).content).toBe('')
+    expect(reader.push(rest).content).toBe('😀')
+    expect(reader.push([2]).content).toBe('')
+    expect(reader.end().content).toBe('😀')
+  })
+
   it('keeps good calls beside malformed ones', () => {
     const good = '<tool_call>{"name": "search", "arguments": {"query": "a"}}</tool_call>'
     const { content, toolCalls, malformedCalls } = renderer.parse(

@@ -1,9 +1,10 @@
 import { Template } from '@huggingface/jinja'
-import type { AssistantMessage, Json, Message, Renderer, ToolDefinition } from '../../core/index.ts'
+import type { AssistantMessage, Json, Message, Renderer, ToolDefinition, TurnReader } from '../../core/index.ts'
 import type { LoadedModel } from '../embedded/load/loaded-model.ts'
 import type { Tokenizer } from '../embedded/load/tokenizer.ts'
 import type { Dialect } from './dialect.ts'
 import { hermes } from './hermes.ts'
+import { TextTurnReader } from './text-turn-reader.ts'
 import { UnusableTemplateError } from './unusable-template-error.ts'
 
 /**
@@ -49,6 +50,11 @@ export class TemplateRenderer implements Renderer {
     return this.#dialect.read(this.decode(stopped ? tokens.slice(0, -1) : tokens), tools)
   }
 
+  read(tools: readonly ToolDefinition[], stop: readonly string[]): TurnReader {
+    const bytes = (token: number) => this.bytes(token)
+    return new TextTurnReader({ dialect: this.#dialect, tools, stop, stopTokens: this.stop.tokens, bytes })
+  }
+
   renderAssistant(message: AssistantMessage, _tools: readonly ToolDefinition[]): readonly number[] {
     const prompt = this.#render([question], [], true)
     const added = appended(prompt, this.#render([question, message], [], false))
@@ -57,6 +63,10 @@ export class TemplateRenderer implements Renderer {
 
   decode(tokens: readonly number[]): string {
     return this.#tokenizer.decode(tokens)
+  }
+
+  bytes(token: number): Uint8Array {
+    return this.#tokenizer.bytes(token)
   }
 
   #render(messages: readonly Message[], tools: readonly ToolDefinition[], prompt: boolean): string {

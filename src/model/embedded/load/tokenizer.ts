@@ -19,6 +19,8 @@ export interface Tokenizer {
   escapeSpecials(text: string): string
   /** The ids' text, special tokens by their spelling. Bytes that are not UTF-8, for example half a character, become U+FFFD. */
   decode(ids: readonly number[]): string
+  /** The bytes that an id stands for; those of U+FFFD where the vocabulary has no such id. */
+  bytes(id: number): Uint8Array
   /** The id of a special token, or null when the vocabulary has none of that spelling. */
   specialTokenId(spelling: string): number | null
   /** Every id whose text contains `character`, one of ASCII's. */
@@ -95,7 +97,11 @@ class ByteLevelTokenizer implements Tokenizer {
   }
 
   decode(ids: readonly number[]): string {
-    return utf8.decode(Buffer.concat(ids.map((token) => this.#bytes[token] ?? replacementCharacter)))
+    return utf8.decode(Buffer.concat(ids.map((token) => this.bytes(token))))
+  }
+
+  bytes(token: number): Uint8Array {
+    return this.#bytes[token] ?? replacementCharacter
   }
 
   specialTokenId(spelling: string): number | null {
