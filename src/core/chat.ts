@@ -62,8 +62,11 @@ export interface ChatUpstream {
   readonly tellsTokens: boolean
   /** @throws UpstreamFailure */
   models(call: Pick<ChatCall, 'authorization' | 'signal'>): Promise<readonly ServedModel[]>
-  /** What decides when it answers for `model`: recorded as a Version of the Parameter `model`. */
-  weights(model: string): z.infer<typeof WeightsValue>
+  /**
+   * What decides when it answers for `model`: recorded as a Version of the Parameter `model`.
+   * @param upstream the `upstream` of a reply: where several stand behind this one, the one that answered.
+   */
+  weights(model: string, upstream?: string): z.infer<typeof WeightsValue>
   /**
    * Whether it streams is the request's own `stream`.
    * @throws UpstreamFailure before the first byte of the answer.
