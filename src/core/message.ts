@@ -56,7 +56,8 @@ export type AssistantMessage = Extract<Message, { role: 'assistant' }>
 
 /** A tool as the policy sees it. */
 export const ToolDefinition = z.strictObject({
-  name: z.string().regex(/^[A-Za-z_][\w-]{0,63}$/),
+  /** What clients may call a tool: stores must be able to hold it. Some servers' names have dots or begin with a digit. */
+  name: z.string().regex(/^[A-Za-z0-9_][\w.-]{0,63}$/),
   description: z.string(),
   /** JSON Schema of the arguments object. */
   parameters: z.record(z.string(), Json),
