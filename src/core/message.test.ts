@@ -26,6 +26,6 @@ describe('Message', () => {
   })
 })
 
-it.each(['', '1st', 'a b', 'a\nb', 'x'.repeat(65)])('a tool cannot be called %j', (name) => {
+it.each(['', '.st', '-st', 'a b', 'a\nb', 'x'.repeat(65)])('a tool cannot be called %j', (name) => {
   expect(ToolDefinition.safeParse({ name, description: '', parameters: {} }).success).toBe(false)
 })
