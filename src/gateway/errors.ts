@@ -43,14 +43,11 @@ export const ErrorBody = z.object({
     param: z.string().nullable(),
     /** Stable and machine-readable, `room/kind`. */
     code: z.string().nullable(),
+    /** What to do, apart from the message that has it too. */
+    hint: z.string().optional(),
   }),
 })
 export type ErrorBody = z.infer<typeof ErrorBody>
-
-/** What a client reads of an error. */
-export function errorBody({ message, hint, type, param, code }: GatewayError): ErrorBody {
-  return { error: { message: `${message} ${hint}`, type, param, code } }
-}
 
 /** The first thing that is wrong, as deep as it is known: of a union, the kind that was probably meant. */
 function deepestIssue(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): { path: string; problem: string } {

@@ -1,0 +1,82 @@
+/** Bytes that may wait for a slow reader before its answer waits, too. */
+const buffered = 64 * 1024
+
+/**
+ * The sending end of a response that is written as it comes. What a reader has not taken yet is bounded: {@link write}
+ * says when to wait, and a reader that takes nothing for too long is given up.
+ */
+export class EventSink {
+  readonly readable: ReadableStream<Uint8Array>
+  #controller: ReadableStreamDefaultController<Uint8Array> | null = null
+  #hasRoom: (() => void) | null = null
+  #open = true
+  readonly #patienceMs: number
+  readonly #gaveUp: (why: 'client-gone' | 'slow-reader') => void
+  readonly #sever: (() => void) | null
+
+  /**
+   * @param patienceMs how long a reader may take nothing.
+   * @param gaveUp told once, when nobody reads any more.
+   * @param sever cuts the connection to a reader that is given up; without it, the stream fails.
+   */
+  constructor(
+    patienceMs: number,
+    gaveUp: (why: 'client-gone' | 'slow-reader') => void,
+    sever: (() => void) | null = null,
+  ) {
+    this.#patienceMs = patienceMs
+    this.#sever = sever
+    this.#gaveUp = gaveUp
+    this.readable = new ReadableStream<Uint8Array>(
+      {
+        start: (controller) => {
+          this.#controller = controller
+        },
+        pull: () => this.wake(),
+        cancel: () => this.#giveUp('client-gone'),
+      },
+      new ByteLengthQueuingStrategy({ highWaterMark: buffered }),
+    )
+  }
+
+  /** Sends text, unless nobody reads. @returns what to wait for before the next; `null` when there is room at once. */
+  write(text: string): Promise<void> | null {
+    if (!this.#open || this.#controller === null || text === '') return null
+    this.#controller.enqueue(Buffer.from(text))
+    return (this.#controller.desiredSize ?? 1) > 0 ? null : this.#room()
+  }
+
+  /** Ends the wait for room: there is some, or nothing will be sent any more. */
+  wake(): void {
+    this.#hasRoom?.()
+  }
+
+  /** Nothing more comes. */
+  end(): void {
+    if (!this.#open) return
+    this.#open = false
+    this.#controller?.close()
+  }
+
+  #room(): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        if (this.#sever === null) this.#controller?.error(new Error('The reader took nothing for too long.'))
+        else this.#sever()
+        this.#giveUp('slow-reader')
+      }, this.#patienceMs)
+      this.#hasRoom = () => {
+        this.#hasRoom = null
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  #giveUp(why: 'client-gone' | 'slow-reader'): void {
+    if (!this.#open) return
+    this.#open = false
+    this.#gaveUp(why)
+    this.wake()
+  }
+}
