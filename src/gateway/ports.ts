@@ -71,6 +71,8 @@ export interface AnsweredChoice {
   readonly logprobs: readonly number[] | null
   /** `null` when it is not known under which distribution the tokens were drawn. */
   readonly behaviourLogprobs: readonly number[] | null
+  /** Whether the policy closed its own turn; absent when the upstream does not tell (the embedded engine does). */
+  readonly closedTurn?: boolean
 }
 
 /** Everything that one call brought, so far or in full. */
