@@ -1,6 +1,8 @@
+export { BackupCheckError, BackupFolderError, NoBackupError } from './backup-errors.ts'
 export { CorruptBlobError, MissingBlobError } from './blob-errors.ts'
 export { CorruptRecordError } from './corrupt-record-error.ts'
 export { CorruptStoreError } from './corrupt-store-error.ts'
+export { CrashedStoreError } from './crashed-store-error.ts'
 export { DiskFullError } from './disk-full-error.ts'
 export { LockedStoreError, type Writer } from './locked-store-error.ts'
 export { MissingStoreError } from './missing-store-error.ts'
