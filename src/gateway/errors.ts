@@ -3,7 +3,7 @@ import { type ErrorDetails, RatchetError } from '../errors/index.ts'
 
 /** What a client is told in the OpenAI API's error shape. */
 export interface GatewayErrorDetails extends ErrorDetails {
-  readonly status: 400 | 401 | 403 | 404 | 409 | 413 | 415 | 422 | 429 | 500 | 502 | 503 | 504
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 415 | 422 | 429 | 500 | 502 | 503 | 504
   /** The OpenAI API's `type`: what SDKs and their users look at. */
   readonly type:
     | 'invalid_request_error'

@@ -1,36 +1,43 @@
 import type { MiddlewareHandler } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import type { Scope } from '../../core/index.ts'
+import type { BodySpace } from '../http/body-room.ts'
+import { readJson } from '../http/body.ts'
 import type { Caller, Doorkeeper } from '../ports.ts'
-import { bodyTooLarge } from './refusals.ts'
 
 /** What a route behind {@link asking} finds in its context. */
 export interface AskedEnv {
   Variables: { caller: Caller }
 }
 
+/** What holds for everybody who asks. */
+export interface AskingOptions {
+  readonly door: Doorkeeper
+  /** The largest body, where the key does not say less. */
+  readonly bodyBytes: number
+  /** What all bodies together may take. */
+  readonly bodies: BodySpace
+}
+
 /**
- * Lets in who may: knows the caller, holds them to their limits while the request lasts, and to the size of its body.
- * For routes whose answer is whole; a stream keeps its place longer than its handler runs.
+ * Lets in who may: knows the caller, holds them to their limits while the request lasts, and reads the JSON that they
+ * post, within bounds. For routes whose answer is whole; a stream keeps its place longer than its handler runs.
  */
-export function asking(door: Doorkeeper, needs: Scope, bodyBytes: number): MiddlewareHandler<AskedEnv> {
+export function asking({ door, bodyBytes, bodies }: AskingOptions, needs: Scope): MiddlewareHandler<AskedEnv> {
   return async (c, next) => {
     const caller = await door.identify(c.req.raw.headers, needs)
     const leave = door.admit(caller)
+    const room = bodies.room()
     try {
       c.set('caller', caller)
-      const maxSize = Math.min(
-        bodyBytes,
-        caller.limits.bodyBytes ?? bodyBytes,
-        caller.parent?.limits.bodyBytes ?? bodyBytes,
-      )
-      return await bodyLimit({
-        maxSize,
-        onError: () => {
-          throw bodyTooLarge(maxSize)
-        },
-      })(c, next)
+      if (c.req.method === 'POST') {
+        const limits = [bodyBytes, caller.limits.bodyBytes, caller.parent?.limits.bodyBytes ?? null]
+        const limit = Math.min(...limits.filter((bytes) => bytes !== null))
+        // Where the validators look for it.
+        c.req.bodyCache.json = Promise.resolve(await readJson(c.req.raw, limit, room))
+      }
+      await next()
     } finally {
+      room.giveBack()
       leave()
     }
   }

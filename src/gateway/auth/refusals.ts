@@ -117,14 +117,3 @@ export function allPlacesTaken(concurrency: number): GatewayError {
     retryAfterSeconds: 1,
   })
 }
-
-/** A body is larger than the gateway, or the key, takes. */
-export function bodyTooLarge(bytes: number): GatewayError {
-  return new GatewayError({
-    status: 413,
-    type: 'invalid_request_error',
-    code: 'gateway/body-too-large',
-    message: `The request's body is larger than ${bytes} bytes.`,
-    hint: 'Send less at once; whoever runs the gateway sets limits.bodyBytes.',
-  })
-}

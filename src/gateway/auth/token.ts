@@ -48,7 +48,7 @@ export interface NewKeyOptions {
   readonly subject?: string | null
   /** False forbids learning from what it sends; true by default. */
   readonly train?: boolean
-  readonly limits?: Partial<KeyLimits>
+  readonly limits?: { readonly [L in keyof KeyLimits]?: KeyLimits[L] | undefined }
   /** Milliseconds since the epoch; `null` or left out: never. */
   readonly expiresAt?: number | null
   /** Milliseconds since the epoch. */
@@ -81,6 +81,11 @@ export function newKey(options: NewKeyOptions): { readonly key: ApiKey; readonly
     revokedAt: null,
   })
   return { key, token: `rk_${id}_${secret}` }
+}
+
+/** A name for a session whose client has none. */
+export function newSessionName(): string {
+  return `session-${draw(20)}`
 }
 
 /**

@@ -1,0 +1,3 @@
+export { type KeyRoutesOptions, keyRoutes } from './key-routes.ts'
+export { type SessionRoutesOptions, sessionRoutes } from './session-routes.ts'
+export { type SubjectRoutesOptions, subjectRoutes } from './subject-routes.ts'

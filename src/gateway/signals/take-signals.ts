@@ -1,0 +1,80 @@
+import { type Clock, ClientName, Json, type Signal, type SignalRepository } from '../../core/index.ts'
+import { notForSessions } from '../auth/index.ts'
+import { GatewayError } from '../errors.ts'
+import type { Caller } from '../ports.ts'
+import type { SignalInput } from './signal-input.ts'
+import { keyOfClient, keyOfMoment, LastSaid, type UnkeyedSignal } from './signal-key.ts'
+import { targetOf } from './target.ts'
+
+/** How far a client's clock may be ahead of ours. */
+const skewMs = 5 * 60_000
+
+/** What turns reports into signals. */
+export interface SignalIntake {
+  readonly signals: Pick<SignalRepository, 'of'>
+  readonly clock: Clock
+  /** Takes out what must not be written, before anything is made of it. */
+  readonly redact: (value: Json) => Json
+}
+
+/**
+ * The signals that a client's reports are, each with the key by which it is known again.
+ * @throws GatewayError 400 or 403 when one of them cannot be taken: then none is.
+ */
+export async function signalsFrom(
+  inputs: readonly SignalInput[],
+  caller: Caller,
+  { signals, clock, redact }: SignalIntake,
+): Promise<readonly Signal[]> {
+  const now = clock.now()
+  const reports = inputs.map((input, i) => ({
+    input,
+    signal: unkeyed(input, caller, { now, at: inputs.length > 1 ? `${i}.` : '', redact }),
+  }))
+  const last = new LastSaid(signals)
+  await last.read(reports.filter(({ input }) => isSaying(input)).map(({ signal }) => signal))
+  return reports.map(({ input, signal }) => {
+    const keyed: Signal = { ...signal, key: keyFor(input, signal, caller, last) }
+    last.note(keyed)
+    return keyed
+  })
+}
+
+/** Whether a report is known again only by what it says. */
+const isSaying = ({ idempotencyKey, at }: SignalInput) => idempotencyKey === undefined && at === undefined
+
+function keyFor(input: SignalInput, signal: UnkeyedSignal, { key }: Caller, last: LastSaid): string {
+  if (input.idempotencyKey !== undefined) return keyOfClient(key, input.idempotencyKey)
+  return input.at === undefined ? last.keyOf(signal) : keyOfMoment(signal)
+}
+
+function unkeyed(
+  input: SignalInput,
+  caller: Caller,
+  { now, at, redact }: { readonly now: number; readonly at: string } & Pick<SignalIntake, 'redact'>,
+): UnkeyedSignal {
+  // Who holds a session's key is that session's user: not their backend, and no judge of their own case.
+  if (caller.session !== null && input.source !== 'user') throw notForSessions(`report as "${input.source}"`)
+  if (caller.session !== null && input.user !== undefined) throw notForSessions('report for a user that it names')
+  if (input.at !== undefined && input.at > now + skewMs) throw fromTheFuture(`${at}at`)
+  return {
+    tenant: caller.tenant,
+    ...targetOf(input, caller, at),
+    source: input.source,
+    reporter: ClientName.parse(input.user === undefined ? caller.key : `${caller.key}:${input.user}`),
+    name: input.name,
+    value: redact(Json.parse(input.value)),
+    at: input.at ?? now,
+  }
+}
+
+function fromTheFuture(param: string): GatewayError {
+  return new GatewayError({
+    status: 400,
+    type: 'invalid_request_error',
+    code: 'gateway/signal-from-the-future',
+    message: `The signal's time (${param}) has not come yet.`,
+    hint: 'Give milliseconds since the epoch by a clock that is right, or leave it out: then it is now.',
+    param,
+  })
+}
