@@ -1,0 +1,3 @@
+export { redactObject } from './redact-json.ts'
+export { redactMessage, redactTools } from './redact-message.ts'
+export { type Redacted, type Redaction, redactionOf } from './redaction.ts'

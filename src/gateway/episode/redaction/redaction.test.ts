@@ -1,0 +1,136 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { redactionOf } from './redaction.ts'
+
+const redact = (kind: string, text: string) => redactionOf([kind]).redact(text).value
+
+describe('a built-in kind', () => {
+  it.each([
+    ['email', 'write to jo.smith+bills@mail.example.co.uk, please', 'write to [email], please'],
+    ['email', '<müller@bücher.example>', '<[email]>'],
+    ['email', 'a@b.org and c@d.org', '[email] and [email]'],
+    ['email', 'x@y.com@z.com', '[email]@z.com'],
+    ['phone', 'call +49 (0)30 901820-0 now', 'call [phone] now'],
+    ['phone', '(415) 555-2671 or 415-555-2671 or 1-415-555-2671', '[phone] or [phone] or [phone]'],
+    ['phone', 'ring 030 1234567.', 'ring [phone].'],
+    ['phone', 'tel:+14155552671', 'tel:[phone]'],
+    ['card', 'paid with 4111 1111 1111 1111 in 2024', 'paid with [card] in 2024'],
+    ['card', '378282246310005', '[card]'],
+    ['card', 'no 17 4111-1111-1111-1111', 'no 17 [card]'],
+    ['iban', 'to DE89 3704 0044 0532 0130 00 please', 'to [iban] please'],
+    ['iban', 'GB82WEST12345698765432.', '[iban].'],
+    ['iban', 'nl91 abna 0417 1643 00', '[iban]'],
+    ['ip', 'from 192.168.0.1:8080 to ::1.', 'from [ip]:8080 to [ip].'],
+    ['ip', '2001:db8::8a2e:370:7334', '[ip]'],
+    ['ip', '::ffff:10.1.2.3', '[ip]'],
+    ['secret', 'key sk-proj-abcdefghij1234567890', 'key [secret]'],
+    ['secret', `Authorization: Bearer ${'a1'.repeat(12)}==`, 'Authorization: Bearer [secret]'],
+    ['secret', 'AKIAIOSFODNN7EXAMPLE', '[secret]'],
+    ['secret', 'postgres://app:hunter2@db.example/x', 'postgres://[secret]@db.example/x'],
+    ['secret', `t=eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.SflKxwRJSMeKKF2QT4`, 't=[secret]'],
+    ['secret', 'eyJhbGciOiJIUzI1NiJ9.eyJzd', '[secret]'],
+    [
+      'secret',
+      'a -----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY----- b -----BEGIN PRIVATE KEY-----\nMII',
+      'a [secret] b [secret]',
+    ],
+  ])('%s: %s', (kind, text, expected) => {
+    expect(redact(kind, text)).toBe(expected)
+  })
+
+  it.each([
+    ['email', 'user@localhost, @name, a@b, @'],
+    ['phone', '2024-01-15 10:30:00, 12345678, 1.234.567,89, order 4711-0815, v1.20.300.4000'],
+    ['card', '4111 1111 1111 1112, 1700000000000, 0.4111111111111111, 12345678901234567890'],
+    ['iban', 'DE89 3704 0044 0532 0130 01, ab12cdef, GB82'],
+    ['ip', '1.2.3, 256.1.1.1, std::vec, a::b, 10:30:45, 1.2.3.4.5'],
+    ['secret', 'sk-learn, basic understanding, a bearer of news, https://example.com/@name, risk-abcdefghij1234567'],
+  ])('%s leaves what only looks like one: %s', (kind, text) => {
+    expect(redactionOf([kind]).redact(text)).toEqual({ value: text, changed: false })
+  })
+
+  it.each(['email', 'phone', 'card', 'iban', 'ip', 'secret'])(
+    '%s takes time in proportion to a text, whatever it holds',
+    (kind) => {
+      const redaction = redactionOf([kind])
+      const hostile = [
+        'a',
+        '@',
+        'a@',
+        'a.',
+        '1',
+        '1 ',
+        '1-',
+        ':',
+        'a:',
+        '1.',
+        'eyJ',
+        'eyJa.',
+        '-----BEGIN PRIVATE KEY-----',
+      ]
+      for (const piece of [
+        ...hostile,
+        'Bearer ',
+        'sk-',
+        '://a:',
+        'DE89',
+        '(',
+        '+1',
+        '😀',
+        'sk-a1',
+        '1.1.1.',
+        ' Bearer a',
+      ]) {
+        const text = piece.repeat(300_000 / piece.length)
+        const started = performance.now()
+        redaction.redact(text)
+        expect(performance.now() - started, `${piece} …`).toBeLessThan(1_000)
+      }
+    },
+  )
+
+  it('finds what stands in any text, and nothing after that', () => {
+    const kinds = { email: 'jo@example.org', card: '4111111111111111', iban: 'DE89370400440532013000' }
+    fc.assert(
+      fc.property(fc.constantFrom('email', 'card', 'iban'), fc.string(), fc.string(), (kind, before, after) => {
+        const text = `${before} ${kinds[kind]} ${after}`
+        const once = redact(kind, text)
+        expect(once).toContain(`[${kind}]`)
+        expect(redact(kind, once)).toBe(once)
+      }),
+    )
+  })
+})
+
+describe('rules of one’s own', () => {
+  it('are applied in their order, beside the built-in ones', () => {
+    const redaction = redactionOf([{ name: 'ticket', pattern: 'T-\\d+' }, 'email', { name: 'who', pattern: 'email' }])
+    expect(redaction.redact('T-12 by jo@example.org')).toEqual({ value: '[ticket] by [email]', changed: true })
+  })
+
+  it('know no text beside their matches', () => {
+    const redaction = redactionOf([{ name: 'letter', pattern: '(?<=a)b*' }])
+    expect(redaction.active).toBe(true)
+    expect(redaction.redact('a ab abb')).toEqual({ value: 'a a[letter] a[letter]', changed: true })
+  })
+
+  it.each([
+    ['a bracket that is not closed', { name: 'x', pattern: '(' }, 'gateway/bad-redaction-pattern'],
+    ['a pattern that matches everywhere', { name: 'x', pattern: 'a*' }, 'gateway/bad-redaction-pattern'],
+    ['a pattern of a book’s length', { name: 'x', pattern: 'a'.repeat(5_000) }, 'gateway/bad-redaction-pattern'],
+    ['a kind that there is not', 'emial', 'gateway/unknown-redaction'],
+    ['the name of something else', 'constructor', 'gateway/unknown-redaction'],
+  ])('refuses %s', (_, rule, code) => {
+    expect(() => redactionOf([rule])).toThrow(expect.objectContaining({ code }))
+  })
+
+  it('names the kind that was meant', () => {
+    expect(() => redactionOf(['emial'])).toThrow(expect.objectContaining({ hint: 'Did you mean "email"?' }))
+  })
+})
+
+it('does nothing without rules', () => {
+  const redaction = redactionOf([])
+  expect(redaction.active).toBe(false)
+  expect(redaction.redact('jo@example.org')).toEqual({ value: 'jo@example.org', changed: false })
+})

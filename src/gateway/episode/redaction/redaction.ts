@@ -1,0 +1,104 @@
+import type { z } from 'zod'
+import { nearestName } from '../../../core/index.ts'
+import { InputError } from '../../../errors/index.ts'
+import type { ServeConfig } from '../../config.ts'
+import { email, ip } from './addresses.ts'
+import { type Finder, matches } from './found.ts'
+import { card, iban, phone } from './numbers.ts'
+import { secret } from './secrets.ts'
+
+/** Takes out of texts what must not be written. */
+export interface Redaction {
+  /** False when there are no rules: nothing is looked at. */
+  readonly active: boolean
+  /** Everything that a rule finds is replaced by its name: `[email]`. The same text always becomes the same. */
+  redact(text: string): Redacted<string>
+}
+
+/** Something as it may be written, and whether that is something else than it was. */
+export interface Redacted<T> {
+  readonly value: T
+  readonly changed: boolean
+}
+
+const builtInKinds: Readonly<Record<string, readonly Finder[]>> = {
+  email: [email],
+  phone: [phone],
+  card: [card],
+  iban: [iban],
+  ip,
+  secret,
+}
+
+/** More than a pattern for one kind of text has. */
+const longestPattern = 4_096
+
+interface Rule {
+  readonly name: string
+  readonly finders: readonly Finder[]
+}
+
+/**
+ * Compiles rules: built-in kinds by name, and rules of one's own, applied in their order.
+ * @throws InputError for a kind that there is not, or a pattern that cannot be used.
+ */
+export function redactionOf(rules: z.infer<typeof ServeConfig>['redact']): Redaction {
+  const compiled = rules.map((rule): Rule => {
+    if (typeof rule === 'string') return { name: rule, finders: builtIn(rule) }
+    // The name of a kind as a pattern means the kind, under another name.
+    const kind = Object.hasOwn(builtInKinds, rule.pattern) ? builtInKinds[rule.pattern] : undefined
+    return { name: rule.name, finders: kind ?? [matches(compile(rule.name, rule.pattern))] }
+  })
+  return {
+    active: compiled.length > 0,
+    redact: (text) => {
+      let value = text
+      for (const { name, finders } of compiled) {
+        for (const finder of finders) value = replaced(value, finder, `[${name}]`)
+      }
+      return { value, changed: value !== text }
+    },
+  }
+}
+
+function builtIn(kind: string): readonly Finder[] {
+  const finders = Object.hasOwn(builtInKinds, kind) ? builtInKinds[kind] : undefined
+  if (finders) return finders
+  const kinds = Object.keys(builtInKinds)
+  const nearest = nearestName(kind, kinds)
+  throw new InputError({
+    code: 'gateway/unknown-redaction',
+    message: `There is no built-in kind "${kind.slice(0, 64)}" of text to redact.`,
+    hint: nearest ? `Did you mean "${nearest}"?` : `Known are ${kinds.join(', ')}; a rule of your own has a pattern.`,
+  })
+}
+
+function compile(name: string, source: string): RegExp {
+  const refused = (problem: string, cause?: unknown) =>
+    new InputError({
+      code: 'gateway/bad-redaction-pattern',
+      message: `The pattern of the redaction rule "${name}" cannot be used: ${problem}.`,
+      hint: 'Give a JavaScript regular expression that matches what is to be replaced, and nothing else.',
+      cause,
+    })
+  if (source.length > longestPattern) throw refused(`it is longer than ${longestPattern} characters`)
+  let pattern: RegExp
+  try {
+    pattern = new RegExp(source, 'gu')
+  } catch (error) {
+    throw refused((error as Error).message, error)
+  }
+  if (pattern.test('')) throw refused('it matches where there is nothing, and so everywhere')
+  return pattern
+}
+
+function replaced(text: string, finder: Finder, by: string): string {
+  let result = ''
+  let from = 0
+  for (const { start, end } of finder(text)) {
+    if (start < from) continue
+    result += text.slice(from, start) + by
+    from = end
+  }
+  return from === 0 && result === '' ? text : result + text.slice(from)
+}
