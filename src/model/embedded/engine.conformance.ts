@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AdapterRef, Datum, Loss, ModelService, SampledSequence } from '../../core/index.ts'
+import type { AdapterRef, Datum, Loss, ModelService, SampledChunk, SampledSequence } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 
 /** What the suite needs of an implementation: sampler and trainer over one base model of at least 16 tokens. */
@@ -201,6 +201,44 @@ export function describeEngineConformance(name: string, open: () => Promise<Conf
       })
       expect(stopped?.stopReason).toBe('stop')
       expect(stopped?.tokens).toEqual(tokens.slice(0, tokens.indexOf(stop) + 1))
+    })
+
+    it('tells every token in order, of each continuation, before it returns them', async () => {
+      const told = new Map<number, SampledChunk[]>()
+      const onTokens = (chunk: SampledChunk) => {
+        expect(chunk.tokens.length).toBeGreaterThan(0)
+        told.set(chunk.sample, [...(told.get(chunk.sample) ?? []), chunk])
+      }
+      const params = { maxTokens: 16, temperature: 0.9, seed: 3 }
+      const samples = await engine.sampler.sample({ prompt, adapter: null, samples: 3, params, onTokens })
+      samples.forEach(({ tokens, behaviourLogprobs, logprobs }, index) => {
+        const chunks = told.get(index) ?? []
+        expect(chunks.flatMap((chunk) => chunk.tokens)).toEqual(tokens)
+        expect(chunks.flatMap((chunk) => chunk.behaviourLogprobs)).toEqual(behaviourLogprobs)
+        expect(chunks.flatMap((chunk) => chunk.logprobs)).toEqual(logprobs)
+      })
+      expect(told.size).toBe(3)
+      const unheard = await engine.sampler.sample({ prompt, adapter: null, samples: 3, params })
+      expect(unheard.map(({ tokens }) => tokens)).toEqual(samples.map(({ tokens }) => tokens))
+    })
+
+    it('tells what it returns of a continuation that the caller cancels', async () => {
+      const controller = new AbortController()
+      const room = engine.sampler.capabilities.contextLength - prompt.length
+      const told: number[] = []
+      const [cancelled] = await engine.sampler.sample({
+        prompt,
+        adapter: null,
+        params: { maxTokens: room },
+        signal: controller.signal,
+        onTokens({ tokens }) {
+          told.push(...tokens)
+          controller.abort()
+        },
+      })
+      expect(cancelled?.stopReason).toBe('cancelled')
+      expect(told.length).toBeGreaterThan(0)
+      expect(cancelled?.tokens).toEqual(told)
     })
 
     it('returns the tokens so far when the caller cancels', async () => {

@@ -63,6 +63,32 @@ describe('the embedded engine', () => {
     nearly.logprobs.forEach((logprob, i) => expect(logprob).toBeCloseTo(free.logprobs[i]!, 4))
   })
 
+  it('tells each token when it is sampled, those of a stop string too', async () => {
+    const free = await sample({})
+    const stop = decode(free.tokens).slice(12, 17)
+    const told: number[] = []
+    const ended: number[] = []
+    const run = async (prompt: readonly number[], index: number) => {
+      const chunks: number[][] = []
+      const [sequence] = await engine.sampler.sample({
+        prompt,
+        adapter: null,
+        params: { maxTokens: 40, seed: 4, stop: [stop] },
+        onTokens({ tokens }) {
+          chunks.push([...tokens])
+          told.push(index)
+        },
+      })
+      ended.push(index)
+      expect(chunks.flat()).toEqual(sequence!.tokens)
+      expect(chunks.every(({ length }) => length === 1)).toBe(true)
+    }
+    await Promise.all([run([1, 2, 3], 0), run([4, 5, 6], 1), run([1, 2, 3], 2)])
+    expect(ended).toHaveLength(3)
+    // They advance together: what one is told comes between what another is told.
+    expect(told.indexOf(2)).toBeLessThan(told.lastIndexOf(0))
+  })
+
   it('publishes fully trained weights as an adapter beside the base', async () => {
     const trainer = await engine.trainer({ method: { kind: 'full' }, seed: 1 })
     for (let step = 0; step < 40; step++) {

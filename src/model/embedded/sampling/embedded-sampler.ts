@@ -8,15 +8,15 @@ import type {
   SampleStopReason,
 } from '../../../core/index.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
-import type { SampledTokens, SampleJob } from './job.ts'
+import type { Listener, SampledTokens, SampleJob } from './job.ts'
 import { type Decode, StopStrings } from './stop-strings.ts'
 import { UnknownAdapterError } from './unknown-adapter-error.ts'
 import { validateRequest } from './validate-request.ts'
 
 /** Where jobs run: the engine's workers. */
 export interface SamplingBackend {
-  /** When `signal` fires the result has the tokens so far. */
-  sample(job: Omit<SampleJob, 'id'>, signal?: AbortSignal): Promise<SampledTokens>
+  /** When `signal` fires the result has the tokens so far. The listener is told all of them before, as they come. */
+  sample(job: Omit<SampleJob, 'id' | 'streamed'>, signal?: AbortSignal, listener?: Listener): Promise<SampledTokens>
   loadAdapter(id: string, content: AdapterContent): Promise<void>
   unloadAdapter(id: string): Promise<void>
 }
@@ -45,7 +45,9 @@ export class EmbeddedSampler implements Sampler {
     const users = adapter === null ? undefined : this.#inFlight.get(adapter.id)
     if (adapter !== null && !users) throw new UnknownAdapterError(adapter.id)
     const seed = params.seed ?? (this.capabilities.deterministic ? 0 : randomInt(2 ** 47))
-    const work = Promise.all(Array.from({ length: samples }, (_, index) => this.#continue(request, seed + index)))
+    const work = Promise.all(
+      Array.from({ length: samples }, (_, index) => this.#continue(request, index, seed + index)),
+    )
     users?.add(work)
     try {
       return await work
@@ -72,7 +74,9 @@ export class EmbeddedSampler implements Sampler {
   }
 
   /** One continuation. With stop strings, it is sampled in stretches that end where a string may have been completed. */
-  async #continue({ prompt, adapter, params, signal }: SampleRequest, seed: number): Promise<SampledSequence> {
+  async #continue(request: SampleRequest, sample: number, seed: number): Promise<SampledSequence> {
+    const { prompt, adapter, params, signal, onTokens } = request
+    const listener: Listener | undefined = onTokens && ((next) => onTokens({ sample, ...next }))
     const { temperature = 1, topK = Number.POSITIVE_INFINITY, topP = 1, stop = [], stopTokens = [] } = params
     const maxTokens = Math.min(params.maxTokens, this.capabilities.contextLength - prompt.length)
     const suspects = stop.length === 0 ? [] : this.#stops.suspects(stop)
@@ -95,6 +99,7 @@ export class EmbeddedSampler implements Sampler {
           firstDraw: tokens.length,
         },
         signal,
+        listener,
       )
       tokens.push(...stretch.tokens)
       behaviourLogprobs.push(...stretch.behaviourLogprobs)

@@ -1,4 +1,4 @@
-import type { SampleStopReason } from '../../../core/index.ts'
+import type { SampledChunk, SampleStopReason } from '../../../core/index.ts'
 import type { DrawParams } from './choose.ts'
 
 /** One continuation to sample: what the engine hands to a shard. Plain data, so that it crosses threads. */
@@ -13,7 +13,20 @@ export interface SampleJob extends DrawParams {
   readonly seed: number
   /** Position in the random stream of the first token: how many tokens the stream already yielded. */
   readonly firstDraw: number
+  /** Whether its tokens are told as they are sampled; otherwise they are known at its end. */
+  readonly streamed: boolean
 }
+
+/** One token of a streamed job, as it was sampled. */
+export interface SampledToken {
+  readonly job: number
+  readonly token: number
+  readonly behaviourLogprob: number
+  readonly logprob: number
+}
+
+/** Is told the next tokens of one job. */
+export type Listener = (next: Omit<SampledChunk, 'sample'>) => void
 
 /** A job's outcome; the arrays have one entry a sampled token. */
 export interface SampledTokens {

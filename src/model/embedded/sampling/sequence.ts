@@ -1,6 +1,6 @@
 import type { SampleStopReason } from '../../../core/index.ts'
 import type { TokenChooser } from './choose.ts'
-import type { SampledTokens, SampleJob } from './job.ts'
+import type { SampledToken, SampledTokens, SampleJob } from './job.ts'
 import type { Segment } from './prefix-tree.ts'
 import { uniform } from './uniform.ts'
 
@@ -17,6 +17,7 @@ export class Sequence {
   pinned: Segment | null = null
   readonly #behaviourLogprobs: Float64Array
   readonly #logprobs: Float64Array
+  #told = 0
 
   constructor(job: SampleJob) {
     this.job = job
@@ -53,6 +54,20 @@ export class Sequence {
     this.tokens[this.length++] = token
     if (this.job.stopTokens.includes(token)) return 'stop'
     return this.sampled === this.job.maxTokens ? 'length' : null
+  }
+
+  /** What was sampled since the last call. */
+  takeNews(): readonly SampledToken[] {
+    const news: SampledToken[] = []
+    for (; this.#told < this.sampled; this.#told++) {
+      news.push({
+        job: this.job.id,
+        token: this.tokens[this.job.prompt.length + this.#told] as number,
+        behaviourLogprob: this.#behaviourLogprobs[this.#told] as number,
+        logprob: this.#logprobs[this.#told] as number,
+      })
+    }
+    return news
   }
 
   result(stopReason: SampleStopReason): SampledTokens {

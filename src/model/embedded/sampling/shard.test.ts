@@ -37,6 +37,7 @@ const job = (prompt: readonly number[], options: Partial<SampleJob> = {}): Sampl
   stopTokens: [],
   seed: 1,
   firstDraw: 0,
+  streamed: false,
   ...options,
 })
 
@@ -174,6 +175,27 @@ describe('sampling', () => {
     while (!shard.idle) rest.push(...(await shard.tick()))
     expect(rest.map(({ id }) => id)).toEqual([other.id])
     expect(rest[0]!.tokens).toEqual(expected!.tokens)
+  })
+
+  it('tells of streamed jobs what each run added, and leaves the end to their results', async () => {
+    const shard = await open()
+    const [heard, unheard] = [job([1, 2], { maxTokens: 5, streamed: true }), job([1, 3], { maxTokens: 5 })]
+    shard.submit(heard)
+    shard.submit(unheard)
+    const news: number[] = []
+    const results: SampledTokens[] = []
+    while (!shard.idle) {
+      results.push(...(await shard.tick()))
+      const tokens = shard.takeNews()
+      expect(tokens.length).toBeLessThanOrEqual(1)
+      for (const { job: id, token } of tokens) {
+        expect(id).toBe(heard.id)
+        news.push(token)
+      }
+    }
+    const result = results.find(({ id }) => id === heard.id)!
+    expect(news).toEqual([...result.tokens.subarray(0, 4)])
+    expect(shard.takeNews()).toEqual([])
   })
 
   it('continues a stream of random numbers where it was left', async () => {

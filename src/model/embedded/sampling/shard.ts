@@ -3,7 +3,7 @@ import { present } from '../../../errors/index.ts'
 import type { ModelWeights } from '../llama/config.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
 import { TokenChooser } from './choose.ts'
-import type { SampledTokens, SampleJob } from './job.ts'
+import type { SampledToken, SampledTokens, SampleJob } from './job.ts'
 import { Lane } from './lane.ts'
 import type { LaneResources } from './lane-resources.ts'
 import { KvGrid } from './kv.ts'
@@ -35,6 +35,7 @@ export class SamplingShard {
   /** In the order of their turns. */
   readonly #lanes = new Map<string | null, Lane>()
   readonly #sequences = new Map<number, { readonly sequence: Sequence; readonly lane: Lane }>()
+  readonly #streamed = new Set<Sequence>()
   readonly #cancelled = new Set<number>()
 
   private constructor(weights: WeightSets, { model, deterministic, cacheBytes }: SamplingShardOptions) {
@@ -90,6 +91,7 @@ export class SamplingShard {
     const lane = this.#lanes.get(job.adapter) ?? this.#openLane(job.adapter)
     const sequence = new Sequence(job)
     this.#sequences.set(job.id, { sequence, lane })
+    if (job.streamed) this.#streamed.add(sequence)
     lane.enqueue(sequence)
   }
 
@@ -112,6 +114,11 @@ export class SamplingShard {
     return results
   }
 
+  /** What streamed jobs under way sampled since the last call. What a job sampled last is in its result. */
+  takeNews(): readonly SampledToken[] {
+    return [...this.#streamed].flatMap((sequence) => sequence.takeNews())
+  }
+
   /** A lane holds decoding memory also when it is idle: those that are make room for a new one. */
   #openLane(adapter: string | null): Lane {
     for (const [other, { idle }] of this.#lanes) if (idle) this.#closeLane(other)
@@ -128,6 +135,7 @@ export class SamplingShard {
   #finish(id: number, reason: SampleStopReason): SampledTokens {
     const { sequence, lane } = present(this.#sequences.get(id), `job ${id}`)
     this.#sequences.delete(id)
+    this.#streamed.delete(sequence)
     this.#cancelled.delete(id)
     lane.remove(sequence)
     return sequence.result(reason)

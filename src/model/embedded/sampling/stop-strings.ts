@@ -1,5 +1,10 @@
+import { LRUCache } from 'lru-cache'
+
 /** Decoding of token sequences to text, as the model's tokenizer does it. */
 export type Decode = (tokens: readonly number[]) => string
+
+/** Sets of stop strings whose tokens are remembered: clients name any. */
+const rememberedSets = 64
 
 /**
  * Knows which tokens can complete a stop string, so that a worker, which has no tokenizer, samples up to such a token
@@ -8,7 +13,7 @@ export type Decode = (tokens: readonly number[]) => string
 export class StopStrings {
   readonly #decode: Decode
   readonly #vocabularySize: number
-  readonly #suspects = new Map<string, readonly number[]>()
+  readonly #suspects = new LRUCache<string, readonly number[]>({ max: rememberedSets })
   #pieces: readonly string[] | undefined
 
   constructor(decode: Decode, vocabularySize: number) {

@@ -73,6 +73,8 @@ export class EngineHost {
   async #tick(shard: SamplingShard): Promise<void> {
     try {
       const results = await shard.tick()
+      const tokens = shard.takeNews()
+      if (tokens.length > 0) this.#post({ kind: 'news', tokens }, [])
       if (results.length > 0) this.#post({ kind: 'sampled', results }, arraysIn(results))
     } catch (error) {
       this.#post({ kind: 'jobs-failed', jobs: shard.abandon(), error: toPlainError(error) }, [])
@@ -102,10 +104,17 @@ export class EngineHost {
         this.#trainers.delete(request.trainer)
         return
       case 'close':
-        for (const trainer of this.#trainers.values()) await trainer.close()
-        await this.#sampling?.close()
-        return
+        return this.#close()
     }
+  }
+
+  /** From here on nothing runs: the thread must not be ended inside of a run, which would take the process with it. */
+  async #close(): Promise<void> {
+    const sampling = this.#sampling
+    this.#sampling = undefined
+    for (const trainer of this.#trainers.values()) await trainer.close()
+    this.#trainers.clear()
+    await sampling?.close()
   }
 
   get #shard(): SamplingShard {

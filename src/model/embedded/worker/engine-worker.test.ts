@@ -12,6 +12,7 @@ const job = {
   stopTokens: [],
   seed: 1,
   firstDraw: 0,
+  streamed: false,
 }
 
 describe('a worker that crashes', () => {

@@ -1,6 +1,6 @@
 import { present } from '../../../errors/index.ts'
 import type { SamplingBackend } from '../sampling/embedded-sampler.ts'
-import type { SampledTokens, SampleJob } from '../sampling/job.ts'
+import type { Listener, SampledTokens, SampleJob } from '../sampling/job.ts'
 import type { SamplingShardOptions } from '../sampling/shard.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
 import type { TrainingShardPort } from '../train/shard.ts'
@@ -17,8 +17,8 @@ function keepToOurselves(): void {
   process.env['ORT_DISABLE_TELEMETRY'] ??= '1'
 }
 
-/** A job as the engine knows it: the pool numbers it. */
-export type NewJob = Omit<SampleJob, 'id'>
+/** A job as the engine knows it: the pool numbers it, and streams it to who listens. */
+export type NewJob = Omit<SampleJob, 'id' | 'streamed'>
 
 /** The engine's workers as one: jobs are spread over them, adapters and trainers live in all of them. */
 export class WorkerPool implements SamplingBackend {
@@ -48,7 +48,7 @@ export class WorkerPool implements SamplingBackend {
   }
 
   /** Samples one continuation; when `signal` fires the result has the tokens so far. */
-  async sample(job: NewJob, signal?: AbortSignal): Promise<SampledTokens> {
+  async sample(job: NewJob, signal?: AbortSignal, listener?: Listener): Promise<SampledTokens> {
     const { adapter, prompt, maxTokens } = job
     const placement = this.#router.place(adapter, prompt, maxTokens)
     const worker = present(this.#workers[placement.worker], 'the worker')
@@ -57,7 +57,7 @@ export class WorkerPool implements SamplingBackend {
     signal?.addEventListener('abort', cancel, { once: true })
     let sampled: Int32Array = new Int32Array(0)
     try {
-      const result = await worker.sample({ ...job, id })
+      const result = await worker.sample({ ...job, id, streamed: listener !== undefined }, listener)
       sampled = result.tokens
       return result
     } finally {

@@ -1,5 +1,5 @@
 import { RatchetError } from '../../../errors/index.ts'
-import type { SampledTokens, SampleJob } from '../sampling/job.ts'
+import type { SampledToken, SampledTokens, SampleJob } from '../sampling/job.ts'
 import type { SamplingShardOptions } from '../sampling/shard.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
 import type { TrainingShardPort } from '../train/shard.ts'
@@ -33,6 +33,8 @@ export type ToWorker =
 export type FromWorker =
   | { readonly kind: 'done'; readonly number: number; readonly result: unknown }
   | { readonly kind: 'failed'; readonly number: number; readonly error: PlainError }
+  /** What one run of the model added to streamed jobs under way. */
+  | { readonly kind: 'news'; readonly tokens: readonly SampledToken[] }
   | { readonly kind: 'sampled'; readonly results: readonly SampledTokens[] }
   | { readonly kind: 'jobs-failed'; readonly jobs: readonly number[]; readonly error: PlainError }
 
