@@ -13,6 +13,7 @@ import { storeErrorOf } from './sqlite-error.ts'
 /** The part of the `node:sqlite` API that the store uses. */
 interface SqliteApi {
   readonly DatabaseSync: new (path: string, options: { readonly readOnly: boolean }) => NativeDatabase
+  readonly StatementSync: { readonly prototype: object }
 }
 interface NativeDatabase {
   exec(sql: string): void
@@ -28,7 +29,7 @@ interface NativeStatement {
 
 let api: Promise<SqliteApi> | undefined
 
-/** `node:sqlite` where Node has it (from 22.13), else the package that gives the same API on Node 20. */
+/** `node:sqlite` where Node has all of it that is used (from 22.16), else the package that gives the same API. */
 function loadSqlite(): Promise<SqliteApi> {
   api ??= (async () => builtinSqlite() ?? (await import('@photostructure/sqlite')))()
   return api
@@ -41,7 +42,8 @@ function builtinSqlite(): SqliteApi | undefined {
     if (!String(warning).includes('SQLite is an experimental feature')) emit(warning, ...rest)
   }
   try {
-    return process.getBuiltinModule('node:sqlite') as SqliteApi | undefined
+    const builtin = process.getBuiltinModule('node:sqlite') as SqliteApi | undefined
+    return builtin && 'columns' in builtin.StatementSync.prototype ? builtin : undefined
   } finally {
     process.emitWarning = emit
   }
