@@ -8,6 +8,7 @@ import { memoryBlobs } from './memory-blobs.ts'
 import { assertMigrated, migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import { kyselyOver, openSqlite, type SqliteConnection } from './sqlite-driver.ts'
+import { openThreadedStore } from './sqlite-threaded-store.ts'
 import { assembleStore } from './store.ts'
 import type { Tables } from './tables.ts'
 import { WriteQueue } from './write-queue.ts'
@@ -19,7 +20,16 @@ export interface StoreOptions {
   readonly path: string
   /** Looks on while another process writes; needs no lock. */
   readonly readonly?: boolean
+  /**
+   * Where SQLite does its work. `worker`, the default for a store that is written: in threads of its own, so that the
+   * event loop never waits for the disk. `main`, the default for one that is read: in the caller's thread, which is
+   * open at once and costs less for a few calls.
+   */
+  readonly thread?: 'main' | 'worker'
 }
+
+/** Run from its sources, as by tests, a store has no threads: they would run what was compiled last. */
+const writerThread = import.meta.url.endsWith('.ts') ? 'main' : 'worker'
 
 /**
  * Opens a store in SQLite, made and migrated when need be.
@@ -29,7 +39,9 @@ export interface StoreOptions {
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
   const path = resolve(options.path)
-  return options.readonly ? openReader(path) : openWriter(path)
+  const { readonly = false, thread = readonly ? 'main' : writerThread } = options
+  if (thread === 'worker') return openThreadedStore({ path, readonly })
+  return readonly ? openReader(path) : openWriter(path)
 }
 
 /** A store that lives and ends with the process: for tests and trials. */
