@@ -28,11 +28,12 @@ const most = 50_000
 export class Limiter {
   readonly #defaults: DefaultLimits
   readonly #perf: { now(): number }
-  readonly #accounts = new LRUCache<string, Account>({ max: most })
+  readonly #accounts: LRUCache<string, Account>
 
-  constructor(defaults: DefaultLimits, perf: { now(): number } = performance) {
+  constructor(defaults: DefaultLimits, perf: { now(): number } = performance, max = most) {
     this.#defaults = defaults
     this.#perf = perf
+    this.#accounts = new LRUCache({ max })
   }
 
   /**
