@@ -6,6 +6,8 @@ import type { Log } from '../log.ts'
 import type { Answer, CallRecord, CallTelemetry, Committed } from '../ports.ts'
 import { Accumulator } from './accumulator.ts'
 
+type Outcome = Parameters<CallTelemetry['end']>[0]
+
 /** What the client's going away is told as, where it is told of at all: nginx's status for it. */
 const clientClosedRequest = 499
 
@@ -65,17 +67,19 @@ export class Exchange {
    * @throws StoreError under `record: required` when it could not be written.
    */
   async succeed(): Promise<Committed> {
-    const answer = this.#soFar.answer()
-    const end = endOf(answer, this.#soFar)
+    const said = this.#soFar
+    const answer = said.answer()
+    const end = endOf(answer, said)
     this.#endOnce()
+    const began = performance.now()
     try {
-      const committed = await this.record.finish({ answer, ...end })
-      this.#telemetry.end({ status: 200, answer, failure: end.failure, committed })
+      const committed = await this.record.finish({ answer: said.empty ? null : answer, ...end })
+      const commitMs = performance.now() - began
+      this.#tell({ status: 200, answer, failure: end.failure, committed, commitMs })
       return committed
     } catch (error) {
       const { status, code, message } = this.#logged(error)
-      const committed = { recorded: false, reason: code } as const
-      this.#telemetry.end({ status, answer, failure: { code, message }, committed })
+      this.#tell({ status, answer, failure: { code, message }, committed: { recorded: false, reason: code } })
       throw error
     }
   }
@@ -91,13 +95,18 @@ export class Exchange {
     if (stopReason === 'model-error') this.#log.warn({ err: error, call: this.record.call }, 'an upstream failed')
     this.#endOnce()
     const committed = await this.#commitFailed({ answer, stopReason, failure })
-    this.#telemetry.end({ status, answer, failure, committed })
+    this.#tell({ status, answer, failure, committed })
     return problem
   }
 
   get #soFar(): Accumulator {
     if (this.#said === null) throw new InvariantError('an exchange took an answer before it began')
     return this.#said
+  }
+
+  #tell(outcome: Omit<Outcome, 'trajectory' | 'responseId'>): void {
+    const { trajectory, responseId } = this.record
+    this.#telemetry.end({ ...outcome, trajectory, responseId })
   }
 
   #endOnce(): void {

@@ -36,6 +36,6 @@ export class BodySpace {
 /** One call's part of a {@link BodySpace}. */
 export interface BodyRoom {
   /** @throws GatewayError 429 when there is no more. */
-  take(bytes: number): void
-  giveBack(): void
+  readonly take: (bytes: number) => void
+  readonly giveBack: () => void
 }

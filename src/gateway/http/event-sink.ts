@@ -39,26 +39,15 @@ export class EventSink {
     )
   }
 
-  /** Sends text, unless nobody reads. @returns what to wait for before the next; `null` when there is room at once. */
-  write(text: string): Promise<void> | null {
-    if (!this.#open || this.#controller === null || text === '') return null
-    this.#controller.enqueue(Buffer.from(text))
-    return (this.#controller.desiredSize ?? 1) > 0 ? null : this.#room()
+  /** Sends text, unless nobody reads. */
+  write(text: string): void {
+    if (!this.#open || text === '') return
+    this.#controller?.enqueue(Buffer.from(text))
   }
 
-  /** Ends the wait for room: there is some, or nothing will be sent any more. */
-  wake(): void {
-    this.#hasRoom?.()
-  }
-
-  /** Nothing more comes. */
-  end(): void {
-    if (!this.#open) return
-    this.#open = false
-    this.#controller?.close()
-  }
-
-  #room(): Promise<void> {
+  /** What to wait for before the next {@link write}; `null` when there is room. */
+  room(): Promise<void> | null {
+    if (!this.#open || (this.#controller?.desiredSize ?? 1) > 0) return null
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         if (this.#sever === null) this.#controller?.error(new Error('The reader took nothing for too long.'))
@@ -71,6 +60,18 @@ export class EventSink {
         resolve()
       }
     })
+  }
+
+  /** Ends the wait for room: there is some, or nothing will be sent any more. */
+  wake(): void {
+    this.#hasRoom?.()
+  }
+
+  /** Nothing more comes. */
+  end(): void {
+    if (!this.#open) return
+    this.#open = false
+    this.#controller?.close()
   }
 
   #giveUp(why: 'client-gone' | 'slow-reader'): void {

@@ -1,7 +1,7 @@
 import { HTTPException } from 'hono/http-exception'
 import type { Json, UpstreamFailure } from '../../core/index.ts'
 import { RatchetError } from '../../errors/index.ts'
-import { errorBody, GatewayError } from '../errors.ts'
+import { type ErrorBody, GatewayError } from '../errors.ts'
 
 /** What a client is told when a request fails, in the OpenAI API's error shape. */
 export interface Problem {
@@ -24,9 +24,11 @@ interface Told {
 }
 
 function problem({ status, type, code, message, hint, param = null, retryAfterSeconds = null }: Told): Problem {
+  // SDKs show their users the message alone.
+  const body: ErrorBody = { error: { message: `${message} ${hint}`, type, param, code, hint } }
   return {
     status,
-    body: errorBody({ message, hint, type, param, code }),
+    body: body as Json,
     headers: retryHeader(retryAfterSeconds),
     code,
     message,

@@ -98,3 +98,9 @@ function retryIn(headers: Headers): number {
   if (/^\d{1,4}$/.test(value)) return Number(value)
   throw badHeader('x-stainless-retry-count', 'is not a whole number', 'Leave it to the SDK, which counts its retries.')
 }
+
+/** Who a request is about, as the OpenAI API lets its body say; `null` where it does not. */
+export function userIn(body: { readonly [field: string]: unknown }): string | null {
+  const user = body['safety_identifier'] ?? body['user']
+  return typeof user === 'string' ? user : null
+}

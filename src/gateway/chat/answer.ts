@@ -1,0 +1,146 @@
+import type { ChatCompletion, ChatRequest, ChatUpstream, Clock } from '../../core/index.ts'
+import type { Call } from '../http/calls.ts'
+import { problemOf, problemResponse } from '../http/problem.ts'
+import { refusal } from '../http/refusals.ts'
+import type { Log } from '../log.ts'
+import type { EpisodeRecorder, RequestContext, Telemetry } from '../ports.ts'
+import { chunksOf } from './chunks.ts'
+import { Exchange } from './exchange.ts'
+import { beginStream, eventHeaders, notRecorded, streamAnswer } from './stream-answer.ts'
+import type { Wire } from './wire.ts'
+
+/** What answering takes. */
+export interface Serving {
+  readonly upstream: ChatUpstream
+  readonly recorder: EpisodeRecorder
+  readonly telemetry: Telemetry
+  readonly log: Log
+  readonly clock: Clock
+  /** How long the reader of a stream may take nothing. */
+  readonly patienceMs: number
+}
+
+/** One request to a model, whichever of the APIs it came by. */
+export interface Question {
+  readonly request: ChatRequest
+  readonly context: RequestContext
+  readonly headers: Headers
+  readonly call: Call
+  /** Cuts the client's connection; `null` where there is none to cut. */
+  readonly sever: (() => void) | null
+  /** How the answer is told, under the id that its record gives it. */
+  readonly wire: (id: string) => Wire
+}
+
+/**
+ * Finds the episode that a request belongs to, asks the upstream, records, and answers. What is acknowledged is
+ * committed: a whole answer follows the commit, and so does the end of a streamed one (invariant 8).
+ * @throws GatewayError and StoreError from before the upstream was asked.
+ */
+export async function answer(serving: Serving, question: Question): Promise<Response> {
+  const { request, context, headers, call } = question
+  const telemetry = serving.telemetry.call({
+    operation: 'chat',
+    model: request.model,
+    stream: request.stream === true,
+    caller: context.caller,
+    trajectory: null,
+    headers,
+  })
+  const nothing = { answer: null, failure: null, committed: null }
+  try {
+    const begun = await serving.recorder.begin(request, context)
+    switch (begun.kind) {
+      case 'call': {
+        const { log, clock } = serving
+        return await ask(
+          serving,
+          question,
+          new Exchange({ record: begun.record, call, telemetry, log, clock, asked: request.n ?? 1 }),
+        )
+      }
+      case 'replay': {
+        const { completion, trajectory } = begun
+        telemetry.end({ ...nothing, status: 200, trajectory, responseId: completion.id })
+        const wire = question.wire(completion.id)
+        const told = { 'ratchet-trajectory': trajectory, 'ratchet-response': wire.id, 'ratchet-replayed': 'true' }
+        return tellAtOnce(wire, completion, request.stream === true, told)
+      }
+      case 'in-flight':
+        throw inFlight()
+    }
+  } catch (error) {
+    const { status, code, message } = problemOf(error)
+    telemetry.end({ ...nothing, status, failure: { code, message } })
+    throw error
+  }
+}
+
+const inFlight = () =>
+  refusal(
+    'in-flight',
+    'The same request is being answered.',
+    'Send it again in a second, and it gets the same answer.',
+    {
+      status: 409,
+      retryAfterSeconds: 1,
+    },
+  )
+
+/** Never throws: from here on, the record says how the call ended, and the telemetry was told. */
+async function ask(serving: Serving, question: Question, exchange: Exchange): Promise<Response> {
+  const { request, context, call, sever } = question
+  const { upstream, log, patienceMs } = serving
+  const { record } = exchange
+  const wire = question.wire(record.responseId)
+  const told = { 'ratchet-trajectory': record.trajectory, 'ratchet-response': wire.id, 'x-request-id': record.call }
+  let completion: ChatCompletion
+  try {
+    const reply = await upstream.chat({
+      request: withTokens(request, upstream),
+      history: record.history,
+      authorization: context.caller.authorization,
+      signal: call.signal,
+    })
+    exchange.begins(reply.upstream)
+    if (reply.kind === 'stream') {
+      const stream = await beginStream(reply.chunks)
+      return streamAnswer({ stream, exchange, wire, call, sever, log, patienceMs, headers: told })
+    }
+    completion = reply.completion
+    exchange.takeWhole(completion)
+  } catch (error) {
+    return problemResponse(await exchange.fail(error), told)
+  }
+  try {
+    const committed = await exchange.succeed()
+    return tellAtOnce(wire, completion, request.stream === true, { ...told, ...notRecorded(committed) })
+  } catch (error) {
+    return problemResponse(problemOf(error), told)
+  }
+}
+
+/** What is asked of an upstream whatever the client asked: token ids and log-probabilities, and a stream's usage. */
+function withTokens(request: ChatRequest, upstream: ChatUpstream): ChatRequest {
+  return {
+    ...request,
+    ...(upstream.tellsTokens ? { logprobs: true, return_token_ids: true } : {}),
+    ...(request.stream === true ? { stream_options: { ...request.stream_options, include_usage: true } } : {}),
+  }
+}
+
+/** An answer that is known in full, as JSON or as the events of a stream. */
+function tellAtOnce(
+  wire: Wire,
+  completion: ChatCompletion,
+  stream: boolean,
+  headers: Readonly<Record<string, string>>,
+): Response {
+  if (!stream) return new Response(wire.whole(completion), { headers: { ...jsonHeaders, ...headers } })
+  const events = wire.stream()
+  const chunks = [...chunksOf(completion)]
+  const texts = [events.open(chunks[0] ?? null), ...chunks.map((chunk) => events.chunk(chunk)), events.done()]
+  return new Response(texts.join(''), { headers: { ...eventHeaders, ...headers } })
+}
+
+const jsonHeaders = { 'content-type': 'application/json' }

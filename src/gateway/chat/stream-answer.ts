@@ -1,0 +1,127 @@
+import type { ChatChunk } from '../../core/index.ts'
+import { type Call, shuttingDown } from '../http/calls.ts'
+import { EventSink } from '../http/event-sink.ts'
+import { problemOf } from '../http/problem.ts'
+import { refusal } from '../http/refusals.ts'
+import type { Log } from '../log.ts'
+import type { Committed } from '../ports.ts'
+import type { Exchange } from './exchange.ts'
+import type { Wire, WireStream } from './wire.ts'
+
+export const eventHeaders = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  'cache-control': 'no-cache',
+  // nginx would hold the events back.
+  'x-accel-buffering': 'no',
+}
+
+/** The answer of an upstream that has begun to speak. */
+export interface BegunStream {
+  readonly first: ChatChunk
+  readonly rest: AsyncIterator<ChatChunk>
+}
+
+/**
+ * Waits for the first chunk: an upstream that fails before it fails the request, with a status of its own.
+ * @throws UpstreamFailure; GatewayError 502 when nothing comes.
+ */
+export async function beginStream(chunks: AsyncIterable<ChatChunk>): Promise<BegunStream> {
+  const rest = chunks[Symbol.asyncIterator]()
+  const next = await rest.next()
+  if (next.done !== true) return { first: next.value, rest }
+  throw refusal('empty-answer', 'The upstream answered with nothing.', 'Try again, or look into the upstream.', {
+    status: 502,
+    type: 'upstream_error',
+  })
+}
+
+interface Streaming {
+  readonly stream: BegunStream
+  readonly exchange: Exchange
+  readonly wire: Wire
+  readonly call: Call
+  readonly sever: (() => void) | null
+  readonly log: Log
+  readonly patienceMs: number
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** Sends an answer on as it comes; its end follows the commit. */
+export function streamAnswer({ stream, exchange, wire, call, sever, log, patienceMs, headers }: Streaming): Response {
+  const sink = new EventSink(patienceMs, (why) => call.stop(why), sever)
+  call.signal.addEventListener('abort', () => sink.wake(), { once: true })
+  call.lastsUntil(
+    tell(stream, exchange, wire.stream(), call, sink)
+      .catch((error: unknown) => log.error({ err: error }, 'a stream failed in a way that the gateway does not expect'))
+      .finally(() => sink.end()),
+  )
+  return new Response(sink.readable, { headers: { ...eventHeaders, ...headers } })
+}
+
+async function tell(
+  stream: BegunStream,
+  exchange: Exchange,
+  events: WireStream,
+  call: Call,
+  sink: EventSink,
+): Promise<void> {
+  const held: ChatChunk[] = []
+  try {
+    sink.write(events.open(stream.first))
+    await passOn(stream, exchange, events, call, sink, held)
+  } catch (error) {
+    // All that was asked for has come: what broke after it is no part of the answer.
+    if (!exchange.complete) {
+      sink.write(events.failed(await exchange.fail(error)))
+      return
+    }
+  }
+  try {
+    const committed = await exchange.succeed()
+    sink.write(`${held.map((chunk) => events.chunk(chunk)).join('')}${comment(committed)}${events.done()}`)
+  } catch (error) {
+    sink.write(events.failed(problemOf(error)))
+  }
+}
+
+/** Sends each chunk on at once, up to the one with which the answer is whole: that one and what follows is held back. */
+async function passOn(
+  { first, rest }: BegunStream,
+  exchange: Exchange,
+  events: WireStream,
+  call: Call,
+  sink: EventSink,
+  held: ChatChunk[],
+): Promise<void> {
+  try {
+    let chunk: ChatChunk | null = first
+    while (chunk !== null) {
+      exchange.take(chunk)
+      if (exchange.complete) {
+        held.push(chunk)
+      } else {
+        sink.write(events.chunk(chunk))
+        const room = sink.room()
+        if (room !== null) await room
+      }
+      if (call.stopped !== null) throw shuttingDown()
+      const next: IteratorResult<ChatChunk> = await rest.next()
+      chunk = next.done === true ? null : next.value
+    }
+  } finally {
+    // Leaving early is what cancels the upstream's work.
+    void rest.return?.().catch(() => {})
+  }
+}
+
+/** Headers that say that an answer was not recorded, under `record: best-effort`. */
+export function notRecorded(committed: Committed): Readonly<Record<string, string>> {
+  return committed.recorded ? {} : { 'ratchet-recorded': `false; ${oneLine(committed.reason)}` }
+}
+
+/** The same in a stream, whose headers have gone: clients pass over comments. */
+function comment(committed: Committed): string {
+  return committed.recorded ? '' : `: ratchet-recorded: false; ${oneLine(committed.reason)}\n\n`
+}
+
+const oneLine = (text: string) => text.replaceAll(/[^\x20-\x7e]+/g, ' ').slice(0, 200)

@@ -1,0 +1,46 @@
+import type { Caller, Doorkeeper } from '../ports.ts'
+import type { BodySpace } from './body-room.ts'
+import { readJson } from './body.ts'
+import type { Call, Calls } from './calls.ts'
+
+/** What receiving a request takes. */
+export interface Receiving {
+  readonly doorkeeper: Doorkeeper
+  readonly calls: Calls
+  readonly bodies: BodySpace
+  /** The largest body, where the key does not say less. */
+  readonly bodyBytes: number
+}
+
+/** A request from somebody who may ask, with a place of their own for as long as its answer lasts. */
+export interface Received {
+  readonly caller: Caller
+  readonly call: Call
+  /** @throws GatewayError for a body that is too large or no JSON. */
+  readonly json: () => Promise<unknown>
+}
+
+/**
+ * Lets a request to a model in, and answers it with `work`.
+ * @throws GatewayError 401, 403, 429; 503 when the gateway is shutting down.
+ */
+export function receive(
+  { doorkeeper, calls, bodies, bodyBytes }: Receiving,
+  request: Request,
+  work: (received: Received) => Promise<Response>,
+): Promise<Response> {
+  return calls.run(request.signal, async (call) => {
+    const caller = await doorkeeper.identify(request.headers, 'infer')
+    call.onEnd(doorkeeper.admit(caller))
+    const json = () => {
+      const room = bodies.room()
+      call.onEnd(room.giveBack)
+      return readJson(request, bodyLimit(bodyBytes, caller), room)
+    }
+    return work({ caller, call, json })
+  })
+}
+
+function bodyLimit(configured: number, { limits, parent }: Caller): number {
+  return Math.min(configured, limits.bodyBytes ?? configured, parent?.limits.bodyBytes ?? configured)
+}
