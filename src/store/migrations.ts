@@ -1,166 +1,182 @@
 import type { Kysely } from 'kysely'
+import type { Columns, ColumnType } from './engine.ts'
 import type { Tables } from './tables.ts'
 
 /** One step of the schema, forward only. A released one is never edited: the next change is a new one. */
 export interface Migration {
   readonly name: string
-  up(db: Kysely<Tables>): Promise<void>
+  up(db: Kysely<Tables>, columns: Columns): Promise<void>
 }
 
 /** Every migration, in the order in which they run. */
 export const migrations: readonly Migration[] = [
   {
     name: '0001-loop',
-    async up(db) {
+    async up(db, { text, integer, bigInteger, time, double, sequence, bytes }) {
       const { schema } = db
 
       await schema
         .createTable('versions')
-        .addColumn('id', 'text', (c) => c.primaryKey())
-        .addColumn('parameter', 'text', (c) => c.notNull())
-        .addColumn('kind', 'text', (c) => c.notNull())
-        .addColumn('value', 'text', (c) => c.notNull())
-        .addColumn('parents', 'text', (c) => c.notNull())
-        .addColumn('run', 'text')
+        .addColumn('id', text, (c) => c.primaryKey())
+        .addColumn('parameter', text, (c) => c.notNull())
+        .addColumn('kind', text, (c) => c.notNull())
+        .addColumn('value', text, (c) => c.notNull())
+        .addColumn('parents', text, (c) => c.notNull())
+        .addColumn('run', text)
         .execute()
 
       await schema
         .createTable('runs')
-        .addColumn('sequence', 'integer', (c) => c.primaryKey().autoIncrement())
-        .addColumn('id', 'text', (c) => c.notNull().unique())
-        .addColumn('agent', 'text', (c) => c.notNull())
-        .addColumn('config', 'text', (c) => c.notNull())
-        .addColumn('seed', 'bigint', (c) => c.notNull())
-        .addColumn('status', 'text', (c) => c.notNull())
-        .addColumn('versions_in', 'text', (c) => c.notNull())
-        .addColumn('versions_out', 'text')
-        .addColumn('receipt', 'text')
-        .addColumn('release', 'text')
-        .addColumn('failure', 'text')
-        .addColumn('started_at', 'bigint', (c) => c.notNull())
-        .addColumn('ended_at', 'bigint')
+        .addColumn('sequence', ...sequence)
+        .addColumn('id', text, (c) => c.notNull().unique())
+        .addColumn('agent', text, (c) => c.notNull())
+        .addColumn('config', text, (c) => c.notNull())
+        .addColumn('seed', bigInteger, (c) => c.notNull())
+        .addColumn('status', text, (c) => c.notNull())
+        .addColumn('versions_in', text, (c) => c.notNull())
+        .addColumn('versions_out', text)
+        .addColumn('receipt', text)
+        .addColumn('release', text)
+        .addColumn('failure', text)
+        .addColumn('started_at', time, (c) => c.notNull())
+        .addColumn('ended_at', time)
         .execute()
       await schema.createIndex('runs_of_agent').on('runs').columns(['agent', 'sequence']).execute()
 
       await schema
         .createTable('run_events')
-        .addColumn('run', 'text', (c) => c.notNull().references('runs.id'))
-        .addColumn('sequence', 'integer', (c) => c.notNull())
-        .addColumn('type', 'text', (c) => c.notNull())
-        .addColumn('data', 'text', (c) => c.notNull())
-        .addColumn('at', 'bigint', (c) => c.notNull())
+        .addColumn('run', text, (c) => c.notNull().references('runs.id'))
+        .addColumn('sequence', integer, (c) => c.notNull())
+        .addColumn('type', text, (c) => c.notNull())
+        .addColumn('data', text, (c) => c.notNull())
+        .addColumn('at', time, (c) => c.notNull())
         .addPrimaryKeyConstraint('run_events_key', ['run', 'sequence'])
         .execute()
 
       await schema
         .createTable('checkpoints')
-        .addColumn('run', 'text', (c) => c.notNull().references('runs.id'))
-        .addColumn('sequence', 'integer', (c) => c.notNull())
-        .addColumn('state', 'text', (c) => c.notNull())
-        .addColumn('blobs', 'text', (c) => c.notNull())
-        .addColumn('at', 'bigint', (c) => c.notNull())
+        .addColumn('run', text, (c) => c.notNull().references('runs.id'))
+        .addColumn('sequence', integer, (c) => c.notNull())
+        .addColumn('state', text, (c) => c.notNull())
+        .addColumn('blobs', text, (c) => c.notNull())
+        .addColumn('at', time, (c) => c.notNull())
         .addPrimaryKeyConstraint('checkpoints_key', ['run', 'sequence'])
         .execute()
 
       await schema
         .createTable('trajectories')
-        .addColumn('sequence', 'integer', (c) => c.primaryKey().autoIncrement())
-        .addColumn('id', 'text', (c) => c.notNull().unique())
-        .addColumn('run', 'text', (c) => c.references('runs.id'))
-        .addColumn('task', 'text', (c) => c.notNull())
-        .addColumn('task_group', 'text', (c) => c.notNull())
-        .addColumn('split', 'text', (c) => c.notNull())
-        .addColumn('tier', 'text')
-        .addColumn('stop_reason', 'text', (c) => c.notNull())
-        .addColumn('reward_status', 'text', (c) => c.notNull())
-        .addColumn('reward_value', 'double precision')
-        .addColumn('reward', 'text', (c) => c.notNull())
-        .addColumn('started_at', 'bigint', (c) => c.notNull())
-        .addColumn('seconds', 'double precision', (c) => c.notNull())
+        .addColumn('sequence', ...sequence)
+        .addColumn('id', text, (c) => c.notNull().unique())
+        .addColumn('run', text, (c) => c.references('runs.id'))
+        .addColumn('task', text, (c) => c.notNull())
+        .addColumn('task_group', text, (c) => c.notNull())
+        .addColumn('split', text, (c) => c.notNull())
+        .addColumn('tier', text)
+        .addColumn('stop_reason', text, (c) => c.notNull())
+        .addColumn('reward_status', text, (c) => c.notNull())
+        .addColumn('reward_value', double)
+        .addColumn('reward', text, (c) => c.notNull())
+        .addColumn('started_at', time, (c) => c.notNull())
+        .addColumn('seconds', double, (c) => c.notNull())
         .execute()
       await schema.createIndex('trajectories_of_run').on('trajectories').columns(['run', 'sequence']).execute()
 
       await schema
         .createTable('trajectory_payloads')
-        .addColumn('trajectory', 'text', (c) => c.primaryKey().references('trajectories.id'))
-        .addColumn('payload', 'text', (c) => c.notNull())
+        .addColumn('trajectory', text, (c) => c.primaryKey().references('trajectories.id'))
+        .addColumn('payload', text, (c) => c.notNull())
         .execute()
 
       await schema
         .createTable('signals')
-        .addColumn('key', 'text', (c) => c.primaryKey())
-        .addColumn('trajectory', 'text', (c) => c.notNull())
-        .addColumn('node', 'text')
-        .addColumn('source', 'text', (c) => c.notNull())
-        .addColumn('name', 'text', (c) => c.notNull())
-        .addColumn('value', 'text', (c) => c.notNull())
-        .addColumn('at', 'bigint', (c) => c.notNull())
+        .addColumn('key', text, (c) => c.primaryKey())
+        .addColumn('trajectory', text, (c) => c.notNull())
+        .addColumn('node', text)
+        .addColumn('source', text, (c) => c.notNull())
+        .addColumn('name', text, (c) => c.notNull())
+        .addColumn('value', text, (c) => c.notNull())
+        .addColumn('at', time, (c) => c.notNull())
         .execute()
       await schema.createIndex('signals_of_trajectory').on('signals').columns(['trajectory', 'at']).execute()
 
       await schema
         .createTable('receipts')
-        .addColumn('id', 'text', (c) => c.primaryKey())
-        .addColumn('agent', 'text', (c) => c.notNull())
-        .addColumn('decision', 'text', (c) => c.notNull())
-        .addColumn('receipt', 'text', (c) => c.notNull())
+        .addColumn('id', text, (c) => c.primaryKey())
+        .addColumn('agent', text, (c) => c.notNull())
+        .addColumn('decision', text, (c) => c.notNull())
+        .addColumn('receipt', text, (c) => c.notNull())
         .execute()
 
       await schema
         .createTable('holdout_uses')
-        .addColumn('holdout', 'text', (c) => c.notNull())
-        .addColumn('use', 'integer', (c) => c.notNull())
-        .addColumn('alpha', 'double precision', (c) => c.notNull())
-        .addColumn('run', 'text')
-        .addColumn('at', 'bigint', (c) => c.notNull())
+        .addColumn('holdout', text, (c) => c.notNull())
+        .addColumn('use', integer, (c) => c.notNull())
+        .addColumn('alpha', double, (c) => c.notNull())
+        .addColumn('run', text)
+        .addColumn('at', time, (c) => c.notNull())
         .addPrimaryKeyConstraint('holdout_uses_key', ['holdout', 'use'])
         .execute()
 
       await schema
         .createTable('holdout_tasks')
-        .addColumn('task', 'text', (c) => c.notNull())
-        .addColumn('holdout', 'text', (c) => c.notNull())
+        .addColumn('task', text, (c) => c.notNull())
+        .addColumn('holdout', text, (c) => c.notNull())
         .addPrimaryKeyConstraint('holdout_tasks_key', ['task', 'holdout'])
         .execute()
 
       await schema
         .createTable('releases')
-        .addColumn('sequence', 'integer', (c) => c.primaryKey().autoIncrement())
-        .addColumn('id', 'text', (c) => c.notNull().unique())
-        .addColumn('agent', 'text', (c) => c.notNull())
-        .addColumn('versions', 'text', (c) => c.notNull())
-        .addColumn('receipt', 'text', (c) => c.references('receipts.id'))
-        .addColumn('run', 'text')
-        .addColumn('created_at', 'bigint', (c) => c.notNull())
+        .addColumn('sequence', ...sequence)
+        .addColumn('id', text, (c) => c.notNull().unique())
+        .addColumn('agent', text, (c) => c.notNull())
+        .addColumn('versions', text, (c) => c.notNull())
+        .addColumn('receipt', text, (c) => c.references('receipts.id'))
+        .addColumn('run', text)
+        .addColumn('created_at', time, (c) => c.notNull())
         .execute()
       await schema.createIndex('releases_of_agent').on('releases').columns(['agent', 'sequence']).execute()
 
       await schema
         .createTable('activations')
-        .addColumn('agent', 'text', (c) => c.notNull())
-        .addColumn('generation', 'integer', (c) => c.notNull())
-        .addColumn('release', 'text', (c) => c.notNull().references('releases.id'))
-        .addColumn('reason', 'text', (c) => c.notNull())
-        .addColumn('at', 'bigint', (c) => c.notNull())
+        .addColumn('agent', text, (c) => c.notNull())
+        .addColumn('generation', integer, (c) => c.notNull())
+        .addColumn('release', text, (c) => c.notNull().references('releases.id'))
+        .addColumn('reason', text, (c) => c.notNull())
+        .addColumn('at', time, (c) => c.notNull())
         .addPrimaryKeyConstraint('activations_key', ['agent', 'generation'])
         .execute()
+
+      if (bytes !== null) {
+        await schema
+          .createTable('blobs')
+          .addColumn('hash', text, (c) => c.primaryKey())
+          .addColumn('size', bigInteger, (c) => c.notNull())
+          .execute()
+        await schema
+          .createTable('blob_chunks')
+          .addColumn('hash', text, (c) => c.notNull().references('blobs.hash').onDelete('cascade'))
+          .addColumn('part', integer, (c) => c.notNull())
+          .addColumn('bytes', bytes, (c) => c.notNull())
+          .addPrimaryKeyConstraint('blob_chunks_key', ['hash', 'part'])
+          .execute()
+      }
     },
   },
   {
     name: '0002-traffic',
-    async up(db) {
+    async up(db, { text, integer, time, sequence }) {
       const { schema } = db
 
-      const added: readonly [string, 'text' | 'integer' | 'bigint', string | number | null][] = [
-        ['origin', 'text', 'rollout'],
-        ['tenant', 'text', 'default'],
-        ['session', 'text', null],
-        ['agent', 'text', null],
-        ['subject', 'text', null],
-        ['train', 'integer', 1],
-        ['instruction', 'text', ''],
-        ['updated_at', 'bigint', 0],
-        ['head', 'text', null],
+      const added: readonly [string, ColumnType, string | number | null][] = [
+        ['origin', text, 'rollout'],
+        ['tenant', text, 'default'],
+        ['session', text, null],
+        ['agent', text, null],
+        ['subject', text, null],
+        ['train', integer, 1],
+        ['instruction', text, ''],
+        ['updated_at', time, 0],
+        ['head', text, null],
       ]
       for (const [name, type, initial] of added) {
         await schema
@@ -185,11 +201,11 @@ export const migrations: readonly Migration[] = [
 
       await schema
         .createTable('trajectory_parts')
-        .addColumn('sequence', 'integer', (c) => c.primaryKey().autoIncrement())
-        .addColumn('call', 'text', (c) => c.notNull().unique())
-        .addColumn('trajectory', 'text', (c) => c.notNull().references('trajectories.id'))
-        .addColumn('payload', 'text', (c) => c.notNull())
-        .addColumn('at', 'bigint', (c) => c.notNull())
+        .addColumn('sequence', ...sequence)
+        .addColumn('call', text, (c) => c.notNull().unique())
+        .addColumn('trajectory', text, (c) => c.notNull().references('trajectories.id'))
+        .addColumn('payload', text, (c) => c.notNull())
+        .addColumn('at', time, (c) => c.notNull())
         .execute()
       await schema
         .createIndex('parts_of_trajectory')
@@ -199,12 +215,12 @@ export const migrations: readonly Migration[] = [
 
       await schema
         .createTable('produced_turns')
-        .addColumn('sequence', 'integer', (c) => c.primaryKey().autoIncrement())
-        .addColumn('tenant', 'text', (c) => c.notNull())
-        .addColumn('api_key', 'text', (c) => c.notNull())
-        .addColumn('digest', 'text', (c) => c.notNull())
-        .addColumn('trajectory', 'text', (c) => c.notNull().references('trajectories.id'))
-        .addColumn('node', 'text', (c) => c.notNull())
+        .addColumn('sequence', ...sequence)
+        .addColumn('tenant', text, (c) => c.notNull())
+        .addColumn('api_key', text, (c) => c.notNull())
+        .addColumn('digest', text, (c) => c.notNull())
+        .addColumn('trajectory', text, (c) => c.notNull().references('trajectories.id'))
+        .addColumn('node', text, (c) => c.notNull())
         .execute()
       await schema
         .createIndex('turns_by_digest')
@@ -215,37 +231,37 @@ export const migrations: readonly Migration[] = [
 
       await schema
         .createTable('request_identities')
-        .addColumn('tenant', 'text', (c) => c.notNull())
-        .addColumn('api_key', 'text', (c) => c.notNull())
-        .addColumn('identity', 'text', (c) => c.notNull())
-        .addColumn('body', 'text', (c) => c.notNull())
-        .addColumn('trajectory', 'text', (c) => c.notNull().references('trajectories.id'))
-        .addColumn('call', 'text', (c) => c.notNull())
-        .addColumn('at', 'bigint', (c) => c.notNull())
+        .addColumn('tenant', text, (c) => c.notNull())
+        .addColumn('api_key', text, (c) => c.notNull())
+        .addColumn('identity', text, (c) => c.notNull())
+        .addColumn('body', text, (c) => c.notNull())
+        .addColumn('trajectory', text, (c) => c.notNull().references('trajectories.id'))
+        .addColumn('call', text, (c) => c.notNull())
+        .addColumn('at', time, (c) => c.notNull())
         .addPrimaryKeyConstraint('request_identities_key', ['tenant', 'api_key', 'identity'])
         .execute()
       await schema.createIndex('identities_of_trajectory').on('request_identities').column('trajectory').execute()
 
       await schema
         .createTable('pending_calls')
-        .addColumn('call', 'text', (c) => c.primaryKey())
-        .addColumn('gateway', 'text', (c) => c.notNull())
-        .addColumn('trajectory', 'text', (c) => c.notNull())
-        .addColumn('payload', 'text', (c) => c.notNull())
-        .addColumn('updated_at', 'bigint', (c) => c.notNull())
+        .addColumn('call', text, (c) => c.primaryKey())
+        .addColumn('gateway', text, (c) => c.notNull())
+        .addColumn('trajectory', text, (c) => c.notNull())
+        .addColumn('payload', text, (c) => c.notNull())
+        .addColumn('updated_at', time, (c) => c.notNull())
         .execute()
 
       await schema
         .createTable('api_keys')
-        .addColumn('sequence', 'integer', (c) => c.primaryKey().autoIncrement())
-        .addColumn('id', 'text', (c) => c.notNull().unique())
-        .addColumn('tenant', 'text', (c) => c.notNull())
-        .addColumn('name', 'text', (c) => c.notNull())
-        .addColumn('secret_hash', 'text', (c) => c.notNull())
-        .addColumn('session', 'text')
-        .addColumn('settings', 'text', (c) => c.notNull())
-        .addColumn('created_at', 'bigint', (c) => c.notNull())
-        .addColumn('revoked_at', 'bigint')
+        .addColumn('sequence', ...sequence)
+        .addColumn('id', text, (c) => c.notNull().unique())
+        .addColumn('tenant', text, (c) => c.notNull())
+        .addColumn('name', text, (c) => c.notNull())
+        .addColumn('secret_hash', text, (c) => c.notNull())
+        .addColumn('session', text)
+        .addColumn('settings', text, (c) => c.notNull())
+        .addColumn('created_at', time, (c) => c.notNull())
+        .addColumn('revoked_at', time)
         .execute()
       await schema.createIndex('keys_of_session').on('api_keys').columns(['session', 'sequence']).execute()
 
@@ -253,16 +269,16 @@ export const migrations: readonly Migration[] = [
       await schema.dropTable('signals').execute()
       await schema
         .createTable('signals')
-        .addColumn('tenant', 'text', (c) => c.notNull())
-        .addColumn('key', 'text', (c) => c.notNull())
-        .addColumn('trajectory', 'text', (c) => c.notNull())
-        .addColumn('node', 'text')
-        .addColumn('source', 'text', (c) => c.notNull())
-        .addColumn('reporter', 'text', (c) => c.notNull())
-        .addColumn('name', 'text', (c) => c.notNull())
-        .addColumn('value', 'text', (c) => c.notNull())
-        .addColumn('at', 'bigint', (c) => c.notNull())
-        .addColumn('received_at', 'bigint', (c) => c.notNull())
+        .addColumn('tenant', text, (c) => c.notNull())
+        .addColumn('key', text, (c) => c.notNull())
+        .addColumn('trajectory', text, (c) => c.notNull())
+        .addColumn('node', text)
+        .addColumn('source', text, (c) => c.notNull())
+        .addColumn('reporter', text, (c) => c.notNull())
+        .addColumn('name', text, (c) => c.notNull())
+        .addColumn('value', text, (c) => c.notNull())
+        .addColumn('at', time, (c) => c.notNull())
+        .addColumn('received_at', time, (c) => c.notNull())
         .addPrimaryKeyConstraint('signals_key', ['tenant', 'key'])
         .execute()
       await schema
@@ -274,6 +290,10 @@ export const migrations: readonly Migration[] = [
         .createIndex('signals_of_reporter')
         .on('signals')
         .columns(['reporter', 'tenant', 'received_at'])
+        .execute()
+      await schema
+        .createTable('signal_locks')
+        .addColumn('slot', integer, (c) => c.primaryKey())
         .execute()
     },
   },

@@ -2,23 +2,25 @@ import { existsSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import type { Store } from '../core/index.ts'
+import { backUpSqlite } from './backup.ts'
+import { sqliteEngine } from './engine.ts'
 import { MissingStoreError, StoreError } from './errors/index.ts'
 import { fileBlobs, readOnlyBlobs, removeStaleBlobs } from './file-blobs.ts'
 import { memoryBlobs } from './memory-blobs.ts'
 import { assertMigrated, migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
+import { openPostgres, openPostgresReader } from './postgres-store.ts'
 import { kyselyOver, openSqlite, type SqliteConnection } from './sqlite-driver.ts'
 import { openThreadedStore } from './sqlite-threaded-store.ts'
 import { assembleStore } from './store.ts'
+import type { StoreLocation } from './store-location.ts'
 import type { Tables } from './tables.ts'
 import { WriteQueue } from './write-queue.ts'
 import { lockForWriting } from './writer-lock.ts'
 
-/** Where a store is, and whether it may be written. */
-export interface StoreOptions {
-  /** The database file. Beside it: `blobs/`, the write-ahead log, and the writer's lock. */
-  readonly path: string
-  /** Looks on while another process writes; needs no lock. */
+/** Where a store is, and how it is used. */
+export type StoreOptions = StoreLocation & {
+  /** Looks on while other processes write; needs no lock, and no right to write. */
   readonly readonly?: boolean
   /**
    * Where SQLite does its work. `worker`, the default for a store that is written: in threads of its own, so that the
@@ -32,12 +34,14 @@ export interface StoreOptions {
 const writerThread = import.meta.url.endsWith('.ts') ? 'main' : 'worker'
 
 /**
- * Opens a store in SQLite, made and migrated when need be.
- * @throws LockedStoreError when another process writes it.
+ * Opens a store, made and migrated when need be: in SQLite, which one process writes, or in PostgreSQL, which many do.
+ * @throws LockedStoreError when another process writes it (SQLite).
  * @throws MissingStoreError when it is to be read and is not there.
  * @throws NewerSchemaError | OlderSchemaError | CorruptStoreError when this Ratchet cannot use it.
+ * @throws BadDatabaseUrlError | UnavailableStoreError | DatabaseEncodingError when the server cannot be used (PostgreSQL).
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
+  if ('url' in options) return options.readonly ? openPostgresReader(options.url) : openPostgres(options.url)
   const path = resolve(options.path)
   const { readonly = false, thread = readonly ? 'main' : writerThread } = options
   if (thread === 'worker') return openThreadedStore({ path, readonly })
@@ -50,12 +54,13 @@ export async function openMemoryStore(): Promise<Store> {
   const connection = await openSqlite(path)
   connection.exec('pragma foreign_keys = on')
   const db = kyselyOver<Tables>(connection)
-  await migrate(db, path, migrations)
+  await migrate({ db, engine: sqliteEngine, path }, migrations)
   return assembleStore({
     path,
     reader: db,
     writes: new WriteQueue(db),
     blobs: memoryBlobs(),
+    backup: backUpSqlite,
     release: () => db.destroy(),
   })
 }
@@ -77,7 +82,7 @@ async function openWriter(path: string): Promise<Store> {
       'pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on',
     )
     const writer = kyselyOver<Tables>(writing)
-    await migrate(writer, path, migrations)
+    await migrate({ db: writer, engine: sqliteEngine, path }, migrations)
     const reading = await openSqlite(path, { readOnly: true })
     opened.push(reading)
     reading.exec('pragma busy_timeout = 5000')
@@ -87,6 +92,7 @@ async function openWriter(path: string): Promise<Store> {
       reader: kyselyOver<Tables>(reading),
       writes: new WriteQueue(writer),
       blobs: fileBlobs(blobs),
+      backup: backUpSqlite,
       release: async () => closeAll(),
     })
   } catch (error) {
@@ -114,9 +120,16 @@ async function openReader(path: string): Promise<Store> {
   try {
     reading.exec('pragma busy_timeout = 5000')
     const reader = kyselyOver<Tables>(reading)
-    await assertMigrated(reader, path, migrations)
+    await assertMigrated({ db: reader, engine: sqliteEngine, path }, migrations)
     const blobs = readOnlyBlobs(join(dirname(path), 'blobs'))
-    return assembleStore({ path, reader, writes: null, blobs, release: async () => reading.close() })
+    return assembleStore({
+      path,
+      reader,
+      writes: null,
+      blobs,
+      backup: backUpSqlite,
+      release: async () => reading.close(),
+    })
   } catch (error) {
     reading.close()
     throw error

@@ -3,6 +3,20 @@ export { CorruptBlobError, MissingBlobError } from './blob-errors.ts'
 export { CorruptRecordError } from './corrupt-record-error.ts'
 export { CorruptStoreError } from './corrupt-store-error.ts'
 export { CrashedStoreError } from './crashed-store-error.ts'
+export {
+  AccessDeniedError,
+  BadDatabaseUrlError,
+  ConnectionLostError,
+  ContentionError,
+  DatabaseEncodingError,
+  MissingDatabaseError,
+  TimedOutError,
+  TooManyConnectionsError,
+  UnavailableStoreError,
+  UnknownOutcomeError,
+  UnreachableStoreError,
+  UseDatabaseToolsError,
+} from './database-errors.ts'
 export { DiskFullError } from './disk-full-error.ts'
 export { LockedStoreError, type Writer } from './locked-store-error.ts'
 export { MissingStoreError } from './missing-store-error.ts'

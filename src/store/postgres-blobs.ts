@@ -1,0 +1,93 @@
+import { type Kysely, sql } from 'kysely'
+import { BlobHash, sha256 } from '../core/index.ts'
+import type { BlobStorage } from './blobs.ts'
+import { CorruptBlobError, MissingBlobError, ReadOnlyStoreError } from './errors/index.ts'
+import type { Tables } from './tables.ts'
+
+// Not an interface: Kysely asks for what can be indexed.
+type BlobTables = {
+  blobs: { hash: string; size: number }
+  blob_chunks: { hash: string; part: number; bytes: Uint8Array }
+}
+
+/** Bytes of one row. A blob may be larger than PostgreSQL's largest value, and is never twice in memory as one. */
+const chunkBytes = 4 * 1024 * 1024
+
+/** Blobs as rows, for all processes that share the database. The bytes given to `put` must not change before it resolves. */
+export function postgresBlobs(database: Kysely<Tables>): BlobStorage {
+  const db = database.withTables<BlobTables>()
+  return {
+    async put(bytes) {
+      const hash = BlobHash.parse(sha256(bytes))
+      await db.transaction().execute(async (tx) => {
+        // Waits for a process that is writing the same blob.
+        const { numInsertedOrUpdatedRows: inserted } = await tx
+          .insertInto('blobs')
+          .values({ hash, size: bytes.length })
+          .onConflict((c) => c.doNothing())
+          .executeTakeFirstOrThrow()
+        const chunks = chunksOf(bytes)
+        if (inserted !== 1n && (await holds(tx, hash, chunks))) return
+        // A damaged blob is written anew: here are the bytes that repair it.
+        if (inserted !== 1n) await tx.deleteFrom('blob_chunks').where('hash', '=', hash).execute()
+        for (const [part, chunk] of chunks.entries()) {
+          await tx.insertInto('blob_chunks').values({ hash, part, bytes: chunk }).execute()
+        }
+      })
+      return hash
+    },
+
+    async get(hash) {
+      const blob = await db.selectFrom('blobs').select('size').where('hash', '=', hash).executeTakeFirst()
+      if (!blob) throw new MissingBlobError(hash)
+      const bytes = new Uint8Array(blob.size)
+      let filled = 0
+      for (let part = 0; part * chunkBytes < blob.size; part++) {
+        const chunk = await db
+          .selectFrom('blob_chunks')
+          .select('bytes')
+          .where('hash', '=', hash)
+          .where('part', '=', part)
+          .executeTakeFirst()
+        const rest = bytes.subarray(filled)
+        rest.set(chunk?.bytes.subarray(0, rest.length) ?? [])
+        filled += chunk?.bytes.length ?? 0
+      }
+      const actual = sha256(bytes)
+      if (actual !== hash) throw new CorruptBlobError(hash, actual)
+      return bytes
+    },
+
+    async remove(hash) {
+      await db.transaction().execute((tx) => tx.deleteFrom('blobs').where('hash', '=', hash).execute())
+    },
+  }
+}
+
+/** Blobs that may be looked at only. */
+export function readOnlyPostgresBlobs(db: Kysely<Tables>, name: string): BlobStorage {
+  return {
+    put: () => Promise.reject(new ReadOnlyStoreError(name)),
+    get: (hash) => postgresBlobs(db).get(hash),
+    remove: () => Promise.reject(new ReadOnlyStoreError(name)),
+  }
+}
+
+function chunksOf(bytes: Uint8Array): readonly Buffer[] {
+  const chunks: Buffer[] = []
+  for (let start = 0; start < bytes.length; start += chunkBytes) {
+    chunks.push(Buffer.from(bytes.buffer, bytes.byteOffset + start, Math.min(chunkBytes, bytes.length - start)))
+  }
+  return chunks
+}
+
+/** Whether the rows hold exactly these chunks. The database hashes them: nothing is sent but the hashes. */
+async function holds(db: Kysely<Tables & BlobTables>, hash: string, chunks: readonly Buffer[]): Promise<boolean> {
+  const rows = await db
+    .selectFrom('blob_chunks')
+    .select(sql<string>`encode(sha256(bytes), 'hex')`.as('actual'))
+    .where('hash', '=', hash)
+    .orderBy('part')
+    .execute()
+  return rows.length === chunks.length && rows.every(({ actual }, part) => actual === sha256(chunks[part] ?? ''))
+}
