@@ -23,7 +23,11 @@ export interface ChatHistory {
 
 /** One request, on its way to an upstream. */
 export interface ChatCall {
-  /** What the client sent, and what Ratchet asks for beside it: token ids, logprobs, usage in streams. */
+  /**
+   * What the client sent. What Ratchet wants to know beside it (token ids, their log-probabilities, the usage of streams)
+   * an upstream tells unasked, or asks for itself and knows how to do without; the gateway shows a client only what it
+   * asked for.
+   */
   readonly request: ChatRequest
   /** Known for conversations of which this upstream told the tokens before. */
   readonly history: ChatHistory | null
