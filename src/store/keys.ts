@@ -1,11 +1,87 @@
-import type { KeyRepository } from '../core/index.ts'
+import type { Insertable, Kysely, Selectable } from 'kysely'
+import { ApiKey, type KeyId, type KeyRepository } from '../core/index.ts'
 import type { Access } from './access.ts'
-import { InvariantError } from '../errors/index.ts'
+import { assertSame, fromJson, parseRecord, toJson } from './record.ts'
+import type { Tables } from './tables.ts'
 
-const notBuilt = (): never => {
-  throw new InvariantError('not built yet')
+/** API keys, written once; the one thing that changes is that one is revoked, for good. */
+export function keyRepository({ read, write }: Access): KeyRepository {
+  return {
+    put: async (key) => {
+      const row = toRow(key)
+      await write(async (db) => {
+        const { numInsertedOrUpdatedRows: inserted } = await db
+          .insertInto('api_keys')
+          .values(row)
+          .onConflict((c) => c.column('id').doNothing())
+          .executeTakeFirstOrThrow()
+        if (inserted !== 1n) assertSame(await find(db, key.id), key, `key ${key.id}`)
+      })
+    },
+
+    get: (id) => read((db) => find(db, id)),
+
+    list: ({ tenant, sessions, limit }) =>
+      read(async (db) => {
+        const rows = await db
+          .selectFrom('api_keys')
+          .selectAll()
+          .$if(tenant !== undefined, (query) => query.where('tenant', '=', tenant ?? ''))
+          .$if(sessions === false, (query) => query.where('session', 'is', null))
+          .orderBy('sequence', 'desc')
+          .limit(limit)
+          .execute()
+        return rows.map(fromRow)
+      }),
+
+    revoke: (id, at) =>
+      write(async (db) => {
+        await db
+          .updateTable('api_keys')
+          .set({ revoked_at: at })
+          .where('id', '=', id)
+          .where('revoked_at', 'is', null)
+          .execute()
+        return (await find(db, id)) !== null
+      }),
+  }
 }
 
-export function keyRepository(_: Access): KeyRepository {
-  return { put: notBuilt, get: notBuilt, list: notBuilt, revoke: notBuilt }
+async function find(db: Kysely<Tables>, id: KeyId): Promise<ApiKey | null> {
+  const row = await db.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst()
+  return row ? fromRow(row) : null
+}
+
+function toRow(key: ApiKey): Insertable<Tables['api_keys']> {
+  const { id, tenant, name, secretHash, session, createdAt, revokedAt, ...settings } = key
+  return {
+    id,
+    tenant,
+    name,
+    secret_hash: secretHash,
+    session,
+    settings: toJson(settings, `key ${id}`),
+    created_at: createdAt,
+    revoked_at: revokedAt,
+  }
+}
+
+function fromRow(row: Selectable<Tables['api_keys']>): ApiKey {
+  const { id, tenant, name, session } = row
+  const what = `key ${id}`
+  const settings = fromJson(row.settings, what)
+  return parseRecord(
+    ApiKey,
+    {
+      ...(typeof settings === 'object' ? settings : {}),
+      id,
+      tenant,
+      name,
+      secretHash: row.secret_hash,
+      session,
+      createdAt: row.created_at,
+      revokedAt: row.revoked_at,
+    },
+    what,
+  )
 }

@@ -1,40 +1,120 @@
-import { Signal, type SignalRepository } from '../core/index.ts'
+import type { Insertable, Kysely, Selectable } from 'kysely'
+import { Signal, type SignalOutcome, type SignalRepository } from '../core/index.ts'
 import type { Access } from './access.ts'
 import { fromJson, parseRecord, toJson } from './record.ts'
+import { SignalRoom } from './signal-caps.ts'
+import type { Tables } from './tables.ts'
 
-/** Rows of one insert. */
-const rowsPerInsert = 256
+/** Rows of one insert, and keys of one query. */
+const rowsAtOnce = 256
 
-/** Signals. They may arrive before their trajectory: nothing but the key holds them to anything. */
+/** What a Signal is made of. */
+const columns = [
+  'signals.tenant',
+  'signals.key',
+  'signals.trajectory',
+  'signals.node',
+  'signals.source',
+  'signals.reporter',
+  'signals.name',
+  'signals.value',
+  'signals.at',
+] as const
+
+type SignalRow = Insertable<Tables['signals']>
+
+/**
+ * Signals, each key of a tenant once. They may arrive before their trajectory: nothing but the key holds them to anything.
+ * One about another tenant's trajectory is kept, and never seen.
+ */
 export function signalRepository({ read, write }: Access): SignalRepository {
   return {
-    append: async (signals) => {
-      const rows = signals.map((signal) => ({ ...signal, value: toJson(signal.value, `signal ${signal.key}`) }))
-      await write(async (db) => {
-        for (let start = 0; start < rows.length; start += rowsPerInsert) {
-          await db
-            .insertInto('signals')
-            .values(rows.slice(start, start + rowsPerInsert).map((row) => ({ ...row, received_at: Date.now() })))
-            .onConflict((c) => c.columns(['tenant', 'key']).doNothing())
-            .execute()
+    append: async (signals, limits) => {
+      const now = limits?.now ?? Date.now()
+      const rows = signals.map((signal) => toRow(signal, now))
+      return write(async (db) => {
+        const room = limits ? await SignalRoom.of(db, rows, limits) : null
+        const outcomes: SignalOutcome[] = []
+        for (let start = 0; start < rows.length; start += rowsAtOnce) {
+          outcomes.push(...(await record(db, rows.slice(start, start + rowsAtOnce), room)))
         }
+        return outcomes
       })
-      return signals.map(() => 'recorded')
     },
 
     of: (trajectory) =>
       read(async (db) => {
         const rows = await db
           .selectFrom('signals')
-          .selectAll()
-          .where('trajectory', '=', trajectory)
-          .orderBy('at')
-          .orderBy('key')
+          .innerJoin('trajectories', (join) =>
+            join
+              .onRef('trajectories.id', '=', 'signals.trajectory')
+              .onRef('trajectories.tenant', '=', 'signals.tenant'),
+          )
+          .select(columns)
+          .where('signals.trajectory', '=', trajectory)
+          .orderBy('signals.at')
+          .orderBy('signals.key')
           .execute()
-        return rows.map(({ received_at: _, ...row }) => {
-          const what = `signal ${row.key}`
-          return parseRecord(Signal, { ...row, value: fromJson(row.value, what) }, what)
-        })
+        return rows.map(fromRow)
       }),
   }
+}
+
+async function record(
+  db: Kysely<Tables>,
+  rows: readonly SignalRow[],
+  room: SignalRoom | null,
+): Promise<readonly SignalOutcome[]> {
+  const known = await keysKnown(db, rows)
+  const outcomes: SignalOutcome[] = []
+  const admitted: SignalRow[] = []
+  for (const row of rows) {
+    const outcome = known.has(nameOf(row)) ? 'repeated' : room && !(await room.take(row)) ? 'capped' : 'recorded'
+    outcomes.push(outcome)
+    if (outcome !== 'recorded') continue
+    known.add(nameOf(row))
+    admitted.push(row)
+  }
+  if (admitted.length === 0) return outcomes
+  const inserted = await db
+    .insertInto('signals')
+    .values(admitted)
+    .onConflict((c) => c.columns(['tenant', 'key']).doNothing())
+    .returning(['tenant', 'key'])
+    .execute()
+  // The key decides, not the look before it: where several processes write, another may have been quicker.
+  const ours = new Set(inserted.map(nameOf))
+  return rows.map((row, i) =>
+    outcomes[i] === 'recorded' && !ours.has(nameOf(row)) ? 'repeated' : (outcomes[i] ?? 'repeated'),
+  )
+}
+
+async function keysKnown(db: Kysely<Tables>, rows: readonly SignalRow[]): Promise<Set<string>> {
+  const known = new Set<string>()
+  for (const tenant of new Set(rows.map((row) => row.tenant))) {
+    const keys = rows.filter((row) => row.tenant === tenant).map(({ key }) => key)
+    const found = await db
+      .selectFrom('signals')
+      .select(['tenant', 'key'])
+      .where('tenant', '=', tenant)
+      .where('key', 'in', keys)
+      .execute()
+    for (const row of found) known.add(nameOf(row))
+  }
+  return known
+}
+
+/** A tenant's name has no slash. */
+function nameOf({ tenant, key }: { readonly tenant: string; readonly key: string }): string {
+  return `${tenant}/${key}`
+}
+
+function toRow(signal: Signal, received_at: number): SignalRow {
+  return { ...signal, value: toJson(signal.value, `signal ${signal.key}`), received_at }
+}
+
+function fromRow(row: Omit<Selectable<Tables['signals']>, 'received_at'>): Signal {
+  const what = `signal ${row.key}`
+  return parseRecord(Signal, { ...row, value: fromJson(row.value, what) }, what)
 }

@@ -325,6 +325,7 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
     })
 
     it('takes signals at any time, each key once', async () => {
+      await store.trajectories.append([sample.recorded('t1')])
       const late = sample.signal('b', { at: 9 })
       await store.signals.append([late, sample.signal('a'), sample.signal('c', { trajectory: 't2' })])
       await store.signals.append([sample.signal('a', { value: 'ignored' }), sample.signal('d', { node: 'n1', at: 2 })])

@@ -94,6 +94,8 @@ export interface Tables {
     value: string
     at: number
   }
+  /** Held by who counts what a reporter has said. A row stands for many reporters, and names none. */
+  signal_locks: { slot: number }
   runs: {
     /** Order of creation. */
     sequence: Generated<number>

@@ -1,15 +1,20 @@
-import type { Insertable, Kysely } from 'kysely'
-import { type RecordedTrajectory, Reward, RunId, Trajectory, type TrajectoryRepository } from '../core/index.ts'
-import { InvariantError } from '../errors/index.ts'
+import type { Kysely } from 'kysely'
+import type { RecordedTrajectory, Trajectory, TrajectoryRepository } from '../core/index.ts'
 import type { Access } from './access.ts'
-import { assertSame, fromJson, parseRecord, toJson } from './record.ts'
+import { UnknownRecordError } from './errors/index.ts'
+import { assertSame, toJson } from './record.ts'
+import { removeTrajectories } from './removal.ts'
+import { summaries } from './summaries.ts'
 import type { Tables } from './tables.ts'
+import { matching } from './trajectory-filter.ts'
+import { recordedRows, toRecorded, toRow } from './trajectory-rows.ts'
 
 /** Rows of one insert: few enough for any database's limit on parameters, enough to make the statement's cost vanish. */
 const rowsPerInsert = 64
 
-/** Trajectories with what they earned, written once. */
-export function trajectoryRepository({ read, write }: Access): TrajectoryRepository {
+/** Trajectories with what they earned: written whole and once, or grown by the gateway's calls (`traffic.ts`). */
+export function trajectoryRepository(access: Access): TrajectoryRepository {
+  const { read, write } = access
   return {
     append: async (records) => {
       // Serialized before the transaction begins: what cannot be stored fails alone, and the disk does not wait for it.
@@ -38,69 +43,46 @@ export function trajectoryRepository({ read, write }: Access): TrajectoryReposit
 
     get: (id) => read((db) => find(db, id)),
 
-    list: ({ run, limit }) =>
+    list: ({ limit, after, ...filter }) =>
       read(async (db) => {
-        const rows = await records(db)
-          .$if(run !== undefined, (query) => query.where('trajectories.run', '=', run ?? null))
+        const from = after === undefined ? null : await sequenceOf(db, after)
+        const rows = await recordedRows(db)
+          .where(matching(filter))
+          .$if(from !== null, (query) => query.where('trajectories.sequence', '>', from ?? 0))
           .orderBy('trajectories.sequence')
           .limit(limit)
           .execute()
-        return rows.map(fromRow)
+        return toRecorded(db, rows)
       }),
 
-    summaries: () => Promise.reject(new InvariantError('not built yet')),
-    remove: () => Promise.reject(new InvariantError('not built yet')),
+    summaries: ({ limit, ...filter }) => read((db) => summaries(db, filter, limit)),
 
-    count: ({ run }) =>
+    count: (filter) =>
       read(async (db) => {
         const { count } = await db
           .selectFrom('trajectories')
-          .$if(run !== undefined, (query) => query.where('run', '=', run ?? null))
+          .where(matching(filter))
           .select((eb) => eb.fn.countAll<number>().as('count'))
           .executeTakeFirstOrThrow()
         return count
       }),
-  }
-}
 
-function records(db: Kysely<Tables>) {
-  return db
-    .selectFrom('trajectories')
-    .innerJoin('trajectory_payloads', 'trajectory_payloads.trajectory', 'trajectories.id')
-    .select(['trajectories.id', 'trajectories.run', 'trajectories.reward', 'trajectory_payloads.payload'])
+    remove: (filter, { dryRun }) => removeTrajectories(access, filter, dryRun),
+  }
 }
 
 async function find(db: Kysely<Tables>, id: string): Promise<RecordedTrajectory | null> {
-  const row = await records(db).where('trajectories.id', '=', id).executeTakeFirst()
-  return row ? fromRow(row) : null
+  const rows = await recordedRows(db).where('trajectories.id', '=', id).execute()
+  return (await toRecorded(db, rows))[0] ?? null
 }
 
-function toRow({ trajectory, reward, run }: RecordedTrajectory): Insertable<Tables['trajectories']> {
-  return {
-    id: trajectory.id,
-    run,
-    task: trajectory.task.id,
-    task_group: trajectory.group,
-    split: trajectory.task.split,
-    tier: trajectory.task.tier ?? null,
-    stop_reason: trajectory.stopReason,
-    reward_status: reward.status,
-    reward_value: reward.value,
-    reward: toJson(reward, `reward of trajectory ${trajectory.id}`),
-    started_at: trajectory.startedAt,
-    seconds: trajectory.seconds,
-  }
+/** @throws UnknownRecordError when it is not there, or not any more: the next page would begin anywhere. */
+async function sequenceOf(db: Kysely<Tables>, id: string): Promise<number> {
+  const row = await db.selectFrom('trajectories').select('sequence').where('id', '=', id).executeTakeFirst()
+  if (!row) throw new UnknownRecordError(`trajectory ${id}`)
+  return row.sequence
 }
 
 function toPayload(trajectory: Trajectory): Tables['trajectory_payloads'] {
   return { trajectory: trajectory.id, payload: toJson(trajectory, `trajectory ${trajectory.id}`) }
-}
-
-function fromRow(row: { id: string; run: string | null; reward: string; payload: string }): RecordedTrajectory {
-  const what = `trajectory ${row.id}`
-  return {
-    trajectory: parseRecord(Trajectory, fromJson(row.payload, what), what),
-    reward: parseRecord(Reward, fromJson(row.reward, what), `reward of ${what}`),
-    run: parseRecord(RunId.nullable(), row.run, `run of ${what}`),
-  }
 }

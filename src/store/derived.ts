@@ -1,0 +1,107 @@
+import type { Kysely } from 'kysely'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { VersionId } from '../core/index.ts'
+import type { Access } from './access.ts'
+import { fromJson, parseRecord } from './record.ts'
+import type { Tables } from './tables.ts'
+
+/** Where runs write what they read and did, as JSON that may name trajectories. A new such table is one line here. */
+const places = [
+  { table: 'run_events', column: 'data' },
+  { table: 'checkpoints', column: 'state' },
+] as const
+type Place = (typeof places)[number]
+
+/** Rows of one look, and runs of one query. */
+const rowsAtOnce = 500
+/** What stands where a trajectory was named. */
+const removed = '[removed]'
+
+/**
+ * Takes the names of trajectories that are to be removed out of what was derived from them.
+ * @param dryRun only counts.
+ * @returns how many records named one, and the versions that the runs of those records made.
+ */
+export async function scrubDerived(
+  access: Access,
+  ids: ReadonlySet<string>,
+  dryRun: boolean,
+): Promise<{ readonly derived: number; readonly versions: readonly VersionId[] }> {
+  if (ids.size === 0) return { derived: 0, versions: [] }
+  const runs = new Set<string>()
+  let derived = 0
+  for (const place of places) {
+    for await (const row of rowsOf(access, place)) {
+      const what = `${place.table} ${row.sequence} of run ${row.run}`
+      const content = fromJson(row.content, what)
+      const scrubbed = JSON.stringify(withoutNames(content, ids))
+      if (scrubbed === JSON.stringify(content)) continue
+      derived++
+      runs.add(row.run)
+      if (!dryRun) await access.write((db) => replace(db, place, row, scrubbed))
+    }
+  }
+  return { derived, versions: await access.read((db) => versionsOf(db, [...runs])) }
+}
+
+interface Row {
+  readonly run: string
+  readonly sequence: number
+  readonly content: string
+}
+
+async function* rowsOf({ read }: Access, { table, column }: Place): AsyncGenerator<Row> {
+  let last = { run: '', sequence: -1 }
+  for (let more = true; more; ) {
+    const rows: readonly Row[] = await read((db) =>
+      db
+        .selectFrom(table)
+        .select(['run', 'sequence', `${column} as content`])
+        .where((eb) =>
+          eb.or([eb('run', '>', last.run), eb.and([eb('run', '=', last.run), eb('sequence', '>', last.sequence)])]),
+        )
+        .orderBy('run')
+        .orderBy('sequence')
+        .limit(rowsAtOnce)
+        .execute(),
+    )
+    yield* rows
+    last = rows.at(-1) ?? last
+    more = rows.length === rowsAtOnce
+    await nextTurn()
+  }
+}
+
+async function replace(db: Kysely<Tables>, { table }: Place, { run, sequence }: Row, json: string): Promise<void> {
+  if (table === 'run_events') {
+    await db.updateTable(table).set({ data: json }).where('run', '=', run).where('sequence', '=', sequence).execute()
+  } else {
+    await db.updateTable(table).set({ state: json }).where('run', '=', run).where('sequence', '=', sequence).execute()
+  }
+}
+
+/** Names that are a whole text or key, and those within a text that are written as one word. */
+function withoutNames(value: unknown, ids: ReadonlySet<string>): unknown {
+  if (typeof value === 'string') {
+    return ids.has(value) ? removed : value.replaceAll(/[\w-]+/g, (word) => (ids.has(word) ? removed : word))
+  }
+  if (Array.isArray(value)) return value.map((item) => withoutNames(item, ids))
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [withoutNames(key, ids), withoutNames(item, ids)]),
+  )
+}
+
+async function versionsOf(db: Kysely<Tables>, runs: readonly string[]): Promise<readonly VersionId[]> {
+  const versions: VersionId[] = []
+  for (let start = 0; start < runs.length; start += rowsAtOnce) {
+    const rows = await db
+      .selectFrom('versions')
+      .select('id')
+      .where('run', 'in', runs.slice(start, start + rowsAtOnce))
+      .orderBy('id')
+      .execute()
+    versions.push(...rows.map(({ id }) => parseRecord(VersionId, id, `version ${id}`)))
+  }
+  return versions
+}

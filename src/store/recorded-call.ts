@@ -1,0 +1,173 @@
+import { type Insertable, type Kysely, sql } from 'kysely'
+import { type RecordedCall, type Reward, TrajectoryPart } from '../core/index.ts'
+import { compiledStatement } from './compiled-statement.ts'
+import { RecordConflictError } from './errors/index.ts'
+import { assertSame, fromJson, parseRecord, toJson } from './record.ts'
+import type { Tables } from './tables.ts'
+import { originColumns, shown } from './trajectory-rows.ts'
+
+const unscored: Reward = { status: 'missing', value: null, parts: {}, reason: 'It was not scored yet.' }
+
+/** One call as rows, serialized before the transaction that writes them begins. */
+export interface CallRows {
+  readonly part: TrajectoryPart
+  readonly trajectory: Insertable<Tables['trajectories']>
+  readonly payload: Insertable<Tables['trajectory_parts']>
+  readonly turns: readonly Insertable<Tables['produced_turns']>[]
+  readonly identity: Insertable<Tables['request_identities']> | null
+}
+
+/** @throws UnstorableValueError */
+export function toCallRows({ head, part, turns, identity }: RecordedCall): CallRows {
+  const { id: trajectory, origin, task, startedAt } = head
+  const { call } = part
+  const { tenant, key: api_key } = origin
+  const at = part.endedAt
+  const updated_at = Math.max(at, startedAt)
+  return {
+    part,
+    trajectory: {
+      id: trajectory,
+      run: null,
+      task: task.id,
+      task_group: trajectory,
+      split: 'train',
+      tier: null,
+      stop_reason: part.stopReason,
+      reward_status: unscored.status,
+      reward_value: unscored.value,
+      reward: JSON.stringify(unscored),
+      started_at: startedAt,
+      seconds: (updated_at - startedAt) / 1000,
+      ...originColumns(origin),
+      instruction: shown(task.instruction),
+      updated_at,
+      head: toJson(head, `trajectory ${trajectory}`),
+    },
+    payload: { call, trajectory, payload: toJson(part, nameOf(call, trajectory)), at },
+    turns: turns.map(({ digest, node }) => ({ tenant, api_key, digest, trajectory, node })),
+    identity: identity && { tenant, api_key, identity: identity.key, body: identity.body, trajectory, call, at },
+  }
+}
+
+/**
+ * Commits a call, and forgets what was pending of it. A call that is known changes nothing; one that was given up for dead
+ * (`recoverPending`) and ends after all takes the place of its half answer.
+ * @throws RecordConflictError for a known call with another content, and for a trajectory that is another tenant's or was
+ * written whole.
+ */
+export async function commitCall(db: Kysely<Tables>, rows: CallRows): Promise<void> {
+  const { call } = rows.payload
+  if (!(await addCall(db, rows)) && (await isHalfOf(db, rows))) {
+    await db.deleteFrom('trajectory_parts').where('call', '=', call).execute()
+    await addCall(db, rows)
+  }
+  await deletePending(db, { call })
+}
+
+/**
+ * Opens the call's trajectory or adds to it.
+ * @returns whether it did: a call that is known is not added again.
+ */
+export async function addCall(db: Kysely<Tables>, rows: CallRows): Promise<boolean> {
+  const { call } = rows.payload
+  // The trajectory first: whoever else writes to it or removes it waits there, and its parts keep their order.
+  if ((await putTrajectory(db, { ...rows.trajectory, call })) === 0n) return false
+  if ((await insertPart(db, rows.payload)) === 0n) return false
+  for (const turn of rows.turns) await insertTurn(db, turn)
+  if (rows.identity) await putIdentity(db, rows.identity)
+  return true
+}
+
+/** Opens the trajectory, or tells its row what this call knows; neither when the call is known. */
+const putTrajectory = compiledStatement<Insertable<Tables['trajectories']> & { readonly call: string }>(
+  (db, { call, ...row }) =>
+    db
+      .insertInto('trajectories')
+      .values(row)
+      .onConflict((c) =>
+        c
+          .column('id')
+          .doUpdateSet((eb) => {
+            const later = eb('excluded.updated_at', '>', eb.ref('trajectories.updated_at'))
+            return {
+              stop_reason: eb.ref('excluded.stop_reason'),
+              updated_at: eb
+                .case()
+                .when(later)
+                .then(eb.ref('excluded.updated_at'))
+                .else(eb.ref('trajectories.updated_at'))
+                .end(),
+              seconds: eb
+                .case()
+                .when(later)
+                .then(sql<number>`(excluded.updated_at - trajectories.started_at) / 1000.0`)
+                .else(eb.ref('trajectories.seconds'))
+                .end(),
+              // Forbidden once is forbidden.
+              train: eb('trajectories.train', '*', eb.ref('excluded.train')),
+              agent: eb.fn.coalesce('trajectories.agent', 'excluded.agent'),
+              subject: eb.fn.coalesce('trajectories.subject', 'excluded.subject'),
+            }
+          })
+          .where('trajectories.head', 'is not', null)
+          .whereRef('trajectories.tenant', '=', 'excluded.tenant')
+          .where((eb) => {
+            const known = eb.selectFrom('trajectory_parts as known').select('known.call').where('known.call', '=', call)
+            return eb.not(eb.exists(known))
+          }),
+      ),
+)
+
+const insertPart = compiledStatement<Insertable<Tables['trajectory_parts']>>((db, row) =>
+  db
+    .insertInto('trajectory_parts')
+    .values(row)
+    .onConflict((c) => c.column('call').doNothing()),
+)
+
+const insertTurn = compiledStatement<Insertable<Tables['produced_turns']>>((db, row) =>
+  db.insertInto('produced_turns').values(row),
+)
+
+/** The latest request with an identity is the one that is known by it. */
+const putIdentity = compiledStatement<Insertable<Tables['request_identities']>>((db, row) =>
+  db
+    .insertInto('request_identities')
+    .values(row)
+    .onConflict((c) =>
+      c.columns(['tenant', 'api_key', 'identity']).doUpdateSet((eb) => ({
+        body: eb.ref('excluded.body'),
+        trajectory: eb.ref('excluded.trajectory'),
+        call: eb.ref('excluded.call'),
+        at: eb.ref('excluded.at'),
+      })),
+    ),
+)
+
+const deletePending = compiledStatement<{ readonly call: string }>((db, { call }) =>
+  db.deleteFrom('pending_calls').where('call', '=', call),
+)
+
+/**
+ * Whether what is known of a call is its half answer, and this is the whole one.
+ * @throws RecordConflictError when neither that nor the same is known.
+ */
+async function isHalfOf(db: Kysely<Tables>, { part, payload: { call, trajectory } }: CallRows): Promise<boolean> {
+  const stored = await db
+    .selectFrom('trajectory_parts')
+    .select(['trajectory', 'payload'])
+    .where('call', '=', call)
+    .executeTakeFirst()
+  if (!stored) throw new RecordConflictError(`trajectory ${trajectory}`)
+  const what = nameOf(call, stored.trajectory)
+  const known = parseRecord(TrajectoryPart, fromJson(stored.payload, what), what)
+  const half = known.stopReason === 'interrupted' && part.stopReason !== 'interrupted'
+  if (half && stored.trajectory === trajectory) return true
+  assertSame({ trajectory: stored.trajectory, part: known }, { trajectory, part }, `call ${call}`)
+  return false
+}
+
+function nameOf(call: string, trajectory: string): string {
+  return `call ${call} of trajectory ${trajectory}`
+}

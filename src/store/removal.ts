@@ -1,0 +1,110 @@
+import type { Kysely } from 'kysely'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Removal, TrajectoryFilter } from '../core/index.ts'
+import type { Access } from './access.ts'
+import { scrubDerived } from './derived.ts'
+import { removePending } from './pending.ts'
+import type { Tables } from './tables.ts'
+import { matching } from './trajectory-filter.ts'
+
+/** Trajectories of one transaction: other writers wait for one of these at most. */
+const trajectoriesAtOnce = 500
+/** Ids of one look. */
+const idsAtOnce = 5_000
+
+/**
+ * Removes the trajectories of a filter that no run made: their rows, messages, signals, the turns and requests by which
+ * they are known again, and half answers. Other records that name them are scrubbed first; so when the process dies
+ * midway, what is left is found and removed by the next removal with the same filter. Between its transactions others
+ * write: a trajectory that meanwhile left the filter stays, and one that comes into it may stay.
+ *
+ * What is gone from the database is not gone from everywhere. SQLite overwrites what it removes (`secure_delete`), but
+ * the write-ahead log has the old pages until it is checkpointed, as closing the store does; the file keeps its size until
+ * `VACUUM`. PostgreSQL keeps dead rows until its own vacuum. Backups, replicas and archived logs keep what they have.
+ */
+export async function removeTrajectories(access: Access, filter: TrajectoryFilter, dryRun: boolean): Promise<Removal> {
+  const ids = await idsOf(access, filter)
+  const { derived, versions } = await scrubDerived(access, ids, dryRun)
+  let trajectories = 0
+  let signals = 0
+  const all = [...ids]
+  for (let start = 0; start < all.length; start += trajectoriesAtOnce) {
+    const some = all.slice(start, start + trajectoriesAtOnce)
+    const gone = dryRun
+      ? { trajectories: some.length, signals: await access.read((db) => countSignals(db, some)) }
+      : await access.write((db) => remove(db, some, filter))
+    trajectories += gone.trajectories
+    signals += gone.signals
+    await nextTurn()
+  }
+  trajectories += await removePending(access, filter, ids, dryRun)
+  return { trajectories, signals, derived, versions }
+}
+
+async function idsOf({ read }: Access, filter: TrajectoryFilter): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>()
+  for (let after = 0, more = true; more; ) {
+    const rows = await read((db) =>
+      db
+        .selectFrom('trajectories')
+        .select(['id', 'sequence'])
+        .where(matching(filter))
+        .where('run', 'is', null)
+        .where('sequence', '>', after)
+        .orderBy('sequence')
+        .limit(idsAtOnce)
+        .execute(),
+    )
+    for (const { id } of rows) ids.add(id)
+    after = rows.at(-1)?.sequence ?? after
+    more = rows.length === idsAtOnce
+    await nextTurn()
+  }
+  return ids
+}
+
+async function remove(db: Kysely<Tables>, ids: readonly string[], filter: TrajectoryFilter) {
+  // Takes hold of the rows, and looks again: a call that is being added is in before this, or opens its trajectory anew.
+  const held = await db
+    .updateTable('trajectories')
+    .set((eb) => ({ stop_reason: eb.ref('stop_reason') }))
+    .where('id', 'in', ids)
+    .where('run', 'is', null)
+    .where(matching(filter))
+    .returning('id')
+    .execute()
+  const doomed = held.map(({ id }) => id)
+  if (doomed.length === 0) return { trajectories: 0, signals: 0 }
+  const { numDeletedRows: signals } = await db
+    .deleteFrom('signals')
+    .where('trajectory', 'in', doomed)
+    .where((eb) =>
+      eb.exists(
+        eb
+          .selectFrom('trajectories')
+          .select('trajectories.id')
+          .whereRef('trajectories.id', '=', 'signals.trajectory')
+          .whereRef('trajectories.tenant', '=', 'signals.tenant'),
+      ),
+    )
+    .executeTakeFirstOrThrow()
+  await db.deleteFrom('pending_calls').where('trajectory', 'in', doomed).execute()
+  await db.deleteFrom('request_identities').where('trajectory', 'in', doomed).execute()
+  await db.deleteFrom('produced_turns').where('trajectory', 'in', doomed).execute()
+  await db.deleteFrom('trajectory_parts').where('trajectory', 'in', doomed).execute()
+  await db.deleteFrom('trajectory_payloads').where('trajectory', 'in', doomed).execute()
+  await db.deleteFrom('trajectories').where('id', 'in', doomed).execute()
+  return { trajectories: doomed.length, signals: Number(signals) }
+}
+
+async function countSignals(db: Kysely<Tables>, ids: readonly string[]): Promise<number> {
+  const { count } = await db
+    .selectFrom('trajectories')
+    .innerJoin('signals', (join) =>
+      join.onRef('signals.trajectory', '=', 'trajectories.id').onRef('signals.tenant', '=', 'trajectories.tenant'),
+    )
+    .where('trajectories.id', 'in', ids)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}

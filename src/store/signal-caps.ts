@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto'
+import type { Kysely } from 'kysely'
+import type { SignalCaps } from '../core/index.ts'
+import type { Tables } from './tables.ts'
+
+const day = 24 * 60 * 60 * 1000
+/** Rows that stand for all reporters: a row for each would be one more place that names people. */
+const locks = 256
+
+/** Whose evidence about what. */
+export interface Evidence {
+  readonly tenant: string
+  readonly reporter: string
+  readonly trajectory: string
+}
+
+/**
+ * How much each reporter may still say: counted once for each in the transaction that is open, and from there on as it is
+ * used up. Only evidence of the reporter's own tenant counts.
+ */
+export class SignalRoom {
+  readonly #db: Kysely<Tables>
+  readonly #caps: SignalCaps
+  readonly #now: number
+  readonly #said = new Map<string, number>()
+
+  private constructor(db: Kysely<Tables>, caps: SignalCaps, now: number) {
+    this.#db = db
+    this.#caps = caps
+    this.#now = now
+  }
+
+  /** Other transactions that ask for room for one of these reporters wait until this one has ended. */
+  static async of(
+    db: Kysely<Tables>,
+    evidence: readonly Evidence[],
+    { caps, now }: { readonly caps: SignalCaps; readonly now: number },
+  ): Promise<SignalRoom> {
+    const slots = [...new Set(evidence.map(slotOf))].toSorted((a, b) => a - b)
+    for (const slot of slots) {
+      await db
+        .insertInto('signal_locks')
+        .values({ slot })
+        .onConflict((c) => c.column('slot').doUpdateSet({ slot }))
+        .execute()
+    }
+    return new SignalRoom(db, caps, now)
+  }
+
+  /** Uses up room for one signal. @returns false when there is none. */
+  async take({ tenant, reporter, trajectory }: Evidence): Promise<boolean> {
+    const about = JSON.stringify([tenant, reporter, trajectory])
+    const today = JSON.stringify([tenant, reporter])
+    const saidAbout = this.#said.get(about) ?? (await this.#saidAbout(tenant, reporter, trajectory))
+    const saidToday = this.#said.get(today) ?? (await this.#saidToday(tenant, reporter))
+    const { perTrajectory, perDay } = this.#caps
+    const free = saidAbout < perTrajectory && saidToday < perDay
+    this.#said.set(about, saidAbout + (free ? 1 : 0))
+    this.#said.set(today, saidToday + (free ? 1 : 0))
+    return free
+  }
+
+  async #saidAbout(tenant: string, reporter: string, trajectory: string): Promise<number> {
+    const { count } = await this.#db
+      .selectFrom('signals')
+      .where('trajectory', '=', trajectory)
+      .where('tenant', '=', tenant)
+      .where('reporter', '=', reporter)
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+    return count
+  }
+
+  async #saidToday(tenant: string, reporter: string): Promise<number> {
+    const { count } = await this.#db
+      .selectFrom('signals')
+      .where('reporter', '=', reporter)
+      .where('tenant', '=', tenant)
+      .where('received_at', '>', this.#now - day)
+      .where('received_at', '<=', this.#now)
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+    return count
+  }
+}
+
+function slotOf({ tenant, reporter }: Evidence): number {
+  return (
+    createHash('sha256')
+      .update(JSON.stringify([tenant, reporter]))
+      .digest()
+      .readUInt32LE() % locks
+  )
+}

@@ -1,0 +1,75 @@
+import type { Kysely } from 'kysely'
+import { z } from 'zod'
+import { StopReason, Tenant, type TrajectoryFilter, TrajectoryId, type TrajectorySummary } from '../core/index.ts'
+import { parseRecord } from './record.ts'
+import type { Tables } from './tables.ts'
+import { matching } from './trajectory-filter.ts'
+
+/** Trajectories whose calls and signals are counted by one query. */
+const trajectoriesAtOnce = 500
+
+const Summary = z.strictObject({
+  id: TrajectoryId,
+  origin: z.enum(['rollout', 'traffic', 'import']),
+  tenant: Tenant,
+  session: z.string().nullable(),
+  agent: z.string().nullable(),
+  subject: z.string().nullable(),
+  train: z.boolean(),
+  instruction: z.string(),
+  stopReason: StopReason,
+  startedAt: z.number(),
+  updatedAt: z.number(),
+  calls: z.number().nullable(),
+  signals: z.number(),
+})
+
+/** Trajectories as lists show them, latest change first: from columns and counts, never from messages. */
+export async function summaries(
+  db: Kysely<Tables>,
+  filter: TrajectoryFilter,
+  limit: number,
+): Promise<readonly TrajectorySummary[]> {
+  const rows = await db
+    .selectFrom('trajectories')
+    .select(['id', 'origin', 'tenant', 'session', 'agent', 'subject', 'train', 'instruction'])
+    .select(['stop_reason as stopReason', 'started_at as startedAt', 'updated_at as updatedAt'])
+    .where(matching(filter))
+    .orderBy('updated_at', 'desc')
+    .orderBy('sequence', 'desc')
+    .limit(limit)
+    .execute()
+  const calls = new Map<string, number>()
+  const signals = new Map<string, number>()
+  for (let start = 0; start < rows.length; start += trajectoriesAtOnce) {
+    const ids = rows.slice(start, start + trajectoriesAtOnce).map(({ id }) => id)
+    for (const { id, count } of await callsOf(db, ids)) calls.set(id, count)
+    for (const { id, count } of await signalsOf(db, ids)) signals.set(id, count)
+  }
+  return rows.map((row) => {
+    const counts = { calls: calls.get(row.id) ?? null, signals: signals.get(row.id) ?? 0 }
+    return parseRecord(Summary, { ...row, train: row.train === 1, ...counts }, `summary of trajectory ${row.id}`)
+  })
+}
+
+function callsOf(db: Kysely<Tables>, ids: readonly string[]) {
+  return db
+    .selectFrom('trajectory_parts')
+    .where('trajectory', 'in', ids)
+    .groupBy('trajectory')
+    .select((eb) => ['trajectory as id', eb.fn.countAll<number>().as('count')])
+    .execute()
+}
+
+/** Only what the trajectory's own tenant said. */
+function signalsOf(db: Kysely<Tables>, ids: readonly string[]) {
+  return db
+    .selectFrom('trajectories')
+    .innerJoin('signals', (join) =>
+      join.onRef('signals.trajectory', '=', 'trajectories.id').onRef('signals.tenant', '=', 'trajectories.tenant'),
+    )
+    .where('trajectories.id', 'in', ids)
+    .groupBy('trajectories.id')
+    .select((eb) => ['trajectories.id', eb.fn.countAll<number>().as('count')])
+    .execute()
+}

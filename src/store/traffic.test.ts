@@ -1,0 +1,4 @@
+import { openMemoryStore } from './open-store.ts'
+import { trafficConformance } from './traffic.conformance.ts'
+
+trafficConformance('memory', openMemoryStore)

@@ -1,0 +1,35 @@
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
+import type { TrafficHead, TrajectoryFilter } from '../core/index.ts'
+import type { Tables } from './tables.ts'
+
+/** The condition on rows of `trajectories` that a filter is. */
+export function matching(filter: TrajectoryFilter) {
+  return (eb: ExpressionBuilder<Tables, 'trajectories'>): Expression<SqlBool> => {
+    const { run, tenant, origin, session, agent, subject, since, before } = filter
+    const conditions: Expression<SqlBool>[] = []
+    if (run !== undefined) conditions.push(eb('trajectories.run', '=', run))
+    if (tenant !== undefined) conditions.push(eb('trajectories.tenant', '=', tenant))
+    if (origin !== undefined) conditions.push(eb('trajectories.origin', '=', origin))
+    if (session !== undefined) conditions.push(eb('trajectories.session', '=', session))
+    if (agent !== undefined) conditions.push(eb('trajectories.agent', '=', agent))
+    if (subject !== undefined) conditions.push(eb('trajectories.subject', '=', subject))
+    if (since !== undefined) conditions.push(eb('trajectories.updated_at', '>=', since))
+    if (before !== undefined) conditions.push(eb('trajectories.updated_at', '<', before))
+    return eb.and(conditions)
+  }
+}
+
+/** Whether a call that is not committed would make a trajectory of the filter. */
+export function wouldMatch(filter: TrajectoryFilter, { origin }: TrafficHead, updatedAt: number): boolean {
+  const asks = <T>(wanted: T | undefined, is: T) => wanted === undefined || wanted === is
+  return (
+    filter.run === undefined &&
+    asks<string>(filter.origin, origin.kind) &&
+    asks(filter.tenant, origin.tenant) &&
+    asks<string | null>(filter.session, origin.session) &&
+    asks<string | null>(filter.agent, origin.agent) &&
+    asks<string | null>(filter.subject, origin.subject) &&
+    (filter.since === undefined || updatedAt >= filter.since) &&
+    (filter.before === undefined || updatedAt < filter.before)
+  )
+}
