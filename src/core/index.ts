@@ -1,6 +1,7 @@
 export * from './api-key.ts'
 export * from './chat.ts'
 export * from './clock.ts'
+export * from './codec/index.ts'
 export * from './credit.ts'
 export * from './decision.ts'
 export * from './demonstration.ts'

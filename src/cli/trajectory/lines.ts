@@ -57,7 +57,9 @@ function speaker(message: Message, step: Step | undefined): string {
 
 function spoken(message: Message, width: number): string {
   const parts = [said(message.content, width)]
-  const others = (message.parts ?? []).filter(({ type }) => type !== 'text').map(({ type }) => said(String(type), 30))
+  const others = (message.parts ?? [])
+    .filter(({ type }) => type !== 'text')
+    .map(({ type }) => said(typeof type === 'string' ? type : 'part', 30))
   if (others.length > 0) parts.push(pc.dim(`[${others.join(', ')}]`))
   if (message.role === 'assistant') {
     for (const call of message.toolCalls ?? []) {

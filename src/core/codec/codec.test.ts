@@ -1,0 +1,196 @@
+import { readFileSync } from 'node:fs'
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { branches, Trajectory } from '../trajectory.ts'
+import type { Reward } from '../reward.ts'
+import { Signal } from '../signal.ts'
+import { toAtif } from './atif.ts'
+import { fromAtif } from './atif-import.ts'
+import { AtifTrajectory } from './atif-schema.ts'
+import type { Exported } from './exchange.ts'
+import { fromVerifiers } from './verifiers-import.ts'
+import { toVerifiers } from './verifiers.ts'
+import { VerifiersTrace } from './verifiers-schema.ts'
+
+const vector = (name: string): unknown =>
+  JSON.parse(readFileSync(new URL(`vectors/${name}.json`, import.meta.url), 'utf8'))
+const options = { tenant: 'default', split: 'holdout', now: 1_000 } as const
+
+/** Two turns with a tool call, a branch, exact tokens, a reward and a signal: everything that the formats have a field for. */
+const exported: Exported = (() => {
+  const { trajectory, reward, signals } = vector('exported') as {
+    trajectory: unknown
+    reward: Reward
+    signals: unknown[]
+  }
+  return { trajectory: Trajectory.parse(trajectory), reward, signals: signals.map((signal) => Signal.parse(signal)) }
+})()
+
+describe('what leaves', () => {
+  // vectors/*.json were read by the real harbor 0.24 and verifiers 0.4: scripts/vectors/codecs.py.
+  it('as ATIF is what Harbor accepted', () => {
+    expect(toAtif(exported)).toEqual(vector('atif'))
+  })
+
+  it('as a verifiers trace is what verifiers accepted', () => {
+    expect(toVerifiers(exported)).toEqual(vector('verifiers'))
+  })
+
+  it('as ATIF trains on each turn once', () => {
+    const [main, ...others] = toAtif(exported)
+    const turns = [main, ...others]
+      .flatMap((document) => document?.steps ?? [])
+      .filter(({ source }) => source === 'agent')
+    expect(turns.filter(({ is_copied_context: copied }) => !copied)).toHaveLength(exported.trajectory.steps.length)
+    expect(main?.steps.some(({ is_copied_context: copied }) => copied)).toBe(false)
+    expect(new Set([main, ...others].map((document) => document?.trajectory_id)).size).toBe(1 + others.length)
+  })
+
+  it('never leaves a missing reward as 0', () => {
+    const missing: Reward = { status: 'missing', value: null, parts: { solved: null }, reason: 'judge down' }
+    expect(toVerifiers({ ...exported, reward: missing }).rewards).toEqual({ reward: null })
+  })
+})
+
+describe('what comes', () => {
+  it('from Harbor: a document that it wrote itself', () => {
+    const { trajectory, reward } = fromAtif(AtifTrajectory.parse(vector('atif-from-harbor')), options)
+    expect(Trajectory.parse(trajectory)).toEqual(trajectory)
+    expect(trajectory.origin).toMatchObject({ kind: 'import', format: 'ATIF-v1.7', metadata: { session_id: 'run-1' } })
+    expect(trajectory.task).toMatchObject({ split: 'holdout', instruction: 'List the files.' })
+    expect(trajectory.nodes.map(({ message: { role, content } }) => [role, content])).toEqual([
+      ['system', 'You are a shell.'],
+      ['user', 'List the files.'],
+      ['assistant', 'I look.'],
+      ['tool', 'a.txt'],
+      ['assistant', 'There is a.txt.'],
+    ])
+    expect(trajectory.nodes[3]?.message).toMatchObject({ name: 'bash', toolCallId: 'c1' })
+    expect(trajectory.steps.map(({ action }) => action)).toEqual(['n2', 'n4'])
+    expect(reward.status).toBe('missing')
+  })
+
+  it('from verifiers: a trace that it wrote itself, with the tokens as sampled', () => {
+    const { trajectory, reward } = fromVerifiers(VerifiersTrace.parse(vector('verifiers-from-verifiers')), options)
+    expect(Trajectory.parse(trajectory)).toEqual(trajectory)
+    expect(reward).toEqual({ status: 'scored', value: 0.75, parts: { solved: 1, style: -0.25, turns: 2 } })
+    const path = branches(trajectory)[0] ?? []
+    expect(path.flatMap(({ spans }) => spans.flatMap(({ tokens }) => tokens))).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
+    const sampled = path.flatMap(({ spans }) => spans).filter(({ kind }) => kind === 'sampled')
+    expect(sampled.flatMap((span) => (span.kind === 'sampled' ? span.logprobs : []))).toEqual([-0.5, -0.25, -1])
+  })
+
+  it('again is the same trajectory, and another record is another', () => {
+    const document = AtifTrajectory.parse(vector('atif-from-harbor'))
+    const again = structuredClone(document)
+    expect(fromAtif(again, options).trajectory.id).toBe(fromAtif(document, options).trajectory.id)
+    expect(fromAtif({ ...document, notes: 'x' }, options).trajectory.id).not.toBe(
+      fromAtif(document, options).trajectory.id,
+    )
+    expect(fromAtif(document, { ...options, tenant: 'other' }).trajectory.id).not.toBe(
+      fromAtif(document, options).trajectory.id,
+    )
+  })
+
+  it('keeps the tokens of one origin, through both formats', () => {
+    const tokens = (trajectory: Trajectory) =>
+      branches(trajectory).map((path) =>
+        path.flatMap(({ spans }) => spans.map(({ kind, tokens }) => [kind, ...tokens])),
+      )
+    expect(tokens(fromVerifiers(toVerifiers(exported), options).trajectory)).toEqual(tokens(exported.trajectory))
+    const [main] = toAtif(exported)
+    const back = fromAtif(AtifTrajectory.parse(main), options)
+    expect(tokens(back.trajectory)[0]?.flat()).toEqual(tokens(exported.trajectory).at(-1)?.flat())
+    expect(back.reward).toEqual(exported.reward)
+  })
+
+  it('with log-probabilities of another temperature is context only: what is known does not suffice', () => {
+    const trace = VerifiersTrace.parse(vector('verifiers-from-verifiers'))
+    const calls = trace.calls.map((call) => ({ ...call, sampling: { temperature: 0.7 } }))
+    const { trajectory } = fromVerifiers({ ...trace, calls }, options)
+    expect(trajectory.nodes.flatMap(({ spans }) => spans.map(({ kind }) => kind))).not.toContain('sampled')
+  })
+})
+
+describe('hostile records', () => {
+  it('are refused by the schema, or read into a trajectory that holds together', () => {
+    const json = fc.jsonValue({ maxDepth: 3 })
+    const text = fc.string({ unit: 'binary', maxLength: 20 })
+    const step = fc.record({
+      step_id: fc.nat().map((n) => n + 1),
+      source: fc.constantFrom('system', 'user', 'agent'),
+      message: fc.oneof(text, fc.array(fc.record({ type: text, text }), { maxLength: 2 })),
+      timestamp: fc.oneof(text, fc.constant('2026-11-20T00:00:00Z')),
+      tool_calls: fc.option(
+        fc.array(fc.record({ tool_call_id: text, function_name: text, arguments: fc.dictionary(text, json) }), {
+          maxLength: 2,
+        }),
+      ),
+      observation: fc.option(
+        fc.record({
+          results: fc.array(fc.record({ source_call_id: fc.option(text), content: fc.option(text) }), { maxLength: 2 }),
+        }),
+      ),
+      metrics: fc.option(
+        fc.record({
+          prompt_token_ids: fc.option(fc.array(fc.nat(9))),
+          completion_token_ids: fc.array(fc.nat(9)),
+          logprobs: fc.array(fc.double({ noNaN: true })),
+          extra: fc.constant({ temperature: 1 }),
+        }),
+      ),
+    })
+    const document = fc.record({
+      schema_version: fc.constant('ATIF-v1.7'),
+      agent: fc.record({ name: text, version: text }),
+      steps: fc.array(step, { minLength: 1, maxLength: 5 }),
+      extra: fc.option(fc.dictionary(fc.constantFrom('ratchet', 'x'), json)),
+    })
+    fc.assert(
+      fc.property(document, (candidate) => {
+        const parsed = AtifTrajectory.safeParse(candidate)
+        if (!parsed.success) return
+        const { trajectory } = fromAtif(parsed.data, options)
+        Trajectory.parse(trajectory)
+        toAtif({ trajectory, reward: exported.reward, signals: [] })
+        toVerifiers({ trajectory, reward: exported.reward, signals: [] })
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('of verifiers too', () => {
+    const text = fc.string({ unit: 'binary', maxLength: 20 })
+    const node = fc.record({
+      parent: fc.option(fc.nat(4)),
+      sampled: fc.boolean(),
+      token_ids: fc.array(fc.nat(9), { maxLength: 4 }),
+      mask: fc.array(fc.boolean(), { maxLength: 4 }),
+      logprobs: fc.array(fc.double({ noNaN: true, max: 1 }), { maxLength: 4 }),
+      message: fc.oneof(
+        fc.record({ role: fc.constantFrom('system', 'user'), content: text }),
+        fc.record({
+          role: fc.constant('assistant'),
+          content: fc.option(text),
+          tool_calls: fc.option(fc.array(fc.record({ id: text, name: text, arguments: text }), { maxLength: 2 })),
+        }),
+        fc.record({ role: fc.constant('tool'), tool_call_id: text, content: text }),
+      ),
+    })
+    const trace = fc.record({
+      version: fc.constant(1),
+      id: text,
+      task: fc.record({ type: text, data: fc.record({ id: fc.option(text) }) }),
+      nodes: fc.array(node, { maxLength: 5 }),
+      stop_condition: fc.option(text),
+    })
+    fc.assert(
+      fc.property(trace, (candidate) => {
+        const parsed = VerifiersTrace.safeParse(candidate)
+        if (!parsed.success) return
+        Trajectory.parse(fromVerifiers(parsed.data, options).trajectory)
+      }),
+      { numRuns: 300 },
+    )
+  })
+})

@@ -1,0 +1,85 @@
+import { contentHash } from '../hash.ts'
+import { GroupId, NodeId, TaskId, TrajectoryId } from '../id.ts'
+import type { Json } from '../json.ts'
+import type { Message } from '../message.ts'
+import type { Reward } from '../reward.ts'
+import type { Span } from '../span.ts'
+import type { Split } from '../task.ts'
+import type { Tenant } from '../tenant.ts'
+import type { Step, Trajectory, TrajectoryNode } from '../trajectory.ts'
+import type { Imported } from './exchange.ts'
+
+/** Where imported trajectories go, and what they may serve. */
+export interface ImportOptions {
+  readonly tenant: Tenant
+  /** `holdout` until the user says otherwise: nothing is learned from records that nobody vouched for. */
+  readonly split: Split
+  /** For records that do not say when they were made, in milliseconds since the epoch. */
+  readonly now: number
+}
+
+/** One message of another system's record, after it was read. */
+export interface ImportedNode {
+  /** Index of the message that it follows, before its own; `null` for a root. */
+  readonly parent: number | null
+  readonly message: Message
+  readonly spans: readonly Span[]
+  readonly at: number | null
+  /** Whether a model said it: then it is the action of a Step. */
+  readonly sampled: boolean
+}
+
+/** One record of another system, after it was read. */
+export interface ImportedRecord {
+  readonly format: string
+  /** The record itself: what is equal is imported once. */
+  readonly source: Json
+  /** What it said beyond a trajectory. */
+  readonly metadata: Record<string, Json>
+  readonly taskId: string | null
+  readonly nodes: readonly ImportedNode[]
+  readonly stopReason: Trajectory['stopReason']
+  readonly failure: Trajectory['failure']
+  readonly reward: Reward
+  readonly seconds: number
+}
+
+/** Makes the trajectory of a record. Its id is the record's content: importing it again changes nothing. */
+export function importedTrajectory(record: ImportedRecord, { tenant, split, now }: ImportOptions): Imported {
+  const id = TrajectoryId.parse(`import_${contentHash([record.format, tenant, record.source]).slice(0, 32)}`)
+  const startedAt = record.nodes.find(({ at }) => at !== null)?.at ?? now
+  const nodes = record.nodes.map(({ parent, message, spans, at }, i): TrajectoryNode => {
+    const node = { id: nodeId(i), parent: parent === null ? null : nodeId(parent), message, spans: [...spans] }
+    return at === null ? node : { ...node, at }
+  })
+  const steps = record.nodes
+    .flatMap(({ sampled }, i) => (sampled ? [i] : []))
+    .map((node, index): Step => ({ index, action: nodeId(node), observations: [], decisions: [] }))
+  const said = record.nodes.find(({ message }) => message.role === 'user')?.message.content ?? ''
+  return {
+    trajectory: {
+      id,
+      origin: { kind: 'import', tenant, format: record.format, metadata: record.metadata },
+      task: {
+        id: TaskId.parse((record.taskId || `import:${id}`).slice(0, 256)),
+        instruction: said.slice(0, 2_000) || '(no instruction)',
+        split,
+      },
+      group: GroupId.parse(id),
+      attempt: 0,
+      seed: 0,
+      nodes,
+      steps,
+      decisions: [],
+      toolsets: {},
+      stopReason: record.stopReason,
+      failure: record.failure,
+      finalState: null,
+      startedAt,
+      seconds: Math.max(0, record.seconds),
+    },
+    reward: record.reward,
+  }
+}
+
+const nodeId = (index: number): NodeId => NodeId.parse(`n${index}`)

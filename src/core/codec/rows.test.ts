@@ -1,0 +1,177 @@
+import { describe, expect, it } from 'vitest'
+import type { Message } from '../message.ts'
+import type { Reward } from '../reward.ts'
+import { Signal, type SignalValue } from '../signal.ts'
+import { Trajectory } from '../trajectory.ts'
+import type { Exported } from './exchange.ts'
+import { groupRows, preferenceRows, sftRows } from './rows.ts'
+
+const scored = (value: number): Reward => ({ status: 'scored', value, parts: {} })
+const vetoed: Reward = { status: 'vetoed', value: 0, parts: {}, guard: 'repetition', reason: 'again and again' }
+const missing: Reward = { status: 'missing', value: null, parts: {}, reason: 'nobody said' }
+
+interface Sketch {
+  readonly id?: string
+  readonly group?: string
+  readonly answer?: Message
+  readonly reward?: Reward
+  readonly split?: 'train' | 'holdout'
+  readonly train?: boolean
+  readonly stopReason?: string
+  readonly better?: SignalValue
+}
+
+function one({
+  id = 't',
+  group = 'g',
+  answer,
+  reward = scored(1),
+  split,
+  train,
+  stopReason,
+  better,
+}: Sketch = {}): Exported {
+  const trajectory = Trajectory.parse({
+    id,
+    origin: {
+      kind: 'traffic',
+      tenant: 'default',
+      key: 'open',
+      session: null,
+      agent: null,
+      subject: null,
+      train: train ?? true,
+    },
+    task: { id: 'task', instruction: 'Why?', split: split ?? 'train' },
+    group,
+    attempt: 0,
+    seed: 0,
+    nodes: [
+      { id: 'u', parent: null, message: { role: 'user', content: 'Why?' }, spans: [{ kind: 'encoded', tokens: [1] }] },
+      {
+        id: 'a',
+        parent: 'u',
+        message: answer ?? { role: 'assistant', content: 'Because.' },
+        spans: [
+          {
+            kind: 'sampled',
+            tokens: [2, 3],
+            behaviourLogprobs: [-1, -2],
+            logprobs: [-1, -2],
+            sampling: { temperature: 1, truncated: false },
+          },
+        ],
+      },
+    ],
+    steps: [{ index: 0, action: 'a', observations: [], decisions: [] }],
+    decisions: [],
+    stopReason: stopReason ?? 'done',
+    failure: null,
+    finalState: null,
+    startedAt: 0,
+    seconds: 1,
+  })
+  const signals =
+    better === undefined
+      ? []
+      : [{ key: 'k', trajectory: id, node: 'a', source: 'user', name: 'better', value: better, at: 1 }]
+  return { trajectory, reward, signals: signals.map((signal) => Signal.parse(signal)) }
+}
+
+const user = { role: 'user', content: 'Why?' }
+const assistant = (content: string) => ({ role: 'assistant', content })
+const edit = { kind: 'edit', text: 'Because of rain.' } as const
+
+describe('rows to imitate', () => {
+  it('are what earned enough', () => {
+    expect(sftRows([one(), one({ id: 'low', reward: scored(0.2) })], 0.5)).toMatchObject({
+      rows: [{ messages: [user, assistant('Because.')], trajectory: 't' }],
+      skipped: { below: 1 },
+    })
+  })
+
+  it.each([
+    ['vetoed', { reward: { ...vetoed, value: 1 } }],
+    ['broken', { stopReason: 'cancelled' }],
+    ['broken', { stopReason: 'token-budget' }],
+    ['no-reward', { reward: missing }],
+    ['held-out', { split: 'holdout', better: edit }],
+    ['not-to-train', { train: false, better: edit }],
+  ] satisfies [string, Sketch][])('are never %s ones', (reason, sketch) => {
+    const { rows, skipped } = sftRows([one(sketch)], 0)
+    expect(rows).toEqual([])
+    expect(skipped).toMatchObject({ [reason]: 1 })
+  })
+
+  it('are what people put in the place of an answer, whatever it earned', () => {
+    const demonstration = { kind: 'demonstration', messages: [{ role: 'assistant', content: 'I will look.' }] } as const
+    for (const [better, said] of [
+      [edit, 'Because of rain.'],
+      [demonstration, 'I will look.'],
+    ] as const) {
+      expect(sftRows([one({ better, reward: vetoed })], 0).rows.map(({ messages }) => messages)).toEqual([
+        [user, assistant(said)],
+      ])
+    }
+  })
+})
+
+describe('rows that prefer', () => {
+  it('an edit to what was said', () => {
+    expect(preferenceRows([one({ better: edit, reward: missing })], 0.1).rows).toEqual([
+      { prompt: [user], chosen: [assistant('Because of rain.')], rejected: [assistant('Because.')], trajectory: 't' },
+    ])
+  })
+
+  it('the best of a group to its worst, where they differ enough', () => {
+    const pair = [
+      one({ id: 'x', reward: scored(0.1), answer: { role: 'assistant', content: 'No.' } }),
+      one({ id: 'y' }),
+    ]
+    expect(preferenceRows(pair, 0.5).rows).toMatchObject([
+      { chosen: [assistant('Because.')], rejected: [assistant('No.')] },
+    ])
+    expect(preferenceRows(pair, 0.95).rows).toEqual([])
+    expect(preferenceRows([pair[0]!, one({ id: 'y', group: 'other' })], 0.5).rows).toEqual([])
+  })
+
+  it('never a vetoed or broken attempt, however high', () => {
+    const high = (change: Sketch) => [one({ id: 'x', reward: scored(0.1) }), one({ id: 'y', ...change })]
+    expect(preferenceRows(high({ reward: { ...vetoed, value: 1 } }), 0.5).rows).toEqual([])
+    expect(preferenceRows(high({ stopReason: 'context-length' }), 0.5).rows).toEqual([])
+  })
+})
+
+it('rows of groups carry rewards and exact tokens; a missing reward gives no row', () => {
+  const { rows, skipped } = groupRows([one(), one({ id: 'v', reward: vetoed }), one({ id: 'm', reward: missing })])
+  expect(rows).toEqual([
+    {
+      prompt: [user],
+      completion: [assistant('Because.')],
+      reward: 1,
+      group: 'g',
+      token_ids: [1, 2, 3],
+      sampled_mask: [false, true, true],
+      logprobs: [-1, -2],
+      trajectory: 't',
+    },
+    expect.objectContaining({ reward: 0, trajectory: 'v' }),
+  ])
+  expect(skipped['no-reward']).toBe(1)
+})
+
+it('calls keep their arguments as an object, which chat templates read', () => {
+  const answer: Message = {
+    role: 'assistant',
+    content: '',
+    toolCalls: [{ id: 'c', name: 'find', arguments: { n: 1 } }],
+  }
+  const [row] = groupRows([one({ answer })]).rows
+  expect(row?.completion).toEqual([
+    {
+      role: 'assistant',
+      content: '',
+      tool_calls: [{ id: 'c', type: 'function', function: { name: 'find', arguments: { n: 1 } } }],
+    },
+  ])
+})

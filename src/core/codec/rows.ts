@@ -1,0 +1,285 @@
+import type { Json } from '../json.ts'
+import type { AssistantMessage, Message, ToolDefinition } from '../message.ts'
+import { Demonstrated, EditedAnswer, type Signal } from '../signal.ts'
+import { branches, type Trajectory, type TrajectoryNode } from '../trajectory.ts'
+import type { Exported } from './exchange.ts'
+import { flatten } from './tokens.ts'
+
+/**
+ * Rows for other trainers, in the conversational dataset formats of TRL (`messages`; `prompt`, `chosen`, `rejected`;
+ * `prompt`, `completion`, `reward`). Held-out trajectories and those that may not be learned from never become rows, and
+ * nothing vetoed, broken or truncated becomes a positive one (invariants 5 and 6).
+ */
+
+/** A message in the form that chat templates of Hugging Face models read: a call's arguments are an object. */
+export type RowMessage = Readonly<Record<string, Json>>
+
+/** Why trajectories gave no row, counted. */
+export type Skipped = Readonly<
+  Record<'held-out' | 'not-to-train' | 'vetoed' | 'broken' | 'no-reward' | 'below' | 'nothing-to-learn', number>
+>
+
+/** Rows, and what was left out. */
+export interface Rows<Row> {
+  readonly rows: readonly Row[]
+  readonly skipped: Skipped
+}
+
+export interface SftRow {
+  readonly messages: readonly RowMessage[]
+  readonly tools?: readonly Json[]
+  readonly trajectory: string
+}
+
+export interface PreferenceRow {
+  readonly prompt: readonly RowMessage[]
+  readonly chosen: readonly RowMessage[]
+  readonly rejected: readonly RowMessage[]
+  readonly tools?: readonly Json[]
+  readonly trajectory: string
+}
+
+export interface GroupRow {
+  readonly prompt: readonly RowMessage[]
+  readonly completion: readonly RowMessage[]
+  readonly reward: number
+  /** Attempts of equal group compete with each other. */
+  readonly group: string
+  readonly tools?: readonly Json[]
+  /** Exact tokens of the whole branch, where they are known: which were sampled, and their log-probabilities. */
+  readonly token_ids?: readonly number[]
+  readonly sampled_mask?: readonly boolean[]
+  readonly logprobs?: readonly number[]
+  readonly trajectory: string
+}
+
+type Reason = keyof Skipped
+type Tally = { -readonly [R in Reason]: number }
+const tally = (): Tally => ({
+  'held-out': 0,
+  'not-to-train': 0,
+  vetoed: 0,
+  broken: 0,
+  'no-reward': 0,
+  below: 0,
+  'nothing-to-learn': 0,
+})
+
+/** Why a trajectory may serve no training at all. */
+function barred({ task, origin }: Trajectory): Reason | null {
+  if (task.split === 'holdout') return 'held-out'
+  return origin.kind === 'traffic' && !origin.train ? 'not-to-train' : null
+}
+
+/** Why a trajectory may not be a positive example. */
+function notPositive({ trajectory, reward }: Exported, least: number): Reason | null {
+  if (reward.status === 'vetoed') return 'vetoed'
+  if (trajectory.stopReason !== 'done') return 'broken'
+  if (reward.status === 'missing') return 'no-reward'
+  return reward.value < least ? 'below' : null
+}
+
+/**
+ * What to imitate: what people demonstrated or edited, and the branches of trajectories whose reward is at least `least`.
+ * Demonstrations count whatever the trajectory earned: they stand in the place of what it did.
+ */
+export function sftRows(exported: Iterable<Exported>, least: number): Rows<SftRow> {
+  const rows: SftRow[] = []
+  const skipped = tally()
+  for (const one of exported) {
+    const { trajectory } = one
+    const bar = barred(trajectory)
+    if (bar) {
+      skipped[bar]++
+      continue
+    }
+    const shown = demonstrations(one)
+    const refusal = notPositive(one, least)
+    const own = refusal ? [] : [...branches(trajectory)].filter((path) => path.at(-1)?.message.role === 'assistant')
+    const found = [
+      ...shown.map(({ before, better }) => [...before, ...better]),
+      ...own.map((path) => path.map(messageOf)),
+    ]
+    if (found.length === 0) skipped[refusal ?? 'nothing-to-learn']++
+    for (const messages of found)
+      rows.push({ messages: messages.map(rowMessage), ...toolsRow(trajectory), trajectory: trajectory.id })
+  }
+  return { rows, skipped }
+}
+
+/**
+ * What is better than what: an edited or demonstrated turn over what the model said, and the best attempt of a group over
+ * its worst, where their prompts are equal and their rewards at least `margin` apart.
+ */
+export function preferenceRows(exported: readonly Exported[], margin: number): Rows<PreferenceRow> {
+  const rows: PreferenceRow[] = []
+  const skipped = tally()
+  const groups = new Map<string, Exported[]>()
+  for (const one of exported) {
+    const { trajectory } = one
+    const bar = barred(trajectory)
+    if (bar) {
+      skipped[bar]++
+      continue
+    }
+    const shown = demonstrations(one)
+    for (const { before, better, said } of shown) {
+      rows.push({
+        prompt: before.map(rowMessage),
+        chosen: better.map(rowMessage),
+        rejected: [rowMessage(said)],
+        ...toolsRow(trajectory),
+        trajectory: trajectory.id,
+      })
+    }
+    const key = JSON.stringify([trajectory.group, trajectory.task.id])
+    const group = groups.get(key)
+    if (group) group.push(one)
+    else groups.set(key, [one])
+    if (one.reward.status === 'missing' && shown.length === 0) skipped['no-reward']++
+  }
+  for (const group of groups.values()) {
+    const pair = bestAndWorst(group, margin)
+    if (!pair) continue
+    const [best, worst] = [samplePath(pair.best.trajectory), samplePath(pair.worst.trajectory)]
+    if (!best || !worst || JSON.stringify(best.prompt) !== JSON.stringify(worst.prompt)) continue
+    rows.push({
+      prompt: best.prompt,
+      chosen: best.completion,
+      rejected: worst.completion,
+      ...toolsRow(pair.best.trajectory),
+      trajectory: pair.best.trajectory.id,
+    })
+  }
+  return { rows, skipped }
+}
+
+/** Attempts with their rewards and exact tokens. A vetoed attempt stays, at its floor; a missing reward leaves no row. */
+export function groupRows(exported: Iterable<Exported>): Rows<GroupRow> {
+  const rows: GroupRow[] = []
+  const skipped = tally()
+  for (const { trajectory, reward } of exported) {
+    const path = samplePath(trajectory)
+    const reason = barred(trajectory) ?? (reward.status === 'missing' ? 'no-reward' : path ? null : 'nothing-to-learn')
+    if (reason || !path || reward.status === 'missing') {
+      skipped[reason ?? 'nothing-to-learn']++
+      continue
+    }
+    rows.push({
+      prompt: path.prompt,
+      completion: path.completion,
+      reward: reward.value,
+      group: trajectory.group,
+      ...toolsRow(trajectory),
+      ...tokensRow(path.nodes),
+      trajectory: trajectory.id,
+    })
+  }
+  return { rows, skipped }
+}
+
+interface Shown {
+  readonly before: readonly Message[]
+  readonly said: Message
+  readonly better: readonly Message[]
+}
+
+/** What people showed or edited, with the conversation it stands in. The last word on a turn counts. */
+function demonstrations({ trajectory, signals }: Pick<Exported, 'trajectory' | 'signals'>): readonly Shown[] {
+  const byId = new Map(trajectory.nodes.map((node) => [node.id, node]))
+  const latest = new Map<string, { readonly signal: Signal; readonly node: TrajectoryNode }>()
+  for (const signal of signals) {
+    const node = signal.node === null ? lastTurn(trajectory) : byId.get(signal.node)
+    const shows = Demonstrated.safeParse(signal.value).success || EditedAnswer.safeParse(signal.value).success
+    if (node?.message.role === 'assistant' && shows) latest.set(node.id, { signal, node })
+  }
+  return [...latest.values()].map(({ signal: { value }, node }) => {
+    const before: Message[] = []
+    for (
+      let at = node.parent === null ? undefined : byId.get(node.parent);
+      at;
+      at = at.parent ? byId.get(at.parent) : undefined
+    ) {
+      before.unshift(at.message)
+    }
+    const shown = Demonstrated.safeParse(value)
+    const better: readonly Message[] = shown.success
+      ? shown.data.messages
+      : [{ role: 'assistant', content: EditedAnswer.parse(value).text }]
+    return { before, said: node.message, better }
+  })
+}
+
+function lastTurn({ nodes, steps }: Trajectory): TrajectoryNode | undefined {
+  const action = steps.at(-1)?.action
+  return nodes.find(({ id }) => id === action)
+}
+
+function bestAndWorst(group: readonly Exported[], margin: number): { best: Exported; worst: Exported } | null {
+  const scored = group
+    .flatMap((one) => (one.reward.status === 'missing' ? [] : [{ one, value: one.reward.value }]))
+    .toSorted((a, b) => b.value - a.value)
+  const best = scored.find(({ one }) => notPositive(one, Number.NEGATIVE_INFINITY) === null)
+  const worst = scored.at(-1)
+  return best && worst && best.value - worst.value >= margin && best.one !== worst.one
+    ? { best: best.one, worst: worst.one }
+    : null
+}
+
+/** The branch grown last, parted where the model first spoke. */
+function samplePath(trajectory: Trajectory) {
+  const spoke = new Set(trajectory.steps.map(({ action }) => action))
+  const last = lastTurn(trajectory)
+  const nodes = branches(trajectory).find((path) => path.some(({ id }) => id === last?.id))
+  const first = nodes?.findIndex(({ id }) => spoke.has(id)) ?? -1
+  if (!nodes || first < 0) return null
+  const messages = nodes.map((node) => rowMessage(messageOf(node)))
+  return { nodes, prompt: messages.slice(0, first), completion: messages.slice(first) }
+}
+
+function tokensRow(nodes: readonly TrajectoryNode[]) {
+  const flat = flatten(nodes.flatMap(({ spans }) => spans))
+  const exact = nodes.every(
+    ({ message, spans }) => message.role !== 'assistant' || spans.some(({ kind }) => kind === 'sampled'),
+  )
+  if (!exact || flat.ids.length === 0) return {}
+  return { token_ids: flat.ids, sampled_mask: flat.mask, logprobs: flat.logprobs }
+}
+
+const messageOf = ({ message }: TrajectoryNode): Message => message
+
+function rowMessage(message: Message): RowMessage {
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: message.content }
+    case 'user':
+      return { role: 'user', content: message.content, ...(message.name === undefined ? {} : { name: message.name }) }
+    case 'tool':
+      return {
+        role: 'tool',
+        content: message.content,
+        name: message.name,
+        ...(message.toolCallId === undefined ? {} : { tool_call_id: message.toolCallId }),
+      }
+    case 'assistant':
+      return assistantRow(message)
+  }
+}
+
+function assistantRow({ content, toolCalls }: AssistantMessage): RowMessage {
+  if (!toolCalls || toolCalls.length === 0) return { role: 'assistant', content }
+  return {
+    role: 'assistant',
+    content,
+    tool_calls: toolCalls.map(({ id, name, arguments: args }) => ({
+      ...(id === undefined ? {} : { id }),
+      type: 'function',
+      function: { name, arguments: args },
+    })),
+  }
+}
+
+function toolsRow({ toolsets }: Trajectory): { tools?: readonly Json[] } {
+  const tools: readonly ToolDefinition[] = Object.values(toolsets).at(-1) ?? []
+  return tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: 'function', function: { ...tool } })) }
+}

@@ -1,0 +1,106 @@
+import type { Json } from '../json.ts'
+import type { Message } from '../message.ts'
+import { assistantMessageOf } from '../openai/messages.ts'
+import type { Reward } from '../reward.ts'
+import { StopReason } from '../trajectory.ts'
+import type { Imported } from './exchange.ts'
+import { type ImportedNode, type ImportOptions, importedTrajectory } from './imported.ts'
+import { unflatten } from './tokens.ts'
+import type { VerifiersMessage, VerifiersTrace } from './verifiers-schema.ts'
+
+/**
+ * Reads a verifiers v1 trace. A node whose parent does not come before it becomes a root. The reward is the weighted sum
+ * of its rewards; where one of them was not computed, or there are none, it is missing.
+ */
+export function fromVerifiers(trace: VerifiersTrace, options: ImportOptions): Imported {
+  const samplingOf = new Map(trace.calls.flatMap(({ node, sampling }) => (node == null ? [] : [[node, sampling]])))
+  const nodes = trace.nodes.map(
+    ({ parent, message, sampled, timestamp, token_ids, mask, logprobs }, i): ImportedNode => {
+      const sampling = samplingOf.get(i)
+      const plain = (sampling?.temperature ?? 1) === 1 && (sampling?.top_p ?? 1) === 1
+      return {
+        parent: parent != null && parent < i ? parent : null,
+        message: messageOf(message),
+        spans: unflatten(
+          token_ids,
+          mask.length === token_ids.length ? mask : token_ids.map(() => false),
+          logprobs,
+          plain,
+        ),
+        at: timestamp == null ? null : timestamp * 1_000,
+        sampled: sampled && message.role === 'assistant',
+      }
+    },
+  )
+  const times = nodes.flatMap(({ at }) => (at === null ? [] : [at]))
+  const [error] = trace.errors
+  return importedTrajectory(
+    {
+      format: 'verifiers-v1',
+      source: trace as unknown as Json,
+      metadata: {
+        id: trace.id,
+        task: trace.task as unknown as Json,
+        ...(trace.agent ? { agent: trace.agent } : {}),
+        info: trace.info,
+        metrics: trace.metrics,
+        stop_condition: trace.stop_condition ?? null,
+      },
+      taskId: trace.task.key ?? trace.task.data.id ?? null,
+      nodes,
+      stopReason: stopReasonOf(trace),
+      failure: error ? { code: error.type, message: error.message } : null,
+      reward: rewardOf(trace),
+      seconds: times.length > 1 ? (Math.max(...times) - Math.min(...times)) / 1_000 : 0,
+    },
+    options,
+  )
+}
+
+function stopReasonOf({ stop_condition, is_timeout, ok, errors }: VerifiersTrace): StopReason {
+  const ours = StopReason.safeParse(stop_condition)
+  if (ours.success) return ours.data
+  if (is_timeout) return 'time-budget'
+  if (ok) return 'done'
+  return errors.length > 0 ? 'agent-error' : 'done'
+}
+
+function rewardOf({ rewards, metrics }: VerifiersTrace): Reward {
+  const entries = Object.entries(rewards)
+  const parts: Record<string, number | null> = { ...metrics }
+  for (const [name, reward] of entries) parts[name] = reward === null ? null : reward.score * reward.weight
+  const values = entries.map(([name]) => parts[name] ?? null)
+  if (values.length > 0 && values.every((value) => value !== null)) {
+    return { status: 'scored', value: values.reduce<number>((sum, value) => sum + value, 0), parts }
+  }
+  return { status: 'missing', value: null, parts, reason: 'the trace was not scored' }
+}
+
+function messageOf(message: VerifiersMessage): Message {
+  switch (message.role) {
+    case 'system':
+    case 'user':
+      return { role: message.role, content: textOf(message.content) }
+    case 'tool':
+      return {
+        role: 'tool',
+        content: textOf(message.content),
+        name: message.name ?? '',
+        ...(message.tool_call_id === '' ? {} : { toolCallId: message.tool_call_id }),
+      }
+    case 'assistant':
+      return assistantMessageOf({
+        content: message.content ?? '',
+        reasoning_content: message.reasoning_content ?? null,
+        tool_calls: (message.tool_calls ?? []).map(({ id, name, arguments: text }) => ({
+          id,
+          type: 'function',
+          function: { name, arguments: text },
+        })),
+      })
+  }
+}
+
+function textOf(content: Extract<VerifiersMessage, { role: 'user' }>['content']): string {
+  return typeof content === 'string' ? content : content.map(({ text }) => text ?? '').join('')
+}
