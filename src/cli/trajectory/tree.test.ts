@@ -143,6 +143,6 @@ describe('a trajectory in the terminal', () => {
 it('shows text from outside on one line, cut, with nothing that could steer the terminal', () => {
   expect(said('a\nb\u001b[2Jc', 20)).toBe('a ⏎ b�[2Jc')
   expect(said('x'.repeat(50), 10)).toBe(`${'x'.repeat(10)}…`)
-  expect(said('👩‍🚀'.repeat(3), 2).length).toBeLessThan(8)
+  expect(said('👩‍🚀'.repeat(3), 2)).toBe('👩‍🚀👩‍🚀…')
   expect(said('x'.repeat(10_000_000), 5)).toBe('xxxxx…')
 })
