@@ -32,11 +32,18 @@ export function trafficRepository({ read, write }: Access): TrafficRepository {
       const due = await read((db) =>
         db.selectFrom('pending_calls').select('call').where('updated_at', '<', before).execute(),
       )
-      const outcomes = await Promise.allSettled(due.map(({ call }) => write((db) => recoverCall(db, call, before))))
+      let recovered = 0
+      const failures: unknown[] = []
+      for (const { call } of due) {
+        try {
+          if (await write((db) => recoverCall(db, call, before))) recovered++
+        } catch (error) {
+          failures.push(error)
+        }
+      }
       // One that cannot be read fails this, but does not keep the others from being kept.
-      const failed = outcomes.find(({ status }) => status === 'rejected')
-      if (failed?.status === 'rejected') throw failed.reason
-      return outcomes.filter((outcome) => outcome.status === 'fulfilled' && outcome.value).length
+      if (failures.length > 0) throw failures[0]
+      return recovered
     },
 
     turns: (key, tenant, digests) =>
@@ -79,20 +86,31 @@ export function trafficRepository({ read, write }: Access): TrafficRepository {
 }
 
 /** The latest turns of each digest: by the index, however many a digest has. */
-async function turnsWith(db: Kysely<Tables>, key: string, tenant: Tenant, digests: readonly string[]) {
-  const wanted = sql`values ${sql.join(digests.map((digest) => sql`(${digest})`))}`
-  const { rows } = await sql<Pick<Tables['produced_turns'], 'digest' | 'node' | 'trajectory'> & { sequence: number }>`
-    with wanted(digest) as (${wanted})
-    select turn.sequence, turn.digest, turn.node, turn.trajectory
-    from wanted
-    join produced_turns as turn
-      on turn.digest = wanted.digest and turn.api_key = ${key} and turn.tenant = ${tenant}
-      and turn.sequence >= coalesce((
-        select known.sequence
-        from produced_turns as known
-        where known.digest = wanted.digest and known.api_key = ${key} and known.tenant = ${tenant}
-        order by known.sequence desc
-        limit 1 offset ${sql.lit(turnsOfDigest - 1)}
-      ), 0)`.execute(db)
-  return rows
+function turnsWith(db: Kysely<Tables>, key: string, tenant: Tenant, digests: readonly string[]) {
+  const values = sql.join(digests.map((digest) => sql`(${digest})`))
+  return db
+    .with('wanted(digest)', () => sql<{ digest: string }>`(values ${values})`)
+    .selectFrom('wanted')
+    .innerJoin('produced_turns as turn', (join) =>
+      join
+        .onRef('turn.digest', '=', 'wanted.digest')
+        .on('turn.api_key', '=', key)
+        .on('turn.tenant', '=', tenant)
+        .on('turn.sequence', '>=', (eb) =>
+          eb.fn.coalesce(
+            eb
+              .selectFrom('produced_turns as known')
+              .select('known.sequence')
+              .whereRef('known.digest', '=', 'wanted.digest')
+              .where('known.api_key', '=', key)
+              .where('known.tenant', '=', tenant)
+              .orderBy('known.sequence', 'desc')
+              .limit(1)
+              .offset(turnsOfDigest - 1),
+            eb.lit(0),
+          ),
+        ),
+    )
+    .select(['turn.sequence', 'turn.digest', 'turn.node', 'turn.trajectory'])
+    .execute()
 }
