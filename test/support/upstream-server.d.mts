@@ -26,7 +26,7 @@ export type FaultKind =
   | 'hang'
   | 'hang-after-headers'
   | 'hang-midway'
-  /** Sends nothing but SSE comments, for ever. */
+  /** Sends nothing but SSE comments (or empty lines, where JSON is awaited), for ever. */
   | 'keep-alives'
   /** 429 with Retry-After, 500, 503, 400, 401, 404; 502 with an HTML page. */
   | 'rate-limit'

@@ -1,1 +1,7 @@
-export { UpstreamError } from './upstream-error.ts'
+export type { TellsTokens } from './asking.ts'
+export { bounded, type BoundOptions } from './bounded.ts'
+export { fallback } from './fallback.ts'
+export { openAiUpstream, type OpenAiUpstreamOptions } from './open-ai-upstream.ts'
+export { renaming } from './renaming.ts'
+export { retrying, type RetryOptions } from './retrying.ts'
+export { isUpstreamFailure, UpstreamError } from './upstream-error.ts'

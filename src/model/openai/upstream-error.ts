@@ -26,3 +26,8 @@ export class UpstreamError extends RatchetError implements UpstreamFailure {
     this.retryAfterSeconds = details.retryAfterSeconds ?? null
   }
 }
+
+/** True for what any ChatUpstream throws on purpose. */
+export function isUpstreamFailure(error: unknown): error is UpstreamFailure {
+  return RatchetError.is(error) && 'kind' in error && 'upstream' in error && 'retryAfterSeconds' in error
+}

@@ -53,11 +53,12 @@ const acts = {
     context.response.write('{"id":"x","choi')
     return undefined
   },
-  /** Only comments, for ever. */
-  'keep-alives': async ({ ms = 5 }, { response, isOver }) => {
-    beginStream(response)
+  /** Only comments, for ever; where JSON is awaited, only empty lines. DeepSeek does so while a request waits. */
+  'keep-alives': async ({ ms = 5 }, { response, stream, isOver }) => {
+    if (stream) beginStream(response)
+    else response.writeHead(200, { 'content-type': 'application/json' })
     while (!isOver()) {
-      await write(response, ': keep-alive\n\n')
+      await write(response, stream ? ': keep-alive\n\n' : '\n')
       await sleep(ms)
     }
   },

@@ -1,0 +1,191 @@
+import { z } from 'zod'
+import {
+  ChatCompletion,
+  type ChatCall,
+  type ChatReply,
+  type ChatRequest,
+  type ChatUpstream,
+  contentHash,
+  Json,
+  type ServedModel,
+  type WeightsValue,
+} from '../../core/index.ts'
+import { type Asked, Asking, type TellsTokens } from './asking.ts'
+import { begun } from './begun.ts'
+import { ChunkStream } from './chunk-stream.ts'
+import { Endpoint, type EndpointRequest } from './endpoint.ts'
+import { malformed } from './failures.ts'
+import { readJson } from './read-json.ts'
+import { UpstreamError } from './upstream-error.ts'
+
+/** An OpenAI-compatible API. */
+export interface OpenAiUpstreamOptions {
+  /** For records, metrics and people. */
+  readonly name: string
+  /** Its base URL, `/v1` included; a `/` at the end does not matter. */
+  readonly url: string
+  /** Its own key. Without one, the client's `Authorization` goes on to it. */
+  readonly key?: string | null
+  /** Whether it tells token ids, as vLLM does. Default `ask`: it is asked, and what it answers is remembered. */
+  readonly tellsTokens?: TellsTokens
+  /** From the request until the answer begins, and between two pieces of it. Default 120 000 and 60 000 ms. */
+  readonly firstByteTimeoutMs?: number
+  readonly idleTimeoutMs?: number
+  /** A larger answer is cut off as broken. Default 32 MiB. */
+  readonly maxAnswerBytes?: number
+  /** Certificates of authorities to trust in place of the public ones, as PEM. */
+  readonly ca?: string | null
+}
+
+const ModelList = z.looseObject({
+  data: z.array(
+    z.looseObject({
+      id: z.string().min(1),
+      owned_by: z.string().nullish(),
+      created: z.number().nonnegative().nullish(),
+    }),
+  ),
+})
+
+/**
+ * Any OpenAI-compatible URL as a ChatUpstream. Beside what the client asks for it asks for token ids, their
+ * log-probabilities and the usage of streams, where the upstream has them ({@link Asking}); a request that is refused with
+ * them is sent again without. Taking out again what the client did not ask for is the gateway's.
+ * @throws InputError for a URL or a key that cannot be used.
+ */
+export function openAiUpstream(options: OpenAiUpstreamOptions): ChatUpstream {
+  return new OpenAiUpstream(options)
+}
+
+class OpenAiUpstream implements ChatUpstream {
+  readonly name: string
+  readonly #endpoint: Endpoint
+  readonly #asking: Asking
+
+  constructor(options: OpenAiUpstreamOptions) {
+    this.name = options.name
+    this.#asking = new Asking(options.tellsTokens ?? 'ask')
+    this.#endpoint = new Endpoint({
+      upstream: options.name,
+      url: options.url,
+      key: options.key ?? null,
+      ca: options.ca ?? null,
+      firstByteTimeoutMs: options.firstByteTimeoutMs ?? 120_000,
+      idleTimeoutMs: options.idleTimeoutMs ?? 60_000,
+      maxAnswerBytes: options.maxAnswerBytes ?? 32 * 1024 * 1024,
+    })
+  }
+
+  /** True once it has told some, or when the configuration says that it does. */
+  get tellsTokens(): boolean {
+    return this.#asking.tellsTokens
+  }
+
+  /** The files behind a served model cannot be seen: its hash is that of its name, and says nothing of its content. */
+  weights(model: string): z.infer<typeof WeightsValue> {
+    const base = `${this.name}/${model}`
+    return { kind: 'weights', base, baseHash: contentHash(base), adapter: null }
+  }
+
+  async models(call: Pick<ChatCall, 'authorization' | 'signal'>): Promise<readonly ServedModel[]> {
+    const value = await this.#json({ method: 'GET', path: '/models', ...call })
+    const list = ModelList.safeParse(value)
+    if (!list.success) throw this.#problemOf(value, call.authorization, 'a list of models that is none')
+    return list.data.data.map(({ id, owned_by, created }) => ({
+      id,
+      ownedBy: owned_by ?? this.name,
+      created: created ?? 0,
+    }))
+  }
+
+  async embeddings({ body, ...call }: Parameters<ChatUpstream['embeddings']>[0]): Promise<Json> {
+    const value = await this.#json({ method: 'POST', path: '/embeddings', body, ...call })
+    const answer = Json.safeParse(value)
+    if (!answer.success || this.#endpoint.failureIn(value, call.authorization)) {
+      throw this.#problemOf(value, call.authorization, 'embeddings that are none')
+    }
+    return answer.data
+  }
+
+  async chat(call: ChatCall): Promise<ChatReply> {
+    let asked = this.#asking.first(call.request)
+    let refused: { asked: Asked; status: number } | null = null
+    for (;;) {
+      try {
+        const reply = await this.#once(call, asked)
+        this.#asking.accepted(call.request, asked, refused)
+        return reply
+      } catch (error) {
+        if (!(error instanceof UpstreamError)) throw error
+        const next = this.#asking.afterRefusal(call.request, asked, error)
+        if (next === null) throw error
+        refused ??= { asked, status: error.status ?? 0 }
+        asked = next
+      }
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#endpoint.close()
+  }
+
+  /** Waits for a stream's first chunk: what fails before it is a failure of the request. */
+  #once(call: ChatCall, asked: Asked): Promise<ChatReply> {
+    return asked.request.stream === true ? this.#stream(call, asked).then(begun) : this.#whole(call, asked)
+  }
+
+  async #whole({ request, authorization, signal }: ChatCall, asked: Asked): Promise<ChatReply> {
+    const value = await this.#json({ ...chatPath, body: asked.request, authorization, signal })
+    const parsed = ChatCompletion.safeParse(value)
+    if (!parsed.success) throw this.#problemOf(value, authorization, 'an answer that is no chat completion')
+    const completion = withPromptTokens(parsed.data)
+    if (completion.choices.length === 0) throw malformed(this.name, 'an answer without choices')
+    const toldTokens = completion.choices.some(({ token_ids }) => Array.isArray(token_ids))
+    this.#asking.answered(request, asked, toldTokens)
+    return { kind: 'whole', completion, upstream: this.name }
+  }
+
+  async #stream({ request, authorization, signal }: ChatCall, asked: Asked): Promise<ChatReply> {
+    const incoming = await this.#endpoint.send({
+      ...chatPath,
+      body: asked.request,
+      authorization,
+      accept: 'text/event-stream',
+      signal,
+    })
+    // Servers are careless with the type of a stream, but what they call JSON or a page is no stream.
+    const type = incoming.headers['content-type'] ?? ''
+    if (/json|html/i.test(type)) {
+      const value = await readJson(incoming, this.name)
+      throw this.#problemOf(value, authorization, 'one answer where a stream was asked for')
+    }
+    const chunks = new ChunkStream(incoming, {
+      upstream: this.name,
+      choices: choicesOf(request),
+      failureIn: (value) => this.#endpoint.failureIn(value, authorization),
+      complete: (toldTokens) => this.#asking.answered(request, asked, toldTokens),
+    })
+    return { kind: 'stream', chunks, upstream: this.name }
+  }
+
+  async #json(request: Omit<EndpointRequest, 'accept'>): Promise<unknown> {
+    return readJson(await this.#endpoint.send({ ...request, accept: 'application/json' }), this.name)
+  }
+
+  /** An error object, as some servers send it with status 200, or what it is instead. */
+  #problemOf(value: unknown, authorization: string | null, instead: string): UpstreamError {
+    return this.#endpoint.failureIn(value, authorization) ?? malformed(this.name, instead)
+  }
+}
+
+const chatPath = { method: 'POST', path: '/chat/completions' } as const
+
+const choicesOf = ({ n }: ChatRequest): number => n ?? 1
+
+/** SGLang tells a prompt's tokens with each choice, where vLLM tells them once. */
+function withPromptTokens(completion: ChatCompletion): ChatCompletion {
+  const told = ChatCompletion.shape.prompt_token_ids.safeParse(completion.choices[0]?.prompt_token_ids)
+  if (!told.success || !told.data) return completion
+  const choices = completion.choices.map((choice) => ({ ...choice, prompt_token_ids: undefined }))
+  return { ...completion, choices, prompt_token_ids: completion.prompt_token_ids ?? told.data }
+}
