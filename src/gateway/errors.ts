@@ -52,16 +52,19 @@ export type ErrorBody = z.infer<typeof ErrorBody>
 /** The first thing that is wrong, as deep as it is known: of a union, the kind that was probably meant. */
 function deepestIssue(issue: z.core.$ZodIssue, base: readonly PropertyKey[]): { path: string; problem: string } {
   const path = [...base, ...issue.path]
+  let problem = issue.message
   if (issue.code === 'invalid_union') {
-    const meant = issue.errors
-      .map(([first]) => first)
-      .filter((first) => first !== undefined)
-      .toSorted((a, b) => b.path.length - a.path.length)
+    const firsts = issue.errors.map(([first]) => first).filter((first) => first !== undefined)
+    const meant = firsts
+      // A kind whose tag is another was not meant.
+      .toSorted((a, b) => Number(a.code === 'invalid_value') - Number(b.code === 'invalid_value'))
       .find((first) => first.path.length > 0 || first.code !== 'invalid_type')
     if (meant) return deepestIssue(meant, path)
+    const kinds = new Set(firsts.map((first) => (first.code === 'invalid_type' ? first.expected : null)))
+    if (!kinds.has(null)) problem = `expected ${[...kinds].join(' or ')}`
   }
   // Names and values in it are the client's, of any length.
-  return { path: path.map(String).join('.').slice(0, 200), problem: issue.message.slice(0, 500) }
+  return { path: path.map(String).join('.').slice(0, 200), problem: problem.slice(0, 500) }
 }
 
 /**
