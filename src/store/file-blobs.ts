@@ -3,7 +3,9 @@ import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promis
 import { join } from 'node:path'
 import { BlobHash, sha256 } from '../core/index.ts'
 import type { BlobStorage } from './blobs.ts'
-import { CorruptBlobError, DiskFullError, MissingBlobError, ReadOnlyStoreError, StoreError } from './errors/index.ts'
+import { CorruptBlobError, MissingBlobError, ReadOnlyStoreError } from './errors/index.ts'
+import { fileErrorOf } from './file-error.ts'
+import { syncFolder } from './sync-file.ts'
 
 /** Where a blob is while it is being written. */
 const incoming = 'incoming'
@@ -29,7 +31,7 @@ export function fileBlobs(folder: string): BlobStorage {
         await syncFolder(home)
         await syncFolder(folder)
       } catch (error) {
-        throw blobError(error, path)
+        throw fileErrorOf(error, path)
       }
       return hash
     },
@@ -40,7 +42,7 @@ export function fileBlobs(folder: string): BlobStorage {
       try {
         bytes = await readFile(path)
       } catch (error) {
-        throw codeOf(error) === 'ENOENT' ? new MissingBlobError(hash) : blobError(error, path)
+        throw codeOf(error) === 'ENOENT' ? new MissingBlobError(hash) : fileErrorOf(error, path)
       }
       const actual = sha256(bytes)
       if (actual !== hash) throw new CorruptBlobError(hash, actual)
@@ -52,7 +54,7 @@ export function fileBlobs(folder: string): BlobStorage {
       try {
         await rm(path, { force: true })
       } catch (error) {
-        throw blobError(error, path)
+        throw fileErrorOf(error, path)
       }
     },
   }
@@ -104,29 +106,6 @@ async function writeDurably(folder: string, path: string, bytes: Uint8Array): Pr
   }
 }
 
-async function syncFolder(path: string): Promise<void> {
-  // Windows neither needs this nor can do it.
-  if (process.platform === 'win32') return
-  const folder = await open(path, 'r')
-  try {
-    await folder.sync()
-  } finally {
-    await folder.close()
-  }
-}
-
 function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException).code
-}
-
-function blobError(error: unknown, path: string): StoreError {
-  const code = codeOf(error) ?? ''
-  if (['ENOSPC', 'EDQUOT'].includes(code)) return new DiskFullError(path, error)
-  if (['EACCES', 'EPERM', 'EROFS'].includes(code)) return new ReadOnlyStoreError(path, error)
-  return new StoreError({
-    code: 'store/blob-file',
-    message: `The blob file ${path} could not be written or read: ${(error as Error).message}`,
-    hint: 'Check the disk and the permissions of the `blobs` folder.',
-    cause: error,
-  })
 }

@@ -1,10 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import type { Kysely } from 'kysely'
 import type { Repositories, Store } from '../core/index.ts'
-import { InvariantError } from '../errors/index.ts'
 import type { Access } from './access.ts'
+import type { BackupSource } from './backup.ts'
 import type { BlobStorage } from './blobs.ts'
-import { ClosedStoreError, OutsideTransactionError, ReadOnlyStoreError } from './errors/index.ts'
+import { ClosedStoreError, NoBackupError, OutsideTransactionError, ReadOnlyStoreError } from './errors/index.ts'
 import { repositories } from './repositories.ts'
 import type { Tables } from './tables.ts'
 import { TransactionAccess } from './transaction.ts'
@@ -19,11 +19,13 @@ export interface StoreParts {
   /** `null` for a store that is only read. */
   readonly writes: WriteQueue | null
   readonly blobs: BlobStorage
+  /** Copies the store; absent where its database has tools of its own for that. */
+  readonly backup?: (source: BackupSource, folder: string) => Promise<void>
   /** Closes connections and gives up locks. */
   readonly release: () => Promise<void>
 }
 
-export function assembleStore({ path, reader, writes, blobs, release }: StoreParts): Store {
+export function assembleStore({ path, reader, writes, blobs, backup, release }: StoreParts): Store {
   const transactions = new AsyncLocalStorage<{ open: boolean }>()
   let closed: Promise<void> | null = null
 
@@ -64,7 +66,11 @@ export function assembleStore({ path, reader, writes, blobs, release }: StorePar
       })
     },
 
-    backup: () => Promise.reject(new InvariantError('not built yet')),
+    async backup(folder) {
+      assertUsable()
+      if (!backup) throw new NoBackupError(path)
+      await backup({ path, reader, blobs }, folder)
+    },
 
     async close() {
       closed ??= (async () => {

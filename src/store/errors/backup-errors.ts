@@ -13,11 +13,12 @@ export class BackupFolderError extends StoreError {
 
 /** The copy that a backup made did not pass the database's own check; it was removed. */
 export class BackupCheckError extends StoreError {
-  constructor(path: string, problem: string) {
+  constructor(path: string, problem: string, cause?: unknown) {
     super({
       code: 'store/backup-check',
       message: `The copy of the store ${path} is damaged: ${problem}.`,
       hint: 'Check the disks of both, and back up again: the store may be damaged too.',
+      cause,
     })
   }
 }
