@@ -16,15 +16,29 @@ const notADatabase = 26
 /** An extended code: a foreign key that points nowhere. */
 const foreignKey = 787
 
+/**
+ * The package for Node 20 leaves the code out where rows are read: there it is known by SQLite's own words for it
+ * (`sqlite3_errstr`), which do not change.
+ */
+const codesByMessage: ReadonlyMap<string, number> = new Map([
+  ['database is locked', busy],
+  ['attempt to write a readonly database', readOnly],
+  ['database disk image is malformed', corrupt],
+  ['database or disk is full', full],
+  ['unable to open database file', cannotOpen],
+  ['file is not a database', notADatabase],
+  ['FOREIGN KEY constraint failed', foreignKey],
+])
+
 /** The error of another connection's lock; the writer lock reads it as "someone else writes". */
 export class BusyError extends StoreError {}
 
 /** What a failure of the SQLite driver means for the store at `path`. */
 export function storeErrorOf(error: unknown, path: string): StoreError {
   if (error instanceof StoreError) return error
-  const { errcode, message } = error as { errcode?: number; message: string }
+  const { message, errcode = codesByMessage.get(message) ?? 0 } = error as { message: string; errcode?: number }
   if (errcode === foreignKey) return new UnknownReferenceError(error)
-  switch ((errcode ?? 0) & 0xff) {
+  switch (errcode & 0xff) {
     case busy:
       return new BusyError({
         code: 'store/busy',

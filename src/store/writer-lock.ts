@@ -1,7 +1,10 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { constants, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { access } from 'node:fs/promises'
 import { hostname } from 'node:os'
+import { dirname } from 'node:path'
 import { z } from 'zod'
 import { LockedStoreError, type Writer } from './errors/index.ts'
+import { fileErrorOf } from './file-error.ts'
 import { openSqlite } from './sqlite-driver.ts'
 import { BusyError } from './sqlite-error.ts'
 
@@ -13,9 +16,14 @@ const Note = z.object({ pid: z.number(), host: z.string(), since: z.number() })
  * The lock is an open exclusive transaction on an empty database beside the store (`<path>.lock`): the operating system
  * drops it with the process, kill -9 included. `<path>.writer` names the holder, for the message only.
  * @throws LockedStoreError when there is a writer already.
+ * @throws ReadOnlyStoreError | DiskFullError when the store's folder cannot be written.
  */
 export async function lockForWriting(path: string): Promise<{ release(): void }> {
   const note = `${path}.writer`
+  // SQLite would only say that it cannot open a file.
+  await access(dirname(path), constants.W_OK).catch((error: unknown) => {
+    throw fileErrorOf(error, path)
+  })
   const lock = await openSqlite(`${path}.lock`)
   try {
     lock.exec('begin exclusive')
@@ -23,10 +31,19 @@ export async function lockForWriting(path: string): Promise<{ release(): void }>
     lock.close()
     throw error instanceof BusyError ? new LockedStoreError(path, readNote(note)) : error
   }
-  writeFileSync(note, JSON.stringify({ pid: process.pid, host: hostname(), since: Date.now() } satisfies Writer))
+  try {
+    writeFileSync(note, JSON.stringify({ pid: process.pid, host: hostname(), since: Date.now() } satisfies Writer))
+  } catch (error) {
+    lock.close()
+    throw fileErrorOf(error, path)
+  }
   return {
     release() {
-      rmSync(note, { force: true })
+      try {
+        rmSync(note, { force: true })
+      } catch {
+        // Whoever is the writer next writes over it.
+      }
       lock.close()
     },
   }
