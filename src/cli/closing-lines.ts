@@ -16,8 +16,8 @@ export function closingLines(
     '',
     `${decision === 'promote' ? pc.green('✓') : pc.yellow('•')} On ${learned.n} held-out tasks: ${arms}${control ? ` (control ${measured(control)})` : ''}.`,
     `  ${duration(seconds)} on this machine, ${tokens}. Beside it: ${baselines.map(({ name, rate }) => `${name} ${success(rate)}`).join(', ') || 'no scripted baselines'}.`,
-    `  The gate says ${pc.bold(decision)}; ${releaseId ? `release ${releaseId} serves now. Undo it with: npx ratchet rollback --store ${store}` : 'what served before goes on serving.'}`,
+    `  The gate says ${pc.bold(decision)}; ${releaseId ? `release ${releaseId} serves now. Undo it with: npx ratchet rollback${store}` : 'what served before goes on serving.'}`,
     `  Curves, the gate's arithmetic and transcripts before and after: ${pc.underline(report)}`,
-    `  Next: npx ratchet report --store ${store} makes that page of any run again · your own documents and tasks: docs/learn.md`,
+    `  Next: npx ratchet report${store} makes that page of any run again · your own documents and tasks: docs/learn.md`,
   ]
 }

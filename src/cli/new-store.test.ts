@@ -13,18 +13,19 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(parent, { recursive: true }))
 
+const aside = (store: string) => moveStoreAside({ path: join(store, 'ratchet.db') })
 const path = () => join(folder, 'ratchet.db')
 
 it('moves nothing where there is nothing', async () => {
-  expect(await moveStoreAside(folder)).toBeNull()
+  expect(await aside(folder)).toBeNull()
   mkdirSync(folder)
-  expect(await moveStoreAside(folder)).toBeNull()
+  expect(await aside(folder)).toBeNull()
 })
 
 it('moves a store to the first free name', async () => {
   for (const n of [1, 2]) {
     await (await openStore({ path: path() })).close()
-    expect(await moveStoreAside(folder)).toBe(`${folder}.${n}`)
+    expect(await aside(folder)).toBe(`${folder}.${n}`)
     expect(existsSync(join(`${folder}.${n}`, 'ratchet.db'))).toBe(true)
     expect(existsSync(folder)).toBe(false)
   }
@@ -33,26 +34,26 @@ it('moves a store to the first free name', async () => {
 it('moves a store that is damaged', async () => {
   mkdirSync(folder)
   writeFileSync(path(), 'this is not a database, and long enough to be taken for one'.repeat(100))
-  expect(await moveStoreAside(folder)).toBe(`${folder}.1`)
+  expect(await aside(folder)).toBe(`${folder}.1`)
 })
 
 it('does not move a store that is written, nor what is no store', async () => {
   const store = await openStore({ path: path() })
-  await expect(moveStoreAside(folder)).rejects.toThrow(LockedStoreError)
+  await expect(aside(folder)).rejects.toThrow(LockedStoreError)
   await store.close()
   expect(existsSync(path())).toBe(true)
 
   const thesis = join(parent, 'documents', 'thesis.txt')
   mkdirSync(join(parent, 'documents'))
   writeFileSync(thesis, 'years of work')
-  await expect(moveStoreAside(join(parent, 'documents'))).rejects.toMatchObject({ code: 'input/not-a-store' })
+  await expect(aside(join(parent, 'documents'))).rejects.toMatchObject({ code: 'input/not-a-store' })
   expect(readFileSync(thesis, 'utf8')).toBe('years of work')
 })
 
 it('refuses a file, and a trailing slash does not move a store into itself', async () => {
   await (await openStore({ path: path() })).close()
-  expect(await moveStoreAside(`${folder}/`)).toBe(`${folder}.1`)
+  expect(await aside(`${folder}/`)).toBe(`${folder}.1`)
   writeFileSync(folder, 'a file')
-  await expect(moveStoreAside(folder)).rejects.toThrow('is a file: it is not moved aside')
+  await expect(aside(folder)).rejects.toThrow('is a file: it is not moved aside')
   expect(readFileSync(folder, 'utf8')).toBe('a file')
 })

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, renameSync, statSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { InputError } from '../errors/index.ts'
-import { LockedStoreError, openStore } from '../store/index.ts'
+import { LockedStoreError, openStore, type StoreLocation } from '../store/index.ts'
 
 /**
  * Makes room for an empty store at a folder: an earlier one is moved aside to the first free of `folder.1`, `folder.2` …
@@ -9,8 +9,15 @@ import { LockedStoreError, openStore } from '../store/index.ts'
  * @throws InputError when the folder holds something else than a store.
  * @throws LockedStoreError when another process writes it.
  */
-export async function moveStoreAside(store: string): Promise<string | null> {
-  const folder = resolve(store)
+export async function moveStoreAside(location: StoreLocation): Promise<string | null> {
+  if (!('path' in location)) {
+    throw new InputError({
+      code: 'input/not-a-folder',
+      message: 'The store is a database: it is not moved aside.',
+      hint: 'Leave --new-store out, name a folder with --store, or unset RATCHET_DATABASE_URL.',
+    })
+  }
+  const folder = resolve(dirname(location.path))
   if (!existsSync(folder)) return null
   const isFolder = statSync(folder).isDirectory()
   if (isFolder && readdirSync(folder).length === 0) return null

@@ -1,18 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { parseInput, type Run, RunId, type Store } from '../core/index.ts'
 import { InputError } from '../errors/index.ts'
 import { openStore } from '../store/index.ts'
 import { LearnConfig } from './learn-config.ts'
+import { readConfig } from './read-config.ts'
+import { locationOf, type StoreFlags } from './with-store.ts'
 
-export interface LearnFlags {
-  /** Folder of the store. */
-  readonly store: string
+export interface LearnFlags extends StoreFlags {
   readonly newStore?: boolean
   readonly config?: string
   readonly seed?: number
-  readonly json?: boolean
   readonly control?: boolean
   readonly deterministic?: boolean
   /** A run's id; true for the latest that did not complete. */
@@ -33,7 +30,7 @@ export interface Plan {
  * @throws InputError when the configuration is not valid, there is no run to resume, or it was begun otherwise.
  */
 export async function planOf(flags: LearnFlags): Promise<Plan> {
-  const config = flags.config === undefined ? undefined : await readConfig(flags.config)
+  const config = flags.config === undefined ? undefined : await readConfig(LearnConfig, flags.config, 'docs/learn.md')
   if (flags.resume !== undefined) return resumedPlan(flags, flags.resume, config)
   const { seed = 0, control = false, deterministic = false } = flags
   return {
@@ -45,23 +42,8 @@ export async function planOf(flags: LearnFlags): Promise<Plan> {
   }
 }
 
-async function readConfig(path: string): Promise<LearnConfig> {
-  let given: unknown
-  try {
-    given = JSON.parse(await readFile(path, 'utf8'))
-  } catch (cause) {
-    throw new InputError({
-      code: 'input/unreadable-config',
-      message: `The configuration file ${path} ${cause instanceof SyntaxError ? 'is not JSON' : 'cannot be read'}.`,
-      hint: 'Give the path of a JSON file; docs/learn.md lists its keys.',
-      cause,
-    })
-  }
-  return parseInput(LearnConfig, given, path)
-}
-
 async function resumedPlan(flags: LearnFlags, resume: string | true, config: LearnConfig | undefined): Promise<Plan> {
-  const store = await openStore({ path: join(flags.store, 'ratchet.db'), readonly: true })
+  const store = await openStore({ ...locationOf(flags), readonly: true })
   let run: Run
   try {
     run = await runToResume(resume, store)

@@ -1,26 +1,45 @@
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname } from 'node:path'
 import type { Store } from '../core/index.ts'
-import { MissingStoreError, openStore } from '../store/index.ts'
+import { MissingStoreError, openStore, type StoreLocation, storeLocation } from '../store/index.ts'
 
 export interface StoreFlags {
-  /** Folder of the store. */
-  readonly store: string
+  /** Folder of the store, or a database's URL. Default: RATCHET_DATABASE_URL, else `.ratchet`. */
+  readonly store?: string
   readonly json?: boolean
 }
 
+/** Where the flags and the environment say that the store is. */
+export function locationOf({ store }: StoreFlags): StoreLocation {
+  return storeLocation({ folder: store, env: process.env })
+}
+
+/** The folder that reports go to: the store's own, or `.ratchet` where the store is a database elsewhere. */
+export function folderOf(flags: StoreFlags): string {
+  const location = locationOf(flags)
+  return 'path' in location ? dirname(location.path) : '.ratchet'
+}
+
+/** How the user names the store in further commands: as they named it here, and not at all where they did not. */
+export function storeArgument({ store }: StoreFlags): string {
+  return store === undefined ? '' : ` --store ${store}`
+}
+
 /**
- * Works with the store of a folder, and closes it.
- * @throws MissingStoreError when there is none: it is not made.
+ * Works with a store, and closes it.
+ * @param access `read` needs no lock; `create` makes a store where there is none.
+ * @throws MissingStoreError when there is none and it is not to be made.
  */
 export async function withStore<T>(
-  { store: folder }: StoreFlags,
-  access: 'read' | 'write',
+  flags: StoreFlags,
+  access: 'read' | 'write' | 'create',
   work: (store: Store) => Promise<T>,
 ): Promise<T> {
-  const path = join(folder, 'ratchet.db')
-  if (!existsSync(path)) throw new MissingStoreError(path)
-  const store = await openStore({ path, readonly: access === 'read' })
+  const location = locationOf(flags)
+  if (access !== 'create' && 'path' in location && !existsSync(location.path)) {
+    throw new MissingStoreError(location.path)
+  }
+  const store = await openStore({ ...location, readonly: access === 'read', thread: 'main' })
   try {
     return await work(store)
   } finally {

@@ -1,11 +1,14 @@
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RunId } from '../core/index.ts'
 import { InputError } from '../errors/index.ts'
 import { renderReport, type ReportStore, reportOf, type RunReport } from './report/index.ts'
 
-/** Where a run's report is written unless something else is asked for. */
-export const reportPath = (folder: string, run: RunId): string => join(folder, `report-${run}.html`)
+/** Where a run's report is written unless something else is asked for. The folder is made where the store is elsewhere. */
+export async function reportPath(folder: string, run: RunId): Promise<string> {
+  await mkdir(folder, { recursive: true })
+  return join(folder, `report-${run}.html`)
+}
 
 /**
  * Writes a run's report as one HTML file.

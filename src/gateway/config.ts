@@ -13,6 +13,8 @@ export const UpstreamConfig = z.strictObject({
   keyEnv: z.string().min(1).optional(),
   /** `embedded`: the model to serve, a known name or the folder of a Hugging Face model. */
   model: z.string().min(1).default('minimind2-small'),
+  /** `embedded`: how conversations are laid out: the model's own chat template, or the compact one-line form. */
+  renderer: z.enum(['template', 'compact']).default('template'),
   /** Names that clients ask for, and the names that this upstream knows them by. Others go on unchanged. */
   models: z.record(z.string(), z.string()).default({}),
   /** Whether it understands vLLM's `return_token_ids`. By default it is asked once, and the answer is remembered. */

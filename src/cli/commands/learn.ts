@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import pc from 'picocolors'
 import type { Agent } from '../../agent/index.ts'
 import { InputError } from '../../errors/index.ts'
@@ -12,6 +11,7 @@ import { type LearnFlags, type Plan, planOf } from '../plan.ts'
 import { jsonProgress, type Progress, terminalProgress } from '../progress.ts'
 import { openSearchJob, type SearchJob } from '../search-job.ts'
 import { showFreshQuestions } from '../show-fresh-questions.ts'
+import { folderOf, locationOf, storeArgument } from '../with-store.ts'
 import { reportPath, writeReport } from '../write-report.ts'
 
 /**
@@ -31,20 +31,21 @@ export async function learnCommand(flags: LearnFlags): Promise<void> {
   try {
     const job = await openSearchJob(plan.config, plan.seed, model.renderer, (text) => opened.countTokens(text))
     const options = learnOptions(plan, job, model)
-    const aside = flags.newStore ? await moveStoreAside(flags.store) : null
+    const location = locationOf(flags)
+    const aside = flags.newStore ? await moveStoreAside(location) : null
     if (aside) progress.say(pc.dim(`An earlier store was moved to ${aside}.`))
-    const store = await openStore({ path: join(flags.store, 'ratchet.db') })
+    const store = await openStore(location)
     try {
       introduce(progress, plan, job)
       const onEvent = (event: LearnEvent) => progress.event(event)
-      const summary = await learnUntilStopped(job.agent, { ...options, store, onEvent }, flags.store)
-      const report = reportPath(flags.store, summary.runId)
+      const summary = await learnUntilStopped(job.agent, { ...options, store, onEvent }, storeArgument(flags))
+      const report = await reportPath(folderOf(flags), summary.runId)
       const { tiers } = await writeReport(store, summary.runId, report)
       if (flags.json) {
         process.stdout.write(`${JSON.stringify(summaryLine(summary, (Date.now() - began) / 1000))}\n`)
       } else {
         await showFreshQuestions({ store, model, job, config: plan.config, progress })
-        for (const line of closingLines(summary, tiers[0]?.baselines ?? [], { report, store: flags.store }))
+        for (const line of closingLines(summary, tiers[0]?.baselines ?? [], { report, store: storeArgument(flags) }))
           progress.say(line)
       }
     } finally {
@@ -58,9 +59,9 @@ export async function learnCommand(flags: LearnFlags): Promise<void> {
 const stopSignals = ['SIGINT', 'SIGTERM'] as const
 
 /** Learns until the end, or until the person or the system asks to stop; then it can be resumed. */
-async function learnUntilStopped(agent: Agent, options: LearnOptions, folder: string): Promise<LearnSummary> {
+async function learnUntilStopped(agent: Agent, options: LearnOptions, storeFlag: string): Promise<LearnSummary> {
   const interrupt = new AbortController()
-  const stop = () => interrupt.abort(new InputError(interrupted(folder)))
+  const stop = () => interrupt.abort(new InputError(interrupted(storeFlag)))
   for (const signal of stopSignals) process.once(signal, stop)
   try {
     return await learn(agent, { ...options, signal: interrupt.signal })
@@ -101,8 +102,8 @@ function summaryLine(
   }
 }
 
-const interrupted = (store: string) => ({
+const interrupted = (storeFlag: string) => ({
   code: 'learn/interrupted',
   message: 'The run was interrupted.',
-  hint: `Go on from its last checkpoint with: ratchet learn --resume --store ${store}`,
+  hint: `Go on from its last checkpoint with: npx ratchet learn --resume${storeFlag}`,
 })

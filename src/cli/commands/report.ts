@@ -1,6 +1,6 @@
 import { type Run, RunId, type Store } from '../../core/index.ts'
 import { UnknownRunError } from '../report/index.ts'
-import { type StoreFlags, withStore } from '../with-store.ts'
+import { folderOf, type StoreFlags, withStore } from '../with-store.ts'
 import { reportPath, writeReport } from '../write-report.ts'
 
 interface ReportFlags extends StoreFlags {
@@ -15,7 +15,7 @@ interface ReportFlags extends StoreFlags {
 export function reportCommand(run: string | undefined, flags: ReportFlags): Promise<void> {
   return withStore(flags, 'read', async (store) => {
     const { id, status } = await find(store, run)
-    const path = flags.out ?? reportPath(flags.store, id)
+    const path = flags.out ?? (await reportPath(folderOf(flags), id))
     await writeReport(store, id, path)
     process.stdout.write(`${flags.json ? JSON.stringify({ run: id, status, report: path }) : path}\n`)
   })
