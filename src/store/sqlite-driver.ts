@@ -68,17 +68,17 @@ const preparedStatements = 200
  */
 export async function openSqlite(
   path: string,
-  options: { readonly readOnly?: boolean } = {},
+  { readOnly = false }: { readonly readOnly?: boolean } = {},
 ): Promise<SqliteConnection> {
   const { DatabaseSync } = await loadSqlite()
   const guarded = <T>(action: () => T): T => {
     try {
       return action()
     } catch (error) {
-      throw storeErrorOf(error, path)
+      throw storeErrorOf(error, path, readOnly)
     }
   }
-  const native = guarded(() => new DatabaseSync(path, { readOnly: options.readOnly ?? false }))
+  const native = guarded(() => new DatabaseSync(path, { readOnly }))
   const prepared = new Map<string, SqliteStatement>()
 
   const prepare = (sql: string): SqliteStatement => {

@@ -22,7 +22,9 @@ beforeEach(async () => {
   connection.exec('pragma foreign_keys = on')
   connection.exec('create table a (id integer primary key, text text); create table b (a references a (id))')
   const insert = connection.database.prepare('insert into a (text) values (?)')
+  connection.exec('begin')
   for (let i = 0; i < 200; i++) insert.run(['x'.repeat(200)])
+  connection.exec('commit')
 })
 afterEach(() => {
   connection.close()

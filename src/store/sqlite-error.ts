@@ -1,6 +1,9 @@
+import { accessSync, constants } from 'node:fs'
+import { dirname } from 'node:path'
 import {
   CorruptStoreError,
   DiskFullError,
+  ReadOnlyFolderError,
   ReadOnlyStoreError,
   StoreError,
   UnknownReferenceError,
@@ -8,7 +11,7 @@ import {
 
 /** SQLite's primary result codes (sqlite.org/rescode.html) that a caller can act on. */
 const busy = 5
-const readOnly = 8
+const readOnlyDatabase = 8
 const corrupt = 11
 const full = 13
 const cannotOpen = 14
@@ -22,7 +25,7 @@ const foreignKey = 787
  */
 const codesByMessage: ReadonlyMap<string, number> = new Map([
   ['database is locked', busy],
-  ['attempt to write a readonly database', readOnly],
+  ['attempt to write a readonly database', readOnlyDatabase],
   ['database disk image is malformed', corrupt],
   ['database or disk is full', full],
   ['unable to open database file', cannotOpen],
@@ -33,12 +36,19 @@ const codesByMessage: ReadonlyMap<string, number> = new Map([
 /** The error of another connection's lock; the writer lock reads it as "someone else writes". */
 export class BusyError extends StoreError {}
 
-/** What a failure of the SQLite driver means for the store at `path`. */
-export function storeErrorOf(error: unknown, path: string): StoreError {
+/**
+ * What a failure of the SQLite driver means for the store at `path`.
+ * @param readOnly whether it is one of a connection that only reads.
+ */
+export function storeErrorOf(error: unknown, path: string, readOnly = false): StoreError {
   if (error instanceof StoreError) return error
   const { message, errcode = codesByMessage.get(message) ?? 0 } = error as { message: string; errcode?: number }
   if (errcode === foreignKey) return new UnknownReferenceError(error)
-  switch (errcode & 0xff) {
+  const kind = errcode & 0xff
+  if (readOnly && (kind === readOnlyDatabase || kind === cannotOpen) && isInReadOnlyFolder(path)) {
+    return new ReadOnlyFolderError(path, error)
+  }
+  switch (kind) {
     case busy:
       return new BusyError({
         code: 'store/busy',
@@ -46,7 +56,7 @@ export function storeErrorOf(error: unknown, path: string): StoreError {
         hint: 'Something else holds it for long: close other programs that have it open, and try again.',
         cause: error,
       })
-    case readOnly:
+    case readOnlyDatabase:
       return new ReadOnlyStoreError(path, error)
     case corrupt:
     case notADatabase:
@@ -68,4 +78,17 @@ export function storeErrorOf(error: unknown, path: string): StoreError {
         cause: error,
       })
   }
+}
+
+/** A database that may be read, in a folder in which nothing may be made. */
+function isInReadOnlyFolder(path: string): boolean {
+  const may = (file: string, mode: number) => {
+    try {
+      accessSync(file, mode)
+      return true
+    } catch {
+      return false
+    }
+  }
+  return may(path, constants.R_OK) && !may(dirname(path), constants.W_OK)
 }

@@ -20,7 +20,7 @@ export {
 export { DiskFullError } from './disk-full-error.ts'
 export { LockedStoreError, type Writer } from './locked-store-error.ts'
 export { MissingStoreError } from './missing-store-error.ts'
-export { ReadOnlyStoreError } from './read-only-store-error.ts'
+export { ReadOnlyFolderError, ReadOnlyStoreError } from './read-only-store-error.ts'
 export {
   GenerationConflictError,
   RecordConflictError,
