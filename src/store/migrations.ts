@@ -190,11 +190,16 @@ export const migrations: readonly Migration[] = [
         .execute()
       await schema.createIndex('trajectories_of_tenant').on('trajectories').columns(['tenant', 'updated_at']).execute()
       await schema.createIndex('trajectories_by_change').on('trajectories').column('updated_at').execute()
-      for (const name of ['session', 'subject']) {
+      const named = [
+        ['session', 'tenant'],
+        ['subject', 'tenant'],
+        ['agent', 'updated_at'],
+      ] as const
+      for (const [name, then] of named) {
         await schema
           .createIndex(`trajectories_of_${name}`)
           .on('trajectories')
-          .columns([name, 'tenant'])
+          .columns([name, then])
           .where(name, 'is not', null)
           .execute()
       }
