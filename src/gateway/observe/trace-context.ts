@@ -12,7 +12,8 @@ const headersGetter: TextMapGetter<Headers> = {
   keys: (headers) => [...headers.keys()],
 }
 
-const pattern = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/
+/** Later versions may say more after the flags. Version ff is none. */
+const pattern = /^(?!ff)(?!00.{53}-)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?:-.*)?$/
 
 /**
  * The trace that a request belongs to, as its headers say. The host program's propagators are asked first; without any,
