@@ -1,0 +1,198 @@
+import type { z } from 'zod'
+import {
+  type AdapterRef,
+  type BlobHash,
+  type ChatCall,
+  type ChatChunk,
+  type ChatReply,
+  type ChatUpstream,
+  type Clock,
+  contentHash,
+  type Json,
+  type ModelService,
+  type ServedModel,
+  systemClock,
+  type WeightsValue,
+} from '../../core/index.ts'
+import { asked } from './asked.ts'
+import type { Piece } from './choice.ts'
+import { ChunkWriter } from './chunk-writer.ts'
+import { CompletionWriter } from './completion-writer.ts'
+import { cancelled, closed, failed, refused } from './failures.ts'
+import { generate, type Generation } from './generate.ts'
+import { Pipe } from './pipe.ts'
+import { promptTokens } from './prompt.ts'
+import { type AnswerSetup, newAnswerId } from './wire.ts'
+
+/** The weights over the base that serve now: as the sampler holds them, and as the store keeps them. */
+export interface ServingAdapter {
+  readonly ref: AdapterRef
+  readonly value: BlobHash
+}
+
+export interface ChatUpstreamOptions {
+  /** For records, metrics and people. */
+  readonly name: string
+  readonly service: ModelService
+  /**
+   * Asked at the start of each request, which keeps what it was given to its last token (invariant 11); `null` is the base
+   * model exactly. Default: always the base.
+   */
+  readonly adapter?: () => ServingAdapter | null
+  /** Tokens of an answer whose client names no bound; never more than the context leaves. Default 2,048. */
+  readonly defaultMaxTokens?: number
+  /** Whether closing the upstream closes the service too. Default false: whoever opened it closes it. */
+  readonly ownsService?: boolean
+  readonly clock?: Clock
+}
+
+/**
+ * A model service as an upstream: it answers the OpenAI API's chat requests, tells token ids and log-probabilities of
+ * whatever it samples, and refuses what it cannot do. The model goes by its name and by its reference; an adapter that
+ * serves answers under the same names. Closing it cancels what is under way.
+ */
+export function chatUpstream(options: ChatUpstreamOptions): ChatUpstream {
+  return new ServiceUpstream(options)
+}
+
+class ServiceUpstream implements ChatUpstream {
+  readonly name: string
+  readonly tellsTokens = true
+  readonly #options: ChatUpstreamOptions
+  readonly #clock: Clock
+  readonly #model: ServedModel
+  readonly #underWay = new Map<AbortController, Promise<void>>()
+  #closed = false
+
+  constructor(options: ChatUpstreamOptions) {
+    this.name = options.name
+    this.#options = options
+    this.#clock = options.clock ?? systemClock
+    this.#model = { id: options.service.sampler.capabilities.model, ownedBy: 'ratchet', created: this.#seconds() }
+  }
+
+  models(): Promise<readonly ServedModel[]> {
+    return Promise.resolve([this.#model])
+  }
+
+  weights(): z.infer<typeof WeightsValue> {
+    return this.#weightsWith(this.#options.adapter?.() ?? null)
+  }
+
+  async chat({ request, history, signal }: ChatCall): Promise<ChatReply> {
+    this.#refuseUnknown(request.model)
+    const wanted = asked(request, this.name)
+    const { service, adapter, defaultMaxTokens = 2_048 } = this.#options
+    const { contextLength } = service.sampler.capabilities
+    const serving = adapter?.() ?? null
+    const prompt = promptTokens(service.renderer, { ...wanted, history }, { contextLength, upstream: this.name })
+    const generation: Generation = {
+      service,
+      asked: wanted,
+      prompt,
+      adapter: serving?.ref ?? null,
+      maxTokens: Math.min(wanted.maxTokens ?? defaultMaxTokens, contextLength - prompt.length),
+      stopping: new AbortController(),
+    }
+    const answer: AnswerSetup = {
+      head: {
+        id: newAnswerId(),
+        created: this.#seconds(),
+        model: this.#model.id,
+        system_fingerprint: `fp_${contentHash(this.#weightsWith(serving)).slice(0, 16)}`,
+      },
+      asked: wanted,
+      prompt,
+      renderer: service.renderer,
+    }
+    return wanted.stream ? this.#stream(generation, answer, signal) : this.#whole(generation, answer, signal)
+  }
+
+  embeddings(call: { readonly body: Json }): Promise<Json> {
+    void call
+    return Promise.reject(
+      refused(this.name, {
+        status: 404,
+        code: 'unsupported_endpoint',
+        param: null,
+        message: `The model ${this.#model.id} does not make embeddings.`,
+        hint: 'Ask an upstream that serves an embedding model.',
+      }),
+    )
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    for (const stopping of this.#underWay.keys()) stopping.abort()
+    await Promise.allSettled(this.#underWay.values())
+    if (this.#options.ownsService === true) await this.#options.service.close()
+  }
+
+  async #whole(generation: Generation, answer: AnswerSetup, signal: AbortSignal): Promise<ChatReply> {
+    const writer = new CompletionWriter(answer)
+    await this.#run(generation, signal, (piece) => writer.add(piece))
+    return { kind: 'whole', completion: writer.completion(), upstream: this.name }
+  }
+
+  /** The reply is there with its first chunk: what fails before is a failure of the request. */
+  async #stream(generation: Generation, answer: AnswerSetup, signal: AbortSignal): Promise<ChatReply> {
+    const writer = new ChunkWriter(answer)
+    const pipe = new Pipe<ChatChunk>(() => generation.stopping.abort())
+    const put = (chunk: ChatChunk) => pipe.put(chunk)
+    this.#run(generation, signal, (piece) => writer.chunks(piece).forEach(put)).then(
+      () => {
+        writer.closing().forEach(put)
+        pipe.end()
+      },
+      (error: unknown) => pipe.fail(error),
+    )
+    await pipe.begun()
+    return { kind: 'stream', chunks: pipe, upstream: this.name }
+  }
+
+  /** Samples to the end. @throws UpstreamError */
+  async #run(generation: Generation, signal: AbortSignal, tell: (piece: Piece) => void): Promise<void> {
+    const { stopping } = generation
+    const stop = () => stopping.abort()
+    if (this.#closed) throw closed(this.name)
+    if (signal.aborted) throw cancelled(this.name)
+    signal.addEventListener('abort', stop, { once: true })
+    const work = generate(generation, tell)
+    this.#underWay.set(
+      stopping,
+      work.then(
+        () => {},
+        () => {},
+      ),
+    )
+    try {
+      if (!(await work)) throw cancelled(this.name)
+    } catch (error) {
+      throw failed(this.name, error)
+    } finally {
+      signal.removeEventListener('abort', stop)
+      this.#underWay.delete(stopping)
+    }
+  }
+
+  #weightsWith(adapter: ServingAdapter | null): z.infer<typeof WeightsValue> {
+    const { base, baseHash } = this.#options.service
+    return { kind: 'weights', base, baseHash, adapter: adapter?.value ?? null }
+  }
+
+  /** @throws UpstreamError `refused` */
+  #refuseUnknown(model: string): void {
+    if (model === this.#model.id || model === this.#options.service.base) return
+    throw refused(this.name, {
+      status: 404,
+      code: 'model_not_found',
+      param: 'model',
+      message: `The model \`${model}\` does not exist or you do not have access to it.`,
+      hint: `Ask for \`${this.#model.id}\`.`,
+    })
+  }
+
+  #seconds(): number {
+    return Math.floor(this.#clock.now() / 1000)
+  }
+}

@@ -1,0 +1,65 @@
+import { EngineClosedError } from '../embedded/worker/engine-closed-error.ts'
+import { UpstreamError } from '../openai/upstream-error.ts'
+
+/** What a client is told that it must change. */
+export interface Refusal {
+  /** Default 400. */
+  readonly status?: 400 | 404
+  /** The OpenAI API's `error.code`. */
+  readonly code: string
+  /** The part of the request that is wrong. */
+  readonly param: string | null
+  /** What is wrong, and what to do: two sentences. */
+  readonly message: string
+  readonly hint: string
+}
+
+/** A request that this model cannot answer, in the OpenAI API's words. SDKs show the message alone: the hint is in it. */
+export function refused(upstream: string, { status = 400, code, param, message, hint }: Refusal): UpstreamError {
+  return new UpstreamError({
+    code: 'model/upstream-refused',
+    kind: 'refused',
+    upstream,
+    status,
+    message,
+    hint,
+    body: { error: { message: `${message} ${hint}`, type: 'invalid_request_error', param, code } },
+  })
+}
+
+/** Whoever asked is gone, or the upstream is closing. */
+export function cancelled(upstream: string): UpstreamError {
+  return new UpstreamError({
+    code: 'model/upstream-cancelled',
+    kind: 'cancelled',
+    upstream,
+    message: `The request to the upstream ${upstream} was cancelled.`,
+    hint: 'Nothing is to be done: whoever asked is gone, or Ratchet is stopping.',
+  })
+}
+
+/** The model cannot be reached any more: it was closed. */
+export function closed(upstream: string, cause?: unknown): UpstreamError {
+  return new UpstreamError({
+    code: 'model/upstream-closed',
+    kind: 'unreachable',
+    upstream,
+    message: `The upstream ${upstream} is closed.`,
+    hint: 'Ask before Ratchet stops, or start it again.',
+    cause,
+  })
+}
+
+/** What the model's failure means for a request. */
+export function failed(upstream: string, cause: unknown): UpstreamError {
+  if (cause instanceof UpstreamError) return cause
+  if (cause instanceof EngineClosedError) return closed(upstream, cause)
+  return new UpstreamError({
+    code: 'model/upstream-failed',
+    kind: 'broken',
+    upstream,
+    message: `The model behind the upstream ${upstream} failed: ${cause instanceof Error ? cause.message : String(cause)}`,
+    hint: 'Ask again; if it happens again, the log has the cause.',
+    cause,
+  })
+}

@@ -1,0 +1,1 @@
+export { chatUpstream, type ChatUpstreamOptions, type ServingAdapter } from './chat-upstream.ts'

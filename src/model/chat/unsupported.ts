@@ -1,0 +1,57 @@
+import type { ChatRequest } from '../../core/index.ts'
+import { type Refusal, refused } from './failures.ts'
+
+/** Parameters that change what is sampled in ways that are not built, and the values with which they change nothing. */
+const neutral: Readonly<Record<string, (value: unknown) => boolean>> = {
+  frequency_penalty: (value) => value === 0,
+  presence_penalty: (value) => value === 0,
+  repetition_penalty: (value) => value === 1,
+  min_p: (value) => value === 0,
+  logit_bias: (value) => typeof value === 'object' && value !== null && Object.keys(value).length === 0,
+  functions: (value) => Array.isArray(value) && value.length === 0,
+  modalities: (value) => Array.isArray(value) && value.every((one) => one === 'text'),
+}
+
+/** @throws UpstreamError `refused` for what is asked of the answer and cannot be done. */
+export function refuseUnsupported(request: ChatRequest, upstream: string): void {
+  const refuse = (refusal: Refusal) => {
+    throw refused(upstream, refusal)
+  }
+  const format = request.response_format?.type ?? 'text'
+  if (format !== 'text') {
+    refuse({
+      code: 'unsupported_response_format',
+      param: 'response_format',
+      message: `The response format ${JSON.stringify(format)} is not supported: this model's words cannot be constrained.`,
+      hint: 'Leave response_format out, ask for JSON in the messages, and check what comes.',
+    })
+  }
+  const choice = request.tool_choice ?? 'auto'
+  if (choice !== 'auto' && choice !== 'none') {
+    const wanted = typeof choice === 'string' ? choice : 'a tool by name'
+    refuse({
+      code: 'unsupported_tool_choice',
+      param: 'tool_choice',
+      message: `The tool choice ${JSON.stringify(wanted)} is not supported: this model cannot be forced to call a tool.`,
+      hint: 'Use "auto" or "none", and say in the messages what it should call.',
+    })
+  }
+  if ((request.top_logprobs ?? 0) > 0) {
+    refuse({
+      code: 'unsupported_parameter',
+      param: 'top_logprobs',
+      message: 'Log-probabilities are known of the sampled tokens only, not of others.',
+      hint: 'Leave top_logprobs out; logprobs may stay.',
+    })
+  }
+  for (const [param, changesNothing] of Object.entries(neutral)) {
+    const value = request[param] ?? null
+    if (value === null || changesNothing(value)) continue
+    refuse({
+      code: 'unsupported_parameter',
+      param,
+      message: `The parameter ${param} is not supported by this model.`,
+      hint: 'Leave it out.',
+    })
+  }
+}
