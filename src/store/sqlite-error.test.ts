@@ -85,6 +85,14 @@ describe('a failure of SQLite', () => {
     read.close()
   })
 
+  it('tells a disk that fails from one that is full', () => {
+    const ioErrorWrite = storeErrorOf(Object.assign(new Error('disk I/O error'), { errcode: 778 }), path)
+    expect(ioErrorWrite.code).toBe('store/disk')
+    expect(storeErrorOf(new Error('disk I/O error'), path).code).toBe('store/disk')
+    const indexSize = storeErrorOf(Object.assign(new Error('disk I/O error'), { errcode: 4874 }), path)
+    expect(indexSize).toBeInstanceOf(DiskFullError)
+  })
+
   it('that no caller can act on keeps its words', () => {
     const failure = storeErrorOf(Object.assign(new Error('no such table: x'), { errcode: 1 }), path)
     expect(failure).toBeInstanceOf(StoreError)

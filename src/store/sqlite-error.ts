@@ -12,12 +12,14 @@ import {
 /** SQLite's primary result codes (sqlite.org/rescode.html) that a caller can act on. */
 const busy = 5
 const readOnlyDatabase = 8
+const ioError = 10
 const corrupt = 11
 const full = 13
 const cannotOpen = 14
 const notADatabase = 26
-/** An extended code: a foreign key that points nowhere. */
+/** Extended codes: a foreign key that points nowhere; the index of the log, which could not grow. */
 const foreignKey = 787
+const noSpaceForIndex = 4874
 
 /**
  * The package for Node 20 leaves the code out where rows are read: there it is known by SQLite's own words for it
@@ -26,6 +28,7 @@ const foreignKey = 787
 const codesByMessage: ReadonlyMap<string, number> = new Map([
   ['database is locked', busy],
   ['attempt to write a readonly database', readOnlyDatabase],
+  ['disk I/O error', ioError],
   ['database disk image is malformed', corrupt],
   ['database or disk is full', full],
   ['unable to open database file', cannotOpen],
@@ -44,6 +47,7 @@ export function storeErrorOf(error: unknown, path: string, readOnly = false): St
   if (error instanceof StoreError) return error
   const { message, errcode = codesByMessage.get(message) ?? 0 } = error as { message: string; errcode?: number }
   if (errcode === foreignKey) return new UnknownReferenceError(error)
+  if (errcode === noSpaceForIndex) return new DiskFullError(path, error)
   const kind = errcode & 0xff
   if (readOnly && (kind === readOnlyDatabase || kind === cannotOpen) && isInReadOnlyFolder(path)) {
     return new ReadOnlyFolderError(path, error)
@@ -58,6 +62,13 @@ export function storeErrorOf(error: unknown, path: string, readOnly = false): St
       })
     case readOnlyDatabase:
       return new ReadOnlyStoreError(path, error)
+    case ioError:
+      return new StoreError({
+        code: 'store/disk',
+        message: `The disk refused to write or read the store ${path}: ${message}.`,
+        hint: 'Check the disk, its quota, and limits on the size of files: what was acknowledged before is safe.',
+        cause: error,
+      })
     case corrupt:
     case notADatabase:
       return new CorruptStoreError(path, message, error)
