@@ -1,8 +1,16 @@
-export { newKey, type NewKeyOptions } from './auth/index.ts'
+export { assertMayServe, doorkeeper, type KeyDoorkeeper, newKey, type NewKeyOptions } from './auth/index.ts'
 export { RedactionRule, ServeConfig, UpstreamConfig } from './config.ts'
 export { bodySpace, createGateway, type Gateway, type GatewayOptions } from './create-gateway.ts'
 export { readResponseId, responseIdOf, trajectoryOfSession } from './episode/ids.ts'
 export { GatewayError, type GatewayErrorDetails } from './errors.ts'
 export type { Log } from './log.ts'
+export {
+  type Check,
+  gatewayLogger,
+  gatewayTelemetry,
+  type GatewayTelemetry,
+  type QueueLength,
+} from './observe/index.ts'
 export type * from './ports.ts'
+export { ratchetRoutes, type RatchetRoutesOptions } from './ratchet-routes.ts'
 export { serve, type Served, type ServeOptions } from './serve.ts'

@@ -23,6 +23,9 @@ export const secretNames = [
   'subject',
   'user',
   'reporter',
+  // Sessions and people are named in paths.
+  'path',
+  'url',
 ] as const
 
 const secret: ReadonlySet<string> = new Set(secretNames.map((name) => name.toLowerCase()))

@@ -40,8 +40,8 @@ export const SignalInput = z
     ),
     /** Who can know it. Guards are the gateway's own. */
     source: z.enum(['user', 'outcome', 'judge', 'verifier']).default('user'),
-    /** The end user who says it, as the client names them: what one person can say is capped. */
-    user: ClientName.max(180).optional(),
+    /** Who says it, as the client names its people: each may say so much. Kept as `<key>:<reporter>`. */
+    reporter: ClientName.max(180).optional(),
     /** The same key again is the same signal: sent twice, it counts once. */
     idempotencyKey: ClientName.optional(),
     /** When it happened, in milliseconds since the epoch; now by default. Any past is fine. */

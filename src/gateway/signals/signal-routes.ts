@@ -85,7 +85,7 @@ function capped({ perTrajectory, perDay }: { readonly perTrajectory: number; rea
     type: 'rate_limit_error',
     code: 'gateway/signals-capped',
     message: `The reporter has said enough: ${perTrajectory} signals of one trajectory, ${perDay} in a day.`,
-    hint: 'Nothing was recorded. Name the end user (`user`) where many people report through one key.',
+    hint: 'Nothing was recorded. Name the `reporter` where many people report through one key.',
     retryAfterSeconds: capRetrySeconds,
   })
 }

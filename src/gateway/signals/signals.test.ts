@@ -140,8 +140,8 @@ describe('a signal', () => {
     await record()
     await send([
       { trajectory, name: 'thumbs', value: true },
-      { trajectory, name: 'thumbs', value: true, user: 'ann' },
-      { trajectory, name: 'thumbs', value: true, user: 'bob' },
+      { trajectory, name: 'thumbs', value: true, reporter: 'ann' },
+      { trajectory, name: 'thumbs', value: true, reporter: 'bob' },
     ])
     expect((await kept()).map(({ reporter }) => reporter).toSorted()).toEqual(
       [acmeId, `${acmeId}:ann`, `${acmeId}:bob`].toSorted(),
@@ -181,7 +181,7 @@ describe('sent twice', () => {
     const base = { trajectory, name: 'thumbs', value: true }
     const variants = [base, { ...base, name: 'x' }, { ...base, node: answerNode(call) }, { ...base, source: 'outcome' }]
     expect(await outcomes(variants)).toEqual(variants.map(() => 'recorded'))
-    expect(await outcomes({ ...base, user: 'ann' })).toEqual(['recorded'])
+    expect(await outcomes({ ...base, reporter: 'ann' })).toEqual(['recorded'])
     expect(await outcomes(variants.toReversed())).toEqual(variants.map(() => 'repeated'))
   })
 
@@ -214,7 +214,7 @@ describe('too many', () => {
     const refused = await send(many.slice(5))
     expect(refused).toMatchObject({ status: 429, body: { error: { code: 'gateway/signals-capped' } } })
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
-    expect(await outcomes([many[0], { ...many[5], user: 'ann' }])).toEqual(['repeated', 'recorded'])
+    expect(await outcomes([many[0], { ...many[5], reporter: 'ann' }])).toEqual(['repeated', 'recorded'])
   })
 
   it('in a day are capped, until the day has passed', async () => {
@@ -285,7 +285,7 @@ describe('the key of a session', () => {
       { response: responseIdOf(trajectory, call), name: 'n', value: 1 },
       { name: 'solved', value: true, source: 'outcome' },
       { name: 'solved', value: true, source: 'verifier' },
-      { name: 'n', value: 1, user: 'ann' },
+      { name: 'n', value: 1, reporter: 'ann' },
     ]
     for (const other of others) {
       expect(await send(other, token)).toMatchObject({ status: 403, body: { error: { code: 'gateway/session-key' } } })
@@ -320,7 +320,7 @@ describe('what cannot be taken', () => {
     ['tomorrow', { ...good, at: start + 24 * hour }, 'at'],
     ['a name with a zero byte', { ...good, name: 'a\u0000b' }, 'name'],
     ['an id with a zero byte', { ...good, trajectory: 'a\u0000b' }, 'trajectory'],
-    ['half a character', { ...good, user: '\ud800' }, 'user'],
+    ['half a character', { ...good, reporter: '\ud800' }, 'reporter'],
     ['a name without end', { ...good, name: 'n'.repeat(1_000) }, 'name'],
     ['a value without end', { ...good, value: 'v'.repeat(2 * 1024 * 1024) }, 'value'],
     ['nothing', [], null],

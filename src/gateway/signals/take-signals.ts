@@ -55,13 +55,13 @@ function unkeyed(
 ): UnkeyedSignal {
   // Who holds a session's key is that session's user: not their backend, and no judge of their own case.
   if (caller.session !== null && input.source !== 'user') throw notForSessions(`report as "${input.source}"`)
-  if (caller.session !== null && input.user !== undefined) throw notForSessions('report for a user that it names')
+  if (caller.session !== null && input.reporter !== undefined) throw notForSessions('name who reports')
   if (input.at !== undefined && input.at > now + skewMs) throw fromTheFuture(`${at}at`)
   return {
     tenant: caller.tenant,
     ...targetOf(input, caller, at),
     source: input.source,
-    reporter: ClientName.parse(input.user === undefined ? caller.key : `${caller.key}:${input.user}`),
+    reporter: ClientName.parse(input.reporter === undefined ? caller.key : `${caller.key}:${input.reporter}`),
     name: input.name,
     value: redact(Json.parse(input.value)),
     at: input.at ?? now,

@@ -1,0 +1,50 @@
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { type Clock, type Json, type Store, systemClock } from '../core/index.ts'
+import { keyRoutes, sessionRoutes, subjectRoutes } from './admin/index.ts'
+import type { KeyDoorkeeper } from './auth/index.ts'
+import type { ServeConfig } from './config.ts'
+import { redactJson } from './episode/redaction/redact-json.ts'
+import type { Redaction } from './episode/redaction/redaction.ts'
+import type { BodySpace } from './http/body-room.ts'
+import { type Check, type GatewayTelemetry, observeRoutes } from './observe/index.ts'
+import { signalRoutes, trajectoryRoutes } from './signals/index.ts'
+
+/** What Ratchet's own routes need. */
+export interface RatchetRoutesOptions {
+  readonly store: Pick<Store, 'keys' | 'signals' | 'trajectories'>
+  readonly config: Pick<ServeConfig, 'limits'>
+  readonly door: KeyDoorkeeper
+  readonly telemetry: GatewayTelemetry
+  /** Shared with the routes that agents call. */
+  readonly bodies: BodySpace
+  /** Signals are redacted like conversations. */
+  readonly redaction: Redaction
+  readonly clock?: Clock
+  /** What must be well beside the store for `/readyz`. */
+  readonly checks?: readonly Check[]
+}
+
+/**
+ * Every route that is Ratchet's own, beside the OpenAI API's: signals, trajectories, sessions, keys, erasure, and what
+ * operators look at. For `routes` of `createGateway`.
+ */
+export function ratchetRoutes(options: RatchetRoutesOptions): OpenAPIHono<never> {
+  const { store, config, door, telemetry, bodies, redaction, clock = systemClock, checks = [] } = options
+  const { keys, signals, trajectories } = store
+  const { limits } = config
+  const asking = { door, bodies, bodyBytes: limits.bodyBytes, clock }
+  const app = new OpenAPIHono<never>()
+  app.route('/', signalRoutes({ ...asking, signals, limits, telemetry, redact: redactedBy(redaction) }))
+  app.route('/', trajectoryRoutes({ ...asking, trajectories, signals }))
+  app.route('/', sessionRoutes({ ...asking, keys }))
+  app.route('/', keyRoutes({ ...asking, keys }))
+  app.route('/', subjectRoutes({ ...asking, trajectories }))
+  app.route('/', observeRoutes({ door, keys, telemetry, checks }))
+  return app
+}
+
+/** A number that is a signal's value is a measurement, whatever it looks like. */
+function redactedBy(redaction: Redaction): (value: Json) => Json {
+  if (!redaction.active) return (value) => value
+  return (value) => (typeof value === 'number' ? value : redactJson(value, redaction).value)
+}
