@@ -1,4 +1,4 @@
-import type { Compilable, CompiledQuery, Kysely } from 'kysely'
+import type { Compilable, CompiledQuery, Kysely, QueryResult } from 'kysely'
 import { present } from '../errors/index.ts'
 import type { Tables } from './tables.ts'
 
@@ -10,31 +10,37 @@ class Placeholder {
   }
 }
 
+type Parameters = Readonly<Record<string, unknown>>
+
 /**
  * A statement that is built and compiled once for each database, for where thousands run a second: to build one costs
  * twice what SQLite needs to run it.
  * @param build makes the statement, of stand-ins for the parameters: it may place them, not look at them.
- * @returns runs it with parameters that have the same names each time; resolves to the number of rows it wrote.
+ * @returns runs it with parameters that have the same names each time.
  */
-export function compiledStatement<P extends Readonly<Record<string, unknown>>>(
-  build: (db: Kysely<Tables>, parameters: P) => Compilable,
-): (db: Kysely<Tables>, parameters: P) => Promise<bigint> {
+export function compiledStatement<P extends Parameters, R = unknown>(
+  build: (db: Kysely<Tables>, parameters: P) => Compilable<R>,
+): (db: Kysely<Tables>, parameters: P) => Promise<QueryResult<R>> {
   // One adapter is made with each database, and its transactions share it.
-  const known = new WeakMap<object, CompiledQuery>()
-  const compiledFor = (db: Kysely<Tables>, parameters: P): CompiledQuery => {
+  const known = new WeakMap<object, CompiledQuery<R>>()
+  return async (db, parameters) => {
     const { adapter } = db.getExecutor()
     const query = known.get(adapter) ?? build(db, standIns(parameters)).compile()
     known.set(adapter, query)
-    return query
-  }
-  return async (db, parameters) => {
-    const query = compiledFor(db, parameters)
     const bound = query.parameters.map((given) => (given instanceof Placeholder ? parameters[given.name] : given))
-    const { numAffectedRows } = await db.executeQuery({ ...query, parameters: bound })
-    return present(numAffectedRows, 'the number of rows written')
+    return db.executeQuery({ ...query, parameters: bound })
   }
 }
 
-function standIns<P extends Readonly<Record<string, unknown>>>(parameters: P): P {
+/** {@link compiledStatement} for one that writes: resolves to the number of rows that it wrote. */
+export function compiledWrite<P extends Parameters>(
+  build: (db: Kysely<Tables>, parameters: P) => Compilable,
+): (db: Kysely<Tables>, parameters: P) => Promise<bigint> {
+  const statement = compiledStatement(build)
+  return async (db, parameters) =>
+    present((await statement(db, parameters)).numAffectedRows, 'the number of rows written')
+}
+
+function standIns<P extends Parameters>(parameters: P): P {
   return Object.fromEntries(Object.keys(parameters).map((name) => [name, new Placeholder(name)])) as P
 }

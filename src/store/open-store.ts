@@ -81,6 +81,8 @@ async function openWriter(path: string): Promise<Store> {
     writing.exec(
       'pragma busy_timeout = 5000; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on',
     )
+    // What is removed is overwritten: erasing a person's data is more than forgetting where it is.
+    writing.exec('pragma secure_delete = on')
     const writer = kyselyOver<Tables>(writing)
     await migrate({ db: writer, engine: sqliteEngine, path }, migrations)
     const reading = await openSqlite(path, { readOnly: true })

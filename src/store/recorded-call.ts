@@ -1,6 +1,6 @@
 import { type Insertable, type Kysely, sql } from 'kysely'
 import { type RecordedCall, type Reward, TrajectoryPart } from '../core/index.ts'
-import { compiledStatement } from './compiled-statement.ts'
+import { compiledWrite } from './compiled-statement.ts'
 import { RecordConflictError } from './errors/index.ts'
 import { assertSame, fromJson, parseRecord, toJson } from './record.ts'
 import type { Tables } from './tables.ts'
@@ -80,7 +80,7 @@ export async function addCall(db: Kysely<Tables>, rows: CallRows): Promise<boole
 }
 
 /** Opens the trajectory, or tells its row what this call knows; neither when the call is known. */
-const putTrajectory = compiledStatement<Insertable<Tables['trajectories']> & { readonly call: string }>(
+const putTrajectory = compiledWrite<Insertable<Tables['trajectories']> & { readonly call: string }>(
   (db, { call, ...row }) =>
     db
       .insertInto('trajectories')
@@ -119,19 +119,19 @@ const putTrajectory = compiledStatement<Insertable<Tables['trajectories']> & { r
       ),
 )
 
-const insertPart = compiledStatement<Insertable<Tables['trajectory_parts']>>((db, row) =>
+const insertPart = compiledWrite<Insertable<Tables['trajectory_parts']>>((db, row) =>
   db
     .insertInto('trajectory_parts')
     .values(row)
     .onConflict((c) => c.column('call').doNothing()),
 )
 
-const insertTurn = compiledStatement<Insertable<Tables['produced_turns']>>((db, row) =>
+const insertTurn = compiledWrite<Insertable<Tables['produced_turns']>>((db, row) =>
   db.insertInto('produced_turns').values(row),
 )
 
 /** The latest request with an identity is the one that is known by it. */
-const putIdentity = compiledStatement<Insertable<Tables['request_identities']>>((db, row) =>
+const putIdentity = compiledWrite<Insertable<Tables['request_identities']>>((db, row) =>
   db
     .insertInto('request_identities')
     .values(row)
@@ -145,7 +145,7 @@ const putIdentity = compiledStatement<Insertable<Tables['request_identities']>>(
     ),
 )
 
-const deletePending = compiledStatement<{ readonly call: string }>((db, { call }) =>
+const deletePending = compiledWrite<{ readonly call: string }>((db, { call }) =>
   db.deleteFrom('pending_calls').where('call', '=', call),
 )
 

@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { ExpressionBuilder, Kysely } from 'kysely'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Removal, TrajectoryFilter } from '../core/index.ts'
 import type { Access } from './access.ts'
@@ -8,7 +8,7 @@ import type { Tables } from './tables.ts'
 import { matching } from './trajectory-filter.ts'
 
 /** Trajectories of one transaction: other writers wait for one of these at most. */
-const trajectoriesAtOnce = 500
+const trajectoriesAtOnce = 100
 /** Ids of one look. */
 const idsAtOnce = 5_000
 
@@ -43,24 +43,42 @@ export async function removeTrajectories(access: Access, filter: TrajectoryFilte
 
 async function idsOf({ read }: Access, filter: TrajectoryFilter): Promise<ReadonlySet<string>> {
   const ids = new Set<string>()
-  for (let after = 0, more = true; more; ) {
-    const rows = await read((db) =>
-      db
-        .selectFrom('trajectories')
-        .select(['id', 'sequence'])
-        .where(matching(filter))
-        .where('run', 'is', null)
-        .where('sequence', '>', after)
-        .orderBy('sequence')
-        .limit(idsAtOnce)
-        .execute(),
-    )
+  for (let after: Position | null = null, more = true; more; ) {
+    const rows: readonly (Position & { readonly id: string })[] = await read((db) => pageOf(db, filter, after))
     for (const { id } of rows) ids.add(id)
-    after = rows.at(-1)?.sequence ?? after
+    after = rows.at(-1) ?? after
     more = rows.length === idsAtOnce
     await nextTurn()
   }
   return ids
+}
+
+interface Position {
+  readonly updated_at: number
+  readonly sequence: number
+}
+
+/** In the order of change, for which there are indexes: no page reads through more than its own rows. */
+function pageOf(db: Kysely<Tables>, filter: TrajectoryFilter, after: Position | null) {
+  return db
+    .selectFrom('trajectories')
+    .select(['id', 'updated_at', 'sequence'])
+    .where(matching(filter))
+    .where(madeByNoRun)
+    .$if(after !== null, (query) =>
+      query.where((eb) =>
+        eb(eb.refTuple('updated_at', 'sequence'), '>', eb.tuple(after?.updated_at ?? 0, after?.sequence ?? 0)),
+      ),
+    )
+    .orderBy('updated_at')
+    .orderBy('sequence')
+    .limit(idsAtOnce)
+    .execute()
+}
+
+/** As an expression that no index serves: nearly every trajectory is made by no run, and SQLite does not know that. */
+function madeByNoRun(eb: ExpressionBuilder<Tables, 'trajectories'>) {
+  return eb(eb.fn.coalesce('trajectories.run', eb.val('')), '=', '')
 }
 
 async function remove(db: Kysely<Tables>, ids: readonly string[], filter: TrajectoryFilter) {
@@ -69,7 +87,7 @@ async function remove(db: Kysely<Tables>, ids: readonly string[], filter: Trajec
     .updateTable('trajectories')
     .set((eb) => ({ stop_reason: eb.ref('stop_reason') }))
     .where('id', 'in', ids)
-    .where('run', 'is', null)
+    .where(madeByNoRun)
     .where(matching(filter))
     .returning('id')
     .execute()

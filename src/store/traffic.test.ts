@@ -1,4 +1,71 @@
-import { openMemoryStore } from './open-store.ts'
-import { trafficConformance } from './traffic.conformance.ts'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { ClosedStoreError } from './errors/index.ts'
+import { openMemoryStore, openStore } from './open-store.ts'
+import { traffic, trafficConformance } from './traffic.conformance.ts'
 
 trafficConformance('memory', openMemoryStore)
+
+describe('removal from a file', () => {
+  let folder: string
+  let path: string
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'ratchet-traffic-'))
+    path = join(folder, 'ratchet.db')
+  })
+  afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+  const holds = (text: string) =>
+    readdirSync(folder).some((name) => name.startsWith('ratchet.db') && readFileSync(join(folder, name)).includes(text))
+
+  it('leaves none of its bytes once the store is closed', async () => {
+    const store = await openStore({ path })
+    for (const [id, subject] of [
+      ['t1', 'ada'],
+      ['t2', 'bob'],
+    ] as const) {
+      const secret = `${subject} lives at the harbour. `
+      const nodes = [
+        {
+          id: 'n0',
+          parent: null,
+          message: { role: 'user', content: secret.repeat(id === 't1' ? 1_000 : 1) },
+          spans: [],
+        },
+      ]
+      const about = { origin: { subject }, head: { task: { id: 'task', instruction: secret } } }
+      const part = { nodes, steps: [], decisions: [] }
+      await store.traffic.append(traffic.call(id, `c-${id}`, { ...about, part }))
+      await store.traffic.savePending(traffic.pending(id, `p-${id}`, 1, about))
+    }
+    expect(holds('ada lives')).toBe(true)
+    await store.trajectories.remove({ subject: 'ada' }, { dryRun: false })
+    await store.close()
+    expect(holds('ada')).toBe(false)
+    expect(holds('bob lives')).toBe(true)
+  })
+
+  it('goes on where it was cut off', async () => {
+    const store = await openStore({ path })
+    const calls = Array.from({ length: 1_000 }, (_, i) =>
+      traffic.call(`t${i}`, `c${i}`, { origin: { subject: 'ada' } }),
+    )
+    await Promise.all(calls.map((call) => store.traffic.append(call)))
+    const cut = store.trajectories.remove({ subject: 'ada' }, { dryRun: false })
+    const refusal = expect(cut).rejects.toThrow(ClosedStoreError)
+    while ((await store.trajectories.count({})) === 1_000) await new Promise((resolve) => setImmediate(resolve))
+    await store.close()
+    await refusal
+
+    const again = await openStore({ path })
+    const left = await again.trajectories.count({})
+    expect(left).toBeGreaterThan(0)
+    expect(left).toBeLessThan(1_000)
+    expect(await again.trajectories.list({ limit: 1_000 })).toHaveLength(left)
+    expect(await again.trajectories.remove({ subject: 'ada' }, { dryRun: false })).toMatchObject({ trajectories: left })
+    expect(await again.trajectories.count({})).toBe(0)
+    await again.close()
+  })
+})

@@ -46,11 +46,17 @@ export function trajectoryRepository(access: Access): TrajectoryRepository {
     list: ({ limit, after, ...filter }) =>
       read(async (db) => {
         const from = after === undefined ? null : await sequenceOf(db, after)
-        const rows = await recordedRows(db)
+        // Which ones, by indexes; then what they are: not a row more is read.
+        const page = db
+          .selectFrom('trajectories')
+          .select('trajectories.sequence')
           .where(matching(filter))
           .$if(from !== null, (query) => query.where('trajectories.sequence', '>', from ?? 0))
           .orderBy('trajectories.sequence')
           .limit(limit)
+        const rows = await recordedRows(db)
+          .where('trajectories.sequence', 'in', page)
+          .orderBy('trajectories.sequence')
           .execute()
         return toRecorded(db, rows)
       }),
