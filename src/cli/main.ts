@@ -1,9 +1,15 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
-import { Command, InvalidArgumentError } from 'commander'
+import { Command, InvalidArgumentError, Option } from 'commander'
+import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './commands/keys.ts'
 import { learnCommand } from './commands/learn.ts'
 import { releasesCommand, rollbackCommand, runsCommand } from './commands/releases.ts'
 import { reportCommand } from './commands/report.ts'
+import { serveCommand } from './commands/serve.ts'
+import { signalCommand } from './commands/signal.ts'
+import { showCommand, trajectoriesCommand } from './commands/trajectories.ts'
+import { exportCommand, exportFormats, importCommand, importFormats } from './commands/transfer.ts'
+import { backupCommand, eraseCommand, pruneCommand } from './commands/upkeep.ts'
 import { explainFailure } from './fail.ts'
 
 const integer = (text: string): number => {
@@ -11,6 +17,14 @@ const integer = (text: string): number => {
   if (!Number.isSafeInteger(value) || value < 0) throw new InvalidArgumentError('It must be a whole number from 0.')
   return value
 }
+
+const number = (text: string): number => {
+  const value = Number(text)
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It must be a number.')
+  return value
+}
+
+const list = (text: string, before: readonly string[] = []): readonly string[] => [...before, text]
 
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   readonly version: string
@@ -21,12 +35,21 @@ const program = new Command('ratchet')
   .description('LLM agents that learn from experience and never slip back')
   .showHelpAfterError('(ratchet --help lists the commands)')
 
-const command = (name: string, description: string) =>
-  program
-    .command(name)
+const withStoreOptions = (command: Command, description: string) =>
+  command
     .description(description)
-    .option('--store <folder>', 'where runs, versions and releases are kept', '.ratchet')
+    .option('--store <where>', 'folder of the store, or postgres://… (default: RATCHET_DATABASE_URL, else .ratchet)')
     .option('--json', 'one JSON object a line')
+const command = (name: string, description: string) => withStoreOptions(program.command(name), description)
+const filtered = (made: Command) =>
+  made
+    .option('--session <name>', "of one session: the client's own name for an episode")
+    .option('--agent <name>', 'of one agent')
+    .option('--subject <name>', 'about one person')
+    .option('--tenant <name>', 'of one tenant')
+    .option('--run <id>', 'of one learning run')
+    .option('--since <when>', 'that changed since: 2h, 7d, 2026-11-20')
+    .option('--before <when>', 'that changed last before')
 
 command('learn', 'prime, improve by policy gradient, judge on held-out tasks, release what is better')
   .option('--config <file>', 'JSON configuration; without it, the main job')
@@ -46,6 +69,86 @@ command('rollback', 'let what served before serve again')
   .argument('[release]', 'the release to go back to; by default, the one before')
   .option('--agent <name>', 'of one agent')
   .action(rollbackCommand)
+
+command('serve', "stand in front of an agent's model, answer as the OpenAI API does, and record what happens")
+  .option(
+    '--upstream <url>',
+    'OpenAI-compatible API to pass calls on to, /v1 included; several are tried in order',
+    list,
+  )
+  .option('--upstream-key <variable>', "environment variable with its key; else the client's own key goes on to it")
+  .option('--model <name>', 'model of the embedded engine, without --upstream: a known name, or a Hugging Face folder')
+  .option('--host <address>', 'where to listen (default: 127.0.0.1)')
+  .option('--port <n>', 'port; 0 for any free one (default: 8787)', integer)
+  .addOption(
+    new Option('--record <mode>', 'whether an answer waits for its record').choices(['required', 'best-effort']),
+  )
+  .option('--config <file>', 'JSON configuration; docs/gateway.md lists its keys')
+  .action(serveCommand)
+filtered(command('trajectories', 'list what was recorded, the latest first'))
+  .option('--limit <n>', 'at most so many', integer, 50)
+  .action(trajectoriesCommand)
+command('show', 'show one trajectory as a tree, with its tokens, signals and reward')
+  .argument('[id]', 'its id or the beginning of it, a session, or the id of an answer; by default, the latest')
+  .option('--tokens', 'every token with its log-probability')
+  .option('--full', 'messages in full')
+  .option('--tenant <name>', 'whose session it is, where a session is named')
+  .action(showCommand)
+program
+  .command('signal')
+  .description('tell the running gateway how an episode went: ratchet signal thumbs false --session order-42')
+  .argument('<name>', 'what was measured, for example thumbs')
+  .argument('<value>', 'a number, true or false, or words')
+  .option('--session <name>', 'about the episode of a session')
+  .option('--trajectory <id>', 'about a trajectory')
+  .option('--node <id>', 'about one message of the trajectory')
+  .option('--response <id>', 'about one answer, by its id')
+  .option('--source <kind>', 'user, outcome, judge or verifier (default: user)')
+  .option('--by <name>', 'the end user who says so')
+  .option('--at <when>', 'when it happened: 1h for an hour ago, or a date (default: now)')
+  .option('--url <url>', 'where the gateway is', 'http://127.0.0.1:8787')
+  .option('--key <key>', 'its API key (default: RATCHET_API_KEY)')
+  .option('--json', 'one JSON object')
+  .action(signalCommand)
+
+const keys = program.command('keys').description('API keys of the gateway')
+withStoreOptions(keys.command('create'), 'make a key; its secret is shown once')
+  .argument('<name>', 'for people')
+  .option('--scopes <list>', 'of infer, signal, read, admin', 'infer,signal')
+  .option('--tenant <name>', 'whose data it reaches')
+  .option('--agent <name>', 'the agent that calls with it')
+  .option('--no-train', 'forbid learning from anything that it sends')
+  .option('--days <n>', 'how long it is good for', number)
+  .action(createKeyCommand)
+withStoreOptions(keys.command('list'), 'list keys, without their secrets')
+  .option('--tenant <name>', 'of one tenant')
+  .action(listKeysCommand)
+withStoreOptions(keys.command('revoke'), 'make a key stop working').argument('<id>', 'its id').action(revokeKeyCommand)
+
+filtered(command('export', 'write trajectories in a format of other systems, one JSON object a line'))
+  .addOption(new Option('--format <name>', 'what to write').choices(exportFormats).makeOptionMandatory())
+  .option('--out <file>', 'a new file; by default, standard output')
+  .option('--reward <signal>', 'take the mean of the signals of this name as the reward')
+  .option('--least <reward>', 'sft: what a trajectory must have earned', number, 1)
+  .option('--margin <reward>', 'dpo: how far apart two attempts must be', number, 0.1)
+  .action(exportCommand)
+command('import', 'read trajectories of other systems, one JSON object a line')
+  .argument('<file>', 'the file')
+  .addOption(new Option('--format <name>', 'what it holds').choices(importFormats).makeOptionMandatory())
+  .addOption(
+    new Option('--split <split>', 'what they may serve').choices(['train', 'validation', 'holdout']).default('holdout'),
+  )
+  .option('--tenant <name>', 'whose they are')
+  .action(importCommand)
+command('backup', 'copy the store while it is in use').argument('<folder>', 'a new folder').action(backupCommand)
+filtered(command('prune', 'remove old traffic; shows the counts first'))
+  .option('--yes', 'do not ask')
+  .action(pruneCommand)
+command('erase', "remove a person's data, and tell what cannot be undone")
+  .requiredOption('--subject <name>', 'the person, as the client named them')
+  .option('--tenant <name>', 'of one tenant only')
+  .option('--yes', 'do not ask')
+  .action(eraseCommand)
 
 try {
   await program.parseAsync()

@@ -13,4 +13,5 @@ export {
 } from './observe/index.ts'
 export type * from './ports.ts'
 export { ratchetRoutes, type RatchetRoutesOptions } from './ratchet-routes.ts'
+export { type RunningGateway, startGateway, type StartOptions } from './start-gateway.ts'
 export { serve, type Served, type ServeOptions } from './serve.ts'

@@ -10,7 +10,7 @@ interface CreateFlags extends StoreFlags {
   readonly tenant?: string
   readonly scopes?: string
   readonly agent?: string
-  readonly noTrain?: boolean
+  readonly train: boolean
   readonly days?: number
 }
 
@@ -25,7 +25,7 @@ export function createKeyCommand(name: string, flags: CreateFlags): Promise<void
       tenant,
       scopes: scopes.map((scope) => parseInput(Scope, scope, `The scope "${scope}"`)),
       agent: flags.agent ?? null,
-      train: flags.noTrain !== true,
+      train: flags.train,
       expiresAt: flags.days === undefined ? null : now + flags.days * 86_400_000,
       now,
     })

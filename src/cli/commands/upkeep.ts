@@ -24,7 +24,14 @@ interface RemovalFlags extends FilterFlags {
 }
 
 /** `ratchet prune --before WHEN`: old traffic goes, after its counts were shown. */
-export function pruneCommand(flags: RemovalFlags & { readonly before: string }): Promise<void> {
+export async function pruneCommand(flags: RemovalFlags): Promise<void> {
+  if (flags.before === undefined) {
+    throw new InputError({
+      code: 'input/prune-what',
+      message: 'Prune needs to know what is old.',
+      hint: 'Say it with --before: 90d for what changed last more than 90 days ago, or a date.',
+    })
+  }
   const before = moment(flags.before, Date.now())
   if (before > Date.now()) {
     throw new InputError({
@@ -33,7 +40,7 @@ export function pruneCommand(flags: RemovalFlags & { readonly before: string }):
       hint: 'Give a moment in the past: everything that changed last before it goes.',
     })
   }
-  return remove(
+  await remove(
     flags,
     { ...filterOf(flags, Date.now()), before },
     `that changed last before ${new Date(before).toISOString()}`,

@@ -1,0 +1,59 @@
+import pc from 'picocolors'
+import { startGateway } from '../../gateway/index.ts'
+import { openStore } from '../../store/index.ts'
+import { openUpstream } from '../serve/open-upstream.ts'
+import { type ServeFlags, servePlan } from '../serve/serve-plan.ts'
+import { locationOf, storeArgument } from '../with-store.ts'
+
+/** `ratchet serve`: the gateway, until it is asked to stop. Calls under way end first. */
+export async function serveCommand(flags: ServeFlags): Promise<void> {
+  const config = await servePlan(flags)
+  const location = locationOf(flags)
+  const store = await openStore(location)
+  try {
+    const upstream = await openUpstream(config.upstreams, process.env)
+    try {
+      const gateway = await startGateway({ config, store, upstream, exclusive: 'path' in location })
+      say(flags, gateway, config.upstreams.map(({ name }) => name).join(', '))
+      await askedToStop()
+      if (!flags.json)
+        process.stdout.write(`\n${pc.dim('Calls under way end; then the gateway stops. Ask again to stop at once.')}\n`)
+      await gateway.close()
+    } finally {
+      await upstream.close()
+    }
+  } finally {
+    await store.close()
+  }
+}
+
+function say(flags: ServeFlags, { url, open }: { url: string; open: boolean }, upstreams: string): void {
+  if (flags.json) {
+    process.stdout.write(`${JSON.stringify({ type: 'listening', url, open })}\n`)
+    return
+  }
+  const store = storeArgument(flags)
+  process.stdout.write(
+    [
+      `${pc.green('●')} ${pc.bold(url)} answers as the OpenAI API does, through ${upstreams}, and records what happens.`,
+      '',
+      `  Point your agent at it:      ${pc.bold(`OPENAI_BASE_URL=${url}/v1`)}${open ? pc.dim('   (any key will do from this machine)') : ''}`,
+      `  See what was recorded:       npx ratchet trajectories${store}`,
+      `  Read the latest episode:     npx ratchet show${store}`,
+      `  Say how one went:            npx ratchet signal thumbs false --session NAME`,
+      '',
+    ].join('\n') + '\n',
+  )
+}
+
+/** Resolves at the first Ctrl-C or SIGTERM; a second one ends the process at once, as nothing acknowledged is lost by it. */
+function askedToStop(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      process.once(signal, () => {
+        process.once(signal, () => process.exit(1))
+        resolve()
+      })
+    }
+  })
+}

@@ -1,0 +1,81 @@
+import type { ChatUpstream, Clock, Store } from '../core/index.ts'
+import { anyKey, assertMayServe, doorkeeper, isLoopback } from './auth/index.ts'
+import type { ServeConfig } from './config.ts'
+import { bodySpace, createGateway } from './create-gateway.ts'
+import { redactionOf } from './episode/redaction/index.ts'
+import { episodeRecorder } from './episode/recorder.ts'
+import type { Log } from './log.ts'
+import { gatewayLogger, gatewayTelemetry } from './observe/index.ts'
+import { ratchetRoutes } from './ratchet-routes.ts'
+import { serve, type Served } from './serve.ts'
+
+/** What a running gateway is made of. */
+export interface StartOptions {
+  readonly config: ServeConfig
+  readonly store: Store
+  readonly upstream: ChatUpstream
+  /** Whether no other process writes the store, as with SQLite. */
+  readonly exclusive: boolean
+  /** Default: JSON lines on standard output, from the level that `RATCHET_LOG_LEVEL` says. */
+  readonly logger?: Log
+  readonly clock?: Clock
+}
+
+/** A gateway that listens, with its recorder. */
+export interface RunningGateway extends Served {
+  /** Whether it asks for no key. */
+  readonly open: boolean
+}
+
+/**
+ * Starts the gateway: recorder, door, telemetry and routes on one port. Closing it lets calls under way end and commits
+ * them; the store and the upstream stay the caller's.
+ * @throws InputError when it may not listen there, the port is taken, or a redaction rule is not valid.
+ */
+export async function startGateway(options: StartOptions): Promise<RunningGateway> {
+  const { config, store, upstream, exclusive, logger = gatewayLogger() } = options
+  const clock = options.clock ? { clock: options.clock } : {}
+  await assertMayServe(config, store.keys)
+  const redaction = redactionOf(config.redact)
+  const recorder = episodeRecorder({
+    store,
+    config,
+    mode: config.record,
+    redaction,
+    weightsOf: (name, model) => upstream.weights(model, name),
+    ownDefaults: (name) => config.upstreams.find((one) => one.name === name)?.url !== 'embedded',
+    exclusive,
+    onProblem: (err) => logger.warn({ err }, 'a record could not be kept up'),
+    ...clock,
+  })
+  try {
+    const door = doorkeeper({ keys: store.keys, config, clock: options.clock ?? { now: () => Date.now() } })
+    const telemetry = gatewayTelemetry({ logger })
+    const bodies = bodySpace(config)
+    const routes = [ratchetRoutes({ store, config, door, telemetry, bodies, redaction, ...clock })]
+    const gateway = createGateway({
+      config,
+      upstream,
+      recorder,
+      doorkeeper: door,
+      telemetry,
+      routes,
+      logger,
+      bodies,
+      ...clock,
+    })
+    const open = config.auth === 'auto' && isLoopback(config.host) && !(await anyKey(store.keys))
+    const served = await serve(gateway, config)
+    return {
+      ...served,
+      open,
+      async close() {
+        await served.close()
+        await recorder.close()
+      },
+    }
+  } catch (error) {
+    await recorder.close()
+    throw error
+  }
+}
