@@ -1,0 +1,225 @@
+import {
+  type CallId,
+  type ChatRequest,
+  type Decision,
+  DecisionId,
+  type Json,
+  type Message,
+  type ModelCall,
+  NodeId,
+  type ProducedTurn,
+  type Step,
+  type StopReason,
+  sha256,
+  type TrajectoryId,
+  type TrajectoryNode,
+  type TrajectoryPart,
+  type VersionId,
+} from '../../core/index.ts'
+import type { Answer, CallEnd } from '../ports.ts'
+import { type AnsweredNode, answeredNode, answersIn } from './answer-node.ts'
+import { type AttachPoint, attachTo } from './attach.ts'
+import { promptShape } from './call-params.ts'
+import type { Conversation } from './conversation.ts'
+import { type KnownNode, type KnownNodes, pathTo } from './known-nodes.ts'
+import type { Redaction } from './redaction/index.ts'
+
+/** What is known of a call when it begins. */
+export interface CallFacts {
+  readonly trajectory: TrajectoryId
+  readonly call: CallId
+  readonly request: ChatRequest
+  readonly params: Readonly<Record<string, Json>>
+  readonly conversation: Conversation
+  /** Where it may go on in its trajectory. */
+  readonly candidates: readonly AttachPoint[]
+  readonly retryOf: CallId | null
+  readonly startedAt: number
+}
+
+/** What making a part takes beside the call. */
+export interface PartContext {
+  readonly known: KnownNodes
+  readonly redaction: Redaction
+  /** What decided the answer; `null` where there is none. */
+  readonly version: VersionId | null
+  /** Whether the upstream may sample by defaults of its own. */
+  readonly ownDefaults: boolean
+  readonly now: number
+}
+
+/** A call as a part of its trajectory, and what there is to know of it once it is committed. */
+export interface CallPart {
+  readonly part: TrajectoryPart
+  /** Of each answer. */
+  readonly nodes: readonly NodeId[]
+  readonly turns: readonly ProducedTurn[]
+  readonly learned: readonly { readonly node: KnownNode; readonly digests: readonly (string | null)[] }[]
+}
+
+/**
+ * Makes the part that a call adds to its trajectory: the messages that are new, and the answers.
+ *
+ * The tokens along a branch are exactly what the policy read and sampled, or there are none: the prompt's tokens go on
+ * the last new message, as far as the branch does not carry them already, and a branch whose tokens the prompt does not
+ * begin with is left where they part. Steps have no `observations`: tool results and what users say next come with later
+ * calls, as the nodes under the answer.
+ */
+export function callPart(facts: CallFacts, end: CallEnd, context: PartContext): CallPart {
+  const { trajectory, call, conversation } = facts
+  const { answer } = end
+  const { known, redaction, now } = context
+  const prompt = conversation.redacted ? null : (answer?.promptTokens ?? null)
+  const endedAt = Math.max(now, facts.startedAt)
+  const read = readNodes(facts, known, prompt)
+  const parent = read.path.at(-1) ?? null
+  const answered = answersIn(answer?.choices ?? []).map((choice) =>
+    answeredNode(choice, {
+      call,
+      request: facts.request,
+      conversation,
+      parent,
+      unplaced: prompt && read.unplaced,
+      promptShape: promptShape(facts.request.model, conversation.tools?.key ?? null, facts.params),
+      redaction,
+      ownDefaults: context.ownDefaults,
+      at: endedAt,
+    }),
+  )
+  const inputs = read.path.map(({ id }) => id)
+  const decisions = answered.map(({ node, propensity }, i) => decision(i, context.version, inputs, node.id, propensity))
+  const { tools } = conversation
+  return {
+    part: {
+      call,
+      nodes: [...read.nodes, ...answered.map(({ node }) => node)],
+      steps: answered.map((said, i) => step(i, said, modelCall(facts, answer, said, i, endedAt), decisions)),
+      decisions: decisions.filter((made) => made !== null),
+      toolsets:
+        tools === null || known.tree(trajectory).toolsets.has(tools.key) ? {} : { [tools.key]: [...tools.definitions] },
+      stopReason: end.stopReason,
+      failure: end.failure && { ...end.failure, message: redaction.redact(end.failure.message).value },
+      endedAt,
+    },
+    nodes: answered.map(({ node }) => node.id),
+    turns: answered.flatMap(({ turns }) => turns),
+    learned: [
+      ...read.learned,
+      ...answered.map(({ known: node, turns }) => ({ node, digests: turns.map(({ digest }) => digest) })),
+    ],
+  }
+}
+
+interface ReadNodes {
+  /** From the root to the last message. */
+  readonly path: readonly KnownNode[]
+  /** Those that the store does not have. */
+  readonly nodes: readonly TrajectoryNode[]
+  /** Tokens of the prompt that no message carries. */
+  readonly unplaced: readonly number[]
+  readonly learned: CallPart['learned']
+}
+
+function readNodes(facts: CallFacts, known: KnownNodes, prompt: readonly number[] | null): ReadNodes {
+  const { trajectory, candidates, startedAt } = facts
+  const { messages, points } = facts.conversation
+  const attached = attachTo(candidates, prompt)
+  const path: KnownNode[] = [...pathTo(attached.node)]
+  const nodes: TrajectoryNode[] = []
+  const learned: CallPart['learned'][number][] = []
+  if (attached.node) learned.push({ node: attached.node, digests: [points[attached.messages - 1]?.exact ?? null] })
+  let unplaced = prompt?.slice(attached.tokens) ?? []
+  for (let i = attached.messages; i < messages.length; i += 1) {
+    const message = messages[i]
+    if (message === undefined) break
+    const tokens = i === messages.length - 1 ? unplaced : []
+    const parent = path.at(-1) ?? null
+    const id = inputNode(parent?.id ?? null, message, tokens)
+    const committed = known.node(trajectory, id)
+    const node = committed ?? {
+      id,
+      parent,
+      tokens: tokens.length > 0 ? Uint32Array.from(tokens) : null,
+      answer: null,
+      continued: false,
+      answered: false,
+    }
+    if (!committed) {
+      const spans: TrajectoryNode['spans'] = tokens.length > 0 ? [{ kind: 'encoded', tokens: [...tokens] }] : []
+      nodes.push({ id, parent: parent?.id ?? null, message, spans, at: startedAt })
+    }
+    if (tokens.length > 0) unplaced = []
+    path.push(node)
+    learned.push({ node, digests: [points[i]?.exact ?? null] })
+  }
+  return { path, nodes, unplaced, learned }
+}
+
+/**
+ * The same message under the same parent, with the same tokens, is one node, whichever process writes it: what calls
+ * share is stored once.
+ */
+function inputNode(parent: NodeId | null, message: Message, tokens: readonly number[]): NodeId {
+  return NodeId.parse(`m_${sha256(JSON.stringify([parent, message, tokens])).slice(0, 24)}`)
+}
+
+function step(index: number, { node }: AnsweredNode, call: ModelCall, decisions: readonly (Decision | null)[]): Step {
+  const made = decisions[index]
+  return { index, action: node.id, observations: [], decisions: made ? [made.id] : [], call }
+}
+
+function decision(
+  index: number,
+  version: VersionId | null,
+  inputs: readonly NodeId[],
+  output: NodeId,
+  propensity: Decision['propensity'],
+): Decision | null {
+  return (
+    version && {
+      id: DecisionId.parse(`d${index}`),
+      step: index,
+      parameter: 'model',
+      kind: 'weights',
+      version,
+      generation: 0,
+      checkpoint: null,
+      inputs: [...inputs],
+      output,
+      propensity,
+    }
+  )
+}
+
+function modelCall(
+  { call, request, params, conversation, startedAt, retryOf }: CallFacts,
+  answer: Answer | null,
+  { choice }: AnsweredNode,
+  index: number,
+  endedAt: number,
+): ModelCall {
+  const first = answer?.firstTokenAt ?? null
+  return {
+    id: call,
+    choice: choice.index,
+    model: request.model,
+    upstream: answer?.upstream ?? '',
+    servedModel: answer?.servedModel ?? '',
+    params: { ...params },
+    tools: conversation.tools?.key ?? null,
+    finish: choice.finish,
+    // The upstream counts all answers together: on the first, so that sums are right.
+    usage: index === 0 ? (answer?.usage ?? null) : null,
+    upstreamId: answer?.upstreamId ?? null,
+    startedAt,
+    firstTokenMs: first === null ? null : Math.max(0, first - startedAt),
+    totalMs: endedAt - startedAt,
+    retryOf,
+  }
+}
+
+/** A part that says what it has so far. */
+export const interrupted: { readonly stopReason: StopReason; readonly failure: null } = {
+  stopReason: 'interrupted',
+  failure: null,
+}

@@ -1,0 +1,81 @@
+import { canonicalJson, contentHash, type Message, messagesOf, sha256, toolsOf } from '../../core/index.ts'
+import type { AssistantMessage, ChatRequest, ToolDefinition } from '../../core/index.ts'
+import { type Redaction, redactMessage, redactTools } from './redaction/index.ts'
+import { joined, looseForm, otherParts, type Spoken, spokenForm, spokenOf } from './spoken.ts'
+
+/** A point in a conversation: by what it is known again, and from where its continuation is hashed. */
+export interface Point {
+  /** Hash of all messages so far. */
+  readonly exact: string
+  /** After an assistant turn, the same whatever became of its calls; `null` after other messages. */
+  readonly loose: string | null
+  /** The turn that ends here, if it is an assistant's: its messages in a row are one turn. */
+  readonly spoken: Spoken | null
+  /** The hash before that turn. */
+  readonly before: string
+}
+
+/** Before the first message. */
+export const beginning: Point = { exact: '', loose: null, spoken: null, before: '' }
+
+/** The point after one more message. */
+export function after(point: Point, message: Message): Point {
+  if (message.role !== 'assistant') {
+    return { exact: digest(point.exact, form(message)), loose: null, spoken: null, before: point.exact }
+  }
+  const before = point.spoken ? point.before : point.exact
+  const spoken = point.spoken ? joined(point.spoken, spokenOf(message)) : spokenOf(message)
+  return { exact: digest(before, spokenForm(spoken)), loose: digest(before, looseForm(spoken)), spoken, before }
+}
+
+/** A request's conversation as it is recorded: after redaction. */
+export interface Conversation {
+  readonly messages: readonly Message[]
+  /** After each message. */
+  readonly points: readonly Point[]
+  readonly tools: Toolset | null
+  /** Whether a message or a tool was something else before: then no tokens of this call may be kept. */
+  readonly redacted: boolean
+}
+
+/** The tools of a call, and their content hash. */
+export interface Toolset {
+  readonly key: string
+  readonly definitions: readonly ToolDefinition[]
+}
+
+/** Reads the conversation of a request, and takes out what must not be written. */
+export function conversationOf(request: ChatRequest, redaction: Redaction): Conversation {
+  const messages = messagesOf(request.messages).map((message) => redactMessage(message, redaction))
+  const tools = redactTools(toolsOf(request.tools ?? []), redaction)
+  const points: Point[] = []
+  for (const { value } of messages) points.push(after(points.at(-1) ?? beginning, value))
+  return {
+    messages: messages.map(({ value }) => value),
+    points,
+    tools: tools.value.length > 0 ? { key: toolsetKey(tools.value), definitions: tools.value } : null,
+    redacted: tools.changed || messages.some(({ changed }) => changed),
+  }
+}
+
+function toolsetKey(tools: readonly ToolDefinition[]): string {
+  return contentHash(tools.map((tool) => ({ ...tool })))
+}
+
+function form(message: Exclude<Message, AssistantMessage>): string {
+  const { role, content } = message
+  const other = otherParts(message)
+  switch (role) {
+    case 'system':
+      return canonicalJson([role, content, other])
+    case 'user':
+      return canonicalJson([role, content, other, message.name ?? null])
+    case 'tool':
+      return canonicalJson([role, content, other, message.toolCallId ?? null])
+  }
+}
+
+/** 160 bits: shorter than the whole, and nobody finds two conversations with the same. */
+function digest(before: string, text: string): string {
+  return sha256(`${before}\n${text}`).slice(0, 40)
+}

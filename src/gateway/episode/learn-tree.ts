@@ -1,0 +1,48 @@
+import type { ModelCall, NodeId, Trajectory } from '../../core/index.ts'
+import { closedTurn, tokensOf } from './answer-node.ts'
+import { promptShape } from './call-params.ts'
+import { after, beginning, type Point } from './conversation.ts'
+import type { KnownAnswer, KnownNode, KnownNodes } from './known-nodes.ts'
+
+/** Takes in a trajectory that was read from the store: its nodes, and what conversations they end. */
+export function learnTree(known: KnownNodes, trajectory: Trajectory): void {
+  const { id, nodes, steps, toolsets, origin } = trajectory
+  const calls = new Map(steps.flatMap(({ action, call }) => (call ? [[action, call] as const] : [])))
+  const learned = new Map<NodeId, { readonly node: KnownNode; readonly point: Point }>()
+  for (const { id: node, parent, message, spans } of nodes) {
+    const under = parent === null ? undefined : learned.get(parent)
+    const point = after(under?.point ?? beginning, message)
+    const call = calls.get(node)
+    const answer =
+      call && message.role === 'assistant'
+        ? answerOf(
+            call,
+            point,
+            spans.some(({ kind }) => kind === 'sampled'),
+          )
+        : null
+    const fresh: KnownNode = {
+      id: node,
+      parent: under?.node ?? null,
+      tokens: tokensOf(spans),
+      answer,
+      continued: false,
+      answered: false,
+    }
+    const loose = answer && answer.calls.length > 0 ? point.loose : null
+    learned.set(node, { node: known.add(id, fresh, [point.exact, loose]), point })
+  }
+  for (const key of Object.keys(toolsets)) known.addToolset(id, key)
+  const tree = known.tree(id)
+  tree.complete = true
+  if (origin.kind === 'traffic' && !origin.train) tree.train = false
+}
+
+function answerOf({ model, tools, params, finish }: ModelCall, { spoken }: Point, sampled: boolean): KnownAnswer {
+  return {
+    calls: spoken?.calls ?? [],
+    prompt: promptShape(model, tools, params),
+    sampled,
+    closedTurn: closedTurn(finish, (params['stop'] ?? null) !== null),
+  }
+}

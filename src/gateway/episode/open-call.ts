@@ -1,0 +1,172 @@
+import type {
+  CallId,
+  ChatHistory,
+  Clock,
+  RequestIdentity,
+  Store,
+  TrafficHead,
+  TrajectoryId,
+  VersionId,
+  WeightsValue,
+} from '../../core/index.ts'
+import { RatchetError } from '../../errors/index.ts'
+import type { z } from 'zod'
+import type { Answer, CallEnd, CallRecord, Committed, RecordMode } from '../ports.ts'
+import { answersIn } from './answer-node.ts'
+import { type CallFacts, callPart, type CallPart } from './call-part.ts'
+import { responseIdOf } from './ids.ts'
+import { Journal } from './journal.ts'
+import type { KnownNodes } from './known-nodes.ts'
+import type { Asker, Places } from './places.ts'
+import type { Redaction } from './redaction/index.ts'
+import type { Given } from './replay.ts'
+import type { VersionBook } from './version-book.ts'
+
+/** What all calls of a recorder share. */
+export interface Desk {
+  readonly traffic: Store['traffic']
+  readonly known: KnownNodes
+  readonly places: Places
+  readonly versions: VersionBook
+  readonly redaction: Redaction
+  readonly mode: RecordMode
+  readonly clock: Clock
+  /** The name of this process. */
+  readonly gateway: string
+  readonly journalMs: number
+  readonly beatMs: number
+  readonly weightsOf: (upstream: string, model: string) => z.infer<typeof WeightsValue>
+  readonly ownDefaults: (upstream: string) => boolean
+  readonly onProblem: (error: unknown) => void
+}
+
+/** One call under way. */
+export interface OpenCallOptions {
+  readonly facts: CallFacts
+  readonly head: TrafficHead
+  readonly asker: Asker
+  readonly identity: RequestIdentity
+  readonly history: ChatHistory | null
+  /** Told once, when the call is over: what was given to the client, or `null` when it got no answer. */
+  readonly onEnd: (given: Given | null) => void
+}
+
+/** The record of one call: kept while its answer grows, committed at its end. */
+export class OpenCall implements CallRecord {
+  readonly trajectory: TrajectoryId
+  readonly call: CallId
+  readonly responseId: string
+  readonly history: ChatHistory | null
+  readonly #desk: Desk
+  readonly #options: OpenCallOptions
+  readonly #journal: Journal
+  #finished: Promise<Committed> | null = null
+
+  constructor(desk: Desk, options: OpenCallOptions) {
+    const { trajectory, call } = options.facts
+    this.trajectory = trajectory
+    this.call = call
+    this.responseId = responseIdOf(trajectory, call)
+    this.history = options.history
+    this.#desk = desk
+    this.#options = options
+    this.#journal = new Journal({
+      everyMs: desk.journalMs,
+      beatMs: desk.beatMs,
+      save: (answer) => this.#keep(answer),
+      onProblem: desk.onProblem,
+    })
+  }
+
+  progress(answer: () => Answer): void {
+    this.#journal.progress(answer)
+  }
+
+  /** The first call counts: whoever asks again gets the same. */
+  finish(end: CallEnd): Promise<Committed> {
+    this.#finished ??= this.#finish(end)
+    return this.#finished
+  }
+
+  /** Ends the call from outside, with what came so far. */
+  cancel(): Promise<Committed> {
+    return this.finish({ answer: this.#journal.latest, stopReason: 'cancelled', failure: null })
+  }
+
+  async #finish(end: CallEnd): Promise<Committed> {
+    await this.#journal.end()
+    let given: Given | null = null
+    try {
+      const made = await this.#part(end)
+      await this.#commit(made, isComplete(end))
+      given = this.#givenBy(end)
+      return { recorded: true, nodes: made.nodes }
+    } catch (error) {
+      if (this.#desk.mode === 'required') throw error
+      this.#desk.onProblem(error)
+      given = this.#givenBy(end)
+      return { recorded: false, reason: RatchetError.is(error) ? error.code : 'gateway/unexpected' }
+    } finally {
+      this.#options.onEnd(given)
+    }
+  }
+
+  async #keep(answer: Answer): Promise<void> {
+    const { part } = await this.#part({ answer, stopReason: 'interrupted', failure: null })
+    await this.#desk.traffic.savePending({
+      call: this.call,
+      gateway: this.#desk.gateway,
+      head: this.#head(),
+      part,
+      updatedAt: this.#desk.clock.now(),
+    })
+  }
+
+  async #part(end: CallEnd): Promise<CallPart> {
+    const { known, redaction, ownDefaults, clock } = this.#desk
+    return callPart(this.#options.facts, end, {
+      known,
+      redaction,
+      version: await this.#version(end.answer),
+      ownDefaults: end.answer === null || ownDefaults(end.answer.upstream),
+      now: clock.now(),
+    })
+  }
+
+  async #version(answer: Answer | null): Promise<VersionId | null> {
+    if (answer === null || answersIn(answer.choices).length === 0) return null
+    const { versions, weightsOf } = this.#desk
+    return versions.versionOf(weightsOf(answer.upstream, this.#options.facts.request.model))
+  }
+
+  async #commit({ part, turns, learned }: CallPart, complete: boolean): Promise<void> {
+    const { traffic, known, places } = this.#desk
+    const { facts, asker, identity } = this.#options
+    const { trajectory } = this
+    // A request that got no answer may be asked again: nothing is known of it.
+    await traffic.append({ head: this.#head(), part, turns, identity: complete ? identity : null })
+    for (const { node, digests } of learned) known.add(trajectory, node, digests)
+    if (facts.conversation.tools) known.addToolset(trajectory, facts.conversation.tools.key)
+    places.remember(trajectory, turns, asker)
+  }
+
+  /** Forbidden once is forbidden: calls of the same trajectory may have begun later and ended sooner. */
+  #head(): TrafficHead {
+    const { head } = this.#options
+    const train = head.origin.train && this.#desk.known.tree(this.trajectory).train
+    return { ...head, origin: { ...head.origin, train } }
+  }
+
+  #givenBy(end: CallEnd): Given | null {
+    if (!isComplete(end) || end.answer === null) return null
+    const { choices, servedModel, usage } = end.answer
+    const { startedAt } = this.#options.facts
+    return { trajectory: this.trajectory, call: this.call, servedModel, startedAt, choices: answersIn(choices), usage }
+  }
+}
+
+/** Whether the client got all that it asked for: repeating the request, it gets the same. */
+function isComplete({ answer, stopReason, failure }: CallEnd): boolean {
+  if (failure !== null || answer === null || answer.choices.length === 0) return false
+  return stopReason === 'done' || stopReason === 'token-budget'
+}

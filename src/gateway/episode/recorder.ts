@@ -1,0 +1,312 @@
+import type { z } from 'zod'
+import {
+  type CallId,
+  type ChatHistory,
+  type ChatRequest,
+  type Clock,
+  type Store,
+  systemClock,
+  TaskId,
+  type TrafficHead,
+  type TrajectoryId,
+  type WeightsValue,
+} from '../../core/index.ts'
+import type { ServeConfig } from '../config.ts'
+import { GatewayError } from '../errors.ts'
+import type { Begun, EpisodeRecorder, RecordMode, RequestContext } from '../ports.ts'
+import { type AttachPoint, turnEnds } from './attach.ts'
+import { callParams, promptShape } from './call-params.ts'
+import { type Conversation, conversationOf } from './conversation.ts'
+import { type FreshIds, freshCall, freshTrajectory, randomIds, trajectoryOfSession } from './ids.ts'
+import { instructionOf } from './instruction.ts'
+import { KnownNodes, tokensTo } from './known-nodes.ts'
+import { type Desk, OpenCall } from './open-call.ts'
+import { type Asker, Places } from './places.ts'
+import { givenUpAfter, Recovery } from './recovery.ts'
+import { type Redaction, redactName } from './redaction/index.ts'
+import { completionOf, type Given, givenIn } from './replay.ts'
+import { type Claim, type Identity, identityOf, otherBody, Repeats } from './repeats.ts'
+import { VersionBook } from './version-book.ts'
+
+export interface EpisodeRecorderOptions {
+  readonly store: Pick<Store, 'traffic' | 'trajectories' | 'versions'>
+  readonly config: Pick<z.infer<typeof ServeConfig>, 'journalMs' | 'idempotencyHours' | 'train'>
+  readonly mode: RecordMode
+  readonly redaction: Redaction
+  /** What decides when this upstream answers for this model. */
+  readonly weightsOf: (upstream: string, model: string) => z.infer<typeof WeightsValue>
+  /**
+   * Whether an upstream may sample by defaults of its own where a request says nothing: vLLM takes them from the model's
+   * `generation_config.json`. Then the probability of what it sampled is known only for requests that say everything.
+   * Default: yes.
+   */
+  readonly ownDefaults?: (upstream: string) => boolean
+  /** Whether no other process writes the store, as with SQLite: half answers of dead processes are then found at once. */
+  readonly exclusive?: boolean
+  /** Told of what went wrong beside the calls themselves: they go on. */
+  readonly onProblem?: (error: unknown) => void
+  readonly clock?: Clock
+  readonly ids?: FreshIds
+  /** About how much memory what is known of the store's trajectories may take. Default 64 MiB. */
+  readonly memoryBytes?: number
+}
+
+/** The recorder, and what only this process knows. */
+export interface ForgetfulRecorder extends EpisodeRecorder {
+  /** Forgets everything that is also in the store, and answers that could be repeated: to be called after an erasure. */
+  forget(): void
+}
+
+const defaultMemory = 64 * 1024 * 1024
+/** How long a call may wait for its trajectory to be read back from the store. */
+const readPatienceMs = 2_000
+/** How long the last commits may take when the recorder closes. */
+const closePatienceMs = 5_000
+const hourMs = 60 * 60 * 1_000
+
+/** Finds the episode that each request belongs to, and records its calls in the store. */
+export function episodeRecorder(options: EpisodeRecorderOptions): ForgetfulRecorder {
+  return new StoringRecorder(options)
+}
+
+class StoringRecorder implements ForgetfulRecorder {
+  readonly #options: EpisodeRecorderOptions
+  readonly #clock: Clock
+  readonly #ids: FreshIds
+  readonly #desk: Desk
+  readonly #repeats: Repeats
+  readonly #recovery: Recovery
+  readonly #open = new Set<OpenCall>()
+  #closing: Promise<void> | null = null
+
+  constructor(options: EpisodeRecorderOptions) {
+    const { store, config, mode, redaction, weightsOf, onProblem = () => {} } = options
+    const { clock = systemClock, ids = randomIds, memoryBytes = defaultMemory } = options
+    const known = new KnownNodes(memoryBytes)
+    this.#options = options
+    this.#clock = clock
+    this.#ids = ids
+    this.#repeats = new Repeats(config.idempotencyHours * hourMs)
+    this.#recovery = new Recovery({
+      traffic: store.traffic,
+      exclusive: options.exclusive ?? false,
+      journalMs: config.journalMs,
+      clock,
+      onProblem,
+    })
+    this.#desk = {
+      traffic: store.traffic,
+      known,
+      places: new Places({
+        store,
+        known,
+        ask: (question, otherwise) => this.#ask(question, otherwise),
+        onProblem,
+        patienceMs: readPatienceMs,
+      }),
+      versions: new VersionBook(store.versions),
+      redaction,
+      mode,
+      clock,
+      gateway: `g_${ids()}`,
+      journalMs: config.journalMs,
+      beatMs: givenUpAfter(config.journalMs) / 4,
+      weightsOf,
+      ownDefaults: options.ownDefaults ?? (() => true),
+      onProblem,
+    }
+  }
+
+  async begin(request: ChatRequest, context: RequestContext): Promise<Begun> {
+    if (this.#closing) throw closing()
+    const startedAt = this.#clock.now()
+    const identity = identityOf(request, context)
+    const remembered = this.#repeats.begin(identity, startedAt)
+    if (remembered.kind === 'in-flight') return remembered
+    if (remembered.kind === 'given') return replay(remembered.given)
+    const { claim, failed } = remembered
+    try {
+      await this.#recovery.ready
+      const given = remembered.kind === 'unknown' ? await this.#givenBefore(identity) : null
+      if (given) {
+        this.#repeats.release(claim)
+        return replay(given)
+      }
+      const record = await this.#openCall(request, context, { identity, claim, startedAt, repeated: failed })
+      return { kind: 'call', record }
+    } catch (error) {
+      if (failed) this.#repeats.end(claim, failed)
+      else this.#repeats.release(claim)
+      throw error
+    }
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close()
+    return this.#closing
+  }
+
+  forget(): void {
+    this.#desk.known.clear()
+    this.#desk.places.clear()
+    this.#repeats.clear()
+  }
+
+  async #openCall(
+    request: ChatRequest,
+    context: RequestContext,
+    asked: {
+      readonly identity: Identity
+      readonly claim: Claim
+      readonly startedAt: number
+      /** The try that this one repeats. */
+      readonly repeated: { readonly trajectory: TrajectoryId; readonly call: CallId } | null
+    },
+  ): Promise<OpenCall> {
+    const { known, places, redaction } = this.#desk
+    const { identity, claim, startedAt, repeated } = asked
+    const asker: Asker = { tenant: context.caller.tenant, key: context.caller.key, session: context.session }
+    const conversation = conversationOf(request, redaction)
+    const params = callParams(request, redaction)
+    const trajectory = repeated?.trajectory ?? (await this.#trajectoryOf(conversation, asker))
+    const candidates = await places.within(trajectory, conversation, asker)
+    // From now on it has a continuation, for whoever looks for one that has none.
+    const [first] = candidates
+    if (first?.node) first.node.continued = true
+    const tree = known.tree(trajectory)
+    tree.train &&= context.train && this.#options.config.train
+    const call = freshCall(this.#ids)
+    const opened = new OpenCall(this.#desk, {
+      facts: {
+        trajectory,
+        call,
+        request,
+        params,
+        conversation,
+        candidates,
+        retryOf: repeated?.call ?? null,
+        startedAt,
+      },
+      head: headOf(trajectory, conversation, context, { redaction, train: tree.train, startedAt }),
+      asker,
+      identity: { key: identity.key, body: identity.body },
+      history: historyIn(conversation, candidates, promptShape(request.model, conversation.tools?.key ?? null, params)),
+      onEnd: (given) => {
+        this.#open.delete(opened)
+        this.#repeats.end(claim, { trajectory, call, given, at: this.#clock.now() })
+      },
+    })
+    this.#open.add(opened)
+    return opened
+  }
+
+  async #trajectoryOf(conversation: Conversation, asker: Asker): Promise<TrajectoryId> {
+    const { known, places } = this.#desk
+    if (asker.session !== null) return trajectoryOfSession(asker.tenant, asker.session)
+    const recognised = await places.recognise(conversation, asker)
+    if (recognised) return recognised
+    const fresh = freshTrajectory(this.#ids)
+    known.tree(fresh).complete = true
+    return fresh
+  }
+
+  /**
+   * What the store knows of a request that this process does not.
+   * @throws GatewayError 409 when an idempotency key comes with another body.
+   */
+  async #givenBefore(identity: Identity): Promise<Given | null> {
+    const { store, config } = this.#options
+    const { tenant, apiKey, key, body } = identity
+    const known = await this.#ask(() => store.traffic.request(apiKey, tenant, { key, body }), null)
+    if (known === null) return null
+    const recorded = await this.#ask(() => store.trajectories.get(known.trajectory), null)
+    const given = recorded && givenIn(recorded.trajectory, known.call)
+    if (!given || this.#clock.now() - given.endedAt > config.idempotencyHours * hourMs) return null
+    if (known.body !== body) throw otherBody()
+    return given
+  }
+
+  /** A question to the store: where calls must be recorded, one that fails fails the call before it is made. */
+  async #ask<T>(question: () => Promise<T>, otherwise: T): Promise<T> {
+    try {
+      return await question()
+    } catch (error) {
+      if (this.#options.mode === 'required') throw error
+      this.#desk.onProblem(error)
+      return otherwise
+    }
+  }
+
+  async #close(): Promise<void> {
+    this.#recovery.close()
+    const last = [...this.#open].map((call) => call.cancel())
+    let timer: NodeJS.Timeout | undefined
+    const patience = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, closePatienceMs)
+    })
+    const ends = Promise.allSettled(last).then((outcomes) => {
+      for (const outcome of outcomes) if (outcome.status === 'rejected') this.#desk.onProblem(outcome.reason)
+    })
+    await Promise.race([ends, patience])
+    clearTimeout(timer)
+  }
+}
+
+const replay = (given: Given): Begun => ({
+  kind: 'replay',
+  completion: completionOf(given),
+  trajectory: given.trajectory,
+})
+
+const closing = () =>
+  new GatewayError({
+    status: 503,
+    type: 'server_error',
+    code: 'gateway/shutting-down',
+    message: 'The gateway is shutting down.',
+    hint: 'Send the request again: another process will answer.',
+    retryAfterSeconds: 1,
+  })
+
+function headOf(
+  trajectory: TrajectoryId,
+  { messages }: Conversation,
+  { caller, session, agent, subject }: RequestContext,
+  {
+    redaction,
+    train,
+    startedAt,
+  }: { readonly redaction: Redaction; readonly train: boolean; readonly startedAt: number },
+): TrafficHead {
+  const name = (said: string | null) => (said === null ? null : redactName(said, caller.tenant, redaction))
+  return {
+    id: trajectory,
+    origin: {
+      kind: 'traffic',
+      tenant: caller.tenant,
+      key: caller.key,
+      session: name(session),
+      agent: name(agent),
+      subject: name(subject),
+      train,
+    },
+    task: { id: TaskId.parse(`traffic:${trajectory}`), instruction: instructionOf(messages) },
+    startedAt,
+  }
+}
+
+/**
+ * The exact tokens of the conversation, where every one of them is known: its last assistant turn is ours, the prompt is
+ * rendered as it was then, and nothing in it was redacted.
+ */
+function historyIn(conversation: Conversation, candidates: readonly AttachPoint[], shape: string): ChatHistory | null {
+  const [last] = turnEnds(conversation)
+  if (last === undefined || conversation.redacted) return null
+  for (const { node, messages } of candidates) {
+    if (messages !== last + 1) return null
+    const answer = node?.answer
+    if (!answer?.sampled || answer.closedTurn === null || answer.prompt !== shape) continue
+    return { messages, tokens: tokensTo(node), closedTurn: answer.closedTurn }
+  }
+  return null
+}

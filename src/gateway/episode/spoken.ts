@@ -1,0 +1,113 @@
+import { type AssistantMessage, canonicalJson, type Json, type Message } from '../../core/index.ts'
+
+/**
+ * What an assistant turn says, without what clients change when they send it back. Checked against the real SDKs
+ * (`recognition.clients.test.ts`): content is `null` or empty, text is a string or a list of parts, arguments are written
+ * anew, calls whose arguments cannot be read become calls without arguments or vanish, reasoning and refusals are left
+ * out, and one turn comes back as two messages, its text and its calls.
+ */
+export interface Spoken {
+  readonly text: string
+  readonly calls: readonly SpokenCall[]
+  /** Parts of other kinds than text. */
+  readonly other: readonly Json[]
+}
+
+/** One tool call of a turn. */
+export interface SpokenCall {
+  readonly id: string | null
+  readonly name: string
+  /** `null` when they could not be read. */
+  readonly arguments: Readonly<Record<string, Json>> | null
+}
+
+/** Parts of an assistant's content that are beside what it says. */
+const aside = new Set(['refusal', 'reasoning', 'thinking', 'redacted_thinking'])
+
+export function spokenOf(message: AssistantMessage): Spoken {
+  const { content, toolCalls = [], malformedCalls = [] } = message
+  return {
+    text: content,
+    calls: [
+      ...toolCalls.map((call) => ({ id: call.id ?? null, name: call.name, arguments: call.arguments })),
+      // Of a model that writes its calls into its text, what is no call stays text.
+      ...malformedCalls
+        .filter(({ text }) => !content.includes(text))
+        .map(({ text }) => ({ id: null, name: text.split('(', 1)[0] ?? '', arguments: null })),
+    ],
+    other: otherParts(message).filter((part) => !aside.has(String(part['type']))),
+  }
+}
+
+/** One turn that came as two messages. */
+export function joined(first: Spoken, second: Spoken): Spoken {
+  return {
+    text: first.text + second.text,
+    calls: [...first.calls, ...second.calls],
+    other: [...first.other, ...second.other],
+  }
+}
+
+/** Parts of other kinds than text: pictures, sound, files. */
+export function otherParts({ parts = [] }: Message): readonly Readonly<Record<string, Json>>[] {
+  return parts.filter(({ type }) => type !== 'text')
+}
+
+const saysNothing = (call: SpokenCall) => call.arguments === null || Object.keys(call.arguments).length === 0
+
+/** Text that is equal for turns that say the same. */
+export function spokenForm({ text, calls, other }: Spoken): string {
+  return canonicalJson([
+    'assistant',
+    text,
+    calls.map((call) => (saysNothing(call) ? [call.name] : [call.id, call.name, call.arguments])),
+    other,
+  ])
+}
+
+/** Text that is equal for turns that may say the same: {@link saysTheSame} tells. */
+export function looseForm({ text, other }: Spoken): string {
+  return canonicalJson(['assistant?', text, other])
+}
+
+/**
+ * Whether `sent` are the calls of a turn as an SDK sends them back, where its text is equal: it validated the arguments of calls, which
+ * adds defaults and drops what the tool does not know, and left out or emptied calls that it could not read. Whoever
+ * changes the value of an argument says something else.
+ */
+export function saysTheSame(said: readonly SpokenCall[], sent: readonly SpokenCall[]): boolean {
+  const calls = [...said]
+  for (const call of sent) {
+    let next = calls.shift()
+    while (next && !isSameCall(next, call)) {
+      if (!saysNothing(next)) return false
+      next = calls.shift()
+    }
+    if (!next) return false
+  }
+  return calls.every(saysNothing)
+}
+
+function isSameCall(said: SpokenCall, sent: SpokenCall): boolean {
+  if (said.name !== sent.name || (said.id !== null && sent.id !== null && said.id !== sent.id)) return false
+  if (said.arguments === null) return saysNothing(sent)
+  return sent.arguments !== null && agree(said.arguments, sent.arguments)
+}
+
+const isObject = (value: Json): value is Readonly<Record<string, Json>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value)
+
+/** Whether two values are equal wherever both say something. */
+function agree(a: Json, b: Json): boolean {
+  if (isObject(a) && isObject(b)) {
+    return Object.entries(a).every(([key, value]) => {
+      const other = Object.hasOwn(b, key) ? b[key] : undefined
+      return other === undefined || agree(value, other)
+    })
+  }
+  if (isList(a) && isList(b)) {
+    return a.length === b.length && a.every((item, i) => agree(item, b[i] ?? null))
+  }
+  return a === b
+}
