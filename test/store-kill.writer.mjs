@@ -78,6 +78,7 @@ async function activations() {
 function recorded(id) {
   const trajectory = {
     id,
+    origin: { kind: 'rollout' },
     task: { id: 'task', instruction: `${id} `.repeat(300), split: 'train' },
     group: 'group',
     attempt: 0,
@@ -85,6 +86,7 @@ function recorded(id) {
     nodes: [],
     steps: [],
     decisions: [],
+    toolsets: {},
     stopReason: 'done',
     failure: null,
     finalState: null,
