@@ -27,11 +27,11 @@ export interface Columns {
 export interface Engine {
   readonly columns: Columns
   /** The store's own tables, by name. */
-  tables(db: Kysely<Tables>): Promise<readonly string[]>
+  readonly tables: (db: Kysely<Tables>) => Promise<readonly string[]>
   /** At the start of a transaction: one that migrates, alone in the whole database, and where the tables can be made. */
-  beginMigration(tx: Kysely<Tables>): Promise<void>
+  readonly beginMigration: (tx: Kysely<Tables>) => Promise<void>
   /** At the start of a transaction that reads before it writes: no other such transaction runs until it ends. */
-  isolate(tx: Kysely<Tables>): Promise<void>
+  readonly isolate: (tx: Kysely<Tables>) => Promise<void>
 }
 
 /** One process writes, one transaction at a time: locks are not needed. */

@@ -60,7 +60,8 @@ export interface ConnectionPool extends Pick<PoolSettings, 'name' | 'session'> {
 }
 
 export function openPool({ url, name, connections, session }: PoolSettings): ConnectionPool {
-  const getTypeParser = (id: number, format?: 'text') => parsers.get(id) ?? types.getTypeParser(id, format)
+  type Id = Parameters<typeof types.getTypeParser>[0]
+  const getTypeParser = (id: Id, format?: 'text') => parsers.get(id) ?? types.getTypeParser(id, format)
   const pool = new Pool({
     connectionString: url,
     max: connections,
