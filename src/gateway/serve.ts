@@ -1,5 +1,5 @@
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { InputError } from '../errors/index.ts'
@@ -60,15 +60,24 @@ export async function serve(gateway: Gateway, options: ServeOptions): Promise<Se
       maxHeaderSize: maxHeaderBytes,
       noDelay: true,
     },
-    (incoming, outgoing) => void answer(incoming, outgoing),
+    (incoming, outgoing) => {
+      unused.delete(incoming.socket)
+      void answer(incoming, outgoing)
+    },
   )
+  // Node does not count a connection as idle before its first request.
+  const unused = new Set<Socket>()
+  server.on('connection', (socket) => {
+    unused.add(socket)
+    socket.once('close', () => unused.delete(socket))
+  })
   server.maxHeadersCount = maxHeaders
   const { port } = await listen(server, options)
   let closing: Promise<void> | null = null
   return {
     port,
     url: `http://${options.host.includes(':') ? `[${options.host}]` : options.host}:${port}`,
-    close: () => (closing ??= close(server, gateway, graceMs)),
+    close: () => (closing ??= close(server, unused, gateway, graceMs)),
   }
 }
 
@@ -96,10 +105,13 @@ function listen(server: Server, { host, port }: ServeOptions): Promise<AddressIn
   })
 }
 
-async function close(server: Server, gateway: Gateway, graceMs: number): Promise<void> {
+async function close(server: Server, unused: Set<Socket>, gateway: Gateway, graceMs: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()))
   // Connections that a client keeps for its next request would keep the server, too.
-  const sweep = setInterval(() => server.closeIdleConnections(), sweepMs)
+  const sweep = setInterval(() => {
+    server.closeIdleConnections()
+    for (const socket of unused) socket.destroy()
+  }, sweepMs)
   const last = setTimeout(() => server.closeAllConnections(), graceMs + lastWordsMs)
   await Promise.race([gateway.close(graceMs), delay(graceMs + lastWordsMs, null, { ref: false })])
   await closed

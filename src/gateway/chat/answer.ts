@@ -97,7 +97,7 @@ async function ask(serving: Serving, question: Question, exchange: Exchange): Pr
   let completion: ChatCompletion
   try {
     const reply = await upstream.chat({
-      request: withTokens(request, upstream),
+      request,
       history: record.history,
       authorization: context.caller.authorization,
       signal: call.signal,
@@ -117,15 +117,6 @@ async function ask(serving: Serving, question: Question, exchange: Exchange): Pr
     return tellAtOnce(wire, completion, request.stream === true, { ...told, ...notRecorded(committed) })
   } catch (error) {
     return problemResponse(problemOf(error), told)
-  }
-}
-
-/** What is asked of an upstream whatever the client asked: token ids and log-probabilities, and a stream's usage. */
-function withTokens(request: ChatRequest, upstream: ChatUpstream): ChatRequest {
-  return {
-    ...request,
-    ...(upstream.tellsTokens ? { logprobs: true, return_token_ids: true } : {}),
-    ...(request.stream === true ? { stream_options: { ...request.stream_options, include_usage: true } } : {}),
   }
 }
 
