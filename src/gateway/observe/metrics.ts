@@ -24,8 +24,10 @@ export class GatewayMetrics {
   readonly registry: Registry
   /** Models that have answered. */
   readonly models = new KnownNames()
+  /** Codes of failures: few, unless an upstream of somebody's own makes them up. */
+  readonly failures = new KnownNames()
   readonly requests: Counter<'method' | 'route' | 'status'>
-  readonly calls: Counter<'operation' | 'model' | 'upstream' | 'status'>
+  readonly calls: Counter<'operation' | 'model' | 'upstream' | 'status' | 'failure'>
   readonly inFlight: Gauge<'operation'>
   readonly callSeconds: Histogram<'operation' | 'stream'>
   readonly firstTokenSeconds: Histogram<'operation'>
@@ -51,8 +53,8 @@ export class GatewayMetrics {
     })
     this.calls = new Counter({
       name: 'ratchet_calls_total',
-      help: 'Calls of models that ended, by what was asked, who answered, and the status.',
-      labelNames: ['operation', 'model', 'upstream', 'status'],
+      help: 'Calls of models that ended, by what was asked, who answered, the status, and the failure: a stream may fail after its 200.',
+      labelNames: ['operation', 'model', 'upstream', 'status', 'failure'],
       registers,
     })
     this.inFlight = new Gauge({

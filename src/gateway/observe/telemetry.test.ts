@@ -89,7 +89,11 @@ describe('a call', () => {
     call.end(good)
     call.end({ ...good, status: 500 })
     expect(await sample('ratchet_calls_in_flight{operation="chat"}')).toBe(0)
-    expect(await sample('ratchet_calls_total{operation="chat",model="qwen3-4b",upstream="vllm",status="200"}')).toBe(1)
+    expect(
+      await sample(
+        'ratchet_calls_total{operation="chat",model="qwen3-4b",upstream="vllm",status="200",failure="none"}',
+      ),
+    ).toBe(1)
     expect(await sample('ratchet_call_seconds_sum{operation="chat",stream="true"}')).toBe(1)
     expect(await sample('ratchet_first_token_seconds_count{operation="chat"}')).toBe(1)
     expect(await sample('ratchet_first_token_seconds_sum{operation="chat"}')).toBe(0.25)
@@ -138,7 +142,11 @@ describe('a call', () => {
     expect(span()).toMatchObject({ status: { code: SpanStatusCode.ERROR } })
     expect(span().attributes).toMatchObject({ 'error.type': 'model/broken', 'http.response.status_code': 502 })
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 40, failure: 'model/broken', status: 502 })
-    expect(await sample('ratchet_calls_total{operation="chat",model="other",upstream="none",status="502"}')).toBe(1)
+    expect(
+      await sample(
+        'ratchet_calls_total{operation="chat",model="other",upstream="none",status="502",failure="model/broken"}',
+      ),
+    ).toBe(1)
   })
 
   it('that was refused without a failure has its status for a type', () => {
@@ -248,6 +256,21 @@ describe('metrics', () => {
     expect(await sample('ratchet_upstream_calls{upstream="vllm",state="waiting"}')).toBe(7)
     expect(await sample('ratchet_commits_total{outcome="failed"}')).toBe(2)
     expect(await sample('ratchet_unrecorded_answers_total')).toBe(1)
+  })
+
+  it('tell a stream that failed after its 200 from one that did not', async () => {
+    telemetry.call(info).end({ ...good, failure: { code: 'model/cut', message: '' } })
+    for (let i = 0; i < 200; i += 1)
+      telemetry.call(info).end({ ...good, failure: { code: `made-up/${i}`, message: '' } })
+    const labels = 'operation="chat",model="qwen3-4b",upstream="vllm",status="200"'
+    expect(await sample(`ratchet_calls_total{${labels},failure="model/cut"}`)).toBe(1)
+    expect(await sample(`ratchet_calls_total{${labels},failure="other"}`)).toBe(200 - 63)
+  })
+
+  it('do not count as given what was refused', async () => {
+    telemetry.call(info).end({ ...unrecorded, status: 502, answer: null })
+    expect(await sample('ratchet_unrecorded_answers_total')).toBe(0)
+    expect(await sample('ratchet_commits_total{outcome="failed"}')).toBe(1)
   })
 
   it('of two gateways in one process do not meet', async () => {

@@ -48,15 +48,17 @@ export function gatewayTelemetry({
   let last: { readonly ok: boolean; readonly at: number } | null = null
 
   function countEnd(info: CallInfo, outcome: CallOutcome): void {
-    const { answer, status } = outcome
+    const { answer, status, failure } = outcome
     const model = answer?.servedModel ?? info.model
     if (answer && status < 400) metrics.models.learn(model)
+    if (failure) metrics.failures.learn(failure.code)
     const label = metrics.models.label(model)
     metrics.calls.inc({
       operation: info.operation,
       model: label,
       upstream: answer?.upstream ?? 'none',
       status: String(status),
+      failure: failure ? metrics.failures.label(failure.code) : 'none',
     })
     if (answer?.usage) {
       const { promptTokens, completionTokens, cachedTokens } = answer.usage
@@ -66,13 +68,13 @@ export function gatewayTelemetry({
     }
   }
 
-  function countCommit({ committed, commitMs, failure }: CallOutcome): void {
+  function countCommit({ committed, commitMs, failure, status }: CallOutcome): void {
     const refused = committed === null && failure?.code.startsWith('store/') === true
     if (committed === null && !refused) return
     const ok = committed?.recorded === true
     last = { ok, at: perf.now() }
     metrics.commits.inc({ outcome: ok ? 'committed' : 'failed' })
-    if (committed?.recorded === false) metrics.unrecorded.inc()
+    if (committed?.recorded === false && status < 400) metrics.unrecorded.inc()
     if (commitMs !== undefined) metrics.commitSeconds.observe(commitMs / 1_000)
   }
 

@@ -36,6 +36,8 @@ const capRetrySeconds = 3_600
  *
  * What makes two reports the same signal, so that it counts once: the same `idempotencyKey` from the same key; without
  * one, the same `at` with the same content; without both, saying again what the same reporter said last of the same thing.
+ * A click that is sent twice needs neither. A program that retries on its own, or reports what may truly happen twice,
+ * sends one of them: else a late retry is a change of mind, and the second event is nothing new.
  *
  * A session's key speaks of its own session only (and need not name it), as its user.
  */
