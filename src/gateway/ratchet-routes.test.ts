@@ -6,12 +6,14 @@ import { serveRoutes } from '../../test/support/route-server.ts'
 import { trafficCall } from '../../test/support/traffic-call.ts'
 import { doorkeeper } from './auth/index.ts'
 import { ServeConfig } from './config.ts'
+import { createGateway } from './create-gateway.ts'
 import { redactionOf } from './episode/redaction/index.ts'
 import { BodySpace } from './http/body-room.ts'
 import { gatewayTelemetry } from './observe/index.ts'
-import { ratchetRoutes } from './ratchet-routes.ts'
+import { ratchetRoutes, type RatchetRoutesOptions } from './ratchet-routes.ts'
 
 let store: Store
+let options: RatchetRoutesOptions
 let server: Awaited<ReturnType<typeof serveRoutes>>
 beforeEach(async () => {
   store = await openMemoryStore()
@@ -19,9 +21,8 @@ beforeEach(async () => {
   const door = doorkeeper({ keys: store.keys, config, clock: systemClock })
   const redaction = redactionOf(config.redact)
   const telemetry = gatewayTelemetry()
-  server = await serveRoutes(
-    ratchetRoutes({ store, config, door, telemetry, redaction, bodies: new BodySpace(64 * 1024 * 1024) }),
-  )
+  options = { store, config, door, telemetry, redaction, bodies: new BodySpace(64 * 1024 * 1024) }
+  server = await serveRoutes(ratchetRoutes(options))
 })
 afterEach(async () => {
   await server.close()
@@ -68,4 +69,29 @@ it('work together: an hour later a thumbs-down finds its episode, redacted and c
   expect(values).toEqual({ thumbs: false, words: 'I am [email]', revenue: 4_915_112_345_678 })
   expect((await server.call('GET', '/metrics')).text).toContain('ratchet_signals_total{outcome="recorded"} 3')
   expect((await server.call('GET', '/readyz')).status).toBe(200)
+})
+
+it('are served and documented by a gateway, whose refusals have one shape', async () => {
+  const gateway = createGateway({
+    config: ServeConfig.parse({}),
+    doorkeeper: options.door,
+    telemetry: options.telemetry,
+    // No request of this test reaches them.
+    upstream: {} as never,
+    recorder: {} as never,
+    routes: [ratchetRoutes(options)],
+  })
+  const post = (path: string, body: unknown) =>
+    gateway.fetch(
+      new Request(`http://localhost${path}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
+    )
+  expect((await post('/ratchet/signals', { session: 's', name: 'n', value: 1 })).status).toBe(200)
+  const refused = await post('/ratchet/signals', { session: 's', name: 'n' })
+  expect(refused.status).toBe(400)
+  expect(await refused.json()).toMatchObject({ error: { type: 'invalid_request_error', param: 'value' } })
+  expect(JSON.stringify(gateway.openapi())).toContain('/ratchet/subjects/{subject}')
 })
