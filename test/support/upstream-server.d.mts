@@ -69,6 +69,8 @@ export interface Fault {
   readonly retryAfter?: string
   /** Chunks before the fault, in a stream. */
   readonly after?: number
+  /** What `error-first` says. */
+  readonly body?: object
 }
 
 export interface UpstreamOptions {

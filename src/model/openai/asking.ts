@@ -43,11 +43,13 @@ const maxKnown = 1_024
 
 export class Asking {
   readonly #mode: TellsTokens
-  readonly #known = new LRUCache<string, Known>({ max: maxKnown, ttl: askAgainMs })
+  readonly #known: LRUCache<string, Known>
   #told = false
 
-  constructor(mode: TellsTokens) {
+  /** @param time in milliseconds, from any beginning. */
+  constructor(mode: TellsTokens, time: { now(): number } = performance) {
     this.#mode = mode
+    this.#known = new LRUCache({ max: maxKnown, ttl: askAgainMs, ttlResolution: 0, perf: time })
   }
 
   /** Whether it is known to tell tokens. */
@@ -82,7 +84,7 @@ export class Asking {
     if (named.length > 0) return withAdditions(request, less(asked.additions, named))
     if (status === null || namesAnother(body)) return null
     const accepted = this.#known.peek(shapeOf(request))?.accepted === true
-    if (status >= 500 && accepted) return null
+    if (status >= 500) return accepted ? null : withAdditions(request, new Set())
     const rest = less(asked.additions, ['tokens'])
     return withAdditions(request, accepted || rest.size === asked.additions.size ? new Set() : rest)
   }
@@ -93,10 +95,11 @@ export class Asking {
     asked: Asked,
     refused: { readonly asked: Asked; readonly status: number } | null,
   ): void {
-    if (asked.additions.size > 0) this.#knownOf(request).accepted = true
+    if (refused === null && asked.additions.size === 0) return
+    const known = this.#knownOf(request, (refused?.status ?? 0) >= 500 ? doubtMs : askAgainMs)
+    if (asked.additions.size > 0) known.accepted = true
     if (refused === null) return
-    const known = this.#knownOf(request, refused.status >= 500 ? doubtMs : askAgainMs)
-    for (const addition of less(refused.asked.additions, asked.additions)) known.without.add(addition)
+    for (const addition of refused.asked.additions) if (!asked.additions.has(addition)) known.without.add(addition)
   }
 
   /** A complete answer told tokens, or did not. */

@@ -152,8 +152,9 @@ export class ChunkStream implements AsyncIterableIterator<ChatChunk, undefined>,
     this.#chunks = []
     this.#next = 0
     this.#length = 0
-    if (this.#paused && this.#state === 'open') this.#incoming.resume()
+    if (!this.#paused) return
     this.#paused = false
+    if (this.#state === 'open') this.#incoming.resume()
   }
 
   #doneSaid(): void {

@@ -95,8 +95,9 @@ export class Exchange implements Dispatcher.DispatchHandler, Incoming {
 
   resume(): void {
     if (this.#state === 'over' || this.#controller === null) return
-    this.#controller.resume()
     this.#startIdleTimer()
+    // May hand over data before it returns, and that may pause again.
+    this.#controller.resume()
   }
 
   cancel(): void {

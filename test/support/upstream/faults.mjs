@@ -10,7 +10,7 @@ export function faultNamed(model) {
   return kind === undefined ? null : { kind, ...(ms === undefined ? {} : { ms: Number(ms) }) }
 }
 
-/** @param {{ kind: string, ms?: number, status?: number, retryAfter?: string, after?: number }} fault */
+/** @param {{ kind: string, ms?: number, status?: number, retryAfter?: string, after?: number, body?: object }} fault */
 export async function misbehave(fault, context) {
   const act = acts[fault.kind]
   if (!act) return sendJson(context.response, 500, errorBody(`This server knows no fault "${fault.kind}".`))
@@ -155,9 +155,9 @@ const acts = {
     if (!context.stream) return sendJson(context.response, 200, completion)
     return sendStream(context.response, chunks, { isOver: context.isOver })
   },
-  'error-first': (_, { response }) => {
+  'error-first': ({ body = errorBody('The engine died.', { type: 'server_error' }) }, { response }) => {
     beginStream(response)
-    response.end(`${eventOf(errorBody('The engine died.', { type: 'server_error' }))}${eventOf('[DONE]')}`)
+    response.end(`${eventOf(body)}${eventOf('[DONE]')}`)
   },
   'error-midway': async ({ after = 3 }, context) => {
     await some(context, after)

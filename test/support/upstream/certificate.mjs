@@ -1,0 +1,22 @@
+// A self-signed certificate for 127.0.0.1, valid for a hundred years, for tests over HTTPS. It protects nothing.
+
+export const cert = `-----BEGIN CERTIFICATE-----
+MIIBszCCAVmgAwIBAgIUee+ldAg8p7yLOcCzPMGjWNKW4pEwCgYIKoZIzj0EAwIw
+IDEeMBwGA1UEAwwVUmF0Y2hldCB0ZXN0IHVwc3RyZWFtMCAXDTI2MTEyMDA5NTM1
+OFoYDzIxMjYxMDI3MDk1MzU4WjAgMR4wHAYDVQQDDBVSYXRjaGV0IHRlc3QgdXBz
+dHJlYW0wWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAASzItu51KtnjEmlR7EJysPo
+t4ZpgTuaW0NbXnqJWelixxYzO4xu9h5sejUryE218eUxQhKFMEaf480mb1BGwUrn
+o28wbTAdBgNVHQ4EFgQUuqF3l6qdcAPqfTc9QrmpH6q08lIwHwYDVR0jBBgwFoAU
+uqF3l6qdcAPqfTc9QrmpH6q08lIwDwYDVR0TAQH/BAUwAwEB/zAaBgNVHREEEzAR
+hwR/AAABgglsb2NhbGhvc3QwCgYIKoZIzj0EAwIDSAAwRQIgTertyCmQD/cGS2xt
+Cnlgo+4r+H14VQ+FdeEYnnttd04CIQDOazhEYDPpNgQYzzebtkhyIP7t3kwqJXuy
+GpitA0DnFQ==
+-----END CERTIFICATE-----
+`
+
+export const key = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQghbFel3rk3MUcUPxV
+bnFQQaHKO+D17GkELsYSQCjGgmihRANCAASzItu51KtnjEmlR7EJysPot4ZpgTua
+W0NbXnqJWelixxYzO4xu9h5sejUryE218eUxQhKFMEaf480mb1BGwUrn
+-----END PRIVATE KEY-----
+`
