@@ -108,8 +108,7 @@ class ServiceUpstream implements ChatUpstream {
     return wanted.stream ? this.#stream(generation, answer, signal) : this.#whole(generation, answer, signal)
   }
 
-  embeddings(call: { readonly body: Json }): Promise<Json> {
-    void call
+  embeddings(): Promise<Json> {
     return Promise.reject(
       refused(this.name, {
         status: 404,

@@ -1,3 +1,4 @@
+import { InvalidSampleRequestError } from '../embedded/sampling/invalid-sample-request-error.ts'
 import { EngineClosedError } from '../embedded/worker/engine-closed-error.ts'
 import { UpstreamError } from '../openai/upstream-error.ts'
 
@@ -54,6 +55,8 @@ export function closed(upstream: string, cause?: unknown): UpstreamError {
 export function failed(upstream: string, cause: unknown): UpstreamError {
   if (cause instanceof UpstreamError) return cause
   if (cause instanceof EngineClosedError) return closed(upstream, cause)
+  if (cause instanceof InvalidSampleRequestError)
+    return refused(upstream, { code: 'invalid_parameter', param: null, message: cause.message, hint: cause.hint })
   return new UpstreamError({
     code: 'model/upstream-failed',
     kind: 'broken',
