@@ -118,8 +118,8 @@ export function headLines(trajectory: Trajectory, now: number): string[] {
     pc.dim(
       [
         `began ${lengthOf(Math.max(0, now - startedAt))} ago, took ${lengthOf(seconds * 1_000)}`,
-        `${nodes.length} messages`,
-        ...(origin.kind === 'traffic' ? [`${calls} calls`] : []),
+        nodes.length === 1 ? '1 message' : `${nodes.length} messages`,
+        ...(origin.kind === 'traffic' ? [calls === 1 ? '1 call' : `${calls} calls`] : []),
         `split ${trajectory.task.split}`,
         `ended: ${stopReason}`,
       ].join(' · '),

@@ -77,7 +77,7 @@ describe('a trajectory in the terminal', () => {
   it('runs down the page, with how each turn was made', () => {
     expect(shown(linear)).toEqual([
       'trajectory t_1  session order-42 · tenant acme',
-      'began 60 s ago, took 2.0 s · 3 messages · 1 calls · split train · ended: done',
+      'began 60 s ago, took 2.0 s · 3 messages · 1 call · split train · ended: done',
       '',
       'user  How do I ⏎ cancel?',
       'assistant  Press it.',

@@ -23,19 +23,19 @@ export function trajectoryTree(
   const decided = groupBy(decisions, ({ output }) => output)
   const lines = [...headLines(trajectory, options.now), '']
 
-  const draw = (node: TrajectoryNode, indent: string, marker: string) => {
+  const draw = ({ node, indent, marker, under }: Drawn) => {
     const facts = {
       step: stepOf.get(node.id),
       decisions: decided.get(node.id) ?? [],
       signals: about.get(node.id) ?? [],
     }
     const [first = '', ...rest] = nodeLines(node, facts, startedAt, options)
-    lines.push(`${indent}${marker}${first}`, ...rest.map((line) => `${indent}  ${line}`))
+    lines.push(`${indent}${marker}${first}`, ...rest.map((line) => `${under}  ${line}`))
   }
   // A stack, not recursion: a conversation may be thousands of turns long.
   const open = branchesUnder(children, null, '').toReversed()
   for (let at = open.pop(); at; at = open.pop()) {
-    draw(at.node, at.indent, at.marker)
+    draw(at)
     open.push(...branchesUnder(children, at.node.id, at.under).toReversed())
   }
 
