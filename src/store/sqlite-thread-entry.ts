@@ -1,6 +1,8 @@
 import { parentPort } from 'node:worker_threads'
 import { present } from '../errors/index.ts'
-import { openStore } from './open-store.ts'
+import { openSqliteReader, openSqliteWriter } from './sqlite-store.ts'
 import { hostStore } from './sqlite-thread-host.ts'
 
-hostStore(present(parentPort, 'the port of a worker thread'), (store) => openStore({ ...store, thread: 'main' }))
+hostStore(present(parentPort, 'the port of a worker thread'), ({ path, readonly }) =>
+  readonly ? openSqliteReader(path) : openSqliteWriter(path),
+)
