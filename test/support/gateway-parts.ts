@@ -96,13 +96,15 @@ export const anyone: Caller = {
 }
 
 /** Lets everyone in, as `caller`, and knows how many are inside. */
-export function openDoor(caller: Partial<Caller> = {}): Doorkeeper & { readonly inside: number } {
+export function openDoor(): Doorkeeper & { readonly inside: number; caller: Partial<Caller> } {
   let inside = 0
-  return {
+  const door = {
+    caller: {},
     get inside() {
       return inside
     },
-    identify: (headers) => Promise.resolve({ ...anyone, authorization: headers.get('authorization'), ...caller }),
+    identify: (headers: Headers) =>
+      Promise.resolve({ ...anyone, authorization: headers.get('authorization'), ...door.caller }),
     admit: () => {
       inside += 1
       let left = false
@@ -112,6 +114,7 @@ export function openDoor(caller: Partial<Caller> = {}): Doorkeeper & { readonly 
       }
     },
   }
+  return door
 }
 
 type Outcome = Parameters<ReturnType<Telemetry['call']>['end']>[0]
