@@ -8,25 +8,42 @@ import { CorruptRecordError, RecordConflictError, UnstorableValueError } from '.
  * @throws UnstorableValueError for what JSON would silently change, such as NaN or a typed array.
  */
 export function toJson(value: unknown, what: string): string {
-  assertStorable(value, what, [])
+  const problem = problemIn(value)
+  if (problem) throw new UnstorableValueError(what, problem.path.join('.') || 'it', problem.shown)
   return JSON.stringify(value)
 }
 
-function assertStorable(value: unknown, what: string, path: (string | number)[]): void {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return
-  if (typeof value === 'number' && Number.isFinite(value)) return
+/** The first value in a record that JSON cannot hold, and the way to it. */
+interface Problem {
+  readonly path: (string | number)[]
+  readonly shown: string
+}
+
+/** The way is put together on the way back, when there is a problem: most of a record is numbers, and fine. */
+function problemIn(value: unknown): Problem | null {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return null
+  if (typeof value === 'number' && Number.isFinite(value)) return null
   if (typeof value !== 'object' || ArrayBuffer.isView(value)) {
-    const shown = typeof value === 'number' ? String(value) : Object.prototype.toString.call(value)
-    throw new UnstorableValueError(what, path.join('.') || 'it', shown)
+    return { path: [], shown: typeof value === 'number' ? String(value) : Object.prototype.toString.call(value) }
   }
-  const items: Iterable<[string | number, unknown]> = Array.isArray(value) ? value.entries() : Object.entries(value)
-  for (const [key, item] of items) {
-    // An absent property and an undefined one are the same record; a hole in a list is not.
-    if (item === undefined && !Array.isArray(value)) continue
-    path.push(key)
-    assertStorable(item, what, path)
-    path.pop()
+  // By index, so that a hole in a list counts as what it is.
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length; i++) {
+      const problem = problemIn(value[i])
+      if (problem) return at(i, problem)
+    }
+    return null
   }
+  for (const [key, item] of Object.entries(value)) {
+    // An absent property and an undefined one are the same record.
+    const problem = item === undefined ? null : problemIn(item)
+    if (problem) return at(key, problem)
+  }
+  return null
+}
+
+function at(key: string | number, { path, shown }: Problem): Problem {
+  return { path: [key, ...path], shown }
 }
 
 /**
