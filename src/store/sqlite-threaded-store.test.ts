@@ -7,6 +7,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { TrajectoryId } from '../core/index.ts'
 import { InvariantError } from '../errors/index.ts'
 import {
+  BackupFolderError,
+  ClosedStoreError,
   CrashedStoreError,
   LockedStoreError,
   MissingStoreError,
@@ -99,6 +101,21 @@ describe('a store in threads', () => {
     expect((refusal as LockedStoreError).writer?.pid).toBe(process.pid)
     expect(started.filter(({ alive }) => alive)).toHaveLength(2)
     await first.close()
+  })
+
+  it('is copied in a thread of its own, which ends', async () => {
+    const store = await open()
+    await store.trajectories.append([sample.recorded('t1')])
+    const copying = store.backup(join(folder, 'copy'))
+    await store.trajectories.append([sample.recorded('t2')])
+    await copying
+    expect(started.map(({ alive }) => alive)).toEqual([true, true, false])
+    await expect(store.backup(join(folder, 'copy'))).rejects.toThrow(BackupFolderError)
+    await store.close()
+    await expect(store.backup(join(folder, 'other'))).rejects.toThrow(ClosedStoreError)
+    const copy = await openStore({ path: join(folder, 'copy', 'ratchet.db') })
+    expect(await copy.trajectories.get('t1' as TrajectoryId)).not.toBeNull()
+    await copy.close()
   })
 
   it('takes what it was given as it was then', async () => {
