@@ -19,8 +19,6 @@ export interface Asked {
   readonly maxTokens: number | null
   readonly choices: number
   readonly stream: boolean
-  /** What the answer tells beside the messages. */
-  readonly tells: { readonly tokens: boolean; readonly logprobs: boolean; readonly streamUsage: boolean }
 }
 
 /**
@@ -51,11 +49,6 @@ export function asked(request: ChatRequest, upstream: string): Asked {
     maxTokens: request.max_completion_tokens ?? request.max_tokens ?? null,
     choices: request.n ?? 1,
     stream: request.stream === true,
-    tells: {
-      tokens: request.return_token_ids === true,
-      logprobs: request.logprobs === true,
-      streamUsage: request.stream_options?.include_usage === true,
-    },
   }
 }
 

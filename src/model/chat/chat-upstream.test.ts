@@ -65,17 +65,10 @@ describe('a whole answer', () => {
     })
   })
 
-  it('is an ordinary one for a client that asks for nothing beside it', async () => {
-    const completion = completionOf(await ask(open('hello').upstream, {}))
-    expect(completion).not.toHaveProperty('prompt_token_ids')
-    expect(completion.choices).toEqual([
-      {
-        index: 0,
-        message: { role: 'assistant', content: 'hello', refusal: null },
-        finish_reason: 'stop',
-        logprobs: null,
-      },
-    ])
+  it('tells the same unasked: what a client did not ask for is taken out later', async () => {
+    const asked = await gather(await ask(open('hello').upstream, askingAll))
+    const unasked = await gather(await ask(open('hello').upstream, {}))
+    expect(unasked).toEqual(asked)
   })
 
   it('tells calls beside the text, with ids of their own', async () => {
@@ -126,35 +119,26 @@ describe('a streamed answer', () => {
       [[{ role: 'assistant', content: '' }, null, undefined]],
       [[{ content: 'hello' }, null, [expect.any(Number)]]],
       [[{ content: '!' }, null, [expect.any(Number)]]],
-      [[{}, null, [2]]],
-      [[{}, 'stop', []]],
+      [[{}, 'stop', [2]]],
       [],
     ])
-    expect(chunks.map((chunk) => chunk.prompt_token_ids !== undefined)).toEqual([
-      true,
-      false,
-      false,
-      false,
-      false,
-      false,
-    ])
-    expect(chunks[4]?.choices[0]?.engine).toMatchObject({ closed_turn: true, malformed_calls: [] })
-    expect(chunks[5]?.usage).toMatchObject({ completion_tokens: 3 })
+    expect(chunks.map((chunk) => chunk.prompt_token_ids !== undefined)).toEqual([true, false, false, false, false])
+    expect(chunks[3]?.choices[0]?.engine).toMatchObject({ closed_turn: true, malformed_calls: [] })
+    expect(chunks[4]?.usage).toMatchObject({ completion_tokens: 3 })
   })
 
-  it('sends nothing but text to a client that asks for nothing else', async () => {
-    const chunks = await chunksOf(await ask(open('h😀').upstream, stream))
-    expect(chunks.flatMap(({ choices }) => choices.map(({ delta }) => delta))).toEqual([
+  it('sends no chunk for tokens whose text is not certain, and tells them with the text', async () => {
+    const { upstream, service } = open('h😀')
+    const chunks = await chunksOf(await ask(upstream, stream))
+    const choices = chunks.flatMap(({ choices }) => choices)
+    expect(choices.map(({ delta }) => delta)).toEqual([
       { role: 'assistant', content: '' },
       { content: 'h' },
       { content: '😀' },
       {},
     ])
-    for (const { choices, usage } of chunks) {
-      expect(usage).toBeUndefined()
-      expect(choices[0]).not.toHaveProperty('token_ids')
-      expect(choices[0]).not.toHaveProperty('engine')
-    }
+    expect(choices.flatMap(({ token_ids }) => token_ids ?? [])).toEqual([...service.tokens('h😀'), 2])
+    expect(choices.map(({ token_ids }) => token_ids?.length)).toEqual([undefined, 1, service.tokens('😀').length, 1])
   })
 
   it('sends a chunk while the model still speaks', async () => {
@@ -184,7 +168,7 @@ describe('a streamed answer', () => {
         function: { name: 'search', arguments: '{"q":"</tool_call>"}' },
       },
     ])
-    expect(chunks.at(-1)?.choices[0]?.finish_reason).toBe('tool_calls')
+    expect(chunks.at(-2)?.choices[0]?.finish_reason).toBe('tool_calls')
   })
 })
 

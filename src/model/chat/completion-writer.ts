@@ -41,14 +41,14 @@ export class CompletionWriter {
 
   /** The answer, when every choice has ended. */
   completion(): ChatCompletion {
-    const { head, asked, prompt } = this.#setup
+    const { head, prompt } = this.#setup
     const completionTokens = this.#drafts.reduce((sum, { tokens }) => sum + tokens.length, 0)
     return {
       object: 'chat.completion',
       ...head,
       choices: this.#drafts.map((draft, index) => this.#choice(draft, index)),
       usage: usageOf(prompt.length, completionTokens),
-      ...(asked.tells.tokens ? { prompt_token_ids: [...prompt] } : {}),
+      prompt_token_ids: [...prompt],
     }
   }
 

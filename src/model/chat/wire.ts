@@ -16,7 +16,7 @@ export interface AnswerHead {
 /** What an answer is written with. */
 export interface AnswerSetup {
   readonly head: AnswerHead
-  readonly asked: Pick<Asked, 'tells' | 'choices'>
+  readonly asked: Pick<Asked, 'choices'>
   readonly prompt: readonly number[]
   readonly renderer: Pick<Renderer, 'bytes'>
 }
@@ -28,18 +28,17 @@ export const newAnswerId = () => `chatcmpl-${randomUUID().replaceAll('-', '')}`
 
 type ChunkChoice = ChatChunk['choices'][number]
 
-/** What a choice, or a chunk of one, tells of its tokens; only what was asked for. */
+/** What a choice, or a chunk of one, tells of its tokens, asked or not: what a client did not ask for is taken out later. */
 export function tokenFacts(
-  { renderer, asked: { tells } }: AnswerSetup,
+  { renderer }: AnswerSetup,
   { tokens, logprobs, behaviourLogprobs }: Sampled,
   end: ChoiceEnd | null,
 ): Pick<ChunkChoice, 'logprobs' | 'token_ids' | 'engine'> {
   const ending = end && { malformed_calls: [...end.malformedCalls], closed_turn: end.closedTurn }
   return {
-    logprobs: tells.logprobs && tokens.length > 0 ? logprobsOf(renderer, tokens, logprobs) : null,
-    ...(tells.tokens
-      ? { token_ids: [...tokens], engine: { behaviour_logprobs: [...behaviourLogprobs], ...ending } }
-      : {}),
+    logprobs: tokens.length > 0 ? logprobsOf(renderer, tokens, logprobs) : null,
+    token_ids: [...tokens],
+    engine: { behaviour_logprobs: [...behaviourLogprobs], ...ending },
   }
 }
 
