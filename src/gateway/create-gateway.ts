@@ -14,6 +14,9 @@ import { type Log, silent } from './log.ts'
 import type { Doorkeeper, EpisodeRecorder, Telemetry } from './ports.ts'
 import { addResponsesRoute } from './responses/responses-route.ts'
 
+/** Routes of an `OpenAPIHono`, whatever its handlers find in their contexts. */
+export type RouteApp = Pick<OpenAPIHono, 'routes' | 'openAPIRegistry'>
+
 /** What a gateway is made of. */
 export interface GatewayOptions {
   readonly config: Pick<ServeConfig, 'limits' | 'train'>
@@ -22,7 +25,7 @@ export interface GatewayOptions {
   readonly doorkeeper: Doorkeeper
   readonly telemetry: Telemetry
   /** Further routes, served as they are and described in the same document: signals, keys, metrics. */
-  readonly routes?: readonly OpenAPIHono<never>[]
+  readonly routes?: readonly RouteApp[]
   /** Default: says nothing. */
   readonly logger?: Log
   /** What all request bodies together may take. Default: {@link bodySpace}. */
@@ -77,7 +80,7 @@ export function createGateway(options: GatewayOptions): Gateway {
   addResponsesRoute(app, asking)
   addModelRoutes(app, asking)
   addEmbeddingsRoute(app, asking)
-  for (const route of routes) app.route('/', route)
+  for (const guest of routes) app.route('/', guest as OpenAPIHono)
   const document = () =>
     app.getOpenAPI31Document({
       openapi: '3.1.0',
