@@ -49,6 +49,8 @@ export interface EpisodeRecorderOptions {
   readonly ids?: FreshIds
   /** About how much memory what is known of the store's trajectories may take. Default 64 MiB. */
   readonly memoryBytes?: number
+  /** How long the last commits may take when the recorder closes, in milliseconds. Default 5 s. */
+  readonly closeMs?: number
 }
 
 /** The recorder, and what only this process knows. */
@@ -60,8 +62,6 @@ export interface ForgetfulRecorder extends EpisodeRecorder {
 const defaultMemory = 64 * 1024 * 1024
 /** How long a call may wait for its trajectory to be read back from the store. */
 const readPatienceMs = 2_000
-/** How long the last commits may take when the recorder closes. */
-const closePatienceMs = 5_000
 const hourMs = 60 * 60 * 1_000
 
 /** Finds the episode that each request belongs to, and records its calls in the store. */
@@ -168,8 +168,10 @@ class StoringRecorder implements ForgetfulRecorder {
     const asker: Asker = { tenant: context.caller.tenant, key: context.caller.key, session: context.session }
     const conversation = conversationOf(request, redaction)
     const params = callParams(request, redaction)
-    const trajectory = repeated?.trajectory ?? (await this.#trajectoryOf(conversation, asker))
-    const candidates = await places.within(trajectory, conversation, asker)
+    const found = repeated?.trajectory ?? (await this.#trajectoryOf(conversation, asker))
+    const trajectory = found ?? freshTrajectory(this.#ids)
+    if (found === null) known.tree(trajectory).complete = true
+    const candidates = found === null ? [] : await places.within(trajectory, conversation, asker)
     // From now on it has a continuation, for whoever looks for one that has none.
     const [first] = candidates
     if (first?.node) first.node.continued = true
@@ -200,14 +202,10 @@ class StoringRecorder implements ForgetfulRecorder {
     return opened
   }
 
-  async #trajectoryOf(conversation: Conversation, asker: Asker): Promise<TrajectoryId> {
-    const { known, places } = this.#desk
+  /** `null` where there is none yet. */
+  async #trajectoryOf(conversation: Conversation, asker: Asker): Promise<TrajectoryId | null> {
     if (asker.session !== null) return trajectoryOfSession(asker.tenant, asker.session)
-    const recognised = await places.recognise(conversation, asker)
-    if (recognised) return recognised
-    const fresh = freshTrajectory(this.#ids)
-    known.tree(fresh).complete = true
-    return fresh
+    return this.#desk.places.recognise(conversation, asker)
   }
 
   /**
@@ -242,7 +240,7 @@ class StoringRecorder implements ForgetfulRecorder {
     const last = [...this.#open].map((call) => call.cancel())
     let timer: NodeJS.Timeout | undefined
     const patience = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, closePatienceMs)
+      timer = setTimeout(resolve, this.#options.closeMs ?? 5_000)
     })
     const ends = Promise.allSettled(last).then((outcomes) => {
       for (const outcome of outcomes) if (outcome.status === 'rejected') this.#desk.onProblem(outcome.reason)

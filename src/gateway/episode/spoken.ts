@@ -22,7 +22,7 @@ export interface SpokenCall {
 }
 
 /** Parts of an assistant's content that are beside what it says. */
-const aside = new Set(['refusal', 'reasoning', 'thinking', 'redacted_thinking'])
+const aside: ReadonlySet<unknown> = new Set(['refusal', 'reasoning', 'thinking', 'redacted_thinking'])
 
 export function spokenOf(message: AssistantMessage): Spoken {
   const { content, toolCalls = [], malformedCalls = [] } = message
@@ -35,7 +35,7 @@ export function spokenOf(message: AssistantMessage): Spoken {
         .filter(({ text }) => !content.includes(text))
         .map(({ text }) => ({ id: null, name: text.split('(', 1)[0] ?? '', arguments: null })),
     ],
-    other: otherParts(message).filter((part) => !aside.has(String(part['type']))),
+    other: otherParts(message).filter((part) => !aside.has(part['type'])),
   }
 }
 
