@@ -32,7 +32,9 @@ export class StoreThread {
   readonly #port: ThreadPort
   readonly #pending = new Map<number, Pending>()
   #nextNumber = 0
+  #used = false
   #ended: Error | null = null
+
   /** @param port for tests; else a worker thread. */
   constructor(store: ThreadStore, port: ThreadPort = startWorker()) {
     this.#store = store
@@ -50,6 +52,7 @@ export class StoreThread {
 
   /** Opens the store, once and before anything else is asked for. When that fails, the thread ends. */
   async open(): Promise<void> {
+    this.#used = true
     try {
       await this.request({ kind: 'open', store: this.#store })
     } catch (error) {
@@ -73,7 +76,7 @@ export class StoreThread {
   /** Closes the store, after what was asked for before, and ends the thread. */
   async close(): Promise<void> {
     try {
-      if (!this.#ended) await this.request({ kind: 'close' })
+      if (this.#used && !this.#ended) await this.request({ kind: 'close' })
     } finally {
       await this.#port.terminate()
     }

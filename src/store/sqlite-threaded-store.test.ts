@@ -103,6 +103,15 @@ describe('a store in threads', () => {
     await first.close()
   })
 
+  it('answers what was asked for before it is closed, by a thread that only starts, too', async () => {
+    const store = await open()
+    await store.trajectories.append([sample.recorded('t1')])
+    const asked = [store.versions.put(sample.version('a')), store.trajectories.count({}), store.runs.list({ limit: 1 })]
+    await store.close()
+    expect(await Promise.all(asked)).toEqual([undefined, 1, []])
+    expect(started.some(({ alive }) => alive)).toBe(false)
+  })
+
   it('is copied in a thread of its own, which ends', async () => {
     const store = await open()
     await store.trajectories.append([sample.recorded('t1')])
