@@ -1,3 +1,4 @@
+import { inspect } from 'node:util'
 import { type ErrorDetails, RatchetError } from '../errors/index.ts'
 import * as storeErrors from './errors/index.ts'
 import { BusyError } from './sqlite-error.ts'
@@ -21,7 +22,7 @@ const maxCauses = 4
 /** @param depth how far down a chain of causes this is. */
 export function plainErrorOf(error: unknown, depth = 0): PlainError {
   if (!(error instanceof Error)) {
-    return { name: 'Error', message: String(error), stack: '', details: null, fields: {}, cause: null }
+    return { name: 'Error', message: inspect(error), stack: '', details: null, fields: {}, cause: null }
   }
   const { name, message, stack = '' } = error
   const cause = error.cause === undefined || depth === maxCauses ? null : plainErrorOf(error.cause, depth + 1)
