@@ -26,7 +26,7 @@ function body(): { incoming: Incoming; reader: () => BodyReader; told: string[] 
   }
 }
 
-const options = { upstream: 'a', choices: 1, failureIn: () => null, complete: () => {} }
+const options = { upstream: 'a', model: 'asked', choices: 1, failureIn: () => null, complete: () => {} }
 
 const chunkOf = (content: string, finish: string | null = null): ChatChunk => ({
   id: 'x',
@@ -134,6 +134,15 @@ describe('a stream', () => {
       reader().end()
       expect(await read(stream)).toEqual({ chunks: [chunkOf('all', 'stop')], failure: null })
     }
+  })
+
+  it('may begin with a byte order mark', async () => {
+    const { incoming, reader } = body()
+    const stream = new ChunkStream(incoming, options)
+    const bytes = Buffer.from(`\uFEFFdata: ${JSON.stringify(chunkOf('a', 'stop'))}\n\n`)
+    for (const byte of bytes) reader().data(Buffer.from([byte]))
+    reader().end()
+    expect(await read(stream)).toEqual({ chunks: [chunkOf('a', 'stop')], failure: null })
   })
 
   it('is over with [DONE], whatever comes behind it or never comes', async () => {

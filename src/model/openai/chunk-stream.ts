@@ -4,10 +4,13 @@ import { ChatChunk } from '../../core/index.ts'
 import type { BodyReader, Incoming } from './exchange.ts'
 import { cut, malformed, tooLarge } from './failures.ts'
 import { tooDeep } from './read-json.ts'
+import { Repair } from './repair.ts'
 import type { UpstreamError } from './upstream-error.ts'
 
 export interface ChunkStreamOptions {
   readonly upstream: string
+  /** The model that was asked for. */
+  readonly model: string
   /** How many choices were asked for: without `[DONE]`, each must have ended. */
   readonly choices: number
   /** The failure that an error object means; `null` for a value that is none. */
@@ -34,6 +37,8 @@ export class ChunkStream implements AsyncIterableIterator<ChatChunk, undefined>,
   readonly #options: ChunkStreamOptions
   readonly #decoder = new StringDecoder('utf8')
   readonly #parser: EventSourceParser
+  readonly #repair: Repair
+  #read = 0
   /** Chunks that nobody has taken, from `#next` on, and how long their events were. */
   #chunks: ChatChunk[] = []
   #next = 0
@@ -49,6 +54,7 @@ export class ChunkStream implements AsyncIterableIterator<ChatChunk, undefined>,
   constructor(incoming: Incoming, options: ChunkStreamOptions) {
     this.#incoming = incoming
     this.#options = options
+    this.#repair = new Repair(options.model)
     this.#parser = createParser({
       maxBufferSize: maxEventLength,
       onEvent: (event) => this.#take(event),
@@ -89,7 +95,10 @@ export class ChunkStream implements AsyncIterableIterator<ChatChunk, undefined>,
   }
 
   data(bytes: Buffer): void {
-    if (this.#state === 'open') this.#parser.feed(this.#decoder.write(bytes))
+    if (this.#state !== 'open') return
+    const text = this.#decoder.write(bytes)
+    this.#parser.feed(this.#read === 0 ? text.replace(/^\uFEFF/, '') : text)
+    this.#read += text.length
   }
 
   /** The body is over: complete only if every choice ended, since `[DONE]` did not come. */
@@ -122,6 +131,8 @@ export class ChunkStream implements AsyncIterableIterator<ChatChunk, undefined>,
     if (parsed.success && event !== 'error') return this.#push(parsed.data, data.length)
     const failure = this.#options.failureIn(event === 'error' ? { error: value ?? data } : value)
     if (failure) return this.#break(failure)
+    const mended = ChatChunk.safeParse(this.#repair.mend(value))
+    if (mended.success) return this.#push(mended.data, data.length)
     // Servers send pings and the like under names of their own; half an event at the end was cut.
     if ((event !== undefined && event !== 'message') || this.#state === 'ending') return
     const problem = value === undefined ? 'an event that is not JSON' : 'an event that is no chat completion chunk'

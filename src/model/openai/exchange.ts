@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Dispatcher } from 'undici'
-import { cancelled, cut, timedOut, tooLarge, unreachable } from './failures.ts'
+import { cancelled, cut, malformed, timedOut, tooLarge, unreachable } from './failures.ts'
 import type { UpstreamError } from './upstream-error.ts'
 
 /** Who reads an answer's body. One of `end` and `fail` is called, once, last. */
@@ -148,8 +148,11 @@ export class Exchange implements Dispatcher.DispatchHandler, Incoming {
 
   onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     const { upstream } = this.#limits
+    const asked = this.#state === 'asked'
     if (isClosed(error)) this.#fail(cancelled(upstream))
-    else this.#fail(this.#state === 'asked' ? unreachable(upstream, error) : cut(upstream, error))
+    // Such an error holds what was sent: it is no cause to keep.
+    else if (!isHttp(error)) this.#fail(asked ? malformed(upstream, 'something that is not HTTP') : cut(upstream))
+    else this.#fail(asked ? unreachable(upstream, error) : cut(upstream, error))
   }
 
   #failTooLarge(): void {
@@ -193,5 +196,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Incoming {
 }
 
 /** The pool was closed by us. */
-const isClosed = ({ code }: Error & { code?: unknown }): boolean =>
-  code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED'
+const isClosed = ({ code }: NodeJS.ErrnoException): boolean => code === 'UND_ERR_DESTROYED' || code === 'UND_ERR_CLOSED'
+
+/** Whether the failure is one of the connection, not of what came over it. */
+const isHttp = ({ name, code }: NodeJS.ErrnoException): boolean =>
+  name !== 'HTTPParserError' && code !== 'UND_ERR_HEADERS_OVERFLOW'

@@ -1,3 +1,4 @@
+import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FaultKind, nobody, startUpstream, type Upstream } from '../../../test/support/upstream-server.mjs'
 import { callOf, chunksOf, failureOf, textOf } from '../../../test/support/upstream/ask.ts'
@@ -194,6 +195,24 @@ describe('an upstream', () => {
     expect(moved.requests).toHaveLength(1)
     await asked.close()
     await moved.close()
+  })
+
+  it.each([
+    ['SSH-2.0-OpenSSH_9.2\r\n', 'not HTTP'],
+    [`HTTP/1.1 200 OK\r\nx-long: ${'x'.repeat(100_000)}`, 'not HTTP'],
+    ['HTTP/1.1 200 OK\r\ncontent-length: 10\r\n\r\n{}', 'cut off'],
+    ['HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n{}', 'cut off'],
+    ['', 'cannot be reached'],
+  ])('that says %j is broken', async (bytes, message) => {
+    const raw = createServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () => socket.end(bytes))
+    })
+    await new Promise<void>((resolve) => raw.listen(0, '127.0.0.1', resolve))
+    const asked = openAiUpstream({ name: 'raw', url: `http://127.0.0.1:${(raw.address() as AddressInfo).port}/v1` })
+    expect(await failureOf(asked.chat(callOf()))).toMatchObject({ message: expect.stringContaining(message) })
+    await asked.close()
+    raw.close()
   })
 
   it('whose error is larger than errors are has its status at least', async () => {

@@ -119,9 +119,9 @@ describe('a stream', () => {
 
   it('a reader slower than the idle time-out is no idle upstream', async () => {
     const said = `${'x'.repeat(50_000)} `.repeat(400)
-    const { upstream } = await start({ say: () => said, record: false }, { idleTimeoutMs: 100 })
+    const { upstream } = await start({ say: () => said, record: false }, { idleTimeoutMs: 700 })
     const reply = await upstream.chat(callOf({ stream: true }))
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
     expect((await chunksOf(reply)).failure).toBeNull()
   })
 

@@ -3,7 +3,6 @@ import {
   ChatCompletion,
   type ChatCall,
   type ChatReply,
-  type ChatRequest,
   type ChatUpstream,
   contentHash,
   Json,
@@ -16,6 +15,7 @@ import { ChunkStream } from './chunk-stream.ts'
 import { Endpoint, type EndpointRequest } from './endpoint.ts'
 import { malformed } from './failures.ts'
 import { readJson } from './read-json.ts'
+import { Repair } from './repair.ts'
 import { UpstreamError } from './upstream-error.ts'
 
 /** An OpenAI-compatible API. */
@@ -136,8 +136,13 @@ class OpenAiUpstream implements ChatUpstream {
 
   async #whole({ request, authorization, signal }: ChatCall, asked: Asked): Promise<ChatReply> {
     const value = await this.#json({ ...chatPath, body: asked.request, authorization, signal })
-    const parsed = ChatCompletion.safeParse(value)
-    if (!parsed.success) throw this.#problemOf(value, authorization, 'an answer that is no chat completion')
+    let parsed = ChatCompletion.safeParse(value)
+    if (!parsed.success) {
+      const failure = this.#endpoint.failureIn(value, authorization)
+      if (failure) throw failure
+      parsed = ChatCompletion.safeParse(new Repair(request.model).mend(value))
+    }
+    if (!parsed.success) throw malformed(this.name, 'an answer that is no chat completion')
     const completion = withPromptTokens(parsed.data)
     if (completion.choices.length === 0) throw malformed(this.name, 'an answer without choices')
     const toldTokens = completion.choices.some(({ token_ids }) => Array.isArray(token_ids))
@@ -161,7 +166,8 @@ class OpenAiUpstream implements ChatUpstream {
     }
     const chunks = new ChunkStream(incoming, {
       upstream: this.name,
-      choices: choicesOf(request),
+      model: request.model,
+      choices: request.n ?? 1,
       failureIn: (value) => this.#endpoint.failureIn(value, authorization),
       complete: (toldTokens) => this.#asking.answered(request, asked, toldTokens),
     })
@@ -179,8 +185,6 @@ class OpenAiUpstream implements ChatUpstream {
 }
 
 const chatPath = { method: 'POST', path: '/chat/completions' } as const
-
-const choicesOf = ({ n }: ChatRequest): number => n ?? 1
 
 /** SGLang tells a prompt's tokens with each choice, where vLLM tells them once. */
 function withPromptTokens(completion: ChatCompletion): ChatCompletion {
