@@ -4,6 +4,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { LearnConfig } from '../src/cli/index.ts'
 import { Message, parseInput } from '../src/core/index.ts'
+import { ServeConfig } from '../src/gateway/index.ts'
+import { implicitKinds } from '../src/reward/index.ts'
 import { corpusFromJsonl, tasksFromJsonl } from '../src/environment/search/index.ts'
 import { commandsOf, isRunElsewhere, missingParts } from './docs/commands.ts'
 import { type Block, type Markdown, readMarkdown } from './docs/markdown.ts'
@@ -17,6 +19,7 @@ import { Summary } from './tiny/summary.ts'
  *   ts              compiled against the package's exports, and run
  *   ts check-only   compiled; the text beside it says that it is not run
  *   sh              each command is run in a copy of the repository, or by the suite that `commands.ts` names
+ *   sh serving      a gateway: started, and kept running for the blocks that follow in the same document
  *   sh measurement  not run: what it names must be there, and the text beside it says what it measures
  *   json FILE       a configuration, written for the commands that follow
  *   json Summary    the last line of `ratchet learn --json`
@@ -76,11 +79,13 @@ async function execute(block: Block, where: string, compiled: readonly Compiled[
       return expect(beside, 'the text beside it says that it is not run').toMatch(/not run/)
     case 'sh':
       return runShell(block)
+    case 'sh serving':
+      return scratch.serve(content)
     case 'sh measurement':
       expect(beside, 'the text beside it says what is measured').toMatch(/measure|minutes|tokens\/s|ratio/i)
       return expect(commandsOf(content).flatMap(missingParts)).toEqual([])
     case 'json FILE':
-      parseInput(LearnConfig, JSON.parse(content), where)
+      parseInput(flags[0]?.startsWith('serve') ? ServeConfig : LearnConfig, JSON.parse(content), where)
       return scratch.write(flags[0] ?? '', content)
     case 'json Summary':
       parseInput(Summary, JSON.parse(content), where)
@@ -109,7 +114,14 @@ describe('every code block is executed', () => {
   const blocks = documents.flatMap(({ path, markdown }) =>
     markdown.blocks.map((block) => ({ block, where: whereIs(path, block) })),
   )
-  it.each(blocks)('$where', ({ block, where }) => execute(block, where, compiled))
+  let document = ''
+  it.each(blocks)('$where', async ({ block, where }) => {
+    const [path = ''] = where.split(':')
+    if (path !== document) await scratch.stopServing()
+    document = path
+    await execute(block, where, compiled)
+  })
+  afterAll(() => scratch.stopServing())
 })
 
 describe('every link leads somewhere', () => {
@@ -129,6 +141,12 @@ describe('every link leads somewhere', () => {
 describe('every table that is made from the source is up to date (npx vitest -u brings it there)', () => {
   it.each([
     ['docs/learn.md', ['key', 'type', 'default', 'meaning'], () => configurationRows(LearnConfig)],
+    ['docs/gateway.md', ['key', 'type', 'default', 'meaning'], () => configurationRows(ServeConfig)],
+    [
+      'docs/signals.md',
+      ['kind', 'value', 'what happened'],
+      () => Object.entries(implicitKinds).map(([kind, { value }]) => [`\`${kind}\``, String(value)]),
+    ],
     [
       'docs/errors.md',
       ['code', 'what to do'],

@@ -71,7 +71,8 @@ function rowsOf({ properties = {} }: JsonSchema, prefix: string): readonly Row[]
   return Object.entries(properties).flatMap(([key, schema]) => {
     if (schema.properties) return rowsOf(schema, `${prefix}${key}.`)
     const preset = schema.default === undefined ? 'none' : `\`${JSON.stringify(schema.default)}\``
-    return [[`\`${prefix}${key}\``, typeOf(schema), preset]]
+    const row = [`\`${prefix}${key}\``, typeOf(schema), preset]
+    return schema.items?.properties ? [row, ...rowsOf(schema.items, `${prefix}${key}[].`)] : [row]
   })
 }
 
