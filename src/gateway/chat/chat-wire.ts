@@ -43,6 +43,6 @@ const without = (...names: readonly (readonly string[])[]): ReadonlySet<string> 
 /** A shallow copy: the nested values are as they came. */
 function copyWithout(value: object, hidden: ReadonlySet<string>): Record<string, unknown> {
   const copy: Record<string, unknown> = {}
-  for (const [key, field] of Object.entries(value)) if (!hidden.has(key)) copy[key] = field
+  for (const key of Object.keys(value)) if (!hidden.has(key)) copy[key] = (value as typeof copy)[key]
   return copy
 }

@@ -10,6 +10,12 @@ export class EventSink {
   #controller: ReadableStreamDefaultController<Uint8Array> | null = null
   #hasRoom: (() => void) | null = null
   #open = true
+  #waiting = ''
+  readonly #flush = () => {
+    const text = this.#waiting
+    this.#waiting = ''
+    if (this.#open && text !== '') this.#controller?.enqueue(Buffer.from(text))
+  }
   readonly #patienceMs: number
   readonly #gaveUp: (why: 'client-gone' | 'slow-reader') => void
   readonly #sever: (() => void) | null
@@ -39,14 +45,16 @@ export class EventSink {
     )
   }
 
-  /** Sends text, unless nobody reads. */
+  /** Sends text, unless nobody reads. What is written in one turn of the event loop goes out together, at its end. */
   write(text: string): void {
     if (!this.#open || text === '') return
-    this.#controller?.enqueue(Buffer.from(text))
+    if (this.#waiting === '') process.nextTick(this.#flush)
+    this.#waiting += text
   }
 
   /** What to wait for before the next {@link write}; `null` when there is room. */
   room(): Promise<void> | null {
+    if (this.#waiting.length >= buffered) this.#flush()
     if (!this.#open || (this.#controller?.desiredSize ?? 1) > 0) return null
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
@@ -70,6 +78,7 @@ export class EventSink {
   /** Nothing more comes. */
   end(): void {
     if (!this.#open) return
+    this.#flush()
     this.#open = false
     this.#controller?.close()
   }
