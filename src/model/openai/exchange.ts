@@ -42,6 +42,8 @@ export interface HeadReader {
   reject(error: UpstreamError): void
 }
 
+const nobody: BodyReader = { data: () => {}, end: () => {}, fail: () => {} }
+
 /** How long the end of an answer may take that is complete already. */
 const drainMs = 1_000
 
@@ -107,8 +109,9 @@ export class Exchange implements Dispatcher.DispatchHandler, Incoming {
   }
 
   drain(): void {
-    this.#reader = null
+    this.#reader = nobody
     if (this.#state === 'over') return
+    this.#begun = false
     this.#signal.removeEventListener('abort', this.#onAbort)
     this.#stopTimer()
     this.#controller?.resume()

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type FaultKind, nobody, startUpstream, type Upstream } from '../../../test/support/upstream-server.mjs'
-import { callOf, chunksOf, failureOf, textOf } from '../../../test/support/upstream/ask.ts'
+import { callOf, chunksOf, failureOf, textOf, until } from '../../../test/support/upstream/ask.ts'
 import type { ChatUpstream } from '../../core/index.ts'
 import { RatchetError } from '../../errors/index.ts'
 import { openAiUpstream } from './open-ai-upstream.ts'
@@ -215,6 +215,29 @@ describe('an upstream', () => {
     raw.close()
   })
 
+  it('that goes on after [DONE] is not listened to for long', async () => {
+    const end = `data: ${JSON.stringify(over)}\n\ndata: [DONE]\n\n`
+    let closed = false
+    const raw = createServer((socket) => {
+      socket.on('error', () => {})
+      socket.once('data', () => {
+        socket.write(`HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${end.length.toString(16)}\r\n${end}\r\n`)
+        const dripping = setInterval(() => socket.write('2\r\n:\n\r\n'), 50)
+        socket.on('close', () => {
+          clearInterval(dripping)
+          closed = true
+        })
+      })
+    })
+    await new Promise<void>((resolve) => raw.listen(0, '127.0.0.1', resolve))
+    const asked = openAiUpstream({ name: 'raw', url: `http://127.0.0.1:${(raw.address() as AddressInfo).port}/v1` })
+    expect(await chunksOf(await asked.chat(callOf({ stream: true })))).toEqual({ chunks: [over], failure: null })
+    expect(closed).toBe(false)
+    await until(() => closed)
+    await asked.close()
+    raw.close()
+  })
+
   it('whose error is larger than errors are has its status at least', async () => {
     const body = { error: { message: 'x'.repeat(1_000_000) } }
     const wordy = await startUpstream({ refuse: () => ({ status: 422, body }) })
@@ -232,5 +255,13 @@ describe('an upstream', () => {
     await deep.close()
   })
 })
+
+const over = {
+  id: 'x',
+  object: 'chat.completion.chunk',
+  created: 1,
+  model: 'm',
+  choices: [{ index: 0, delta: { content: 'over' }, finish_reason: 'stop' }],
+}
 
 const nested = (levels: number): unknown => (levels === 0 ? 1 : { padding: 'padding', nested: nested(levels - 1) })
