@@ -55,9 +55,7 @@ export async function recoverCall(db: Kysely<Tables>, call: string, before: numb
     .where('updated_at', '<', before)
     .executeTakeFirst()
   if (!row) return false
-  const added =
-    !(await isCommitted(db, call)) &&
-    (await addCall(db, toCallRows({ ...fromPendingRow(row), turns: [], identity: null })))
+  const added = await addCall(db, toCallRows({ ...fromPendingRow(row), turns: [], identity: null }))
   // In the order in which a call is committed, so that two who are at the same one never wait for each other.
   await db.deleteFrom('pending_calls').where('call', '=', call).where('updated_at', '<', before).execute()
   return added

@@ -87,7 +87,6 @@ async function remove(db: Kysely<Tables>, ids: readonly string[], filter: Trajec
     .updateTable('trajectories')
     .set((eb) => ({ stop_reason: eb.ref('stop_reason') }))
     .where('id', 'in', ids)
-    .where(madeByNoRun)
     .where(matching(filter))
     .returning('id')
     .execute()

@@ -713,9 +713,25 @@ export function trafficConformance(name: string, open: () => Promise<Store>): vo
         await store.traffic.savePending(traffic.pending('t2', 'p2', 100, about))
         await store.traffic.savePending(traffic.pending('t2', 'p3', 100, about))
         await store.traffic.savePending(traffic.pending('t3', 'p4', 100))
+        await record('t4')
+        await store.traffic.savePending(traffic.pending('t4', 'p5', 100, about))
         expect(await remove({ subject: 'ada', tenant: 'acme' })).toMatchObject({ trajectories: 2 })
         expect(await store.traffic.recoverPending(1e12)).toBe(1)
-        expect(await store.trajectories.count({})).toBe(1)
+        expect((await store.trajectories.list({ limit: 9 })).map(({ trajectory }) => trajectory.id)).toEqual([
+          't4',
+          't3',
+        ])
+        expect((await trajectoryOf('t4')).origin).toMatchObject({ subject: null })
+      })
+
+      it('never takes a call that is committed meanwhile and is not of its filter', async () => {
+        await record('t1')
+        const part = { endedAt: startedAt + 60_000 }
+        await Promise.all([
+          store.trajectories.remove({ before: startedAt + 30_000 }, { dryRun: false }),
+          store.traffic.append(traffic.call('t1', 'late', { after: 'd-t1-a', part })),
+        ])
+        expect((await trajectoryOf('t1')).steps.map(({ call }) => call?.id)).toContain('late')
       })
 
       it('stays within its filter: another tenant, another time', async () => {

@@ -4,11 +4,24 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { ClosedStoreError } from './errors/index.ts'
 import { openMemoryStore, openStore } from './open-store.ts'
+import { openSqlite } from './sqlite-driver.ts'
 import { traffic, trafficConformance } from './traffic.conformance.ts'
 
 trafficConformance('memory', openMemoryStore)
 
-describe('removal from a file', () => {
+describe('half answers', () => {
+  it('are not given up when they were told of just now', async () => {
+    const store = await openMemoryStore()
+    await store.traffic.savePending(traffic.pending('t1', 'c1', 100))
+    const recovered = store.traffic.recoverPending(200)
+    await store.traffic.savePending(traffic.pending('t1', 'c1', 300))
+    expect(await recovered).toBe(0)
+    expect(await store.traffic.recoverPending(301)).toBe(1)
+    await store.close()
+  })
+})
+
+describe('a file', () => {
   let folder: string
   let path: string
   beforeEach(() => {
@@ -20,7 +33,24 @@ describe('removal from a file', () => {
   const holds = (text: string) =>
     readdirSync(folder).some((name) => name.startsWith('ratchet.db') && readFileSync(join(folder, name)).includes(text))
 
-  it('leaves none of its bytes once the store is closed', async () => {
+  it('has nothing pending of a call that is committed, however late it was told of', async () => {
+    const store = await openStore({ path })
+    const pending = async () => {
+      const connection = await openSqlite(path, { readOnly: true })
+      const rows = connection.all('select call from pending_calls')
+      connection.close()
+      return rows.length
+    }
+    await store.traffic.savePending(traffic.pending('t1', 'c1', 100))
+    expect(await pending()).toBe(1)
+    await store.traffic.append(traffic.call('t1', 'c1'))
+    expect(await pending()).toBe(0)
+    await store.traffic.savePending(traffic.pending('t1', 'c1', 200))
+    expect(await pending()).toBe(0)
+    await store.close()
+  })
+
+  it('holds no bytes of what was removed, once it is closed', async () => {
     const store = await openStore({ path })
     for (const [id, subject] of [
       ['t1', 'ada'],
@@ -47,7 +77,7 @@ describe('removal from a file', () => {
     expect(holds('bob lives')).toBe(true)
   })
 
-  it('goes on where it was cut off', async () => {
+  it('goes on being removed from where that was cut off', async () => {
     const store = await openStore({ path })
     const calls = Array.from({ length: 1_000 }, (_, i) =>
       traffic.call(`t${i}`, `c${i}`, { origin: { subject: 'ada' } }),
