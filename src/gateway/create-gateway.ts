@@ -81,10 +81,16 @@ export function createGateway(options: GatewayOptions): Gateway {
   addModelRoutes(app, asking)
   addEmbeddingsRoute(app, asking)
   for (const guest of routes) app.route('/', guest as OpenAPIHono)
+  app.openAPIRegistry.registerComponent('securitySchemes', 'key', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A key of the gateway, `rk_…`. Where it has none, whatever the upstream wants.',
+  })
   const document = () =>
     app.getOpenAPI31Document({
       openapi: '3.1.0',
       info: { title: 'Ratchet gateway', version: '1' },
+      security: [{ key: [] }],
     })
   let text: string | null = null
   app.get('/openapi.json', () => {

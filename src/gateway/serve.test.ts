@@ -80,6 +80,37 @@ describe('a reader that takes nothing', () => {
   })
 })
 
+describe('an answer that is over', () => {
+  it('waits for its reader, but not for ever', async () => {
+    gateway = await listeningGateway({
+      upstream: { say: () => 'x'.repeat(20_000_000) },
+      reaching: { tellsTokens: 'no' },
+      serving: { patienceMs: 300 },
+    })
+    const body = JSON.stringify(ask)
+    const socket = connect(gateway.port, '127.0.0.1')
+    const closed = new Promise((resolve) => socket.on('close', resolve))
+    socket.on('error', () => {})
+    socket.write(
+      `POST ${path} HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n${body}`,
+    )
+    let read = 0
+    let patient = true
+    socket.on('data', (bytes) => {
+      read += bytes.length
+      if (patient) socket.pause()
+      if (patient && read < 1_000_000) setTimeout(() => socket.resume(), 20)
+    })
+    await expect.poll(() => gateway.recorder.calls[0]?.end?.stopReason, { timeout: 10_000 }).toBe('done')
+    await new Promise((resolve) => setTimeout(resolve, 3_000))
+    patient = false
+    socket.resume()
+    await closed
+    expect(read).toBeGreaterThan(1_000_000)
+    expect(read).toBeLessThan(20_000_000)
+  })
+})
+
 describe('closing', () => {
   it('lets calls end that are under way, and takes no others', async () => {
     gateway = await listeningGateway({ upstream: { chunkDelayMs: 30 } })

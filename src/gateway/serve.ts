@@ -19,6 +19,8 @@ export interface ServeOptions {
   readonly keepAliveMs?: number
   /** How often connections are looked over for those that are too slow. Default: 5 s. */
   readonly watchMs?: number
+  /** How long the reader of a finished answer may take nothing. Default: a minute. */
+  readonly patienceMs?: number
   /** How long calls under way may take to end when the server closes. Default: 30 s. */
   readonly graceMs?: number
 }
@@ -46,7 +48,7 @@ const sweepMs = 50
  * @throws InputError `gateway/cannot-listen` when the address cannot be had.
  */
 export async function serve(gateway: Gateway, options: ServeOptions): Promise<Served> {
-  const { keepAliveMs = 75_000, graceMs = 30_000 } = options
+  const { keepAliveMs = 75_000, patienceMs = 60_000, graceMs = 30_000 } = options
   // HTTP/1 alone is spoken here, so the connection is Node's.
   const answer = getRequestListener((request, env) => gateway.fetch(request, env as HttpBindings), {
     errorHandler: unreadable,
@@ -62,6 +64,8 @@ export async function serve(gateway: Gateway, options: ServeOptions): Promise<Se
     },
     (incoming, outgoing) => {
       unused.delete(incoming.socket)
+      // An answer that is over waits for its reader, but not for ever; Node's own time-outs follow when it has gone out.
+      outgoing.once('prefinish', () => incoming.socket.setTimeout(patienceMs))
       void answer(incoming, outgoing)
     },
   )

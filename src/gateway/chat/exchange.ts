@@ -92,7 +92,7 @@ export class Exchange {
     const problem = problemOf(error)
     const { stopReason, failure, status } = this.#broken(problem)
     const answer = this.#said === null || this.#said.empty ? null : this.#said.answer()
-    if (stopReason === 'model-error') this.#log.warn({ err: error, call: this.record.call }, 'an upstream failed')
+    if (problem.status === 500) this.#log.error({ err: error, call: this.record.call }, 'a call failed unexpectedly')
     this.#endOnce()
     const committed = await this.#commitFailed({ answer, stopReason, failure })
     this.#tell({ status, answer, failure, committed })
