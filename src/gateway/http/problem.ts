@@ -1,6 +1,7 @@
 import { HTTPException } from 'hono/http-exception'
 import type { Json, UpstreamFailure } from '../../core/index.ts'
 import { RatchetError } from '../../errors/index.ts'
+import { isUpstreamFailure } from '../../model/openai/index.ts'
 import { type ErrorBody, GatewayError } from '../errors.ts'
 
 /** What a client is told when a request fails, in the OpenAI API's error shape. */
@@ -52,9 +53,6 @@ export function problemOf(error: unknown): Problem {
 const told = ({ code, message, hint }: RatchetError) => ({ code, message, hint })
 
 const isGatewayError = (error: RatchetError): error is GatewayError => error instanceof GatewayError
-
-export const isUpstreamFailure = (error: unknown): error is UpstreamFailure =>
-  RatchetError.is(error) && 'kind' in error && 'upstream' in error
 
 const unexpected = problem({
   status: 500,
