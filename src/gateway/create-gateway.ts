@@ -1,4 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
+import type { MiddlewareHandler } from 'hono'
+import { routePath } from 'hono/route'
 import { type ChatUpstream, type Clock, systemClock } from '../core/index.ts'
 import { addChatRoute, type AskingModels } from './chat/chat-route.ts'
 import { addEmbeddingsRoute } from './chat/embeddings-route.ts'
@@ -26,6 +28,8 @@ export interface GatewayOptions {
   readonly telemetry: Telemetry
   /** Further routes, served as they are and described in the same document: signals, keys, metrics. */
   readonly routes?: readonly RouteApp[]
+  /** Runs around every route, its own and unknown ones: counts requests. */
+  readonly around?: MiddlewareHandler
   /** Default: says nothing. */
   readonly logger?: Log
   /** What all request bodies together may take. Default: {@link bodySpace}. */
@@ -76,6 +80,7 @@ export function createGateway(options: GatewayOptions): Gateway {
     train: config.train,
   }
   const app = new OpenAPIHono<HttpEnv>({ defaultHook: refuseInvalid })
+  if (options.around) app.use(options.around)
   addChatRoute(app, asking)
   addResponsesRoute(app, asking)
   addModelRoutes(app, asking)
@@ -105,7 +110,8 @@ export function createGateway(options: GatewayOptions): Gateway {
   })
   app.onError((error, c) => {
     const problem = problemOf(error)
-    if (problem.status === 500) log.error({ err: error, path: c.req.path }, 'a request failed unexpectedly')
+    // The route's pattern, never the path: that is the client's, and may name people.
+    if (problem.status === 500) log.error({ err: error, route: routePath(c, -1) }, 'a request failed unexpectedly')
     return problemResponse(problem)
   })
 

@@ -5,7 +5,7 @@ import { bodySpace, createGateway } from './create-gateway.ts'
 import { redactionOf } from './episode/redaction/index.ts'
 import { episodeRecorder } from './episode/recorder.ts'
 import type { Log } from './log.ts'
-import { gatewayLogger, gatewayTelemetry } from './observe/index.ts'
+import { countRequests, gatewayLogger, gatewayTelemetry } from './observe/index.ts'
 import { ratchetRoutes } from './ratchet-routes.ts'
 import { serve, type Served } from './serve.ts'
 
@@ -60,6 +60,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
       doorkeeper: door,
       telemetry,
       routes,
+      around: countRequests(telemetry.metrics),
       logger,
       bodies,
       ...clock,
