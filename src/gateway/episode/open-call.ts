@@ -17,7 +17,7 @@ import { type CallFacts, callPart, type CallPart } from './call-part.ts'
 import { responseIdOf } from './ids.ts'
 import { Journal } from './journal.ts'
 import type { KnownNodes } from './known-nodes.ts'
-import type { Asker, Places } from './places.ts'
+import { type Asker, type Places, turnDigest } from './places.ts'
 import type { Redaction } from './redaction/index.ts'
 import type { Given } from './replay.ts'
 import type { VersionBook } from './version-book.ts'
@@ -143,8 +143,13 @@ export class OpenCall implements CallRecord {
     const { traffic, known, places } = this.#desk
     const { facts, asker, identity } = this.#options
     const { trajectory } = this
-    // A request that got no answer may be asked again: nothing is known of it.
-    await traffic.append({ head: this.#head(), part, turns, identity: complete ? identity : null })
+    await traffic.append({
+      head: this.#head(),
+      part,
+      turns: turns.map(({ digest, node }) => ({ digest: turnDigest(digest, trajectory, asker.session), node })),
+      // A request that got no answer may be asked again: nothing is known of it.
+      identity: complete ? identity : null,
+    })
     for (const { node, digests } of learned) known.add(trajectory, node, digests)
     if (facts.conversation.tools) known.addToolset(trajectory, facts.conversation.tools.key)
     places.remember(trajectory, turns, asker)

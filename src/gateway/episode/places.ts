@@ -1,6 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
-import type { KnownTurn, ProducedTurn, Store, Tenant, TrajectoryId } from '../../core/index.ts'
+import {
+  type KnownTurn,
+  type ProducedTurn,
+  sha256,
+  type Store,
+  type Tenant,
+  type TrajectoryId,
+} from '../../core/index.ts'
 import { type AttachPoint, attachPoints, producedAt, turnEnds } from './attach.ts'
 import { beginning, type Conversation } from './conversation.ts'
 import type { KnownNode, KnownNodes } from './known-nodes.ts'
@@ -54,7 +61,7 @@ export class Places {
     if (last === undefined) return null
     const remembered = await this.#likeliest(conversation, last, asker, (digest) => this.#remembered(asker, digest))
     if (remembered?.open) return remembered.trajectory
-    const stored = await this.#stored(conversation, asker, ends)
+    const stored = await this.#stored(conversation, asker, ends, null)
     for (const end of stored.length > 0 ? ends : []) {
       const found = await this.#likeliest(conversation, end, asker, (wanted) =>
         stored.filter(({ digest }) => digest === wanted),
@@ -73,15 +80,16 @@ export class Places {
     if (producedAt(known, trajectory, conversation, last).length === 0) {
       if (!known.tree(trajectory).complete) await this.#read(trajectory, asker)
       // What another gateway wrote meanwhile, and turns by the digests that they were written under.
-      for (const turn of await this.#stored(conversation, asker, ends)) {
+      for (const turn of await this.#stored(conversation, asker, ends, trajectory)) {
         if (turn.trajectory === trajectory) await this.#nodeOf(turn, asker)
       }
     }
     return attachPoints(known, trajectory, conversation)
   }
 
-  /** Remembers turns that were committed. */
+  /** Remembers turns that were committed: those that can be recognised. */
   remember(trajectory: TrajectoryId, turns: readonly ProducedTurn[], asker: Asker): void {
+    if (asker.session !== null) return
     for (const turn of turns) {
       const key = keyOf(asker, turn.digest)
       const known = this.#turns.get(key) ?? []
@@ -121,13 +129,23 @@ export class Places {
     return this.#turns.get(keyOf(asker, digest)) ?? []
   }
 
-  #stored({ points }: Conversation, { key, tenant }: Asker, ends: readonly number[]): Promise<readonly KnownTurn[]> {
+  /** @param trajectory that they are looked for in; `null` for any that has no name. */
+  async #stored(
+    { points }: Conversation,
+    { key, tenant, session }: Asker,
+    ends: readonly number[],
+    trajectory: TrajectoryId | null,
+  ): Promise<readonly KnownTurn[]> {
     const { store, ask } = this.#options
-    const digests = ends.flatMap((end) => {
+    const plain = new Map<string, string>()
+    for (const end of ends) {
       const { exact, loose } = points[end] ?? beginning
-      return loose === null ? [exact] : [exact, loose]
-    })
-    return ask(() => store.traffic.turns(key, tenant, digests), [])
+      for (const digest of loose === null ? [exact] : [exact, loose]) {
+        plain.set(trajectory === null ? digest : turnDigest(digest, trajectory, session), digest)
+      }
+    }
+    const turns = await ask(() => store.traffic.turns(key, tenant, [...plain.keys()]), [])
+    return turns.map((turn) => ({ ...turn, digest: plain.get(turn.digest) ?? turn.digest }))
   }
 
   /** The node of a turn, from then on found by the digest that it was written under. */
@@ -163,6 +181,14 @@ export class Places {
     if (recorded === null) known.tree(trajectory).complete = true
     else if (origin?.kind === 'traffic' && origin.tenant === tenant) learnTree(known, recorded.trajectory)
   }
+}
+
+/**
+ * By what a turn is looked up in the store. Within a session that has a name it is the session's own: a conversation
+ * without a name never goes on in one that has one, however alike.
+ */
+export function turnDigest(digest: string, trajectory: TrajectoryId, session: string | null): string {
+  return session === null ? digest : sha256(`${trajectory}\n${digest}`).slice(0, 40)
 }
 
 function keyOf({ tenant, key }: Asker, digest: string): string {

@@ -219,6 +219,16 @@ describe('a session', () => {
     expect(await textsOf(here.record.trajectory, here.node)).toEqual(['s', 'hello', 'hi', 'x', 'y'])
   })
 
+  it('takes in nothing that does not name it', async () => {
+    const named = await called(recorder, requestOf(hello), 'hi', { session: 'a' })
+    const more = requestOf([...hello, named.wire, says('user', 'x')])
+    for (const again of [false, true]) {
+      if (again) recorder = recorderOver(store)
+      const nameless = await called(recorder, more, 'y')
+      expect(nameless.record.trajectory).not.toBe(named.record.trajectory)
+    }
+  })
+
   it('that forbade learning once stays forbidden', async () => {
     const saying = { session: 'a' }
     const { record } = await called(recorder, requestOf(hello), 'hi', { ...saying, train: false })

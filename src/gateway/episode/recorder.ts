@@ -108,7 +108,7 @@ class StoringRecorder implements ForgetfulRecorder {
       redaction,
       mode,
       clock,
-      gateway: `g_${ids()}`,
+      gateway: `g_${randomIds()}`,
       journalMs: config.journalMs,
       beatMs: givenUpAfter(config.journalMs) / 4,
       weightsOf,
