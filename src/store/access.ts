@@ -8,6 +8,10 @@ export type Work<T> = (db: Kysely<Tables>) => Promise<T>
 export interface Access {
   /** Sees what is committed; inside a transaction, also what the transaction wrote. */
   readonly read: <T>(work: Work<T>) => Promise<T>
-  /** Atomic; resolves when committed, or inside a transaction when written. */
-  readonly write: <T>(work: Work<T>) => Promise<T>
+  /**
+   * Atomic; resolves when committed, or inside a transaction when written.
+   * @param touches names the first thing that it writes to and others write to at the same time, if there is one. Writes
+   * of one transaction are done in the order of these names, so that no two transactions wait for each other.
+   */
+  readonly write: <T>(work: Work<T>, touches?: string) => Promise<T>
 }

@@ -5,7 +5,7 @@ import type { Tables } from './tables.ts'
 
 const day = 24 * 60 * 60 * 1000
 /** Rows that stand for all reporters: a row for each would be one more place that names people. */
-const locks = 256
+const lockCount = 256
 
 /** Whose evidence about what. */
 export interface Evidence {
@@ -30,14 +30,16 @@ export class SignalRoom {
     this.#now = now
   }
 
-  /** Other transactions that ask for room for one of these reporters wait until this one has ended. */
-  static async of(
+  /**
+   * Other transactions that count for one of these locks wait until this one has ended.
+   * @param locks {@link locksOf} the evidence.
+   */
+  static async behind(
+    locks: readonly number[],
     db: Kysely<Tables>,
-    evidence: readonly Evidence[],
     { caps, now }: { readonly caps: SignalCaps; readonly now: number },
   ): Promise<SignalRoom> {
-    const slots = [...new Set(evidence.map(slotOf))].toSorted((a, b) => a - b)
-    for (const slot of slots) {
+    for (const slot of locks) {
       await db
         .insertInto('signal_locks')
         .values({ slot })
@@ -84,11 +86,16 @@ export class SignalRoom {
   }
 }
 
-function slotOf({ tenant, reporter }: Evidence): number {
+/** The locks of whoever reports, in the order in which they are taken. */
+export function locksOf(evidence: readonly Omit<Evidence, 'trajectory'>[]): readonly number[] {
+  return [...new Set(evidence.map(lockOf))].toSorted((a, b) => a - b)
+}
+
+function lockOf({ tenant, reporter }: Omit<Evidence, 'trajectory'>): number {
   return (
     createHash('sha256')
       .update(JSON.stringify([tenant, reporter]))
       .digest()
-      .readUInt32LE() % locks
+      .readUInt32LE() % lockCount
   )
 }

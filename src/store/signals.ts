@@ -2,7 +2,7 @@ import type { Insertable, Kysely, Selectable } from 'kysely'
 import { Signal, type SignalOutcome, type SignalRepository } from '../core/index.ts'
 import type { Access } from './access.ts'
 import { fromJson, parseRecord, toJson } from './record.ts'
-import { SignalRoom } from './signal-caps.ts'
+import { locksOf, SignalRoom } from './signal-caps.ts'
 import type { Tables } from './tables.ts'
 
 /** Rows of one insert, and keys of one query. */
@@ -32,14 +32,18 @@ export function signalRepository({ read, write }: Access): SignalRepository {
     append: async (signals, limits) => {
       const now = limits?.now ?? Date.now()
       const rows = signals.map((signal) => toRow(signal, now))
-      return write(async (db) => {
-        const room = limits ? await SignalRoom.of(db, rows, limits) : null
-        const outcomes: SignalOutcome[] = []
-        for (let start = 0; start < rows.length; start += rowsAtOnce) {
-          outcomes.push(...(await record(db, rows.slice(start, start + rowsAtOnce), room)))
-        }
-        return outcomes
-      })
+      const locks = limits ? locksOf(rows) : []
+      return write(
+        async (db) => {
+          const room = limits ? await SignalRoom.behind(locks, db, limits) : null
+          const outcomes: SignalOutcome[] = []
+          for (let start = 0; start < rows.length; start += rowsAtOnce) {
+            outcomes.push(...(await record(db, rows.slice(start, start + rowsAtOnce), room)))
+          }
+          return outcomes
+        },
+        `signals ${String(locks[0] ?? '').padStart(3, '0')}`,
+      )
     },
 
     of: (trajectory) =>

@@ -43,8 +43,8 @@ export function assembleStore({ path, reader, writes, blobs, backup, release }: 
       assertUsable()
       return work(reader)
     },
-    async write(work) {
-      return writable().together(work)
+    async write(work, touches) {
+      return writable().together(work, touches)
     },
   }
 

@@ -283,6 +283,26 @@ export function trafficConformance(name: string, open: () => Promise<Store>): vo
         expect(await store.traffic.turns('key-1', 'acme', digests)).toHaveLength(200)
       })
 
+      it('commit from many callers to few trajectories, with signals and half answers among them', async () => {
+        let next = 0
+        const limits = { caps: { perTrajectory: 1_000, perDay: 1_000 }, now: 5 }
+        const caller = async () => {
+          while (next < 400) {
+            const n = next++
+            const id = `t${Math.imul(n, 0x9e3779b1) >>> 29}`
+            await Promise.all([
+              store.traffic.savePending(traffic.pending(id, `c${n}`, 100)),
+              store.signals.append([sample.signal(`s${n}`, { tenant: 'acme', reporter: `r${n % 7}` })], limits),
+            ])
+            await store.traffic.append(traffic.call(id, `c${n}`))
+          }
+        }
+        await Promise.all(Array.from({ length: 64 }, caller))
+        const summaries = await store.trajectories.summaries({ limit: 10 })
+        expect(summaries.reduce((sum, { calls }) => sum + (calls ?? 0), 0)).toBe(400)
+        expect(await store.traffic.recoverPending(1e12)).toBe(0)
+      })
+
       it('commit once when many bring the same one', async () => {
         const call = traffic.call('t1', 'c1', { turns: ['one'] })
         await Promise.all(Array.from({ length: 20 }, () => store.traffic.append(call)))

@@ -11,23 +11,23 @@ export function trafficRepository({ read, write }: Access): TrafficRepository {
     append: async (call) => {
       // Serialized before the transaction begins: what cannot be stored fails alone, and the disk does not wait for it.
       const rows = toCallRows(call)
-      await write((db) => commitCall(db, rows))
+      await write((db) => commitCall(db, rows), callsOf(call.head.id))
     },
 
     savePending: async (pending) => {
       const row = toPendingRow(pending)
-      await write((db) => writePending(db, row))
+      await write((db) => writePending(db, row), callsOf(row.trajectory))
     },
 
     recoverPending: async (before) => {
       const due = await read((db) =>
-        db.selectFrom('pending_calls').select('call').where('updated_at', '<', before).execute(),
+        db.selectFrom('pending_calls').select(['call', 'trajectory']).where('updated_at', '<', before).execute(),
       )
       let recovered = 0
       const failures: unknown[] = []
-      for (const { call } of due) {
+      for (const { call, trajectory } of due) {
         try {
-          if (await write((db) => recoverCall(db, call, before))) recovered++
+          if (await write((db) => recoverCall(db, call, before), callsOf(trajectory))) recovered++
         } catch (error) {
           failures.push(error)
         }
@@ -57,4 +57,9 @@ export function trafficRepository({ read, write }: Access): TrafficRepository {
         }
       }),
   }
+}
+
+/** What calls of one trajectory write to at the same time: its row. */
+function callsOf(trajectory: string): string {
+  return `calls of ${trajectory}`
 }

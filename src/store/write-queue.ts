@@ -6,6 +6,8 @@ import type { Tables } from './tables.ts'
 
 interface Entry {
   readonly work: Work<unknown>
+  /** See `Access.write`; empty for none. */
+  readonly touches: string
   /** True for a transaction of its own. */
   readonly alone: boolean
   resolve(result: unknown): void
@@ -54,13 +56,13 @@ export class WriteQueue {
   }
 
   /** Writes together with whatever else is asked for in this turn. `work` may run again: what it did was rolled back. */
-  together<T>(work: Work<T>): Promise<T> {
-    return this.#enqueue(work, false)
+  together<T>(work: Work<T>, touches = ''): Promise<T> {
+    return this.#enqueue(work, touches, false)
   }
 
   /** Writes in a transaction of its own. `work` runs once. */
   alone<T>(work: Work<T>): Promise<T> {
-    return this.#enqueue(work, true)
+    return this.#enqueue(work, '', true)
   }
 
   /** Resolves when nothing waits any more. */
@@ -69,9 +71,9 @@ export class WriteQueue {
     await new Promise<void>((resolve) => this.#idle.push(resolve))
   }
 
-  #enqueue<T>(work: Work<T>, alone: boolean): Promise<T> {
+  #enqueue<T>(work: Work<T>, touches: string, alone: boolean): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ work, alone, resolve: (result) => resolve(result as T), reject })
+      this.#waiting.push({ work, touches, alone, resolve: (result) => resolve(result as T), reject })
       this.#startNextTurn()
     })
   }
@@ -94,7 +96,10 @@ export class WriteQueue {
 
   #nextBatch(): readonly Entry[] {
     const end = this.#waiting.findIndex((entry, index) => entry.alone || index === this.#batch)
-    return this.#waiting.splice(0, end === -1 ? this.#waiting.length : Math.max(end, 1))
+    const batch = this.#waiting.splice(0, end === -1 ? this.#waiting.length : Math.max(end, 1))
+    return this.#lanes === 1
+      ? batch
+      : batch.toSorted((a, b) => (a.touches === b.touches ? 0 : a.touches < b.touches ? -1 : 1))
   }
 
   async #run(batch: readonly Entry[]): Promise<void> {
