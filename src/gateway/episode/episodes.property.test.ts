@@ -75,7 +75,8 @@ interface Call {
   readonly node: NodeId | null
 }
 
-const codes = (message: WireMessage) => [...JSON.stringify(message)].map((character) => character.codePointAt(0) ?? 0)
+const codes = (message: WireMessage) =>
+  Array.from(JSON.stringify(message), (character) => character.codePointAt(0) ?? 0)
 const [begins, ends] = [900, 901]
 
 /** What a template makes of a conversation; one that rewrites history shows earlier turns otherwise than sampled. */
@@ -175,7 +176,12 @@ async function play(store: Store, steps: readonly Step[], options: Playing) {
         await finish(one, first, step.answer)
         break
       }
-      default: {
+      case 'go on':
+      case 'edit':
+      case 'ask again':
+      case 'retry':
+      case 'compact':
+      case 'fail': {
         const conversation = at(step.which)
         if (!conversation) break
         if (step.do === 'compact') {
@@ -185,7 +191,7 @@ async function play(store: Store, steps: readonly Step[], options: Playing) {
         } else {
           if (step.do === 'edit') {
             conversation.history = conversation.history.map((message) =>
-              message.role === 'assistant' ? { ...message, content: `${String(message.content)}!` } : message,
+              message.role === 'assistant' ? { ...message, content: `${JSON.stringify(message.content)}!` } : message,
             )
           }
           goOn(conversation, step.says)
@@ -217,7 +223,8 @@ async function holds(store: Store, run: number, calls: readonly Call[]): Promise
   const answered = calls.filter(({ node }) => node !== null)
   // Every answer is there, once.
   const actions = recorded.flatMap(({ trajectory }) => trajectory.steps.map(({ action }) => action))
-  expect(actions.toSorted()).toEqual(answered.map(({ node }) => node).toSorted())
+  expect(new Set(actions)).toEqual(new Set(answered.map(({ node }) => node)))
+  expect(actions).toHaveLength(answered.length)
   const decided = recorded.flatMap(({ trajectory }) => trajectory.decisions)
   expect(decided).toHaveLength(actions.length)
 

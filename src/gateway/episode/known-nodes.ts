@@ -100,12 +100,20 @@ export class KnownNodes {
     return known
   }
 
-  /** Says that the conversation with this digest ends with this node. */
+  /** Says that the conversation with this digest ends with this node; of several, those that were said first come last. */
   bind(trajectory: TrajectoryId, digest: string, node: KnownNode): void {
-    const key = `${trajectory} ${digest}`
-    const known = this.#digests.get(key) ?? []
-    if (known.includes(node)) return
-    this.#digests.set(key, [node, ...known.filter(({ id }) => id !== node.id)].slice(0, mostAlike))
+    const known = this.at(trajectory, digest)
+    if (!known.includes(node)) this.#order(trajectory, digest, node, known)
+  }
+
+  /** The same for all nodes of a trajectory, one after the other: afterwards they are in their order. */
+  bindLatest(trajectory: TrajectoryId, digest: string, node: KnownNode): void {
+    this.#order(trajectory, digest, node, this.at(trajectory, digest))
+  }
+
+  #order(trajectory: TrajectoryId, digest: string, node: KnownNode, known: readonly KnownNode[]): void {
+    const others = known.filter(({ id }) => id !== node.id)
+    this.#digests.set(`${trajectory} ${digest}`, [node, ...others].slice(0, mostAlike))
   }
 
   addToolset(trajectory: TrajectoryId, key: string): void {

@@ -29,8 +29,10 @@ export function learnTree(known: KnownNodes, trajectory: Trajectory): void {
       continued: false,
       answered: false,
     }
-    const loose = answer && answer.calls.length > 0 ? point.loose : null
-    learned.set(node, { node: known.add(id, fresh, [point.exact, loose]), point })
+    const kept = known.add(id, fresh, [])
+    known.bindLatest(id, point.exact, kept)
+    if (answer && answer.calls.length > 0 && point.loose !== null) known.bindLatest(id, point.loose, kept)
+    learned.set(node, { node: kept, point })
   }
   for (const key of Object.keys(toolsets)) known.addToolset(id, key)
   const tree = known.tree(id)
