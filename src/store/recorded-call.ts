@@ -7,6 +7,7 @@ import type { Tables } from './tables.ts'
 import { originColumns, shown } from './trajectory-rows.ts'
 
 const unscored: Reward = { status: 'missing', value: null, parts: {}, reason: 'It was not scored yet.' }
+const unscoredJson = toJson(unscored, 'reward that is missing')
 
 /** One call as rows, serialized before the transaction that writes them begins. */
 export interface CallRows {
@@ -36,7 +37,7 @@ export function toCallRows({ head, part, turns, identity }: RecordedCall): CallR
       stop_reason: part.stopReason,
       reward_status: unscored.status,
       reward_value: unscored.value,
-      reward: JSON.stringify(unscored),
+      reward: unscoredJson,
       started_at: startedAt,
       seconds: (updated_at - startedAt) / 1000,
       ...originColumns(origin),

@@ -58,7 +58,7 @@ interface Position {
   readonly sequence: number
 }
 
-/** In the order of change, for which there are indexes: no page reads through more than its own rows. */
+/** In the order of change, for which there are indexes. */
 function pageOf(db: Kysely<Tables>, filter: TrajectoryFilter, after: Position | null) {
   return db
     .selectFrom('trajectories')

@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { ClosedStoreError } from './errors/index.ts'
 import { openMemoryStore, openStore } from './open-store.ts'
 import { openSqlite } from './sqlite-driver.ts'
@@ -85,7 +85,7 @@ describe('a file', () => {
     await Promise.all(calls.map((call) => store.traffic.append(call)))
     const cut = store.trajectories.remove({ subject: 'ada' }, { dryRun: false })
     const refusal = expect(cut).rejects.toThrow(ClosedStoreError)
-    while ((await store.trajectories.count({})) === 1_000) await new Promise((resolve) => setImmediate(resolve))
+    await vi.waitFor(async () => expect(await store.trajectories.count({})).toBeLessThan(1_000), { interval: 1 })
     await store.close()
     await refusal
 

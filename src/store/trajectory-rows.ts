@@ -67,7 +67,8 @@ export function shown(instruction: string): string {
     .slice(0, 8 * shownInstruction)
     .replaceAll(/[\s\p{Cc}\p{Cs}]+/gu, ' ')
     .trim()
-  const characters = Array.from(line)
+  if (line.length <= shownInstruction) return line
+  const characters = Array.from(line.slice(0, 2 * shownInstruction + 1))
   return characters.length <= shownInstruction ? line : `${characters.slice(0, shownInstruction - 1).join('')}…`
 }
 

@@ -11,10 +11,14 @@ export class RecordConflictError extends StoreError {
   }
 }
 
-/** The record to change does not exist. */
+/** The record to change, or to go on from, does not exist. */
 export class UnknownRecordError extends StoreError {
   constructor(what: string) {
-    super({ code: 'store/unknown-record', message: `There is no ${what}.`, hint: 'Create it before you change it.' })
+    super({
+      code: 'store/unknown-record',
+      message: `There is no ${what}.`,
+      hint: 'Check its name: it was never written, or was removed.',
+    })
   }
 }
 
