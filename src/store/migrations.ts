@@ -150,7 +150,6 @@ export const migrations: readonly Migration[] = [
         await schema
           .createTable('blobs')
           .addColumn('hash', text, (c) => c.primaryKey())
-          .addColumn('size', bigInteger, (c) => c.notNull())
           .execute()
         await schema
           .createTable('blob_chunks')

@@ -15,6 +15,7 @@ import {
 import { openMemoryStore, openStore } from './open-store.ts'
 import { openSqlite } from './sqlite-driver.ts'
 import { sample, storeConformance } from './store.conformance.ts'
+import { trafficConformance } from './traffic.conformance.ts'
 
 let folder: string
 let path: string
@@ -26,6 +27,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 storeConformance('SQLite file', () => openStore({ path }))
 storeConformance('memory', openMemoryStore)
+trafficConformance('SQLite file', () => openStore({ path }))
 
 async function execute(sql: string): Promise<void> {
   const connection = await openSqlite(path)

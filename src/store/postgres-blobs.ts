@@ -6,7 +6,7 @@ import type { Tables } from './tables.ts'
 
 // Not an interface: Kysely asks for what can be indexed.
 type BlobTables = {
-  blobs: { hash: string; size: number }
+  blobs: { hash: string }
   blob_chunks: { hash: string; part: number; bytes: Uint8Array }
 }
 
@@ -19,17 +19,19 @@ export function postgresBlobs(database: Kysely<Tables>): BlobStorage {
   return {
     async put(bytes) {
       const hash = BlobHash.parse(sha256(bytes))
+      const chunks = chunksOf(bytes)
       await db.transaction().execute(async (tx) => {
         // Waits for a process that is writing the same blob.
-        const { numInsertedOrUpdatedRows: inserted } = await tx
+        const insert = tx
           .insertInto('blobs')
-          .values({ hash, size: bytes.length })
+          .values({ hash })
           .onConflict((c) => c.doNothing())
-          .executeTakeFirstOrThrow()
-        const chunks = chunksOf(bytes)
-        if (inserted !== 1n && (await holds(tx, hash, chunks))) return
-        // A damaged blob is written anew: here are the bytes that repair it.
-        if (inserted !== 1n) await tx.deleteFrom('blob_chunks').where('hash', '=', hash).execute()
+        const { numInsertedOrUpdatedRows: inserted } = await insert.executeTakeFirstOrThrow()
+        if (inserted !== 1n) {
+          if (await holds(tx, hash, chunks)) return
+          // A damaged blob is written anew: here are the bytes that repair it.
+          await tx.deleteFrom('blob_chunks').where('hash', '=', hash).execute()
+        }
         for (const [part, chunk] of chunks.entries()) {
           await tx.insertInto('blob_chunks').values({ hash, part, bytes: chunk }).execute()
         }
@@ -38,20 +40,20 @@ export function postgresBlobs(database: Kysely<Tables>): BlobStorage {
     },
 
     async get(hash) {
-      const blob = await db.selectFrom('blobs').select('size').where('hash', '=', hash).executeTakeFirst()
+      const blob = await db
+        .selectFrom('blobs')
+        .leftJoin('blob_chunks', 'blob_chunks.hash', 'blobs.hash')
+        .where('blobs.hash', '=', hash)
+        .groupBy('blobs.hash')
+        .select(sql<number>`coalesce(sum(length(bytes)), 0)`.as('size'))
+        .executeTakeFirst()
       if (!blob) throw new MissingBlobError(hash)
       const bytes = new Uint8Array(blob.size)
-      let filled = 0
-      for (let part = 0; part * chunkBytes < blob.size; part++) {
-        const chunk = await db
-          .selectFrom('blob_chunks')
-          .select('bytes')
-          .where('hash', '=', hash)
-          .where('part', '=', part)
-          .executeTakeFirst()
-        const rest = bytes.subarray(filled)
-        rest.set(chunk?.bytes.subarray(0, rest.length) ?? [])
-        filled += chunk?.bytes.length ?? 0
+      for (let filled = 0, part = 0; filled < blob.size; part++) {
+        const chunk = await chunkOf(db, hash, part)
+        if (!chunk) break
+        bytes.set(chunk.subarray(0, blob.size - filled), filled)
+        filled += chunk.length
       }
       const actual = sha256(bytes)
       if (actual !== hash) throw new CorruptBlobError(hash, actual)
@@ -79,6 +81,16 @@ function chunksOf(bytes: Uint8Array): readonly Buffer[] {
     chunks.push(Buffer.from(bytes.buffer, bytes.byteOffset + start, Math.min(chunkBytes, bytes.length - start)))
   }
   return chunks
+}
+
+async function chunkOf(db: Kysely<Tables & BlobTables>, hash: string, part: number): Promise<Uint8Array | undefined> {
+  const row = await db
+    .selectFrom('blob_chunks')
+    .select('bytes')
+    .where('hash', '=', hash)
+    .where('part', '=', part)
+    .executeTakeFirst()
+  return row?.bytes
 }
 
 /** Whether the rows hold exactly these chunks. The database hashes them: nothing is sent but the hashes. */

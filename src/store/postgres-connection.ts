@@ -24,9 +24,9 @@ function preparedName(sql: string): string | undefined {
 }
 
 /**
- * One connection of a pool for as long as somebody uses it; every failure leaves it as a StoreError. Statements go one
- * after another, however they are asked for. All writes are in transactions: so the first statement changes nothing, and
- * is sent again through another connection when this one turns out to be dead.
+ * One connection of a pool for as long as somebody uses it, one statement at a time; every failure leaves it as a
+ * StoreError. All writes are in transactions: so the first statement changes nothing, and is sent again through another
+ * connection when this one turns out to be dead.
  */
 export class PostgresConnection implements DatabaseConnection {
   readonly #pool: ConnectionPool
@@ -49,7 +49,7 @@ export class PostgresConnection implements DatabaseConnection {
   }
 
   executeQuery<R>({ sql, parameters }: Pick<CompiledQuery, 'sql' | 'parameters'>): Promise<QueryResult<R>> {
-    const result = this.#latest.then(() => this.#execute<R>(sql, parameters))
+    const result = this.#execute<R>(sql, parameters)
     this.#latest = result.catch(() => {})
     return result
   }
@@ -60,8 +60,8 @@ export class PostgresConnection implements DatabaseConnection {
    * @throws UnknownOutcomeError when the connection broke before the answer came.
    */
   async commit(): Promise<void> {
+    // Also of one that nobody waits for. The server would answer the commit with a rollback, which is no error to it.
     await this.#latest
-    // The server would answer such a commit with a rollback, which is no error to it.
     if (this.#failure) throw this.#failure
     try {
       await this.executeQuery({ sql: 'commit', parameters: [] })

@@ -1,5 +1,5 @@
-import { Client, Pool, type PoolClient, types } from 'pg'
-import { BadDatabaseUrlError } from './errors/index.ts'
+import { Client, DatabaseError, Pool, type PoolClient, types } from 'pg'
+import { BadDatabaseUrlError, TooManyConnectionsError } from './errors/index.ts'
 import { connectErrorOf } from './postgres-error.ts'
 import { decodeText } from './postgres-text.ts'
 
@@ -15,6 +15,8 @@ export const patience = {
   answer: 75 * seconds,
   /** How long an unused connection is kept. */
   idle: 300 * seconds,
+  /** How long a pool makes do with the connections that it has, after the server had no more. */
+  crowded: 30 * seconds,
 } as const
 
 /** Parsers of the types that the store's columns have, for this pool only. Numbers fit: the store writes safe integers. */
@@ -78,19 +80,34 @@ export function openPool({ url, name, connections, session }: PoolSettings): Con
     keepAlive: true,
     allowExitOnIdle: true,
   })
+  let open = 0
   // A connection may die at any time. In use, its statement says so; unused, the pool forgets it.
   pool.on('error', () => {})
-  pool.on('connect', (client) => client.on('error', () => {}))
+  pool.on('connect', (client) => {
+    open += 1
+    client.on('error', () => {})
+  })
+  pool.on('remove', () => {
+    open -= 1
+  })
+
+  const connect = async (again: boolean): Promise<PoolClient> => {
+    try {
+      return await pool.connect()
+    } catch (cause) {
+      const error = connectErrorOf(cause, name)
+      const refused = error instanceof TooManyConnectionsError && cause instanceof DatabaseError
+      if (!refused || open === 0 || !again) throw error
+      // The server has no more to give for now: those that there are go round.
+      pool.options.max = open
+      setTimeout(() => (pool.options.max = connections), patience.crowded).unref()
+      return await connect(false)
+    }
+  }
   return {
     name,
     session,
-    async connect() {
-      try {
-        return await pool.connect()
-      } catch (error) {
-        throw connectErrorOf(error, name)
-      }
-    },
+    connect: () => connect(true),
     end: () => pool.end(),
   }
 }

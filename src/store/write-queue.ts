@@ -33,9 +33,9 @@ const backoffMilliseconds = 20
  * The one way to write. Group commit: all writes that one turn of the event loop asks for share one transaction, so that
  * many callers pay for one fsync, and each is answered after the commit.
  *
- * Writes that are asked for in one turn are in order, and a transaction of its own comes after everything that was asked
- * for before it, and before everything after it. With one lane, all are in order; with several, a write that has to
- * follow another one is asked for when that one was answered.
+ * A transaction of its own comes after everything that was asked for before it, and before everything after it. Other
+ * writes are in the order of arrival with one lane; with several, a write that has to follow another one is asked for
+ * when that one was answered.
  */
 export class WriteQueue {
   readonly #db: Kysely<Tables>
@@ -94,9 +94,12 @@ export class WriteQueue {
     return next.alone ? this.#running === 0 : this.#running < this.#lanes
   }
 
+  /** A fair share for each free lane, or one that stands alone. */
   #nextBatch(): readonly Entry[] {
-    const end = this.#waiting.findIndex((entry, index) => entry.alone || index === this.#batch)
-    const batch = this.#waiting.splice(0, end === -1 ? this.#waiting.length : Math.max(end, 1))
+    const alone = this.#waiting.findIndex((entry) => entry.alone)
+    const together = alone === -1 ? this.#waiting.length : alone
+    const share = Math.ceil(together / (this.#lanes - this.#running))
+    const batch = this.#waiting.splice(0, Math.max(Math.min(share, this.#batch), 1))
     return this.#lanes === 1
       ? batch
       : batch.toSorted((a, b) => (a.touches === b.touches ? 0 : a.touches < b.touches ? -1 : 1))

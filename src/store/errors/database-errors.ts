@@ -45,7 +45,7 @@ export class TooManyConnectionsError extends UnavailableStoreError {
     super({
       code: 'store/too-many-connections',
       message: `There is no connection to the database ${name} left: ${problem}.`,
-      hint: 'Each Ratchet process keeps up to 8: raise `max_connections`, or run fewer processes.',
+      hint: 'Each Ratchet process uses up to 12: raise `max_connections`, or run fewer processes.',
       cause,
     })
   }
@@ -117,17 +117,6 @@ export class DatabaseEncodingError extends StoreError {
       code: 'store/encoding',
       message: `The database ${name} has the encoding ${encoding}, which cannot hold every text.`,
       hint: "Use one that was made with `create database … encoding 'UTF8'`.",
-    })
-  }
-}
-
-/** The database has tools of its own for this. */
-export class UseDatabaseToolsError extends StoreError {
-  constructor(name: string) {
-    super({
-      code: 'store/use-database-tools',
-      message: `The store is in the database ${name}, which has its own tools for copies.`,
-      hint: 'Run `pg_dump --schema=ratchet`: it holds everything, blobs too.',
     })
   }
 }

@@ -15,7 +15,6 @@ export {
   UnavailableStoreError,
   UnknownOutcomeError,
   UnreachableStoreError,
-  UseDatabaseToolsError,
 } from './database-errors.ts'
 export { DiskFullError } from './disk-full-error.ts'
 export { LockedStoreError, type Writer } from './locked-store-error.ts'
