@@ -27,7 +27,7 @@ export function toPendingRow({
 }
 
 /** @throws CorruptRecordError */
-export function fromPendingRow({ call, payload }: { call: string; payload: string }): z.infer<typeof Pending> {
+function fromPendingRow({ call, payload }: { call: string; payload: string }): z.infer<typeof Pending> {
   const what = `half answer of call ${call}`
   return parseRecord(Pending, fromJson(payload, what), what)
 }

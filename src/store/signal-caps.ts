@@ -8,7 +8,7 @@ const day = 24 * 60 * 60 * 1000
 const lockCount = 256
 
 /** Whose evidence about what. */
-export interface Evidence {
+interface Evidence {
   readonly tenant: string
   readonly reporter: string
   readonly trajectory: string
