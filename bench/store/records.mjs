@@ -12,12 +12,12 @@ const sampled = (count) => {
     kind: 'sampled',
     tokens: Array.from({ length: count }, (_, i) => (i * 7919) % 32_000),
     behaviourLogprobs: logprobs,
-    logprobs,
+    logprobs: [...logprobs],
     sampling: { temperature: 1, truncated: false },
   }
 }
 
-const nodesOf = (tokens) => [
+const makeNodes = (tokens) => [
   { id: 'question', parent: null, message: { role: 'user', content: text(1_700) }, spans: [] },
   {
     id: 'answer',
@@ -26,6 +26,9 @@ const nodesOf = (tokens) => [
     spans: tokens > 0 ? [sampled(tokens)] : [],
   },
 ]
+/** Made once: what is measured is the store, and not the making of what it is given. */
+const nodes = { 0: makeNodes(0), 1000: makeNodes(1000) }
+const instruction = text(200)
 const steps = [{ index: 0, action: 'answer', observations: [], decisions: [] }]
 
 /** A finished episode, as `trajectories.append` takes it. */
@@ -33,11 +36,11 @@ export function episode(id) {
   const trajectory = {
     id,
     origin: { kind: 'rollout' },
-    task: { id: 'task', instruction: text(200), split: 'train' },
+    task: { id: 'task', instruction, split: 'train' },
     group: 'group',
     attempt: 0,
     seed: 1,
-    nodes: nodesOf(0),
+    nodes: nodes[0],
     steps,
     decisions: [],
     toolsets: {},
@@ -50,7 +53,10 @@ export function episode(id) {
   return { trajectory, reward: { status: 'scored', value: 1, parts: {} }, run: null }
 }
 
-/** A first call of a new conversation, as `traffic.append` takes it. */
+/**
+ * A first call of a new conversation, as `traffic.append` takes it.
+ * @param tokens 0 or 1000, sampled in its answer.
+ */
 export function call(id, tokens) {
   return {
     head: {
@@ -64,12 +70,12 @@ export function call(id, tokens) {
         subject: null,
         train: true,
       },
-      task: { id: 'task', instruction: text(200) },
+      task: { id: 'task', instruction },
       startedAt: 1_700_000_000_000,
     },
     part: {
       call: `call-${id}`,
-      nodes: nodesOf(tokens),
+      nodes: nodes[tokens],
       steps,
       decisions: [],
       toolsets: {},
