@@ -1,0 +1,48 @@
+// Loaded into the gateway's process before it (`--import`), and into each of its threads: profiles and measures them when it
+// is told to. The main thread is told in messages of its parent process, and tells the others.
+import { writeFileSync } from 'node:fs'
+import { Session } from 'node:inspector/promises'
+import { syncBuiltinESMExports } from 'node:module'
+import { join } from 'node:path'
+import workerThreads, { BroadcastChannel, isMainThread, threadId, Worker } from 'node:worker_threads'
+
+const session = new Session()
+const threads = new BroadcastChannel('ratchet-bench-probe')
+threads.unref()
+
+const commands = {
+  async startProfile() {
+    session.connect()
+    await session.post('Profiler.enable')
+    await session.post('Profiler.setSamplingInterval', { interval: 500 })
+    await session.post('Profiler.start')
+  },
+  async stopProfile({ folder }) {
+    const { profile } = await session.post('Profiler.stop')
+    session.disconnect()
+    writeFileSync(join(folder, `thread-${threadId}.json`), JSON.stringify(profile))
+  },
+  /** Bytes: of the process as they are, then of this thread's heap with nothing in it that is not used any more. */
+  memory() {
+    const { rss } = process.memoryUsage()
+    globalThis.gc()
+    const { heapUsed, external } = process.memoryUsage()
+    return { rss, heapUsed, external }
+  },
+}
+
+if (isMainThread) {
+  process.on('message', async (command) => {
+    if (command.everywhere) threads.postMessage(command)
+    process.send((await commands[command.kind](command)) ?? {})
+  })
+  process.channel.unref()
+  workerThreads.Worker = class extends Worker {
+    constructor(file, options) {
+      super(file, { ...options, execArgv: ['--import', import.meta.url] })
+    }
+  }
+  syncBuiltinESMExports()
+} else {
+  threads.onmessage = ({ data }) => void commands[data.kind](data)
+}
