@@ -10,17 +10,16 @@
 //     [--tokens]             the upstream tells token ids and log-probabilities to the gateway, which asks for them
 //     [--sessions 0]         share of conversations that name their session; the others are recognised by what they say
 //     [--folder DIR]         on the disk to measure  [--postgres URL] a server to record in, instead of SQLite
-import { randomUUID } from 'node:crypto'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { Client } from 'pg'
 import { appendAlone, flushAlone } from './gateway/commit.mjs'
 import { answerOf } from './gateway/conversation.mjs'
 import { spread } from './gateway/figures.mjs'
 import { latency, printLatency } from './gateway/latency.mjs'
 import { assertDisk, machine } from './gateway/machine.mjs'
+import { openPlaces } from './gateway/places.mjs'
 import { startGateway, startLoad, startUpstream } from './gateway/processes.mjs'
 import { addressOf, saturation } from './gateway/saturation.mjs'
 import { startLitellm } from './peers/litellm.mjs'
@@ -54,7 +53,7 @@ const answer = answerOf(Number(flags.chunks))
 mkdirSync(flags.folder, { recursive: true })
 assertDisk(flags.folder)
 const folder = mkdtempSync(join(flags.folder, 'ratchet-bench-'))
-const stores = flags.postgres ? await createDatabases(flags.postgres) : sqliteFolders()
+const places = await openPlaces({ names: ['gateway', 'alone'], folder, server: flags.postgres })
 const running = []
 const start = async (starting) => {
   const started = await starting
@@ -66,7 +65,7 @@ try {
   await main()
 } finally {
   for (const one of running.toReversed()) await one.close()
-  await stores.remove()
+  await places.remove()
   rmSync(folder, { recursive: true, force: true })
 }
 
@@ -80,7 +79,7 @@ async function main() {
     }),
   )
   const load = await start(startLoad())
-  const gateway = await start(startGateway({ folder, store: stores.gateway, upstream }))
+  const gateway = await start(startGateway({ folder, store: places.gateway.store, upstream }))
   const litellm = parts.has('peer') ? await start(startLitellm({ folder, upstream })) : null
   console.log(`${machine()}; n = ${rounds} rounds of ${flags.seconds} s; median (least–greatest)`)
   console.log(
@@ -147,7 +146,7 @@ async function comparePeer({ plan, stream, upstream, targets, most }) {
 }
 
 async function commitAlone() {
-  return { flush: await flushAlone(folder), append: await appendAlone(stores.alone) }
+  return { flush: await flushAlone(folder), append: await appendAlone(places.alone.location) }
 }
 
 function printCommits(commits) {
@@ -155,30 +154,4 @@ function printCommits(commits) {
   console.log(
     `\nOne commit alone on the same disk, in the same run, ms p50 / p99: flush (fdatasync of 4 KB) ${of('flush', 'p50')} / ${of('flush', 'p99')}; the store's append ${of('append', 'p50')} / ${of('append', 'p99')}; n = ${commits.length} × 1,000`,
   )
-}
-
-function sqliteFolders() {
-  return {
-    gateway: join(folder, 'store'),
-    alone: { path: join(folder, 'alone', 'ratchet.db') },
-    remove: async () => undefined,
-  }
-}
-
-/** Two databases of a server, dropped again at the end. */
-async function createDatabases(server) {
-  const names = ['gateway', 'alone'].map((name) => `ratchet_bench_${name}_${randomUUID().replaceAll('-', '')}`)
-  const [gateway, alone] = names.map((name) => Object.assign(new URL(server), { pathname: `/${name}` }).href)
-  const onServer = async (sqlOf) => {
-    const client = new Client({ connectionString: server })
-    await client.connect()
-    for (const name of names) await client.query(sqlOf(name))
-    await client.end()
-  }
-  await onServer((name) => `create database ${name}`)
-  return {
-    gateway,
-    alone: { url: alone },
-    remove: () => onServer((name) => `drop database if exists ${name} with (force)`),
-  }
 }

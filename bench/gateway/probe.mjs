@@ -31,11 +31,14 @@ const commands = {
   },
 }
 
+async function obey(command) {
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window's
+  if (command.everywhere) threads.postMessage(command)
+  process.send((await commands[command.kind](command)) ?? {})
+}
+
 if (isMainThread) {
-  process.on('message', async (command) => {
-    if (command.everywhere) threads.postMessage(command)
-    process.send((await commands[command.kind](command)) ?? {})
-  })
+  process.on('message', (command) => void obey(command))
   process.channel.unref()
   workerThreads.Worker = class extends Worker {
     constructor(file, options) {
@@ -44,5 +47,5 @@ if (isMainThread) {
   }
   syncBuiltinESMExports()
 } else {
-  threads.onmessage = ({ data }) => void commands[data.kind](data)
+  threads.addEventListener('message', ({ data }) => void commands[data.kind](data))
 }
