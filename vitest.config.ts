@@ -1,10 +1,16 @@
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
+import { postgresHere } from './test/support/postgres-here.ts'
 
 /** The fast suite: behaviour, seconds, no other processes. Slow, cross-process and documentation tests: vitest.slow.config.ts. */
-export default defineConfig({
-  test: {
-    include: ['src/**/*.test.ts', 'test/architecture.test.ts'],
-    testTimeout: 30_000,
-    pool: 'forks',
-  },
+export default defineConfig(async () => {
+  const postgres = await postgresHere()
+  return {
+    test: {
+      include: ['src/**/*.test.ts', 'test/architecture.test.ts'],
+      exclude: [...configDefaults.exclude, ...(postgres ? [] : ['src/store/postgres-*.test.ts'])],
+      env: { RATCHET_POSTGRES: postgres ? 'here' : 'absent' },
+      testTimeout: 30_000,
+      pool: 'forks' as const,
+    },
+  }
 })

@@ -130,7 +130,7 @@ it('fails a whole batch at once where the database is out of reach', async () =>
   expect(runs).toBe(1)
 })
 
-describe('with several lanes', () => {
+describe.skipIf(process.env['RATCHET_POSTGRES'] === 'absent')('with several lanes', () => {
   let database: TestDatabase
   beforeAll(async () => {
     database = await makeTestDatabase()
