@@ -104,7 +104,10 @@ describe('rows to imitate', () => {
   })
 
   it('are what people put in the place of an answer, whatever it earned', () => {
-    const demonstration = { kind: 'demonstration', messages: [{ role: 'assistant', content: 'I will look.' }] } as const
+    const demonstration: SignalValue = {
+      kind: 'demonstration',
+      messages: [{ role: 'assistant', content: 'I will look.' }],
+    }
     for (const [better, said] of [
       [edit, 'Because of rain.'],
       [demonstration, 'I will look.'],
