@@ -9,7 +9,6 @@ import {
   NodeId,
   type ProducedTurn,
   type Step,
-  type StopReason,
   sha256,
   type TrajectoryId,
   type TrajectoryNode,
@@ -216,10 +215,4 @@ function modelCall(
     totalMs: endedAt - startedAt,
     retryOf,
   }
-}
-
-/** A part that says what it has so far. */
-export const interrupted: { readonly stopReason: StopReason; readonly failure: null } = {
-  stopReason: 'interrupted',
-  failure: null,
 }

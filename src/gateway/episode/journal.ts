@@ -9,6 +9,9 @@ export interface JournalOptions {
   readonly onProblem: (error: unknown) => void
 }
 
+/** A stream spends at most one part in so many of its time on being written. */
+const writingShare = 20
+
 /** Keeps what a stream has said so far: the first time after `everyMs`, never twice at once, and never after its end. */
 export class Journal {
   readonly #options: JournalOptions
@@ -18,6 +21,8 @@ export class Journal {
   /** Whether the timer waits longer than a change may wait. */
   #beating = false
   #saving: Promise<void> | null = null
+  /** How long the last write took: what is long to write is written less often. */
+  #tookMs = 0
   #ended = false
 
   constructor(options: JournalOptions) {
@@ -34,7 +39,7 @@ export class Journal {
     this.#latest = answer
     this.#changed = true
     if (this.#saving || this.#ended || (this.#timer && !this.#beating)) return
-    this.#schedule(this.#options.everyMs)
+    this.#schedule(this.#pauseMs)
   }
 
   /** Stops, and waits for what is being written. */
@@ -44,9 +49,14 @@ export class Journal {
     await this.#saving
   }
 
+  get #pauseMs(): number {
+    const { everyMs, beatMs } = this.#options
+    return Math.max(everyMs, Math.min(beatMs, writingShare * this.#tookMs))
+  }
+
   #schedule(ms: number): void {
     this.#stop()
-    this.#beating = ms > this.#options.everyMs
+    this.#beating = ms > this.#pauseMs
     this.#timer = setTimeout(() => this.#save(), ms).unref()
   }
 
@@ -62,15 +72,17 @@ export class Journal {
     this.#changed = false
     this.#saving = this.#write(latest).then(() => {
       this.#saving = null
-      if (!this.#ended) this.#schedule(this.#changed ? this.#options.everyMs : this.#options.beatMs)
+      if (!this.#ended) this.#schedule(this.#changed ? this.#pauseMs : this.#options.beatMs)
     })
   }
 
   async #write(latest: () => Answer): Promise<void> {
+    const began = performance.now()
     try {
       await this.#options.save(latest())
     } catch (error) {
       this.#options.onProblem(error)
     }
+    this.#tookMs = performance.now() - began
   }
 }

@@ -42,6 +42,8 @@ const mostAlike = 16
 /** Toolsets of one trajectory that are remembered; others are written again, which changes nothing. */
 const mostToolsets = 64
 const mostTrees = 50_000
+/** What a node takes in memory with all that leads to it, without its tokens: measured. */
+const bytesOfNode = 1_500
 
 /**
  * What this process knows of the trajectories in the store: of bounded size, the least recently used goes first. Nothing
@@ -63,7 +65,7 @@ export class KnownNodes {
         if (tree) tree.complete = false
       },
     })
-    this.#digests = new LRUCache({ max: Math.max(1_000, Math.ceil(bytes / 400)) })
+    this.#digests = new LRUCache({ max: Math.max(1_000, Math.ceil(bytes / bytesOfNode)) })
   }
 
   tree(trajectory: TrajectoryId): KnownTree {
@@ -155,5 +157,5 @@ export function tokensShared(node: KnownNode | null, prompt: readonly number[]):
 
 function sizeOf({ tokens, answer }: KnownNode): number {
   const calls = answer && answer.calls.length > 0 ? JSON.stringify(answer.calls).length * 3 : 0
-  return 400 + (tokens?.byteLength ?? 0) + calls
+  return bytesOfNode + (tokens?.byteLength ?? 0) + calls
 }

@@ -38,7 +38,7 @@ const mostCallsRead = 2_000
 const mostTurns = 512
 /** Trajectories that are looked at, where many have the same conversation. */
 const mostAlike = 8
-const mostRemembered = 200_000
+const mostRemembered = 50_000
 
 /** Finds where a conversation that comes again belongs: in this process's memory, or else in the store. */
 export class Places {

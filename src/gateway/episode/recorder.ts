@@ -1,31 +1,28 @@
 import type { z } from 'zod'
 import {
   type CallId,
-  type ChatHistory,
   type ChatRequest,
   type Clock,
   type Store,
   systemClock,
-  TaskId,
-  type TrafficHead,
   type TrajectoryId,
   type WeightsValue,
 } from '../../core/index.ts'
 import type { ServeConfig } from '../config.ts'
 import { GatewayError } from '../errors.ts'
 import type { Begun, EpisodeRecorder, RecordMode, RequestContext } from '../ports.ts'
-import { type AttachPoint, turnEnds } from './attach.ts'
 import { callParams, promptShape } from './call-params.ts'
 import { type Conversation, conversationOf } from './conversation.ts'
+import { historyIn } from './history.ts'
 import { type FreshIds, freshCall, freshTrajectory, randomIds, trajectoryOfSession } from './ids.ts'
-import { instructionOf } from './instruction.ts'
-import { KnownNodes, tokensTo } from './known-nodes.ts'
+import { KnownNodes } from './known-nodes.ts'
 import { type Desk, OpenCall } from './open-call.ts'
 import { type Asker, Places } from './places.ts'
 import { givenUpAfter, Recovery } from './recovery.ts'
-import { type Redaction, redactName } from './redaction/index.ts'
+import type { Redaction } from './redaction/index.ts'
 import { completionOf, type Given, givenIn } from './replay.ts'
 import { type Claim, type Identity, identityOf, otherBody, Repeats } from './repeats.ts'
+import { headOf } from './traffic-head.ts'
 import { VersionBook } from './version-book.ts'
 
 export interface EpisodeRecorderOptions {
@@ -265,46 +262,3 @@ const closing = () =>
     hint: 'Send the request again: another process will answer.',
     retryAfterSeconds: 1,
   })
-
-function headOf(
-  trajectory: TrajectoryId,
-  { messages }: Conversation,
-  { caller, session, agent, subject }: RequestContext,
-  {
-    redaction,
-    train,
-    startedAt,
-  }: { readonly redaction: Redaction; readonly train: boolean; readonly startedAt: number },
-): TrafficHead {
-  const name = (said: string | null) => (said === null ? null : redactName(said, caller.tenant, redaction))
-  return {
-    id: trajectory,
-    origin: {
-      kind: 'traffic',
-      tenant: caller.tenant,
-      key: caller.key,
-      session: name(session),
-      agent: name(agent),
-      subject: name(subject),
-      train,
-    },
-    task: { id: TaskId.parse(`traffic:${trajectory}`), instruction: instructionOf(messages) },
-    startedAt,
-  }
-}
-
-/**
- * The exact tokens of the conversation, where every one of them is known: its last assistant turn is ours, the prompt is
- * rendered as it was then, and nothing in it was redacted.
- */
-function historyIn(conversation: Conversation, candidates: readonly AttachPoint[], shape: string): ChatHistory | null {
-  const [last] = turnEnds(conversation)
-  if (last === undefined || conversation.redacted) return null
-  for (const { node, messages } of candidates) {
-    if (messages !== last + 1) return null
-    const answer = node?.answer
-    if (!answer?.sampled || answer.closedTurn === null || answer.prompt !== shape) continue
-    return { messages, tokens: tokensTo(node), closedTurn: answer.closedTurn }
-  }
-  return null
-}

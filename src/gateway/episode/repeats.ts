@@ -8,10 +8,8 @@ import type { Given } from './replay.ts'
 export interface Identity extends RequestIdentity {
   readonly tenant: string
   readonly apiKey: string
-  /** Whether the client says so itself, by an idempotency key. */
-  readonly named: boolean
-  /** Whether its SDK says that it repeats a request. */
-  readonly retried: boolean
+  /** Whether it may have been sent before: it has an idempotency key, or its SDK says that it repeats it. */
+  readonly mayRepeat: boolean
 }
 
 /** What a client, by its key or by its SDK, repeats its request as. Neither the key nor the body can be read from it. */
@@ -19,8 +17,8 @@ export function identityOf(request: ChatRequest, { caller, session, idempotencyK
   const { tenant, key: apiKey } = caller
   const body = sha256(JSON.stringify(request))
   return idempotencyKey === null
-    ? { tenant, apiKey, body, key: `sdk:${sha256(JSON.stringify([session, body]))}`, named: false, retried: retry > 0 }
-    : { tenant, apiKey, body, key: `key:${sha256(idempotencyKey)}`, named: true, retried: true }
+    ? { tenant, apiKey, body, key: `sdk:${sha256(JSON.stringify([session, body]))}`, mayRepeat: retry > 0 }
+    : { tenant, apiKey, body, key: `key:${sha256(idempotencyKey)}`, mayRepeat: true }
 }
 
 /** A call that is being answered. */
@@ -75,7 +73,7 @@ export class Repeats {
   begin(identity: Identity, now: number): Remembered {
     const slot = JSON.stringify([identity.tenant, identity.apiKey, identity.key])
     const claim: Claim = { slot, body: identity.body }
-    if (!identity.retried) return { kind: 'new', claim: this.#claim(claim), failed: null }
+    if (!identity.mayRepeat) return { kind: 'new', claim: this.#claim(claim), failed: null }
 
     const underWay = [...(this.#underWay.get(slot) ?? [])]
     const ended = (this.#ended.get(slot) ?? []).filter(({ at }) => now - at < this.#rememberedMs)
