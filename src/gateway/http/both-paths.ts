@@ -2,6 +2,7 @@ import type { HttpBindings } from '@hono/node-server'
 import { createRoute, type OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import type { Context, Env } from 'hono'
 import { z } from 'zod'
+import { refusal } from './refusals.ts'
 
 /** Under Node's server, the connection that a request came by. */
 export interface HttpEnv extends Env {
@@ -54,5 +55,18 @@ export function addAtBothPaths(
     createRoute({ ...route, method, path: `/s/{session}/v1${path}`, request: { ...request, params } }),
   )
   app.on(method.toUpperCase(), `/v1${pattern}`, (c) => handler(c, null))
-  app.on(method.toUpperCase(), `/s/:session/v1${pattern}`, (c) => handler(c, c.req.param('session') ?? null))
+  app.on(method.toUpperCase(), `/s/:session/v1${pattern}`, (c) => handler(c, sessionIn(c.req.url)))
+}
+
+/**
+ * The session that the path names. Hono leaves as it is what is encoded wrongly: that would be another name than the
+ * client meant.
+ */
+function sessionIn(url: string): string {
+  const [, encoded = ''] = /^\w+:\/\/[^/]*\/s\/([^/?#]*)/.exec(url) ?? []
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    throw refusal('bad-name', 'The session in the path is not encoded as UTF-8.', 'Encode it with encodeURIComponent.')
+  }
 }
