@@ -1,7 +1,7 @@
 import { ChatRequest, type WireTool } from '../../core/index.ts'
 import { parseRequest } from '../http/parse-request.ts'
 import { messagesFrom } from './input-messages.ts'
-import { FunctionTool, type ResponsesRequest } from './responses-request.ts'
+import { AllowedTools, ChosenFunction, FunctionTool, type ResponsesRequest } from './responses-request.ts'
 import { refuseStateful, unsupported } from './unsupported.ts'
 
 /** Fields that are told otherwise to a chat model, or that say nothing to one. All others go on as they are. */
@@ -66,17 +66,14 @@ function toolChoiceFrom({ tool_choice: choice }: ResponsesRequest): ChatRequest[
   if (choice === undefined || choice === null || typeof choice === 'string') return choice ?? null
   switch (choice.type) {
     case 'function':
-      return { type: 'function', function: { name: String(choice['name']) } }
+      return { type: 'function', function: { name: parseRequest(ChosenFunction, choice, ['tool_choice']).name } }
     case 'allowed_tools': {
-      const tools = Array.isArray(choice['tools']) ? choice['tools'] : []
+      const { mode, tools } = parseRequest(AllowedTools, choice, ['tool_choice'])
       return {
         type: 'allowed_tools',
         allowed_tools: {
-          mode: choice['mode'] === 'required' ? 'required' : 'auto',
-          tools: tools.map((tool: { readonly name?: unknown } | null) => ({
-            type: 'function',
-            function: { name: String(tool?.name) },
-          })),
+          mode: mode === 'required' ? 'required' : 'auto',
+          tools: (tools ?? []).map(({ name }) => ({ type: 'function', function: { name } })),
         },
       }
     }

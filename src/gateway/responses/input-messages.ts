@@ -67,7 +67,9 @@ export function messagesFrom({ instructions, input }: ResponsesRequest): WireMes
 function messageFrom({ role, content }: MessageItem, item: number): WireMessage {
   if (role !== 'assistant') return { role, content: contentFrom(content, `input.${item}.content`) }
   if (typeof content === 'string') return { role, content }
-  const refusals = content.filter(({ type }) => type === 'refusal').map(({ refusal }) => String(refusal))
+  const refusals = content.flatMap(({ type, refusal }, i) =>
+    type === 'refusal' ? [textIn(refusal, `input.${item}.content.${i}.refusal`)] : [],
+  )
   const rest = content.filter(({ type }) => type !== 'refusal')
   return {
     role,

@@ -53,6 +53,10 @@ export const FunctionTool = z.looseObject({
   strict: z.boolean().nullish(),
 })
 
+/** The choice of one function, and of some. */
+export const ChosenFunction = z.looseObject({ name: text })
+export const AllowedTools = z.looseObject({ mode: text.nullish(), tools: z.array(ChosenFunction).nullish() })
+
 /** The body. Its items are read one by one, so that one of an unknown type is named. */
 export const ResponsesRequest = z.looseObject({
   model: text.min(1).max(256),
