@@ -1,6 +1,7 @@
 export { assertMayServe, doorkeeper, type KeyDoorkeeper, newKey, type NewKeyOptions } from './auth/index.ts'
 export { RedactionRule, ServeConfig, UpstreamConfig } from './config.ts'
 export { bodySpace, createGateway, type Gateway, type GatewayOptions, type RouteApp } from './create-gateway.ts'
+export { eraseSubject } from './admin/index.ts'
 export { readResponseId, responseIdOf, trajectoryOfSession } from './episode/ids.ts'
 export { GatewayError, type GatewayErrorDetails } from './errors.ts'
 export type { Log } from './log.ts'

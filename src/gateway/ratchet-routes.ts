@@ -19,6 +19,8 @@ export interface RatchetRoutesOptions {
   readonly bodies: BodySpace
   /** Signals are redacted like conversations. */
   readonly redaction: Redaction
+  /** Told after an erasure. */
+  readonly onErased?: () => void
   readonly clock?: Clock
   /** What must be well beside the store for `/readyz`. */
   readonly checks?: readonly Check[]
@@ -29,7 +31,17 @@ export interface RatchetRoutesOptions {
  * operators look at. For `routes` of `createGateway`.
  */
 export function ratchetRoutes(options: RatchetRoutesOptions): OpenAPIHono<never> {
-  const { store, config, door, telemetry, bodies, redaction, clock = systemClock, checks = [] } = options
+  const {
+    store,
+    config,
+    door,
+    telemetry,
+    bodies,
+    redaction,
+    clock = systemClock,
+    checks = [],
+    onErased = () => {},
+  } = options
   const { keys, signals, trajectories } = store
   const { limits } = config
   const asking = { door, bodies, bodyBytes: limits.bodyBytes, clock }
@@ -38,7 +50,7 @@ export function ratchetRoutes(options: RatchetRoutesOptions): OpenAPIHono<never>
   app.route('/', trajectoryRoutes({ ...asking, trajectories, signals }))
   app.route('/', sessionRoutes({ ...asking, keys }))
   app.route('/', keyRoutes({ ...asking, keys }))
-  app.route('/', subjectRoutes({ ...asking, trajectories }))
+  app.route('/', subjectRoutes({ ...asking, trajectories, onErased }))
   app.route('/', observeRoutes({ door, keys, telemetry, checks }))
   return app
 }

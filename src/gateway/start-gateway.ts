@@ -52,7 +52,9 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
     const door = doorkeeper({ keys: store.keys, config, clock: options.clock ?? { now: () => Date.now() } })
     const telemetry = gatewayTelemetry({ logger })
     const bodies = bodySpace(config)
-    const routes = [ratchetRoutes({ store, config, door, telemetry, bodies, redaction, ...clock })]
+    const routes = [
+      ratchetRoutes({ store, config, door, telemetry, bodies, redaction, onErased: () => recorder.forget(), ...clock }),
+    ]
     const gateway = createGateway({
       config,
       upstream,

@@ -1,7 +1,8 @@
 import { resolve } from 'node:path'
 import pc from 'picocolors'
-import type { Removal, TrajectoryFilter } from '../../core/index.ts'
+import { defaultTenant, parseInput, type Removal, type Store, Tenant } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
+import { eraseSubject } from '../../gateway/index.ts'
 import { confirmed } from '../confirm.ts'
 import { moment } from '../when.ts'
 import { type StoreFlags, withStore } from '../with-store.ts'
@@ -42,26 +43,38 @@ export async function pruneCommand(flags: RemovalFlags): Promise<void> {
   }
   await remove(
     flags,
-    { ...filterOf(flags, Date.now()), before },
+    ({ trajectories }, options) => trajectories.remove({ ...filterOf(flags, Date.now()), before }, options),
     `that changed last before ${new Date(before).toISOString()}`,
   )
 }
 
-/** `ratchet erase --subject NAME`: a person's data goes, and what cannot be undone is told. */
+/**
+ * `ratchet erase --subject NAME`: a person's data goes, in one tenant, and what cannot be undone is told. Where a redaction
+ * rule matched the name, it goes by what stands for it.
+ */
 export function eraseCommand(flags: RemovalFlags & { readonly subject: string }): Promise<void> {
-  return remove(flags, filterOf(flags, Date.now()), `of the subject "${flags.subject}"`)
+  const tenant = parseInput(Tenant, flags.tenant ?? defaultTenant, 'The tenant')
+  return remove(
+    flags,
+    ({ trajectories }, options) => eraseSubject(trajectories, tenant, flags.subject, options),
+    `of the subject "${flags.subject}" in the tenant ${tenant}`,
+  )
 }
 
-function remove(flags: RemovalFlags, filter: TrajectoryFilter, which: string): Promise<void> {
-  return withStore(flags, 'write', async (store) => {
-    const planned = await store.trajectories.remove(filter, { dryRun: true })
+async function remove(
+  flags: RemovalFlags,
+  removal: (store: Store, options: { readonly dryRun: boolean }) => Promise<Removal>,
+  which: string,
+): Promise<void> {
+  await withStore(flags, 'write', async (store) => {
+    const planned = await removal(store, { dryRun: true })
     if (!flags.json) process.stdout.write(`${countsOf(planned)} ${which}.\n`)
     if (planned.trajectories === 0 && planned.signals === 0 && planned.derived === 0) {
       if (flags.json) process.stdout.write(`${JSON.stringify(planned)}\n`)
       return
     }
     if (!(await confirmed('Remove them? This cannot be undone.', flags.yes))) return
-    const removed = await store.trajectories.remove(filter, { dryRun: false })
+    const removed = await removal(store, { dryRun: false })
     if (flags.json) process.stdout.write(`${JSON.stringify(removed)}\n`)
     else process.stdout.write(`${pc.green('✓')} Removed ${countsOf(removed)}.\n${whatStays(removed)}`)
   })

@@ -27,7 +27,7 @@ async function openOne(
   config: UpstreamConfig,
   env: Readonly<Record<string, string | undefined>>,
 ): Promise<ChatUpstream> {
-  const { name, models, retries, concurrency, queue } = config
+  const { models, retries, concurrency, queue } = config
   const raw = config.url === 'embedded' ? await openEmbedded(config) : openUrl(config, env)
   return bounded(retrying(renaming(raw, models), { retries }), { concurrency, queue })
 }

@@ -7,11 +7,13 @@ import { trafficCall } from '../../../test/support/traffic-call.ts'
 import { doorkeeper, type KeyDoorkeeper, type NewKeyOptions, newKey, parseToken } from '../auth/index.ts'
 import { ServeConfig } from '../config.ts'
 import { BodySpace } from '../http/body-room.ts'
+import { pseudonymOf } from '../episode/redaction/pseudonym.ts'
 import { keyRoutes, sessionRoutes, subjectRoutes } from './index.ts'
 
 const start = 1_700_000_000_000
 const day = 86_400_000
 
+let forgotten = 0
 let store: Store
 let now: number
 let door: KeyDoorkeeper
@@ -27,7 +29,7 @@ beforeEach(async () => {
   server = await serveRoutes(
     sessionRoutes({ ...asking, keys: store.keys }) as never,
     keyRoutes({ ...asking, keys: store.keys }) as never,
-    subjectRoutes({ ...asking, trajectories: store.trajectories }) as never,
+    subjectRoutes({ ...asking, trajectories: store.trajectories, onErased: () => (forgotten += 1) }) as never,
   )
   admin = await issue({ scopes: ['admin'] })
 })
@@ -258,7 +260,9 @@ describe('a person', () => {
     const dry = await erase(`${subject}?dryRun=true`)
     expect(dry).toMatchObject({ status: 200, body: { dryRun: true, removed: { trajectories: 1, signals: 1 } } })
     expect(await store.trajectories.count({})).toBe(3)
+    const before = forgotten
     const done = await erase(subject)
+    expect(forgotten).toBe(before + 1)
     expect(done.body).toMatchObject({
       dryRun: false,
       removed: dry.body.removed,
@@ -267,6 +271,15 @@ describe('a person', () => {
     expect(await store.trajectories.get(TrajectoryId.parse('t_1'))).toBeNull()
     expect(await store.trajectories.count({})).toBe(2)
     expect((await erase(subject)).body.removed).toMatchObject({ trajectories: 0, signals: 0 })
+  })
+
+  it('is found under what stands for their name, where a redaction rule matched it', async () => {
+    await record('1', 'acme', pseudonymOf('acme', 'ann@example.com'))
+    await record('2', 'rival', pseudonymOf('rival', 'ann@example.com'))
+    const { body } = await erase(encodeURIComponent('ann@example.com'))
+    expect(body.removed).toMatchObject({ trajectories: 1 })
+    expect(await store.trajectories.get(TrajectoryId.parse('t_1'))).toBeNull()
+    expect(await store.trajectories.count({})).toBe(1)
   })
 
   it.each(['ann?dryRun=yes', 'ann?dryrun=true', '%00', 'x'.repeat(300)])(

@@ -4,10 +4,13 @@ import { ClientName, type Removal, type TrajectoryRepository } from '../../core/
 import { answers, refuses } from '../answers.ts'
 import { type AskedEnv, asking, type AskingOptions } from '../auth/index.ts'
 import { refuseInvalid } from '../errors.ts'
+import { eraseSubject } from './erase-subject.ts'
 
 /** What the subject route needs. */
 export interface SubjectRoutesOptions extends AskingOptions {
   readonly trajectories: Pick<TrajectoryRepository, 'remove'>
+  /** Told after an erasure: what was kept in memory of the store is out of date. */
+  readonly onErased: () => void
 }
 
 const params = z.object({ subject: ClientName })
@@ -34,7 +37,7 @@ const Erased = z.object({
  * There is no way back; `?dryRun=true` says first what would go.
  */
 export function subjectRoutes(options: SubjectRoutesOptions): OpenAPIHono<AskedEnv> {
-  const { trajectories } = options
+  const { trajectories, onErased } = options
   const app = new OpenAPIHono<AskedEnv>({ defaultHook: refuseInvalid })
   const route = createRoute({
     method: 'delete',
@@ -51,7 +54,8 @@ export function subjectRoutes(options: SubjectRoutesOptions): OpenAPIHono<AskedE
   app.openapi(route, async (c) => {
     const { subject } = c.req.valid('param')
     const dryRun = c.req.valid('query').dryRun === 'true'
-    const removal = await trajectories.remove({ tenant: c.var.caller.tenant, subject }, { dryRun })
+    const removal = await eraseSubject(trajectories, c.var.caller.tenant, subject, { dryRun })
+    if (!dryRun) onErased()
     return c.json(erased(removal, dryRun), 200)
   })
   return app

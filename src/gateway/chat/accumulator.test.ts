@@ -219,3 +219,26 @@ it('knows when its first token came, and when it is whole', () => {
   accumulator.add(chunk([{ index: 0, delta: {}, finish_reason: 'stop' }]))
   expect(accumulator).toMatchObject({ complete: true, finished: 1 })
 })
+
+it('keeps what the embedded engine alone tells: the last chunk says how the turn ended and what was no call', () => {
+  const malformed = { text: '<tool_call>oops', problem: 'It does not end.' }
+  const whole = ChatCompletion.parse({
+    id: 'x',
+    created: 1,
+    model: 'm',
+    choices: [
+      {
+        index: 0,
+        message: { content: '<tool_call>oops' },
+        finish_reason: 'stop',
+        engine: { malformed_calls: [malformed], closed_turn: false },
+      },
+    ],
+  })
+  for (const answer of [ofWhole(whole), accumulated(chunksOf(whole))]) {
+    expect(answer.choices[0]).toMatchObject({ closedTurn: false, message: { malformedCalls: [malformed] } })
+  }
+  const silent = ofWhole({ ...whole, choices: whole.choices.map(({ engine: _, ...choice }) => choice) })
+  expect(silent.choices[0]).not.toHaveProperty('closedTurn')
+  expect(silent.choices[0]?.message).not.toHaveProperty('malformedCalls')
+})

@@ -4,6 +4,7 @@ import {
   type ChatCompletion,
   type Clock,
   type FinishReason,
+  type MalformedCall,
   type Usage,
   type WireToolCall,
   type WireUsage,
@@ -30,6 +31,8 @@ class Draft {
   tellsTokens = false
   untold = false
   finish: string | null = null
+  #closedTurn: boolean | null = null
+  readonly #malformed: MalformedCall[] = []
   #content = ''
   #refusal = ''
   #reasoning = ''
@@ -50,6 +53,8 @@ class Draft {
     }
     for (const { logprob } of logprobs?.content ?? []) this.logprobs.push(logprob)
     for (const logprob of engine?.behaviour_logprobs ?? []) this.behaviour.push(logprob)
+    for (const call of engine?.malformed_calls ?? []) this.#malformed.push(call)
+    this.#closedTurn = engine?.closed_turn ?? this.#closedTurn
     if (finish_reason) this.finish = finish_reason
     return spoke || (token_ids?.length ?? 0) > 0
   }
@@ -63,14 +68,17 @@ class Draft {
     const tokens = this.knowsTokens && tokensAreWhole ? this.tokens : null
     const along = (values: readonly number[]) =>
       values.length === (tokens ?? this.logprobs).length && values.length > 0 ? [...values] : null
+    const message = assistantMessageOf({
+      content: this.#content,
+      refusal: this.#refusal,
+      reasoning_content: this.#reasoning,
+      tool_calls: this.#toolCalls(),
+    })
+    const malformedCalls = [...(message.malformedCalls ?? []), ...this.#malformed]
     return {
       index: this.index,
-      message: assistantMessageOf({
-        content: this.#content,
-        refusal: this.#refusal,
-        reasoning_content: this.#reasoning,
-        tool_calls: this.#toolCalls(),
-      }),
+      message: malformedCalls.length === 0 ? message : { ...message, malformedCalls },
+      ...(this.#closedTurn === null ? {} : { closedTurn: this.#closedTurn }),
       finish: finishOf(this.finish),
       tokens: tokens === null ? null : [...tokens],
       logprobs: along(this.logprobs),

@@ -146,7 +146,7 @@ export class OpenCall implements CallRecord {
     await traffic.append({
       head: this.#head(),
       part,
-      turns: turns.map(({ digest, node }) => ({ digest: turnDigest(digest, trajectory, asker.session), node })),
+      turns: turns.map(({ digest, node }) => ({ digest: turnDigest(digest, trajectory, asker), node })),
       // A request that got no answer may be asked again: nothing is known of it.
       identity: complete ? identity : null,
     })

@@ -19,6 +19,8 @@ export interface Asker {
   readonly key: string
   readonly tenant: Tenant
   readonly session: string | null
+  /** The person that it is about: two people who begin alike are two conversations. */
+  readonly subject: string | null
 }
 
 export interface PlacesOptions {
@@ -132,7 +134,7 @@ export class Places {
   /** @param trajectory that they are looked for in; `null` for any that has no name. */
   async #stored(
     { points }: Conversation,
-    { key, tenant, session }: Asker,
+    asker: Asker,
     ends: readonly number[],
     trajectory: TrajectoryId | null,
   ): Promise<readonly KnownTurn[]> {
@@ -141,10 +143,10 @@ export class Places {
     for (const end of ends) {
       const { exact, loose } = points[end] ?? beginning
       for (const digest of loose === null ? [exact] : [exact, loose]) {
-        plain.set(trajectory === null ? digest : turnDigest(digest, trajectory, session), digest)
+        plain.set(turnDigest(digest, trajectory, asker), digest)
       }
     }
-    const turns = await ask(() => store.traffic.turns(key, tenant, [...plain.keys()]), [])
+    const turns = await ask(() => store.traffic.turns(asker.key, asker.tenant, [...plain.keys()]), [])
     return turns.map((turn) => ({ ...turn, digest: plain.get(turn.digest) ?? turn.digest }))
   }
 
@@ -185,12 +187,17 @@ export class Places {
 
 /**
  * By what a turn is looked up in the store. Within a session that has a name it is the session's own: a conversation
- * without a name never goes on in one that has one, however alike.
+ * without a name never goes on in one that has one, however alike. Without a name it is the person's own.
  */
-export function turnDigest(digest: string, trajectory: TrajectoryId, session: string | null): string {
-  return session === null ? digest : sha256(`${trajectory}\n${digest}`).slice(0, 40)
+export function turnDigest(
+  digest: string,
+  trajectory: TrajectoryId | null,
+  { session, subject }: Pick<Asker, 'session' | 'subject'>,
+): string {
+  if (session !== null) return trajectory === null ? digest : sha256(`${trajectory}\n${digest}`).slice(0, 40)
+  return subject === null ? digest : sha256(JSON.stringify([subject, digest])).slice(0, 40)
 }
 
-function keyOf({ tenant, key }: Asker, digest: string): string {
-  return JSON.stringify([tenant, key, digest])
+function keyOf({ tenant, key, subject }: Asker, digest: string): string {
+  return JSON.stringify([tenant, key, subject, digest])
 }

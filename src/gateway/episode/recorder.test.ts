@@ -162,6 +162,19 @@ describe('a conversation', () => {
     expect((await called(recorder, more, 'x')).record.trajectory).toBe(first.record.trajectory)
   })
 
+  it('of two people who begin alike is two, also after a restart', async () => {
+    const [ann, bob] = [{ subject: 'ann' }, { subject: 'bob' }]
+    const one = await called(recorder, requestOf(hello), 'hi', ann)
+    const other = await called(recorder, requestOf(hello), 'hi', bob)
+    const more = (text: string) => requestOf([...hello, one.wire, says('user', text)])
+    for (const restarted of [recorder, recorderOver(store)]) {
+      expect((await called(restarted, more('mine'), 'x', ann)).record.trajectory).toBe(one.record.trajectory)
+      expect((await called(restarted, more('mine'), 'x', bob)).record.trajectory).toBe(other.record.trajectory)
+      const stranger = await called(restarted, more('mine'), 'x', { subject: 'eve' })
+      expect([one, other].map(({ record }) => record.trajectory)).not.toContain(stranger.record.trajectory)
+    }
+  })
+
   it('of many alike goes on where nothing follows yet, also while that is being answered', async () => {
     const one = await called(recorder, requestOf(hello), 'hi')
     const other = await called(recorder, requestOf(hello), 'hi')

@@ -162,7 +162,8 @@ class StoringRecorder implements ForgetfulRecorder {
   ): Promise<OpenCall> {
     const { known, places, redaction } = this.#desk
     const { identity, claim, startedAt, repeated } = asked
-    const asker: Asker = { tenant: context.caller.tenant, key: context.caller.key, session: context.session }
+    const { caller, session, subject } = context
+    const asker: Asker = { tenant: caller.tenant, key: caller.key, session, subject }
     const conversation = conversationOf(request, redaction)
     const params = callParams(request, redaction)
     const found = repeated?.trajectory ?? (await this.#trajectoryOf(conversation, asker))

@@ -145,6 +145,33 @@ describe('what a user does with an answer', () => {
   })
 })
 
+describe('a turn that the client sent back under other tokens', () => {
+  const copy: readonly Sketch[] = [
+    user('q2', null, asked.message.content, 2),
+    { id: 'a2', parent: 'q2', message: answered.message, at: 2 },
+  ]
+
+  it('is gone on from where its copy is', () => {
+    expect(read([asked, answered, ...copy, user('u', 'a2', 'Thanks!', 3)])).toEqual([['a', 'thanks', 1]])
+  })
+
+  it('is neither edited nor retried by its copy, and a retry of the same words is one', () => {
+    expect(read([asked, answered, ...copy])).toEqual([])
+    expect(read([asked, answered, said('b', 'q', answered.message.content, 5)])).toEqual([['a', 'retried', -0.5]])
+  })
+})
+
+it('reads thousands of turns at once', () => {
+  const story: Sketch[] = []
+  for (let i = 0; i < 3_000; i++) {
+    story.push(
+      user(`u${i}`, i === 0 ? null : `a${i - 1}`, `Question ${i}`, i),
+      said(`a${i}`, `u${i}`, `Answer ${i}`, i),
+    )
+  }
+  expect(read(story, 10 * minute, { kinds: ['accepted', 'rephrased'] })).toHaveLength(2_999)
+})
+
 it('looks for the kinds that are switched on, and sees nothing that happened later', () => {
   const story = [asked, answered, user('u', 'a', 'Thanks!', 5 * minute)]
   expect(read(story, 10 * minute, { kinds: ['accepted'] })).toEqual([])

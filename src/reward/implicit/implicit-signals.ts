@@ -1,12 +1,6 @@
-import {
-  defaultTenant,
-  type NodeId,
-  type Signal,
-  type Step,
-  type Trajectory,
-  type TrajectoryNode,
-} from '../../core/index.ts'
+import { defaultTenant, type Signal, type Step, type Trajectory, type TrajectoryNode } from '../../core/index.ts'
 import { allImplicitKinds, type ImplicitKind, implicitKinds } from './kinds.ts'
+import { Said } from './said.ts'
 import { asksForChange, difference, rephrases, reportsError, thanks } from './words.ts'
 
 /** Which kinds are looked for, and when silence begins to speak. */
@@ -67,41 +61,26 @@ export function implicitSignals(
 }
 
 function turnsOf({ nodes, steps }: Trajectory, asOf: number): readonly Turn[] {
-  const seen = nodes.filter(({ at }) => at === undefined || at <= asOf)
-  const byId = new Map(seen.map((node) => [node.id, node]))
-  const under = new Map<NodeId | null, TrajectoryNode[]>()
-  for (const node of seen) {
-    const children = under.get(node.parent)
-    if (children) children.push(node)
-    else under.set(node.parent, [node])
-  }
+  const tree = new Said(nodes.filter(({ at }) => at === undefined || at <= asOf))
   const stepOf = new Map(steps.map((step) => [step.action, step]))
   return steps.flatMap((step): Turn[] => {
-    const node = byId.get(step.action)
+    const node = tree.node(step.action)
     if (!node || step.call === undefined) return []
+    // A client that sends the turn back under other tokens made a copy of it: what follows the copy follows the turn.
+    const copies = tree.alike(node).filter(({ id }) => id !== node.id && !stepOf.has(id))
     return [
       {
         node,
         step,
-        asked: lastWords(node, byId),
-        children: under.get(node.id) ?? [],
-        siblings: (under.get(node.parent) ?? [])
-          .filter(({ id, message }) => id !== node.id && message.role === 'assistant')
-          .map((sibling) => ({ node: sibling, step: stepOf.get(sibling.id) ?? null })),
+        asked: tree.askedBefore(node),
+        children: [node, ...copies].flatMap((one) => tree.children(one)),
+        siblings: tree
+          .inPlaceOf(node)
+          .filter((other) => other.id !== node.id && other.message.role === 'assistant' && !copies.includes(other))
+          .map((other) => ({ node: other, step: stepOf.get(other.id) ?? null })),
       },
     ]
   })
-}
-
-function lastWords(node: TrajectoryNode, byId: ReadonlyMap<NodeId, TrajectoryNode>): string | null {
-  for (
-    let at = node.parent === null ? undefined : byId.get(node.parent);
-    at;
-    at = at.parent ? byId.get(at.parent) : undefined
-  ) {
-    if (at.message.role === 'user') return at.message.content
-  }
-  return null
 }
 
 interface Reading {
