@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { InvariantError } from '../errors/index.ts'
 import type { Json } from './json.ts'
 
@@ -8,10 +8,20 @@ import type { Json } from './json.ts'
  * must never share an address.
  */
 export function canonicalJson(value: Json): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  // Text grows piece by piece: every call of the gateway is hashed, and lists of pieces would be most of its garbage.
+  if (Array.isArray(value)) {
+    let items = ''
+    for (const item of value) items += items === '' ? canonicalJson(item) : `,${canonicalJson(item)}`
+    return `[${items}]`
+  }
   if (typeof value === 'object' && value !== null) {
-    const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1))
-    return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(',')}}`
+    let members = ''
+    for (const key of Object.keys(value).sort()) {
+      if (members !== '') members += ','
+      // A key of its own has a value; what is undefined is refused below.
+      members += `${JSON.stringify(key)}:${canonicalJson(value[key] as Json)}`
+    }
+    return `{${members}}`
   }
   if (value === undefined || (typeof value === 'number' && !Number.isFinite(value))) {
     throw new InvariantError(`${value} has no JSON text`)
@@ -21,7 +31,7 @@ export function canonicalJson(value: Json): string {
 
 /** Lower-case hexadecimal SHA-256 of bytes or of a string's UTF-8. */
 export function sha256(content: string | Uint8Array): string {
-  return createHash('sha256').update(content).digest('hex')
+  return hash('sha256', content)
 }
 
 /** SHA-256 of a JSON value's canonical text: the address of everything that is addressed by content. */

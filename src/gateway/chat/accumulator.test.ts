@@ -238,7 +238,7 @@ it('keeps what the embedded engine alone tells: the last chunk says how the turn
   for (const answer of [ofWhole(whole), accumulated(chunksOf(whole))]) {
     expect(answer.choices[0]).toMatchObject({ closedTurn: false, message: { malformedCalls: [malformed] } })
   }
-  const silent = ofWhole({ ...whole, choices: whole.choices.map(({ engine: _, ...choice }) => choice) })
+  const silent = ofWhole({ ...whole, choices: whole.choices.map((choice) => ({ ...choice, engine: null })) })
   expect(silent.choices[0]).not.toHaveProperty('closedTurn')
   expect(silent.choices[0]?.message).not.toHaveProperty('malformedCalls')
 })

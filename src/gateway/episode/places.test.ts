@@ -10,7 +10,7 @@ import { redactionOf } from './redaction/index.ts'
 
 const history = requestOf([says('user', 'a'), turn('b'), says('user', 'c')])
 const conversation = conversationOf(history, redactionOf([]))
-const asker = { tenant: 'acme', key: 'k1', session: 'a' }
+const asker = { tenant: 'acme', key: 'k1', session: 'a', subject: null }
 const trajectory = trajectoryOfSession('acme', 'a')
 
 function places(store: Pick<Store, 'traffic' | 'trajectories'>, problems: unknown[] = []) {

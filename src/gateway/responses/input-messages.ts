@@ -109,7 +109,7 @@ function partFrom(part: InputPart, at: string): WirePart {
       return { type: 'image_url', image_url: { url, ...(part['detail'] ? { detail: part['detail'] } : {}) } }
     }
     case 'input_audio':
-      return { type: 'input_audio', input_audio: part['input_audio'] }
+      return { type: 'input_audio', ...parseRequest(AudioPart, part, [at]) }
     case 'input_file': {
       const { file_data, filename } = part
       return {
