@@ -2,6 +2,7 @@ import type { WireMessage, WirePart, WireToolCall } from '../../core/index.ts'
 import { parseRequest } from '../http/parse-request.ts'
 import { refusal } from '../http/refusals.ts'
 import {
+  Audio,
   type FunctionCallItem,
   type FunctionCallOutputItem,
   inputItems,
@@ -109,7 +110,7 @@ function partFrom(part: InputPart, at: string): WirePart {
       return { type: 'image_url', image_url: { url, ...(part['detail'] ? { detail: part['detail'] } : {}) } }
     }
     case 'input_audio':
-      return { type: 'input_audio', ...parseRequest(AudioPart, part, [at]) }
+      return { type: 'input_audio', input_audio: parseRequest(Audio, part['input_audio'], [`${at}.input_audio`]) }
     case 'input_file': {
       const { file_data, filename } = part
       return {

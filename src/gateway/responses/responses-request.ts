@@ -14,6 +14,9 @@ export type InputPart = z.infer<typeof InputPart>
 
 const content = z.union([text, z.array(InputPart)])
 
+/** What an `input_audio` part holds: base64 text. */
+export const Audio = z.looseObject({ data: text, format: text })
+
 /** The items of a conversation that are understood, by their type. */
 export const inputItems = {
   /** Its type may be left out. */
