@@ -15,11 +15,11 @@ export function canonicalJson(value: Json): string {
     return `[${items}]`
   }
   if (typeof value === 'object' && value !== null) {
+    const object = value as Readonly<Record<string, Json>>
     let members = ''
-    for (const key of Object.keys(value).sort()) {
+    for (const key of Object.keys(object).sort()) {
       if (members !== '') members += ','
-      // A key of its own has a value; what is undefined is refused below.
-      members += `${JSON.stringify(key)}:${canonicalJson(value[key] as Json)}`
+      members += `${JSON.stringify(key)}:${canonicalJson(object[key] as Json)}`
     }
     return `{${members}}`
   }
