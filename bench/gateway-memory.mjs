@@ -12,7 +12,7 @@ import { parseArgs } from 'node:util'
 import { newKey } from '../dist/gateway/index.js'
 import { openStore } from '../dist/store/index.js'
 import { answerOf } from './gateway/conversation.mjs'
-import { table } from './gateway/figures.mjs'
+import { openTable } from './gateway/figures.mjs'
 import { assertDisk, machine } from './gateway/machine.mjs'
 import { openPlaces } from './gateway/places.mjs'
 import { startGateway, startLoad, startUpstream } from './gateway/processes.mjs'
@@ -33,6 +33,8 @@ const { values: flags } = parseArgs({
 const wanted = Number(flags.requests)
 const answer = answerOf(Number(flags.chunks))
 const mib = 2 ** 20
+/** Of the table; all samples count for the growth. */
+const rowsShown = 25
 
 mkdirSync(flags.folder, { recursive: true })
 assertDisk(flags.folder)
@@ -66,7 +68,10 @@ async function main() {
     `Records in ${flags.postgres ? 'PostgreSQL' : 'SQLite'}; ${flags.keys} keys; ${flags.callers} callers of plain answers and ${flags.streams} of streams, ${flags.chunks} tokens each.\n`,
   )
 
+  const columns = ['RSS', 'heap in use', 'outside the heap', 'store on the disk']
+  const rows = openTable(['requests', 'minutes', ...columns.map((column) => `${column}, MiB`)])
   const samples = []
+  let next = 0
   const begun = performance.now()
   let requests = 0
   while (requests < wanted) {
@@ -89,9 +94,14 @@ async function main() {
     await sleep(300)
     const { rss, heapUsed, external } = await gateway.probe({ kind: 'memory' })
     const disk = await places.gateway.bytes()
-    samples.push({ requests, seconds: (performance.now() - begun) / 1000, rss, heapUsed, external, disk })
+    const seconds = (performance.now() - begun) / 1000
+    samples.push({ requests, seconds, rss, heapUsed, external, disk })
+    if (requests < wanted && requests < next) continue
+    next = requests + wanted / rowsShown
+    const amounts = [rss, heapUsed, external, disk].map((bytes) => (bytes / mib).toFixed(1))
+    rows.row([requests.toLocaleString('en'), (seconds / 60).toFixed(1), ...amounts])
   }
-  print(samples)
+  printGrowth(samples)
 }
 
 /** Tokens of as many new keys, made while no gateway writes the store. */
@@ -118,17 +128,7 @@ async function keysIn(location, count) {
   }
 }
 
-function print(samples) {
-  const every = Math.max(1, Math.floor(samples.length / 20))
-  const shown = samples.filter((_, i) => i % every === every - 1 || i === samples.length - 1)
-  table(
-    ['requests', 'minutes', 'RSS, MiB', 'heap in use, MiB', 'outside the heap, MiB', 'store on the disk, MiB'],
-    shown.map(({ requests, seconds, rss, heapUsed, external, disk }) => [
-      requests.toLocaleString('en'),
-      (seconds / 60).toFixed(1),
-      ...[rss, heapUsed, external, disk].map((bytes) => (bytes / mib).toFixed(1)),
-    ]),
-  )
+function printGrowth(samples) {
   const last = samples.at(-1)
   const half = samples.filter(({ requests }) => requests > last.requests / 2)
   console.log(

@@ -20,7 +20,7 @@ import { spread } from './gateway/figures.mjs'
 import { latency, printLatency } from './gateway/latency.mjs'
 import { assertDisk, machine } from './gateway/machine.mjs'
 import { openPlaces } from './gateway/places.mjs'
-import { startGateway, startLoad, startUpstream } from './gateway/processes.mjs'
+import { goAhead, startGateway, startLoad, startUpstream } from './gateway/processes.mjs'
 import { addressOf, saturation } from './gateway/saturation.mjs'
 import { startLitellm } from './peers/litellm.mjs'
 
@@ -83,7 +83,7 @@ async function main() {
   const litellm = parts.has('peer') ? await start(startLitellm({ folder, upstream })) : null
   console.log(`${machine()}; n = ${rounds} rounds of ${flags.seconds} s; median (least–greatest)`)
   console.log(
-    `Upstream: answers of ${flags.chunks} tokens after ${flags.delay} ms, in streams one every ${flags['chunk-delay']} ms${flags.tokens ? ', with token ids and log-probabilities' : ''}.`,
+    `Upstream: answers of ${flags.chunks} tokens after ${flags.delay} ms, in streams one every ${flags['chunk-delay']} ms${flags.tokens ? ', with token ids and log-probabilities' : ''}. It and the load generator ${goAhead() ? 'go before the gateway (priority -10)' : 'have no priority: run as root to give it'}; no process is pinned.`,
   )
   console.log(
     `Gateway: records durably in ${flags.postgres ? 'PostgreSQL' : 'SQLite'}; ${flags.sessions === '0' ? 'conversations are recognised' : `of conversations, ${flags.sessions} name their session`}.`,
@@ -136,7 +136,7 @@ async function comparePeer({ plan, stream, upstream, targets, most }) {
   const rates = { 'what both bear': Math.min(most.LiteLLM.perSecond, most.gateway.perSecond) / 2 }
   const figures = await latency({ ...plan, upstream, targets, rates })
   console.log(`\n${stream ? 'Streams' : 'Plain answers'}, beside LiteLLM at a rate that both bear`)
-  printLatency(figures, { rates, moments: momentsOf(stream), flush: [0] })
+  printLatency(figures, { rates, moments: momentsOf(stream), flush: [] })
   const sides = figures.get('what both bear')
   const ratios = (ours, theirs) => spread(ours.map((perCore, round) => perCore / theirs[round]))
   const perCore = (name) => sides[name].map((one) => one.perCore)

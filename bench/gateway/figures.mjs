@@ -21,7 +21,15 @@ export function spread(values, digits = 2) {
   return `${show(median(values))} (${show(Math.min(...values))}–${show(Math.max(...values))})`
 }
 
+/** Prints the head of a table; `row` prints one more line of it. */
+export function openTable(columns) {
+  const row = (cells) => console.log(`| ${cells.join(' | ')} |`)
+  row(columns)
+  row(columns.map(() => '---'))
+  return { row }
+}
+
 export function table(columns, rows) {
-  const line = (cells) => `| ${cells.join(' | ')} |`
-  console.log([line(columns), line(columns.map(() => '---')), ...rows.map(line)].join('\n'))
+  const opened = openTable(columns)
+  for (const cells of rows) opened.row(cells)
 }

@@ -1,7 +1,7 @@
 // LiteLLM's proxy before the same upstream, as fast as it can be set: one worker, no database, no callbacks, no spend or
-// access log, errors alone logged, its own C and Rust parts (uvloop, orjson, aiohttp). It records nothing.
+// access log, no token counting, errors alone logged, and the C parts of its servers installed. It records nothing.
 //   python3 -m venv /tmp/litellm && /tmp/litellm/bin/pip install 'litellm[proxy]==1.106.2' httptools
-//   export RATCHET_LITELLM=/tmp/litellm/bin/litellm
+//   export RATCHET_LITELLM=/tmp/litellm/bin/litellm [RATCHET_LITELLM_SERVER=granian, instead of uvicorn, its default]
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -14,12 +14,9 @@ import { processTree } from '../gateway/cpu.mjs'
 const patienceMs = 120_000
 const masterKey = 'sk-ratchet-bench-0123456789abcdef0123456789abcdef'
 
-/**
- * @param options.server what it is served by: `uvicorn`, its default, or `granian`.
- * @returns the running proxy, or `null` where `RATCHET_LITELLM` names none.
- */
-export async function startLitellm({ folder, upstream, server = 'uvicorn' }) {
-  const command = process.env.RATCHET_LITELLM
+/** @returns the running proxy, or `null` where `RATCHET_LITELLM` names none. */
+export async function startLitellm({ folder, upstream }) {
+  const { RATCHET_LITELLM: command, RATCHET_LITELLM_SERVER: server = 'uvicorn' } = process.env
   if (!command) return null
   mkdirSync(folder, { recursive: true })
   const config = join(folder, 'litellm.json')
@@ -48,7 +45,7 @@ export async function startLitellm({ folder, upstream, server = 'uvicorn' }) {
     host: '127.0.0.1',
     port,
     tokens: [masterKey],
-    version: versionOf(command),
+    version: `${versionOf(command)} on ${server}`,
     pids: () => processTree(child.pid),
     async close() {
       if (child.exitCode !== null || child.signalCode !== null) return
@@ -72,6 +69,8 @@ const configOf = ({ host, port }) => ({
     set_verbose: false,
     num_retries: 0,
     request_timeout: 600,
+    disable_streaming_logging: true,
+    disable_token_counter: true,
     callbacks: [],
     success_callback: [],
     failure_callback: [],
