@@ -292,6 +292,46 @@ describe.each([
   })
 })
 
+describe('by the Responses API', () => {
+  const cases = [
+    ...(Object.entries(whole) as [FaultKind, readonly [number, string]][]).map(([fault, end]) => [
+      fault,
+      false,
+      ...end,
+    ]),
+    ...(Object.entries(streamed) as [FaultKind, readonly [number, string]][]).map(([fault, end]) => [
+      fault,
+      true,
+      ...end,
+    ]),
+  ] as [FaultKind, boolean, number, string][]
+
+  it('the client gets an error just so, and the record says so', async () => {
+    await Promise.all(
+      cases.map(async ([fault, stream, status, code]) => {
+        const session = randomUUID()
+        const headers = { 'ratchet-session': session }
+        const body = { model: modelOf(fault), input: `a few words of ${session}` }
+        let text = ''
+        const failure = await (async () => {
+          if (!stream) return void (await plain.client.responses.create(body, { headers }))
+          for await (const event of await plain.client.responses.create({ ...body, stream }, { headers })) {
+            if (event.type === 'response.output_text.delta') text += event.delta
+          }
+        })().then(
+          () => null,
+          (error: unknown) => error,
+        )
+        expect(failure, `${fault} ${stream}`).toBeInstanceOf(APIError)
+        expect((failure as APIError).status ?? 200, `${fault} ${stream}`).toBe(status)
+        const trajectory = await recorded(plain, session)
+        expect(trajectory, `${fault} ${stream}`).toMatchObject({ stopReason: 'model-error', failure: { code } })
+        expect(answersOf(trajectory)[0]?.message.content ?? '').toBe(text)
+      }),
+    )
+  })
+})
+
 describe('while an upstream fails', () => {
   it('others are served: their calls overtake those that hang', async () => {
     const ended: string[] = []

@@ -15,7 +15,10 @@ const kills = Number(process.env['RATCHET_TEST_KILLS'] ?? 25)
 
 let upstream: Upstream
 beforeAll(async () => {
-  const say = ({ n, messages }: AskedBody) => (n === 2 ? twoAnswers(messages.at(-1)?.content) : undefined)
+  const say = ({ n, messages }: AskedBody) => {
+    const said = messages.at(-1)?.content
+    return n === 2 && typeof said === 'string' ? twoAnswers(said) : undefined
+  }
   // What it does not say it leaves to the scripted model.
   upstream = await startUpstream({
     record: false,

@@ -121,7 +121,8 @@ class Reading {
     if (data === undefined) return null
     if (data === '[DONE]') return { kind: 'acknowledged', ...this.#said() }
     const value = JSON.parse(data) as { readonly type?: string; readonly response?: unknown; readonly error?: unknown }
-    if (value.error || value.type === 'response.failed') return this.#refused(200, value)
+    // The Responses API says it in an event of its own, too.
+    if (value.error) return this.#refused(200, value)
     if (value.type === 'response.completed') {
       this.#take(value.response)
       return { kind: 'acknowledged', ...this.#said() }
@@ -140,7 +141,9 @@ class Reading {
 
   #refused(status: number, value: unknown): Outcome {
     const failed = Failed.safeParse(value)
-    const code = failed.success ? (failed.data.error.code ?? 'none') : `no error: ${JSON.stringify(value)}`
+    const code = failed.success
+      ? (failed.data.error.code ?? 'none')
+      : `no error: ${JSON.stringify(value).slice(0, 300)}`
     return { kind: 'refused', status, code, ...this.#said() }
   }
 

@@ -5,12 +5,13 @@ import { readResponseId } from '../../src/gateway/index.ts'
 import { ask, type Outcome, type Read, type Wire } from './gateway-ask.ts'
 
 /** A message of a client's history, and the node that its answer must have become. */
-interface Told extends Wire {
+interface Told {
+  readonly wire: Wire
   readonly node?: string
 }
 
 /** What the model says to whoever asks for two answers: so that they can be told apart. */
-export const twoAnswers = (content: unknown): readonly string[] => [`You said: ${content}`, `You also said: ${content}`]
+export const twoAnswers = (said: string): readonly string[] => [`You said: ${said}`, `You also said: ${said}`]
 
 /** One answer that a client holds in its hands. */
 export interface Acknowledged {
@@ -44,6 +45,8 @@ export interface ClientsOptions {
   readonly url: () => string | null
   /** Words of the longest answers. */
   readonly words?: number
+  /** Codes of refusals after which they ask again. Default: that it shuts down. */
+  readonly patientWith?: readonly string[]
 }
 
 /** Clients at work, and what they know. */
@@ -51,6 +54,8 @@ export interface Clients {
   readonly acknowledged: Acknowledged[]
   readonly cuts: CutStream[]
   readonly signals: TakenSignal[]
+  /** How often they were refused with each code. */
+  readonly refusals: Map<string, number>
   /** Requests that were sent, by their markers. */
   readonly asked: Set<string>
   /** What no client should have seen. */
@@ -72,26 +77,40 @@ const tools = [
 const any = <T>(values: readonly T[]): T => values[Math.floor(Math.random() * values.length)] as T
 const chance = (probability: number) => Math.random() < probability
 const whole = (below: number) => Math.floor(Math.random() * below)
+const say = (role: string, content: string): Told => ({ wire: { role, content } })
 
 /**
  * Agents that talk through the gateway, each one conversation after the other: by session in a header or in the path, or
  * recognised by their messages; streamed or not; with tools, several choices, the Responses API, and signals. What breaks
  * is asked again, under an idempotency key or as SDKs retry, or given up.
  */
-export function startClients({ count, url, words = 40 }: ClientsOptions): Clients {
+export function startClients({
+  count,
+  url,
+  words = 40,
+  patientWith = ['gateway/shutting-down'],
+}: ClientsOptions): Clients {
   let pieces = 0
   const clients: Omit<Clients, 'stop'> = {
     acknowledged: [],
     cuts: [],
     signals: [],
+    refusals: new Map(),
     asked: new Set(),
     problems: [],
     pieces: () => pieces,
   }
   let stopped = false
-  const context: Context = { ...clients, url, words, stopped: () => stopped, onPiece: () => (pieces += 1) }
+  const context: Context = {
+    ...clients,
+    url,
+    words,
+    patientWith,
+    stopped: () => stopped,
+    onPiece: () => (pieces += 1),
+  }
   const lanes = Array.from({ length: count }, async () => {
-    while (!stopped) await conversation(context)
+    while (!context.stopped()) await conversation(context)
   })
   return {
     ...clients,
@@ -105,6 +124,7 @@ export function startClients({ count, url, words = 40 }: ClientsOptions): Client
 interface Context extends Omit<Clients, 'stop'> {
   readonly url: () => string | null
   readonly words: number
+  readonly patientWith: readonly string[]
   readonly stopped: () => boolean
   readonly onPiece: () => void
 }
@@ -117,24 +137,26 @@ async function conversation(context: Context): Promise<void> {
   if (chance(0.15)) {
     const marker = randomUUID()
     const content = `${marker} ${prose(length(context.words))}`
-    await insist(context, { marker, messages: [{ role: 'user', content }], by: 'responses', session: `s-${marker}` })
+    await insist(context, { marker, messages: [say('user', content)], by: 'responses', session: `s-${marker}` })
     return
   }
   const session = chance(0.6) ? `s ${randomUUID()}` : null
   const by = session === null ? 'messages' : any(['header', 'path'] as const)
-  const history: Told[] = chance(0.5) ? [{ role: 'system', content: prose(20) }] : []
+  const history: Told[] = chance(0.5) ? [say('system', prose(20))] : []
   const turns = 1 + whole(4)
   for (let turn = 0; turn < turns && !context.stopped(); turn++) {
     const marker = randomUUID()
     const calls = chance(0.25) ? `\n!look_up {"of": ${JSON.stringify(prose(3))}}` : ''
-    history.push({ role: 'user', content: `${marker} ${prose(length(context.words))}${calls}` })
+    history.push(say('user', `${marker} ${prose(length(context.words))}${calls}`))
     let answered = await insist(context, { marker, messages: [...history], by, session })
     if (answered === null) return
     history.push(answered.message)
-    const { tool_calls: made = [] } = answered.message
+    const { tool_calls: made = [] } = answered.message.wire
     if (made.length > 0) {
       const result = randomUUID()
-      for (const { id } of made) history.push({ role: 'tool', tool_call_id: id, content: `${result} ${prose(5)}` })
+      for (const { id } of made) {
+        history.push({ wire: { role: 'tool', tool_call_id: id, content: `${result} ${prose(5)}` } })
+      }
       answered = await insist(context, { marker: result, messages: [...history], by, session })
       if (answered === null) return
       history.push(answered.message)
@@ -162,7 +184,7 @@ async function insist(context: Context, request: Request): Promise<Answered | nu
   const again = any(['key', 'key', 'retries', 'never'] as const)
   const stream = chance(0.65)
   const n = by !== 'responses' && chance(0.15) ? 2 : 1
-  const wires = messages.map(({ node: _, ...wire }) => wire)
+  const wires = messages.map(({ wire }) => wire)
   const body =
     by === 'responses'
       ? { model: 'scripted', input: wires, stream }
@@ -189,8 +211,10 @@ async function insist(context: Context, request: Request): Promise<Answered | nu
       onPiece: context.onPiece,
     })
     if (outcome.kind === 'acknowledged') return note(context, request, outcome, n)
-    if (outcome.kind === 'refused' && outcome.code !== 'gateway/shutting-down') {
-      context.problems.push(`${marker} was refused: ${outcome.status} ${outcome.code}`)
+    if (outcome.kind === 'refused') {
+      const { status, code } = outcome
+      context.refusals.set(code, (context.refusals.get(code) ?? 0) + 1)
+      if (!context.patientWith.includes(code)) context.problems.push(`${marker} was refused: ${status} ${code}`)
     }
     if (outcome.kind === 'cut' && outcome.responseId !== null && stream) {
       const { responseId, seen, at } = outcome
@@ -219,9 +243,11 @@ function note(
   return {
     responseId,
     message: {
-      role: 'assistant',
-      content: content === '' ? null : content,
-      ...(calls.length > 0 ? { tool_calls: calls } : {}),
+      wire: {
+        role: 'assistant',
+        content: content === '' ? null : content,
+        ...(calls.length > 0 ? { tool_calls: calls } : {}),
+      },
       node: named.node.replace(/_0$/, `_${at}`),
     },
   }

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -108,6 +108,23 @@ export function startGatewayProcess(options: GatewayProcessOptions): GatewayProc
     memory: () => ({ now: statusOf(pid, 'VmRSS'), peak: statusOf(pid, 'VmHWM') }),
     openFiles: () => readdirSync(`/proc/${pid}/fd`).length,
   }
+}
+
+/** Before node's own command: a small disk of its own at `folder`, which nobody else sees and which goes with it. */
+export const onSmallDisk = (folder: string, size: string): readonly string[] => [
+  'unshare',
+  '--mount',
+  ...(process.getuid?.() === 0 ? [] : ['--map-root-user']),
+  'sh',
+  '-c',
+  `mount -t tmpfs -o size=${size} tmpfs "$0" && exec "$@"`,
+  folder,
+]
+
+/** Whether such disks can be made here; not on macOS, and not in some containers. */
+export const smallDisks = (): boolean => {
+  const [command = '', ...args] = onSmallDisk(tmpdir(), '64k')
+  return spawnSync(command, [...args, 'true']).status === 0
 }
 
 /** One of the kernel's figures of a process's memory, in bytes. */
