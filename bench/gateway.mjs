@@ -81,20 +81,8 @@ async function main() {
   const load = await start(startLoad())
   const gateway = await start(startGateway({ folder, store: places.gateway.store, upstream }))
   const litellm = parts.has('peer') ? await start(startLitellm({ folder, upstream })) : null
-  console.log(`${machine()}; n = ${rounds} rounds of ${flags.seconds} s; median (least–greatest)`)
-  console.log(
-    `Upstream: answers of ${flags.chunks} tokens after ${flags.delay} ms, in streams one every ${flags['chunk-delay']} ms${flags.tokens ? ', with token ids and log-probabilities' : ''}. It and the load generator ${goAhead() ? 'go before the gateway (priority -10)' : 'have no priority: run as root to give it'}; no process is pinned.`,
-  )
-  console.log(
-    `Gateway: records durably in ${flags.postgres ? 'PostgreSQL' : 'SQLite'}; ${flags.sessions === '0' ? 'conversations are recognised' : `of conversations, ${flags.sessions} name their session`}.`,
-  )
-  if (parts.has('peer')) {
-    console.log(
-      litellm
-        ? `LiteLLM ${litellm.version}: one worker, no database, no callbacks, no access log; records nothing.`
-        : 'LiteLLM: not measured; set RATCHET_LITELLM as bench/peers/litellm.mjs says.',
-    )
-  }
+  describe(litellm)
+  await showAlone(load)
 
   const commits = []
   for (const mode of flags.modes.split(',')) {
@@ -117,6 +105,36 @@ async function main() {
     if (litellm) await comparePeer({ plan, stream, upstream, targets, most })
   }
   if (commits.length > 0) printCommits(commits)
+}
+
+function describe(litellm) {
+  const tokens = flags.tokens ? ', with token ids and log-probabilities' : ''
+  const priority = goAhead() ? 'go before the gateway (priority -10)' : 'have no priority: run as root to give it'
+  const known = flags.sessions === '0' ? 'conversations are recognised' : `${flags.sessions} of conversations are named`
+  const peer = litellm
+    ? `LiteLLM ${litellm.version}: one worker, no database, no callbacks, no access log, no token counting; records nothing.`
+    : 'LiteLLM: not measured; set RATCHET_LITELLM as bench/peers/litellm.mjs says.'
+  console.log(
+    [
+      `${machine()}; n = ${rounds} rounds of ${flags.seconds} s; median (least–greatest)`,
+      `Upstream: answers of ${flags.chunks} tokens after ${flags.delay} ms, in streams one every ${flags['chunk-delay']} ms${tokens}. It and the load generator ${priority}; no process is pinned.`,
+      `Gateway: records durably in ${flags.postgres ? 'PostgreSQL' : 'SQLite'}; ${known}; log level warn.`,
+      ...(parts.has('peer') ? [peer] : []),
+    ].join('\n'),
+  )
+}
+
+/** What the load generator and an upstream without delays come to by themselves: far more than what is measured. */
+async function showAlone(load) {
+  const upstream = await startUpstream({ text: answer, delayMs: 0, chunkMs: 0, tells: false })
+  const most = []
+  for (const stream of [false, true]) {
+    const plan = { kind: 'closed', target: addressOf(upstream), work: { stream, answer, sessions: 0 }, concurrency: 64 }
+    const run = await load.run({ ...plan, warmUp: timing.warmUp, seconds: timing.seconds, watch: {} })
+    most.push(`${Math.round(run.perSecond).toLocaleString('en')} ${stream ? 'streams' : 'plain answers'} a second`)
+  }
+  await upstream.close()
+  console.log(`Load generator and upstream by themselves, without delays: ${most.join(', ')}.`)
 }
 
 /** Code that has just begun to run is not yet compiled as it will be. */
