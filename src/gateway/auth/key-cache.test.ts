@@ -98,6 +98,17 @@ it('too many unseen keys at once are sent away, and known ones are not', async (
   expect(await cache.get(made().id)).toBeNull()
 })
 
+it('a known key is read anew in the middle of a flood', async () => {
+  const key = made()
+  const { cache, time, stored } = cacheOver(key)
+  await cache.get(key.id)
+  time.now += 3_001
+  stored.set(key.id, { ...key, revokedAt: 5 })
+  const flood = Array.from({ length: 300 }, (_, i) => cache.get(`flood-${i}` as KeyId))
+  expect((await cache.get(key.id))?.revokedAt).toBe(5)
+  await Promise.allSettled(flood)
+})
+
 it('a store that cannot be read lets nobody in, and is asked again', async () => {
   const key = made()
   const { cache, state } = cacheOver(key)

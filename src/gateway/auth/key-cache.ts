@@ -22,7 +22,7 @@ export class KeyCache {
   constructor(keys: Pick<KeyRepository, 'get'>, perf: { now(): number } = performance) {
     this.#keys = keys
     // Time is read anew each time: the package would otherwise keep it for a timer's tick.
-    this.#known = new LRUCache({ max: most, ttl: knownMs, ttlResolution: 0, perf })
+    this.#known = new LRUCache({ max: most, ttl: knownMs, ttlResolution: 0, perf, noDeleteOnStaleGet: true })
     this.#unknown = new LRUCache({ max: most, ttl: unknownMs, ttlResolution: 0, perf })
   }
 
@@ -45,7 +45,9 @@ export class KeyCache {
   }
 
   async #lookUp(id: KeyId): Promise<ApiKey | null> {
-    if (this.#lookups.size >= mostLookups) throw tooManyLookups()
+    // Whose key was good a moment ago is no part of a flood.
+    const seen = this.#known.peek(id, { allowStale: true }) !== undefined
+    if (!seen && this.#lookups.size >= mostLookups) throw tooManyLookups()
     const lookup = this.#keys.get(id)
     this.#lookups.set(id, lookup)
     try {
