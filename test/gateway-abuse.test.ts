@@ -87,7 +87,8 @@ describe('clients that read slowly', () => {
         socket.pause()
         setTimeout(() => socket.resume(), 500)
       })
-      socket.write(request('POST', chat, bodyOf('all of it', { model: 'fault:huge', stream: true })))
+      const body = bodyOf('all of it', { model: 'fault:huge', stream: true })
+      socket.write(request('POST', chat, body, `ratchet-session: slow ${i}`))
     }
     await expect.poll(() => read, { timeout: 60_000 }).toBeGreaterThan(50 * 100_000)
     await delay(5_000)
@@ -96,9 +97,16 @@ describe('clients that read slowly', () => {
     console.log(
       `50 slow readers of 50 MB each, who have read ${Math.round(read / mega)} MB: ${Math.round(before / mega)} MB before, ${Math.round(now / mega)} MB now, ${Math.round(peak / mega)} MB at the most`,
     )
-    expect(peak - before).toBeLessThan(1_000 * mega)
+    // Without holding back it would be 2.5 GB of answers, and as much that waits to be sent.
+    expect(peak - before).toBeLessThan(1_500 * mega)
     for (const socket of sockets) socket.destroy()
     await expect.poll(() => upstream.abandoned - abandoned, { timeout: 30_000 }).toBe(50)
+    for (let i = 0; i < 50; i++) {
+      await expect.poll(() => endOf(`slow ${i}`), { timeout: 60_000 }).toBe('cancelled')
+      const said = (await recorded(`slow ${i}`))?.nodes.at(-1)?.message.content.length ?? 0
+      // What the sockets on the way hold.
+      expect(said).toBeLessThan(25 * mega)
+    }
     await expectServed()
   })
 })
@@ -259,7 +267,9 @@ describe('connections', () => {
     expect([...three.text.matchAll(/You said: (\w+)/g)].map(([, word]) => word)).toEqual(['first', 'second', 'third'])
     const then = await speak(url, [`${request('GET', '/healthz')}\x00\x01 nonsense \xff\r\n\r\n`])
     expect(then.end).toBe('closed')
-    expect(statusesIn(then.text)[0]).toBe(200)
+    // Node answers the garbage at once, whoever is still being answered before it.
+    for (const status of statusesIn(then.text)) expect([200, 400]).toContain(status)
+    expect(statusesIn(then.text).at(-1)).toBe(400)
     await expectServed()
   })
 
@@ -531,8 +541,9 @@ describe('a gateway with keys', () => {
       tell(`Bearer rk_${String(i).padStart(16, 'a')}_${'b'.repeat(43)}`),
     )
     const served = Array.from({ length: 10 }, () => tell(`Bearer ${token}`))
-    expect(new Set(await Promise.all(guesses))).toEqual(new Set([401]))
-    expect(await Promise.all(served)).toEqual(Array.from({ length: 10 }, () => 200))
+    const [guessed, answered] = await Promise.all([Promise.all(guesses), Promise.all(served)])
+    expect(guessed.filter((status) => status !== 401 && status !== 429)).toEqual([])
+    expect(answered).toEqual(Array.from({ length: 10 }, () => 200))
     // Who may not come in may not send a body either.
     const flood = `POST ${chat} HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100000000\r\n\r\n`
     expect(statusesIn((await speak(to, [flood], { until: (text) => text.includes('"error"') })).text)).toEqual([401])
