@@ -67,6 +67,18 @@ describe('is the same conversation', () => {
     )
   })
 
+  it('of thousands of assistant messages in a row is read in the time of its length', () => {
+    const many = Array.from({ length: 4_000 }, () => ({
+      role: 'assistant' as const,
+      content: 'x'.repeat(1_000),
+    }))
+    const began = performance.now()
+    const { points } = conversationOf(requestOf(many), redactionOf([]))
+    expect(performance.now() - began).toBeLessThan(5_000)
+    expect(new Set(points.map(({ exact }) => exact)).size).toBe(4_000)
+    expect(Math.max(...points.map(({ spoken }) => spoken?.text.length ?? 0))).toBeLessThan(10_000)
+  })
+
   it('where a model’s unreadable call is in its text already', () => {
     const text = '<tool_call>nonsense</tool_call>'
     const said: Message = { role: 'assistant', content: text, malformedCalls: [{ text: 'nonsense', problem: 'p' }] }

@@ -18,13 +18,20 @@ export interface Point {
 /** Before the first message. */
 export const beginning: Point = { exact: '', loose: null, spoken: null, before: '' }
 
+/**
+ * Messages in a row that are one turn, at most: each of them is hashed with those before it, and whoever sends thousands
+ * must not keep the gateway busy with them, or fill its memory.
+ */
+const mostJoined = 8
+
 /** The point after one more message. */
 export function after(point: Point, message: Message): Point {
   if (message.role !== 'assistant') {
     return { exact: digest(point.exact, form(message)), loose: null, spoken: null, before: point.exact }
   }
-  const before = point.spoken ? point.before : point.exact
-  const spoken = point.spoken ? joined(point.spoken, spokenOf(message)) : spokenOf(message)
+  const begun = point.spoken && point.spoken.messages < mostJoined ? point.spoken : null
+  const before = begun ? point.before : point.exact
+  const spoken = begun ? joined(begun, spokenOf(message)) : spokenOf(message)
   return { exact: digest(before, spokenForm(spoken)), loose: digest(before, looseForm(spoken)), spoken, before }
 }
 

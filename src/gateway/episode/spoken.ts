@@ -7,6 +7,8 @@ import { type AssistantMessage, canonicalJson, type Json, type Message } from '.
  * out, and one turn comes back as two messages, its text and its calls.
  */
 export interface Spoken {
+  /** How many messages it came as. */
+  readonly messages: number
   readonly text: string
   readonly calls: readonly SpokenCall[]
   /** Parts of other kinds than text. */
@@ -24,24 +26,29 @@ export interface SpokenCall {
 /** Parts of an assistant's content that are beside what it says. */
 const aside: ReadonlySet<unknown> = new Set(['refusal', 'reasoning', 'thinking', 'redacted_thinking'])
 
+/** Unreadable calls that are looked for in the text: the text may be long, and a hostile client's calls many. */
+const mostLookedFor = 64
+
 export function spokenOf(message: AssistantMessage): Spoken {
   const { content, toolCalls = [], malformedCalls = [] } = message
   return {
+    messages: 1,
     text: content,
     calls: [
       ...toolCalls.map((call) => ({ id: call.id ?? null, name: call.name, arguments: call.arguments })),
       // Of a model that writes its calls into its text, what is no call stays text.
       ...malformedCalls
-        .filter(({ text }) => !content.includes(text))
+        .filter(({ text }, i) => i >= mostLookedFor || !content.includes(text))
         .map(({ text }) => ({ id: null, name: text.split('(', 1)[0] ?? '', arguments: null })),
     ],
     other: otherParts(message).filter((part) => !aside.has(part['type'])),
   }
 }
 
-/** One turn that came as two messages. */
+/** One turn that came as several messages. */
 export function joined(first: Spoken, second: Spoken): Spoken {
   return {
+    messages: first.messages + second.messages,
     text: first.text + second.text,
     calls: [...first.calls, ...second.calls],
     other: [...first.other, ...second.other],

@@ -37,7 +37,9 @@ export function messagesFrom({ instructions, input }: ResponsesRequest): WireMes
       case 'function_call': {
         const call = toolCallFrom(parseRequest(inputItems.function_call, item, at))
         if (turn === null) messages.push((turn = { role: 'assistant', content: null }))
-        turn.tool_calls = [...(turn.tool_calls ?? []), call]
+        // Added to in place: a hostile client's turn has a hundred thousand calls.
+        if (turn.tool_calls) turn.tool_calls.push(call)
+        else turn.tool_calls = [call]
         break
       }
       case 'function_call_output':
