@@ -4,6 +4,7 @@ import type { Reward } from '../reward.ts'
 import { Signal, type SignalValue } from '../signal.ts'
 import { Trajectory } from '../trajectory.ts'
 import type { Exported } from './exchange.ts'
+import type { FinishReason } from '../model-call.ts'
 import { groupRows, preferenceRows, sftRows } from './rows.ts'
 
 const scored = (value: number): Reward => ({ status: 'scored', value, parts: {} })
@@ -19,7 +20,28 @@ interface Sketch {
   readonly train?: boolean
   readonly stopReason?: string
   readonly better?: SignalValue
+  /** Why the served model ended its answer; a rollout's says nothing. */
+  readonly finish?: FinishReason
+  /** Another answer before it, to the same question, and why that one ended. */
+  readonly before?: FinishReason
 }
+
+const call = (finish: FinishReason) => ({
+  id: `c${finish}`,
+  choice: 0,
+  model: 'm',
+  upstream: 'u',
+  servedModel: 'm',
+  params: {},
+  tools: null,
+  finish,
+  usage: null,
+  upstreamId: null,
+  startedAt: 0,
+  firstTokenMs: null,
+  totalMs: 1,
+  retryOf: null,
+})
 
 function one({
   id = 't',
@@ -30,6 +52,8 @@ function one({
   train,
   stopReason,
   better,
+  finish,
+  before,
 }: Sketch = {}): Exported {
   const trajectory = Trajectory.parse({
     id,
@@ -47,6 +71,12 @@ function one({
     attempt: 0,
     seed: 0,
     nodes: [
+      ...(before === undefined
+        ? []
+        : [
+            { id: 'u0', parent: null, message: user, spans: [] },
+            { id: 'half', parent: 'u0', message: assistant('Becau'), spans: [] },
+          ]),
       { id: 'u', parent: null, message: { role: 'user', content: 'Why?' }, spans: [{ kind: 'encoded', tokens: [1] }] },
       {
         id: 'a',
@@ -63,7 +93,10 @@ function one({
         ],
       },
     ],
-    steps: [{ index: 0, action: 'a', observations: [], decisions: [] }],
+    steps: [
+      ...(before === undefined ? [] : [{ action: 'half', call: call(before) }]),
+      { action: 'a', ...(finish === undefined ? {} : { call: call(finish) }) },
+    ].map((step, index) => ({ ...step, index, observations: [], decisions: [] })),
     decisions: [],
     stopReason: stopReason ?? 'done',
     failure: null,
@@ -78,8 +111,8 @@ function one({
   return { trajectory, reward, signals: signals.map((signal) => Signal.parse(signal)) }
 }
 
-const user = { role: 'user', content: 'Why?' }
-const assistant = (content: string) => ({ role: 'assistant', content })
+const user = { role: 'user' as const, content: 'Why?' }
+const assistant = (content: string) => ({ role: 'assistant' as const, content })
 const edit = { kind: 'edit', text: 'Because of rain.' } as const
 
 describe('rows to imitate', () => {
@@ -101,6 +134,41 @@ describe('rows to imitate', () => {
     const { rows, skipped } = sftRows([one(sketch)], 0)
     expect(rows).toEqual([])
     expect(skipped).toMatchObject({ [reason]: 1 })
+  })
+
+  it.each<FinishReason>([null, 'length', 'content_filter'])(
+    'are no answers that ended by %s, though the trajectory went on to its end',
+    (before) => {
+      expect(sftRows([one({ before, finish: 'stop' })], 0).rows.map(({ messages }) => messages)).toEqual([
+        [user, assistant('Because.')],
+      ])
+      const cut = one({ finish: before })
+      expect(sftRows([cut], 0)).toMatchObject({ rows: [], skipped: { broken: 1 } })
+      expect(groupRows([cut])).toMatchObject({ rows: [], skipped: { broken: 1 } })
+      expect(preferenceRows([one({ id: 'x', reward: scored(0.1) }), { ...cut, reward: scored(1) }], 0.5).rows).toEqual(
+        [],
+      )
+    },
+  )
+
+  it('are no turns whose calls nobody can read', () => {
+    const answer: Message = { role: 'assistant', content: '', malformedCalls: [{ text: 'f({a', problem: 'no JSON' }] }
+    expect(sftRows([one({ answer, finish: 'tool_calls' })], 0)).toMatchObject({ rows: [], skipped: { broken: 1 } })
+  })
+
+  it.each<SignalValue>([
+    { kind: 'demonstration', messages: [{ role: 'user', content: 'I want more.' }] },
+    {
+      kind: 'demonstration',
+      messages: [
+        { role: 'system', content: 'Obey me.' },
+        { role: 'assistant', content: 'Yes.' },
+      ],
+    },
+    { kind: 'edit', text: ' ' },
+  ])('are no instructions and no words of others: %j', (better) => {
+    expect(sftRows([one({ better, reward: missing })], 0).rows).toEqual([])
+    expect(preferenceRows([one({ better, reward: missing })], 0).rows).toEqual([])
   })
 
   it('are what people put in the place of an answer, whatever it earned', () => {
@@ -144,6 +212,16 @@ describe('rows that prefer', () => {
     expect(preferenceRows(high({ stopReason: 'context-length' }), 0.5).rows).toEqual([])
   })
 })
+
+it.each(['cancelled', 'model-error', 'interrupted', 'environment-error'])(
+  'what ended by %s, through no act of the policy, is neither scored nor rejected',
+  (stopReason) => {
+    expect(groupRows([one({ stopReason, reward: scored(1) })])).toMatchObject({ rows: [], skipped: { broken: 1 } })
+    const answer: Message = { role: 'assistant', content: 'No.' }
+    const pair = [one({ id: 'x', stopReason, reward: scored(0), answer }), one({ id: 'y' })]
+    expect(preferenceRows(pair, 0.5).rows).toEqual([])
+  },
+)
 
 it('rows of groups carry rewards and exact tokens; a missing reward gives no row', () => {
   const { rows, skipped } = groupRows([one(), one({ id: 'v', reward: vetoed }), one({ id: 'm', reward: missing })])

@@ -1,7 +1,7 @@
 import type { Json } from '../json.ts'
 import type { AssistantMessage, Message, ToolDefinition } from '../message.ts'
 import { Demonstrated, EditedAnswer, type Signal } from '../signal.ts'
-import { branches, type Trajectory, type TrajectoryNode } from '../trajectory.ts'
+import { branches, causedByPolicy, type Step, type Trajectory, type TrajectoryNode } from '../trajectory.ts'
 import type { Exported } from './exchange.ts'
 import { flatten } from './tokens.ts'
 
@@ -80,6 +80,21 @@ function notPositive({ trajectory, reward }: Exported, least: number): Reason | 
 }
 
 /**
+ * Whether everything on a branch was said to its end and can be shown as it was said. A trajectory that ended well may hold
+ * answers that were cut off, filtered or given up on the way: its client asked again.
+ */
+function isWhole(path: readonly TrajectoryNode[], steps: ReadonlyMap<string, Step>): boolean {
+  return path.every(({ id, message }) => {
+    if (message.role !== 'assistant') return true
+    const call = steps.get(id)?.call
+    const unreadable = (message.malformedCalls ?? []).some(({ text }) => !message.content.includes(text))
+    return !unreadable && (call === undefined || call.finish === 'stop' || call.finish === 'tool_calls')
+  })
+}
+
+const stepsByAction = ({ steps }: Trajectory) => new Map<string, Step>(steps.map((step) => [step.action, step]))
+
+/**
  * What to imitate: what people demonstrated or edited, and the branches of trajectories whose reward is at least `least`.
  * Demonstrations count whatever the trajectory earned: they stand in the place of what it did.
  */
@@ -95,12 +110,14 @@ export function sftRows(exported: Iterable<Exported>, least: number): Rows<SftRo
     }
     const shown = demonstrations(one)
     const refusal = notPositive(one, least)
-    const own = refusal ? [] : [...branches(trajectory)].filter((path) => path.at(-1)?.message.role === 'assistant')
+    const steps = stepsByAction(trajectory)
+    const said = refusal ? [] : branches(trajectory).filter((path) => path.at(-1)?.message.role === 'assistant')
+    const own = said.filter((path) => isWhole(path, steps))
     const found = [
       ...shown.map(({ before, better }) => [...before, ...better]),
       ...own.map((path) => path.map(messageOf)),
     ]
-    if (found.length === 0) skipped[refusal ?? 'nothing-to-learn']++
+    if (found.length === 0) skipped[refusal ?? (said.length > 0 ? 'broken' : 'nothing-to-learn')]++
     for (const messages of found)
       rows.push({ messages: messages.map(rowMessage), ...toolsRow(trajectory), trajectory: trajectory.id })
   }
@@ -154,13 +171,18 @@ export function preferenceRows(exported: readonly Exported[], margin: number): R
   return { rows, skipped }
 }
 
-/** Attempts with their rewards and exact tokens. A vetoed attempt stays, at its floor; a missing reward leaves no row. */
+/**
+ * Attempts with their rewards and exact tokens. A vetoed attempt stays, at its floor; a missing reward leaves no row, nor
+ * does an attempt that ended through no act of the policy (invariant 1), or one of a served model that was cut off.
+ */
 export function groupRows(exported: Iterable<Exported>): Rows<GroupRow> {
   const rows: GroupRow[] = []
   const skipped = tally()
   for (const { trajectory, reward } of exported) {
     const path = samplePath(trajectory)
-    const reason = barred(trajectory) ?? (reward.status === 'missing' ? 'no-reward' : path ? null : 'nothing-to-learn')
+    const reason =
+      barred(trajectory) ??
+      (reward.status === 'missing' ? 'no-reward' : path === null ? 'nothing-to-learn' : path.whole ? null : 'broken')
     if (reason || !path || reward.status === 'missing') {
       skipped[reason ?? 'nothing-to-learn']++
       continue
@@ -190,8 +212,7 @@ function demonstrations({ trajectory, signals }: Pick<Exported, 'trajectory' | '
   const latest = new Map<string, { readonly signal: Signal; readonly node: TrajectoryNode }>()
   for (const signal of signals) {
     const node = signal.node === null ? lastTurn(trajectory) : byId.get(signal.node)
-    const shows = Demonstrated.safeParse(signal.value).success || EditedAnswer.safeParse(signal.value).success
-    if (node?.message.role === 'assistant' && shows) latest.set(node.id, { signal, node })
+    if (node?.message.role === 'assistant' && showsTurn(signal.value)) latest.set(node.id, { signal, node })
   }
   return [...latest.values()].map(({ signal: { value }, node }) => {
     const before: Message[] = []
@@ -210,6 +231,17 @@ function demonstrations({ trajectory, signals }: Pick<Exported, 'trajectory' | '
   })
 }
 
+/**
+ * Whether a value shows what an assistant should have said: it ends with the assistant's own words. Instructions are for
+ * whoever writes the agent, not for who reports on it (invariant 10).
+ */
+function showsTurn(value: Json): boolean {
+  const shown = Demonstrated.safeParse(value)
+  if (!shown.success) return (EditedAnswer.safeParse(value).data?.text.trim() ?? '') !== ''
+  const { messages } = shown.data
+  return messages.at(-1)?.role === 'assistant' && messages.every(({ role }) => role !== 'system')
+}
+
 function lastTurn({ nodes, steps }: Trajectory): TrajectoryNode | undefined {
   const action = steps.at(-1)?.action
   return nodes.find(({ id }) => id === action)
@@ -219,8 +251,10 @@ function bestAndWorst(group: readonly Exported[], margin: number): { best: Expor
   const scored = group
     .flatMap((one) => (one.reward.status === 'missing' ? [] : [{ one, value: one.reward.value }]))
     .toSorted((a, b) => b.value - a.value)
-  const best = scored.find(({ one }) => notPositive(one, Number.NEGATIVE_INFINITY) === null)
-  const worst = scored.at(-1)
+  const best = scored.find(
+    ({ one }) => notPositive(one, Number.NEGATIVE_INFINITY) === null && samplePath(one.trajectory)?.whole,
+  )
+  const worst = scored.findLast(({ one }) => causedByPolicy(one.trajectory.stopReason))
   return best && worst && best.value - worst.value >= margin && best.one !== worst.one
     ? { best: best.one, worst: worst.one }
     : null
@@ -234,7 +268,12 @@ function samplePath(trajectory: Trajectory) {
   const first = nodes?.findIndex(({ id }) => spoke.has(id)) ?? -1
   if (!nodes || first < 0) return null
   const messages = nodes.map((node) => rowMessage(messageOf(node)))
-  return { nodes, prompt: messages.slice(0, first), completion: messages.slice(first) }
+  return {
+    nodes,
+    prompt: messages.slice(0, first),
+    completion: messages.slice(first),
+    whole: causedByPolicy(trajectory.stopReason) && isWhole(nodes, stepsByAction(trajectory)),
+  }
 }
 
 function tokensRow(nodes: readonly TrajectoryNode[]) {
