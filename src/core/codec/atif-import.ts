@@ -17,9 +17,13 @@ const Own = z.object({
     .object({ id: z.string().min(1) })
     .optional()
     .catch(undefined),
+  train: z.boolean().optional().catch(undefined),
 })
 
-/** Reads an ATIF document of any version from 1.0 to 1.8. Turns that it marks as copied context are nobody's action. */
+/**
+ * Reads an ATIF document of any version from 1.0 to 1.8. Turns that it marks as copied context are nobody's action. What
+ * our own documents forbid learning from is held out whatever the options say.
+ */
 export function fromAtif(document: AtifTrajectory, options: ImportOptions): Imported {
   const own = Own.catch({ failure: null }).parse(document.extra?.ratchet ?? {})
   const nodes: ImportedNode[] = []
@@ -50,7 +54,7 @@ export function fromAtif(document: AtifTrajectory, options: ImportOptions): Impo
       reward: own.reward ?? { status: 'missing', value: null, parts: {}, reason: 'the record brought no reward' },
       seconds: times.length > 1 ? (Math.max(...times) - Math.min(...times)) / 1_000 : 0,
     },
-    options,
+    own.train === false ? { ...options, split: 'holdout' } : options,
   )
 }
 

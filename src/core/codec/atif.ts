@@ -55,6 +55,7 @@ function documentOf(
         failure: trajectory.failure,
         reward,
         signals,
+        ...(trajectory.origin.kind === 'traffic' && !trajectory.origin.train ? { train: false } : {}),
       } as unknown as Json,
     },
   }

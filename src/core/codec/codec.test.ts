@@ -52,6 +52,42 @@ describe('what leaves', () => {
   })
 })
 
+describe('what came back', () => {
+  const train = { ...options, split: 'train' } as const
+  const { trajectory } = exported
+  const asTraffic = (mayTrain: boolean): Exported => ({
+    ...exported,
+    trajectory: {
+      ...trajectory,
+      origin: {
+        kind: 'traffic',
+        tenant: 'default',
+        key: 'open',
+        session: null,
+        agent: null,
+        subject: null,
+        train: mayTrain,
+      },
+    },
+  })
+  const back = (one: Exported) => [
+    ...toAtif(one).map((document) => fromAtif(AtifTrajectory.parse(document), train)),
+    fromVerifiers(VerifiersTrace.parse(toVerifiers(one)), train),
+  ]
+
+  it('is not learned from where that was forbidden', () => {
+    expect(new Set(back(asTraffic(true)).map((one) => one.trajectory.task.split))).toEqual(new Set(['train']))
+    expect(new Set(back(asTraffic(false)).map((one) => one.trajectory.task.split))).toEqual(new Set(['holdout']))
+  })
+
+  it('is vetoed where it was', () => {
+    const reward: Reward = { status: 'vetoed', value: -1, parts: {}, guard: 'repetition', reason: 'again' }
+    for (const one of back({ ...exported, reward })) {
+      expect(one.reward).toMatchObject({ status: 'vetoed', value: -1, guard: 'repetition', reason: 'again' })
+    }
+  })
+})
+
 describe('what comes', () => {
   it('from Harbor: a document that it wrote itself', () => {
     const { trajectory, reward } = fromAtif(AtifTrajectory.parse(vector('atif-from-harbor')), options)

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import type { Json } from '../json.ts'
 import type { Message } from '../message.ts'
 import { assistantMessageOf } from '../openai/messages.ts'
@@ -10,7 +11,8 @@ import type { VerifiersMessage, VerifiersTrace } from './verifiers-schema.ts'
 
 /**
  * Reads a verifiers v1 trace. A node whose parent does not come before it becomes a root. The reward is the weighted sum
- * of its rewards; where one of them was not computed, or there are none, it is missing.
+ * of its rewards; where one of them was not computed, or there are none, it is missing. What a trace of ours forbids learning
+ * from is held out whatever the options say.
  */
 export function fromVerifiers(trace: VerifiersTrace, options: ImportOptions): Imported {
   const samplingOf = new Map(trace.calls.flatMap(({ node, sampling }) => (node == null ? [] : [[node, sampling]])))
@@ -53,9 +55,15 @@ export function fromVerifiers(trace: VerifiersTrace, options: ImportOptions): Im
       reward: rewardOf(trace),
       seconds: times.length > 1 ? (Math.max(...times) - Math.min(...times)) / 1_000 : 0,
     },
-    options,
+    Forbidden.safeParse(trace).success ? { ...options, split: 'holdout' } : options,
   )
 }
+
+/** What our own traces say of what they may serve; other systems' do not match. */
+const Forbidden = z.object({
+  verifiers: z.object({ version: z.literal('ratchet') }),
+  agent: z.object({ trainable: z.literal(false) }),
+})
 
 function stopReasonOf({ stop_condition, is_timeout, ok, errors }: VerifiersTrace): StopReason {
   const ours = StopReason.safeParse(stop_condition)
@@ -65,13 +73,19 @@ function stopReasonOf({ stop_condition, is_timeout, ok, errors }: VerifiersTrace
   return errors.length > 0 ? 'agent-error' : 'done'
 }
 
-function rewardOf({ rewards, metrics }: VerifiersTrace): Reward {
+/** A veto of ours stays one (invariant 5). */
+const Veto = z.object({ vetoed_by: z.string(), because: z.string().catch('') })
+
+function rewardOf({ rewards, metrics, info }: VerifiersTrace): Reward {
   const entries = Object.entries(rewards)
   const parts: Record<string, number | null> = { ...metrics }
   for (const [name, reward] of entries) parts[name] = reward === null ? null : reward.score * reward.weight
   const values = entries.map(([name]) => parts[name] ?? null)
   if (values.length > 0 && values.every((value) => value !== null)) {
-    return { status: 'scored', value: values.reduce<number>((sum, value) => sum + value, 0), parts }
+    const value = values.reduce<number>((sum, part) => sum + part, 0)
+    const veto = Veto.safeParse(info['ratchet'])
+    if (veto.success) return { status: 'vetoed', value, parts, guard: veto.data.vetoed_by, reason: veto.data.because }
+    return { status: 'scored', value, parts }
   }
   return { status: 'missing', value: null, parts, reason: 'the trace was not scored' }
 }
