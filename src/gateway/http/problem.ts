@@ -118,7 +118,10 @@ export function errorIn({ body, code, message }: Problem): Json {
 }
 
 /** A problem as an HTTP response. */
-export function problemResponse({ status, body, headers }: Problem, more: Readonly<Record<string, string>> = {}) {
+export function problemResponse(
+  { status, body, headers }: Problem,
+  more: Readonly<Record<string, string>> = {},
+): Response {
   return new Response(JSON.stringify(body), {
     status,
     headers: { 'content-type': 'application/json', ...headers, ...more },
