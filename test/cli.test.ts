@@ -246,7 +246,7 @@ describe('a store that cannot be used', () => {
     for (const path of [folder, join(folder, 'job'), join(store, '..')]) chmodSync(path, 0o755)
     const before = listing(folder)
     const ended = await ratchet(learn(files.config), uid === undefined ? {} : { uid })
-    expectRefused(ended, 'store/cannot-open', new RegExp(store))
+    expectRefused(ended, 'store/read-only', new RegExp(store))
     expect(listing(folder)).toEqual(before)
   })
 })
