@@ -1,5 +1,5 @@
 import pc from 'picocolors'
-import { RatchetError } from '../errors/index.ts'
+import { InputError, RatchetError } from '../errors/index.ts'
 import { visible } from './visible.ts'
 
 /** Tells a person, on standard error, what happened and what to do; a defect shows its stack. */
@@ -10,4 +10,14 @@ export function explainFailure(error: unknown): string {
   }
   const detail = error instanceof Error ? (error.stack ?? error.message) : String(error)
   return `${pc.red('✗')} Something went wrong inside Ratchet.\n${pc.dim(visible(detail))}\n`
+}
+
+/** Standard output cannot be written: its disk is full, for example. */
+export function unwritableOutput(cause: Error): InputError {
+  return new InputError({
+    code: 'input/unwritable-file',
+    message: `The output cannot be written: ${cause.message}.`,
+    hint: 'Make room where it goes, and run it again.',
+    cause,
+  })
 }

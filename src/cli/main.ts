@@ -10,7 +10,7 @@ import { signalCommand } from './commands/signal.ts'
 import { showCommand, trajectoriesCommand } from './commands/trajectories.ts'
 import { exportCommand, exportFormats, importCommand, importFormats } from './commands/transfer.ts'
 import { backupCommand, eraseCommand, pruneCommand } from './commands/upkeep.ts'
-import { explainFailure } from './fail.ts'
+import { explainFailure, unwritableOutput } from './fail.ts'
 
 const integer = (text: string): number => {
   const value = Number(text)
@@ -149,6 +149,16 @@ command('erase', "remove a person's data, and tell what cannot be undone")
   .option('--tenant <name>', 'of one tenant only')
   .option('--yes', 'do not ask')
   .action(eraseCommand)
+
+/** What goes on beside its output, and does not need a reader. */
+const needsNoReader = new Set(['learn', 'serve'])
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  const gone = error.code === 'EPIPE'
+  if (gone && needsNoReader.has(process.argv[2] ?? '')) return
+  // A reader that has gone, as `| head` does, has all that it wanted.
+  if (!gone) process.stderr.write(explainFailure(unwritableOutput(error)))
+  process.exit(gone ? 0 : 1)
+})
 
 try {
   await program.parseAsync()

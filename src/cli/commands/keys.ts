@@ -1,5 +1,6 @@
 import pc from 'picocolors'
-import { defaultTenant, KeyId, parseInput, Scope, Tenant } from '../../core/index.ts'
+import { z } from 'zod'
+import { ClientName, defaultTenant, KeyId, parseInput, Scope, Tenant } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
 import { newKey } from '../../gateway/index.ts'
 import { said } from '../trajectory/said.ts'
@@ -14,19 +15,25 @@ interface CreateFlags extends StoreFlags {
   readonly days?: number
 }
 
+/** A century is for ever. */
+const Days = z.number().positive().max(36_500)
+
 /** `ratchet keys create NAME`: makes a key and shows its secret, once. */
 export function createKeyCommand(name: string, flags: CreateFlags): Promise<void> {
   const tenant = parseInput(Tenant, flags.tenant ?? defaultTenant, 'The tenant')
+  const label = parseInput(ClientName, name, 'The name')
+  const agent = flags.agent === undefined ? null : parseInput(ClientName, flags.agent, 'The agent')
+  const days = flags.days === undefined ? null : parseInput(Days, flags.days, 'The number of days')
   const scopes = (flags.scopes ?? 'infer,signal').split(',').map((scope) => scope.trim())
   return withStore(flags, 'create', async (store) => {
     const now = Date.now()
     const { key, token } = newKey({
-      name,
+      name: label,
       tenant,
       scopes: scopes.map((scope) => parseInput(Scope, scope, `The scope "${scope}"`)),
-      agent: flags.agent ?? null,
+      agent,
       train: flags.train,
-      expiresAt: flags.days === undefined ? null : now + flags.days * 86_400_000,
+      expiresAt: days === null ? null : now + Math.round(days * 86_400_000),
       now,
     })
     await store.keys.put(key)

@@ -1,7 +1,3 @@
-import { once } from 'node:events'
-import { createReadStream, createWriteStream } from 'node:fs'
-import { finished } from 'node:stream/promises'
-import { createInterface } from 'node:readline'
 import pc from 'picocolors'
 import {
   AtifTrajectory,
@@ -24,8 +20,10 @@ import {
   type TrajectoryFilter,
   VerifiersTrace,
 } from '../../core/index.ts'
-import { InputError } from '../../errors/index.ts'
+import { InputError, RatchetError } from '../../errors/index.ts'
 import { said } from '../trajectory/said.ts'
+import { linesOf, openLines } from '../transfer/lines-of.ts'
+import { newFile, standardOutput } from '../transfer/row-writer.ts'
 import { type StoreFlags, withStore } from '../with-store.ts'
 import { rewardedBy } from '../rewarded-by.ts'
 import { type FilterFlags, filterOf } from './trajectories.ts'
@@ -53,45 +51,52 @@ const page = 200
 /** `ratchet export`: one JSON object a line. What was left out is counted on standard error. */
 export function exportCommand(flags: ExportFlags): Promise<void> {
   return withStore(flags, 'read', async (store) => {
-    const out = flags.out === undefined ? process.stdout : createWriteStream(flags.out, { flags: 'wx', mode: 0o600 })
-    let written = 0
-    const skipped: Record<string, number> = {}
-    const write = async (row: unknown) => {
-      written++
-      if (!out.write(`${JSON.stringify(row)}\n`)) await once(out, 'drain')
+    const out = flags.out === undefined ? standardOutput() : await newFile(flags.out)
+    try {
+      const told = await exportRows(store, flags, (row) => out.write(row))
+      await out.end()
+      tellExport(told.written, told.skipped, flags)
+    } catch (error) {
+      await out.abandon()
+      throw error
     }
-    const writeRows = async ({ rows, skipped: some }: Rows<unknown>) => {
-      for (const row of rows) await write(row)
-      for (const [reason, count] of Object.entries(some)) skipped[reason] = (skipped[reason] ?? 0) + count
-    }
-    const held: Exported[] = []
-    for await (const one of exported(store, filterOf(flags, Date.now()), flags.reward)) {
-      switch (flags.format) {
-        case 'atif':
-          for (const document of toAtif(one)) await write(document)
-          break
-        case 'verifiers':
-          await write(toVerifiers(one))
-          break
-        case 'sft':
-          await writeRows(sftRows([one], flags.least))
-          break
-        case 'grpo':
-          await writeRows(groupRows([one]))
-          break
-        case 'dpo':
-          // Attempts at one task compete: none can be judged before all were seen.
-          held.push(one)
-          break
-      }
-    }
-    if (flags.format === 'dpo') await writeRows(preferenceRows(held, flags.margin))
-    if (flags.out !== undefined) {
-      out.end()
-      await finished(out)
-    }
-    tellExport(written, skipped, flags)
   })
+}
+
+async function exportRows(store: Store, flags: ExportFlags, put: (row: unknown) => Promise<void>) {
+  let written = 0
+  const skipped: Record<string, number> = {}
+  const write = async (row: unknown) => {
+    written++
+    await put(row)
+  }
+  const writeRows = async ({ rows, skipped: some }: Rows<unknown>) => {
+    for (const row of rows) await write(row)
+    for (const [reason, count] of Object.entries(some)) skipped[reason] = (skipped[reason] ?? 0) + count
+  }
+  const held: Exported[] = []
+  for await (const one of exported(store, filterOf(flags, Date.now()), flags.reward)) {
+    switch (flags.format) {
+      case 'atif':
+        for (const document of toAtif(one)) await write(document)
+        break
+      case 'verifiers':
+        await write(toVerifiers(one))
+        break
+      case 'sft':
+        await writeRows(sftRows([one], flags.least))
+        break
+      case 'grpo':
+        await writeRows(groupRows([one]))
+        break
+      case 'dpo':
+        // Attempts at one task compete: none can be judged before all were seen.
+        held.push(one)
+        break
+    }
+  }
+  if (flags.format === 'dpo') await writeRows(preferenceRows(held, flags.margin))
+  return { written, skipped }
 }
 
 async function* exported(store: Store, filter: TrajectoryFilter, reward: string | undefined): AsyncGenerator<Exported> {
@@ -124,35 +129,70 @@ interface ImportFlags extends StoreFlags {
 }
 
 /** `ratchet import FILE`: records of another system, one JSON object a line. They are held out until the user says otherwise. */
-export function importCommand(file: string, flags: ImportFlags): Promise<void> {
+export async function importCommand(file: string, flags: ImportFlags): Promise<void> {
   const tenant = parseInput(Tenant, flags.tenant ?? defaultTenant, 'The tenant')
-  return withStore(flags, 'create', async (store) => {
-    const options: ImportOptions = { tenant, split: flags.split, now: Date.now() }
-    let imported = 0
-    let batch: Imported[] = []
-    const flush = async () => {
-      await store.trajectories.append(batch.map((one) => ({ ...one, run: null })))
-      imported += batch.length
-      batch = []
-    }
-    for await (const { line, number } of linesOf(file)) {
-      try {
-        batch.push(readRecord(line, flags.format, options))
-      } catch (error) {
-        await flush()
-        throw badLine(error, file, number, imported)
+  // Before a store is made for what cannot be read.
+  const handle = await openLines(file)
+  try {
+    await withStore(flags, 'create', async (store) => {
+      const options: ImportOptions = { tenant, split: flags.split, now: Date.now() }
+      const done = { imported: 0, known: 0 }
+      let batch: Imported[] = []
+      const flush = async () => {
+        const before = await appendNew(store, batch)
+        done.imported += batch.length - before
+        done.known += before
+        batch = []
       }
-      if (batch.length === page) await flush()
-    }
-    await flush()
-    if (flags.json) process.stdout.write(`${JSON.stringify({ imported, split: flags.split })}\n`)
-    else {
-      process.stdout.write(`${pc.green('✓')} ${imported} trajectories imported, split ${flags.split}.\n`)
-      if (flags.split === 'holdout') {
-        process.stdout.write(pc.dim('Nothing is learned from them; import with --split train to allow it.\n'))
+      for await (const { line, number } of linesOf(file, handle)) {
+        try {
+          batch.push(readRecord(line, flags.format, options))
+        } catch (error) {
+          await flush()
+          throw badLine(error, file, number, done.imported + done.known)
+        }
+        if (batch.length === page) await flush()
       }
-    }
-  })
+      await flush()
+      tellImport(done, flags)
+    })
+  } finally {
+    await handle.close().catch(() => {})
+  }
+}
+
+/**
+ * Adds the records that are not in yet: when they were imported is no part of what they are.
+ * @returns how many were.
+ */
+async function appendNew(store: Store, batch: readonly Imported[]): Promise<number> {
+  const records = batch.map((one) => ({ ...one, run: null }))
+  try {
+    await store.trajectories.append(records)
+    return 0
+  } catch (error) {
+    if (!RatchetError.is(error) || error.code !== 'store/record-conflict') throw error
+  }
+  let known = 0
+  for (const record of records) {
+    const found = await store.trajectories.get(record.trajectory.id)
+    if (found === null) await store.trajectories.append([record])
+    else if (found.trajectory.task.split === record.trajectory.task.split) known++
+    else throw importedBefore(record.trajectory, found.trajectory.task.split)
+  }
+  return known
+}
+
+function tellImport({ imported, known }: { readonly imported: number; readonly known: number }, flags: ImportFlags) {
+  if (flags.json) {
+    process.stdout.write(`${JSON.stringify({ imported, known, split: flags.split })}\n`)
+    return
+  }
+  const before = known === 0 ? '' : ` ${known} were in already.`
+  process.stdout.write(`${pc.green('✓')} ${imported} trajectories imported, split ${flags.split}.${before}\n`)
+  if (flags.split === 'holdout') {
+    process.stdout.write(pc.dim('Nothing is learned from them; import with --split train to allow it.\n'))
+  }
 }
 
 function readRecord(line: string, format: ImportFormat, options: ImportOptions): Imported {
@@ -165,26 +205,11 @@ function readRecord(line: string, format: ImportFormat, options: ImportOptions):
   }
 }
 
-async function* linesOf(file: string): AsyncGenerator<{ line: string; number: number }> {
-  const input = createReadStream(file, 'utf8')
-  // Without a listener an unreadable file would end the process before the loop below sees it.
-  const failed = once(input, 'error').then(([error]) => error as Error)
-  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })
-  let number = 0
-  for await (const line of lines) {
-    number++
-    const text = number === 1 ? line.replace(/^\uFEFF/, '') : line
-    if (text.trim() !== '') yield { line: text, number }
-  }
-  if (input.errored) throw unreadable(file, await failed)
-}
-
-function unreadable(file: string, cause: Error): InputError {
+function importedBefore({ id }: Imported['trajectory'], split: Split): InputError {
   return new InputError({
-    code: 'input/unreadable-file',
-    message: `The file ${file} cannot be read: ${cause.message}`,
-    hint: 'Check the path and its permissions.',
-    cause,
+    code: 'input/imported-before',
+    message: `The trajectory ${id} was imported before, as ${split}.`,
+    hint: 'What it may serve is said once: import it into another store, or leave it as it is.',
   })
 }
 

@@ -140,9 +140,36 @@ describe('a trajectory in the terminal', () => {
   })
 })
 
+it('shows nothing of a reward that could steer the terminal', () => {
+  const hostile = '\u001b]0;pwned\u0007\u202e\nforged'
+  const { trajectory, ...options } = {
+    trajectory: traffic([{ id: 'q', parent: null, message: question }]),
+    tokens: false,
+    width: 200,
+    now: 61_000,
+  }
+  const parts = { [hostile]: 1 }
+  for (const reward of [
+    { status: 'scored', value: 1, parts },
+    { status: 'vetoed', value: 0, parts, guard: hostile, reason: hostile },
+    { status: 'missing', value: null, parts, reason: hostile },
+  ] satisfies Reward[]) {
+    const line = stripVTControlCharacters(trajectoryTree({ trajectory, reward }, [], options))
+      .trimEnd()
+      .split('\n')
+      .at(-1)
+    expect(line).toMatch(/^reward .*forged/)
+    for (const steering of ['\u0007', '\u202e', '\u001b]']) {
+      expect(trajectoryTree({ trajectory, reward }, [], options)).not.toContain(steering)
+    }
+  }
+})
+
 it('shows text from outside on one line, cut, with nothing that could steer the terminal', () => {
   expect(said('a\nb\u001b[2Jc', 20)).toBe('a ⏎ b�[2Jc')
   expect(said('x'.repeat(50), 10)).toBe(`${'x'.repeat(10)}…`)
   expect(said('👩‍🚀'.repeat(3), 2)).toBe('👩‍🚀👩‍🚀…')
   expect(said('x'.repeat(10_000_000), 5)).toBe('xxxxx…')
+  expect(said('a\u202eb\u2066c\u2028d', 20)).toBe('a�b�c�d')
+  expect(said('x '.repeat(20), 10)).toBe('x x x x x…')
 })

@@ -1,5 +1,6 @@
 import pc from 'picocolors'
 import type { NodeId, RecordedTrajectory, Signal, TrajectoryNode } from '../../core/index.ts'
+import { said } from './said.ts'
 import { headLines, type LineOptions, nodeLines, signalLine } from './lines.ts'
 
 /** Deeper nesting of branches is drawn without more indentation. */
@@ -68,15 +69,15 @@ function branchesUnder(
 }
 
 function rewardLine(reward: RecordedTrajectory['reward']): string {
-  const parts = Object.entries(reward.parts).map(([name, value]) => `${name} ${value ?? 'missing'}`)
+  const parts = Object.entries(reward.parts).map(([name, value]) => `${said(name, 60)} ${value ?? 'missing'}`)
   const detail = parts.length > 0 ? pc.dim(`  (${parts.join(', ')})`) : ''
   switch (reward.status) {
     case 'scored':
       return `reward ${pc.bold(String(Number(reward.value.toPrecision(4))))}${detail}`
     case 'vetoed':
-      return `reward ${pc.red(`${reward.value}, vetoed by ${reward.guard}: ${reward.reason}`)}${detail}`
+      return `reward ${pc.red(`${reward.value}, vetoed by ${said(reward.guard, 60)}: ${said(reward.reason, 300)}`)}${detail}`
     case 'missing':
-      return `reward ${pc.dim(`missing: ${reward.reason}`)}${detail}`
+      return `reward ${pc.dim(`missing: ${said(reward.reason, 300)}`)}${detail}`
   }
 }
 
