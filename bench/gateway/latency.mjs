@@ -46,8 +46,14 @@ async function measured(run, upstream, { seconds }) {
 }
 
 /** Differences of quantiles to `direct`, round by round. */
-export const added = (sides, name, moment, quantile) =>
+const added = (sides, name, moment, quantile) =>
   sides[name].map((side, round) => side[moment][quantile] - sides.direct[round][moment][quantile])
+
+/** Medians of what was added before the upstream had the request, and after it had ended its answer. */
+function between(sides, name) {
+  const on = (way) => ['p50', 'p99'].map((quantile) => median(added(sides, name, way, quantile)).toFixed(2)).join(' / ')
+  return `${on('before')}, ${on('after')}`
+}
 
 /** A p99 of the upstream itself above this, in milliseconds, is somebody else's doing. */
 const quiet = 2
@@ -79,6 +85,7 @@ export function printLatency(figures, { rates, moments, flush }) {
           moment === 'end' ? 'end' : 'first chunk',
           spread(added(sides, name, moment, 'p50')),
           `**${spread(p99)}**`,
+          moment === 'end' ? between(sides, name) : '',
           `${of('direct', 'p50')} / ${of('direct', 'p99')}`,
           `${of(name, 'p50')} / ${of(name, 'p99')}`,
           name === 'gateway' && moment === 'end' && flush.length > 0 ? verdict(p99, sides.direct, median(flush)) : '',
@@ -99,6 +106,7 @@ export function printLatency(figures, { rates, moments, flush }) {
       'until',
       'added p50, ms',
       'added p99, ms',
+      'of it on the way there, on the way back: p50 / p99',
       'upstream directly, p50 / p99',
       'through the target, p50 / p99',
       'target of the issue',
