@@ -172,6 +172,23 @@ it('reads thousands of turns at once', () => {
   expect(read(story, 10 * minute, { kinds: ['accepted', 'rephrased'] })).toHaveLength(2_999)
 })
 
+it.each<[string, (i: number) => Sketch]>([
+  ['another answer each time', (i) => said(`a${i}`, 'q', `Answer ${i}`, i)],
+  ['the same answer each time', (i) => said(`a${i}`, 'q', 'Answer', i)],
+  [
+    'and the client’s own texts',
+    (i) => {
+      const { call, ...turn } = said(`a${i}`, 'q', `${'x y z '.repeat(300)}${i}`, i)
+      return i % 2 === 0 && call ? { ...turn, call } : turn
+    },
+  ],
+])('reads thousands of turns in one place in the time of their number: %s', (_, turn) => {
+  const story = [asked, ...Array.from({ length: 6_000 }, (_, i) => turn(i + 1))]
+  const began = performance.now()
+  expect(read(story, 10 * minute).length).toBeGreaterThan(2_000)
+  expect(performance.now() - began).toBeLessThan(10_000)
+})
+
 it('looks for the kinds that are switched on, and sees nothing that happened later', () => {
   const story = [asked, answered, user('u', 'a', 'Thanks!', 5 * minute)]
   expect(read(story, 10 * minute, { kinds: ['accepted'] })).toEqual([])
@@ -180,9 +197,24 @@ it('looks for the kinds that are switched on, and sees nothing that happened lat
 })
 
 it('reads words as people mean them', () => {
-  for (const text of ['Perfect!', 'thank you so much', '谢谢', 'Great job, merci'])
+  for (const text of [
+    'Perfect!',
+    'No problem, thanks!',
+    'No worries, that works perfectly',
+    'Nope, all good, cheers',
+    'thank you so much',
+    '谢谢',
+    'Great job, merci',
+  ])
     expect([text, thanks(text)]).toEqual([text, true])
-  for (const text of ['Thanks, but it still fails', 'No thanks', 'perfection is hard', 'x'.repeat(300) + ' thanks']) {
+  for (const text of [
+    'Thanks, but it still fails',
+    'Thanks for nothing',
+    'Not exactly what I asked',
+    'No thanks',
+    'perfection is hard',
+    'x'.repeat(300) + ' thanks',
+  ]) {
     expect([text, thanks(text)]).toEqual([text, false])
   }
   for (const text of [
@@ -191,10 +223,17 @@ it('reads words as people mean them', () => {
     'Please fix the second line',
     'it doesn’t work',
     'Try again',
+    'No, that is all wrong',
   ]) {
     expect([text, asksForChange(text)]).toEqual([text, true])
   }
-  for (const text of ['November is fine', 'What is wrong with the weather in Rome usually called?', 'Now do Paris']) {
+  for (const text of [
+    'November is fine',
+    'No problem!',
+    'no, that is all, thank you',
+    'What is wrong with the weather in Rome usually called?',
+    'Now do Paris',
+  ]) {
     expect([text, asksForChange(text)]).toEqual([text, false])
   }
   expect(rephrases('How do I cancel?', 'How do I cancel?')).toBe(false)

@@ -29,6 +29,15 @@ const reporter = 'implicit'
 const otherText = 0.8
 
 /**
+ * Bounds of what is compared, so that a trajectory of any shape is read in the time of its length: other turns in one place,
+ * after a turn and (calls may overtake each other) before it; copies of one turn; and edits of one trajectory.
+ */
+const mostAfter = 256
+const mostBefore = 8
+const mostCopies = 16
+const mostEdits = 2_000
+
+/**
  * What a traffic trajectory's shape and words tell of its turns: what was taken, changed, asked again or left. A pure
  * function of the trajectory and `asOf`, so these signals are derived when they are needed and never stored; each has a
  * key that is the same every time. They are guesses, told by `reporter: 'implicit'`, and weigh less than what anyone says.
@@ -41,46 +50,57 @@ export function implicitSignals(
 ): readonly Signal[] {
   const tenant = trajectory.origin.kind === 'rollout' ? defaultTenant : trajectory.origin.tenant
   const wanted = new Set(kinds)
-  return turnsOf(trajectory, asOf).flatMap((turn) =>
-    readings(turn, asOf, abandonedAfter)
-      .filter(({ kind, at }) => wanted.has(kind) && at <= asOf)
-      .map(
-        ({ kind, at, value }): Signal => ({
-          tenant,
-          key: `${reporter}/${trajectory.id}/${turn.node.id}/${kind}`.slice(0, 256),
-          trajectory: trajectory.id,
-          node: turn.node.id,
-          source: kind === 'tool-error' ? 'outcome' : 'user',
-          reporter,
-          name: kind,
-          value: value ?? implicitKinds[kind].value,
-          at,
-        }),
-      ),
-  )
+  const edits = { left: mostEdits }
+  const signals: Signal[] = []
+  for (const turn of turnsOf(trajectory, asOf)) {
+    for (const { kind, at, value } of readings(turn, asOf, abandonedAfter, edits)) {
+      if (!wanted.has(kind) || at > asOf) continue
+      signals.push({
+        tenant,
+        key: `${reporter}/${trajectory.id}/${turn.node.id}/${kind}`.slice(0, 256),
+        trajectory: trajectory.id,
+        node: turn.node.id,
+        source: kind === 'tool-error' ? 'outcome' : 'user',
+        reporter,
+        name: kind,
+        value: value ?? implicitKinds[kind].value,
+        at,
+      })
+    }
+  }
+  return signals
 }
 
-function turnsOf({ nodes, steps }: Trajectory, asOf: number): readonly Turn[] {
+function* turnsOf({ nodes, steps }: Trajectory, asOf: number): Generator<Turn> {
   const tree = new Said(nodes.filter(({ at }) => at === undefined || at <= asOf))
   const stepOf = new Map(steps.map((step) => [step.action, step]))
-  return steps.flatMap((step): Turn[] => {
+  const known = new Map<readonly TrajectoryNode[], readonly TrajectoryNode[]>()
+  /** A client that sends a turn back under other tokens made a copy of it: what follows the copy follows the turn. */
+  const copiesOf = (node: TrajectoryNode) => {
+    const alike = tree.alike(node)
+    const copies = known.get(alike) ?? alike.filter(({ id }) => !stepOf.has(id)).slice(0, mostCopies)
+    known.set(alike, copies)
+    return copies
+  }
+  for (const step of steps) {
     const node = tree.node(step.action)
-    if (!node || step.call === undefined) return []
-    // A client that sends the turn back under other tokens made a copy of it: what follows the copy follows the turn.
-    const copies = tree.alike(node).filter(({ id }) => id !== node.id && !stepOf.has(id))
-    return [
-      {
-        node,
-        step,
-        asked: tree.askedBefore(node),
-        children: [node, ...copies].flatMap((one) => tree.children(one)),
-        siblings: tree
-          .inPlaceOf(node)
-          .filter((other) => other.id !== node.id && other.message.role === 'assistant' && !copies.includes(other))
-          .map((other) => ({ node: other, step: stepOf.get(other.id) ?? null })),
-      },
-    ]
-  })
+    if (!node || step.call === undefined) continue
+    const copies = copiesOf(node)
+    yield {
+      node,
+      step,
+      asked: tree.askedBefore(node),
+      children: [node, ...copies].flatMap((one) => tree.children(one)),
+      siblings: around(tree.inPlaceOf(node), node)
+        .filter((other) => other.id !== node.id && other.message.role === 'assistant' && !copies.includes(other))
+        .map((other) => ({ node: other, step: stepOf.get(other.id) ?? null })),
+    }
+  }
+}
+
+function around(nodes: readonly TrajectoryNode[], node: TrajectoryNode): readonly TrajectoryNode[] {
+  const at = nodes.indexOf(node)
+  return nodes.slice(Math.max(0, at - mostBefore), at + 1 + mostAfter)
 }
 
 interface Reading {
@@ -90,11 +110,11 @@ interface Reading {
   readonly value?: number
 }
 
-function readings(turn: Turn, asOf: number, abandonedAfter: number): readonly Reading[] {
+function readings(turn: Turn, asOf: number, abandonedAfter: number, edits: { left: number }): readonly Reading[] {
   return [
     ...whatUsersSaid(turn),
     ...whatToolsSaid(turn),
-    ...whatElseWasTaken(turn),
+    ...whatElseWasTaken(turn, edits),
     ...silence(turn, asOf, abandonedAfter),
   ]
 }
@@ -119,7 +139,7 @@ function whatToolsSaid({ node, children }: Turn): readonly Reading[] {
 }
 
 /** Other assistant turns in this one's place: a later answer of ours (asked again), or the client's own text (edited). */
-function whatElseWasTaken({ node, step, siblings }: Turn): readonly Reading[] {
+function whatElseWasTaken({ node, step, siblings }: Turn, edits: { left: number }): readonly Reading[] {
   const found: Reading[] = []
   const again = siblings.find(
     (other) =>
@@ -131,7 +151,7 @@ function whatElseWasTaken({ node, step, siblings }: Turn): readonly Reading[] {
   )
   if (again) found.push({ kind: 'retried', at: timeOf(again.node, node) })
   const [edit] = siblings
-    .filter((other) => other.step === null)
+    .filter((other) => other.step === null && edits.left-- > 0)
     .map((other) => ({
       at: timeOf(other.node, node),
       changed: difference(node.message.content, other.node.message.content),

@@ -8,19 +8,23 @@ const reaction = 240
 
 const thankful =
   /\b(?:thanks|thank you|thx|cheers|perfect|great job|well done|that (?:worked|works|helps|helped)|exactly what i|awesome|merci|danke|gracias|obrigad[oa]|grazie)\b|谢谢|ありがとう/iu
-const notThankful = /\b(?:no,? thanks|thanks,? but|thank you,? but|not (?:perfect|great|helpful))\b/iu
+const notThankful =
+  /\b(?:no,? thanks|thanks for nothing|(?:thanks|thank you|danke|merci|gracias),? (?:but|aber|mais|pero)|not (?:perfect|great|helpful|exactly))\b/iu
+/** Begins like a refusal, and is none. */
+const content =
+  /^(?:no|nope)\b[,.!]? *(?:problem|worries|rush|need|thank|further|more|other|all good|(?:that|it)(?:(?:'|’)?s| is| was) (?:all|it|fine|good|great|perfect|ok))/iu
 
 const corrective =
-  /^(?:no|nope|wrong)\b|\b(?:that(?:'|’)?s|that is|this is|it(?:'|’)?s|it is) (?:wrong|incorrect|not (?:right|correct|what i|true))|\bnot what i (?:asked|meant|wanted)|\bi (?:meant|said|asked for)\b|\b(?:doesn(?:'|’)?t|does not|didn(?:'|’)?t|did not|won(?:'|’)?t) work\b|\bstill (?:fails|broken|wrong|not)\b|\btry again\b|\b(?:please|can you|could you) (?:fix|change|correct|redo|undo)\b|\byou (?:forgot|missed|misunderstood|made a mistake)\b|\bactually,? (?:i|it|the|no)\b/iu
+  /^(?:no|nope|wrong)\b|\b(?:that(?:'|’)?s|that is|this is|it(?:'|’)?s|it is) (?:wrong|incorrect|not (?:right|correct|what i|true))|\bnot (?:exactly )?what i (?:asked|meant|wanted)|\bi (?:meant|said|asked for)\b|\b(?:doesn(?:'|’)?t|does not|didn(?:'|’)?t|did not|won(?:'|’)?t) work\b|\bstill (?:fails|broken|wrong|not)\b|\btry again\b|\b(?:please|can you|could you) (?:fix|change|correct|redo|undo)\b|\byou (?:forgot|missed|misunderstood|made a mistake)\b|\bactually,? (?:i|it|the|no)\b/iu
 
 /** Whether a user's message thanks or praises, in some words that are common for it. */
 export function thanks(text: string): boolean {
-  return text.length <= reaction && thankful.test(text) && !notThankful.test(text) && !corrective.test(text)
+  return text.length <= reaction && thankful.test(text) && !notThankful.test(text) && !asksForChange(text)
 }
 
 /** Whether a user's message says that the answer is wrong or asks to change it. English only. */
 export function asksForChange(text: string): boolean {
-  return text.length <= reaction && corrective.test(text)
+  return text.length <= reaction && corrective.test(text.replace(content, '').trim())
 }
 
 /** Share of two texts that differs, from 0 (equal) to 1: edit distance over the longer one's length. */
