@@ -161,8 +161,11 @@ export interface SignalRepository {
     signals: readonly Signal[],
     limits?: { readonly caps: SignalCaps; readonly now: number },
   ): Promise<readonly SignalOutcome[]>
-  /** Those that the trajectory's own tenant reported, in the order in which they happened. */
-  of(trajectory: TrajectoryId): Promise<readonly Signal[]>
+  /**
+   * Those that the trajectory's own tenant reported, in the order in which they happened.
+   * @param tenant who asks: nothing of another tenant's trajectory is read, so that the time tells nothing of it either.
+   */
+  of(trajectory: TrajectoryId, tenant?: Tenant): Promise<readonly Signal[]>
 }
 
 /** Learning runs, their stories and their checkpoints. */

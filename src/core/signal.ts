@@ -43,6 +43,8 @@ export type Signal = z.infer<typeof Signal>
 export interface SignalCaps {
   /** About one trajectory. */
   readonly perTrajectory: number
+  /** About one trajectory, by all who report through one key (`<key>:<name>`): names cost nothing. */
+  readonly perTrajectoryOfKey: number
   /** In the 24 hours before now. */
   readonly perDay: number
 }

@@ -1,8 +1,9 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
-import { type Clock, type Json, type Store, systemClock } from '../core/index.ts'
+import { type Clock, type Json, type Store, systemClock, type Tenant } from '../core/index.ts'
 import { keyRoutes, sessionRoutes, subjectRoutes } from './admin/index.ts'
 import type { KeyDoorkeeper } from './auth/index.ts'
 import type { ServeConfig } from './config.ts'
+import { redactName } from './episode/redaction/pseudonym.ts'
 import { redactJson } from './episode/redaction/redact-json.ts'
 import type { Redaction } from './episode/redaction/redaction.ts'
 import type { BodySpace } from './http/body-room.ts'
@@ -46,8 +47,10 @@ export function ratchetRoutes(options: RatchetRoutesOptions): OpenAPIHono<never>
   const { limits } = config
   const asking = { door, bodies, bodyBytes: limits.bodyBytes, clock }
   const app = new OpenAPIHono<never>()
-  app.route('/', signalRoutes({ ...asking, signals, limits, telemetry, redact: redactedBy(redaction) }))
-  app.route('/', trajectoryRoutes({ ...asking, trajectories, signals }))
+  const redactNames = (name: string, tenant: Tenant) => redactName(name, tenant, redaction)
+  const redacting = { redact: redactedBy(redaction), redactName: redactNames }
+  app.route('/', signalRoutes({ ...asking, ...redacting, signals, limits, telemetry }))
+  app.route('/', trajectoryRoutes({ ...asking, trajectories, signals, redactName: redactNames }))
   app.route('/', sessionRoutes({ ...asking, keys }))
   app.route('/', keyRoutes({ ...asking, keys }))
   app.route('/', subjectRoutes({ ...asking, trajectories, onErased }))

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { SignalCaps } from '../core/index.ts'
 import type { Tables } from './tables.ts'
 
@@ -15,7 +15,7 @@ interface Evidence {
 }
 
 /**
- * How much each reporter may still say: counted once for each in the transaction that is open, and from there on as it is
+ * How much each reporter, and all who report through one key together, may still say: counted once for each in the transaction that is open, and from there on as it is
  * used up. Only evidence of the reporter's own tenant counts.
  */
 export class SignalRoom {
@@ -53,12 +53,16 @@ export class SignalRoom {
   async take({ tenant, reporter, trajectory }: Evidence): Promise<boolean> {
     const about = JSON.stringify([tenant, reporter, trajectory])
     const today = JSON.stringify([tenant, reporter])
+    const key = keyOf(reporter)
+    const throughKey = JSON.stringify([tenant, { key }, trajectory])
     const saidAbout = this.#said.get(about) ?? (await this.#saidAbout(tenant, reporter, trajectory))
     const saidToday = this.#said.get(today) ?? (await this.#saidToday(tenant, reporter))
-    const { perTrajectory, perDay } = this.#caps
-    const free = saidAbout < perTrajectory && saidToday < perDay
+    const saidThrough = this.#said.get(throughKey) ?? (await this.#saidThrough(tenant, key, trajectory))
+    const { perTrajectory, perTrajectoryOfKey, perDay } = this.#caps
+    const free = saidAbout < perTrajectory && saidThrough < perTrajectoryOfKey && saidToday < perDay
     this.#said.set(about, saidAbout + (free ? 1 : 0))
     this.#said.set(today, saidToday + (free ? 1 : 0))
+    this.#said.set(throughKey, saidThrough + (free ? 1 : 0))
     return free
   }
 
@@ -68,6 +72,18 @@ export class SignalRoom {
       .where('trajectory', '=', trajectory)
       .where('tenant', '=', tenant)
       .where('reporter', '=', reporter)
+      .select((eb) => eb.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+    return count
+  }
+
+  async #saidThrough(tenant: string, key: string, trajectory: string): Promise<number> {
+    const names = `${key}:`
+    const { count } = await this.#db
+      .selectFrom('signals')
+      .where('trajectory', '=', trajectory)
+      .where('tenant', '=', tenant)
+      .where((eb) => eb.or([eb('reporter', '=', key), eb(sql`substr(reporter, 1, ${names.length})`, '=', names)]))
       .select((eb) => eb.fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow()
     return count
@@ -91,10 +107,13 @@ export function locksOf(evidence: readonly Omit<Evidence, 'trajectory'>[]): read
   return [...new Set(evidence.map(lockOf))].toSorted((a, b) => a - b)
 }
 
+/** The key that a reporter reports through. */
+const keyOf = (reporter: string) => reporter.split(':', 1)[0] ?? ''
+
 function lockOf({ tenant, reporter }: Omit<Evidence, 'trajectory'>): number {
   return (
     createHash('sha256')
-      .update(JSON.stringify([tenant, reporter]))
+      .update(JSON.stringify([tenant, keyOf(reporter)]))
       .digest()
       .readUInt32LE() % lockCount
   )

@@ -46,7 +46,7 @@ export function signalRepository({ read, write }: Access): SignalRepository {
       )
     },
 
-    of: (trajectory) =>
+    of: (trajectory, tenant) =>
       read(async (db) => {
         const rows = await db
           .selectFrom('signals')
@@ -57,6 +57,7 @@ export function signalRepository({ read, write }: Access): SignalRepository {
           )
           .select(columns)
           .where('signals.trajectory', '=', trajectory)
+          .$if(tenant !== undefined, (query) => query.where('signals.tenant', '=', tenant ?? ''))
           .orderBy('signals.at')
           .orderBy('signals.key')
           .execute()

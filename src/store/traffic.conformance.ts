@@ -285,7 +285,7 @@ export function trafficConformance(name: string, open: () => Promise<Store>): vo
 
       it('commit from many callers to few trajectories, with signals and half answers among them', async () => {
         let next = 0
-        const limits = { caps: { perTrajectory: 1_000, perDay: 1_000 }, now: 5 }
+        const limits = { caps: { perTrajectory: 1_000, perTrajectoryOfKey: 1_000, perDay: 1_000 }, now: 5 }
         const caller = async () => {
           while (next < 400) {
             const n = next++
@@ -510,6 +510,8 @@ export function trafficConformance(name: string, open: () => Promise<Store>): vo
         await store.traffic.append(traffic.call('t1', 'c1'))
         await store.signals.append([signal('late', { at: 2 }), signal('also theirs', { tenant: 'default' })])
         expect(await store.signals.of(idOf('t1'))).toEqual([signal('late', { at: 2 }), early])
+        expect(await store.signals.of(idOf('t1'), early.tenant)).toHaveLength(2)
+        expect(await store.signals.of(idOf('t1'), 'other')).toEqual([])
         expect((await summaryOf('t1')).signals).toBe(2)
       })
 
@@ -534,7 +536,7 @@ export function trafficConformance(name: string, open: () => Promise<Store>): vo
         const outcomes = await store.signals.append(many)
         expect(outcomes.filter((outcome) => outcome === 'recorded')).toHaveLength(700)
         expect(outcomes.slice(700)).toEqual(Array.from({ length: 300 }, () => 'repeated'))
-        const limits = { caps: { perTrajectory: 10_000, perDay: 10_000 }, now: 5 }
+        const limits = { caps: { perTrajectory: 10_000, perTrajectoryOfKey: 10_000, perDay: 10_000 }, now: 5 }
         const again = await Promise.all(
           Array.from({ length: 20 }, (_, i) => store.signals.append([signal(`new ${i % 10}`)], limits)),
         )
@@ -544,7 +546,7 @@ export function trafficConformance(name: string, open: () => Promise<Store>): vo
 
       describe('with caps', () => {
         const now = 100 * 24 * 60 * 60 * 1000
-        const limits = { caps: { perTrajectory: 3, perDay: 5 }, now }
+        const limits = { caps: { perTrajectory: 3, perTrajectoryOfKey: 4, perDay: 5 }, now }
         const say = (key: string, change: object = {}) => store.signals.append([signal(key, change)], limits)
 
         it('say so much about one trajectory, and no more', async () => {
@@ -559,6 +561,16 @@ export function trafficConformance(name: string, open: () => Promise<Store>): vo
           expect(await say('d', { reporter: 'another' })).toEqual(['recorded'])
           expect(await say('e', { tenant: 'other' })).toEqual(['recorded'])
           expect(await say('e', { trajectory: 't2' })).toEqual(['recorded'])
+        })
+
+        it('say so much about one trajectory by all names of one key, and no more', async () => {
+          const said = (key: string, reporter: string) => say(key, { reporter })
+          const as = ['k:ann', 'k:bob', 'k', 'k:eve'].map((reporter, i) => said(`a${i}`, reporter))
+          expect((await Promise.all(as)).flat()).toEqual(Array.from({ length: 4 }, () => 'recorded'))
+          for (const reporter of ['k:new', 'k', 'k:ann']) expect(await said('b', reporter)).toEqual(['capped'])
+          expect(await said('b', 'k2:new')).toEqual(['recorded'])
+          expect(await say('c', { reporter: 'k:new', trajectory: 't2' })).toEqual(['recorded'])
+          expect(await say('c', { reporter: 'k:new', tenant: 'other' })).toEqual(['recorded'])
         })
 
         it('say so much in a day', async () => {

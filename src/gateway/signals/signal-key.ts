@@ -29,8 +29,7 @@ export class LastSaid {
     const tenants = new Map(signals.map(({ trajectory, tenant }) => [trajectory, tenant]))
     await Promise.all(
       [...tenants].map(async ([trajectory, tenant]) => {
-        // Another tenant's trajectory tells nothing of what was said of it.
-        for (const said of await this.#signals.of(trajectory)) if (said.tenant === tenant) this.note(said)
+        for (const said of await this.#signals.of(trajectory, tenant)) this.note(said)
       }),
     )
   }

@@ -27,6 +27,9 @@ const Taken = z.object({
   ),
 })
 
+/** Reporters of one key that may say all they can about one trajectory: their names cost whoever holds the key nothing. */
+const reportersOfKey = 8
+
 /** Seconds: when the oldest of a day's signals may have left the window. */
 const capRetrySeconds = 3_600
 
@@ -61,7 +64,11 @@ export function signalRoutes(options: SignalRoutesOptions): OpenAPIHono<AskedEnv
   app.openapi(route, async (c) => {
     const body = c.req.valid('json')
     const taken = await signalsFrom(Array.isArray(body) ? body : [body], c.var.caller, options)
-    const caps = { perTrajectory: limits.signalsPerTrajectory, perDay: limits.signalsPerDay }
+    const caps = {
+      perTrajectory: limits.signalsPerTrajectory,
+      perTrajectoryOfKey: limits.signalsPerTrajectory * reportersOfKey,
+      perDay: limits.signalsPerDay,
+    }
     const outcomes = await signals.append(taken, { caps, now: clock.now() })
     telemetry.signals(counts(outcomes))
     if (outcomes.every((outcome) => outcome === 'capped')) throw capped(caps)
@@ -87,7 +94,7 @@ function capped({ perTrajectory, perDay }: { readonly perTrajectory: number; rea
     type: 'rate_limit_error',
     code: 'gateway/signals-capped',
     message: `The reporter has said enough: ${perTrajectory} signals of one trajectory, ${perDay} in a day.`,
-    hint: 'Nothing was recorded. Name the `reporter` where many people report through one key.',
+    hint: 'Nothing was recorded. Name the `reporter` where several people report through one key.',
     retryAfterSeconds: capRetrySeconds,
   })
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { CallId, type Json, type Scope, type Signal, type Store, TrajectoryId } from '../../core/index.ts'
+import { CallId, type Json, KeyId, type Scope, type Signal, type Store, TrajectoryId } from '../../core/index.ts'
 // The store is passed in through its port; the tests use the real one.
 import { openMemoryStore } from '../../store/index.ts'
 import { serveRoutes } from '../../../test/support/route-server.ts'
@@ -34,6 +34,7 @@ beforeEach(async () => {
   const asking = { door, bodyBytes: config.limits.bodyBytes, bodies: new BodySpace(64 * 1024 * 1024) }
   const redact = (value: Json): Json =>
     typeof value === 'string' ? value.replaceAll('ann@example.com', '[email]') : value
+  const redactName = (name: string, tenant: string) => (name.includes('@') ? `hidden-${tenant}` : name)
   server = await serveRoutes(
     signalRoutes({
       ...asking,
@@ -41,9 +42,10 @@ beforeEach(async () => {
       limits: config.limits,
       clock,
       redact,
+      redactName,
       telemetry: { signals: (outcomes) => void counted.push({ ...outcomes }) },
     }) as never,
-    trajectoryRoutes({ ...asking, signals: store.signals, trajectories: store.trajectories }) as never,
+    trajectoryRoutes({ ...asking, signals: store.signals, trajectories: store.trajectories, redactName }) as never,
   )
   ;({ token: acme, id: acmeId } = await issue('acme'))
   rival = (await issue('rival')).token
@@ -53,12 +55,16 @@ afterEach(async () => {
   await store.close()
 })
 
-async function issue(tenant: string, options: { scopes?: Scope[]; session?: string; bodyBytes?: number } = {}) {
+async function issue(
+  tenant: string,
+  options: { scopes?: Scope[]; session?: string; parent?: string; bodyBytes?: number } = {},
+) {
   const { key, token } = newKey({
     name: 'k',
     tenant,
     scopes: options.scopes ?? ['infer', 'signal', 'read'],
     session: options.session ?? null,
+    ...(options.parent !== undefined && { parent: KeyId.parse(options.parent) }),
     ...(options.bodyBytes !== undefined && { limits: { bodyBytes: options.bodyBytes } }),
     now,
   })
@@ -152,6 +158,8 @@ describe('a signal', () => {
     await record()
     await send({ trajectory, name: 'words', value: 'write to ann@example.com' })
     expect(await kept()).toMatchObject([{ value: 'write to [email]' }])
+    await send({ trajectory, name: 'asked ann@example.com', value: 1, reporter: 'ann@example.com', at: start + 1 })
+    expect((await kept())[1]).toMatchObject({ name: 'asked [email]', reporter: `${acmeId}:hidden-acme` })
   })
 })
 
@@ -217,6 +225,20 @@ describe('too many', () => {
     expect(await outcomes([many[0], { ...many[5], reporter: 'ann' }])).toEqual(['repeated', 'recorded'])
   })
 
+  it('by names that one key makes up, or keys of sessions that it makes, are capped too', async () => {
+    const session = 'flooded'
+    const own = trajectoryOfSession('acme', session)
+    await store.traffic.append(trafficCall(own, call, { tenant: 'acme' }))
+    const named = Array.from({ length: 50 }, (_, i) => ({ session, name: 'n', value: 1, reporter: `r${i}` }))
+    expect((await outcomes(named)).filter((outcome) => outcome === 'recorded')).toHaveLength(40)
+    for (let i = 0; i < 3; i++) {
+      const { token } = await issue('acme', { session, parent: acmeId })
+      expect((await send({ name: 'n', value: 1 }, token)).status).toBe(429)
+    }
+    expect(await kept(own)).toHaveLength(40)
+    expect(await outcomes({ session, name: 'n', value: 1 }, (await issue('acme')).token)).toEqual(['recorded'])
+  })
+
   it('in a day are capped, until the day has passed', async () => {
     const about = (i: number) => ({ session: `s${i}`, name: 'n', value: 1 })
     await send(Array.from({ length: 1_000 }, (_, i) => about(i)))
@@ -279,6 +301,9 @@ describe('the key of a session', () => {
       ),
     ).toEqual(['recorded', 'recorded', 'recorded'])
     expect((await kept(own)).map(({ reporter }) => reporter)).toEqual([id, id, id])
+    const made = await issue('acme', { session: 'mine', parent: acmeId })
+    await send({ name: 'd', value: 1 }, made.token)
+    expect((await kept(own)).map(({ reporter }) => reporter)).toContain(`${acmeId}:${made.id}`)
     const others = [
       { session: 'yours', name: 'n', value: 1 },
       { trajectory, name: 'n', value: 1 },

@@ -1,4 +1,4 @@
-import { type Clock, ClientName, Json, type Signal, type SignalRepository } from '../../core/index.ts'
+import { type Clock, ClientName, Json, type Signal, type SignalRepository, type Tenant } from '../../core/index.ts'
 import { notForSessions } from '../auth/index.ts'
 import { GatewayError } from '../errors.ts'
 import type { Caller } from '../ports.ts'
@@ -15,6 +15,8 @@ export interface SignalIntake {
   readonly clock: Clock
   /** Takes out what must not be written, before anything is made of it. */
   readonly redact: (value: Json) => Json
+  /** What stands for a person's name that must not be written. */
+  readonly redactName: (name: string, tenant: Tenant) => string
 }
 
 /**
@@ -24,12 +26,12 @@ export interface SignalIntake {
 export async function signalsFrom(
   inputs: readonly SignalInput[],
   caller: Caller,
-  { signals, clock, redact }: SignalIntake,
+  { signals, clock, redact, redactName }: SignalIntake,
 ): Promise<readonly Signal[]> {
   const now = clock.now()
   const reports = inputs.map((input, i) => ({
     input,
-    signal: unkeyed(input, caller, { now, at: inputs.length > 1 ? `${i}.` : '', redact }),
+    signal: unkeyed(input, caller, { now, at: inputs.length > 1 ? `${i}.` : '', redact, redactName }),
   }))
   const last = new LastSaid(signals)
   await last.read(reports.filter(({ input }) => isSaying(input)).map(({ signal }) => signal))
@@ -51,7 +53,12 @@ function keyFor(input: SignalInput, signal: UnkeyedSignal, { key }: Caller, last
 function unkeyed(
   input: SignalInput,
   caller: Caller,
-  { now, at, redact }: { readonly now: number; readonly at: string } & Pick<SignalIntake, 'redact'>,
+  {
+    now,
+    at,
+    redact,
+    redactName,
+  }: { readonly now: number; readonly at: string } & Pick<SignalIntake, 'redact' | 'redactName'>,
 ): UnkeyedSignal {
   // Who holds a session's key is that session's user: not their backend, and no judge of their own case.
   if (caller.session !== null && input.source !== 'user') throw notForSessions(`report as "${input.source}"`)
@@ -61,11 +68,24 @@ function unkeyed(
     tenant: caller.tenant,
     ...targetOf(input, caller, at),
     source: input.source,
-    reporter: ClientName.parse(input.reporter === undefined ? caller.key : `${caller.key}:${input.reporter}`),
-    name: input.name,
+    reporter: reporterOf(input, caller, redactName),
+    name: String(redact(input.name)),
     value: redact(Json.parse(input.value)),
     at: input.at ?? now,
   }
+}
+
+/**
+ * Who says it: the key, or who it names, under the key. A session's key is one of those that its maker answers for: however
+ * many keys it makes, they share what may be said.
+ */
+function reporterOf(
+  { reporter }: SignalInput,
+  { tenant, key, parent }: Caller,
+  redactName: SignalIntake['redactName'],
+): string {
+  if (reporter !== undefined) return ClientName.parse(`${key}:${redactName(reporter, tenant)}`)
+  return ClientName.parse(parent ? `${parent.key}:${key}` : key)
 }
 
 function fromTheFuture(param: string): GatewayError {

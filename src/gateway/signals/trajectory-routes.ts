@@ -24,6 +24,8 @@ import { OutsideTrajectoryId } from './signal-input.ts'
 export interface TrajectoryRoutesOptions extends AskingOptions {
   readonly trajectories: Pick<TrajectoryRepository, 'get' | 'summaries'>
   readonly signals: Pick<SignalRepository, 'of'>
+  /** What stands for a name that must not be written: names are looked up as they were written. */
+  readonly redactName: (name: string, tenant: Tenant) => string
 }
 
 const Moment = z.coerce.number().int().nonnegative()
@@ -64,7 +66,7 @@ const params = z.object({ id: OutsideTrajectoryId })
  * was recorded, of the caller's tenant only. Another tenant's trajectory is as unknown as one that never was.
  */
 export function trajectoryRoutes(options: TrajectoryRoutesOptions): OpenAPIHono<AskedEnv> {
-  const { trajectories, signals } = options
+  const { trajectories, signals, redactName } = options
   const app = new OpenAPIHono<AskedEnv>({ defaultHook: refuseInvalid })
   const shared = { method: 'get' as const, tags: ['trajectories'], middleware: [asking(options, 'read')] }
 
@@ -95,12 +97,13 @@ export function trajectoryRoutes(options: TrajectoryRoutesOptions): OpenAPIHono<
     }),
     async (c) => {
       const { session, agent, subject, run, origin, since, before, limit } = c.req.valid('query')
+      const { tenant } = c.var.caller
       const found = await trajectories.summaries({
-        tenant: c.var.caller.tenant,
+        tenant,
         limit,
-        ...(session !== undefined && { session }),
-        ...(agent !== undefined && { agent }),
-        ...(subject !== undefined && { subject }),
+        ...(session !== undefined && { session: redactName(session, tenant) }),
+        ...(agent !== undefined && { agent: redactName(agent, tenant) }),
+        ...(subject !== undefined && { subject: redactName(subject, tenant) }),
         ...(run !== undefined && { run }),
         ...(origin !== undefined && { origin }),
         ...(since !== undefined && { since }),
