@@ -194,6 +194,19 @@ describe('without a key', () => {
     await expect(door.identify(nobody, 'infer')).rejects.toMatchObject({ code: 'gateway/no-key' })
   })
 
+  it('the key of a session that nobody’s key made ends with the open door', async () => {
+    const door = doorFor()
+    const { token } = await issue({ session: 's' })
+    await door.identify(bearer(token), 'infer')
+    const maker = await issue()
+    const made = await issue({ session: 's', parent: maker.key.id })
+    time.now += 4_001
+    await expect(door.identify(bearer(token), 'infer')).rejects.toMatchObject({ code: 'gateway/expired-key' })
+    expect(await door.identify(bearer(made.token), 'infer')).toMatchObject({ session: 's' })
+    const { token: late } = await issue({ session: 's' })
+    await expect(doorFor({ auth: 'required' }).identify(bearer(late), 'infer')).rejects.toMatchObject({ status: 401 })
+  })
+
   it('nobody is served again because the last key was revoked', async () => {
     const { key } = await issue()
     await store.keys.revoke(key.id, 1)

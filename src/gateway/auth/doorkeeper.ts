@@ -33,7 +33,8 @@ const openMs = 2_000
 /**
  * Says who is asking by their key. Under `auth: auto`, as long as the store has no key and only this machine can reach
  * the gateway, it asks for none: whoever calls is `open`, of the configured tenant. A token that is sent all the same
- * has to be right. Once there is a key, the door stays closed: keys are revoked, never removed.
+ * has to be right. Once there is a key, the door stays closed, and the keys of sessions that were handed out without one
+ * end: keys are revoked, never removed.
  */
 export function doorkeeper({ keys, config, clock, perf = performance }: DoorkeeperOptions): KeyDoorkeeper {
   const cache = new KeyCache(keys, perf)
@@ -62,6 +63,8 @@ export function doorkeeper({ keys, config, clock, perf = performance }: Doorkeep
     if (!isSecretOf(key, parsed.secret) || key.revokedAt !== null) throw keyRefused()
     if (key.session === null) closed = true
     if (hasExpired(key)) throw keyExpired()
+    // A session's key that nobody's key made was handed out at an open door: it does not outlast that.
+    if (key.session !== null && key.parent === undefined && !(await isOpen())) throw keyExpired()
     return key
   }
 

@@ -20,11 +20,15 @@ export interface Said {
 
 /** @throws GatewayError 400 for a header that cannot be understood, or two that contradict each other. */
 export function requestContext({ headers, session, user, caller, train, signal }: Said): RequestContext {
+  const agent = nameIn(headers, 'ratchet-agent')
+  const subject = nameIn(headers, 'ratchet-subject') ?? subjectOf(user)
+  // Who holds a session's key is not who made it: they cannot put what they say down to somebody else.
+  const fixed = caller.session !== null
   return {
     caller,
     session: sessionOf(headers, session, caller),
-    agent: nameIn(headers, 'ratchet-agent') ?? caller.agent,
-    subject: nameIn(headers, 'ratchet-subject') ?? subjectOf(user) ?? caller.subject,
+    agent: fixed ? (caller.agent ?? agent) : (agent ?? caller.agent),
+    subject: fixed ? (caller.subject ?? subject) : (subject ?? caller.subject),
     train: train && caller.train && trainIn(headers),
     idempotencyKey: idempotencyKeyIn(headers),
     retry: retryIn(headers),

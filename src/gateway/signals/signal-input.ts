@@ -11,6 +11,9 @@ const mostCharacters = 1_048_576
 export const OutsideTrajectoryId = ClientName.pipe(TrajectoryId)
 const OutsideNodeId = ClientName.pipe(NodeId)
 
+/** Characters of what was measured. */
+export const longestName = 128
+
 /** Milliseconds that are seconds are the commonest mistake: as milliseconds they lie before 1974. */
 const Moment = z
   .int()
@@ -32,7 +35,7 @@ export const SignalInput = z
     /** One answer, by the id that it came with: `chatcmpl-…` or `resp_…`. */
     response: ClientName.optional(),
     /** What was measured: `thumbs`, `solved`, `refund`. */
-    name: ClientName.max(128),
+    name: ClientName.max(longestName),
     /** A number, a yes or no, words, a demonstration, or the answer as a person edited it. */
     value: SignalValue.refine(
       (value) => JSON.stringify(value).length <= mostCharacters,

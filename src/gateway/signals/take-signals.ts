@@ -2,7 +2,7 @@ import { type Clock, ClientName, Json, type Signal, type SignalRepository, type 
 import { notForSessions } from '../auth/index.ts'
 import { GatewayError } from '../errors.ts'
 import type { Caller } from '../ports.ts'
-import type { SignalInput } from './signal-input.ts'
+import { longestName, type SignalInput } from './signal-input.ts'
 import { keyOfClient, keyOfMoment, LastSaid, type UnkeyedSignal } from './signal-key.ts'
 import { targetOf } from './target.ts'
 
@@ -69,10 +69,16 @@ function unkeyed(
     ...targetOf(input, caller, at),
     source: input.source,
     reporter: reporterOf(input, caller, redactName),
-    name: String(redact(input.name)),
+    name: nameOf(input, redact),
     value: redact(Json.parse(input.value)),
     at: input.at ?? now,
   }
+}
+
+/** What was measured. What stands for a part of it may be longer than that was. */
+function nameOf({ name }: SignalInput, redact: SignalIntake['redact']): string {
+  const redacted = redact(name)
+  return typeof redacted === 'string' ? redacted.slice(0, longestName) : name
 }
 
 /**
