@@ -1,19 +1,23 @@
 import { isIPv6 } from 'node:net'
 import { type Finder, matches } from './found.ts'
 
-const localPart = /[\p{L}\p{N}._%+-]{1,64}$/u
-const domain = /^(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.){1,8}\p{L}[\p{L}\p{N}-]{0,62}/u
-/** What stands on either side of an `@`, at most. */
-const reach = 255
+const localPart = /[\p{L}\p{M}\p{N}_%+-][\p{L}\p{M}\p{N}._%+'’-]{0,63}$/u
+const domain = /^(?:[\p{L}\p{N}](?:[\p{L}\p{M}\p{N}-]{0,61}[\p{L}\p{M}\p{N}])?\.){1,8}\p{L}[\p{L}\p{M}\p{N}-]{0,62}/u
+/** Also as URLs and East Asian keyboards write it. */
+const ats = /[@＠]|%40/g
+const longestName = 64
+const longestHost = 255
 
 /** Electronic mail addresses, in any script. */
 export const email: Finder = function* (text) {
   let from = 0
-  for (let at = text.indexOf('@'); at !== -1; at = text.indexOf('@', at + 1)) {
-    const name = localPart.exec(text.slice(Math.max(from, at - reach), at))?.[0]
-    const host = domain.exec(text.slice(at + 1, at + 1 + reach))?.[0]
-    if (name === undefined || host === undefined) continue
-    const end = at + 1 + host.length
+  for (const { index: at, 0: sign } of text.matchAll(ats)) {
+    const after = at + sign.length
+    const host = domain.exec(text.slice(after, after + longestHost))?.[0]
+    if (host === undefined) continue
+    const name = localPart.exec(text.slice(Math.max(from, at - longestName), at))?.[0]
+    if (name === undefined) continue
+    const end = after + host.length
     yield { start: at - name.length, end }
     from = end
   }

@@ -1,16 +1,24 @@
 import { ibanChecks, ibanLengths, luhn } from './checksums.ts'
 import { type Finder, matches } from './found.ts'
 
+/** What stands between groups of digits: blanks and hyphens, also those at which no line breaks, which models like to write. */
+const gap = ' \\u00a0\\u2007\\u2009\\u202f\\u2010-\\u2015\\u2212-'
+const isGap = new RegExp(`^[${gap}]$`)
+
 /** Digits with at most two other characters between them. */
-const dialled = /(?<![\w./-]|\d:)(?:\+|\(\+?)?\d(?:[ ()./-]{0,2}\d){6,16}(?![\w:/-]|\.\d)/g
+const dialled = new RegExp(
+  `(?<![\\w./-]|\\d:)(?:\\+|\\(\\+?)?\\d(?:[()./${gap}]{0,2}\\d){6,16}(?![\\w:/-]|\\.\\d)`,
+  'g',
+)
+const northAmerican = new RegExp(`^(?:1[.${gap}]?)?\\d{3}[.${gap}]\\d{3}[.${gap}]\\d{4}$`)
 
 /** Written as people write them: with a country code, a leading zero or bracket, or in North America's groups. */
 function isPhone(match: string): boolean {
   const digits = match.replaceAll(/\D/g, '').length
   if (digits < 7 || digits > 15) return false
   if (/^[(+]/.test(match)) return true
-  const grouped = /[ ()./-]/.test(match)
-  return (match.startsWith('0') && (grouped || digits >= 10)) || /^(?:1[ .-]?)?\d{3}[ .-]\d{3}[ .-]\d{4}$/.test(match)
+  const grouped = match.length > digits
+  return (match.startsWith('0') && (grouped || digits >= 10)) || northAmerican.test(match)
 }
 
 /** Telephone numbers. */
@@ -30,8 +38,9 @@ export const card: Finder = function* (text) {
   let groups: Group[] = []
   let end = -1
   for (const { index, 0: digits } of text.matchAll(/\d+/g)) {
-    const adjoins = index === end + 1 && /[ -]/.test(text.charAt(end))
-    groups = adjoins ? [...groups, { start: index, digits }] : [{ start: index, digits }]
+    const adjoins = index === end + 1 && isGap.test(text.charAt(end))
+    if (!adjoins) groups = []
+    groups.push({ start: index, digits })
     end = index + digits.length
     let number = ''
     for (let i = groups.length - 1; i >= 0; i -= 1) {
@@ -57,7 +66,7 @@ export const iban: Finder = function* (text) {
     let written = ''
     let end = index
     while (written.length < length) {
-      const at = /[ -]/.test(text.charAt(end)) ? end + 1 : end
+      const at = isGap.test(text.charAt(end)) ? end + 1 : end
       const character = text.charAt(at)
       if (!/[A-Za-z0-9]/.test(character)) break
       written += character.toUpperCase()

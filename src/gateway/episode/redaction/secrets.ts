@@ -22,6 +22,8 @@ const patterns: readonly RegExp[] = [
   /(?<!\w)(?:AKIA|ASIA)[A-Z0-9]{16}(?!\w)/g,
   /(?<!\w)(?:gh[oprsu]_\w{30,}|github_pat_\w{22,}|glpat-[\w-]{20,}|npm_\w{30,}|hf_\w{30,}|pypi-[\w-]{30,})/g,
   /(?<!\w)(?:xox[abeoprs]-[\w-]{10,}|AIza[\w-]{30,}|ya29\.[\w-]{20,}|SG\.[\w-]{16,}\.[\w-]{16,}|r8_\w{30,})/g,
+  // Groq, xAI, Perplexity, webhooks, DigitalOcean, Vault, Linear, Shopify, Sentry.
+  /(?<![\w-])(?:gsk_|xai-|pplx-|whsec_|dop_v1_|hvs\.|lin_api_|shp(?:at|ca|pa|ss)_|sntrys_)[\w-]{16,}/g,
   // What follows the scheme in an Authorization header.
   /(?<=(?<!\w)(?:bearer|basic|token) {1,4})(?=[\w+./~-]{0,64}\d)[\w+./~-]{16,}={0,2}/gi,
   // Name and password in a URL: `scheme://user:password@`.
