@@ -170,6 +170,6 @@ async function commitAlone() {
 function printCommits(commits) {
   const of = (what, quantile) => spread(commits.map((one) => one[what][quantile]))
   console.log(
-    `\nOne commit alone on the same disk, in the same run, ms p50 / p99: flush (fdatasync of 4 KB) ${of('flush', 'p50')} / ${of('flush', 'p99')}; the store's append ${of('append', 'p50')} / ${of('append', 'p99')}; n = ${commits.length} × 1,000`,
+    `\nOne commit alone on the same disk, in the same run, ms p50 / p99: flush (fsync of 4 KB) ${of('flush', 'p50')} / ${of('flush', 'p99')}; the store's append ${of('append', 'p50')} / ${of('append', 'p99')}; n = ${commits.length} × 1,000`,
   )
 }
