@@ -89,6 +89,9 @@ describe('a body that is not what it should be', () => {
 
   it.each([
     [{ 'content-type': 'text/plain' }, 415],
+    [{ 'content-type': 'text/plain; json' }, 415],
+    [{ 'content-type': 'multipart/form-data; boundary=json' }, 415],
+    [{ 'content-type': 'Application/JSON;charset=utf-8' }, 200],
     [{ 'content-type': 'application/x-www-form-urlencoded' }, 415],
     [{ 'content-encoding': 'gzip' }, 415],
     [{ 'content-type': 'application/vnd.api+json; charset=utf-8' }, 200],

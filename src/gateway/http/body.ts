@@ -32,10 +32,16 @@ export async function readJson(request: Request, limit: number, room: BodyRoom):
   }
 }
 
-/** A missing type is forgiven. Types that a web page can send to another site unasked are not JSON's. */
+/** `application/json` and the types made of it, whatever follows as a parameter. */
+const jsonType = /^\s*(?:application|text)\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
+
+/**
+ * A missing type is forgiven. Types that a web page can send to another site unasked are not JSON's: `text/plain;json` is
+ * one of them.
+ */
 function requireJson(headers: Headers): void {
   const type = headers.get('content-type')
-  if (type !== null && !/json/i.test(type)) {
+  if (type !== null && !jsonType.test(type)) {
     throw refusal(
       'not-json-type',
       `The request's content-type is "${type.slice(0, 100)}", not JSON.`,
