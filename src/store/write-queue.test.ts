@@ -170,7 +170,8 @@ describe.skipIf(process.env['RATCHET_POSTGRES'] === 'absent')('with several lane
 
   it('commits that many batches at once, and shares what waits among them', async () => {
     const { note, seen, db, transactions } = openLanes()
-    await Promise.all(Array.from({ length: 9 }, (_, i) => note(`n${i}`)))
+    // Long enough that a busy machine connects all three lanes while the first is at work.
+    await Promise.all(Array.from({ length: 9 }, (_, i) => note(`n${i}`, 0.2)))
     expect(await transactions()).toEqual([3, 3, 3])
     expect(seen.most).toBe(3)
     await Promise.all(Array.from({ length: 30 }, (_, i) => note(`m${i}`)))
