@@ -4,13 +4,14 @@
 //     [--requests 1000000] [--slice 5] seconds of load between two looks  [--callers 48] of plain answers
 //     [--streams 16] callers of streams  [--keys 200]  [--chunks 32] tokens of an answer
 //     [--folder DIR] on a disk with room for 8 KB a request  [--postgres URL] a server to record in, instead of SQLite
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { newKey } from '../dist/gateway/index.js'
 import { openStore } from '../dist/store/index.js'
+import { removeWithUs } from './gateway/children.mjs'
 import { answerOf } from './gateway/conversation.mjs'
 import { openTable } from './gateway/figures.mjs'
 import { assertDisk, machine } from './gateway/machine.mjs'
@@ -38,7 +39,7 @@ const rowsShown = 25
 
 mkdirSync(flags.folder, { recursive: true })
 assertDisk(flags.folder)
-const folder = mkdtempSync(join(flags.folder, 'ratchet-bench-'))
+const folder = removeWithUs(mkdtempSync(join(flags.folder, 'ratchet-bench-')))
 const places = await openPlaces({ names: ['gateway'], folder, server: flags.postgres })
 const running = []
 const start = async (starting) => {
@@ -51,7 +52,6 @@ try {
 } finally {
   for (const one of running.toReversed()) await one.close()
   await places.remove()
-  rmSync(folder, { recursive: true, force: true })
 }
 
 async function main() {

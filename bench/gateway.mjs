@@ -10,10 +10,11 @@
 //     [--tokens]             the upstream tells token ids and log-probabilities to the gateway, which asks for them
 //     [--sessions 0]         share of conversations that name their session; the others are recognised by what they say
 //     [--folder DIR]         on the disk to measure  [--postgres URL] a server to record in, instead of SQLite
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { removeWithUs } from './gateway/children.mjs'
 import { appendAlone, flushAlone } from './gateway/commit.mjs'
 import { answerOf } from './gateway/conversation.mjs'
 import { spread } from './gateway/figures.mjs'
@@ -52,7 +53,7 @@ const answer = answerOf(Number(flags.chunks))
 
 mkdirSync(flags.folder, { recursive: true })
 assertDisk(flags.folder)
-const folder = mkdtempSync(join(flags.folder, 'ratchet-bench-'))
+const folder = removeWithUs(mkdtempSync(join(flags.folder, 'ratchet-bench-')))
 const places = await openPlaces({ names: ['gateway', 'alone'], folder, server: flags.postgres })
 const running = []
 const start = async (starting) => {
@@ -66,7 +67,6 @@ try {
 } finally {
   for (const one of running.toReversed()) await one.close()
   await places.remove()
-  rmSync(folder, { recursive: true, force: true })
 }
 
 async function main() {

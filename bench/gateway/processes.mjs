@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { endWithUs } from './children.mjs'
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url))
 const command = here('../../dist/cli/main.js')
@@ -34,7 +35,7 @@ async function stop(child, signal = 'SIGTERM') {
  * right its waiting counts as the gateway's.
  */
 function forkAhead(name, args = []) {
-  const child = fork(here(name), args, { serialization: 'advanced' })
+  const child = endWithUs(fork(here(name), args, { serialization: 'advanced' }))
   try {
     setPriority(child.pid, -10)
   } catch {
@@ -80,10 +81,9 @@ export async function startGateway({ folder, store, upstream, probed = false }) 
   writeFileSync(config, JSON.stringify({ port: 0, upstreams: [{ name: 'canned', url, ...unlimited }], limits }))
   const probe = probed ? ['--expose-gc', '--import', here('probe.mjs')] : []
   const args = [...probe, command, 'serve', '--json', '--config', config, '--store', store]
-  const child = spawn(process.execPath, args, {
-    env: { ...process.env, RATCHET_LOG_LEVEL: 'warn' },
-    stdio: ['ignore', 'pipe', 'inherit', ...(probed ? ['ipc'] : [])],
-  })
+  const env = { ...process.env, RATCHET_LOG_LEVEL: 'warn' }
+  const stdio = ['ignore', 'pipe', 'inherit', ...(probed ? ['ipc'] : [])]
+  const child = endWithUs(spawn(process.execPath, args, { env, stdio }))
   const { port } = new URL(await listening(child))
   return {
     host: '127.0.0.1',

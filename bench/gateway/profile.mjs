@@ -1,11 +1,12 @@
 // Where the gateway's time goes: V8's profiler in each of its threads, under closed load.
 //   npm run build && node bench/gateway/profile.mjs [--stream] [--seconds 15] [--callers 64] [--top 15] [--tokens]
 //     [--chunks 32] [--delay 20] [--chunk-delay 5] [--sessions 0] [--folder DIR] [--keep FOLDER for the profiles]
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { removeWithUs } from './children.mjs'
 import { answerOf } from './conversation.mjs'
 import { table } from './figures.mjs'
 import { machine } from './machine.mjs'
@@ -28,7 +29,7 @@ const { values: flags } = parseArgs({
   },
 })
 const answer = answerOf(Number(flags.chunks))
-const folder = mkdtempSync(join(flags.folder, 'ratchet-profile-'))
+const folder = removeWithUs(mkdtempSync(join(flags.folder, 'ratchet-profile-')))
 const profiles = resolve(flags.keep ?? join(folder, 'profiles'))
 mkdirSync(profiles, { recursive: true })
 
@@ -61,7 +62,6 @@ try {
   await upstream.close()
 }
 for (const name of readdirSync(profiles)) print(name, JSON.parse(readFileSync(join(profiles, name), 'utf8')))
-rmSync(folder, { recursive: true, force: true })
 
 /** Functions by the time that was spent in themselves, of what was not idle. */
 function print(name, { nodes, samples, timeDeltas }) {

@@ -8,6 +8,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { endWithUs } from '../gateway/children.mjs'
 import { processTree } from '../gateway/cpu.mjs'
 
 /** It takes its time to load. */
@@ -24,7 +25,8 @@ export async function startLitellm({ folder, upstream }) {
   writeFileSync(config, JSON.stringify(configOf(upstream)))
   const port = await freePort()
   const args = ['--config', config, '--host', '127.0.0.1', '--port', String(port), '--num_workers', '1']
-  const child = spawn(command, [...args, '--telemetry', 'False', ...(server === 'granian' ? ['--run_granian'] : [])], {
+  const served = server === 'granian' ? ['--run_granian'] : []
+  const child = spawn(command, [...args, '--telemetry', 'False', ...served], {
     env: {
       ...process.env,
       LITELLM_MASTER_KEY: masterKey,
@@ -36,6 +38,7 @@ export async function startLitellm({ folder, upstream }) {
     },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
+  endWithUs(child)
   let complaint = ''
   child.stderr.setEncoding('utf8').on('data', (text) => {
     complaint = (complaint + text).slice(-2_000)
