@@ -13,7 +13,7 @@ import { signalRoutes, trajectoryRoutes } from './signals/index.ts'
 /** What Ratchet's own routes need. */
 export interface RatchetRoutesOptions {
   readonly store: Pick<Store, 'keys' | 'signals' | 'trajectories'>
-  readonly config: Pick<ServeConfig, 'limits'>
+  readonly config: Pick<ServeConfig, 'limits' | 'tenant'>
   readonly door: KeyDoorkeeper
   readonly telemetry: GatewayTelemetry
   /** Shared with the routes that agents call. */
@@ -44,7 +44,7 @@ export function ratchetRoutes(options: RatchetRoutesOptions): OpenAPIHono<never>
     onErased = () => {},
   } = options
   const { keys, signals, trajectories } = store
-  const { limits } = config
+  const { limits, tenant } = config
   const asking = { door, bodies, bodyBytes: limits.bodyBytes, clock }
   const app = new OpenAPIHono<never>()
   const redactNames = (name: string, tenant: Tenant) => redactName(name, tenant, redaction)
@@ -54,7 +54,7 @@ export function ratchetRoutes(options: RatchetRoutesOptions): OpenAPIHono<never>
   app.route('/', sessionRoutes({ ...asking, keys }))
   app.route('/', keyRoutes({ ...asking, keys }))
   app.route('/', subjectRoutes({ ...asking, trajectories, onErased }))
-  app.route('/', observeRoutes({ door, keys, telemetry, checks }))
+  app.route('/', observeRoutes({ door, keys, telemetry, tenant, checks }))
   return app
 }
 

@@ -1,5 +1,5 @@
 export { type AskedEnv, type AskingOptions, asking } from './asking.ts'
 export { type DoorkeeperOptions, doorkeeper, type KeyDoorkeeper, openKey } from './doorkeeper.ts'
 export { anyKey, assertMayServe, isLoopback } from './loopback.ts'
-export { notForSessions, scopeMissing } from './refusals.ts'
+export { notForSessions, notForTenants, scopeMissing } from './refusals.ts'
 export { mentionsToken, type NewKeyOptions, newKey, newSessionName, parseToken } from './token.ts'

@@ -69,6 +69,17 @@ export function notForSessions(what: string): GatewayError {
   })
 }
 
+/** What tells of all tenants together is asked for by one of them. */
+export function notForTenants(): GatewayError {
+  return new GatewayError({
+    status: 403,
+    type: 'permission_error',
+    code: 'gateway/other-tenant',
+    message: 'Metrics tell of all tenants together, and the key is of one of them.',
+    hint: 'Use a key of the tenant that the gateway is configured with (`tenant`).',
+  })
+}
+
 /** Keys cannot be looked up. */
 export function keysUnreadable(cause: unknown): GatewayError {
   return new GatewayError({

@@ -17,7 +17,7 @@ beforeEach(async () => {
   store = await openMemoryStore()
   telemetry = gatewayTelemetry()
   const door = doorkeeper({ keys: store.keys, config: ServeConfig.parse({}), clock: { now: () => 1 } })
-  server = await serveRoutes(observeRoutes({ door, keys: store.keys, telemetry }) as never)
+  server = await serveRoutes(observeRoutes({ door, keys: store.keys, telemetry, tenant: 'default' }) as never)
 })
 afterEach(async () => {
   await server.close()
@@ -98,12 +98,18 @@ describe('metrics', () => {
 
   it('are for who may read, once there are keys', async () => {
     const [reader, asker] = (['read', 'infer'] as const).map((scope) =>
-      newKey({ name: 'k', tenant: 'acme', scopes: [scope], now: 1 }),
+      newKey({ name: 'k', tenant: 'default', scopes: [scope], now: 1 }),
     )
     for (const made of [reader!, asker!]) await store.keys.put(made.key)
     expect((await server.call('GET', '/metrics')).status).toBe(401)
     expect((await server.call('GET', '/metrics', { token: asker!.token })).status).toBe(403)
     expect((await server.call('GET', '/metrics', { token: reader!.token })).status).toBe(200)
     expect((await server.call('GET', '/readyz')).status).toBe(200)
+    const { key, token } = newKey({ name: 'k', tenant: 'acme', scopes: ['admin'], now: 1 })
+    await store.keys.put(key)
+    expect(await server.call('GET', '/metrics', { token })).toMatchObject({
+      status: 403,
+      body: { error: { code: 'gateway/other-tenant' } },
+    })
   })
 })

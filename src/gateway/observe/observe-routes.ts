@@ -1,7 +1,8 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import type { KeyRepository } from '../../core/index.ts'
+import type { KeyRepository, Tenant } from '../../core/index.ts'
 import { answers, refuses } from '../answers.ts'
+import { notForTenants } from '../auth/index.ts'
 import { refuseInvalid } from '../errors.ts'
 import type { Doorkeeper } from '../ports.ts'
 import { type Check, readiness, storeChecks } from './readiness.ts'
@@ -12,6 +13,8 @@ export interface ObserveRoutesOptions {
   readonly door: Pick<Doorkeeper, 'identify'>
   readonly keys: Pick<KeyRepository, 'list'>
   readonly telemetry: Pick<GatewayTelemetry, 'metrics' | 'lastCommit'>
+  /** Whoever runs the gateway: metrics are of all tenants together, and theirs alone. */
+  readonly tenant: Tenant
   /** More that must be well, for example that an upstream answers. */
   readonly checks?: readonly Check[]
 }
@@ -23,9 +26,10 @@ const Ready = z.object({
 
 /**
  * `GET /healthz`: the process answers. `GET /readyz`: its store can be read and took the latest call. Neither asks for a
- * key nor says more than that. `GET /metrics` (scope `read`, once there are keys): what Prometheus scrapes.
+ * key nor says more than that. `GET /metrics` (scope `read`, once there are keys, of the gateway's own tenant): what
+ * Prometheus scrapes.
  */
-export function observeRoutes({ door, keys, telemetry, checks = [] }: ObserveRoutesOptions): OpenAPIHono {
+export function observeRoutes({ door, keys, telemetry, tenant, checks = [] }: ObserveRoutesOptions): OpenAPIHono {
   const { registry } = telemetry.metrics
   const ready = readiness([...storeChecks(keys, () => telemetry.lastCommit()), ...checks])
   const app = new OpenAPIHono({ defaultHook: refuseInvalid })
@@ -64,10 +68,12 @@ export function observeRoutes({ door, keys, telemetry, checks = [] }: ObserveRou
       responses: {
         200: { description: 'In the text format.', content: { 'text/plain': { schema: z.string() } } },
         401: refuses('Once there are keys, one with the scope `read` is needed.'),
+        403: refuses("It has to be of the gateway's own tenant."),
       },
     }),
     async (c) => {
-      await door.identify(c.req.raw.headers, 'read')
+      const caller = await door.identify(c.req.raw.headers, 'read')
+      if (caller.tenant !== tenant) throw notForTenants()
       return c.text(await registry.metrics(), 200, { 'content-type': registry.contentType })
     },
   )
