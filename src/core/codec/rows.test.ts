@@ -241,6 +241,25 @@ it('rows of groups carry rewards and exact tokens; a missing reward gives no row
   expect(skipped['no-reward']).toBe(1)
 })
 
+it('rows show the tools that the calls of their own branch had', () => {
+  const sketch = one({ before: 'stop', finish: 'stop', better: edit })
+  const names = ['first', 'second']
+  const steps = sketch.trajectory.steps.map((step, i) => ({ ...step, call: { ...step.call!, tools: names[i]! } }))
+  // In the order in which a store puts them together: the latest first.
+  const toolsets = Object.fromEntries(
+    names.toReversed().map((name) => [name, [{ name, description: '', parameters: {} }]]),
+  )
+  const exported: Exported = { ...sketch, trajectory: { ...sketch.trajectory, steps, toolsets } }
+  const tools = (name: string) => [{ type: 'function', function: { name, description: '', parameters: {} } }]
+  expect(sftRows([exported], 0).rows).toMatchObject([
+    { messages: [user, assistant('Because of rain.')], tools: tools('second') },
+    { messages: [user, assistant('Becau')], tools: tools('first') },
+    { messages: [user, assistant('Because.')], tools: tools('second') },
+  ])
+  expect(preferenceRows([exported], 0).rows).toMatchObject([{ tools: tools('second') }])
+  expect(groupRows([exported]).rows).toMatchObject([{ tools: tools('second') }])
+})
+
 it('calls keep their arguments as an object, which chat templates read', () => {
   const answer: Message = {
     role: 'assistant',

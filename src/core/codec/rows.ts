@@ -1,9 +1,10 @@
 import type { Json } from '../json.ts'
-import type { AssistantMessage, Message, ToolDefinition } from '../message.ts'
+import type { AssistantMessage, Message } from '../message.ts'
 import { Demonstrated, EditedAnswer, type Signal } from '../signal.ts'
 import { branches, causedByPolicy, type Step, type Trajectory, type TrajectoryNode } from '../trajectory.ts'
 import type { Exported } from './exchange.ts'
 import { flatten } from './tokens.ts'
+import { toolsOn } from './tools.ts'
 
 /**
  * Rows for other trainers, in the conversational dataset formats of TRL (`messages`; `prompt`, `chosen`, `rejected`;
@@ -114,12 +115,14 @@ export function sftRows(exported: Iterable<Exported>, least: number): Rows<SftRo
     const said = refusal ? [] : branches(trajectory).filter((path) => path.at(-1)?.message.role === 'assistant')
     const own = said.filter((path) => isWhole(path, steps))
     const found = [
-      ...shown.map(({ before, better }) => [...before, ...better]),
-      ...own.map((path) => path.map(messageOf)),
+      ...shown.map(({ path, before, better }) => ({ path, messages: [...before, ...better] })),
+      ...own.map((path) => ({ path, messages: path.map(messageOf) })),
     ]
     if (found.length === 0) skipped[refusal ?? (said.length > 0 ? 'broken' : 'nothing-to-learn')]++
-    for (const messages of found)
-      rows.push({ messages: messages.map(rowMessage), ...toolsRow(trajectory), trajectory: trajectory.id })
+    for (const { path, messages } of found) {
+      const tools = toolsRow(path, trajectory, steps)
+      rows.push({ messages: messages.map(rowMessage), ...tools, trajectory: trajectory.id })
+    }
   }
   return { rows, skipped }
 }
@@ -140,12 +143,13 @@ export function preferenceRows(exported: readonly Exported[], margin: number): R
       continue
     }
     const shown = demonstrations(one)
-    for (const { before, better, said } of shown) {
+    const steps = stepsByAction(trajectory)
+    for (const { path, before, better, said } of shown) {
       rows.push({
         prompt: before.map(rowMessage),
         chosen: better.map(rowMessage),
         rejected: [rowMessage(said)],
-        ...toolsRow(trajectory),
+        ...toolsRow(path, trajectory, steps),
         trajectory: trajectory.id,
       })
     }
@@ -164,7 +168,7 @@ export function preferenceRows(exported: readonly Exported[], margin: number): R
       prompt: best.prompt,
       chosen: best.completion,
       rejected: worst.completion,
-      ...toolsRow(pair.best.trajectory),
+      ...toolsRow(best.nodes, pair.best.trajectory, best.steps),
       trajectory: pair.best.trajectory.id,
     })
   }
@@ -192,7 +196,7 @@ export function groupRows(exported: Iterable<Exported>): Rows<GroupRow> {
       completion: path.completion,
       reward: reward.value,
       group: trajectory.group,
-      ...toolsRow(trajectory),
+      ...toolsRow(path.nodes, trajectory, path.steps),
       ...tokensRow(path.nodes),
       trajectory: trajectory.id,
     })
@@ -201,6 +205,8 @@ export function groupRows(exported: Iterable<Exported>): Rows<GroupRow> {
 }
 
 interface Shown {
+  /** To the turn that it is about. */
+  readonly path: readonly TrajectoryNode[]
   readonly before: readonly Message[]
   readonly said: Message
   readonly better: readonly Message[]
@@ -215,19 +221,14 @@ function demonstrations({ trajectory, signals }: Pick<Exported, 'trajectory' | '
     if (node?.message.role === 'assistant' && showsTurn(signal.value)) latest.set(node.id, { signal, node })
   }
   return [...latest.values()].map(({ signal: { value }, node }) => {
-    const before: Message[] = []
-    for (
-      let at = node.parent === null ? undefined : byId.get(node.parent);
-      at;
-      at = at.parent ? byId.get(at.parent) : undefined
-    ) {
-      before.unshift(at.message)
-    }
+    const back: TrajectoryNode[] = []
+    for (let at: TrajectoryNode | undefined = node; at; at = at.parent ? byId.get(at.parent) : undefined) back.push(at)
+    const path = back.toReversed()
     const shown = Demonstrated.safeParse(value)
     const better: readonly Message[] = shown.success
       ? shown.data.messages
       : [{ role: 'assistant', content: EditedAnswer.parse(value).text }]
-    return { before, said: node.message, better }
+    return { path, before: path.slice(0, -1).map(messageOf), said: node.message, better }
   })
 }
 
@@ -268,11 +269,13 @@ function samplePath(trajectory: Trajectory) {
   const first = nodes?.findIndex(({ id }) => spoke.has(id)) ?? -1
   if (!nodes || first < 0) return null
   const messages = nodes.map((node) => rowMessage(messageOf(node)))
+  const steps = stepsByAction(trajectory)
   return {
     nodes,
+    steps,
     prompt: messages.slice(0, first),
     completion: messages.slice(first),
-    whole: causedByPolicy(trajectory.stopReason) && isWhole(nodes, stepsByAction(trajectory)),
+    whole: causedByPolicy(trajectory.stopReason) && isWhole(nodes, steps),
   }
 }
 
@@ -318,7 +321,7 @@ function assistantRow({ content, toolCalls }: AssistantMessage): RowMessage {
   }
 }
 
-function toolsRow({ toolsets }: Trajectory): { tools?: readonly Json[] } {
-  const tools: readonly ToolDefinition[] = Object.values(toolsets).at(-1) ?? []
+function toolsRow(...on: Parameters<typeof toolsOn>): { tools?: readonly Json[] } {
+  const tools = toolsOn(...on)
   return tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: 'function', function: { ...tool } })) }
 }
