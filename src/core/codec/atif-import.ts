@@ -31,10 +31,9 @@ export function fromAtif(document: AtifTrajectory, options: ImportOptions): Impo
   for (const step of document.steps) {
     for (const node of nodesOf(step, read)) {
       nodes.push({ ...node, parent: nodes.length === 0 ? null : nodes.length - 1 })
-      for (const { tokens } of node.spans) read.push(...tokens)
+      for (const { tokens } of node.spans) for (const token of tokens) read.push(token)
     }
   }
-  const times = nodes.flatMap(({ at }) => (at === null ? [] : [at]))
   return importedTrajectory(
     {
       format: document.schema_version,
@@ -52,7 +51,6 @@ export function fromAtif(document: AtifTrajectory, options: ImportOptions): Impo
       stopReason: own.stop_reason ?? 'done',
       failure: own.failure ?? null,
       reward: own.reward ?? { status: 'missing', value: null, parts: {}, reason: 'the record brought no reward' },
-      seconds: times.length > 1 ? (Math.max(...times) - Math.min(...times)) / 1_000 : 0,
     },
     own.train === false ? { ...options, split: 'holdout' } : options,
   )

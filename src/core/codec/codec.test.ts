@@ -46,6 +46,12 @@ describe('what leaves', () => {
     expect(new Set([main, ...others].map((document) => document?.trajectory_id)).size).toBe(1 + others.length)
   })
 
+  it('whatever clock told when something was said', () => {
+    const nodes = exported.trajectory.nodes.map((node) => ({ ...node, at: 1e17 }))
+    const documents = toAtif({ ...exported, trajectory: { ...exported.trajectory, nodes } })
+    expect(documents.flatMap(({ steps }) => steps.filter(({ timestamp }) => timestamp !== undefined))).toEqual([])
+  })
+
   it('never leaves a missing reward as 0', () => {
     const missing: Reward = { status: 'missing', value: null, parts: { solved: null }, reason: 'judge down' }
     expect(toVerifiers({ ...exported, reward: missing }).rewards).toEqual({ reward: null })
@@ -78,6 +84,27 @@ describe('what came back', () => {
   it('is not learned from where that was forbidden', () => {
     expect(new Set(back(asTraffic(true)).map((one) => one.trajectory.task.split))).toEqual(new Set(['train']))
     expect(new Set(back(asTraffic(false)).map((one) => one.trajectory.task.split))).toEqual(new Set(['holdout']))
+  })
+
+  it('has no more tokens to learn from than it told how they were drawn', () => {
+    const nodes = trajectory.nodes.map((node) => ({
+      ...node,
+      spans: node.spans.map((span) => (span.kind === 'sampled' ? { ...span, behaviourLogprobs: null } : span)),
+    }))
+    const documents = toAtif({ ...exported, trajectory: { ...trajectory, nodes } })
+    const spans = documents
+      .map((document) => fromAtif(AtifTrajectory.parse(document), train).trajectory)
+      .flatMap((one) => one.nodes.flatMap((node) => node.spans.map(({ kind }) => kind)))
+    expect(new Set(spans)).toEqual(new Set(['encoded']))
+  })
+
+  it('may have a prompt of 200,000 tokens', () => {
+    const tokens = Array.from({ length: 200_000 }, (_, i) => i % 100)
+    const read = { kind: 'encoded' as const, tokens }
+    const nodes = trajectory.nodes.map((node, i) => (i === 0 ? { ...node, spans: [read] } : node))
+    const [main] = toAtif({ ...exported, trajectory: { ...trajectory, nodes } })
+    const back = fromAtif(AtifTrajectory.parse(main), train).trajectory
+    expect(back.nodes.flatMap(({ spans }) => spans.flatMap((span) => span.tokens)).length).toBeGreaterThan(200_000)
   })
 
   it('is vetoed where it was', () => {
@@ -114,6 +141,16 @@ describe('what comes', () => {
     expect(path.flatMap(({ spans }) => spans.flatMap(({ tokens }) => tokens))).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
     const sampled = path.flatMap(({ spans }) => spans).filter(({ kind }) => kind === 'sampled')
     expect(sampled.flatMap((span) => (span.kind === 'sampled' ? span.logprobs : []))).toEqual([-0.5, -0.25, -1])
+  })
+
+  it('from clocks of any kind: what no calendar has is not known', () => {
+    const trace = VerifiersTrace.parse(vector('verifiers-from-verifiers'))
+    for (const timestamp of [1e14, -1e14, 1e308]) {
+      const nodes = trace.nodes.map((node) => ({ ...node, timestamp }))
+      const { trajectory } = fromVerifiers({ ...trace, nodes }, options)
+      expect(trajectory).toMatchObject({ startedAt: options.now, seconds: 0 })
+      expect(trajectory.nodes.every(({ at }) => at === undefined)).toBe(true)
+    }
   })
 
   it('again is the same trajectory, and another record is another', () => {

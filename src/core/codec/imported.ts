@@ -41,7 +41,6 @@ export interface ImportedRecord {
   readonly stopReason: Trajectory['stopReason']
   readonly failure: Trajectory['failure']
   readonly reward: Reward
-  readonly seconds: number
 }
 
 /** Makes the trajectory of a record. Its id is the record's content: importing it again changes nothing. */
@@ -76,10 +75,21 @@ export function importedTrajectory(record: ImportedRecord, { tenant, split, now 
       failure: record.failure,
       finalState: null,
       startedAt,
-      seconds: Math.max(0, record.seconds),
+      seconds: secondsOf(record.nodes),
     },
     reward: record.reward,
   }
+}
+
+/** From the first message to the last. */
+function secondsOf(nodes: readonly ImportedNode[]): number {
+  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (const { at } of nodes) {
+    if (at === null) continue
+    first = Math.min(first, at)
+    last = Math.max(last, at)
+  }
+  return last > first ? (last - first) / 1_000 : 0
 }
 
 const nodeId = (index: number): NodeId => NodeId.parse(`n${index}`)

@@ -21,10 +21,14 @@ export function flatten(spans: readonly Span[]): FlatTokens {
   return flat
 }
 
-/** The temperature that a node's tokens were sampled at; `null` where none were, or nobody says. */
+/**
+ * The temperature that a node's tokens were sampled at; `null` where none were, or where it does not tell how: the
+ * distribution was truncated, or the log-probabilities in it are not known.
+ */
 export function temperatureOf({ spans }: Pick<TrajectoryNode, 'spans'>): number | null {
-  for (const span of spans) if (span.kind === 'sampled') return span.sampling.temperature
-  return null
+  const sampled = spans.filter((span) => span.kind === 'sampled')
+  const told = sampled.every(({ sampling, behaviourLogprobs }) => !sampling.truncated && behaviourLogprobs !== null)
+  return told ? (sampled[0]?.sampling.temperature ?? null) : null
 }
 
 /**

@@ -29,12 +29,11 @@ export function fromVerifiers(trace: VerifiersTrace, options: ImportOptions): Im
           logprobs,
           plain,
         ),
-        at: timestamp == null ? null : timestamp * 1_000,
+        at: momentOf(timestamp ?? null),
         sampled: sampled && message.role === 'assistant',
       }
     },
   )
-  const times = nodes.flatMap(({ at }) => (at === null ? [] : [at]))
   const [error] = trace.errors
   return importedTrajectory(
     {
@@ -53,10 +52,15 @@ export function fromVerifiers(trace: VerifiersTrace, options: ImportOptions): Im
       stopReason: stopReasonOf(trace),
       failure: error ? { code: error.type, message: error.message } : null,
       reward: rewardOf(trace),
-      seconds: times.length > 1 ? (Math.max(...times) - Math.min(...times)) / 1_000 : 0,
     },
     Forbidden.safeParse(trace).success ? { ...options, split: 'holdout' } : options,
   )
+}
+
+/** Seconds since the epoch, in milliseconds; `null` for what no calendar has. */
+function momentOf(seconds: number | null): number | null {
+  const at = (seconds ?? Number.NaN) * 1_000
+  return Number.isNaN(new Date(at).getTime()) ? null : at
 }
 
 /** What our own traces say of what they may serve; other systems' do not match. */
