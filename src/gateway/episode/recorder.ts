@@ -19,7 +19,7 @@ import { KnownNodes } from './known-nodes.ts'
 import { type Desk, OpenCall } from './open-call.ts'
 import { type Asker, Places } from './places.ts'
 import { givenUpAfter, Recovery } from './recovery.ts'
-import type { Redaction } from './redaction/index.ts'
+import { type Redaction, redactName } from './redaction/index.ts'
 import { completionOf, type Given, givenIn } from './replay.ts'
 import { type Claim, type Identity, identityOf, otherBody, Repeats } from './repeats.ts'
 import { headOf } from './traffic-head.ts'
@@ -99,6 +99,7 @@ class StoringRecorder implements ForgetfulRecorder {
         known,
         ask: (question, otherwise) => this.#ask(question, otherwise),
         onProblem,
+        nameAsStored: (name, tenant) => redactName(name, tenant, redaction),
         patienceMs: readPatienceMs,
       }),
       versions: new VersionBook(store.versions),

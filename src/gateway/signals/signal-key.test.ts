@@ -14,7 +14,15 @@ it('reads the evidence of one trajectory at a time', async () => {
       return []
     },
   })
-  const said = { tenant: 'acme', node: null, source: 'user', reporter: 'k', name: 'thumbs', value: true, at: 1 } as const
+  const said = {
+    tenant: 'acme',
+    node: null,
+    source: 'user',
+    reporter: 'k',
+    name: 'thumbs',
+    value: true,
+    at: 1,
+  } as const
   await last.read(['t_1', 't_2', 't_3'].map((id) => ({ ...said, trajectory: TrajectoryId.parse(id) })))
   expect(most).toBe(1)
 })

@@ -34,3 +34,29 @@ it('reads millions of anything in little time', () => {
     expect(performance.now() - began).toBeLessThan(1_000)
   }
 })
+
+const nested = (levels: number, inner: string): string =>
+  `${'{"a":['.repeat(levels / 2)}${inner}${']}'.repeat(levels / 2)}`
+const padding = JSON.stringify('x'.repeat(10_000))
+
+it('is 256 levels, in arrays and objects', () => {
+  expect(nestsDeeperThan(256, nested(256, padding))).toBe(false)
+  expect(nestsDeeperThan(256, nested(258, padding))).toBe(true)
+  expect(nestsDeeperThan(256, nested(100_000, '1'))).toBe(true)
+})
+
+it('does not count what stands in strings, however they are escaped', () => {
+  for (const text of ['['.repeat(9_000), '\\'.repeat(9_000), '"[{'.repeat(9_000), '\\"['.repeat(9_000)]) {
+    expect(nestsDeeperThan(256, JSON.stringify([text, { [text]: text }]))).toBe(false)
+  }
+})
+
+it('no JSON value of ordinary depth is too deep, and half of one neither hangs nor throws', () => {
+  fc.assert(
+    fc.property(fc.jsonValue({ maxDepth: 20 }), fc.string(), fc.nat(), (value, text, at) => {
+      const json = JSON.stringify([value, text, 'x'.repeat(9_000)])
+      expect(nestsDeeperThan(256, json)).toBe(false)
+      nestsDeeperThan(256, json.slice(at % json.length).repeat(2))
+    }),
+  )
+})
