@@ -7,8 +7,8 @@ import { flatten } from './tokens.ts'
 import { toolsOn } from './tools.ts'
 
 /**
- * Rows for other trainers, in the conversational dataset formats of TRL (`messages`; `prompt`, `chosen`, `rejected`;
- * `prompt`, `completion`, `reward`). Held-out trajectories and those that may not be learned from never become rows, and
+ * Rows for other trainers, in the conversational dataset formats of TRL (`prompt`, `completion`; `prompt`, `chosen`,
+ * `rejected`; `prompt`, `completion`, `reward`). Held-out trajectories and those that may not be learned from never become rows, and
  * nothing vetoed, broken or truncated becomes a positive one (invariants 5 and 6).
  */
 
@@ -27,7 +27,9 @@ export interface Rows<Row> {
 }
 
 export interface SftRow {
-  readonly messages: readonly RowMessage[]
+  /** Context, whatever it holds: trainers learn from the completion. */
+  readonly prompt: readonly RowMessage[]
+  readonly completion: readonly RowMessage[]
   readonly tools?: readonly Json[]
   readonly trajectory: string
 }
@@ -96,8 +98,8 @@ function isWhole(path: readonly TrajectoryNode[], steps: ReadonlyMap<string, Ste
 const stepsByAction = ({ steps }: Trajectory) => new Map<string, Step>(steps.map((step) => [step.action, step]))
 
 /**
- * What to imitate: what people demonstrated or edited, and the branches of trajectories whose reward is at least `least`.
- * Demonstrations count whatever the trajectory earned: they stand in the place of what it did.
+ * What to imitate: what people demonstrated or edited, and the turns of trajectories whose reward is at least `least`, each
+ * in one row. Demonstrations count whatever the trajectory earned: they stand in the place of what it did.
  */
 export function sftRows(exported: Iterable<Exported>, least: number): Rows<SftRow> {
   const rows: SftRow[] = []
@@ -113,18 +115,49 @@ export function sftRows(exported: Iterable<Exported>, least: number): Rows<SftRo
     const refusal = notPositive(one, least)
     const steps = stepsByAction(trajectory)
     const said = refusal ? [] : branches(trajectory).filter((path) => path.at(-1)?.message.role === 'assistant')
-    const own = said.filter((path) => isWhole(path, steps))
-    const found = [
-      ...shown.map(({ path, before, better }) => ({ path, messages: [...before, ...better] })),
-      ...own.map((path) => ({ path, messages: path.map(messageOf) })),
-    ]
-    if (found.length === 0) skipped[refusal ?? (said.length > 0 ? 'broken' : 'nothing-to-learn')]++
-    for (const { path, messages } of found) {
-      const tools = toolsRow(path, trajectory, steps)
-      rows.push({ messages: messages.map(rowMessage), ...tools, trajectory: trajectory.id })
+    const whole = said.filter((path) => isWhole(path, steps))
+    const done = new Set(shown.map(({ path }) => path.at(-1)?.id))
+    const found = [...shown, ...whole.flatMap((path) => ownRuns(path, steps, done))]
+    if (found.length === 0) skipped[refusal ?? (said.length > whole.length ? 'broken' : 'nothing-to-learn')]++
+    for (const { path, before, better } of found) {
+      rows.push({
+        prompt: before.map(rowMessage),
+        completion: better.map(rowMessage),
+        ...toolsRow(path, trajectory, steps),
+        trajectory: trajectory.id,
+      })
     }
   }
   return { rows, skipped }
+}
+
+/**
+ * The served model's own turns on a branch, with what came between them. A turn that is done, or that the client wrote
+ * itself, is context.
+ * @param done grows by the turns that are told.
+ */
+function ownRuns(
+  path: readonly TrajectoryNode[],
+  steps: ReadonlyMap<string, Step>,
+  done: Set<string | undefined>,
+): readonly Pick<Shown, 'path' | 'before' | 'better'>[] {
+  const runs: { first: number; last: number }[] = []
+  let open: { first: number; last: number } | null = null
+  for (const [i, { id, message }] of path.entries()) {
+    if (message.role !== 'assistant') continue
+    if (!steps.has(id) || done.has(id)) {
+      open = null
+      continue
+    }
+    done.add(id)
+    if (open) open.last = i
+    else runs.push((open = { first: i, last: i }))
+  }
+  return runs.map(({ first, last }) => ({
+    path: path.slice(0, last + 1),
+    before: path.slice(0, first).map(messageOf),
+    better: path.slice(first, last + 1).map(messageOf),
+  }))
 }
 
 /**
