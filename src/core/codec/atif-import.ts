@@ -5,7 +5,7 @@ import { Reward } from '../reward.ts'
 import { EpisodeFailure, StopReason } from '../trajectory.ts'
 import type { AtifStep, AtifTrajectory } from './atif-schema.ts'
 import type { Imported } from './exchange.ts'
-import { type ImportedNode, type ImportOptions, importedTrajectory } from './imported.ts'
+import { type ImportedNode, type ImportOptions, importedTrajectory, withFinishes } from './imported.ts'
 import { unflatten } from './tokens.ts'
 
 /** What our own documents say under `extra.ratchet`; other systems' say nothing. */
@@ -48,12 +48,18 @@ export function fromAtif(document: AtifTrajectory, options: ImportOptions): Impo
       },
       taskId: own.task?.id ?? null,
       nodes,
-      stopReason: own.stop_reason ?? 'done',
+      stopReason: withFinishes(own.stop_reason ?? 'done', document.steps.flatMap(finishOf)),
       failure: own.failure ?? null,
       reward: own.reward ?? { status: 'missing', value: null, parts: {}, reason: 'the record brought no reward' },
     },
     own.train === false ? { ...options, split: 'holdout' } : options,
   )
+}
+
+/** How an answer ended, where our own documents say it; others have no field for it. */
+function finishOf({ extra }: AtifStep): readonly (string | null)[] {
+  const told = z.object({ finish: z.string().nullable() }).safeParse(extra)
+  return told.success ? [told.data.finish] : []
 }
 
 type Unplaced = Omit<ImportedNode, 'parent'>

@@ -142,6 +142,7 @@ function draftOf({ message, at }: TrajectoryNode, step: Step | undefined): Draft
           : {}),
         // The client's own text, put where a model's turn stands, was sampled by nobody.
         ...(step ? { llm_call_count: 1 } : { extra: { sampled: false } }),
+        ...(step?.call ? { extra: { finish: step.call.finish } } : {}),
       }
     }
   }

@@ -107,6 +107,22 @@ describe('what came back', () => {
     expect(back.nodes.flatMap(({ spans }) => spans.flatMap((span) => span.tokens)).length).toBeGreaterThan(200_000)
   })
 
+  it.each([
+    ['length', 'token-budget'],
+    ['content_filter', 'model-error'],
+    [null, 'model-error'],
+  ] as const)('is not whole where an answer ended by %s on the way', (finish, stopReason) => {
+    const steps = trajectory.steps.map((step, i) => (i === 0 ? { ...step, call: { ...step.call!, finish } } : step))
+    const [atif, verifiers] = [
+      toAtif({ ...exported, trajectory: { ...trajectory, steps } })
+        .filter((document) => document.steps.some(({ extra }) => extra?.finish === finish))
+        .map((document) => fromAtif(AtifTrajectory.parse(document), train)),
+      fromVerifiers(VerifiersTrace.parse(toVerifiers({ ...exported, trajectory: { ...trajectory, steps } })), train),
+    ]
+    expect(atif.length).toBeGreaterThan(0)
+    for (const back of [...atif, verifiers]) expect(back.trajectory.stopReason).toBe(stopReason)
+  })
+
   it('is vetoed where it was', () => {
     const reward: Reward = { status: 'vetoed', value: -1, parts: {}, guard: 'repetition', reason: 'again' }
     for (const one of back({ ...exported, reward })) {
@@ -141,6 +157,20 @@ describe('what comes', () => {
     expect(path.flatMap(({ spans }) => spans.flatMap(({ tokens }) => tokens))).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
     const sampled = path.flatMap(({ spans }) => spans).filter(({ kind }) => kind === 'sampled')
     expect(sampled.flatMap((span) => (span.kind === 'sampled' ? span.logprobs : []))).toEqual([-0.5, -0.25, -1])
+  })
+
+  it('from verifiers: ended as it says, and never `done` where it does not say so', () => {
+    const trace = VerifiersTrace.parse(vector('verifiers-from-verifiers'))
+    const calls = trace.calls.map((call) => ({ ...call, finish_reason: 'length' }))
+    const stopReason = (change: Partial<VerifiersTrace>) =>
+      fromVerifiers({ ...trace, ...change }, options).trajectory.stopReason
+    expect(stopReason({})).toBe('done')
+    expect(stopReason({ calls })).toBe('token-budget')
+    expect(stopReason({ calls, ok: false })).toBe('token-budget')
+    expect(stopReason({ ok: false })).toBe('agent-error')
+    expect(stopReason({ ok: false, is_timeout: true })).toBe('time-budget')
+    expect(stopReason({ stop_condition: 'max_turns' })).toBe('turn-budget')
+    expect(stopReason({ stop_condition: 'max_total_tokens' })).toBe('token-budget')
   })
 
   it('from clocks of any kind: what no calendar has is not known', () => {

@@ -43,6 +43,23 @@ export interface ImportedRecord {
   readonly reward: Reward
 }
 
+/**
+ * Why a record's episode ended, given how its answers did: an import keeps no calls, and an answer that was cut off or not
+ * brought to its end, wherever it stands, must not be taken for whole.
+ * @param told by the record.
+ * @param finishes of its answers; `null` for one that did not come to an end.
+ */
+export function withFinishes(
+  told: Trajectory['stopReason'],
+  finishes: readonly (string | null)[],
+): Trajectory['stopReason'] {
+  if (told !== 'done' && told !== 'agent-error') return told
+  if (finishes.includes('length')) return 'token-budget'
+  return told === 'done' && finishes.some((finish) => finish === null || finish === 'content_filter')
+    ? 'model-error'
+    : told
+}
+
 /** Makes the trajectory of a record. Its id is the record's content: importing it again changes nothing. */
 export function importedTrajectory(record: ImportedRecord, { tenant, split, now }: ImportOptions): Imported {
   const id = TrajectoryId.parse(`import_${contentHash([record.format, tenant, record.source]).slice(0, 32)}`)

@@ -5,7 +5,7 @@ import { assistantMessageOf } from '../openai/messages.ts'
 import type { Reward } from '../reward.ts'
 import { StopReason } from '../trajectory.ts'
 import type { Imported } from './exchange.ts'
-import { type ImportedNode, type ImportOptions, importedTrajectory } from './imported.ts'
+import { type ImportedNode, type ImportOptions, importedTrajectory, withFinishes } from './imported.ts'
 import { unflatten } from './tokens.ts'
 import type { VerifiersMessage, VerifiersTrace } from './verifiers-schema.ts'
 
@@ -63,18 +63,34 @@ function momentOf(seconds: number | null): number | null {
   return Number.isNaN(new Date(at).getTime()) ? null : at
 }
 
+const Ours = z.object({ version: z.literal('ratchet') })
+
 /** What our own traces say of what they may serve; other systems' do not match. */
 const Forbidden = z.object({
-  verifiers: z.object({ version: z.literal('ratchet') }),
+  verifiers: Ours,
   agent: z.object({ trainable: z.literal(false) }),
 })
 
-function stopReasonOf({ stop_condition, is_timeout, ok, errors }: VerifiersTrace): StopReason {
+/** Conditions by which verifiers stops an episode that spent a budget. */
+const limits: Readonly<Record<string, StopReason>> = {
+  max_turns: 'turn-budget',
+  max_input_tokens: 'context-length',
+  max_output_tokens: 'token-budget',
+  max_total_tokens: 'token-budget',
+  compaction_failed: 'agent-error',
+}
+
+function stopReasonOf({ stop_condition, is_timeout, ok, calls, verifiers }: VerifiersTrace): StopReason {
   const ours = StopReason.safeParse(stop_condition)
-  if (ours.success) return ours.data
-  if (is_timeout) return 'time-budget'
-  if (ok) return 'done'
-  return errors.length > 0 ? 'agent-error' : 'done'
+  const limit = Object.hasOwn(limits, stop_condition ?? '') ? limits[stop_condition ?? ''] : undefined
+  const told = ours.success ? ours.data : is_timeout ? 'time-budget' : (limit ?? (ok ? 'done' : 'agent-error'))
+  // Ours tell of every answer how it ended; of others, one that is not told says nothing.
+  const untold = Ours.safeParse(verifiers).success ? null : 'stop'
+  const said = calls.filter(({ node }) => node != null)
+  return withFinishes(
+    told,
+    said.map(({ finish_reason: finish }) => finish ?? untold),
+  )
 }
 
 /** A veto of ours stays one (invariant 5). */

@@ -48,6 +48,7 @@ export const VerifiersTrace = z.looseObject({
       z.looseObject({
         node: z.int().nonnegative().nullish(),
         sampling: z.looseObject({ temperature: z.number().nullish(), top_p: z.number().nullish() }).nullish(),
+        finish_reason: z.string().nullish(),
       }),
     )
     .default([]),
