@@ -89,7 +89,7 @@ function stepsOf(
           ...draft.metrics,
           ...(exact ? { prompt_token_ids: [...read, ...flat.ids.slice(0, scaffold)] } : {}),
           completion_token_ids: flat.ids.slice(scaffold),
-          ...(flat.mask.slice(scaffold).every(Boolean) ? { logprobs: flat.logprobs } : {}),
+          ...(flat.logprobs && flat.mask.slice(scaffold).every(Boolean) ? { logprobs: flat.logprobs } : {}),
           extra: { temperature: temperatureOf(node) },
         }
       }

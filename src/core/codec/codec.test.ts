@@ -86,16 +86,29 @@ describe('what came back', () => {
     expect(new Set(back(asTraffic(false)).map((one) => one.trajectory.task.split))).toEqual(new Set(['holdout']))
   })
 
-  it('has no more tokens to learn from than it told how they were drawn', () => {
+  it.each([
+    { behaviourLogprobs: null },
+    { sampling: { temperature: 1, truncated: true } },
+    { sampling: { temperature: 0.7, truncated: false } },
+  ])('has no more tokens to learn from than it told how they were drawn: %j', (change) => {
     const nodes = trajectory.nodes.map((node) => ({
       ...node,
-      spans: node.spans.map((span) => (span.kind === 'sampled' ? { ...span, behaviourLogprobs: null } : span)),
+      spans: node.spans.map((span) => (span.kind === 'sampled' ? { ...span, ...change } : span)),
     }))
-    const documents = toAtif({ ...exported, trajectory: { ...trajectory, nodes } })
-    const spans = documents
-      .map((document) => fromAtif(AtifTrajectory.parse(document), train).trajectory)
-      .flatMap((one) => one.nodes.flatMap((node) => node.spans.map(({ kind }) => kind)))
+    // Whatever was asked for.
+    const steps = trajectory.steps.map((step) => ({ ...step, call: { ...step.call!, params: {} } }))
+    const one = { ...exported, trajectory: { ...trajectory, nodes, steps } }
+    const spans = back(one).flatMap((imported) =>
+      imported.trajectory.nodes.flatMap((node) => node.spans.map(({ kind }) => kind)),
+    )
     expect(new Set(spans)).toEqual(new Set(['encoded']))
+    const known = change.sampling?.truncated === false
+    for (const node of toVerifiers(one).nodes) {
+      expect(node.logprobs).toHaveLength(node.mask.filter(Boolean).length)
+      if (!known) expect(node.logprobs).toEqual([])
+    }
+    if (!known)
+      expect(toAtif(one).flatMap(({ steps: said }) => said.filter(({ metrics }) => metrics?.logprobs))).toEqual([])
   })
 
   it('may have a prompt of 200,000 tokens', () => {
@@ -150,7 +163,9 @@ describe('what comes', () => {
   })
 
   it('from verifiers: a trace that it wrote itself, with the tokens as sampled', () => {
-    const { trajectory, reward } = fromVerifiers(VerifiersTrace.parse(vector('verifiers-from-verifiers')), options)
+    const trace = VerifiersTrace.parse(vector('verifiers-from-verifiers'))
+    const calls = trace.calls.map((call) => ({ ...call, sampling: { temperature: 1 } }))
+    const { trajectory, reward } = fromVerifiers({ ...trace, calls }, options)
     expect(Trajectory.parse(trajectory)).toEqual(trajectory)
     expect(reward).toEqual({ status: 'scored', value: 0.75, parts: { solved: 1, style: -0.25, turns: 2 } })
     const path = branches(trajectory)[0] ?? []
@@ -207,12 +222,15 @@ describe('what comes', () => {
     expect(back.reward).toEqual(exported.reward)
   })
 
-  it('with log-probabilities of another temperature is context only: what is known does not suffice', () => {
-    const trace = VerifiersTrace.parse(vector('verifiers-from-verifiers'))
-    const calls = trace.calls.map((call) => ({ ...call, sampling: { temperature: 0.7 } }))
-    const { trajectory } = fromVerifiers({ ...trace, calls }, options)
-    expect(trajectory.nodes.flatMap(({ spans }) => spans.map(({ kind }) => kind))).not.toContain('sampled')
-  })
+  it.each([{ temperature: 0.7 }, { temperature: 1, top_p: 0.9 }, { temperature: 1, top_k: 20 }, {}, null])(
+    'with log-probabilities of tokens drawn by %j is context only: what is known does not suffice',
+    (sampling) => {
+      const trace = VerifiersTrace.parse(vector('verifiers-from-verifiers'))
+      const calls = trace.calls.map((call) => ({ ...call, sampling }))
+      const { trajectory } = fromVerifiers({ ...trace, calls }, options)
+      expect(trajectory.nodes.flatMap(({ spans }) => spans.map(({ kind }) => kind))).not.toContain('sampled')
+    },
+  )
 })
 
 describe('hostile records', () => {

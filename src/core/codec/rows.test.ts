@@ -318,6 +318,20 @@ it('rows of groups carry rewards and exact tokens; a missing reward gives no row
   expect(skipped['no-reward']).toBe(1)
 })
 
+it.each([{ behaviourLogprobs: null }, { sampling: { temperature: 1, truncated: true } }])(
+  'rows of groups tell no log-probabilities as those of the draw where %j',
+  (change) => {
+    const told = one()
+    const nodes = told.trajectory.nodes.map((node) => ({
+      ...node,
+      spans: node.spans.map((span) => (span.kind === 'sampled' ? { ...span, ...change } : span)),
+    }))
+    const [row] = groupRows([{ ...told, trajectory: { ...told.trajectory, nodes } }]).rows
+    expect(row).toMatchObject({ token_ids: [1, 2, 3], sampled_mask: [false, true, true] })
+    expect(row).not.toHaveProperty('logprobs')
+  },
+)
+
 it('rows show the tools that the calls of their own branch had', () => {
   const sketch = one({ before: 'stop', finish: 'stop', better: edit })
   const names = ['first', 'second']

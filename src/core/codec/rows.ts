@@ -49,7 +49,10 @@ export interface GroupRow {
   /** Attempts of equal group compete with each other. */
   readonly group: string
   readonly tools?: readonly Json[]
-  /** Exact tokens of the whole branch, where they are known: which were sampled, and their log-probabilities. */
+  /**
+   * Exact tokens of the whole branch, where they are known: which were sampled, and the log-probabilities that those were
+   * drawn with, where that is known of every one.
+   */
   readonly token_ids?: readonly number[]
   readonly sampled_mask?: readonly boolean[]
   readonly logprobs?: readonly number[]
@@ -318,7 +321,8 @@ function tokensRow(nodes: readonly TrajectoryNode[]) {
     ({ message, spans }) => message.role !== 'assistant' || spans.some(({ kind }) => kind === 'sampled'),
   )
   if (!exact || flat.ids.length === 0) return {}
-  return { token_ids: flat.ids, sampled_mask: flat.mask, logprobs: flat.logprobs }
+  const { ids, mask, logprobs } = flat
+  return { token_ids: ids, sampled_mask: mask, ...(logprobs ? { logprobs } : {}) }
 }
 
 const messageOf = ({ message }: TrajectoryNode): Message => message

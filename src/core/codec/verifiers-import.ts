@@ -18,8 +18,7 @@ export function fromVerifiers(trace: VerifiersTrace, options: ImportOptions): Im
   const samplingOf = new Map(trace.calls.flatMap(({ node, sampling }) => (node == null ? [] : [[node, sampling]])))
   const nodes = trace.nodes.map(
     ({ parent, message, sampled, timestamp, token_ids, mask, logprobs }, i): ImportedNode => {
-      const sampling = samplingOf.get(i)
-      const plain = (sampling?.temperature ?? 1) === 1 && (sampling?.top_p ?? 1) === 1
+      const plain = isPlain(samplingOf.get(i))
       return {
         parent: parent != null && parent < i ? parent : null,
         message: messageOf(message),
@@ -55,6 +54,13 @@ export function fromVerifiers(trace: VerifiersTrace, options: ImportOptions): Im
     },
     Forbidden.safeParse(trace).success ? { ...options, split: 'holdout' } : options,
   )
+}
+
+/** Whether tokens were drawn as the model has them. Where nothing is told, the server's defaults may have been anything. */
+function isPlain(sampling: VerifiersTrace['calls'][number]['sampling']): boolean {
+  if (sampling?.temperature !== 1) return false
+  const { top_p: topP, top_k: topK, min_p: minP } = sampling
+  return (topP ?? 1) === 1 && (topK ?? 0) <= 0 && (minP ?? 0) === 0
 }
 
 /** Seconds since the epoch, in milliseconds; `null` for what no calendar has. */
