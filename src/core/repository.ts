@@ -50,6 +50,7 @@ export interface TrajectoryFilter {
   readonly origin?: Origin['kind']
   readonly session?: string
   readonly agent?: string
+  /** One of those whom any of its calls is about. */
   readonly subject?: string
   /** Of those that changed last at or after, and before. */
   readonly since?: number

@@ -301,4 +301,16 @@ export const migrations: readonly Migration[] = [
         .execute()
     },
   },
+  {
+    name: '0003-subjects',
+    async up({ schema }, { text }) {
+      await schema
+        .createTable('further_subjects')
+        .addColumn('subject', text, (c) => c.notNull())
+        .addColumn('trajectory', text, (c) => c.notNull().references('trajectories.id'))
+        .addPrimaryKeyConstraint('further_subjects_key', ['subject', 'trajectory'])
+        .execute()
+      await schema.createIndex('subjects_of_trajectory').on('further_subjects').column('trajectory').execute()
+    },
+  },
 ]

@@ -108,6 +108,7 @@ async function remove(db: Kysely<Tables>, ids: readonly string[], filter: Trajec
   await db.deleteFrom('pending_calls').where('trajectory', 'in', doomed).execute()
   await db.deleteFrom('request_identities').where('trajectory', 'in', doomed).execute()
   await db.deleteFrom('produced_turns').where('trajectory', 'in', doomed).execute()
+  await db.deleteFrom('further_subjects').where('trajectory', 'in', doomed).execute()
   await db.deleteFrom('trajectory_parts').where('trajectory', 'in', doomed).execute()
   await db.deleteFrom('trajectory_payloads').where('trajectory', 'in', doomed).execute()
   await db.deleteFrom('trajectories').where('id', 'in', doomed).execute()

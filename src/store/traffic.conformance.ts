@@ -247,7 +247,8 @@ export function trafficConformance(name: string, open: () => Promise<Store>): vo
         expect((await trajectoryOf('t1')).origin).toMatchObject(expected)
         expect(await summaryOf('t1')).toMatchObject(expected)
         expect(await store.trajectories.count({ subject: 'ada' })).toBe(1)
-        expect(await store.trajectories.count({ subject: 'bob' })).toBe(0)
+        expect(await store.trajectories.count({ subject: 'bob' })).toBe(1)
+        expect(await store.trajectories.count({ subject: 'eve' })).toBe(0)
       })
 
       it('change it at their latest end, also when the clock goes back', async () => {
@@ -736,6 +737,29 @@ export function trafficConformance(name: string, open: () => Promise<Store>): vo
         await record('t1')
         expect((await traces('t1')).signals).toHaveLength(2)
         expect((await trajectoryOf('t1')).steps).toHaveLength(2)
+      })
+
+      it('takes a trajectory by any person whom a call of it is about', async () => {
+        const grow = (id: string, call: string, subject: string | null, tenant = 'acme') =>
+          store.traffic.append(traffic.call(id, call, { origin: { subject, tenant } }))
+        await grow('t1', 'c1', 'ada')
+        for (const call of ['c2', 'c3']) await grow('t1', call, 'bob')
+        await store.traffic.savePending(traffic.pending('t1', 'p1', 100, { origin: { subject: 'cleo' } }))
+        await store.traffic.recoverPending(200)
+        await grow('t1', 'c4', null)
+        await grow('t2', 'c5', 'ada')
+        await grow('t3', 'c6', 'bob', 'other')
+        expect((await trajectoryOf('t1')).origin).toMatchObject({ subject: 'ada' })
+        const cleo = await store.trajectories.summaries({ subject: 'cleo', limit: 9 })
+        expect(cleo.map(({ id }) => id)).toEqual(['t1'])
+        expect(await remove({ subject: 'bob', tenant: 'acme' })).toMatchObject({ trajectories: 1 })
+        expect((await store.trajectories.list({ limit: 9 })).map(({ trajectory }) => trajectory.id)).toEqual([
+          't2',
+          't3',
+        ])
+        await grow('t1', 'c7', 'ada')
+        expect(await store.trajectories.count({ subject: 'cleo' })).toBe(0)
+        expect(await store.trajectories.count({ subject: 'bob' })).toBe(1)
       })
 
       it('takes half answers too, also of what is known by nothing else', async () => {

@@ -12,11 +12,25 @@ export function matching(filter: TrajectoryFilter) {
     if (origin !== undefined) conditions.push(eb('trajectories.origin', '=', origin))
     if (session !== undefined) conditions.push(eb('trajectories.session', '=', session))
     if (agent !== undefined) conditions.push(eb('trajectories.agent', '=', agent))
-    if (subject !== undefined) conditions.push(eb('trajectories.subject', '=', subject))
+    if (subject !== undefined) conditions.push(eb('trajectories.id', 'in', aboutSubject(eb, subject)))
     if (since !== undefined) conditions.push(eb('trajectories.updated_at', '>=', since))
     if (before !== undefined) conditions.push(eb('trajectories.updated_at', '<', before))
     return eb.and(conditions)
   }
+}
+
+/** Each half by its own index. */
+function aboutSubject(eb: ExpressionBuilder<Tables, 'trajectories'>, subject: string) {
+  return eb
+    .selectFrom('trajectories as about')
+    .select('about.id')
+    .where('about.subject', '=', subject)
+    .unionAll(
+      eb
+        .selectFrom('further_subjects')
+        .select('further_subjects.trajectory as id')
+        .where('further_subjects.subject', '=', subject),
+    )
 }
 
 /** Whether a call that is not committed would make a trajectory of the filter. */

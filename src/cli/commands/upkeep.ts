@@ -57,7 +57,7 @@ export function eraseCommand(flags: RemovalFlags & { readonly subject: string })
   return remove(
     flags,
     ({ trajectories }, options) => eraseSubject(trajectories, tenant, flags.subject, options),
-    `of the subject "${flags.subject}" in the tenant ${tenant}`,
+    `of the subject "${flags.subject}" in the tenant ${tenant}; what was shared with others goes as a whole`,
   )
 }
 
