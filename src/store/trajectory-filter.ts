@@ -1,5 +1,5 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
-import type { TrafficHead, TrajectoryFilter } from '../core/index.ts'
+import type { TrafficOrigin, TrajectoryFilter } from '../core/index.ts'
 import type { Tables } from './tables.ts'
 
 /** The condition on rows of `trajectories` that a filter is. */
@@ -33,16 +33,20 @@ function aboutSubject(eb: ExpressionBuilder<Tables, 'trajectories'>, subject: st
     )
 }
 
-/** Whether a call that is not committed would make a trajectory of the filter. */
-export function wouldMatch(filter: TrajectoryFilter, { origin }: TrafficHead, updatedAt: number): boolean {
+/**
+ * Whether a call that is not committed would make a trajectory of the filter.
+ * @param origin `null` where it is not known: any may be meant.
+ */
+export function wouldMatch(filter: TrajectoryFilter, origin: TrafficOrigin | null, updatedAt: number): boolean {
   const asks = <T>(wanted: T | undefined, is: T) => wanted === undefined || wanted === is
   return (
     filter.run === undefined &&
-    asks<string>(filter.origin, origin.kind) &&
-    asks(filter.tenant, origin.tenant) &&
-    asks<string | null>(filter.session, origin.session) &&
-    asks<string | null>(filter.agent, origin.agent) &&
-    asks<string | null>(filter.subject, origin.subject) &&
+    asks<string>(filter.origin, 'traffic') &&
+    (origin === null ||
+      (asks(filter.tenant, origin.tenant) &&
+        asks<string | null>(filter.session, origin.session) &&
+        asks<string | null>(filter.agent, origin.agent) &&
+        asks<string | null>(filter.subject, origin.subject))) &&
     (filter.since === undefined || updatedAt >= filter.since) &&
     (filter.before === undefined || updatedAt < filter.before)
   )
