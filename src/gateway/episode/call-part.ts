@@ -15,7 +15,7 @@ import {
   type TrajectoryPart,
   type VersionId,
 } from '../../core/index.ts'
-import type { Answer, CallEnd } from '../ports.ts'
+import type { CallEnd } from '../ports.ts'
 import { type AnsweredNode, answeredNode, answersIn } from './answer-node.ts'
 import { type AttachPoint, attachTo } from './attach.ts'
 import { promptShape } from './call-params.ts'
@@ -92,7 +92,7 @@ export function callPart(facts: CallFacts, end: CallEnd, context: PartContext): 
     part: {
       call,
       nodes: [...read.nodes, ...answered.map(({ node }) => node)],
-      steps: answered.map((said, i) => step(i, said, modelCall(facts, answer, said, i, endedAt), decisions)),
+      steps: answered.map((said, i) => step(i, said, modelCall(facts, end, said, i, endedAt), decisions)),
       decisions: decisions.filter((made) => made !== null),
       toolsets:
         tools === null || known.tree(trajectory).toolsets.has(tools.key) ? {} : { [tools.key]: [...tools.definitions] },
@@ -192,7 +192,7 @@ function decision(
 
 function modelCall(
   { call, request, params, conversation, startedAt, retryOf }: CallFacts,
-  answer: Answer | null,
+  { answer, stopReason }: CallEnd,
   { choice }: AnsweredNode,
   index: number,
   endedAt: number,
@@ -207,6 +207,7 @@ function modelCall(
     params: { ...params },
     tools: conversation.tools?.key ?? null,
     finish: choice.finish,
+    ...(choice.finish === null && stopReason === 'cancelled' && { cancelled: true as const }),
     // The upstream counts all answers together: on the first, so that sums are right.
     usage: index === 0 ? (answer?.usage ?? null) : null,
     upstreamId: answer?.upstreamId ?? null,

@@ -13,7 +13,12 @@ interface Sketch {
   readonly message: Message
   readonly at: number
   /** The call that produced it. */
-  readonly call?: { readonly id: string; readonly retryOf?: string; readonly finish?: 'stop' | 'tool_calls' | null }
+  readonly call?: {
+    readonly id: string
+    readonly retryOf?: string
+    readonly finish?: 'stop' | 'tool_calls' | null
+    readonly cancelled?: true
+  }
 }
 
 function traffic(sketches: readonly Sketch[]): Trajectory {
@@ -40,6 +45,7 @@ function traffic(sketches: readonly Sketch[]): Trajectory {
         params: {},
         tools: null,
         finish: call.finish === undefined ? 'stop' : call.finish,
+        ...(call.cancelled && { cancelled: call.cancelled }),
         usage: null,
         upstreamId: null,
         startedAt: at - 1,
@@ -118,13 +124,19 @@ describe('what a user does with an answer', () => {
   })
 
   it('leaves midway, or does not answer what the turn asks for, in time', () => {
-    const half = said('a', 'q', 'Open Sett', 1, { id: 'a', finish: null })
+    const half = said('a', 'q', 'Open Sett', 1, { id: 'a', finish: null, cancelled: true })
     expect(read([asked, half])).toEqual([['a', 'abandoned', -0.5]])
     const question = said('a', 'q', 'Which subscription do you mean?', 1)
     expect(read([asked, question], 29 * minute)).toEqual([])
     expect(read([asked, question], 31 * minute)).toEqual([['a', 'abandoned', -0.5]])
     expect(read([asked, question], 3 * minute, { abandonedAfter: 2 * minute })).toHaveLength(1)
     expect(read([asked, answered], 31 * minute)).toEqual([])
+  })
+
+  it('is not to blame where the upstream or the gateway broke the answer off', () => {
+    const broken = said('a', 'q', 'Do you want me to', 1, { id: 'a', finish: null })
+    const asking = said('a', 'q', 'Open Settings?', 1, { id: 'a', finish: null })
+    for (const turn of [broken, asking]) expect(read([asked, turn], 31 * minute)).toEqual([])
   })
 
   it('and its tools report errors', () => {

@@ -165,7 +165,8 @@ function whatElseWasTaken({ node, step, siblings }: Turn, edits: { left: number 
 function silence({ node, step, children }: Turn, asOf: number, abandonedAfter: number): readonly Reading[] {
   if (children.length > 0) return []
   const since = timeOf(node, node)
-  if (step.call?.finish === null) return [{ kind: 'abandoned', at: since }]
+  // An answer that its upstream or the gateway broke off says nothing of its user.
+  if (step.call?.finish === null) return step.call.cancelled ? [{ kind: 'abandoned', at: since }] : []
   const { message } = node
   const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : []
   const expectsMore = calls.length > 0 || message.content.trimEnd().endsWith('?')
