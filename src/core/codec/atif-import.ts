@@ -51,8 +51,9 @@ export function fromAtif(document: AtifTrajectory, options: ImportOptions): Impo
       stopReason: withFinishes(own.stop_reason ?? 'done', document.steps.flatMap(finishOf)),
       failure: own.failure ?? null,
       reward: own.reward ?? { status: 'missing', value: null, parts: {}, reason: 'the record brought no reward' },
+      train: own.train !== false,
     },
-    own.train === false ? { ...options, split: 'holdout' } : options,
+    options,
   )
 }
 

@@ -3,6 +3,7 @@ import type { Message } from '../message.ts'
 import { branches, type Step, type TrajectoryNode } from '../trajectory.ts'
 import type { AtifStep, AtifTrajectory } from './atif-schema.ts'
 import type { Exported } from './exchange.ts'
+import { mayTrain } from './imported.ts'
 import { flatten, temperatureOf } from './tokens.ts'
 import { toolsOn } from './tools.ts'
 
@@ -56,7 +57,7 @@ function documentOf(
         failure: trajectory.failure,
         reward,
         signals,
-        ...(trajectory.origin.kind === 'traffic' && !trajectory.origin.train ? { train: false } : {}),
+        ...(mayTrain(trajectory.origin) ? {} : { train: false }),
       } as unknown as Json,
     },
   }

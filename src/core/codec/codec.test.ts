@@ -120,6 +120,18 @@ describe('what came back', () => {
     expect(back.nodes.flatMap(({ spans }) => spans.flatMap((span) => span.tokens)).length).toBeGreaterThan(200_000)
   })
 
+  it('is not learned from where it was forbidden, however often and in whatever form it leaves and comes back', () => {
+    for (const once of back(asTraffic(false))) {
+      for (const twice of back({ ...once, signals: [] })) {
+        expect(twice.trajectory.task.split).toBe('holdout')
+        for (const thrice of back({ ...twice, signals: [] })) expect(thrice.trajectory.task.split).toBe('holdout')
+      }
+    }
+    for (const once of back(asTraffic(true))) {
+      for (const twice of back({ ...once, signals: [] })) expect(twice.trajectory.task.split).toBe('train')
+    }
+  })
+
   it.each([
     ['length', 'token-budget'],
     ['content_filter', 'model-error'],

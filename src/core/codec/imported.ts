@@ -6,7 +6,7 @@ import type { Reward } from '../reward.ts'
 import type { Span } from '../span.ts'
 import type { Split } from '../task.ts'
 import type { Tenant } from '../tenant.ts'
-import type { Step, Trajectory, TrajectoryNode } from '../trajectory.ts'
+import type { Origin, Step, Trajectory, TrajectoryNode } from '../trajectory.ts'
 import type { Imported } from './exchange.ts'
 
 /** Where imported trajectories go, and what they may serve. */
@@ -41,6 +41,14 @@ export interface ImportedRecord {
   readonly stopReason: Trajectory['stopReason']
   readonly failure: Trajectory['failure']
   readonly reward: Reward
+  /** False where a document of ours forbids learning from it: it is held out, whatever is asked for, and stays so. */
+  readonly train: boolean
+}
+
+/** Whether a trajectory may be learned from, as far as who it is from has a say; of an import, whoever it was from. */
+export function mayTrain(origin: Origin): boolean {
+  if (origin.kind === 'traffic') return origin.train
+  return origin.kind !== 'import' || origin.metadata['train'] !== false
 }
 
 /**
@@ -75,11 +83,16 @@ export function importedTrajectory(record: ImportedRecord, { tenant, split, now 
   return {
     trajectory: {
       id,
-      origin: { kind: 'import', tenant, format: record.format, metadata: record.metadata },
+      origin: {
+        kind: 'import',
+        tenant,
+        format: record.format,
+        metadata: record.train ? record.metadata : { ...record.metadata, train: false },
+      },
       task: {
         id: TaskId.parse((record.taskId || `import:${id}`).slice(0, 256)),
         instruction: said.slice(0, 2_000) || '(no instruction)',
-        split,
+        split: record.train ? split : 'holdout',
       },
       group: GroupId.parse(id),
       attempt: 0,

@@ -51,8 +51,9 @@ export function fromVerifiers(trace: VerifiersTrace, options: ImportOptions): Im
       stopReason: stopReasonOf(trace),
       failure: error ? { code: error.type, message: error.message } : null,
       reward: rewardOf(trace),
+      train: !Forbidden.safeParse(trace).success,
     },
-    Forbidden.safeParse(trace).success ? { ...options, split: 'holdout' } : options,
+    options,
   )
 }
 

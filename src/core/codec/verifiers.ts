@@ -2,6 +2,7 @@ import type { Json } from '../json.ts'
 import type { Message } from '../message.ts'
 import type { Step, Trajectory, TrajectoryNode } from '../trajectory.ts'
 import type { Exported } from './exchange.ts'
+import { mayTrain } from './imported.ts'
 import { flatten, temperatureOf } from './tokens.ts'
 import type { VerifiersMessage, VerifiersTrace } from './verifiers-schema.ts'
 
@@ -29,7 +30,7 @@ export function toVerifiers({ trajectory, reward, signals }: Exported): Verifier
       config: {},
       runtime: null,
       name: (origin.kind === 'traffic' ? origin.agent : null) ?? 'agent',
-      trainable: origin.kind !== 'traffic' || origin.train,
+      trainable: mayTrain(origin),
     },
     tools: toolsOf(trajectory),
     nodes: nodes.map((node) => nodeOf(node, stepOf.has(node.id), indexOf, startedAt)),
