@@ -271,6 +271,18 @@ describe('rows that prefer', () => {
     ])
   })
 
+  it('nothing to its like: an edit that changed nothing, an attempt that said the same', () => {
+    const same: SignalValue[] = [
+      { kind: 'edit', text: 'Because.' },
+      { kind: 'demonstration', messages: [assistant('Because.')] },
+    ]
+    for (const better of same) expect(preferenceRows([one({ better, reward: missing })], 0.1).rows).toEqual([])
+    expect(preferenceRows([one({ id: 'x', reward: scored(0.1) }), one({ id: 'y' })], 0.5).rows).toEqual([])
+    const answer: Message = { ...assistant('I look.'), toolCalls: [{ id: 'c', name: 'find', arguments: {} }] }
+    const unchanged: SignalValue = { kind: 'edit', text: 'I look.' }
+    expect(preferenceRows([one({ answer, better: unchanged, reward: missing })], 0.1).rows).toEqual([])
+  })
+
   it('the best of a group to its worst, where they differ enough', () => {
     const pair = [
       one({ id: 'x', reward: scored(0.1), answer: { role: 'assistant', content: 'No.' } }),

@@ -3,6 +3,7 @@ import type { AssistantMessage, Message } from '../message.ts'
 import { Demonstrated, EditedAnswer, type Signal } from '../signal.ts'
 import { branches, causedByPolicy, type Step, type Trajectory, type TrajectoryNode } from '../trajectory.ts'
 import type { Exported } from './exchange.ts'
+import { mayTrain } from './imported.ts'
 import { flatten } from './tokens.ts'
 import { toolsOn } from './tools.ts'
 
@@ -74,7 +75,7 @@ const tally = (): Tally => ({
 /** Why a trajectory may serve no training at all. */
 function barred({ task, origin }: Trajectory): Reason | null {
   if (task.split === 'holdout') return 'held-out'
-  return origin.kind === 'traffic' && !origin.train ? 'not-to-train' : null
+  return mayTrain(origin) ? null : 'not-to-train'
 }
 
 /** Why a trajectory may not be a positive example. */
@@ -165,7 +166,7 @@ function ownRuns(
 
 /**
  * What is better than what: an edited or demonstrated turn over what the model said, and the best attempt of a group over
- * its worst, where their prompts are equal and their rewards at least `margin` apart.
+ * its worst, where their prompts are equal and their rewards at least `margin` apart. What is the same is no better.
  */
 export function preferenceRows(exported: readonly Exported[], margin: number): Rows<PreferenceRow> {
   const rows: PreferenceRow[] = []
@@ -181,10 +182,12 @@ export function preferenceRows(exported: readonly Exported[], margin: number): R
     const shown = demonstrations(one)
     const steps = stepsByAction(trajectory)
     for (const { path, before, better, said } of shown) {
+      const [chosen, rejected] = [better.map(rowMessage), [rowMessage(said)]]
+      if (isSame(chosen, rejected)) continue
       rows.push({
         prompt: before.map(rowMessage),
-        chosen: better.map(rowMessage),
-        rejected: [rowMessage(said)],
+        chosen,
+        rejected,
         ...toolsRow(path, trajectory, steps),
         trajectory: trajectory.id,
       })
@@ -199,7 +202,7 @@ export function preferenceRows(exported: readonly Exported[], margin: number): R
     const pair = bestAndWorst(group, margin)
     if (!pair) continue
     const [best, worst] = [samplePath(pair.best.trajectory), samplePath(pair.worst.trajectory)]
-    if (!best || !worst || JSON.stringify(best.prompt) !== JSON.stringify(worst.prompt)) continue
+    if (!best || !worst || !isSame(best.prompt, worst.prompt) || isSame(best.completion, worst.completion)) continue
     rows.push({
       prompt: best.prompt,
       chosen: best.completion,
@@ -256,7 +259,9 @@ function demonstrations({ trajectory, signals }: Pick<Exported, 'trajectory' | '
     const node = signal.node === null ? lastTurn(trajectory) : byId.get(signal.node)
     if (node?.message.role === 'assistant' && showsTurn(signal.value)) latest.set(node.id, { signal, node })
   }
-  return [...latest.values()].map(({ signal: { value }, node }) => {
+  return [...latest.values()].flatMap(({ signal: { value }, node }) => {
+    // An edit that changed nothing shows nothing.
+    if (EditedAnswer.safeParse(value).data?.text === node.message.content) return []
     const back: TrajectoryNode[] = []
     for (let at: TrajectoryNode | undefined = node; at; at = at.parent ? byId.get(at.parent) : undefined) back.push(at)
     const path = back.toReversed()
@@ -278,6 +283,8 @@ function showsTurn(value: Json): boolean {
   const { messages } = shown.data
   return messages.at(-1)?.role === 'assistant' && messages.every(({ role }) => role !== 'system')
 }
+
+const isSame = (a: readonly RowMessage[], b: readonly RowMessage[]) => JSON.stringify(a) === JSON.stringify(b)
 
 function lastTurn({ nodes, steps }: Trajectory): TrajectoryNode | undefined {
   const action = steps.at(-1)?.action
