@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ask, askingAll, chunksOf, completionOf, gather } from '../../../test/support/chat-answers.ts'
 import {
   behaviourLogprobOf,
@@ -11,6 +11,7 @@ import {
 } from '../../../test/support/scripted-service.ts'
 import type { ChatUpstream } from '../../core/index.ts'
 import { chatUpstream } from './chat-upstream.ts'
+import { ChunkWriter } from './chunk-writer.ts'
 
 const open = (say: Saying | string, options: ScriptedServiceOptions = {}) => {
   const service = scriptedService(typeof say === 'string' ? () => [say] : say, options)
@@ -484,6 +485,15 @@ describe('a model that fails', () => {
   it('fails the request before its first token, and in a whole answer', async () => {
     await expect(ask(failing(0), stream)).rejects.toMatchObject(failure)
     await expect(ask(failing(2), {})).rejects.toMatchObject(failure)
+  })
+
+  it('fails a stream whose end cannot be told, after what it said', async () => {
+    const closing = vi.spyOn(ChunkWriter.prototype, 'closing').mockImplementation(() => {
+      throw new RangeError('no end')
+    })
+    const reply = await ask(open('hello').upstream, stream)
+    await expect(chunksOf(reply)).rejects.toMatchObject({ code: 'model/upstream-failed' })
+    closing.mockRestore()
   })
 
   it('fails a stream after what it said', async () => {
