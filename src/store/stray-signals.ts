@@ -32,11 +32,7 @@ export async function removeStraySignals(
   let last = { tenant: '', key: '' }
   for (let more = true; more; ) {
     const rows: readonly Row[] = await access.read((db) => pageOf(db, stray, filter.tenant, last))
-    if (counted) count += rows.filter((row) => !isCounted(row, counted)).length
-    for (let start = 0; !counted && start < rows.length; start += keysAtOnce) {
-      const some = rows.slice(start, start + keysAtOnce)
-      count += await access.write((db) => remove(db, stray, some))
-    }
+    count += counted ? rows.filter((row) => !isCounted(row, counted)).length : await removeAll(access, stray, rows)
     last = rows.at(-1) ?? last
     more = rows.length === signalsAtOnce
     await nextTurn()
@@ -99,6 +95,15 @@ function pageOf(db: Kysely<Tables>, stray: Stray, tenant: string | undefined, la
     .orderBy('signals.key')
     .limit(signalsAtOnce)
     .execute()
+}
+
+async function removeAll({ write }: Access, stray: Stray, rows: readonly Row[]): Promise<number> {
+  let removed = 0
+  for (let start = 0; start < rows.length; start += keysAtOnce) {
+    const some = rows.slice(start, start + keysAtOnce)
+    removed += await write((db) => remove(db, stray, some))
+  }
+  return removed
 }
 
 /** Looks again: a trajectory may have come meanwhile. */

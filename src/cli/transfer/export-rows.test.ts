@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { type RecordedTrajectory, Signal, Trajectory, TrajectoryId } from '../../core/index.ts'
+import { type RecordedTrajectory, Signal, Trajectory, type TrajectoryId } from '../../core/index.ts'
 import { type Exporting, exportRows, type ExportOptions } from './export-rows.ts'
 
 function recorded(id: string, group = id, value = 1): RecordedTrajectory {
