@@ -48,6 +48,9 @@ describe('importing', () => {
     expect((await imported(file(record('one'), record('one')))).stdout).toContain('"imported":2')
     const again = await imported(file(record('one'), record('two')))
     expect(again).toMatchObject({ code: 0, stdout: '{"imported":1,"known":1,"split":"holdout"}\n' })
+    const dated = file({ ...record('two'), steps: [{ ...record('two').steps[0], timestamp: '2026-01-01T00:00:00Z' }] })
+    expect((await imported(dated)).stdout).toContain('"imported":1,"known":0')
+    expect((await imported(dated)).stdout).toContain('"imported":0,"known":1')
     expectRefused(await imported(file(record('two')), '--split', 'train'), 'input/imported-before')
   })
 

@@ -26,7 +26,7 @@ function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly strin
 
 function explain(schema: z.ZodType, issue: z.core.$ZodIssue): string {
   const where = issue.path.map(String).join('.')
-  if (issue.code !== 'unrecognized_keys') return `${where || 'it'}: ${issue.message}`
+  if (issue.code !== 'unrecognized_keys') return where === '' ? issue.message : `${where}: ${issue.message}`
   const known = keysAt(schema, issue.path)
   return issue.keys
     .map((key) => {

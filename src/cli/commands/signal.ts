@@ -48,6 +48,12 @@ function valueOf(text: string): unknown {
   }
 }
 
+/** `fetch` says only that it failed, and keeps why as the cause. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error
+  return cause instanceof Error && cause.message !== '' ? cause.message : message
+}
+
 async function post(url: string, body: unknown, key: string | undefined): Promise<unknown> {
   let response: Response
   try {
@@ -60,7 +66,7 @@ async function post(url: string, body: unknown, key: string | undefined): Promis
   } catch (error) {
     throw new InputError({
       code: 'input/gateway-unreachable',
-      message: `The gateway does not answer at ${url}: ${(error as Error).message}.`,
+      message: `The gateway does not answer at ${url}: ${said(reasonOf(error), 300)}.`,
       hint: 'Start it with `ratchet serve`, or name its address with --url.',
       cause: error,
     })

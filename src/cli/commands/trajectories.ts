@@ -3,6 +3,7 @@ import {
   defaultTenant,
   parseInput,
   RunId,
+  type Store,
   Tenant,
   type TrajectoryFilter,
   type TrajectorySummary,
@@ -44,13 +45,18 @@ export function trajectoriesCommand(flags: FilterFlags & { readonly limit: numbe
   return withStore(flags, 'read', async (store) => {
     const summaries = await store.trajectories.summaries({ ...filterOf(flags, Date.now()), limit: flags.limit })
     if (flags.json) for (const summary of summaries) process.stdout.write(`${JSON.stringify(summary)}\n`)
-    else if (summaries.length === 0)
-      process.stdout.write(`${pc.dim('Nothing recorded yet. Start with: ratchet serve')}\n`)
+    else if (summaries.length === 0) process.stdout.write(`${pc.dim(await whyNone(store))}\n`)
     else {
       for (const summary of summaries) process.stdout.write(`${summaryLine(summary)}\n`)
       process.stdout.write(pc.dim(`\nratchet show ${summaries[0]?.id ?? 'ID'} shows one.\n`))
     }
   })
+}
+
+async function whyNone({ trajectories }: Store): Promise<string> {
+  const others = await trajectories.count({})
+  if (others === 0) return 'Nothing recorded yet. Start with: ratchet serve'
+  return `None of the ${others} trajectories here is like that.`
 }
 
 function summaryLine({

@@ -7,12 +7,13 @@ import {
   type Imported,
   type ImportOptions,
   parseInput,
+  type RecordedTrajectory,
   type Split,
   type Store,
   Tenant,
   VerifiersTrace,
 } from '../../core/index.ts'
-import { InputError, RatchetError } from '../../errors/index.ts'
+import { InputError } from '../../errors/index.ts'
 import { said } from '../trajectory/said.ts'
 import { type ExportOptions, exportRows } from '../transfer/export-rows.ts'
 import { linesOf, openLines } from '../transfer/lines-of.ts'
@@ -46,9 +47,18 @@ export function exportCommand(flags: ExportFlags): Promise<void> {
   })
 }
 
+/** Reasons whose names alone say too little. */
+const reasonWords: Readonly<Record<string, string>> = {
+  broken: 'broken or cut off',
+  below: 'below --least',
+  'no-reward': 'without a reward (--reward NAME takes signals for one)',
+}
+
 function tellExport(written: number, skipped: Readonly<Record<string, number>>, flags: ExportFlags): void {
   const left = Object.entries(skipped).filter(([, count]) => count > 0)
-  const reasons = left.map(([reason, count]) => `${count} ${reason.replaceAll('-', ' ')}`).join(', ')
+  const reasons = left
+    .map(([reason, count]) => `${count} ${reasonWords[reason] ?? reason.replaceAll('-', ' ')}`)
+    .join(', ')
   const where = flags.out === undefined ? '' : ` to ${flags.out}`
   process.stderr.write(
     `${pc.green('✓')} ${written} rows${where}.${reasons === '' ? '' : pc.dim(` Left out: ${reasons}.`)}\n`,
@@ -96,24 +106,20 @@ export async function importCommand(file: string, flags: ImportFlags): Promise<v
 
 /**
  * Adds the records that are not in yet: when they were imported is no part of what they are.
- * @returns how many were.
+ * @returns how many were in.
+ * @throws InputError when one is in, for another split; then none is added.
  */
 async function appendNew(store: Store, batch: readonly Imported[]): Promise<number> {
-  const records = batch.map((one) => ({ ...one, run: null }))
-  try {
-    await store.trajectories.append(records)
-    return 0
-  } catch (error) {
-    if (!RatchetError.is(error) || error.code !== 'store/record-conflict') throw error
+  const fresh: RecordedTrajectory[] = []
+  for (const one of batch) {
+    const found = await store.trajectories.get(one.trajectory.id)
+    if (found === null) fresh.push({ ...one, run: null })
+    else if (found.trajectory.task.split !== one.trajectory.task.split) {
+      throw importedBefore(one.trajectory, found.trajectory.task.split)
+    }
   }
-  let known = 0
-  for (const record of records) {
-    const found = await store.trajectories.get(record.trajectory.id)
-    if (found === null) await store.trajectories.append([record])
-    else if (found.trajectory.task.split === record.trajectory.task.split) known++
-    else throw importedBefore(record.trajectory, found.trajectory.task.split)
-  }
-  return known
+  await store.trajectories.append(fresh)
+  return batch.length - fresh.length
 }
 
 function tellImport({ imported, known }: { readonly imported: number; readonly known: number }, flags: ImportFlags) {

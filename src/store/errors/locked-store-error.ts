@@ -20,7 +20,7 @@ export class LockedStoreError extends StoreError {
     super({
       code: 'store/locked',
       message: `The store ${path} is being written by ${holder}.`,
-      hint: 'Wait for it to end, stop it, or open the store read-only: any number of readers may look on.',
+      hint: 'Wait for it to end, stop it, or use another store; any number of readers may look on. A gateway that runs makes keys and erases by itself: POST /ratchet/keys, DELETE /ratchet/subjects/NAME, with a key of the scope admin.',
     })
     this.writer = writer
   }
