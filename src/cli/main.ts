@@ -6,7 +6,7 @@ import { learnCommand } from './commands/learn.ts'
 import { releasesCommand, rollbackCommand, runsCommand } from './commands/releases.ts'
 import { reportCommand } from './commands/report.ts'
 import { serveCommand } from './commands/serve.ts'
-import { signalCommand } from './commands/signal.ts'
+import { defaultGatewayUrl, signalCommand } from './commands/signal.ts'
 import { showCommand, trajectoriesCommand } from './commands/trajectories.ts'
 import { exportCommand, importCommand, importFormats } from './commands/transfer.ts'
 import { backupCommand, eraseCommand, pruneCommand } from './commands/upkeep.ts'
@@ -107,7 +107,7 @@ program
   .option('--source <kind>', 'user, outcome, judge or verifier (default: user)')
   .option('--by <name>', 'the end user who says so')
   .option('--at <when>', 'when it happened: 1h for an hour ago, or a date (default: now)')
-  .option('--url <url>', 'where the gateway is', 'http://127.0.0.1:8787')
+  .option('--url <url>', 'where the gateway is', defaultGatewayUrl)
   .option('--key <key>', 'its API key (default: RATCHET_API_KEY)')
   .option('--json', 'one JSON object')
   .action(signalCommand)

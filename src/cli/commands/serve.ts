@@ -4,6 +4,7 @@ import { openStore } from '../../store/index.ts'
 import { openUpstream } from '../serve/open-upstream.ts'
 import { type ServeFlags, servePlan } from '../serve/serve-plan.ts'
 import { locationOf, storeArgument } from '../with-store.ts'
+import { defaultGatewayUrl } from './signal.ts'
 
 /** `ratchet serve`: the gateway, until it is asked to stop. Calls under way end first. */
 export async function serveCommand(flags: ServeFlags): Promise<void> {
@@ -33,6 +34,7 @@ function say(flags: ServeFlags, { url, open }: { url: string; open: boolean }, u
     return
   }
   const store = storeArgument(flags)
+  const address = url === defaultGatewayUrl ? '' : ` --url ${url}`
   process.stdout.write(
     [
       `${pc.green('●')} ${pc.bold(url)} answers as the OpenAI API does, through ${upstreams}, and records what happens.`,
@@ -40,7 +42,7 @@ function say(flags: ServeFlags, { url, open }: { url: string; open: boolean }, u
       `  Point your agent at it:      ${pc.bold(`OPENAI_BASE_URL=${url}/v1`)}${open ? pc.dim('   (any key will do from this machine)') : ''}`,
       `  See what was recorded:       npx ratchet trajectories${store}`,
       `  Read the latest episode:     npx ratchet show${store}`,
-      `  Say how one went:            npx ratchet signal thumbs false --session NAME`,
+      `  Say how one went:            npx ratchet signal thumbs false --session NAME${address}${open ? '' : pc.dim('   (RATCHET_API_KEY holds a key)')}`,
       '',
     ].join('\n') + '\n',
   )

@@ -3,6 +3,9 @@ import { InputError } from '../../errors/index.ts'
 import { said } from '../trajectory/said.ts'
 import { moment } from '../when.ts'
 
+/** Where `ratchet serve` listens unless it is told otherwise. */
+export const defaultGatewayUrl = 'http://127.0.0.1:8787'
+
 interface SignalFlags {
   readonly url: string
   readonly key?: string
