@@ -2,7 +2,9 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
+import { newKey } from '../gateway/auth/index.ts'
 import { LockedStoreError, openStore } from '../store/index.ts'
+import { traffic } from '../store/traffic.conformance.ts'
 import { moveStoreAside } from './new-store.ts'
 
 let parent: string
@@ -29,6 +31,20 @@ it('moves a store to the first free name', async () => {
     expect(existsSync(join(`${folder}.${n}`, 'ratchet.db'))).toBe(true)
     expect(existsSync(folder)).toBe(false)
   }
+})
+
+it('does not move what a gateway recorded, nor its keys', async () => {
+  const store = await openStore({ path: path() })
+  const { key } = newKey({ name: 'k', tenant: 'default', scopes: ['infer'], now: 1 })
+  await store.keys.put(key)
+  await store.close()
+  await expect(aside(folder)).rejects.toMatchObject({ code: 'input/store-holds-traffic' })
+  const other = join(parent, 'other')
+  const recording = await openStore({ path: join(other, 'ratchet.db') })
+  await recording.traffic.append(traffic.call('t1', 'c1'))
+  await recording.close()
+  await expect(aside(other)).rejects.toMatchObject({ code: 'input/store-holds-traffic' })
+  expect(existsSync(join(other, 'ratchet.db'))).toBe(true)
 })
 
 it('moves a store that is damaged', async () => {

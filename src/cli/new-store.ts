@@ -6,7 +6,8 @@ import { LockedStoreError, openStore, type StoreLocation } from '../store/index.
 /**
  * Makes room for an empty store at a folder: an earlier one is moved aside to the first free of `folder.1`, `folder.2` …
  * @returns where the earlier one went; `null` when there was none.
- * @throws InputError when the folder holds something else than a store.
+ * @throws InputError when the folder holds something else than a store, or a store that a gateway recorded in: what an agent
+ * did, and its API keys, are not put out of its sight.
  * @throws LockedStoreError when another process writes it.
  */
 export async function moveStoreAside(location: StoreLocation): Promise<string | null> {
@@ -29,7 +30,7 @@ export async function moveStoreAside(location: StoreLocation): Promise<string | 
       hint: 'Name a folder of its own with --store.',
     })
   }
-  await refuseWhileWritten(path)
+  await refuseWhatIsUsed(path)
   for (let n = 1; ; n++) {
     const aside = `${folder}.${n}`
     if (existsSync(aside)) continue
@@ -38,11 +39,24 @@ export async function moveStoreAside(location: StoreLocation): Promise<string | 
   }
 }
 
-async function refuseWhileWritten(path: string): Promise<void> {
+async function refuseWhatIsUsed(path: string): Promise<void> {
   try {
-    await (await openStore({ path })).close()
+    const store = await openStore({ path })
+    try {
+      const recorded = (await store.trajectories.count({ origin: 'traffic' })) > 0
+      if (recorded || (await store.keys.list({ limit: 1 })).length > 0) throw holdsTraffic(dirname(path))
+    } finally {
+      await store.close()
+    }
   } catch (error) {
     // A store that cannot be used may be moved aside; one that is in use may not.
-    if (error instanceof LockedStoreError) throw error
+    if (error instanceof LockedStoreError || error instanceof InputError) throw error
   }
 }
+
+const holdsTraffic = (folder: string) =>
+  new InputError({
+    code: 'input/store-holds-traffic',
+    message: `${folder} holds what a gateway recorded, or its API keys: it is not moved aside.`,
+    hint: 'Name another store, as in: npm start -- --store .ratchet-job',
+  })

@@ -35,7 +35,7 @@ describe('for people', () => {
     expect(said).toEqual([
       'run       run-1 seed 7\n',
       'prime     pass 1/5  loss 2.346  3 s\n',
-      'update     2/30  success 62% [55–68%]  reward 0.50  12,346 tok/s  1 min 15 s, at most 10 min 0 s left\n',
+      'update     2/30  success 62% [55–68%]  reward 0.50  12,346 tok/s  1 min 15 s, at most 10 min 0 s of training left\n',
       'test      learned  single-hop: 62% [55–68%] n = 200\n',
       'the end\n',
     ])

@@ -79,7 +79,7 @@ function lineOf(event: Exclude<LearnEvent, { type: 'progress' }>): string | null
     case 'updated': {
       const { update, updates, rollouts, tokensPerSecond, seconds, etaSeconds, reward } = event
       const rate = `${Math.round(tokensPerSecond).toLocaleString('en')} tok/s`
-      const time = `${duration(seconds)}, at most ${duration(etaSeconds)} left`
+      const time = `${duration(seconds)}, at most ${duration(etaSeconds)} of training left`
       const earned = reward === null ? 'no reward' : `reward ${reward.toFixed(2)}`
       return `${label('update')}${String(update).padStart(2)}/${updates}  success ${measured(rollouts)}  ${earned}  ${pc.dim(`${rate}  ${time}`)}`
     }

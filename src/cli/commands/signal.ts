@@ -1,4 +1,5 @@
 import pc from 'picocolors'
+import { z } from 'zod'
 import { InputError } from '../../errors/index.ts'
 import { said } from '../trajectory/said.ts'
 import { moment } from '../when.ts'
@@ -37,10 +38,35 @@ export async function signalCommand(name: string, value: string, flags: SignalFl
     ...(at === undefined ? {} : { at: moment(at, Date.now()) }),
   }
   const key = flags.key ?? process.env.RATCHET_API_KEY
-  const answer = await post(`${flags.url.replace(/\/+$/, '')}/ratchet/signals`, body, key)
-  if (flags.json) process.stdout.write(`${JSON.stringify(answer)}\n`)
-  else process.stdout.write(`${pc.green('✓')} ${said(name, 60)} = ${said(value, 100)} is on record.\n`)
+  const gateway = flags.url.replace(/\/+$/, '')
+  const answer = await post(`${gateway}/ratchet/signals`, body, key)
+  if (flags.json) {
+    process.stdout.write(`${JSON.stringify(answer)}\n`)
+    return
+  }
+  process.stdout.write(`${pc.green('✓')} ${said(name, 60)} = ${said(value, 100)} is on record.\n`)
+  if (session !== undefined && (await isUnknown(`${gateway}/ratchet/trajectories`, session, key))) {
+    const waits = `No episode of the session "${said(session, 60)}" is recorded yet: it waits for one.`
+    process.stdout.write(`  ${pc.yellow(waits)}\n`)
+  }
 }
+
+/** Whether the gateway says that it knows of no such session; a key that may not read is told nothing. */
+async function isUnknown(url: string, session: string, key: string | undefined): Promise<boolean> {
+  const headers = key ? { authorization: `Bearer ${key}` } : {}
+  try {
+    const response = await fetch(`${url}?session=${encodeURIComponent(session)}&limit=1`, {
+      headers,
+      signal: AbortSignal.timeout(5_000),
+    })
+    const listed = response.ok ? Listed.safeParse(await response.json()) : null
+    return listed?.success === true && listed.data.trajectories.length === 0
+  } catch {
+    return false
+  }
+}
+
+const Listed = z.object({ trajectories: z.array(z.unknown()) })
 
 function valueOf(text: string): unknown {
   try {
