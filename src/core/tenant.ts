@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ServedBy } from './canary.ts'
 
 /** Text that names something of the client's: printable, so that it can be logged, shown and stored anywhere. */
 export const ClientName = z
@@ -14,6 +15,14 @@ export type Tenant = z.infer<typeof Tenant>
 /** The tenant of whoever names none. */
 export const defaultTenant: Tenant = 'default'
 
+/**
+ * The name that an agent's releases, runs and alerts go by: its own, and of another tenant than the default one with the
+ * tenant before it. Two agents of two tenants never share one.
+ */
+export function agentKey(tenant: Tenant, agent: string): string {
+  return tenant === defaultTenant && !agent.includes('/') ? agent : `${tenant}/${agent}`
+}
+
 /** An agent's traffic, as the gateway saw it. */
 export const TrafficOrigin = z.strictObject({
   kind: z.literal('traffic'),
@@ -28,5 +37,7 @@ export const TrafficOrigin = z.strictObject({
   subject: ClientName.nullable(),
   /** False when the client forbade learning from it, in any of its calls. */
   train: z.boolean(),
+  /** What served it when it began; `null` for an agent that has no releases. */
+  servedBy: ServedBy.nullable().default(null),
 })
 export type TrafficOrigin = z.infer<typeof TrafficOrigin>

@@ -1,4 +1,4 @@
-import { contentHash, type GateDecision, type Json, Receipt, type VersionSet } from '../core/index.ts'
+import { contentHash, type GateDecision, type Json, PairedReceipt, type VersionSet } from '../core/index.ts'
 import { inOrder } from './comparison.ts'
 import { parseConfig, type PairedGateConfig } from './config.ts'
 import { decide, type GateInput } from './decide.ts'
@@ -17,7 +17,7 @@ export interface ReceiptInput extends GateInput {
  * Decides, and keeps everything that the decision was made from. Outcomes are kept in the order of their task ids, so
  * that equal evidence gives an equal receipt; the id is the content hash of all the rest.
  */
-export function makeReceipt(config: PairedGateConfig, input: ReceiptInput): Receipt {
+export function makeReceipt(config: PairedGateConfig, input: ReceiptInput): PairedReceipt {
   const { agent, baseline, candidate, use, rewardRange } = input
   const { decision, evidence, reasons } = decide(config, input)
   const suites = Object.entries(input.suites ?? {}).map(([name, outcomes]) => [name, inOrder(outcomes)])
@@ -33,7 +33,7 @@ export function makeReceipt(config: PairedGateConfig, input: ReceiptInput): Rece
     decision,
     reasons,
   })
-  return Receipt.parse({ ...body, id: contentHash(body) })
+  return PairedReceipt.parse({ ...body, id: contentHash(body) })
 }
 
 /**
@@ -44,7 +44,7 @@ export function makeReceipt(config: PairedGateConfig, input: ReceiptInput): Rece
  * is not known here, or states another decision than its outcomes lead to.
  */
 export function replay(receipt: unknown): GateDecision {
-  const parsed = Receipt.safeParse(receipt)
+  const parsed = PairedReceipt.safeParse(receipt)
   if (!parsed.success) {
     throw new ReceiptError({
       code: 'gate/receipt-malformed',

@@ -1,5 +1,5 @@
 import type { Agent } from '../agent/index.ts'
-import type { Receipt } from '../core/index.ts'
+import type { PairedReceipt } from '../core/index.ts'
 import { present, RatchetError } from '../errors/index.ts'
 import { trainControl } from './control.ts'
 import { LearnSummary } from './events.ts'
@@ -47,7 +47,7 @@ async function summaryOfCompleted({ store, resume }: LearnOptions): Promise<Lear
 }
 
 /** Releases what the gate promoted, and closes the run. */
-async function finish(run: LearningRun, results: TestResults, receipt: Receipt): Promise<LearnSummary> {
+async function finish(run: LearningRun, results: TestResults, receipt: PairedReceipt): Promise<LearnSummary> {
   const candidate = run.version('best')
   const release =
     receipt.decision === 'promote'

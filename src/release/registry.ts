@@ -3,7 +3,7 @@ import {
   contentHash,
   type GateDecision,
   mintVersion,
-  type Receipt,
+  type PairedReceipt,
   type ReceiptId,
   type Release,
   ReleaseId,
@@ -35,7 +35,7 @@ export interface Serving {
 
 /** What a gate promoted. */
 export interface Promotion {
-  readonly receipt: Receipt
+  readonly receipt: PairedReceipt
   /** The candidate's versions; those that the store has already may be left out. */
   readonly versions: readonly Version[]
   readonly run: RunId | null
@@ -49,10 +49,10 @@ export interface Promotion {
  */
 export class Registry {
   readonly #store: Store
-  readonly #replay: (receipt: Receipt) => GateDecision
+  readonly #replay: (receipt: PairedReceipt) => GateDecision
 
   /** @param replayReceipt makes a receipt's decision again from its outcomes; throws when it was tampered with. */
-  constructor(store: Store, replayReceipt: (receipt: Receipt) => GateDecision = replay) {
+  constructor(store: Store, replayReceipt: (receipt: PairedReceipt) => GateDecision = replay) {
     this.#store = store
     this.#replay = replayReceipt
   }
@@ -207,7 +207,7 @@ function differences(a: VersionSet, b: VersionSet): readonly string[] {
 }
 
 /** Holds that each version is the one its id names, and belongs to the candidate that was gated. */
-function assertGenuine(versions: readonly Version[], receipt: Receipt): void {
+function assertGenuine(versions: readonly Version[], receipt: PairedReceipt): void {
   for (const version of versions) {
     const { id, parameter, value } = version
     if (mintVersion(parameter, value, version).id !== id) {
@@ -220,7 +220,7 @@ function assertGenuine(versions: readonly Version[], receipt: Receipt): void {
 }
 
 /** Holds that the store has every version of the candidate, and the candidate every Parameter that serves. */
-async function assertComplete({ versions }: Repositories, { id, baseline, candidate }: Receipt): Promise<void> {
+async function assertComplete({ versions }: Repositories, { id, baseline, candidate }: PairedReceipt): Promise<void> {
   for (const parameter of Object.keys(baseline)) {
     if (candidate[parameter] === undefined) throw new CandidateError(id, `it has no version of "${parameter}"`)
   }

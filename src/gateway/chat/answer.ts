@@ -98,6 +98,7 @@ async function ask(serving: Serving, question: Question, exchange: Exchange): Pr
   try {
     const reply = await upstream.chat({
       request,
+      weights: null,
       history: record.history,
       authorization: context.caller.authorization,
       signal: call.signal,

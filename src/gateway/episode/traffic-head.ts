@@ -26,6 +26,7 @@ export function headOf(
       agent: name(agent),
       subject: name(subject),
       train,
+      servedBy: null,
     },
     task: { id: TaskId.parse(`traffic:${trajectory}`), instruction: instructionOf(messages) },
     startedAt,
