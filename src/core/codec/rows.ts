@@ -83,7 +83,7 @@ function notPositive({ trajectory, reward }: Exported, least: number): Reason | 
  * Whether everything on a branch was said to its end and can be shown as it was said. A trajectory that ended well may hold
  * answers that were cut off, filtered or given up on the way: its client asked again.
  */
-function isWhole(path: readonly TrajectoryNode[], steps: ReadonlyMap<string, Step>): boolean {
+export function isWhole(path: readonly TrajectoryNode[], steps: ReadonlyMap<string, Step>): boolean {
   return path.every(({ id, message }) => {
     if (message.role !== 'assistant') return true
     const call = steps.get(id)?.call
@@ -92,7 +92,7 @@ function isWhole(path: readonly TrajectoryNode[], steps: ReadonlyMap<string, Ste
   })
 }
 
-const stepsByAction = ({ steps }: Trajectory) => new Map<string, Step>(steps.map((step) => [step.action, step]))
+export const stepsByAction = ({ steps }: Trajectory) => new Map<string, Step>(steps.map((step) => [step.action, step]))
 
 /**
  * What to imitate: what people demonstrated or edited, and the branches of trajectories whose reward is at least `least`.
@@ -108,7 +108,7 @@ export function sftRows(exported: Iterable<Exported>, least: number): Rows<SftRo
       skipped[bar]++
       continue
     }
-    const shown = demonstrations(one)
+    const shown = shownTurns(one)
     const refusal = notPositive(one, least)
     const steps = stepsByAction(trajectory)
     const said = refusal ? [] : branches(trajectory).filter((path) => path.at(-1)?.message.role === 'assistant')
@@ -139,7 +139,7 @@ export function preferenceRows(exported: readonly Exported[], margin: number): R
       skipped[bar]++
       continue
     }
-    const shown = demonstrations(one)
+    const shown = shownTurns(one)
     for (const { before, better, said } of shown) {
       rows.push({
         prompt: before.map(rowMessage),
@@ -200,14 +200,18 @@ export function groupRows(exported: Iterable<Exported>): Rows<GroupRow> {
   return { rows, skipped }
 }
 
-interface Shown {
+/** A turn of the model's, and what people showed to be better. */
+export interface ShownTurn {
+  readonly node: TrajectoryNode
+  /** The conversation that it stands in. */
   readonly before: readonly Message[]
   readonly said: Message
+  /** Ends with a message of the assistant's. */
   readonly better: readonly Message[]
 }
 
 /** What people showed or edited, with the conversation it stands in. The last word on a turn counts. */
-function demonstrations({ trajectory, signals }: Pick<Exported, 'trajectory' | 'signals'>): readonly Shown[] {
+export function shownTurns({ trajectory, signals }: Pick<Exported, 'trajectory' | 'signals'>): readonly ShownTurn[] {
   const byId = new Map(trajectory.nodes.map((node) => [node.id, node]))
   const latest = new Map<string, { readonly signal: Signal; readonly node: TrajectoryNode }>()
   for (const signal of signals) {
@@ -227,7 +231,7 @@ function demonstrations({ trajectory, signals }: Pick<Exported, 'trajectory' | '
     const better: readonly Message[] = shown.success
       ? shown.data.messages
       : [{ role: 'assistant', content: EditedAnswer.parse(value).text }]
-    return { before, said: node.message, better }
+    return { node, before, said: node.message, better }
   })
 }
 
