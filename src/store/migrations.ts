@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Columns, ColumnType } from './engine.ts'
+import { learnFromTraffic } from './migration-0003.ts'
 import type { Tables } from './tables.ts'
 
 /** One step of the schema, forward only. A released one is never edited: the next change is a new one. */
@@ -301,4 +302,5 @@ export const migrations: readonly Migration[] = [
         .execute()
     },
   },
+  { name: '0003-canaries', up: learnFromTraffic },
 ]
