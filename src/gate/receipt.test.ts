@@ -12,7 +12,8 @@ import {
 } from '../core/index.ts'
 import { holdoutHash } from './ledger.ts'
 import { pairedGate } from './paired-gate.ts'
-import { type ReceiptInput, replay } from './receipt.ts'
+import type { ReceiptInput } from './receipt.ts'
+import { replay } from './replay.ts'
 
 const gate = pairedGate({
   margin: 0.02,
