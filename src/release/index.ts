@@ -1,3 +1,16 @@
+export { type ServedAgent, type Versions } from './assignment.ts'
+export type { CanaryRules, NewCanary } from './canary-changes.ts'
+export {
+  CanaryEndedError,
+  CanaryRunningError,
+  NoCanaryError,
+  NothingToTryError,
+  OtherCanaryError,
+  PinnedError,
+  ServingChangedError,
+  UnknownCanaryError,
+} from './canary-errors.ts'
+export { type CanaryNote, shareOf } from './canary-record.ts'
 export {
   CandidateError,
   InitialChangedError,
@@ -9,4 +22,6 @@ export {
   UnknownAgentError,
   UnknownReleaseError,
 } from './errors.ts'
-export { type Promotion, Registry, type Serving } from './registry.ts'
+export { type CanaryStop, type Promotion, Registry, type Serving } from './registry.ts'
+export { openReleaseRouter, type ReleaseRouter, type ReleaseRouterOptions } from './router.ts'
+export type { Served } from './served.ts'

@@ -1,22 +1,26 @@
 import {
   type Activation,
+  AlertId,
+  type Canary,
+  type CanaryId,
+  type CanaryReceipt,
   contentHash,
   type GateDecision,
-  mintVersion,
   type PairedReceipt,
-  type ReceiptId,
+  type Pin,
+  type Receipt,
   type Release,
-  ReleaseId,
+  type ReleaseId,
   type Repositories,
   type RunId,
   type Store,
   type Version,
-  type VersionSet,
 } from '../core/index.ts'
-import { present } from '../errors/index.ts'
 import { replay } from '../gate/index.ts'
+import { advance, assertNotPinned, type NewCanary, promote, servingIn, start } from './canary-changes.ts'
+import { OtherCanaryError } from './canary-errors.ts'
+import { appendEvent, type CanaryNote, endCanary, runningCanary, stillRunning } from './canary-record.ts'
 import {
-  CandidateError,
   InitialChangedError,
   NothingToRollBackToError,
   NotPromotedError,
@@ -25,6 +29,8 @@ import {
   UnknownAgentError,
   UnknownReleaseError,
 } from './errors.ts'
+import { assertComplete, assertGenuine } from './gated.ts'
+import { activate, differences, newRelease, releaseOf, servedBefore, versionSetOf } from './release-record.ts'
 
 /** What serves an agent: a release, and the activation that let it. */
 export interface Serving {
@@ -43,16 +49,26 @@ export interface Promotion {
   readonly at?: number
 }
 
+/** Why a canary goes back or is given up. */
+export interface CanaryStop extends CanaryNote {
+  /** What shows it; left out when it is stopped by hand. */
+  readonly receipt?: CanaryReceipt
+  /** Sessions that had the candidate, where they were counted. */
+  readonly exposed?: number
+  /** Milliseconds since the epoch. Default: now. */
+  readonly at?: number
+}
+
 /**
  * What serves, what served, and the only way to change it: forward through a gate's receipt (invariant 7), back at once
  * and always, down to the agent as it was before it learned anything (invariant 9). Each change is one transaction.
  */
 export class Registry {
   readonly #store: Store
-  readonly #replay: (receipt: PairedReceipt) => GateDecision
+  readonly #replay: (receipt: Receipt) => GateDecision
 
   /** @param replayReceipt makes a receipt's decision again from its outcomes; throws when it was tampered with. */
-  constructor(store: Store, replayReceipt: (receipt: PairedReceipt) => GateDecision = replay) {
+  constructor(store: Store, replayReceipt: (receipt: Receipt) => GateDecision = replay) {
     this.#store = store
     this.#replay = replayReceipt
   }
@@ -81,16 +97,16 @@ export class Registry {
   }
 
   /**
-   * What serves now.
-   *
-   * One release serves all sessions. A canary will let another one serve a share of them: it is here that a session
-   * will be assigned to its release.
+   * The release that serves now: all sessions, or those that no canary takes ({@link runningCanary}).
    * @throws UnknownAgentError when nothing was ever released.
    */
-  async current(agent: string): Promise<Serving> {
-    const activation = await this.#store.releases.current(agent)
-    if (!activation) throw new UnknownAgentError(agent)
-    return { activation, release: await releaseOf(this.#store, activation) }
+  current(agent: string): Promise<Serving> {
+    return servingIn(this.#store, agent)
+  }
+
+  /** The canary that runs beside what serves, or `null`. */
+  runningCanary(agent: string): Promise<Canary | null> {
+    return runningCanary(this.#store, agent)
   }
 
   /** The agent's releases, newest first. */
@@ -100,28 +116,27 @@ export class Registry {
 
   /**
    * Makes a release of what a gate promoted, and lets it serve. The receipt is replayed first, and must compare the
-   * candidate with exactly what serves. Asked again with the same receipt while its release serves, gives that one.
+   * candidate with exactly what serves. Asked again with the same receipt while its release serves, gives that one. A
+   * canary that runs ends: what it is compared with serves no more.
    * @throws NotPromotedError when the receipt's outcomes do not lead to `promote`; ReceiptError when it was changed.
    * @throws StaleReceiptError when something else serves than what the candidate was compared with.
    * @throws SpentReceiptError when its release was rolled back: a release comes back by rollback only.
    * @throws CandidateError when the versions are not those that were gated.
+   * @throws PinnedError while what serves is pinned.
    */
   async promote({ receipt, versions, run, at = Date.now() }: Promotion): Promise<Release> {
-    const decision = this.#replay(receipt)
-    if (decision !== 'promote' || receipt.decision !== 'promote') throw new NotPromotedError(receipt.id, decision)
+    this.#assertPromotes(receipt)
     assertGenuine(versions, receipt)
 
     const { agent, candidate } = receipt
     const release = newRelease({ agent, versions: candidate, createdAt: at }, { receipt: receipt.id, run })
     return this.#store.transaction(async (tx) => {
-      const activation = await tx.releases.current(agent)
-      if (!activation) throw new UnknownAgentError(agent)
+      const { activation, release: serving } = await servingIn(tx, agent)
       const earlier = await tx.releases.get(release.id)
       if (earlier) {
-        if (activation.release === earlier.id) return earlier
+        if (serving.id === earlier.id) return earlier
         throw new SpentReceiptError(receipt.id, earlier.id)
       }
-      const serving = await releaseOf(tx, activation)
       if (differences(serving.versions, receipt.baseline).length > 0) {
         throw new StaleReceiptError(receipt.id, serving.id)
       }
@@ -131,12 +146,14 @@ export class Registry {
       await tx.receipts.put(receipt)
       await tx.releases.put(release)
       await activate(tx, activation, release, 'promote', at)
+      await assertNotPinned(tx, agent)
+      await endBeside(tx, release, at)
       return release
     })
   }
 
   /**
-   * Lets an earlier release serve again, at once.
+   * Lets an earlier release serve again, at once and for all sessions: a canary that runs ends, pinned or not.
    * @param to the release; by default the one that served when the current one was promoted, so that repeated
    * rollbacks go back step by step to the initial release.
    * @throws UnknownAgentError | UnknownReleaseError | NothingToRollBackToError
@@ -146,11 +163,15 @@ export class Registry {
       const history = await tx.releases.activations(agent)
       const current = history.at(-1)
       if (!current) throw new UnknownAgentError(agent)
-      const target = to ?? before(history, current)
+      const target = to ?? servedBefore(history, current)
       if (target === null) throw new NothingToRollBackToError(agent)
       const release = await tx.releases.get(target)
       if (release?.agent !== agent) throw new UnknownReleaseError(agent, target)
-      if (release.id !== current.release) await activate(tx, current, release, 'rollback', at)
+      if (release.id !== current.release) {
+        await activate(tx, current, release, 'rollback', at)
+        await tell(tx, current, release, at)
+      }
+      await endBeside(tx, release, at)
       return release
     })
   }
@@ -164,69 +185,125 @@ export class Registry {
     if (!first) throw new UnknownAgentError(agent)
     return this.rollback(agent, first.release, at)
   }
-}
 
-/** A release is named by what it is, so that the same promotion made twice is one release. */
-function newRelease(
-  release: Pick<Release, 'agent' | 'versions' | 'createdAt'>,
-  origin: { readonly receipt: null; readonly run: null } | { readonly receipt: ReceiptId; readonly run: RunId | null },
-): Release {
-  const { agent, versions } = release
-  const id = ReleaseId.parse(contentHash({ agent, versions, receipt: origin.receipt }).slice(0, 16))
-  return { id, ...release, ...origin }
-}
+  /**
+   * Lets a candidate serve a share of the sessions beside what serves. Asked again by the same run with the same
+   * candidate while it runs, gives that canary.
+   * @throws NotPromotedError | ReceiptError | StaleReceiptError for an admission that does not promote the candidate
+   * over what serves.
+   * @throws CandidateError when the versions are not those that were gated, or some are missing.
+   * @throws NothingToTryError when the candidate is what serves; CanaryRunningError when another one runs;
+   * CanaryEndedError when this one ran before; PinnedError while what serves is pinned.
+   */
+  async startCanary(canary: NewCanary): Promise<Canary> {
+    if (canary.admission) this.#assertPromotes(canary.admission)
+    return this.#store.transaction((tx) => start(tx, canary, canary.at ?? Date.now()))
+  }
 
-async function releaseOf({ releases }: Pick<Repositories, 'releases'>, activation: Activation): Promise<Release> {
-  return present(await releases.get(activation.release), `release ${activation.release}`)
-}
+  /**
+   * Lets the candidate have the next share of the sessions. One that stands elsewhere than `seen` stays as it is: whoever
+   * looked at it before has decided.
+   * @throws CanaryEndedError | PinnedError
+   */
+  async advanceCanary(seen: Canary, note: CanaryNote, at = Date.now()): Promise<Canary> {
+    return this.#store.transaction((tx) => advance(tx, seen, note, at))
+  }
 
-async function activate(
-  tx: Repositories,
-  current: Activation,
-  release: Release,
-  reason: Activation['reason'],
-  at: number,
-): Promise<void> {
-  const generation = current.generation + 1
-  await tx.releases.activate({ agent: release.agent, release: release.id, reason, generation, at })
-}
+  /** Notes in a canary's story why it stays where it stands. @throws CanaryEndedError */
+  async holdCanary(id: CanaryId, note: CanaryNote, at = Date.now()): Promise<void> {
+    await this.#store.transaction(async (tx) => appendEvent(tx, await stillRunning(tx, id), 'held', note, at))
+  }
 
-/** What served when the release of `current` came into service through a gate; `null` for the initial release. */
-function before(history: readonly Activation[], current: Activation): ReleaseId | null {
-  const cameIn = history.findLastIndex(({ release, reason }) => release === current.release && reason !== 'rollback')
-  return history[cameIn - 1]?.release ?? null
-}
+  /**
+   * Makes a release of a canary's candidate, lets it serve everybody, and closes the canary. Asked again with the same
+   * receipt, gives the same release.
+   * @throws NotPromotedError | ReceiptError when the receipt does not replay to `promote`.
+   * @throws OtherCanaryError when it is not about this canary by the rules that it began with.
+   * @throws CanaryEndedError | PinnedError | StaleReceiptError
+   */
+  async promoteCanary(receipt: CanaryReceipt, at = Date.now()): Promise<Release> {
+    this.#assertPromotes(receipt)
+    return this.#store.transaction((tx) => promote(tx, receipt, at))
+  }
 
-function versionSetOf(versions: readonly Version[]): VersionSet {
-  return Object.fromEntries(versions.map(({ parameter, id }) => [parameter, id]))
-}
+  /**
+   * Takes the candidate back from everybody, at once, pinned or not, and puts an Alert.
+   * @throws CanaryEndedError | UnknownCanaryError; ReceiptError | OtherCanaryError for a receipt that shows nothing of it.
+   */
+  rollBackCanary(id: CanaryId, stop: CanaryStop): Promise<Canary> {
+    return this.#stop(id, 'rolled-back', stop)
+  }
 
-/** The Parameters that two sets do not have at the same Version. */
-function differences(a: VersionSet, b: VersionSet): readonly string[] {
-  return Object.keys({ ...a, ...b }).filter((parameter) => a[parameter] !== b[parameter])
-}
+  /** Ends a canary that came to no conclusion. @throws as {@link rollBackCanary}. */
+  giveUpCanary(id: CanaryId, stop: CanaryStop): Promise<Canary> {
+    return this.#stop(id, 'ended', stop)
+  }
 
-/** Holds that each version is the one its id names, and belongs to the candidate that was gated. */
-function assertGenuine(versions: readonly Version[], receipt: PairedReceipt): void {
-  for (const version of versions) {
-    const { id, parameter, value } = version
-    if (mintVersion(parameter, value, version).id !== id) {
-      throw new CandidateError(receipt.id, `the value of version ${id} was changed after it was minted`)
+  /** Holds what serves: until {@link unpin}, no gate changes it. @throws UnknownAgentError */
+  async pin(agent: string, reason: string, at = Date.now()): Promise<Pin> {
+    return this.#store.transaction(async (tx) => {
+      const { release } = await servingIn(tx, agent)
+      const pin: Pin = { agent, release: release.id, reason, at }
+      await tx.releases.pin(agent, pin)
+      return pin
+    })
+  }
+
+  /** Lets go of what serves. @returns the pin that was in force; `null` when there was none. */
+  async unpin(agent: string): Promise<Pin | null> {
+    return this.#store.transaction(async (tx) => {
+      const pin = await tx.releases.pinned(agent)
+      if (pin) await tx.releases.pin(agent, null)
+      return pin
+    })
+  }
+
+  #assertPromotes(receipt: Receipt): void {
+    const decision = this.#replay(receipt)
+    if (decision !== 'promote' || receipt.decision !== 'promote') throw new NotPromotedError(receipt.id, decision)
+  }
+
+  async #stop(
+    id: CanaryId,
+    status: 'rolled-back' | 'ended',
+    { receipt, reasons, evidence, exposed, at = Date.now() }: CanaryStop,
+  ): Promise<Canary> {
+    if (receipt) {
+      this.#replay(receipt)
+      if (receipt.canary !== id) throw new OtherCanaryError(receipt.id, id, `it is of canary ${receipt.canary}`)
     }
-    if (receipt.candidate[parameter] !== id) {
-      throw new CandidateError(receipt.id, `version ${id} of "${parameter}" was not gated`)
-    }
+    return this.#store.transaction(async (tx) =>
+      endCanary(tx, await stillRunning(tx, id), {
+        status,
+        receipt: receipt ?? null,
+        reasons,
+        ...(evidence && { evidence }),
+        exposed: exposed ?? null,
+        at,
+      }),
+    )
   }
 }
 
-/** Holds that the store has every version of the candidate, and the candidate every Parameter that serves. */
-async function assertComplete({ versions }: Repositories, { id, baseline, candidate }: PairedReceipt): Promise<void> {
-  for (const parameter of Object.keys(baseline)) {
-    if (candidate[parameter] === undefined) throw new CandidateError(id, `it has no version of "${parameter}"`)
-  }
-  for (const [parameter, version] of Object.entries(candidate)) {
-    if (!(await versions.get(version))) {
-      throw new CandidateError(id, `version ${version} of "${parameter}" is neither given nor in the store`)
-    }
-  }
+/** Ends the canary that ran while `release` came to serve everybody. */
+async function endBeside(tx: Repositories, release: Release, at: number): Promise<void> {
+  const canary = await runningCanary(tx, release.agent)
+  if (!canary) return
+  const reasons = [`release ${release.id} was made to serve everybody`]
+  await endCanary(tx, canary, { status: 'rolled-back', receipt: null, reasons, exposed: null, at })
+}
+
+/** Tells that a release went back. */
+async function tell(tx: Pick<Repositories, 'alerts'>, from: Activation, to: Release, at: number): Promise<void> {
+  const { agent, release, generation } = from
+  await tx.alerts.put({
+    id: AlertId.parse(contentHash({ agent, rollback: generation }).slice(0, 16)),
+    agent,
+    kind: 'rollback',
+    name: release,
+    message: `The release ${release} went back: ${to.id} serves again.`,
+    evidence: { from: release, to: to.id, generation: generation + 1 },
+    run: null,
+    at,
+  })
 }
