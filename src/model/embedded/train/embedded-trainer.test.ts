@@ -134,7 +134,7 @@ describe('a trainer', () => {
     const { trainer } = inProcessTrainer({ model, trained: lora })
     const silent = { input: [1, 2], target: [2, 3], weights: [0, 0] }
     expect(await trainer.forwardBackward([silent], sft)).toMatchObject({ loss: 0, logprobs: [[0, 0]] })
-    expect(await trainer.optimStep(adam)).toEqual({ gradNorm: 0, step: 1 })
+    expect(await trainer.optimStep(adam)).toEqual({ gradNorm: 0, anchorPenalty: 0, step: 1 })
   })
 })
 
