@@ -1,5 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { CanaryId, type CanaryOutcome, type Receipt, ReceiptId, rng, TrajectoryId, VersionId } from '../../core/index.ts'
+import {
+  CanaryId,
+  type CanaryOutcome,
+  type Receipt,
+  ReceiptId,
+  rng,
+  TrajectoryId,
+  VersionId,
+} from '../../core/index.ts'
 import { replay } from '../replay.ts'
 import { canaryGate } from './canary-gate.ts'
 
