@@ -48,7 +48,8 @@ async function find(db: Kysely<Tables>, id: string): Promise<Alert | null> {
   return row ? fromRow(row) : null
 }
 
-function fromRow({ sequence: _, ...row }: Selectable<Tables['alerts']>): Alert {
+function fromRow(row: Selectable<Tables['alerts']>): Alert {
   const what = `alert ${row.id}`
-  return parseRecord(Alert, { ...row, evidence: fromJson(row.evidence, what) }, what)
+  const { id, agent, kind, name, message, run, at } = row
+  return parseRecord(Alert, { id, agent, kind, name, message, evidence: fromJson(row.evidence, what), run, at }, what)
 }

@@ -12,11 +12,12 @@ export function canaryRepository({ read, write }: Access): CanaryRepository {
     put: async (canary) => {
       const row = toRow(canary)
       await write(async (db) => {
+        if (isSame(await find(db, canary.id), canary)) return
         await raiseRevision(db)
+        // Looked at again: whoever changed it meanwhile has ended by now.
         const stored = await find(db, canary.id)
-        if (stored && isSame(stored, canary)) return
-        if (stored && stored.status !== 'running') throw new CanaryEndedError(canary.id, stored.status)
-        if (stored) assertSame(fixedOf(stored), fixedOf(canary), `canary ${canary.id}`)
+        if (isSame(stored, canary)) return
+        if (stored) assertGoesOn(stored, canary)
         if (canary.status === 'running') await assertAlone(db, canary)
         if (stored) await db.updateTable('canaries').set(row).where('id', '=', canary.id).execute()
         else await db.insertInto('canaries').values(row).execute()
@@ -84,6 +85,11 @@ export function canaryRepository({ read, write }: Access): CanaryRepository {
 async function find(db: Kysely<Tables>, id: string): Promise<Canary | null> {
   const row = await db.selectFrom('canaries').select(['id', 'canary']).where('id', '=', id).executeTakeFirst()
   return row ? fromRow(row) : null
+}
+
+function assertGoesOn(stored: Canary, canary: Canary): void {
+  if (stored.status !== 'running') throw new CanaryEndedError(canary.id, stored.status)
+  assertSame(fixedOf(stored), fixedOf(canary), `canary ${canary.id}`)
 }
 
 /** An index of the database holds it too; this says which one is in the way. */

@@ -1,4 +1,4 @@
-import type { ExpressionBuilder, Kysely } from 'kysely'
+import type { Expression, ExpressionBuilder, Kysely, SqlBool } from 'kysely'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Removal, TrajectoryFilter } from '../core/index.ts'
 import type { Access } from './access.ts'
@@ -13,7 +13,7 @@ const trajectoriesAtOnce = 100
 const idsAtOnce = 5_000
 
 /**
- * Removes the trajectories of a filter that no run made: their rows, messages, signals, the turns and requests by which
+ * Removes the trajectories of a filter that are no evidence of a receipt: their rows, messages, signals, the turns and requests by which
  * they are known again, and half answers. Other records that name them are scrubbed first; so when the process dies
  * midway, what is left is found and removed by the next removal with the same filter. Between its transactions others
  * write: a trajectory that meanwhile left the filter stays, and one that comes into it may stay.
@@ -64,7 +64,7 @@ function pageOf(db: Kysely<Tables>, filter: TrajectoryFilter, after: Position | 
     .selectFrom('trajectories')
     .select(['id', 'updated_at', 'sequence'])
     .where(matching(filter))
-    .where(madeByNoRun)
+    .where(noEvidence(filter))
     .$if(after !== null, (query) =>
       query.where((eb) =>
         eb(eb.refTuple('updated_at', 'sequence'), '>', eb.tuple(after?.updated_at ?? 0, after?.sequence ?? 0)),
@@ -76,9 +76,22 @@ function pageOf(db: Kysely<Tables>, filter: TrajectoryFilter, after: Position | 
     .execute()
 }
 
-/** As an expression that no index serves: nearly every trajectory is made by no run, and SQLite does not know that. */
-function madeByNoRun(eb: ExpressionBuilder<Tables, 'trajectories'>) {
-  return eb(eb.fn.coalesce('trajectories.run', eb.val('')), '=', '')
+/**
+ * Which trajectories no receipt rests on: no run made them, and no canary that ended with a receipt assigned them. Those
+ * of canaries are people's, though: where a person is named, theirs go too, and the receipt keeps what they earned.
+ */
+function noEvidence({ subject }: TrajectoryFilter) {
+  return (eb: ExpressionBuilder<Tables, 'trajectories'>): Expression<SqlBool> => {
+    // As an expression that no index serves: nearly every trajectory is made by no run, and SQLite does not know that.
+    const madeByNoRun = eb(eb.fn.coalesce('trajectories.run', eb.val('')), '=', '')
+    if (subject !== undefined) return madeByNoRun
+    const decided = eb
+      .selectFrom('canaries')
+      .select('canaries.id')
+      .whereRef('canaries.id', '=', 'trajectories.canary')
+      .where('canaries.receipt', 'is not', null)
+    return eb.and([madeByNoRun, eb.not(eb.exists(decided))])
+  }
 }
 
 async function remove(db: Kysely<Tables>, ids: readonly string[], filter: TrajectoryFilter) {
@@ -88,6 +101,7 @@ async function remove(db: Kysely<Tables>, ids: readonly string[], filter: Trajec
     .set((eb) => ({ stop_reason: eb.ref('stop_reason') }))
     .where('id', 'in', ids)
     .where(matching(filter))
+    .where(noEvidence(filter))
     .returning('id')
     .execute()
   const doomed = held.map(({ id }) => id)
