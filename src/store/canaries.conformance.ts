@@ -120,7 +120,7 @@ export function canaryConformance(name: string, open: () => Promise<Store>): voi
       await expect(refused).rejects.toThrow(CanaryRunningError)
       await expect(refused).rejects.toThrow('Canary k1 of agent support')
       await store.canaries.put(canaries.canary('k3', { agent: 'sales' }))
-      expect((await store.canaries.running()).map(({ id }) => id)).toEqual(['k1', 'k3'])
+      expect((await store.canaries.running()).map(({ id }) => id)).toEqual(['k3', 'k1'])
       await store.canaries.put(ended('k1'))
       await store.canaries.put(canaries.canary('k2'))
       expect((await store.canaries.running()).map(({ id }) => id)).toEqual(['k3', 'k2'])

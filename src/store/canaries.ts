@@ -1,10 +1,13 @@
-import type { Insertable, Kysely, Selectable } from 'kysely'
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
 import { Canary, CanaryEvent, type CanaryRepository } from '../core/index.ts'
 import type { Access } from './access.ts'
 import { CanaryEndedError, CanaryRunningError } from './errors/index.ts'
 import { assertSame, fromJson, isSame, parseRecord, toJson } from './record.ts'
 import { raiseRevision, whatServes } from './serving-revision.ts'
 import type { Tables } from './tables.ts'
+
+/** In words, not as a parameter: so the index of those that run serves it. */
+const running = sql.lit('running')
 
 /** Canaries, of which each agent has one at a time, and their append-only stories. */
 export function canaryRepository({ read, write }: Access): CanaryRepository {
@@ -31,8 +34,8 @@ export function canaryRepository({ read, write }: Access): CanaryRepository {
         const rows = await db
           .selectFrom('canaries')
           .select(['id', 'canary'])
-          .where('status', '=', 'running')
-          .orderBy('sequence')
+          .where('status', '=', running)
+          .orderBy('agent')
           .execute()
         return rows.map(fromRow)
       }),
@@ -98,7 +101,7 @@ async function assertAlone(db: Kysely<Tables>, { id, agent }: Canary): Promise<v
     .selectFrom('canaries')
     .select('id')
     .where('agent', '=', agent)
-    .where('status', '=', 'running')
+    .where('status', '=', running)
     .where('id', '<>', id)
     .executeTakeFirst()
   if (other) throw new CanaryRunningError(agent, other.id)

@@ -9,7 +9,8 @@ import type { Tables } from './tables.ts'
  * lets one at its row, and the next sees what that one did.
  *
  * A token belongs to one holding, from taking to losing it. One that has expired is its holder's still, to renew, until
- * another takes it: nobody else had it meanwhile.
+ * another takes it: nobody else had it meanwhile. Whether it has expired is told by the clock of whoever asks, so clocks
+ * of several machines must agree to a part of its length; where they do not, the token still tells the later holder.
  */
 export function leaseRepository({ read, write }: Access): LeaseRepository {
   return {
