@@ -1,7 +1,7 @@
 import pc from 'picocolors'
-import { startGateway } from '../../gateway/index.ts'
 import { openStore } from '../../store/index.ts'
 import { openUpstream } from '../serve/open-upstream.ts'
+import { serveReleases } from '../serve/serve-releases.ts'
 import { type ServeFlags, servePlan } from '../serve/serve-plan.ts'
 import { locationOf, storeArgument } from '../with-store.ts'
 
@@ -11,9 +11,9 @@ export async function serveCommand(flags: ServeFlags): Promise<void> {
   const location = locationOf(flags)
   const store = await openStore(location)
   try {
-    const upstream = await openUpstream(config.upstreams, process.env)
+    const upstream = await openUpstream(config.upstreams, process.env, (hash) => store.blobs.get(hash))
     try {
-      const gateway = await startGateway({ config, store, upstream, exclusive: 'path' in location })
+      const gateway = await serveReleases({ config, store, upstream, exclusive: 'path' in location })
       say(flags, gateway, config.upstreams.map(({ name }) => name).join(', '))
       await askedToStop()
       if (!flags.json)
