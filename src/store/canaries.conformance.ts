@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { Canary, CanaryEvent, CanaryId, type CanaryReceipt, Receipt, type Store, TrajectoryId } from '../core/index.ts'
 import { present } from '../errors/index.ts'
 import {
-  CanaryEndedError,
-  CanaryRunningError,
+  EndedCanaryError,
+  RunningCanaryError,
   RecordConflictError,
   UnknownReferenceError,
   UnstorableValueError,
@@ -100,7 +100,7 @@ export function canaryConformance(name: string, open: () => Promise<Store>): voi
       await store.canaries.put(ended('k'))
       for (const change of [canaries.canary('k', { step: 1 }), ended('k', { status: 'promoted' })]) {
         const refused = store.canaries.put(change)
-        await expect(refused).rejects.toThrow(CanaryEndedError)
+        await expect(refused).rejects.toThrow(EndedCanaryError)
         await expect(refused).rejects.toThrow('it is rolled-back')
       }
       expect(await store.canaries.get(idOf('k'))).toEqual(ended('k'))
@@ -117,7 +117,7 @@ export function canaryConformance(name: string, open: () => Promise<Store>): voi
     it('run one at a time, each agent’s by itself', async () => {
       await store.canaries.put(canaries.canary('k1'))
       const refused = store.canaries.put(canaries.canary('k2'))
-      await expect(refused).rejects.toThrow(CanaryRunningError)
+      await expect(refused).rejects.toThrow(RunningCanaryError)
       await expect(refused).rejects.toThrow('Canary k1 of agent support')
       await store.canaries.put(canaries.canary('k3', { agent: 'sales' }))
       expect((await store.canaries.running()).map(({ id }) => id)).toEqual(['k3', 'k1'])
@@ -135,7 +135,7 @@ export function canaryConformance(name: string, open: () => Promise<Store>): voi
       )
       expect(starts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
       const lost = starts.flatMap((start) => (start.status === 'rejected' ? [start.reason] : []))
-      for (const reason of lost) expect(reason).toBeInstanceOf(CanaryRunningError)
+      for (const reason of lost) expect(reason).toBeInstanceOf(RunningCanaryError)
 
       const { id } = present((await store.canaries.running())[0], 'the canary')
       await Promise.allSettled([

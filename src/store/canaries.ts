@@ -1,7 +1,7 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
 import { Canary, CanaryEvent, type CanaryRepository } from '../core/index.ts'
 import type { Access } from './access.ts'
-import { CanaryEndedError, CanaryRunningError } from './errors/index.ts'
+import { EndedCanaryError, RunningCanaryError } from './errors/index.ts'
 import { assertSame, fromJson, isSame, parseRecord, toJson } from './record.ts'
 import { raiseRevision, whatServes } from './serving-revision.ts'
 import type { Tables } from './tables.ts'
@@ -91,7 +91,7 @@ async function find(db: Kysely<Tables>, id: string): Promise<Canary | null> {
 }
 
 function assertGoesOn(stored: Canary, canary: Canary): void {
-  if (stored.status !== 'running') throw new CanaryEndedError(canary.id, stored.status)
+  if (stored.status !== 'running') throw new EndedCanaryError(canary.id, stored.status)
   assertSame(fixedOf(stored), fixedOf(canary), `canary ${canary.id}`)
 }
 
@@ -104,7 +104,7 @@ async function assertAlone(db: Kysely<Tables>, { id, agent }: Canary): Promise<v
     .where('status', '=', running)
     .where('id', '<>', id)
     .executeTakeFirst()
-  if (other) throw new CanaryRunningError(agent, other.id)
+  if (other) throw new RunningCanaryError(agent, other.id)
 }
 
 /** What a canary is from its start to its end: sessions were assigned by it, and tests begun. */

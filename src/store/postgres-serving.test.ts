@@ -3,7 +3,7 @@ import { makeTestDatabase, type TestDatabase } from '../../test/support/postgres
 import type { Store } from '../core/index.ts'
 import { alertConformance } from './alerts.conformance.ts'
 import { canaries, canaryConformance } from './canaries.conformance.ts'
-import { CanaryRunningError } from './errors/index.ts'
+import { RunningCanaryError } from './errors/index.ts'
 import { leaseConformance } from './leases.conformance.ts'
 import { openStore } from './open-store.ts'
 import { servingConformance } from './serving.conformance.ts'
@@ -62,7 +62,7 @@ describe('several processes on one database', () => {
       )
       const refused = starts.flatMap((start) => (start.status === 'rejected' ? [start.reason] : []))
       expect(refused).toHaveLength(2)
-      for (const reason of refused) expect(reason).toBeInstanceOf(CanaryRunningError)
+      for (const reason of refused) expect(reason).toBeInstanceOf(RunningCanaryError)
       for (const store of stores) expect(await store.releases.revision()).toBe((before ?? 0) + 1)
       const [running] = (await stores[2]?.canaries.running()) ?? []
       await stores[1]?.canaries.put({ ...canaries.canary(running?.id ?? ''), status: 'ended', endedAt: 200 })

@@ -1,7 +1,7 @@
 import { StoreError } from './store-error.ts'
 
 /** An agent has one canary at a time. */
-export class CanaryRunningError extends StoreError {
+export class RunningCanaryError extends StoreError {
   constructor(agent: string, running: string) {
     super({
       code: 'store/canary-running',
@@ -12,7 +12,7 @@ export class CanaryRunningError extends StoreError {
 }
 
 /** A canary that ended was to be changed: its sessions have gone back to what serves everybody. */
-export class CanaryEndedError extends StoreError {
+export class EndedCanaryError extends StoreError {
   constructor(canary: string, status: string) {
     super({
       code: 'store/canary-ended',
