@@ -18,6 +18,10 @@ interface Turn {
   /** The user's last words before it. */
   readonly asked: string | null
   readonly children: readonly TrajectoryNode[]
+  /** Whether the client went on from another answer to the same call (`n` > 1), or repeated a request that was lost. */
+  readonly passedOver: boolean
+  /** Whether the upstream, or the gateway itself, broke the answer off, as far as is known. */
+  readonly brokenOff: boolean
   /** Other assistant turns after the same conversation; without a Step where the client's history brought them. */
   readonly siblings: readonly { readonly node: TrajectoryNode; readonly step: Step | null }[]
 }
@@ -71,7 +75,7 @@ export function implicitSignals(
   return signals
 }
 
-function* turnsOf({ nodes, steps }: Trajectory, asOf: number): Generator<Turn> {
+function* turnsOf({ nodes, steps, stopReason }: Trajectory, asOf: number): Generator<Turn> {
   const tree = new Said(nodes.filter(({ at }) => at === undefined || at <= asOf))
   const stepOf = new Map(steps.map((step) => [step.action, step]))
   const known = new Map<readonly TrajectoryNode[], readonly TrajectoryNode[]>()
@@ -82,15 +86,27 @@ function* turnsOf({ nodes, steps }: Trajectory, asOf: number): Generator<Turn> {
     known.set(alike, copies)
     return copies
   }
+  const goneOnFrom = new Set<string>()
+  const repeated = new Set<string>()
+  for (const { action, call } of steps) {
+    const node = tree.node(action)
+    if (!node || call === undefined) continue
+    if ([node, ...copiesOf(node)].some((one) => tree.children(one).length > 0)) goneOnFrom.add(call.id)
+    if (call.retryOf !== null) repeated.add(call.retryOf)
+  }
+  const last = steps.at(-1)?.call?.id
   for (const step of steps) {
     const node = tree.node(step.action)
     if (!node || step.call === undefined) continue
+    const { id } = step.call
     const copies = copiesOf(node)
     yield {
       node,
       step,
       asked: tree.askedBefore(node),
       children: [node, ...copies].flatMap((one) => tree.children(one)),
+      passedOver: goneOnFrom.has(id) || repeated.has(id),
+      brokenOff: id === last && (stopReason === 'model-error' || stopReason === 'interrupted'),
       siblings: around(tree.inPlaceOf(node), node)
         .filter((other) => other.id !== node.id && other.message.role === 'assistant' && !copies.includes(other))
         .map((other) => ({ node: other, step: stepOf.get(other.id) ?? null })),
@@ -162,10 +178,11 @@ function whatElseWasTaken({ node, step, siblings }: Turn, edits: { left: number 
   return found
 }
 
-function silence({ node, step, children }: Turn, asOf: number, abandonedAfter: number): readonly Reading[] {
-  if (children.length > 0) return []
+function silence(turn: Turn, asOf: number, abandonedAfter: number): readonly Reading[] {
+  const { node, step, children } = turn
+  if (children.length > 0 || turn.passedOver) return []
   const since = timeOf(node, node)
-  if (step.call?.finish === null) return [{ kind: 'abandoned', at: since }]
+  if (step.call?.finish === null) return turn.brokenOff ? [] : [{ kind: 'abandoned', at: since }]
   const { message } = node
   const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : []
   const expectsMore = calls.length > 0 || message.content.trimEnd().endsWith('?')
