@@ -12,7 +12,7 @@ import {
   type RunId,
   type Version,
 } from '../core/index.ts'
-import { InvariantError, present } from '../errors/index.ts'
+import { InvariantError } from '../errors/index.ts'
 import {
   CanaryEndedError,
   CanaryRunningError,
@@ -31,7 +31,7 @@ import {
 } from './canary-record.ts'
 import { StaleReceiptError, UnknownAgentError } from './errors.ts'
 import { assertComplete, assertGenuine } from './gated.ts'
-import { activate, differences, newRelease, releaseOf, versionSetOf } from './release-record.ts'
+import { activate, differences, newRelease, releaseById, releaseOf, versionSetOf } from './release-record.ts'
 
 /** The rules that a canary runs by: the name and the configuration of its gate, and the shares that it goes through. */
 export interface CanaryRules {
@@ -88,7 +88,7 @@ export async function start(tx: Repositories, options: NewCanary, at: number): P
   const id = CanaryId.parse(contentHash(key).slice(0, 16))
   const earlier = await tx.canaries.get(id)
   if (earlier?.status === 'running') return earlier
-  if (earlier) throw new CanaryEndedError(id, earlier.status, earlier.reason)
+  if (earlier) throw new CanaryEndedError(earlier)
   const other = await runningCanary(tx, agent)
   if (other) throw new CanaryRunningError(agent, other.id)
   if (admission && differences(release.versions, admission.baseline).length > 0) {
@@ -150,17 +150,23 @@ export async function advance(tx: Repositories, seen: Canary, note: CanaryNote, 
   return advanced
 }
 
+/** What came of a canary that was promoted. */
+export interface PromotedCanary {
+  readonly canary: Canary
+  readonly release: Release
+}
+
 /** Makes the release that a canary's receipt promotes, and closes the canary. */
-export async function promote(tx: Repositories, receipt: CanaryReceipt, at: number): Promise<Release> {
+export async function promote(tx: Repositories, receipt: CanaryReceipt, at: number): Promise<PromotedCanary> {
   const canary = await canaryOf(tx, receipt.canary)
   const release = newRelease(
     { agent: canary.agent, versions: canary.candidate, createdAt: at },
     { receipt: receipt.id, run: canary.run },
   )
   if (canary.status === 'promoted' && canary.receipt === receipt.id) {
-    return present(await tx.releases.get(release.id), `release ${release.id}`)
+    return { canary, release: await releaseById(tx, release.id) }
   }
-  if (canary.status !== 'running') throw new CanaryEndedError(canary.id, canary.status, canary.reason)
+  if (canary.status !== 'running') throw new CanaryEndedError(canary)
   assertOfCanary(canary, receipt)
   const { activation, release: serving } = await servingIn(tx, canary.agent)
   if (serving.id !== canary.baseline || differences(serving.versions, receipt.baseline).length > 0) {
@@ -173,8 +179,7 @@ export async function promote(tx: Repositories, receipt: CanaryReceipt, at: numb
   await assertNotPinned(tx, canary.agent)
   const reason = receipt.reasons[0] ?? 'the gate promotes it'
   const promoted: Canary = { ...canary, status: 'promoted', receipt: receipt.id, reason, endedAt: at }
-  await writeCanary(tx, promoted, 'promoted', receipt, at)
-  return release
+  return { release, canary: await writeCanary(tx, promoted, 'promoted', receipt, at) }
 }
 
 /** A share for people: `10 %`. */

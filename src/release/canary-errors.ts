@@ -1,3 +1,4 @@
+import type { Canary, CanaryId, CanaryStatus } from '../core/index.ts'
 import { InputError } from '../errors/index.ts'
 import { ReleaseError } from './errors.ts'
 
@@ -47,12 +48,17 @@ export class NoCanaryError extends InputError {
 
 /** What has ended does not go on. */
 export class CanaryEndedError extends ReleaseError {
-  constructor(canary: string, status: string, reason: string) {
+  readonly canary: CanaryId
+  readonly status: CanaryStatus
+
+  constructor({ id: canary, status, reason }: Pick<Canary, 'id' | 'status' | 'reason'>) {
     super({
       code: 'release/canary-ended',
       message: `The canary ${canary} runs no more (${status}): ${reason}`,
       hint: 'Learn on, and start another one with what comes of it.',
     })
+    this.canary = canary
+    this.status = status
   }
 }
 

@@ -38,7 +38,7 @@ export async function canaryOf({ canaries }: Canaries, id: CanaryId): Promise<Ca
 /** @throws UnknownCanaryError | CanaryEndedError */
 export async function stillRunning(tx: Canaries, id: CanaryId): Promise<Canary> {
   const canary = await canaryOf(tx, id)
-  if (canary.status !== 'running') throw new CanaryEndedError(id, canary.status, canary.reason)
+  if (canary.status !== 'running') throw new CanaryEndedError(canary)
   return canary
 }
 

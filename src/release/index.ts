@@ -1,5 +1,5 @@
 export { type ServedAgent, type Versions } from './assignment.ts'
-export type { CanaryRules, NewCanary } from './canary-changes.ts'
+export type { CanaryRules, NewCanary, PromotedCanary } from './canary-changes.ts'
 export {
   CanaryEndedError,
   CanaryRunningError,
@@ -22,6 +22,8 @@ export {
   UnknownAgentError,
   UnknownReleaseError,
 } from './errors.ts'
+export { type CanaryMemory, type Gathered, newCanaryMemory } from './outcomes.ts'
 export { type CanaryStop, type Promotion, Registry, type Serving } from './registry.ts'
 export { openReleaseRouter, type ReleaseRouter, type ReleaseRouterOptions } from './router.ts'
 export type { Served } from './served.ts'
+export { type Looked, watchCanary, type WatchOptions } from './watch.ts'

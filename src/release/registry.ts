@@ -17,7 +17,15 @@ import {
   type Version,
 } from '../core/index.ts'
 import { replay } from '../gate/index.ts'
-import { advance, assertNotPinned, type NewCanary, promote, servingIn, start } from './canary-changes.ts'
+import {
+  advance,
+  assertNotPinned,
+  type NewCanary,
+  promote,
+  type PromotedCanary,
+  servingIn,
+  start,
+} from './canary-changes.ts'
 import { OtherCanaryError } from './canary-errors.ts'
 import { appendEvent, type CanaryNote, endCanary, runningCanary, stillRunning } from './canary-record.ts'
 import {
@@ -221,7 +229,7 @@ export class Registry {
    * @throws OtherCanaryError when it is not about this canary by the rules that it began with.
    * @throws CanaryEndedError | PinnedError | StaleReceiptError
    */
-  async promoteCanary(receipt: CanaryReceipt, at = Date.now()): Promise<Release> {
+  async promoteCanary(receipt: CanaryReceipt, at = Date.now()): Promise<PromotedCanary> {
     this.#assertPromotes(receipt)
     return this.#store.transaction((tx) => promote(tx, receipt, at))
   }

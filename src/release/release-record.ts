@@ -21,12 +21,14 @@ export function newRelease(
   return { id, ...release, ...origin }
 }
 
+/** A release that some record names. */
+export async function releaseById({ releases }: Pick<Repositories, 'releases'>, id: ReleaseId): Promise<Release> {
+  return present(await releases.get(id), `release ${id}`)
+}
+
 /** The release that an activation let serve. */
-export async function releaseOf(
-  { releases }: Pick<Repositories, 'releases'>,
-  activation: Activation,
-): Promise<Release> {
-  return present(await releases.get(activation.release), `release ${activation.release}`)
+export function releaseOf(store: Pick<Repositories, 'releases'>, { release }: Activation): Promise<Release> {
+  return releaseById(store, release)
 }
 
 /** Lets a release serve after `current`. */

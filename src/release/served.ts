@@ -1,12 +1,4 @@
-import type {
-  Activation,
-  Canary,
-  ParameterName,
-  Repositories,
-  Version,
-  VersionId,
-  VersionSet,
-} from '../core/index.ts'
+import type { Activation, Canary, ParameterName, Repositories, Version, VersionId, VersionSet } from '../core/index.ts'
 import { present } from '../errors/index.ts'
 import type { ServedAgent, Versions } from './assignment.ts'
 import { releaseOf } from './release-record.ts'

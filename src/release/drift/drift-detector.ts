@@ -32,9 +32,9 @@ export const DriftState = z.strictObject({
   /** Sessions ever seen: the position in the stream of random ties. */
   seen: z.int().nonnegative(),
   /** Scores since the reference began, with how often each was seen; rising. */
-  counts: z.array(z.tuple([z.number(), z.int().positive()])),
+  counts: z.array(z.tuple([z.number(), z.int().positive()]).readonly()).readonly(),
   /** Shiryaev and Roberts' statistic of each bet. */
-  statistics: z.array(z.number().nonnegative()).length(BETS.length),
+  statistics: z.array(z.number().nonnegative()).length(BETS.length).readonly(),
   /** Evidence since the suspected change, as a logarithm; 0: nothing is suspected. */
   suspicion: z.number().nonnegative(),
   /** When the first session since the suspected change was; `null` when nothing is suspected. */
@@ -107,7 +107,7 @@ export function watchFor(
   const suspected = suspicion > 0
   const next: DriftState = {
     seen: state.seen + 1,
-    counts: counts.map(([other, count]) => [other, count]),
+    counts,
     statistics,
     suspicion,
     since: suspected ? (state.since ?? at) : null,
