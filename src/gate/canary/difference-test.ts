@@ -49,6 +49,9 @@ const PRIOR = { mean: 1, variance: 4 }
  * λ = d·(1 − π)/σ, cut at the bound, is Kelly's bet for it in the approximation λ = E[Y]/E[Y²], as
  * E[Y] ≈ π·d·σ and E[Y²] ≈ σ²·π/(1 − π). σ is of the past only. The mean of three e-values is one.
  *
+ * A higher reward of a candidate's session never lowers the e-value of that session; it may lower those of later ones,
+ * whose centre and bets it changes.
+ *
  * Sessions that could have had one arm only (π of 0 or 1) compare nothing and are left out, as are those without value:
  * for them the statement is about sessions with a value, and holds if having one does not depend on the arm.
  *
@@ -59,7 +62,8 @@ const PRIOR = { mean: 1, variance: 4 }
  * @param margin in (−1, 1).
  */
 export function differenceAbove(observations: readonly Observation[], margin: number): Evidence {
-  const logs = EFFECTS.map(() => 0)
+  // Of what the gamblers have together, the share of each.
+  const capital = EFFECTS.map(() => 1 / EFFECTS.length)
   let [mean, variance, sessions] = [0.5, 0.25, 0]
   let [now, most] = [0, 0]
   for (const { candidate, propensity, value } of observations) {
@@ -69,11 +73,15 @@ export function differenceAbove(observations: readonly Observation[], margin: nu
     const gain = (candidate ? centred : -centred * odds) - propensity * margin
     const largestLoss = Math.max(mean, (1 - mean) * odds) + propensity * Math.max(margin, 0)
     const unit = (1 - propensity) / Math.sqrt(variance)
-    for (const [j, effect] of EFFECTS.entries()) {
-      const bet = Math.min(effect * unit, MOST_LOST / largestLoss)
-      logs[j] = (logs[j] ?? 0) + Math.log1p(bet * gain)
+    let growth = 0
+    for (let j = 0; j < EFFECTS.length; j++) {
+      const bet = Math.min((EFFECTS[j] as number) * unit, MOST_LOST / largestLoss)
+      const kept = (capital[j] as number) * (1 + bet * gain)
+      capital[j] = kept
+      growth += kept
     }
-    now = logMean(logs)
+    for (let j = 0; j < EFFECTS.length; j++) capital[j] = (capital[j] as number) / growth
+    now += Math.log(growth)
     most = Math.max(most, now)
     sessions++
     const age = Math.min(sessions, MEMORY)
@@ -81,10 +89,4 @@ export function differenceAbove(observations: readonly Observation[], margin: nu
     mean += centred / (age + PRIOR.mean)
   }
   return { now: round(now), most: round(most), sessions }
-}
-
-/** Logarithm of the mean of what these are logarithms of. */
-function logMean(logs: readonly number[]): number {
-  const largest = logs.reduce((a, b) => Math.max(a, b))
-  return largest + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - largest), 0) / logs.length)
 }

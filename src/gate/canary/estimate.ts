@@ -22,18 +22,28 @@ const RHO2 = (LOG_LEVEL + Math.log(LOG_LEVEL + 1)) / TIGHTEST_AT
  * (asymptotically valid: Waudby-Smith, Arbour, Sinha, Kennedy & Ramdas 2024).
  */
 export function estimateDifference(observations: readonly Observation[]): Estimate {
-  const compared = observations.flatMap(({ candidate, propensity, value }) =>
-    value === null || propensity <= 0 || propensity >= 1 ? [] : [{ candidate, propensity, value }],
-  )
-  const candidates = compared.filter(({ candidate }) => candidate).length
-  if (candidates === 0 || candidates === compared.length) return { difference: null, interval: null }
-  const mean = compared.reduce((sum, { value }) => sum + value, 0) / compared.length
-  const terms = compared.map(({ candidate, propensity, value }) =>
-    candidate ? value - mean : ((mean - value) * propensity) / (1 - propensity),
-  )
-  const weight = compared.reduce((sum, { propensity }) => sum + propensity, 0)
-  const difference = terms.reduce((sum, term) => sum + term, 0) / weight
-  const squares = terms.reduce((sum, term, i) => sum + (term - (compared[i]?.propensity ?? 0) * difference) ** 2, 0)
+  let [candidates, baselines, total] = [0, 0, 0]
+  for (const { candidate, propensity, value } of observations) {
+    if (value === null || propensity <= 0 || propensity >= 1) continue
+    if (candidate) candidates++
+    else baselines++
+    total += value
+  }
+  if (candidates === 0 || baselines === 0) return { difference: null, interval: null }
+  const mean = total / (candidates + baselines)
+  // Sums of Y, π, Y², πY and π².
+  let [y, weight, yy, weightY, weights2] = [0, 0, 0, 0, 0]
+  for (const { candidate, propensity, value } of observations) {
+    if (value === null || propensity <= 0 || propensity >= 1) continue
+    const term = candidate ? value - mean : ((mean - value) * propensity) / (1 - propensity)
+    y += term
+    weight += propensity
+    yy += term ** 2
+    weightY += propensity * term
+    weights2 += propensity ** 2
+  }
+  const difference = y / weight
+  const squares = Math.max(0, yy - 2 * difference * weightY + difference ** 2 * weights2)
   const scale = squares * RHO2 + 1
   const radius = Math.sqrt(((2 * scale) / RHO2) * Math.log(Math.sqrt(scale) / LEVEL)) / weight
   return { difference: round(difference), interval: [round(difference - radius), round(difference + radius)] }
