@@ -16,7 +16,7 @@ export function ridge(
   const centre = Array.from({ length: width }, (_, k) => mean(rows.map((row) => row[k] ?? 0)))
   const middle = mean(targets)
   const gram = Array.from({ length: width }, (_, k) => Array.from({ length: width }, (__, l) => (k === l ? lambda : 0)))
-  const moments = new Array<number>(width).fill(0)
+  const moments = zeros(width)
   for (const [i, row] of rows.entries()) {
     const centred = row.map((value, k) => value - (centre[k] ?? 0))
     const target = (targets[i] ?? 0) - middle
@@ -34,7 +34,7 @@ export function ridge(
 /** Solves A·x = b for a symmetric positive definite A, by its Cholesky factor: A = L·Lᵀ. */
 function solve(a: readonly (readonly number[])[], b: readonly number[]): readonly number[] {
   const size = b.length
-  const l: number[][] = Array.from({ length: size }, () => new Array<number>(size).fill(0))
+  const l: number[][] = Array.from({ length: size }, () => zeros(size))
   const at = (matrix: readonly (readonly number[])[], i: number, j: number) => matrix[i]?.[j] ?? 0
   for (let i = 0; i < size; i++) {
     const line = l[i] ?? []
@@ -50,11 +50,16 @@ function solve(a: readonly (readonly number[])[], b: readonly number[]): readonl
     for (let k = 0; k < i; k++) sum -= at(l, i, k) * (y[k] ?? 0)
     y.push(sum / at(l, i, i))
   }
-  const x = new Array<number>(size).fill(0)
+  const x = zeros(size)
   for (let i = size - 1; i >= 0; i--) {
     let sum = y[i] ?? 0
     for (let k = i + 1; k < size; k++) sum -= at(l, k, i) * (x[k] ?? 0)
     x[i] = sum / at(l, i, i)
   }
   return x
+}
+
+/** So many zeros. */
+export function zeros(length: number): number[] {
+  return Array.from({ length }, () => 0)
 }

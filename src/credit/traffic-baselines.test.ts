@@ -141,7 +141,7 @@ it('features tell what was asked, and nothing of what was done', () => {
   expect(of('Refund my order')).toEqual(of('refund, MY order!'))
   expect(of('Refund my order')).not.toEqual(of('Translate this'))
   expect(Math.hypot(...of('one two three').slice(0, 32))).toBeCloseTo(1, 12)
-  expect(of('')).toEqual([...new Array<number>(33).fill(0), Math.log1p(1)])
+  expect(of('')).toEqual([...Array.from({ length: 33 }, () => 0), Math.log1p(1)])
   const said = trajectoryOf({
     nodes: [{ id: 'a' }, { id: 'b', message: { role: 'assistant', content: 'x' } }, { id: 'c' }],
   })

@@ -8,7 +8,7 @@ import {
 } from '../core/index.ts'
 import { oneGroup } from './one-group.ts'
 import { attemptCredit, deviation } from './outcome.ts'
-import { ridge } from './ridge.ts'
+import { ridge, zeros } from './ridge.ts'
 
 export interface ValueBaselineOptions {
   /** What the value hangs on: numbers that were known before the policy first acted. Default {@link taskFeatures}. */
@@ -62,7 +62,7 @@ function foldsOf(attempts: readonly ScoredTrajectory[], folds: number): readonly
   const order = attempts
     .map(({ trajectory }, i) => ({ key: sha256(trajectory.id), i }))
     .toSorted((a, b) => (a.key < b.key ? -1 : 1))
-  const fold = new Array<number>(attempts.length).fill(0)
+  const fold = zeros(attempts.length)
   for (const [rank, { i }] of order.entries()) fold[i] = rank % count
   return fold
 }
@@ -75,7 +75,7 @@ const buckets = 32
  * came before the policy first spoke.
  */
 export function taskFeatures({ task, nodes, toolsets }: Trajectory): readonly number[] {
-  const words = new Array<number>(buckets).fill(0)
+  const words = zeros(buckets)
   for (const word of task.instruction.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
     const hash = seedOf(word)
     const bucket = hash % buckets

@@ -10,6 +10,9 @@ import { assertHoldoutLeft, measureArms, type TestResults } from './measure.ts'
 import { methodOf, openRun } from './open-run.ts'
 import type { LearnOptions } from './options.ts'
 import { prime } from './prime.ts'
+import type { TrafficSummary } from './traffic/events.ts'
+import { learnFromTraffic } from './traffic/learn-from-traffic.ts'
+import type { TrafficLearnOptions } from './traffic/options.ts'
 
 /**
  * The loop, once around: prime → (rollout → credit → backward → step)* → measure → gate → release.
@@ -18,7 +21,19 @@ import { prime } from './prime.ts'
  * only tells its summary again.
  * @throws LearnError for a configuration that cannot work; errors of the store and the model pass through.
  */
-export async function learn(agent: Agent, options: LearnOptions): Promise<LearnSummary> {
+export async function learn(agent: Agent, options: LearnOptions): Promise<LearnSummary>
+/** The loop over an agent's own traffic, once around: see {@link learnFromTraffic}. */
+export async function learn(agent: Agent, options: TrafficLearnOptions): Promise<TrafficSummary>
+export async function learn(
+  agent: Agent,
+  options: LearnOptions | TrafficLearnOptions,
+): Promise<LearnSummary | TrafficSummary> {
+  return fromTraffic(options) ? learnFromTraffic(agent, options) : practise(agent, options)
+}
+
+const fromTraffic = (options: LearnOptions | TrafficLearnOptions): options is TrafficLearnOptions => 'mode' in options
+
+async function practise(agent: Agent, options: LearnOptions): Promise<LearnSummary> {
   const summary = await summaryOfCompleted(options)
   if (summary) return summary
   const run = await openRun(agent, options)

@@ -1,0 +1,154 @@
+import {
+  type Credit,
+  type CreditEstimator,
+  type DecisionId,
+  groupAttempts,
+  type ParameterName,
+  type Repositories,
+  type Rubric,
+  type ScoredTrajectory,
+  type Signal,
+  type Trajectory,
+  type TrajectoryId,
+} from '../../core/index.ts'
+import type { TrafficSource } from '../source.ts'
+import type { DropReason, EvidenceReport } from './evidence-report.ts'
+import { commonTemperature, fitOf } from './fit.ts'
+import { lagOf, type Lags } from './served.ts'
+import { endOf, settledOf } from './settled.ts'
+import type { Evidence, Shown } from './shown.ts'
+import type { TrafficBatch } from './used.ts'
+
+/** Takes away what reporters said beyond their share. */
+export type SignalLimit = (signals: readonly Signal[]) => {
+  readonly kept: readonly Signal[]
+  /** How many were left out. */
+  readonly left: number
+}
+
+/** What gathering needs to know. */
+export interface Gathering {
+  readonly store: Pick<Repositories, 'trajectories' | 'signals'>
+  readonly source: TrafficSource
+  readonly parameter: ParameterName
+  readonly lags: Lags
+  readonly used: ReadonlySet<TrajectoryId>
+  readonly reward: Rubric
+  readonly credit: CreditEstimator
+  readonly limitSignals: SignalLimit
+  /** What people showed and preferred in a trajectory. */
+  readonly shownIn: (evidence: Evidence) => Shown
+  /** Milliseconds since the epoch: what was said later is not seen. */
+  readonly asOf: number
+}
+
+interface Fresh extends Evidence {
+  readonly lag: number
+  readonly temperatures: ReadonlyMap<DecisionId, number>
+}
+
+/**
+ * Reads the settled traffic of an agent, scores it, and credits what is fresh evidence of how the weights that serve act:
+ * groups of one, compared with their batch. What is left out is counted by reason.
+ */
+export async function gather(gathering: Gathering): Promise<{
+  readonly batch: TrafficBatch
+  readonly report: EvidenceReport
+  readonly scored: readonly ScoredTrajectory[]
+}> {
+  const { store, source, asOf, reward, shownIn } = gathering
+  const settled = await settledOf(store, source, asOf, gathering.used)
+  const dropped = new Map(settled.dropped)
+  const drop = (reason: DropReason) => dropped.set(reason, (dropped.get(reason) ?? 0) + 1)
+
+  const { signals, flood } = await signalsOf(gathering, settled.trajectories)
+  const shown: TrajectoryId[] = []
+  const counts = { demonstrations: 0, pairs: 0 }
+  const fresh: Fresh[] = []
+  for (const trajectory of settled.trajectories) {
+    const said = signals.get(trajectory.id) ?? []
+    const evidence = { trajectory, signals: said, reward: await reward.score(trajectory, said, asOf) }
+    const { demonstrations, pairs } = shownIn(evidence)
+    counts.demonstrations += demonstrations.length
+    counts.pairs += pairs.length
+    if (demonstrations.length + pairs.length > 0) shown.push(trajectory.id)
+    const one = freshness(evidence, gathering)
+    if (typeof one === 'string') drop(one)
+    else fresh.push(one)
+  }
+
+  const temperature = commonTemperature(fresh)
+  const kept = fresh.filter((one) => {
+    const fits = [...one.temperatures.values()].includes(temperature ?? Number.NaN)
+    if (!fits) drop('other-temperature')
+    return fits
+  })
+  const credits = creditsOf(kept, temperature, gathering.credit)
+  const batch: TrafficBatch = { asOf, temperature, credits, shown }
+  const report: EvidenceReport = {
+    asOf,
+    seen: settled.seen,
+    sessions: kept.length,
+    credited: credits.length,
+    ...counts,
+    dropped: Object.fromEntries(dropped),
+    flood,
+    ...rewardsOf(kept),
+    ...agesOf(kept, asOf),
+  }
+  return { batch, report, scored: kept }
+}
+
+async function signalsOf(
+  { store, limitSignals, asOf }: Gathering,
+  trajectories: readonly Trajectory[],
+): Promise<{ readonly signals: ReadonlyMap<TrajectoryId, readonly Signal[]>; readonly flood: number }> {
+  const all: Signal[] = []
+  for (const { id } of trajectories) all.push(...(await store.signals.of(id)).filter(({ at }) => at <= asOf))
+  const { kept, left } = limitSignals(all)
+  const signals = new Map<TrajectoryId, Signal[]>()
+  for (const one of kept) {
+    const known = signals.get(one.trajectory)
+    if (known) known.push(one)
+    else signals.set(one.trajectory, [one])
+  }
+  return { signals, flood: left }
+}
+
+function freshness(evidence: Evidence, { parameter, lags, source }: Gathering): Fresh | DropReason {
+  const { trajectory, reward } = evidence
+  const lag = lagOf(trajectory, parameter, lags, source.maxLag)
+  if (typeof lag === 'string') return lag
+  if (reward.status === 'missing') return 'missing-reward'
+  const { temperatures, unfit } = fitOf(trajectory, parameter)
+  return temperatures.size === 0 ? (unfit ?? 'no-logprobs') : { ...evidence, lag, temperatures }
+}
+
+function creditsOf(
+  fresh: readonly Fresh[],
+  temperature: number | null,
+  estimator: CreditEstimator,
+): TrafficBatch['credits'] {
+  const drawn = new Map(fresh.map((one) => [one.trajectory.id, one.temperatures]))
+  return estimator.credit(groupAttempts(fresh)).credits.flatMap(({ trajectory, decision, advantage }: Credit) => {
+    const fits = drawn.get(trajectory)?.get(decision) === temperature
+    return fits && advantage !== null ? [{ trajectory, decision, advantage }] : []
+  })
+}
+
+function rewardsOf(fresh: readonly Fresh[]): Pick<EvidenceReport, 'meanReward' | 'vetoed'> {
+  const values = fresh.flatMap(({ reward: { value } }) => (value === null ? [] : [value]))
+  return {
+    meanReward: values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length,
+    vetoed: fresh.filter(({ reward }) => reward.status === 'vetoed').length,
+  }
+}
+
+function agesOf(fresh: readonly Fresh[], asOf: number): Pick<EvidenceReport, 'age' | 'lags'> {
+  const ages = fresh.map(({ trajectory }) => (asOf - endOf(trajectory)) / 1000).toSorted((a, b) => a - b)
+  const [newest, median, oldest] = [ages[0], ages[ages.length >> 1], ages.at(-1)]
+  const lags: Record<string, number> = {}
+  for (const { lag } of fresh) lags[lag] = (lags[lag] ?? 0) + 1
+  const known = newest !== undefined && median !== undefined && oldest !== undefined
+  return { age: known ? { newest, median, oldest } : null, lags }
+}
