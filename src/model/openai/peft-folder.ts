@@ -36,7 +36,7 @@ export function peftAdapter(bytes: Uint8Array): PeftAdapter {
       hint: 'Servers load LoRA adapters only: learn with a rank, not in full.',
     })
   }
-  const { rank, alpha, targets } = described.data.lora
+  const { rank, alpha } = described.data.lora
   const config = {
     auto_mapping: null,
     base_model_name_or_path: null,
@@ -49,7 +49,7 @@ export function peftAdapter(bytes: Uint8Array): PeftAdapter {
     modules_to_save: null,
     peft_type: 'LORA',
     r: rank,
-    target_modules: targets,
+    target_modules: [...new Set([...tensors.keys()].map(moduleOf))],
     task_type: 'CAUSAL_LM',
   }
   const renamed = [...tensors].map(
@@ -60,6 +60,9 @@ export function peftAdapter(bytes: Uint8Array): PeftAdapter {
     weights: writeSafetensors(new Map(renamed), { format: 'pt' }),
   }
 }
+
+/** What peft calls an adapted matrix: `q_proj` of `model.layers.0.self_attn.q_proj.lora_A.weight`. */
+const moduleOf = (tensor: string): string => tensor.replace(/\.lora_[AB]\.weight$/, '').replace(/^.*\./, '')
 
 /**
  * Writes an adapter into a folder of that name, which is there in full or not at all; one that is there stays.
