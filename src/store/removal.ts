@@ -64,7 +64,7 @@ function pageOf(db: Kysely<Tables>, filter: TrajectoryFilter, after: Position | 
     .selectFrom('trajectories')
     .select(['id', 'updated_at', 'sequence'])
     .where(matching(filter))
-    .where(noEvidence(filter))
+    .where(noEvidence)
     .$if(after !== null, (query) =>
       query.where((eb) =>
         eb(eb.refTuple('updated_at', 'sequence'), '>', eb.tuple(after?.updated_at ?? 0, after?.sequence ?? 0)),
@@ -77,21 +77,12 @@ function pageOf(db: Kysely<Tables>, filter: TrajectoryFilter, after: Position | 
 }
 
 /**
- * Which trajectories no receipt rests on: no run made them, and no canary that ended with a receipt assigned them. Those
- * of canaries are people's, though: where a person is named, theirs go too, and the receipt keeps what they earned.
+ * Which trajectories no run made: receipts of held-out tasks rest on those. What a canary's receipt rests on it holds itself,
+ * so its sessions go when traffic goes.
  */
-function noEvidence({ subject }: TrajectoryFilter) {
-  return (eb: ExpressionBuilder<Tables, 'trajectories'>): Expression<SqlBool> => {
-    // As an expression that no index serves: nearly every trajectory is made by no run, and SQLite does not know that.
-    const madeByNoRun = eb(eb.fn.coalesce('trajectories.run', eb.val('')), '=', '')
-    if (subject !== undefined) return madeByNoRun
-    const decided = eb
-      .selectFrom('canaries')
-      .select('canaries.id')
-      .whereRef('canaries.id', '=', 'trajectories.canary')
-      .where('canaries.receipt', 'is not', null)
-    return eb.and([madeByNoRun, eb.not(eb.exists(decided))])
-  }
+function noEvidence(eb: ExpressionBuilder<Tables, 'trajectories'>): Expression<SqlBool> {
+  // As an expression that no index serves: nearly every trajectory is made by no run, and SQLite does not know that.
+  return eb(eb.fn.coalesce('trajectories.run', eb.val('')), '=', '')
 }
 
 async function remove(db: Kysely<Tables>, ids: readonly string[], filter: TrajectoryFilter) {
@@ -101,7 +92,7 @@ async function remove(db: Kysely<Tables>, ids: readonly string[], filter: Trajec
     .set((eb) => ({ stop_reason: eb.ref('stop_reason') }))
     .where('id', 'in', ids)
     .where(matching(filter))
-    .where(noEvidence(filter))
+    .where(noEvidence)
     .returning('id')
     .execute()
   const doomed = held.map(({ id }) => id)
