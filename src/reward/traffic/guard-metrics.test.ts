@@ -6,8 +6,11 @@ import { defaultGuardTolerances, GuardMetric, type GuardMetricsOptions, guardMet
 
 const ask = 'What is the price of plums?'
 const usage = { promptTokens: 100, completionTokens: 20, cachedTokens: 40 }
-const metrics = (lines: readonly Line[], sketch: SessionSketch & GuardMetricsOptions = {}) =>
-  guardMetrics(talk(lines, sketch), [], sketch)
+const metrics = (
+  lines: readonly Line[],
+  sketch: SessionSketch & GuardMetricsOptions & { readonly asOf?: number } = {},
+) => guardMetrics(talk(lines, sketch), [], sketch.asOf, sketch)
+const asAnyMetrics: Readonly<Record<string, number>> = metrics([])
 
 describe('of one session', () => {
   it('an honest answer shows nothing but its length and time', () => {
@@ -93,6 +96,10 @@ describe('of one session', () => {
     const lines: Line[] = [ask, 'Three.', 'And?', 'Which ones do you mean?']
     expect(metrics([...lines], { asOf: 2 })).toMatchObject({ tokens: 2 })
   })
+})
+
+it('goes where names of metrics may be any', () => {
+  expect(Object.keys(asAnyMetrics)).not.toContain('cost')
 })
 
 it('every metric has a tolerance within its range', () => {

@@ -61,20 +61,23 @@ export interface GuardMetricsOptions {
   readonly clarity?: Clarity
   /** Default: a cached token a tenth of another, a sampled one four. */
   readonly prices?: Prices
-  /** Milliseconds since the epoch; what happened later is not seen. Default: all is. */
-  readonly asOf?: number
 }
+
+/** One number a metric; the cost only where it is known. */
+export type GuardMetrics = Readonly<Record<Exclude<GuardMetric, 'cost'>, number> & { cost?: number }>
 
 /**
  * The {@link GuardMetric}s of one session. Every one but `cost` is always there: a metric that policies could make
  * disappear would guard nothing.
  * @param signals only their `tool-error` is read: what the operator's systems report of tools, beside what results say.
+ * @param asOf milliseconds since the epoch; what happened later is not seen. Default: all is.
  */
 export function guardMetrics(
   session: Trajectory,
   signals: readonly Signal[] = [],
-  { clarity, prices = { cached: 0.1, completion: 4 }, asOf = Number.MAX_SAFE_INTEGER }: GuardMetricsOptions = {},
-): Partial<Record<GuardMetric, number>> {
+  asOf: number = Number.MAX_SAFE_INTEGER,
+  { clarity, prices = { cached: 0.1, completion: 4 } }: GuardMetricsOptions = {},
+): GuardMetrics {
   const trajectory = upTo(session, asOf)
   const vetoed = (guard: { inspect(of: Trajectory): string | null }) => (guard.inspect(trajectory) === null ? 0 : 1)
   const silent = trajectory.origin.kind === 'traffic' ? vetoed(noAnswer()) : 0
