@@ -32,7 +32,11 @@ const canaryAt = (share: number, salt = 'salt', id = 'canary'): Canary => ({
 const served = (canary: Canary | null, receipt: string | null = null): ServedAgent => ({
   agent,
   release: {
-    ...{ id: ReleaseId.parse('initial'), agent, versions: setOf(model, base), run: null, createdAt: 0 },
+    id: ReleaseId.parse('initial'),
+    agent,
+    versions: setOf(model, base),
+    run: null,
+    createdAt: 0,
     receipt: receipt === null ? null : ReceiptId.parse(receipt),
   },
   generation: 3,

@@ -95,8 +95,18 @@ describe('a canary starts', () => {
   it('once: a run that resumes finds its canary, running or ended', async () => {
     const run = RunId.parse('run-1')
     await store.runs.create({
-      ...{ id: run, agent, config: {}, seed: 1, status: 'running', versionsIn: served, versionsOut: null },
-      ...{ receipt: null, release: null, failure: null, startedAt: 1, endedAt: null },
+      id: run,
+      agent,
+      config: {},
+      seed: 1,
+      status: 'running',
+      versionsIn: served,
+      versionsOut: null,
+      receipt: null,
+      release: null,
+      failure: null,
+      startedAt: 1,
+      endedAt: null,
     })
     const canary = await start({ run })
     expect(await start({ run, at: 99 })).toEqual(canary)

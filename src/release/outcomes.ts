@@ -16,12 +16,12 @@ export interface Judging {
   readonly store: Pick<Repositories, 'signals' | 'trajectories'>
   /** What a session earned. */
   readonly rubric: Rubric
-  /** The guards' metrics of a session; higher is worse. */
+  /** The guards' metrics of a session as it was at `asOf`, for example reward's `guardMetrics`; higher is worse. */
   readonly guardMetrics: (
     trajectory: Trajectory,
     signals: readonly Signal[],
     asOf: number,
-  ) => Readonly<Record<string, number>>
+  ) => { readonly [metric: string]: number | undefined }
   /**
    * How long after it began a session is judged, in milliseconds, by what was known then: the same for both arms, so
    * that neither looks better by ending sooner. Long enough for a session and for what people say of it.
@@ -163,11 +163,17 @@ async function judged(
   const inTime = signals.filter(({ at }) => at <= asOf)
   try {
     const reward = await rewardOf(rubric, trajectory, inTime, asOf)
-    return { reward, guards: { ...guardMetrics(trajectory, inTime, asOf) } }
+    return { reward, guards: measured(guardMetrics(trajectory, inTime, asOf)) }
   } catch (error) {
     onProblem?.(error)
     return { reward: null, guards: {} }
   }
+}
+
+function measured(metrics: ReturnType<Judging['guardMetrics']>): Record<string, number> {
+  const guards: Record<string, number> = {}
+  for (const [name, value] of Object.entries(metrics)) if (value !== undefined) guards[name] = value
+  return guards
 }
 
 async function rewardOf(

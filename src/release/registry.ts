@@ -26,8 +26,14 @@ import {
   servingIn,
   start,
 } from './canary-changes.ts'
-import { OtherCanaryError } from './canary-errors.ts'
-import { appendEvent, type CanaryNote, endCanary, runningCanary, stillRunning } from './canary-record.ts'
+import {
+  appendEvent,
+  assertOfCanary,
+  type CanaryNote,
+  endCanary,
+  runningCanary,
+  stillRunning,
+} from './canary-record.ts'
 import {
   InitialChangedError,
   NothingToRollBackToError,
@@ -276,20 +282,19 @@ export class Registry {
     status: 'rolled-back' | 'ended',
     { receipt, reasons, evidence, exposed, at = Date.now() }: CanaryStop,
   ): Promise<Canary> {
-    if (receipt) {
-      this.#replay(receipt)
-      if (receipt.canary !== id) throw new OtherCanaryError(receipt.id, id, `it is of canary ${receipt.canary}`)
-    }
-    return this.#store.transaction(async (tx) =>
-      endCanary(tx, await stillRunning(tx, id), {
+    if (receipt) this.#replay(receipt)
+    return this.#store.transaction(async (tx) => {
+      const canary = await stillRunning(tx, id)
+      if (receipt) assertOfCanary(canary, receipt)
+      return endCanary(tx, canary, {
         status,
         receipt: receipt ?? null,
         reasons,
         ...(evidence && { evidence }),
         exposed: exposed ?? null,
         at,
-      }),
-    )
+      })
+    })
   }
 }
 

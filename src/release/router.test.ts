@@ -45,12 +45,8 @@ const says = (router: ReleaseRouter, of = agent) => {
 }
 const deferred = () => {
   let resolve = () => {}
-  let reject = (_: Error) => {}
-  const promise = new Promise<void>((yes, no) => {
-    resolve = yes
-    reject = no
-  })
-  return { promise, resolve, reject }
+  const promise = new Promise<void>((done) => (resolve = done))
+  return { promise, resolve }
 }
 const settled = () => new Promise((resolve) => setTimeout(resolve, 5))
 

@@ -3,14 +3,13 @@ import {
   type CanaryId,
   type CanaryReceipt,
   type Clock,
-  type Json,
   type Pin,
   type Release,
   type Store,
   systemClock,
 } from '../core/index.ts'
 import { RatchetError } from '../errors/index.ts'
-import type { CanaryGate, CanaryLook, CanaryVerdict } from '../gate/index.ts'
+import { canaryGate, type CanaryGate, type CanaryLook, type CanaryVerdict } from '../gate/index.ts'
 import { type CanaryNote, canaryOf } from './canary-record.ts'
 import {
   type CanaryMemory,
@@ -27,8 +26,8 @@ export interface WatchOptions extends Judging {
   readonly store: Pick<Store, 'canaries' | 'releases' | 'signals' | 'trajectories'>
   readonly registry: Registry
   readonly canary: CanaryId
-  /** The gate that the canary began with. */
-  readonly gate: CanaryGate
+  /** Default: the gate that the canary began with, made anew from what it keeps of it. */
+  readonly gate?: CanaryGate
   /** What earlier looks found: kept by the caller between looks, so that settled sessions are scored once. */
   readonly memory?: CanaryMemory
   readonly clock?: Clock
@@ -85,8 +84,8 @@ interface Moment {
 }
 
 async function look(options: WatchOptions, moment: Moment): Promise<Looked> {
-  const { store, gate, rubric } = options
   const { canary, release, memory } = moment
+  const { store, rubric, gate = canaryGate(canary.gate.config) } = options
   const { sessions, outcomes, sessionsInStep } = await gatherOutcomes({ ...options, ...moment })
   const input: CanaryLook = {
     sessions: outcomes,
@@ -122,8 +121,8 @@ async function look(options: WatchOptions, moment: Moment): Promise<Looked> {
 interface Seen extends Pick<Looked, 'sessions' | 'waits'> {
   readonly verdict: CanaryVerdict
   readonly note: CanaryNote
-  exposed(): Promise<number>
-  makeReceipt(): CanaryReceipt
+  readonly exposed: () => Promise<number>
+  readonly makeReceipt: () => CanaryReceipt
 }
 
 async function carryOut(

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { rng } from '../../core/index.ts'
+import { type Change, changeIn, NO_VALUES, RecentValues, withValue } from './recent-values.ts'
 import { conformalPValue, counted } from './score-counts.ts'
 
 /**
@@ -25,8 +26,6 @@ export interface DriftStream {
   readonly seed: number
 }
 
-const Tally = z.strictObject({ count: z.int().nonnegative(), sum: z.number() })
-
 /** All that a detector remembers: JSON, to go on after a restart as if there had been none. */
 export const DriftState = z.strictObject({
   /** Sessions ever seen: the position in the stream of random ties. */
@@ -35,38 +34,20 @@ export const DriftState = z.strictObject({
   counts: z.array(z.tuple([z.number(), z.int().positive()]).readonly()).readonly(),
   /** Shiryaev and Roberts' statistic of each bet. */
   statistics: z.array(z.number().nonnegative()).length(BETS.length).readonly(),
-  /** Evidence since the suspected change, as a logarithm; 0: nothing is suspected. */
-  suspicion: z.number().nonnegative(),
-  /** When the first session since the suspected change was; `null` when nothing is suspected. */
-  since: z.number().nullable(),
-  /** Before the suspected change, and since. */
-  reference: Tally,
-  recent: Tally,
+  /** Values, to say since when. */
+  values: RecentValues,
 })
 export type DriftState = z.infer<typeof DriftState>
 
 /** Something changed. */
-export interface Drift {
+export interface Drift extends Change {
   readonly name: string
   readonly direction: 'rise' | 'drop'
-  /** Mean and number before the change and since, in the unit of the values. */
-  readonly reference: { readonly mean: number | null; readonly sessions: number }
-  readonly recent: { readonly mean: number; readonly sessions: number }
-  /** When the first session after the change was: an estimate. Milliseconds since the epoch. */
-  readonly since: number
   readonly at: number
 }
 
 /** The state of a detector that has seen nothing. */
-export const NOTHING_SEEN: DriftState = {
-  seen: 0,
-  counts: [],
-  statistics: BETS.map(() => 0),
-  suspicion: 0,
-  since: null,
-  reference: { count: 0, sum: 0 },
-  recent: { count: 0, sum: 0 },
-}
+export const NOTHING_SEEN: DriftState = { seen: 0, counts: [], statistics: BETS.map(() => 0), values: NO_VALUES }
 
 /**
  * Watches a stream of numbers for a lasting change of their law in one direction. Pure: a state and a value give a state,
@@ -81,7 +62,7 @@ export const NOTHING_SEEN: DriftState = {
  * about one stream in ten alarms within the first tenth of it.
  *
  * **What it does not see.** A change that comes so slowly that the reference takes it up, and one before the reference
- * has some dozens of sessions. The time since when is an estimate: where a CUSUM of the same bets last stood at nothing.
+ * has some dozens of sessions. The time since when is an estimate ({@link changeIn}).
  *
  * Sources: Vovk, Petej, Nouretdinov, Ahlberg, Carlsson & Gammerman 2021, "Retrain or not retrain: conformal test
  * martingales for change-point detection"; Vovk 2021, "Testing randomness online". The bets were chosen by simulation:
@@ -95,53 +76,16 @@ export function watchFor(
   at: number,
 ): { readonly state: DriftState; readonly drift: Drift | null } {
   const steps = Math.round(value / stream.resolution)
-  const score = stream.direction === 'rise' ? steps : -steps
+  // Plus 0: JSON knows no −0.
+  const score = (stream.direction === 'rise' ? steps : -steps) + 0
   const counts = counted(state.counts, score)
   const tie = 1 - rng('drift', stream.name, stream.seed, state.seen).next()
   const p = conformalPValue(counts, score, tie)
-  const capital = state.statistics.map((r) => 1 + r)
-  const statistics = capital.map((r, j) => r * (BETS[j]?.(p) ?? 1))
-  // What the gamblers together won, each with what it has: the bet of their mean.
-  const suspicion = Math.max(0, state.suspicion + Math.log(total(statistics) / total(capital)))
-  const grown = add(state.recent, value)
-  const suspected = suspicion > 0
-  const next: DriftState = {
-    seen: state.seen + 1,
-    counts,
-    statistics,
-    suspicion,
-    since: suspected ? (state.since ?? at) : null,
-    reference: suspected ? state.reference : merge(state.reference, grown),
-    recent: suspected ? grown : { count: 0, sum: 0 },
-  }
-  if (total(statistics) / BETS.length < stream.sessionsBetweenFalseAlarms) return { state: next, drift: null }
+  const statistics = state.statistics.map((r, j) => (1 + r) * (BETS[j]?.(p) ?? 1))
+  const values = withValue(state.values, value, at)
+  const seen = state.seen + 1
+  const evidence = statistics.reduce((sum, r) => sum + r, 0) / BETS.length
+  if (evidence < stream.sessionsBetweenFalseAlarms) return { state: { seen, counts, statistics, values }, drift: null }
   const { name, direction } = stream
-  return {
-    state: { ...NOTHING_SEEN, seen: next.seen },
-    drift: {
-      name,
-      direction,
-      reference: {
-        mean: state.reference.count === 0 ? null : next.reference.sum / next.reference.count,
-        sessions: next.reference.count,
-      },
-      recent: { mean: next.recent.sum / next.recent.count, sessions: next.recent.count },
-      since: next.since ?? at,
-      at,
-    },
-  }
-}
-
-type Tally = z.infer<typeof Tally>
-
-function add({ count, sum }: Tally, value: number): Tally {
-  return { count: count + 1, sum: sum + value }
-}
-
-function merge(a: Tally, b: Tally): Tally {
-  return { count: a.count + b.count, sum: a.sum + b.sum }
-}
-
-function total(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0)
+  return { state: { ...NOTHING_SEEN, seen }, drift: { name, direction, ...changeIn(values, direction), at } }
 }
