@@ -13,7 +13,7 @@ const { values } = parseArgs({
   options: { seed: { type: 'string', default: '1' }, canaries: { type: 'string', default: '1000' } },
 })
 const CANARIES = Number(values.canaries)
-const FEWER = Math.ceil(CANARIES / 5)
+const FEWER = Math.ceil(CANARIES / 8)
 const random = (...parts) => {
   const stream = rng('canary-evidence', values.seed, ...parts)
   return () => stream.next()

@@ -277,9 +277,13 @@ function missingInTheWay({ missing }: CanaryConfig, earned: readonly Observation
 
 /** In units of the reward; `null` without any. For people: steps with different shares are thrown together. */
 function meanOf(earned: readonly Observation[], candidate: boolean, [low, high]: RewardRange): number | null {
-  const values = earned.flatMap((o) => (o.candidate === candidate && o.value !== null ? [o.value] : []))
-  if (values.length === 0) return null
-  return round(low + (high - low) * (values.reduce((sum, value) => sum + value, 0) / values.length))
+  let [sum, count] = [0, 0]
+  for (const o of earned) {
+    if (o.candidate !== candidate || o.value === null) continue
+    sum += o.value
+    count++
+  }
+  return count === 0 ? null : round(low + ((high - low) * sum) / count)
 }
 
 function shown({ now, most, bound }: Tested): { readonly [key: string]: Json } {
