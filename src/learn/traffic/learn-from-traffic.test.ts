@@ -1,0 +1,326 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { crashingStore } from '../../../test/support/crashing-store.ts'
+import { initialWeights, recordSessions, sayOf, type SessionSketch } from '../../../test/support/learner-traffic.ts'
+import { practisedModel, type PractisedModelOptions } from '../../../test/support/practised-model.ts'
+import { reader, readerTasks } from '../../../test/support/reader.ts'
+import { answeredRight, wordEnvironment } from '../../../test/support/word-environment.ts'
+import { servedAgent, weights } from '../../agent/index.ts'
+import { isPaired, type Store } from '../../core/index.ts'
+import { canaryGate, pairedGate, replay } from '../../gate/index.ts'
+import { policyGradient } from '../../optimize/weights/index.ts'
+import { Registry } from '../../release/index.ts'
+import { rubric, signal, verifier } from '../../reward/index.ts'
+import { openMemoryStore } from '../../store/index.ts'
+import { LostLeaseError } from '../errors.ts'
+import { learn } from '../learn.ts'
+import { rollouts, traffic } from '../source.ts'
+import type { TrafficEvent } from './events.ts'
+import type { TrafficLearnOptions } from './options.ts'
+
+const served = servedAgent({ name: 'reader', parameters: { model: weights({ base: 'words', rank: 4 }) } })
+const { renderer } = practisedModel().service
+const hour = 3_600_000
+
+let store: Store
+let now: number
+beforeEach(async () => {
+  store = await openMemoryStore()
+  now = hour
+})
+afterEach(() => store.close())
+
+/** Sessions of which every other one was liked. */
+async function sessions(prefix: string, count: number, sketch: Partial<SessionSketch> = {}) {
+  for (let i = 0; i < count; i++) {
+    const id = `${prefix}${i}`
+    await recordSessions(store, renderer, [{ at: now - hour / 2 - 10_000, ...sketch, id }])
+    await store.signals.append([sayOf(id, i % 2 === 0, { at: now - hour / 2 })])
+  }
+}
+
+interface Changes extends Partial<Omit<TrafficLearnOptions, 'model'>> {
+  readonly model?: PractisedModelOptions
+}
+
+async function run({ model, ...changes }: Changes = {}) {
+  const events: TrafficEvent[] = []
+  const practised = practisedModel(model)
+  const summary = await learn(served, {
+    model: practised.service,
+    store,
+    source: traffic({ agent: 'reader', window: '6h', settle: '10m' }),
+    reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
+    optimize: { model: policyGradient() },
+    mode: 'automatic',
+    canary: canaryGate({ shares: [0.1, 0.5] }),
+    onEvent: (event) => events.push(event),
+    clock: { now: () => now },
+    ...changes,
+  })
+  return { summary, events, story: events.map(({ type }) => type).join(' '), practised }
+}
+
+const only = async () => (await store.runs.list({ limit: 10 }))[0]!
+
+describe('a run over traffic', () => {
+  it('gathers, practises, and lets a share of the sessions get what came of it', async () => {
+    await sessions('s', 8)
+    const { summary, events, story, practised } = await run()
+    expect(story).toBe('started gathered practised practised tried finished')
+    expect(summary).toMatchObject({
+      agent: 'reader',
+      outcome: 'canary',
+      evidence: 'canary-only',
+      learned: { seen: 8, sessions: 8, credited: 8, dropped: {} },
+      passes: { demonstrations: 0, preferences: 0, epochs: 2 },
+      drift: { ratio: 1, kl: 0 },
+      decision: null,
+      receipt: null,
+    })
+    const canary = (await store.canaries.get(summary.canary!))!
+    expect(canary).toMatchObject({ status: 'running', run: summary.runId, admission: null, shares: [0.1, 0.5] })
+    expect(canary.candidate).toEqual({ model: summary.candidate })
+    const version = (await store.versions.get(summary.candidate!))!
+    expect(version).toMatchObject({ run: summary.runId, parents: [initialWeights] })
+    const adapter = version.value.kind === 'weights' ? version.value.adapter : null
+    expect(new TextDecoder().decode(await store.blobs.get(adapter!))).toContain('"skill":4')
+
+    expect(await only()).toMatchObject({ status: 'completed', versionsOut: canary.candidate, release: null })
+    const stored = await store.runs.events(summary.runId)
+    expect(stored.map(({ type }) => type)).toEqual(events.map(({ type }) => type))
+    expect(practised.trainers.size, 'every trainer that was opened is closed').toBe(0)
+    const { blobs } = (await store.runs.latestCheckpoint(summary.runId))!
+    expect(Object.keys(blobs).toSorted()).toEqual(['batch', 'candidate'])
+    expect((await new Registry(store).current('reader')).activation.generation, 'nothing was released').toBe(1)
+  })
+
+  it('uses a trajectory once: the next run sees only what came since', async () => {
+    await sessions('s', 6)
+    await run({ mode: 'shadow' })
+    await sessions('t', 4)
+    const second = await run({ mode: 'shadow' })
+    expect(second.summary.learned).toMatchObject({ seen: 10, sessions: 4, dropped: { used: 6 } })
+    expect((await run({ mode: 'shadow' })).summary).toMatchObject({
+      outcome: 'nothing-to-learn',
+      candidate: null,
+      learned: { seen: 10, sessions: 0, dropped: { used: 10 } },
+    })
+  })
+
+  it('rehearses what earlier runs learned from', async () => {
+    await sessions('s', 20)
+    expect((await run({ mode: 'shadow' })).summary.replayed).toBe(0)
+    await sessions('t', 20)
+    const { summary } = await run({ mode: 'shadow', schedule: { replay: 0.5 } })
+    expect(summary.replayed).toBe(2 * 20)
+    await sessions('u', 4)
+    expect((await run({ mode: 'shadow', schedule: { replay: 0 } })).summary.replayed).toBe(0)
+  })
+
+  it('in the shadow keeps the candidate, and nobody gets it', async () => {
+    await sessions('s', 4)
+    const { summary } = await run({ mode: 'shadow' })
+    expect(summary).toMatchObject({ outcome: 'shadow', canary: null })
+    expect(await store.versions.get(summary.candidate!)).not.toBeNull()
+    expect(await store.canaries.list({ limit: 1 })).toEqual([])
+  })
+
+  it('learns what people showed and preferred first', async () => {
+    await sessions('s', 2)
+    await recordSessions(store, renderer, [
+      { id: 'edited' },
+      { id: 'twice', answer: 'blue' },
+      { id: 'twice', answer: 'red', call: 'second', at: 2_000 },
+    ])
+    const about = (id: string, call: string) => ({ node: `${call}-a` as never, key: `${id}-${call}` })
+    await store.signals.append([
+      sayOf('edited', { kind: 'edit', text: 'green' }, { name: 'edit', ...about('edited', 'edited-c') }),
+      sayOf('twice', true, { name: 'liked', ...about('twice', 'second') }),
+    ])
+    const { summary, story } = await run({ mode: 'shadow' })
+    expect(story).toBe('started gathered imitated imitated preferred practised practised finished')
+    expect(summary).toMatchObject({
+      learned: { sessions: 2, demonstrations: 1, pairs: 2, dropped: { 'missing-reward': 2 } },
+      passes: { demonstrations: 2, preferences: 1, epochs: 2 },
+    })
+  })
+
+  it('stops where the weights have left the bounds of trust', async () => {
+    await sessions('s', 4, { logprob: -1 })
+    const { summary, events } = await run({ mode: 'shadow' })
+    expect(events.find(({ type }) => type === 'out-of-bounds')).toMatchObject({ epoch: 0, drift: { ratio: Math.E } })
+    expect(summary).toMatchObject({ outcome: 'nothing-to-learn', passes: { epochs: 0 }, candidate: null })
+    // What nothing came of is not lost for ever: but this run's was looked at.
+    expect(summary.drift?.kl).toBeCloseTo(Math.E - 2, 10)
+  })
+
+  it('says when everybody earned the same', async () => {
+    for (const id of ['a', 'b']) {
+      await recordSessions(store, renderer, [{ id, at: now - hour / 2 - 10 }])
+      await store.signals.append([sayOf(id, true, { at: now - hour / 2 })])
+    }
+    const { summary } = await run()
+    expect(summary.outcome).toBe('nothing-to-learn')
+    expect(summary.reason).toContain('earned the same')
+  })
+
+  it('learns of a session that was erased meanwhile no more', async () => {
+    await sessions('s', 4)
+    const stop = new AbortController()
+    const onEvent = (event: TrafficEvent) => event.type === 'gathered' && stop.abort(new Error('enough'))
+    await expect(run({ mode: 'shadow', onEvent, signal: stop.signal })).rejects.toThrow('enough')
+    await store.trajectories.remove({ session: 's0' }, { dryRun: false })
+    const { events } = await run({ mode: 'shadow', resume: (await only()).id })
+    expect(events.find(({ type }) => type === 'practised')).toMatchObject({ metrics: { samples: 3 } })
+  })
+
+  it('tells that something else serves by now, or is pinned', async () => {
+    await sessions('s', 4)
+    const { release } = await new Registry(store)
+      .initial('reader', [(await store.versions.get(initialWeights)) ?? initial()])
+      .then(() => new Registry(store).current('reader'))
+    await store.releases.pin('reader', { agent: 'reader', release: release.id, reason: 'audit', at: now })
+    const { summary } = await run()
+    expect(summary).toMatchObject({ outcome: 'superseded', canary: null })
+    expect(summary.reason).toContain('audit')
+  })
+})
+
+const initial = () =>
+  ({
+    id: initialWeights,
+    parameter: 'model',
+    value: { kind: 'weights', base: 'words', baseHash: 'the words as they are', adapter: null },
+    parents: [],
+    run: null,
+  }) as const
+
+describe('with held-out tasks', () => {
+  const suite = rollouts(wordEnvironment, readerTasks)
+  const evaluation = {
+    agent: reader,
+    reward: rubric({ solved: verifier((final) => answeredRight(final)) }),
+    gate: pairedGate({ margin: 0.02, alpha: 0.05 }),
+  }
+  const source = traffic({ agent: 'reader', window: '6h', settle: '10m', evaluation: suite })
+  const good: PractisedModelOptions = { practice: () => 5 }
+
+  it('nobody gets what is not shown to be better', async () => {
+    await sessions('s', 4)
+    const { summary, story } = await run({ source, evaluation, model: { practice: () => 0 } })
+    expect(story).toContain('progress')
+    expect(summary).toMatchObject({ outcome: 'rejected', evidence: 'held-out', canary: null })
+    expect(summary.decision).not.toBe('promote')
+    expect((await store.receipts.get(summary.receipt!))?.decision).toBe(summary.decision)
+  })
+
+  it('what is better goes into its canary on a receipt that replays', async () => {
+    await sessions('s', 4)
+    const { summary } = await run({ source, evaluation, model: good })
+    expect(summary).toMatchObject({ outcome: 'canary', decision: 'promote', evidence: 'held-out' })
+    const receipt = (await store.receipts.get(summary.receipt!))!
+    expect(replay(receipt)).toBe('promote')
+    expect((await store.canaries.get(summary.canary!))?.admission).toBe(receipt.id)
+    expect(isPaired(receipt) && (await store.ledger.uses(receipt.outcomes.map(({ task }) => task)))).toHaveLength(1)
+  })
+
+  it('what was learned before is measured beside, suite by suite', async () => {
+    await sessions('s', 4)
+    const gate = pairedGate({ margin: 0.02, alpha: 0.05, suites: { words: { allowed: 0.05 } } })
+    const withSuite = traffic({
+      agent: 'reader',
+      window: '6h',
+      settle: '10m',
+      evaluation: suite,
+      // A suite on which nothing can be right: nothing can be forgotten either.
+      suites: { words: { ...suite, reward: rubric({ never: verifier(() => 0, 'never') }) } },
+    })
+    const { summary, events } = await run({ source: withSuite, evaluation: { ...evaluation, gate }, model: good })
+    expect(summary.decision).toBe('promote')
+    const measured = events.flatMap((event) => (event.type === 'measured' ? [event] : []))
+    expect(measured.map(({ suite: name, arm, meanReward }) => [name, arm, meanReward])).toEqual([
+      ['held-out', 'serving', 0],
+      ['held-out', 'learned', 1],
+      ['words', 'serving', 0],
+      ['words', 'learned', 0],
+    ])
+    const receipt = (await store.receipts.get(summary.receipt!))!
+    expect(isPaired(receipt) && Object.keys(receipt.suites ?? {})).toEqual(['words'])
+  })
+})
+
+describe('a process that dies', () => {
+  const remains = async () => {
+    const [first] = await store.runs.list({ limit: 5 })
+    const { id, status, versionsOut } = first!
+    const events = await store.runs.events(id)
+    const canaries = await store.canaries.list({ limit: 5 })
+    const { runId: _, canary: __, seconds: ___, ...summary } = events.at(-1)?.data['summary'] as Record<string, unknown>
+    return {
+      status,
+      versionsOut,
+      summary,
+      canaries: canaries.map(({ candidate, status: stands }) => ({ candidate, stands })),
+      story: events.flatMap(({ type }) => (type === 'started' ? [] : [type])),
+      sequences: events.every(({ sequence }, i) => sequence === i),
+    }
+  }
+  const prepare = async () => {
+    store = await openMemoryStore()
+    await sessions('s', 4)
+    await recordSessions(store, renderer, [{ id: 'edited' }])
+    const node = 'edited-c-a' as never
+    await store.signals.append([sayOf('edited', { kind: 'edit', text: 'green' }, { name: 'edit', node })])
+  }
+
+  it('at any write, just before or just after it, changes nothing of what a resumed run comes to', async () => {
+    await prepare()
+    await run()
+    const expected = await remains()
+    expect(expected).toMatchObject({ status: 'completed', canaries: [{ stands: 'running' }], sequences: true })
+    for (const moment of ['before', 'after'] as const) {
+      for (let n = 1; ; n++) {
+        await prepare()
+        const dying = crashingStore(store, n, moment)
+        await run({ store: dying.store }).catch(() => {})
+        if (!dying.crashed()) break
+        const [begun] = await store.runs.list({ limit: 1 })
+        await run(begun ? { resume: begun.id } : {})
+        expect(await remains(), `died ${moment} write ${n}`).toEqual(expected)
+      }
+    }
+  })
+
+  it('and whose place another has taken writes nothing more: the run is the other’s', async () => {
+    await sessions('s', 4)
+    let writes = 0
+    const mayWrite = async () => {
+      writes++
+      if (writes > 3) throw new LostLeaseError('learn:reader')
+    }
+    await expect(run({ mayWrite })).rejects.toThrow(LostLeaseError)
+    expect(await only()).toMatchObject({ status: 'running', versionsOut: null })
+    expect(await store.canaries.list({ limit: 1 })).toEqual([])
+    expect((await run({ resume: (await only()).id })).summary.outcome).toBe('canary')
+  })
+})
+
+describe('is refused, and nothing is written', () => {
+  const source = traffic({ agent: 'reader', evaluation: rollouts(wordEnvironment, readerTasks) })
+  it.each([
+    ['learn/other-traffic', { source: traffic({ agent: 'writer' }) }],
+    ['learn/no-canary', { canary: undefined as never }],
+    ['learn/no-evaluation', { source }],
+    ['learn/unknown-run', { resume: 'run-0' as never }],
+  ])('%s', async (code, changes) => {
+    await expect(run(changes)).rejects.toMatchObject({ code })
+    expect(await store.runs.list({ limit: 1 })).toEqual([])
+  })
+
+  it('lengths of time that are none', () => {
+    for (const window of ['soon', '5', '-1h', '1y']) {
+      expect(() => traffic({ agent: 'reader', window })).toThrow(expect.objectContaining({ code: 'input/invalid' }))
+    }
+    expect(traffic({ agent: 'a', window: '90s', settle: '2d' })).toMatchObject({ window: 90_000, settle: 172_800_000 })
+  })
+})
