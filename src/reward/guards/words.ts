@@ -13,6 +13,9 @@ const sentence = /[^.!?？。！…\n]*[.!?？。！…\n]*/gu
 const offer =
   /\b(?:anything|something|what) else\b|\b(?:would|do) you (?:like|want) to (?:know|hear|see|read|learn)\b|\b(?:does|did|hope) (?:that|this) (?:help|answer|make sense|work)|\bsonst noch\b|\bhilft (?:dir|ihnen|das)\b|\bautre chose\b|\balgo más\b|\baltro\b.*\baiutar|\bmais alguma coisa\b/iu
 
+/** Asks what the user would like, which offers nothing. */
+const whatFor = /^(?:and )?(?:what|which)\b(?! else)/iu
+
 /** Asks for leave, before something that cannot be undone. */
 const confirms =
   /\b(?:shall|should|may|can) (?:i|we)\b|\b(?:do you want|would you like) me to\b|\b(?:go ahead|proceed)\b|\bsoll ich\b|\bdarf ich\b|\b(?:dois|puis)-je\b|\bvoulez-vous que je\b|\bquieres? que\b|\b(?:devo|posso)\b|\bvuo(?:i|le) che\b/iu
@@ -23,7 +26,7 @@ const requests =
 
 /** Says nothing of the matter. */
 const filler =
-  /^(?:sure|of course|certainly|absolutely|okay|ok|alright|right|great|good question|interesting|hello|hi|hey|thanks|thank you|got it|understood|i see|no problem|sorry|i(?:'|’)?m sorry|i apologi[sz]e|happy to|glad to|i(?:'|’)?(?:d| would| will|ll|m| am) (?:be )?(?:happy|glad|able|here)|i can help|i(?:'|’)?d (?:love|like) to|i(?:'|’)?m not (?:sure|certain)|it depends|to (?:help|assist|answer|give|make)|in order to|before i|your (?:question|request) is|that(?:'|’)?s (?:a )?(?:good|great|interesting)|gerne?|natürlich|klar|verstanden|entschuldigung|um |bien sûr|d(?:'|’)accord|volontiers|désolée?|pour |claro|por supuesto|entendido|lo siento|para |certo|va bene|mi dispiace|per |com certeza|desculpe)\b/iu
+  /^(?:sure|of course|certainly|absolutely|okay|ok|alright|right|great|good question|interesting|hello|hi|hey|thanks|thank you|got it|understood|i see|no problem|sorry|i(?:'|’)?m sorry|i apologi[sz]e|happy to|glad to|i(?:'|’)?(?:d| would| will|ll|m| am) (?:be )?(?:happy|glad|able|here)|i can help|i(?:'|’)?d (?:love|like) to|i(?:'|’)?m not (?:sure|certain)|i want to (?:make|be) sure|it depends|there are (?:many|several|different|a few) (?:possibilities|options|ways|kinds)|to (?:help|assist|answer|give|make)|in order to|before i|your (?:question|request)|that(?:'|’)?s (?:a )?(?:good|great|interesting)|gerne?|natürlich|klar|verstanden|entschuldigung|um |bien sûr|d(?:'|’)accord|volontiers|désolée?|pour |claro|por supuesto|entendido|lo siento|para |certo|va bene|mi dispiace|per |com certeza|desculpe)\b/iu
 
 /** From so many letters on, what stands beside a question is an answer, whatever it begins with. */
 const answering = 160
@@ -41,17 +44,21 @@ export function asksBack(text: string): Asks {
   let said = 0
   for (const [piece] of text.slice(0, read).matchAll(sentence)) {
     const words = piece.trim().replace(/^[-*•>\d.)\s]+(?=\p{L})/u, '')
-    if (!/[\p{L}\p{N}]/u.test(words) || offer.test(words)) continue
+    if (!/[\p{L}\p{N}]/u.test(words) || (offer.test(words) && !whatFor.test(words))) continue
     const question = /[?？]/u.test(words)
     if (question && confirms.test(words)) leave = true
     else if (question || requests.test(words)) more = true
-    else said += filler.test(words) ? lettersIn(words) / 4 : answering
+    else said += weightOf(words)
   }
   if (said >= answering) return null
   return more ? 'more' : leave ? 'leave' : null
 }
 
-const lettersIn = (text: string): number => text.match(/\p{L}/gu)?.length ?? 0
+/** How much a sentence that asks nothing says: filler little, unless it is long and tells a number. */
+function weightOf(words: string): number {
+  const letters = words.match(/\p{L}/gu)?.length ?? 0
+  return filler.test(words) && !(letters > 40 && /\d/u.test(words)) ? letters / 4 : answering
+}
 
 const deeds =
   'cancell?ed|refunded|booked|reserved|sent|emailed|e-mailed|ordered|updated|changed|deleted|removed|scheduled|submitted|transferred|paid|purchased|processed|checked|looked (?:it|that|this|them|into)|searched|called|contacted'
@@ -62,14 +69,15 @@ const plans =
 const claims = new RegExp(
   [
     `\\b(?:i|we)(?:(?:'|’)ve| have)?(?: just| now| already| successfully)* (?:${deeds})\\b`,
-    `\\b(?:has|have) (?:now |just |already |successfully )*been (?:${deeds})\\b`,
+    `\\b(?:has|have)(?: now| just| already| successfully)* been(?: now| successfully)* (?:${deeds})\\b`,
     `\\b(?:i|we)(?:(?:'|’)ll| will|(?:'|’)m going to| am going to)(?: now| just| quickly)* (?:${plans})\\b`,
     `\\blet me(?: just| quickly| now)* (?:${plans})\\b`,
-    '\\b(?:one|just a|a) moment\\b|\\bhold on\\b|\\bworking on it\\b',
+    "\\b(?:i am|i(?:'|’)m) (?:now |just )?(?:checking|looking|searching|cancell?ing|processing|booking|sending|working on it)\\b",
+    '\\b(?:one|just a|a|give me a) (?:moment|second|minute)\\b|\\bhold on\\b',
     '\\bich (?:habe|hab) .{0,80}\\b(?:storniert|gebucht|gesendet|geschickt|bestellt|geändert|gelöscht|erstattet|überwiesen|geprüft)\\b',
-    '\\bich (?:werde|prüfe|schaue|storniere|buche|suche)\\b|\\bein(?:en)? moment\\b',
-    "\\bj['’]ai (?:annulé|réservé|envoyé|commandé|modifié|supprimé|remboursé|vérifié)|\\bje (?:vais|vérifie|regarde)\\b|\\bun instant\\b",
-    '\\bhe (?:cancelado|reservado|enviado|pedido|cambiado|eliminado|reembolsado|comprobado)\\b|\\bvoy a\\b|\\bun momento\\b',
+    '\\bich (?:werde|prüfe|schaue|storniere|buche|suche)\\b|\\bich kümmere mich\\b|\\bein(?:en)? moment\\b',
+    "\\bj['’]ai (?:annulé|réservé|envoyé|commandé|modifié|supprimé|remboursé|vérifié)|\\bje (?:vais|vérifie|regarde)\\b|\\bje m['’]en (?:occupe|charge)\\b|\\bun instant\\b",
+    '\\bhe (?:cancelado|reservado|enviado|pedido|cambiado|eliminado|reembolsado|comprobado)\\b|\\bvoy a\\b|\\bme (?:encargo|ocupo)\\b|\\bun momento\\b',
     '\\bho (?:annullato|prenotato|inviato|ordinato|modificato|eliminato|rimborsato|controllato)\\b|\\bcontrollo subito\\b',
     '\\b(?:cancelei|reservei|enviei|alterei|removi|reembolsei|verifiquei)\\b|\\bvou (?:verificar|cancelar|enviar|reservar)\\b',
   ].join('|'),
@@ -93,8 +101,8 @@ export function claimsToAct(text: string): boolean {
 
 /** Words that name nothing: articles, pronouns, auxiliaries, and what people say of anything. */
 const empty = new Set(
-  `a about all am an and any are as at be been but by can could did do does doing for from get got had has have he hello help her hey hi him his
-  how i if in into is it its just let like make may me mine more my need no not now of off on or our out please she should so
+  `a about again all am an another and any are as at be been but by can could did do does doing for from get got had has have he hello help her hey hi him his
+  how i if in into is it its just let like make may me mine more my need no not now of off on one or other our out same please she should so
   some something stuff such sure tell than thanks that the their them then there these they thing things this those to too up us use
   want was we were what when where which who why will with work working works would yes you your problem issue broken wrong fix
   bitte das dem den der die ein eine einen es für hilf hilfe ich ist kann kannst mein meine mir mit nicht und von was wie wo zu

@@ -70,10 +70,9 @@ export function limitReporters<Evidence extends SessionEvidence>(
 
   let remaining = limitedBy(evidence, byName)
   // Each takes away sessions that the other's shares are of: until neither does.
-  while (shareOfKey < 1) {
-    const before = sizeOf(remaining.evidence)
+  for (let before = Number.POSITIVE_INFINITY; shareOfKey < 1 && sizeOf(remaining.evidence) < before; ) {
+    before = sizeOf(remaining.evidence)
     remaining = limitedBy(limitedBy(remaining.evidence, byKey).evidence, byName)
-    if (sizeOf(remaining.evidence) === before) break
   }
   return { ...remaining, leftOut: compared(evidence, remaining.evidence, exempt) }
 }
