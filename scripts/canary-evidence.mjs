@@ -61,7 +61,7 @@ table(
     'z-test: promoted wrongly',
     'z-test: rolled back',
   ],
-  EQUAL.map(([name, law, more]) => {
+  EQUAL.map(({ name, law, config: more }) => {
     const config = { ...SHORT, ...more }
     const ours = canaries(CANARIES, name, { law, config })
     const naive = canaries(CANARIES, name, { law, gateOf: () => peekingGate({ ...SHORT, shares: [0.1, 0.5] }) })

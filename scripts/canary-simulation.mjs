@@ -55,26 +55,26 @@ const draw = (probability) => (next) => Number(next() < probability)
 
 /** Laws of A/A canaries: both arms earn the same, whatever the law does over time. */
 export const EQUAL = [
-  ['0/1, mean 0.1', ({ next }) => ({ reward: draw(0.1)(next) })],
-  ['0/1, mean 0.5', ({ next }) => ({ reward: draw(0.5)(next) })],
-  ['0/1, mean 0.9', ({ next }) => ({ reward: draw(0.9)(next) })],
-  [
-    'graded: solved less 0.02 a call',
-    ({ next }) => ({ reward: 0.3 + 0.7 * draw(0.6)(next) - 0.02 * Math.floor(11 * next()) }),
-  ],
-  [
-    '0/1, mean 0.5, 30 % missing',
-    ({ next }) => ({ reward: next() < 0.3 ? null : draw(0.5)(next) }),
-    { missing: 'neutral' },
-  ],
-  [
-    '0/1, falling from 0.8 to 0.2 over 1,000 sessions',
-    ({ next, at }) => ({ reward: draw(Math.max(0.2, 0.8 - 0.0006 * at))(next) }),
-  ],
-  [
-    '0/1, day and night: 0.7 and 0.3, 200 sessions each',
-    ({ next, at }) => ({ reward: draw(at % 400 < 200 ? 0.7 : 0.3)(next) }),
-  ],
+  { name: '0/1, mean 0.1', law: ({ next }) => ({ reward: draw(0.1)(next) }) },
+  { name: '0/1, mean 0.5', law: ({ next }) => ({ reward: draw(0.5)(next) }) },
+  { name: '0/1, mean 0.9', law: ({ next }) => ({ reward: draw(0.9)(next) }) },
+  {
+    name: 'graded: solved less 0.02 a call',
+    law: ({ next }) => ({ reward: 0.3 + 0.7 * draw(0.6)(next) - 0.02 * Math.floor(11 * next()) }),
+  },
+  {
+    name: '0/1, mean 0.5, 30 % missing, neutral',
+    law: ({ next }) => ({ reward: next() < 0.3 ? null : draw(0.5)(next) }),
+    config: { missing: 'neutral' },
+  },
+  {
+    name: '0/1, falling from 0.8 to 0.2 over 1,000 sessions',
+    law: ({ next, at }) => ({ reward: draw(Math.max(0.2, 0.8 - 0.0006 * at))(next) }),
+  },
+  {
+    name: '0/1, day and night: 0.7 and 0.3, 200 sessions each',
+    law: ({ next, at }) => ({ reward: draw(at % 400 < 200 ? 0.7 : 0.3)(next) }),
+  },
 ]
 
 /** 0/1 rewards of mean `mean`, and `mean + gain` for the candidate. */

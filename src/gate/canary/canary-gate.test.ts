@@ -15,6 +15,8 @@ import { replay } from '../replay.ts'
 import { canaryGate } from './canary-gate.ts'
 import type { CanaryLook } from './look.ts'
 
+type Also = (session: { candidate: boolean; random: () => number }) => Partial<CanaryOutcome>
+
 interface Draw {
   readonly n: number
   readonly share?: number
@@ -22,7 +24,7 @@ interface Draw {
   readonly baseline?: number
   readonly candidate?: number
   /** What else a session shows. */
-  readonly also?: (session: { candidate: boolean; random: () => number }) => Partial<CanaryOutcome>
+  readonly also?: Also
 }
 
 /** Sessions with 0/1 rewards. */
@@ -54,7 +56,7 @@ const gate = canaryGate(configuration)
 const lookAt = (sessions: readonly CanaryOutcome[], step = 1, by = gate) => by.look(inputOf(sessions, step))
 const guarded = canaryGate({ ...configuration, guards: { brokenCalls: { tolerance: 0.05, range: [0, 1] } } })
 const broken =
-  (rate: number): Draw['also'] =>
+  (rate: number): Also =>
   ({ candidate, random }) => ({ guards: { brokenCalls: Number(random() < (candidate ? rate : 0.05)) } })
 
 describe('look', () => {
@@ -86,7 +88,7 @@ describe('look', () => {
   })
 
   it('clips guards to their range: one wild session decides nothing', () => {
-    const wild: Draw['also'] = ({ candidate }) => ({ guards: { brokenCalls: candidate ? 1e9 : 1 } })
+    const wild: Also = ({ candidate }) => ({ guards: { brokenCalls: candidate ? 1e9 : 1 } })
     expect(lookAt(draw({ n: 300, also: wild }), 1, guarded).evidence).toMatchObject({
       guards: { brokenCalls: { difference: 0 } },
     })
@@ -150,7 +152,7 @@ describe('look', () => {
 describe('missing rewards', () => {
   const worst = gate
   const neutral = canaryGate({ ...configuration, missing: 'neutral' })
-  const lost: Draw['also'] = ({ random }) => (random() < 0.3 ? { reward: null } : {})
+  const lost: Also = ({ random }) => (random() < 0.3 ? { reward: null } : {})
 
   it('count against the candidate where a gain is to be shown', () => {
     const sessions = draw({ n: 700, candidate: 0.75, also: lost })
@@ -164,7 +166,7 @@ describe('missing rewards', () => {
   })
 
   it('take a candidate back that loses more of them than the baseline does', () => {
-    const hiding: Draw['also'] = ({ candidate, random }) => (candidate && random() < 0.3 ? { reward: null } : {})
+    const hiding: Also = ({ candidate, random }) => (candidate && random() < 0.3 ? { reward: null } : {})
     const verdict = lookAt(draw({ n: 300, candidate: 0.9, also: hiding }), 1, neutral)
     expect(verdict.action).toBe('roll-back')
     expect(verdict.reasons[0]).toMatch(/^The guard missing is higher/)
@@ -176,16 +178,12 @@ describe('configuration', () => {
     ['shares of 1 only', { shares: [1] }, /there is no baseline to compare with/],
     ['shares that fall', { shares: [0.5, 0.1] }, /shares must rise/],
     ['no shares', { shares: [] }, /shares/],
-    [
-      'a guard that is built in',
-      { guards: { missing: { range: [0, 1] as [number, number] } } },
-      /set missingTolerance/,
-    ],
-    ['a neutral gate without its guard', { missing: 'neutral' as const, missingTolerance: 0.5 }, /at most 0.1/],
+    ['a guard that is built in', { guards: { missing: { range: [0, 1] } } }, /set missingTolerance/],
+    ['a neutral gate without its guard', { missing: 'neutral', missingTolerance: 0.5 }, /at most 0.1/],
     ['an unknown key', { colour: 'red' }, /colour/],
   ])('refuses %s', (_, config, message) => {
-    expect(() => canaryGate(config)).toThrow(expect.objectContaining({ code: 'gate/config' }))
-    expect(() => canaryGate(config)).toThrow(message)
+    expect(() => canaryGate(config as object)).toThrow(expect.objectContaining({ code: 'gate/config' }))
+    expect(() => canaryGate(config as object)).toThrow(message)
   })
 
   it('makes an equal gate from the configuration that a gate shows', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { changeIn, NO_VALUES, RecentValues, withValue } from './recent-values.ts'
+import { changeIn, NO_VALUES, type RecentValues, withValue } from './recent-values.ts'
 
 const of = (...values: number[]) => values.reduce((all, value, at) => withValue(all, value, at), NO_VALUES)
 
