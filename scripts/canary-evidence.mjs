@@ -5,9 +5,18 @@
  */
 import { parseArgs } from 'node:util'
 import { rng } from '../dist/core/index.js'
-import { canaryGate } from '../dist/gate/index.js'
+import { canaryGate, differenceAbove } from '../dist/gate/index.js'
 import { NEW_WATCH, NOTHING_SEEN, DriftConfig, watchFor, watchSession } from '../dist/release/drift/index.js'
-import { EQUAL, peekingGate, runCanary, zeroOne } from './canary-simulation.mjs'
+import {
+  agrapa,
+  crossingOf,
+  EQUAL,
+  hoeffdingMixture,
+  peekingGate,
+  runCanary,
+  sessionsUntil,
+  zeroOne,
+} from './canary-simulation.mjs'
 
 const { values } = parseArgs({
   options: { seed: { type: 'string', default: '1' }, canaries: { type: 'string', default: '1000' } },
@@ -78,7 +87,46 @@ table(
   }),
 )
 
-// 2. Regressions and gains of the reward.
+// 2. The bets beside others, at one share, looked at after every session.
+const SHOWN = -Math.log(0.05)
+const RIVALS = [
+  crossingOf((observations) => differenceAbove(observations, 0).most, SHOWN),
+  agrapa(SHOWN),
+  hoeffdingMixture(SHOWN),
+]
+table(
+  `Candidate sessions until a gain is shown at 0.05, 0/1 values at one share, at most 2,000, ${FEWER} courses a row: median (shown at all)`,
+  ['mean before', 'gain', 'share', 'this gate’s bets', 'aGRAPA', 'Hoeffding mixture'],
+  [
+    [0.5, 0, 0.5],
+    [0.5, 0.05, 0.5],
+    [0.5, 0.1, 0.5],
+    [0.5, 0.2, 0.5],
+    [0.5, 0.1, 0.1],
+    [0.05, 0.05, 0.1],
+    [0.9, 0.05, 0.5],
+  ].map(([mean, gain, share]) => [
+    mean,
+    gain,
+    share,
+    ...RIVALS.map((crossedAt) => {
+      const next = random('bets', mean, gain, share)
+      const law = zeroOne(mean, gain)
+      const found = times(FEWER, () => sessionsUntil({ law, share, next, most: 2000 / share, crossedAt }))
+      const shown = found.filter((sessions) => sessions !== null)
+      const median =
+        shown.length > FEWER / 2
+          ? quantile(
+              found.map((sessions) => sessions ?? Infinity),
+              0.5,
+            )
+          : '–'
+      return `${median} (${percent(shown.length / FEWER)})`
+    }),
+  ]),
+)
+
+// 3. Regressions and gains of the reward.
 const LONG = { shares: [0.1, 0.5, 1] }
 table(
   `Planted regressions, 0/1 rewards of mean 0.7 before, ${FEWER} canaries a row`,
@@ -132,7 +180,7 @@ table(
   }),
 )
 
-// 3. Guards: the reward is the same, or better; something else got worse.
+// 4. Guards: the reward is the same, or better; something else got worse.
 const GUARDS = {
   brokenCalls: { tolerance: 0.02, range: [0, 1] },
   questionsBack: { tolerance: 0.02, range: [0, 1] },
@@ -184,7 +232,7 @@ table(
   }),
 )
 
-// 4. Missing rewards.
+// 5. Missing rewards.
 const missing =
   ({ gain, either = 0, failures = 0 }) =>
   ({ candidate, next }) => {
@@ -236,7 +284,7 @@ function unguarded(config) {
   }
 }
 
-// 5. Drift: false alarms.
+// 6. Drift: false alarms.
 const BETWEEN = 1000
 const STREAMS = Math.ceil(CANARIES / 5)
 const stream = (name, direction, more) => ({
@@ -286,7 +334,7 @@ table(
   }),
 )
 
-// 6. Drift: delay, with the default of 10,000 sessions between false alarms.
+// 7. Drift: delay, with the default of 10,000 sessions between false alarms.
 const ORDINARY = { sessionsBetweenFalseAlarms: 10_000 }
 const CHANGES = [
   ['reward', 'drop', 0.7, 0.6],
@@ -340,7 +388,7 @@ table(
   ),
 )
 
-// 7. Drift of the task mix: two families of tasks, each with words of its own and words that all tasks share.
+// 8. Drift of the task mix: two families of tasks, each with words of its own and words that all tasks share.
 function instruction(next, family) {
   const word = (prefix, vocabulary) =>
     `${prefix}${'abcdefghijklmnopqrstuvwxyz'[Math.floor(26 * next())]}${Math.floor(vocabulary * next() ** 2)

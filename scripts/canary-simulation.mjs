@@ -81,3 +81,68 @@ export const EQUAL = [
 export const zeroOne =
   (mean, gain) =>
   ({ candidate, next }) => ({ reward: draw(candidate ? mean + gain : mean)(next) })
+
+/** Sessions until an incremental test of `law` reaches 1/alpha, of at most `most`: candidate sessions, or `null`. */
+export function sessionsUntil({ law, share, next, most, crossedAt }) {
+  const observations = Array.from({ length: most }, (_, at) => {
+    const candidate = next() < share
+    return { candidate, propensity: share, value: law({ candidate, next, at }).reward }
+  })
+  const sessions = crossedAt(observations)
+  return sessions === null ? null : observations.slice(0, sessions).filter(({ candidate }) => candidate).length
+}
+
+/** Where the largest e-value so far, which only rises, first reaches the bound: by bisection. */
+export function crossingOf(largest, bound) {
+  return (observations) => {
+    if (largest(observations) < bound) return null
+    let [low, high] = [0, observations.length]
+    while (high - low > 1) {
+      const middle = Math.floor((low + high) / 2)
+      if (largest(observations.slice(0, middle)) < bound) low = middle
+      else high = middle
+    }
+    return high
+  }
+}
+
+/** Betting by aGRAPA (Waudby-Smith & Ramdas 2024) on the same centred and weighted values, cut at the same bound. */
+export function agrapa(bound) {
+  return (observations) => {
+    let [log, mean, n, sum, squares] = [0, 0.5, 0, 0, 0]
+    for (const { candidate, propensity, value } of observations) {
+      const odds = propensity / (1 - propensity)
+      const y = candidate ? value - mean : (mean - value) * odds
+      const average = sum / (n + 1)
+      const variance = (squares + (0.25 * propensity) / (1 - propensity)) / (n + 1) - average ** 2
+      const bet = Math.min(Math.max(average / (variance + average ** 2), 0), 0.5 / Math.max(mean, (1 - mean) * odds))
+      log += Math.log1p(bet * y)
+      n++
+      if (log >= bound) return n
+      sum += y
+      squares += y ** 2
+      mean += (value - mean) / (n + 1)
+    }
+    return null
+  }
+}
+
+/**
+ * The normal mixture for bounded values (Howard, Ramdas, McAuliffe & Sekhon 2021) on weighted values centred at a half:
+ * their variance is taken to be the largest that their range allows. Tightest at about 500 sessions.
+ */
+export function hoeffdingMixture(bound) {
+  return (observations) => {
+    let [sum, variance] = [0, 0]
+    for (const [at, { candidate, propensity, value }] of observations.entries()) {
+      const odds = propensity / (1 - propensity)
+      sum += candidate ? value - 0.5 : (0.5 - value) * odds
+      variance += (Math.max(1, odds) / 2) ** 2
+      const scale = 500 * (Math.max(1, odds) / 2) ** 2
+      const log = sum ** 2 / (2 * (variance + scale)) - 0.5 * Math.log((variance + scale) / scale)
+      // One side of the mixture has at most twice its weight.
+      if (sum > 0 && log + Math.log(2) >= bound) return at + 1
+    }
+    return null
+  }
+}
