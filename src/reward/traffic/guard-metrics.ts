@@ -15,7 +15,7 @@ import { ownTurns, upTo } from '../turns.ts'
  * - `toolErrors`: 0 or 1: whether a tool that it called answered with an error.
  * - `tokens`: sampled tokens of the whole session, from 0; what nobody counted is estimated at 4 characters each.
  * - `seconds`: mean seconds of a call, from 0.
- * - `cost`: in prompt tokens, from 0: see {@link Prices}; absent where the upstream tells no usage.
+ * - `cost`: in prompt tokens, from 0: see {@link TokenPrices}; absent where the upstream tells no usage.
  */
 export const GuardMetric = z.enum([
   'brokenCalls',
@@ -51,7 +51,7 @@ export const defaultGuardTolerances: Readonly<Record<GuardMetric, GuardTolerance
 }
 
 /** What tokens cost in relation to a prompt token that was not cached; most price lists are near the default. */
-export interface Prices {
+export interface TokenPrices {
   readonly cached: number
   readonly completion: number
 }
@@ -60,7 +60,7 @@ export interface GuardMetricsOptions {
   /** How clear a task is, for `questionsBack`. Default: by its wording. */
   readonly clarity?: Clarity
   /** Default: a cached token a tenth of another, a sampled one four. */
-  readonly prices?: Prices
+  readonly prices?: TokenPrices
 }
 
 /** One number a metric; the cost only where it is known. */
@@ -135,7 +135,7 @@ function secondsOf(trajectory: Trajectory): number {
   return [...calls.values()].reduce((sum, ms) => sum + ms, 0) / calls.size / 1000
 }
 
-function costOf(trajectory: Trajectory, { cached, completion }: Prices): number | null {
+function costOf(trajectory: Trajectory, { cached, completion }: TokenPrices): number | null {
   const told = trajectory.steps.flatMap(({ call }) => (call?.usage ? [call.usage] : []))
   if (told.length === 0) return null
   return told.reduce((sum, { promptTokens, completionTokens, cachedTokens }) => {

@@ -5,11 +5,11 @@ export {
   type GuardMetrics,
   type GuardMetricsOptions,
   type GuardTolerance,
-  type Prices,
+  type TokenPrices,
 } from './guard-metrics.ts'
 export {
   type LeftOut,
-  type Limited,
+  type LimitedEvidence,
   limitReporters,
   ReporterLimits,
   type SessionEvidence,

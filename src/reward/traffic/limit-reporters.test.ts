@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { talk, told } from '../../../test/support/traffic-session.ts'
 import type { Signal, TrajectoryId } from '../../core/index.ts'
-import { type Limited, limitReporters, type SessionEvidence } from './limit-reporters.ts'
+import { type LimitedEvidence, limitReporters, type SessionEvidence } from './limit-reporters.ts'
 
 const session = (
   id: string,
@@ -17,7 +17,7 @@ const many = (n: number, subject: (i: number) => string | null, more: Parameters
   Array.from({ length: n }, (_, i) => session(`${key}-${subject(i)}-${i}`, subject(i), more, key))
 
 /** Sessions that a reporter decides, by what it does or says. */
-const decidedBy = ({ evidence }: Pick<Limited<SessionEvidence>, 'evidence'>, reporter: string) =>
+const decidedBy = ({ evidence }: Pick<LimitedEvidence<SessionEvidence>, 'evidence'>, reporter: string) =>
   evidence.filter(({ trajectory: { origin }, signals }) => {
     if (origin.kind !== 'traffic') return false
     const person = origin.subject === null ? origin.key : `${origin.key}:${origin.subject}`
@@ -89,7 +89,7 @@ describe('whoever does not', () => {
 
 it('draws by ids alone: order and words do not matter, the seed does', () => {
   const evidence = [...many(30, (i) => `user${i}`), ...many(100, () => 'mallory')]
-  const idsOf = (limited: Limited<SessionEvidence>) =>
+  const idsOf = (limited: LimitedEvidence<SessionEvidence>) =>
     limited.evidence.map(({ trajectory }) => trajectory.id).toSorted()
   const before = idsOf(limitReporters(evidence))
   expect(idsOf(limitReporters(evidence.toReversed()))).toEqual(before)

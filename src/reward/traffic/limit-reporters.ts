@@ -28,7 +28,7 @@ export interface LeftOut {
   readonly leftOut: { readonly sessions: number; readonly signals: number }
 }
 
-export interface Limited<Evidence extends SessionEvidence> {
+export interface LimitedEvidence<Evidence extends SessionEvidence> {
   /** What remains, in its order. */
   readonly evidence: readonly Evidence[]
   /** Whoever said more than their share; who lost most comes first. */
@@ -57,7 +57,7 @@ export function limitReporters<Evidence extends SessionEvidence>(
   evidence: readonly Evidence[],
   options: z.input<typeof ReporterLimits> = {},
   seed: string | number = 0,
-): Limited<Evidence> {
+): LimitedEvidence<Evidence> {
   const { share, shareOfKey, trusted } = parseInput(ReporterLimits, options, 'The limits of reporters')
   const exempt = new Set([internal, ...trusted])
   const byName: Bucketing = { bucketOf: (name) => name, share, exempt, seed }
@@ -69,10 +69,12 @@ export function limitReporters<Evidence extends SessionEvidence>(
   }
 
   let remaining = limitedBy(evidence, byName)
-  // Each takes away sessions that the other's shares are of: until neither does.
-  for (let before = Number.POSITIVE_INFINITY; shareOfKey < 1 && sizeOf(remaining.evidence) < before; ) {
-    before = sizeOf(remaining.evidence)
-    remaining = limitedBy(limitedBy(remaining.evidence, byKey).evidence, byName)
+  if (shareOfKey < 1) {
+    // Each takes away sessions that the other's shares are of: until neither does.
+    for (let before = Number.POSITIVE_INFINITY; sizeOf(remaining.evidence) < before; ) {
+      before = sizeOf(remaining.evidence)
+      remaining = limitedBy(limitedBy(remaining.evidence, byKey).evidence, byName)
+    }
   }
   return { ...remaining, leftOut: compared(evidence, remaining.evidence, exempt) }
 }
