@@ -68,7 +68,11 @@ const moduleOf = (tensor: string): string => tensor.replace(/\.lora_[AB]\.weight
  * Writes an adapter into a folder of that name, which is there in full or not at all; one that is there stays.
  * @returns the folder.
  */
-export async function writePeftFolder(root: string, name: string, adapter: () => Promise<PeftAdapter>): Promise<string> {
+export async function writePeftFolder(
+  root: string,
+  name: string,
+  adapter: () => Promise<PeftAdapter>,
+): Promise<string> {
   const folder = join(root, name)
   if (await exists(folder)) return folder
   const { config, weights } = await adapter()

@@ -75,7 +75,12 @@ function isPassing({ kind, status, code, body }: UpstreamFailure): boolean {
       // Without a status it is our own queue that is full. A used-up quota does not fill up within seconds.
       return status !== null && !JSON.stringify(body).includes('"insufficient_quota"')
     case 'broken':
-      return code !== 'model/upstream-too-large' && code !== 'model/upstream-own-key' && code !== 'model/adapter-not-served' && (status ?? 500) !== 501
+      return (
+        code !== 'model/upstream-too-large' &&
+        code !== 'model/upstream-own-key' &&
+        code !== 'model/adapter-not-served' &&
+        (status ?? 500) !== 501
+      )
     case 'cancelled':
       return false
   }

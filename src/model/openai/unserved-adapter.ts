@@ -53,7 +53,7 @@ export function notLoaded(upstream: string, cause: unknown): UnservedAdapterErro
   return new UnservedAdapterError({
     kind: 'broken',
     upstream,
-    problem: `loading it failed: ${cause instanceof Error ? cause.message : String(cause)}`,
+    problem: `loading it failed: ${(cause instanceof Error ? cause.message : String(cause)).replace(/\.$/, '')}`,
     hint: 'The log has the cause. Rolling back serves the agent as it was before: `ratchet rollback`.',
     cause,
   })

@@ -62,7 +62,11 @@ const weightsOf = (upstream: ChatUpstream, adapter: string | null, model = 'qwen
 })
 const asking = (upstream: ChatUpstream, adapter: string | null, request: object = {}) =>
   callOf({ model: 'qwen', ...request }, { weights: weightsOf(upstream, adapter) })
-const kinds = ({ loads }: Upstream) => loads.map(({ kind, name }) => `${kind} ${nameOf(0) === name ? 0 : hashes.findIndex((one) => name === `ratchet-${one.slice(0, 24)}`)}`)
+const kinds = ({ loads }: Upstream) =>
+  loads.map(
+    ({ kind, name }) =>
+      `${kind} ${nameOf(0) === name ? 0 : hashes.findIndex((one) => name === `ratchet-${one.slice(0, 24)}`)}`,
+  )
 
 describe('an adapter on a vLLM server', () => {
   it('is loaded once, asked for by its name, and answers under the name of the model', async () => {
@@ -169,7 +173,10 @@ describe('an adapter that cannot be served', () => {
     const [closed] = [await startUpstream({ models: ['qwen'] })]
     open.push(closed)
     const barred = over(closed)
-    await expect(barred.prepare('qwen', weightsOf(barred, hash(0)))).rejects.toMatchObject({ ...unserved, kind: 'broken' })
+    await expect(barred.prepare('qwen', weightsOf(barred, hash(0)))).rejects.toMatchObject({
+      ...unserved,
+      kind: 'broken',
+    })
   })
 
   it('passes through queues, retries and names', async () => {
@@ -184,7 +191,9 @@ describe('an adapter that cannot be served', () => {
     await wrapped.prepare('gpt', weights)
     expect(await textOf(wrapped, callOf({ model: 'gpt' }, { weights }))).toBe(`I am ${nameOf(0)}`)
     server.set({ lora: { maxRank: 2 }, models: ['qwen'] })
-    await expect(wrapped.chat(callOf({ model: 'gpt' }, { weights: { ...weights, adapter: hash(1) } }))).rejects.toMatchObject(unserved)
+    await expect(
+      wrapped.chat(callOf({ model: 'gpt' }, { weights: { ...weights, adapter: hash(1) } })),
+    ).rejects.toMatchObject(unserved)
     expect(kinds(server)).toEqual(['load 0', 'load 1'])
   })
 
