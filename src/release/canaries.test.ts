@@ -146,7 +146,7 @@ describe('a canary starts', () => {
   })
 
   it('but not while what serves is pinned', async () => {
-    await registry.pin(agent, 'the fair', 5)
+    await registry.pin(agent, 'the fair', { at: 5 })
     await expect(start()).rejects.toThrow('pinned: the fair')
     await expectNothing()
   })

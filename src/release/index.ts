@@ -16,6 +16,7 @@ export {
   InitialChangedError,
   NothingToRollBackToError,
   NotPromotedError,
+  NotServingError,
   ReleaseError,
   SpentReceiptError,
   StaleReceiptError,
@@ -23,7 +24,17 @@ export {
   UnknownReleaseError,
 } from './errors.ts'
 export { type CanaryMemory, type Gathered, newCanaryMemory } from './outcomes.ts'
-export { type CanaryStop, type Promotion, Registry, type Serving } from './registry.ts'
+export {
+  agentNames,
+  type AgentOverview,
+  type Evidence,
+  type ListedRelease,
+  nameWithin,
+  overviewOf,
+  type ShownCanary,
+  shownCanary,
+} from './overview.ts'
+export { type CanaryStop, type Promotion, Registry, type Serving, type WentBack } from './registry.ts'
 export { openReleaseRouter, type ReleaseRouter, type ReleaseRouterOptions } from './router.ts'
 export type { Served } from './served.ts'
 export { type Looked, watchCanary, type WatchOptions } from './watch.ts'

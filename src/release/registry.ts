@@ -38,6 +38,7 @@ import {
   InitialChangedError,
   NothingToRollBackToError,
   NotPromotedError,
+  NotServingError,
   SpentReceiptError,
   StaleReceiptError,
   UnknownAgentError,
@@ -71,6 +72,14 @@ export interface CanaryStop extends CanaryNote {
   readonly exposed?: number
   /** Milliseconds since the epoch. Default: now. */
   readonly at?: number
+}
+
+/** What went back. */
+export interface WentBack {
+  /** What serves everybody now. */
+  readonly release: Release
+  /** The canary that went back; `null` when none ran. */
+  readonly canary: Canary | null
 }
 
 /**
@@ -191,6 +200,21 @@ export class Registry {
   }
 
   /**
+   * Goes back one step, by hand: a canary that runs goes back first; else what served before serves again.
+   * @param to names a release instead: it serves everybody, and a canary that runs goes back as well.
+   * @throws UnknownAgentError | UnknownReleaseError | NothingToRollBackToError
+   */
+  async goBack(agent: string, to?: ReleaseId, at = Date.now()): Promise<WentBack> {
+    const canary = await this.runningCanary(agent)
+    if (!canary || to !== undefined) {
+      const release = await this.rollback(agent, to, at)
+      return { release, canary: canary && (await this.#store.canaries.get(canary.id)) }
+    }
+    const ended = await this.rollBackCanary(canary.id, { reasons: ['It was taken back by hand.'], at })
+    return { release: (await this.current(agent)).release, canary: ended }
+  }
+
+  /**
    * Turns everything learned off: the initial release serves, which is the base agent exactly (invariant 9).
    * @throws UnknownAgentError when nothing was ever released.
    */
@@ -253,10 +277,19 @@ export class Registry {
     return this.#stop(id, 'ended', stop)
   }
 
-  /** Holds what serves: until {@link unpin}, no gate changes it. @throws UnknownAgentError */
-  async pin(agent: string, reason: string, at = Date.now()): Promise<Pin> {
+  /**
+   * Holds what serves: until {@link unpin}, no gate changes it.
+   * @param options.release what is to be held: nothing is pinned unless it serves.
+   * @throws UnknownAgentError | NotServingError
+   */
+  async pin(
+    agent: string,
+    reason: string,
+    { release: named, at = Date.now() }: { readonly release?: ReleaseId; readonly at?: number } = {},
+  ): Promise<Pin> {
     return this.#store.transaction(async (tx) => {
       const { release } = await servingIn(tx, agent)
+      if (named !== undefined && named !== release.id) throw new NotServingError(agent, named, release.id)
       const pin: Pin = { agent, release: release.id, reason, at }
       await tx.releases.pin(agent, pin)
       return pin
