@@ -232,6 +232,20 @@ it('with the guards off, hacks win', async () => {
   }
 })
 
+it('a call of a tool that was not offered is broken, where it is known which were', async () => {
+  const offered = { description: '', parameters: {} }
+  const session = (name: string, toolsets = { t: [{ ...offered, name: 'get.price' }] }) => ({
+    ...talk([clear, calls(name), { tool: '3' }, { says: 'It costs 3.' }]),
+    toolsets,
+  })
+  const earned = (...of: Parameters<typeof session>) =>
+    trafficRubric().score(session(...of), [told('thumbs', true)], 1_000)
+  expect(await earned('give_up')).toMatchObject({ guard: 'broken-calls' })
+  expect(await earned('get.price')).toMatchObject({ value: 1 })
+  expect(await earned('get_price')).toMatchObject({ value: 1 })
+  expect(await earned('give_up', {} as never)).toMatchObject({ value: 1 })
+})
+
 it('tokens count where they are told, whatever their text', async () => {
   const short = talk([clear, 'x'])
   const long = {

@@ -86,14 +86,8 @@ function* turnsOf({ nodes, steps, stopReason }: Trajectory, asOf: number): Gener
     known.set(alike, copies)
     return copies
   }
-  const goneOnFrom = new Set<string>()
-  const repeated = new Set<string>()
-  for (const { action, call } of steps) {
-    const node = tree.node(action)
-    if (!node || call === undefined) continue
-    if ([node, ...copiesOf(node)].some((one) => tree.children(one).length > 0)) goneOnFrom.add(call.id)
-    if (call.retryOf !== null) repeated.add(call.retryOf)
-  }
+  const followed = (node: TrajectoryNode) => [node, ...copiesOf(node)].some((one) => tree.children(one).length > 0)
+  const passedOver = callsPassedOver(steps, (id) => tree.node(id), followed)
   const last = steps.at(-1)?.call?.id
   for (const step of steps) {
     const node = tree.node(step.action)
@@ -105,13 +99,29 @@ function* turnsOf({ nodes, steps, stopReason }: Trajectory, asOf: number): Gener
       step,
       asked: tree.askedBefore(node),
       children: [node, ...copies].flatMap((one) => tree.children(one)),
-      passedOver: goneOnFrom.has(id) || repeated.has(id),
+      passedOver: passedOver.has(id),
       brokenOff: id === last && (stopReason === 'model-error' || stopReason === 'interrupted'),
       siblings: around(tree.inPlaceOf(node), node)
         .filter((other) => other.id !== node.id && other.message.role === 'assistant' && !copies.includes(other))
         .map((other) => ({ node: other, step: stepOf.get(other.id) ?? null })),
     }
   }
+}
+
+/** Calls of which one answer was gone on from, and those that were lost and sent again: silence after them is no silence. */
+function callsPassedOver(
+  steps: readonly Step[],
+  nodeOf: (id: Step['action']) => TrajectoryNode | undefined,
+  followed: (node: TrajectoryNode) => boolean,
+): ReadonlySet<string> {
+  const calls = new Set<string>()
+  for (const { action, call } of steps) {
+    const node = nodeOf(action)
+    if (!node || call === undefined) continue
+    if (followed(node)) calls.add(call.id)
+    if (call.retryOf !== null) calls.add(call.retryOf)
+  }
+  return calls
 }
 
 function around(nodes: readonly TrajectoryNode[], node: TrajectoryNode): readonly TrajectoryNode[] {

@@ -49,7 +49,8 @@ export interface LimitedEvidence<Evidence extends SessionEvidence> {
  * The bound: of the T sessions that remain, no reporter that is not trusted decides more than `bound`·T. `bound` is
  * `share`, or 2/k where that is more and k persons have sessions in the batch; at most 1. So where all are scored, nothing
  * that a reporter says or does moves their mean reward by more than `bound` times (ceiling − floor). It holds name by
- * name: against whoever makes up names there is `shareOfKey`; whoever can make keys is not bounded.
+ * name: against whoever makes up names there is `shareOfKey`; whoever can make keys is not bounded. A key is what
+ * `origin.key` says.
  * @param seed decides, with the ids, which sessions and signals stay.
  * @throws InputError for limits that are none.
  */
