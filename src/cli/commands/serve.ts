@@ -1,4 +1,5 @@
 import pc from 'picocolors'
+import type { RunningGateway, ServeConfig } from '../../gateway/index.ts'
 import { openStore } from '../../store/index.ts'
 import { openUpstream } from '../serve/open-upstream.ts'
 import { serveReleases } from '../serve/serve-releases.ts'
@@ -14,7 +15,7 @@ export async function serveCommand(flags: ServeFlags): Promise<void> {
     const upstream = await openUpstream(config.upstreams, process.env, (hash) => store.blobs.get(hash))
     try {
       const gateway = await serveReleases({ config, store, upstream, exclusive: 'path' in location })
-      say(flags, gateway, config.upstreams.map(({ name }) => name).join(', '))
+      say(flags, gateway, config)
       await askedToStop()
       if (!flags.json)
         process.stdout.write(`\n${pc.dim('Calls under way end; then the gateway stops. Ask again to stop at once.')}\n`)
@@ -27,7 +28,9 @@ export async function serveCommand(flags: ServeFlags): Promise<void> {
   }
 }
 
-function say(flags: ServeFlags, { url, open }: { url: string; open: boolean }, upstreams: string): void {
+const namesOf = (named: readonly { readonly name: string }[]) => named.map(({ name }) => name).join(', ')
+
+function say(flags: ServeFlags, { url, open }: RunningGateway, { upstreams, agents }: ServeConfig): void {
   if (flags.json) {
     process.stdout.write(`${JSON.stringify({ type: 'listening', url, open })}\n`)
     return
@@ -35,7 +38,10 @@ function say(flags: ServeFlags, { url, open }: { url: string; open: boolean }, u
   const store = storeArgument(flags)
   process.stdout.write(
     [
-      `${pc.green('●')} ${pc.bold(url)} answers as the OpenAI API does, through ${upstreams}, and records what happens.`,
+      `${pc.green('●')} ${pc.bold(url)} answers as the OpenAI API does, through ${namesOf(upstreams)}, and records what happens.`,
+      ...(agents.length > 0
+        ? [`  It serves the releases of ${namesOf(agents)}: requests name them in ratchet-agent.`]
+        : []),
       '',
       `  Point your agent at it:      ${pc.bold(`OPENAI_BASE_URL=${url}/v1`)}${open ? pc.dim('   (any key will do from this machine)') : ''}`,
       `  See what was recorded:       npx ratchet trajectories${store}`,
