@@ -11,7 +11,7 @@ it('has Parameters and no program', async () => {
   expect(() => agent.run({} as never, {} as never, {} as never)).toThrow(
     expect.objectContaining({ code: 'agent/served-only' }),
   )
-  expect(() => servedAgent({ name: 'no name', parameters: {} })).toThrow(
+  expect(() => servedAgent({ name: 'any name', parameters: { 'no name': text('') } })).toThrow(
     expect.objectContaining({ code: 'agent/bad-name' }),
   )
 })

@@ -18,19 +18,27 @@ import {
   type TrajectoryNode,
   type VersionId,
 } from '../../src/core/index.ts'
+import { canaryGate } from '../../src/gate/index.ts'
+import { learn, traffic, type TrafficEvent, type TrafficLearnOptions } from '../../src/learn/index.ts'
+import { policyGradient } from '../../src/optimize/weights/index.ts'
+import { rubric, signal } from '../../src/reward/index.ts'
+import { servedAgent, weights } from '../../src/agent/index.ts'
+import { practisedModel, type PractisedModelOptions } from './practised-model.ts'
 
 /** The Version of the agent's weights before it learned anything, on the words model. */
-export const initialWeights = mintVersion(
+export const initialVersion = mintVersion(
   'model',
   { kind: 'weights', base: 'words', baseHash: 'the words as they are', adapter: null },
   { parents: [], run: null },
-).id
+)
+export const initialWeights = initialVersion.id
 
 /** One answered question of a session, as the gateway records it. */
 export interface SessionSketch {
   readonly id: string
   readonly agent?: string
   readonly tenant?: Tenant
+  readonly subject?: string | null
   readonly question?: string
   readonly answer?: string
   /** The weights that sampled it. Default: those that the agent began with. */
@@ -86,7 +94,7 @@ export function sessionCall(sketch: SessionSketch, renderer: Renderer): Recorded
         key: 'k',
         session: id,
         agent,
-        subject: null,
+        subject: sketch.subject ?? null,
         train,
         servedBy: arm ? { release: 'r' as never, canary: { id: 'c' as never, arm, propensity: 0.5 } } : null,
       },
@@ -170,4 +178,55 @@ export function sayOf(trajectory: string, value: Json, more: Partial<Signal> = {
     at: 1_002,
     ...more,
   }
+}
+
+/** The reader's program is its owner's. */
+export const servedReader = servedAgent({ name: 'reader', parameters: { model: weights({ base: 'words', rank: 4 }) } })
+
+/** Settled sessions of which every other one was liked. */
+export async function likedSessions(
+  store: Store,
+  {
+    now,
+    prefix,
+    count,
+    sketch,
+  }: {
+    readonly now: number
+    readonly prefix: string
+    readonly count: number
+    readonly sketch?: Partial<SessionSketch> | undefined
+  },
+): Promise<void> {
+  const { renderer } = practisedModel().service
+  const ended = now - 1_800_000
+  for (let i = 0; i < count; i++) {
+    const id = `${prefix}${i}`
+    await recordSessions(store, renderer, [{ at: ended - 10_000, ...sketch, id }])
+    await store.signals.append([sayOf(id, i % 2 === 0, { at: ended })])
+  }
+}
+
+/** What a test changes of a run over the reader's traffic. */
+export interface TrafficChanges extends Partial<Omit<TrafficLearnOptions, 'model'>> {
+  readonly model?: PractisedModelOptions
+}
+
+/** One run over the reader's traffic, with what it told. */
+export async function runTraffic(store: Store, now: number, { model, ...changes }: TrafficChanges = {}) {
+  const events: TrafficEvent[] = []
+  const practised = practisedModel(model)
+  const summary = await learn(servedReader, {
+    model: practised.service,
+    store,
+    source: traffic({ agent: 'reader', window: '6h', settle: '10m' }),
+    reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
+    optimize: { model: policyGradient() },
+    mode: 'automatic',
+    canary: canaryGate({ shares: [0.1, 0.5] }),
+    onEvent: (event) => events.push(event),
+    clock: { now: () => now },
+    ...changes,
+  })
+  return { summary, events, story: events.map(({ type }) => type).join(' '), practised }
 }

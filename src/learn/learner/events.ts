@@ -1,4 +1,5 @@
-import type { RunId } from '../../core/index.ts'
+import type { CanaryId, CanaryStatus, ReleaseId, RunId } from '../../core/index.ts'
+import type { CanaryVerdict } from '../../gate/index.ts'
 import type { TrafficSummary } from '../traffic/events.ts'
 
 /** What a learner tells between its runs; what runs tell is theirs. */
@@ -12,6 +13,17 @@ export type LearnerEvent =
   /** Why there is no run now. Told when the reason changes. */
   | { readonly type: 'waiting'; readonly agent: string; readonly reason: string }
   | { readonly type: 'learning'; readonly agent: string; readonly reason: string }
+  /** A look at the canary that changed something. */
+  | {
+      readonly type: 'looked'
+      readonly agent: string
+      readonly canary: CanaryId
+      /** What its gate said; `null` when it was not asked: what the canary was compared with serves no more. */
+      readonly action: CanaryVerdict['action'] | null
+      readonly status: CanaryStatus
+      readonly reason: string
+      readonly release: ReleaseId | null
+    }
   | { readonly type: 'learned'; readonly agent: string; readonly summary: TrafficSummary }
   | {
       readonly type: 'problem'

@@ -1,11 +1,12 @@
-import { rng } from '../../core/index.ts'
+import { type Alert, AlertId, contentHash, rng } from '../../core/index.ts'
 import { valueBaseline } from '../../credit/index.ts'
+import { type LeftOut, limitReporters } from '../../reward/index.ts'
 import { gather } from './gather.ts'
 import { limitsOf } from './material.ts'
 import { lagsOf } from './served.ts'
 import { shownIn } from './shown.ts'
 import type { TrafficRun } from './traffic-run.ts'
-import { BATCH, type EarlierBatch, earlierBatches, encodeBatch, usedBy } from './used.ts'
+import { BATCH, type EarlierBatch, earlierBatches, encodeBatch, namedIn, usedBy } from './used.ts'
 
 /** Runs of which is looked up what they used, at most: more than a window holds. */
 const manyRuns = 1_000
@@ -16,7 +17,7 @@ export async function collect(run: TrafficRun): Promise<void> {
   const { store, source, model } = options
   const asOf = run.clock.now()
   const earlier = await earlierBatches(store, key, { since: asOf - source.window, limit: manyRuns, except: run.run.id })
-  const { batch, report } = await gather({
+  const { batch, report, leftOut } = await gather({
     store,
     source,
     parameter,
@@ -24,15 +25,33 @@ export async function collect(run: TrafficRun): Promise<void> {
     used: usedBy(earlier),
     reward: options.reward,
     credit: options.credit ?? valueBaseline(),
-    limitSignals: options.limitSignals ?? ((signals) => ({ kept: signals, left: 0 })),
+    limitReporters: (evidence) => limitReporters(evidence, options.reporters ?? {}, run.run.id),
     shownIn: (evidence) => shownIn(evidence, asOf, model.renderer, limitsOf(run).longest),
     asOf,
   })
   run.emit({ type: 'gathered', ...report })
+  for (const one of leftOut.slice(0, mostTold)) await store.alerts.put(floodAlert(run, one, asOf))
   const { credited, demonstrations, pairs } = report
   await run.keep(BATCH, encodeBatch(batch))
   if (credited + demonstrations + pairs > 0) await run.enter('anchor', { report })
   else await run.enter('done', { report, ...nothing(report.sessions) })
+}
+
+/** Alerts of one run, at most: whoever floods under many names fills no more than this. */
+const mostTold = 10
+
+function floodAlert({ run, key }: TrafficRun, { reporter, sessions, leftOut }: LeftOut, at: number): Alert {
+  const [own, said] = [leftOut.sessions, leftOut.signals]
+  return {
+    id: AlertId.parse(contentHash([run.id, 'flood', reporter]).slice(0, 24)),
+    agent: key,
+    kind: 'flood',
+    name: reporter.slice(0, 256),
+    message: `One reporter decided ${sessions.before} sessions of the batch: ${own} of its own and ${said} signals are left out.`,
+    evidence: { sessions: { ...sessions }, leftOut: { ...leftOut } },
+    run: run.id,
+    at,
+  }
 }
 
 const nothing = (sessions: number) => ({
@@ -53,9 +72,7 @@ export async function replayable(run: TrafficRun, trajectories: number): Promise
     except: run.run.id,
   })
   const completed = earlier.filter((one) => one.completed && one.batch.asOf <= run.run.startedAt)
-  const all = completed.flatMap(({ batch }, i) =>
-    [...new Set([...batch.credits.map(({ trajectory }) => trajectory), ...batch.shown])].map((id) => ({ i, id })),
-  )
+  const all = completed.flatMap(({ batch }, i) => [...namedIn(batch)].map((id) => ({ i, id })))
   const drawn = rng('replayed', run.options.seed ?? 0, run.run.id)
     .shuffle(all)
     .slice(0, trajectories)
@@ -64,7 +81,7 @@ export async function replayable(run: TrafficRun, trajectories: number): Promise
     return {
       ...batch,
       credits: batch.credits.filter(({ trajectory }) => ids.has(trajectory)),
-      shown: batch.shown.filter((id) => ids.has(id)),
+      shown: batch.shown.filter(({ trajectory }) => ids.has(trajectory)),
     }
   })
 }

@@ -8,6 +8,7 @@ import { z } from 'zod'
  * - `used`: an earlier run learned from it.
  * - `not-served`: the Parameter that learns decided nothing in it. `candidate-arm`: a canary's candidate did, which never
  *   served. `stale`: the weights that sampled are older than allowed, or nobody's that ever served.
+ * - `over-share`: its person has more sessions than one may decide.
  * - `missing-reward`: what came of it is not known (invariant 1).
  * - `no-logprobs`, `truncated`, `greedy`, `repeated`, `other-temperature`: see `Unfit`.
  */
@@ -17,6 +18,7 @@ export const DropReason = z.enum([
   'held-out',
   'unsettled',
   'used',
+  'over-share',
   'not-served',
   'candidate-arm',
   'stale',

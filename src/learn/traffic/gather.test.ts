@@ -3,7 +3,7 @@ import { initialWeights, recordSessions, sayOf, type SessionSketch } from '../..
 import { scriptedModel } from '../../../test/support/scripted-model.ts'
 import { type Store, TrajectoryId, VersionId } from '../../core/index.ts'
 import { batchBaseline } from '../../credit/index.ts'
-import { rubric, signal } from '../../reward/index.ts'
+import { limitReporters, rubric, signal } from '../../reward/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import { traffic } from '../source.ts'
 import { gather, type Gathering } from './gather.ts'
@@ -32,7 +32,7 @@ function gathered(changes: Partial<Gathering> & { readonly maxLag?: number; read
     used: new Set(),
     reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
     credit: batchBaseline({ scale: 'none' }),
-    limitSignals: (signals) => ({ kept: signals, left: 0 }),
+    limitReporters: (evidence) => limitReporters(evidence),
     shownIn: (evidence) => shownIn(evidence, asOf, renderer, 1_000),
     asOf,
     ...others,
@@ -151,11 +151,16 @@ describe('what is left out is counted by its reason', () => {
     expect((await gathered({ asOf: asOf + 6 * 60 * minute })).report.seen).toBe(0)
   })
 
-  it('what reporters say beyond their share', async () => {
-    await record({ id: 'a' }, { id: 'b' })
-    for (const id of ['a', 'b']) await say(id, true)
-    const { report } = await gathered({ limitSignals: (all) => ({ kept: all.slice(0, 1), left: all.length - 1 }) })
-    expect(report).toMatchObject({ flood: 1, dropped: { 'missing-reward': 1 } })
+  it('what reporters say and do beyond their share', async () => {
+    for (let i = 0; i < 40; i++) {
+      const id = `s${i}`
+      await record({ id, subject: i < 20 ? 'loud' : `person-${i}` })
+      await store.signals.append([sayOf(id, i % 2 === 0, { reporter: i < 20 ? 'k:loud' : `k:person-${i}` })])
+    }
+    await store.signals.append([sayOf('s39', true, { reporter: 'k:loud', key: 'once more' })])
+    const { report, leftOut } = await gathered()
+    expect(report).toMatchObject({ seen: 40, dropped: { 'over-share': 18 }, flood: 1, sessions: 22 })
+    expect(leftOut.map(({ reporter }) => reporter)).toEqual(['k:loud'])
   })
 })
 

@@ -6,11 +6,10 @@ import {
   type ParameterName,
   type Repositories,
   type Rubric,
-  type ScoredTrajectory,
-  type Signal,
   type Trajectory,
   type TrajectoryId,
 } from '../../core/index.ts'
+import type { LeftOut, LimitedEvidence, SessionEvidence } from '../../reward/index.ts'
 import type { TrafficSource } from '../source.ts'
 import type { DropReason, EvidenceReport } from './evidence-report.ts'
 import { commonTemperature, fitOf } from './fit.ts'
@@ -19,12 +18,10 @@ import { endOf, settledOf } from './settled.ts'
 import type { Evidence, Shown } from './shown.ts'
 import type { TrafficBatch } from './used.ts'
 
-/** Takes away what reporters said beyond their share. */
-export type SignalLimit = (signals: readonly Signal[]) => {
-  readonly kept: readonly Signal[]
-  /** How many were left out. */
-  readonly left: number
-}
+/** Takes away what reporters decide beyond their share. */
+export type ReporterLimit = (
+  evidence: readonly SessionEvidence[],
+) => Pick<LimitedEvidence<SessionEvidence>, 'evidence' | 'leftOut'>
 
 /** What gathering needs to know. */
 export interface Gathering {
@@ -35,7 +32,7 @@ export interface Gathering {
   readonly used: ReadonlySet<TrajectoryId>
   readonly reward: Rubric
   readonly credit: CreditEstimator
-  readonly limitSignals: SignalLimit
+  readonly limitReporters: ReporterLimit
   /** What people showed and preferred in a trajectory. */
   readonly shownIn: (evidence: Evidence) => Shown
   /** Milliseconds since the epoch: what was said later is not seen. */
@@ -54,24 +51,27 @@ interface Fresh extends Evidence {
 export async function gather(gathering: Gathering): Promise<{
   readonly batch: TrafficBatch
   readonly report: EvidenceReport
-  readonly scored: readonly ScoredTrajectory[]
+  readonly leftOut: readonly LeftOut[]
 }> {
   const { store, source, asOf, reward, shownIn } = gathering
   const settled = await settledOf(store, source, asOf, gathering.used)
   const dropped = new Map(settled.dropped)
   const drop = (reason: DropReason) => dropped.set(reason, (dropped.get(reason) ?? 0) + 1)
 
-  const { signals, flood } = await signalsOf(gathering, settled.trajectories)
-  const shown: TrajectoryId[] = []
+  const { evidence: heard, leftOut } = gathering.limitReporters(await signalsOf(gathering, settled.trajectories))
+  const overShare = settled.trajectories.length - heard.length
+  if (overShare > 0) dropped.set('over-share', overShare)
+  const shown: TrafficBatch['shown'][number][] = []
   const counts = { demonstrations: 0, pairs: 0 }
   const fresh: Fresh[] = []
-  for (const trajectory of settled.trajectories) {
-    const said = signals.get(trajectory.id) ?? []
-    const evidence = { trajectory, signals: said, reward: await reward.score(trajectory, said, asOf) }
+  for (const { trajectory, signals } of heard) {
+    const evidence = { trajectory, signals, reward: await reward.score(trajectory, signals, asOf) }
     const { demonstrations, pairs } = shownIn(evidence)
     counts.demonstrations += demonstrations.length
     counts.pairs += pairs.length
-    if (demonstrations.length + pairs.length > 0) shown.push(trajectory.id)
+    if (demonstrations.length + pairs.length > 0) {
+      shown.push({ trajectory: trajectory.id, signals: signals.map(({ key }) => key) })
+    }
     const one = freshness(evidence, gathering)
     if (typeof one === 'string') drop(one)
     else fresh.push(one)
@@ -92,27 +92,23 @@ export async function gather(gathering: Gathering): Promise<{
     credited: credits.length,
     ...counts,
     dropped: Object.fromEntries(dropped),
-    flood,
+    flood: leftOut.reduce((sum, one) => sum + one.leftOut.signals, 0),
     ...rewardsOf(kept),
     ...agesOf(kept, asOf),
   }
-  return { batch, report, scored: kept }
+  return { batch, report, leftOut }
 }
 
 async function signalsOf(
-  { store, limitSignals, asOf }: Gathering,
+  { store, asOf }: Gathering,
   trajectories: readonly Trajectory[],
-): Promise<{ readonly signals: ReadonlyMap<TrajectoryId, readonly Signal[]>; readonly flood: number }> {
-  const all: Signal[] = []
-  for (const { id } of trajectories) all.push(...(await store.signals.of(id)).filter(({ at }) => at <= asOf))
-  const { kept, left } = limitSignals(all)
-  const signals = new Map<TrajectoryId, Signal[]>()
-  for (const one of kept) {
-    const known = signals.get(one.trajectory)
-    if (known) known.push(one)
-    else signals.set(one.trajectory, [one])
+): Promise<readonly SessionEvidence[]> {
+  const evidence: SessionEvidence[] = []
+  for (const trajectory of trajectories) {
+    const signals = (await store.signals.of(trajectory.id)).filter(({ at }) => at <= asOf)
+    evidence.push({ trajectory, signals })
   }
-  return { signals, flood: left }
+  return evidence
 }
 
 function freshness(evidence: Evidence, { parameter, lags, source }: Gathering): Fresh | DropReason {

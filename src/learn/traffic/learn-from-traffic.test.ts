@@ -1,23 +1,26 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { crashingStore } from '../../../test/support/crashing-store.ts'
-import { initialWeights, recordSessions, sayOf, type SessionSketch } from '../../../test/support/learner-traffic.ts'
+import {
+  initialVersion,
+  initialWeights,
+  likedSessions,
+  recordSessions,
+  runTraffic,
+  sayOf,
+  type SessionSketch,
+  type TrafficChanges,
+} from '../../../test/support/learner-traffic.ts'
 import { practisedModel, type PractisedModelOptions } from '../../../test/support/practised-model.ts'
 import { reader, readerTasks } from '../../../test/support/reader.ts'
 import { answeredRight, wordEnvironment } from '../../../test/support/word-environment.ts'
-import { servedAgent, weights } from '../../agent/index.ts'
 import { isPaired, type Store } from '../../core/index.ts'
-import { canaryGate, pairedGate, replay } from '../../gate/index.ts'
-import { policyGradient } from '../../optimize/weights/index.ts'
+import { pairedGate, replay } from '../../gate/index.ts'
 import { Registry } from '../../release/index.ts'
-import { rubric, signal, verifier } from '../../reward/index.ts'
+import { rubric, verifier } from '../../reward/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import { LostLeaseError } from '../errors.ts'
-import { learn } from '../learn.ts'
 import { rollouts, traffic } from '../source.ts'
 import type { TrafficEvent } from './events.ts'
-import type { TrafficLearnOptions } from './options.ts'
 
-const served = servedAgent({ name: 'reader', parameters: { model: weights({ base: 'words', rank: 4 }) } })
 const { renderer } = practisedModel().service
 const hour = 3_600_000
 
@@ -29,36 +32,9 @@ beforeEach(async () => {
 })
 afterEach(() => store.close())
 
-/** Sessions of which every other one was liked. */
-async function sessions(prefix: string, count: number, sketch: Partial<SessionSketch> = {}) {
-  for (let i = 0; i < count; i++) {
-    const id = `${prefix}${i}`
-    await recordSessions(store, renderer, [{ at: now - hour / 2 - 10_000, ...sketch, id }])
-    await store.signals.append([sayOf(id, i % 2 === 0, { at: now - hour / 2 })])
-  }
-}
-
-interface Changes extends Partial<Omit<TrafficLearnOptions, 'model'>> {
-  readonly model?: PractisedModelOptions
-}
-
-async function run({ model, ...changes }: Changes = {}) {
-  const events: TrafficEvent[] = []
-  const practised = practisedModel(model)
-  const summary = await learn(served, {
-    model: practised.service,
-    store,
-    source: traffic({ agent: 'reader', window: '6h', settle: '10m' }),
-    reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
-    optimize: { model: policyGradient() },
-    mode: 'automatic',
-    canary: canaryGate({ shares: [0.1, 0.5] }),
-    onEvent: (event) => events.push(event),
-    clock: { now: () => now },
-    ...changes,
-  })
-  return { summary, events, story: events.map(({ type }) => type).join(' '), practised }
-}
+const sessions = (prefix: string, count: number, sketch?: Partial<SessionSketch>) =>
+  likedSessions(store, { now, prefix, count, sketch })
+const run = (changes?: TrafficChanges) => runTraffic(store, now, changes)
 
 const only = async () => (await store.runs.list({ limit: 10 }))[0]!
 
@@ -176,24 +152,13 @@ describe('a run over traffic', () => {
 
   it('tells that something else serves by now, or is pinned', async () => {
     await sessions('s', 4)
-    const { release } = await new Registry(store)
-      .initial('reader', [(await store.versions.get(initialWeights)) ?? initial()])
-      .then(() => new Registry(store).current('reader'))
+    const release = await new Registry(store).initial('reader', [initialVersion])
     await store.releases.pin('reader', { agent: 'reader', release: release.id, reason: 'audit', at: now })
     const { summary } = await run()
     expect(summary).toMatchObject({ outcome: 'superseded', canary: null })
     expect(summary.reason).toContain('audit')
   })
 })
-
-const initial = () =>
-  ({
-    id: initialWeights,
-    parameter: 'model',
-    value: { kind: 'weights', base: 'words', baseHash: 'the words as they are', adapter: null },
-    parents: [],
-    run: null,
-  }) as const
 
 describe('with held-out tasks', () => {
   const suite = rollouts(wordEnvironment, readerTasks)
@@ -249,49 +214,8 @@ describe('with held-out tasks', () => {
   })
 })
 
-describe('a process that dies', () => {
-  const remains = async () => {
-    const [first] = await store.runs.list({ limit: 5 })
-    const { id, status, versionsOut } = first!
-    const events = await store.runs.events(id)
-    const canaries = await store.canaries.list({ limit: 5 })
-    const { runId: _, canary: __, seconds: ___, ...summary } = events.at(-1)?.data['summary'] as Record<string, unknown>
-    return {
-      status,
-      versionsOut,
-      summary,
-      canaries: canaries.map(({ candidate, status: stands }) => ({ candidate, stands })),
-      story: events.flatMap(({ type }) => (type === 'started' ? [] : [type])),
-      sequences: events.every(({ sequence }, i) => sequence === i),
-    }
-  }
-  const prepare = async () => {
-    store = await openMemoryStore()
-    await sessions('s', 4)
-    await recordSessions(store, renderer, [{ id: 'edited' }])
-    const node = 'edited-c-a' as never
-    await store.signals.append([sayOf('edited', { kind: 'edit', text: 'green' }, { name: 'edit', node })])
-  }
-
-  it('at any write, just before or just after it, changes nothing of what a resumed run comes to', async () => {
-    await prepare()
-    await run()
-    const expected = await remains()
-    expect(expected).toMatchObject({ status: 'completed', canaries: [{ stands: 'running' }], sequences: true })
-    for (const moment of ['before', 'after'] as const) {
-      for (let n = 1; ; n++) {
-        await prepare()
-        const dying = crashingStore(store, n, moment)
-        await run({ store: dying.store }).catch(() => {})
-        if (!dying.crashed()) break
-        const [begun] = await store.runs.list({ limit: 1 })
-        await run(begun ? { resume: begun.id } : {})
-        expect(await remains(), `died ${moment} write ${n}`).toEqual(expected)
-      }
-    }
-  })
-
-  it('and whose place another has taken writes nothing more: the run is the other’s', async () => {
+describe('a process', () => {
+  it('whose place another has taken writes nothing more: the run is the other’s', async () => {
     await sessions('s', 4)
     let writes = 0
     const mayWrite = async () => {

@@ -33,11 +33,12 @@ export async function materialIn(
       : [],
   )
   const taught: Shown[] = []
-  for (const trajectory of await learnable(run, new Set(shown))) {
-    const signals = await run.options.store.signals.of(trajectory.id)
-    const inTime = signals.filter(({ at }) => at <= asOf)
-    const reward = await run.options.reward.score(trajectory, inTime, asOf)
-    taught.push(shownIn({ trajectory, reward, signals: inTime }, asOf, run.options.model.renderer, longest))
+  const heard = new Map(shown.map(({ trajectory, signals }) => [trajectory, new Set(signals)]))
+  for (const trajectory of await learnable(run, new Set(heard.keys()))) {
+    const counted = heard.get(trajectory.id)
+    const signals = (await run.options.store.signals.of(trajectory.id)).filter(({ key }) => counted?.has(key))
+    const reward = await run.options.reward.score(trajectory, signals, asOf)
+    taught.push(shownIn({ trajectory, reward, signals }, asOf, run.options.model.renderer, longest))
   }
   return {
     temperature,

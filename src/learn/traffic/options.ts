@@ -14,10 +14,10 @@ import type {
 } from '../../core/index.ts'
 import type { Gate } from '../../gate/index.ts'
 import type { PreferenceOptions, SupervisedOptions } from '../../optimize/weights/index.ts'
+import type { ReporterLimits } from '../../reward/index.ts'
 import type { CanaryRules } from '../../release/index.ts'
 import type { TrafficSource } from '../source.ts'
 import type { TrafficEvent } from './events.ts'
-import type { SignalLimit } from './gather.ts'
 
 /**
  * How far learning goes by itself. `shadow`: candidates and their evidence are kept, nobody gets them. `canary`: a share
@@ -78,8 +78,8 @@ export interface TrafficLearnOptions {
   readonly supervised?: Omit<SupervisedOptions, 'replay'>
   /** Options of direct preference optimisation. */
   readonly preference?: Omit<PreferenceOptions, 'reference' | 'epochs' | 'rng'>
-  /** Default: nobody says too much. */
-  readonly limitSignals?: SignalLimit
+  /** How much one reporter may decide of a batch. */
+  readonly reporters?: z.input<typeof ReporterLimits>
   readonly mode: LearningMode
   /** The rules of the canary; needed unless the mode is `shadow`. */
   readonly canary?: CanaryRules

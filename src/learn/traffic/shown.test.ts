@@ -73,7 +73,7 @@ it('a demonstration may hold tools: what they answer is context', async () => {
     ],
   )
   expect(pairs).toHaveLength(1)
-  const [{ tokens, learn } = present(undefined, 'a demonstration')] = demonstrations
+  const { tokens, learn } = present(demonstrations[0], 'a demonstration')
   const result = renderer.extend([{ role: 'tool', name: 'look', content: 'red' }], true)
   const acted = tokens.filter((_, i) => learn[i])
   expect(tokens).toHaveLength(asked.length + acted.length + result.length)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Credit, DecisionId, type Run, type RunId, type Store, TrajectoryId } from '../../core/index.ts'
+import { DecisionId, type Run, type RunId, type Store, TrajectoryId } from '../../core/index.ts'
 
 /**
  * What a run learns from: kept as a blob beside its checkpoints, and after its end. It names trajectories and holds none
@@ -10,8 +10,8 @@ export const TrafficBatch = z.strictObject({
   temperature: z.number().nullable(),
   /** The advantage of each decision that is fresh evidence. */
   credits: z.array(z.strictObject({ trajectory: TrajectoryId, decision: DecisionId, advantage: z.number() })),
-  /** Trajectories in which people showed or preferred something. */
-  shown: z.array(TrajectoryId),
+  /** Trajectories in which people showed or preferred something, with the keys of the signals that count. */
+  shown: z.array(z.strictObject({ trajectory: TrajectoryId, signals: z.array(z.string()) })),
 })
 export type TrafficBatch = z.infer<typeof TrafficBatch>
 
@@ -57,7 +57,10 @@ export function fromTraffic({ config }: Pick<Run, 'config'>): boolean {
 
 /** Trajectories that these batches learned from. */
 export function usedBy(batches: readonly EarlierBatch[]): ReadonlySet<TrajectoryId> {
-  return new Set(batches.flatMap(({ batch }) => [...batch.credits.map(creditOwner), ...batch.shown]))
+  return new Set(batches.flatMap(({ batch }) => [...namedIn(batch)]))
 }
 
-const creditOwner = ({ trajectory }: Pick<Credit, 'trajectory'>) => trajectory
+/** The trajectories that a batch names. */
+export function namedIn({ credits, shown }: TrafficBatch): ReadonlySet<TrajectoryId> {
+  return new Set([...credits, ...shown].map(({ trajectory }) => trajectory))
+}

@@ -1,0 +1,168 @@
+import { type Agent, parametersOfKind } from '../agent/index.ts'
+import { agentKey, type Clock, type ModelService, type Store, systemClock, type Tenant } from '../core/index.ts'
+import { type CanaryGate, canaryGate } from '../gate/index.ts'
+import { policyGradient } from '../optimize/weights/index.ts'
+import { type CanaryMemory, newCanaryMemory, Registry, watchCanary } from '../release/index.ts'
+import { defaultGuardTolerances, guardMetrics, trafficRubric } from '../reward/index.ts'
+import type { LearnerEvent } from './learner/events.ts'
+import type { LearnerOptions } from './learner.ts'
+import type { HeldOut, TrafficSource } from './source.ts'
+import { promotedByHand } from './traffic/by-hand.ts'
+import { creditFrom, type LearnFromTrafficConfig } from './traffic/config.ts'
+import type { TrafficEvent } from './traffic/events.ts'
+import { freshEpisodes } from './traffic/fresh.ts'
+import { learnFromTraffic } from './traffic/learn-from-traffic.ts'
+import type { Evaluation, TrafficLearnOptions } from './traffic/options.ts'
+
+/** What a learner of an agent's traffic is made of, beside its configuration. */
+export interface TrafficLearnerParts {
+  /** `servedAgent`: its name as clients give it, and its Parameters. */
+  readonly agent: Agent
+  readonly tenant: Tenant
+  readonly config: LearnFromTrafficConfig
+  readonly store: Store
+  /** Opens what is trained, for one run; it is closed at the run's end. */
+  readonly openModel: () => Promise<ModelService>
+  /** Held-out tasks, where there are some: what a configuration cannot say. */
+  readonly evaluation?: Evaluation & {
+    readonly heldOut: HeldOut
+    /** Tasks of what was learned before, by the names that the gate has limits for. */
+    readonly suites?: Readonly<Record<string, HeldOut>>
+  }
+  /** Shows the drift detectors what is new. */
+  readonly observe?: () => Promise<void>
+  readonly onEvent?: (event: LearnerEvent | TrafficEvent) => void
+  readonly clock?: Clock
+}
+
+/** The gate of a configuration's canaries; its guards are the metrics of sessions, where it names none. */
+export function canaryGateFrom({ canary, mode }: Pick<LearnFromTrafficConfig, 'canary' | 'mode'>): CanaryGate {
+  // What upstreams do not always tell would keep a canary from ever being covered.
+  const { cost: _, ...guards } = defaultGuardTolerances
+  const named = Object.keys(canary.guards).length > 0
+  const gate = canaryGate(named ? canary : { ...canary, guards: copied(guards) })
+  return mode === 'automatic' ? gate : promotedByHand(gate)
+}
+
+const copied = (guards: Readonly<Record<string, { tolerance: number; range: readonly [number, number] }>>) =>
+  Object.fromEntries(
+    Object.entries(guards).map(
+      ([
+        name,
+        {
+          tolerance,
+          range: [low, high],
+        },
+      ]) => [name, { tolerance, range: pair(low, high) }],
+    ),
+  )
+
+const pair = (low: number, high: number): [number, number] => [low, high]
+
+/** Which traffic a configuration means. */
+export function trafficFrom(
+  { window, settle, maxLag, limit }: LearnFromTrafficConfig,
+  agent: string,
+  tenant: Tenant,
+): TrafficSource {
+  return { kind: 'traffic', agent, tenant, window, settle, maxLag, limit, evaluation: null, suites: {} }
+}
+
+/** Puts a learner of an agent's traffic together: give it to `startLearner`. */
+export function trafficLearner(parts: TrafficLearnerParts): LearnerOptions {
+  const { agent, tenant, config, store, openModel, observe, onEvent, clock = systemClock } = parts
+  const key = agentKey(tenant, agent.name)
+  const options = runOptions(parts)
+  return {
+    store,
+    agent: key,
+    async learn({ resume, signal, mayWrite, onStarted }) {
+      const model = await openModel()
+      try {
+        return await learnFromTraffic(agent, {
+          ...options,
+          model,
+          signal,
+          mayWrite,
+          ...(resume === null ? {} : { resume }),
+          onEvent(event) {
+            if (event.type === 'started') onStarted(event.runId)
+            onEvent?.(event)
+          },
+        })
+      } finally {
+        await model.close()
+      }
+    },
+    fresh: () => freshEpisodes(store, options.source, key, clock.now()),
+    watch: watching(parts, key),
+    ...(observe ? { observe } : {}),
+    everyMs: config.every,
+    minEpisodes: config.minEpisodes,
+    ...(config.minEpisodesOnDrift === undefined ? {} : { minEpisodesOnDrift: config.minEpisodesOnDrift }),
+    watchMs: config.watchEvery,
+    leaseMs: config.lease,
+    ...(onEvent ? { onEvent } : {}),
+    clock,
+  }
+}
+
+function runOptions({
+  agent,
+  tenant,
+  config,
+  store,
+  evaluation,
+  clock,
+}: TrafficLearnerParts): Omit<TrafficLearnOptions, 'model'> {
+  const source = trafficFrom(config, agent.name, tenant)
+  const [parameter = 'model'] = parametersOfKind(agent, 'weights')
+  const definition = agent.parameters[parameter]
+  const rank = definition?.kind === 'weights' ? definition.rank : 16
+  return {
+    store,
+    source: evaluation ? { ...source, evaluation: evaluation.heldOut, suites: evaluation.suites ?? {} } : source,
+    ...(evaluation ? { evaluation } : {}),
+    reward: trafficRubric(config.rubric),
+    credit: creditFrom(config.credit),
+    optimize: { [parameter]: policyGradient(config.policy) },
+    supervised: config.demonstrations,
+    preference: config.preferences,
+    reporters: config.reporters,
+    mode: config.mode,
+    canary: canaryGateFrom(config),
+    method: { kind: 'lora', rank, alpha: config.adapter.alpha ?? rank },
+    schedule: config.schedule,
+    seed: config.seed,
+    ...(clock ? { clock } : {}),
+    config: { learn: config },
+  }
+}
+
+/** Looks at the canary that runs, if one does. */
+function watching({ store, tenant, config, onEvent, clock = systemClock }: TrafficLearnerParts, agent: string) {
+  const registry = new Registry(store)
+  const [gate, rubric] = [canaryGateFrom(config), trafficRubric(config.rubric)]
+  let known: { readonly canary: string; readonly memory: CanaryMemory } | null = null
+  return async () => {
+    const canary = await registry.runningCanary(agent)
+    if (!canary) return
+    if (known?.canary !== canary.id) known = { canary: canary.id, memory: newCanaryMemory() }
+    const looked = await watchCanary({
+      store,
+      registry,
+      canary: canary.id,
+      gate,
+      rubric,
+      guardMetrics: (trajectory, signals, asOf) => ({ ...guardMetrics(trajectory, signals, asOf) }),
+      settleMs: config.canarySettle,
+      tenant,
+      memory: known.memory,
+      clock,
+    })
+    const action = looked.verdict?.action ?? null
+    if (action === 'hold' && looked.canary.status === 'running') return
+    const { status, reason } = looked.canary
+    onEvent?.({ type: 'looked', agent, canary: canary.id, action, status, reason, release: looked.release?.id ?? null })
+  }
+}
