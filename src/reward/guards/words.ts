@@ -49,8 +49,8 @@ export function asksBack(text: string): Asks {
     if (question && confirms.test(words)) leave = true
     else if (question || requests.test(words)) more = true
     else said += weightOf(words)
+    if (said >= answering) return null
   }
-  if (said >= answering) return null
   return more ? 'more' : leave ? 'leave' : null
 }
 
