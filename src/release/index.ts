@@ -27,12 +27,14 @@ export { type CanaryMemory, type Gathered, newCanaryMemory } from './outcomes.ts
 export {
   agentNames,
   type AgentOverview,
+  type AgentState,
   type Evidence,
   type ListedRelease,
   nameWithin,
   overviewOf,
   type ShownCanary,
   shownCanary,
+  stateOf,
 } from './overview.ts'
 export { type CanaryStop, type Promotion, Registry, type Serving, type WentBack } from './registry.ts'
 export { openReleaseRouter, type ReleaseRouter, type ReleaseRouterOptions } from './router.ts'

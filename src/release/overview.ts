@@ -75,7 +75,24 @@ export async function agentNames({ releases }: Pick<Repositories, 'releases'>): 
   return (await releases.serving()).map(({ agent }) => agent).toSorted()
 }
 
-export function shownCanary({ salt: _, ...canary }: Canary): ShownCanary {
+/** What serves an agent, in short. */
+export interface AgentState {
+  readonly agent: string
+  readonly serving: Release['id']
+  readonly generation: number
+  /** When it came to serve, in milliseconds since the epoch. */
+  readonly since: number
+  readonly pin: Pin | null
+  readonly canary: ShownCanary | null
+}
+
+export function stateOf({ agent, activation, pin, canary }: AgentOverview): AgentState {
+  const { release: serving, generation, at: since } = activation
+  return { agent, serving, generation, since, pin, canary }
+}
+
+export function shownCanary(whole: Canary): ShownCanary {
+  const { salt: _, ...canary } = whole
   const share = canary.status === 'running' ? shareOf(canary) : canary.status === 'promoted' ? 1 : 0
   return { ...canary, share }
 }

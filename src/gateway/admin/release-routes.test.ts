@@ -106,7 +106,7 @@ describe('with a key', () => {
 
   it('pins, and lets go', async () => {
     const pinned = await ask('POST', `${at}/pin`, { reason: 'the fair', release: initial })
-    expect(pinned.body.agent.pin).toEqual({ release: initial, reason: 'the fair', at: now })
+    expect(pinned.body.agent.pin).toEqual({ agent, release: initial, reason: 'the fair', at: now })
     await expect(tryOut()).rejects.toThrow('the fair')
     expect(await ask('POST', `${at}/pin`, { reason: '', release: 'other' })).toMatchObject({ status: 409 })
     expect((await ask('POST', `${at}/unpin`, {})).body).toMatchObject({ agent: { pin: null }, pinned: true })
@@ -143,7 +143,7 @@ describe('with a key', () => {
 
 it('lets this machine decide where no key is asked for: all of it can be undone', async () => {
   await tryOut()
-  expect(await ask('POST', `${at}/rollback`, {}, null)).toMatchObject({ status: 200, body: { canary: { agent: key } } })
+  expect(await ask('POST', `${at}/rollback`, {}, null)).toMatchObject({ status: 200, body: { canary: { agent } } })
   expect((await ask('GET', '/ratchet/agents', undefined, null)).body.agents).toHaveLength(1)
 })
 

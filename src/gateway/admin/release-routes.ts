@@ -20,6 +20,7 @@ import {
   overviewOf,
   Registry,
   shownCanary,
+  stateOf,
 } from '../../release/index.ts'
 import { answers, refuses } from '../answers.ts'
 import { type AskedEnv, asking, type AskingOptions } from '../auth/index.ts'
@@ -61,7 +62,7 @@ const AgentAnswer = z.object({
   generation: z.number(),
   /** When it came to serve, in milliseconds since the epoch. */
   since: z.number(),
-  pin: Pin.omit({ agent: true }).nullable(),
+  pin: Pin.nullable(),
   canary: CanaryAnswer.nullable(),
 })
 
@@ -158,7 +159,7 @@ export function releaseRoutes(options: ReleaseRoutesOptions): OpenAPIHono<AskedE
       const { result, agent } = await changed(c.var.caller.tenant, c.req.valid('param').agent, (key) =>
         registry.goBack(key, release, clock.now()),
       )
-      return c.json({ agent, canary: result.canary && shownCanary(result.canary) }, 200)
+      return c.json({ agent, canary: result.canary && { ...shownCanary(result.canary), agent: agent.agent } }, 200)
     },
   )
 
@@ -185,7 +186,7 @@ export function releaseRoutes(options: ReleaseRoutesOptions): OpenAPIHono<AskedE
         if (looked.canary.status !== 'promoted') throw refusalOf(looked)
         return looked
       })
-      return c.json({ agent, canary: shownCanary(result.canary) }, 200)
+      return c.json({ agent, canary: { ...shownCanary(result.canary), agent: agent.agent } }, 200)
     },
   )
 
@@ -239,17 +240,14 @@ function refusalOf({ canary, verdict, waits }: Looked) {
   return verdict ? notShown(verdict.action, verdict.reasons) : notShown(canary.status, [canary.reason])
 }
 
-function shownAgent({ activation, pin, canary }: AgentOverview, agent: string): z.infer<typeof AgentAnswer> {
-  const { release: serving, generation, at: since } = activation
-  const shownPin = pin && { release: pin.release, reason: pin.reason, at: pin.at }
-  return { agent, serving, generation, since, pin: shownPin, canary: canary && { ...canary, agent } }
+/** By the tenant's own name. */
+function shownAgent(overview: AgentOverview, agent: string): z.infer<typeof AgentAnswer> {
+  const { canary, pin, ...state } = stateOf(overview)
+  return { ...state, agent, pin: pin && { ...pin, agent }, canary: canary && { ...canary, agent } }
 }
 
-function shownRelease({
-  release: { agent: _, ...release },
-  evidence,
-  serving,
-  activation,
-}: AgentOverview['releases'][number]): z.infer<typeof ReleaseAnswer> {
-  return { ...release, evidence, serving, generation: activation?.generation ?? null }
+function shownRelease({ release, ...listed }: AgentOverview['releases'][number]): z.infer<typeof ReleaseAnswer> {
+  const { id, versions, receipt, run, createdAt } = release
+  const { evidence, serving, activation } = listed
+  return { id, versions, receipt, run, createdAt, evidence, serving, generation: activation?.generation ?? null }
 }
