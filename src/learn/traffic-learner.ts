@@ -1,13 +1,12 @@
 import { type Agent, parametersOfKind } from '../agent/index.ts'
 import { agentKey, type Clock, type ModelService, type Store, systemClock, type Tenant } from '../core/index.ts'
-import { type CanaryGate, canaryGate } from '../gate/index.ts'
 import { policyGradient } from '../optimize/weights/index.ts'
-import { type CanaryMemory, newCanaryMemory, Registry, watchCanary } from '../release/index.ts'
-import { defaultGuardTolerances, guardMetrics, trafficRubric } from '../reward/index.ts'
+import { Registry } from '../release/index.ts'
+import { trafficRubric } from '../reward/index.ts'
+import { canaryGateFrom, canaryLook } from './canary-look.ts'
 import type { LearnerEvent } from './learner/events.ts'
 import type { LearnerOptions } from './learner.ts'
 import type { HeldOut, TrafficSource } from './source.ts'
-import { promotedByHand } from './traffic/by-hand.ts'
 import { creditFrom, type LearnFromTrafficConfig } from './traffic/config.ts'
 import type { TrafficEvent } from './traffic/events.ts'
 import { freshEpisodes } from './traffic/fresh.ts'
@@ -34,30 +33,6 @@ export interface TrafficLearnerParts {
   readonly onEvent?: (event: LearnerEvent | TrafficEvent) => void
   readonly clock?: Clock
 }
-
-/** The gate of a configuration's canaries; its guards are the metrics of sessions, where it names none. */
-export function canaryGateFrom({ canary, mode }: Pick<LearnFromTrafficConfig, 'canary' | 'mode'>): CanaryGate {
-  // What upstreams do not always tell would keep a canary from ever being covered.
-  const { cost: _, ...guards } = defaultGuardTolerances
-  const named = Object.keys(canary.guards).length > 0
-  const gate = canaryGate(named ? canary : { ...canary, guards: copied(guards) })
-  return mode === 'automatic' ? gate : promotedByHand(gate)
-}
-
-const copied = (guards: Readonly<Record<string, { tolerance: number; range: readonly [number, number] }>>) =>
-  Object.fromEntries(
-    Object.entries(guards).map(
-      ([
-        name,
-        {
-          tolerance,
-          range: [low, high],
-        },
-      ]) => [name, { tolerance, range: pair(low, high) }],
-    ),
-  )
-
-const pair = (low: number, high: number): [number, number] => [low, high]
 
 /** Which traffic a configuration means. */
 export function trafficFrom(
@@ -140,29 +115,17 @@ function runOptions({
 }
 
 /** Looks at the canary that runs, if one does. */
-function watching({ store, tenant, config, onEvent, clock = systemClock }: TrafficLearnerParts, agent: string) {
+function watching({ store, tenant, config, onEvent, clock }: TrafficLearnerParts, agent: string) {
   const registry = new Registry(store)
-  const [gate, rubric] = [canaryGateFrom(config), trafficRubric(config.rubric)]
-  let known: { readonly canary: string; readonly memory: CanaryMemory } | null = null
+  const promotes = config.mode === 'automatic' ? 'gate' : 'hand'
+  const look = canaryLook({ store, tenant, config, ...(clock ? { clock } : {}) }, promotes)
   return async () => {
     const canary = await registry.runningCanary(agent)
     if (!canary) return
-    if (known?.canary !== canary.id) known = { canary: canary.id, memory: newCanaryMemory() }
-    const looked = await watchCanary({
-      store,
-      registry,
-      canary: canary.id,
-      gate,
-      rubric,
-      guardMetrics: (trajectory, signals, asOf) => ({ ...guardMetrics(trajectory, signals, asOf) }),
-      settleMs: config.canarySettle,
-      tenant,
-      memory: known.memory,
-      clock,
-    })
-    const action = looked.verdict?.action ?? null
-    if (action === 'hold' && looked.canary.status === 'running') return
-    const { status, reason } = looked.canary
-    onEvent?.({ type: 'looked', agent, canary: canary.id, action, status, reason, release: looked.release?.id ?? null })
+    const { verdict, canary: now, release } = await look(canary.id)
+    const action = verdict?.action ?? null
+    if (action === 'hold' && now.status === 'running') return
+    const { id, status, reason } = now
+    onEvent?.({ type: 'looked', agent, canary: id, action, status, reason, release: release?.id ?? null })
   }
 }
