@@ -103,8 +103,7 @@ it('a conversation is one, and each of its paths is what the model read', async 
             failure: { code: 'x/y', message: 'try again' },
           })
           if (exact) {
-            const last = request.messages[exact.messages - 1]
-            const before = known.get(String(last?.content))
+            const before = known.get(messagesOf(request.messages)[exact.messages - 1]?.content ?? '')
             expect(exact.tokens).toEqual(before?.tokens)
             expect(readIn(request.messages.slice(0, exact.messages - 1))).toEqual(before?.read)
           }

@@ -128,7 +128,8 @@ describe('MiniMind2-Small, served', () => {
     const reading = (async () => {
       for await (const { choices } of reply.chunks) {
         tokens += choices[0]?.token_ids?.length ?? 0
-        gone.abort()
+        // What the first token says may not be certain yet.
+        if (tokens > 0) gone.abort()
       }
     })()
     await expect(reading).rejects.toMatchObject({ kind: 'cancelled' })
