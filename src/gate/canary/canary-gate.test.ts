@@ -180,6 +180,7 @@ describe('configuration', () => {
     ['no shares', { shares: [] }, /shares/],
     ['a guard that is built in', { guards: { missing: { range: [0, 1] } } }, /set missingTolerance/],
     ['a neutral gate without its guard', { missing: 'neutral', missingTolerance: 0.5 }, /at most 0.1/],
+    ['a margin that lets pass what is not tolerated', { margin: -0.1 }, /is at least as large/],
     ['an unknown key', { colour: 'red' }, /colour/],
   ])('refuses %s', (_, config, message) => {
     expect(() => canaryGate(config as object)).toThrow(expect.objectContaining({ code: 'gate/config' }))
@@ -205,7 +206,7 @@ describe('what cannot be decided from is refused', () => {
   })
 
   it('a margin as large as the range of rewards', () => {
-    const wide = canaryGate({ ...configuration, margin: -1 })
+    const wide = canaryGate({ ...configuration, margin: -1, tolerance: 1 })
     expect(() => wide.look(inputOf(sessions))).toThrow(expect.objectContaining({ code: 'gate/margin-out-of-range' }))
   })
 })

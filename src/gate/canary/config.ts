@@ -38,7 +38,7 @@ export const CanaryConfig = z
     maxSessions: z.int().positive().default(2000),
     /**
      * The candidate's mean reward must be shown to exceed the baseline's by more than this, in units of the reward.
-     * Negative: not to be lower by more than that.
+     * Negative: not to be lower by more than that; `tolerance` must then be as large.
      */
     margin: z.number().default(0),
     /** Probability of a false promotion, at most, however often it is looked at. */
@@ -65,6 +65,10 @@ export const CanaryConfig = z
     caution: z.number().min(1).default(3),
     /** Share of candidate sessions in which a guard must have been measured before a promotion. */
     minCoverage: z.number().nonnegative().max(1).default(0.9),
+  })
+  .refine(({ margin, tolerance }) => tolerance >= -margin, {
+    path: ['tolerance'],
+    error: 'what the margin lets pass must be tolerated: with a negative margin the tolerance is at least as large',
   })
   .refine(({ missing, missingTolerance }) => missing === 'worst' || missingTolerance <= MOST_MISSING_UNDER_NEUTRAL, {
     path: ['missingTolerance'],

@@ -1,11 +1,11 @@
 import type { CanaryOutcome, GateDecision, Json } from '../../core/index.ts'
 import { GateError } from '../errors.ts'
-import { checkRange, type RewardRange } from '../reward-range.ts'
-import { round } from '../round.ts'
+import type { RewardRange } from '../reward-range.ts'
 import type { CanaryConfig } from './config.ts'
-import { differenceAbove, type Evidence, type Observation } from './difference-test.ts'
-import { type Estimate, estimateDifference } from './estimate.ts'
-import { guardValues, imputed, missingRewards, reflected, rewards } from './quantities.ts'
+import type { Observation } from './difference-test.ts'
+import { evidenceOf } from './evidence.ts'
+import { type GuardTest, measure } from './measure.ts'
+import { differenceOf, eValue, percent } from './words.ts'
 
 /** What a canary has shown so far. */
 export interface CanaryLook {
@@ -55,7 +55,7 @@ interface Rule {
 }
 
 /**
- * One look at a canary: the first row that holds. Every test is {@link differenceAbove}, on all sessions from the
+ * One look at a canary: the first row that holds. Every test is `differenceAbove`, on all sessions from the
  * canary's first, so that looks may be taken at any time and as often as one likes. `shown` for harm and guards: the
  * e-value reached its bound at some session; for the promotion: it is at its bound now.
  *
@@ -80,16 +80,9 @@ interface Rule {
  * tolerance is no smaller than the range of rewards.
  */
 export function look(config: CanaryConfig, { sessions, step, sessionsInStep, rewardRange }: CanaryLook): CanaryVerdict {
-  checkRange(rewardRange)
   checkStep(config, step)
-  const span = rewardRange[1] - rewardRange[0]
-  const earned = rewards(sessions, rewardRange)
-  const gain = tested(imputed(earned, config.missing), scaled('margin', config.margin, span), config.alpha)
-  const harm = tested(reflected(earned), scaled('tolerance', config.tolerance, span), config.alphaHarm)
-  const guards = guardTests(config, sessions, earned)
-  const estimate = inUnits(estimateDifference(earned), span)
-
-  const candidates = sessions.filter(({ arm }) => arm === 'candidate').length
+  const measured = measure(config, sessions, rewardRange)
+  const { earned, gain, harm, guards, estimate, candidates } = measured
   const uncovered = guards.filter(({ coverage }) => coverage < config.minCoverage)
   const cautions = [
     ...(harm.now >= Math.log(config.caution) ? [`The e-value of a harm is ${eValue(harm.now)}`] : []),
@@ -152,76 +145,8 @@ export function look(config: CanaryConfig, { sessions, step, sessionsInStep, rew
     action,
     decision: DECISIONS[action],
     reasons: [...holding.map(({ reason }) => reason), ...(holding[0] && action !== 'give-up' ? [] : waiting)],
-    evidence: {
-      test: 'e-values by betting on inverse-propensity-weighted rewards, valid at every look',
-      step,
-      share: share(config, step),
-      sessionsInStep,
-      sessions: { candidate: candidates, baseline: sessions.length - candidates },
-      compared: gain.sessions,
-      missing: missingByArm(earned),
-      means: { candidate: meanOf(earned, true, rewardRange), baseline: meanOf(earned, false, rewardRange) },
-      difference: estimate.difference,
-      interval: estimate.interval && [...estimate.interval],
-      gain: shown(gain),
-      harm: shown(harm),
-      guards: Object.fromEntries(
-        guards.map((guard) => [
-          guard.name,
-          {
-            ...shown(guard),
-            tolerance: guard.tolerance,
-            difference: guard.estimate.difference,
-            interval: guard.estimate.interval && [...guard.estimate.interval],
-            coverage: round(guard.coverage),
-          },
-        ]),
-      ),
-    },
+    evidence: { ...evidenceOf(measured, rewardRange), step, share: share(config, step), sessionsInStep },
   }
-}
-
-/** Evidence with the logarithm of the e-value that shows it. */
-interface Tested extends Evidence {
-  readonly bound: number
-}
-
-function tested(observations: readonly Observation[], margin: number, alpha: number): Tested {
-  return { ...differenceAbove(observations, margin), bound: round(-Math.log(alpha)) }
-}
-
-interface GuardTest extends Tested {
-  readonly name: string
-  readonly tolerance: number
-  /** In the guard's own unit. */
-  readonly estimate: Estimate
-  /** Share of candidate sessions in which it was measured; 1 without any. */
-  readonly coverage: number
-}
-
-function guardTests(
-  config: CanaryConfig,
-  sessions: readonly CanaryOutcome[],
-  earned: readonly Observation[],
-): GuardTest[] {
-  const alpha = config.alphaGuard / (1 + Object.keys(config.guards).length)
-  const test = (name: string, values: readonly Observation[], tolerance: number, span: number): GuardTest => {
-    const candidates = values.filter(({ candidate }) => candidate)
-    return {
-      ...tested(values, Math.min(tolerance / span, 1), alpha),
-      name,
-      tolerance,
-      estimate: inUnits(estimateDifference(values), span),
-      coverage:
-        candidates.length === 0 ? 1 : candidates.filter(({ value }) => value !== null).length / candidates.length,
-    }
-  }
-  return [
-    ...Object.entries(config.guards).map(([name, guard]) =>
-      test(name, guardValues(sessions, name, guard), guard.tolerance, guard.range[1] - guard.range[0]),
-    ),
-    test('missing', missingRewards(earned), config.missingTolerance, 1),
-  ]
 }
 
 function checkStep({ shares }: CanaryConfig, step: number): void {
@@ -233,38 +158,8 @@ function checkStep({ shares }: CanaryConfig, step: number): void {
   })
 }
 
-/** A margin on the scale on which the range of rewards is [0, 1]. */
-function scaled(name: string, margin: number, span: number): number {
-  if (Math.abs(margin) < span) return margin / span
-  throw new GateError({
-    code: 'gate/margin-out-of-range',
-    message: `The ${name} ${margin} is not smaller than the range of rewards, which is ${span} wide.`,
-    hint: 'Give it in units of the reward.',
-  })
-}
-
-function inUnits({ difference, interval }: Estimate, span: number): Estimate {
-  const scale = (value: number) => round(value * span)
-  return {
-    difference: difference === null ? null : scale(difference),
-    interval: interval && [scale(interval[0]), scale(interval[1])],
-  }
-}
-
-function differenceOf({ difference, interval }: Estimate): string {
-  if (difference === null || interval === null) return 'Both arms have not been seen yet'
-  const [at, low, high] = [difference, ...interval].map((value) => value.toPrecision(3))
-  return `The difference is about ${at}, in [${low}, ${high}]`
-}
-
 function lacking({ name, coverage }: GuardTest): string {
   return `The guard ${name} was measured in ${percent(coverage)} of the candidate's sessions only: the promotion waits.`
-}
-
-function missingByArm(earned: readonly Observation[]): { readonly baseline: number; readonly candidate: number } {
-  const missing = earned.filter(({ value }) => value === null)
-  const candidate = missing.filter((o) => o.candidate).length
-  return { baseline: missing.length - candidate, candidate }
 }
 
 function missingInTheWay({ missing }: CanaryConfig, earned: readonly Observation[]): string[] {
@@ -275,34 +170,6 @@ function missingInTheWay({ missing }: CanaryConfig, earned: readonly Observation
   ]
 }
 
-/** In units of the reward; `null` without any. For people: steps with different shares are thrown together. */
-function meanOf(earned: readonly Observation[], candidate: boolean, [low, high]: RewardRange): number | null {
-  let [sum, count] = [0, 0]
-  for (const o of earned) {
-    if (o.candidate !== candidate || o.value === null) continue
-    sum += o.value
-    count++
-  }
-  return count === 0 ? null : round(low + ((high - low) * sum) / count)
-}
-
-function shown({ now, most, bound }: Tested): { readonly [key: string]: Json } {
-  return { eValue: finite(now), most: finite(most), bound: finite(bound) }
-}
-
-/** JSON has no infinity. */
-function finite(log: number): number {
-  return round(Math.exp(Math.min(log, 690)))
-}
-
-function eValue(log: number): string {
-  return Number(finite(log).toPrecision(3)).toString()
-}
-
 function share({ shares }: CanaryConfig, step: number): number {
   return shares[step] ?? 1
-}
-
-function percent(value: number): string {
-  return `${(100 * value).toFixed(1)} %`
 }

@@ -67,11 +67,11 @@ describe('watchFor', () => {
     ] as const) {
       const random = rng('false-alarms', law)
       const lengths = Array.from({ length: 100 }, (_, seed) => {
-        const values = Array.from({ length: 1500 }, () => draw(random.next()))
-        return watch(values, { ...stream, seed }).after
+        const values = Array.from({ length: 750 }, () => draw(random.next()))
+        return watch(values, { ...stream, sessionsBetweenFalseAlarms: 150, seed }).after
       })
       // Streams are cut off at five times the stated mean; the standard error of the mean is about a tenth of it.
-      expect(meanOf(lengths)).toBeGreaterThan(270)
+      expect(meanOf(lengths)).toBeGreaterThan(135)
     }
   })
 
