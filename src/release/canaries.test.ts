@@ -340,12 +340,13 @@ describe('a pin', () => {
   it('holds what serves against every gate, and never against a rollback', async () => {
     const canary = await start()
     const { release } = await registry.promoteCanary(canaryReceiptOf(canary, served))
-    expect(await registry.pin(agent, 'the fair', 70)).toEqual({
+    expect(await registry.pin(agent, 'the fair', { at: 70, release: release.id })).toEqual({
       agent,
       release: release.id,
       reason: 'the fair',
       at: 70,
     })
+    await expect(registry.pin(agent, '', { release: initial })).rejects.toThrow(`${release.id} serves`)
     const other = setOf(model, prompt('other'))
     const receipt = admissionOf(tried, other)
     await expect(registry.promote({ receipt, versions: [prompt('other')], run: null })).rejects.toThrow(PinnedError)

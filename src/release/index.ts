@@ -36,7 +36,8 @@ export {
   shownCanary,
   stateOf,
 } from './overview.ts'
-export { type CanaryStop, type Promotion, Registry, type Serving, type WentBack } from './registry.ts'
+export { type CanaryStop, Registry, type Serving, type WentBack } from './registry.ts'
+export type { Promotion } from './release-changes.ts'
 export { openReleaseRouter, type ReleaseRouter, type ReleaseRouterOptions } from './router.ts'
 export type { Served } from './served.ts'
 export { type Looked, watchCanary, type WatchOptions } from './watch.ts'

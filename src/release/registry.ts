@@ -1,31 +1,18 @@
-import {
-  type Activation,
-  AlertId,
-  type Canary,
-  type CanaryId,
-  type CanaryReceipt,
-  contentHash,
-  type GateDecision,
-  type PairedReceipt,
-  type Pin,
-  type Receipt,
-  type Release,
-  type ReleaseId,
-  type Repositories,
-  type RunId,
-  type Store,
-  type Version,
+import type {
+  Activation,
+  Canary,
+  CanaryId,
+  CanaryReceipt,
+  GateDecision,
+  Pin,
+  Receipt,
+  Release,
+  ReleaseId,
+  Store,
+  Version,
 } from '../core/index.ts'
 import { replay } from '../gate/index.ts'
-import {
-  advance,
-  assertNotPinned,
-  type NewCanary,
-  promote,
-  type PromotedCanary,
-  servingIn,
-  start,
-} from './canary-changes.ts'
+import { advance, type NewCanary, promote, type PromotedCanary, servingIn, start } from './canary-changes.ts'
 import {
   appendEvent,
   assertOfCanary,
@@ -34,34 +21,14 @@ import {
   runningCanary,
   stillRunning,
 } from './canary-record.ts'
-import {
-  InitialChangedError,
-  NothingToRollBackToError,
-  NotPromotedError,
-  NotServingError,
-  SpentReceiptError,
-  StaleReceiptError,
-  UnknownAgentError,
-  UnknownReleaseError,
-} from './errors.ts'
-import { assertComplete, assertGenuine } from './gated.ts'
-import { activate, differences, newRelease, releaseOf, servedBefore, versionSetOf } from './release-record.ts'
+import { NotPromotedError, UnknownAgentError } from './errors.ts'
+import { begin, pin, type Promotion, release, rollBack } from './release-changes.ts'
 
 /** What serves an agent: a release, and the activation that let it. */
 export interface Serving {
   readonly release: Release
   /** Its `generation` is what decisions made now carry. */
   readonly activation: Activation
-}
-
-/** What a gate promoted. */
-export interface Promotion {
-  readonly receipt: PairedReceipt
-  /** The candidate's versions; those that the store has already may be left out. */
-  readonly versions: readonly Version[]
-  readonly run: RunId | null
-  /** Milliseconds since the epoch. Default: now. */
-  readonly at?: number
 }
 
 /** Why a canary goes back or is given up. */
@@ -102,21 +69,7 @@ export class Registry {
    * @throws InitialChangedError when the agent began with others.
    */
   async initial(agent: string, versions: readonly Version[], at = Date.now()): Promise<Release> {
-    const set = versionSetOf(versions)
-    return this.#store.transaction(async (tx) => {
-      const [first] = await tx.releases.activations(agent)
-      if (first) {
-        const known = await releaseOf(tx, first)
-        const changed = differences(known.versions, set)
-        if (changed.length > 0) throw new InitialChangedError(agent, changed)
-        return known
-      }
-      for (const version of versions) await tx.versions.put(version)
-      const release = newRelease({ agent, versions: set, createdAt: at }, { receipt: null, run: null })
-      await tx.releases.put(release)
-      await tx.releases.activate({ agent, release: release.id, reason: 'initial', generation: 1, at })
-      return release
-    })
+    return this.#store.transaction((tx) => begin(tx, agent, versions, at))
   }
 
   /**
@@ -147,32 +100,9 @@ export class Registry {
    * @throws CandidateError when the versions are not those that were gated.
    * @throws PinnedError while what serves is pinned.
    */
-  async promote({ receipt, versions, run, at = Date.now() }: Promotion): Promise<Release> {
-    this.#assertPromotes(receipt)
-    assertGenuine(versions, receipt)
-
-    const { agent, candidate } = receipt
-    const release = newRelease({ agent, versions: candidate, createdAt: at }, { receipt: receipt.id, run })
-    return this.#store.transaction(async (tx) => {
-      const { activation, release: serving } = await servingIn(tx, agent)
-      const earlier = await tx.releases.get(release.id)
-      if (earlier) {
-        if (serving.id === earlier.id) return earlier
-        throw new SpentReceiptError(receipt.id, earlier.id)
-      }
-      if (differences(serving.versions, receipt.baseline).length > 0) {
-        throw new StaleReceiptError(receipt.id, serving.id)
-      }
-
-      for (const version of versions) await tx.versions.put(version)
-      await assertComplete(tx, receipt)
-      await tx.receipts.put(receipt)
-      await tx.releases.put(release)
-      await activate(tx, activation, release, 'promote', at)
-      await assertNotPinned(tx, agent)
-      await endBeside(tx, release, at)
-      return release
-    })
+  async promote(promotion: Promotion): Promise<Release> {
+    this.#assertPromotes(promotion.receipt)
+    return this.#store.transaction((tx) => release(tx, promotion, promotion.at ?? Date.now()))
   }
 
   /**
@@ -182,21 +112,7 @@ export class Registry {
    * @throws UnknownAgentError | UnknownReleaseError | NothingToRollBackToError
    */
   async rollback(agent: string, to?: ReleaseId, at = Date.now()): Promise<Release> {
-    return this.#store.transaction(async (tx) => {
-      const history = await tx.releases.activations(agent)
-      const current = history.at(-1)
-      if (!current) throw new UnknownAgentError(agent)
-      const target = to ?? servedBefore(history, current)
-      if (target === null) throw new NothingToRollBackToError(agent)
-      const release = await tx.releases.get(target)
-      if (release?.agent !== agent) throw new UnknownReleaseError(agent, target)
-      if (release.id !== current.release) {
-        await activate(tx, current, release, 'rollback', at)
-        await tell(tx, current, release, at)
-      }
-      await endBeside(tx, release, at)
-      return release
-    })
+    return this.#store.transaction((tx) => rollBack(tx, agent, to, at))
   }
 
   /**
@@ -285,15 +201,9 @@ export class Registry {
   async pin(
     agent: string,
     reason: string,
-    { release: named, at = Date.now() }: { readonly release?: ReleaseId; readonly at?: number } = {},
+    { at = Date.now(), ...named }: { readonly release?: ReleaseId; readonly at?: number } = {},
   ): Promise<Pin> {
-    return this.#store.transaction(async (tx) => {
-      const { release } = await servingIn(tx, agent)
-      if (named !== undefined && named !== release.id) throw new NotServingError(agent, named, release.id)
-      const pin: Pin = { agent, release: release.id, reason, at }
-      await tx.releases.pin(agent, pin)
-      return pin
-    })
+    return this.#store.transaction((tx) => pin(tx, agent, { ...named, reason, at }))
   }
 
   /** Lets go of what serves. @returns the pin that was in force; `null` when there was none. */
@@ -329,27 +239,4 @@ export class Registry {
       })
     })
   }
-}
-
-/** Ends the canary that ran while `release` came to serve everybody. */
-async function endBeside(tx: Repositories, release: Release, at: number): Promise<void> {
-  const canary = await runningCanary(tx, release.agent)
-  if (!canary) return
-  const reasons = [`release ${release.id} was made to serve everybody`]
-  await endCanary(tx, canary, { status: 'rolled-back', receipt: null, reasons, exposed: null, at })
-}
-
-/** Tells that a release went back. */
-async function tell(tx: Pick<Repositories, 'alerts'>, from: Activation, to: Release, at: number): Promise<void> {
-  const { agent, release, generation } = from
-  await tx.alerts.put({
-    id: AlertId.parse(contentHash({ agent, rollback: generation }).slice(0, 16)),
-    agent,
-    kind: 'rollback',
-    name: release,
-    message: `The release ${release} went back: ${to.id} serves again.`,
-    evidence: { from: release, to: to.id, generation: generation + 1 },
-    run: null,
-    at,
-  })
 }
