@@ -28,7 +28,7 @@ export {
   agentNames,
   type AgentOverview,
   type AgentState,
-  type Evidence,
+  type ReleaseEvidence,
   type ListedRelease,
   nameWithin,
   overviewOf,

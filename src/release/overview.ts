@@ -13,7 +13,7 @@ import { runningCanary, shareOf } from './canary-record.ts'
  * What a release rests on. `initial`: nothing, it is the agent before it learned. `held-out`: a comparison on held-out
  * tasks. `canary`: that, and a comparison on live sessions. `canary-only`: live sessions alone.
  */
-export type Evidence = 'initial' | 'held-out' | 'canary' | 'canary-only'
+export type ReleaseEvidence = 'initial' | 'held-out' | 'canary' | 'canary-only'
 
 /** A canary as it may be shown: without what keys its assignment. */
 export type ShownCanary = Omit<Canary, 'salt'> & {
@@ -24,7 +24,7 @@ export type ShownCanary = Omit<Canary, 'salt'> & {
 /** One release in a list. */
 export interface ListedRelease {
   readonly release: Release
-  readonly evidence: Evidence
+  readonly evidence: ReleaseEvidence
   readonly serving: boolean
   /** When it last came to serve; `null` for one that never did. */
   readonly activation: Activation | null
@@ -50,7 +50,7 @@ export async function overviewOf(store: Reading, agent: string, limit = 100): Pr
   if (!activation) return null
   const canaries = await store.canaries.list({ agent, limit: 10_000 })
   const admissions = new Map(canaries.map(({ receipt, admission }) => [receipt, admission]))
-  const evidenceOf = ({ receipt }: Release): Evidence => {
+  const evidenceOf = ({ receipt }: Release): ReleaseEvidence => {
     if (receipt === null) return 'initial'
     const admission = admissions.get(receipt)
     return admission === undefined ? 'held-out' : admission === null ? 'canary-only' : 'canary'
