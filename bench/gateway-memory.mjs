@@ -90,7 +90,7 @@ async function main() {
     )
     const failed = runs.find(({ error }) => error !== null)
     if (failed) throw new Error(`a call failed: ${failed.error}`)
-    requests += runs.reduce((sum, { statuses }) => sum + statuses[200], 0)
+    requests += runs.reduce((sum, { statuses }) => sum + (statuses[200] ?? 0), 0)
     await sleep(300)
     const { rss, heapUsed, external } = await gateway.probe({ kind: 'memory' })
     const disk = await places.gateway.bytes()

@@ -2,6 +2,9 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { KeyId } from '../src/core/index.ts'
+import { openStore } from '../src/store/index.ts'
+import { traffic } from '../src/store/traffic.conformance.ts'
 import { type Ended, ratchet, startRatchet } from './tiny/ratchet.ts'
 
 let folder: string
@@ -67,6 +70,43 @@ describe('exporting', () => {
     child.stdout.once('data', () => child.stdout.destroy())
     expect(await ended).toMatchObject({ code: 0, stderr: '' })
   })
+})
+
+it('the list of keys hides none behind those of sessions', async () => {
+  await ratchet(['keys', 'create', 'mine', '--store', store])
+  const opened = await openStore({ path: join(store, 'ratchet.db') })
+  const [mine] = await opened.keys.list({ limit: 1 })
+  for (let i = 0; i < 3; i++) {
+    await opened.keys.put({ ...mine!, id: KeyId.parse(`session${i}`), name: `s${i}`, session: `s${i}` })
+  }
+  await opened.close()
+  const lines = async (...args: readonly string[]) =>
+    (await ratchet(['keys', 'list', '--store', store, ...args])).stdout.trimEnd().split('\n')
+  expect(await lines()).toEqual([expect.stringContaining('mine')])
+  expect(await lines('--sessions')).toHaveLength(4)
+})
+
+it('pruning takes old traffic, and leaves imports; erasing says that what was shared goes as a whole', async () => {
+  const timestamp = '2020-01-01T00:00:00Z'
+  const { steps, ...old } = record('old')
+  await imported(file({ ...old, steps: steps.map((step) => ({ ...step, timestamp })) }))
+  const opened = await openStore({ path: join(store, 'ratchet.db') })
+  const endedAt = Date.parse(timestamp)
+  for (const [id, subject] of [
+    ['t1', 'ada'],
+    ['t2', 'bob'],
+    ['t2', 'ada'],
+  ] as const) {
+    const change = { origin: { tenant: 'default', subject }, head: { startedAt: endedAt }, part: { endedAt } }
+    await opened.traffic.append(traffic.call(id, `c-${id}-${subject}`, change))
+  }
+  await opened.close()
+  const erased = await ratchet(['erase', '--subject', 'bob', '--yes', '--store', store])
+  expect(erased.stdout).toMatch(/^1 trajectory, .* shared with others goes as a whole\.$/m)
+  const pruned = await ratchet(['prune', '--before', '1d', '--yes', '--json', '--store', store])
+  expect(pruned).toMatchObject({ code: 0, stdout: expect.stringContaining('"trajectories":1') as string })
+  const left = await ratchet(['trajectories', '--json', '--store', store])
+  expect(left.stdout.trimEnd().split('\n')).toEqual([expect.stringContaining('"origin":"import"')])
 })
 
 it('a key that cannot be is refused in words', async () => {

@@ -12,9 +12,10 @@ import { reportCommand } from './commands/report.ts'
 import { serveCommand } from './commands/serve.ts'
 import { signalCommand } from './commands/signal.ts'
 import { showCommand, trajectoriesCommand } from './commands/trajectories.ts'
-import { exportCommand, exportFormats, importCommand, importFormats } from './commands/transfer.ts'
+import { exportCommand, importCommand, importFormats } from './commands/transfer.ts'
 import { backupCommand, eraseCommand, pruneCommand } from './commands/upkeep.ts'
 import { explainFailure, unwritableOutput } from './fail.ts'
+import { exportFormats } from './transfer/export-rows.ts'
 
 const integer = (text: string): number => {
   const value = Number(text)
@@ -147,6 +148,7 @@ withStoreOptions(keys.command('create'), 'make a key; its secret is shown once')
   .action(createKeyCommand)
 withStoreOptions(keys.command('list'), 'list keys, without their secrets')
   .option('--tenant <name>', 'of one tenant')
+  .option('--sessions', 'the keys of sessions too, of which there may be very many')
   .action(listKeysCommand)
 withStoreOptions(keys.command('revoke'), 'make a key stop working').argument('<id>', 'its id').action(revokeKeyCommand)
 

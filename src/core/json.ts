@@ -4,12 +4,12 @@ import { z } from 'zod'
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json }
 
 /** Deeper nesting than this is an attack on whoever walks the value, not data. */
-const maxDepth = 256
+export const maxJsonDepth = 256
 
 function isJson(value: unknown, depth = 0): value is Json {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return true
   if (typeof value === 'number') return Number.isFinite(value)
-  if (typeof value !== 'object' || depth === maxDepth) return false
+  if (typeof value !== 'object' || depth === maxJsonDepth) return false
   if (!Array.isArray(value) && !isPlain(value)) return false
   for (const item of Array.isArray(value) ? value : Object.values(value)) {
     if (!isJson(item, depth + 1)) return false

@@ -29,6 +29,8 @@ export const ModelCall = z.strictObject({
   /** Key of the trajectory's `toolsets`; `null` for a call without tools. */
   tools: z.string().nullable(),
   finish: FinishReason,
+  /** True where it did not come to an end because the client went away: not its upstream, nor the gateway. */
+  cancelled: z.literal(true).optional(),
   usage: Usage.nullable(),
   /** The id that the upstream gave its answer. */
   upstreamId: z.string().nullable(),

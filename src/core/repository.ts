@@ -65,6 +65,7 @@ export interface TrajectoryFilter {
   readonly origin?: Origin['kind']
   readonly session?: string
   readonly agent?: string
+  /** One of those whom any of its calls is about. */
   readonly subject?: string
   /** Sessions that this canary assigned. */
   readonly canary?: CanaryId
@@ -115,7 +116,8 @@ export interface TrajectoryRepository {
   summaries(filter: TrajectoryFilter & { readonly limit: number }): Promise<readonly TrajectorySummary[]>
   count(filter: TrajectoryFilter): Promise<number>
   /**
-   * Removes trajectories of the filter with their signals and all that recognises them again. Those that a run made are
+   * Removes trajectories of the filter with their signals and all that recognises them again; of a subject, also what that
+   * person reported of others, and of a time, older signals of which there is no trajectory. Those that a run made are
    * evidence of its receipts and stay.
    * @param dryRun only counts.
    */

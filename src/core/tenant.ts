@@ -33,7 +33,9 @@ export const TrafficOrigin = z.strictObject({
   session: ClientName.nullable(),
   /** The agent that the client named. */
   agent: ClientName.nullable(),
-  /** The person that it is about, as the client names them: what `ratchet erase` goes by. */
+  /**
+   * The person that it is about, as the client names them; of several, the first. `ratchet erase` goes by all of them.
+   */
   subject: ClientName.nullable(),
   /** False when the client forbade learning from it, in any of its calls. */
   train: z.boolean(),

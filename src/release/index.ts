@@ -12,6 +12,15 @@ export {
 } from './canary-errors.ts'
 export { type CanaryNote, shareOf } from './canary-record.ts'
 export {
+  type DriftAlert,
+  DriftConfig,
+  DriftWatchState,
+  NEW_WATCH,
+  rewardsAnew,
+  type WatchedSession,
+  watchSession,
+} from './drift/index.ts'
+export {
   CandidateError,
   InitialChangedError,
   NothingToRollBackToError,

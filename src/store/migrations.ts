@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Columns, ColumnType } from './engine.ts'
-import { learnFromTraffic } from './migration-0003.ts'
+import { learnFromTraffic } from './migration-0004.ts'
 import type { Tables } from './tables.ts'
 
 /** One step of the schema, forward only. A released one is never edited: the next change is a new one. */
@@ -302,5 +302,17 @@ export const migrations: readonly Migration[] = [
         .execute()
     },
   },
-  { name: '0003-canaries', up: learnFromTraffic },
+  {
+    name: '0003-subjects',
+    async up({ schema }, { text }) {
+      await schema
+        .createTable('further_subjects')
+        .addColumn('subject', text, (c) => c.notNull())
+        .addColumn('trajectory', text, (c) => c.notNull().references('trajectories.id'))
+        .addPrimaryKeyConstraint('further_subjects_key', ['subject', 'trajectory'])
+        .execute()
+      await schema.createIndex('subjects_of_trajectory').on('further_subjects').column('trajectory').execute()
+    },
+  },
+  { name: '0004-canaries', up: learnFromTraffic },
 ]

@@ -1,6 +1,6 @@
 import type { Insertable, Kysely } from 'kysely'
 import { z } from 'zod'
-import { type PendingCall, TrafficHead, type TrajectoryFilter, TrajectoryPart } from '../core/index.ts'
+import { type PendingCall, TrafficHead, TrafficOrigin, type TrajectoryFilter, TrajectoryPart } from '../core/index.ts'
 import type { Access } from './access.ts'
 import { fromJson, parseRecord, toJson } from './record.ts'
 import { addCall, toCallRows } from './recorded-call.ts'
@@ -8,6 +8,7 @@ import type { Tables } from './tables.ts'
 import { wouldMatch } from './trajectory-filter.ts'
 
 const Pending = z.strictObject({ head: TrafficHead, part: TrajectoryPart })
+const Whose = z.object({ head: z.object({ origin: TrafficOrigin }) })
 
 /** @throws UnstorableValueError */
 export function toPendingRow({
@@ -62,29 +63,70 @@ export async function recoverCall(db: Kysely<Tables>, call: string, before: numb
 }
 
 /**
- * Removes half answers of calls that would make a trajectory of the filter.
+ * Removes half answers of calls that would make a trajectory of the filter. One that cannot be read is nobody's answer any
+ * more, and may be about anybody: of the filter's time, it goes.
  * @param ids trajectories that go with all that is theirs, half answers too.
- * @returns of how many other trajectories nothing is known but these.
+ * @returns the other trajectories of which nothing is known but these, with the signals about them.
  */
 export async function removePending(
   { read, write }: Access,
   filter: TrajectoryFilter,
   ids: ReadonlySet<string>,
   dryRun: boolean,
-): Promise<number> {
+): Promise<{ readonly trajectories: ReadonlySet<string>; readonly signals: number }> {
   const rows = await read((db) => db.selectFrom('pending_calls').selectAll().execute())
-  const doomed = rows.filter(
-    (row) => !ids.has(row.trajectory) && wouldMatch(filter, fromPendingRow(row).head, row.updated_at),
-  )
   const trajectories = new Set<string>()
-  for (const { call, trajectory } of doomed) {
+  let signals = 0
+  for (const { call, trajectory, payload, updated_at } of rows) {
+    const origin = originIn(payload)
+    if (ids.has(trajectory) || !wouldMatch(filter, origin, updated_at)) continue
     const opened = await read((db) =>
       db.selectFrom('trajectories').select('id').where('id', '=', trajectory).executeTakeFirst(),
     )
-    if (!opened) trajectories.add(trajectory)
-    if (!dryRun) await write((db) => db.deleteFrom('pending_calls').where('call', '=', call).execute())
+    const about =
+      opened || trajectories.has(trajectory) ? null : { trajectory, tenant: origin?.tenant ?? filter.tenant }
+    if (about) trajectories.add(trajectory)
+    if (about && dryRun) signals += await read((db) => countAbout(db, about))
+    if (dryRun) continue
+    signals += await write(async (db) => {
+      await db.deleteFrom('pending_calls').where('call', '=', call).execute()
+      return about ? removeAbout(db, about) : 0
+    })
   }
-  return trajectories.size
+  return { trajectories, signals }
+}
+
+/** Whose a half answer is, whatever else it holds; `null` where that cannot be read. */
+function originIn(payload: string): TrafficOrigin | null {
+  try {
+    return Whose.parse(JSON.parse(payload)).head.origin
+  } catch {
+    return null
+  }
+}
+
+interface About {
+  readonly trajectory: string
+  readonly tenant: string | undefined
+}
+
+async function countAbout(db: Kysely<Tables>, { trajectory, tenant = '' }: About): Promise<number> {
+  const { count } = await db
+    .selectFrom('signals')
+    .where('trajectory', '=', trajectory)
+    .where('tenant', '=', tenant)
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+async function removeAbout(db: Kysely<Tables>, { trajectory, tenant = '' }: About): Promise<number> {
+  const { numDeletedRows } = await db
+    .deleteFrom('signals')
+    .where('trajectory', '=', trajectory)
+    .where('tenant', '=', tenant)
+    .executeTakeFirstOrThrow()
+  return Number(numDeletedRows)
 }
 
 async function isCommitted(db: Kysely<Tables>, call: string): Promise<boolean> {

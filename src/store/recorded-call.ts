@@ -75,6 +75,8 @@ export async function addCall(db: Kysely<Tables>, rows: CallRows): Promise<boole
   // The trajectory first: whoever else writes to it or removes it waits there, and its parts keep their order.
   if ((await putTrajectory(db, { ...rows.trajectory, call })) === 0n) return false
   if ((await insertPart(db, rows.payload)) === 0n) return false
+  const { id, subject } = rows.trajectory
+  if (typeof subject === 'string') await putSubject(db, { id, subject })
   for (const turn of rows.turns) await insertTurn(db, turn)
   if (rows.identity) await putIdentity(db, rows.identity)
   return true
@@ -118,6 +120,21 @@ const putTrajectory = compiledWrite<Insertable<Tables['trajectories']> & { reado
             return eb.not(eb.exists(known))
           }),
       ),
+)
+
+/** Keeps whom a call is about where an earlier one of its trajectory was about another. */
+const putSubject = compiledWrite<{ readonly id: string; readonly subject: string }>((db, { id, subject }) =>
+  db
+    .insertInto('further_subjects')
+    .columns(['subject', 'trajectory'])
+    .expression((eb) =>
+      eb
+        .selectFrom('trajectories')
+        .select((select) => [select.val(subject).as('subject'), 'id'])
+        .where('id', '=', id)
+        .where('subject', '<>', subject),
+    )
+    .onConflict((c) => c.doNothing()),
 )
 
 const insertPart = compiledWrite<Insertable<Tables['trajectory_parts']>>((db, row) =>

@@ -4,6 +4,7 @@ import type { Removal, TrajectoryFilter } from '../core/index.ts'
 import type { Access } from './access.ts'
 import { scrubDerived } from './derived.ts'
 import { removePending } from './pending.ts'
+import { removeStraySignals } from './stray-signals.ts'
 import type { Tables } from './tables.ts'
 import { matching } from './trajectory-filter.ts'
 
@@ -13,10 +14,11 @@ const trajectoriesAtOnce = 100
 const idsAtOnce = 5_000
 
 /**
- * Removes the trajectories of a filter that are no evidence of a receipt: their rows, messages, signals, the turns and requests by which
- * they are known again, and half answers. Other records that name them are scrubbed first; so when the process dies
- * midway, what is left is found and removed by the next removal with the same filter. Between its transactions others
- * write: a trajectory that meanwhile left the filter stays, and one that comes into it may stay.
+ * Removes the trajectories of a filter that no run made: their rows, messages, signals, the turns and requests by which
+ * they are known again, half answers, and signals that the filter means by themselves. Other records that name them are
+ * scrubbed first; so when the process dies midway, what is left is found and removed by the next removal with the same
+ * filter. Between its transactions others write: a trajectory that meanwhile left the filter stays, and one that comes
+ * into it may stay.
  *
  * What is gone from the database is not gone from everywhere. SQLite overwrites what it removes (`secure_delete`), but
  * the write-ahead log has the old pages until it is checkpointed, as closing the store does; the file keeps its size until
@@ -37,8 +39,16 @@ export async function removeTrajectories(access: Access, filter: TrajectoryFilte
     signals += gone.signals
     await nextTurn()
   }
-  trajectories += await removePending(access, filter, ids, dryRun)
-  return { trajectories, signals, derived, versions }
+  const pending = await removePending(access, filter, ids, dryRun)
+  // In a real run these are gone by now.
+  const counted = dryRun ? { recorded: ids, pending: pending.trajectories } : null
+  const stray = await removeStraySignals(access, filter, counted)
+  return {
+    trajectories: trajectories + pending.trajectories.size,
+    signals: signals + pending.signals + stray,
+    derived,
+    versions,
+  }
 }
 
 async function idsOf({ read }: Access, filter: TrajectoryFilter): Promise<ReadonlySet<string>> {
@@ -113,6 +123,7 @@ async function remove(db: Kysely<Tables>, ids: readonly string[], filter: Trajec
   await db.deleteFrom('pending_calls').where('trajectory', 'in', doomed).execute()
   await db.deleteFrom('request_identities').where('trajectory', 'in', doomed).execute()
   await db.deleteFrom('produced_turns').where('trajectory', 'in', doomed).execute()
+  await db.deleteFrom('further_subjects').where('trajectory', 'in', doomed).execute()
   await db.deleteFrom('trajectory_parts').where('trajectory', 'in', doomed).execute()
   await db.deleteFrom('trajectory_payloads').where('trajectory', 'in', doomed).execute()
   await db.deleteFrom('trajectories').where('id', 'in', doomed).execute()

@@ -46,6 +46,8 @@ export interface Tables {
     /** The canary that assigned it when it began. */
     canary: string | null
   }
+  /** Whom later calls of a traffic trajectory are about, beside the first whom one named. */
+  further_subjects: { subject: string; trajectory: string }
   /** Apart from the columns, so that an aggregate does not read through megabytes of messages. */
   trajectory_payloads: { trajectory: string; payload: string }
   /** What each call added to a traffic trajectory. */

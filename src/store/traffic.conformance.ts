@@ -247,7 +247,8 @@ export function trafficConformance(name: string, open: () => Promise<Store>): vo
         expect((await trajectoryOf('t1')).origin).toMatchObject(expected)
         expect(await summaryOf('t1')).toMatchObject(expected)
         expect(await store.trajectories.count({ subject: 'ada' })).toBe(1)
-        expect(await store.trajectories.count({ subject: 'bob' })).toBe(0)
+        expect(await store.trajectories.count({ subject: 'bob' })).toBe(1)
+        expect(await store.trajectories.count({ subject: 'eve' })).toBe(0)
       })
 
       it('change it at their latest end, also when the clock goes back', async () => {
@@ -738,6 +739,29 @@ export function trafficConformance(name: string, open: () => Promise<Store>): vo
         expect((await trajectoryOf('t1')).steps).toHaveLength(2)
       })
 
+      it('takes a trajectory by any person whom a call of it is about', async () => {
+        const grow = (id: string, call: string, subject: string | null, tenant = 'acme') =>
+          store.traffic.append(traffic.call(id, call, { origin: { subject, tenant } }))
+        await grow('t1', 'c1', 'ada')
+        for (const call of ['c2', 'c3']) await grow('t1', call, 'bob')
+        await store.traffic.savePending(traffic.pending('t1', 'p1', 100, { origin: { subject: 'cleo' } }))
+        await store.traffic.recoverPending(200)
+        await grow('t1', 'c4', null)
+        await grow('t2', 'c5', 'ada')
+        await grow('t3', 'c6', 'bob', 'other')
+        expect((await trajectoryOf('t1')).origin).toMatchObject({ subject: 'ada' })
+        const cleo = await store.trajectories.summaries({ subject: 'cleo', limit: 9 })
+        expect(cleo.map(({ id }) => id)).toEqual(['t1'])
+        expect(await remove({ subject: 'bob', tenant: 'acme' })).toMatchObject({ trajectories: 1 })
+        expect((await store.trajectories.list({ limit: 9 })).map(({ trajectory }) => trajectory.id)).toEqual([
+          't2',
+          't3',
+        ])
+        await grow('t1', 'c7', 'ada')
+        expect(await store.trajectories.count({ subject: 'cleo' })).toBe(0)
+        expect(await store.trajectories.count({ subject: 'bob' })).toBe(1)
+      })
+
       it('takes half answers too, also of what is known by nothing else', async () => {
         await record('t1', { origin: { subject: 'ada' } })
         const about = { origin: { subject: 'ada' } }
@@ -754,6 +778,51 @@ export function trafficConformance(name: string, open: () => Promise<Store>): vo
           't3',
         ])
         expect((await trajectoryOf('t4')).origin).toMatchObject({ subject: null })
+      })
+
+      it('takes what the person reported, of whatever trajectory, and what was said of their half answers', async () => {
+        await record('t1', { origin: { subject: 'ada' } })
+        await record('t2')
+        await store.traffic.savePending(traffic.pending('t3', 'p3', 100, { origin: { subject: 'ada' } }))
+        const say = (key: string, trajectory: string, reporter: string, tenant = 'acme') =>
+          sample.signal(key, { trajectory, tenant, reporter })
+        await store.signals.append([
+          say('s1', 't1', 'open:ada'),
+          say('s2', 't2', 'open:ada'),
+          say('s3', 't3', 'open:ada'),
+          say('s4', 't3', 'open:bob'),
+          say('s5', 't9', 'open:ada'),
+          say('k1', 't2', 'ada'),
+          say('k2', 't2', 'open:team:ada'),
+          say('k3', 't2', 'open:nada'),
+          say('k4', 't2', 'open:ada', 'other'),
+        ])
+        expect(await remove({ subject: 'ada', tenant: 'acme' })).toMatchObject({ trajectories: 2, signals: 7 })
+        const left = (await store.signals.of(idOf('t2'))).map(({ key }) => key)
+        expect(left).toEqual(['a-t2', 'b-t2', 'k1', 'k2', 'k3'])
+        expect(await remove({ subject: 'team:ada', tenant: 'acme' })).toMatchObject({ trajectories: 0, signals: 1 })
+        expect(await remove({ subject: 'ada', session: 's' })).toMatchObject({ signals: 0 })
+        await record('t3')
+        expect((await traces('t3')).signals.map(({ key }) => key)).toEqual(['a-t3', 'b-t3'])
+      })
+
+      it('takes signals of old about what never came or is gone, and no newer ones', async () => {
+        await record('t1')
+        await remove({ session: 'none' })
+        const now = startedAt + 100_000
+        const limits = (at: number) => ({ caps: { perTrajectory: 9, perTrajectoryOfKey: 9, perDay: 99 }, now: at })
+        const say = (key: string, trajectory: string, tenant = 'acme') => sample.signal(key, { trajectory, tenant })
+        await store.signals.append([say('old', 't1'), say('never', 't9'), say('strange', 't1', 'other')], limits(now))
+        await store.signals.append([say('new', 't9')], limits(now + 5_000))
+        const before = now + 1
+        expect(await remove({ before, tenant: 'acme', session: 's' })).toMatchObject({ signals: 0 })
+        expect(await remove({ before: startedAt, origin: 'traffic' })).toMatchObject({ trajectories: 0, signals: 0 })
+        await record('t8', { part: { endedAt: now + 50_000 } })
+        await store.signals.append([say('kept', 't8')], limits(now))
+        expect(await remove({ before, origin: 'traffic' })).toMatchObject({ trajectories: 1, signals: 5 })
+        expect((await traces('t8')).signals.map(({ key }) => key)).toEqual(['a-t8', 'b-t8', 'kept'])
+        await record('t9')
+        expect((await traces('t9')).signals.map(({ key }) => key)).toEqual(['a-t9', 'b-t9', 'new'])
       })
 
       it('never takes a call that is committed meanwhile and is not of its filter', async () => {

@@ -50,6 +50,39 @@ describe('a file', () => {
     await store.close()
   })
 
+  it.each(['no JSON', '{"head":{"origin":{"subject":"ada"}}}', '{}'])(
+    'is rid of a half answer that nobody can read (%s), with what else is removed',
+    async (payload) => {
+      const store = await openStore({ path })
+      const connection = await openSqlite(path)
+      await store.traffic.append(traffic.call('t1', 'c1', { origin: { subject: 'ada' } }))
+      for (const id of ['t2', 't3']) await store.traffic.savePending(traffic.pending(id, `p-${id}`, 100))
+      connection.exec(`update pending_calls set payload = '${payload}' where trajectory = 't2'`)
+      const erase = (dryRun: boolean) => store.trajectories.remove({ subject: 'ada' }, { dryRun })
+      expect(await erase(true)).toMatchObject({ trajectories: 2 })
+      expect(await erase(false)).toMatchObject({ trajectories: 2 })
+      expect(connection.all('select trajectory from pending_calls')).toEqual([{ trajectory: 't3' }])
+      connection.close()
+      await store.close()
+    },
+  )
+
+  it('is rid of the half answers of a person whose rest nobody can read', async () => {
+    const store = await openStore({ path })
+    const connection = await openSqlite(path)
+    for (const [id, subject] of [
+      ['t1', 'ada'],
+      ['t2', 'bob'],
+    ] as const) {
+      await store.traffic.savePending(traffic.pending(id, `p-${id}`, 100, { origin: { subject } }))
+    }
+    connection.exec(`update pending_calls set payload = replace(payload, '"part"', '"bit"')`)
+    expect(await store.trajectories.remove({ subject: 'ada' }, { dryRun: false })).toMatchObject({ trajectories: 1 })
+    expect(connection.all('select trajectory from pending_calls')).toEqual([{ trajectory: 't2' }])
+    connection.close()
+    await store.close()
+  })
+
   it('holds no bytes of what was removed, once it is closed', async () => {
     const store = await openStore({ path })
     for (const [id, subject] of [

@@ -1,5 +1,5 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely'
-import type { TrafficHead, TrajectoryFilter } from '../core/index.ts'
+import type { TrafficOrigin, TrajectoryFilter } from '../core/index.ts'
 import type { Tables } from './tables.ts'
 
 /** The condition on rows of `trajectories` that a filter is. */
@@ -12,7 +12,7 @@ export function matching(filter: TrajectoryFilter) {
     if (origin !== undefined) conditions.push(eb('trajectories.origin', '=', origin))
     if (session !== undefined) conditions.push(eb('trajectories.session', '=', session))
     if (agent !== undefined) conditions.push(eb('trajectories.agent', '=', agent))
-    if (subject !== undefined) conditions.push(eb('trajectories.subject', '=', subject))
+    if (subject !== undefined) conditions.push(eb('trajectories.id', 'in', aboutSubject(eb, subject)))
     if (canary !== undefined) conditions.push(eb('trajectories.canary', '=', canary))
     if (since !== undefined) conditions.push(eb('trajectories.updated_at', '>=', since))
     if (before !== undefined) conditions.push(eb('trajectories.updated_at', '<', before))
@@ -20,17 +20,35 @@ export function matching(filter: TrajectoryFilter) {
   }
 }
 
-/** Whether a call that is not committed would make a trajectory of the filter. */
-export function wouldMatch(filter: TrajectoryFilter, { origin }: TrafficHead, updatedAt: number): boolean {
+/** Each half by its own index. */
+function aboutSubject(eb: ExpressionBuilder<Tables, 'trajectories'>, subject: string) {
+  return eb
+    .selectFrom('trajectories as about')
+    .select('about.id')
+    .where('about.subject', '=', subject)
+    .unionAll(
+      eb
+        .selectFrom('further_subjects')
+        .select('further_subjects.trajectory as id')
+        .where('further_subjects.subject', '=', subject),
+    )
+}
+
+/**
+ * Whether a call that is not committed would make a trajectory of the filter.
+ * @param origin `null` where it is not known: any may be meant.
+ */
+export function wouldMatch(filter: TrajectoryFilter, origin: TrafficOrigin | null, updatedAt: number): boolean {
   const asks = <T>(wanted: T | undefined, is: T) => wanted === undefined || wanted === is
   return (
     filter.run === undefined &&
-    asks<string>(filter.origin, origin.kind) &&
-    asks(filter.tenant, origin.tenant) &&
-    asks<string | null>(filter.session, origin.session) &&
-    asks<string | null>(filter.agent, origin.agent) &&
-    asks<string | null>(filter.subject, origin.subject) &&
-    asks<string | null>(filter.canary, origin.servedBy?.canary?.id ?? null) &&
+    asks<string>(filter.origin, 'traffic') &&
+    (origin === null ||
+      (asks(filter.tenant, origin.tenant) &&
+        asks<string | null>(filter.session, origin.session) &&
+        asks<string | null>(filter.agent, origin.agent) &&
+        asks<string | null>(filter.subject, origin.subject) &&
+        asks<string | null>(filter.canary, origin.servedBy?.canary?.id ?? null))) &&
     (filter.since === undefined || updatedAt >= filter.since) &&
     (filter.before === undefined || updatedAt < filter.before)
   )

@@ -119,6 +119,26 @@ describe('a trajectory of parts', () => {
     )
   })
 
+  it('keeps no tokens whose prefix was lost', () => {
+    const spans = [{ kind: 'encoded', tokens: [1, 2] }]
+    const node = (id: string, parent: string | null) =>
+      TrajectoryNode.parse({ id, parent, message: { role: 'user', content: id }, spans })
+    const part = (call: string, nodes: readonly TrajectoryNode[]) =>
+      traffic.part(call, { nodes: [...nodes], steps: [], decisions: [] })
+    const parts = [part('c1', [node('b', 'a'), node('c', 'b')]), part('c2', [node('e', null), node('f', 'e')])]
+    const kept = assembleTrajectory(head, parts).nodes.map(({ id, parent, spans: tokens }) => [
+      id,
+      parent,
+      tokens.length,
+    ])
+    expect(kept).toEqual([
+      ['b', null, 0],
+      ['c', 'b', 0],
+      ['e', null, 1],
+      ['f', 'e', 1],
+    ])
+  })
+
   it('loses with a part what only that part brought', () => {
     fc.assert(
       fc.property(plannedCalls, fc.nat(), (calls, n) => {

@@ -18,7 +18,8 @@ import { present } from '../errors/index.ts'
  *
  * What comes out always holds together, whatever the parts hold: one part that was lost (`record: best-effort`) or that
  * refers to what nobody brought costs what refers to it, never the rest. A node whose parent nobody brought becomes a
- * root. A node that two parts bring is one node, the first: calls that began at the same time both bring what they share.
+ * root, and it and what follows it lose their tokens: what the policy read before them is not known any more, and tokens
+ * without their whole prefix must not be learned from (invariant 2). A node that two parts bring is one node, the first: calls that began at the same time both bring what they share.
  * @param parts in the order in which they were committed; at least one.
  */
 export function assembleTrajectory(head: TrafficHead, parts: readonly TrajectoryPart[]): Trajectory {
@@ -50,20 +51,27 @@ function parentsFirst(nodes: readonly TrajectoryNode[]): TrajectoryNode[] {
   const waiting = new Map<NodeId, TrajectoryNode[]>()
   const ordered: TrajectoryNode[] = []
 
+  const orphaned = new Set<NodeId>()
   const place = (root: TrajectoryNode) => {
     const next = [root]
     for (let node = next.pop(); node; node = next.pop()) {
       if (placed.has(node.id)) continue
+      if (node.parent !== null && orphaned.has(node.parent)) orphaned.add(node.id)
       placed.add(node.id)
-      ordered.push(node)
+      ordered.push(orphaned.has(node.id) ? { ...node, spans: [] } : node)
       for (const child of waiting.get(node.id)?.toReversed() ?? []) next.push(child)
     }
+  }
+
+  const adopt = (node: TrajectoryNode) => {
+    orphaned.add(node.id)
+    place({ ...node, parent: null })
   }
 
   for (const node of nodes) {
     const { parent } = node
     if (parent === null || placed.has(parent)) place(node)
-    else if (!known.has(parent)) place({ ...node, parent: null })
+    else if (!known.has(parent)) adopt(node)
     else {
       const siblings = waiting.get(parent)
       if (siblings) siblings.push(node)
@@ -71,7 +79,7 @@ function parentsFirst(nodes: readonly TrajectoryNode[]): TrajectoryNode[] {
     }
   }
   // Whoever is not placed by now waits for itself, around a circle: the first of it becomes the root.
-  for (const node of nodes) if (!placed.has(node.id)) place({ ...node, parent: null })
+  for (const node of nodes) if (!placed.has(node.id)) adopt(node)
   return ordered
 }
 

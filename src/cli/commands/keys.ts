@@ -46,11 +46,22 @@ export function createKeyCommand(name: string, flags: CreateFlags): Promise<void
   })
 }
 
-/** `ratchet keys list`: every key, newest first, without secrets. */
-export function listKeysCommand(flags: StoreFlags & { readonly tenant?: string }): Promise<void> {
+/** Sessions have a key each. */
+const mostWithSessions = 10_000
+
+interface ListFlags extends StoreFlags {
+  readonly tenant?: string
+  readonly sessions?: boolean
+}
+
+/** `ratchet keys list`: keys, newest first, without secrets; those of sessions where they are asked for. */
+export function listKeysCommand(flags: ListFlags): Promise<void> {
   return withStore(flags, 'read', async (store) => {
     const tenant = flags.tenant === undefined ? {} : { tenant: parseInput(Tenant, flags.tenant, 'The tenant') }
-    const keys = await store.keys.list({ ...tenant, limit: 1_000 })
+    const keys = await store.keys.list({
+      ...tenant,
+      ...(flags.sessions ? { limit: mostWithSessions } : { sessions: false, limit: Number.MAX_SAFE_INTEGER }),
+    })
     for (const { secretHash: _, ...key } of keys) {
       if (flags.json) process.stdout.write(`${JSON.stringify(key)}\n`)
       else {
@@ -60,6 +71,9 @@ export function listKeysCommand(flags: StoreFlags & { readonly tenant?: string }
           `${key.id}  ${minuteOf(key.createdAt)}  ${key.tenant}  ${said(key.name, 60)}  ${state}${session}\n`,
         )
       }
+    }
+    if (flags.sessions && keys.length === mostWithSessions) {
+      process.stderr.write(`${pc.dim(`The ${mostWithSessions} newest; without --sessions, all others are listed.`)}\n`)
     }
     if (keys.length === 0 && !flags.json) {
       process.stdout.write(

@@ -2,50 +2,33 @@ import pc from 'picocolors'
 import {
   AtifTrajectory,
   defaultTenant,
-  type Exported,
   fromAtif,
   fromVerifiers,
-  groupRows,
   type Imported,
   type ImportOptions,
   parseInput,
-  preferenceRows,
-  type Rows,
-  sftRows,
   type Split,
   type Store,
   Tenant,
-  toAtif,
-  toVerifiers,
-  type TrajectoryFilter,
   VerifiersTrace,
 } from '../../core/index.ts'
 import { InputError, RatchetError } from '../../errors/index.ts'
 import { said } from '../trajectory/said.ts'
+import { type ExportOptions, exportRows } from '../transfer/export-rows.ts'
 import { linesOf, openLines } from '../transfer/lines-of.ts'
 import { newFile, standardOutput } from '../transfer/row-writer.ts'
 import { type StoreFlags, withStore } from '../with-store.ts'
-import { rewardedBy } from '../rewarded-by.ts'
 import { type FilterFlags, filterOf } from './trajectories.ts'
-
-/** What `ratchet export` writes. */
-export const exportFormats = ['atif', 'verifiers', 'sft', 'dpo', 'grpo'] as const
-export type ExportFormat = (typeof exportFormats)[number]
 
 /** What `ratchet import` reads. */
 export const importFormats = ['atif', 'verifiers'] as const
 export type ImportFormat = (typeof importFormats)[number]
 
-interface ExportFlags extends FilterFlags {
-  readonly format: ExportFormat
+interface ExportFlags extends FilterFlags, ExportOptions {
   readonly out?: string
-  /** Take the mean of the signals of this name as the reward, instead of what was recorded. */
-  readonly reward?: string
-  readonly least: number
-  readonly margin: number
 }
 
-/** Trajectories read at once. */
+/** Records added at once. */
 const page = 200
 
 /** `ratchet export`: one JSON object a line. What was left out is counted on standard error. */
@@ -53,7 +36,7 @@ export function exportCommand(flags: ExportFlags): Promise<void> {
   return withStore(flags, 'read', async (store) => {
     const out = flags.out === undefined ? standardOutput() : await newFile(flags.out)
     try {
-      const told = await exportRows(store, flags, (row) => out.write(row))
+      const told = await exportRows(store, filterOf(flags, Date.now()), flags, (row) => out.write(row))
       await out.end()
       tellExport(told.written, told.skipped, flags)
     } catch (error) {
@@ -61,56 +44,6 @@ export function exportCommand(flags: ExportFlags): Promise<void> {
       throw error
     }
   })
-}
-
-async function exportRows(store: Store, flags: ExportFlags, put: (row: unknown) => Promise<void>) {
-  let written = 0
-  const skipped: Record<string, number> = {}
-  const write = async (row: unknown) => {
-    written++
-    await put(row)
-  }
-  const writeRows = async ({ rows, skipped: some }: Rows<unknown>) => {
-    for (const row of rows) await write(row)
-    for (const [reason, count] of Object.entries(some)) skipped[reason] = (skipped[reason] ?? 0) + count
-  }
-  const held: Exported[] = []
-  for await (const one of exported(store, filterOf(flags, Date.now()), flags.reward)) {
-    switch (flags.format) {
-      case 'atif':
-        for (const document of toAtif(one)) await write(document)
-        break
-      case 'verifiers':
-        await write(toVerifiers(one))
-        break
-      case 'sft':
-        await writeRows(sftRows([one], flags.least))
-        break
-      case 'grpo':
-        await writeRows(groupRows([one]))
-        break
-      case 'dpo':
-        // Attempts at one task compete: none can be judged before all were seen.
-        held.push(one)
-        break
-    }
-  }
-  if (flags.format === 'dpo') await writeRows(preferenceRows(held, flags.margin))
-  return { written, skipped }
-}
-
-async function* exported(store: Store, filter: TrajectoryFilter, reward: string | undefined): AsyncGenerator<Exported> {
-  for (let after: Exported['trajectory']['id'] | undefined; ; ) {
-    const records = await store.trajectories.list({ ...filter, limit: page, ...(after === undefined ? {} : { after }) })
-    for (const record of records) {
-      const signals = await store.signals.of(record.trajectory.id)
-      // A guard's veto stands, whatever anyone says (invariant 5).
-      const asked = reward === undefined || record.reward.status === 'vetoed'
-      yield { ...record, reward: asked ? record.reward : rewardedBy(record.trajectory, signals, reward), signals }
-    }
-    after = records.at(-1)?.trajectory.id
-    if (records.length < page) return
-  }
 }
 
 function tellExport(written: number, skipped: Readonly<Record<string, number>>, flags: ExportFlags): void {

@@ -24,7 +24,7 @@ interface RemovalFlags extends FilterFlags {
   readonly yes?: boolean
 }
 
-/** `ratchet prune --before WHEN`: old traffic goes, after its counts were shown. */
+/** `ratchet prune --before WHEN`: old traffic goes, after its counts were shown; imports and rollouts stay. */
 export async function pruneCommand(flags: RemovalFlags): Promise<void> {
   if (flags.before === undefined) {
     throw new InputError({
@@ -43,7 +43,8 @@ export async function pruneCommand(flags: RemovalFlags): Promise<void> {
   }
   await remove(
     flags,
-    ({ trajectories }, options) => trajectories.remove({ ...filterOf(flags, Date.now()), before }, options),
+    ({ trajectories }, options) =>
+      trajectories.remove({ ...filterOf(flags, Date.now()), origin: 'traffic', before }, options),
     `that changed last before ${new Date(before).toISOString()}`,
   )
 }
@@ -57,7 +58,7 @@ export function eraseCommand(flags: RemovalFlags & { readonly subject: string })
   return remove(
     flags,
     ({ trajectories }, options) => eraseSubject(trajectories, tenant, flags.subject, options),
-    `of the subject "${flags.subject}" in the tenant ${tenant}`,
+    `of the subject "${flags.subject}" in the tenant ${tenant}; what was shared with others goes as a whole`,
   )
 }
 

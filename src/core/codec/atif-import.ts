@@ -5,7 +5,7 @@ import { Reward } from '../reward.ts'
 import { EpisodeFailure, StopReason } from '../trajectory.ts'
 import type { AtifStep, AtifTrajectory } from './atif-schema.ts'
 import type { Imported } from './exchange.ts'
-import { type ImportedNode, type ImportOptions, importedTrajectory } from './imported.ts'
+import { type ImportedNode, type ImportOptions, importedTrajectory, withFinishes } from './imported.ts'
 import { unflatten } from './tokens.ts'
 
 /** What our own documents say under `extra.ratchet`; other systems' say nothing. */
@@ -31,10 +31,9 @@ export function fromAtif(document: AtifTrajectory, options: ImportOptions): Impo
   for (const step of document.steps) {
     for (const node of nodesOf(step, read)) {
       nodes.push({ ...node, parent: nodes.length === 0 ? null : nodes.length - 1 })
-      for (const { tokens } of node.spans) read.push(...tokens)
+      for (const { tokens } of node.spans) for (const token of tokens) read.push(token)
     }
   }
-  const times = nodes.flatMap(({ at }) => (at === null ? [] : [at]))
   return importedTrajectory(
     {
       format: document.schema_version,
@@ -49,13 +48,19 @@ export function fromAtif(document: AtifTrajectory, options: ImportOptions): Impo
       },
       taskId: own.task?.id ?? null,
       nodes,
-      stopReason: own.stop_reason ?? 'done',
+      stopReason: withFinishes(own.stop_reason ?? 'done', document.steps.flatMap(finishOf)),
       failure: own.failure ?? null,
       reward: own.reward ?? { status: 'missing', value: null, parts: {}, reason: 'the record brought no reward' },
-      seconds: times.length > 1 ? (Math.max(...times) - Math.min(...times)) / 1_000 : 0,
+      train: own.train !== false,
     },
-    own.train === false ? { ...options, split: 'holdout' } : options,
+    options,
   )
+}
+
+/** How an answer ended, where our own documents say it; others have no field for it. */
+function finishOf({ extra }: AtifStep): readonly (string | null)[] {
+  const told = z.object({ finish: z.string().nullable() }).safeParse(extra)
+  return told.success ? [told.data.finish] : []
 }
 
 type Unplaced = Omit<ImportedNode, 'parent'>

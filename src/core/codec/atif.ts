@@ -1,9 +1,11 @@
 import type { Json } from '../json.ts'
 import type { Message } from '../message.ts'
-import { branches, type Step, type Trajectory, type TrajectoryNode } from '../trajectory.ts'
+import { branches, type Step, type TrajectoryNode } from '../trajectory.ts'
 import type { AtifStep, AtifTrajectory } from './atif-schema.ts'
 import type { Exported } from './exchange.ts'
+import { mayTrain } from './imported.ts'
 import { flatten, temperatureOf } from './tokens.ts'
+import { toolsOn } from './tools.ts'
 
 /**
  * A trajectory as ATIF v1.7 documents, one for each branch, since ATIF is linear. The branch that was grown last comes
@@ -35,7 +37,7 @@ function documentOf(
   const stepOf = new Map(trajectory.steps.map((step) => [step.action, step]))
   const steps = stepsOf(path, stepOf, written)
   const first = path.map(({ id }) => stepOf.get(id)?.call).find((call) => call !== undefined)
-  const tools = toolDefinitions(trajectory, path, stepOf)
+  const tools = toolsOn(path, trajectory, stepOf).map((tool) => ({ type: 'function', function: { ...tool } }))
   return {
     schema_version: 'ATIF-v1.7',
     session_id: trajectory.id,
@@ -55,7 +57,7 @@ function documentOf(
         failure: trajectory.failure,
         reward,
         signals,
-        ...(trajectory.origin.kind === 'traffic' && !trajectory.origin.train ? { train: false } : {}),
+        ...(mayTrain(trajectory.origin) ? {} : { train: false }),
       } as unknown as Json,
     },
   }
@@ -88,7 +90,7 @@ function stepsOf(
           ...draft.metrics,
           ...(exact ? { prompt_token_ids: [...read, ...flat.ids.slice(0, scaffold)] } : {}),
           completion_token_ids: flat.ids.slice(scaffold),
-          ...(flat.mask.slice(scaffold).every(Boolean) ? { logprobs: flat.logprobs } : {}),
+          ...(flat.logprobs && flat.mask.slice(scaffold).every(Boolean) ? { logprobs: flat.logprobs } : {}),
           extra: { temperature: temperatureOf(node) },
         }
       }
@@ -96,7 +98,8 @@ function stepsOf(
     }
     // Once a turn's tokens are not known, the prompts after it are not known either.
     if (flat.ids.length === 0 && message.role === 'assistant') exact = false
-    read.push(...flat.ids)
+    // One by one: a prompt has more tokens than a call may have arguments.
+    for (const token of flat.ids) read.push(token)
   }
   return drafts.map((draft, i) => ({ ...draft, step_id: i + 1 }))
 }
@@ -111,7 +114,9 @@ function resultOf(message: Extract<Message, { role: 'tool' }>, step: Draft) {
 }
 
 function draftOf({ message, at }: TrajectoryNode, step: Step | undefined): Draft {
-  const timestamp = at === undefined ? {} : { timestamp: new Date(at).toISOString() }
+  const moment = new Date(at ?? Number.NaN)
+  // Other systems' clocks say what no calendar has.
+  const timestamp = Number.isNaN(moment.getTime()) ? {} : { timestamp: moment.toISOString() }
   switch (message.role) {
     case 'system':
     case 'user':
@@ -138,6 +143,7 @@ function draftOf({ message, at }: TrajectoryNode, step: Step | undefined): Draft
           : {}),
         // The client's own text, put where a model's turn stands, was sampled by nobody.
         ...(step ? { llm_call_count: 1 } : { extra: { sampled: false } }),
+        ...(step?.call ? { extra: { finish: step.call.finish } } : {}),
       }
     }
   }
@@ -148,15 +154,6 @@ function toolCall(
   i: number,
 ) {
   return { tool_call_id: id ?? `call_${i}`, function_name: name, arguments: args }
-}
-
-function toolDefinitions(
-  { toolsets }: Trajectory,
-  path: readonly TrajectoryNode[],
-  stepOf: ReadonlyMap<string, Step>,
-): Record<string, Json>[] {
-  const keys = path.map(({ id }) => stepOf.get(id)?.call?.tools).filter((key) => typeof key === 'string')
-  return (toolsets[keys.at(-1) ?? ''] ?? []).map((tool) => ({ type: 'function', function: { ...tool } }))
 }
 
 function totalsOf(path: readonly TrajectoryNode[], stepOf: ReadonlyMap<string, Step>): Record<string, Json> {

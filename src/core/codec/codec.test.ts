@@ -46,6 +46,12 @@ describe('what leaves', () => {
     expect(new Set([main, ...others].map((document) => document?.trajectory_id)).size).toBe(1 + others.length)
   })
 
+  it('whatever clock told when something was said', () => {
+    const nodes = exported.trajectory.nodes.map((node) => ({ ...node, at: 1e17 }))
+    const documents = toAtif({ ...exported, trajectory: { ...exported.trajectory, nodes } })
+    expect(documents.flatMap(({ steps }) => steps.filter(({ timestamp }) => timestamp !== undefined))).toEqual([])
+  })
+
   it('never leaves a missing reward as 0', () => {
     const missing: Reward = { status: 'missing', value: null, parts: { solved: null }, reason: 'judge down' }
     expect(toVerifiers({ ...exported, reward: missing }).rewards).toEqual({ reward: null })
@@ -80,6 +86,68 @@ describe('what came back', () => {
     expect(new Set(back(asTraffic(false)).map((one) => one.trajectory.task.split))).toEqual(new Set(['holdout']))
   })
 
+  it.each([
+    { behaviourLogprobs: null },
+    { sampling: { temperature: 1, truncated: true } },
+    { sampling: { temperature: 0.7, truncated: false } },
+  ])('has no more tokens to learn from than it told how they were drawn: %j', (change) => {
+    const nodes = trajectory.nodes.map((node) => ({
+      ...node,
+      spans: node.spans.map((span) => (span.kind === 'sampled' ? { ...span, ...change } : span)),
+    }))
+    // Whatever was asked for.
+    const steps = trajectory.steps.map((step) => ({ ...step, call: { ...step.call!, params: {} } }))
+    const one = { ...exported, trajectory: { ...trajectory, nodes, steps } }
+    const spans = back(one).flatMap((imported) =>
+      imported.trajectory.nodes.flatMap((node) => node.spans.map(({ kind }) => kind)),
+    )
+    expect(new Set(spans)).toEqual(new Set(['encoded']))
+    const known = change.sampling?.truncated === false
+    for (const node of toVerifiers(one).nodes) {
+      expect(node.logprobs).toHaveLength(node.mask.filter(Boolean).length)
+      if (!known) expect(node.logprobs).toEqual([])
+    }
+    if (!known)
+      expect(toAtif(one).flatMap(({ steps: said }) => said.filter(({ metrics }) => metrics?.logprobs))).toEqual([])
+  })
+
+  it('may have a prompt of 200,000 tokens', () => {
+    const tokens = Array.from({ length: 200_000 }, (_, i) => i % 100)
+    const read = { kind: 'encoded' as const, tokens }
+    const nodes = trajectory.nodes.map((node, i) => (i === 0 ? { ...node, spans: [read] } : node))
+    const [main] = toAtif({ ...exported, trajectory: { ...trajectory, nodes } })
+    const back = fromAtif(AtifTrajectory.parse(main), train).trajectory
+    expect(back.nodes.flatMap(({ spans }) => spans.flatMap((span) => span.tokens)).length).toBeGreaterThan(200_000)
+  })
+
+  it('is not learned from where it was forbidden, however often and in whatever form it leaves and comes back', () => {
+    for (const once of back(asTraffic(false))) {
+      for (const twice of back({ ...once, signals: [] })) {
+        expect(twice.trajectory.task.split).toBe('holdout')
+        for (const thrice of back({ ...twice, signals: [] })) expect(thrice.trajectory.task.split).toBe('holdout')
+      }
+    }
+    for (const once of back(asTraffic(true))) {
+      for (const twice of back({ ...once, signals: [] })) expect(twice.trajectory.task.split).toBe('train')
+    }
+  })
+
+  it.each([
+    ['length', 'token-budget'],
+    ['content_filter', 'model-error'],
+    [null, 'model-error'],
+  ] as const)('is not whole where an answer ended by %s on the way', (finish, stopReason) => {
+    const steps = trajectory.steps.map((step, i) => (i === 0 ? { ...step, call: { ...step.call!, finish } } : step))
+    const [atif, verifiers] = [
+      toAtif({ ...exported, trajectory: { ...trajectory, steps } })
+        .filter((document) => document.steps.some(({ extra }) => extra?.finish === finish))
+        .map((document) => fromAtif(AtifTrajectory.parse(document), train)),
+      fromVerifiers(VerifiersTrace.parse(toVerifiers({ ...exported, trajectory: { ...trajectory, steps } })), train),
+    ]
+    expect(atif.length).toBeGreaterThan(0)
+    for (const back of [...atif, verifiers]) expect(back.trajectory.stopReason).toBe(stopReason)
+  })
+
   it('is vetoed where it was', () => {
     const reward: Reward = { status: 'vetoed', value: -1, parts: {}, guard: 'repetition', reason: 'again' }
     for (const one of back({ ...exported, reward })) {
@@ -107,13 +175,39 @@ describe('what comes', () => {
   })
 
   it('from verifiers: a trace that it wrote itself, with the tokens as sampled', () => {
-    const { trajectory, reward } = fromVerifiers(VerifiersTrace.parse(vector('verifiers-from-verifiers')), options)
+    const trace = VerifiersTrace.parse(vector('verifiers-from-verifiers'))
+    const calls = trace.calls.map((call) => ({ ...call, sampling: { temperature: 1 } }))
+    const { trajectory, reward } = fromVerifiers({ ...trace, calls }, options)
     expect(Trajectory.parse(trajectory)).toEqual(trajectory)
     expect(reward).toEqual({ status: 'scored', value: 0.75, parts: { solved: 1, style: -0.25, turns: 2 } })
     const path = branches(trajectory)[0] ?? []
     expect(path.flatMap(({ spans }) => spans.flatMap(({ tokens }) => tokens))).toEqual([1, 2, 3, 4, 5, 6, 7, 8])
     const sampled = path.flatMap(({ spans }) => spans).filter(({ kind }) => kind === 'sampled')
     expect(sampled.flatMap((span) => (span.kind === 'sampled' ? span.logprobs : []))).toEqual([-0.5, -0.25, -1])
+  })
+
+  it('from verifiers: ended as it says, and never `done` where it does not say so', () => {
+    const trace = VerifiersTrace.parse(vector('verifiers-from-verifiers'))
+    const calls = trace.calls.map((call) => ({ ...call, finish_reason: 'length' }))
+    const stopReason = (change: Partial<VerifiersTrace>) =>
+      fromVerifiers({ ...trace, ...change }, options).trajectory.stopReason
+    expect(stopReason({})).toBe('done')
+    expect(stopReason({ calls })).toBe('token-budget')
+    expect(stopReason({ calls, ok: false })).toBe('token-budget')
+    expect(stopReason({ ok: false })).toBe('agent-error')
+    expect(stopReason({ ok: false, is_timeout: true })).toBe('time-budget')
+    expect(stopReason({ stop_condition: 'max_turns' })).toBe('turn-budget')
+    expect(stopReason({ stop_condition: 'max_total_tokens' })).toBe('token-budget')
+  })
+
+  it('from clocks of any kind: what no calendar has is not known', () => {
+    const trace = VerifiersTrace.parse(vector('verifiers-from-verifiers'))
+    for (const timestamp of [1e14, -1e14, 1e308]) {
+      const nodes = trace.nodes.map((node) => ({ ...node, timestamp }))
+      const { trajectory } = fromVerifiers({ ...trace, nodes }, options)
+      expect(trajectory).toMatchObject({ startedAt: options.now, seconds: 0 })
+      expect(trajectory.nodes.every(({ at }) => at === undefined)).toBe(true)
+    }
   })
 
   it('again is the same trajectory, and another record is another', () => {
@@ -140,12 +234,15 @@ describe('what comes', () => {
     expect(back.reward).toEqual(exported.reward)
   })
 
-  it('with log-probabilities of another temperature is context only: what is known does not suffice', () => {
-    const trace = VerifiersTrace.parse(vector('verifiers-from-verifiers'))
-    const calls = trace.calls.map((call) => ({ ...call, sampling: { temperature: 0.7 } }))
-    const { trajectory } = fromVerifiers({ ...trace, calls }, options)
-    expect(trajectory.nodes.flatMap(({ spans }) => spans.map(({ kind }) => kind))).not.toContain('sampled')
-  })
+  it.each([{ temperature: 0.7 }, { temperature: 1, top_p: 0.9 }, { temperature: 1, top_k: 20 }, {}, null])(
+    'with log-probabilities of tokens drawn by %j is context only: what is known does not suffice',
+    (sampling) => {
+      const trace = VerifiersTrace.parse(vector('verifiers-from-verifiers'))
+      const calls = trace.calls.map((call) => ({ ...call, sampling }))
+      const { trajectory } = fromVerifiers({ ...trace, calls }, options)
+      expect(trajectory.nodes.flatMap(({ spans }) => spans.map(({ kind }) => kind))).not.toContain('sampled')
+    },
+  )
 })
 
 describe('hostile records', () => {

@@ -6,7 +6,7 @@ import type { Reward } from '../reward.ts'
 import type { Span } from '../span.ts'
 import type { Split } from '../task.ts'
 import type { Tenant } from '../tenant.ts'
-import type { Step, Trajectory, TrajectoryNode } from '../trajectory.ts'
+import type { Origin, Step, Trajectory, TrajectoryNode } from '../trajectory.ts'
 import type { Imported } from './exchange.ts'
 
 /** Where imported trajectories go, and what they may serve. */
@@ -41,7 +41,31 @@ export interface ImportedRecord {
   readonly stopReason: Trajectory['stopReason']
   readonly failure: Trajectory['failure']
   readonly reward: Reward
-  readonly seconds: number
+  /** False where a document of ours forbids learning from it: it is held out, whatever is asked for, and stays so. */
+  readonly train: boolean
+}
+
+/** Whether a trajectory may be learned from, as far as who it is from has a say; of an import, whoever it was from. */
+export function mayTrain(origin: Origin): boolean {
+  if (origin.kind === 'traffic') return origin.train
+  return origin.kind !== 'import' || origin.metadata['train'] !== false
+}
+
+/**
+ * Why a record's episode ended, given how its answers did: an import keeps no calls, and an answer that was cut off or not
+ * brought to its end, wherever it stands, must not be taken for whole.
+ * @param told by the record.
+ * @param finishes of its answers; `null` for one that did not come to an end.
+ */
+export function withFinishes(
+  told: Trajectory['stopReason'],
+  finishes: readonly (string | null)[],
+): Trajectory['stopReason'] {
+  if (told !== 'done' && told !== 'agent-error') return told
+  if (finishes.includes('length')) return 'token-budget'
+  return told === 'done' && finishes.some((finish) => finish === null || finish === 'content_filter')
+    ? 'model-error'
+    : told
 }
 
 /** Makes the trajectory of a record. Its id is the record's content: importing it again changes nothing. */
@@ -59,11 +83,16 @@ export function importedTrajectory(record: ImportedRecord, { tenant, split, now 
   return {
     trajectory: {
       id,
-      origin: { kind: 'import', tenant, format: record.format, metadata: record.metadata },
+      origin: {
+        kind: 'import',
+        tenant,
+        format: record.format,
+        metadata: record.train ? record.metadata : { ...record.metadata, train: false },
+      },
       task: {
         id: TaskId.parse((record.taskId || `import:${id}`).slice(0, 256)),
         instruction: said.slice(0, 2_000) || '(no instruction)',
-        split,
+        split: record.train ? split : 'holdout',
       },
       group: GroupId.parse(id),
       attempt: 0,
@@ -76,10 +105,21 @@ export function importedTrajectory(record: ImportedRecord, { tenant, split, now 
       failure: record.failure,
       finalState: null,
       startedAt,
-      seconds: Math.max(0, record.seconds),
+      seconds: secondsOf(record.nodes),
     },
     reward: record.reward,
   }
+}
+
+/** From the first message to the last. */
+function secondsOf(nodes: readonly ImportedNode[]): number {
+  let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]
+  for (const { at } of nodes) {
+    if (at === null) continue
+    first = Math.min(first, at)
+    last = Math.max(last, at)
+  }
+  return last > first ? (last - first) / 1_000 : 0
 }
 
 const nodeId = (index: number): NodeId => NodeId.parse(`n${index}`)

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { NodeId } from '../id.ts'
 import type { Message } from '../message.ts'
 import type { Reward } from '../reward.ts'
 import { Signal, type SignalValue } from '../signal.ts'
@@ -111,6 +112,23 @@ function one({
   return { trajectory, reward, signals: signals.map((signal) => Signal.parse(signal)) }
 }
 
+/** One branch; each of its answers is a step, with why it ended. */
+function conversation(messages: readonly Message[], finishes: readonly FinishReason[]): Exported {
+  const sketch = one()
+  const nodes = messages.map((message, i) => ({
+    id: NodeId.parse(`n${i}`),
+    parent: i === 0 ? null : NodeId.parse(`n${i - 1}`),
+    message,
+    spans: [],
+  }))
+  const answers = nodes.filter(({ message }) => message.role === 'assistant')
+  const steps = answers.map(({ id: action }, index) => {
+    return { action, call: call(finishes[index] ?? null), index, observations: [], decisions: [] }
+  })
+  return { ...sketch, trajectory: Trajectory.parse({ ...sketch.trajectory, nodes, steps }) }
+}
+const last = ({ steps }: Trajectory) => ({ ...steps.at(-1)!, index: 1 })
+
 const user = { role: 'user' as const, content: 'Why?' }
 const assistant = (content: string) => ({ role: 'assistant' as const, content })
 const edit = { kind: 'edit', text: 'Because of rain.' } as const
@@ -118,7 +136,7 @@ const edit = { kind: 'edit', text: 'Because of rain.' } as const
 describe('rows to imitate', () => {
   it('are what earned enough', () => {
     expect(sftRows([one(), one({ id: 'low', reward: scored(0.2) })], 0.5)).toMatchObject({
-      rows: [{ messages: [user, assistant('Because.')], trajectory: 't' }],
+      rows: [{ prompt: [user], completion: [assistant('Because.')], trajectory: 't' }],
       skipped: { below: 1 },
     })
   })
@@ -139,8 +157,8 @@ describe('rows to imitate', () => {
   it.each<FinishReason>([null, 'length', 'content_filter'])(
     'are no answers that ended by %s, though the trajectory went on to its end',
     (before) => {
-      expect(sftRows([one({ before, finish: 'stop' })], 0).rows.map(({ messages }) => messages)).toEqual([
-        [user, assistant('Because.')],
+      expect(sftRows([one({ before, finish: 'stop' })], 0).rows).toMatchObject([
+        { prompt: [user], completion: [assistant('Because.')] },
       ])
       const cut = one({ finish: before })
       expect(sftRows([cut], 0)).toMatchObject({ rows: [], skipped: { broken: 1 } })
@@ -180,10 +198,69 @@ describe('rows to imitate', () => {
       [edit, 'Because of rain.'],
       [demonstration, 'I will look.'],
     ] as const) {
-      expect(sftRows([one({ better, reward: vetoed })], 0).rows.map(({ messages }) => messages)).toEqual([
-        [user, assistant(said)],
+      expect(sftRows([one({ better, reward: vetoed })], 0).rows).toMatchObject([
+        { prompt: [user], completion: [assistant(said)] },
       ])
     }
+  })
+
+  it('are no vetoed, cut or replaced turns before what people put in the place of another', () => {
+    const said = [user, assistant('Half an ans'), user, assistant('Because.')]
+    const chain = conversation(said, ['length', 'stop'])
+    const better = Signal.parse({
+      key: 'k',
+      trajectory: 't',
+      node: 'n3',
+      source: 'user',
+      name: 'b',
+      value: edit,
+      at: 1,
+    })
+    for (const reward of [vetoed, scored(1)]) {
+      expect(sftRows([{ ...chain, reward, signals: [better] }], 0).rows).toMatchObject([
+        { prompt: said.slice(0, 3), completion: [assistant('Because of rain.')] },
+      ])
+    }
+  })
+
+  it('hold each turn of the model once, and none that the client wrote or that people replaced', () => {
+    const said = [user, assistant('One.'), user, assistant('Two.'), user, assistant('Three.')]
+    const chain = conversation(said, ['stop', 'stop', 'stop'])
+    const { trajectory } = chain
+    const branch = { ...trajectory.nodes[5]!, id: NodeId.parse('again') }
+    const forked: Exported = {
+      ...chain,
+      trajectory: {
+        ...trajectory,
+        nodes: [...trajectory.nodes, branch],
+        steps: [...trajectory.steps, { ...trajectory.steps[2]!, index: 3, action: branch.id }],
+      },
+    }
+    expect(sftRows([forked], 0).rows).toMatchObject([
+      { prompt: [user], completion: said.slice(1) },
+      { prompt: said.slice(0, 5), completion: [assistant('Three.')] },
+    ])
+    const written: Exported = {
+      ...chain,
+      trajectory: { ...trajectory, steps: [trajectory.steps[0]!, last(trajectory)] },
+    }
+    expect(sftRows([written], 0).rows).toMatchObject([
+      { prompt: [user], completion: [assistant('One.')] },
+      { prompt: said.slice(0, 5), completion: [assistant('Three.')] },
+    ])
+    const better = Signal.parse({
+      key: 'k',
+      trajectory: 't',
+      node: 'n1',
+      source: 'user',
+      name: 'b',
+      value: edit,
+      at: 1,
+    })
+    expect(sftRows([{ ...chain, signals: [better] }], 0).rows).toMatchObject([
+      { prompt: [user], completion: [assistant('Because of rain.')] },
+      { prompt: said.slice(0, 3), completion: said.slice(3) },
+    ])
   })
 })
 
@@ -192,6 +269,18 @@ describe('rows that prefer', () => {
     expect(preferenceRows([one({ better: edit, reward: missing })], 0.1).rows).toEqual([
       { prompt: [user], chosen: [assistant('Because of rain.')], rejected: [assistant('Because.')], trajectory: 't' },
     ])
+  })
+
+  it('nothing to its like: an edit that changed nothing, an attempt that said the same', () => {
+    const same: SignalValue[] = [
+      { kind: 'edit', text: 'Because.' },
+      { kind: 'demonstration', messages: [assistant('Because.')] },
+    ]
+    for (const better of same) expect(preferenceRows([one({ better, reward: missing })], 0.1).rows).toEqual([])
+    expect(preferenceRows([one({ id: 'x', reward: scored(0.1) }), one({ id: 'y' })], 0.5).rows).toEqual([])
+    const answer: Message = { ...assistant('I look.'), toolCalls: [{ id: 'c', name: 'find', arguments: {} }] }
+    const unchanged: SignalValue = { kind: 'edit', text: 'I look.' }
+    expect(preferenceRows([one({ answer, better: unchanged, reward: missing })], 0.1).rows).toEqual([])
   })
 
   it('the best of a group to its worst, where they differ enough', () => {
@@ -239,6 +328,38 @@ it('rows of groups carry rewards and exact tokens; a missing reward gives no row
     expect.objectContaining({ reward: 0, trajectory: 'v' }),
   ])
   expect(skipped['no-reward']).toBe(1)
+})
+
+it.each([{ behaviourLogprobs: null }, { sampling: { temperature: 1, truncated: true } }])(
+  'rows of groups tell no log-probabilities as those of the draw where %j',
+  (change) => {
+    const told = one()
+    const nodes = told.trajectory.nodes.map((node) => ({
+      ...node,
+      spans: node.spans.map((span) => (span.kind === 'sampled' ? { ...span, ...change } : span)),
+    }))
+    const [row] = groupRows([{ ...told, trajectory: { ...told.trajectory, nodes } }]).rows
+    expect(row).toMatchObject({ token_ids: [1, 2, 3], sampled_mask: [false, true, true] })
+    expect(row).not.toHaveProperty('logprobs')
+  },
+)
+
+it('rows show the tools that the calls of their own branch had', () => {
+  const sketch = one({ before: 'stop', finish: 'stop', better: edit })
+  const names = ['first', 'second']
+  const steps = sketch.trajectory.steps.map((step, i) => ({ ...step, call: { ...step.call!, tools: names[i]! } }))
+  // In the order in which a store puts them together: the latest first.
+  const toolsets = Object.fromEntries(
+    names.toReversed().map((name) => [name, [{ name, description: '', parameters: {} }]]),
+  )
+  const exported: Exported = { ...sketch, trajectory: { ...sketch.trajectory, steps, toolsets } }
+  const tools = (name: string) => [{ type: 'function', function: { name, description: '', parameters: {} } }]
+  expect(sftRows([exported], 0).rows).toMatchObject([
+    { completion: [assistant('Because of rain.')], tools: tools('second') },
+    { completion: [assistant('Becau')], tools: tools('first') },
+  ])
+  expect(preferenceRows([exported], 0).rows).toMatchObject([{ tools: tools('second') }])
+  expect(groupRows([exported]).rows).toMatchObject([{ tools: tools('second') }])
 })
 
 it('calls keep their arguments as an object, which chat templates read', () => {

@@ -1,13 +1,15 @@
 import type { Json } from '../json.ts'
-import type { AssistantMessage, Message, ToolDefinition } from '../message.ts'
+import type { AssistantMessage, Message } from '../message.ts'
 import { Demonstrated, EditedAnswer, type Signal } from '../signal.ts'
 import { branches, causedByPolicy, type Step, type Trajectory, type TrajectoryNode } from '../trajectory.ts'
 import type { Exported } from './exchange.ts'
+import { mayTrain } from './imported.ts'
 import { flatten } from './tokens.ts'
+import { toolsOn } from './tools.ts'
 
 /**
- * Rows for other trainers, in the conversational dataset formats of TRL (`messages`; `prompt`, `chosen`, `rejected`;
- * `prompt`, `completion`, `reward`). Held-out trajectories and those that may not be learned from never become rows, and
+ * Rows for other trainers, in the conversational dataset formats of TRL (`prompt`, `completion`; `prompt`, `chosen`,
+ * `rejected`; `prompt`, `completion`, `reward`). Held-out trajectories and those that may not be learned from never become rows, and
  * nothing vetoed, broken or truncated becomes a positive one (invariants 5 and 6).
  */
 
@@ -26,7 +28,9 @@ export interface Rows<Row> {
 }
 
 export interface SftRow {
-  readonly messages: readonly RowMessage[]
+  /** Context, whatever it holds: trainers learn from the completion. */
+  readonly prompt: readonly RowMessage[]
+  readonly completion: readonly RowMessage[]
   readonly tools?: readonly Json[]
   readonly trajectory: string
 }
@@ -46,7 +50,10 @@ export interface GroupRow {
   /** Attempts of equal group compete with each other. */
   readonly group: string
   readonly tools?: readonly Json[]
-  /** Exact tokens of the whole branch, where they are known: which were sampled, and their log-probabilities. */
+  /**
+   * Exact tokens of the whole branch, where they are known: which were sampled, and the log-probabilities that those were
+   * drawn with, where that is known of every one.
+   */
   readonly token_ids?: readonly number[]
   readonly sampled_mask?: readonly boolean[]
   readonly logprobs?: readonly number[]
@@ -68,7 +75,7 @@ const tally = (): Tally => ({
 /** Why a trajectory may serve no training at all. */
 function barred({ task, origin }: Trajectory): Reason | null {
   if (task.split === 'holdout') return 'held-out'
-  return origin.kind === 'traffic' && !origin.train ? 'not-to-train' : null
+  return mayTrain(origin) ? null : 'not-to-train'
 }
 
 /** Why a trajectory may not be a positive example. */
@@ -95,8 +102,8 @@ export function isWhole(path: readonly TrajectoryNode[], steps: ReadonlyMap<stri
 export const stepsByAction = ({ steps }: Trajectory) => new Map<string, Step>(steps.map((step) => [step.action, step]))
 
 /**
- * What to imitate: what people demonstrated or edited, and the branches of trajectories whose reward is at least `least`.
- * Demonstrations count whatever the trajectory earned: they stand in the place of what it did.
+ * What to imitate: what people demonstrated or edited, and the turns of trajectories whose reward is at least `least`, each
+ * in one row. Demonstrations count whatever the trajectory earned: they stand in the place of what it did.
  */
 export function sftRows(exported: Iterable<Exported>, least: number): Rows<SftRow> {
   const rows: SftRow[] = []
@@ -112,21 +119,54 @@ export function sftRows(exported: Iterable<Exported>, least: number): Rows<SftRo
     const refusal = notPositive(one, least)
     const steps = stepsByAction(trajectory)
     const said = refusal ? [] : branches(trajectory).filter((path) => path.at(-1)?.message.role === 'assistant')
-    const own = said.filter((path) => isWhole(path, steps))
-    const found = [
-      ...shown.map(({ before, better }) => [...before, ...better]),
-      ...own.map((path) => path.map(messageOf)),
-    ]
-    if (found.length === 0) skipped[refusal ?? (said.length > 0 ? 'broken' : 'nothing-to-learn')]++
-    for (const messages of found)
-      rows.push({ messages: messages.map(rowMessage), ...toolsRow(trajectory), trajectory: trajectory.id })
+    const whole = said.filter((path) => isWhole(path, steps))
+    const done = new Set(shown.map(({ path }) => path.at(-1)?.id))
+    const found = [...shown, ...whole.flatMap((path) => ownRuns(path, steps, done))]
+    if (found.length === 0) skipped[refusal ?? (said.length > whole.length ? 'broken' : 'nothing-to-learn')]++
+    for (const { path, before, better } of found) {
+      rows.push({
+        prompt: before.map(rowMessage),
+        completion: better.map(rowMessage),
+        ...toolsRow(path, trajectory, steps),
+        trajectory: trajectory.id,
+      })
+    }
   }
   return { rows, skipped }
 }
 
 /**
+ * The served model's own turns on a branch, with what came between them. A turn that is done, or that the client wrote
+ * itself, is context.
+ * @param done grows by the turns that are told.
+ */
+function ownRuns(
+  path: readonly TrajectoryNode[],
+  steps: ReadonlyMap<string, Step>,
+  done: Set<string | undefined>,
+): readonly Pick<ShownTurn, 'path' | 'before' | 'better'>[] {
+  const runs: { first: number; last: number }[] = []
+  let open: { first: number; last: number } | null = null
+  for (const [i, { id, message }] of path.entries()) {
+    if (message.role !== 'assistant') continue
+    if (!steps.has(id) || done.has(id)) {
+      open = null
+      continue
+    }
+    done.add(id)
+    if (open) open.last = i
+    else runs.push((open = { first: i, last: i }))
+  }
+  return runs.map(({ first, last }) => ({
+    path: path.slice(0, last + 1),
+    before: path.slice(0, first).map(messageOf),
+    better: path.slice(first, last + 1).map(messageOf),
+  }))
+}
+
+/**
  * What is better than what: an edited or demonstrated turn over what the model said, and the best attempt of a group over
- * its worst, where their prompts are equal and their rewards at least `margin` apart.
+ * its worst, where their prompts are equal and their rewards at least `margin` apart. What is the same is no better.
  */
 export function preferenceRows(exported: readonly Exported[], margin: number): Rows<PreferenceRow> {
   const rows: PreferenceRow[] = []
@@ -140,12 +180,15 @@ export function preferenceRows(exported: readonly Exported[], margin: number): R
       continue
     }
     const shown = shownTurns(one)
-    for (const { before, better, said } of shown) {
+    const steps = stepsByAction(trajectory)
+    for (const { path, before, better, said } of shown) {
+      const [chosen, rejected] = [better.map(rowMessage), [rowMessage(said)]]
+      if (isSame(chosen, rejected)) continue
       rows.push({
         prompt: before.map(rowMessage),
-        chosen: better.map(rowMessage),
-        rejected: [rowMessage(said)],
-        ...toolsRow(trajectory),
+        chosen,
+        rejected,
+        ...toolsRow(path, trajectory, steps),
         trajectory: trajectory.id,
       })
     }
@@ -159,12 +202,12 @@ export function preferenceRows(exported: readonly Exported[], margin: number): R
     const pair = bestAndWorst(group, margin)
     if (!pair) continue
     const [best, worst] = [samplePath(pair.best.trajectory), samplePath(pair.worst.trajectory)]
-    if (!best || !worst || JSON.stringify(best.prompt) !== JSON.stringify(worst.prompt)) continue
+    if (!best || !worst || !isSame(best.prompt, worst.prompt) || isSame(best.completion, worst.completion)) continue
     rows.push({
       prompt: best.prompt,
       chosen: best.completion,
       rejected: worst.completion,
-      ...toolsRow(pair.best.trajectory),
+      ...toolsRow(best.nodes, pair.best.trajectory, best.steps),
       trajectory: pair.best.trajectory.id,
     })
   }
@@ -192,7 +235,7 @@ export function groupRows(exported: Iterable<Exported>): Rows<GroupRow> {
       completion: path.completion,
       reward: reward.value,
       group: trajectory.group,
-      ...toolsRow(trajectory),
+      ...toolsRow(path.nodes, trajectory, path.steps),
       ...tokensRow(path.nodes),
       trajectory: trajectory.id,
     })
@@ -203,6 +246,8 @@ export function groupRows(exported: Iterable<Exported>): Rows<GroupRow> {
 /** A turn of the model's, and what people showed to be better. */
 export interface ShownTurn {
   readonly node: TrajectoryNode
+  /** To the turn that it is about. */
+  readonly path: readonly TrajectoryNode[]
   /** The conversation that it stands in. */
   readonly before: readonly Message[]
   readonly said: Message
@@ -218,20 +263,17 @@ export function shownTurns({ trajectory, signals }: Pick<Exported, 'trajectory' 
     const node = signal.node === null ? lastTurn(trajectory) : byId.get(signal.node)
     if (node?.message.role === 'assistant' && showsTurn(signal.value)) latest.set(node.id, { signal, node })
   }
-  return [...latest.values()].map(({ signal: { value }, node }) => {
-    const before: Message[] = []
-    for (
-      let at = node.parent === null ? undefined : byId.get(node.parent);
-      at;
-      at = at.parent ? byId.get(at.parent) : undefined
-    ) {
-      before.unshift(at.message)
-    }
+  return [...latest.values()].flatMap(({ signal: { value }, node }) => {
+    // An edit that changed nothing shows nothing.
+    if (EditedAnswer.safeParse(value).data?.text === node.message.content) return []
+    const back: TrajectoryNode[] = []
+    for (let at: TrajectoryNode | undefined = node; at; at = at.parent ? byId.get(at.parent) : undefined) back.push(at)
+    const path = back.toReversed()
     const shown = Demonstrated.safeParse(value)
     const better: readonly Message[] = shown.success
       ? shown.data.messages
       : [{ role: 'assistant', content: EditedAnswer.parse(value).text }]
-    return { node, before, said: node.message, better }
+    return { node, path, before: path.slice(0, -1).map(messageOf), said: node.message, better }
   })
 }
 
@@ -245,6 +287,8 @@ function showsTurn(value: Json): boolean {
   const { messages } = shown.data
   return messages.at(-1)?.role === 'assistant' && messages.every(({ role }) => role !== 'system')
 }
+
+const isSame = (a: readonly RowMessage[], b: readonly RowMessage[]) => JSON.stringify(a) === JSON.stringify(b)
 
 function lastTurn({ nodes, steps }: Trajectory): TrajectoryNode | undefined {
   const action = steps.at(-1)?.action
@@ -272,11 +316,13 @@ function samplePath(trajectory: Trajectory) {
   const first = nodes?.findIndex(({ id }) => spoke.has(id)) ?? -1
   if (!nodes || first < 0) return null
   const messages = nodes.map((node) => rowMessage(messageOf(node)))
+  const steps = stepsByAction(trajectory)
   return {
     nodes,
+    steps,
     prompt: messages.slice(0, first),
     completion: messages.slice(first),
-    whole: causedByPolicy(trajectory.stopReason) && isWhole(nodes, stepsByAction(trajectory)),
+    whole: causedByPolicy(trajectory.stopReason) && isWhole(nodes, steps),
   }
 }
 
@@ -286,7 +332,8 @@ function tokensRow(nodes: readonly TrajectoryNode[]) {
     ({ message, spans }) => message.role !== 'assistant' || spans.some(({ kind }) => kind === 'sampled'),
   )
   if (!exact || flat.ids.length === 0) return {}
-  return { token_ids: flat.ids, sampled_mask: flat.mask, logprobs: flat.logprobs }
+  const { ids, mask, logprobs } = flat
+  return { token_ids: ids, sampled_mask: mask, ...(logprobs ? { logprobs } : {}) }
 }
 
 const messageOf = ({ message }: TrajectoryNode): Message => message
@@ -322,7 +369,7 @@ function assistantRow({ content, toolCalls }: AssistantMessage): RowMessage {
   }
 }
 
-function toolsRow({ toolsets }: Trajectory): { tools?: readonly Json[] } {
-  const tools: readonly ToolDefinition[] = Object.values(toolsets).at(-1) ?? []
+function toolsRow(...on: Parameters<typeof toolsOn>): { tools?: readonly Json[] } {
+  const tools = toolsOn(...on)
   return tools.length === 0 ? {} : { tools: tools.map((tool) => ({ type: 'function', function: { ...tool } })) }
 }

@@ -1,30 +1,36 @@
 import type { Span } from '../span.ts'
 import type { TrajectoryNode } from '../trajectory.ts'
 
-/** A node's tokens, flat: which were sampled, and the log-probabilities of those, in order. */
+/** Tokens, flat: which were sampled, and the log-probabilities that those were drawn with, in order. */
 export interface FlatTokens {
   readonly ids: number[]
   readonly mask: boolean[]
-  /** Under the distribution each was drawn from where that is known, else under the full vocabulary at temperature 1. */
-  readonly logprobs: number[]
+  /** `null` where it is not told, of any of them, how it was drawn, or where the distribution was truncated. */
+  readonly logprobs: number[] | null
 }
 
 export function flatten(spans: readonly Span[]): FlatTokens {
-  const flat: FlatTokens = { ids: [], mask: [], logprobs: [] }
+  const flat: FlatTokens = { ids: [], mask: [], logprobs: howDrawn(spans) === null ? null : [] }
   for (const span of spans) {
     for (const token of span.tokens) {
       flat.ids.push(token)
       flat.mask.push(span.kind === 'sampled')
     }
-    if (span.kind === 'sampled') for (const lp of span.behaviourLogprobs ?? span.logprobs) flat.logprobs.push(lp)
+    if (span.kind === 'sampled') for (const lp of span.behaviourLogprobs ?? []) flat.logprobs?.push(lp)
   }
   return flat
 }
 
-/** The temperature that a node's tokens were sampled at; `null` where none were, or nobody says. */
+/** The temperature that a node's tokens were sampled at; `null` where none were, or where it is not told how. */
 export function temperatureOf({ spans }: Pick<TrajectoryNode, 'spans'>): number | null {
-  for (const span of spans) if (span.kind === 'sampled') return span.sampling.temperature
-  return null
+  return howDrawn(spans)?.temperature ?? null
+}
+
+/** `null` where it is not known with what log-probabilities tokens were drawn from a whole distribution. */
+function howDrawn(spans: readonly Span[]): { readonly temperature: number | null } | null {
+  const sampled = spans.filter((span) => span.kind === 'sampled')
+  const told = sampled.every(({ sampling, behaviourLogprobs }) => !sampling.truncated && behaviourLogprobs !== null)
+  return told ? { temperature: sampled[0]?.sampling.temperature ?? null } : null
 }
 
 /**

@@ -5,7 +5,7 @@ import { assistantMessageOf } from '../openai/messages.ts'
 import type { Reward } from '../reward.ts'
 import { StopReason } from '../trajectory.ts'
 import type { Imported } from './exchange.ts'
-import { type ImportedNode, type ImportOptions, importedTrajectory } from './imported.ts'
+import { type ImportedNode, type ImportOptions, importedTrajectory, withFinishes } from './imported.ts'
 import { unflatten } from './tokens.ts'
 import type { VerifiersMessage, VerifiersTrace } from './verifiers-schema.ts'
 
@@ -18,8 +18,7 @@ export function fromVerifiers(trace: VerifiersTrace, options: ImportOptions): Im
   const samplingOf = new Map(trace.calls.flatMap(({ node, sampling }) => (node == null ? [] : [[node, sampling]])))
   const nodes = trace.nodes.map(
     ({ parent, message, sampled, timestamp, token_ids, mask, logprobs }, i): ImportedNode => {
-      const sampling = samplingOf.get(i)
-      const plain = (sampling?.temperature ?? 1) === 1 && (sampling?.top_p ?? 1) === 1
+      const plain = isPlain(samplingOf.get(i))
       return {
         parent: parent != null && parent < i ? parent : null,
         message: messageOf(message),
@@ -29,12 +28,11 @@ export function fromVerifiers(trace: VerifiersTrace, options: ImportOptions): Im
           logprobs,
           plain,
         ),
-        at: timestamp == null ? null : timestamp * 1_000,
+        at: momentOf(timestamp ?? null),
         sampled: sampled && message.role === 'assistant',
       }
     },
   )
-  const times = nodes.flatMap(({ at }) => (at === null ? [] : [at]))
   const [error] = trace.errors
   return importedTrajectory(
     {
@@ -53,24 +51,53 @@ export function fromVerifiers(trace: VerifiersTrace, options: ImportOptions): Im
       stopReason: stopReasonOf(trace),
       failure: error ? { code: error.type, message: error.message } : null,
       reward: rewardOf(trace),
-      seconds: times.length > 1 ? (Math.max(...times) - Math.min(...times)) / 1_000 : 0,
+      train: !Forbidden.safeParse(trace).success,
     },
-    Forbidden.safeParse(trace).success ? { ...options, split: 'holdout' } : options,
+    options,
   )
 }
 
+/** Whether tokens were drawn as the model has them. Where nothing is told, the server's defaults may have been anything. */
+function isPlain(sampling: VerifiersTrace['calls'][number]['sampling']): boolean {
+  if (sampling?.temperature !== 1) return false
+  const { top_p: topP, top_k: topK, min_p: minP } = sampling
+  return (topP ?? 1) === 1 && (topK ?? 0) <= 0 && (minP ?? 0) === 0
+}
+
+/** Seconds since the epoch, in milliseconds; `null` for what no calendar has. */
+function momentOf(seconds: number | null): number | null {
+  const at = (seconds ?? Number.NaN) * 1_000
+  return Number.isNaN(new Date(at).getTime()) ? null : at
+}
+
+const Ours = z.object({ version: z.literal('ratchet') })
+
 /** What our own traces say of what they may serve; other systems' do not match. */
 const Forbidden = z.object({
-  verifiers: z.object({ version: z.literal('ratchet') }),
+  verifiers: Ours,
   agent: z.object({ trainable: z.literal(false) }),
 })
 
-function stopReasonOf({ stop_condition, is_timeout, ok, errors }: VerifiersTrace): StopReason {
+/** Conditions by which verifiers stops an episode that spent a budget. */
+const limits: Readonly<Record<string, StopReason>> = {
+  max_turns: 'turn-budget',
+  max_input_tokens: 'context-length',
+  max_output_tokens: 'token-budget',
+  max_total_tokens: 'token-budget',
+  compaction_failed: 'agent-error',
+}
+
+function stopReasonOf({ stop_condition, is_timeout, ok, calls, verifiers }: VerifiersTrace): StopReason {
   const ours = StopReason.safeParse(stop_condition)
-  if (ours.success) return ours.data
-  if (is_timeout) return 'time-budget'
-  if (ok) return 'done'
-  return errors.length > 0 ? 'agent-error' : 'done'
+  const limit = Object.hasOwn(limits, stop_condition ?? '') ? limits[stop_condition ?? ''] : undefined
+  const told = ours.success ? ours.data : is_timeout ? 'time-budget' : (limit ?? (ok ? 'done' : 'agent-error'))
+  // Ours tell of every answer how it ended; of others, one that is not told says nothing.
+  const untold = Ours.safeParse(verifiers).success ? null : 'stop'
+  const said = calls.filter(({ node }) => node != null)
+  return withFinishes(
+    told,
+    said.map(({ finish_reason: finish }) => finish ?? untold),
+  )
 }
 
 /** A veto of ours stays one (invariant 5). */

@@ -47,7 +47,15 @@ export const VerifiersTrace = z.looseObject({
     .array(
       z.looseObject({
         node: z.int().nonnegative().nullish(),
-        sampling: z.looseObject({ temperature: z.number().nullish(), top_p: z.number().nullish() }).nullish(),
+        sampling: z
+          .looseObject({
+            temperature: z.number().nullish(),
+            top_p: z.number().nullish(),
+            top_k: z.number().nullish(),
+            min_p: z.number().nullish(),
+          })
+          .nullish(),
+        finish_reason: z.string().nullish(),
       }),
     )
     .default([]),

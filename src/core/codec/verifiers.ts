@@ -2,12 +2,14 @@ import type { Json } from '../json.ts'
 import type { Message } from '../message.ts'
 import type { Step, Trajectory, TrajectoryNode } from '../trajectory.ts'
 import type { Exported } from './exchange.ts'
-import { flatten } from './tokens.ts'
+import { mayTrain } from './imported.ts'
+import { flatten, temperatureOf } from './tokens.ts'
 import type { VerifiersMessage, VerifiersTrace } from './verifiers-schema.ts'
 
 /**
  * A trajectory as a verifiers v1 trace: both are graphs of messages with the tokens that each adds. The log-probabilities
- * are those of the distribution that the tokens were drawn from. A vetoed reward leaves at the floor, with the guard named
+ * are those that the tokens were drawn with; tokens of which that is not known leave as context, since verifiers reads
+ * sampled ones without log-probabilities as drawn for certain. A vetoed reward leaves at the floor, with the guard named
  * in `info`; a missing one leaves as no reward, never as 0.
  */
 export function toVerifiers({ trajectory, reward, signals }: Exported): VerifiersTrace {
@@ -28,11 +30,11 @@ export function toVerifiers({ trajectory, reward, signals }: Exported): Verifier
       config: {},
       runtime: null,
       name: (origin.kind === 'traffic' ? origin.agent : null) ?? 'agent',
-      trainable: origin.kind !== 'traffic' || origin.train,
+      trainable: mayTrain(origin),
     },
     tools: toolsOf(trajectory),
     nodes: nodes.map((node) => nodeOf(node, stepOf.has(node.id), indexOf, startedAt)),
-    calls: steps.flatMap((step) => callOf(step, indexOf.get(step.action))),
+    calls: steps.flatMap((step) => callOf(step, indexOf.get(step.action), nodes)),
     rewards: reward.status === 'missing' ? { reward: null } : { reward: { score: reward.value, weight: 1 } },
     metrics: { ...reward.parts },
     info: {
@@ -66,8 +68,8 @@ function nodeOf(
     sampled,
     timestamp: (at ?? startedAt) / 1_000,
     token_ids: ids,
-    mask,
-    logprobs,
+    mask: logprobs === null ? mask.map(() => false) : mask,
+    logprobs: logprobs ?? [],
   }
 }
 
@@ -109,9 +111,12 @@ function toolsOf({ toolsets }: Trajectory): Record<string, Json>[] {
 
 const finishes: ReadonlySet<string | null> = new Set(['stop', 'length', 'tool_calls'])
 
-function callOf({ call }: Step, node: number | undefined): VerifiersTrace['calls'] {
-  if (!call || node === undefined) return []
-  const { temperature, top_p: topP } = call.params
+function callOf({ call }: Step, node: number | undefined, nodes: readonly TrajectoryNode[]): VerifiersTrace['calls'] {
+  const said = nodes[node ?? -1]
+  if (!call || node === undefined || !said) return []
+  // What the tokens tell is how they were drawn; the request only tells what was asked for.
+  const temperature = temperatureOf(said) ?? call.params['temperature']
+  const { top_p: topP } = call.params
   const { usage } = call
   return [
     {

@@ -8,8 +8,10 @@ import { Json } from '../json.ts'
 
 const text = z.string()
 
-/** One part of a message's content. */
-export const WirePart = z.looseObject({ type: z.string() })
+/** One part of a message's content. It is recorded as it is: `1e999`, which is no number of JSON's, cannot be. */
+export const WirePart = z
+  .looseObject({ type: z.string() })
+  .refine((part) => Json.safeParse(part).success, 'not a JSON value')
 export type WirePart = z.infer<typeof WirePart>
 
 const content = z.union([text, z.array(WirePart)])

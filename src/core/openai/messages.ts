@@ -1,4 +1,5 @@
-import { Json } from '../json.ts'
+import { Json, maxJsonDepth } from '../json.ts'
+import { nestsDeeperThan } from '../json-depth.ts'
 import type { AssistantMessage, MalformedCall, Message, ToolCall, ToolDefinition } from '../message.ts'
 import type { WireMessage, WirePart, WireTool, WireToolCall } from './chat-request.ts'
 
@@ -58,6 +59,9 @@ export function assistantMessageOf(answer: WireAnswer): AssistantMessage {
 }
 
 function toolCallOf({ id, function: { name, arguments: text } }: WireToolCall): ToolCall | MalformedCall {
+  if (nestsDeeperThan(maxJsonDepth, text)) {
+    return { text: `${name}(${text})`, problem: 'The arguments nest too deeply.' }
+  }
   let value: unknown
   try {
     // Models that call a tool without arguments often write nothing.

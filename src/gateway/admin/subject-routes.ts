@@ -71,7 +71,7 @@ function erased({ trajectories, signals, derived, versions }: Removal, dryRun: b
     removed: { trajectories, signals, derived },
     cannotBeUndone: {
       versions: [...versions],
-      explanation: `${learned} Not reached: backups, exports, API keys that carry the name, and what an upstream keeps.`,
+      explanation: `${learned} Trajectories that were about others, too, go whole. Not reached: backups, exports, API keys that carry the name, and what an upstream keeps.`,
     },
   }
 }

@@ -2,6 +2,7 @@ import type { MiddlewareHandler } from 'hono'
 import type { Scope } from '../../core/index.ts'
 import type { BodySpace } from '../http/body-room.ts'
 import { readJson } from '../http/body.ts'
+import { bodyLimit } from '../http/receive.ts'
 import type { Caller, Doorkeeper } from '../ports.ts'
 
 /** What a route behind {@link asking} finds in its context. */
@@ -26,14 +27,12 @@ export function asking({ door, bodyBytes, bodies }: AskingOptions, needs: Scope)
   return async (c, next) => {
     const caller = await door.identify(c.req.raw.headers, needs)
     const leave = door.admit(caller)
-    const room = bodies.room()
+    const room = bodies.room(caller.parent?.key ?? caller.key)
     try {
       c.set('caller', caller)
       if (c.req.method === 'POST') {
-        const limits = [bodyBytes, caller.limits.bodyBytes, caller.parent?.limits.bodyBytes ?? null]
-        const limit = Math.min(...limits.filter((bytes) => bytes !== null))
         // Where the validators look for it.
-        c.req.bodyCache.json = Promise.resolve(await readJson(c.req.raw, limit, room))
+        c.req.bodyCache.json = Promise.resolve(await readJson(c.req.raw, bodyLimit(bodyBytes, caller), room))
       }
       await next()
     } finally {

@@ -58,6 +58,15 @@ function withoutClient(value: Json, named = false): Json {
 /** Fields that decide how a prompt is rendered, beside messages and tools. */
 const rendering = ['chat_template', 'chat_template_kwargs', 'documents', 'reasoning_effort']
 
+/** Whether one of them has what must not be written: then the prompt's tokens would tell it. */
+export function rendersRedacted(request: ChatRequest, redaction: Redaction): boolean {
+  if (!redaction.active) return false
+  return rendering.some((key) => {
+    const value = Json.safeParse(request[key] ?? null)
+    return !value.success || redactObject({ [key]: value.data }, redaction).changed
+  })
+}
+
 /**
  * Hash of everything but the messages that a prompt is rendered by: the exact tokens of an earlier one may go on being
  * used only where it is the same.

@@ -16,7 +16,7 @@ import {
   type VersionId,
 } from '../../core/index.ts'
 import type { ShownText } from '../agents/index.ts'
-import type { Answer, CallEnd } from '../ports.ts'
+import type { CallEnd } from '../ports.ts'
 import { type AnsweredNode, answeredNode, answersIn } from './answer-node.ts'
 import { type AttachPoint, attachTo } from './attach.ts'
 import { promptShape } from './call-params.ts'
@@ -102,7 +102,7 @@ export function callPart(facts: CallFacts, end: CallEnd, context: PartContext): 
       nodes: [...read.nodes, ...answered.map(({ node }) => node)],
       steps: answered.map((said, i) => {
         const made = [decisions[i], ...(i === 0 ? texts : [])]
-        return step(i, said, modelCall(facts, answer, said, i, endedAt), made)
+        return step(i, said, modelCall(facts, end, said, i, endedAt), made)
       }),
       decisions: [...decisions, ...texts].filter((made) => made !== null),
       toolsets:
@@ -225,7 +225,7 @@ function decision(
 
 function modelCall(
   { call, request, params, conversation, startedAt, retryOf }: CallFacts,
-  answer: Answer | null,
+  { answer, stopReason }: CallEnd,
   { choice }: AnsweredNode,
   index: number,
   endedAt: number,
@@ -240,6 +240,7 @@ function modelCall(
     params: { ...params },
     tools: conversation.tools?.key ?? null,
     finish: choice.finish,
+    ...(choice.finish === null && stopReason === 'cancelled' && { cancelled: true as const }),
     // The upstream counts all answers together: on the first, so that sums are right.
     usage: index === 0 ? (answer?.usage ?? null) : null,
     upstreamId: answer?.upstreamId ?? null,

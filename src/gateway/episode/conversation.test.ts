@@ -72,9 +72,7 @@ describe('is the same conversation', () => {
       role: 'assistant' as const,
       content: 'x'.repeat(1_000),
     }))
-    const began = performance.now()
     const { points } = conversationOf(requestOf(many), redactionOf([]))
-    expect(performance.now() - began).toBeLessThan(5_000)
     expect(new Set(points.map(({ exact }) => exact)).size).toBe(4_000)
     expect(Math.max(...points.map(({ spoken }) => spoken?.text.length ?? 0))).toBeLessThan(10_000)
   })

@@ -1,5 +1,6 @@
 import { canonicalJson, contentHash, type Message, messagesOf, sha256, toolsOf } from '../../core/index.ts'
 import type { AssistantMessage, ChatRequest, ToolDefinition } from '../../core/index.ts'
+import { rendersRedacted } from './call-params.ts'
 import { type Redaction, redactMessage, redactTools } from './redaction/index.ts'
 import { joined, looseForm, otherParts, type Spoken, spokenForm, spokenOf } from './spoken.ts'
 
@@ -44,7 +45,10 @@ export interface Conversation {
   /** Hash of the system message that it begins with, as the policy reads it; `''` for none. */
   readonly opening: string
   readonly tools: Toolset | null
-  /** Whether a message or a tool was something else before: then no tokens of this call may be kept. */
+  /**
+   * Whether a message, a tool, or what else the prompt is rendered by was something else before: then no tokens of this
+   * call may be kept.
+   */
   readonly redacted: boolean
 }
 
@@ -66,7 +70,7 @@ export function conversationOf(request: ChatRequest, redaction: Redaction): Conv
     points,
     opening: openingOf(values, points),
     tools: tools.value.length > 0 ? { key: toolsetKey(tools.value), definitions: tools.value } : null,
-    redacted: tools.changed || messages.some(({ changed }) => changed),
+    redacted: tools.changed || messages.some(({ changed }) => changed) || rendersRedacted(request, redaction),
   }
 }
 

@@ -22,7 +22,7 @@ import { KnownNodes, type KnownTree } from './known-nodes.ts'
 import { type AskedCall, type Desk, OpenCall } from './open-call.ts'
 import { type Asker, Places } from './places.ts'
 import { givenUpAfter, Recovery } from './recovery.ts'
-import type { Redaction } from './redaction/index.ts'
+import { type Redaction, redactName } from './redaction/index.ts'
 import { completionOf, type Given, givenIn } from './replay.ts'
 import { type Claim, type Identity, identityOf, otherBody, Repeats } from './repeats.ts'
 import { headOf } from './traffic-head.ts'
@@ -115,6 +115,7 @@ class StoringRecorder implements ForgetfulRecorder {
         known,
         ask: (question, otherwise) => this.#ask(question, otherwise),
         onProblem,
+        nameAsStored: (name, tenant) => redactName(name, tenant, redaction),
         patienceMs: readPatienceMs,
       }),
       versions: new VersionBook(store.versions),

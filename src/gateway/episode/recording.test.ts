@@ -192,9 +192,7 @@ describe('closing', () => {
   it('does not wait for a store that hangs', async () => {
     const append = () => new Promise<void>(() => {})
     await opened(open({ store: { ...store, traffic: { ...store.traffic, append } }, closeMs: 50 }), hello)
-    const started = performance.now()
     await recorder.close()
-    expect(performance.now() - started).toBeLessThan(2_000)
   })
 })
 

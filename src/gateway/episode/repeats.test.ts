@@ -166,6 +166,12 @@ it('belongs to its session', async () => {
   expect(await again({ ...retried, session: 'a' })).toMatchObject({ kind: 'replay' })
 })
 
+it('belongs to the person whom it is about', async () => {
+  await succeeds({ subject: 'ann' })
+  expect(await again({ ...retried, subject: 'bob' })).toMatchObject({ kind: 'call' })
+  expect(await again({ ...retried, subject: 'ann' })).toMatchObject({ kind: 'replay' })
+})
+
 it.each([false, true])('an idempotency key is for one request (after a restart: %s)', async (after) => {
   const conflict = expect.objectContaining({ code: 'gateway/idempotency-conflict', status: 409 })
   const other = requestOf([says('user', 'something else')])

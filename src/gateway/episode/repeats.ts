@@ -13,11 +13,12 @@ export interface Identity extends RequestIdentity {
 }
 
 /** What a client, by its key or by its SDK, repeats its request as. Neither the key nor the body can be read from it. */
-export function identityOf(request: ChatRequest, { caller, session, idempotencyKey, retry }: RequestContext): Identity {
+export function identityOf(request: ChatRequest, context: RequestContext): Identity {
+  const { caller, session, subject, idempotencyKey, retry } = context
   const { tenant, key: apiKey } = caller
   const body = sha256(JSON.stringify(request))
   return idempotencyKey === null
-    ? { tenant, apiKey, body, key: `sdk:${sha256(JSON.stringify([session, body]))}`, mayRepeat: retry > 0 }
+    ? { tenant, apiKey, body, key: `sdk:${sha256(JSON.stringify([session, subject, body]))}`, mayRepeat: retry > 0 }
     : { tenant, apiKey, body, key: `key:${sha256(idempotencyKey)}`, mayRepeat: true }
 }
 

@@ -206,6 +206,13 @@ describe('the tokens along a branch', () => {
     expect(trajectory.decisions.map(({ propensity }) => propensity.log)).toEqual([-1, -0.5])
   })
 
+  it('are not kept where something else that the prompt is rendered by must not be written', async () => {
+    recorder = recorderOver(store, { redaction: redactionOf(['email']) })
+    const { record } = await begin(hi, { documents: [{ text: `${'x'.repeat(20_000)} jo@example.org` }] })
+    const { nodes } = await stored(store, record.trajectory)
+    expect(nodes.flatMap(({ spans }) => spans)).toEqual([])
+  })
+
   it('can be read back whatever an upstream says of them', async () => {
     const { record } = await begin({ content: 'hi', tokens: [5, 6], logprobs: [1e-5, Number.NaN] })
     expect(Trajectory.safeParse(await stored(store, record.trajectory)).success).toBe(true)

@@ -1,20 +1,32 @@
 import { refusal } from './refusals.ts'
 
-/** How many bytes of request bodies the process holds at once: many large ones together must not exhaust its memory. */
+/**
+ * How many bytes of request bodies the process holds at once: many large ones together must not exhaust its memory. One
+ * key takes at most half of it, so that nobody can keep all others out.
+ */
 export class BodySpace {
   readonly #capacity: number
+  readonly #byKey = new Map<string, number>()
   #taken = 0
 
   constructor(capacity: number) {
     this.#capacity = capacity
   }
 
-  /** Room for one call, to be given back when it ends. */
-  room(): BodyRoom {
+  /** Room for one call of a key, to be given back when it ends. */
+  room(key: string): BodyRoom {
     let mine = 0
+    const add = (bytes: number) => {
+      const ofKey = (this.#byKey.get(key) ?? 0) + bytes
+      if (ofKey === 0) this.#byKey.delete(key)
+      else this.#byKey.set(key, ofKey)
+      this.#taken += bytes
+      mine += bytes
+    }
     return {
       take: (bytes) => {
-        if (this.#taken + bytes > this.#capacity) {
+        const ofKey = this.#byKey.get(key) ?? 0
+        if (this.#taken + bytes > this.#capacity || ofKey + bytes > this.#capacity / 2) {
           throw refusal(
             'no-room',
             'The gateway holds as many request bodies as its memory allows.',
@@ -22,13 +34,9 @@ export class BodySpace {
             { status: 429, type: 'rate_limit_error', retryAfterSeconds: 1 },
           )
         }
-        this.#taken += bytes
-        mine += bytes
+        add(bytes)
       },
-      giveBack: () => {
-        this.#taken -= mine
-        mine = 0
-      },
+      giveBack: () => add(-mine),
     }
   }
 }

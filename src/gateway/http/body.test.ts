@@ -58,16 +58,26 @@ describe('a body that is too large', () => {
   })
 
   it('has no room beside many others', async () => {
-    const bodies = new BodySpace(100)
+    const bodies = new BodySpace(1_000)
     gateway = await listeningGateway({ bodies })
-    const others = bodies.room()
-    others.take(90)
+    const others = [bodies.room('a'), bodies.room('b')]
+    for (const room of others) room.take(490)
     const response = await gateway.post(path, ask)
     expect(response.status).toBe(429)
     expect(response.headers.get('retry-after')).toBe('1')
-    others.giveBack()
+    for (const room of others) room.giveBack()
     expect((await gateway.post(path, ask)).status).toBe(200)
     expect((await gateway.post(path, ask)).status).toBe(200)
+  })
+
+  it('leaves room beside one key that takes all it can', () => {
+    const bodies = new BodySpace(100)
+    const greedy = bodies.room('greedy')
+    greedy.take(50)
+    expect(() => bodies.room('greedy').take(1)).toThrow('as many request bodies')
+    bodies.room('other').take(50)
+    greedy.giveBack()
+    bodies.room('greedy').take(50)
   })
 })
 

@@ -1,7 +1,10 @@
+import { nestsDeeperThan } from '../../core/index.ts'
 import { RatchetError } from '../../errors/index.ts'
 import type { BodyRoom } from './body-room.ts'
-import { maxJsonDepth, nestsDeeperThan } from './json-depth.ts'
 import { refusal } from './refusals.ts'
+
+/** Deeper nesting than this is an attack on whoever walks the value, not data. */
+const maxBodyDepth = 128
 
 const decoder = new TextDecoder('utf-8', { fatal: true })
 
@@ -14,10 +17,10 @@ export async function readJson(request: Request, limit: number, room: BodyRoom):
   requireJson(request.headers)
   const bytes = await readBytes(request, limit, room)
   const text = textOf(bytes)
-  if (nestsDeeperThan(maxJsonDepth, text)) {
+  if (nestsDeeperThan(maxBodyDepth, text)) {
     throw refusal(
       'json-too-deep',
-      `The request's JSON nests deeper than ${maxJsonDepth} levels.`,
+      `The request's JSON nests deeper than ${maxBodyDepth} levels.`,
       'Send flatter data: nothing in this API needs such depth.',
     )
   }

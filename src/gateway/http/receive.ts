@@ -33,7 +33,7 @@ export function receive(
     const caller = await doorkeeper.identify(request.headers, 'infer')
     call.onEnd(doorkeeper.admit(caller))
     const json = () => {
-      const room = bodies.room()
+      const room = bodies.room(caller.parent?.key ?? caller.key)
       call.onEnd(room.giveBack)
       return readJson(request, bodyLimit(bodyBytes, caller), room)
     }
@@ -41,6 +41,7 @@ export function receive(
   })
 }
 
-function bodyLimit(configured: number, { limits, parent }: Caller): number {
+/** How large this caller's bodies may be. */
+export function bodyLimit(configured: number, { limits, parent }: Caller): number {
   return Math.min(configured, limits.bodyBytes ?? configured, parent?.limits.bodyBytes ?? configured)
 }

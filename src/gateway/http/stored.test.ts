@@ -138,7 +138,8 @@ it('keeps what came of an answer whose client went away', async () => {
   await expect
     .poll(async () => (await store.trajectories.list({ limit: 1 }))[0]?.trajectory.stopReason)
     .toBe('cancelled')
-  const { nodes, origin } = await onlyStored()
+  const { nodes, origin, steps } = await onlyStored()
+  expect(steps[0]?.call).toMatchObject({ finish: null, cancelled: true })
   expect(nodes[1]?.message.content).toMatch(/^You said/)
   expect(nodes[1]?.message.content).not.toContain('ten')
   expect(origin).toMatchObject({ session: 'gone' })

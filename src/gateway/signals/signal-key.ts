@@ -24,26 +24,24 @@ export class LastSaid {
     this.#signals = signals
   }
 
-  /** Reads what was said before of these trajectories. */
+  /** Reads what was said before of these trajectories: one after the other, since of each there may be much. */
   async read(signals: readonly UnkeyedSignal[]): Promise<void> {
     const tenants = new Map(signals.map(({ trajectory, tenant }) => [trajectory, tenant]))
-    await Promise.all(
-      [...tenants].map(async ([trajectory, tenant]) => {
-        for (const said of await this.#signals.of(trajectory, tenant)) this.note(said)
-      }),
-    )
+    for (const [trajectory, tenant] of tenants) {
+      for (const said of await this.#signals.of(trajectory, tenant)) this.note(said)
+    }
   }
 
   /** Remembers a signal as the last of its kind, unless something later is known. */
   note(signal: Signal): void {
     const of = topicOf(signal)
     if (signal.at < (this.#last.get(of)?.at ?? signal.at)) return
-    this.#last.set(of, { key: signal.key, value: canonicalJson(signal.value), at: signal.at })
+    this.#last.set(of, { key: signal.key, value: contentHash(signal.value), at: signal.at })
   }
 
   keyOf(signal: UnkeyedSignal): string {
     const last = this.#last.get(topicOf(signal))
-    if (last?.value === canonicalJson(signal.value)) return last.key
+    if (last?.value === contentHash(signal.value)) return last.key
     return contentHash(['said', ...topic(signal), signal.value, last?.key ?? null])
   }
 }

@@ -11,6 +11,7 @@ import {
 } from '../../../test/support/scripted-service.ts'
 import type { ChatUpstream } from '../../core/index.ts'
 import { chatUpstream, type ChatUpstreamOptions } from './chat-upstream.ts'
+import { ChunkWriter } from './chunk-writer.ts'
 
 const open = (say: Saying | string, options: ScriptedServiceOptions = {}) => {
   const service = scriptedService(typeof say === 'string' ? () => [say] : say, options)
@@ -547,6 +548,15 @@ describe('a model that fails', () => {
   it('fails the request before its first token, and in a whole answer', async () => {
     await expect(ask(failing(0), stream)).rejects.toMatchObject(failure)
     await expect(ask(failing(2), {})).rejects.toMatchObject(failure)
+  })
+
+  it('fails a stream whose end cannot be told, after what it said', async () => {
+    const closing = vi.spyOn(ChunkWriter.prototype, 'closing').mockImplementation(() => {
+      throw new RangeError('no end')
+    })
+    const reply = await ask(open('hello').upstream, stream)
+    await expect(chunksOf(reply)).rejects.toMatchObject({ code: 'model/upstream-failed' })
+    closing.mockRestore()
   })
 
   it('fails a stream after what it said', async () => {

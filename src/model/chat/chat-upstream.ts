@@ -157,13 +157,12 @@ class ServiceUpstream implements ChatUpstream {
     const writer = new ChunkWriter(answer)
     const pipe = new Pipe<ChatChunk>(() => generation.stopping.abort())
     const put = (chunk: ChatChunk) => pipe.put(chunk)
-    this.#run(generation, signal, (piece) => writer.chunks(piece).forEach(put)).then(
-      () => {
+    this.#run(generation, signal, (piece) => writer.chunks(piece).forEach(put))
+      .then(() => {
         writer.closing().forEach(put)
         pipe.end()
-      },
-      (error: unknown) => pipe.fail(error),
-    )
+      })
+      .catch((error: unknown) => pipe.fail(failed(this.name, error)))
     await pipe.begun()
     return { kind: 'stream', chunks: pipe, upstream: this.name }
   }

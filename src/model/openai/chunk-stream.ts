@@ -1,9 +1,8 @@
 import { StringDecoder } from 'node:string_decoder'
 import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser'
-import { ChatChunk } from '../../core/index.ts'
+import { ChatChunk, maxJsonDepth, nestsDeeperThan } from '../../core/index.ts'
 import type { BodyReader, Incoming } from './exchange.ts'
 import { cut, malformed, tooLarge } from './failures.ts'
-import { tooDeep } from './read-json.ts'
 import { Repair } from './repair.ts'
 import type { UpstreamError } from './upstream-error.ts'
 
@@ -197,7 +196,7 @@ export class ChunkStream implements AsyncIterableIterator<ChatChunk, undefined>,
 
 /** `undefined` for what is no JSON, or nested too deeply. */
 function jsonOf(text: string): unknown {
-  if (tooDeep(text)) return undefined
+  if (nestsDeeperThan(maxJsonDepth, text)) return undefined
   try {
     return JSON.parse(text)
   } catch {

@@ -1,4 +1,4 @@
-import { Json } from '../../core/index.ts'
+import { Json, maxJsonDepth, nestsDeeperThan } from '../../core/index.ts'
 import type { Incoming } from './exchange.ts'
 import { malformed } from './failures.ts'
 
@@ -12,7 +12,7 @@ const maxErrorBytes = 64 * 1024
 export async function readJson(incoming: Incoming, upstream: string): Promise<unknown> {
   const bytes = await readBytes(incoming)
   const text = bytes.toString('utf8')
-  if (tooDeep(text)) throw malformed(upstream, 'JSON that is nested too deeply')
+  if (nestsDeeperThan(maxJsonDepth, text)) throw malformed(upstream, 'JSON that is nested too deeply')
   try {
     return JSON.parse(text)
   } catch {
@@ -54,31 +54,4 @@ function readBytes(incoming: Incoming, limit = Number.POSITIVE_INFINITY): Promis
       fail: reject,
     })
   })
-}
-
-const maxDepth = 256
-
-/** Whether JSON is nested so deeply that walking it could overflow a stack. What is short cannot be deep enough to hurt. */
-export function tooDeep(text: string): boolean {
-  if (text.length < 8_192) return false
-  let depth = 0
-  for (let i = 0; i < text.length; i++) {
-    const code = text.charCodeAt(i)
-    if (code === 0x22) {
-      // To the end of the string.
-      do {
-        i = text.indexOf('"', i + 1)
-        if (i === -1) return false
-      } while (isEscaped(text, i))
-    } else if (code === 0x7b || code === 0x5b) {
-      if (++depth > maxDepth) return true
-    } else if (code === 0x7d || code === 0x5d) depth--
-  }
-  return false
-}
-
-function isEscaped(text: string, at: number): boolean {
-  let slashes = 0
-  while (text.charCodeAt(at - 1 - slashes) === 0x5c) slashes++
-  return slashes % 2 === 1
 }

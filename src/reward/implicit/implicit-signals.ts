@@ -20,8 +20,6 @@ interface Turn {
   readonly children: readonly TrajectoryNode[]
   /** Whether the client went on from another answer to the same call (`n` > 1), or repeated a request that was lost. */
   readonly passedOver: boolean
-  /** Whether the upstream, or the gateway itself, broke the answer off, as far as is known. */
-  readonly brokenOff: boolean
   /** Other assistant turns after the same conversation; without a Step where the client's history brought them. */
   readonly siblings: readonly { readonly node: TrajectoryNode; readonly step: Step | null }[]
 }
@@ -75,7 +73,7 @@ export function implicitSignals(
   return signals
 }
 
-function* turnsOf({ nodes, steps, stopReason }: Trajectory, asOf: number): Generator<Turn> {
+function* turnsOf({ nodes, steps }: Trajectory, asOf: number): Generator<Turn> {
   const tree = new Said(nodes.filter(({ at }) => at === undefined || at <= asOf))
   const stepOf = new Map(steps.map((step) => [step.action, step]))
   const known = new Map<readonly TrajectoryNode[], readonly TrajectoryNode[]>()
@@ -88,7 +86,6 @@ function* turnsOf({ nodes, steps, stopReason }: Trajectory, asOf: number): Gener
   }
   const followed = (node: TrajectoryNode) => [node, ...copiesOf(node)].some((one) => tree.children(one).length > 0)
   const passedOver = callsPassedOver(steps, (id) => tree.node(id), followed)
-  const last = steps.at(-1)?.call?.id
   for (const step of steps) {
     const node = tree.node(step.action)
     if (!node || step.call === undefined) continue
@@ -100,7 +97,6 @@ function* turnsOf({ nodes, steps, stopReason }: Trajectory, asOf: number): Gener
       asked: tree.askedBefore(node),
       children: [node, ...copies].flatMap((one) => tree.children(one)),
       passedOver: passedOver.has(id),
-      brokenOff: id === last && (stopReason === 'model-error' || stopReason === 'interrupted'),
       siblings: around(tree.inPlaceOf(node), node)
         .filter((other) => other.id !== node.id && other.message.role === 'assistant' && !copies.includes(other))
         .map((other) => ({ node: other, step: stepOf.get(other.id) ?? null })),
@@ -192,7 +188,8 @@ function silence(turn: Turn, asOf: number, abandonedAfter: number): readonly Rea
   const { node, step, children } = turn
   if (children.length > 0 || turn.passedOver) return []
   const since = timeOf(node, node)
-  if (step.call?.finish === null) return turn.brokenOff ? [] : [{ kind: 'abandoned', at: since }]
+  // An answer that its upstream or the gateway broke off says nothing of its user.
+  if (step.call?.finish === null) return step.call.cancelled ? [{ kind: 'abandoned', at: since }] : []
   const { message } = node
   const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : []
   const expectsMore = calls.length > 0 || message.content.trimEnd().endsWith('?')

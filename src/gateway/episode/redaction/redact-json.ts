@@ -2,7 +2,8 @@ import type { Json } from '../../../core/index.ts'
 import type { Redacted, Redaction } from './redaction.ts'
 
 /** Bytes as text: pictures, sound, files. */
-const dataUrl = /^data:[\w.+-]+\/[\w.+-]+[;,]/
+const dataUrl = /^data:[\w.+-]+\/[\w.+-]+(?:;[\w.+=-]+)*;base64,/
+const notBase64 = /[^\w+/=\r\n-]/
 const longBase64 = /^[A-Za-z0-9+/]{512,}={0,2}$/
 
 /**
@@ -25,7 +26,13 @@ export function redactJson(value: Json, redaction: Redaction): Redacted<Json> {
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value)
 
 function redactString(value: string, redaction: Redaction): Redacted<string> {
-  return dataUrl.test(value) || longBase64.test(value) ? { value, changed: false } : redaction.redact(value)
+  return isBytes(value) ? { value, changed: false } : redaction.redact(value)
+}
+
+/** A data URL may also be plain text. */
+function isBytes(value: string): boolean {
+  const head = dataUrl.exec(value)?.[0]
+  return head === undefined ? longBase64.test(value) : !notBase64.test(value.slice(head.length))
 }
 
 /** Each item as it may be written; the list itself when nothing changes. */

@@ -65,6 +65,15 @@ it('leaves pictures and sound as they are', () => {
   expect(redactObject(part, redactionOf([{ name: 'x', pattern: 'sk1' }]))).toEqual({ value: part, changed: false })
 })
 
+it.each([`data:text/plain,write to ${mail}`, `data:text/plain;base64,write to ${mail}`])(
+  'sees what stands in a data URL that is text: %s',
+  (url) => {
+    const { value, changed } = redactObject({ url }, redaction)
+    expect(changed).toBe(true)
+    expect(JSON.stringify(value)).not.toContain('jo@')
+  },
+)
+
 it('keeps keys apart that become the same, whatever they are called', () => {
   const { value } = redactObject({ 'a@x.org': 1, 'b@x.org': 2, __proto__x: 3 }, redaction)
   expect(value).toEqual({ '[email]': 1, '[email]-2': 2, __proto__x: 3 })

@@ -1,6 +1,3 @@
-/** Deeper nesting than this is an attack on whoever walks the value, not data. */
-export const maxJsonDepth = 128
-
 const quote = 0x22
 const backslash = 0x5c
 
