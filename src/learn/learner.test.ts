@@ -110,7 +110,7 @@ describe('a learner', () => {
     let looks = 0
     const watch = () => (++looks % 2 === 1 ? Promise.reject(new Error('the canary is shy')) : Promise.resolve())
     const { until } = start({ watch, learn: () => Promise.reject(new Error('no model')) })
-    expect((await until('problem', 2))[0]).toMatchObject({ during: 'watch', message: 'the canary is shy' })
+    expect((await until('problem'))[0]).toMatchObject({ during: 'watch', message: 'the canary is shy' })
     await sessions('s', 8)
     await vi.waitFor(async () => {
       const problems = await until('problem')

@@ -111,12 +111,13 @@ export const leaseOf = (agent: string): string => `learn:${agent}`
 async function lead(options: LearnerOptions, held: HeldLease): Promise<void> {
   const { watch, observe, watchMs = 5_000, clock = systemClock } = options
   const tell = onceEach(options.onEvent)
+  const quiet = { ...options, onEvent: tell }
   let considered = Number.NEGATIVE_INFINITY
   while (!held.signal.aborted) {
-    await attempt(options, 'watch', watch)
-    await attempt(options, 'observe', observe)
+    await attempt(quiet, 'watch', watch)
+    await attempt(quiet, 'observe', observe)
     if (clock.now() - considered >= Math.min(considerMs, options.everyMs)) {
-      await attempt(options, 'learn', () => consider(options, held, tell), held.signal)
+      await attempt(quiet, 'learn', () => consider(options, held, tell), held.signal)
       considered = clock.now()
     }
     await pause(watchMs, held.signal)
@@ -185,13 +186,14 @@ function problem(agent: string, during: Extract<LearnerEvent, { type: 'problem' 
   return { type: 'problem', agent, during, code: RatchetError.is(error) ? error.code : 'unknown', message } as const
 }
 
-/** Tells an event unless it is the same as the one before. */
+/** Tells an event unless the last one of its kind said the same. */
 function onceEach(onEvent: LearnerOptions['onEvent']): (event: LearnerEvent) => void {
-  let last = ''
+  const last = new Map<string, string>()
   return (event) => {
+    const kind = event.type === 'problem' ? `problem ${event.during}` : event.type
     const text = JSON.stringify(event)
-    if (text !== last) onEvent?.(event)
-    last = text
+    if (last.get(kind) !== text) onEvent?.(event)
+    last.set(kind, text)
   }
 }
 

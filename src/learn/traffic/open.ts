@@ -1,7 +1,9 @@
 import type { Agent } from '../../agent/index.ts'
 import { agentKey, parseInput, type Run } from '../../core/index.ts'
+import { nextUse } from '../../gate/index.ts'
 import { Registry } from '../../release/index.ts'
 import { LearnError } from '../errors.ts'
+import { firstOfEachTier } from '../evaluate.ts'
 import { initialVersions, learningParameter, newRunId } from '../learning-run.ts'
 import {
   methodOf,
@@ -32,6 +34,7 @@ export async function openTrafficRun(agent: Agent, options: TrafficLearnOptions)
   const now = options.clock?.now() ?? Date.now()
   const earlier = options.resume === undefined ? null : await resumable(key, options)
   await refuseOtherBase(key, options)
+  if (!earlier) await refuseSpentHoldout(options)
   const registry = new Registry(store)
   await registry.initial(key, [...initialVersions(agent, model).values()], now)
 
@@ -70,6 +73,17 @@ export async function openTrafficRun(agent: Agent, options: TrafficLearnOptions)
     await opened.checkpoint()
     return opened
   })
+}
+
+/**
+ * Holds that the held-out tasks may be used once more, before a run uses up its evidence; spends nothing.
+ * @throws HoldoutExhaustedError when they may not.
+ */
+async function refuseSpentHoldout({ source, evaluation, schedule, store }: TrafficLearnOptions): Promise<void> {
+  if (source.evaluation === null || !evaluation) return
+  const { holdoutTasks } = parseInput(TrafficSchedule, schedule ?? {}, 'the schedule')
+  const tasks = firstOfEachTier(source.evaluation.holdout, holdoutTasks)
+  nextUse(await store.ledger.uses(tasks.map(({ id }) => id)), evaluation.gate.alpha)
 }
 
 /** What tells a run of traffic from others, and what it was told to do. */
