@@ -85,7 +85,7 @@ it('an agent behind the gateway learns from what its users say, and a share of t
       minEpisodes: 10,
       settle: '0s',
       watchEvery: '1s',
-      canarySettle: '1s',
+      judgeAfter: '1s',
       policy: { learningRate: 1e-3, minibatches: 2 },
       reporters: { share: 1 },
       rubric: { implicit: false },

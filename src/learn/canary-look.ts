@@ -54,7 +54,7 @@ export function canaryLook(
       gate,
       rubric,
       guardMetrics: (trajectory, signals, asOf) => ({ ...guardMetrics(trajectory, signals, asOf) }),
-      settleMs: config.canarySettle,
+      settleMs: config.judgeAfter,
       tenant,
       memory: known.memory,
       clock,

@@ -16,6 +16,7 @@ export {
   type TrafficSource,
   TrafficWindow,
 } from './source.ts'
+export { driftObserver, type DriftObserverParts } from './drift-observer.ts'
 export { Duration } from './duration.ts'
 export { leaseOf, type Learner, type LearnerOptions, type LearnerRun, startLearner } from './learner.ts'
 export type { LearnerEvent } from './learner/events.ts'

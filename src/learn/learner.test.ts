@@ -95,7 +95,7 @@ describe('a learner', () => {
   it('drift makes a run due sooner and with fewer, and the alert names it', async () => {
     const { summary } = await runTraffic(store, Date.now(), { mode: 'shadow' })
     await sessions('s', 3)
-    await store.alerts.put(alert('old', 1))
+    await store.alerts.put(alert('old', Date.now() - 7_200_000))
     await store.alerts.put(alert('new', Date.now() + 1_000))
     const { until } = start({ everyMs: 3_600_000, minEpisodesOnDrift: 3 })
     expect(await until('learning')).toMatchObject([{ reason: 'drift: The reward fell.' }])

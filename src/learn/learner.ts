@@ -37,6 +37,8 @@ export interface LearnerOptions {
   readonly minEpisodes: number
   /** Default: a quarter of `minEpisodes`. */
   readonly minEpisodesOnDrift?: number
+  /** How long after a session an alert about it may come: a run that began in between has not seen it. Default 0. */
+  readonly alertLagMs?: number
   /** How often canaries and drift are looked at. Default 5 s. */
   readonly watchMs?: number
   /** How long a learner that died keeps others waiting. Default 30 s. */
@@ -126,7 +128,7 @@ async function lead(options: LearnerOptions, held: HeldLease): Promise<void> {
 }
 
 async function consider(options: LearnerOptions, held: HeldLease, tell: (event: LearnerEvent) => void): Promise<void> {
-  const { store, agent, everyMs, minEpisodes, fresh, clock = systemClock, onEvent } = options
+  const { store, agent, everyMs, minEpisodes, fresh, alertLagMs = 0, clock = systemClock, onEvent } = options
   const unfinished = await unfinishedRun(options)
   if (unfinished) {
     onEvent?.({ type: 'resuming', agent, run: unfinished.id })
@@ -136,7 +138,16 @@ async function consider(options: LearnerOptions, held: HeldLease, tell: (event: 
   }
   const minEpisodesOnDrift = options.minEpisodesOnDrift ?? Math.ceil(minEpisodes / 4)
   const now = clock.now()
-  const due = await whetherDue({ store, agent, everyMs, minEpisodes, minEpisodesOnDrift, fresh, now })
+  const due = await whetherDue({
+    store,
+    agent,
+    everyMs,
+    minEpisodes,
+    minEpisodesOnDrift,
+    alertLagMs,
+    fresh,
+    now,
+  })
   if (!due.due) return tell({ type: 'waiting', agent, reason: due.reason })
   onEvent?.({ type: 'learning', agent, reason: due.reason })
   const opened: Promise<void>[] = []

@@ -1,9 +1,10 @@
 import { type Agent, parametersOfKind } from '../agent/index.ts'
 import { agentKey, type Clock, type ModelService, type Store, systemClock, type Tenant } from '../core/index.ts'
 import { policyGradient } from '../optimize/weights/index.ts'
-import { Registry } from '../release/index.ts'
+import { type DriftConfig, Registry } from '../release/index.ts'
 import { trafficRubric } from '../reward/index.ts'
 import { canaryGateFrom, canaryLook } from './canary-look.ts'
+import { driftObserver } from './drift-observer.ts'
 import type { LearnerEvent } from './learner/events.ts'
 import type { LearnerOptions } from './learner.ts'
 import type { HeldOut, TrafficSource } from './source.ts'
@@ -28,8 +29,6 @@ export interface TrafficLearnerParts {
     /** Tasks of what was learned before, by the names that the gate has limits for. */
     readonly suites?: Readonly<Record<string, HeldOut>>
   }
-  /** Shows the drift detectors what is new. */
-  readonly observe?: () => Promise<void>
   readonly onEvent?: (event: LearnerEvent | TrafficEvent) => void
   readonly clock?: Clock
 }
@@ -45,7 +44,7 @@ export function trafficFrom(
 
 /** Puts a learner of an agent's traffic together: give it to `startLearner`. */
 export function trafficLearner(parts: TrafficLearnerParts): LearnerOptions {
-  const { agent, tenant, config, store, openModel, observe, onEvent, clock = systemClock } = parts
+  const { agent, tenant, config, store, openModel, onEvent, clock = systemClock } = parts
   const key = agentKey(tenant, agent.name)
   const options = runOptions(parts)
   return {
@@ -71,7 +70,8 @@ export function trafficLearner(parts: TrafficLearnerParts): LearnerOptions {
     },
     fresh: () => freshEpisodes(store, options.source, key, clock.now()),
     watch: watching(parts, key),
-    ...(observe ? { observe } : {}),
+    ...(config.drift === false ? {} : { observe: observing(parts, config.drift) }),
+    alertLagMs: config.judgeAfter,
     everyMs: config.every,
     minEpisodes: config.minEpisodes,
     ...(config.minEpisodesOnDrift === undefined ? {} : { minEpisodesOnDrift: config.minEpisodesOnDrift }),
@@ -112,6 +112,20 @@ function runOptions({
     ...(clock ? { clock } : {}),
     config: { learn: config },
   }
+}
+
+/** Shows the drift detectors what is new. */
+function observing({ agent, tenant, config, store, clock }: TrafficLearnerParts, drift: DriftConfig) {
+  return driftObserver({
+    store,
+    agent: agent.name,
+    tenant,
+    rubric: trafficRubric(config.rubric),
+    config: drift,
+    settleMs: config.judgeAfter,
+    historyMs: config.driftHistory,
+    ...(clock ? { clock } : {}),
+  })
 }
 
 /** Looks at the canary that runs, if one does. */

@@ -11,6 +11,8 @@ export interface DueOptions {
   /** Fresh episodes that a run needs; and one that a drift alert opens. */
   readonly minEpisodes: number
   readonly minEpisodesOnDrift: number
+  /** How long after a session an alert about it may come. */
+  readonly alertLagMs: number
   /** Counts them. */
   readonly fresh: () => Promise<number>
   readonly now: number
@@ -29,7 +31,7 @@ const latest = 20
  * with fewer. While a canary runs there is none: its candidate could not be tried; nor while what serves is pinned.
  */
 export async function whetherDue(options: DueOptions): Promise<Due> {
-  const { store, agent, everyMs, minEpisodes, minEpisodesOnDrift, fresh, now } = options
+  const { store, agent, everyMs, minEpisodes, minEpisodesOnDrift, alertLagMs, fresh, now } = options
   const canary = (await store.canaries.running()).find((one) => one.agent === agent)
   if (canary) return { due: false, reason: `canary ${canary.id} runs` }
   const pin = await store.releases.pinned(agent)
@@ -37,7 +39,7 @@ export async function whetherDue(options: DueOptions): Promise<Due> {
 
   const last = (await store.runs.list({ agent, limit: 100 })).find(fromTraffic)
   const since = last?.startedAt ?? 0
-  const drift = await store.alerts.list({ agent, kind: 'drift', limit: latest, since })
+  const drift = await store.alerts.list({ agent, kind: 'drift', limit: latest, since: since - alertLagMs })
   const alerts = drift.filter(({ run }) => run === null)
   if (alerts.length === 0 && now - since < everyMs) {
     return { due: false, reason: `the last run began less than ${lengthOf(everyMs)} ago` }

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { CreditEstimator } from '../../core/index.ts'
 import { batchBaseline, valueBaseline } from '../../credit/index.ts'
 import { CanaryConfig } from '../../gate/index.ts'
+import { DriftConfig } from '../../release/index.ts'
 import { ReporterLimits, TrafficRubricConfig } from '../../reward/index.ts'
 import { Duration } from '../duration.ts'
 import { LearningMode, TrafficSchedule } from './options.ts'
@@ -70,8 +71,12 @@ export const LearnFromTrafficConfig = z.strictObject({
   schedule: TrafficSchedule.prefault({}),
   /** The canary's gate. Its guards, where it names none, are the metrics of sessions with their default tolerances. */
   canary: CanaryConfig.prefault({}),
-  /** How long after it began a session of a canary is judged. */
-  canarySettle: Duration.prefault('30m'),
+  /** How long after it began a session is judged, by canaries and by drift detectors. */
+  judgeAfter: Duration.prefault('30m'),
+  /** What is watched for lasting changes, which open a run; `false`: nothing. */
+  drift: z.union([z.literal(false), DriftConfig]).prefault({}),
+  /** How far back a learner that starts looks to learn what is usual. */
+  driftHistory: Duration.prefault('7d'),
   adapter: z
     .strictObject({
       /** The adapter's product is scaled by alpha / rank; by default, by 1. */
