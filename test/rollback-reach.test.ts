@@ -105,7 +105,7 @@ it('a canary that goes back past both is gone from both, also for sessions that 
     gate: { name: 'canary', config: {}, shares: [1] },
   })
   expectSoon(await reached('Tried.', performance.now()))
-  const talks = await Promise.all(urls.map(openTalk))
+  const talks = urls.map(openTalk)
   for (const talk of talks) expect(await talk('Which?')).toBe('Tried.')
   const { stdout } = await promisify(execFile)(process.execPath, [main, 'rollback', '--store', database.url], {
     env: { ...process.env, NO_COLOR: '1' },

@@ -3,6 +3,7 @@ import {
   type CanaryId,
   type CanaryReceipt,
   type Clock,
+  contentHash,
   type Pin,
   type Release,
   type Store,
@@ -26,7 +27,10 @@ export interface WatchOptions extends Judging {
   readonly store: Pick<Store, 'canaries' | 'releases' | 'signals' | 'trajectories'>
   readonly registry: Registry
   readonly canary: CanaryId
-  /** Default: the gate that the canary began with, made anew from what it keeps of it. */
+  /**
+   * Default: the gate that the canary began with, made anew from what it keeps of it. A gate of another configuration
+   * gives the canary up.
+   */
   readonly gate?: CanaryGate
   /** What earlier looks found: kept by the caller between looks, so that settled sessions are scored once. */
   readonly memory?: CanaryMemory
@@ -50,7 +54,7 @@ export interface Looked {
 /**
  * One look at a canary: scores its settled sessions of both arms in the order in which they began, asks the gate, and
  * does what it says: on to the next share, to a release, or back. A canary whose baseline no longer serves goes back
- * unasked; while what serves is pinned, it only goes back. One look at a time for a canary; looks of several processes
+ * unasked, one whose gate was configured anew is given up; while what serves is pinned, it only goes back. One look at a time for a canary; looks of several processes
  * do no harm, as the first one that changes something wins.
  *
  * Sessions that may not be learned from (`train: false`) are left out, though only an outcome would be read of them:
@@ -63,9 +67,15 @@ export async function watchCanary(options: WatchOptions): Promise<Looked> {
   if (canary.status !== 'running') return ended(canary)
   try {
     const { release } = await registry.current(canary.agent)
-    if (release.id === canary.baseline) return await look(options, { canary, release, memory, now })
-    const reasons = [`release ${release.id} serves instead of its baseline`]
-    return ended(await registry.rollBackCanary(canary.id, { reasons, at: now }))
+    if (release.id !== canary.baseline) {
+      const reasons = [`release ${release.id} serves instead of its baseline`]
+      return ended(await registry.rollBackCanary(canary.id, { reasons, at: now }))
+    }
+    if (options.gate && contentHash(options.gate.config) !== contentHash(canary.gate.config)) {
+      const reasons = ['its gate is configured otherwise now, and what began by some rules is not judged by others']
+      return ended(await registry.giveUpCanary(canary.id, { reasons, at: now }))
+    }
+    return await look(options, { canary, release, memory, now })
   } catch (error) {
     // Somebody else was quicker.
     if (RatchetError.is(error) && hasEnded.has(error.code)) return ended(await canaryOf(store, canary.id))
