@@ -14,6 +14,7 @@ import {
   type Store,
   TaskId,
   type Tenant,
+  type Trainer,
   TrajectoryId,
   type TrajectoryNode,
   type VersionId,
@@ -210,14 +211,17 @@ export async function likedSessions(
 /** What a test changes of a run over the reader's traffic. */
 export interface TrafficChanges extends Partial<Omit<TrafficLearnOptions, 'model'>> {
   readonly model?: PractisedModelOptions
+  /** Puts a trainer in the place of the practised one. */
+  readonly trainer?: (practised: Trainer) => Trainer
 }
 
 /** One run over the reader's traffic, with what it told. */
-export async function runTraffic(store: Store, now: number, { model, ...changes }: TrafficChanges = {}) {
+export async function runTraffic(store: Store, now: number, { model, trainer, ...changes }: TrafficChanges = {}) {
   const events: TrafficEvent[] = []
   const practised = practisedModel(model)
+  const { service } = practised
   const summary = await learn(servedReader, {
-    model: practised.service,
+    model: trainer ? { ...service, trainer: async (...given) => trainer(await service.trainer(...given)) } : service,
     store,
     source: traffic({ agent: 'reader', window: '6h', settle: '10m' }),
     reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),

@@ -12,7 +12,7 @@ import {
 import { practisedModel, type PractisedModelOptions } from '../../../test/support/practised-model.ts'
 import { reader, readerTasks } from '../../../test/support/reader.ts'
 import { answeredRight, wordEnvironment } from '../../../test/support/word-environment.ts'
-import { isPaired, type Store } from '../../core/index.ts'
+import { type Datum, isPaired, type Store, type Trainer } from '../../core/index.ts'
 import { pairedGate, replay } from '../../gate/index.ts'
 import { Registry } from '../../release/index.ts'
 import { rubric, verifier } from '../../reward/index.ts'
@@ -37,6 +37,15 @@ const sessions = (prefix: string, count: number, sketch?: Partial<SessionSketch>
 const run = (changes?: TrafficChanges) => runTraffic(store, now, changes)
 
 const only = async () => (await store.runs.list({ limit: 10 }))[0]!
+
+/** The methods of a trainer, which has private parts. */
+const bound = (trainer: Trainer): Partial<Trainer> => ({
+  forward: (...given) => trainer.forward(...given),
+  forwardBackward: (...given) => trainer.forwardBackward(...given),
+  optimStep: (...given) => trainer.optimStep(...given),
+  loadState: (...given) => trainer.loadState(...given),
+  loadWeights: (...given) => trainer.loadWeights(...given),
+})
 
 describe('a run over traffic', () => {
   it('gathers, practises, and lets a share of the sessions get what came of it', async () => {
@@ -91,6 +100,32 @@ describe('a run over traffic', () => {
     expect(summary.replayed).toBe(2 * 20)
     await sessions('u', 4)
     expect((await run({ mode: 'shadow', schedule: { replay: 0 } })).summary.replayed).toBe(0)
+  })
+
+  it('holds on to the weights that earlier runs need, where the trainer can', async () => {
+    await sessions('s', 6)
+    await run({ mode: 'shadow', schedule: { anchor: 10 } })
+    await sessions('t', 4)
+    const held: (readonly [anchors: number, strength: number])[] = []
+    let measured: readonly Datum[] = []
+    const trainer = (practised: Trainer): Trainer =>
+      Object.assign(Object.create(practised) as Trainer, bound(practised), {
+        anchoring: {
+          importance: (data: readonly Datum[]) => {
+            measured = data
+            return Promise.resolve(new Uint8Array(4))
+          },
+          hold: (anchors: readonly Uint8Array[], strength: number) =>
+            Promise.resolve(void held.push([anchors.length, strength])),
+        },
+      })
+    const { story, events } = await run({ mode: 'shadow', trainer, schedule: { anchor: 10 } })
+    expect(story).toBe('started gathered anchored practised practised finished')
+    // Of the six, three were liked: what went well is what is kept.
+    expect(events.find(({ type }) => type === 'anchored')).toMatchObject({ sequences: 3, strength: 10 })
+    expect(measured).toHaveLength(3)
+    for (const { weights: counted = [] } of measured) expect(counted.filter((weight) => weight > 0)).toHaveLength(2)
+    expect(held).toEqual([[1, 10]])
   })
 
   it('in the shadow keeps the candidate, and nobody gets it', async () => {
