@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { likedSessions, runTraffic, servedReader } from '../../test/support/learner-traffic.ts'
+import { likedSessions, recordSessions, runTraffic, servedReader } from '../../test/support/learner-traffic.ts'
 import { practisedModel } from '../../test/support/practised-model.ts'
 import { type Alert, defaultTenant, parseInput, type RunId, type Store } from '../core/index.ts'
 import { Registry } from '../release/index.ts'
@@ -8,7 +8,13 @@ import { leaseOf, type Learner, type LearnerOptions, type LearnerRun, startLearn
 import type { LearnerEvent } from './learner/events.ts'
 import { LearnFromTrafficConfig } from './traffic/config.ts'
 import type { TrafficEvent } from './traffic/events.ts'
+import { freshEpisodes } from './traffic/fresh.ts'
+import { traffic } from './source.ts'
 import { trafficLearner } from './traffic-learner.ts'
+
+const { renderer } = practisedModel().service
+
+const hour = 3_600_000
 
 let store: Store
 let learners: Learner[]
@@ -93,9 +99,9 @@ describe('a learner', () => {
   })
 
   it('drift makes a run due sooner and with fewer, and the alert names it', async () => {
-    const { summary } = await runTraffic(store, Date.now(), { mode: 'shadow' })
+    const { summary } = await runTraffic(store, Date.now() - 2 * hour, { mode: 'shadow' })
     await sessions('s', 3)
-    await store.alerts.put(alert('old', Date.now() - 7_200_000))
+    await store.alerts.put(alert('old', Date.now() - 4 * hour))
     await store.alerts.put(alert('new', Date.now() + 1_000))
     const { until } = start({ everyMs: 3_600_000, minEpisodesOnDrift: 3 })
     expect(await until('learning')).toMatchObject([{ reason: 'drift: The reward fell.' }])
@@ -104,6 +110,17 @@ describe('a learner', () => {
     expect(runId).not.toBe(summary.runId)
     expect((await store.alerts.get('new' as never))?.run).toBe(runId)
     expect((await store.alerts.get('old' as never))?.run).toBeNull()
+  })
+
+  it('counts what has settled since the last run looked, and not again what that one left out', async () => {
+    await sessions('s', 8)
+    for (const id of ['quiet-0', 'quiet-1']) await recordSessions(store, renderer, [{ id, at: Date.now() - hour }])
+    await runTraffic(store, Date.now(), { mode: 'shadow' })
+    const source = traffic({ agent: 'reader', window: '6h', settle: '10m' })
+    expect(await freshEpisodes(store, source, 'reader', Date.now())).toBe(0)
+    await recordSessions(store, renderer, [{ id: 'later', at: Date.now() - 9 * 60_000 }])
+    expect(await freshEpisodes(store, source, 'reader', Date.now())).toBe(0)
+    expect(await freshEpisodes(store, source, 'reader', Date.now() + 2 * 60_000)).toBe(1)
   })
 
   it('tells what goes wrong, and goes on', async () => {

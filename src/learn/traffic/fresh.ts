@@ -5,7 +5,10 @@ import { earlierBatches, usedBy } from './used.ts'
 /** More runs than a window holds. */
 const manyRuns = 1_000
 
-/** Trajectories that are settled, may be learned from, and no run has learned from: up to the source's limit. */
+/**
+ * Trajectories that have settled since the last run looked, may be learned from, and no run has learned from: up to the
+ * source's limit. What an earlier run saw and left out is not counted again, though a later run may find it fit.
+ */
 export async function freshEpisodes(
   store: Pick<Store, 'trajectories' | 'runs' | 'blobs'>,
   source: TrafficSource,
@@ -15,11 +18,12 @@ export async function freshEpisodes(
   const { tenant, window, settle, limit } = source
   const batches = await earlierBatches(store, agent, { since: now - window, limit: manyRuns, except: null })
   const used = usedBy(batches)
+  const looked = Math.max(...batches.map(({ batch }) => batch.asOf), Number.NEGATIVE_INFINITY)
   const listed = await store.trajectories.summaries({
     origin: 'traffic',
     agent: source.agent,
     tenant,
-    since: now - window,
+    since: Math.max(now - window, looked - settle),
     before: now - settle,
     limit: limit + used.size,
   })
