@@ -110,6 +110,7 @@ command('serve', "stand in front of an agent's model, answer as the OpenAI API d
     new Option('--record <mode>', 'whether an answer waits for its record').choices(['required', 'best-effort']),
   )
   .option('--config <file>', 'JSON configuration; docs/gateway.md lists its keys')
+  .option('--no-learn', 'leave learning to another process (`ratchet learn --agent`)')
   .action(serveCommand)
 filtered(command('trajectories', 'list what was recorded, the latest first'))
   .option('--limit <n>', 'at most so many', integer, 50)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ClientName, defaultTenant, Tenant } from '../core/index.ts'
+import { LearnFromTrafficConfig } from '../learn/index.ts'
 
 const milliseconds = z.int().positive()
 
@@ -69,6 +70,8 @@ export const AgentConfig = z.strictObject({
   system: z.string().min(1).optional(),
   /** Descriptions of its tools, word for word, where those may be learned. */
   tools: z.record(LearnedTool, z.string()).default({}),
+  /** How it learns from its traffic; without it, it does not. */
+  learn: LearnFromTrafficConfig.optional(),
 })
 export type AgentConfig = z.infer<typeof AgentConfig>
 

@@ -7,7 +7,7 @@ import { redactionOf } from './episode/redaction/index.ts'
 import { episodeRecorder } from './episode/recorder.ts'
 import type { Log } from './log.ts'
 import { countRequests, gatewayLogger, gatewayTelemetry } from './observe/index.ts'
-import { ratchetRoutes } from './ratchet-routes.ts'
+import { ratchetRoutes, type RatchetRoutesOptions } from './ratchet-routes.ts'
 import { serve, type Served } from './serve.ts'
 
 /** What a running gateway is made of. */
@@ -17,6 +17,8 @@ export interface StartOptions {
   readonly upstream: ChatUpstream
   /** Says what serves the configuration's agents; `null`, the default: their requests go on as they came. */
   readonly router?: SessionRouter | null
+  /** How canaries are judged for who asks to promote one, and whom to tell when what serves was changed here. */
+  readonly releases?: RatchetRoutesOptions['releases']
   /** Whether no other process writes the store, as with SQLite. */
   readonly exclusive: boolean
   /** Default: JSON lines on standard output, from the level that `RATCHET_LOG_LEVEL` says. */
@@ -62,9 +64,9 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   try {
     const door = doorkeeper({ keys: store.keys, config, clock: options.clock ?? { now: () => Date.now() } })
     const bodies = bodySpace(config)
-    const routes = [
-      ratchetRoutes({ store, config, door, telemetry, bodies, redaction, onErased: () => recorder.forget(), ...clock }),
-    ]
+    const asking = { store, config, door, telemetry, bodies, redaction }
+    const { releases = {} } = options
+    const routes = [ratchetRoutes({ ...asking, releases, onErased: () => recorder.forget(), ...clock })]
     const gateway = createGateway({
       config,
       upstream,

@@ -1,6 +1,9 @@
 import pc from 'picocolors'
 import type { RunningGateway, ServeConfig } from '../../gateway/index.ts'
 import { openStore } from '../../store/index.ts'
+import { learnerEvents } from '../learning/learner-events.ts'
+import { lookAt, startLearners } from '../learning/learners.ts'
+import { servedLearners } from '../learning/learner-plan.ts'
 import { openUpstream } from '../serve/open-upstream.ts'
 import { serveReleases } from '../serve/serve-releases.ts'
 import { type ServeFlags, servePlan } from '../serve/serve-plan.ts'
@@ -9,16 +12,21 @@ import { locationOf, storeArgument } from '../with-store.ts'
 /** `ratchet serve`: the gateway, until it is asked to stop. Calls under way end first. */
 export async function serveCommand(flags: ServeFlags): Promise<void> {
   const config = await servePlan(flags)
+  const plans = servedLearners(config)
   const location = locationOf(flags)
   const store = await openStore(location)
   try {
     const upstream = await openUpstream(config.upstreams, process.env, (hash) => store.blobs.get(hash))
     try {
-      const gateway = await serveReleases({ config, store, upstream, exclusive: 'path' in location })
+      const exclusive = 'path' in location
+      const releases = { look: lookAt(plans, store) }
+      const gateway = await serveReleases({ config, store, upstream, exclusive, releases })
       say(flags, gateway, config)
+      const learners = startLearners(flags.learn === false ? [] : plans, store, learnerEvents(flags.json === true))
       await askedToStop()
       if (!flags.json)
         process.stdout.write(`\n${pc.dim('Calls under way end; then the gateway stops. Ask again to stop at once.')}\n`)
+      await learners.stop()
       await gateway.close()
     } finally {
       await upstream.close()

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { type Agent, servedAgent, text, weights } from '../../agent/index.ts'
 import { parseInput, type Tenant } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
@@ -24,41 +23,38 @@ export interface LearnerPlan {
 }
 
 /**
- * What is to be learned: the gateway's configuration file with its section `learn`, and over it the flags.
+ * What `ratchet learn --agent` is to learn: the agent's section `learn` in the gateway's configuration file, and over it the
+ * flags.
  * @throws InputError when there is no such agent, or nothing here can train what answers it.
  */
 export async function learnerPlan(flags: LearnerFlags): Promise<LearnerPlan> {
-  const { serve, learn } = await readSections(flags.config)
+  const serve = await readConfig(ServeConfig, flags.config, 'docs/online.md')
   const agent = agentOf(serve, flags.agent)
-  const config = parseInput(
-    LearnFromTrafficConfig,
-    {
-      ...learn,
-      ...(flags.every === undefined ? {} : { every: flags.every }),
-      ...(flags.minEpisodes === undefined ? {} : { minEpisodes: flags.minEpisodes }),
-    },
-    'the section "learn"',
-  )
-  const upstream = trainableUpstream(serve, agent)
-  return {
-    agent: declared(agent, upstream.model),
-    tenant: agent.tenant ?? serve.tenant,
-    config,
-    model: { model: upstream.model, renderer: upstream.renderer },
+  const { every, minEpisodes } = flags
+  const asked = {
+    ...(every === undefined ? {} : { every }),
+    ...(minEpisodes === undefined ? {} : { minEpisodes }),
   }
+  const said = parseInput(LearnFromTrafficConfig, asked, 'the flags')
+  const learn = {
+    ...(agent.learn ?? said),
+    ...(every === undefined ? {} : { every: said.every }),
+    ...(minEpisodes === undefined ? {} : { minEpisodes: said.minEpisodes }),
+  }
+  return planOf(serve, agent, learn)
 }
 
-const Section = z.record(z.string(), z.unknown())
-const Whole = z.looseObject({ learn: Section.optional() })
+/**
+ * Those agents of a gateway that are to learn while it serves.
+ * @throws InputError when nothing here can train what answers one of them.
+ */
+export function servedLearners(serve: ServeConfig): readonly LearnerPlan[] {
+  return serve.agents.flatMap((agent) => (agent.learn ? [planOf(serve, agent, agent.learn)] : []))
+}
 
-/** The file without its section `learn` is the gateway's configuration. */
-async function readSections(path: string | undefined) {
-  const whole = await readConfig(Whole, path, 'docs/online.md')
-  const { learn = {}, ...serve } = whole
-  return {
-    serve: parseInput(ServeConfig, serve, path ?? 'the configuration'),
-    learn,
-  }
+function planOf(serve: ServeConfig, agent: AgentConfig, config: LearnFromTrafficConfig): LearnerPlan {
+  const { model, renderer } = trainableUpstream(serve, agent)
+  return { agent: declared(agent, model), tenant: agent.tenant ?? serve.tenant, config, model: { model, renderer } }
 }
 
 function agentOf({ agents }: ServeConfig, name: string | undefined): AgentConfig {

@@ -23,7 +23,8 @@ function plan(config: object, flags: LearnerFlags = {}) {
 
 describe('the plan of a learner', () => {
   it('is the gateway’s configuration with its section, and the flags over it', async () => {
-    const config = { agents: [support], tenant: 'acme', learn: { every: '2h', minEpisodes: 50, mode: 'canary' } }
+    const learns = { ...support, learn: { every: '2h', minEpisodes: 50, mode: 'canary' } }
+    const config = { agents: [learns], tenant: 'acme' }
     expect((await plan(config)).config).toMatchObject({ every: 7_200_000, minEpisodes: 50, mode: 'canary' })
     const {
       agent,
@@ -52,8 +53,8 @@ describe('the plan of a learner', () => {
     ['input/unknown-agent', { agents: [] }, {}],
     ['input/unknown-agent', { agents: [support, { ...support, name: 'other' }] }, {}],
     ['input/not-trainable', { agents: [support], upstreams: [{ name: 'u', url: 'https://example.com/v1' }] }, {}],
-    ['input/invalid', { agents: [support], learn: { every: 'soon' } }, {}],
-    ['input/invalid', { agents: [support], learn: { mood: 'good' } }, {}],
+    ['input/invalid', { agents: [{ ...support, learn: { every: 'soon' } }] }, {}],
+    ['input/invalid', { agents: [{ ...support, learn: { mood: 'good' } }] }, {}],
     ['input/invalid', { agents: [support], gateway: {} }, {}],
   ])('%s', async (code, config, flags) => {
     await expect(plan(config, flags)).rejects.toMatchObject({ code })

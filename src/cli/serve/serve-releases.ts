@@ -28,7 +28,8 @@ export async function serveReleases(options: Omit<StartOptions, 'router'>): Prom
     ...(options.clock ? { clock: options.clock } : {}),
   })
   try {
-    const gateway = await startGateway({ ...options, router, logger: log })
+    const releases = { ...options.releases, onServingChanged: () => router.refresh() }
+    const gateway = await startGateway({ ...options, releases, router, logger: log })
     return {
       ...gateway,
       async close() {
