@@ -27,7 +27,10 @@ export function agentKey(tenant: Tenant, agent: string): string {
 export const TrafficOrigin = z.strictObject({
   kind: z.literal('traffic'),
   tenant: Tenant,
-  /** Id of the API key that made the first call; `open` where the gateway asks for none. */
+  /**
+   * Id of the API key that made the first call, after a session's the key that made it (`parent:key`); `open` where the
+   * gateway asks for none.
+   */
   key: z.string().min(1),
   /** The client's own name for the episode; `null` where it was recognised by its messages. */
   session: ClientName.nullable(),

@@ -61,7 +61,12 @@ export function sessionOf(said: readonly SaidSketch[], sketch: SessionSketch = {
       action: node,
       observations: [],
       decisions: [],
-      call: calledWith(node, at, call),
+      // As the gateway tells who broke an answer off.
+      call: calledWith(
+        node,
+        at,
+        stopReason === 'cancelled' && call.finish === null ? { cancelled: true, ...call } : call,
+      ),
     })),
     decisions: [],
     stopReason,

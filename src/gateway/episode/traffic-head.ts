@@ -27,7 +27,7 @@ export function headOf(
     origin: {
       kind: 'traffic',
       tenant: caller.tenant,
-      key: caller.key,
+      key: caller.parent ? `${caller.parent.key}:${caller.key}` : caller.key,
       session: name(session),
       agent: name(agent),
       subject: name(subject),
