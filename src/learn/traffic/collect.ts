@@ -16,13 +16,13 @@ export async function collect(run: TrafficRun): Promise<void> {
   const { options, parameter, key } = run
   const { store, source, model } = options
   const asOf = run.clock.now()
-  const earlier = await earlierBatches(store, key, { since: asOf - source.window, limit: manyRuns, except: run.run.id })
   const { batch, report, leftOut } = await gather({
     store,
     source,
     parameter,
     lags: await lagsOf(store.releases, key, parameter),
-    used: usedBy(earlier),
+    usedSince: async (since) =>
+      usedBy(await earlierBatches(store, key, { since, limit: manyRuns, except: run.run.id })),
     reward: options.reward,
     credit: options.credit ?? valueBaseline(),
     limitReporters: (evidence) => limitReporters(evidence, options.reporters ?? {}, run.run.id),

@@ -16,7 +16,8 @@ export async function freshEpisodes(
   now: number,
 ): Promise<number> {
   const { tenant, window, settle, limit } = source
-  const batches = await earlierBatches(store, agent, { since: now - window, limit: manyRuns, except: null })
+  const earlier = (since: number) => earlierBatches(store, agent, { since, limit: manyRuns, except: null })
+  const batches = await earlier(now - window)
   const used = usedBy(batches)
   const looked = Math.max(...batches.map(({ batch }) => batch.asOf), Number.NEGATIVE_INFINITY)
   const listed = await store.trajectories.summaries({
@@ -27,5 +28,7 @@ export async function freshEpisodes(
     before: now - settle,
     limit: limit + used.size,
   })
-  return listed.filter(({ id, train }) => train && !used.has(id)).length
+  const began = Math.min(...listed.map(({ startedAt }) => startedAt))
+  const learned = began < now - window ? usedBy(await earlier(began)) : used
+  return listed.filter(({ id, train }) => train && !learned.has(id)).length
 }

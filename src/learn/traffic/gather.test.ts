@@ -29,7 +29,7 @@ function gathered(changes: Partial<Gathering> & { readonly maxLag?: number; read
     source: traffic({ agent: 'reader', window: '6h', settle: '30m', maxLag, limit }),
     parameter: 'model',
     lags: new Map([[initialWeights, 0]]),
-    used: new Set(),
+    usedSince: () => Promise.resolve(new Set()),
     reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
     credit: batchBaseline({ scale: 'none' }),
     limitReporters: (evidence) => limitReporters(evidence),
@@ -109,7 +109,9 @@ describe('what is left out is counted by its reason', () => {
   })
 
   it('used', async () => {
-    expect(await both({}, { used: new Set([TrajectoryId.parse('a')]) })).toEqual({ used: 1 })
+    expect(await both({}, { usedSince: () => Promise.resolve(new Set([TrajectoryId.parse('a')])) })).toEqual({
+      used: 1,
+    })
   })
 
   it('missing-reward', async () => {

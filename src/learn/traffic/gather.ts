@@ -7,7 +7,6 @@ import {
   type Repositories,
   type Rubric,
   type Trajectory,
-  type TrajectoryId,
 } from '../../core/index.ts'
 import type { LeftOut, LimitedEvidence, SessionEvidence } from '../../reward/index.ts'
 import type { TrafficSource } from '../source.ts'
@@ -16,7 +15,7 @@ import { commonTemperature, fitOf } from './fit.ts'
 import { lagOf, type Lags } from './served.ts'
 import { endOf, settledOf } from './settled.ts'
 import type { Evidence, Shown } from './shown.ts'
-import type { TrafficBatch } from './used.ts'
+import type { TrafficBatch, UsedSince } from './used.ts'
 
 /** Takes away what reporters decide beyond their share. */
 export type ReporterLimit = (
@@ -29,7 +28,7 @@ export interface Gathering {
   readonly source: TrafficSource
   readonly parameter: ParameterName
   readonly lags: Lags
-  readonly used: ReadonlySet<TrajectoryId>
+  readonly usedSince: UsedSince
   readonly reward: Rubric
   readonly credit: CreditEstimator
   readonly limitReporters: ReporterLimit
@@ -54,7 +53,7 @@ export async function gather(gathering: Gathering): Promise<{
   readonly leftOut: readonly LeftOut[]
 }> {
   const { store, source, asOf, reward, shownIn } = gathering
-  const settled = await settledOf(store, source, asOf, gathering.used)
+  const settled = await settledOf(store, source, asOf, gathering.usedSince)
   const dropped = new Map(settled.dropped)
   const drop = (reason: DropReason) => dropped.set(reason, (dropped.get(reason) ?? 0) + 1)
 

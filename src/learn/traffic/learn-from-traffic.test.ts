@@ -20,6 +20,7 @@ import { openMemoryStore } from '../../store/index.ts'
 import { LostLeaseError } from '../errors.ts'
 import { rollouts, traffic } from '../source.ts'
 import type { TrafficEvent } from './events.ts'
+import { freshEpisodes } from './fresh.ts'
 
 const { renderer } = practisedModel().service
 const hour = 3_600_000
@@ -90,6 +91,29 @@ describe('a run over traffic', () => {
       candidate: null,
       learned: { seen: 10, sessions: 0, dropped: { used: 10 } },
     })
+  })
+
+  it('uses a trajectory once, though it goes on after the window of the run that used it', async () => {
+    await sessions('s', 4)
+    await run({ mode: 'shadow' })
+    now += 24 * hour
+    await recordSessions(store, renderer, [{ id: 's0', call: 'next-day', at: now - hour }])
+    const { summary } = await run({ mode: 'shadow' })
+    expect(summary.learned).toMatchObject({ seen: 1, sessions: 0, dropped: { used: 1 } })
+    const source = traffic({ agent: 'reader', window: '6h', settle: '10m' })
+    await recordSessions(store, renderer, [{ id: 's1', call: 'next-day-too', at: now - 5 * 60_000 }])
+    expect(await freshEpisodes(store, source, 'reader', now + 10 * 60_000)).toBe(0)
+  })
+
+  it('uses a trajectory once, though the run that used it was interrupted for longer than a window', async () => {
+    const stop = new AbortController()
+    const onEvent = (event: TrafficEvent) => event.type === 'started' && stop.abort(new Error('enough'))
+    await expect(run({ mode: 'shadow', onEvent, signal: stop.signal })).rejects.toThrow('enough')
+    now += 24 * hour
+    await sessions('s', 4)
+    const { summary } = await run({ mode: 'shadow', resume: (await only()).id })
+    expect(summary.learned.sessions).toBe(4)
+    expect((await run({ mode: 'shadow' })).summary.learned).toMatchObject({ sessions: 0, dropped: { used: 4 } })
   })
 
   it('rehearses what earlier runs learned from', async () => {

@@ -1,6 +1,7 @@
 import type { Repositories, Trajectory, TrajectoryId } from '../../core/index.ts'
 import type { TrafficSource } from '../source.ts'
 import type { DropReason } from './evidence-report.ts'
+import type { UsedSince } from './used.ts'
 
 /** Trajectories of one page that the store is asked for. */
 const page = 200
@@ -34,13 +35,15 @@ export async function settledOf(
   { trajectories: stored }: Pick<Repositories, 'trajectories'>,
   source: TrafficSource,
   asOf: number,
-  used: ReadonlySet<TrajectoryId>,
+  usedSince: UsedSince,
 ): Promise<Settled> {
   const dropped = new Map<DropReason, number>()
   const drop = (reason: DropReason) => dropped.set(reason, (dropped.get(reason) ?? 0) + 1)
   const found: Trajectory[] = []
   const { agent, tenant, window } = source
   let [seen, after] = [0, undefined as TrajectoryId | undefined]
+  let earliest = asOf - window
+  let used = await usedSince(earliest)
   for (;;) {
     const records = await stored.list({
       origin: 'traffic',
@@ -50,6 +53,11 @@ export async function settledOf(
       limit: page,
       ...(after === undefined ? {} : { after }),
     })
+    const began = Math.min(...records.map(({ trajectory }) => trajectory.startedAt))
+    if (began < earliest) {
+      earliest = began
+      used = await usedSince(earliest)
+    }
     for (const { trajectory } of records) {
       seen++
       const reason = notYet(trajectory, source, asOf, used)

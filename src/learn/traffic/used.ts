@@ -32,7 +32,7 @@ export const decodeBatch = (bytes: Uint8Array): TrafficBatch =>
 /**
  * What earlier runs of an agent learned from traffic, newest first. A run that failed for good has used nothing: its
  * weights are gone.
- * @param since only runs that began at or after this.
+ * @param since leaves out runs that had ended before: they know of nothing that began at or after it.
  */
 export async function earlierBatches(
   { runs, blobs }: Pick<Store, 'runs' | 'blobs'>,
@@ -41,7 +41,8 @@ export async function earlierBatches(
 ): Promise<readonly EarlierBatch[]> {
   const found: EarlierBatch[] = []
   for (const run of await runs.list({ agent, limit })) {
-    if (run.id === except || run.startedAt < since || run.status === 'failed' || !fromTraffic(run)) continue
+    const over = run.endedAt !== null && run.endedAt < since
+    if (run.id === except || over || run.status === 'failed' || !fromTraffic(run)) continue
     const hash = (await runs.latestCheckpoint(run.id))?.blobs[BATCH]
     if (hash === undefined) continue
     const batch = decodeBatch(await blobs.get(hash))
@@ -54,6 +55,12 @@ export async function earlierBatches(
 export function fromTraffic({ config }: Pick<Run, 'config'>): boolean {
   return typeof config === 'object' && config !== null && 'source' in config && config.source === 'traffic'
 }
+
+/**
+ * Says which trajectories runs learned from, of those that began at or after a moment. A session that goes on for longer
+ * than a window changes in it, and may have been learned from long before it.
+ */
+export type UsedSince = (began: number) => Promise<ReadonlySet<TrajectoryId>>
 
 /** Trajectories that these batches learned from. */
 export function usedBy(batches: readonly EarlierBatch[]): ReadonlySet<TrajectoryId> {
