@@ -58,6 +58,8 @@ export interface NewCanary {
   readonly salt?: string
   /** Milliseconds since the epoch. Default: now. */
   readonly at?: number
+  /** Throws where whoever starts it may write no more; asked in the transaction. */
+  readonly mayWrite?: (tx: Repositories) => Promise<void>
 }
 
 /**
@@ -82,6 +84,7 @@ export async function servingIn(
 /** Starts a canary; {@link Registry.startCanary} says what is refused. */
 export async function start(tx: Repositories, options: NewCanary, at: number): Promise<Canary> {
   const { agent, versions, admission, run, gate } = options
+  await options.mayWrite?.(tx)
   const { activation, release } = await servingIn(tx, agent)
   const candidate = admission?.candidate ?? { ...release.versions, ...versionSetOf(versions) }
   const key = { agent, baseline: release.id, candidate, admission: admission?.id ?? null, by: run ?? at }

@@ -1,4 +1,4 @@
-import { type Alert, AlertId, contentHash, rng } from '../../core/index.ts'
+import { type Alert, AlertId, contentHash, type Repositories, rng } from '../../core/index.ts'
 import { valueBaseline } from '../../credit/index.ts'
 import { type LeftOut, limitReporters } from '../../reward/index.ts'
 import { gather } from './gather.ts'
@@ -30,11 +30,15 @@ export async function collect(run: TrafficRun): Promise<void> {
     asOf,
   })
   run.emit({ type: 'gathered', ...report })
-  for (const one of leftOut.slice(0, mostTold)) await store.alerts.put(floodAlert(run, one, asOf))
+  const alerts = leftOut.slice(0, mostTold).map((one) => floodAlert(run, one, asOf))
+  // With the batch that they are of: a run that is gone on with before it was kept gathers another one.
+  const tell = async (tx: Repositories) => {
+    for (const alert of alerts) await tx.alerts.put(alert)
+  }
   const { credited, demonstrations, pairs } = report
   await run.keep(BATCH, encodeBatch(batch))
-  if (credited + demonstrations + pairs > 0) await run.enter('anchor', { report })
-  else await run.enter('done', { report, ...nothing(report.sessions) })
+  if (credited + demonstrations + pairs > 0) await run.enter('anchor', { report }, tell)
+  else await run.enter('done', { report, ...nothing(report.sessions) }, tell)
 }
 
 /** Alerts of one run, at most: whoever floods under many names fills no more than this. */

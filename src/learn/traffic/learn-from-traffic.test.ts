@@ -274,6 +274,40 @@ describe('with held-out tasks', () => {
 })
 
 describe('a process', () => {
+  it('whose place another has taken begins no canary', async () => {
+    await sessions('s', 4)
+    let isLost = false
+    const mayWrite = async () => {
+      if (isLost) throw new LostLeaseError('learn:reader')
+    }
+    // After the last checkpoint before the canary.
+    const list: Store['canaries']['list'] = (asked) => {
+      isLost = true
+      return store.canaries.list(asked)
+    }
+    const losing = { ...store, canaries: { ...store.canaries, list } }
+    await expect(runTraffic(losing, now, { mayWrite })).rejects.toThrow(LostLeaseError)
+    expect(isLost).toBe(true)
+    expect(await store.canaries.list({ limit: 1 })).toEqual([])
+    expect((await run({ resume: (await only()).id })).summary.outcome).toBe('canary')
+  })
+
+  it('that ends before its batch was kept has told of no flood: whoever goes on gathers anew', async () => {
+    await sessions('m', 6, { subject: 'mallory' })
+    for (const subject of ['a', 'b', 'c', 'd']) await sessions(subject, 2, { subject })
+    let writes = 0
+    const mayWrite = async () => {
+      writes++
+      if (writes === 3) throw new LostLeaseError('learn:reader')
+    }
+    await expect(run({ mayWrite })).rejects.toThrow(LostLeaseError)
+    expect(await store.alerts.list({ limit: 1 })).toEqual([])
+    now += 1_000
+    const { summary } = await run({ resume: (await only()).id })
+    expect(summary.outcome).toBe('canary')
+    expect(await store.alerts.list({ limit: 9 })).toMatchObject([{ kind: 'flood', name: 'k:mallory' }])
+  })
+
   it('whose place another has taken writes nothing more: the run is the other’s', async () => {
     await sessions('s', 4)
     let writes = 0

@@ -78,10 +78,17 @@ export class TrafficRun extends RunJournal<TrafficState, TrafficEvent> {
     this.options.signal?.throwIfAborted()
   }
 
-  /** Goes on to a phase, durably. */
-  async enter(phase: TrafficState['phase'], change: Partial<TrafficState> = {}): Promise<void> {
+  /**
+   * Goes on to a phase, durably.
+   * @param work commits together with it.
+   */
+  async enter(
+    phase: TrafficState['phase'],
+    change: Partial<TrafficState> = {},
+    work: (tx: Repositories) => Promise<void> = async () => {},
+  ): Promise<void> {
     this.state = { ...this.state, ...change, phase }
-    await this.checkpoint()
+    await this.checkpoint(work)
   }
 
   /** Keeps bytes under a name beside the next checkpoint. */

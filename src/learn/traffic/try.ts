@@ -27,7 +27,7 @@ async function alreadyStarted({ options: { store }, key, run }: TrafficRun): Pro
 
 /** @returns the canary, or why there can be none. */
 async function start(run: TrafficRun): Promise<Canary | string> {
-  const { store, canary: gate } = run.options
+  const { store, canary: gate, mayWrite } = run.options
   const { release } = await run.registry.current(run.key)
   const expected = servingSet(run)
   const parameters = Object.keys({ ...expected, ...release.versions })
@@ -45,6 +45,7 @@ async function start(run: TrafficRun): Promise<Canary | string> {
       run: run.run.id,
       gate: present(gate, 'the rules of the canary'),
       at: run.clock.now(),
+      ...(mayWrite ? { mayWrite } : {}),
     })
   } catch (error) {
     for (const kind of [CanaryRunningError, PinnedError, ServingChangedError, StaleReceiptError]) {
