@@ -135,6 +135,16 @@ describe('a learner', () => {
     })
   })
 
+  it('told to stay in the shadow, ends the canary of an earlier run', async () => {
+    await sessions('s', 8)
+    const { summary } = await runTraffic(store, Date.now(), { mode: 'automatic' })
+    const shadow = { ...config, mode: 'shadow' as const }
+    const openModel = () => Promise.resolve(practisedModel().service)
+    const { watch } = trafficLearner({ agent: servedReader, tenant: defaultTenant, config: shadow, store, openModel })
+    await watch?.()
+    expect(await store.canaries.get(summary.canary!)).toMatchObject({ status: 'ended', receipt: null })
+  })
+
   it('looks at drift as often as at canaries', async () => {
     let observed = 0
     const observe = () => Promise.resolve(void observed++)
@@ -187,6 +197,19 @@ describe('two learners', () => {
     await until('lost')
     expect(held.signal.aborted).toBe(true)
     await expect(store.transaction((tx) => held.mayWrite(tx))).rejects.toMatchObject({ code: 'learn/lost-lease' })
+  })
+
+  it('a run that cannot be gone on with is given up: the next one begins', async () => {
+    await sessions('s', 8)
+    const { summary } = await runTraffic(store, Date.now() - 2 * hour, { mode: 'shadow', seed: 7 })
+    await store.runs.update(summary.runId, { status: 'interrupted' })
+    const { until } = start()
+    expect(await until('problem')).toMatchObject([{ during: 'learn', code: 'learn/other-seed' }])
+    expect(await store.runs.get(summary.runId)).toMatchObject({
+      status: 'failed',
+      failure: { code: 'learn/other-seed' },
+    })
+    expect((await until('learned'))[0]).toMatchObject({ summary: { outcome: 'canary' } })
   })
 
   it('a run that ends with its process again and again is given up', async () => {

@@ -132,8 +132,13 @@ async function consider(options: LearnerOptions, held: HeldLease, tell: (event: 
   const unfinished = await unfinishedRun(options)
   if (unfinished) {
     onEvent?.({ type: 'resuming', agent, run: unfinished.id })
-    const summary = await options.learn({ ...contextOf(held), resume: unfinished.id, onStarted: () => {} })
-    onEvent?.({ type: 'learned', agent, summary })
+    try {
+      const summary = await options.learn({ ...contextOf(held), resume: unfinished.id, onStarted: () => {} })
+      onEvent?.({ type: 'learned', agent, summary })
+    } catch (error) {
+      if (error instanceof LearnError && !held.signal.aborted) await giveUp(options, held, unfinished, error)
+      throw error
+    }
     return
   }
   const minEpisodesOnDrift = options.minEpisodesOnDrift ?? Math.ceil(minEpisodes / 4)
@@ -175,6 +180,21 @@ async function unfinishedRun({ store, agent }: LearnerOptions): Promise<Run | nu
     await store.runs.update(left.id, { status: 'failed', failure })
   }
   return null
+}
+
+/** Ends a run that cannot be gone on with as things are configured now: no other would begin while it waits. */
+async function giveUp(
+  { store, clock = systemClock }: LearnerOptions,
+  held: HeldLease,
+  { id }: Run,
+  { code, message }: LearnError,
+): Promise<void> {
+  await store.transaction(async (tx) => {
+    await held.mayWrite(tx)
+    const run = await tx.runs.get(id)
+    if (run?.status !== 'running' && run?.status !== 'interrupted') return
+    await tx.runs.update(id, { status: 'failed', failure: { code, message }, endedAt: clock.now() })
+  })
 }
 
 /** Does one thing; what goes wrong is told, and does not end the learner. */

@@ -128,14 +128,20 @@ function observing({ agent, tenant, config, store, clock }: TrafficLearnerParts,
   })
 }
 
-/** Looks at the canary that runs, if one does. */
-function watching({ store, tenant, config, onEvent, clock }: TrafficLearnerParts, agent: string) {
+/** Looks at the canary that runs, if one does. In the mode `shadow`, one that a run began ends: nobody gets candidates. */
+function watching({ store, tenant, config, onEvent, clock = systemClock }: TrafficLearnerParts, agent: string) {
   const registry = new Registry(store)
   const promotes = config.mode === 'automatic' ? 'gate' : 'hand'
-  const look = canaryLook({ store, tenant, config, ...(clock ? { clock } : {}) }, promotes)
+  const look = canaryLook({ store, tenant, config, clock }, promotes)
   return async () => {
     const canary = await registry.runningCanary(agent)
     if (!canary) return
+    if (config.mode === 'shadow' && canary.run !== null) {
+      const reasons = ['the mode is "shadow" now: nobody gets candidates']
+      const { id, status, reason } = await registry.giveUpCanary(canary.id, { reasons, at: clock.now() })
+      onEvent?.({ type: 'looked', agent, canary: id, action: null, status, reason, release: null })
+      return
+    }
     const { verdict, canary: now, release } = await look(canary.id)
     const action = verdict?.action ?? null
     if (action === 'hold' && now.status === 'running') return

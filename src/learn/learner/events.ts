@@ -18,7 +18,7 @@ export type LearnerEvent =
       readonly type: 'looked'
       readonly agent: string
       readonly canary: CanaryId
-      /** What its gate said; `null` when it was not asked: what the canary was compared with serves no more. */
+      /** What its gate said; `null` when it was not asked: what it was compared with serves no more, or nobody is to get it. */
       readonly action: CanaryVerdict['action'] | null
       readonly status: CanaryStatus
       readonly reason: string
