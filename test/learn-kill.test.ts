@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { isPaired } from '../src/core/index.ts'
 import { replay } from '../src/gate/index.ts'
 import { openStore } from '../src/store/index.ts'
 import { type TinyFiles, writeTinyJob } from './tiny/job.ts'
@@ -27,6 +28,7 @@ async function remains(store: string, { runId }: Pick<Summary, 'runId'>) {
     expect(runs.map(({ id, status }) => ({ id, status }))).toEqual([{ id: runId, status: 'completed' }])
     const run = runs[0]!
     const receipt = (await opened.receipts.get(run.receipt!))!
+    if (!isPaired(receipt)) throw new Error('a receipt of live sessions')
     expect(replay(receipt)).toBe(receipt.decision)
     const events = await opened.runs.events(run.id)
     expect(events.map(({ sequence }) => sequence)).toEqual(events.map((_, i) => i))

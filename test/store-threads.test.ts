@@ -9,6 +9,10 @@ import { VersionId } from '../src/core/index.ts'
 import { CrashedStoreError, openStore } from '../src/store/index.ts'
 import { StoreThread } from '../src/store/sqlite-thread.ts'
 import { openThreadedStore } from '../src/store/sqlite-threaded-store.ts'
+import { alertConformance } from '../src/store/alerts.conformance.ts'
+import { canaryConformance } from '../src/store/canaries.conformance.ts'
+import { leaseConformance } from '../src/store/leases.conformance.ts'
+import { servingConformance } from '../src/store/serving.conformance.ts'
 import { sample, storeConformance } from '../src/store/store.conformance.ts'
 
 const compiled = (file: string) => new URL(`../dist/store/${file}`, import.meta.url)
@@ -21,7 +25,16 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-storeConformance('SQLite in worker threads', () => openStore({ path, thread: 'worker' }))
+const open = () => openStore({ path, thread: 'worker' })
+for (const conformance of [
+  storeConformance,
+  servingConformance,
+  canaryConformance,
+  leaseConformance,
+  alertConformance,
+]) {
+  conformance('SQLite in worker threads', open)
+}
 
 describe('worker threads', () => {
   it('leave the event loop free, and look-ups before scans', async () => {

@@ -1,4 +1,4 @@
-"""Records src/model/embedded/vectors/*.json from PyTorch (CPU): python3 scripts/vectors/record.py
+"""Records src/model/embedded/vectors/*.json from PyTorch (CPU): python3 scripts/vectors/record.py [NAME ...]
 
 Inputs are not stored: both sides derive them (`numbers`). Outputs are float32, base64.
 """
@@ -6,6 +6,7 @@ Inputs are not stored: both sides derive them (`numbers`). Outputs are float32, 
 import base64
 import json
 import pathlib
+import sys
 
 import torch
 import torch.nn.functional as F
@@ -147,6 +148,106 @@ def record_adamw():
     return steps
 
 
-for name, record in dict(llama=record_llama, losses=record_losses, rules=record_rules, adamw=record_adamw).items():
-    content = dict(torch=torch.__version__) | dict(vectors=record())
+def record_anchors():
+    """Log-probabilities of every target; the mean squared gradient one datum at a time; a step that is held back."""
+
+    def logprobs(d, w, a, temperature=1):
+        z = logits(CONFIG, w, torch.tensor(d["input"]), a, ALPHA / RANK) / temperature
+        return z.log_softmax(-1).gather(-1, torch.tensor(d["target"])[:, None])[:, 0]
+
+    def importance(lora):
+        w, a = weights(CONFIG), adapter(CONFIG, RANK) if lora else None
+        trained = a if lora else w
+        squares = {name: torch.zeros_like(t) for name, t in trained.items()}
+        for d in DATA:
+            for t in trained.values():
+                t.grad = None
+            (torch.tensor(d["weights"]) * logprobs(d, w, a)).sum().backward()
+            for name, t in trained.items():
+                squares[name] += t.grad**2
+        return {name: square / len(DATA) for name, square in squares.items()}
+
+    def held():
+        """Three steps of AdamW on the first datum, the loss with its EWC penalty differentiated by autograd."""
+        w, a = weights(CONFIG), adapter(CONFIG, RANK)
+        fisher, start = importance(True), {name: t.detach().clone() for name, t in a.items()}
+        optimizer = torch.optim.AdamW(a.values(), lr=0.01, betas=(0.9, 0.95), eps=1e-8, weight_decay=0)
+        steps = []
+        for _ in range(3):
+            optimizer.zero_grad()
+            penalty = sum(STRENGTH / 2 * (fisher[n] * (t - start[n]) ** 2).sum() for n, t in a.items())
+            loss = (-torch.tensor(DATA[0]["weights"]) * logprobs(DATA[0], w, a)).sum()
+            (loss + penalty).backward()
+            norm = torch.nn.utils.clip_grad_norm_(a.values(), 1.0)
+            optimizer.step()
+            steps.append(dict(penalty=penalty.item(), norm=norm.item()))
+        return dict(steps=steps, values={name: pack(t) for name, t in a.items()})
+
+    w, a = weights(CONFIG), adapter(CONFIG, RANK)
+    packed = lambda tensors: {name: pack(t) for name, t in tensors.items()}
+    return dict(
+        temperature=TEMPERATURE, strength=STRENGTH,
+        logprobs=[pack(logprobs(d, w, a, TEMPERATURE)) for d in DATA],
+        importance=dict(lora=packed(importance(True)), full=packed(importance(False))),
+        held=held(),
+    )  # fmt: skip
+
+
+STRENGTH = 20.0
+# Two pairs; the sides of each share their context, and differ in length.
+PAIRS = [
+    dict(context=[1, 5, 9], chosen=[13, 17, 2], rejected=[40, 2]),
+    dict(context=[3, 4], chosen=[6, 2], rejected=[7, 8, 9, 2]),
+]
+BETA, SMOOTHING = 0.1, 0.2
+
+
+def record_preference():
+    """DPO as TRL publishes it (DPOTrainer.dpo_loss, `sigmoid` with `label_smoothing`), mean over the pairs."""
+
+    def continuation(w, a, context, side):
+        tokens = torch.tensor(context + side)
+        z = logits(CONFIG, w, tokens[:-1], a, ALPHA / RANK)
+        return z.log_softmax(-1).gather(-1, tokens[1:, None])[len(context) - 1 :, 0].sum()
+
+    def case(smoothing):
+        w, a = weights(CONFIG), adapter(CONFIG, RANK)
+        losses, margins = [], []
+        for index, pair in enumerate(PAIRS):
+            chosen, rejected = (continuation(w, a, pair["context"], pair[side]) for side in ("chosen", "rejected"))
+            ratios = (chosen - reference[index]["chosen"]) - (rejected - reference[index]["rejected"])
+            losses.append(
+                -F.logsigmoid(BETA * ratios) * (1 - smoothing) - F.logsigmoid(-BETA * ratios) * smoothing
+            )
+            margins.append(BETA * ratios)
+        loss = torch.stack(losses).mean()
+        loss.backward()
+        return dict(
+            loss=loss.item(),
+            margins=[margin.item() for margin in margins],
+            gradients={name: pack(t.grad) for name, t in a.items()},
+        )
+
+    # The reference is the base model, and the policy its adapted self, so that margins are not 0.
+    w = weights(CONFIG)
+    reference = [
+        {side: continuation(w, None, pair["context"], pair[side]).item() for side in ("chosen", "rejected")}
+        for pair in PAIRS
+    ]
+    return dict(
+        rank=RANK, alpha=ALPHA, pairs=PAIRS, beta=BETA, smoothing=SMOOTHING, reference=reference,
+        plain=case(0.0), smoothed=case(SMOOTHING),
+    )  # fmt: skip
+
+
+records = dict(
+    llama=record_llama,
+    losses=record_losses,
+    rules=record_rules,
+    adamw=record_adamw,
+    anchors=record_anchors,
+    preference=record_preference,
+)
+for name in sys.argv[1:] or records:
+    content = dict(torch=torch.__version__) | dict(vectors=records[name]())
     (FOLDER / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n")

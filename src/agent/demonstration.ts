@@ -11,28 +11,46 @@ export function demonstration(
   tools: readonly ToolDefinition[],
   renderer: Renderer,
 ): Demonstration {
-  const tokens: number[] = []
-  const learn: boolean[] = []
+  const first = messages.findIndex(({ role }) => role === 'assistant')
+  const opening = first < 0 ? messages : messages.slice(0, first)
+  return continued(renderer.start(opening, tools), messages.slice(opening.length), tools, renderer)
+}
+
+/**
+ * Turns that go on from a context as it was read, as tokens to imitate. The context is not touched, so that it stays
+ * what the policy reads: rendered anew, its tokens could be others.
+ * @param context tokens that are ready for the policy's first one.
+ * @param turns begin with a turn of the assistant's.
+ * @throws AgentError when they do not.
+ */
+export function continued(
+  context: readonly number[],
+  turns: readonly Message[],
+  tools: readonly ToolDefinition[],
+  renderer: Renderer,
+): Demonstration {
+  if (turns[0]?.role !== 'assistant') {
+    throw new AgentError({
+      code: 'agent/empty-demonstration',
+      message: 'A demonstration holds no turn of the assistant.',
+      hint: 'Give conversations in which the assistant acts.',
+    })
+  }
+  const tokens = [...context]
+  const learn = context.map(() => false)
   const add = (rendered: readonly number[], acted: boolean) => {
-    tokens.push(...rendered)
-    learn.push(...rendered.map(() => acted))
-  }
-  let shown: Message[] = []
-  let spoken = false
-  for (const message of messages) {
-    if (message.role !== 'assistant') {
-      shown.push(message)
-      continue
+    for (const token of rendered) {
+      tokens.push(token)
+      learn.push(acted)
     }
-    add(spoken ? renderer.extend(shown, true) : renderer.start(shown, tools), false)
-    add(renderer.renderAssistant(message, tools), true)
-    shown = []
-    spoken = true
   }
-  if (spoken) return { tokens, learn }
-  throw new AgentError({
-    code: 'agent/empty-demonstration',
-    message: 'A demonstration holds no turn of the assistant.',
-    hint: 'Give conversations in which the assistant acts.',
-  })
+  let shown: Message[] | null = null
+  for (const message of turns) {
+    if (message.role === 'assistant') {
+      if (shown !== null) add(renderer.extend(shown, true), false)
+      add(renderer.renderAssistant(message, tools), true)
+      shown = []
+    } else shown?.push(message)
+  }
+  return { tokens, learn }
 }

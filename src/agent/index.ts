@@ -2,7 +2,7 @@ export { type Agent, defineAgent, type Handles, parametersOfKind } from './agent
 export { backward, type CreditedBatch } from './backward.ts'
 export type { ParameterBinding, TextBinding, WeightsBinding } from './binding.ts'
 export { defaultBudget, type EpisodeBudget } from './budget.ts'
-export { demonstration } from './demonstration.ts'
+export { continued, demonstration } from './demonstration.ts'
 export { AgentError, EpisodeStopped } from './errors.ts'
 export {
   type HandleOf,
@@ -15,6 +15,7 @@ export {
 } from './parameters.ts'
 export { type RecordedGraph, Recorder, recording, type VersionInForce } from './recorder.ts'
 export { type EpisodeRequest, runEpisode } from './run-episode.ts'
+export { servedAgent } from './served-agent.ts'
 export { TextParameter } from './text-parameter.ts'
 export type { ActOutcome } from './tool-loop.ts'
 export { WeightsParameter } from './weights-parameter.ts'

@@ -3,7 +3,11 @@ import { readFileSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './commands/keys.ts'
 import { learnCommand } from './commands/learn.ts'
-import { releasesCommand, rollbackCommand, runsCommand } from './commands/releases.ts'
+import { canariesCommand } from './commands/release/canaries.ts'
+import { pinCommand, unpinCommand } from './commands/release/pin.ts'
+import { promoteCommand } from './commands/release/promote.ts'
+import { rollbackCommand } from './commands/release/rollback.ts'
+import { releasesCommand, runsCommand } from './commands/releases.ts'
 import { reportCommand } from './commands/report.ts'
 import { serveCommand } from './commands/serve.ts'
 import { defaultGatewayUrl, signalCommand } from './commands/signal.ts'
@@ -59,17 +63,38 @@ command('learn', 'prime, improve by policy gradient, judge on held-out tasks, re
   .option('--deterministic', 'one thread, fixed schedule: the run repeats bit for bit')
   .option('--resume [run]', 'go on with a run that did not complete; the latest, without an id')
   .option('--new-store', 'start in an empty store; an earlier one is moved aside')
+  .option('--agent <name>', "learn from this agent's traffic, again and again; --config is the gateway's")
+  .option('--every <time>', 'with --agent: from one run to the next, at least, as in 30m')
+  .option('--min-episodes <n>', 'with --agent: fresh episodes that a run needs', integer)
   .action(learnCommand)
 command('runs', 'list the learning runs').option('--agent <name>', 'of one agent').action(runsCommand)
 command('report', 'write the report of a run as one HTML file')
   .argument('[run]', 'the run, finished or not; by default, the latest')
   .option('--out <file>', 'the file; by default, beside the store')
   .action(reportCommand)
-command('releases', 'list the releases').option('--agent <name>', 'of one agent').action(releasesCommand)
-command('rollback', 'let what served before serve again')
-  .argument('[release]', 'the release to go back to; by default, the one before')
+command('releases', 'list the releases, and beside the one that serves its pin and its canary')
   .option('--agent <name>', 'of one agent')
+  .action(releasesCommand)
+command('canaries', 'list the canaries with their stories, newest first')
+  .option('--agent <name>', 'of one agent')
+  .option('--limit <n>', 'at most so many', integer, 20)
+  .action(canariesCommand)
+const changing = (made: Command) =>
+  made
+    .option('--agent <name>', 'of one agent')
+    .option('--url <url>', 'through the gateway there; by itself where a gateway on this machine has the store')
+    .option('--key <key>', 'its API key, with the scope admin (default: RATCHET_API_KEY)')
+changing(command('rollback', 'take back the canary that runs; else let what served before serve again'))
+  .argument('[release]', 'the release that is to serve everybody; by default, one step back')
   .action(rollbackCommand)
+changing(command('promote', 'ask the gate now whether the canary may serve everybody; through the gateway that learns'))
+  .argument('[canary]', 'the canary; by default, the one that runs')
+  .action(promoteCommand)
+changing(command('pin', 'hold what serves: no gate changes it, a rollback still may'))
+  .argument('[release]', 'what must be serving; by default, whatever serves')
+  .option('--reason <words>', 'why', '')
+  .action(pinCommand)
+changing(command('unpin', 'let go of what serves')).action(unpinCommand)
 
 command('serve', "stand in front of an agent's model, answer as the OpenAI API does, and record what happens")
   .option(
@@ -85,6 +110,7 @@ command('serve', "stand in front of an agent's model, answer as the OpenAI API d
     new Option('--record <mode>', 'whether an answer waits for its record').choices(['required', 'best-effort']),
   )
   .option('--config <file>', 'JSON configuration; docs/gateway.md lists its keys')
+  .option('--no-learn', 'leave learning to another process (`ratchet learn --agent`)')
   .action(serveCommand)
 filtered(command('trajectories', 'list what was recorded, the latest first'))
   .option('--limit <n>', 'at most so many', integer, 50)

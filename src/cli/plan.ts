@@ -79,7 +79,8 @@ async function runToResume(resume: string | true, store: Store): Promise<Run> {
   const id = resume === true ? null : RunId.safeParse(resume)
   const named = id?.success ? await store.runs.get(id.data) : null
   const latest = resume === true ? await store.runs.list({ limit: 100 }) : []
-  const run = named ?? latest.find(({ status }) => status !== 'completed') ?? latest[0]
+  const rollouts = latest.filter(({ config }) => !isTraffic(config))
+  const run = named ?? rollouts.find(({ status }) => status !== 'completed') ?? rollouts[0]
   if (run) return run
   throw new InputError({
     code: 'input/no-run-to-resume',
@@ -87,3 +88,7 @@ async function runToResume(resume: string | true, store: Store): Promise<Run> {
     hint: 'List the runs with `ratchet runs`, or start one with `ratchet learn`.',
   })
 }
+
+/** Runs of a learner are gone on with by a learner. */
+const isTraffic = (config: Run['config']) =>
+  typeof config === 'object' && config !== null && 'source' in config && config.source === 'traffic'

@@ -29,6 +29,11 @@ export interface ChatCall {
    * asked for.
    */
   readonly request: ChatRequest
+  /**
+   * The weights that are to answer, from first to last token (invariant 11): an adapter over the model that the request
+   * names, or with `adapter: null` that model exactly. `null`: whatever the upstream serves.
+   */
+  readonly weights: z.infer<typeof WeightsValue> | null
   /** Known for conversations of which this upstream told the tokens before. */
   readonly history: ChatHistory | null
   /** The client's own `Authorization`, where the gateway passes it on; never stored, never logged. */
@@ -64,6 +69,14 @@ export interface ChatUpstream {
   readonly name: string
   /** Whether it can tell token ids and log-probabilities of what it samples, so that they are worth asking for. */
   readonly tellsTokens: boolean
+  /** Whether it can answer with an adapter over its model (`ChatCall.weights`). */
+  readonly servesAdapters: boolean
+  /**
+   * Makes weights ready, so that no request waits for them; ready ones change nothing.
+   * @param model the name that clients ask for them by.
+   * @throws UpstreamFailure `refused` for what it cannot serve.
+   */
+  prepare(model: string, weights: z.infer<typeof WeightsValue>): Promise<void>
   /** @throws UpstreamFailure */
   models(call: Pick<ChatCall, 'authorization' | 'signal'>): Promise<readonly ServedModel[]>
   /**

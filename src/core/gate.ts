@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { ReceiptId, RunId, TaskId, VersionId } from './id.ts'
-import { Json } from './json.ts'
+import { RunId, TaskId, VersionId } from './id.ts'
 import { ParameterName } from './parameter.ts'
 
 /** What a gate says of a candidate. `need_more_evidence`: neither better nor worse is shown yet. */
@@ -34,23 +33,3 @@ export const HoldoutUse = z.strictObject({
   at: z.number(),
 })
 export type HoldoutUse = z.infer<typeof HoldoutUse>
-
-/** Everything a gate's decision was made from; replaying it gives the same decision (invariant 7). */
-export const Receipt = z.strictObject({
-  id: ReceiptId,
-  /** Name and configuration of the gate: with the outcomes, all that decides. */
-  gate: z.strictObject({ name: z.string(), config: z.record(z.string(), Json) }),
-  agent: z.string(),
-  baseline: VersionSet,
-  candidate: VersionSet,
-  outcomes: z.array(PairedOutcome),
-  /** Outcomes on tasks learned before, which must not be forgotten, by suite. */
-  suites: z.record(z.string(), z.array(PairedOutcome)).optional(),
-  use: HoldoutUse,
-  /** What the primary test computed, for people; the decision is recomputed from outcomes, never read from here. */
-  evidence: z.record(z.string(), Json),
-  decision: GateDecision,
-  /** One sentence each, the deciding one first. */
-  reasons: z.array(z.string()).min(1),
-})
-export type Receipt = z.infer<typeof Receipt>

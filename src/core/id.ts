@@ -35,3 +35,9 @@ export type CallId = z.infer<typeof CallId>
 /** Identifies an API key; not secret. */
 export const KeyId = id('KeyId')
 export type KeyId = z.infer<typeof KeyId>
+/** Identifies one canary. */
+export const CanaryId = id('CanaryId')
+export type CanaryId = z.infer<typeof CanaryId>
+/** Identifies one alert. */
+export const AlertId = id('AlertId')
+export type AlertId = z.infer<typeof AlertId>

@@ -29,3 +29,13 @@ export const Activation = z.strictObject({
   at: z.number(),
 })
 export type Activation = z.infer<typeof Activation>
+
+/** A hold on what serves: while it is in force no gate changes it. A rollback, by hand or by evidence, still may. */
+export const Pin = z.strictObject({
+  agent: z.string().min(1),
+  release: ReleaseId,
+  /** Why, in the words of whoever pinned it. */
+  reason: z.string().max(512),
+  at: z.number(),
+})
+export type Pin = z.infer<typeof Pin>

@@ -1,8 +1,23 @@
 import type { ApiKey } from './api-key.ts'
-import type { HoldoutUse, Receipt } from './gate.ts'
-import type { CallId, KeyId, ReceiptId, ReleaseId, RunId, TaskId, TrajectoryId, VersionId } from './id.ts'
+import type { Alert, AlertKind } from './alert.ts'
+import type { Canary, CanaryEvent } from './canary.ts'
+import type { HoldoutUse } from './gate.ts'
+import type {
+  AlertId,
+  CallId,
+  CanaryId,
+  KeyId,
+  ReceiptId,
+  ReleaseId,
+  RunId,
+  TaskId,
+  TrajectoryId,
+  VersionId,
+} from './id.ts'
+import type { Lease } from './lease.ts'
 import type { BlobHash, Version } from './parameter.ts'
-import type { Activation, Release } from './release.ts'
+import type { Receipt } from './receipt.ts'
+import type { Activation, Pin, Release } from './release.ts'
 import type { Reward } from './reward.ts'
 import type { Checkpoint, Run, RunEvent } from './run.ts'
 import type { Signal, SignalCaps, SignalOutcome } from './signal.ts'
@@ -52,6 +67,8 @@ export interface TrajectoryFilter {
   readonly agent?: string
   /** One of those whom any of its calls is about. */
   readonly subject?: string
+  /** Sessions that this canary assigned. */
+  readonly canary?: CanaryId
   /** Of those that changed last at or after, and before. */
   readonly since?: number
   readonly before?: number
@@ -209,6 +226,63 @@ export interface ReleaseRepository {
   current(agent: string): Promise<Activation | null>
   /** Oldest first. */
   activations(agent: string): Promise<readonly Activation[]>
+  /** Every agent's latest activation. */
+  serving(): Promise<readonly Activation[]>
+  /** Pins what serves, or with `null` lets go of it. */
+  pin(agent: string, pin: Pin | null): Promise<void>
+  pinned(agent: string): Promise<Pin | null>
+  /**
+   * Grows with every change of what serves: activations, canaries, pins. Cheap: gateways ask several times a second, and
+   * read the rest only when it grew.
+   */
+  revision(): Promise<number>
+}
+
+/** Canaries and their stories. */
+export interface CanaryRepository {
+  /**
+   * Writes a canary, new or changed.
+   * @throws StoreError when another canary of the agent runs, and when this one is no longer `running` in the store: what
+   * has ended does not go on.
+   */
+  put(canary: Canary): Promise<void>
+  get(id: CanaryId): Promise<Canary | null>
+  /** Those that run, of every agent. */
+  running(): Promise<readonly Canary[]>
+  /** Newest first. */
+  list(filter: { readonly agent?: string; readonly limit: number }): Promise<readonly Canary[]>
+  /** Idempotent by canary and sequence. */
+  appendEvent(event: CanaryEvent): Promise<void>
+  /** Oldest first. */
+  events(canary: CanaryId): Promise<readonly CanaryEvent[]>
+}
+
+/** What only one process may do at a time. */
+export interface LeaseRepository {
+  /**
+   * Takes it where it is free or has expired, or keeps it for a holder that has it; `null` where another one has it.
+   * @param ttlMs how long it lasts from `now` on.
+   */
+  acquire(name: string, holder: string, time: { readonly now: number; readonly ttlMs: number }): Promise<Lease | null>
+  /** Makes it last longer; `null` when it was lost meanwhile. */
+  renew(lease: Lease, time: { readonly now: number; readonly ttlMs: number }): Promise<Lease | null>
+  /** Gives it up; one that was lost is no error. */
+  release(lease: Lease): Promise<void>
+  get(name: string): Promise<Lease | null>
+}
+
+/** What people should know. */
+export interface AlertRepository {
+  /** Idempotent by id; with another `run` than before, notes which run it opened. */
+  put(alert: Alert): Promise<void>
+  get(id: AlertId): Promise<Alert | null>
+  /** Newest first. */
+  list(filter: {
+    readonly agent?: string
+    readonly kind?: AlertKind
+    readonly since?: number
+    readonly limit: number
+  }): Promise<readonly Alert[]>
 }
 
 /** All repositories over one database. */
@@ -223,6 +297,9 @@ export interface Repositories {
   readonly receipts: ReceiptRepository
   readonly ledger: LedgerRepository
   readonly releases: ReleaseRepository
+  readonly canaries: CanaryRepository
+  readonly leases: LeaseRepository
+  readonly alerts: AlertRepository
 }
 
 /** One database: its repositories, and transactions over them. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ServedBy } from './canary.ts'
 
 /** Text that names something of the client's: printable, so that it can be logged, shown and stored anywhere. */
 export const ClientName = z
@@ -14,11 +15,22 @@ export type Tenant = z.infer<typeof Tenant>
 /** The tenant of whoever names none. */
 export const defaultTenant: Tenant = 'default'
 
+/**
+ * The name that an agent's releases, runs and alerts go by: its own, and of another tenant than the default one with the
+ * tenant before it. Two agents of two tenants never share one.
+ */
+export function agentKey(tenant: Tenant, agent: string): string {
+  return tenant === defaultTenant && !agent.includes('/') ? agent : `${tenant}/${agent}`
+}
+
 /** An agent's traffic, as the gateway saw it. */
 export const TrafficOrigin = z.strictObject({
   kind: z.literal('traffic'),
   tenant: Tenant,
-  /** Id of the API key that made the first call; `open` where the gateway asks for none. */
+  /**
+   * Id of the API key that made the first call, after a session's the key that made it (`parent:key`); `open` where the
+   * gateway asks for none.
+   */
   key: z.string().min(1),
   /** The client's own name for the episode; `null` where it was recognised by its messages. */
   session: ClientName.nullable(),
@@ -30,5 +42,7 @@ export const TrafficOrigin = z.strictObject({
   subject: ClientName.nullable(),
   /** False when the client forbade learning from it, in any of its calls. */
   train: z.boolean(),
+  /** What served it when it began; `null` for an agent that has no releases. */
+  servedBy: ServedBy.nullable().default(null),
 })
 export type TrafficOrigin = z.infer<typeof TrafficOrigin>

@@ -68,8 +68,31 @@ export interface ForwardBackwardResult {
 export interface OptimStepResult {
   /** Global L2 norm of the accumulated gradient before clipping. */
   readonly gradNorm: number
+  /** What the anchors in force cost at the weights before this step; 0 without any. */
+  readonly anchorPenalty: number
   /** Optimizer steps taken so far, this one included. */
   readonly step: number
+}
+
+/**
+ * Elastic weight consolidation over the trained weights (Kirkpatrick et al. 2017): the loss gains
+ * Σ_i (strength / 2) · F_i · (θ_i − θ*_i)², with F the mean squared gradient of the log-likelihood on what must not be
+ * forgotten, and θ* the weights at which it was measured.
+ */
+export interface Anchoring {
+  /**
+   * Measures how much each trained weight matters for these data, at the weights as they are now.
+   * @param data one sequence each; `weights` say which targets count (default: all).
+   * @returns F and θ*, as safetensors bytes. The accumulated gradient is left alone.
+   */
+  importance(data: readonly Datum[]): Promise<Uint8Array>
+  /**
+   * Every later {@link Trainer.optimStep} holds on to these, and to no others; several add up. An empty list lets go.
+   * Anchors are part of {@link Trainer.saveState}.
+   * @param strength λ ≥ 0.
+   * @throws InputError for anchors of other weights than those that are trained.
+   */
+  hold(anchors: readonly Uint8Array[], strength: number): Promise<void>
 }
 
 /** Holds trained weights, their accumulated gradient and the optimizer's state; calls take effect in their order. */
@@ -79,6 +102,14 @@ export interface Trainer {
    * @throws InputError when a datum's arrays disagree in length, a token is out of range, or the loss lacks an input.
    */
   forwardBackward(data: readonly Datum[], loss: Loss): Promise<ForwardBackwardResult>
+  /**
+   * Log-probabilities of every target under the current weights, at `temperature` (default 1); one array a datum, as long as
+   * its `input`. Nothing is accumulated.
+   * @throws InputError as {@link forwardBackward} does.
+   */
+  forward(data: readonly Datum[], temperature?: number): Promise<readonly (readonly number[])[]>
+  /** Holding on to what was learned before; `null` where the trainer cannot. */
+  readonly anchoring: Anchoring | null
   /**
    * Applies the accumulated gradient and clears it.
    * @throws RatchetError when the gradient is not finite: training has diverged. Weights and moments stay as they were.

@@ -1,4 +1,6 @@
+export { batchBaseline, type BatchBaselineOptions } from './batch-baseline.ts'
 export { groupMean } from './group-mean.ts'
 export { grpo } from './grpo.ts'
 export { leaveOneOut } from './leave-one-out.ts'
 export { outcomeCredit } from './outcome.ts'
+export { taskFeatures, valueBaseline, type ValueBaselineOptions } from './value-baseline.ts'

@@ -1,4 +1,4 @@
-import { type Credit, type CreditEstimator, type Group, rewardsOf } from '../core/index.ts'
+import { type Credit, type CreditEstimator, type Group, rewardsOf, type ScoredTrajectory } from '../core/index.ts'
 
 /**
  * Makes an estimator from a formula on a group's rewards. The attempt's advantage goes to each of its Decisions.
@@ -9,34 +9,49 @@ export function outcomeCredit(
   name: string,
   advantages: (rewards: readonly number[]) => readonly number[],
 ): CreditEstimator {
+  return attemptCredit(name, (_, rewards) => advantages(rewards))
+}
+
+/**
+ * As {@link outcomeCredit}, for a formula that looks at the attempts as well.
+ * @param advantages of attempts whose rewards are known; as many, in their order.
+ */
+export function attemptCredit(
+  name: string,
+  advantages: (attempts: readonly ScoredTrajectory[], rewards: readonly number[]) => readonly number[],
+): CreditEstimator {
   return {
     name,
     credit(groups) {
       const credits: Credit[] = []
       const counts = { missing: 0, uniformGroups: 0, singletonGroups: 0, vetoed: 0 }
       for (const group of groups) {
-        const rewards = rewardsOf(group)
-        const known = rewards.filter((reward) => reward !== null)
-        counts.missing += rewards.length - known.length
+        const known = knownRewards(group)
+        const rewards = known.map(({ value }) => value)
+        counts.missing += group.attempts.length - known.length
         counts.vetoed += group.attempts.filter(({ reward }) => reward.status === 'vetoed').length
         if (known.length < 2) counts.singletonGroups++
-        else if (known.every((reward) => reward === known[0])) counts.uniformGroups++
-        else credits.push(...creditAttempts(group, rewards, advantages(known)))
+        else if (rewards.every((reward) => reward === rewards[0])) counts.uniformGroups++
+        else {
+          const attempts = known.map(({ attempt }) => attempt)
+          credits.push(...creditAttempts(attempts, advantages(attempts, rewards)))
+        }
       }
       return { credits, counts }
     },
   }
 }
 
-function* creditAttempts(
-  group: Group,
-  rewards: readonly (number | null)[],
-  advantages: readonly number[],
-): Generator<Credit> {
-  let next = 0
-  for (const [i, { trajectory, reward }] of group.attempts.entries()) {
-    if (rewards[i] === null) continue
-    const estimated = advantages[next++] as number
+function knownRewards(group: Group) {
+  return rewardsOf(group).flatMap((value, i) => {
+    const attempt = group.attempts[i]
+    return value === null || attempt === undefined ? [] : [{ attempt, value }]
+  })
+}
+
+function* creditAttempts(attempts: readonly ScoredTrajectory[], advantages: readonly number[]): Generator<Credit> {
+  for (const [i, { trajectory, reward }] of attempts.entries()) {
+    const estimated = advantages[i] as number
     const advantage = reward.status === 'vetoed' ? Math.min(0, estimated) : estimated
     for (const { id } of trajectory.decisions) yield { trajectory: trajectory.id, decision: id, advantage }
   }
@@ -45,4 +60,10 @@ function* creditAttempts(
 /** Arithmetic mean; 0 for an empty list. */
 export function mean(values: readonly number[]): number {
   return values.length === 0 ? 0 : values.reduce((sum, value) => sum + value, 0) / values.length
+}
+
+/** Standard deviation of a population; 0 for an empty list. */
+export function deviation(values: readonly number[]): number {
+  const centre = mean(values)
+  return Math.sqrt(mean(values.map((value) => (value - centre) ** 2)))
 }

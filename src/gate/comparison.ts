@@ -1,9 +1,7 @@
 import type { PairedOutcome } from '../core/index.ts'
 import type { GuardLimit } from './config.ts'
 import { GateError } from './errors.ts'
-
-/** Lowest and highest score there is. */
-export type RewardRange = readonly [low: number, high: number]
+import type { RewardRange } from './reward-range.ts'
 
 /**
  * Paired differences, candidate − baseline, of all tasks: `low` with every missing score against the candidate (its

@@ -1,11 +1,13 @@
 import type { GateDecision, HoldoutUse, Json, PairedOutcome } from '../core/index.ts'
 import { meanAbove } from './bounded-mean.ts'
-import { type Comparison, compareScores, inOrder, missingMoreOften, type RewardRange, worsening } from './comparison.ts'
+import { type Comparison, compareScores, inOrder, missingMoreOften, worsening } from './comparison.ts'
 import type { PairedGateConfig } from './config.ts'
 import { GateError } from './errors.ts'
 import { boundsOfMean, negated } from './interval.ts'
 import { holdoutHash, nextUse } from './ledger.ts'
 import { normalQuantile } from './normal.ts'
+import { checkRange, type RewardRange } from './reward-range.ts'
+import { round } from './round.ts'
 
 /** What a decision is made from. The order of outcomes does not matter. */
 export interface GateInput {
@@ -218,20 +220,6 @@ function checkSuites({ suites }: PairedGateConfig, given: Readonly<Record<string
     message: `Outcomes are given for the suites [${actual}]; the gate is configured for [${expected}].`,
     hint: 'Evaluate every configured suite, and no other.',
   })
-}
-
-function checkRange([low, high]: RewardRange): void {
-  if (Number.isFinite(low) && Number.isFinite(high) && low < high) return
-  throw new GateError({
-    code: 'gate/reward-range',
-    message: `The range of rewards [${low}, ${high}] is not one.`,
-    hint: 'Give the floor and the ceiling of the rubric, both finite, the floor first.',
-  })
-}
-
-/** Nine significant digits: what is decided on and stored does not hang on the last bit of a logarithm. */
-function round(value: number): number {
-  return Number(value.toPrecision(9))
 }
 
 function percent(share: number): string {

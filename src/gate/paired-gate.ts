@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Receipt } from '../core/index.ts'
+import type { PairedReceipt } from '../core/index.ts'
 import { parseConfig, type PairedGateConfig } from './config.ts'
 import { decide, type GateInput, type Verdict } from './decide.ts'
 import { makeReceipt, PAIRED_GATE, type ReceiptInput } from './receipt.ts'
@@ -12,7 +12,7 @@ export interface Gate {
   /** What the evidence says; pure. */
   decide(input: GateInput): Verdict
   /** The decision with everything that it was made from: what a release rests on. */
-  makeReceipt(input: ReceiptInput): Receipt
+  makeReceipt(input: ReceiptInput): PairedReceipt
 }
 
 /**

@@ -4,7 +4,7 @@ import {
   contentHash,
   Json,
   type PairedOutcome,
-  type Receipt,
+  type PairedReceipt,
   ReceiptId,
   rng,
   TaskId,
@@ -12,7 +12,8 @@ import {
 } from '../core/index.ts'
 import { holdoutHash } from './ledger.ts'
 import { pairedGate } from './paired-gate.ts'
-import { type ReceiptInput, replay } from './receipt.ts'
+import type { ReceiptInput } from './receipt.ts'
+import { replay } from './replay.ts'
 
 const gate = pairedGate({
   margin: 0.02,
@@ -61,7 +62,7 @@ const promoted = gate.makeReceipt(
 )
 
 /** The receipt with another id: the hash of what it now says. */
-function resigned(receipt: Receipt): Receipt {
+function resigned(receipt: PairedReceipt): PairedReceipt {
   const { id: _id, ...body } = receipt
   return { ...receipt, id: ReceiptId.parse(contentHash(Json.parse(body))) }
 }
@@ -83,7 +84,7 @@ describe('replay', () => {
     expect(replay(promoted)).toBe('promote')
   })
 
-  it.each<[string, (receipt: Receipt) => Receipt]>([
+  it.each<[string, (receipt: PairedReceipt) => PairedReceipt]>([
     ['the decision', (r) => ({ ...r, decision: 'hold' })],
     ['a score', (r) => ({ ...r, outcomes: r.outcomes.map((o, i) => (i === 0 ? { ...o, candidate: 0.5 } : o)) })],
     ['the margin', (r) => ({ ...r, gate: { ...r.gate, config: { ...r.gate.config, margin: 0 } } })],

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { defaultTenant, Tenant } from '../core/index.ts'
+import { ClientName, defaultTenant, Tenant } from '../core/index.ts'
+import { LearnFromTrafficConfig } from '../learn/index.ts'
 
 const milliseconds = z.int().positive()
 
@@ -32,6 +33,15 @@ export const UpstreamConfig = z.strictObject({
     .int()
     .positive()
     .default(32 * 1024 * 1024),
+  /**
+   * Whether its server loads adapters while it runs: vLLM does, where `VLLM_ALLOW_RUNTIME_LORA_UPDATING` is set. The embedded
+   * engine always does.
+   */
+  adapters: z.enum(['none', 'vllm']).default('none'),
+  /** `adapters: vllm`: a folder that the server reads, too, under the same path; adapters are written into it. */
+  adapterFolder: z.string().min(1).optional(),
+  /** Adapters that are held at once; of those that no request uses, the least recently used goes. */
+  mostAdapters: z.int().positive().default(8),
 })
 export type UpstreamConfig = z.infer<typeof UpstreamConfig>
 
@@ -44,6 +54,27 @@ export const RedactionRule = z.strictObject({
 })
 export type RedactionRule = z.infer<typeof RedactionRule>
 
+/** The name of a tool whose description may be learned: the Parameter is called `tool-NAME`. */
+const LearnedTool = z.string().regex(/^[\w-]{1,59}$/, 'letters, digits, "_" or "-"; at most 59')
+
+/** An agent whose releases are served, and that may learn: requests name it in the `ratchet-agent` header, or by their key. */
+export const AgentConfig = z.strictObject({
+  name: ClientName,
+  /** Whose agent it is. Default: the gateway's own tenant. */
+  tenant: Tenant.optional(),
+  /** The model that it learns with, by the name that its requests ask for. */
+  model: z.string().min(1).max(256),
+  /** Rank of the adapters that are learned over it. */
+  rank: z.int().positive().default(16),
+  /** Its system prompt, word for word, where that may be learned: requests of a release that has another one get that. */
+  system: z.string().min(1).optional(),
+  /** Descriptions of its tools, word for word, where those may be learned. */
+  tools: z.record(LearnedTool, z.string()).default({}),
+  /** How it learns from its traffic; without it, it does not. */
+  learn: LearnFromTrafficConfig.optional(),
+})
+export type AgentConfig = z.infer<typeof AgentConfig>
+
 /** What `ratchet serve` reads from `--config FILE` (JSON). Every key has a default. */
 export const ServeConfig = z.strictObject({
   host: z.string().default('127.0.0.1'),
@@ -53,6 +84,8 @@ export const ServeConfig = z.strictObject({
     .array(UpstreamConfig)
     .min(1)
     .prefault([{ name: 'embedded', url: 'embedded' }]),
+  /** Agents that have releases; of others, requests go on as they came. */
+  agents: z.array(AgentConfig).default([]),
   /** Whether an answer waits for the store: `required`, or `best-effort`, which says in a header what was not written. */
   record: z.enum(['required', 'best-effort']).default('required'),
   /** `auto`: keys are asked for once there are any; without one, only this machine is listened to. */

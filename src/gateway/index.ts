@@ -1,5 +1,12 @@
 export { assertMayServe, doorkeeper, type KeyDoorkeeper, newKey, type NewKeyOptions } from './auth/index.ts'
-export { RedactionRule, ServeConfig, UpstreamConfig } from './config.ts'
+export {
+  type DeclaredAgent,
+  declareAgents,
+  prepareReleases,
+  prepareVersions,
+  type PrepareVersions,
+} from './agents/index.ts'
+export { AgentConfig, RedactionRule, ServeConfig, UpstreamConfig } from './config.ts'
 export { bodySpace, createGateway, type Gateway, type GatewayOptions, type RouteApp } from './create-gateway.ts'
 export { eraseSubject } from './admin/index.ts'
 export { readResponseId, responseIdOf, trajectoryOfSession } from './episode/ids.ts'

@@ -11,10 +11,12 @@ import type {
   KeyLimits,
   NodeId,
   Scope,
+  ServedBy,
   StopReason,
   Tenant,
   TrajectoryId,
   Usage,
+  WeightsValue,
 } from '../core/index.ts'
 import type { z } from 'zod'
 
@@ -102,8 +104,20 @@ export interface CallRecord {
   readonly call: CallId
   /** The id that the client sees on its answer (`chatcmpl-…`, `resp_…`): {@link responseIdOf} reads it back. */
   readonly responseId: string
+  /** What goes on to the upstream: the client's own request, or with learned texts in the place of the agent's own. */
+  readonly request: ChatRequest
+  /** The weights that are to answer; `null`: whatever the upstream serves. */
+  readonly weights: z.infer<typeof WeightsValue> | null
   /** Exact tokens of the conversation so far, where they are known. */
   readonly history: ChatHistory | null
+  /** What serves the session, and the Generation; `null` where its agent has no releases. */
+  readonly served: { readonly by: ServedBy; readonly generation: number } | null
+  /**
+   * Called when the weights cannot be had, before anything of an answer came: from then on `request`, `weights`, `history`
+   * and `served` are those of what serves everybody else.
+   * @returns false where they are that already: then there is nothing to fall back on.
+   */
+  fallBack(cause: unknown): Promise<boolean>
   /** Told of a stream's answer as it grows, often: keeps it, at most every so often, so that a half answer survives. */
   progress(answer: () => Answer): void
   /**

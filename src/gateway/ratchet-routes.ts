@@ -1,6 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { type Clock, type Json, type Store, systemClock, type Tenant } from '../core/index.ts'
-import { keyRoutes, sessionRoutes, subjectRoutes } from './admin/index.ts'
+import { keyRoutes, type ReleaseRoutesOptions, releaseRoutes, sessionRoutes, subjectRoutes } from './admin/index.ts'
 import type { KeyDoorkeeper } from './auth/index.ts'
 import type { ServeConfig } from './config.ts'
 import { redactName } from './episode/redaction/pseudonym.ts'
@@ -12,7 +12,7 @@ import { signalRoutes, trajectoryRoutes } from './signals/index.ts'
 
 /** What Ratchet's own routes need. */
 export interface RatchetRoutesOptions {
-  readonly store: Pick<Store, 'keys' | 'signals' | 'trajectories'>
+  readonly store: Store
   readonly config: Pick<ServeConfig, 'limits' | 'tenant'>
   readonly door: KeyDoorkeeper
   readonly telemetry: GatewayTelemetry
@@ -22,14 +22,16 @@ export interface RatchetRoutesOptions {
   readonly redaction: Redaction
   /** Told after an erasure. */
   readonly onErased?: () => void
+  /** What this process knows of releases: how canaries are judged, and whom to tell of changes. */
+  readonly releases?: Pick<ReleaseRoutesOptions, 'look' | 'onServingChanged'>
   readonly clock?: Clock
   /** What must be well beside the store for `/readyz`. */
   readonly checks?: readonly Check[]
 }
 
 /**
- * Every route that is Ratchet's own, beside the OpenAI API's: signals, trajectories, sessions, keys, erasure, and what
- * operators look at. For `routes` of `createGateway`.
+ * Every route that is Ratchet's own, beside the OpenAI API's: signals, trajectories, sessions, keys, erasure, releases, and
+ * what operators look at. For `routes` of `createGateway`.
  */
 export function ratchetRoutes(options: RatchetRoutesOptions): OpenAPIHono<never> {
   const {
@@ -41,6 +43,7 @@ export function ratchetRoutes(options: RatchetRoutesOptions): OpenAPIHono<never>
     redaction,
     clock = systemClock,
     checks = [],
+    releases = {},
     onErased = () => {},
   } = options
   const { keys, signals, trajectories } = store
@@ -54,6 +57,7 @@ export function ratchetRoutes(options: RatchetRoutesOptions): OpenAPIHono<never>
   app.route('/', sessionRoutes({ ...asking, keys }))
   app.route('/', keyRoutes({ ...asking, keys }))
   app.route('/', subjectRoutes({ ...asking, trajectories, onErased }))
+  app.route('/', releaseRoutes({ ...asking, ...releases, store }))
   app.route('/', observeRoutes({ door, keys, telemetry, tenant, checks }))
   return app
 }

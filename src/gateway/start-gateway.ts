@@ -1,4 +1,5 @@
-import type { ChatUpstream, Clock, Store } from '../core/index.ts'
+import type { ChatUpstream, Clock, SessionRouter, Store } from '../core/index.ts'
+import { declareAgents, servedAgents } from './agents/index.ts'
 import { anyKey, assertMayServe, doorkeeper, isLoopback } from './auth/index.ts'
 import type { ServeConfig } from './config.ts'
 import { bodySpace, createGateway } from './create-gateway.ts'
@@ -6,7 +7,7 @@ import { redactionOf } from './episode/redaction/index.ts'
 import { episodeRecorder } from './episode/recorder.ts'
 import type { Log } from './log.ts'
 import { countRequests, gatewayLogger, gatewayTelemetry } from './observe/index.ts'
-import { ratchetRoutes } from './ratchet-routes.ts'
+import { ratchetRoutes, type RatchetRoutesOptions } from './ratchet-routes.ts'
 import { serve, type Served } from './serve.ts'
 
 /** What a running gateway is made of. */
@@ -14,6 +15,10 @@ export interface StartOptions {
   readonly config: ServeConfig
   readonly store: Store
   readonly upstream: ChatUpstream
+  /** Says what serves the configuration's agents; `null`, the default: their requests go on as they came. */
+  readonly router?: SessionRouter | null
+  /** How canaries are judged for who asks to promote one, and whom to tell when what serves was changed here. */
+  readonly releases?: RatchetRoutesOptions['releases']
   /** Whether no other process writes the store, as with SQLite. */
   readonly exclusive: boolean
   /** Default: JSON lines on standard output, from the level that `RATCHET_LOG_LEVEL` says. */
@@ -30,14 +35,22 @@ export interface RunningGateway extends Served {
 /**
  * Starts the gateway: recorder, door, telemetry and routes on one port. Closing it lets calls under way end and commits
  * them; the store and the upstream stay the caller's.
- * @throws InputError when it may not listen there, the port is taken, or a redaction rule is not valid.
+ * @throws InputError when it may not listen there, the port is taken, or a redaction rule is not valid; and what
+ * {@link declareAgents} throws.
  */
 export async function startGateway(options: StartOptions): Promise<RunningGateway> {
-  const { config, store, upstream, exclusive, logger = gatewayLogger() } = options
+  const { config, store, upstream, exclusive, router = null, logger = gatewayLogger() } = options
   const clock = options.clock ? { clock: options.clock } : {}
   await assertMayServe(config, store.keys)
   const redaction = redactionOf(config.redact)
+  const agents = await declareAgents({ config, store, upstream })
+  const telemetry = gatewayTelemetry({ logger })
   const recorder = episodeRecorder({
+    agents: servedAgents(agents, router, upstream),
+    onFallBack: ({ name }, { servedBy }, err) => {
+      telemetry.metrics.fallBacks.inc({ agent: name })
+      logger.error({ err, canary: servedBy.canary?.id }, 'a candidate cannot be served: its session gets the release')
+    },
     store,
     config,
     mode: config.record,
@@ -50,11 +63,10 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   })
   try {
     const door = doorkeeper({ keys: store.keys, config, clock: options.clock ?? { now: () => Date.now() } })
-    const telemetry = gatewayTelemetry({ logger })
     const bodies = bodySpace(config)
-    const routes = [
-      ratchetRoutes({ store, config, door, telemetry, bodies, redaction, onErased: () => recorder.forget(), ...clock }),
-    ]
+    const asking = { store, config, door, telemetry, bodies, redaction }
+    const { releases = {} } = options
+    const routes = [ratchetRoutes({ ...asking, releases, onErased: () => recorder.forget(), ...clock })]
     const gateway = createGateway({
       config,
       upstream,

@@ -1,21 +1,44 @@
-import type { ParameterBinding } from '../agent/index.ts'
+import type { Agent, EpisodeBudget, ParameterBinding, VersionInForce } from '../agent/index.ts'
 import {
   type AdapterRef,
+  type Clock,
+  type Run,
   type Sampler,
   type ScoredTrajectory,
   type Task,
   type Trainer,
   type Trajectory,
   TrajectoryId,
+  type VersionId,
 } from '../core/index.ts'
 import { rollout } from '../rollout/index.ts'
-import type { LearningRun } from './learning-run.ts'
+import type { LearnEvent } from './events.ts'
+import type { ServingVersions } from './learning-run.ts'
+import type { LearnOptions } from './options.ts'
+import type { Schedule } from './schedule.ts'
+import type { RolloutSource } from './source.ts'
+
+/** The run that episodes belong to, as far as they need it. */
+export interface EpisodeHost {
+  readonly agent: Agent
+  readonly run: Pick<Run, 'id'>
+  readonly clock: Clock
+  readonly options: Pick<LearnOptions, 'store' | 'reward' | 'model' | 'seed' | 'signal'> & {
+    readonly source: Pick<RolloutSource, 'environment'>
+  }
+  readonly schedule: Pick<Schedule, 'concurrency'>
+  readonly budget: EpisodeBudget
+  readonly parameter: string
+  readonly serving: ServingVersions
+  inForce(version: VersionId, checkpoint: number | null): VersionInForce
+  emit(event: Extract<LearnEvent, { readonly type: 'progress' }>): void
+}
 
 /** Which value of the learning Parameter acts, and how it samples. */
 export interface Policy {
   /** `null` is the base model exactly. */
   readonly adapter: AdapterRef | null
-  readonly inForce: ReturnType<LearningRun['inForce']>
+  readonly inForce: VersionInForce
   /** 0 is greedy. */
   readonly temperature: number
 }
@@ -36,7 +59,7 @@ export function episodeId(run: string, batch: string, task: string, attempt: num
 
 /** The agent's bindings for one episode: the policy for the Parameter that learns, what serves for the others. */
 function bindingsOf(
-  run: LearningRun,
+  run: EpisodeHost,
   policy: Policy,
   { seed, signal }: { readonly seed: number; readonly signal: AbortSignal },
 ): Record<string, ParameterBinding> {
@@ -89,7 +112,7 @@ export async function whileLoaded<T>(
  * Runs a batch, scores each episode as it ends and records it. Episodes that an earlier process recorded under the
  * same batch are taken from the store.
  */
-export async function runBatch(run: LearningRun, policy: Policy, batch: Batch): Promise<readonly ScoredTrajectory[]> {
+export async function runBatch(run: EpisodeHost, policy: Policy, batch: Batch): Promise<readonly ScoredTrajectory[]> {
   const { store, reward, source, seed = 0, signal } = run.options
   const name = `${run.run.id}/${batch.name}`
   const scored = new Map<string, ScoredTrajectory>()

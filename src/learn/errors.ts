@@ -2,3 +2,14 @@ import { RatchetError } from '../errors/index.ts'
 
 /** A learning run was configured, or resumed, in a way that cannot work. */
 export class LearnError extends RatchetError {}
+
+/** Another process has taken this one's place as the learner of an agent: what it was at is the other's now. */
+export class LostLeaseError extends LearnError {
+  constructor(name: string) {
+    super({
+      code: 'learn/lost-lease',
+      message: `Another process holds the lease "${name}" now.`,
+      hint: 'Nothing is to be done: the other process goes on from the last checkpoint.',
+    })
+  }
+}

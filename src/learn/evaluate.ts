@@ -3,7 +3,7 @@ import { wilson } from '../gate/index.ts'
 import { type Policy, runBatch } from './episodes.ts'
 import type { Arm, SuccessRate } from './events.ts'
 import type { LearningRun } from './learning-run.ts'
-import type { Source } from './source.ts'
+import type { RolloutSource } from './source.ts'
 
 /** Whether an episode reached the best reward there is; `null` when there is no evidence. */
 export function succeeded(reward: Reward, ceiling: number): boolean | null {
@@ -55,7 +55,7 @@ export function judgedEpisodes(run: LearningRun, scored: readonly ScoredTrajecto
 }
 
 /** Whether a task is of a tier that is trained. */
-export function inTrainedTiers({ train }: Pick<Source, 'train'>): (task: Pick<Task, 'tier'>) => boolean {
+export function inTrainedTiers({ train }: Pick<RolloutSource, 'train'>): (task: Pick<Task, 'tier'>) => boolean {
   const trained = new Set(train.map(({ tier = 'all' }) => tier))
   return ({ tier = 'all' }) => trained.has(tier)
 }

@@ -7,4 +7,25 @@ export { learn } from './learn.ts'
 export type { LearnOptions } from './options.ts'
 export { scheduleOf } from './learning-run.ts'
 export { Schedule } from './schedule.ts'
-export { type RolloutSource, rollouts, type Source } from './source.ts'
+export {
+  type HeldOut,
+  type RolloutSource,
+  rollouts,
+  type Source,
+  traffic,
+  type TrafficSource,
+  TrafficWindow,
+} from './source.ts'
+export { driftObserver, type DriftObserverParts } from './drift-observer.ts'
+export { Duration } from './duration.ts'
+export { leaseOf, type Learner, type LearnerOptions, type LearnerRun, startLearner } from './learner.ts'
+export type { LearnerEvent } from './learner/events.ts'
+export { LostLeaseError } from './errors.ts'
+export { TrafficOutcome, TrafficSummary, type TrafficEvent } from './traffic/events.ts'
+export { DropReason, EvidenceReport } from './traffic/evidence-report.ts'
+export { freshEpisodes } from './traffic/fresh.ts'
+export { type Evaluation, LearningMode, type TrafficLearnOptions, TrafficSchedule } from './traffic/options.ts'
+export { LearnFromTrafficConfig } from './traffic/config.ts'
+export { promotedByHand } from './traffic/by-hand.ts'
+export { canaryGateFrom, canaryLook, type LookParts } from './canary-look.ts'
+export { trafficFrom, trafficLearner, type TrafficLearnerParts } from './traffic-learner.ts'

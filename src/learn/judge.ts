@@ -1,4 +1,4 @@
-import { causedByPolicy, type Receipt, type ScoredTrajectory, type TaskId } from '../core/index.ts'
+import { causedByPolicy, type PairedReceipt, type ScoredTrajectory, type TaskId } from '../core/index.ts'
 import { type ArmResult, pairOutcomes } from '../gate/index.ts'
 import type { LearningRun } from './learning-run.ts'
 import type { TestResults } from './measure.ts'
@@ -19,7 +19,7 @@ export function resultsOf(scored: readonly ScoredTrajectory[]): ReadonlyMap<Task
 }
 
 /** Asks the gate whether the candidate beats what serves, and keeps the candidate and the receipt. */
-export async function judge(run: LearningRun, { tasks, episodes, use }: TestResults): Promise<Receipt> {
+export async function judge(run: LearningRun, { tasks, episodes, use }: TestResults): Promise<PairedReceipt> {
   const { gate, reward, store } = run.options
   const candidate = run.version('best')
   await store.versions.put(candidate)

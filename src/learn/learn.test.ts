@@ -3,7 +3,16 @@ import { practisedModel, type PractisedModelOptions } from '../../test/support/p
 import { reader, readerTasks, type ReaderChanges, runReader } from '../../test/support/reader.ts'
 import { wordEnvironment } from '../../test/support/word-environment.ts'
 import { defaultBudget, defineAgent, user, weights } from '../agent/index.ts'
-import { type Environment, type HoldoutTask, type ModelService, RunId, type Store } from '../core/index.ts'
+import {
+  type Environment,
+  type HoldoutTask,
+  isPaired,
+  type ModelService,
+  type PairedReceipt,
+  type ReceiptId,
+  RunId,
+  type Store,
+} from '../core/index.ts'
 import { RatchetError } from '../errors/index.ts'
 import { holdoutHash, replay } from '../gate/index.ts'
 import { policyGradient } from '../optimize/weights/index.ts'
@@ -21,6 +30,12 @@ beforeEach(async () => {
 afterEach(() => store.close())
 
 const run = (changes?: ReaderChanges) => runReader(store, changes)
+
+async function pairedReceipt(id: ReceiptId | null): Promise<PairedReceipt> {
+  const receipt = (await store.receipts.get(id!))!
+  if (!isPaired(receipt)) throw new Error('a receipt of live sessions')
+  return receipt
+}
 
 const only = async () => (await store.runs.list({ limit: 10 }))[0]!
 
@@ -67,7 +82,7 @@ describe('a run', () => {
     const adapter = version.value.kind === 'weights' ? version.value.adapter : null
     expect(new TextDecoder().decode(await store.blobs.get(adapter!))).toContain('"skill":10')
 
-    const receipt = (await store.receipts.get(release.receipt!))!
+    const receipt = await pairedReceipt(release.receipt)
     expect(replay(receipt)).toBe('promote')
     const uses = await store.ledger.uses(receipt.outcomes.map(({ task }) => task))
     expect(uses).toMatchObject([{ use: 1, run: summary.runId }])
@@ -144,7 +159,7 @@ describe('a run', () => {
     expect(byArm['primed']).toEqual(first.summary.learned)
     expect(byArm['base']?.success).toBe(0)
     expect(summary.learned.success).toBeGreaterThan(first.summary.learned.success!)
-    const receipt = (await store.receipts.get((await store.runs.get(summary.runId))!.receipt!))!
+    const receipt = await pairedReceipt((await store.runs.get(summary.runId))!.receipt)
     expect(receipt.use).toMatchObject({ use: 2 })
     expect(receipt.use.alpha).toBeLessThan(0.05 / 4)
   })
@@ -191,7 +206,7 @@ describe('a run', () => {
     const { summary } = await run({ environment: flaky })
     expect(summary.learned).toMatchObject({ n: 57, missing: 3, success: 1 })
     expect(summary.decision).toBe('promote')
-    const receipt = (await store.receipts.get((await only()).receipt!))!
+    const receipt = await pairedReceipt((await only()).receipt)
     expect(receipt.outcomes.filter(({ candidate }) => candidate === null)).toHaveLength(3)
   })
 })

@@ -1,5 +1,5 @@
 import type { Agent } from '../agent/index.ts'
-import type { Receipt } from '../core/index.ts'
+import type { PairedReceipt } from '../core/index.ts'
 import { present, RatchetError } from '../errors/index.ts'
 import { trainControl } from './control.ts'
 import { LearnSummary } from './events.ts'
@@ -10,6 +10,9 @@ import { assertHoldoutLeft, measureArms, type TestResults } from './measure.ts'
 import { methodOf, openRun } from './open-run.ts'
 import type { LearnOptions } from './options.ts'
 import { prime } from './prime.ts'
+import type { TrafficSummary } from './traffic/events.ts'
+import { learnFromTraffic } from './traffic/learn-from-traffic.ts'
+import type { TrafficLearnOptions } from './traffic/options.ts'
 
 /**
  * The loop, once around: prime → (rollout → credit → backward → step)* → measure → gate → release.
@@ -18,7 +21,19 @@ import { prime } from './prime.ts'
  * only tells its summary again.
  * @throws LearnError for a configuration that cannot work; errors of the store and the model pass through.
  */
-export async function learn(agent: Agent, options: LearnOptions): Promise<LearnSummary> {
+export async function learn(agent: Agent, options: LearnOptions): Promise<LearnSummary>
+/** The loop over an agent's own traffic, once around: see {@link learnFromTraffic}. */
+export async function learn(agent: Agent, options: TrafficLearnOptions): Promise<TrafficSummary>
+export async function learn(
+  agent: Agent,
+  options: LearnOptions | TrafficLearnOptions,
+): Promise<LearnSummary | TrafficSummary> {
+  return fromTraffic(options) ? learnFromTraffic(agent, options) : practise(agent, options)
+}
+
+const fromTraffic = (options: LearnOptions | TrafficLearnOptions): options is TrafficLearnOptions => 'mode' in options
+
+async function practise(agent: Agent, options: LearnOptions): Promise<LearnSummary> {
   const summary = await summaryOfCompleted(options)
   if (summary) return summary
   const run = await openRun(agent, options)
@@ -47,7 +62,7 @@ async function summaryOfCompleted({ store, resume }: LearnOptions): Promise<Lear
 }
 
 /** Releases what the gate promoted, and closes the run. */
-async function finish(run: LearningRun, results: TestResults, receipt: Receipt): Promise<LearnSummary> {
+async function finish(run: LearningRun, results: TestResults, receipt: PairedReceipt): Promise<LearnSummary> {
   const candidate = run.version('best')
   const release =
     receipt.decision === 'promote'

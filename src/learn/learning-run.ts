@@ -1,14 +1,11 @@
 import { type Agent, defaultBudget, type EpisodeBudget, parametersOfKind, type VersionInForce } from '../agent/index.ts'
 import {
   type BlobHash,
-  type Clock,
   type ModelService,
   mintVersion,
   parseInput,
   type Optimizer,
-  type Repositories,
   type Run,
-  type RunEvent,
   RunId,
   systemClock,
   type Trainer,
@@ -19,6 +16,7 @@ import { present } from '../errors/index.ts'
 import type { Registry } from '../release/index.ts'
 import { LearnError } from './errors.ts'
 import type { LearnEvent } from './events.ts'
+import { RunJournal } from './journal.ts'
 import type { LearnOptions } from './options.ts'
 import { Schedule } from './schedule.ts'
 import type { LearnState } from './state.ts'
@@ -26,31 +24,28 @@ import type { LearnState } from './state.ts'
 /** Adapters that a run keeps by name: where priming ended, the best validation, and the control's best. */
 export type KeptAdapter = 'primed' | 'best' | 'control'
 
+/** What serves when a run begins: for each Parameter its Version, and the Generation of its decisions. */
+export interface ServingVersions {
+  readonly versions: ReadonlyMap<string, Version>
+  readonly generation: number
+}
+
 /**
  * One run under way: its options with defaults filled in, its record in the store, and where it stands. The functions
- * of this room move it forward; {@link checkpoint} makes what they did durable.
+ * of this room move it forward.
  */
-export class LearningRun {
+export class LearningRun extends RunJournal<LearnState, LearnEvent> {
   readonly agent: Agent
   readonly options: LearnOptions
   readonly schedule: Schedule
   readonly budget: EpisodeBudget
-  readonly clock: Clock
   /** The `weights` Parameter that learns, and its optimizer. */
   readonly parameter: string
   readonly optimizer: Optimizer<'weights'>
   readonly registry: Registry
-  readonly run: Run
   readonly trainer: Trainer
   /** What serves when the run begins: for each Parameter, its Version. */
-  readonly serving: { readonly versions: ReadonlyMap<string, Version>; readonly generation: number }
-  state: LearnState
-  blobs: Readonly<Record<string, BlobHash>>
-  readonly #pending: RunEvent[] = []
-  /** Blobs that the last checkpoint may name and the next one will not. */
-  readonly #superseded: BlobHash[] = []
-  readonly #startedAt: number
-  readonly #secondsBefore: number
+  readonly serving: ServingVersions
 
   constructor(parts: {
     agent: Agent
@@ -59,81 +54,32 @@ export class LearningRun {
     registry: Registry
     run: Run
     trainer: Trainer
-    serving: LearningRun['serving']
+    serving: ServingVersions
     state: LearnState
     blobs: Record<string, BlobHash>
   }) {
+    const { options, run, state, blobs } = parts
+    super({ run, store: options.store, clock: options.clock ?? systemClock, state, blobs, onEvent: options.onEvent })
     this.agent = parts.agent
-    this.options = parts.options
+    this.options = options
     this.schedule = parts.schedule
-    this.budget = parts.options.budget ?? defaultBudget
-    this.clock = parts.options.clock ?? systemClock
-    const learns = learningParameter(parts.agent, parts.options)
+    this.budget = options.budget ?? defaultBudget
+    const learns = learningParameter(parts.agent, options)
     this.parameter = learns.parameter
     this.optimizer = learns.optimizer
     this.registry = parts.registry
-    this.run = parts.run
     this.trainer = parts.trainer
     this.serving = parts.serving
-    this.state = parts.state
-    this.blobs = { ...parts.blobs }
-    this.#startedAt = this.clock.now()
-    this.#secondsBefore = parts.state.seconds
   }
 
-  /** Seconds that this run has taken, over all processes that worked on it. */
-  get seconds(): number {
-    return this.#secondsBefore + (this.clock.now() - this.#startedAt) / 1000
-  }
-
-  /** Tells whoever listens, and remembers the event for the next checkpoint. */
-  emit(event: LearnEvent): void {
-    this.options.onEvent?.(event)
-    if (event.type === 'progress') return
-    const { type, ...data } = event
-    const sequence = this.state.events
-    this.state = { ...this.state, events: sequence + 1 }
-    this.#pending.push({
-      run: this.run.id,
-      sequence,
-      type,
-      data,
-      at: this.clock.now(),
-    })
-  }
-
-  /**
-   * Commits the state, its events and the trainer: from here the run can go on after `kill -9`. What only the checkpoint
-   * before it needed is deleted then; a run that is done needs no trainer any more.
-   * @param work commits together with the checkpoint, before it.
-   */
-  async checkpoint(): Promise<void>
-  async checkpoint<T>(work: (tx: Repositories) => Promise<T>): Promise<T>
-  async checkpoint<T>(work?: (tx: Repositories) => Promise<T>): Promise<T | undefined> {
-    const { store } = this.options
-    this.#name('trainer', this.state.phase === 'done' ? null : await store.blobs.put(await this.trainer.saveState()))
-    const sequence = this.state.checkpoints
-    const committed = await store.transaction(async (tx) => {
-      const result = await work?.(tx)
-      this.state = { ...this.state, checkpoints: sequence + 1, seconds: this.seconds }
-      await tx.runs.appendEvents(this.#pending.splice(0))
-      const { id } = this.run
-      await tx.runs.saveCheckpoint({ run: id, sequence, state: this.state, blobs: this.blobs, at: this.clock.now() })
-      return result
-    })
-    for (const hash of this.#superseded.splice(0)) await store.blobs.delete(hash)
-    return committed
+  /** A run that is done needs no trainer any more. */
+  protected override trainerState(): Promise<Uint8Array | null> {
+    return this.state.phase === 'done' ? Promise.resolve(null) : this.trainer.saveState()
   }
 
   /** Keeps the trainer's weights as they are now under a name. */
   async keep(name: KeptAdapter, trainer: Trainer = this.trainer): Promise<void> {
-    this.#name(name, await this.options.store.blobs.put(await trainer.saveWeights()))
-  }
-
-  #name(name: KeptAdapter | 'trainer', hash: BlobHash | null): void {
-    const { [name]: earlier, ...others } = this.blobs
-    this.blobs = hash === null ? others : { ...others, [name]: hash }
-    if (earlier !== undefined && earlier !== hash) this.#superseded.push(earlier)
+    this.name(name, await this.options.store.blobs.put(await trainer.saveWeights()))
   }
 
   /** The Version that a kept adapter is, minted from what serves. */

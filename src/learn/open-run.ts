@@ -4,12 +4,19 @@ import { present } from '../errors/index.ts'
 import { Registry } from '../release/index.ts'
 import { assertSameBase, otherBase } from './base.ts'
 import { LearnError } from './errors.ts'
-import { initialVersions, LearningRun, learningParameter, newRunId, scheduleOf } from './learning-run.ts'
+import {
+  initialVersions,
+  LearningRun,
+  learningParameter,
+  newRunId,
+  scheduleOf,
+  type ServingVersions,
+} from './learning-run.ts'
 import type { LearnOptions } from './options.ts'
 import { initialState, LearnState } from './state.ts'
 
 /** What is trained: what the options say, else a low-rank adapter of the Parameter's rank on every projection. */
-export function methodOf(agent: Agent, options: LearnOptions): TrainingMethod {
+export function methodOf(agent: Agent, options: Pick<LearnOptions, 'method' | 'optimize'>): TrainingMethod {
   if (options.method) return options.method
   const definition = agent.parameters[learningParameter(agent, options).parameter]
   const rank = definition?.kind === 'weights' ? definition.rank : 16
@@ -37,11 +44,11 @@ export async function openRun(agent: Agent, options: LearnOptions): Promise<Lear
   refuseSeveralWeights(agent)
   refuseOtherEngine(agent, options)
   refuseLongTurns(options)
-  const earlier = options.resume ? await resumable(agent, options) : null
-  await refuseOtherBase(agent, options)
+  const earlier = options.resume ? await resumable(agent.name, options) : null
+  await refuseOtherBase(agent.name, options)
   await registry.initial(agent.name, [...initialVersions(agent, model).values()])
 
-  const serving = await servingVersions(registry, options, agent, earlier?.run ?? null)
+  const serving = await servingVersions(registry, options, agent.name, earlier?.run ?? null)
   const versionsIn = Object.fromEntries([...serving.versions].map(([name, { id }]) => [name, id]))
   const run: Run = earlier?.run ?? {
     id: newRunId(now),
@@ -80,7 +87,7 @@ export async function openRun(agent: Agent, options: LearnOptions): Promise<Lear
 
 /** A trainer that stands where learning begins: at the weights of a Version. */
 export async function startingTrainer(
-  { model, store, seed = 0 }: LearnOptions,
+  { model, store, seed = 0 }: Pick<LearnOptions, 'model' | 'store' | 'seed'>,
   method: TrainingMethod,
   start: Version | undefined,
 ): Promise<Trainer> {
@@ -93,7 +100,7 @@ export async function startingTrainer(
 }
 
 /** Work that hands an open trainer on; where it fails, the trainer is closed. */
-async function unlessFailed<T>(trainer: Trainer, work: () => Promise<T>): Promise<T> {
+export async function unlessFailed<T>(trainer: Trainer, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
@@ -103,24 +110,20 @@ async function unlessFailed<T>(trainer: Trainer, work: () => Promise<T>): Promis
 }
 
 /** What serves; for an earlier run, what served when it began, whatever was released since. */
-async function servingVersions(
+export async function servingVersions(
   registry: Registry,
-  { store, model }: LearnOptions,
-  agent: Agent,
+  { store, model }: Pick<LearnOptions, 'store' | 'model'>,
+  agent: string,
   earlier: Run | null,
-): Promise<LearningRun['serving']> {
-  const { release, activation } = await registry.current(agent.name)
-  const activations = await store.releases.activations(agent.name)
+): Promise<ServingVersions> {
+  const { release, activation } = await registry.current(agent)
+  const activations = await store.releases.activations(agent)
   const { generation } = activations.findLast(({ at }) => earlier !== null && at <= earlier.startedAt) ?? activation
   return { versions: await versionsOn(model, store, earlier?.versionsIn ?? release.versions), generation }
 }
 
 /** @throws LearnError when one of them is of another base than the model. */
-async function versionsOn(
-  model: ModelService,
-  store: Store,
-  set: VersionSet,
-): Promise<LearningRun['serving']['versions']> {
+async function versionsOn(model: ModelService, store: Store, set: VersionSet): Promise<ServingVersions['versions']> {
   const versions = new Map<string, Version>()
   for (const [name, id] of Object.entries(set)) {
     const version = present(await store.versions.get(id), `version ${id}`)
@@ -131,14 +134,17 @@ async function versionsOn(
 }
 
 /** Holds that the agent began in this store on the model as it is now: all that it learned since rests on that. */
-async function refuseOtherBase(agent: Agent, { store, model }: LearnOptions): Promise<void> {
-  const [first] = await store.releases.activations(agent.name)
+export async function refuseOtherBase(
+  agent: string,
+  { store, model }: Pick<LearnOptions, 'store' | 'model'>,
+): Promise<void> {
+  const [first] = await store.releases.activations(agent)
   const initial = first && (await store.releases.get(first.release))
   if (initial) await versionsOn(model, store, initial.versions)
 }
 
 /** One model service acts for one `weights` Parameter. */
-function refuseSeveralWeights(agent: Agent): void {
+export function refuseSeveralWeights(agent: Agent): void {
   const known = parametersOfKind(agent, 'weights')
   if (known.length <= 1) return
   throw new LearnError({
@@ -149,7 +155,10 @@ function refuseSeveralWeights(agent: Agent): void {
 }
 
 /** Holds, before anything is written, that the model is the agent's, and can do what the mode promises. */
-function refuseOtherEngine(agent: Agent, { model, deterministic = false }: LearnOptions): void {
+export function refuseOtherEngine(
+  agent: Agent,
+  { model, deterministic = false }: Pick<LearnOptions, 'model' | 'deterministic'>,
+): void {
   for (const [name, definition] of Object.entries(agent.parameters)) {
     if (definition.kind === 'weights' && definition.base !== model.base) {
       throw otherBase(`"${name}" is declared on base "${definition.base}"`, definition.base, model.base)
@@ -164,7 +173,11 @@ function refuseOtherEngine(agent: Agent, { model, deterministic = false }: Learn
   }
 }
 
-async function resumable(agent: Agent, { store, resume, seed = 0 }: LearnOptions) {
+/** The run to resume, with its last checkpoint. @param agent what the agent's runs go by. */
+export async function resumable(
+  agent: string,
+  { store, resume, seed = 0 }: Pick<LearnOptions, 'store' | 'resume' | 'seed'>,
+) {
   const run = resume ? await store.runs.get(resume) : null
   if (!run) {
     throw new LearnError({
@@ -173,10 +186,10 @@ async function resumable(agent: Agent, { store, resume, seed = 0 }: LearnOptions
       hint: 'List the runs with `ratchet runs`.',
     })
   }
-  if (run.agent !== agent.name) {
+  if (run.agent !== agent) {
     throw new LearnError({
       code: 'learn/other-agent',
-      message: `Run "${run.id}" is of the agent "${run.agent}", not "${agent.name}".`,
+      message: `Run "${run.id}" is of the agent "${run.agent}", not "${agent}".`,
       hint: `Resume it with the agent "${run.agent}".`,
     })
   }

@@ -16,13 +16,13 @@ import type { Gate } from '../gate/index.ts'
 import type { SupervisedOptions } from '../optimize/weights/index.ts'
 import type { Baseline, LearnEvent } from './events.ts'
 import type { Schedule } from './schedule.ts'
-import type { Source } from './source.ts'
+import type { RolloutSource } from './source.ts'
 
 /** Everything one run is made of. Each piece can be called alone. */
 export interface LearnOptions {
   readonly model: ModelService
   readonly store: Store
-  readonly source: Source
+  readonly source: RolloutSource
   /** Demonstrations to start from; without them the run starts from what serves now. */
   readonly prime?: { readonly demonstrations: readonly Demonstration[]; readonly supervised?: SupervisedOptions }
   readonly reward: Rubric

@@ -1,4 +1,16 @@
-import type { Environment, HoldoutTask, Split, Task } from '../core/index.ts'
+import { z } from 'zod'
+import {
+  ClientName,
+  defaultTenant,
+  type Environment,
+  type HoldoutTask,
+  parseInput,
+  type Rubric,
+  type Split,
+  type Task,
+  Tenant,
+} from '../core/index.ts'
+import { Duration } from './duration.ts'
 import { LearnError } from './errors.ts'
 
 /** Where episodes come from when an agent practises: an environment and its tasks, kept apart by split. */
@@ -10,8 +22,58 @@ export interface RolloutSource {
   readonly holdout: readonly HoldoutTask[]
 }
 
-/** What `learn` reads. Traffic joins here. */
-export type Source = RolloutSource
+/** Held-out tasks that judge what was learned from traffic; {@link rollouts} makes them. */
+export interface HeldOut {
+  readonly environment: Environment
+  readonly holdout: readonly HoldoutTask[]
+  /** What an attempt earns, where it is not the rubric of the run's evaluation. */
+  readonly reward?: Rubric
+}
+
+/** An agent's own traffic: what it did for people, and what came of it. */
+export interface TrafficSource {
+  readonly kind: 'traffic'
+  /** The agent's name, as its clients give it. */
+  readonly agent: string
+  readonly tenant: Tenant
+  /** How far back is looked, in milliseconds. */
+  readonly window: number
+  /** For how long a trajectory must have been quiet, so that what people say of it has come, in milliseconds. */
+  readonly settle: number
+  /** Releases that the weights which sampled may be older than those that serve; 0: only what serves now. */
+  readonly maxLag: number
+  /** Trajectories of one run, at most: the newest. */
+  readonly limit: number
+  /** Held-out tasks that a candidate must do better on before anybody gets it; `null`: the evidence is a canary's alone. */
+  readonly evaluation: HeldOut | null
+  /** Held-out tasks of what was learned before and must not be forgotten, by the names that the gate has limits for. */
+  readonly suites: Readonly<Record<string, HeldOut>>
+}
+
+/** What `learn` reads. */
+export type Source = RolloutSource | TrafficSource
+
+/** Which traffic, in words that a configuration can hold. */
+export const TrafficWindow = z.strictObject({
+  agent: ClientName,
+  tenant: Tenant.default(defaultTenant),
+  window: Duration.prefault('24h'),
+  settle: Duration.prefault('30m'),
+  maxLag: z.int().nonnegative().max(16).default(0),
+  limit: z.int().positive().max(100_000).default(2_000),
+})
+
+/**
+ * Learning from what an agent does in production.
+ * @throws InputError for a length of time or a number that is none.
+ */
+export function traffic({
+  evaluation = null,
+  suites = {},
+  ...window
+}: z.input<typeof TrafficWindow> & Partial<Pick<TrafficSource, 'evaluation' | 'suites'>>): TrafficSource {
+  return { kind: 'traffic', ...parseInput(TrafficWindow, window, 'the traffic to learn from'), evaluation, suites }
+}
 
 const inSplit =
   <S extends Split>(split: S) =>

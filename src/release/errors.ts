@@ -90,3 +90,14 @@ export class NothingToRollBackToError extends InputError {
     })
   }
 }
+
+/** Something else serves than what is to be held. */
+export class NotServingError extends InputError {
+  constructor(agent: string, release: string, serving: string) {
+    super({
+      code: 'release/not-serving',
+      message: `The release ${release} of "${agent}" cannot be pinned: ${serving} serves.`,
+      hint: `To let it serve, and then to hold it: ratchet rollback ${release}`,
+    })
+  }
+}

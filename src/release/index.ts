@@ -1,12 +1,52 @@
+export { type ServedAgent, type Versions } from './assignment.ts'
+export type { CanaryRules, NewCanary, PromotedCanary } from './canary-changes.ts'
+export {
+  CanaryEndedError,
+  CanaryRunningError,
+  NoCanaryError,
+  NothingToTryError,
+  OtherCanaryError,
+  PinnedError,
+  ServingChangedError,
+  UnknownCanaryError,
+} from './canary-errors.ts'
+export { type CanaryNote, shareOf } from './canary-record.ts'
+export {
+  type DriftAlert,
+  DriftConfig,
+  DriftWatchState,
+  NEW_WATCH,
+  rewardsAnew,
+  type WatchedSession,
+  watchSession,
+} from './drift/index.ts'
 export {
   CandidateError,
   InitialChangedError,
   NothingToRollBackToError,
   NotPromotedError,
+  NotServingError,
   ReleaseError,
   SpentReceiptError,
   StaleReceiptError,
   UnknownAgentError,
   UnknownReleaseError,
 } from './errors.ts'
-export { type Promotion, Registry, type Serving } from './registry.ts'
+export { type CanaryMemory, type Gathered, newCanaryMemory } from './outcomes.ts'
+export {
+  agentNames,
+  type AgentOverview,
+  type AgentState,
+  type ReleaseEvidence,
+  type ListedRelease,
+  nameWithin,
+  overviewOf,
+  type ShownCanary,
+  shownCanary,
+  stateOf,
+} from './overview.ts'
+export { type CanaryStop, Registry, type Serving, type WentBack } from './registry.ts'
+export type { Promotion } from './release-changes.ts'
+export { openReleaseRouter, type ReleaseRouter, type ReleaseRouterOptions } from './router.ts'
+export type { Served } from './served.ts'
+export { type Looked, watchCanary, type WatchOptions } from './watch.ts'

@@ -5,7 +5,7 @@ import {
   type Json,
   mintVersion,
   type PairedOutcome,
-  type Receipt,
+  type PairedReceipt,
   type ReleaseId,
   ReleaseId as toReleaseId,
   type Store,
@@ -42,7 +42,7 @@ const setOf = (...versions: readonly Version[]): VersionSet =>
   Object.fromEntries(versions.map(({ parameter, id }) => [parameter, id]))
 
 /** What the gate says of `candidate` when it solves `solved` of 60 tasks of which the baseline solves none. */
-function receiptOf(baseline: VersionSet, candidate: VersionSet, solved = 60): Receipt {
+function receiptOf(baseline: VersionSet, candidate: VersionSet, solved = 60): PairedReceipt {
   const outcomes: PairedOutcome[] = Array.from({ length: 60 }, (_, i) => ({
     task: TaskId.parse(`task-${i}`),
     baseline: 0,
@@ -133,7 +133,7 @@ describe('promote: only a gate makes a release (invariant 7)', () => {
     const body = { ...honest, decision: 'promote' as const }
     const forgeries = [honest.use.holdout, contentHash(JSON.parse(JSON.stringify(body)) as Json)]
     for (const id of forgeries) {
-      const receipt = { ...body, id } as Receipt
+      const receipt = { ...body, id } as PairedReceipt
       await expect(registry.promote({ receipt, versions: [better], run: null })).rejects.toThrow(ReceiptError)
     }
     await expectNothingChanged()

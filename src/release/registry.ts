@@ -1,30 +1,28 @@
-import {
-  type Activation,
-  contentHash,
-  type GateDecision,
-  mintVersion,
-  type Receipt,
-  type ReceiptId,
-  type Release,
+import type {
+  Activation,
+  Canary,
+  CanaryId,
+  CanaryReceipt,
+  GateDecision,
+  Pin,
+  Receipt,
+  Release,
   ReleaseId,
-  type Repositories,
-  type RunId,
-  type Store,
-  type Version,
-  type VersionSet,
+  Store,
+  Version,
 } from '../core/index.ts'
-import { present } from '../errors/index.ts'
 import { replay } from '../gate/index.ts'
+import { advance, type NewCanary, promote, type PromotedCanary, servingIn, start } from './canary-changes.ts'
 import {
-  CandidateError,
-  InitialChangedError,
-  NothingToRollBackToError,
-  NotPromotedError,
-  SpentReceiptError,
-  StaleReceiptError,
-  UnknownAgentError,
-  UnknownReleaseError,
-} from './errors.ts'
+  appendEvent,
+  assertOfCanary,
+  type CanaryNote,
+  endCanary,
+  runningCanary,
+  stillRunning,
+} from './canary-record.ts'
+import { NotPromotedError, UnknownAgentError } from './errors.ts'
+import { begin, pin, type Promotion, release, rollBack } from './release-changes.ts'
 
 /** What serves an agent: a release, and the activation that let it. */
 export interface Serving {
@@ -33,14 +31,22 @@ export interface Serving {
   readonly activation: Activation
 }
 
-/** What a gate promoted. */
-export interface Promotion {
-  readonly receipt: Receipt
-  /** The candidate's versions; those that the store has already may be left out. */
-  readonly versions: readonly Version[]
-  readonly run: RunId | null
+/** Why a canary goes back or is given up. */
+export interface CanaryStop extends CanaryNote {
+  /** What shows it; left out when it is stopped by hand. */
+  readonly receipt?: CanaryReceipt
+  /** Sessions that had the candidate, where they were counted. */
+  readonly exposed?: number
   /** Milliseconds since the epoch. Default: now. */
   readonly at?: number
+}
+
+/** What went back. */
+export interface WentBack {
+  /** What serves everybody now. */
+  readonly release: Release
+  /** The canary that went back; `null` when none ran. */
+  readonly canary: Canary | null
 }
 
 /**
@@ -63,34 +69,20 @@ export class Registry {
    * @throws InitialChangedError when the agent began with others.
    */
   async initial(agent: string, versions: readonly Version[], at = Date.now()): Promise<Release> {
-    const set = versionSetOf(versions)
-    return this.#store.transaction(async (tx) => {
-      const [first] = await tx.releases.activations(agent)
-      if (first) {
-        const known = await releaseOf(tx, first)
-        const changed = differences(known.versions, set)
-        if (changed.length > 0) throw new InitialChangedError(agent, changed)
-        return known
-      }
-      for (const version of versions) await tx.versions.put(version)
-      const release = newRelease({ agent, versions: set, createdAt: at }, { receipt: null, run: null })
-      await tx.releases.put(release)
-      await tx.releases.activate({ agent, release: release.id, reason: 'initial', generation: 1, at })
-      return release
-    })
+    return this.#store.transaction((tx) => begin(tx, agent, versions, at))
   }
 
   /**
-   * What serves now.
-   *
-   * One release serves all sessions. A canary will let another one serve a share of them: it is here that a session
-   * will be assigned to its release.
+   * The release that serves now: all sessions, or those that no canary takes ({@link runningCanary}).
    * @throws UnknownAgentError when nothing was ever released.
    */
-  async current(agent: string): Promise<Serving> {
-    const activation = await this.#store.releases.current(agent)
-    if (!activation) throw new UnknownAgentError(agent)
-    return { activation, release: await releaseOf(this.#store, activation) }
+  current(agent: string): Promise<Serving> {
+    return servingIn(this.#store, agent)
+  }
+
+  /** The canary that runs beside what serves, or `null`. */
+  runningCanary(agent: string): Promise<Canary | null> {
+    return runningCanary(this.#store, agent)
   }
 
   /** The agent's releases, newest first. */
@@ -100,59 +92,42 @@ export class Registry {
 
   /**
    * Makes a release of what a gate promoted, and lets it serve. The receipt is replayed first, and must compare the
-   * candidate with exactly what serves. Asked again with the same receipt while its release serves, gives that one.
+   * candidate with exactly what serves. Asked again with the same receipt while its release serves, gives that one. A
+   * canary that runs ends: what it is compared with serves no more.
    * @throws NotPromotedError when the receipt's outcomes do not lead to `promote`; ReceiptError when it was changed.
    * @throws StaleReceiptError when something else serves than what the candidate was compared with.
    * @throws SpentReceiptError when its release was rolled back: a release comes back by rollback only.
    * @throws CandidateError when the versions are not those that were gated.
+   * @throws PinnedError while what serves is pinned.
    */
-  async promote({ receipt, versions, run, at = Date.now() }: Promotion): Promise<Release> {
-    const decision = this.#replay(receipt)
-    if (decision !== 'promote' || receipt.decision !== 'promote') throw new NotPromotedError(receipt.id, decision)
-    assertGenuine(versions, receipt)
-
-    const { agent, candidate } = receipt
-    const release = newRelease({ agent, versions: candidate, createdAt: at }, { receipt: receipt.id, run })
-    return this.#store.transaction(async (tx) => {
-      const activation = await tx.releases.current(agent)
-      if (!activation) throw new UnknownAgentError(agent)
-      const earlier = await tx.releases.get(release.id)
-      if (earlier) {
-        if (activation.release === earlier.id) return earlier
-        throw new SpentReceiptError(receipt.id, earlier.id)
-      }
-      const serving = await releaseOf(tx, activation)
-      if (differences(serving.versions, receipt.baseline).length > 0) {
-        throw new StaleReceiptError(receipt.id, serving.id)
-      }
-
-      for (const version of versions) await tx.versions.put(version)
-      await assertComplete(tx, receipt)
-      await tx.receipts.put(receipt)
-      await tx.releases.put(release)
-      await activate(tx, activation, release, 'promote', at)
-      return release
-    })
+  async promote(promotion: Promotion): Promise<Release> {
+    this.#assertPromotes(promotion.receipt)
+    return this.#store.transaction((tx) => release(tx, promotion, promotion.at ?? Date.now()))
   }
 
   /**
-   * Lets an earlier release serve again, at once.
+   * Lets an earlier release serve again, at once and for all sessions: a canary that runs ends, pinned or not.
    * @param to the release; by default the one that served when the current one was promoted, so that repeated
    * rollbacks go back step by step to the initial release.
    * @throws UnknownAgentError | UnknownReleaseError | NothingToRollBackToError
    */
   async rollback(agent: string, to?: ReleaseId, at = Date.now()): Promise<Release> {
-    return this.#store.transaction(async (tx) => {
-      const history = await tx.releases.activations(agent)
-      const current = history.at(-1)
-      if (!current) throw new UnknownAgentError(agent)
-      const target = to ?? before(history, current)
-      if (target === null) throw new NothingToRollBackToError(agent)
-      const release = await tx.releases.get(target)
-      if (release?.agent !== agent) throw new UnknownReleaseError(agent, target)
-      if (release.id !== current.release) await activate(tx, current, release, 'rollback', at)
-      return release
-    })
+    return this.#store.transaction((tx) => rollBack(tx, agent, to, at))
+  }
+
+  /**
+   * Goes back one step, by hand: a canary that runs goes back first; else what served before serves again.
+   * @param to names a release instead: it serves everybody, and a canary that runs goes back as well.
+   * @throws UnknownAgentError | UnknownReleaseError | NothingToRollBackToError
+   */
+  async goBack(agent: string, to?: ReleaseId, at = Date.now()): Promise<WentBack> {
+    const canary = await this.runningCanary(agent)
+    if (!canary || to !== undefined) {
+      const release = await this.rollback(agent, to, at)
+      return { release, canary: canary && (await this.#store.canaries.get(canary.id)) }
+    }
+    const ended = await this.rollBackCanary(canary.id, { reasons: ['It was taken back by hand.'], at })
+    return { release: (await this.current(agent)).release, canary: ended }
   }
 
   /**
@@ -164,69 +139,104 @@ export class Registry {
     if (!first) throw new UnknownAgentError(agent)
     return this.rollback(agent, first.release, at)
   }
-}
 
-/** A release is named by what it is, so that the same promotion made twice is one release. */
-function newRelease(
-  release: Pick<Release, 'agent' | 'versions' | 'createdAt'>,
-  origin: { readonly receipt: null; readonly run: null } | { readonly receipt: ReceiptId; readonly run: RunId | null },
-): Release {
-  const { agent, versions } = release
-  const id = ReleaseId.parse(contentHash({ agent, versions, receipt: origin.receipt }).slice(0, 16))
-  return { id, ...release, ...origin }
-}
-
-async function releaseOf({ releases }: Pick<Repositories, 'releases'>, activation: Activation): Promise<Release> {
-  return present(await releases.get(activation.release), `release ${activation.release}`)
-}
-
-async function activate(
-  tx: Repositories,
-  current: Activation,
-  release: Release,
-  reason: Activation['reason'],
-  at: number,
-): Promise<void> {
-  const generation = current.generation + 1
-  await tx.releases.activate({ agent: release.agent, release: release.id, reason, generation, at })
-}
-
-/** What served when the release of `current` came into service through a gate; `null` for the initial release. */
-function before(history: readonly Activation[], current: Activation): ReleaseId | null {
-  const cameIn = history.findLastIndex(({ release, reason }) => release === current.release && reason !== 'rollback')
-  return history[cameIn - 1]?.release ?? null
-}
-
-function versionSetOf(versions: readonly Version[]): VersionSet {
-  return Object.fromEntries(versions.map(({ parameter, id }) => [parameter, id]))
-}
-
-/** The Parameters that two sets do not have at the same Version. */
-function differences(a: VersionSet, b: VersionSet): readonly string[] {
-  return Object.keys({ ...a, ...b }).filter((parameter) => a[parameter] !== b[parameter])
-}
-
-/** Holds that each version is the one its id names, and belongs to the candidate that was gated. */
-function assertGenuine(versions: readonly Version[], receipt: Receipt): void {
-  for (const version of versions) {
-    const { id, parameter, value } = version
-    if (mintVersion(parameter, value, version).id !== id) {
-      throw new CandidateError(receipt.id, `the value of version ${id} was changed after it was minted`)
-    }
-    if (receipt.candidate[parameter] !== id) {
-      throw new CandidateError(receipt.id, `version ${id} of "${parameter}" was not gated`)
-    }
+  /**
+   * Lets a candidate serve a share of the sessions beside what serves. Asked again by the same run with the same
+   * candidate while it runs, gives that canary.
+   * @throws NotPromotedError | ReceiptError | StaleReceiptError for an admission that does not promote the candidate
+   * over what serves.
+   * @throws CandidateError when the versions are not those that were gated, or some are missing.
+   * @throws NothingToTryError when the candidate is what serves; CanaryRunningError when another one runs;
+   * CanaryEndedError when this one ran before; PinnedError while what serves is pinned.
+   */
+  async startCanary(canary: NewCanary): Promise<Canary> {
+    if (canary.admission) this.#assertPromotes(canary.admission)
+    return this.#store.transaction((tx) => start(tx, canary, canary.at ?? Date.now()))
   }
-}
 
-/** Holds that the store has every version of the candidate, and the candidate every Parameter that serves. */
-async function assertComplete({ versions }: Repositories, { id, baseline, candidate }: Receipt): Promise<void> {
-  for (const parameter of Object.keys(baseline)) {
-    if (candidate[parameter] === undefined) throw new CandidateError(id, `it has no version of "${parameter}"`)
+  /**
+   * Lets the candidate have the next share of the sessions. One that stands elsewhere than `seen` stays as it is: whoever
+   * looked at it before has decided.
+   * @throws CanaryEndedError | PinnedError
+   */
+  async advanceCanary(seen: Canary, note: CanaryNote, at = Date.now()): Promise<Canary> {
+    return this.#store.transaction((tx) => advance(tx, seen, note, at))
   }
-  for (const [parameter, version] of Object.entries(candidate)) {
-    if (!(await versions.get(version))) {
-      throw new CandidateError(id, `version ${version} of "${parameter}" is neither given nor in the store`)
-    }
+
+  /** Notes in a canary's story why it stays where it stands. @throws CanaryEndedError */
+  async holdCanary(id: CanaryId, note: CanaryNote, at = Date.now()): Promise<void> {
+    await this.#store.transaction(async (tx) => appendEvent(tx, await stillRunning(tx, id), 'held', note, at))
+  }
+
+  /**
+   * Makes a release of a canary's candidate, lets it serve everybody, and closes the canary. Asked again with the same
+   * receipt, gives the same release.
+   * @throws NotPromotedError | ReceiptError when the receipt does not replay to `promote`.
+   * @throws OtherCanaryError when it is not about this canary by the rules that it began with.
+   * @throws CanaryEndedError | PinnedError | StaleReceiptError
+   */
+  async promoteCanary(receipt: CanaryReceipt, at = Date.now()): Promise<PromotedCanary> {
+    this.#assertPromotes(receipt)
+    return this.#store.transaction((tx) => promote(tx, receipt, at))
+  }
+
+  /**
+   * Takes the candidate back from everybody, at once, pinned or not, and puts an Alert.
+   * @throws CanaryEndedError | UnknownCanaryError; ReceiptError | OtherCanaryError for a receipt that shows nothing of it.
+   */
+  rollBackCanary(id: CanaryId, stop: CanaryStop): Promise<Canary> {
+    return this.#stop(id, 'rolled-back', stop)
+  }
+
+  /** Ends a canary that came to no conclusion. @throws as {@link rollBackCanary}. */
+  giveUpCanary(id: CanaryId, stop: CanaryStop): Promise<Canary> {
+    return this.#stop(id, 'ended', stop)
+  }
+
+  /**
+   * Holds what serves: until {@link unpin}, no gate changes it.
+   * @param options.release what is to be held: nothing is pinned unless it serves.
+   * @throws UnknownAgentError | NotServingError
+   */
+  async pin(
+    agent: string,
+    reason: string,
+    { at = Date.now(), ...named }: { readonly release?: ReleaseId; readonly at?: number } = {},
+  ): Promise<Pin> {
+    return this.#store.transaction((tx) => pin(tx, agent, { ...named, reason, at }))
+  }
+
+  /** Lets go of what serves. @returns the pin that was in force; `null` when there was none. */
+  async unpin(agent: string): Promise<Pin | null> {
+    return this.#store.transaction(async (tx) => {
+      const pin = await tx.releases.pinned(agent)
+      if (pin) await tx.releases.pin(agent, null)
+      return pin
+    })
+  }
+
+  #assertPromotes(receipt: Receipt): void {
+    const decision = this.#replay(receipt)
+    if (decision !== 'promote' || receipt.decision !== 'promote') throw new NotPromotedError(receipt.id, decision)
+  }
+
+  async #stop(
+    id: CanaryId,
+    status: 'rolled-back' | 'ended',
+    { receipt, reasons, evidence, exposed, at = Date.now() }: CanaryStop,
+  ): Promise<Canary> {
+    if (receipt) this.#replay(receipt)
+    return this.#store.transaction(async (tx) => {
+      const canary = await stillRunning(tx, id)
+      if (receipt) assertOfCanary(canary, receipt)
+      return endCanary(tx, canary, {
+        status,
+        receipt: receipt ?? null,
+        reasons,
+        ...(evidence && { evidence }),
+        exposed: exposed ?? null,
+        at,
+      })
+    })
   }
 }

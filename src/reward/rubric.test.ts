@@ -57,6 +57,39 @@ describe('in order', () => {
     else expect(earned).toMatchObject({ status: 'missing', value: null, reason: stopReason })
   })
 
+  it('a veto that lasts speaks of what was cut from outside, too', async () => {
+    const lasting: Guard = { ...veto, lasting: true }
+    const cut = { stopReason: 'straggler' as const }
+    expect(await score(rubric({ solved: part(1) }, { guards: [lasting] }), cut)).toMatchObject({
+      status: 'vetoed',
+      value: 0,
+    })
+    expect(await score(rubric({ solved: part(1) }, { guards: [veto] }), cut)).toMatchObject({ status: 'missing' })
+  })
+
+  it.each(StopReason.options.filter((reason) => !causedByPolicy(reason)))(
+    'cut: against keeps what speaks against %s',
+    async (stopReason) => {
+      const of = (value: number | null) => rubric({ solved: part(value) }, { floor: -1, cut: 'against' })
+      expect(await score(of(-0.5), { stopReason })).toMatchObject({ status: 'scored', value: -0.5 })
+      expect(await score(of(-5), { stopReason })).toMatchObject({ status: 'scored', value: -1 })
+      for (const value of [0, 0.5, null]) {
+        expect(await score(of(value), { stopReason })).toMatchObject({ status: 'missing', reason: stopReason })
+      }
+    },
+  )
+
+  it('what was told beats a guess, and either will do', async () => {
+    const told = (value: number | null): RewardPart => ({ ...part(value), evidence: 'told' })
+    const guess = (value: number | null): RewardPart => ({ ...part(value), evidence: 'guessed' })
+    const earned = (a: number | null, b: number | null, c: number | null) =>
+      score(rubric({ a: told(a), b: told(b), c: guess(c), price: part(-0.25) }, { floor: -1 }))
+    expect(await earned(0.5, 0.25, 1)).toMatchObject({ value: 0.5, parts: { a: 0.5, b: 0.25, price: -0.25 } })
+    expect((await earned(0.5, null, 1)).parts).toEqual({ a: 0.5, b: null, price: -0.25 })
+    expect(await earned(null, null, 1)).toMatchObject({ value: 0.75 })
+    expect(await earned(null, null, null)).toMatchObject({ status: 'missing', reason: 'no evidence for a or b or c' })
+  })
+
   it('what the policy did not cause is not asked of parts or guards', async () => {
     const asked: string[] = []
     const nosy: RewardPart = {
@@ -104,6 +137,8 @@ describe('the hash', () => {
     ['a guard’s options', base.parts, { guards: [repetition({ times: 2 })] }],
     ['the floor', base.parts, { ...base.options, floor: -1 }],
     ['the ceiling', base.parts, { ...base.options, ceiling: 2 }],
+    ['what a cut episode earns', base.parts, { ...base.options, cut: 'against' }],
+    ['whether a part is needed', { solved: { ...part(1), evidence: 'told' } }, base.options],
   ])('depends on %s', (_, parts, options) => {
     expect(hashOf(parts as Record<string, RewardPart>, options)).not.toBe(hashOf(base.parts, base.options))
   })
@@ -121,15 +156,15 @@ describe('parts', () => {
   it('verifier: reads the final state, and is missing without one', async () => {
     const solved = verifier(({ state }) => (state === 'right' ? 1 : 0), 'right-word')
     const episode = (state: string) => trajectoryOf({ finalState: { state, counts: {} } })
-    expect(await solved.score(episode('right'), [])).toBe(1)
-    expect(await solved.score(episode('wrong'), [])).toBe(0)
-    expect(await solved.score(trajectoryOf({ finalState: null }), [])).toBeNull()
+    expect(await solved.score(episode('right'), [], 0)).toBe(1)
+    expect(await solved.score(episode('wrong'), [], 0)).toBe(0)
+    expect(await solved.score(trajectoryOf({ finalState: null }), [], 0)).toBeNull()
     expect(solved.identity).toBe('verifier:right-word')
   })
 
   it('verifiedBy: asks the port', async () => {
     const port = { name: 'port', verify: () => Promise.resolve(null) }
-    expect(await verifiedBy(port).score(trajectoryOf(), [])).toBeNull()
+    expect(await verifiedBy(port).score(trajectoryOf(), [], 0)).toBeNull()
   })
 
   it('perToolCall: charges every well-formed call', async () => {
@@ -139,7 +174,7 @@ describe('parts', () => {
       { id: 'b', message: { role: 'tool' as const, name: 'x', content: '' } },
       { id: 'c', message: { role: 'assistant' as const, content: '', toolCalls: [call] } },
     ]
-    expect(await perToolCall(-0.02).score(trajectoryOf({ nodes }), [])).toBeCloseTo(-0.06, 12)
-    expect(await perToolCall(-0.02).score(trajectoryOf(), [])).toBeCloseTo(0, 12)
+    expect(await perToolCall(-0.02).score(trajectoryOf({ nodes }), [], 0)).toBeCloseTo(-0.06, 12)
+    expect(await perToolCall(-0.02).score(trajectoryOf(), [], 0)).toBeCloseTo(0, 12)
   })
 })

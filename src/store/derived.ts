@@ -5,10 +5,15 @@ import type { Access } from './access.ts'
 import { fromJson, parseRecord } from './record.ts'
 import type { Tables } from './tables.ts'
 
-/** Where runs write what they read and did, as JSON that may name trajectories. A new such table is one line here. */
+/**
+ * Where runs, canaries and alerts write what they read and did, as JSON that may name trajectories; rows have a key and a
+ * sequence. A new such table is one line here. Receipts are no such place: they are kept as they were signed.
+ */
 const places = [
-  { table: 'run_events', column: 'data' },
-  { table: 'checkpoints', column: 'state' },
+  { table: 'run_events', key: 'run', column: 'data' },
+  { table: 'checkpoints', key: 'run', column: 'state' },
+  { table: 'canary_events', key: 'canary', column: 'evidence' },
+  { table: 'alerts', key: 'id', column: 'evidence' },
 ] as const
 type Place = (typeof places)[number]
 
@@ -32,12 +37,12 @@ export async function scrubDerived(
   let derived = 0
   for (const place of places) {
     for await (const row of rowsOf(access, place)) {
-      const what = `${place.table} ${row.sequence} of run ${row.run}`
+      const what = `${place.table} ${row.sequence} of ${place.key} ${row.key}`
       const content = fromJson(row.content, what)
       const scrubbed = JSON.stringify(withoutNames(content, ids))
       if (scrubbed === JSON.stringify(content)) continue
       derived++
-      runs.add(row.run)
+      if (place.key === 'run') runs.add(row.key)
       if (!dryRun) await access.write((db) => replace(db, place, row, scrubbed))
     }
   }
@@ -45,22 +50,26 @@ export async function scrubDerived(
 }
 
 interface Row {
-  readonly run: string
+  readonly key: string
   readonly sequence: number
   readonly content: string
 }
 
-async function* rowsOf({ read }: Access, { table, column }: Place): AsyncGenerator<Row> {
-  let last = { run: '', sequence: -1 }
+/** The places have columns of the same types: as one of them, they can be asked alike. */
+const asOne = (place: Place) => place as (typeof places)[0]
+
+async function* rowsOf({ read }: Access, place: Place): AsyncGenerator<Row> {
+  const { table, key, column } = asOne(place)
+  let last = { key: '', sequence: -1 }
   for (let more = true; more; ) {
     const rows: readonly Row[] = await read((db) =>
       db
         .selectFrom(table)
-        .select(['run', 'sequence', `${column} as content`])
+        .select([`${key} as key`, 'sequence', `${column} as content`])
         .where((eb) =>
-          eb.or([eb('run', '>', last.run), eb.and([eb('run', '=', last.run), eb('sequence', '>', last.sequence)])]),
+          eb.or([eb(key, '>', last.key), eb.and([eb(key, '=', last.key), eb('sequence', '>', last.sequence)])]),
         )
-        .orderBy('run')
+        .orderBy(key)
         .orderBy('sequence')
         .limit(rowsAtOnce)
         .execute(),
@@ -72,12 +81,10 @@ async function* rowsOf({ read }: Access, { table, column }: Place): AsyncGenerat
   }
 }
 
-async function replace(db: Kysely<Tables>, { table }: Place, { run, sequence }: Row, json: string): Promise<void> {
-  if (table === 'run_events') {
-    await db.updateTable(table).set({ data: json }).where('run', '=', run).where('sequence', '=', sequence).execute()
-  } else {
-    await db.updateTable(table).set({ state: json }).where('run', '=', run).where('sequence', '=', sequence).execute()
-  }
+async function replace(db: Kysely<Tables>, place: Place, row: Row, json: string): Promise<void> {
+  const { table, key, column } = asOne(place)
+  const change = { [column]: json }
+  await db.updateTable(table).set(change).where(key, '=', row.key).where('sequence', '=', row.sequence).execute()
 }
 
 /** Names that are a whole text or key, and those within a text that are written as one word. */

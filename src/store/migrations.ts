@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely'
 import type { Columns, ColumnType } from './engine.ts'
+import { learnFromTraffic } from './migration-0004.ts'
 import type { Tables } from './tables.ts'
 
 /** One step of the schema, forward only. A released one is never edited: the next change is a new one. */
@@ -313,4 +314,5 @@ export const migrations: readonly Migration[] = [
       await schema.createIndex('subjects_of_trajectory').on('further_subjects').column('trajectory').execute()
     },
   },
+  { name: '0004-canaries', up: learnFromTraffic },
 ]

@@ -73,6 +73,11 @@ export function parseRecord<S extends z.ZodType>(schema: S, candidate: unknown, 
  * @throws RecordConflictError when it is not.
  */
 export function assertSame(stored: unknown, given: unknown, what: string): void {
+  if (!isSame(stored, given)) throw new RecordConflictError(what)
+}
+
+/** Whether two records have equal content (order of keys does not count). */
+export function isSame(stored: unknown, given: unknown): boolean {
   const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
-  if (!isDeepStrictEqual(plain(stored), plain(given))) throw new RecordConflictError(what)
+  return isDeepStrictEqual(plain(stored), plain(given))
 }

@@ -1,8 +1,10 @@
 import type { Kysely, Selectable } from 'kysely'
-import { Activation, Release, type ReleaseRepository } from '../core/index.ts'
+import { Activation, Pin, Release, type ReleaseRepository } from '../core/index.ts'
+import { InvariantError } from '../errors/index.ts'
 import type { Access } from './access.ts'
 import { GenerationConflictError } from './errors/index.ts'
 import { assertSame, fromJson, parseRecord, toJson } from './record.ts'
+import { readRevision, raiseRevision, whatServes } from './serving-revision.ts'
 import type { Tables } from './tables.ts'
 
 /** Releases, written once, and the append-only history of which one served. */
@@ -37,6 +39,7 @@ export function releaseRepository({ read, write }: Access): ReleaseRepository {
     activate: (activation) =>
       write(async (db) => {
         const { agent, generation } = activation
+        await raiseRevision(db)
         const latest = (await latestActivation(db, agent))?.generation ?? 0
         if (generation !== latest + 1) throw new GenerationConflictError(agent, generation, latest)
         // The key decides, not the look before it: where several processes write, both may have seen the same latest.
@@ -46,7 +49,7 @@ export function releaseRepository({ read, write }: Access): ReleaseRepository {
           .onConflict((c) => c.columns(['agent', 'generation']).doNothing())
           .executeTakeFirstOrThrow()
         if (inserted !== 1n) throw new GenerationConflictError(agent, generation, generation)
-      }),
+      }, whatServes),
 
     current: (agent) => read((db) => latestActivation(db, agent)),
 
@@ -60,6 +63,55 @@ export function releaseRepository({ read, write }: Access): ReleaseRepository {
           .execute()
         return rows.map(toActivation)
       }),
+
+    serving: () =>
+      read(async (db) => {
+        const rows = await db
+          .selectFrom('activations')
+          .innerJoin(
+            (eb) =>
+              eb
+                .selectFrom('activations')
+                .groupBy('agent')
+                .select((all) => ['agent', all.fn.max('generation').as('generation')])
+                .as('latest'),
+            (join) =>
+              join
+                .onRef('latest.agent', '=', 'activations.agent')
+                .onRef('latest.generation', '=', 'activations.generation'),
+          )
+          .selectAll('activations')
+          .orderBy('activations.agent')
+          .execute()
+        return rows.map(toActivation)
+      }),
+
+    pin: async (agent, pin) => {
+      if (pin !== null && pin.agent !== agent) {
+        throw new InvariantError(`a pin of agent ${pin.agent} was given for agent ${agent}`)
+      }
+      await write(async (db) => {
+        await raiseRevision(db)
+        if (pin === null) {
+          await db.deleteFrom('pins').where('agent', '=', agent).execute()
+          return
+        }
+        const { release, reason, at } = pin
+        await db
+          .insertInto('pins')
+          .values({ agent, release, reason, at })
+          .onConflict((c) => c.column('agent').doUpdateSet({ release, reason, at }))
+          .execute()
+      }, whatServes)
+    },
+
+    pinned: (agent) =>
+      read(async (db) => {
+        const row = await db.selectFrom('pins').selectAll().where('agent', '=', agent).executeTakeFirst()
+        return row ? parseRecord(Pin, { ...row }, `pin of agent ${agent}`) : null
+      }),
+
+    revision: () => read(readRevision),
   }
 }
 

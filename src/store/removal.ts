@@ -1,4 +1,4 @@
-import type { ExpressionBuilder, Kysely } from 'kysely'
+import type { Expression, ExpressionBuilder, Kysely, SqlBool } from 'kysely'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Removal, TrajectoryFilter } from '../core/index.ts'
 import type { Access } from './access.ts'
@@ -74,7 +74,7 @@ function pageOf(db: Kysely<Tables>, filter: TrajectoryFilter, after: Position | 
     .selectFrom('trajectories')
     .select(['id', 'updated_at', 'sequence'])
     .where(matching(filter))
-    .where(madeByNoRun)
+    .where(noEvidence)
     .$if(after !== null, (query) =>
       query.where((eb) =>
         eb(eb.refTuple('updated_at', 'sequence'), '>', eb.tuple(after?.updated_at ?? 0, after?.sequence ?? 0)),
@@ -86,8 +86,12 @@ function pageOf(db: Kysely<Tables>, filter: TrajectoryFilter, after: Position | 
     .execute()
 }
 
-/** As an expression that no index serves: nearly every trajectory is made by no run, and SQLite does not know that. */
-function madeByNoRun(eb: ExpressionBuilder<Tables, 'trajectories'>) {
+/**
+ * Which trajectories no run made: receipts of held-out tasks rest on those. What a canary's receipt rests on it holds itself,
+ * so its sessions go when traffic goes.
+ */
+function noEvidence(eb: ExpressionBuilder<Tables, 'trajectories'>): Expression<SqlBool> {
+  // As an expression that no index serves: nearly every trajectory is made by no run, and SQLite does not know that.
   return eb(eb.fn.coalesce('trajectories.run', eb.val('')), '=', '')
 }
 
@@ -98,6 +102,7 @@ async function remove(db: Kysely<Tables>, ids: readonly string[], filter: Trajec
     .set((eb) => ({ stop_reason: eb.ref('stop_reason') }))
     .where('id', 'in', ids)
     .where(matching(filter))
+    .where(noEvidence)
     .returning('id')
     .execute()
   const doomed = held.map(({ id }) => id)

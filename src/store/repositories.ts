@@ -1,7 +1,10 @@
 import type { Repositories } from '../core/index.ts'
 import type { Access } from './access.ts'
+import { alertRepository } from './alerts.ts'
 import { blobRepository, type BlobStorage } from './blobs.ts'
+import { canaryRepository } from './canaries.ts'
 import { keyRepository } from './keys.ts'
+import { leaseRepository } from './leases.ts'
 import { ledgerRepository } from './ledger.ts'
 import { receiptRepository } from './receipts.ts'
 import { releaseRepository } from './releases.ts'
@@ -24,5 +27,8 @@ export function repositories(access: Access, blobs: BlobStorage): Repositories {
     receipts: receiptRepository(access),
     ledger: ledgerRepository(access),
     releases: releaseRepository(access),
+    canaries: canaryRepository(access),
+    leases: leaseRepository(access),
+    alerts: alertRepository(access),
   }
 }

@@ -20,6 +20,10 @@ import { StoreThread } from './sqlite-thread.ts'
 import { hostStore } from './sqlite-thread-host.ts'
 import type { ThreadStore } from './sqlite-thread-protocol.ts'
 import { openThreadedStore } from './sqlite-threaded-store.ts'
+import { alertConformance } from './alerts.conformance.ts'
+import { canaryConformance } from './canaries.conformance.ts'
+import { leaseConformance } from './leases.conformance.ts'
+import { servingConformance } from './serving.conformance.ts'
 import { sample, storeConformance } from './store.conformance.ts'
 
 let folder: string
@@ -67,6 +71,10 @@ function start(store: ThreadStore): StoreThread {
 const open = (readonly = false) => openThreadedStore({ path, readonly }, start)
 
 storeConformance('SQLite in threads', () => open())
+servingConformance('SQLite in threads', () => open())
+canaryConformance('SQLite in threads', () => open())
+leaseConformance('SQLite in threads', () => open())
+alertConformance('SQLite in threads', () => open())
 
 describe('a store in threads', () => {
   it('writes, looks up and scans in a thread each, and ends them', async () => {

@@ -56,7 +56,21 @@ const lanes: { readonly [R in Exclude<keyof Repositories, 'blobs'>]: CallsIn<R> 
     activate: 'write',
     current: 'look-up',
     activations: 'look-up',
+    serving: 'look-up',
+    pin: 'write',
+    pinned: 'look-up',
+    revision: 'look-up',
   },
+  canaries: {
+    put: 'write',
+    get: 'look-up',
+    running: 'look-up',
+    list: 'look-up',
+    appendEvent: 'write',
+    events: 'scan',
+  },
+  leases: { acquire: 'write', renew: 'write', release: 'write', get: 'look-up' },
+  alerts: { put: 'write', get: 'look-up', list: 'look-up' },
 }
 
 /** Starts a thread that is to open the store. */

@@ -43,6 +43,8 @@ export interface Tables {
     updated_at: Generated<number>
     /** What a traffic trajectory was from its first call on; `null` for one that was written whole. */
     head: string | null
+    /** The canary that assigned it when it began. */
+    canary: string | null
   }
   /** Whom later calls of a traffic trajectory are about, beside the first whom one named. */
   further_subjects: { subject: string; trajectory: string }
@@ -131,4 +133,43 @@ export interface Tables {
     created_at: number
   }
   activations: { agent: string; generation: number; release: string; reason: string; at: number }
+  /** What holds an agent's release in place. */
+  pins: { agent: string; release: string; reason: string; at: number }
+  /** One row, which grows with every change of what serves. */
+  serving_revision: { id: number; revision: number }
+  canaries: {
+    /** Order of creation. */
+    sequence: Generated<number>
+    id: string
+    agent: string
+    status: string
+    baseline: string
+    admission: string | null
+    receipt: string | null
+    /** The whole record, as JSON. */
+    canary: string
+  }
+  canary_events: {
+    canary: string
+    sequence: number
+    type: string
+    share: number
+    reasons: string
+    evidence: string
+    at: number
+  }
+  /** `holder` is `null` of one that was given up: the row stays, so that its token goes on growing. */
+  leases: { name: string; holder: string | null; token: number; expires_at: number }
+  alerts: {
+    /** Order of writing. */
+    sequence: Generated<number>
+    id: string
+    agent: string
+    kind: string
+    name: string
+    message: string
+    evidence: string
+    run: string | null
+    at: number
+  }
 }

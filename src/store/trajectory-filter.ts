@@ -5,7 +5,7 @@ import type { Tables } from './tables.ts'
 /** The condition on rows of `trajectories` that a filter is. */
 export function matching(filter: TrajectoryFilter) {
   return (eb: ExpressionBuilder<Tables, 'trajectories'>): Expression<SqlBool> => {
-    const { run, tenant, origin, session, agent, subject, since, before } = filter
+    const { run, tenant, origin, session, agent, subject, canary, since, before } = filter
     const conditions: Expression<SqlBool>[] = []
     if (run !== undefined) conditions.push(eb('trajectories.run', '=', run))
     if (tenant !== undefined) conditions.push(eb('trajectories.tenant', '=', tenant))
@@ -13,6 +13,7 @@ export function matching(filter: TrajectoryFilter) {
     if (session !== undefined) conditions.push(eb('trajectories.session', '=', session))
     if (agent !== undefined) conditions.push(eb('trajectories.agent', '=', agent))
     if (subject !== undefined) conditions.push(eb('trajectories.id', 'in', aboutSubject(eb, subject)))
+    if (canary !== undefined) conditions.push(eb('trajectories.canary', '=', canary))
     if (since !== undefined) conditions.push(eb('trajectories.updated_at', '>=', since))
     if (before !== undefined) conditions.push(eb('trajectories.updated_at', '<', before))
     return eb.and(conditions)
@@ -46,7 +47,8 @@ export function wouldMatch(filter: TrajectoryFilter, origin: TrafficOrigin | nul
       (asks(filter.tenant, origin.tenant) &&
         asks<string | null>(filter.session, origin.session) &&
         asks<string | null>(filter.agent, origin.agent) &&
-        asks<string | null>(filter.subject, origin.subject))) &&
+        asks<string | null>(filter.subject, origin.subject) &&
+        asks<string | null>(filter.canary, origin.servedBy?.canary?.id ?? null))) &&
     (filter.since === undefined || updatedAt >= filter.since) &&
     (filter.before === undefined || updatedAt < filter.before)
   )

@@ -42,20 +42,21 @@ export function toRow({ trajectory, reward, run }: RecordedTrajectory): Insertab
   }
 }
 
+type OriginColumn = 'origin' | 'tenant' | 'session' | 'agent' | 'subject' | 'train' | 'canary'
+
 /** Where it comes from, as columns: what is asked for by value. */
-export function originColumns(
-  origin: Origin,
-): Pick<Insertable<Tables['trajectories']>, 'origin' | 'tenant' | 'session' | 'agent' | 'subject' | 'train'> {
+export function originColumns(origin: Origin): Pick<Insertable<Tables['trajectories']>, OriginColumn> {
   const { kind } = origin
-  const unnamed = { session: null, agent: null, subject: null }
+  const unnamed = { session: null, agent: null, subject: null, canary: null }
   switch (origin.kind) {
     case 'rollout':
       return { origin: kind, tenant: defaultTenant, ...unnamed, train: 1 }
     case 'import':
       return { origin: kind, tenant: origin.tenant, ...unnamed, train: 1 }
     case 'traffic': {
-      const { tenant, session, agent, subject, train } = origin
-      return { origin: kind, tenant, session, agent, subject, train: train ? 1 : 0 }
+      const { tenant, session, agent, subject, train, servedBy } = origin
+      const canary = servedBy?.canary?.id ?? null
+      return { origin: kind, tenant, session, agent, subject, train: train ? 1 : 0, canary }
     }
   }
 }

@@ -36,6 +36,7 @@ export function ask(
 ): Promise<ChatReply> {
   return upstream.chat({
     request: ChatRequest.parse({ model: 'scripted', messages: [{ role: 'user', content: 'Hi' }], ...request }),
+    weights: null,
     history: null,
     authorization: null,
     signal: new AbortController().signal,

@@ -66,7 +66,11 @@ export function rememberingRecorder(): RememberingRecorder {
           trajectory,
           call,
           responseId,
+          request,
+          weights: null,
           history: null,
+          served: null,
+          fallBack: () => Promise.resolve(false),
           progress: () => {
             remembered.progress += 1
           },

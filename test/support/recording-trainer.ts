@@ -30,10 +30,12 @@ export function recordingTrainer(vocabulary = 10): { readonly trainer: Trainer; 
       const result = { loss: total, logprobs: data.map(({ input }) => input.map(() => logprob)) }
       return Promise.resolve({ ...result, tokens: { data: tokens, computed: tokens } })
     },
+    forward: (data) => Promise.resolve(data.map(({ input }) => input.map(() => logprob))),
+    anchoring: null,
     optimStep(adam) {
       if (pending) passes.push({ ...pending, adam })
       pending = null
-      return Promise.resolve({ gradNorm: 2, step: passes.length })
+      return Promise.resolve({ gradNorm: 2, anchorPenalty: 0, step: passes.length })
     },
     saveState: notHere,
     loadState: notHere,

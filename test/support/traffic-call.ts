@@ -28,7 +28,7 @@ export function trafficCall(
   return {
     head: {
       id: trajectory,
-      origin: { kind: 'traffic', tenant, key: 'k', session, agent: null, subject, train: true },
+      origin: { kind: 'traffic', tenant, key: 'k', session, agent: null, subject, train: true, servedBy: null },
       task: { id: TaskId.parse('task'), instruction: 'Why?' },
       startedAt: at,
     },

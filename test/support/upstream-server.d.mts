@@ -103,6 +103,8 @@ export interface UpstreamOptions {
   readonly say?: (body: AskedBody) => string | Said | readonly (string | Said)[]
   /** Refuses what it likes. */
   readonly refuse?: (body: AskedBody) => { readonly status: number; readonly body: unknown } | null
+  /** Loads LoRA adapters while it runs, as vLLM does where it is allowed to; `set({ models })` makes it forget them. */
+  readonly lora?: { readonly maxRank?: number }
   /** Before the answer, and after each chunk, in milliseconds. */
   readonly delayMs?: number
   readonly chunkDelayMs?: number
@@ -131,6 +133,8 @@ export interface Upstream {
   readonly port: number
   /** Every request so far, in order. */
   readonly requests: ReceivedRequest[]
+  /** Every request to load or unload a LoRA adapter, in order. */
+  readonly loads: readonly { readonly kind: 'load' | 'unload'; readonly name: string; readonly path?: string }[]
   /** Answers that went out to the end; answers (or silences) that the client walked away from. */
   readonly answered: number
   readonly abandoned: number

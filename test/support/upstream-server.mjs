@@ -5,6 +5,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { answersTo, modelsOf } from './upstream/answer.mjs'
 import { cannedAnswers } from './upstream/canned.mjs'
 import { faultNamed, misbehave } from './upstream/faults.mjs'
+import { loraRequest } from './upstream/lora.mjs'
 import { refusalOf } from './upstream/refusals.mjs'
 import { errorBody, sendJson, sendStream, sleep } from './upstream/send.mjs'
 
@@ -14,6 +15,7 @@ export async function startUpstream(options = {}) {
   const state = {
     settings,
     requests: [],
+    loads: [],
     faults: [],
     answered: 0,
     abandoned: 0,
@@ -52,6 +54,7 @@ export async function startUpstream(options = {}) {
     port,
     url: `${settings.tls ? 'https' : 'http'}://${settings.host ?? '127.0.0.1'}:${port}/v1`,
     requests: state.requests,
+    loads: state.loads,
     get answered() {
       return state.answered
     },
@@ -109,6 +112,7 @@ async function handle(state, request, response) {
   if (path === '/v1/embeddings' && request.method === 'POST') {
     return sendJson(response, 200, embeddingsOf(received.body))
   }
+  if (loraRequest(state, received, response)) return undefined
   if (path !== '/v1/chat/completions' || request.method !== 'POST') {
     return sendJson(response, 404, errorBody(`Invalid URL (${request.method} ${path})`))
   }

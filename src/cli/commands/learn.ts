@@ -6,6 +6,8 @@ import { openEmbeddedModel } from '../../model/index.ts'
 import { openStore } from '../../store/index.ts'
 import { closingLines } from '../closing-lines.ts'
 import { learnOptions } from '../learn-options.ts'
+import { learnerCommand } from '../learning/learner-command.ts'
+import type { LearnerFlags } from '../learning/learner-plan.ts'
 import { moveStoreAside } from '../new-store.ts'
 import { type LearnFlags, type Plan, planOf } from '../plan.ts'
 import { jsonProgress, type Progress, terminalProgress } from '../progress.ts'
@@ -16,9 +18,10 @@ import { reportPath, writeReport } from '../write-report.ts'
 
 /**
  * `ratchet learn`: the main job, or the job of a configuration file, from priming to release. Everything that can be
- * wrong with the input is found before the store is touched.
+ * wrong with the input is found before the store is touched. With `--every` or `--agent`, a learner of an agent's traffic.
  */
-export async function learnCommand(flags: LearnFlags): Promise<void> {
+export async function learnCommand(flags: LearnFlags & LearnerFlags): Promise<void> {
+  if (flags.every !== undefined || flags.agent !== undefined) return learnerCommand(flags)
   const progress = flags.json ? jsonProgress((text) => process.stdout.write(text)) : terminalProgress(process.stdout)
   const plan = await planOf(flags)
   const began = Date.now()

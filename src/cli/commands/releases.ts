@@ -1,15 +1,10 @@
 import pc from 'picocolors'
-import { ReleaseId, type Store } from '../../core/index.ts'
-import { InputError } from '../../errors/index.ts'
-import { Registry, UnknownReleaseError } from '../../release/index.ts'
+import { type AgentOverview, agentNames, overviewOf } from '../../release/index.ts'
 import { visible } from '../visible.ts'
+import { minuteOf } from '../when.ts'
 import { type StoreFlags, withStore } from '../with-store.ts'
-
-interface AgentFlags extends StoreFlags {
-  readonly agent?: string
-}
-
-const when = (at: number) => new Date(at).toISOString().slice(0, 16).replace('T', ' ')
+import type { AgentFlags } from './release/agent.ts'
+import { percent } from './release/canaries.ts'
 
 const print = (flags: StoreFlags, rows: readonly object[], line: (index: number) => string, empty: string) => {
   if (flags.json) for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`)
@@ -27,55 +22,55 @@ export function runsCommand(flags: AgentFlags): Promise<void> {
       const outcome = run.failure
         ? visible(`${run.failure.code}: ${run.failure.message}`)
         : (run.release ?? 'nothing released')
-      return `${run.id}  ${when(run.startedAt)}  ${run.agent}  seed ${run.seed}  ${run.status}  ${pc.dim(outcome)}`
+      return `${run.id}  ${minuteOf(run.startedAt)}  ${run.agent}  seed ${run.seed}  ${run.status}  ${pc.dim(outcome)}`
     }
     print(flags, runs, line, 'No runs yet. Start one with: ratchet learn')
   })
 }
 
-/** `ratchet releases`: every release, newest first; the one that serves is marked. */
+/** `ratchet releases`: every release, newest first, and beside the one that serves its pin and its canary. */
 export function releasesCommand(flags: AgentFlags): Promise<void> {
   return withStore(flags, 'read', async (store) => {
-    const releases = await store.releases.list({ ...(flags.agent ? { agent: flags.agent } : {}), limit: 100 })
-    const serving = new Map<string, string>()
-    for (const { agent } of releases) {
-      if (!serving.has(agent)) serving.set(agent, (await store.releases.current(agent))?.release ?? '')
+    const agents = flags.agent === undefined ? await agentNames(store) : [flags.agent]
+    const overviews: AgentOverview[] = []
+    for (const agent of agents) {
+      const overview = await overviewOf(store, agent)
+      if (overview) overviews.push(overview)
     }
-    const rows = releases.map((release) => ({ ...release, serving: serving.get(release.agent) === release.id }))
+    const rows = overviews.flatMap(rowsOf)
     const line = (i: number) => {
-      const release = rows[i]
-      if (!release) return ''
-      const origin = release.run ?? 'as it was before learning'
-      return `${release.serving ? pc.green('●') : ' '} ${release.id}  ${when(release.createdAt)}  ${release.agent}  ${pc.dim(origin)}`
+      const row = rows[i]
+      return row ? linesOf(row).join('\n') : ''
     }
     print(flags, rows, line, 'No releases yet. Start a run with: ratchet learn')
   })
 }
 
-/** `ratchet rollback [RELEASE]`: what served before, or the named release, serves again at once. */
-export function rollbackCommand(release: string | undefined, flags: AgentFlags): Promise<void> {
-  return withStore(flags, 'write', async (store) => {
-    const registry = new Registry(store)
-    const agent = flags.agent ?? (await onlyAgent(store))
-    const back = await registry.rollback(agent, release === undefined ? undefined : releaseIdOf(agent, release))
-    if (flags.json) process.stdout.write(`${JSON.stringify(back)}\n`)
-    else process.stdout.write(`${pc.green('✓')} ${agent} serves ${back.id} again.\n`)
-  })
+type Row = ReturnType<typeof rowsOf>[number]
+
+function rowsOf({ pin, canary, releases }: AgentOverview) {
+  return releases.map(({ release, evidence, serving, activation }) => ({
+    ...release,
+    serving,
+    evidence,
+    generation: activation?.generation ?? null,
+    pin: serving ? pin : null,
+    canary: serving ? canary : null,
+  }))
 }
 
-function releaseIdOf(agent: string, release: string): ReleaseId {
-  const id = ReleaseId.safeParse(release)
-  if (!id.success) throw new UnknownReleaseError(agent, release)
-  return id.data
-}
-
-async function onlyAgent(store: Store): Promise<string> {
-  const agents = [...new Set((await store.releases.list({ limit: 1000 })).map(({ agent }) => agent))]
-  const [only] = agents
-  if (only !== undefined && agents.length === 1) return only
-  throw new InputError({
-    code: 'input/which-agent',
-    message: agents.length === 0 ? 'This store has no releases.' : `This store has the agents ${agents.join(', ')}.`,
-    hint: agents.length === 0 ? 'Start a run with: ratchet learn' : 'Name one with --agent.',
-  })
+function linesOf({ id, createdAt, agent, serving, evidence, generation, run, pin, canary }: Row): readonly string[] {
+  const origin = evidence === 'initial' ? 'as it was before learning' : `evidence: ${evidence}${run ? `, ${run}` : ''}`
+  const served = generation === null ? 'never served' : `generation ${generation}`
+  return [
+    `${serving ? pc.green('●') : ' '} ${id}  ${minuteOf(createdAt)}  ${visible(agent)}  ${served}  ${pc.dim(origin)}`,
+    ...(pin
+      ? [`    ${pc.yellow('pinned')} since ${minuteOf(pin.at)}: ${visible(pin.reason) || 'no reason given'}`]
+      : []),
+    ...(canary
+      ? [
+          `    ${pc.cyan('canary')} ${canary.id} gets ${percent(canary.share)} of the sessions since ${minuteOf(canary.stepAt)}: ${pc.dim(visible(canary.reason))}`,
+        ]
+      : []),
+  ]
 }

@@ -1,7 +1,11 @@
 import pc from 'picocolors'
-import { startGateway } from '../../gateway/index.ts'
+import type { RunningGateway, ServeConfig } from '../../gateway/index.ts'
 import { openStore } from '../../store/index.ts'
+import { learnerEvents } from '../learning/learner-events.ts'
+import { lookAt, startLearners } from '../learning/learners.ts'
+import { servedLearners } from '../learning/learner-plan.ts'
 import { openUpstream } from '../serve/open-upstream.ts'
+import { serveReleases } from '../serve/serve-releases.ts'
 import { type ServeFlags, servePlan } from '../serve/serve-plan.ts'
 import { locationOf, storeArgument } from '../with-store.ts'
 import { defaultGatewayUrl } from './signal.ts'
@@ -9,16 +13,21 @@ import { defaultGatewayUrl } from './signal.ts'
 /** `ratchet serve`: the gateway, until it is asked to stop. Calls under way end first. */
 export async function serveCommand(flags: ServeFlags): Promise<void> {
   const config = await servePlan(flags)
+  const plans = servedLearners(config)
   const location = locationOf(flags)
   const store = await openStore(location)
   try {
-    const upstream = await openUpstream(config.upstreams, process.env)
+    const upstream = await openUpstream(config.upstreams, process.env, (hash) => store.blobs.get(hash))
     try {
-      const gateway = await startGateway({ config, store, upstream, exclusive: 'path' in location })
-      say(flags, gateway, config.upstreams.map(({ name }) => name).join(', '))
+      const exclusive = 'path' in location
+      const releases = { look: lookAt(plans, store) }
+      const gateway = await serveReleases({ config, store, upstream, exclusive, releases })
+      say(flags, gateway, config)
+      const learners = startLearners(flags.learn === false ? [] : plans, store, learnerEvents(flags.json === true))
       await askedToStop()
       if (!flags.json)
         process.stdout.write(`\n${pc.dim('Calls under way end; then the gateway stops. Ask again to stop at once.')}\n`)
+      await learners.stop()
       await gateway.close()
     } finally {
       await upstream.close()
@@ -28,7 +37,9 @@ export async function serveCommand(flags: ServeFlags): Promise<void> {
   }
 }
 
-function say(flags: ServeFlags, { url, open }: { url: string; open: boolean }, upstreams: string): void {
+const namesOf = (named: readonly { readonly name: string }[]) => named.map(({ name }) => name).join(', ')
+
+function say(flags: ServeFlags, { url, open }: RunningGateway, { upstreams, agents }: ServeConfig): void {
   if (flags.json) {
     process.stdout.write(`${JSON.stringify({ type: 'listening', url, open })}\n`)
     return
@@ -37,7 +48,10 @@ function say(flags: ServeFlags, { url, open }: { url: string; open: boolean }, u
   const address = url === defaultGatewayUrl ? '' : ` --url ${url}`
   process.stdout.write(
     [
-      `${pc.green('●')} ${pc.bold(url)} answers as the OpenAI API does, through ${upstreams}, and records what happens.`,
+      `${pc.green('●')} ${pc.bold(url)} answers as the OpenAI API does, through ${namesOf(upstreams)}, and records what happens.`,
+      ...(agents.length > 0
+        ? [`  It serves the releases of ${namesOf(agents)}: requests name them in ratchet-agent.`]
+        : []),
       '',
       `  Point your agent at it:      ${pc.bold(`OPENAI_BASE_URL=${url}/v1`)}${open ? pc.dim('   (any key will do from this machine)') : ''}`,
       `  See what was recorded:       npx ratchet trajectories${store}`,

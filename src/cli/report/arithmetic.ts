@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Receipt } from '../../core/index.ts'
+import type { PairedReceipt } from '../../core/index.ts'
 import type { GateArithmetic } from './run-report.ts'
 
 /** What a gate may have computed or been configured with: each is shown if it is there. */
@@ -15,7 +15,7 @@ const Config = z.object({
 })
 
 /** A receipt in the order in which one would work it out: counts from its outcomes, the rest as the gate states it. */
-export function arithmeticOf(receipt: Receipt): GateArithmetic {
+export function arithmeticOf(receipt: PairedReceipt): GateArithmetic {
   const { outcomes, use, decision, reasons, evidence } = receipt
   const { interval, pValues } = Evidence.parse(evidence)
   const { alpha, margin, minCoverage } = Config.parse(receipt.gate.config)
@@ -43,7 +43,7 @@ export function arithmeticOf(receipt: Receipt): GateArithmetic {
 }
 
 /** The best reward there is: by the gate's configuration, or the best one seen. */
-export function ceilingOf({ gate, outcomes }: Receipt): number {
+export function ceilingOf({ gate, outcomes }: PairedReceipt): number {
   const { rewardRange } = Config.parse(gate.config)
   const seen = outcomes.flatMap(({ baseline, candidate }) => [baseline ?? -Infinity, candidate ?? -Infinity])
   return rewardRange?.[1] ?? seen.reduce((a, b) => Math.max(a, b), -Infinity)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Receipt, type Repositories, type Run, RunId } from '../../core/index.ts'
+import { isPaired, type PairedReceipt, type Repositories, type Run, RunId } from '../../core/index.ts'
 import type { Arm, Baseline } from '../../learn/index.ts'
 import { arithmeticOf } from './arithmetic.ts'
 import { UnknownRunError } from './errors.ts'
@@ -20,7 +20,8 @@ export async function reportOf(store: ReportStore, runId: string): Promise<RunRe
   const run = id.success ? await store.runs.get(id.data) : null
   if (!run) throw new UnknownRunError(runId)
   const { events, unread } = readEvents(await store.runs.events(run.id))
-  const receipt = run.receipt && (await store.receipts.get(run.receipt))
+  const judgedBy = run.receipt && (await store.receipts.get(run.receipt))
+  const receipt = judgedBy && isPaired(judgedBy) ? judgedBy : null
   const looks = latest(eventsOf(events, 'evaluated'), ({ arm, split, tier, update }) =>
     [arm, split, update, tier].join('/'),
   )
@@ -82,7 +83,7 @@ const baselinesOf = (events: readonly StoredEvent[]): readonly Baseline[] =>
 
 /** The tiers of the tasks in a receipt, as their episodes say. */
 async function judgedTiers(
-  { outcomes }: Receipt,
+  { outcomes }: PairedReceipt,
   heldOut: readonly EventOf<'evaluated'>[],
   find: FindEpisode,
 ): Promise<ReadonlySet<string> | null> {

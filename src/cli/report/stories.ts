@@ -1,7 +1,7 @@
 import {
   branches,
   type PairedOutcome,
-  type Receipt,
+  type PairedReceipt,
   type RecordedTrajectory,
   rng,
   sampledTokens,
@@ -35,7 +35,7 @@ const GAINED = 3
  * Three tasks that only the learned agent solved, chosen by the run's id and not by their looks, and one that it did
  * not: if there is one, one that what served before had solved.
  */
-export async function storiesOf(receipt: Receipt, run: string, find: FindEpisode): Promise<readonly Story[]> {
+export async function storiesOf(receipt: PairedReceipt, run: string, find: FindEpisode): Promise<readonly Story[]> {
   const ceiling = ceilingOf(receipt)
   const outcomes = rng('stories', run).shuffle(receipt.outcomes)
   const solved = (score: number | null) => score !== null && score >= ceiling

@@ -1,21 +1,33 @@
-import type { ChatUpstream } from '../../core/index.ts'
+import type { BlobHash, ChatUpstream } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
 import type { UpstreamConfig } from '../../gateway/index.ts'
 import { chatUpstream, openEmbeddedModel } from '../../model/index.ts'
-import { bounded, fallback, openAiUpstream, renaming, retrying } from '../../model/openai/index.ts'
+import {
+  bounded,
+  fallback,
+  openAiUpstream,
+  renaming,
+  retrying,
+  type VllmAdapterOptions,
+} from '../../model/openai/index.ts'
+
+type Env = Readonly<Record<string, string | undefined>>
+type AdapterBytes = (hash: BlobHash) => Promise<Uint8Array>
 
 /**
  * The upstreams of a configuration, as one: each with its names, its retries and its queue, tried in order.
  * @param env where keys are looked up.
+ * @param adapterBytes where adapters are looked up.
  * @throws InputError for an address or a key that cannot be used, and whatever loading an embedded model throws.
  */
 export async function openUpstream(
   configs: readonly UpstreamConfig[],
-  env: Readonly<Record<string, string | undefined>>,
+  env: Env,
+  adapterBytes: AdapterBytes,
 ): Promise<ChatUpstream> {
   const opened: ChatUpstream[] = []
   try {
-    for (const config of configs) opened.push(await openOne(config, env))
+    for (const config of configs) opened.push(await openOne(config, env, adapterBytes))
     return fallback(opened)
   } catch (error) {
     for (const upstream of opened) await upstream.close()
@@ -23,24 +35,22 @@ export async function openUpstream(
   }
 }
 
-async function openOne(
-  config: UpstreamConfig,
-  env: Readonly<Record<string, string | undefined>>,
-): Promise<ChatUpstream> {
+async function openOne(config: UpstreamConfig, env: Env, adapterBytes: AdapterBytes): Promise<ChatUpstream> {
   const { models, retries, concurrency, queue } = config
-  const raw = config.url === 'embedded' ? await openEmbedded(config) : openUrl(config, env)
+  const raw = config.url === 'embedded' ? await openEmbedded(config, adapterBytes) : openUrl(config, env, adapterBytes)
   return bounded(retrying(renaming(raw, models), { retries }), { concurrency, queue })
 }
 
-async function openEmbedded({ name, model, renderer }: UpstreamConfig): Promise<ChatUpstream> {
+async function openEmbedded(
+  { name, model, renderer, mostAdapters }: UpstreamConfig,
+  adapterBytes: AdapterBytes,
+): Promise<ChatUpstream> {
   const { service } = await openEmbeddedModel({ reference: model, renderer })
-  return chatUpstream({ name, service })
+  return chatUpstream({ name, service, adapterBytes, mostAdapters })
 }
 
-function openUrl(
-  { name, url, keyEnv, tellsTokens, firstByteTimeoutMs, idleTimeoutMs, maxAnswerBytes }: UpstreamConfig,
-  env: Readonly<Record<string, string | undefined>>,
-): ChatUpstream {
+function openUrl(config: UpstreamConfig, env: Env, adapterBytes: AdapterBytes): ChatUpstream {
+  const { name, url, keyEnv, tellsTokens, firstByteTimeoutMs, idleTimeoutMs, maxAnswerBytes } = config
   const key = keyEnv === undefined ? null : (env[keyEnv]?.trim() ?? '')
   if (key === '') {
     throw new InputError({
@@ -49,5 +59,19 @@ function openUrl(
       hint: `Set ${keyEnv}, or leave the name out: then the client's own Authorization goes on to it.`,
     })
   }
-  return openAiUpstream({ name, url, key, tellsTokens, firstByteTimeoutMs, idleTimeoutMs, maxAnswerBytes })
+  const adapters = adaptersOf(config, adapterBytes)
+  return openAiUpstream({ name, url, key, tellsTokens, firstByteTimeoutMs, idleTimeoutMs, maxAnswerBytes, adapters })
+}
+
+function adaptersOf(
+  { name, adapters, adapterFolder, mostAdapters }: UpstreamConfig,
+  bytes: AdapterBytes,
+): VllmAdapterOptions | null {
+  if (adapters === 'none') return null
+  if (adapterFolder !== undefined) return { folder: adapterFolder, bytes, most: mostAdapters }
+  throw new InputError({
+    code: 'input/no-adapter-folder',
+    message: `The upstream "${name}" is to load adapters, and has no folder that it could read them from.`,
+    hint: 'Set its adapterFolder to a folder that its server reads under the same path.',
+  })
 }

@@ -13,6 +13,8 @@ export interface ServeFlags extends StoreFlags {
   readonly model?: string
   readonly host?: string
   readonly port?: number
+  /** False: nothing is learned by this process. */
+  readonly learn?: boolean
   readonly record?: 'required' | 'best-effort'
 }
 

@@ -72,6 +72,7 @@ describe('what came back', () => {
         session: null,
         agent: null,
         subject: null,
+        servedBy: null,
         train: mayTrain,
       },
     },

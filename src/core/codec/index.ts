@@ -6,13 +6,17 @@ export type { ImportOptions } from './imported.ts'
 export {
   type GroupRow,
   groupRows,
+  isWhole,
   type PreferenceRow,
   preferenceRows,
   type RowMessage,
   type Rows,
   type SftRow,
+  type ShownTurn,
   type Skipped,
   sftRows,
+  shownTurns,
+  stepsByAction,
 } from './rows.ts'
 export { fromVerifiers } from './verifiers-import.ts'
 export { toVerifiers } from './verifiers.ts'

@@ -90,7 +90,7 @@ function notPositive({ trajectory, reward }: Exported, least: number): Reason | 
  * Whether everything on a branch was said to its end and can be shown as it was said. A trajectory that ended well may hold
  * answers that were cut off, filtered or given up on the way: its client asked again.
  */
-function isWhole(path: readonly TrajectoryNode[], steps: ReadonlyMap<string, Step>): boolean {
+export function isWhole(path: readonly TrajectoryNode[], steps: ReadonlyMap<string, Step>): boolean {
   return path.every(({ id, message }) => {
     if (message.role !== 'assistant') return true
     const call = steps.get(id)?.call
@@ -99,7 +99,7 @@ function isWhole(path: readonly TrajectoryNode[], steps: ReadonlyMap<string, Ste
   })
 }
 
-const stepsByAction = ({ steps }: Trajectory) => new Map<string, Step>(steps.map((step) => [step.action, step]))
+export const stepsByAction = ({ steps }: Trajectory) => new Map<string, Step>(steps.map((step) => [step.action, step]))
 
 /**
  * What to imitate: what people demonstrated or edited, and the turns of trajectories whose reward is at least `least`, each
@@ -115,7 +115,7 @@ export function sftRows(exported: Iterable<Exported>, least: number): Rows<SftRo
       skipped[bar]++
       continue
     }
-    const shown = demonstrations(one)
+    const shown = shownTurns(one)
     const refusal = notPositive(one, least)
     const steps = stepsByAction(trajectory)
     const said = refusal ? [] : branches(trajectory).filter((path) => path.at(-1)?.message.role === 'assistant')
@@ -144,7 +144,7 @@ function ownRuns(
   path: readonly TrajectoryNode[],
   steps: ReadonlyMap<string, Step>,
   done: Set<string | undefined>,
-): readonly Pick<Shown, 'path' | 'before' | 'better'>[] {
+): readonly Pick<ShownTurn, 'path' | 'before' | 'better'>[] {
   const runs: { first: number; last: number }[] = []
   let open: { first: number; last: number } | null = null
   for (const [i, { id, message }] of path.entries()) {
@@ -179,7 +179,7 @@ export function preferenceRows(exported: readonly Exported[], margin: number): R
       skipped[bar]++
       continue
     }
-    const shown = demonstrations(one)
+    const shown = shownTurns(one)
     const steps = stepsByAction(trajectory)
     for (const { path, before, better, said } of shown) {
       const [chosen, rejected] = [better.map(rowMessage), [rowMessage(said)]]
@@ -243,16 +243,20 @@ export function groupRows(exported: Iterable<Exported>): Rows<GroupRow> {
   return { rows, skipped }
 }
 
-interface Shown {
+/** A turn of the model's, and what people showed to be better. */
+export interface ShownTurn {
+  readonly node: TrajectoryNode
   /** To the turn that it is about. */
   readonly path: readonly TrajectoryNode[]
+  /** The conversation that it stands in. */
   readonly before: readonly Message[]
   readonly said: Message
+  /** Ends with a message of the assistant's. */
   readonly better: readonly Message[]
 }
 
 /** What people showed or edited, with the conversation it stands in. The last word on a turn counts. */
-function demonstrations({ trajectory, signals }: Pick<Exported, 'trajectory' | 'signals'>): readonly Shown[] {
+export function shownTurns({ trajectory, signals }: Pick<Exported, 'trajectory' | 'signals'>): readonly ShownTurn[] {
   const byId = new Map(trajectory.nodes.map((node) => [node.id, node]))
   const latest = new Map<string, { readonly signal: Signal; readonly node: TrajectoryNode }>()
   for (const signal of signals) {
@@ -269,7 +273,7 @@ function demonstrations({ trajectory, signals }: Pick<Exported, 'trajectory' | '
     const better: readonly Message[] = shown.success
       ? shown.data.messages
       : [{ role: 'assistant', content: EditedAnswer.parse(value).text }]
-    return { path, before: path.slice(0, -1).map(messageOf), said: node.message, better }
+    return { node, path, before: path.slice(0, -1).map(messageOf), said: node.message, better }
   })
 }
 

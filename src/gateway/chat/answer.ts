@@ -1,9 +1,10 @@
-import type { ChatCompletion, ChatRequest, ChatUpstream, Clock } from '../../core/index.ts'
+import type { ChatCall, ChatCompletion, ChatReply, ChatRequest, ChatUpstream, Clock } from '../../core/index.ts'
+import { isUnservedAdapter } from '../../model/openai/index.ts'
 import type { Call } from '../http/calls.ts'
 import { problemOf, problemResponse } from '../http/problem.ts'
 import { refusal } from '../http/refusals.ts'
 import type { Log } from '../log.ts'
-import type { EpisodeRecorder, RequestContext, Telemetry } from '../ports.ts'
+import type { CallRecord, EpisodeRecorder, RequestContext, Telemetry } from '../ports.ts'
 import { chunksOf } from './chunks.ts'
 import { Exchange } from './exchange.ts'
 import { beginStream, eventHeaders, notRecorded, streamAnswer } from './stream-answer.ts'
@@ -93,31 +94,62 @@ async function ask(serving: Serving, question: Question, exchange: Exchange): Pr
   const { upstream, log, patienceMs } = serving
   const { record } = exchange
   const wire = question.wire(record.responseId)
-  const told = { 'ratchet-trajectory': record.trajectory, 'ratchet-response': wire.id, 'x-request-id': record.call }
+  const told = () => ({
+    'ratchet-trajectory': record.trajectory,
+    'ratchet-response': wire.id,
+    'x-request-id': record.call,
+    ...servedHeaders(record, context),
+  })
   let completion: ChatCompletion
   try {
-    const reply = await upstream.chat({
-      request,
-      history: record.history,
+    const reply = await askAsServed(upstream, record, {
       authorization: context.caller.authorization,
       signal: call.signal,
     })
     exchange.begins(reply.upstream)
     if (reply.kind === 'stream') {
       const stream = await beginStream(reply.chunks)
-      return streamAnswer({ stream, exchange, wire, call, sever, log, patienceMs, headers: told })
+      return streamAnswer({ stream, exchange, wire, call, sever, log, patienceMs, headers: told() })
     }
     completion = reply.completion
     exchange.takeWhole(completion)
   } catch (error) {
-    return problemResponse(await exchange.fail(error), told)
+    return problemResponse(await exchange.fail(error), told())
   }
   try {
     const committed = await exchange.succeed()
-    return tellAtOnce(wire, completion, request.stream === true, { ...told, ...notRecorded(committed) })
+    return tellAtOnce(wire, completion, request.stream === true, { ...told(), ...notRecorded(committed) })
   } catch (error) {
-    return problemResponse(problemOf(error), told)
+    return problemResponse(problemOf(error), told())
   }
+}
+
+/** Asks for what serves the session; where its weights cannot be had, for what serves everybody else. */
+async function askAsServed(
+  upstream: ChatUpstream,
+  record: CallRecord,
+  call: Pick<ChatCall, 'authorization' | 'signal'>,
+): Promise<ChatReply> {
+  const ask = () => {
+    const { request, weights, history } = record
+    return upstream.chat({ ...call, request, weights, history })
+  }
+  try {
+    return await ask()
+  } catch (error) {
+    if (record.weights === null || !isUnservedAdapter(error) || !(await record.fallBack(error))) throw error
+    return ask()
+  }
+}
+
+/** What served an answer. Which arm of a canary that was is for those who may read what was recorded. */
+function servedHeaders({ served }: CallRecord, { caller }: RequestContext): Readonly<Record<string, string>> {
+  if (served === null) return {}
+  const { by, generation } = served
+  const release = { 'ratchet-release': by.release }
+  if (!caller.scopes.has('read')) return release
+  const canary = by.canary && { 'ratchet-canary': `${by.canary.id}; ${by.canary.arm}` }
+  return { ...release, 'ratchet-generation': String(generation), ...canary }
 }
 
 /** An answer that is known in full, as JSON or as the events of a stream. */

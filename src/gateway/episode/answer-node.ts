@@ -73,6 +73,7 @@ export function answeredNode(choice: AnsweredChoice, answering: Answering): Answ
       id,
       parent,
       tokens: tokensOf(spans),
+      opening: conversation.opening,
       answer: {
         calls,
         prompt: answering.promptShape,

@@ -41,6 +41,16 @@ export function attachPoints(
   return found
 }
 
+/**
+ * Those of the places whose conversations begin as this one is read: where a release has changed the system prompt since,
+ * what was said under the other one is no part of what the policy reads now, and the same messages come again beside it.
+ */
+export function readAlike(points: readonly AttachPoint[], { opening }: Conversation): readonly AttachPoint[] {
+  return points.every(({ node }) => node === null || node.opening === opening)
+    ? points
+    : points.filter(({ node }) => node === null || node.opening === opening)
+}
+
 /** The turns of ours that message `i` ends: first those that nothing follows yet, the latest first. */
 export function producedAt(
   known: KnownNodes,

@@ -15,6 +15,7 @@ import {
   type TrajectoryPart,
   type VersionId,
 } from '../../core/index.ts'
+import type { ShownText } from '../agents/index.ts'
 import type { CallEnd } from '../ports.ts'
 import { type AnsweredNode, answeredNode, answersIn } from './answer-node.ts'
 import { type AttachPoint, attachTo } from './attach.ts'
@@ -30,6 +31,10 @@ export interface CallFacts {
   readonly request: ChatRequest
   readonly params: Readonly<Record<string, Json>>
   readonly conversation: Conversation
+  /** The Generation of what serves; 0 for an agent without releases. */
+  readonly generation: number
+  /** Learned texts that the policy reads. */
+  readonly texts: readonly ShownText[]
   /** Where it may go on in its trajectory. */
   readonly candidates: readonly AttachPoint[]
   readonly retryOf: CallId | null
@@ -86,14 +91,20 @@ export function callPart(facts: CallFacts, end: CallEnd, context: PartContext): 
     }),
   )
   const inputs = read.path.map(({ id }) => id)
-  const decisions = answered.map(({ node, propensity }, i) => decision(i, context.version, inputs, node.id, propensity))
+  const decisions = answered.map(({ node, propensity }, i) =>
+    decision(facts, i, context.version, inputs, node.id, propensity),
+  )
+  const texts = answered.length === 0 ? [] : textDecisions(facts, answered.length, inputs[0] ?? null)
   const { tools } = conversation
   return {
     part: {
       call,
       nodes: [...read.nodes, ...answered.map(({ node }) => node)],
-      steps: answered.map((said, i) => step(i, said, modelCall(facts, end, said, i, endedAt), decisions)),
-      decisions: decisions.filter((made) => made !== null),
+      steps: answered.map((said, i) => {
+        const made = [decisions[i], ...(i === 0 ? texts : [])]
+        return step(i, said, modelCall(facts, end, said, i, endedAt), made)
+      }),
+      decisions: [...decisions, ...texts].filter((made) => made !== null),
       toolsets:
         tools === null || known.tree(trajectory).toolsets.has(tools.key) ? {} : { [tools.key]: [...tools.definitions] },
       stopReason: end.stopReason,
@@ -121,7 +132,7 @@ interface ReadNodes {
 
 function readNodes(facts: CallFacts, known: KnownNodes, prompt: readonly number[] | null): ReadNodes {
   const { trajectory, candidates, startedAt } = facts
-  const { messages, points } = facts.conversation
+  const { messages, points, opening } = facts.conversation
   const attached = attachTo(candidates, prompt)
   const path: KnownNode[] = [...pathTo(attached.node)]
   const nodes: TrajectoryNode[] = []
@@ -139,6 +150,7 @@ function readNodes(facts: CallFacts, known: KnownNodes, prompt: readonly number[
       id,
       parent,
       tokens: tokens.length > 0 ? Uint32Array.from(tokens) : null,
+      opening,
       answer: null,
       continued: false,
       answered: false,
@@ -162,12 +174,33 @@ function inputNode(parent: NodeId | null, message: Message, tokens: readonly num
   return NodeId.parse(`m_${sha256(JSON.stringify([parent, message, tokens])).slice(0, 24)}`)
 }
 
-function step(index: number, { node }: AnsweredNode, call: ModelCall, decisions: readonly (Decision | null)[]): Step {
-  const made = decisions[index]
-  return { index, action: node.id, observations: [], decisions: made ? [made.id] : [], call }
+function step(
+  index: number,
+  { node }: AnsweredNode,
+  call: ModelCall,
+  made: readonly (Decision | null | undefined)[],
+): Step {
+  return { index, action: node.id, observations: [], decisions: made.flatMap((one) => (one ? [one.id] : [])), call }
+}
+
+/** What the learned texts of a call decided: the system message that it begins with, and what its tools are said to do. */
+function textDecisions({ texts, generation }: CallFacts, from: number, system: NodeId | null): readonly Decision[] {
+  return texts.map(({ parameter, version }, i) => ({
+    id: DecisionId.parse(`d${from + i}`),
+    step: 0,
+    parameter,
+    kind: 'text',
+    version,
+    generation,
+    checkpoint: null,
+    inputs: [],
+    output: parameter === 'system' ? system : null,
+    propensity: { log: null, reason: 'deterministic' },
+  }))
 }
 
 function decision(
+  { generation }: CallFacts,
   index: number,
   version: VersionId | null,
   inputs: readonly NodeId[],
@@ -181,7 +214,7 @@ function decision(
       parameter: 'model',
       kind: 'weights',
       version,
-      generation: 0,
+      generation,
       checkpoint: null,
       inputs: [...inputs],
       output,

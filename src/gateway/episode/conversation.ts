@@ -38,9 +38,12 @@ export function after(point: Point, message: Message): Point {
 
 /** A request's conversation as it is recorded: after redaction. */
 export interface Conversation {
+  /** As the policy reads them. */
   readonly messages: readonly Message[]
-  /** After each message. */
+  /** After each message, by what the client sent: a learned text in its place changes no point. */
   readonly points: readonly Point[]
+  /** Hash of the system message that it begins with, as the policy reads it; `''` for none. */
+  readonly opening: string
   readonly tools: Toolset | null
   /**
    * Whether a message, a tool, or what else the prompt is rendered by was something else before: then no tokens of this
@@ -61,12 +64,33 @@ export function conversationOf(request: ChatRequest, redaction: Redaction): Conv
   const tools = redactTools(toolsOf(request.tools ?? []), redaction)
   const points: Point[] = []
   for (const { value } of messages) points.push(after(points.at(-1) ?? beginning, value))
+  const values = messages.map(({ value }) => value)
   return {
-    messages: messages.map(({ value }) => value),
+    messages: values,
     points,
+    opening: openingOf(values, points),
     tools: tools.value.length > 0 ? { key: toolsetKey(tools.value), definitions: tools.value } : null,
     redacted: tools.changed || messages.some(({ changed }) => changed) || rendersRedacted(request, redaction),
   }
+}
+
+/**
+ * The same conversation, read with learned texts: it is known again by what the client sent, and recorded as it was read.
+ * @param sent the client's own.
+ * @param request as it goes on to the upstream.
+ * @param inserted whether its first message is none of the client's.
+ */
+export function readAs(
+  sent: Conversation,
+  { request, inserted }: { readonly request: ChatRequest; readonly inserted: boolean },
+  redaction: Redaction,
+): Conversation {
+  return { ...conversationOf(request, redaction), points: inserted ? [beginning, ...sent.points] : sent.points }
+}
+
+/** @param points after each of the messages. */
+export function openingOf([first]: readonly Message[], [point]: readonly Point[]): string {
+  return first?.role === 'system' ? (point?.exact ?? '') : ''
 }
 
 function toolsetKey(tools: readonly ToolDefinition[]): string {

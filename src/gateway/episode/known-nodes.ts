@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { NodeId, TrajectoryId } from '../../core/index.ts'
+import type { NodeId, ServedBy, TrajectoryId } from '../../core/index.ts'
 import type { SpokenCall } from './spoken.ts'
 
 /** A node that is in the store. */
@@ -8,6 +8,8 @@ export interface KnownNode {
   readonly parent: KnownNode | null
   /** Of its own spans, one after the other. */
   readonly tokens: Uint32Array | null
+  /** Hash of the system message that its conversation begins with, as the policy read it; `''` for none. */
+  readonly opening: string
   /** For a turn that we produced. */
   readonly answer: KnownAnswer | null
   /** Whether something was said after it, or is about to be. */
@@ -33,6 +35,8 @@ export interface KnownTree {
   complete: boolean
   /** False once a call has forbidden learning from it. */
   train: boolean
+  /** What served it when it began; `null` as long as nobody knows. */
+  servedBy: ServedBy | null
   /** Keys of the toolsets that it has. */
   readonly toolsets: Set<string>
 }
@@ -71,7 +75,7 @@ export class KnownNodes {
   tree(trajectory: TrajectoryId): KnownTree {
     const known = this.#trees.get(trajectory)
     if (known) return known
-    const tree: KnownTree = { complete: false, train: true, toolsets: new Set() }
+    const tree: KnownTree = { complete: false, train: true, servedBy: null, toolsets: new Set() }
     this.#trees.set(trajectory, tree)
     return tree
   }

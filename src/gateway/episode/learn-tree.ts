@@ -1,7 +1,7 @@
 import type { ModelCall, NodeId, Trajectory } from '../../core/index.ts'
 import { closedTurn, tokensOf } from './answer-node.ts'
 import { promptShape } from './call-params.ts'
-import { after, beginning, type Point } from './conversation.ts'
+import { after, beginning, openingOf, type Point } from './conversation.ts'
 import type { KnownAnswer, KnownNode, KnownNodes } from './known-nodes.ts'
 
 /** Takes in a trajectory that was read from the store: its nodes, and what conversations they end. */
@@ -25,6 +25,7 @@ export function learnTree(known: KnownNodes, trajectory: Trajectory): void {
       id: node,
       parent: under?.node ?? null,
       tokens: tokensOf(spans),
+      opening: under?.node.opening ?? openingOf([message], [point]),
       answer,
       continued: false,
       answered: false,
@@ -37,7 +38,9 @@ export function learnTree(known: KnownNodes, trajectory: Trajectory): void {
   for (const key of Object.keys(toolsets)) known.addToolset(id, key)
   const tree = known.tree(id)
   tree.complete = true
-  if (origin.kind === 'traffic' && !origin.train) tree.train = false
+  if (origin.kind !== 'traffic') return
+  if (!origin.train) tree.train = false
+  tree.servedBy = origin.servedBy ?? tree.servedBy
 }
 
 function answerOf({ model, tools, params, finish }: ModelCall, { spoken }: Point, sampled: boolean): KnownAnswer {

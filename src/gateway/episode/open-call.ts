@@ -1,6 +1,7 @@
 import type {
   CallId,
   ChatHistory,
+  ChatRequest,
   Clock,
   RequestIdentity,
   Store,
@@ -11,6 +12,7 @@ import type {
 } from '../../core/index.ts'
 import { RatchetError } from '../../errors/index.ts'
 import type { z } from 'zod'
+import type { Served } from '../agents/index.ts'
 import type { Answer, CallEnd, CallRecord, Committed, RecordMode } from '../ports.ts'
 import { answersIn } from './answer-node.ts'
 import { type CallFacts, callPart, type CallPart } from './call-part.ts'
@@ -40,13 +42,25 @@ export interface Desk {
   readonly onProblem: (error: unknown) => void
 }
 
+/** A call as it is asked: what the policy reads, and what answers it. */
+export interface AskedCall {
+  readonly facts: CallFacts
+  /** As it goes on to the upstream. */
+  readonly request: ChatRequest
+  readonly weights: z.infer<typeof WeightsValue> | null
+  readonly history: ChatHistory | null
+  /** `null` for an agent without releases. */
+  readonly served: Served | null
+}
+
 /** One call under way. */
 export interface OpenCallOptions {
-  readonly facts: CallFacts
+  readonly asked: AskedCall
+  /** The same call under what serves everybody else; `null` where that would change nothing. */
+  readonly otherwise: ((cause: unknown) => Promise<AskedCall | null>) | null
   readonly head: TrafficHead
   readonly asker: Asker
   readonly identity: RequestIdentity
-  readonly history: ChatHistory | null
   /** Told once, when the call is over: what was given to the client, or `null` when it got no answer. */
   readonly onEnd: (given: Given | null) => void
 }
@@ -56,26 +70,52 @@ export class OpenCall implements CallRecord {
   readonly trajectory: TrajectoryId
   readonly call: CallId
   readonly responseId: string
-  readonly history: ChatHistory | null
   readonly #desk: Desk
   readonly #options: OpenCallOptions
+  #asked: AskedCall
+  #fellBack = false
   readonly #journal: Journal
   #finished: Promise<Committed> | null = null
 
   constructor(desk: Desk, options: OpenCallOptions) {
-    const { trajectory, call } = options.facts
+    const { trajectory, call } = options.asked.facts
     this.trajectory = trajectory
     this.call = call
     this.responseId = responseIdOf(trajectory, call)
-    this.history = options.history
     this.#desk = desk
     this.#options = options
+    this.#asked = options.asked
     this.#journal = new Journal({
       everyMs: desk.journalMs,
       beatMs: desk.beatMs,
       save: (answer) => this.#keep(answer),
       onProblem: desk.onProblem,
     })
+  }
+
+  get request(): ChatRequest {
+    return this.#asked.request
+  }
+
+  get weights(): z.infer<typeof WeightsValue> | null {
+    return this.#asked.weights
+  }
+
+  get history(): ChatHistory | null {
+    return this.#asked.history
+  }
+
+  get served(): CallRecord['served'] {
+    const { served } = this.#asked
+    return served && { by: served.servedBy, generation: served.generation }
+  }
+
+  async fallBack(cause: unknown): Promise<boolean> {
+    if (this.#fellBack) return false
+    this.#fellBack = true
+    const other = (await this.#options.otherwise?.(cause)) ?? null
+    if (other) this.#asked = other
+    return other !== null
   }
 
   progress(answer: () => Answer): void {
@@ -124,7 +164,7 @@ export class OpenCall implements CallRecord {
 
   async #part(end: CallEnd): Promise<CallPart> {
     const { known, redaction, ownDefaults, clock } = this.#desk
-    return callPart(this.#options.facts, end, {
+    return callPart(this.#asked.facts, end, {
       known,
       redaction,
       version: await this.#version(end.answer),
@@ -136,12 +176,15 @@ export class OpenCall implements CallRecord {
   async #version(answer: Answer | null): Promise<VersionId | null> {
     if (answer === null || answersIn(answer.choices).length === 0) return null
     const { versions, weightsOf } = this.#desk
-    return versions.versionOf(weightsOf(answer.upstream, this.#options.facts.request.model))
+    const { facts, weights } = this.#asked
+    const answered = weightsOf(answer.upstream, facts.request.model)
+    return versions.versionOf({ ...answered, adapter: weights?.adapter ?? null })
   }
 
   async #commit({ part, turns, learned }: CallPart, complete: boolean): Promise<void> {
     const { traffic, known, places } = this.#desk
-    const { facts, asker, identity } = this.#options
+    const { asker, identity } = this.#options
+    const { facts } = this.#asked
     const { trajectory } = this
     await traffic.append({
       head: this.#head(),
@@ -158,14 +201,15 @@ export class OpenCall implements CallRecord {
   /** Forbidden once is forbidden: calls of the same trajectory may have begun later and ended sooner. */
   #head(): TrafficHead {
     const { head } = this.#options
-    const train = head.origin.train && this.#desk.known.tree(this.trajectory).train
-    return { ...head, origin: { ...head.origin, train } }
+    const tree = this.#desk.known.tree(this.trajectory)
+    const train = head.origin.train && tree.train
+    return { ...head, origin: { ...head.origin, train, servedBy: tree.servedBy ?? head.origin.servedBy } }
   }
 
   #givenBy(end: CallEnd): Given | null {
     if (!isComplete(end) || end.answer === null) return null
     const { choices, servedModel, usage } = end.answer
-    const { startedAt } = this.#options.facts
+    const { startedAt } = this.#asked.facts
     return { trajectory: this.trajectory, call: this.call, servedModel, startedAt, choices: answersIn(choices), usage }
   }
 }

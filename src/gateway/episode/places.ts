@@ -75,6 +75,11 @@ export class Places {
     return remembered?.trajectory ?? null
   }
 
+  /** Reads what the store knows of this trajectory, unless that is known here. */
+  async learn(trajectory: TrajectoryId, asker: Asker): Promise<void> {
+    if (!this.#options.known.tree(trajectory).complete) await this.#read(trajectory, asker)
+  }
+
   /** Where in this trajectory the request may go on. */
   async within(trajectory: TrajectoryId, conversation: Conversation, asker: Asker): Promise<readonly AttachPoint[]> {
     const { known } = this.#options
@@ -82,7 +87,7 @@ export class Places {
     const [last] = ends
     if (last === undefined) return []
     if (producedAt(known, trajectory, conversation, last).length === 0) {
-      if (!known.tree(trajectory).complete) await this.#read(trajectory, asker)
+      await this.learn(trajectory, asker)
       // What another gateway wrote meanwhile, and turns by the digests that they were written under.
       for (const turn of await this.#stored(conversation, asker, ends, trajectory)) {
         if (turn.trajectory === trajectory) await this.#nodeOf(turn, asker)

@@ -48,6 +48,7 @@ describe('one call', () => {
       agent: 'support',
       subject: 'jo',
       train: true,
+      servedBy: null,
     })
     expect(trajectory.task).toMatchObject({ id: `traffic:${record.trajectory}`, instruction: 'hello' })
     expect(trajectory.stopReason).toBe('done')

@@ -8,15 +8,18 @@ import {
   type TrajectoryId,
   type WeightsValue,
 } from '../../core/index.ts'
+import { type FindAgent, type Served, type ServedAgent, shownRequest } from '../agents/index.ts'
 import type { ServeConfig } from '../config.ts'
 import { GatewayError } from '../errors.ts'
 import type { Begun, EpisodeRecorder, RecordMode, RequestContext } from '../ports.ts'
 import { callParams, promptShape } from './call-params.ts'
-import { type Conversation, conversationOf } from './conversation.ts'
+import type { CallFacts } from './call-part.ts'
+import { readAlike } from './attach.ts'
+import { type Conversation, conversationOf, readAs } from './conversation.ts'
 import { historyIn } from './history.ts'
 import { type FreshIds, freshCall, freshTrajectory, randomIds, trajectoryOfSession } from './ids.ts'
-import { KnownNodes } from './known-nodes.ts'
-import { type Desk, OpenCall } from './open-call.ts'
+import { KnownNodes, type KnownTree } from './known-nodes.ts'
+import { type AskedCall, type Desk, OpenCall } from './open-call.ts'
 import { type Asker, Places } from './places.ts'
 import { givenUpAfter, Recovery } from './recovery.ts'
 import { type Redaction, redactName } from './redaction/index.ts'
@@ -30,7 +33,11 @@ export interface EpisodeRecorderOptions {
   readonly config: Pick<z.infer<typeof ServeConfig>, 'journalMs' | 'idempotencyHours' | 'train'>
   readonly mode: RecordMode
   readonly redaction: Redaction
-  /** What decides when this upstream answers for this model. */
+  /** Finds agents that have releases. Default: there are none. */
+  readonly agents?: FindAgent
+  /** Told of a candidate that could not be served to a session: that gets what serves everybody else. */
+  readonly onFallBack?: (agent: ServedAgent, served: Served, cause: unknown) => void
+  /** What decides when this upstream answers for this model, but for its adapter. */
   readonly weightsOf: (upstream: string, model: string) => z.infer<typeof WeightsValue>
   /**
    * Whether an upstream may sample by defaults of its own where a request says nothing: vLLM takes them from the model's
@@ -64,6 +71,15 @@ const hourMs = 60 * 60 * 1_000
 /** Finds the episode that each request belongs to, and records its calls in the store. */
 export function episodeRecorder(options: EpisodeRecorderOptions): ForgetfulRecorder {
   return new StoringRecorder(options)
+}
+
+/** A call as the client sent it, in its place. */
+interface SentCall {
+  readonly facts: Omit<CallFacts, 'conversation' | 'candidates' | 'generation' | 'texts'>
+  readonly conversation: Conversation
+  readonly asker: Asker
+  /** Whether its trajectory begins with it. */
+  readonly isNew: boolean
 }
 
 class StoringRecorder implements ForgetfulRecorder {
@@ -170,28 +186,27 @@ class StoringRecorder implements ForgetfulRecorder {
     const found = repeated?.trajectory ?? (await this.#trajectoryOf(conversation, asker))
     const trajectory = found ?? freshTrajectory(this.#ids)
     if (found === null) known.tree(trajectory).complete = true
-    const candidates = found === null ? [] : await places.within(trajectory, conversation, asker)
-    // From now on it has a continuation, for whoever looks for one that has none.
-    const [first] = candidates
-    if (first?.node) first.node.continued = true
+    const agent = this.#options.agents?.(caller.tenant, context.agent) ?? null
+    if (agent) await places.learn(trajectory, asker)
     const tree = known.tree(trajectory)
     tree.train &&= context.train && this.#options.config.train
+    const begins = tree.servedBy === null
+    const served = agent?.assign(trajectory, tree.servedBy) ?? null
+    tree.servedBy ??= served?.servedBy ?? null
     const call = freshCall(this.#ids)
+    const sent: SentCall = {
+      facts: { trajectory, call, request, params, retryOf: repeated?.call ?? null, startedAt },
+      conversation,
+      asker,
+      isNew: found === null,
+    }
+    const head = { redaction, train: tree.train, servedBy: tree.servedBy, startedAt }
     const opened = new OpenCall(this.#desk, {
-      facts: {
-        trajectory,
-        call,
-        request,
-        params,
-        conversation,
-        candidates,
-        retryOf: repeated?.call ?? null,
-        startedAt,
-      },
-      head: headOf(trajectory, conversation, context, { redaction, train: tree.train, startedAt }),
+      asked: await this.#askedUnder(served, sent),
+      otherwise: agent && served && ((cause) => this.#fallBack(agent, served, { sent, tree, begins }, cause)),
+      head: headOf(trajectory, conversation, context, head),
       asker,
       identity: { key: identity.key, body: identity.body },
-      history: historyIn(conversation, candidates, promptShape(request.model, conversation.tools?.key ?? null, params)),
       onEnd: (given) => {
         this.#open.delete(opened)
         this.#repeats.end(claim, { trajectory, call, given, at: this.#clock.now() })
@@ -199,6 +214,50 @@ class StoringRecorder implements ForgetfulRecorder {
     })
     this.#open.add(opened)
     return opened
+  }
+
+  /** The call as the policy is asked it by what serves it. */
+  async #askedUnder(served: Served | null, { facts, conversation: sent, asker, isNew }: SentCall): Promise<AskedCall> {
+    const { places, redaction } = this.#desk
+    const { request, params, trajectory } = facts
+    const shown = served && served.texts.size > 0 ? shownRequest(request, served.texts) : null
+    const conversation = shown && shown.texts.length > 0 ? readAs(sent, shown, redaction) : sent
+    const found = isNew ? [] : await places.within(trajectory, conversation, asker)
+    // From now on it has a continuation, for whoever looks for one that has none.
+    const [first] = found
+    if (first?.node) first.node.continued = true
+    const candidates = readAlike(found, conversation)
+    const shape = promptShape(request.model, conversation.tools?.key ?? null, params)
+    return {
+      facts: {
+        ...facts,
+        conversation,
+        candidates,
+        generation: served?.generation ?? 0,
+        texts: shown?.texts ?? [],
+      },
+      request: shown?.request ?? request,
+      weights: served?.weights(request.model) ?? null,
+      history: historyIn(conversation, candidates, shape),
+      served,
+    }
+  }
+
+  /** The call under what serves everybody else; `null` where that has the same weights. */
+  async #fallBack(
+    agent: ServedAgent,
+    served: Served,
+    { sent, tree, begins }: { readonly sent: SentCall; readonly tree: KnownTree; readonly begins: boolean },
+    cause: unknown,
+  ): Promise<AskedCall | null> {
+    const { trajectory, request } = sent.facts
+    const baseline = agent.baseline(trajectory, served)
+    const adapterOf = (one: Served) => one.weights(request.model)?.adapter ?? null
+    if (baseline === null || adapterOf(baseline) === adapterOf(served)) return null
+    // A session that the candidate never served is no evidence about it.
+    if (begins) tree.servedBy = baseline.servedBy
+    this.#options.onFallBack?.(agent, served, cause)
+    return this.#askedUnder(baseline, sent)
   }
 
   /** `null` where there is none yet. */

@@ -1,4 +1,4 @@
-import { TaskId, type TrafficHead, type TrajectoryId } from '../../core/index.ts'
+import { type ServedBy, TaskId, type TrafficHead, type TrajectoryId } from '../../core/index.ts'
 import type { RequestContext } from '../ports.ts'
 import type { Conversation } from './conversation.ts'
 import { instructionOf } from './instruction.ts'
@@ -12,8 +12,14 @@ export function headOf(
   {
     redaction,
     train,
+    servedBy,
     startedAt,
-  }: { readonly redaction: Redaction; readonly train: boolean; readonly startedAt: number },
+  }: {
+    readonly redaction: Redaction
+    readonly train: boolean
+    readonly servedBy: ServedBy | null
+    readonly startedAt: number
+  },
 ): TrafficHead {
   const name = (said: string | null) => (said === null ? null : redactName(said, caller.tenant, redaction))
   return {
@@ -21,11 +27,12 @@ export function headOf(
     origin: {
       kind: 'traffic',
       tenant: caller.tenant,
-      key: caller.key,
+      key: caller.parent ? `${caller.parent.key}:${caller.key}` : caller.key,
       session: name(session),
       agent: name(agent),
       subject: name(subject),
       train,
+      servedBy,
     },
     task: { id: TaskId.parse(`traffic:${trajectory}`), instruction: instructionOf(messages) },
     startedAt,

@@ -1,7 +1,7 @@
 import { HTTPException } from 'hono/http-exception'
 import type { Json, UpstreamFailure } from '../../core/index.ts'
 import { RatchetError } from '../../errors/index.ts'
-import { isUpstreamFailure } from '../../model/openai/index.ts'
+import { isUnservedAdapter, isUpstreamFailure } from '../../model/openai/index.ts'
 import { type ErrorBody, GatewayError } from '../errors.ts'
 
 /** What a client is told when a request fails, in the OpenAI API's error shape. */
@@ -88,14 +88,17 @@ function ofUpstream(error: UpstreamFailure): Problem {
   const own = problem({
     ...told(error),
     status,
-    type: error.kind === 'refused' ? 'invalid_request_error' : 'upstream_error',
+    type: status < 500 && error.kind === 'refused' ? 'invalid_request_error' : 'upstream_error',
     retryAfterSeconds: error.retryAfterSeconds ?? (error.kind === 'busy' ? 1 : null),
   })
   const passOn = (error.kind === 'refused' || error.kind === 'busy') && error.body !== null
   return passOn ? { ...own, body: error.body } : own
 }
 
-function statusOf({ kind, status }: UpstreamFailure): number {
+function statusOf(error: UpstreamFailure): number {
+  const { kind, status } = error
+  // Whatever serves there, the client asked for nothing wrong.
+  if (isUnservedAdapter(error)) return 502
   switch (kind) {
     case 'refused':
       return status !== null && status >= 400 && status < 500 ? status : 400

@@ -36,6 +36,7 @@ export class GatewayMetrics {
   readonly commitSeconds: Histogram
   readonly unrecorded: Counter
   readonly signals: Counter<'outcome'>
+  readonly fallBacks: Counter<'agent'>
 
   /**
    * @param registry its own, so that two gateways of one process, or a host program's metrics, do not meet.
@@ -104,6 +105,12 @@ export class GatewayMetrics {
       name: 'ratchet_signals_total',
       help: 'Signals by what became of them.',
       labelNames: ['outcome'],
+      registers,
+    })
+    this.fallBacks = new Counter({
+      name: 'ratchet_candidate_fallbacks_total',
+      help: 'Calls of a canary whose candidate could not be served, and that got what serves everybody else.',
+      labelNames: ['agent'],
       registers,
     })
     const queue = new Gauge({

@@ -10,7 +10,7 @@ import {
   scriptedService,
 } from '../../../test/support/scripted-service.ts'
 import type { ChatUpstream } from '../../core/index.ts'
-import { chatUpstream } from './chat-upstream.ts'
+import { chatUpstream, type ChatUpstreamOptions } from './chat-upstream.ts'
 import { ChunkWriter } from './chunk-writer.ts'
 
 const open = (say: Saying | string, options: ScriptedServiceOptions = {}) => {
@@ -297,20 +297,83 @@ async function* from<T>(items: readonly T[]): AsyncIterable<T> {
 }
 
 describe('the weights that answer', () => {
-  it('are the base, or an adapter that a request keeps', async () => {
+  const base = { kind: 'weights', base: '/models/scripted', baseHash: 'hash-of-scripted', adapter: null } as const
+  const over = (adapter: string) => ({ ...base, adapter: adapter.repeat(64) })
+  const serving = (options: Partial<ChatUpstreamOptions> = {}) => {
     const service = scriptedService(() => ['hello'])
-    const value = 'a'.repeat(64)
-    let serving: { ref: { kind: 'adapter'; id: string }; value: string } | null = null
-    const upstream = chatUpstream({ name: 'embedded', service, adapter: () => serving })
-    const base = { kind: 'weights', base: '/models/scripted', baseHash: 'hash-of-scripted', adapter: null }
+    const loads: string[] = []
+    const adapterBytes = (hash: string) => {
+      loads.push(hash.slice(0, 1))
+      if (hash.startsWith('e')) return Promise.reject(new Error('there is no such blob'))
+      return Promise.resolve(new Uint8Array(Number.parseInt(hash.slice(0, 1), 16)))
+    }
+    const upstream = chatUpstream({ name: 'embedded', service, adapterBytes, ...options })
+    return { service, upstream, loads }
+  }
+
+  it('are the base, or the adapter that a request names, loaded once', async () => {
+    const { service, upstream, loads } = serving()
+    expect(upstream.servesAdapters).toBe(true)
     expect(upstream.weights('scripted')).toEqual(base)
-    const before = completionOf(await ask(upstream, {}))
-    serving = { ref: { kind: 'adapter', id: 'a-1' }, value }
-    expect(upstream.weights('scripted')).toEqual({ ...base, adapter: value })
-    const after = completionOf(await ask(upstream, {}))
-    expect(service.requests.map(({ adapter }) => adapter?.id ?? null)).toEqual([null, 'a-1'])
+    const before = completionOf(await ask(upstream, {}, { weights: base }))
+    await upstream.prepare('scripted', over('a'))
+    const after = completionOf(await ask(upstream, {}, { weights: over('a') }))
+    await ask(upstream, {})
+    expect(service.requests.map(({ adapter }) => adapter?.id ?? null)).toEqual([null, '10', null])
+    expect(loads).toEqual(['a'])
+    expect(upstream.weights('scripted')).toEqual(base)
     expect(before.model).toBe(after.model)
     expect(before['system_fingerprint']).not.toBe(after['system_fingerprint'])
+  })
+
+  it('stay those that a request began with, to its last token (invariant 11)', async () => {
+    let go: () => void = () => {}
+    const paused = new Promise<void>((resolve) => {
+      go = resolve
+    })
+    let asked = 0
+    const pace = () => (asked++ === 3 ? paused : Promise.resolve())
+    const unloaded: string[] = []
+    const scripted = scriptedService(() => ['hello there'], { pace })
+    const sampler = { ...scripted.sampler, unload: ({ id }: { id: string }) => Promise.resolve(void unloaded.push(id)) }
+    const service = { ...scripted, sampler }
+    const { upstream } = serving({ service, mostAdapters: 1 })
+    const slow = await ask(upstream, { stream: true }, { weights: over('a') })
+    await ask(upstream, {}, { weights: over('b') })
+    await ask(upstream, {}, { weights: over('c') })
+    expect(unloaded).toEqual(['11', '12'])
+    go()
+    expect((await gather(slow)).choices[0]?.content).toBe('hello there')
+    await ask(upstream, {}, { weights: over('c') })
+    expect(unloaded).toEqual(['11', '12', '10'])
+  })
+
+  it('are given back by a request that fails, is refused or is left', async () => {
+    const { upstream, service } = serving({ mostAdapters: 1 })
+    const unload = vi.spyOn(service.sampler, 'unload')
+    const gone = AbortSignal.abort()
+    await expect(ask(upstream, {}, { weights: over('a'), signal: gone })).rejects.toMatchObject({ kind: 'cancelled' })
+    const forced = { tool_choice: 'required' }
+    await expect(ask(upstream, forced, { weights: over('a') })).rejects.toMatchObject({ kind: 'refused' })
+    const left = await ask(upstream, { stream: true }, { weights: over('a') })
+    if (left.kind === 'stream') for await (const _ of left.chunks) break
+    await ask(upstream, {}, { weights: over('b') })
+    await vi.waitFor(() => expect(unload).toHaveBeenCalledWith({ kind: 'adapter', id: '10' }))
+  })
+
+  it('are refused where they are none of this model, or cannot be had', async () => {
+    const { upstream } = serving()
+    const unserved = { code: 'model/adapter-not-served' }
+    const other = { ...over('a'), baseHash: 'another' }
+    await expect(upstream.prepare('scripted', other)).rejects.toMatchObject({ ...unserved, kind: 'refused' })
+    await expect(upstream.prepare('gpt', over('a'))).rejects.toMatchObject({ status: 404 })
+    await expect(upstream.prepare('scripted', over('e'))).rejects.toMatchObject({ ...unserved, kind: 'broken' })
+    await expect(ask(upstream, {}, { weights: over('e') })).rejects.toMatchObject(unserved)
+    const bare = chatUpstream({ name: 'bare', service: scriptedService(() => ['hello']) })
+    expect(bare.servesAdapters).toBe(false)
+    await bare.prepare('scripted', base)
+    await expect(bare.prepare('scripted', over('a'))).rejects.toMatchObject({ ...unserved, kind: 'refused' })
+    await expect(ask(bare, {}, { weights: over('a') })).rejects.toMatchObject(unserved)
   })
 
   it('go by the name of the model and by its reference', async () => {

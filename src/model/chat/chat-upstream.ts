@@ -14,6 +14,8 @@ import {
   systemClock,
   type WeightsValue,
 } from '../../core/index.ts'
+import { AdapterShelf, type TakenAdapter } from '../openai/adapter-shelf.ts'
+import { notLoaded, otherBase, servesNoAdapters } from '../openai/unserved-adapter.ts'
 import { asked } from './asked.ts'
 import type { Piece } from './choice.ts'
 import { ChunkWriter } from './chunk-writer.ts'
@@ -24,21 +26,14 @@ import { Pipe } from './pipe.ts'
 import { promptTokens } from './prompt.ts'
 import { type AnswerSetup, newAnswerId } from './wire.ts'
 
-/** The weights over the base that serve now: as the sampler holds them, and as the store keeps them. */
-export interface ServingAdapter {
-  readonly ref: AdapterRef
-  readonly value: BlobHash
-}
-
 export interface ChatUpstreamOptions {
   /** For records, metrics and people. */
   readonly name: string
   readonly service: ModelService
-  /**
-   * Asked at the start of each request, which keeps what it was given to its last token (invariant 11); `null` is the base
-   * model exactly. Default: always the base.
-   */
-  readonly adapter?: () => ServingAdapter | null
+  /** The bytes of adapters, by their hash. Without it, the base alone answers. */
+  readonly adapterBytes?: (hash: BlobHash) => Promise<Uint8Array>
+  /** Adapters that are held at once, at most; more only while requests use more. Default 8. */
+  readonly mostAdapters?: number
   /** Tokens of an answer whose client names no bound; never more than the context leaves. Default 2,048. */
   readonly defaultMaxTokens?: number
   /** Whether closing the upstream closes the service too. Default false: whoever opened it closes it. */
@@ -48,12 +43,21 @@ export interface ChatUpstreamOptions {
 
 /**
  * A model service as an upstream: it answers the OpenAI API's chat requests, tells token ids and log-probabilities of
- * whatever it samples, and refuses what it cannot do. The model goes by its name and by its reference; an adapter that
- * serves answers under the same names. Closing it cancels what is under way.
+ * whatever it samples, and refuses what it cannot do. The model goes by its name and by its reference, whichever adapter
+ * answers; a request keeps the one that it began with to its last token (invariant 11). Closing it cancels what is under
+ * way.
  */
 export function chatUpstream(options: ChatUpstreamOptions): ChatUpstream {
   return new ServiceUpstream(options)
 }
+
+type Weights = z.infer<typeof WeightsValue>
+
+/** A generation, with the adapter that it uses until it is given back. */
+type Held = Generation & Pick<TakenAdapter<AdapterRef>, 'giveBack'>
+
+/** The base model: nothing is taken. */
+const untouched = { adapter: null, giveBack: () => {} }
 
 class ServiceUpstream implements ChatUpstream {
   readonly name: string
@@ -61,6 +65,8 @@ class ServiceUpstream implements ChatUpstream {
   readonly #options: ChatUpstreamOptions
   readonly #clock: Clock
   readonly #model: ServedModel
+  /** `null` where nobody can say what an adapter's bytes are. */
+  readonly #adapters: AdapterShelf<AdapterRef> | null
   readonly #underWay = new Map<AbortController, Promise<void>>()
   #closed = false
 
@@ -69,28 +75,41 @@ class ServiceUpstream implements ChatUpstream {
     this.#options = options
     this.#clock = options.clock ?? systemClock
     this.#model = { id: options.service.sampler.capabilities.model, ownedBy: 'ratchet', created: this.#seconds() }
+    this.#adapters = options.adapterBytes ? this.#shelf(options.adapterBytes) : null
+  }
+
+  get servesAdapters(): boolean {
+    return this.#adapters !== null
+  }
+
+  async prepare(model: string, weights: Weights): Promise<void> {
+    this.#refuseUnknown(model)
+    const { adapter } = weights
+    if (adapter !== null) await this.#shelfFor(weights).prepare(adapter)
   }
 
   models(): Promise<readonly ServedModel[]> {
     return Promise.resolve([this.#model])
   }
 
-  weights(): z.infer<typeof WeightsValue> {
-    return this.#weightsWith(this.#options.adapter?.() ?? null)
+  weights(): Weights {
+    const { base, baseHash } = this.#options.service
+    return { kind: 'weights', base, baseHash, adapter: null }
   }
 
-  async chat({ request, history, signal }: ChatCall): Promise<ChatReply> {
+  async chat({ request, weights, history, signal }: ChatCall): Promise<ChatReply> {
     this.#refuseUnknown(request.model)
     const wanted = asked(request, this.name)
-    const { service, adapter, defaultMaxTokens = 2_048 } = this.#options
+    const { service, defaultMaxTokens = 2_048 } = this.#options
     const { contextLength } = service.sampler.capabilities
-    const serving = adapter?.() ?? null
+    const adapter = weights?.adapter ?? null
     const prompt = promptTokens(service.renderer, { ...wanted, history }, { contextLength, upstream: this.name })
-    const generation: Generation = {
+    const taken = adapter === null || weights === null ? untouched : await this.#shelfFor(weights).take(adapter)
+    const generation: Held = {
       service,
       asked: wanted,
       prompt,
-      adapter: serving?.ref ?? null,
+      ...taken,
       maxTokens: Math.min(wanted.maxTokens ?? defaultMaxTokens, contextLength - prompt.length),
       stopping: new AbortController(),
     }
@@ -99,7 +118,7 @@ class ServiceUpstream implements ChatUpstream {
         id: newAnswerId(),
         created: this.#seconds(),
         model: this.#model.id,
-        system_fingerprint: `fp_${contentHash(this.#weightsWith(serving)).slice(0, 16)}`,
+        system_fingerprint: `fp_${contentHash({ ...this.weights(), adapter }).slice(0, 16)}`,
       },
       asked: wanted,
       prompt,
@@ -127,14 +146,14 @@ class ServiceUpstream implements ChatUpstream {
     if (this.#options.ownsService === true) await this.#options.service.close()
   }
 
-  async #whole(generation: Generation, answer: AnswerSetup, signal: AbortSignal): Promise<ChatReply> {
+  async #whole(generation: Held, answer: AnswerSetup, signal: AbortSignal): Promise<ChatReply> {
     const writer = new CompletionWriter(answer)
     await this.#run(generation, signal, (piece) => writer.add(piece))
     return { kind: 'whole', completion: writer.completion(), upstream: this.name }
   }
 
   /** The reply is there with its first chunk: what fails before is a failure of the request. */
-  async #stream(generation: Generation, answer: AnswerSetup, signal: AbortSignal): Promise<ChatReply> {
+  async #stream(generation: Held, answer: AnswerSetup, signal: AbortSignal): Promise<ChatReply> {
     const writer = new ChunkWriter(answer)
     const pipe = new Pipe<ChatChunk>(() => generation.stopping.abort())
     const put = (chunk: ChatChunk) => pipe.put(chunk)
@@ -148,8 +167,16 @@ class ServiceUpstream implements ChatUpstream {
     return { kind: 'stream', chunks: pipe, upstream: this.name }
   }
 
-  /** Samples to the end. @throws UpstreamError */
-  async #run(generation: Generation, signal: AbortSignal, tell: (piece: Piece) => void): Promise<void> {
+  /** Samples to the end, and gives the adapter back. @throws UpstreamError */
+  async #run(generation: Held, signal: AbortSignal, tell: (piece: Piece) => void): Promise<void> {
+    try {
+      await this.#sample(generation, signal, tell)
+    } finally {
+      generation.giveBack()
+    }
+  }
+
+  async #sample(generation: Generation, signal: AbortSignal, tell: (piece: Piece) => void): Promise<void> {
     const { stopping } = generation
     const stop = () => stopping.abort()
     if (this.#closed) throw closed(this.name)
@@ -173,9 +200,27 @@ class ServiceUpstream implements ChatUpstream {
     }
   }
 
-  #weightsWith(adapter: ServingAdapter | null): z.infer<typeof WeightsValue> {
-    const { base, baseHash } = this.#options.service
-    return { kind: 'weights', base, baseHash, adapter: adapter?.value ?? null }
+  #shelf(bytes: (hash: BlobHash) => Promise<Uint8Array>): AdapterShelf<AdapterRef> {
+    const { service, mostAdapters = 8 } = this.#options
+    return new AdapterShelf({
+      most: mostAdapters,
+      load: async (hash) => {
+        try {
+          return await service.loadAdapter(await bytes(hash))
+        } catch (error) {
+          throw notLoaded(this.name, error)
+        }
+      },
+      unload: (ref) => service.sampler.unload(ref),
+    })
+  }
+
+  /** @throws UnservedAdapterError for weights that are none over this model. */
+  #shelfFor({ base, baseHash }: Weights): AdapterShelf<AdapterRef> {
+    const { service } = this.#options
+    if (this.#adapters === null) throw servesNoAdapters(this.name)
+    if (baseHash !== service.baseHash) throw otherBase(this.name, base, service.base)
+    return this.#adapters
   }
 
   /** @throws UpstreamError `refused` */

@@ -1,1 +1,1 @@
-export { chatUpstream, type ChatUpstreamOptions, type ServingAdapter } from './chat-upstream.ts'
+export { chatUpstream, type ChatUpstreamOptions } from './chat-upstream.ts'

@@ -86,6 +86,49 @@ export function describeEngineConformance(name: string, open: () => Promise<Conf
       })
     })
 
+    it('measures log-probabilities without a step: those of the sampler, whatever is accumulated', async () => {
+      const trainer = await trained(2)
+      const samples = await sample(await trainer.publish(), 8, 0.7)
+      const data = samples.map((sequence) => datumOf(prompt, sequence))
+      await trainer.forwardBackward(data, { kind: 'cross_entropy' })
+      const measured = await trainer.forward(data, 0.7)
+      samples.forEach(({ behaviourLogprobs }, index) => {
+        const ofTrainer = (measured[index] ?? []).slice(prompt.length - 1)
+        expect(measured[index]).toHaveLength(data[index]?.input.length ?? 0)
+        ofTrainer.forEach((logprob, i) =>
+          expect(Math.abs(logprob - Number(behaviourLogprobs[i]))).toBeLessThan(tolerance),
+        )
+      })
+      const alone = await trained(2)
+      await alone.forwardBackward(data, { kind: 'cross_entropy' })
+      const [found, expected] = [
+        await trainer.optimStep({ learningRate: 0 }),
+        await alone.optimStep({ learningRate: 0 }),
+      ]
+      expect(found.gradNorm).toBeCloseTo(expected.gradNorm, 3)
+    })
+
+    it('holds on to what it knew, where it can, and tells what that costs', async () => {
+      const trainer = await trained(2)
+      if (trainer.anchoring === null) return
+      const learn = async () => {
+        await trainer.forwardBackward([{ input: prompt, target: prompt }], { kind: 'cross_entropy' })
+        return trainer.optimStep({ learningRate: 0.02 })
+      }
+      expect((await learn()).anchorPenalty).toBe(0)
+      const anchor = await trainer.anchoring.importance([{ input: prompt, target: [7, 8, 9, 10, 11, 12] }])
+      await trainer.anchoring.hold([anchor], 10)
+      expect((await learn()).anchorPenalty).toBe(0)
+      const { anchorPenalty } = await learn()
+      expect(anchorPenalty).toBeGreaterThan(0)
+      const restored = await engine.trainer(lora, 9)
+      await restored.loadState(await trainer.saveState())
+      const [expected, found] = [await learn(), await restored.optimStep({ learningRate: 0 })]
+      expect(found.anchorPenalty).toBeCloseTo(expected.anchorPenalty, 4)
+      await trainer.anchoring.hold([], 10)
+      expect((await learn()).anchorPenalty).toBe(0)
+    })
+
     it('publishes a fresh adapter that is the base model', async () => {
       const trainer = await engine.trainer(lora, 3)
       expect(await greedy(await trainer.publish())).toEqual(await greedy(null))

@@ -1,5 +1,6 @@
-import type { ChatChunk, ChatReply, ChatUpstream } from '../../core/index.ts'
+import type { ChatUpstream } from '../../core/index.ts'
 import { cancelled } from './failures.ts'
+import { held } from './held.ts'
 import { UpstreamError } from './upstream-error.ts'
 
 export interface BoundOptions {
@@ -20,6 +21,10 @@ export function bounded(upstream: ChatUpstream, options: BoundOptions): ChatUpst
     get tellsTokens() {
       return upstream.tellsTokens
     },
+    get servesAdapters() {
+      return upstream.servesAdapters
+    },
+    prepare: (model, weights) => upstream.prepare(model, weights),
     weights: (model, answered) => upstream.weights(model, answered),
     models: (call) => upstream.models(call),
     async chat(call) {
@@ -107,33 +112,4 @@ class Places {
       retryAfterSeconds: Math.min(60, Math.max(1, seconds)),
     })
   }
-}
-
-/** The stream, which gives its place up when it is over. */
-function held(reply: ChatReply & { kind: 'stream' }, leave: () => void, signal: AbortSignal): ChatReply {
-  const inner = reply.chunks[Symbol.asyncIterator]()
-  signal.addEventListener('abort', leave, { once: true })
-  if (signal.aborted) leave()
-  const over = (): void => {
-    signal.removeEventListener('abort', leave)
-    leave()
-  }
-  const chunks: AsyncIterableIterator<ChatChunk> = {
-    async next() {
-      try {
-        const result = await inner.next()
-        if (result.done === true) over()
-        return result
-      } catch (error) {
-        over()
-        throw error
-      }
-    },
-    async return() {
-      over()
-      return (await inner.return?.()) ?? { done: true, value: undefined }
-    },
-    [Symbol.asyncIterator]: () => chunks,
-  }
-  return { ...reply, chunks }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  type BlobHash,
   ChatCompletion,
   type ChatCall,
   type ChatReply,
@@ -16,7 +17,9 @@ import { Endpoint, type EndpointRequest } from './endpoint.ts'
 import { malformed } from './failures.ts'
 import { readJson } from './read-json.ts'
 import { Repair } from './repair.ts'
+import { otherBase, servesNoAdapters } from './unserved-adapter.ts'
 import { UpstreamError } from './upstream-error.ts'
+import { type VllmAdapterOptions, VllmAdapters } from './vllm-adapters.ts'
 
 /** An OpenAI-compatible API. */
 export interface OpenAiUpstreamOptions {
@@ -35,6 +38,8 @@ export interface OpenAiUpstreamOptions {
   readonly maxAnswerBytes?: number
   /** Certificates of authorities to trust in place of the public ones, as PEM. */
   readonly ca?: string | null
+  /** Where adapters come from and go to, for a vLLM server that loads them while it runs. Default: it serves none. */
+  readonly adapters?: VllmAdapterOptions | null
 }
 
 const ModelList = z.looseObject({
@@ -61,6 +66,7 @@ class OpenAiUpstream implements ChatUpstream {
   readonly name: string
   readonly #endpoint: Endpoint
   readonly #asking: Asking
+  readonly #adapters: VllmAdapters | null
 
   constructor(options: OpenAiUpstreamOptions) {
     this.name = options.name
@@ -74,11 +80,21 @@ class OpenAiUpstream implements ChatUpstream {
       idleTimeoutMs: options.idleTimeoutMs ?? 60_000,
       maxAnswerBytes: options.maxAnswerBytes ?? 32 * 1024 * 1024,
     })
+    this.#adapters = options.adapters ? new VllmAdapters(this.name, this.#endpoint, options.adapters) : null
   }
 
   /** True once it has told some, or when the configuration says that it does. */
   get tellsTokens(): boolean {
     return this.#asking.tellsTokens
+  }
+
+  get servesAdapters(): boolean {
+    return this.#adapters !== null
+  }
+
+  async prepare(model: string, weights: z.infer<typeof WeightsValue>): Promise<void> {
+    const adapter = this.#adapterIn(model, weights)
+    if (adapter !== null) await adapter.of.prepare(adapter.hash)
   }
 
   /** The files behind a served model cannot be seen: its hash is that of its name, and says nothing of its content. */
@@ -91,11 +107,12 @@ class OpenAiUpstream implements ChatUpstream {
     const value = await this.#json({ method: 'GET', path: '/models', ...call })
     const list = ModelList.safeParse(value)
     if (!list.success) throw this.#problemOf(value, call.authorization, 'a list of models that is none')
-    return list.data.data.map(({ id, owned_by, created }) => ({
+    const served = list.data.data.map(({ id, owned_by, created }) => ({
       id,
       ownedBy: owned_by ?? this.name,
       created: created ?? 0,
     }))
+    return this.#adapters === null ? served : served.filter(({ id }) => !VllmAdapters.isName(id))
   }
 
   async embeddings({ body, ...call }: Parameters<ChatUpstream['embeddings']>[0]): Promise<Json> {
@@ -108,11 +125,18 @@ class OpenAiUpstream implements ChatUpstream {
   }
 
   async chat(call: ChatCall): Promise<ChatReply> {
+    const adapter = call.weights && this.#adapterIn(call.request.model, call.weights)
+    if (!adapter) return this.#ask(call)
+    return adapter.of.answer(adapter.hash, call, (name) => this.#ask(call, name))
+  }
+
+  /** @param servedAs the name that the upstream knows the weights by, where that is another than the client's. */
+  async #ask(call: ChatCall, servedAs: string | null = null): Promise<ChatReply> {
     let asked = this.#asking.first(call.request)
     let refused: { asked: Asked; status: number } | null = null
     for (;;) {
       try {
-        const reply = await this.#once(call, asked)
+        const reply = await this.#once(call, named(asked, servedAs))
         this.#asking.accepted(call.request, asked, refused)
         return reply
       } catch (error) {
@@ -127,6 +151,18 @@ class OpenAiUpstream implements ChatUpstream {
 
   close(): Promise<void> {
     return this.#endpoint.close()
+  }
+
+  /** @throws UnservedAdapterError for one that cannot be served here. */
+  #adapterIn(
+    model: string,
+    { base, adapter }: z.infer<typeof WeightsValue>,
+  ): { readonly of: VllmAdapters; readonly hash: BlobHash } | null {
+    if (adapter === null) return null
+    if (this.#adapters === null) throw servesNoAdapters(this.name)
+    const served = this.weights(model).base
+    if (base !== served) throw otherBase(this.name, base, served)
+    return { of: this.#adapters, hash: adapter }
   }
 
   /** Waits for a stream's first chunk: what fails before it is a failure of the request. */
@@ -183,6 +219,10 @@ class OpenAiUpstream implements ChatUpstream {
     return this.#endpoint.failureIn(value, authorization) ?? malformed(this.name, instead)
   }
 }
+
+/** The same, of other weights. */
+const named = (asked: Asked, model: string | null): Asked =>
+  model === null ? asked : { ...asked, request: { ...asked.request, model } }
 
 const chatPath = { method: 'POST', path: '/chat/completions' } as const
 

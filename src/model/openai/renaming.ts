@@ -15,6 +15,10 @@ export function renaming(upstream: ChatUpstream, models: Readonly<Record<string,
     get tellsTokens() {
       return upstream.tellsTokens
     },
+    get servesAdapters() {
+      return upstream.servesAdapters
+    },
+    prepare: (model, weights) => upstream.prepare(theirs(model), weights),
     weights: (model, answered) => upstream.weights(theirs(model), answered),
     async models(call) {
       const listed = await upstream.models(call)

@@ -29,6 +29,10 @@ export function retrying(upstream: ChatUpstream, options: RetryOptions): ChatUps
     get tellsTokens() {
       return upstream.tellsTokens
     },
+    get servesAdapters() {
+      return upstream.servesAdapters
+    },
+    prepare: (model, weights) => upstream.prepare(model, weights),
     weights: (model, answered) => upstream.weights(model, answered),
     models: (call) => again(call.signal, () => upstream.models(call)),
     chat: (call) => again(call.signal, async () => begun(await upstream.chat(call))),
@@ -71,7 +75,12 @@ function isPassing({ kind, status, code, body }: UpstreamFailure): boolean {
       // Without a status it is our own queue that is full. A used-up quota does not fill up within seconds.
       return status !== null && !JSON.stringify(body).includes('"insufficient_quota"')
     case 'broken':
-      return code !== 'model/upstream-too-large' && code !== 'model/upstream-own-key' && (status ?? 500) !== 501
+      return (
+        code !== 'model/upstream-too-large' &&
+        code !== 'model/upstream-own-key' &&
+        code !== 'model/adapter-not-served' &&
+        (status ?? 500) !== 501
+      )
     case 'cancelled':
       return false
   }

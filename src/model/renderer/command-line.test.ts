@@ -72,3 +72,27 @@ describe('commandLine', () => {
     expect(commandLine.read(line, tools).malformedCalls?.[0]?.problem).toMatch(problem)
   })
 })
+
+describe('words for the user, where there are tools', () => {
+  const says = (content: string): AssistantMessage => ({ role: 'assistant', content })
+
+  it('are a command of their own, and come back as they were said', () => {
+    expect(commandLine.write(says('edge 112'), tools)).toBe(' say edge 112\n')
+    expect(commandLine.read(' say edge 112\n', tools)).toEqual(says('edge 112'))
+    const line = hostileText.filter((text) => text.trim() !== '' && !text.includes('\n'))
+    fc.assert(
+      fc.property(line, (content) => {
+        expect(commandLine.read(commandLine.write(says(content), tools), tools)).toEqual(says(content))
+      }),
+    )
+  })
+
+  it.each([' say \n', ' say\n', ' say more than\na line\n', ' say without an end'])('are not %j', (text) => {
+    expect(commandLine.read(text, tools).malformedCalls).toHaveLength(1)
+  })
+
+  it('are a call where a tool is called say', () => {
+    const say = { name: 'say', description: '', parameters: { type: 'object', properties: { text: {} } } }
+    expect(commandLine.read(' say "hello"\n', [say]).toolCalls).toEqual([{ name: 'say', arguments: { text: 'hello' } }])
+  })
+})

@@ -5,7 +5,8 @@ import { UnrenderableMessageError } from './unrenderable-message-error.ts'
 /**
  * Calls as one line, like a command: `search MLGraphBuilder.relu`. The argument is the rest of the line where the tool
  * has one parameter; `name key=value key="two words"` where it has several. A string that would not read back as itself
- * (empty, padded, several lines) is written as a JSON string; values of other types are always JSON.
+ * (empty, padded, several lines) is written as a JSON string; values of other types are always JSON. Where there are tools,
+ * words for the user are a command, too: `say Edge 112.`, unless a tool has that name.
  *
  * A turn's text begins with the space that separates it from the prompt's `>` and ends with the newline.
  */
@@ -15,6 +16,8 @@ export const commandLine: Dialect & { write(message: AssistantMessage, tools?: r
   read(text, tools) {
     const [line = '', ...rest] = text.split('\n')
     if (tools.length === 0) return turn(line.replace(/^ /, ''))
+    const said = rest.join('\n') === '' && rest.length > 0 && mayTalk(tools) ? saying.exec(line) : null
+    if (said?.[1] !== undefined) return turn(said[1])
     const call = readLine(line.trim(), rest, tools)
     return typeof call === 'string' ? turn('', [], [{ text, problem: call }]) : turn('', [call])
   },
@@ -35,9 +38,14 @@ export const commandLine: Dialect & { write(message: AssistantMessage, tools?: r
       )}\n`
     if (content.includes('\n'))
       throw new UnrenderableMessageError('its text has several lines, and a turn is one line.')
-    return ` ${content}\n`
+    return tools.length > 0 && mayTalk(tools) ? ` say ${content}\n` : ` ${content}\n`
   },
 }
+
+/** Words for the user, where there are tools; at least one. */
+const saying = /^ ?say (?=.*\S)(.*)$/su
+
+const mayTalk = (tools: readonly ToolDefinition[]) => tools.every(({ name }) => name !== 'say')
 
 /** The call, or why there is none. */
 function readLine(line: string, rest: readonly string[], tools: readonly ToolDefinition[]): ToolCall | string {

@@ -6,7 +6,13 @@ import type { Datum, Demonstration, PolicySample } from '../../core/index.ts'
  */
 export const shifted = <T>(perToken: readonly T[]): readonly T[] => perToken.slice(1)
 
-/** Cross-entropy on the demonstrated acts, each weighing `weight`. */
+/** A demonstration that counts more or less than others: an edited answer, one of an earlier task. */
+export interface WeightedDemonstration extends Demonstration {
+  /** Of each of its acts; ≥ 0. Default 1. */
+  readonly weight?: number
+}
+
+/** Cross-entropy on the demonstrated acts, each weighing `weight`, or rewarded for being unlikely where it is below 0. */
 export function demonstrationDatum({ tokens, learn }: Demonstration, weight: number): Datum {
   return {
     input: tokens.slice(0, -1),
@@ -24,6 +30,9 @@ export function policyDatum(sample: PolicySample, weight: number): Datum {
     advantages: shifted(sample.advantages).map((advantage) => advantage * weight),
   }
 }
+
+/** How many of the acts can be learned: the first token follows nothing. */
+export const learnable = ({ learn }: Demonstration): number => count(shifted(learn))
 
 /** How many of the flags are set. */
 export function count(flags: readonly boolean[]): number {

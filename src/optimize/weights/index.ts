@@ -1,4 +1,7 @@
-export { demonstrationDatum, policyDatum } from './datum.ts'
+export { demonstrationDatum, policyDatum, type WeightedDemonstration } from './datum.ts'
 export { OptimizeError } from './errors.ts'
 export { type PolicyGradientOptions, policyGradient } from './policy-gradient.ts'
+export { type PreferenceOptions, preferenceStep, referenceLogprobs, type SideLogprobs } from './preference.ts'
+export { type ReplayMix, replayMix } from './replay.ts'
+export { withinGenerations } from './stale.ts'
 export { type SupervisedOptions, supervisedPass } from './supervised.ts'

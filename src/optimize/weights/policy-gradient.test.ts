@@ -71,6 +71,50 @@ it('trains at the temperature that the samples were drawn at', async () => {
   expect((await step(cool)).passes[0]?.loss).toMatchObject({ temperature: 0.7 })
 })
 
+it.each([
+  [{ clipLow: 1.2, clipHigh: 0.8 }],
+  [{ clipLow: 1.5 }],
+  [{ clipHigh: 0.5 }],
+  [{ loss: 'cispo', clipLow: 4 }],
+  [{ loss: 'cispo', clipLow: -1 }],
+  [{ clipHigh: Number.NaN }],
+] as const)('refuses the clip bounds %j before it learns anything', (options) => {
+  expect(() => policyGradient(options)).toThrow(expect.objectContaining({ code: 'optimize/bad-option' }))
+})
+
+describe('tells how far the policy is from the one that sampled', () => {
+  it('fresh samples have a ratio of 1', async () => {
+    expect((await step(batch)).metrics).toMatchObject({
+      ratioMean: expect.closeTo(1, 12),
+      ratioMax: expect.closeTo(1, 12),
+      clippedShare: 0,
+      effectiveShare: expect.closeTo(1, 12),
+    })
+  })
+
+  it('stale ones are clipped, and worth less', async () => {
+    // The trainer gives every token 1/10. Of four tokens one was sampled with 1/30 and one with 1/5: ρ = 1, 1, 3, 1/2.
+    const old = (name: number, probability: number) => ({
+      ...sampleOf('a', name, 1, 1),
+      behaviourLogprobs: [0, Math.log(probability)],
+    })
+    const stale = [sampleOf('a', 1, 2, 1), old(2, 1 / 30), old(3, 1 / 5)]
+    const { metrics } = await step(stale, { loss: 'cispo', clipHigh: 2 })
+    expect(metrics.ratioMean).toBeCloseTo(5.5 / 4, 9)
+    expect(metrics.ratioMax).toBeCloseTo(3, 9)
+    expect(metrics.clippedShare).toBe(1 / 4)
+    expect(metrics.effectiveShare).toBeCloseTo(5.5 ** 2 / (4 * 11.25), 9)
+    expect((await step(stale)).metrics.clippedShare).toBe(2 / 4)
+    expect((await step(stale, { loss: 'importance_sampling' })).metrics.clippedShare).toBe(0)
+  })
+
+  it('counts no token that carries no advantage', async () => {
+    const silent = { ...sampleOf('a', 9, 3, 0), behaviourLogprobs: [0, -9, -9, -9] }
+    expect((await step([...batch, silent])).metrics.ratioMax).toBeCloseTo(1, 12)
+    expect((await step([silent])).metrics).not.toHaveProperty('ratioMax')
+  })
+})
+
 describe('refuses what a trainer cannot reproduce (invariant 2)', () => {
   const [first, ...rest] = batch
   it.each([

@@ -1,12 +1,16 @@
 import type { Loss, Metrics, Optimizer, PolicySample, Rng } from '../../core/index.ts'
 import { count, policyDatum } from './datum.ts'
-import { OptimizeError, requirePositiveInteger } from './errors.ts'
+import { OptimizeError, requireOption, requirePositiveInteger } from './errors.ts'
+import { Ratios } from './ratios.ts'
 
 /** Policy gradient on credited samples. */
 export interface PolicyGradientOptions {
   /** Default `ppo`. */
   readonly loss?: 'importance_sampling' | 'ppo' | 'cispo'
-  /** Bounds on the ratio itself. Default [0.8, 1.2] for `ppo`, [0, 3] for `cispo`. */
+  /**
+   * Bounds on the ratio itself. Default [0.8, 1.2] for `ppo`, [0, 3] for `cispo`. Samples of earlier generations want
+   * `cispo` with `clipHigh: 2`, which is truncated importance sampling; see `withinGenerations`.
+   */
   readonly clipLow?: number
   readonly clipHigh?: number
   readonly learningRate?: number
@@ -27,8 +31,10 @@ export interface PolicyGradientOptions {
  * the loss is averaged over the tokens of a minibatch (DAPO, Yu et al. 2025), so that long episodes do not count less
  * per token. Group members stay together: the trainer computes what they share once.
  *
- * Refuses samples whose behaviour probabilities a trainer cannot reproduce (invariant 2).
- * @throws OptimizeError for such samples, and for `minibatches` that is not a whole number ≥ 1.
+ * Refuses samples whose behaviour probabilities a trainer cannot reproduce (invariant 2). The metrics tell how far the
+ * policy had moved from the one that sampled; see {@link Ratios}.
+ * @throws OptimizeError for such samples, for `minibatches` that is not a whole number ≥ 1, and for clip bounds that are no
+ * interval of ratios.
  */
 export function policyGradient(
   options: PolicyGradientOptions = {},
@@ -36,6 +42,7 @@ export function policyGradient(
   const { learningRate = 3e-4, minibatches = 1 } = options
   const { beta1 = 0.9, beta2 = 0.95, gradClipNorm = 1, weightDecay = 0 } = options
   requirePositiveInteger('minibatches', minibatches)
+  requireInterval(lossOf(options, 1))
 
   return {
     name: 'policy-gradient',
@@ -56,13 +63,13 @@ export function policyGradient(
       }
 
       const totals = { loss: 0, gradNorm: 0, steps: 0, tokens: 0, computed: 0 }
+      const ratios = new Ratios()
       for (const batch of split(samples, minibatches, rng)) {
         const tokens = batch.reduce((sum, { sampled }) => sum + count(sampled), 0)
         if (tokens === 0) continue
-        const result = await trainer.forwardBackward(
-          batch.map((sample) => policyDatum(sample, 1 / tokens)),
-          loss,
-        )
+        const data = batch.map((sample) => policyDatum(sample, 1 / tokens))
+        const result = await trainer.forwardBackward(data, loss)
+        ratios.add(data, result.logprobs, loss)
         const step = await trainer.optimStep(adam)
         totals.loss += result.loss
         totals.gradNorm += step.gradNorm
@@ -70,7 +77,7 @@ export function policyGradient(
         totals.tokens += result.tokens.data
         totals.computed += result.tokens.computed
       }
-      return { proposals: [], metrics: metricsOf(totals, samples.length) }
+      return { proposals: [], metrics: { ...metricsOf(totals, samples.length), ...ratios.metrics() } }
     },
   }
 }
@@ -88,6 +95,18 @@ function lossOf({ loss = 'ppo', ...clip }: PolicyGradientOptions, temperature: n
   if (loss === 'importance_sampling') return { kind: loss, temperature }
   const [clipLow, clipHigh] = defaultClip[loss]
   return { kind: loss, clipLow: clip.clipLow ?? clipLow, clipHigh: clip.clipHigh ?? clipHigh, temperature }
+}
+
+/** Bounds that are crossed would train on a formula that nobody meant; a default can cross one that was given. */
+function requireInterval(loss: Loss): void {
+  if (loss.kind !== 'ppo' && loss.kind !== 'cispo') return
+  const { clipLow = 0, clipHigh = 0 } = loss
+  const valid = clipLow >= 0 && clipLow <= clipHigh
+  requireOption(
+    valid,
+    `The clip bounds are ${clipLow} to ${clipHigh}`,
+    'Make them ratios, the lower first: 0.8 and 1.2',
+  )
 }
 
 /** The one temperature that all samples were drawn at; `null` without samples. */

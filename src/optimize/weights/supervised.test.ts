@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { recordingTrainer } from '../../../test/support/recording-trainer.ts'
 import { rng } from '../../core/index.ts'
 import { supervisedPass } from './supervised.ts'
@@ -62,4 +62,52 @@ it('takes no step where there is nothing to imitate', async () => {
 it.each([0, -1, 1.5, Number.NaN])('refuses a batch size of %s', async (batchSize) => {
   const pass = supervisedPass(recordingTrainer().trainer, five, rng('a'), { batchSize })
   await expect(pass).rejects.toMatchObject({ code: 'optimize/bad-option' })
+})
+
+describe('weights', () => {
+  it('make a demonstration count that much more, and the loss a weighted mean', async () => {
+    const { trainer, passes } = recordingTrainer()
+    const [one, two] = [demonstration(1, 1), { ...demonstration(2, 2), weight: 3 }]
+    const metrics = await supervisedPass(trainer, [one, two], rng('a'))
+    const weightOf = (name: number) =>
+      passes[0]?.data.find(({ target }) => target[0] === name)?.weights?.map((weight) => weight * 7)
+    expect(weightOf(1)).toEqual([expect.closeTo(1, 12)])
+    expect(weightOf(2)).toEqual([expect.closeTo(3, 12), expect.closeTo(3, 12)])
+    expect(metrics.loss).toBeCloseTo(Math.log(10), 12)
+  })
+
+  it('of 0 leave nothing to imitate', async () => {
+    const { trainer, passes } = recordingTrainer()
+    await supervisedPass(trainer, [{ ...demonstration(1, 1), weight: 0 }], rng('a'))
+    expect(passes).toEqual([])
+  })
+
+  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])('cannot be %s', async (weight) => {
+    const { trainer } = recordingTrainer()
+    const pass = supervisedPass(trainer, [{ ...demonstration(1, 1), weight }], rng('a'))
+    await expect(pass).rejects.toMatchObject({ code: 'optimize/bad-option' })
+  })
+})
+
+describe('replay', () => {
+  const earlier = [6, 7, 8].map((i) => demonstration(i, 1))
+  const pass = async (share: number, key = 'replay') => {
+    const { trainer, passes } = recordingTrainer()
+    const replay = { earlier, share, rng: rng(key) }
+    const metrics = await supervisedPass(trainer, five, rng('a'), { batchSize: 2, replay })
+    return { metrics, batches: passes.map(({ data }) => data.map(({ target }) => target[0] ?? 0)) }
+  }
+
+  it('adds its share of earlier demonstrations to every batch, and leaves the order of the fresh ones', async () => {
+    const { metrics, batches } = await pass(0.5)
+    expect(batches.map((batch) => batch.length)).toEqual([4, 4, 2])
+    const fresh = (all: number[][]) => all.map((batch) => batch.filter((name) => name < 6))
+    expect(fresh(batches)).toEqual(fresh((await pass(0)).batches))
+    expect(metrics.replayed).toBe(5)
+  })
+
+  it('draws by its own generator', async () => {
+    expect(await pass(0.5)).toEqual(await pass(0.5))
+    expect((await pass(0.5)).batches).not.toEqual((await pass(0.5, 'other')).batches)
+  })
 })

@@ -1,6 +1,7 @@
-import type { Demonstration, Metrics, Rng, Trainer } from '../../core/index.ts'
-import { count, demonstrationDatum, shifted } from './datum.ts'
-import { requirePositiveInteger } from './errors.ts'
+import type { Metrics, Rng, Trainer } from '../../core/index.ts'
+import { demonstrationDatum, learnable, type WeightedDemonstration } from './datum.ts'
+import { requireOption, requirePositiveInteger } from './errors.ts'
+import { replayMix } from './replay.ts'
 
 /** Supervised fine-tuning on demonstrations: one pass is every demonstration once, in a fresh order. */
 export interface SupervisedOptions {
@@ -9,35 +10,53 @@ export interface SupervisedOptions {
   readonly batchSize?: number
   readonly gradClipNorm?: number
   readonly weightDecay?: number
+  /** What each batch is given in addition: see {@link replayMix}. */
+  readonly replay?: {
+    readonly earlier: readonly WeightedDemonstration[]
+    readonly share: number
+    readonly rng: Rng
+  }
 }
 
 /**
- * One pass of supervised fine-tuning: minimise the mean −log π(act | context) over the acts of each batch.
- * Observations are context: they carry no loss. Of the metrics, `loss` is the mean over the acts and `tokens` counts all
- * tokens of the data.
- * @throws OptimizeError for a `batchSize` that is not a whole number ≥ 1.
+ * One pass of supervised fine-tuning: minimise the weighted mean of −log π(act | context) over the acts of each batch.
+ * Observations are context: they carry no loss. Of the metrics, `loss` is the weighted mean over the acts, `tokens` counts
+ * all tokens of the data, and `replayed` the demonstrations that replay added; it is absent without replay.
+ * @throws OptimizeError for a `batchSize` that is not a whole number ≥ 1, a share outside of [0, 1), or a weight that is
+ * negative or not finite.
  */
 export async function supervisedPass(
   trainer: Trainer,
-  demonstrations: readonly Demonstration[],
+  demonstrations: readonly WeightedDemonstration[],
   rng: Rng,
-  { learningRate = 1e-3, batchSize = 16, gradClipNorm = 1, weightDecay = 0 }: SupervisedOptions = {},
+  { learningRate = 1e-3, batchSize = 16, gradClipNorm = 1, weightDecay = 0, replay }: SupervisedOptions = {},
 ): Promise<Metrics> {
   requirePositiveInteger('batchSize', batchSize)
+  for (const { weight = 1 } of [...demonstrations, ...(replay?.earlier ?? [])]) {
+    requireOption(weight >= 0 && Number.isFinite(weight), `A demonstration weighs ${weight}`, 'Make it 0 or more')
+  }
   const order = rng.shuffle(demonstrations)
-  let [loss, acts, trained, steps, gradNorm] = [0, 0, 0, 0, 0]
+  let [loss, weighed, trained, steps, gradNorm, replayed] = [0, 0, 0, 0, 0, 0]
   for (let start = 0; start < order.length; start += batchSize) {
-    const batch = order.slice(start, start + batchSize)
-    const acted = batch.reduce((sum, { learn }) => sum + count(shifted(learn)), 0)
-    if (acted === 0) continue
-    const data = batch.map((demonstration) => demonstrationDatum(demonstration, 1 / acted))
+    const fresh = order.slice(start, start + batchSize)
+    const batch = replay ? replayMix({ ...replay, fresh }) : fresh
+    const total = batch.reduce((sum, one) => sum + (one.weight ?? 1) * learnable(one), 0)
+    if (total === 0) continue
+    const data = batch.map((one) => demonstrationDatum(one, (one.weight ?? 1) / total))
     const result = await trainer.forwardBackward(data, { kind: 'cross_entropy' })
     const step = await trainer.optimStep({ learningRate, gradClipNorm, weightDecay })
-    loss += result.loss * acted
-    acts += acted
+    loss += result.loss * total
+    weighed += total
     trained += result.tokens.data
     gradNorm += step.gradNorm
+    replayed += batch.length - fresh.length
     steps++
   }
-  return { loss: loss / Math.max(1, acts), gradNorm: gradNorm / Math.max(1, steps), steps, tokens: trained }
+  return {
+    loss: weighed === 0 ? 0 : loss / weighed,
+    gradNorm: gradNorm / Math.max(1, steps),
+    steps,
+    tokens: trained,
+    ...(replay ? { replayed } : {}),
+  }
 }

@@ -133,6 +133,20 @@ describe('what a user does with an answer', () => {
     expect(read([asked, answered], 31 * minute)).toEqual([])
   })
 
+  it('an upstream that falls, and an answer that was passed over for another, are not left by anybody', () => {
+    const half = said('a', 'q', 'Open Sett', 1, { id: 'a', finish: null })
+    for (const stopReason of ['model-error', 'interrupted'] as const) {
+      expect(implicitSignals({ ...traffic([asked, half]), stopReason }, 10 * minute)).toEqual([])
+    }
+    const again = said('b', 'q', 'Open Settings.', 5, { id: 'b', retryOf: 'a' })
+    expect(read([asked, half, again])).toEqual([])
+    const one = said('a', 'q', 'Which subscription?', 1, { id: 'c' })
+    const other = said('b', 'q', 'Which of the two?', 1, { id: 'c' })
+    expect(read([asked, one, other, user('u', 'b', 'The first of all, with invoices', 2)], 90 * minute)).toEqual([
+      ['b', 'accepted', 0.5],
+    ])
+  })
+
   it('is not to blame where the upstream or the gateway broke the answer off', () => {
     const broken = said('a', 'q', 'Do you want me to', 1, { id: 'a', finish: null })
     const asking = said('a', 'q', 'Open Settings?', 1, { id: 'a', finish: null })

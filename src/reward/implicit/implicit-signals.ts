@@ -18,6 +18,8 @@ interface Turn {
   /** The user's last words before it. */
   readonly asked: string | null
   readonly children: readonly TrajectoryNode[]
+  /** Whether the client went on from another answer to the same call (`n` > 1), or repeated a request that was lost. */
+  readonly passedOver: boolean
   /** Other assistant turns after the same conversation; without a Step where the client's history brought them. */
   readonly siblings: readonly { readonly node: TrajectoryNode; readonly step: Step | null }[]
 }
@@ -82,20 +84,40 @@ function* turnsOf({ nodes, steps }: Trajectory, asOf: number): Generator<Turn> {
     known.set(alike, copies)
     return copies
   }
+  const followed = (node: TrajectoryNode) => [node, ...copiesOf(node)].some((one) => tree.children(one).length > 0)
+  const passedOver = callsPassedOver(steps, (id) => tree.node(id), followed)
   for (const step of steps) {
     const node = tree.node(step.action)
     if (!node || step.call === undefined) continue
+    const { id } = step.call
     const copies = copiesOf(node)
     yield {
       node,
       step,
       asked: tree.askedBefore(node),
       children: [node, ...copies].flatMap((one) => tree.children(one)),
+      passedOver: passedOver.has(id),
       siblings: around(tree.inPlaceOf(node), node)
         .filter((other) => other.id !== node.id && other.message.role === 'assistant' && !copies.includes(other))
         .map((other) => ({ node: other, step: stepOf.get(other.id) ?? null })),
     }
   }
+}
+
+/** Calls of which one answer was gone on from, and those that were lost and sent again: silence after them is no silence. */
+function callsPassedOver(
+  steps: readonly Step[],
+  nodeOf: (id: Step['action']) => TrajectoryNode | undefined,
+  followed: (node: TrajectoryNode) => boolean,
+): ReadonlySet<string> {
+  const calls = new Set<string>()
+  for (const { action, call } of steps) {
+    const node = nodeOf(action)
+    if (!node || call === undefined) continue
+    if (followed(node)) calls.add(call.id)
+    if (call.retryOf !== null) calls.add(call.retryOf)
+  }
+  return calls
 }
 
 function around(nodes: readonly TrajectoryNode[], node: TrajectoryNode): readonly TrajectoryNode[] {
@@ -162,8 +184,9 @@ function whatElseWasTaken({ node, step, siblings }: Turn, edits: { left: number 
   return found
 }
 
-function silence({ node, step, children }: Turn, asOf: number, abandonedAfter: number): readonly Reading[] {
-  if (children.length > 0) return []
+function silence(turn: Turn, asOf: number, abandonedAfter: number): readonly Reading[] {
+  const { node, step, children } = turn
+  if (children.length > 0 || turn.passedOver) return []
   const since = timeOf(node, node)
   // An answer that its upstream or the gateway broke off says nothing of its user.
   if (step.call?.finish === null) return step.call.cancelled ? [{ kind: 'abandoned', at: since }] : []

@@ -1,2 +1,2 @@
 export { type ImplicitOptions, implicitSignals } from './implicit-signals.ts'
-export { allImplicitKinds, type ImplicitKind, implicitKinds } from './kinds.ts'
+export { allImplicitKinds, ImplicitKind, implicitKinds } from './kinds.ts'

@@ -1,3 +1,5 @@
+import { z } from 'zod'
+
 /**
  * What people do with an answer says something of it without their being asked. Each kind is weak evidence: its value is
  * what it means as a reward, from -1 to 1, and a rubric decides how much it counts.
@@ -21,7 +23,9 @@ export const implicitKinds = {
   'change-request': { value: -1, meaning: 'the user said that it is wrong or asked for a change' },
 } as const satisfies Readonly<Record<string, { readonly value: number; readonly meaning: string }>>
 
-export type ImplicitKind = keyof typeof implicitKinds
+/** Their names. */
+export const ImplicitKind = z.enum(Object.keys(implicitKinds) as (keyof typeof implicitKinds)[])
+export type ImplicitKind = z.infer<typeof ImplicitKind>
 
 /** Every kind, in the order of the table in `docs/signals.md`. */
-export const allImplicitKinds = Object.keys(implicitKinds) as readonly ImplicitKind[]
+export const allImplicitKinds: readonly ImplicitKind[] = ImplicitKind.options

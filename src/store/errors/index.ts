@@ -1,4 +1,5 @@
 export { BackupCheckError, BackupFolderError, NoBackupError } from './backup-errors.ts'
+export { EndedCanaryError, RunningCanaryError } from './canary-errors.ts'
 export { CorruptBlobError, MissingBlobError } from './blob-errors.ts'
 export { CorruptRecordError } from './corrupt-record-error.ts'
 export { CorruptStoreError } from './corrupt-store-error.ts'

@@ -6,6 +6,7 @@ export const callOf = (
   call: Partial<Omit<ChatCall, 'request'>> = {},
 ): ChatCall => ({
   request: { model: 'scripted', messages: [{ role: 'user', content: 'hello there' }], ...request },
+  weights: null,
   history: null,
   authorization: null,
   signal: new AbortController().signal,

@@ -54,26 +54,9 @@ export function trainedShapes(config: LlamaConfig, trained: Trained): Map<string
  */
 export function trainingGraph({ config, trained, loss }: TrainingGraphSpec): GraphBuilder {
   const graph = new GraphBuilder(`${trained.kind} ${loss}`)
-  const model = new TrainingLlama(graph, config, trained)
-
-  const tokens = graph.input('tokens', 'int64', ['batch', 'nodes'])
-  const layout: TreeLayout = {
-    positions: graph.input('positions', 'int64', ['batch', 'nodes']),
-    keys: graph.input('keys', 'int64', ['batch', 'keys']),
-    mask: graph.input('mask', 'float32', ['batch', 'nodes', 'keys']),
-    cos: graph.input('cos', 'float32', ['positions', config.headDim / 2]),
-    sin: graph.input('sin', 'float32', ['positions', config.headDim / 2]),
-  }
-  const embedded = model.embed(tokens)
-  let hidden = embedded
-  for (let layer = 0; layer < config.layers - 1; layer++) hidden = model.block(hidden, layer, layout)
-  const picked = model.block(hidden, config.layers - 1, layout, graph.input('rows', 'int64', ['rows']))
-  const logits = model.head(picked)
-
+  const { model, embedded, logprobs } = targetsOf(graph, config, trained)
   const perRow = (name: string) => graph.input(name, 'float32', ['rows'])
   const scalar = (name: string) => graph.input(name, 'float32', [])
-  const targets = graph.input('targets', 'int64', ['rows'])
-  const logprobs = targetLogprobs(logits, targets, scalar('inverseTemperature'))
   const losses = tokenLosses[loss]({
     logprobs,
     weights: perRow('weights'),
@@ -93,6 +76,33 @@ export function trainingGraph({ config, trained, loss }: TrainingGraphSpec): Gra
     if (gradient) graph.output(gradientOf(name), gradient)
   }
   return graph
+}
+
+/** {@link trainingGraph} without a loss and without the way back: its only output is `logprobs`. */
+export function forwardGraph(config: LlamaConfig, trained: Trained): GraphBuilder {
+  const graph = new GraphBuilder(`${trained.kind} forward`)
+  graph.output('logprobs', targetsOf(graph, config, trained).logprobs)
+  return graph
+}
+
+/** The model over the packed trees, up to the log-probability of each row's target. */
+function targetsOf(graph: GraphBuilder, config: LlamaConfig, trained: Trained) {
+  const model = new TrainingLlama(graph, config, trained)
+  const tokens = graph.input('tokens', 'int64', ['batch', 'nodes'])
+  const layout: TreeLayout = {
+    positions: graph.input('positions', 'int64', ['batch', 'nodes']),
+    keys: graph.input('keys', 'int64', ['batch', 'keys']),
+    mask: graph.input('mask', 'float32', ['batch', 'nodes', 'keys']),
+    cos: graph.input('cos', 'float32', ['positions', config.headDim / 2]),
+    sin: graph.input('sin', 'float32', ['positions', config.headDim / 2]),
+  }
+  const embedded = model.embed(tokens)
+  let hidden = embedded
+  for (let layer = 0; layer < config.layers - 1; layer++) hidden = model.block(hidden, layer, layout)
+  const picked = model.block(hidden, config.layers - 1, layout, graph.input('rows', 'int64', ['rows']))
+  const targets = graph.input('targets', 'int64', ['rows'])
+  const logprobs = targetLogprobs(model.head(picked), targets, graph.input('inverseTemperature', 'float32', []))
+  return { model, embedded, logprobs }
 }
 
 interface TreeLayout {

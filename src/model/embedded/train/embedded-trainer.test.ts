@@ -130,11 +130,20 @@ describe('a trainer', () => {
     expect(await together.saveState()).toEqual(await inTurn.saveState())
   })
 
+  it('takes weights below 0, which make a target less likely', async () => {
+    const { trainer } = inProcessTrainer({ model, trained: lora })
+    const unwanted = data.map((datum) => ({ ...datum, weights: datum.weights!.map((weight) => -weight) }))
+    const { loss } = await trainer.forwardBackward(unwanted, sft)
+    await trainer.optimStep({ learningRate: 0.003 })
+    expect(loss).toBeLessThan(0)
+    expect((await trainer.forwardBackward(unwanted, sft)).loss).toBeLessThan(loss)
+  })
+
   it('accepts data without a loss, whose step has no gradient', async () => {
     const { trainer } = inProcessTrainer({ model, trained: lora })
     const silent = { input: [1, 2], target: [2, 3], weights: [0, 0] }
     expect(await trainer.forwardBackward([silent], sft)).toMatchObject({ loss: 0, logprobs: [[0, 0]] })
-    expect(await trainer.optimStep(adam)).toEqual({ gradNorm: 0, step: 1 })
+    expect(await trainer.optimStep(adam)).toEqual({ gradNorm: 0, anchorPenalty: 0, step: 1 })
   })
 })
 

@@ -1,6 +1,7 @@
 import type {
   AdamParams,
   AdapterRef,
+  Anchoring,
   Datum,
   ForwardBackwardResult,
   Loss,
@@ -11,11 +12,15 @@ import { InputError, present } from '../../../errors/index.ts'
 import type { LlamaConfig, ModelWeights } from '../llama/config.ts'
 import { type Trained, trainedShapes } from '../llama/training-graph.ts'
 import { type AdapterContent, adapterContent } from './adapter-content.ts'
-import { initialAdapter } from './lora.ts'
-import { type PlannedBatch, type RowOrigin, pack } from './packing.ts'
-import type { BatchResult, LossSettings, TrainingShardPort } from './shard.ts'
-import { assign } from './assign.ts'
+import { readAnchor, writeAnchor } from './anchor-file.ts'
+import { heldAnchors } from './anchors.ts'
 import { flatten } from './flat-tensors.ts'
+import { InvalidAnchoringError } from './invalid-anchoring-error.ts'
+import { initialAdapter } from './lora.ts'
+import { type PlannedBatch, pack } from './packing.ts'
+import { perDatum, runBatches } from './run-batches.ts'
+import type { LossSettings, TrainingShardPort } from './shard.ts'
+import { summedSquares } from './summed-squares.ts'
 import { readTrainedWeights, writeTrainedWeights } from './trained-weights.ts'
 import { readTrainingState, writeTrainingState } from './training-state.ts'
 import { validateData, validateLoss } from './validate-data.ts'
@@ -58,26 +63,81 @@ export class EmbeddedTrainer implements Trainer {
   }
 
   async forwardBackward(data: readonly Datum[], loss: Loss): Promise<ForwardBackwardResult> {
-    const { config, shards, budget = 1536, share = true } = this.#options
     const settings = lossSettings(loss)
-    validateLoss(settings)
-    validateData(data, loss.kind, config)
-    const batches = pack(data, loss.kind, { config, budget, shards: shards.length, share })
+    const batches = this.#planned(data, settings)
     return this.#exclusive(async () => {
       this.#accumulating ||= batches.length > 0
-      return gathered(data, await this.#runBatches(batches, settings))
+      const run = runBatches(this.#options.shards, batches, (shard, batch) => shard.forwardBackward(batch, settings))
+      const ran = await run.catch((error: unknown) => this.#dropGradient().then(() => Promise.reject(error)))
+      return {
+        loss: ran.reduce((sum, { result }) => sum + result.loss, 0),
+        logprobs: perDatum(
+          data,
+          ran.map(({ result, ...where }) => ({ ...where, result: result.logprobs })),
+        ),
+        tokens: {
+          data: data.reduce((sum, { input }) => sum + input.length, 0),
+          computed: ran.reduce((sum, { cells }) => sum + cells, 0),
+        },
+      }
     })
   }
 
-  /** @throws NonFiniteGradientError; the gradient is then dropped, and weights and moments stay as they were. */
+  /** A graph of its own, without the way back: the accumulated gradient is not touched. */
+  async forward(data: readonly Datum[], temperature = 1): Promise<readonly (readonly number[])[]> {
+    validateData(data, 'cross_entropy', this.#options.config)
+    const everyTarget = data.map(({ input, target }) => ({ input, target }))
+    const batches = this.#planned(everyTarget, { ...lossSettings({ kind: 'cross_entropy' }), temperature })
+    return this.#exclusive(async () =>
+      perDatum(
+        data,
+        await runBatches(this.#options.shards, batches, (shard, batch) => shard.forward(batch, temperature)),
+      ),
+    )
+  }
+
+  /**
+   * The importance is the diagonal of the empirical Fisher information, F_i = mean over the data of (∂ Σ_t w_t·log p(target_t) / ∂θ_i)²:
+   * one datum at a time, because a square of sums is no sum of squares.
+   */
+  readonly anchoring: Anchoring = {
+    importance: async (data) => {
+      const { config, trained, shards } = this.#options
+      const settings = lossSettings({ kind: 'cross_entropy' })
+      const batches = data.flatMap((datum) => this.#planned([datum], settings, 1))
+      if (batches.length === 0) throw new InvalidAnchoringError('Importance was asked for on data without a target.')
+      return this.#exclusive(async () => {
+        const squares = await summedSquares(shards, batches, settings)
+        const importance = squares.map((sum) => sum / data.length)
+        return writeAnchor(config, trained, { importance, values: (await this.#first.state()).values })
+      })
+    },
+    hold: async (anchors, strength) => {
+      const { config, trained } = this.#options
+      if (!(strength >= 0 && Number.isFinite(strength))) {
+        throw new InvalidAnchoringError(`Anchors cannot be held with a strength of ${strength}.`)
+      }
+      const held = heldAnchors(
+        anchors.map((bytes) => readAnchor(config, trained, bytes)),
+        strength,
+      )
+      return this.#exclusive(() => this.#first.hold(held))
+    },
+  }
+
+  /**
+   * The pull of the anchors, λ·F·(θ − θ*), joins the accumulated gradient before its norm is taken and clipped: it is a part
+   * of the loss like any other, and `gradNorm` is of both.
+   * @throws NonFiniteGradientError; the gradient is then dropped, and weights and moments stay as they were.
+   */
   async optimStep(params: AdamParams): Promise<OptimStepResult> {
     return this.#exclusive(async () => {
       const gradients = await Promise.all(this.#rest.map((shard) => shard.takeGradient()))
       const others = gradients.filter((gradient) => gradient !== null)
       this.#accumulating = false
-      const { gradNorm, step, values } = await this.#first.optimStep(others, params)
+      const { values, ...result } = await this.#first.optimStep(others, params)
       await Promise.all(this.#rest.map((shard) => shard.setValues(values.slice())))
-      return { gradNorm, step }
+      return result
     })
   }
 
@@ -91,14 +151,17 @@ export class EmbeddedTrainer implements Trainer {
           hint: 'Call optimStep first: a state lies between two optimizer steps.',
         })
       }
-      return writeTrainingState(config, trained, await this.#first.state())
+      return writeTrainingState(config, trained, await this.#first.state(), await this.#first.held())
     })
   }
 
   async loadState(state: Uint8Array): Promise<void> {
     const { config, trained } = this.#options
-    const read = readTrainingState(config, trained, state)
-    return this.#exclusive(() => this.#restore(read))
+    const { state: read, held } = readTrainingState(config, trained, state)
+    return this.#exclusive(async () => {
+      await this.#restore(read)
+      await this.#first.hold(held)
+    })
   }
 
   async saveWeights(): Promise<Uint8Array> {
@@ -106,6 +169,7 @@ export class EmbeddedTrainer implements Trainer {
     return this.#exclusive(async () => writeTrainedWeights(config, trained, (await this.#first.state()).values))
   }
 
+  /** What is held stays held. */
   async loadWeights(weights: Uint8Array): Promise<void> {
     const { config, trained } = this.#options
     const values = readTrainedWeights(config, trained, weights)
@@ -134,28 +198,17 @@ export class EmbeddedTrainer implements Trainer {
     return result
   }
 
-  /** Every batch on its shard; each shard runs its own in order. Results are in the order of the batches. */
-  async #runBatches(batches: readonly PlannedBatch[], loss: LossSettings): Promise<RanBatch[]> {
-    const { shards } = this.#options
-    const ran: RanBatch[] = []
-    const queues = assign(
-      batches.map(({ nodes }) => nodes),
-      shards.length,
-    )
-    const runs = shards.map(async (shard, index) => {
-      for (const position of queues[index] ?? []) {
-        const { batch, origin } = present(batches[position], `batch ${position}`).layOut()
-        const cells = batch.tokens.length
-        ran[position] = { ...(await shard.forwardBackward(batch, loss)), origin, cells }
-      }
-    })
-    const failed = (await Promise.allSettled(runs)).find((outcome) => outcome.status === 'rejected')
-    if (failed !== undefined) {
-      await Promise.allSettled(shards.map((shard) => shard.takeGradient()))
-      this.#accumulating = false
-      throw failed.reason
-    }
-    return ran
+  /** The data checked and cut into batches for `shards` shards. */
+  #planned(data: readonly Datum[], loss: LossSettings, shards = this.#options.shards.length): PlannedBatch[] {
+    const { config, budget = 1536, share = true } = this.#options
+    validateLoss(loss)
+    validateData(data, loss.kind, config)
+    return pack(data, loss.kind, { config, budget, shards, share })
+  }
+
+  async #dropGradient(): Promise<void> {
+    await Promise.allSettled(this.#options.shards.map((shard) => shard.takeGradient()))
+    this.#accumulating = false
   }
 
   async #restore(state: Parameters<TrainingShardPort['setState']>[0]): Promise<void> {
@@ -171,26 +224,4 @@ export class EmbeddedTrainer implements Trainer {
 function lossSettings(loss: Loss): LossSettings {
   const { clipLow = 0.8, clipHigh = 1.2, temperature = 1 }: Partial<LossSettings> = loss
   return { kind: loss.kind, clipLow, clipHigh, temperature }
-}
-
-/** A batch's result with where its rows belong. */
-interface RanBatch extends BatchResult {
-  readonly origin: RowOrigin
-  /** Grid cells computed, padding included. */
-  readonly cells: number
-}
-
-function gathered(data: readonly Datum[], ran: readonly RanBatch[]): ForwardBackwardResult {
-  const logprobs = data.map(({ input }) => Array<number>(input.length).fill(0))
-  const tokens = { data: data.reduce((sum, { input }) => sum + input.length, 0), computed: 0 }
-  let loss = 0
-  for (const { origin, cells, ...result } of ran) {
-    loss += result.loss
-    tokens.computed += cells
-    for (const [row, logprob] of result.logprobs.entries()) {
-      const of = present(logprobs[origin.datum[row] as number], 'the datum of a row')
-      of[origin.position[row] as number] = logprob
-    }
-  }
-  return { loss, logprobs, tokens }
 }

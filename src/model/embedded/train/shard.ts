@@ -1,4 +1,5 @@
 import type { AdamParams, Loss, OptimStepResult } from '../../../core/index.ts'
+import type { HeldAnchors } from './anchors.ts'
 import type { PackedBatch } from './packing.ts'
 
 /** A loss with its numbers filled in, as a shard feeds them to the graph. */
@@ -32,10 +33,17 @@ export interface ShardState {
 export interface TrainingShardPort {
   /** Runs one batch and adds its gradient to the shard's sum. */
   forwardBackward(batch: PackedBatch, loss: LossSettings): Promise<BatchResult>
+  /** Runs one batch without a gradient: the log-probability of each row's target at `temperature`. */
+  forward(batch: PackedBatch, temperature: number): Promise<Float32Array>
+  /** Runs one batch and adds the squares of its gradient to a sum of squares; the sum of gradients is left alone. */
+  addSquares(batch: PackedBatch, loss: LossSettings): Promise<void>
+  /** Gives the sum of squares away and clears it; `null` when nothing was added since. */
+  takeSquares(): Promise<Float32Array | null>
   /** Gives the summed gradient away and clears it; `null` when no batch was run since. */
   takeGradient(): Promise<Float32Array | null>
   /**
-   * Adds the other shards' gradients, in the order given, to its own and steps; returns a copy of the new values.
+   * Adds the other shards' gradients, in the order given, and the pull of what is held to its own, clips and steps;
+   * returns a copy of the new values.
    * @throws NonFiniteGradientError, having cleared the gradient and changed nothing else.
    */
   optimStep(others: readonly Float32Array[], params: AdamParams): Promise<OptimStepResult & { values: Float32Array }>
@@ -43,8 +51,12 @@ export interface TrainingShardPort {
   setValues(values: Float32Array): Promise<void>
   /** A copy of values and moments. */
   state(): Promise<ShardState>
-  /** Replaces values and moments, and clears the gradient. */
+  /** Replaces values and moments, and clears the gradient; what is held stays. */
   setState(state: ShardState): Promise<void>
+  /** Holds on to this from now on, and to nothing else; `null` lets go. */
+  hold(anchors: HeldAnchors | null): Promise<void>
+  /** A copy of what is held. */
+  held(): Promise<HeldAnchors | null>
   /** Frees the sessions. */
   close(): Promise<void>
 }

@@ -3,9 +3,17 @@ import type { AdamParams, Loss, OptimStepResult } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import type { LlamaConfig, ModelWeights } from '../llama/config.ts'
 import { rotaryTables } from '../llama/rotary-tables.ts'
-import { type Trained, embeddedGradient, gradientOf, trainedShapes, trainingGraph } from '../llama/training-graph.ts'
+import {
+  type Trained,
+  embeddedGradient,
+  forwardGraph,
+  gradientOf,
+  trainedShapes,
+  trainingGraph,
+} from '../llama/training-graph.ts'
 import { names, weightShapes } from '../llama/weights.ts'
 import { type AdamState, adamw, newAdamState } from './adamw.ts'
+import { type HeldAnchors, addPull, copyOfHeld } from './anchors.ts'
 import { clipGradient, gradientNorm } from './clip-gradient.ts'
 import { FlatTensors } from './flat-tensors.ts'
 import { NonFiniteGradientError } from './non-finite-gradient-error.ts'
@@ -29,11 +37,13 @@ export class TrainingShard implements TrainingShardPort {
   readonly #threads: number
   readonly #values: FlatTensors
   readonly #weights: Record<string, Tensor>
-  readonly #sessions = new Map<Loss['kind'], Promise<InferenceSession>>()
+  readonly #sessions = new Map<Loss['kind'] | 'forward', Promise<InferenceSession>>()
   #adam: AdamState
   #rotary: Record<'cos' | 'sin', Tensor> | undefined
   #gradient: FlatTensors
   #pending = false
+  #squares: Float32Array | null = null
+  #held: HeldAnchors | null = null
 
   constructor({ model, trained, values, threads = 1 }: TrainingShardSetup) {
     const shapes = trainedShapes(model.config, trained)
@@ -51,11 +61,30 @@ export class TrainingShard implements TrainingShardPort {
   }
 
   async forwardBackward(batch: PackedBatch, loss: LossSettings): Promise<BatchResult> {
-    const session = await this.#session(loss.kind)
-    const outputs = await session.run({ ...this.#weights, ...this.#rotaryTables(batch), ...feeds(batch, loss) })
-    this.#accumulate(outputs, batch.tokens)
+    const outputs = await this.#run(batch, loss)
+    this.#accumulate(outputs, batch.tokens, this.#gradient)
     this.#pending = true
     return { loss: floats(outputs, 'loss')[0] as number, logprobs: floats(outputs, 'logprobs').slice() }
+  }
+
+  async forward(batch: PackedBatch, temperature: number): Promise<Float32Array> {
+    const session = await this.#session('forward')
+    const outputs = await session.run({ ...this.#inputs(batch), ...temperatureFeed(temperature) })
+    return floats(outputs, 'logprobs').slice()
+  }
+
+  async addSquares(batch: PackedBatch, loss: LossSettings): Promise<void> {
+    const outputs = await this.#run(batch, loss)
+    const gradient = new FlatTensors(this.#values.shapes)
+    this.#accumulate(outputs, batch.tokens, gradient)
+    this.#squares ??= new Float32Array(gradient.values.length)
+    addSquaresInto(this.#squares, gradient.values)
+  }
+
+  async takeSquares(): Promise<Float32Array | null> {
+    const squares = this.#squares
+    this.#squares = null
+    return squares
   }
 
   async takeGradient(): Promise<Float32Array | null> {
@@ -72,6 +101,7 @@ export class TrainingShard implements TrainingShardPort {
   ): Promise<OptimStepResult & { values: Float32Array }> {
     const gradient = this.#gradient.values
     for (const other of others) addInto(gradient, other)
+    const anchorPenalty = this.#held === null ? 0 : addPull(gradient, this.#values.values, this.#held)
     const gradNorm = gradientNorm(gradient)
     if (!Number.isFinite(gradNorm)) {
       this.#clearGradient()
@@ -80,7 +110,7 @@ export class TrainingShard implements TrainingShardPort {
     if (params.gradClipNorm !== undefined) clipGradient(gradient, gradNorm, params.gradClipNorm)
     adamw(this.#values.values, gradient, this.#adam, params)
     this.#clearGradient()
-    return { gradNorm, step: this.#adam.step, values: this.#values.values.slice() }
+    return { gradNorm, anchorPenalty, step: this.#adam.step, values: this.#values.values.slice() }
   }
 
   async setValues(values: Float32Array): Promise<void> {
@@ -98,6 +128,14 @@ export class TrainingShard implements TrainingShardPort {
     this.#clearGradient()
   }
 
+  async hold(anchors: HeldAnchors | null): Promise<void> {
+    this.#held = anchors
+  }
+
+  async held(): Promise<HeldAnchors | null> {
+    return this.#held === null ? null : copyOfHeld(this.#held)
+  }
+
   async close(): Promise<void> {
     for (const session of this.#sessions.values()) await (await session).release()
     this.#sessions.clear()
@@ -108,10 +146,16 @@ export class TrainingShard implements TrainingShardPort {
     this.#pending = false
   }
 
-  #session(loss: Loss['kind']): Promise<InferenceSession> {
-    let session = this.#sessions.get(loss)
+  async #run(batch: PackedBatch, loss: LossSettings): Promise<InferenceSession.ReturnType> {
+    const session = await this.#session(loss.kind)
+    return session.run({ ...this.#inputs(batch), ...temperatureFeed(loss.temperature), ...lossFeeds(batch, loss) })
+  }
+
+  #session(pass: Loss['kind'] | 'forward'): Promise<InferenceSession> {
+    let session = this.#sessions.get(pass)
     if (session === undefined) {
-      const graph = trainingGraph({ config: this.#config, trained: this.#trained, loss })
+      const [config, trained] = [this.#config, this.#trained]
+      const graph = pass === 'forward' ? forwardGraph(config, trained) : trainingGraph({ config, trained, loss: pass })
       session = InferenceSession.create(graph.build(), {
         intraOpNumThreads: this.#threads,
         interOpNumThreads: 1,
@@ -119,9 +163,14 @@ export class TrainingShard implements TrainingShardPort {
         enableMemPattern: false,
         logSeverityLevel: 3,
       })
-      this.#sessions.set(loss, session)
+      this.#sessions.set(pass, session)
     }
     return session
+  }
+
+  /** What every graph reads: the weights and the laid-out tokens. */
+  #inputs(batch: PackedBatch): Record<string, Tensor> {
+    return { ...this.#weights, ...this.#rotaryTables(batch), ...tokenFeeds(batch) }
   }
 
   /** Tables with a row for every position, and for every column of the grid, as the operator wants. */
@@ -136,20 +185,19 @@ export class TrainingShard implements TrainingShardPort {
     return this.#rotary
   }
 
-  #accumulate(outputs: InferenceSession.ReturnType, tokens: BigInt64Array): void {
-    for (const name of this.#values.shapes.keys()) {
-      if (gradientOf(name) in outputs) addInto(this.#gradient.view(name), floats(outputs, gradientOf(name)))
+  /** Adds the gradient that a run gave to `sum`. */
+  #accumulate(outputs: InferenceSession.ReturnType, tokens: BigInt64Array, sum: FlatTensors): void {
+    for (const name of sum.shapes.keys()) {
+      if (gradientOf(name) in outputs) addInto(sum.view(name), floats(outputs, gradientOf(name)))
     }
     if (this.#trained.kind === 'full') {
-      addRows(this.#gradient.view(names.embedding), tokens, floats(outputs, embeddedGradient), this.#config.hiddenSize)
+      addRows(sum.view(names.embedding), tokens, floats(outputs, embeddedGradient), this.#config.hiddenSize)
     }
   }
 }
 
-function feeds(batch: PackedBatch, loss: LossSettings): Record<string, Tensor> {
+function tokenFeeds(batch: PackedBatch): Record<string, Tensor> {
   const { batch: rows, nodes, keys } = batch.shape
-  const perRow = (data: Float32Array) => new Tensor('float32', data, [data.length])
-  const scalar = (value: number) => new Tensor('float32', Float32Array.of(value), [])
   return {
     tokens: new Tensor('int64', batch.tokens, [rows, nodes]),
     positions: new Tensor('int64', batch.positions, [rows, nodes]),
@@ -157,14 +205,22 @@ function feeds(batch: PackedBatch, loss: LossSettings): Record<string, Tensor> {
     mask: new Tensor('float32', batch.mask, [rows, nodes, keys]),
     rows: new Tensor('int64', batch.rows, [batch.rows.length]),
     targets: new Tensor('int64', batch.targets, [batch.targets.length]),
+  }
+}
+
+function lossFeeds(batch: PackedBatch, loss: LossSettings): Record<string, Tensor> {
+  const perRow = (data: Float32Array) => new Tensor('float32', data, [data.length])
+  return {
     weights: perRow(batch.weights),
     oldLogprobs: perRow(batch.oldLogprobs),
     advantages: perRow(batch.advantages),
     clipLow: scalar(loss.clipLow),
     clipHigh: scalar(loss.clipHigh),
-    inverseTemperature: scalar(1 / loss.temperature),
   }
 }
+
+const scalar = (value: number) => new Tensor('float32', Float32Array.of(value), [])
+const temperatureFeed = (temperature: number) => ({ inverseTemperature: scalar(1 / temperature) })
 
 function floats(outputs: InferenceSession.ReturnType, name: string): Float32Array {
   return present(outputs[name], `output ${name}`).data as Float32Array
@@ -172,6 +228,10 @@ function floats(outputs: InferenceSession.ReturnType, name: string): Float32Arra
 
 function addInto(sum: Float32Array, addend: Float32Array): void {
   for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] as number) + (addend[i] as number)
+}
+
+function addSquaresInto(sum: Float32Array, addend: Float32Array): void {
+  for (let i = 0; i < sum.length; i++) sum[i] = (sum[i] as number) + (addend[i] as number) ** 2
 }
 
 /** Adds row i of `rows` to row `indices[i]` of the table: the embedding's gradient. */

@@ -1,59 +1,58 @@
 import { z } from 'zod'
-import { present } from '../../../errors/index.ts'
 import type { LlamaConfig } from '../llama/config.ts'
 import { type Trained, trainedShapes } from '../llama/training-graph.ts'
-import { readSafetensors, writeSafetensors } from '../load/safetensors.ts'
-import { readMetadata, readTensors } from './adapter-file.ts'
-import { FlatTensors, flatten } from './flat-tensors.ts'
-import { LoraConfig } from './lora.ts'
+import { readSafetensors } from '../load/safetensors.ts'
+import { readMetadata } from './adapter-file.ts'
+import type { HeldAnchors } from './anchors.ts'
 import type { ShardState } from './shard.ts'
-import { StateMismatchError } from './state-mismatch-error.ts'
-import { expectSameLora } from './trained-weights.ts'
+import { SavedTrained, expectSameTrained, readArrays, writeArrays } from './trained-file.ts'
 
 const StateMetadata = z.strictObject({
   kind: z.literal('training-state'),
   step: z.int().nonnegative(),
-  trained: z.discriminatedUnion('kind', [
-    LoraConfig.extend({ kind: z.literal('lora') }),
-    z.strictObject({ kind: z.literal('full') }),
-  ]),
+  trained: SavedTrained,
+  /** Absent where nothing is held. */
+  held: z.strictObject({ strength: z.number().nonnegative(), spread: z.number().nonnegative() }).exactOptional(),
 })
 
-/** The three arrays of a state, by the prefix of their tensors' names. */
-const parts = { values: '', m: 'adam.m.', v: 'adam.v.' } as const
+/** The arrays of a state, by the prefix of their tensors' names. */
+const always = ['', 'adam.m.', 'adam.v.'] as const
+const whereHeld = ['importance.', 'anchor.'] as const
 
-/** Trained weights, Adam's moments and the step, as safetensors bytes. */
-export function writeTrainingState(config: LlamaConfig, trained: Trained, state: ShardState): Uint8Array {
-  const shapes = trainedShapes(config, trained)
-  const entries = (['values', 'm', 'v'] as const).flatMap((part) => {
-    const tensors = new FlatTensors(shapes, state[part])
-    return [...shapes].map(([name, shape]) => [parts[part] + name, { shape, data: tensors.view(name) }] as const)
-  })
-  const metadata = { kind: 'training-state', step: state.step, trained }
-  return writeSafetensors(new Map(entries), { ratchet: JSON.stringify(metadata) })
+/** Trained weights, Adam's moments and the step, and what is held on to, as safetensors bytes. */
+export function writeTrainingState(
+  config: LlamaConfig,
+  trained: Trained,
+  { values, m, v, step }: ShardState,
+  held: HeldAnchors | null,
+): Uint8Array {
+  const arrays = new Map([
+    ['', values],
+    ['adam.m.', m],
+    ['adam.v.', v],
+  ])
+  const metadata = { kind: 'training-state', step, trained }
+  if (held === null) return writeArrays(trainedShapes(config, trained), arrays, metadata)
+  const { importance, values: anchor, strength, spread } = held
+  arrays.set('importance.', importance).set('anchor.', anchor)
+  return writeArrays(trainedShapes(config, trained), arrays, { ...metadata, held: { strength, spread } })
 }
 
 /**
  * Reads what {@link writeTrainingState} wrote, for a trainer of the same kind.
  * @throws MalformedSafetensorsError, StateMismatchError
  */
-export function readTrainingState(config: LlamaConfig, trained: Trained, bytes: Uint8Array): ShardState {
+export function readTrainingState(
+  config: LlamaConfig,
+  trained: Trained,
+  bytes: Uint8Array,
+): { readonly state: ShardState; readonly held: HeldAnchors | null } {
   const file = readSafetensors(bytes)
-  const metadata = readMetadata(file, StateMetadata, 'a training state')
-  expectSameKind(metadata.trained, trained)
-  const shapes = trainedShapes(config, trained)
-  const prefixed = Object.values(parts).flatMap((prefix) =>
-    [...shapes].map(([name, shape]) => [prefix + name, shape] as const),
-  )
-  const tensors = readTensors(file, new Map(prefixed))
-  const flat = (prefix: string) =>
-    flatten(shapes, new Map([...shapes.keys()].map((name) => [name, present(tensors.get(prefix + name), name)])))
-  return { values: flat(parts.values), m: flat(parts.m), v: flat(parts.v), step: metadata.step }
-}
-
-function expectSameKind(saved: Trained, wanted: Trained): void {
-  if (saved.kind === 'lora' && wanted.kind === 'lora') expectSameLora(saved, wanted)
-  else if (saved.kind !== wanted.kind) {
-    throw new StateMismatchError(`they are of ${saved.kind} training, and this trainer is ${wanted.kind}`)
+  const { step, held, ...saved } = readMetadata(file, StateMetadata, 'a training state')
+  expectSameTrained(saved.trained, trained)
+  const array = readArrays(file, trainedShapes(config, trained), held ? [...always, ...whereHeld] : always)
+  return {
+    state: { values: array(''), m: array('adam.m.'), v: array('adam.v.'), step },
+    held: held ? { ...held, importance: array('importance.'), values: array('anchor.') } : null,
   }
 }

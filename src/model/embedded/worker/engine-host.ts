@@ -127,6 +127,12 @@ function train(shard: TrainingShard, call: TrainingCall): Promise<unknown> {
   switch (call.method) {
     case 'forwardBackward':
       return shard.forwardBackward(...call.args)
+    case 'forward':
+      return shard.forward(...call.args)
+    case 'addSquares':
+      return shard.addSquares(...call.args)
+    case 'takeSquares':
+      return shard.takeSquares()
     case 'takeGradient':
       return shard.takeGradient()
     case 'optimStep':
@@ -137,5 +143,9 @@ function train(shard: TrainingShard, call: TrainingCall): Promise<unknown> {
       return shard.state()
     case 'setState':
       return shard.setState(...call.args)
+    case 'hold':
+      return shard.hold(...call.args)
+    case 'held':
+      return shard.held()
   }
 }

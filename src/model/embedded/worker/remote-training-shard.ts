@@ -1,4 +1,5 @@
 import type { AdamParams, OptimStepResult } from '../../../core/index.ts'
+import type { HeldAnchors } from '../train/anchors.ts'
 import type { PackedBatch } from '../train/packing.ts'
 import type { BatchResult, LossSettings, ShardState, TrainingShardPort } from '../train/shard.ts'
 import type { EngineWorker } from './engine-worker.ts'
@@ -20,6 +21,18 @@ export class RemoteTrainingShard implements TrainingShardPort {
     return this.#call({ method: 'forwardBackward', args: [batch, loss] })
   }
 
+  forward(batch: PackedBatch, temperature: number): Promise<Float32Array> {
+    return this.#call({ method: 'forward', args: [batch, temperature] })
+  }
+
+  addSquares(batch: PackedBatch, loss: LossSettings): Promise<void> {
+    return this.#call({ method: 'addSquares', args: [batch, loss] })
+  }
+
+  takeSquares(): Promise<Float32Array | null> {
+    return this.#call({ method: 'takeSquares', args: [] })
+  }
+
   takeGradient(): Promise<Float32Array | null> {
     return this.#call({ method: 'takeGradient', args: [] })
   }
@@ -38,6 +51,14 @@ export class RemoteTrainingShard implements TrainingShardPort {
 
   setState(state: ShardState): Promise<void> {
     return this.#call({ method: 'setState', args: [state] })
+  }
+
+  hold(anchors: HeldAnchors | null): Promise<void> {
+    return this.#call({ method: 'hold', args: [anchors] })
+  }
+
+  held(): Promise<HeldAnchors | null> {
+    return this.#call({ method: 'held', args: [] })
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import type { RewardPart } from './part.ts'
+import type { RewardPart } from '../part.ts'
 
 /** A part that adds `price` (usually negative) for every well-formed tool call of the episode. */
 export function perToolCall(price: number): RewardPart {

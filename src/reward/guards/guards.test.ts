@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type TrajectorySketch, trajectoryOf } from '../../test/support/trajectories.ts'
-import type { AssistantMessage, Json, ToolCall } from '../core/index.ts'
-import { brokenCalls, noAnswer, repetition } from './guards.ts'
+import { type TrajectorySketch, trajectoryOf } from '../../../test/support/trajectories.ts'
+import type { AssistantMessage, Json, ToolCall } from '../../core/index.ts'
+import { brokenCalls, noAnswer, repetition } from './index.ts'
 
 const call = (name: string, given: Record<string, Json> = {}): ToolCall => ({ name, arguments: given })
 const says = (...messages: Omit<AssistantMessage, 'role'>[]): TrajectorySketch => ({

@@ -1,5 +1,5 @@
-import type { FinalState, Verifier } from '../core/index.ts'
-import type { RewardPart } from './part.ts'
+import type { FinalState, Verifier } from '../../core/index.ts'
+import type { RewardPart } from '../part.ts'
 
 /**
  * A part that asks a checker whether the work was done.

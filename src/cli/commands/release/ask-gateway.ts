@@ -1,0 +1,64 @@
+import { InputError } from '../../../errors/index.ts'
+import { said } from '../../trajectory/said.ts'
+
+/** Where `ratchet serve` listens unless it is told otherwise. */
+export const defaultUrl = 'http://127.0.0.1:8787'
+
+export interface GatewayFlags {
+  /** Where the gateway is. */
+  readonly url?: string
+  /** Its API key, with the scope `admin`. Default: RATCHET_API_KEY. */
+  readonly key?: string
+}
+
+/** How long a gateway may take to answer. */
+const patienceMs = 30_000
+
+/**
+ * Asks a running gateway, and reads the JSON that it answers.
+ * @param body posted, where there is one.
+ * @throws InputError `input/gateway-unreachable` where none answers, `input/gateway-refused` with what it says.
+ */
+export async function askGateway(
+  { url = defaultUrl, key }: GatewayFlags,
+  path: string,
+  body?: object,
+): Promise<unknown> {
+  const address = `${url.replace(/\/+$/, '')}${path}`
+  const token = key ?? process.env.RATCHET_API_KEY
+  const headers = { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) }
+  let response: Response
+  try {
+    response = await fetch(address, {
+      headers,
+      signal: AbortSignal.timeout(patienceMs),
+      ...(body && { method: 'POST', body: JSON.stringify(body) }),
+    })
+  } catch (error) {
+    throw new InputError({
+      code: 'input/gateway-unreachable',
+      message: `The gateway does not answer at ${address}: ${(error as Error).message}.`,
+      hint: 'Start it with `ratchet serve`, or name its address with --url.',
+      cause: error,
+    })
+  }
+  const answer: unknown = await response.json().catch(() => null)
+  if (response.ok) return answer
+  throw refused(response.status, (answer as { readonly error?: Refusal } | null)?.error ?? {})
+}
+
+interface Refusal {
+  readonly message?: string
+  readonly code?: string
+}
+
+function refused(status: number, { message = '', code }: Refusal): InputError {
+  const byKey = status === 401 || status === 403
+  return new InputError({
+    code: 'input/gateway-refused',
+    message: `The gateway refused it (${status}${code ? `, ${said(code, 60)}` : ''}): ${said(message, 1_000)}`,
+    hint: byKey
+      ? 'Give a key with the scope admin, with --key or RATCHET_API_KEY. `ratchet keys create NAME --scopes admin` makes one.'
+      : 'Nothing else was changed by it.',
+  })
+}

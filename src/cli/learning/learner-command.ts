@@ -1,0 +1,36 @@
+import { agentKey } from '../../core/index.ts'
+import { startLearner, trafficLearner } from '../../learn/index.ts'
+import { openStore } from '../../store/index.ts'
+import { locationOf, type StoreFlags } from '../with-store.ts'
+import { learnerEvents } from './learner-events.ts'
+import { type LearnerFlags, learnerPlan } from './learner-plan.ts'
+import { modelOf } from './learners.ts'
+
+/**
+ * `ratchet learn --every`: learns from an agent's traffic again and again, until it is asked to stop; then the run under
+ * way ends at its next checkpoint, and the next learner goes on with it. A gateway on another process needs a store that
+ * both may write: PostgreSQL.
+ */
+export async function learnerCommand(flags: LearnerFlags & StoreFlags): Promise<void> {
+  const { agent, tenant, config, model } = await learnerPlan(flags)
+  const store = await openStore(locationOf(flags))
+  try {
+    if (flags.json !== true) {
+      process.stdout.write(`Ratchet learns from the traffic of "${agentKey(tenant, agent.name)}" · ${config.mode}\n`)
+    }
+    const openModel = () => modelOf(model)
+    const onEvent = learnerEvents(flags.json === true)
+    const learner = startLearner(trafficLearner({ agent, tenant, config, store, openModel, onEvent }))
+    const stop = () => {
+      for (const signal of stopSignals) process.once(signal, () => process.exit(1))
+      void learner.stop()
+    }
+    for (const signal of stopSignals) process.once(signal, stop)
+    await learner.done
+    for (const signal of stopSignals) process.removeAllListeners(signal)
+  } finally {
+    await store.close()
+  }
+}
+
+const stopSignals = ['SIGINT', 'SIGTERM'] as const

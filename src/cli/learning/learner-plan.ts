@@ -1,0 +1,95 @@
+import { type Agent, servedAgent, text, weights } from '../../agent/index.ts'
+import { parseInput, type Tenant } from '../../core/index.ts'
+import { InputError } from '../../errors/index.ts'
+import { type AgentConfig, ServeConfig, type UpstreamConfig } from '../../gateway/index.ts'
+import { LearnFromTrafficConfig } from '../../learn/index.ts'
+import { readConfig } from '../read-config.ts'
+
+/** What says that a learner is wanted, and how. */
+export interface LearnerFlags {
+  readonly config?: string
+  readonly agent?: string
+  readonly every?: string
+  readonly minEpisodes?: number
+}
+
+/** Who learns, from what, and with which model. */
+export interface LearnerPlan {
+  readonly agent: Agent
+  readonly tenant: Tenant
+  readonly config: LearnFromTrafficConfig
+  /** The embedded model that answers the agent, which is the one that is trained. */
+  readonly model: Pick<UpstreamConfig, 'model' | 'renderer'>
+}
+
+/**
+ * What `ratchet learn --agent` is to learn: the agent's section `learn` in the gateway's configuration file, and over it the
+ * flags.
+ * @throws InputError when there is no such agent, or nothing here can train what answers it.
+ */
+export async function learnerPlan(flags: LearnerFlags): Promise<LearnerPlan> {
+  const serve = await readConfig(ServeConfig, flags.config, 'docs/online.md')
+  const agent = agentOf(serve, flags.agent)
+  const { every, minEpisodes } = flags
+  const asked = {
+    ...(every === undefined ? {} : { every }),
+    ...(minEpisodes === undefined ? {} : { minEpisodes }),
+  }
+  const said = parseInput(LearnFromTrafficConfig, asked, 'the flags')
+  const learn = {
+    ...(agent.learn ?? said),
+    ...(every === undefined ? {} : { every: said.every }),
+    ...(minEpisodes === undefined ? {} : { minEpisodes: said.minEpisodes }),
+  }
+  return planOf(serve, agent, learn)
+}
+
+/**
+ * Those agents of a gateway that are to learn while it serves.
+ * @throws InputError when nothing here can train what answers one of them.
+ */
+export function servedLearners(serve: ServeConfig): readonly LearnerPlan[] {
+  return serve.agents.flatMap((agent) => (agent.learn ? [planOf(serve, agent, agent.learn)] : []))
+}
+
+function planOf(serve: ServeConfig, agent: AgentConfig, config: LearnFromTrafficConfig): LearnerPlan {
+  const { model, renderer } = trainableUpstream(serve, agent)
+  return { agent: declared(agent, model), tenant: agent.tenant ?? serve.tenant, config, model: { model, renderer } }
+}
+
+function agentOf({ agents }: ServeConfig, name: string | undefined): AgentConfig {
+  const found = name === undefined && agents.length === 1 ? agents[0] : agents.find((agent) => agent.name === name)
+  if (found) return found
+  const known = agents.map((agent) => `"${agent.name}"`).join(', ') || 'none'
+  throw new InputError({
+    code: 'input/unknown-agent',
+    message:
+      name === undefined
+        ? `The configuration has several agents, or none: ${known}.`
+        : `There is no agent "${name}" in the configuration.`,
+    hint: `Name one with --agent, and list it under "agents" in the file of --config. Known: ${known}.`,
+  })
+}
+
+/** The upstream that answers the agent: the first, as the gateway asks them in their order. */
+function trainableUpstream({ upstreams }: ServeConfig, { name }: AgentConfig): UpstreamConfig {
+  const [first] = upstreams
+  if (first?.url === 'embedded') return first
+  throw new InputError({
+    code: 'input/not-trainable',
+    message: `The agent "${name}" is answered by ${first?.url ?? 'nothing'}, and only the embedded engine can be trained here.`,
+    hint: 'Put an upstream with the url "embedded" first, or learn in a program of your own: startLearner takes any trainer.',
+  })
+}
+
+function declared({ name, rank, system, tools }: AgentConfig, base: string): Agent {
+  const texts = Object.entries(tools).map(([tool, description]) => [`tool-${tool}`, text(description)] as const)
+  return servedAgent({
+    name,
+    parameters: {
+      model: weights({ base, rank }),
+      ...(system === undefined ? {} : { system: text(system) }),
+      ...Object.fromEntries(texts),
+    },
+  })
+}

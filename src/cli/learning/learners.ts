@@ -1,0 +1,57 @@
+import { agentKey, type CanaryId, type ModelService, type Store } from '../../core/index.ts'
+import { canaryLook, type LearnerEvent, startLearner, type TrafficEvent, trafficLearner } from '../../learn/index.ts'
+import { InputError } from '../../errors/index.ts'
+import { openEmbeddedModel } from '../../model/index.ts'
+import type { Looked } from '../../release/index.ts'
+import type { LearnerPlan } from './learner-plan.ts'
+
+/** Learners at work. */
+export interface Learners {
+  /** Ends their runs at the next checkpoint. */
+  stop(): Promise<void>
+}
+
+/** Starts a learner for each plan, on this process's store. */
+export function startLearners(
+  plans: readonly LearnerPlan[],
+  store: Store,
+  onEvent: (event: LearnerEvent | TrafficEvent) => void,
+): Learners {
+  const learners = plans.map(({ model, ...plan }) =>
+    startLearner(trafficLearner({ ...plan, store, openModel: () => modelOf(model), onEvent })),
+  )
+  return {
+    async stop() {
+      await Promise.all(learners.map((learner) => learner.stop()))
+    },
+  }
+}
+
+/** An engine of a learner's own, for one run: what serves keeps its threads and its memory. */
+export async function modelOf({ model, renderer }: LearnerPlan['model']): Promise<ModelService> {
+  const { service } = await openEmbeddedModel({ reference: model, renderer })
+  return service
+}
+
+/**
+ * What looks at a canary for whoever asks to promote it, by the rules of its agent.
+ * @throws InputError for a canary of none of these agents.
+ */
+export function lookAt(plans: readonly LearnerPlan[], store: Store): (canary: CanaryId) => Promise<Looked> {
+  const looks = new Map(
+    plans.map(({ agent, tenant, config }) => [
+      agentKey(tenant, agent.name),
+      canaryLook({ store, tenant, config }, 'gate'),
+    ]),
+  )
+  return async (id) => {
+    const agent = (await store.canaries.get(id))?.agent ?? ''
+    const look = looks.get(agent)
+    if (look) return look(id)
+    throw new InputError({
+      code: 'input/no-canary-rules',
+      message: `Nothing here says how canaries of "${agent}" are judged.`,
+      hint: 'Give the agent a section "learn" in the configuration of this gateway, or ask one that has it.',
+    })
+  }
+}

@@ -1,0 +1,29 @@
+import { z } from 'zod'
+import { AlertId, RunId } from './id.ts'
+import { Json } from './json.ts'
+
+/**
+ * Something that people should know and that the loop acts on.
+ * - `drift`: what comes in or what is earned is not what it was; opens a learning run.
+ * - `guard`: a guard vetoes more than it did.
+ * - `flood`: one reporter says more than its share; what it said beyond is left out.
+ * - `rollback`: a canary or a release went back.
+ */
+export const AlertKind = z.enum(['drift', 'guard', 'flood', 'rollback'])
+export type AlertKind = z.infer<typeof AlertKind>
+
+/** Written once; `run` is filled in when it opened one. */
+export const Alert = z.strictObject({
+  id: AlertId,
+  agent: z.string().min(1),
+  kind: AlertKind,
+  /** What it is about: a stream (`reward`, `tool-errors`, `task-mix`), a guard, a reporter, a canary. */
+  name: z.string().min(1).max(256),
+  /** One sentence. */
+  message: z.string(),
+  evidence: z.record(z.string(), Json),
+  /** The learning run that it opened; `null` when none. */
+  run: RunId.nullable(),
+  at: z.number(),
+})
+export type Alert = z.infer<typeof Alert>

@@ -1,0 +1,90 @@
+import { z } from 'zod'
+import { VersionSet } from './gate.ts'
+import { CanaryId, ReceiptId, ReleaseId, RunId, TrajectoryId } from './id.ts'
+import { Json } from './json.ts'
+
+/** Which of the two serves a session: what serves everybody, or what is tried. */
+export const CanaryArm = z.enum(['baseline', 'candidate'])
+export type CanaryArm = z.infer<typeof CanaryArm>
+
+/**
+ * Where a canary stands. `running`: its share of sessions gets the candidate. `promoted`: the candidate became a
+ * release. `rolled-back`: it went back, by evidence or by hand; nobody gets it. `ended`: its time or its sessions were
+ * spent without enough evidence; nobody gets it.
+ */
+export const CanaryStatus = z.enum(['running', 'promoted', 'rolled-back', 'ended'])
+export type CanaryStatus = z.infer<typeof CanaryStatus>
+
+/**
+ * A candidate that serves a share of an agent's sessions beside the release that serves the others. It is no release:
+ * only a gate makes one of it (invariant 7). At most one canary of an agent runs at a time.
+ */
+export const Canary = z.strictObject({
+  id: CanaryId,
+  agent: z.string().min(1),
+  /** What serves everybody else, and everybody again after a rollback. */
+  baseline: ReleaseId,
+  candidate: VersionSet,
+  /** The offline gate's receipt that let it begin; `null` where there is no held-out suite: the evidence is the canary's alone. */
+  admission: ReceiptId.nullable(),
+  /** The run that made the candidate; `null` for one that was made by hand. */
+  run: RunId.nullable(),
+  /** Name and configuration of the gate that decides every step. */
+  gate: z.strictObject({ name: z.string(), config: z.record(z.string(), Json) }),
+  /** Shares of sessions that get the candidate, rising; in (0, 1]. */
+  shares: z.array(z.number().positive().max(1)).min(1),
+  /** Index of the share in force. */
+  step: z.int().nonnegative(),
+  /** Keys the hash that assigns sessions. */
+  salt: z.string().min(1),
+  /** The Generation that decisions of the candidate's arm carry. */
+  generation: z.int().positive(),
+  status: CanaryStatus,
+  /** What ended it; `null` while it runs, and where it was stopped by hand. */
+  receipt: ReceiptId.nullable(),
+  /** One sentence: why it stands where it stands. */
+  reason: z.string(),
+  startedAt: z.number(),
+  /** When the step in force began. */
+  stepAt: z.number(),
+  endedAt: z.number().nullable(),
+})
+export type Canary = z.infer<typeof Canary>
+
+/** One look at a canary, and what came of it; append-only, so that its story can be told. */
+export const CanaryEvent = z.strictObject({
+  canary: CanaryId,
+  /** 0, 1, 2 … within the canary. */
+  sequence: z.int().nonnegative(),
+  type: z.enum(['started', 'advanced', 'held', 'promoted', 'rolled-back', 'ended']),
+  /** The share of sessions that got the candidate from here on; 0 when it ended without a promotion. */
+  share: z.number().min(0).max(1),
+  /** One sentence each, the deciding one first. */
+  reasons: z.array(z.string()),
+  /** What the tests said, for people. */
+  evidence: z.record(z.string(), Json),
+  at: z.number(),
+})
+export type CanaryEvent = z.infer<typeof CanaryEvent>
+
+/** What one settled session of a canary showed. */
+export const CanaryOutcome = z.strictObject({
+  trajectory: TrajectoryId,
+  arm: CanaryArm,
+  /** Probability with which its arm was assigned, in (0, 1]. */
+  propensity: z.number().positive().max(1),
+  /** `null` when the evidence is missing: it counts, as the worst for the candidate. */
+  reward: z.number().nullable(),
+  /** Guard metrics, higher is worse, for example `{ brokenCalls: 1, questionsBack: 0, tokens: 420 }`. */
+  guards: z.record(z.string(), z.number()),
+})
+export type CanaryOutcome = z.infer<typeof CanaryOutcome>
+
+/** What served a session when it began: kept with its trajectory, so that every assignment's propensity is known. */
+export const ServedBy = z.strictObject({
+  /** The release that served everybody else. */
+  release: ReleaseId,
+  /** `null` when no canary ran. */
+  canary: z.strictObject({ id: CanaryId, arm: CanaryArm, propensity: z.number().positive().max(1) }).nullable(),
+})
+export type ServedBy = z.infer<typeof ServedBy>

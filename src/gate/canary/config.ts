@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { GateError } from '../errors.ts'
+
+/** A metric per session that must not get worse; higher is worse. */
+export const CanaryGuard = z.strictObject({
+  /** How much higher, in the metric's own unit, the candidate's mean may be than the baseline's. */
+  tolerance: z.number().nonnegative().default(0),
+  /**
+   * Values outside are clipped to it: the test needs bounds, and one wild session must not decide. Declare it tightly:
+   * a shift that is small beside the range takes long to see.
+   */
+  range: z.tuple([z.number(), z.number()]).refine(([low, high]) => low < high, 'the range must be [low, high]'),
+})
+export type CanaryGuard = z.infer<typeof CanaryGuard>
+
+const MISSING = 'missing'
+/** Above this, what is missing could hide more than a canary looks for. */
+const MOST_MISSING_UNDER_NEUTRAL = 0.1
+
+export const CanaryConfig = z
+  .strictObject({
+    /**
+     * Shares of sessions that get the candidate, rising. A last share of 1 stands for the promotion itself: without a
+     * baseline beside it nothing is compared, so the last share below 1 decides.
+     */
+    shares: z
+      .array(z.number().positive().max(1))
+      .min(1)
+      .refine((shares) => shares.every((share, i) => i === 0 || share > (shares[i - 1] ?? 0)), 'shares must rise')
+      .refine(([first = 1]) => first < 1, 'with share 1 only there is no baseline to compare with')
+      .default([0.01, 0.1, 0.5, 1]),
+    /**
+     * Settled candidate sessions of a step before the next share; and of the whole canary before a promotion, so that
+     * guards have had the time to see.
+     */
+    sessionsPerStep: z.int().positive().default(50),
+    /** Settled candidate sessions of one step after which a canary that neither goes up nor down is given up. */
+    maxSessions: z.int().positive().default(2000),
+    /**
+     * The candidate's mean reward must be shown to exceed the baseline's by more than this, in units of the reward.
+     * Negative: not to be lower by more than that; `tolerance` must then be as large.
+     */
+    margin: z.number().default(0),
+    /** Probability of a false promotion, at most, however often it is looked at. */
+    alpha: z.number().positive().max(0.25).default(0.05),
+    /** The canary goes back when the candidate's mean reward is shown to be lower by more than this. */
+    tolerance: z.number().nonnegative().default(0),
+    /** Probability of going back for its rewards, at most, of a candidate that is no worse than tolerated. */
+    alphaHarm: z.number().positive().max(0.25).default(0.05),
+    /** Metrics that must not get worse, by the names they have in the sessions. */
+    guards: z
+      .record(z.string().min(1), CanaryGuard)
+      .refine((guards) => !(MISSING in guards), `the guard ${MISSING} is built in; set missingTolerance`)
+      .default({}),
+    /** Probability of going back for any guard, at most, of a candidate whose guards are all as tolerated. */
+    alphaGuard: z.number().positive().max(0.25).default(0.05),
+    /**
+     * What a missing reward counts as where a gain is to be shown. `worst`: the candidate's as the lowest reward, the
+     * baseline's as the highest. `neutral`: left out in both arms; what keeps it honest is the guard on missing rewards.
+     */
+    missing: z.enum(['worst', 'neutral']).default('worst'),
+    /** How much higher the candidate's share of sessions without reward may be: the built-in guard `missing`. */
+    missingTolerance: z.number().nonnegative().max(1).default(0.02),
+    /** Evidence of harm, as an e-value, from which on the ramp waits: 3 is weak, 20 shows it at 0.05. */
+    caution: z.number().min(1).default(3),
+    /** Share of candidate sessions in which a guard must have been measured before a promotion. */
+    minCoverage: z.number().nonnegative().max(1).default(0.9),
+  })
+  .refine(({ margin, tolerance }) => tolerance >= -margin, {
+    path: ['tolerance'],
+    error: 'what the margin lets pass must be tolerated: with a negative margin the tolerance is at least as large',
+  })
+  .refine(({ missing, missingTolerance }) => missing === 'worst' || missingTolerance <= MOST_MISSING_UNDER_NEUTRAL, {
+    path: ['missingTolerance'],
+    error: `with missing "neutral" it must be at most ${MOST_MISSING_UNDER_NEUTRAL}`,
+  })
+export type CanaryConfig = z.infer<typeof CanaryConfig>
+
+/** @throws GateError naming every entry that is wrong. */
+export function parseCanaryConfig(config: unknown): CanaryConfig {
+  const parsed = CanaryConfig.safeParse(config)
+  if (parsed.success) return parsed.data
+  throw new GateError({
+    code: 'gate/config',
+    message: `The canary's configuration is wrong: ${z.prettifyError(parsed.error).replaceAll('\n', ' ')}`,
+    hint: `A canary gate takes ${Object.keys(CanaryConfig.shape).join(', ')}.`,
+    cause: parsed.error,
+  })
+}

@@ -1,0 +1,55 @@
+import type { Json } from '../../core/index.ts'
+import type { RewardRange } from '../reward-range.ts'
+import { round } from '../round.ts'
+import type { Observation } from './difference-test.ts'
+import type { Measured, Tested } from './measure.ts'
+import { finite } from './words.ts'
+
+/** What was measured, for people and reports; nothing is decided from it. */
+export function evidenceOf(measured: Measured, range: RewardRange): { readonly [key: string]: Json } {
+  const { earned, gain, harm, guards, estimate, candidates } = measured
+  return {
+    test: 'e-values by betting on inverse-propensity-weighted rewards, valid at every look',
+    sessions: { candidate: candidates, baseline: earned.length - candidates },
+    compared: gain.sessions,
+    missing: missingByArm(earned),
+    means: { candidate: meanOf(earned, true, range), baseline: meanOf(earned, false, range) },
+    difference: estimate.difference,
+    interval: estimate.interval && [...estimate.interval],
+    gain: shown(gain),
+    harm: shown(harm),
+    guards: Object.fromEntries(
+      guards.map((guard) => [
+        guard.name,
+        {
+          ...shown(guard),
+          tolerance: guard.tolerance,
+          difference: guard.estimate.difference,
+          interval: guard.estimate.interval && [...guard.estimate.interval],
+          coverage: round(guard.coverage),
+        },
+      ]),
+    ),
+  }
+}
+
+function missingByArm(earned: readonly Observation[]): { readonly baseline: number; readonly candidate: number } {
+  const missing = earned.filter(({ value }) => value === null)
+  const candidate = missing.filter((o) => o.candidate).length
+  return { baseline: missing.length - candidate, candidate }
+}
+
+/** In units of the reward; `null` without any. For people: steps with different shares are thrown together. */
+function meanOf(earned: readonly Observation[], candidate: boolean, [low, high]: RewardRange): number | null {
+  let [sum, count] = [0, 0]
+  for (const o of earned) {
+    if (o.candidate !== candidate || o.value === null) continue
+    sum += o.value
+    count++
+  }
+  return count === 0 ? null : round(low + ((high - low) * sum) / count)
+}
+
+function shown({ now, most, bound }: Tested): { readonly [key: string]: Json } {
+  return { eValue: finite(now), most: finite(most), bound: finite(bound) }
+}

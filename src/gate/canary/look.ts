@@ -1,0 +1,175 @@
+import type { CanaryOutcome, GateDecision, Json } from '../../core/index.ts'
+import { GateError } from '../errors.ts'
+import type { RewardRange } from '../reward-range.ts'
+import type { CanaryConfig } from './config.ts'
+import type { Observation } from './difference-test.ts'
+import { evidenceOf } from './evidence.ts'
+import { type GuardTest, measure } from './measure.ts'
+import { differenceOf, eValue, percent } from './words.ts'
+
+/** What a canary has shown so far. */
+export interface CanaryLook {
+  /**
+   * Settled sessions, in the order in which they began, of both arms and all steps. Those that began before the latest
+   * one and are left out must be left out whatever their arm and whatever they showed: settle a session at a fixed time
+   * after it began, and give those without evidence by then as `null`. Else the arm that ends faster looks better.
+   */
+  readonly sessions: readonly CanaryOutcome[]
+  /** Index of the share in force, among the gate's `shares`. */
+  readonly step: number
+  /** Settled candidate sessions that began in this step. */
+  readonly sessionsInStep: number
+  readonly rewardRange: RewardRange
+}
+
+export type CanaryAction = 'hold' | 'advance' | 'promote' | 'roll-back' | 'give-up'
+
+/** What to do with a canary, and why. */
+export interface CanaryVerdict {
+  readonly action: CanaryAction
+  /** The action as a receipt states it: `promote`, `reject` (roll back), `hold` (give up), else `need_more_evidence`. */
+  readonly decision: GateDecision
+  /** One sentence each, the deciding one first. */
+  readonly reasons: readonly string[]
+  readonly evidence: Readonly<Record<string, Json>>
+}
+
+/** The last index of `shares` at which there is a baseline beside the candidate. */
+export function lastStep(shares: readonly number[]): number {
+  return shares.filter((share) => share < 1).length - 1
+}
+
+const DECISIONS: Readonly<Record<CanaryAction, GateDecision>> = {
+  promote: 'promote',
+  'roll-back': 'reject',
+  'give-up': 'hold',
+  hold: 'need_more_evidence',
+  advance: 'need_more_evidence',
+}
+
+/** A row of the truth table. */
+interface Rule {
+  readonly holds: boolean
+  readonly action: CanaryAction
+  readonly reason: string
+}
+
+/**
+ * One look at a canary: the first row that holds. Every test is `differenceAbove`, on all sessions from the
+ * canary's first, so that looks may be taken at any time and as often as one likes. `shown` for harm and guards: the
+ * e-value reached its bound at some session; for the promotion: it is at its bound now.
+ *
+ * | # | when | action |
+ * |---|---|---|
+ * | 1 | the reward is shown to be lower than the baseline's by more than `tolerance`, at `alphaHarm` | roll-back |
+ * | 2 | a guard, or the share of missing rewards, is shown to be higher by more than it tolerates, at `alphaGuard` divided by their number | roll-back |
+ * | 3 | the reward is shown to be higher by more than `margin`, at `alpha`; `sessionsPerStep` candidate sessions have settled, every guard was measured in `minCoverage` of them, and nothing speaks of a guard | **promote** |
+ * | 4 | `sessionsPerStep` candidate sessions of this step have settled, nothing speaks of harm, and there is a next share below 1 | advance |
+ * | 5 | `maxSessions` candidate sessions of this step have settled | give-up |
+ * | 6 | otherwise | hold |
+ *
+ * Something speaks of harm where its e-value is at `caution` or above now, or the estimated difference of rewards is
+ * below −`tolerance`. In row 1 a missing reward is left out, in both arms: what is lost may not show a harm, and losing
+ * more than the baseline does is row 2.
+ *
+ * A candidate that is no better is promoted with probability at most `alpha`, one that is no worse goes back with
+ * probability at most `alphaHarm` + `alphaGuard`, whatever the number of looks.
+ *
+ * A pure function of time linear in the sessions.
+ * @throws GateError when a session appears twice, a reward is out of range, the step is none, or the margin or the
+ * tolerance is no smaller than the range of rewards.
+ */
+export function look(config: CanaryConfig, { sessions, step, sessionsInStep, rewardRange }: CanaryLook): CanaryVerdict {
+  checkStep(config, step)
+  const measured = measure(config, sessions, rewardRange)
+  const { earned, gain, harm, guards, estimate, candidates } = measured
+  const uncovered = guards.filter(({ coverage }) => coverage < config.minCoverage)
+  const cautions = [
+    ...(harm.now >= Math.log(config.caution) ? [`The e-value of a harm is ${eValue(harm.now)}`] : []),
+    ...(estimate.difference !== null && estimate.difference < -config.tolerance
+      ? [`The estimated difference of rewards is ${estimate.difference.toPrecision(3)}`]
+      : []),
+  ]
+  const guardCautions = guards
+    .filter(({ now }) => now >= Math.log(config.caution))
+    .map(({ name, now }) => `The e-value of the guard ${name} is ${eValue(now)}`)
+  const speaking = [...cautions, ...guardCautions]
+  const early = candidates < config.sessionsPerStep
+  const better = gain.now >= gain.bound
+  const last = step === lastStep(config.shares)
+  const difference = `${differenceOf(estimate)} over ${sessions.length} sessions, ${candidates} of the candidate`
+  const enough = sessionsInStep >= config.sessionsPerStep
+
+  const rules: Rule[] = [
+    {
+      holds: harm.most >= harm.bound,
+      action: 'roll-back',
+      reason: `The candidate's reward is lower than the baseline's by more than ${config.tolerance}: e-value ${eValue(harm.most)}, ${eValue(harm.bound)} shows it. ${difference}.`,
+    },
+    ...guards.map(
+      (guard): Rule => ({
+        holds: guard.most >= guard.bound,
+        action: 'roll-back',
+        reason: `The guard ${guard.name} is higher than the baseline's by more than ${guard.tolerance}: e-value ${eValue(guard.most)}, ${eValue(guard.bound)} shows it. ${differenceOf(guard.estimate)}.`,
+      }),
+    ),
+    {
+      holds: better && !early && uncovered.length === 0 && guardCautions.length === 0,
+      action: 'promote',
+      reason: `The candidate's reward is higher than the baseline's by more than ${config.margin}: e-value ${eValue(gain.now)}, ${eValue(gain.bound)} shows it. ${difference}.`,
+    },
+    {
+      holds: !last && enough && speaking.length === 0,
+      action: 'advance',
+      reason: `${sessionsInStep} candidate sessions settled at share ${share(config, step)} and nothing speaks of harm. ${difference}.`,
+    },
+    {
+      holds: sessionsInStep >= config.maxSessions,
+      action: 'give-up',
+      reason: `${sessionsInStep} candidate sessions settled at share ${share(config, step)} and showed neither a gain nor a harm. ${difference}.`,
+    },
+  ]
+  const holding = rules.filter(({ holds }) => holds)
+  const action = holding[0]?.action ?? 'hold'
+  const waiting = [
+    ...(better && early
+      ? [`A gain is shown; ${config.sessionsPerStep} candidate sessions are needed, so that guards can see.`]
+      : []),
+    ...(better ? uncovered.map(lacking) : []),
+    ...(last || !enough || better ? [] : speaking.map((reason) => `${reason}: the ramp waits.`)),
+    ...(better ? guardCautions.map((reason) => `${reason}: the promotion waits.`) : []),
+    `${difference}; the e-value of a gain is ${eValue(gain.now)} of ${eValue(gain.bound)}.`,
+    ...missingInTheWay(config, earned),
+  ]
+  return {
+    action,
+    decision: DECISIONS[action],
+    reasons: [...holding.map(({ reason }) => reason), ...(holding[0] && action !== 'give-up' ? [] : waiting)],
+    evidence: { ...evidenceOf(measured, rewardRange), step, share: share(config, step), sessionsInStep },
+  }
+}
+
+function checkStep({ shares }: CanaryConfig, step: number): void {
+  if (Number.isInteger(step) && step >= 0 && step <= lastStep(shares)) return
+  throw new GateError({
+    code: 'gate/no-such-step',
+    message: `The canary is at step ${step}; the gate's shares below 1 are [${shares.filter((share) => share < 1).join(', ')}].`,
+    hint: 'Advance by one step at a time, along the shares of the gate that decides.',
+  })
+}
+
+function lacking({ name, coverage }: GuardTest): string {
+  return `The guard ${name} was measured in ${percent(coverage)} of the candidate's sessions only: the promotion waits.`
+}
+
+function missingInTheWay({ missing }: CanaryConfig, earned: readonly Observation[]): string[] {
+  const share = earned.filter(({ value }) => value === null).length / Math.max(earned.length, 1)
+  if (missing === 'neutral' || share < 0.02) return []
+  return [
+    `${percent(share)} of the rewards are missing and count against the candidate: a gain that is not larger than that cannot be shown.`,
+  ]
+}
+
+function share({ shares }: CanaryConfig, step: number): number {
+  return shares[step] ?? 1
+}

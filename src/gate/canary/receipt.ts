@@ -1,0 +1,53 @@
+import {
+  type CanaryId,
+  CanaryReceipt,
+  contentHash,
+  type GateDecision,
+  type ReceiptId,
+  type VersionSet,
+} from '../../core/index.ts'
+import { asStored } from '../as-stored.ts'
+import { type CanaryConfig, parseCanaryConfig } from './config.ts'
+import { type CanaryLook, look } from './look.ts'
+
+export const CANARY_GATE = 'canary'
+
+/** What is compared, and on what evidence. */
+export interface CanaryReceiptInput extends CanaryLook {
+  readonly agent: string
+  readonly baseline: VersionSet
+  readonly candidate: VersionSet
+  readonly canary: CanaryId
+  /** The receipt on held-out tasks that the canary began with; `null`: the evidence is the canary's alone. */
+  readonly admission: ReceiptId | null
+}
+
+/** Looks, and keeps everything that the decision was made from; the id is the content hash of all the rest. */
+export function makeCanaryReceipt(config: CanaryConfig, input: CanaryReceiptInput): CanaryReceipt {
+  const { agent, baseline, candidate, canary, admission, sessions, step, sessionsInStep, rewardRange } = input
+  const { decision, evidence, reasons } = look(config, input)
+  const body = asStored({
+    gate: { name: CANARY_GATE, config: { ...config, step, sessionsInStep, rewardRange } },
+    agent,
+    baseline,
+    candidate,
+    canary,
+    admission,
+    sessions,
+    evidence,
+    decision,
+    reasons,
+  })
+  return CanaryReceipt.parse({ ...body, id: contentHash(body) })
+}
+
+/** The decision that a receipt's sessions lead to. */
+export function decideAgain({ gate, sessions }: Pick<CanaryReceipt, 'gate' | 'sessions'>): GateDecision {
+  const { step, sessionsInStep, rewardRange, ...config } = gate.config
+  return look(parseCanaryConfig(config), {
+    sessions,
+    step: step as number,
+    sessionsInStep: sessionsInStep as number,
+    rewardRange: rewardRange as unknown as CanaryLook['rewardRange'],
+  }).decision
+}

@@ -1,0 +1,253 @@
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import {
+  agentKey,
+  Canary,
+  CanaryId,
+  ClientName,
+  type Clock,
+  Pin,
+  ReleaseId,
+  type Store,
+  type Tenant,
+} from '../../core/index.ts'
+import {
+  agentNames,
+  type AgentOverview,
+  type Looked,
+  nameWithin,
+  NoCanaryError,
+  overviewOf,
+  Registry,
+  shownCanary,
+  stateOf,
+} from '../../release/index.ts'
+import { answers, refuses } from '../answers.ts'
+import { type AskedEnv, asking, type AskingOptions } from '../auth/index.ts'
+import { refuseInvalid } from '../errors.ts'
+import { answered, judgesNoCanaries, mayDecide, notShown, unknownAgent } from './release-refusals.ts'
+
+/** What the release routes need. */
+export interface ReleaseRoutesOptions extends AskingOptions {
+  readonly store: Store
+  readonly clock: Clock
+  /** Told after every change, before it is answered: this process need not wait until it asks the store again. */
+  readonly onServingChanged?: () => Promise<void>
+  /** Looks at a canary and does what its gate says; without it, this gateway promotes none. */
+  readonly look?: (canary: CanaryId) => Promise<Looked>
+}
+
+const Id = ClientName
+
+const ReleaseAnswer = z.object({
+  id: z.string(),
+  /** Version of each Parameter. */
+  versions: z.record(z.string(), z.string()),
+  receipt: z.string().nullable(),
+  run: z.string().nullable(),
+  createdAt: z.number(),
+  /** What it rests on. */
+  evidence: z.enum(['initial', 'held-out', 'canary', 'canary-only']),
+  serving: z.boolean(),
+  /** That its decisions carry, or carried last; `null` for one that never served. */
+  generation: z.number().nullable(),
+})
+
+const CanaryAnswer = Canary.omit({ salt: true }).extend({ share: z.number() })
+
+const AgentAnswer = z.object({
+  agent: z.string(),
+  /** Id of the release that serves. */
+  serving: z.string(),
+  generation: z.number(),
+  /** When it came to serve, in milliseconds since the epoch. */
+  since: z.number(),
+  pin: Pin.nullable(),
+  canary: CanaryAnswer.nullable(),
+})
+
+const params = z.object({ agent: ClientName })
+const nothing = z.strictObject({})
+const conflict = refuses('It cannot be now: the message says why.')
+const missing = refuses('There is none, or it is not yours.')
+
+/**
+ * `GET /ratchet/agents` and `/ratchet/agents/{agent}/releases`; `POST …/rollback`, `…/promote`, `…/pin`, `…/unpin` (scope
+ * `admin`, or this machine where no key is asked for): what serves the agents of the caller's tenant.
+ */
+export function releaseRoutes(options: ReleaseRoutesOptions): OpenAPIHono<AskedEnv> {
+  const { store, clock, look, onServingChanged = () => Promise.resolve() } = options
+  const registry = new Registry(store)
+  const app = new OpenAPIHono<AskedEnv>({ defaultHook: refuseInvalid })
+  const shared = { tags: ['releases'], middleware: [asking(options, 'read'), mayDecide] }
+  const posted = <S extends z.ZodType>(schema: S) => ({
+    params,
+    body: { required: true, content: { 'application/json': { schema } } },
+  })
+
+  /** @throws GatewayError 404. */
+  async function overview(tenant: Tenant, agent: string): Promise<AgentOverview> {
+    const found = await overviewOf(store, agentKey(tenant, agent))
+    if (!found) throw unknownAgent()
+    return found
+  }
+
+  /** Carries a change out, and answers with the agent as it is then. */
+  async function changed<T>(tenant: Tenant, agent: string, change: (key: string) => Promise<T>) {
+    await overview(tenant, agent)
+    const result = await answered(change(agentKey(tenant, agent)))
+    await onServingChanged()
+    return { result, agent: shownAgent(await overview(tenant, agent), agent) }
+  }
+
+  app.openapi(
+    createRoute({
+      ...shared,
+      method: 'get',
+      path: '/ratchet/agents',
+      summary: 'The agents that have releases, and what serves them',
+      responses: { 200: answers('By name.', z.object({ agents: z.array(AgentAnswer) })) },
+    }),
+    async (c) => {
+      const { tenant } = c.var.caller
+      const agents: z.infer<typeof AgentAnswer>[] = []
+      for (const key of await agentNames(store)) {
+        const name = nameWithin(tenant, key)
+        if (name !== null) agents.push(shownAgent(await overview(tenant, name), name))
+      }
+      return c.json({ agents }, 200)
+    },
+  )
+
+  app.openapi(
+    createRoute({
+      ...shared,
+      method: 'get',
+      path: '/ratchet/agents/{agent}/releases',
+      summary: "An agent's releases, newest first",
+      request: { params },
+      responses: {
+        200: answers('With what serves.', AgentAnswer.extend({ releases: z.array(ReleaseAnswer) })),
+        404: missing,
+      },
+    }),
+    async (c) => {
+      const { agent } = c.req.valid('param')
+      const found = await overview(c.var.caller.tenant, agent)
+      return c.json({ ...shownAgent(found, agent), releases: found.releases.map(shownRelease) }, 200)
+    },
+  )
+
+  app.openapi(
+    createRoute({
+      ...shared,
+      method: 'post',
+      path: '/ratchet/agents/{agent}/rollback',
+      summary: 'Go back: a canary that runs first, else to the release before',
+      request: posted(z.strictObject({ release: Id.pipe(ReleaseId).optional() })),
+      responses: {
+        200: answers(
+          'What went back. Every gateway serves it within a second.',
+          z.object({ agent: AgentAnswer, canary: CanaryAnswer.nullable() }),
+        ),
+        404: missing,
+        409: conflict,
+      },
+    }),
+    async (c) => {
+      const { release } = c.req.valid('json')
+      const { result, agent } = await changed(c.var.caller.tenant, c.req.valid('param').agent, (key) =>
+        registry.goBack(key, release, clock.now()),
+      )
+      return c.json({ agent, canary: result.canary && { ...shownCanary(result.canary), agent: agent.agent } }, 200)
+    },
+  )
+
+  app.openapi(
+    createRoute({
+      ...shared,
+      method: 'post',
+      path: '/ratchet/agents/{agent}/promote',
+      summary: 'Ask the gate now whether the canary may serve everybody',
+      request: posted(z.strictObject({ canary: Id.pipe(CanaryId).optional() })),
+      responses: {
+        200: answers('It serves everybody from now on.', z.object({ agent: AgentAnswer, canary: CanaryAnswer })),
+        404: missing,
+        409: refuses('The evidence does not say so; what it says was done, and is in the message.'),
+      },
+    }),
+    async (c) => {
+      const { canary: named } = c.req.valid('json')
+      const { result, agent } = await changed(c.var.caller.tenant, c.req.valid('param').agent, async (key) => {
+        const running = await registry.runningCanary(key)
+        if (!running || (named !== undefined && named !== running.id)) throw new NoCanaryError(key)
+        if (!look) throw judgesNoCanaries()
+        const looked = await look(running.id)
+        if (looked.canary.status !== 'promoted') throw refusalOf(looked)
+        return looked
+      })
+      return c.json({ agent, canary: { ...shownCanary(result.canary), agent: agent.agent } }, 200)
+    },
+  )
+
+  app.openapi(
+    createRoute({
+      ...shared,
+      method: 'post',
+      path: '/ratchet/agents/{agent}/pin',
+      summary: 'Hold what serves: no gate changes it until it is let go of',
+      request: posted(z.strictObject({ reason: z.string().max(512), release: Id.pipe(ReleaseId).optional() })),
+      responses: {
+        200: answers('The pin is in the agent.', z.object({ agent: AgentAnswer })),
+        404: missing,
+        409: conflict,
+      },
+    }),
+    async (c) => {
+      const { reason, release } = c.req.valid('json')
+      const { agent } = await changed(c.var.caller.tenant, c.req.valid('param').agent, (key) =>
+        registry.pin(key, reason, { ...(release !== undefined && { release }), at: clock.now() }),
+      )
+      return c.json({ agent }, 200)
+    },
+  )
+
+  app.openapi(
+    createRoute({
+      ...shared,
+      method: 'post',
+      path: '/ratchet/agents/{agent}/unpin',
+      summary: 'Let go of what serves',
+      request: posted(nothing),
+      responses: {
+        200: answers('Unpinning again changes nothing.', z.object({ agent: AgentAnswer, pinned: z.boolean() })),
+        404: missing,
+      },
+    }),
+    async (c) => {
+      const { result, agent } = await changed(c.var.caller.tenant, c.req.valid('param').agent, (key) =>
+        registry.unpin(key),
+      )
+      return c.json({ agent, pinned: result !== null }, 200)
+    },
+  )
+  return app
+}
+
+/** Why a look did not promote. */
+function refusalOf({ canary, verdict, waits }: Looked) {
+  if (waits !== null) return notShown('hold', [waits])
+  return verdict ? notShown(verdict.action, verdict.reasons) : notShown(canary.status, [canary.reason])
+}
+
+/** By the tenant's own name. */
+function shownAgent(overview: AgentOverview, agent: string): z.infer<typeof AgentAnswer> {
+  const { canary, pin, ...state } = stateOf(overview)
+  return { ...state, agent, pin: pin && { ...pin, agent }, canary: canary && { ...canary, agent } }
+}
+
+function shownRelease({ release, ...listed }: AgentOverview['releases'][number]): z.infer<typeof ReleaseAnswer> {
+  const { id, versions, receipt, run, createdAt } = release
+  const { evidence, serving, activation } = listed
+  return { id, versions, receipt, run, createdAt, evidence, serving, generation: activation?.generation ?? null }
+}

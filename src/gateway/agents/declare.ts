@@ -1,0 +1,78 @@
+import type { z } from 'zod'
+import {
+  agentKey,
+  type ChatUpstream,
+  mintVersion,
+  type ParameterName,
+  type Store,
+  type Tenant,
+  type Version,
+  type WeightsValue,
+} from '../../core/index.ts'
+import { InputError } from '../../errors/index.ts'
+import { Registry } from '../../release/index.ts'
+import type { AgentConfig, ServeConfig } from '../config.ts'
+
+/** The Parameter that a tool's description is. */
+export const toolParameter = (tool: string): ParameterName => `tool-${tool}`
+
+/** An agent of the configuration, as it is before it learns. */
+export interface DeclaredAgent {
+  /** What its releases go by. */
+  readonly key: string
+  /** Its own name. */
+  readonly name: string
+  /** The name that its requests ask for its model by. */
+  readonly model: string
+  readonly base: z.infer<typeof WeightsValue>
+  /** The initial Version of each of its Parameters. */
+  readonly initial: ReadonlyMap<ParameterName, Version>
+}
+
+export interface DeclareOptions {
+  readonly config: Pick<ServeConfig, 'agents' | 'tenant'>
+  readonly store: Store
+  readonly upstream: Pick<ChatUpstream, 'weights'>
+}
+
+/**
+ * The agents of a configuration by their {@link agentKey}. Each has a release in the store from then on: its initial one,
+ * if it has no other. Asked again, changes nothing.
+ * @throws InputError for two of one name, and InitialChangedError for an agent that began in this store as another.
+ */
+export async function declareAgents(options: DeclareOptions): Promise<ReadonlyMap<string, DeclaredAgent>> {
+  const { config, store, upstream } = options
+  const registry = new Registry(store)
+  const agents = new Map<string, DeclaredAgent>()
+  for (const agent of config.agents) {
+    const declared = declaredAgent(agent, config.tenant, upstream)
+    if (agents.has(declared.key)) throw declaredTwice(agent.name)
+    agents.set(declared.key, declared)
+  }
+  for (const { key, initial } of agents.values()) await registry.initial(key, [...initial.values()])
+  return agents
+}
+
+function declaredAgent(
+  { name, tenant, model, system, tools }: AgentConfig,
+  own: Tenant,
+  upstream: DeclareOptions['upstream'],
+): DeclaredAgent {
+  const base = { ...upstream.weights(model), adapter: null }
+  const mint = (parameter: ParameterName, value: Version['value']) =>
+    mintVersion(parameter, value, { parents: [], run: null })
+  const versions = [
+    mint('model', base),
+    ...(system === undefined ? [] : [mint('system', { kind: 'text', text: system })]),
+    ...Object.entries(tools).map(([tool, text]) => mint(toolParameter(tool), { kind: 'text', text })),
+  ]
+  const initial = new Map(versions.map((version) => [version.parameter, version]))
+  return { key: agentKey(tenant ?? own, name), name, model, base, initial }
+}
+
+const declaredTwice = (name: string) =>
+  new InputError({
+    code: 'input/agent-twice',
+    message: `The configuration has two agents called "${name}".`,
+    hint: 'Give each agent of a tenant a name of its own.',
+  })

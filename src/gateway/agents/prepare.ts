@@ -1,0 +1,47 @@
+import type { ChatUpstream, ParameterName, Store, Version } from '../../core/index.ts'
+import { isUpstreamFailure } from '../../model/openai/index.ts'
+import type { Log } from '../log.ts'
+import type { DeclaredAgent } from './declare.ts'
+
+type Agents = ReadonlyMap<string, DeclaredAgent>
+
+/** Makes Versions of an agent ready to be served. @throws UpstreamFailure for weights that cannot be. */
+export type PrepareVersions = (agent: string, versions: ReadonlyMap<ParameterName, Version>) => Promise<void>
+
+/** What makes Versions of declared agents ready: their upstream loads the adapter. Texts need nothing. */
+export function prepareVersions(agents: Agents, upstream: Pick<ChatUpstream, 'prepare'>): PrepareVersions {
+  return async (agent, versions) => {
+    const declared = agents.get(agent)
+    const weights = versions.get('model')?.value
+    if (declared && weights?.kind === 'weights') await upstream.prepare(declared.model, weights)
+  }
+}
+
+export interface PrepareReleasesOptions {
+  readonly agents: Agents
+  readonly store: Pick<Store, 'releases' | 'versions'>
+  readonly upstream: Pick<ChatUpstream, 'prepare'>
+  readonly log: Log
+}
+
+/**
+ * Makes each agent's current release ready, before anybody asks.
+ * @throws UpstreamFailure `refused` for a release that no upstream will ever serve: a mistake in the configuration. What
+ * may go better the next time is told of in the log: the requests that need it try again.
+ */
+export async function prepareReleases({ agents, store, upstream, log }: PrepareReleasesOptions): Promise<void> {
+  const prepare = prepareVersions(agents, upstream)
+  for (const agent of agents.keys()) {
+    const current = await store.releases.current(agent)
+    const release = current && (await store.releases.get(current.release))
+    const id = release?.versions['model']
+    const model = id === undefined ? null : await store.versions.get(id)
+    if (!release || !model) continue
+    try {
+      await prepare(agent, new Map([['model', model]]))
+    } catch (err) {
+      if (isUpstreamFailure(err) && err.kind === 'refused') throw err
+      log.error({ err, release: release.id }, 'a release cannot be served now: its requests will try again')
+    }
+  }
+}

@@ -1,0 +1,96 @@
+import type { z } from 'zod'
+import {
+  agentKey,
+  type Assignment,
+  type ChatUpstream,
+  type ServedBy,
+  type SessionRouter,
+  type Tenant,
+  type TrajectoryId,
+  type WeightsValue,
+} from '../../core/index.ts'
+import type { DeclaredAgent } from './declare.ts'
+import type { LearnedText, LearnedTexts } from './shown.ts'
+
+/** What answers a session of an agent. */
+export interface Served {
+  readonly servedBy: ServedBy
+  /** The Generation that its decisions carry. */
+  readonly generation: number
+  readonly texts: LearnedTexts
+  /** The weights that answer a request for this model; `null` for another model than the agent's, whose own they are. */
+  weights(model: string): z.infer<typeof WeightsValue> | null
+}
+
+/** An agent that has releases. */
+export interface ServedAgent {
+  /** Its own name. */
+  readonly name: string
+  /**
+   * @param known what served the session when it began; `null` for a new one.
+   * @returns `null` where nothing was released.
+   */
+  assign(session: TrajectoryId, known: ServedBy | null): Served | null
+  /** What serves the sessions that are no part of a canary, for one whose candidate cannot be served. */
+  baseline(session: TrajectoryId, served: Served): Served | null
+}
+
+/** Finds agents that have releases. */
+export type FindAgent = (tenant: Tenant, name: string | null) => ServedAgent | null
+
+/** The agents of a configuration, served as a router says. */
+export function servedAgents(
+  agents: ReadonlyMap<string, DeclaredAgent>,
+  router: SessionRouter | null,
+  upstream: Pick<ChatUpstream, 'weights'>,
+): FindAgent {
+  const served = new Map<string, ServedAgent>()
+  if (router) for (const agent of agents.values()) served.set(agent.key, new RoutedAgent(agent, router, upstream))
+  return (tenant, name) => (name === null || served.size === 0 ? null : (served.get(agentKey(tenant, name)) ?? null))
+}
+
+class RoutedAgent implements ServedAgent {
+  readonly name: string
+  readonly #agent: DeclaredAgent
+  readonly #router: SessionRouter
+  readonly #upstream: Pick<ChatUpstream, 'weights'>
+
+  constructor(agent: DeclaredAgent, router: SessionRouter, upstream: Pick<ChatUpstream, 'weights'>) {
+    this.name = agent.name
+    this.#agent = agent
+    this.#router = router
+    this.#upstream = upstream
+  }
+
+  assign(session: TrajectoryId, known: ServedBy | null): Served | null {
+    const assignment = this.#router.assign(this.#agent.key, session, known)
+    return assignment && this.#served(assignment, assignment.servedBy)
+  }
+
+  baseline(session: TrajectoryId, { servedBy }: Served): Served | null {
+    const { release, canary } = servedBy
+    const asBaseline = canary && { ...canary, arm: 'baseline' as const }
+    const assignment = this.#router.assign(this.#agent.key, session, { release, canary: asBaseline })
+    return assignment && this.#served(assignment, { release: assignment.servedBy.release, canary: null })
+  }
+
+  #served({ versions, generation, learned }: Assignment, servedBy: ServedBy): Served {
+    const { base, initial } = this.#agent
+    const texts = new Map<string, LearnedText>()
+    for (const [parameter, { id, value }] of learned ? versions : []) {
+      if (value.kind === 'text' && id !== initial.get(parameter)?.id) {
+        texts.set(parameter, { version: id, text: value.text })
+      }
+    }
+    const value = versions.get('model')?.value
+    const weights = value?.kind === 'weights' ? value : base
+    return { servedBy, generation, texts, weights: (model) => (this.#isOwn(model) ? weights : null) }
+  }
+
+  /** Whether a request asks for the agent's model, under whatever name. */
+  #isOwn(model: string): boolean {
+    if (model === this.#agent.model) return true
+    const { base, baseHash } = this.#upstream.weights(model)
+    return base === this.#agent.base.base && baseHash === this.#agent.base.baseHash
+  }
+}

@@ -1,0 +1,107 @@
+import type { BlobHash, Clock, Json, Repositories, Run, RunEvent, Store } from '../core/index.ts'
+
+/** What every run's state counts, whatever it learns from. */
+export interface JournalState {
+  /** Events written, and checkpoints. */
+  readonly events: number
+  readonly checkpoints: number
+  /** Seconds that the run has taken, over all processes that worked on it. */
+  readonly seconds: number
+}
+
+/** Something that a run tells. `progress` moves on a terminal, and is not kept. */
+interface Told {
+  readonly type: string
+}
+
+/**
+ * What a run keeps of itself: its state, its blobs and its story. {@link checkpoint} makes what was done durable, so
+ * that the run can go on after `kill -9`.
+ */
+export abstract class RunJournal<S extends JournalState, E extends Told> {
+  readonly run: Run
+  readonly clock: Clock
+  state: S
+  blobs: Readonly<Record<string, BlobHash>>
+  readonly #store: Store
+  readonly #onEvent: ((event: E) => void) | undefined
+  readonly #pending: RunEvent[] = []
+  /** Blobs that the last checkpoint may name and the next one will not. */
+  readonly #superseded: BlobHash[] = []
+  readonly #startedAt: number
+  readonly #secondsBefore: number
+
+  constructor(parts: {
+    readonly run: Run
+    readonly store: Store
+    readonly clock: Clock
+    readonly state: S
+    readonly blobs: Readonly<Record<string, BlobHash>>
+    readonly onEvent: ((event: E) => void) | undefined
+  }) {
+    this.run = parts.run
+    this.clock = parts.clock
+    this.state = parts.state
+    this.blobs = { ...parts.blobs }
+    this.#store = parts.store
+    this.#onEvent = parts.onEvent
+    this.#startedAt = this.clock.now()
+    this.#secondsBefore = parts.state.seconds
+  }
+
+  /** What the trainer holds, for the next checkpoint; `null` for a run that needs it no more. */
+  protected abstract trainerState(): Promise<Uint8Array | null>
+
+  /** Whether the run may still write; throws when it may not. Asked inside every checkpoint's transaction. */
+  protected async mayWrite(_tx: Repositories): Promise<void> {}
+
+  /** Seconds that this run has taken, over all processes that worked on it. */
+  get seconds(): number {
+    return this.#secondsBefore + (this.clock.now() - this.#startedAt) / 1000
+  }
+
+  /** Tells whoever listens, and remembers the event for the next checkpoint. */
+  emit(event: E): void {
+    this.#onEvent?.(event)
+    if (event.type === 'progress') return
+    const { type, ...data } = event
+    const sequence = this.state.events
+    this.state = { ...this.state, events: sequence + 1 }
+    this.#pending.push({ run: this.run.id, sequence, type, data: asJson(data), at: this.clock.now() })
+  }
+
+  /**
+   * Commits the state, its events and the trainer: from here the run can go on after `kill -9`. What only the checkpoint
+   * before it needed is deleted then.
+   * @param work commits together with the checkpoint, before it.
+   */
+  async checkpoint(): Promise<void>
+  async checkpoint<T>(work: (tx: Repositories) => Promise<T>): Promise<T>
+  async checkpoint<T>(work?: (tx: Repositories) => Promise<T>): Promise<T | undefined> {
+    const trained = await this.trainerState()
+    this.name('trainer', trained === null ? null : await this.#store.blobs.put(trained))
+    const sequence = this.state.checkpoints
+    const committed = await this.#store.transaction(async (tx) => {
+      await this.mayWrite(tx)
+      const result = await work?.(tx)
+      this.state = { ...this.state, checkpoints: sequence + 1, seconds: this.seconds }
+      await tx.runs.appendEvents(this.#pending.splice(0))
+      const { id } = this.run
+      const state = asJson(this.state)
+      await tx.runs.saveCheckpoint({ run: id, sequence, state, blobs: this.blobs, at: this.clock.now() })
+      return result
+    })
+    for (const hash of this.#superseded.splice(0)) await this.#store.blobs.delete(hash)
+    return committed
+  }
+
+  /** Names a blob in the next checkpoint; with `null`, none. What had the name goes when it is committed. */
+  protected name(name: string, hash: BlobHash | null): void {
+    const { [name]: earlier, ...others } = this.blobs
+    this.blobs = hash === null ? others : { ...others, [name]: hash }
+    if (earlier !== undefined && earlier !== hash) this.#superseded.push(earlier)
+  }
+}
+
+/** What a run's zod schemas and event types say is JSON. */
+const asJson = (value: object) => value as Record<string, Json>

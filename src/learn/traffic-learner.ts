@@ -1,0 +1,151 @@
+import { type Agent, parametersOfKind } from '../agent/index.ts'
+import { agentKey, type Clock, type ModelService, type Store, systemClock, type Tenant } from '../core/index.ts'
+import { policyGradient } from '../optimize/weights/index.ts'
+import { type DriftConfig, Registry } from '../release/index.ts'
+import { trafficRubric } from '../reward/index.ts'
+import { canaryGateFrom, canaryLook } from './canary-look.ts'
+import { driftObserver } from './drift-observer.ts'
+import type { LearnerEvent } from './learner/events.ts'
+import type { LearnerOptions } from './learner.ts'
+import type { HeldOut, TrafficSource } from './source.ts'
+import { creditFrom, type LearnFromTrafficConfig } from './traffic/config.ts'
+import type { TrafficEvent } from './traffic/events.ts'
+import { freshEpisodes } from './traffic/fresh.ts'
+import { learnFromTraffic } from './traffic/learn-from-traffic.ts'
+import type { Evaluation, TrafficLearnOptions } from './traffic/options.ts'
+
+/** What a learner of an agent's traffic is made of, beside its configuration. */
+export interface TrafficLearnerParts {
+  /** `servedAgent`: its name as clients give it, and its Parameters. */
+  readonly agent: Agent
+  readonly tenant: Tenant
+  readonly config: LearnFromTrafficConfig
+  readonly store: Store
+  /** Opens what is trained, for one run; it is closed at the run's end. */
+  readonly openModel: () => Promise<ModelService>
+  /** Held-out tasks, where there are some: what a configuration cannot say. */
+  readonly evaluation?: Evaluation & {
+    readonly heldOut: HeldOut
+    /** Tasks of what was learned before, by the names that the gate has limits for. */
+    readonly suites?: Readonly<Record<string, HeldOut>>
+  }
+  readonly onEvent?: (event: LearnerEvent | TrafficEvent) => void
+  readonly clock?: Clock
+}
+
+/** Which traffic a configuration means. */
+export function trafficFrom(
+  { window, settle, maxLag, limit }: LearnFromTrafficConfig,
+  agent: string,
+  tenant: Tenant,
+): TrafficSource {
+  return { kind: 'traffic', agent, tenant, window, settle, maxLag, limit, evaluation: null, suites: {} }
+}
+
+/** Puts a learner of an agent's traffic together: give it to `startLearner`. */
+export function trafficLearner(parts: TrafficLearnerParts): LearnerOptions {
+  const { agent, tenant, config, store, openModel, onEvent, clock = systemClock } = parts
+  const key = agentKey(tenant, agent.name)
+  const options = runOptions(parts)
+  return {
+    store,
+    agent: key,
+    async learn({ resume, signal, mayWrite, onStarted }) {
+      const model = await openModel()
+      try {
+        return await learnFromTraffic(agent, {
+          ...options,
+          model,
+          signal,
+          mayWrite,
+          ...(resume === null ? {} : { resume }),
+          onEvent(event) {
+            if (event.type === 'started') onStarted(event.runId)
+            onEvent?.(event)
+          },
+        })
+      } finally {
+        await model.close()
+      }
+    },
+    fresh: () => freshEpisodes(store, options.source, key, clock.now()),
+    watch: watching(parts, key),
+    ...(config.drift === false ? {} : { observe: observing(parts, config.drift) }),
+    alertLagMs: config.judgeAfter,
+    everyMs: config.every,
+    minEpisodes: config.minEpisodes,
+    ...(config.minEpisodesOnDrift === undefined ? {} : { minEpisodesOnDrift: config.minEpisodesOnDrift }),
+    watchMs: config.watchEvery,
+    leaseMs: config.lease,
+    ...(onEvent ? { onEvent } : {}),
+    clock,
+  }
+}
+
+function runOptions({
+  agent,
+  tenant,
+  config,
+  store,
+  evaluation,
+  clock,
+}: TrafficLearnerParts): Omit<TrafficLearnOptions, 'model'> {
+  const source = trafficFrom(config, agent.name, tenant)
+  const [parameter = 'model'] = parametersOfKind(agent, 'weights')
+  const definition = agent.parameters[parameter]
+  const rank = definition?.kind === 'weights' ? definition.rank : 16
+  return {
+    store,
+    source: evaluation ? { ...source, evaluation: evaluation.heldOut, suites: evaluation.suites ?? {} } : source,
+    ...(evaluation ? { evaluation } : {}),
+    reward: trafficRubric(config.rubric),
+    credit: creditFrom(config.credit),
+    optimize: { [parameter]: policyGradient(config.policy) },
+    supervised: config.demonstrations,
+    preference: config.preferences,
+    reporters: config.reporters,
+    mode: config.mode,
+    canary: canaryGateFrom(config),
+    method: { kind: 'lora', rank, alpha: config.adapter.alpha ?? rank },
+    schedule: config.schedule,
+    seed: config.seed,
+    ...(clock ? { clock } : {}),
+    config: { learn: config },
+  }
+}
+
+/** Shows the drift detectors what is new. */
+function observing({ agent, tenant, config, store, clock }: TrafficLearnerParts, drift: DriftConfig) {
+  return driftObserver({
+    store,
+    agent: agent.name,
+    tenant,
+    rubric: trafficRubric(config.rubric),
+    config: drift,
+    settleMs: config.judgeAfter,
+    historyMs: config.driftHistory,
+    ...(clock ? { clock } : {}),
+  })
+}
+
+/** Looks at the canary that runs, if one does. In the mode `shadow`, one that a run began ends: nobody gets candidates. */
+function watching({ store, tenant, config, onEvent, clock = systemClock }: TrafficLearnerParts, agent: string) {
+  const registry = new Registry(store)
+  const promotes = config.mode === 'automatic' ? 'gate' : 'hand'
+  const look = canaryLook({ store, tenant, config, clock }, promotes)
+  return async () => {
+    const canary = await registry.runningCanary(agent)
+    if (!canary) return
+    if (config.mode === 'shadow' && canary.run !== null) {
+      const reasons = ['the mode is "shadow" now: nobody gets candidates']
+      const { id, status, reason } = await registry.giveUpCanary(canary.id, { reasons, at: clock.now() })
+      onEvent?.({ type: 'looked', agent, canary: id, action: null, status, reason, release: null })
+      return
+    }
+    const { verdict, canary: now, release } = await look(canary.id)
+    const action = verdict?.action ?? null
+    if (action === 'hold' && now.status === 'running') return
+    const { id, status, reason } = now
+    onEvent?.({ type: 'looked', agent, canary: id, action, status, reason, release: release?.id ?? null })
+  }
+}

@@ -1,0 +1,93 @@
+import { z } from 'zod'
+import type { CreditEstimator } from '../../core/index.ts'
+import { batchBaseline, valueBaseline } from '../../credit/index.ts'
+import { CanaryConfig } from '../../gate/index.ts'
+import { DriftConfig } from '../../release/index.ts'
+import { ReporterLimits, TrafficRubricConfig } from '../../reward/index.ts'
+import { Duration } from '../duration.ts'
+import { LearningMode, TrafficSchedule } from './options.ts'
+
+/** How an agent learns from its traffic: JSON, as `ratchet serve` and `ratchet learn --every` read it. */
+export const LearnFromTrafficConfig = z.strictObject({
+  /** How far it goes by itself: `shadow`, `canary` or `automatic`. */
+  mode: LearningMode.default('shadow'),
+  /** From the beginning of one run to that of the next, at least; and the fresh episodes that a run needs. */
+  every: Duration.prefault('30m'),
+  minEpisodes: z.int().positive().default(200),
+  /** The same for a run that drift opens. Default: a quarter of it. */
+  minEpisodesOnDrift: z.int().positive().exactOptional(),
+  /** How often canaries and drift are looked at. */
+  watchEvery: Duration.prefault('5s'),
+  /** How long a learner that died keeps others waiting. */
+  lease: Duration.prefault('30s'),
+  /** How far back is looked, and for how long an episode must have been quiet. */
+  window: Duration.prefault('24h'),
+  settle: Duration.prefault('30m'),
+  /** Releases that the weights which sampled may be older than those that serve. */
+  maxLag: z.int().nonnegative().max(16).default(0),
+  /** Episodes of one run, at most. */
+  limit: z.int().positive().max(100_000).default(2_000),
+  /** What a session earns. */
+  rubric: TrafficRubricConfig.prefault({}),
+  /** How much one reporter may decide. */
+  reporters: ReporterLimits.prefault({}),
+  /** What a session is compared with: `value` foretells it from the task, `batch` is the mean of all. */
+  credit: z
+    .strictObject({
+      baseline: z.enum(['value', 'batch']).default('value'),
+      /** In standard deviations of the batch, or in the reward's unit. */
+      scale: z.enum(['deviation', 'none']).default('deviation'),
+    })
+    .prefault({}),
+  /** Policy gradient. */
+  policy: z
+    .strictObject({
+      loss: z.enum(['importance_sampling', 'ppo', 'cispo']).default('ppo'),
+      learningRate: z.number().positive().default(1e-4),
+      minibatches: z.int().positive().default(4),
+      clipLow: z.number().nonnegative().exactOptional(),
+      clipHigh: z.number().positive().exactOptional(),
+      gradClipNorm: z.number().positive().default(1),
+      weightDecay: z.number().nonnegative().default(0),
+    })
+    .prefault({}),
+  /** Learning from what people showed. */
+  demonstrations: z
+    .strictObject({
+      learningRate: z.number().positive().default(1e-4),
+      batchSize: z.int().positive().default(8),
+    })
+    .prefault({}),
+  /** Learning from what people preferred: direct preference optimisation. */
+  preferences: z
+    .strictObject({
+      learningRate: z.number().positive().default(5e-5),
+      beta: z.number().positive().default(0.1),
+      labelSmoothing: z.number().min(0).max(0.49).default(0),
+      minibatches: z.int().positive().default(4),
+    })
+    .prefault({}),
+  /** How much is learned from one batch, what is rehearsed, and how strongly weights are held on to. */
+  schedule: TrafficSchedule.prefault({}),
+  /** The canary's gate. Its guards, where it names none, are the metrics of sessions with their default tolerances. */
+  canary: CanaryConfig.prefault({}),
+  /** How long after it began a session is judged, by canaries and by drift detectors. */
+  judgeAfter: Duration.prefault('30m'),
+  /** What is watched for lasting changes, which open a run; `false`: nothing. */
+  drift: z.union([z.literal(false), DriftConfig]).prefault({}),
+  /** How far back a learner that starts looks to learn what is usual. */
+  driftHistory: Duration.prefault('7d'),
+  adapter: z
+    .strictObject({
+      /** The adapter's product is scaled by alpha / rank; by default, by 1. */
+      alpha: z.number().positive().exactOptional(),
+    })
+    .prefault({}),
+  seed: z.int().default(0),
+})
+export type LearnFromTrafficConfig = z.infer<typeof LearnFromTrafficConfig>
+
+/** The estimator that a configuration names. */
+export function creditFrom({ baseline, scale }: LearnFromTrafficConfig['credit']): CreditEstimator {
+  return baseline === 'value' ? valueBaseline({ scale }) : batchBaseline({ scale })
+}

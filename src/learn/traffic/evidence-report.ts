@@ -1,0 +1,57 @@
+import { z } from 'zod'
+
+/**
+ * Why trajectories are no fresh evidence for the policy gradient. Each is counted once, by the first that holds:
+ * - `over-limit`: the source's limit was reached; older ones are left out.
+ * - `train-forbidden`: its client forbids learning from it. `held-out`: it judges, and is not learned from.
+ * - `unsettled`: it is not quiet for long enough; a later run sees it.
+ * - `used`: an earlier run learned from it.
+ * - `not-served`: the Parameter that learns decided nothing in it. `candidate-arm`: a canary's candidate did, which never
+ *   served. `stale`: the weights that sampled are older than allowed, or nobody's that ever served.
+ * - `over-share`: its person has more sessions than one may decide.
+ * - `missing-reward`: what came of it is not known (invariant 1).
+ * - `no-logprobs`, `truncated`, `greedy`, `repeated`, `other-temperature`: see `Unfit`.
+ */
+export const DropReason = z.enum([
+  'over-limit',
+  'train-forbidden',
+  'held-out',
+  'unsettled',
+  'used',
+  'over-share',
+  'not-served',
+  'candidate-arm',
+  'stale',
+  'missing-reward',
+  'no-logprobs',
+  'truncated',
+  'greedy',
+  'repeated',
+  'other-temperature',
+])
+export type DropReason = z.infer<typeof DropReason>
+
+const count = z.int().nonnegative()
+
+/** What was gathered from traffic, and what was left out. */
+export const EvidenceReport = z.strictObject({
+  /** Milliseconds since the epoch: what was said later is not seen. */
+  asOf: z.number(),
+  /** Trajectories in the window, and those of them that are fresh evidence. */
+  seen: count,
+  sessions: count,
+  /** Decisions of theirs that carry an advantage. */
+  credited: count,
+  demonstrations: count,
+  pairs: count,
+  dropped: z.partialRecord(DropReason, count),
+  /** Signals that were left out, as their reporters said more than their share. */
+  flood: count,
+  /** Of the fresh evidence: what it earned on average, and how many a guard vetoed (they stay in the baseline). */
+  meanReward: z.number().nullable(),
+  vetoed: count,
+  /** Seconds since the end of the fresh sessions, and how many activations ago their weights served, by lag. */
+  age: z.strictObject({ newest: z.number(), median: z.number(), oldest: z.number() }).nullable(),
+  lags: z.record(z.string(), count),
+})
+export type EvidenceReport = z.infer<typeof EvidenceReport>

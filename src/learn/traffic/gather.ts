@@ -1,0 +1,149 @@
+import {
+  type Credit,
+  type CreditEstimator,
+  type DecisionId,
+  groupAttempts,
+  type ParameterName,
+  type Repositories,
+  type Rubric,
+  type Trajectory,
+} from '../../core/index.ts'
+import type { LeftOut, LimitedEvidence, SessionEvidence } from '../../reward/index.ts'
+import type { TrafficSource } from '../source.ts'
+import type { DropReason, EvidenceReport } from './evidence-report.ts'
+import { commonTemperature, fitOf } from './fit.ts'
+import { lagOf, type Lags } from './served.ts'
+import { endOf, settledOf } from './settled.ts'
+import type { Evidence, Shown } from './shown.ts'
+import type { TrafficBatch, UsedSince } from './used.ts'
+
+/** Takes away what reporters decide beyond their share. */
+export type ReporterLimit = (
+  evidence: readonly SessionEvidence[],
+) => Pick<LimitedEvidence<SessionEvidence>, 'evidence' | 'leftOut'>
+
+/** What gathering needs to know. */
+export interface Gathering {
+  readonly store: Pick<Repositories, 'trajectories' | 'signals'>
+  readonly source: TrafficSource
+  readonly parameter: ParameterName
+  readonly lags: Lags
+  readonly usedSince: UsedSince
+  readonly reward: Rubric
+  readonly credit: CreditEstimator
+  readonly limitReporters: ReporterLimit
+  /** What people showed and preferred in a trajectory. */
+  readonly shownIn: (evidence: Evidence) => Shown
+  /** Milliseconds since the epoch: what was said later is not seen. */
+  readonly asOf: number
+}
+
+interface Fresh extends Evidence {
+  readonly lag: number
+  readonly temperatures: ReadonlyMap<DecisionId, number>
+}
+
+/**
+ * Reads the settled traffic of an agent, scores it, and credits what is fresh evidence of how the weights that serve act:
+ * groups of one, compared with their batch. What is left out is counted by reason.
+ */
+export async function gather(gathering: Gathering): Promise<{
+  readonly batch: TrafficBatch
+  readonly report: EvidenceReport
+  readonly leftOut: readonly LeftOut[]
+}> {
+  const { store, source, asOf, reward, shownIn } = gathering
+  const settled = await settledOf(store, source, asOf, gathering.usedSince)
+  const dropped = new Map(settled.dropped)
+  const drop = (reason: DropReason) => dropped.set(reason, (dropped.get(reason) ?? 0) + 1)
+
+  const { evidence: heard, leftOut } = gathering.limitReporters(await signalsOf(gathering, settled.trajectories))
+  const overShare = settled.trajectories.length - heard.length
+  if (overShare > 0) dropped.set('over-share', overShare)
+  const shown: TrafficBatch['shown'][number][] = []
+  const counts = { demonstrations: 0, pairs: 0 }
+  const fresh: Fresh[] = []
+  for (const { trajectory, signals } of heard) {
+    const evidence = { trajectory, signals, reward: await reward.score(trajectory, signals, asOf) }
+    const { demonstrations, pairs } = shownIn(evidence)
+    counts.demonstrations += demonstrations.length
+    counts.pairs += pairs.length
+    if (demonstrations.length + pairs.length > 0) {
+      shown.push({ trajectory: trajectory.id, signals: signals.map(({ key }) => key) })
+    }
+    const one = freshness(evidence, gathering)
+    if (typeof one === 'string') drop(one)
+    else fresh.push(one)
+  }
+
+  const temperature = commonTemperature(fresh)
+  const kept = fresh.filter((one) => {
+    const fits = [...one.temperatures.values()].includes(temperature ?? Number.NaN)
+    if (!fits) drop('other-temperature')
+    return fits
+  })
+  const credits = creditsOf(kept, temperature, gathering.credit)
+  const batch: TrafficBatch = { asOf, temperature, credits, shown }
+  const report: EvidenceReport = {
+    asOf,
+    seen: settled.seen,
+    sessions: kept.length,
+    credited: credits.length,
+    ...counts,
+    dropped: Object.fromEntries(dropped),
+    flood: leftOut.reduce((sum, one) => sum + one.leftOut.signals, 0),
+    ...rewardsOf(kept),
+    ...agesOf(kept, asOf),
+  }
+  return { batch, report, leftOut }
+}
+
+async function signalsOf(
+  { store, asOf }: Gathering,
+  trajectories: readonly Trajectory[],
+): Promise<readonly SessionEvidence[]> {
+  const evidence: SessionEvidence[] = []
+  for (const trajectory of trajectories) {
+    const signals = (await store.signals.of(trajectory.id)).filter(({ at }) => at <= asOf)
+    evidence.push({ trajectory, signals })
+  }
+  return evidence
+}
+
+function freshness(evidence: Evidence, { parameter, lags, source }: Gathering): Fresh | DropReason {
+  const { trajectory, reward } = evidence
+  const lag = lagOf(trajectory, parameter, lags, source.maxLag)
+  if (typeof lag === 'string') return lag
+  if (reward.status === 'missing') return 'missing-reward'
+  const { temperatures, unfit } = fitOf(trajectory, parameter)
+  return temperatures.size === 0 ? (unfit ?? 'no-logprobs') : { ...evidence, lag, temperatures }
+}
+
+function creditsOf(
+  fresh: readonly Fresh[],
+  temperature: number | null,
+  estimator: CreditEstimator,
+): TrafficBatch['credits'] {
+  const drawn = new Map(fresh.map((one) => [one.trajectory.id, one.temperatures]))
+  return estimator.credit(groupAttempts(fresh)).credits.flatMap(({ trajectory, decision, advantage }: Credit) => {
+    const fits = drawn.get(trajectory)?.get(decision) === temperature
+    return fits && advantage !== null ? [{ trajectory, decision, advantage }] : []
+  })
+}
+
+function rewardsOf(fresh: readonly Fresh[]): Pick<EvidenceReport, 'meanReward' | 'vetoed'> {
+  const values = fresh.flatMap(({ reward: { value } }) => (value === null ? [] : [value]))
+  return {
+    meanReward: values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length,
+    vetoed: fresh.filter(({ reward }) => reward.status === 'vetoed').length,
+  }
+}
+
+function agesOf(fresh: readonly Fresh[], asOf: number): Pick<EvidenceReport, 'age' | 'lags'> {
+  const ages = fresh.map(({ trajectory }) => (asOf - endOf(trajectory)) / 1000).toSorted((a, b) => a - b)
+  const [newest, median, oldest] = [ages[0], ages[ages.length >> 1], ages.at(-1)]
+  const lags: Record<string, number> = {}
+  for (const { lag } of fresh) lags[lag] = (lags[lag] ?? 0) + 1
+  const known = newest !== undefined && median !== undefined && oldest !== undefined
+  return { age: known ? { newest, median, oldest } : null, lags }
+}

@@ -1,0 +1,343 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  initialVersion,
+  initialWeights,
+  likedSessions,
+  recordSessions,
+  runTraffic,
+  sayOf,
+  type SessionSketch,
+  type TrafficChanges,
+} from '../../../test/support/learner-traffic.ts'
+import { practisedModel, type PractisedModelOptions } from '../../../test/support/practised-model.ts'
+import { reader, readerTasks } from '../../../test/support/reader.ts'
+import { answeredRight, wordEnvironment } from '../../../test/support/word-environment.ts'
+import { type Datum, isPaired, type Store, type Trainer } from '../../core/index.ts'
+import { pairedGate, replay } from '../../gate/index.ts'
+import { Registry } from '../../release/index.ts'
+import { rubric, verifier } from '../../reward/index.ts'
+import { openMemoryStore } from '../../store/index.ts'
+import { LostLeaseError } from '../errors.ts'
+import { rollouts, traffic } from '../source.ts'
+import type { TrafficEvent } from './events.ts'
+import { freshEpisodes } from './fresh.ts'
+
+const { renderer } = practisedModel().service
+const hour = 3_600_000
+
+let store: Store
+let now: number
+beforeEach(async () => {
+  store = await openMemoryStore()
+  now = hour
+})
+afterEach(() => store.close())
+
+const sessions = (prefix: string, count: number, sketch?: Partial<SessionSketch>) =>
+  likedSessions(store, { now, prefix, count, sketch })
+const run = (changes?: TrafficChanges) => runTraffic(store, now, changes)
+
+const only = async () => (await store.runs.list({ limit: 10 }))[0]!
+
+/** The methods of a trainer, which has private parts. */
+const bound = (trainer: Trainer): Partial<Trainer> => ({
+  forward: (...given) => trainer.forward(...given),
+  forwardBackward: (...given) => trainer.forwardBackward(...given),
+  optimStep: (...given) => trainer.optimStep(...given),
+  loadState: (...given) => trainer.loadState(...given),
+  loadWeights: (...given) => trainer.loadWeights(...given),
+})
+
+describe('a run over traffic', () => {
+  it('gathers, practises, and lets a share of the sessions get what came of it', async () => {
+    await sessions('s', 8)
+    const { summary, events, story, practised } = await run()
+    expect(story).toBe('started gathered practised practised tried finished')
+    expect(summary).toMatchObject({
+      agent: 'reader',
+      outcome: 'canary',
+      evidence: 'canary-only',
+      learned: { seen: 8, sessions: 8, credited: 8, dropped: {} },
+      passes: { demonstrations: 0, preferences: 0, epochs: 2 },
+      drift: { ratio: 1, kl: 0 },
+      decision: null,
+      receipt: null,
+    })
+    const canary = (await store.canaries.get(summary.canary!))!
+    expect(canary).toMatchObject({ status: 'running', run: summary.runId, admission: null, shares: [0.1, 0.5] })
+    expect(canary.candidate).toEqual({ model: summary.candidate })
+    const version = (await store.versions.get(summary.candidate!))!
+    expect(version).toMatchObject({ run: summary.runId, parents: [initialWeights] })
+    const adapter = version.value.kind === 'weights' ? version.value.adapter : null
+    expect(new TextDecoder().decode(await store.blobs.get(adapter!))).toContain('"skill":4')
+
+    expect(await only()).toMatchObject({ status: 'completed', versionsOut: canary.candidate, release: null })
+    const stored = await store.runs.events(summary.runId)
+    expect(stored.map(({ type }) => type)).toEqual(events.map(({ type }) => type))
+    expect(practised.trainers.size, 'every trainer that was opened is closed').toBe(0)
+    const { blobs } = (await store.runs.latestCheckpoint(summary.runId))!
+    expect(Object.keys(blobs).toSorted()).toEqual(['batch', 'candidate'])
+    expect((await new Registry(store).current('reader')).activation.generation, 'nothing was released').toBe(1)
+  })
+
+  it('uses a trajectory once: the next run sees only what came since', async () => {
+    await sessions('s', 6)
+    await run({ mode: 'shadow' })
+    await sessions('t', 4)
+    const second = await run({ mode: 'shadow' })
+    expect(second.summary.learned).toMatchObject({ seen: 10, sessions: 4, dropped: { used: 6 } })
+    expect((await run({ mode: 'shadow' })).summary).toMatchObject({
+      outcome: 'nothing-to-learn',
+      candidate: null,
+      learned: { seen: 10, sessions: 0, dropped: { used: 10 } },
+    })
+  })
+
+  it('uses a trajectory once, though it goes on after the window of the run that used it', async () => {
+    await sessions('s', 4)
+    await run({ mode: 'shadow' })
+    now += 24 * hour
+    await recordSessions(store, renderer, [{ id: 's0', call: 'next-day', at: now - hour }])
+    const { summary } = await run({ mode: 'shadow' })
+    expect(summary.learned).toMatchObject({ seen: 1, sessions: 0, dropped: { used: 1 } })
+    const source = traffic({ agent: 'reader', window: '6h', settle: '10m' })
+    await recordSessions(store, renderer, [{ id: 's1', call: 'next-day-too', at: now - 5 * 60_000 }])
+    expect(await freshEpisodes(store, source, 'reader', now + 10 * 60_000)).toBe(0)
+  })
+
+  it('uses a trajectory once, though the run that used it was interrupted for longer than a window', async () => {
+    const stop = new AbortController()
+    const onEvent = (event: TrafficEvent) => event.type === 'started' && stop.abort(new Error('enough'))
+    await expect(run({ mode: 'shadow', onEvent, signal: stop.signal })).rejects.toThrow('enough')
+    now += 24 * hour
+    await sessions('s', 4)
+    const { summary } = await run({ mode: 'shadow', resume: (await only()).id })
+    expect(summary.learned.sessions).toBe(4)
+    expect((await run({ mode: 'shadow' })).summary.learned).toMatchObject({ sessions: 0, dropped: { used: 4 } })
+  })
+
+  it('rehearses what earlier runs learned from', async () => {
+    await sessions('s', 20)
+    expect((await run({ mode: 'shadow' })).summary.replayed).toBe(0)
+    await sessions('t', 20)
+    const { summary } = await run({ mode: 'shadow', schedule: { replay: 0.5 } })
+    expect(summary.replayed).toBe(2 * 20)
+    await sessions('u', 4)
+    expect((await run({ mode: 'shadow', schedule: { replay: 0 } })).summary.replayed).toBe(0)
+  })
+
+  it('holds on to the weights that earlier runs need, where the trainer can', async () => {
+    await sessions('s', 6)
+    await run({ mode: 'shadow', schedule: { anchor: 10 } })
+    await sessions('t', 4)
+    const held: (readonly [anchors: number, strength: number])[] = []
+    let measured: readonly Datum[] = []
+    const trainer = (practised: Trainer): Trainer =>
+      Object.assign(Object.create(practised) as Trainer, bound(practised), {
+        anchoring: {
+          importance: (data: readonly Datum[]) => {
+            measured = data
+            return Promise.resolve(new Uint8Array(4))
+          },
+          hold: (anchors: readonly Uint8Array[], strength: number) =>
+            Promise.resolve(void held.push([anchors.length, strength])),
+        },
+      })
+    const { story, events } = await run({ mode: 'shadow', trainer, schedule: { anchor: 10 } })
+    expect(story).toBe('started gathered anchored practised practised finished')
+    // Of the six, three were liked: what went well is what is kept.
+    expect(events.find(({ type }) => type === 'anchored')).toMatchObject({ sequences: 3, strength: 10 })
+    expect(measured).toHaveLength(3)
+    for (const { weights: counted = [] } of measured) expect(counted.filter((weight) => weight > 0)).toHaveLength(2)
+    expect(held).toEqual([[1, 10]])
+  })
+
+  it('in the shadow keeps the candidate, and nobody gets it', async () => {
+    await sessions('s', 4)
+    const { summary } = await run({ mode: 'shadow' })
+    expect(summary).toMatchObject({ outcome: 'shadow', canary: null })
+    expect(await store.versions.get(summary.candidate!)).not.toBeNull()
+    expect(await store.canaries.list({ limit: 1 })).toEqual([])
+  })
+
+  it('learns what people showed and preferred first', async () => {
+    await sessions('s', 2)
+    await recordSessions(store, renderer, [
+      { id: 'edited' },
+      { id: 'twice', answer: 'blue' },
+      { id: 'twice', answer: 'red', call: 'second', at: 2_000 },
+    ])
+    const about = (id: string, call: string) => ({ node: `${call}-a` as never, key: `${id}-${call}` })
+    await store.signals.append([
+      sayOf('edited', { kind: 'edit', text: 'green' }, { name: 'edit', ...about('edited', 'edited-c') }),
+      sayOf('twice', true, { name: 'liked', ...about('twice', 'second') }),
+    ])
+    const { summary, story } = await run({ mode: 'shadow' })
+    expect(story).toBe('started gathered imitated imitated preferred practised practised finished')
+    expect(summary).toMatchObject({
+      learned: { sessions: 2, demonstrations: 1, pairs: 2, dropped: { 'missing-reward': 2 } },
+      passes: { demonstrations: 2, preferences: 1, epochs: 2 },
+    })
+  })
+
+  it('stops where the weights have left the bounds of trust', async () => {
+    await sessions('s', 4, { logprob: -1 })
+    const { summary, events } = await run({ mode: 'shadow' })
+    expect(events.find(({ type }) => type === 'out-of-bounds')).toMatchObject({ epoch: 0, drift: { ratio: Math.E } })
+    expect(summary).toMatchObject({ outcome: 'nothing-to-learn', passes: { epochs: 0 }, candidate: null })
+    // What nothing came of is not lost for ever: but this run's was looked at.
+    expect(summary.drift?.kl).toBeCloseTo(Math.E - 2, 10)
+  })
+
+  it('says when everybody earned the same', async () => {
+    for (const id of ['a', 'b']) {
+      await recordSessions(store, renderer, [{ id, at: now - hour / 2 - 10 }])
+      await store.signals.append([sayOf(id, true, { at: now - hour / 2 })])
+    }
+    const { summary } = await run()
+    expect(summary.outcome).toBe('nothing-to-learn')
+    expect(summary.reason).toContain('earned the same')
+  })
+
+  it('learns of a session that was erased meanwhile no more', async () => {
+    await sessions('s', 4)
+    const stop = new AbortController()
+    const onEvent = (event: TrafficEvent) => event.type === 'gathered' && stop.abort(new Error('enough'))
+    await expect(run({ mode: 'shadow', onEvent, signal: stop.signal })).rejects.toThrow('enough')
+    await store.trajectories.remove({ session: 's0' }, { dryRun: false })
+    const { events } = await run({ mode: 'shadow', resume: (await only()).id })
+    expect(events.find(({ type }) => type === 'practised')).toMatchObject({ metrics: { samples: 3 } })
+  })
+
+  it('tells that something else serves by now, or is pinned', async () => {
+    await sessions('s', 4)
+    const release = await new Registry(store).initial('reader', [initialVersion])
+    await store.releases.pin('reader', { agent: 'reader', release: release.id, reason: 'audit', at: now })
+    const { summary } = await run()
+    expect(summary).toMatchObject({ outcome: 'superseded', canary: null })
+    expect(summary.reason).toContain('audit')
+  })
+})
+
+describe('with held-out tasks', () => {
+  const suite = rollouts(wordEnvironment, readerTasks)
+  const evaluation = {
+    agent: reader,
+    reward: rubric({ solved: verifier((final) => answeredRight(final)) }),
+    gate: pairedGate({ margin: 0.02, alpha: 0.05 }),
+  }
+  const source = traffic({ agent: 'reader', window: '6h', settle: '10m', evaluation: suite })
+  const good: PractisedModelOptions = { practice: () => 5 }
+
+  it('nobody gets what is not shown to be better', async () => {
+    await sessions('s', 4)
+    const { summary, story } = await run({ source, evaluation, model: { practice: () => 0 } })
+    expect(story).toContain('progress')
+    expect(summary).toMatchObject({ outcome: 'rejected', evidence: 'held-out', canary: null })
+    expect(summary.decision).not.toBe('promote')
+    expect((await store.receipts.get(summary.receipt!))?.decision).toBe(summary.decision)
+  })
+
+  it('what is better goes into its canary on a receipt that replays', async () => {
+    await sessions('s', 4)
+    const { summary } = await run({ source, evaluation, model: good })
+    expect(summary).toMatchObject({ outcome: 'canary', decision: 'promote', evidence: 'held-out' })
+    const receipt = (await store.receipts.get(summary.receipt!))!
+    expect(replay(receipt)).toBe('promote')
+    expect((await store.canaries.get(summary.canary!))?.admission).toBe(receipt.id)
+    expect(isPaired(receipt) && (await store.ledger.uses(receipt.outcomes.map(({ task }) => task)))).toHaveLength(1)
+  })
+
+  it('what was learned before is measured beside, suite by suite', async () => {
+    await sessions('s', 4)
+    const gate = pairedGate({ margin: 0.02, alpha: 0.05, suites: { words: { allowed: 0.05 } } })
+    const withSuite = traffic({
+      agent: 'reader',
+      window: '6h',
+      settle: '10m',
+      evaluation: suite,
+      // A suite on which nothing can be right: nothing can be forgotten either.
+      suites: { words: { ...suite, reward: rubric({ never: verifier(() => 0, 'never') }) } },
+    })
+    const { summary, events } = await run({ source: withSuite, evaluation: { ...evaluation, gate }, model: good })
+    expect(summary.decision).toBe('promote')
+    const measured = events.flatMap((event) => (event.type === 'measured' ? [event] : []))
+    expect(measured.map(({ suite: name, arm, meanReward }) => [name, arm, meanReward])).toEqual([
+      ['held-out', 'serving', 0],
+      ['held-out', 'learned', 1],
+      ['words', 'serving', 0],
+      ['words', 'learned', 0],
+    ])
+    const receipt = (await store.receipts.get(summary.receipt!))!
+    expect(isPaired(receipt) && Object.keys(receipt.suites ?? {})).toEqual(['words'])
+  })
+})
+
+describe('a process', () => {
+  it('whose place another has taken begins no canary', async () => {
+    await sessions('s', 4)
+    let isLost = false
+    const mayWrite = async () => {
+      if (isLost) throw new LostLeaseError('learn:reader')
+    }
+    // After the last checkpoint before the canary.
+    const list: Store['canaries']['list'] = (asked) => {
+      isLost = true
+      return store.canaries.list(asked)
+    }
+    const losing = { ...store, canaries: { ...store.canaries, list } }
+    await expect(runTraffic(losing, now, { mayWrite })).rejects.toThrow(LostLeaseError)
+    expect(isLost).toBe(true)
+    expect(await store.canaries.list({ limit: 1 })).toEqual([])
+    expect((await run({ resume: (await only()).id })).summary.outcome).toBe('canary')
+  })
+
+  it('that ends before its batch was kept has told of no flood: whoever goes on gathers anew', async () => {
+    await sessions('m', 6, { subject: 'mallory' })
+    for (const subject of ['a', 'b', 'c', 'd']) await sessions(subject, 2, { subject })
+    let writes = 0
+    const mayWrite = async () => {
+      writes++
+      if (writes === 3) throw new LostLeaseError('learn:reader')
+    }
+    await expect(run({ mayWrite })).rejects.toThrow(LostLeaseError)
+    expect(await store.alerts.list({ limit: 1 })).toEqual([])
+    now += 1_000
+    const { summary } = await run({ resume: (await only()).id })
+    expect(summary.outcome).toBe('canary')
+    expect(await store.alerts.list({ limit: 9 })).toMatchObject([{ kind: 'flood', name: 'k:mallory' }])
+  })
+
+  it('whose place another has taken writes nothing more: the run is the other’s', async () => {
+    await sessions('s', 4)
+    let writes = 0
+    const mayWrite = async () => {
+      writes++
+      if (writes > 3) throw new LostLeaseError('learn:reader')
+    }
+    await expect(run({ mayWrite })).rejects.toThrow(LostLeaseError)
+    expect(await only()).toMatchObject({ status: 'running', versionsOut: null })
+    expect(await store.canaries.list({ limit: 1 })).toEqual([])
+    expect((await run({ resume: (await only()).id })).summary.outcome).toBe('canary')
+  })
+})
+
+describe('is refused, and nothing is written', () => {
+  const source = traffic({ agent: 'reader', evaluation: rollouts(wordEnvironment, readerTasks) })
+  it.each([
+    ['learn/other-traffic', { source: traffic({ agent: 'writer' }) }],
+    ['learn/no-canary', { canary: undefined as never }],
+    ['learn/no-evaluation', { source }],
+    ['learn/unknown-run', { resume: 'run-0' as never }],
+  ])('%s', async (code, changes) => {
+    await expect(run(changes)).rejects.toMatchObject({ code })
+    expect(await store.runs.list({ limit: 1 })).toEqual([])
+  })
+
+  it('lengths of time that are none', () => {
+    for (const window of ['soon', '5', '-1h', '1y']) {
+      expect(() => traffic({ agent: 'reader', window })).toThrow(expect.objectContaining({ code: 'input/invalid' }))
+    }
+    expect(traffic({ agent: 'a', window: '90s', settle: '2d' })).toMatchObject({ window: 90_000, settle: 172_800_000 })
+  })
+})

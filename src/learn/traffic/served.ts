@@ -1,0 +1,44 @@
+import type { ParameterName, ReleaseRepository, Trajectory, VersionId } from '../../core/index.ts'
+
+/** For each Version of a Parameter that ever served an agent, how many activations ago it last did; 0: it serves now. */
+export type Lags = ReadonlyMap<VersionId, number>
+
+/** Reads the lags from the history of what served. */
+export async function lagsOf(
+  releases: Pick<ReleaseRepository, 'activations' | 'get'>,
+  agent: string,
+  parameter: ParameterName,
+): Promise<Lags> {
+  const history = await releases.activations(agent)
+  const now = history.at(-1)?.generation ?? 0
+  const lags = new Map<VersionId, number>()
+  for (const { release, generation } of history) {
+    const version = (await releases.get(release))?.versions[parameter]
+    if (version !== undefined) lags.set(version, now - generation)
+  }
+  return lags
+}
+
+/** Why what a trajectory's weights decided is no evidence of how those that serve do. */
+export type NotServing = 'not-served' | 'candidate-arm' | 'stale'
+
+/**
+ * How many activations ago the oldest weights served that decided in a trajectory. Those of a canary's candidate never
+ * served, unless it was promoted since: then they are what serves now.
+ */
+export function lagOf(
+  { decisions, origin }: Trajectory,
+  parameter: ParameterName,
+  lags: Lags,
+  maxLag: number,
+): number | NotServing {
+  const made = decisions.filter((decision) => decision.parameter === parameter && decision.kind === 'weights')
+  if (made.length === 0) return 'not-served'
+  const known = made.map(({ version }) => lags.get(version))
+  if (known.includes(undefined)) {
+    const arm = origin.kind === 'traffic' ? origin.servedBy?.canary?.arm : undefined
+    return arm === 'candidate' ? 'candidate-arm' : 'stale'
+  }
+  const lag = Math.max(...known.map((one) => one ?? 0))
+  return lag <= maxLag ? lag : 'stale'
+}

@@ -1,0 +1,76 @@
+import type { Repositories, Trajectory, TrajectoryId } from '../../core/index.ts'
+import type { TrafficSource } from '../source.ts'
+import type { DropReason } from './evidence-report.ts'
+import type { UsedSince } from './used.ts'
+
+/** Trajectories of one page that the store is asked for. */
+const page = 200
+
+/** Settled trajectories of a source, oldest first, and how many were left out. */
+export interface Settled {
+  readonly seen: number
+  readonly trajectories: readonly Trajectory[]
+  readonly dropped: ReadonlyMap<DropReason, number>
+}
+
+/** When a trajectory was last added to, in milliseconds since the epoch. */
+export const endOf = ({ startedAt, seconds }: Pick<Trajectory, 'startedAt' | 'seconds'>): number =>
+  startedAt + seconds * 1000
+
+/** Why a trajectory may not be learned from now, whatever is in it; `null` when it may. */
+export function notYet(
+  { id, origin, task, startedAt, seconds }: Trajectory,
+  { settle }: Pick<TrafficSource, 'settle'>,
+  asOf: number,
+  used: ReadonlySet<TrajectoryId>,
+): DropReason | null {
+  if (origin.kind !== 'traffic' || !origin.train) return 'train-forbidden'
+  if (task.split === 'holdout') return 'held-out'
+  if (endOf({ startedAt, seconds }) > asOf - settle) return 'unsettled'
+  return used.has(id) ? 'used' : null
+}
+
+/** Reads what may be learned from: of more than the source's limit, the newest. */
+export async function settledOf(
+  { trajectories: stored }: Pick<Repositories, 'trajectories'>,
+  source: TrafficSource,
+  asOf: number,
+  usedSince: UsedSince,
+): Promise<Settled> {
+  const dropped = new Map<DropReason, number>()
+  const drop = (reason: DropReason) => dropped.set(reason, (dropped.get(reason) ?? 0) + 1)
+  const found: Trajectory[] = []
+  const { agent, tenant, window } = source
+  let [seen, after] = [0, undefined as TrajectoryId | undefined]
+  let earliest = asOf - window
+  let used = await usedSince(earliest)
+  for (;;) {
+    const records = await stored.list({
+      origin: 'traffic',
+      agent,
+      tenant,
+      since: asOf - window,
+      limit: page,
+      ...(after === undefined ? {} : { after }),
+    })
+    const began = Math.min(...records.map(({ trajectory }) => trajectory.startedAt))
+    if (began < earliest) {
+      earliest = began
+      used = await usedSince(earliest)
+    }
+    for (const { trajectory } of records) {
+      seen++
+      const reason = notYet(trajectory, source, asOf, used)
+      if (reason) drop(reason)
+      else {
+        found.push(trajectory)
+        if (found.length > source.limit) {
+          found.shift()
+          drop('over-limit')
+        }
+      }
+    }
+    after = records.at(-1)?.trajectory.id
+    if (records.length < page) return { seen, trajectories: found, dropped }
+  }
+}

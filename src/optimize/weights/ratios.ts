@@ -1,0 +1,47 @@
+import type { Datum, Loss, Metrics } from '../../core/index.ts'
+
+/**
+ * How far the policy is from the one that sampled: over every token that entered the loss, the ratio
+ * ρ = π_new / π_behaviour as it was before the step. Fresh samples have 1 throughout (invariant 2); with stale ones
+ * `effectiveShare` falls: what the batch is worth, as a share of as many fresh tokens ((Σρ)² / (n·Σρ²), Kish 1965).
+ */
+export class Ratios {
+  #tokens = 0
+  #sum = 0
+  #squares = 0
+  #max = 0
+  #clipped = 0
+
+  /** @param logprobs of the targets, as the trainer returned them for these data. */
+  add(data: readonly Datum[], logprobs: readonly (readonly number[])[], loss: Loss): void {
+    const [low, high] = boundsOf(loss)
+    for (const [index, { logprobs: behaviour = [], advantages = [] }] of data.entries()) {
+      for (const [t, advantage] of advantages.entries()) {
+        if (advantage === 0) continue
+        const ratio = Math.exp((logprobs[index]?.[t] ?? 0) - (behaviour[t] ?? 0))
+        this.#tokens++
+        this.#sum += ratio
+        this.#squares += ratio ** 2
+        this.#max = Math.max(this.#max, ratio)
+        if (ratio < low || ratio > high) this.#clipped++
+      }
+    }
+  }
+
+  /** `clippedShare` counts ratios outside of the loss's bounds. Nothing where no token entered a loss. */
+  metrics(): Metrics {
+    const n = this.#tokens
+    if (n === 0) return {}
+    return {
+      ratioMean: this.#sum / n,
+      ratioMax: this.#max,
+      clippedShare: this.#clipped / n,
+      effectiveShare: this.#squares === 0 ? 0 : this.#sum ** 2 / (n * this.#squares),
+    }
+  }
+}
+
+function boundsOf(loss: Loss): readonly [number, number] {
+  if (loss.kind === 'ppo' || loss.kind === 'cispo') return [loss.clipLow ?? 0.8, loss.clipHigh ?? 1.2]
+  return [0, Number.POSITIVE_INFINITY]
+}

@@ -1,0 +1,148 @@
+import {
+  type Alert,
+  AlertId,
+  type Canary,
+  type CanaryEvent,
+  canonicalJson,
+  type CanaryId,
+  type CanaryReceipt,
+  contentHash,
+  type Json,
+  type Repositories,
+} from '../core/index.ts'
+import { CanaryEndedError, OtherCanaryError, UnknownCanaryError } from './canary-errors.ts'
+import { differences } from './release-record.ts'
+
+/** Why a canary stands where it stands, for its story. */
+export interface CanaryNote {
+  /** One sentence each, the deciding one first. */
+  readonly reasons: readonly string[]
+  /** What the tests said, for people. */
+  readonly evidence?: Readonly<Record<string, Json>>
+}
+
+type Canaries = Pick<Repositories, 'canaries'>
+
+/** The canary of an agent that runs, or `null`. */
+export async function runningCanary({ canaries }: Canaries, agent: string): Promise<Canary | null> {
+  return (await canaries.running()).find((canary) => canary.agent === agent) ?? null
+}
+
+/** @throws UnknownCanaryError */
+export async function canaryOf({ canaries }: Canaries, id: CanaryId): Promise<Canary> {
+  const canary = await canaries.get(id)
+  if (!canary) throw new UnknownCanaryError(id)
+  return canary
+}
+
+/** @throws UnknownCanaryError | CanaryEndedError */
+export async function stillRunning(tx: Canaries, id: CanaryId): Promise<Canary> {
+  const canary = await canaryOf(tx, id)
+  if (canary.status !== 'running') throw new CanaryEndedError(canary)
+  return canary
+}
+
+/** The share of sessions that get the candidate of a canary that runs. */
+export function shareOf({ shares, step }: Pick<Canary, 'shares' | 'step'>): number {
+  return shares[step] ?? 0
+}
+
+/** Writes the canary as it is now, with the event that made it so. */
+export async function writeCanary(
+  tx: Canaries,
+  canary: Canary,
+  type: CanaryEvent['type'],
+  { reasons, evidence = {} }: CanaryNote,
+  at: number,
+): Promise<Canary> {
+  await tx.canaries.put(canary)
+  await appendEvent(tx, canary, type, { reasons, evidence }, at)
+  return canary
+}
+
+/** Adds to a canary's story without changing it. */
+export async function appendEvent(
+  { canaries }: Canaries,
+  canary: Canary,
+  type: CanaryEvent['type'],
+  { reasons, evidence = {} }: CanaryNote,
+  at: number,
+): Promise<void> {
+  const { length } = await canaries.events(canary.id)
+  const share = type === 'promoted' ? 1 : canary.status === 'running' ? shareOf(canary) : 0
+  await canaries.appendEvent({
+    canary: canary.id,
+    sequence: length,
+    type,
+    share,
+    reasons: [...reasons],
+    evidence: { ...evidence },
+    at,
+  })
+}
+
+/** How a canary ends without its candidate becoming a release. */
+export interface CanaryEnd extends CanaryNote {
+  readonly status: 'rolled-back' | 'ended'
+  /** What shows it; `null` when it was stopped by hand. */
+  readonly receipt: CanaryReceipt | null
+  /** Sessions that had the candidate; `null` when nobody counted. */
+  readonly exposed: number | null
+  readonly at: number
+}
+
+/** Ends a canary: from here on nobody gets its candidate. One that goes back is told of by an Alert. */
+export async function endCanary(
+  tx: Pick<Repositories, 'alerts' | 'canaries' | 'receipts'>,
+  canary: Canary,
+  { status, receipt, reasons, evidence = {}, exposed, at }: CanaryEnd,
+): Promise<Canary> {
+  if (receipt) await tx.receipts.put(receipt)
+  const reason = reasons[0] ?? 'stopped by hand'
+  const ended: Canary = { ...canary, status, receipt: receipt?.id ?? null, reason, endedAt: at }
+  const counted = exposed === null ? evidence : { ...evidence, exposed }
+  await writeCanary(tx, ended, status, { reasons, evidence: counted }, at)
+  if (status === 'rolled-back') await tx.alerts.put(rollbackAlert(ended, { reason, exposed, at }))
+  return ended
+}
+
+function rollbackAlert(
+  { id, agent, step, candidate }: Canary,
+  { reason, exposed, at }: { readonly reason: string; readonly exposed: number | null; readonly at: number },
+): Alert {
+  const after = exposed === null ? '' : ` after ${exposed} ${exposed === 1 ? 'session' : 'sessions'} had it`
+  return {
+    id: AlertId.parse(contentHash({ rollback: id }).slice(0, 16)),
+    agent,
+    kind: 'rollback',
+    name: id,
+    message: `The canary ${id} went back${after}: ${reason}`,
+    evidence: { canary: id, candidate, step, exposed },
+    run: null,
+    at,
+  }
+}
+
+/**
+ * Holds that a receipt is about this canary: its candidate, its admission, the rules that it began with, and the step in
+ * force. Rules may say more than they said then (the range of rewards), never otherwise.
+ * @throws OtherCanaryError
+ */
+export function assertOfCanary(canary: Canary, receipt: CanaryReceipt): void {
+  const problem = mismatch(canary, receipt)
+  if (problem !== null) throw new OtherCanaryError(receipt.id, canary.id, problem)
+}
+
+function mismatch(canary: Canary, receipt: CanaryReceipt): string | null {
+  if (receipt.canary !== canary.id) return `it is of canary ${receipt.canary}`
+  if (receipt.agent !== canary.agent) return `it is of the agent "${receipt.agent}"`
+  const other = differences(receipt.candidate, canary.candidate)
+  if (other.length > 0) return `its candidate has another version of ${other.join(', ')}`
+  if (receipt.admission !== canary.admission) return 'it names another admission'
+  if (receipt.gate.name !== canary.gate.name) return `it is of the gate "${receipt.gate.name}"`
+  for (const [key, value] of Object.entries({ ...canary.gate.config, step: canary.step })) {
+    const said = receipt.gate.config[key]
+    if (said === undefined || canonicalJson(said) !== canonicalJson(value)) return `it was decided with another ${key}`
+  }
+  return null
+}

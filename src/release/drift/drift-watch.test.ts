@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest'
+import { rng } from '../../core/index.ts'
+import {
+  DriftConfig,
+  DriftWatchState,
+  type DriftAlert,
+  NEW_WATCH,
+  rewardsAnew,
+  type WatchedSession,
+  watchSession,
+} from './drift-watch.ts'
+
+const config = DriftConfig.parse({})
+const START = Date.UTC(2026, 0, 1)
+const MINUTE = 60_000
+const billing = ['refund the invoice', 'change the address on invoice', 'why was I charged twice', 'cancel the order']
+const shipping = ['track parcel', 'driver left package elsewhere', 'customs form missing', 'redeliver parcel tomorrow']
+
+/** Sessions of one law up to `change`, of another from there; one a minute. */
+function sessions(n: number, change: number, changed: Partial<WatchedSession>): WatchedSession[] {
+  const random = rng('drift-watch')
+  const pick = (of: readonly string[]) => `${of[random.int(of.length)]} please, number ${random.int(9999)}`
+  return Array.from({ length: n }, (_, i) => ({
+    at: START + i * MINUTE,
+    reward: random.next() < 0.7 ? 1 : 0,
+    toolResults: 3,
+    toolErrors: random.next() < 0.03 ? 1 : 0,
+    instruction: pick(billing),
+    tools: ['search', 'open'],
+    ...(i >= change && { ...changed, ...(changed.instruction && { instruction: pick(shipping) }) }),
+  }))
+}
+
+function alertsOf(all: readonly WatchedSession[]): DriftAlert[] {
+  let state = NEW_WATCH
+  return all.flatMap((session) => {
+    const step = watchSession(config, state, session)
+    state = DriftWatchState.parse(JSON.parse(JSON.stringify(step.state)))
+    return step.alerts
+  })
+}
+
+describe('watchSession', () => {
+  it('says nothing where nothing changes', () => {
+    expect(alertsOf(sessions(600, 600, {}))).toEqual([])
+  })
+
+  it.each<[string, Partial<WatchedSession>, RegExp]>([
+    [
+      'reward',
+      { reward: 0 },
+      /^The reward fell: a mean of 0\.\d+ over the \d+ sessions since 2026-01-01T0\d:\d\d:00\.000Z, after 0\.[67]\d* over the \d+ before\.$/,
+    ],
+    ['tool-errors', { toolErrors: 2 }, /^More of the tools’ results tell of failures: a mean of 0\.\d+ over/],
+    ['task-mix', { instruction: 'x' }, /^The tasks are not the usual ones: a mean of \d\.\d+ nats a feature over/],
+    ['task-mix', { tools: ['search', 'open', 'pay'] }, /^The tasks are not the usual ones/],
+  ])('tells of a change of %s', (name, changed, message) => {
+    const [alert, ...more] = alertsOf(sessions(500, 400, changed))
+    expect(more).toEqual([])
+    expect(alert).toMatchObject({ kind: 'drift', name, evidence: { sessionsBetweenFalseAlarms: 10_000 } })
+    expect(alert?.message).toMatch(message)
+    expect((alert?.at as number) - START).toBeLessThan(450 * MINUTE)
+  })
+
+  it('is not moved by sessions without a reward, without tools, or without words', () => {
+    const silent: WatchedSession = {
+      at: START,
+      reward: null,
+      toolResults: 0,
+      toolErrors: 0,
+      instruction: '',
+      tools: [],
+    }
+    expect(watchSession(config, NEW_WATCH, silent)).toEqual({ state: NEW_WATCH, alerts: [] })
+  })
+
+  it('forgets rewards, and nothing else, when another release serves', () => {
+    let state = NEW_WATCH
+    for (const session of sessions(150, 150, {})) state = watchSession(config, state, session).state
+    const anew = rewardsAnew(state)
+    expect(anew.reward.counts).toEqual([])
+    expect(anew).toMatchObject({ toolErrors: state.toolErrors, taskMix: state.taskMix, tasks: state.tasks })
+    expect(state.taskMix.seen).toBe(50)
+  })
+})

@@ -1,0 +1,141 @@
+import {
+  type Activation,
+  AlertId,
+  contentHash,
+  type PairedReceipt,
+  type Pin,
+  type Release,
+  type ReleaseId,
+  type Repositories,
+  type RunId,
+  type Version,
+} from '../core/index.ts'
+import { assertNotPinned, servingIn } from './canary-changes.ts'
+import { endCanary, runningCanary } from './canary-record.ts'
+import {
+  InitialChangedError,
+  NothingToRollBackToError,
+  NotServingError,
+  SpentReceiptError,
+  StaleReceiptError,
+  UnknownAgentError,
+  UnknownReleaseError,
+} from './errors.ts'
+import { assertComplete, assertGenuine } from './gated.ts'
+import { activate, differences, newRelease, releaseOf, servedBefore, versionSetOf } from './release-record.ts'
+
+/*
+ * What Registry does inside its transactions; it says what each refuses.
+ */
+
+/** What a gate promoted. */
+export interface Promotion {
+  readonly receipt: PairedReceipt
+  /** The candidate's versions; those that the store has already may be left out. */
+  readonly versions: readonly Version[]
+  readonly run: RunId | null
+  /** Milliseconds since the epoch. Default: now. */
+  readonly at?: number
+}
+
+/** Makes the first release of an agent, or finds it. */
+export async function begin(
+  tx: Repositories,
+  agent: string,
+  versions: readonly Version[],
+  at: number,
+): Promise<Release> {
+  const set = versionSetOf(versions)
+  const [first] = await tx.releases.activations(agent)
+  if (first) {
+    const known = await releaseOf(tx, first)
+    const changed = differences(known.versions, set)
+    if (changed.length > 0) throw new InitialChangedError(agent, changed)
+    return known
+  }
+  for (const version of versions) await tx.versions.put(version)
+  const release = newRelease({ agent, versions: set, createdAt: at }, { receipt: null, run: null })
+  await tx.releases.put(release)
+  await tx.releases.activate({ agent, release: release.id, reason: 'initial', generation: 1, at })
+  return release
+}
+
+/** Makes the release that a receipt on held-out tasks promotes. */
+export async function release(tx: Repositories, { receipt, versions, run }: Promotion, at: number): Promise<Release> {
+  const { agent, candidate } = receipt
+  assertGenuine(versions, receipt)
+  const made = newRelease({ agent, versions: candidate, createdAt: at }, { receipt: receipt.id, run })
+  const { activation, release: serving } = await servingIn(tx, agent)
+  const earlier = await tx.releases.get(made.id)
+  if (earlier) {
+    if (serving.id === earlier.id) return earlier
+    throw new SpentReceiptError(receipt.id, earlier.id)
+  }
+  if (differences(serving.versions, receipt.baseline).length > 0) throw new StaleReceiptError(receipt.id, serving.id)
+  for (const version of versions) await tx.versions.put(version)
+  await assertComplete(tx, receipt)
+  await tx.receipts.put(receipt)
+  await tx.releases.put(made)
+  await activate(tx, activation, made, 'promote', at)
+  await assertNotPinned(tx, agent)
+  await endBeside(tx, made, at)
+  return made
+}
+
+/** Lets an earlier release serve everybody. */
+export async function rollBack(
+  tx: Repositories,
+  agent: string,
+  to: ReleaseId | undefined,
+  at: number,
+): Promise<Release> {
+  const history = await tx.releases.activations(agent)
+  const current = history.at(-1)
+  if (!current) throw new UnknownAgentError(agent)
+  const target = to ?? servedBefore(history, current)
+  if (target === null) throw new NothingToRollBackToError(agent)
+  const back = await tx.releases.get(target)
+  if (back?.agent !== agent) throw new UnknownReleaseError(agent, target)
+  if (back.id !== current.release) {
+    await activate(tx, current, back, 'rollback', at)
+    await tell(tx, current, back, at)
+  }
+  await endBeside(tx, back, at)
+  return back
+}
+
+/** Holds what serves. */
+export async function pin(
+  tx: Repositories,
+  agent: string,
+  { reason, release: named, at }: { readonly reason: string; readonly release?: ReleaseId; readonly at: number },
+): Promise<Pin> {
+  const { release: serving } = await servingIn(tx, agent)
+  if (named !== undefined && named !== serving.id) throw new NotServingError(agent, named, serving.id)
+  const made: Pin = { agent, release: serving.id, reason, at }
+  await tx.releases.pin(agent, made)
+  return made
+}
+
+/** Ends the canary that ran while a release came to serve everybody. */
+async function endBeside(tx: Repositories, { id, agent }: Release, at: number): Promise<void> {
+  const canary = await runningCanary(tx, agent)
+  if (!canary) return
+  const reasons = [`release ${id} was made to serve everybody`]
+  await endCanary(tx, canary, { status: 'rolled-back', receipt: null, reasons, exposed: null, at })
+}
+
+/** Tells that a release went back. */
+async function tell(tx: Pick<Repositories, 'alerts'>, from: Activation, to: Release, at: number): Promise<void> {
+  const { agent, release: gone, generation } = from
+  await tx.alerts.put({
+    id: AlertId.parse(contentHash({ agent, rollback: generation }).slice(0, 16)),
+    agent,
+    kind: 'rollback',
+    name: gone,
+    message: `The release ${gone} went back: ${to.id} serves again.`,
+    evidence: { from: gone, to: to.id, generation: generation + 1 },
+    run: null,
+    at,
+  })
+}

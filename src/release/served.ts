@@ -1,0 +1,81 @@
+import type { Activation, Canary, ParameterName, Repositories, Version, VersionId, VersionSet } from '../core/index.ts'
+import { present } from '../errors/index.ts'
+import type { ServedAgent, Versions } from './assignment.ts'
+import { releaseOf } from './release-record.ts'
+
+/** What the router reads. */
+export type ServingStore = Pick<Repositories, 'releases' | 'canaries' | 'versions'>
+
+/** What serves all agents at one revision. Replaced as a whole, never changed. */
+export type Served = ReadonlyMap<string, ServedAgent>
+
+/** What is loaded, and what could not be: an agent that cannot be read keeps what it had. */
+export interface Loaded {
+  readonly served: Served
+  readonly failures: readonly unknown[]
+}
+
+/**
+ * Reads what serves.
+ * @param wanted the agents; `null` for all.
+ * @param last what was loaded before: Versions that it has are not read again, and an agent that cannot be read stays as
+ * it was there.
+ * @throws StoreError when it cannot be said at all what serves.
+ */
+export async function loadServed(
+  store: ServingStore,
+  wanted: ReadonlySet<string> | null,
+  last: Served,
+): Promise<Loaded> {
+  // Canaries first: one that ends between the two looks finds another release serving, and is left out below.
+  const canaries = new Map((await store.canaries.running()).map((canary) => [canary.agent, canary]))
+  const activations = (await store.releases.serving()).filter(({ agent }) => wanted?.has(agent) ?? true)
+  const known = knownVersions(last)
+  const served = new Map<string, ServedAgent>()
+  const failures: unknown[] = []
+  for (const activation of activations) {
+    const { agent } = activation
+    try {
+      served.set(agent, await loadAgent(store, activation, canaries.get(agent) ?? null, known))
+    } catch (error) {
+      failures.push(error)
+      const before = last.get(agent)
+      if (before) served.set(agent, before)
+    }
+  }
+  return { served, failures }
+}
+
+async function loadAgent(
+  store: ServingStore,
+  activation: Activation,
+  canary: Canary | null,
+  known: ReadonlyMap<VersionId, Version>,
+): Promise<ServedAgent> {
+  const { agent, generation } = activation
+  const release = await releaseOf(store, activation)
+  const versions = await versionsOf(store, release.versions, known)
+  const tried =
+    canary?.baseline === release.id ? { canary, versions: await versionsOf(store, canary.candidate, known) } : null
+  return { agent, release, generation, versions, canary: tried }
+}
+
+async function versionsOf(
+  { versions }: ServingStore,
+  set: VersionSet,
+  known: ReadonlyMap<VersionId, Version>,
+): Promise<Versions> {
+  const loaded = new Map<ParameterName, Version>()
+  for (const [parameter, id] of Object.entries(set)) {
+    loaded.set(parameter, known.get(id) ?? present(await versions.get(id), `version ${id} of "${parameter}"`))
+  }
+  return loaded
+}
+
+function knownVersions(served: Served): ReadonlyMap<VersionId, Version> {
+  const known = new Map<VersionId, Version>()
+  for (const { versions, canary } of served.values()) {
+    for (const version of [...versions.values(), ...(canary?.versions.values() ?? [])]) known.set(version.id, version)
+  }
+  return known
+}

@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { parseInput } from '../../core/index.ts'
+import { allImplicitKinds, ImplicitKind, implicitKinds, implicitSignals } from '../implicit/index.ts'
+import type { RewardPart } from '../part.ts'
+
+/** How what nobody reported is read. */
+export const ImplicitReading = z.strictObject({
+  /** What each kind is worth instead of its own value; `false`: it is not looked for. */
+  kinds: z.partialRecord(ImplicitKind, z.union([z.literal(false), z.number().min(-1).max(1)])).default({}),
+  /** When silence begins to speak: nothing is `abandoned` before. */
+  abandonedAfterMinutes: z.number().positive().default(30),
+  /** What the part is multiplied by. */
+  weight: z.number().positive().default(1),
+})
+export type ImplicitReading = z.infer<typeof ImplicitReading>
+
+/**
+ * A part from what people did with the answers, in [-1, 1] times its weight; `null` where behaviour says nothing. It is
+ * derived from the trajectory itself, so no client has to report it, and none can: a signal that a client calls `accepted`
+ * is not read here. Each kind counts once an episode, at its worst, and the kinds are added: more turns earn no more. A
+ * guess: it gives way to what was told.
+ */
+export function implicit(options: z.input<typeof ImplicitReading> = {}): RewardPart {
+  const { kinds, abandonedAfterMinutes, weight } = parseInput(ImplicitReading, options, 'The reading of behaviour')
+  const worths = allImplicitKinds.flatMap((kind) => {
+    const worth = kinds[kind] ?? implicitKinds[kind].value
+    return worth === false ? [] : [[kind, worth] as const]
+  })
+  const worthOf = new Map<string, number>(worths)
+  const wanted = worths.map(([kind]) => kind)
+  return {
+    identity: `implicit:${JSON.stringify([worths, abandonedAfterMinutes, weight])}`,
+    evidence: 'guessed',
+    score(trajectory, _signals, asOf) {
+      const worst = new Map<string, number>()
+      const abandonedAfter = abandonedAfterMinutes * 60_000
+      for (const { name, value } of implicitSignals(trajectory, asOf, { kinds: wanted, abandonedAfter })) {
+        // The value of `edited` tells how much was changed; the other kinds have one value only.
+        const extent = name === 'edited' ? Math.abs(Number(value)) : 1
+        const worth = (worthOf.get(name) ?? 0) * extent
+        worst.set(name, Math.min(worth, worst.get(name) ?? worth))
+      }
+      if (worst.size === 0) return null
+      const sum = [...worst.values()].reduce((total, worth) => total + worth, 0)
+      return weight * Math.min(1, Math.max(-1, sum))
+    },
+  }
+}

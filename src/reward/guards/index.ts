@@ -1,0 +1,8 @@
+export { brokenCalls } from './broken-calls.ts'
+export { type AskedTask, type Clarity, clearByPractice, clearByWording } from './clarity.ts'
+export type { Guard } from './guard.ts'
+export { inaction } from './inaction.ts'
+export { noAnswer } from './no-answer.ts'
+export { overlong } from './overlong.ts'
+export { questionsBack, type QuestionsBackOptions } from './questions-back.ts'
+export { repetition } from './repetition.ts'

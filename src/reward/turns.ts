@@ -1,0 +1,74 @@
+import type { AssistantMessage, ModelCall, NodeId, Trajectory, TrajectoryNode } from '../core/index.ts'
+
+/** One thing that the policy said. */
+export interface OwnTurn {
+  readonly node: TrajectoryNode
+  readonly message: AssistantMessage
+  /** How a served model was asked; `null` in a rollout. */
+  readonly call: ModelCall | null
+}
+
+/**
+ * What the policy itself said, in its order. In traffic a client's history brings assistant messages too (examples, edited
+ * answers, turns of other models): only those that a call of ours produced are the policy's.
+ */
+export function ownTurns({ nodes, steps, origin }: Pick<Trajectory, 'nodes' | 'steps' | 'origin'>): readonly OwnTurn[] {
+  const calls = new Map(steps.map(({ action, call }) => [action, call ?? null]))
+  return nodes.flatMap((node) => {
+    const call = calls.get(node.id) ?? null
+    if (node.message.role !== 'assistant' || (origin.kind === 'traffic' && call === null)) return []
+    return [{ node, message: node.message, call }]
+  })
+}
+
+/** Whether a turn came to its end: a client that leaves, and an upstream that breaks, leave half of one. */
+export const isWhole = ({ call }: OwnTurn): boolean => call === null || call.finish !== null
+
+/** The nodes before a node, the nearest first. */
+export function before(nodes: ReadonlyMap<NodeId, TrajectoryNode>, { parent }: TrajectoryNode): TrajectoryNode[] {
+  const path: TrajectoryNode[] = []
+  for (let id = parent; id !== null; ) {
+    const node = nodes.get(id)
+    if (!node) break
+    path.push(node)
+    id = node.parent
+  }
+  return path
+}
+
+/** The nodes of one stretch: those before a node back to the user's last words, these included; the nearest first. */
+export function sinceUser(nodes: ReadonlyMap<NodeId, TrajectoryNode>, { parent }: TrajectoryNode): TrajectoryNode[] {
+  const path: TrajectoryNode[] = []
+  for (let id = parent; id !== null; ) {
+    const node = nodes.get(id)
+    if (!node) break
+    path.push(node)
+    if (node.message.role === 'user') break
+    id = node.parent
+  }
+  return path
+}
+
+/** A trajectory as it stood at a moment: a session may have gone on since. How it ended is known of its end only. */
+export function upTo(trajectory: Trajectory, asOf: number): Trajectory {
+  const inTime = ({ at }: TrajectoryNode) => at === undefined || at <= asOf
+  if (trajectory.nodes.every(inTime)) return trajectory
+  const nodes = trajectory.nodes.filter(inTime)
+  const known = new Set(nodes.map(({ id }) => id))
+  const kept = trajectory.steps.filter(({ action }) => known.has(action))
+  const indexOf = new Map(kept.map(({ index }, i) => [index, i]))
+  const decisions = trajectory.decisions.flatMap((decision) => {
+    const step = indexOf.get(decision.step)
+    const { inputs, output } = decision
+    if (step === undefined || (output !== null && !known.has(output))) return []
+    return [{ ...decision, step, inputs: inputs.filter((input) => known.has(input)) }]
+  })
+  const decided = new Set(decisions.map(({ id }) => id))
+  const steps = kept.map((step, index) => ({
+    ...step,
+    index,
+    observations: step.observations.filter((node) => known.has(node)),
+    decisions: step.decisions.filter((id) => decided.has(id)),
+  }))
+  return { ...trajectory, nodes, steps, decisions }
+}
