@@ -28,7 +28,11 @@ export async function serveCommand(flags: ServeFlags): Promise<void> {
         process.stdout.write(`\n${pc.dim('Calls under way end; then the gateway stops. Ask again to stop at once.')}\n`)
       // At once: a run may take minutes to its next checkpoint, and whoever stops processes waits for seconds only.
       const stopped = learners.stop()
-      await gateway.close().finally(() => stopped)
+      try {
+        await gateway.close()
+      } finally {
+        await stopped
+      }
     } finally {
       await upstream.close()
     }
