@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { LearnConfig } from '../src/cli/index.ts'
 import { Message, parseInput } from '../src/core/index.ts'
 import { ServeConfig } from '../src/gateway/index.ts'
+import { LearnFromTrafficConfig } from '../src/learn/index.ts'
 import { implicitKinds } from '../src/reward/index.ts'
 import { corpusFromJsonl, tasksFromJsonl } from '../src/environment/search/index.ts'
 import { commandsOf, isRunElsewhere, missingParts } from './docs/commands.ts'
@@ -24,6 +25,7 @@ import { Summary } from './tiny/summary.ts'
  *   json FILE       a configuration, written for the commands that follow
  *   json Summary    the last line of `ratchet learn --json`
  *   jsonl FILE      documents, tasks or demonstrations, written for the commands that follow
+ *   js FILE         a program, written for the commands that follow
  *   text            something to look at
  * A block of any other kind fails.
  */
@@ -93,6 +95,8 @@ async function execute(block: Block, where: string, compiled: readonly Compiled[
     case 'jsonl FILE':
       readRows(flags[0] ?? '', content)
       return scratch.write(flags[0] ?? '', `${content}\n`)
+    case 'js FILE':
+      return scratch.write(flags[0] ?? '', `${content}\n`)
     case 'text':
       return
     default:
@@ -141,7 +145,12 @@ describe('every link leads somewhere', () => {
 describe('every table that is made from the source is up to date (npx vitest -u brings it there)', () => {
   it.each([
     ['docs/learn.md', ['key', 'type', 'default', 'meaning'], () => configurationRows(LearnConfig)],
-    ['docs/gateway.md', ['key', 'type', 'default', 'meaning'], () => configurationRows(ServeConfig)],
+    [
+      'docs/gateway.md',
+      ['key', 'type', 'default', 'meaning'],
+      () => configurationRows(ServeConfig, ['agents[].learn']),
+    ],
+    ['docs/online.md', ['key', 'type', 'default', 'meaning'], () => configurationRows(LearnFromTrafficConfig)],
     [
       'docs/signals.md',
       ['kind', 'value', 'what happened'],

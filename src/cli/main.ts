@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
+import { alertsCommand } from './commands/alerts.ts'
 import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './commands/keys.ts'
 import { learnCommand } from './commands/learn.ts'
 import { canariesCommand } from './commands/release/canaries.ts'
@@ -79,6 +80,10 @@ command('canaries', 'list the canaries with their stories, newest first')
   .option('--agent <name>', 'of one agent')
   .option('--limit <n>', 'at most so many', integer, 20)
   .action(canariesCommand)
+command('alerts', 'list what people should know: drift, floods, what went back; newest first')
+  .option('--agent <name>', 'of one agent')
+  .option('--limit <n>', 'at most so many', integer, 20)
+  .action(alertsCommand)
 const changing = (made: Command) =>
   made
     .option('--agent <name>', 'of one agent')

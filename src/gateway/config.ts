@@ -85,7 +85,7 @@ export const ServeConfig = z.strictObject({
     .min(1)
     .prefault([{ name: 'embedded', url: 'embedded' }]),
   /** Agents that have releases; of others, requests go on as they came. */
-  agents: z.array(AgentConfig).default([]),
+  agents: z.array(AgentConfig).prefault([]),
   /** Whether an answer waits for the store: `required`, or `best-effort`, which says in a header what was not written. */
   record: z.enum(['required', 'best-effort']).default('required'),
   /** `auto`: keys are asked for once there are any; without one, only this machine is listened to. */

@@ -53,33 +53,55 @@ export function unexplained(document: string, headings: readonly string[]): read
 interface JsonSchema {
   readonly type?: string
   readonly properties?: Readonly<Record<string, JsonSchema>>
-  readonly items?: JsonSchema
+  /** Of what any name may stand for; `false` where no other name may stand. */
+  readonly additionalProperties?: JsonSchema | boolean
+  readonly items?: JsonSchema | boolean
+  readonly prefixItems?: readonly JsonSchema[]
   readonly anyOf?: readonly JsonSchema[]
   readonly enum?: readonly unknown[]
+  readonly const?: unknown
   readonly default?: unknown
   readonly minimum?: number
   readonly exclusiveMinimum?: number
   readonly maximum?: number
 }
 
-/** Key, type and default of everything that a configuration may hold. */
-export function configurationRows(schema: z.ZodType): readonly Row[] {
-  return rowsOf(z.toJSONSchema(schema, { io: 'input' }) as JsonSchema, '')
+/**
+ * Key, type and default of everything that a configuration may hold.
+ * @param elsewhere keys whose own keys another table lists.
+ */
+export function configurationRows(schema: z.ZodType, elsewhere: readonly string[] = []): readonly Row[] {
+  return rowsOf(z.toJSONSchema(schema, { io: 'input' }) as JsonSchema, '', elsewhere)
 }
 
-function rowsOf({ properties = {} }: JsonSchema, prefix: string): readonly Row[] {
+function rowsOf({ properties = {} }: JsonSchema, prefix: string, elsewhere: readonly string[]): readonly Row[] {
   return Object.entries(properties).flatMap(([key, schema]) => {
-    if (schema.properties) return rowsOf(schema, `${prefix}${key}.`)
+    const name = `${prefix}${key}`
+    const held = elsewhere.includes(name)
+    if (schema.properties && !held) return rowsOf(schema, `${name}.`, elsewhere)
     const preset = schema.default === undefined ? 'none' : `\`${JSON.stringify(schema.default)}\``
-    const row = [`\`${prefix}${key}\``, typeOf(schema), preset]
-    return schema.items?.properties ? [row, ...rowsOf(schema.items, `${prefix}${key}[].`)] : [row]
+    const row = [`\`${name}\``, typeOf(schema), preset]
+    return held ? [row] : [row, ...rowsBelow(schema, name, elsewhere)]
   })
+}
+
+/** Keys below one that has a row of its own: of a list's items, of what goes by any name, of the form that is an object. */
+function rowsBelow(
+  { items, additionalProperties: named, anyOf = [] }: JsonSchema,
+  name: string,
+  elsewhere: readonly string[],
+): readonly Row[] {
+  if (typeof items === 'object') return rowsOf(items, `${name}[].`, elsewhere)
+  if (typeof named === 'object') return rowsOf(named, `${name}.NAME.`, elsewhere)
+  return anyOf.flatMap((form) => rowsOf(form, `${name}.`, elsewhere))
 }
 
 function typeOf(schema: JsonSchema): string {
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(' or ')
+  if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``
   if (schema.enum) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(', ')
-  if (schema.type === 'array') return `list of ${schema.items ? typeOf(schema.items) : 'values'}`
+  if (schema.prefixItems) return `list of ${schema.prefixItems.map(typeOf).join(' and ')}`
+  if (schema.type === 'array') return `list of ${typeof schema.items === 'object' ? typeOf(schema.items) : 'values'}`
   if (schema.type === 'integer') return `whole number${boundsOf(schema)}`
   return `${schema.type}${boundsOf(schema)}`
 }

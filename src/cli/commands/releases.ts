@@ -1,4 +1,6 @@
 import pc from 'picocolors'
+import type { Repositories, Run } from '../../core/index.ts'
+import { TrafficSummary } from '../../learn/index.ts'
 import { type AgentOverview, agentNames, overviewOf } from '../../release/index.ts'
 import { visible } from '../visible.ts'
 import { minuteOf } from '../when.ts'
@@ -16,16 +18,27 @@ const print = (flags: StoreFlags, rows: readonly object[], line: (index: number)
 export function runsCommand(flags: AgentFlags): Promise<void> {
   return withStore(flags, 'read', async (store) => {
     const runs = await store.runs.list({ ...(flags.agent ? { agent: flags.agent } : {}), limit: 100 })
+    const ends = flags.json ? [] : await Promise.all(runs.map((run) => endOf(store, run)))
     const line = (i: number) => {
       const run = runs[i]
       if (!run) return ''
       const outcome = run.failure
         ? visible(`${run.failure.code}: ${run.failure.message}`)
-        : (run.release ?? 'nothing released')
+        : (run.release ?? ends[i] ?? 'nothing released')
       return `${run.id}  ${minuteOf(run.startedAt)}  ${run.agent}  seed ${run.seed}  ${run.status}  ${pc.dim(outcome)}`
     }
     print(flags, runs, line, 'No runs yet. Start one with: ratchet learn')
   })
+}
+
+/** What became of a run that learned from traffic; `null` for another, and for one that has not ended. */
+async function endOf({ runs }: Pick<Repositories, 'runs'>, { id, status }: Run): Promise<string | null> {
+  if (status !== 'completed') return null
+  const finished = (await runs.events(id)).findLast(({ type }) => type === 'finished')
+  const { success, data } = TrafficSummary.pick({ outcome: true, reason: true })
+    .loose()
+    .safeParse(finished?.data['summary'])
+  return success ? visible(`${data.outcome}: ${data.reason}`) : null
 }
 
 /** `ratchet releases`: every release, newest first, and beside the one that serves its pin and its canary. */

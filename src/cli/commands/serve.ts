@@ -27,8 +27,13 @@ export async function serveCommand(flags: ServeFlags): Promise<void> {
       await askedToStop()
       if (!flags.json)
         process.stdout.write(`\n${pc.dim('Calls under way end; then the gateway stops. Ask again to stop at once.')}\n`)
-      await learners.stop()
-      await gateway.close()
+      // At once: a run may take minutes to its next checkpoint, and whoever stops processes waits for seconds only.
+      const stopped = learners.stop()
+      try {
+        await gateway.close()
+      } finally {
+        await stopped
+      }
     } finally {
       await upstream.close()
     }

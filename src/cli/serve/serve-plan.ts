@@ -39,20 +39,24 @@ export async function servePlan(flags: ServeFlags): Promise<ServeConfig> {
       hint: 'Give --upstream as well, or "keyEnv" in a configuration file.',
     })
   }
-  const upstreams =
-    upstream.length > 0
-      ? upstream.map((url, i) => ({ name: upstreamName(url, i), url, ...(upstreamKey ? { keyEnv: upstreamKey } : {}) }))
-      : model === undefined
-        ? config.upstreams
-        : [{ name: 'embedded', url: 'embedded', model }]
-  const merged = {
-    ...config,
-    upstreams,
+  const key = upstreamKey === undefined ? {} : { keyEnv: upstreamKey }
+  const named = upstream.map((url, i) => ({ name: upstreamName(url, i), url, ...key }))
+  const upstreams = model === undefined ? named : [{ name: 'embedded', url: 'embedded', model }]
+  const asked = {
+    ...(upstreams.length > 0 ? { upstreams } : {}),
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
     ...(record === undefined ? {} : { record }),
   }
-  return parseInput(ServeConfig, merged, 'the configuration')
+  // The file is parsed already: what that made of it (durations are numbers by now) does not parse again.
+  const said = parseInput(ServeConfig, asked, 'the flags')
+  return {
+    ...config,
+    ...(upstreams.length > 0 ? { upstreams: said.upstreams } : {}),
+    ...(host === undefined ? {} : { host: said.host }),
+    ...(port === undefined ? {} : { port: said.port }),
+    ...(record === undefined ? {} : { record: said.record }),
+  }
 }
 
 /** The host that an upstream is at, which people know it by. */

@@ -105,12 +105,13 @@ describe('a canary of an adapter and a prompt', () => {
 
     const weights = await adapted(upstream)
     const canary = await tryOut(weights, text('system', 'Be brief.'), text('tool-f', 'Does it.'))
-    const tried = await vi.waitUntil(async () => {
+    const trying = async () => {
       const answer = await ask(gateway, {
         tools: [{ type: 'function', function: { name: 'f', description: 'Does.' } }],
       })
       return answer.said?.startsWith('ratchet-') ? answer : null
-    })
+    }
+    const tried = await vi.waitUntil(trying, { timeout: 10_000 })
     expect(tried.said).toMatch(/^ratchet-[0-9a-f]{24}: Be brief\.$/)
     expect(tried.model).toBe('qwen')
     expect(chats(server).at(-1)?.body?.['tools']).toMatchObject([{ function: { name: 'f', description: 'Does it.' } }])
@@ -166,7 +167,7 @@ describe('a canary of an adapter and a prompt', () => {
     const told = vi.fn<(told: unknown, what?: string) => void>()
     const gateway = await start(upstream, configOf(), { ...silent, error: told as Log['error'] })
     await tryOut(await adapted(upstream))
-    await vi.waitUntil(async () => (await ask(gateway)).said?.startsWith('ratchet-'))
+    await vi.waitUntil(async () => (await ask(gateway)).said?.startsWith('ratchet-'), { timeout: 10_000 })
     server.set({ models: ['qwen'], lora: undefined as never })
     for (const stream of [false, true]) {
       const response = await fetch(`${gateway.url}/v1/chat/completions`, {
@@ -175,12 +176,12 @@ describe('a canary of an adapter and a prompt', () => {
         body: JSON.stringify({ ...body, stream }),
       })
       expect(response.status).toBe(200)
-      expect(response.headers.get('ratchet-canary')).toBeNull()
+      expect(response.headers.get('ratchet-canary')).toMatch(/; candidate$/)
       const answered = await response.text()
       expect(answered).toContain(stream ? '[DONE]' : 'qwen: Be kind.')
       const id = response.headers.get('ratchet-trajectory') as TrajectoryId
       const { origin, decisions } = present(await store.trajectories.get(id), 'the trajectory').trajectory
-      expect(origin).toMatchObject({ servedBy: { canary: null } })
+      expect(origin).toMatchObject({ servedBy: { canary: { arm: 'candidate' } } })
       expect(decisions).toMatchObject([{ parameter: 'model', generation: 1 }])
       expect((await store.versions.get(decisions[0]!.version))?.value).toMatchObject({ adapter: null })
     }

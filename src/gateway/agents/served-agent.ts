@@ -31,7 +31,10 @@ export interface ServedAgent {
    * @returns `null` where nothing was released.
    */
   assign(session: TrajectoryId, known: ServedBy | null): Served | null
-  /** What serves the sessions that are no part of a canary, for one whose candidate cannot be served. */
+  /**
+   * What serves everybody else, for a session whose candidate cannot be served. It stays in its arm: left out, a candidate
+   * that fails when times are bad would be judged by the good ones alone, and the baseline by all.
+   */
   baseline(session: TrajectoryId, served: Served): Served | null
 }
 
@@ -68,10 +71,8 @@ class RoutedAgent implements ServedAgent {
   }
 
   baseline(session: TrajectoryId, { servedBy }: Served): Served | null {
-    const { release, canary } = servedBy
-    const asBaseline = canary && { ...canary, arm: 'baseline' as const }
-    const assignment = this.#router.assign(this.#agent.key, session, { release, canary: asBaseline })
-    return assignment && this.#served(assignment, { release: assignment.servedBy.release, canary: null })
+    const assignment = this.#router.assign(this.#agent.key, session, { release: servedBy.release, canary: null })
+    return assignment && this.#served(assignment, servedBy)
   }
 
   #served({ versions, generation, learned }: Assignment, servedBy: ServedBy): Served {

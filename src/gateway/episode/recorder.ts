@@ -18,7 +18,7 @@ import { readAlike } from './attach.ts'
 import { type Conversation, conversationOf, readAs } from './conversation.ts'
 import { historyIn } from './history.ts'
 import { type FreshIds, freshCall, freshTrajectory, randomIds, trajectoryOfSession } from './ids.ts'
-import { KnownNodes, type KnownTree } from './known-nodes.ts'
+import { KnownNodes } from './known-nodes.ts'
 import { type AskedCall, type Desk, OpenCall } from './open-call.ts'
 import { type Asker, Places } from './places.ts'
 import { givenUpAfter, Recovery } from './recovery.ts'
@@ -190,7 +190,6 @@ class StoringRecorder implements ForgetfulRecorder {
     if (agent) await places.learn(trajectory, asker)
     const tree = known.tree(trajectory)
     tree.train &&= context.train && this.#options.config.train
-    const begins = tree.servedBy === null
     const served = agent?.assign(trajectory, tree.servedBy) ?? null
     tree.servedBy ??= served?.servedBy ?? null
     const call = freshCall(this.#ids)
@@ -203,7 +202,7 @@ class StoringRecorder implements ForgetfulRecorder {
     const head = { redaction, train: tree.train, servedBy: tree.servedBy, startedAt }
     const opened = new OpenCall(this.#desk, {
       asked: await this.#askedUnder(served, sent),
-      otherwise: agent && served && ((cause) => this.#fallBack(agent, served, { sent, tree, begins }, cause)),
+      otherwise: agent && served && ((cause) => this.#fallBack(agent, served, sent, cause)),
       head: headOf(trajectory, conversation, context, head),
       asker,
       identity: { key: identity.key, body: identity.body },
@@ -244,18 +243,11 @@ class StoringRecorder implements ForgetfulRecorder {
   }
 
   /** The call under what serves everybody else; `null` where that has the same weights. */
-  async #fallBack(
-    agent: ServedAgent,
-    served: Served,
-    { sent, tree, begins }: { readonly sent: SentCall; readonly tree: KnownTree; readonly begins: boolean },
-    cause: unknown,
-  ): Promise<AskedCall | null> {
+  async #fallBack(agent: ServedAgent, served: Served, sent: SentCall, cause: unknown): Promise<AskedCall | null> {
     const { trajectory, request } = sent.facts
     const baseline = agent.baseline(trajectory, served)
     const adapterOf = (one: Served) => one.weights(request.model)?.adapter ?? null
     if (baseline === null || adapterOf(baseline) === adapterOf(served)) return null
-    // A session that the candidate never served is no evidence about it.
-    if (begins) tree.servedBy = baseline.servedBy
     this.#options.onFallBack?.(agent, served, cause)
     return this.#askedUnder(baseline, sent)
   }

@@ -323,7 +323,7 @@ describe('a session', () => {
     expect(router.asked[1]?.known).toEqual(candidate)
   })
 
-  it('whose candidate cannot be served gets the release, and is no evidence about the candidate', async () => {
+  it('whose candidate cannot be served gets the release, and stays evidence of the arm that it was drawn for', async () => {
     const told: unknown[] = []
     const failing = open({ onFallBack: (who, served, cause) => told.push([who.name, served.servedBy, cause]) })
     router.servedBy = candidate
@@ -336,10 +336,10 @@ describe('a session', () => {
     expect(told).toEqual([['support', candidate, 'cause']])
     expect(record.weights?.adapter).toBeNull()
     expect(systemOf(record.request)).toBe('own')
-    expect(record.served).toEqual({ by: { release: 'r1', canary: null }, generation: 1 })
+    expect(record.served).toEqual({ by: candidate, generation: 1 })
     await record.finish({ answer: answerOf(['hi']), stopReason: 'done', failure: null })
     const trajectory = await stored(store, record.trajectory)
-    expect(trajectory.origin).toMatchObject({ servedBy: { release: 'r1', canary: null } })
+    expect(trajectory.origin).toMatchObject({ servedBy: candidate })
     expect(trajectory.nodes[0]?.message.content).toBe('own')
     expect(trajectory.decisions).toMatchObject([
       { parameter: 'model', generation: 1, version: initial.versions[0]?.id },
