@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { admissionOf, base, model, prompt, quickGate, setOf } from '../../../../test/support/canary-parts.ts'
 import { serveRoutes } from '../../../../test/support/route-server.ts'
@@ -50,7 +51,7 @@ async function says(command: (flags: ChangeFlags) => Promise<void>, flags: Chang
   })
   try {
     await command({ store: folder, ...flags })
-    return output
+    return stripVTControlCharacters(output)
   } finally {
     write.mockRestore()
   }
