@@ -114,11 +114,16 @@ export async function candidateSessions(
   { id }: Canary,
   memory: CanaryMemory = newCanaryMemory(),
 ): Promise<number> {
-  let exposed = 0
-  for (const { id: session } of await trajectories.summaries({ canary: id, limit: allSessions })) {
+  const sessions = await trajectories.summaries({ canary: id, limit: allSessions })
+  const armOf = async (session: TrajectorySummary['id']) => {
     const known = memory.sessions.get(session)?.outcome
-    const arm = known ? known.arm : assignedBy(id, (await trajectories.get(session))?.trajectory)?.arm
-    if (arm === 'candidate') exposed += 1
+    return known ? known.arm : assignedBy(id, (await trajectories.get(session))?.trajectory)?.arm
+  }
+  let exposed = 0
+  // A rollback waits for this.
+  for (let start = 0; start < sessions.length; start += readAtOnce) {
+    const arms = await Promise.all(sessions.slice(start, start + readAtOnce).map((session) => armOf(session.id)))
+    exposed += arms.filter((arm) => arm === 'candidate').length
   }
   return exposed
 }
