@@ -5,7 +5,7 @@ import { Json } from './json.ts'
 /**
  * Something that people should know and that the loop acts on.
  * - `drift`: what comes in or what is earned is not what it was; opens a learning run.
- * - `guard`: a guard vetoes more than it did.
+ * - `guard`: guards veto more of the sessions than they did.
  * - `flood`: one reporter says more than its share; what it said beyond is left out.
  * - `rollback`: a canary or a release went back.
  */
@@ -17,7 +17,7 @@ export const Alert = z.strictObject({
   id: AlertId,
   agent: z.string().min(1),
   kind: AlertKind,
-  /** What it is about: a stream (`reward`, `tool-errors`, `task-mix`), a guard, a reporter, a canary. */
+  /** What it is about: a stream (`reward`, `tool-errors`, `task-mix`, `vetoes`), a reporter, a canary. */
   name: z.string().min(1).max(256),
   /** One sentence. */
   message: z.string(),

@@ -51,12 +51,19 @@ export const Canary = z.strictObject({
 })
 export type Canary = z.infer<typeof Canary>
 
+/** Until when a canary is watched: past it nobody gets the candidate, until somebody looks at the canary again. */
+export interface CanaryWatch {
+  readonly canary: CanaryId
+  /** Milliseconds since the epoch; 0 for one that nobody has ever looked at. */
+  readonly until: number
+}
+
 /** One look at a canary, and what came of it; append-only, so that its story can be told. */
 export const CanaryEvent = z.strictObject({
   canary: CanaryId,
   /** 0, 1, 2 … within the canary. */
   sequence: z.int().nonnegative(),
-  type: z.enum(['started', 'advanced', 'held', 'promoted', 'rolled-back', 'ended']),
+  type: z.enum(['started', 'advanced', 'held', 'unwatched', 'promoted', 'rolled-back', 'ended']),
   /** The share of sessions that got the candidate from here on; 0 when it ended without a promotion. */
   share: z.number().min(0).max(1),
   /** One sentence each, the deciding one first. */
@@ -67,7 +74,7 @@ export const CanaryEvent = z.strictObject({
 })
 export type CanaryEvent = z.infer<typeof CanaryEvent>
 
-/** What one settled session of a canary showed. */
+/** What one judged session of a canary showed. */
 export const CanaryOutcome = z.strictObject({
   trajectory: TrajectoryId,
   arm: CanaryArm,
@@ -79,6 +86,37 @@ export const CanaryOutcome = z.strictObject({
   guards: z.record(z.string(), z.number()),
 })
 export type CanaryOutcome = z.infer<typeof CanaryOutcome>
+
+/**
+ * How a session of a canary was judged: once, when it was due, by what had been received by then; it never changes. What is
+ * left out says why: `forbidden`: nothing may be learned from it; `unwatched`: for a while nobody looked at the canary, and
+ * both arms got the baseline; `over-share`: its reporter had decided as many sessions as one may.
+ */
+export const JudgedSession = z.strictObject({
+  ...CanaryOutcome.shape,
+  /** 0, 1, 2 … within the canary: in the order in which sessions began, those that were recorded late after others. */
+  sequence: z.int().nonnegative(),
+  /** When it began, in milliseconds since the epoch. */
+  began: z.number(),
+  /** `null` for evidence. */
+  leftOut: z.enum(['forbidden', 'unwatched', 'over-share']).nullable(),
+  /** Signals about it that were not heard: who reported them had decided as many sessions as one may. */
+  unheard: z.int().nonnegative(),
+  /** Who decided it, as hashes that mean something in this canary alone; forgotten when it ends. */
+  reporters: z.array(z.string()),
+  /** Hash of what it was judged by. */
+  rules: z.string(),
+})
+export type JudgedSession = z.infer<typeof JudgedSession>
+
+/** A session of a canary that was not judged yet. */
+export interface UnjudgedSession {
+  readonly trajectory: TrajectoryId
+  /** When it began, in milliseconds since the epoch. */
+  readonly began: number
+  /** False when its client forbade learning from it. */
+  readonly train: boolean
+}
 
 /** What served a session when it began: kept with its trajectory, so that every assignment's propensity is known. */
 export const ServedBy = z.strictObject({

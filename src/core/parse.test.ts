@@ -6,6 +6,9 @@ import { nearestName, parseInput } from './index.ts'
 const Config = z.strictObject({
   model: z.string().default('m'),
   schedule: z.strictObject({ updates: z.int().positive().default(3) }).prefault({}),
+  guards: z
+    .record(z.string(), z.union([z.literal(false), z.array(z.strictObject({ range: z.number() }))]))
+    .exactOptional(),
 })
 
 const failure = (value: unknown) => {
@@ -28,8 +31,14 @@ describe('parseInput', () => {
     expect(failure({ schedule: { update: 1 } })).toContain('unknown key "schedule.update": did you mean "updates"?')
   })
 
+  it('names it within lists, alternatives and what goes by any name', () => {
+    expect(failure({ guards: { tokens: [{ range: 1, rang: 1 }] } })).toContain(
+      'unknown key "guards.tokens.0.rang": did you mean "range"?',
+    )
+  })
+
   it('lists the known keys when none is near', () => {
-    expect(failure({ zebra: 1 })).toContain('known are "model", "schedule"')
+    expect(failure({ zebra: 1 })).toContain('known are "model", "schedule", "guards"')
   })
 
   it('tells everything that is wrong at once', () => {

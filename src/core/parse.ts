@@ -12,13 +12,17 @@ export function nearestName(name: string, known: readonly string[]): string | nu
   return best !== null && best.distance <= Math.max(2, Math.ceil(name.length / 3)) ? best.name : null
 }
 
-/** Names of the keys that the schema allows at a path; empty where it is no object. */
+/** Names of the keys that the schema allows at a path; empty where it is no object. Of alternatives, those of all. */
 function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly string[] {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodPrefault || schema instanceof z.ZodOptional) {
     return keysAt(schema.unwrap() as z.ZodType, path)
   }
-  if (!(schema instanceof z.ZodObject)) return []
+  if (schema instanceof z.ZodExactOptional) return keysAt(schema.unwrap() as z.ZodType, path)
+  if (schema instanceof z.ZodUnion) return schema.options.flatMap((option) => keysAt(option as z.ZodType, path))
   const [key, ...rest] = path
+  if (schema instanceof z.ZodArray) return keysAt(schema.element as z.ZodType, rest)
+  if (schema instanceof z.ZodRecord) return keysAt(schema.valueType as z.ZodType, rest)
+  if (!(schema instanceof z.ZodObject)) return []
   if (key === undefined) return Object.keys(schema.shape)
   const inner = (schema.shape as Record<PropertyKey, z.ZodType>)[key]
   return inner ? keysAt(inner, rest) : []

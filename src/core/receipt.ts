@@ -34,7 +34,7 @@ export const CanaryReceipt = z.strictObject({
   canary: CanaryId,
   /** The receipt on held-out tasks that the canary began with; `null`: the evidence is canary-only. */
   admission: ReceiptId.nullable(),
-  /** Settled sessions, in the order in which the tests saw them. */
+  /** Judged sessions, in the order in which the tests saw them. */
   sessions: z.array(CanaryOutcome),
 })
 export type CanaryReceipt = z.infer<typeof CanaryReceipt>

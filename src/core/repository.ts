@@ -1,6 +1,6 @@
 import type { ApiKey } from './api-key.ts'
 import type { Alert, AlertKind } from './alert.ts'
-import type { Canary, CanaryEvent } from './canary.ts'
+import type { Canary, CanaryArm, CanaryEvent, CanaryWatch, JudgedSession, UnjudgedSession } from './canary.ts'
 import type { HoldoutUse } from './gate.ts'
 import type {
   AlertId,
@@ -107,7 +107,8 @@ export interface Removal {
 export interface TrajectoryRepository {
   /** All of them or none. */
   append(records: readonly RecordedTrajectory[]): Promise<void>
-  get(id: TrajectoryId): Promise<RecordedTrajectory | null>
+  /** @param asOf of traffic, only calls that had ended by then, in milliseconds since the epoch; `null` when none had. */
+  get(id: TrajectoryId, asOf?: number): Promise<RecordedTrajectory | null>
   /** In the order of recording; `after` is the last one of the page before. */
   list(
     filter: TrajectoryFilter & { readonly limit: number; readonly after?: TrajectoryId },
@@ -183,8 +184,9 @@ export interface SignalRepository {
   /**
    * Those that the trajectory's own tenant reported, in the order in which they happened.
    * @param tenant who asks: nothing of another tenant's trajectory is read, so that the time tells nothing of it either.
+   * @param receivedBy only those that had reached the store by then, whenever they say that it happened.
    */
-  of(trajectory: TrajectoryId, tenant?: Tenant): Promise<readonly Signal[]>
+  of(trajectory: TrajectoryId, tenant?: Tenant, receivedBy?: number): Promise<readonly Signal[]>
 }
 
 /** Learning runs, their stories and their checkpoints. */
@@ -192,8 +194,17 @@ export interface RunRepository {
   create(run: Run): Promise<void>
   update(id: RunId, change: Partial<Omit<Run, 'id' | 'agent' | 'config' | 'seed' | 'startedAt'>>): Promise<void>
   get(id: RunId): Promise<Run | null>
-  /** Newest first. */
-  list(filter: { readonly agent?: string; readonly limit: number }): Promise<readonly Run[]>
+  /**
+   * Newest first.
+   * @param filter.before only those that were created before this one.
+   * @param filter.endedSince leaves out those that had ended before this moment, in milliseconds since the epoch.
+   */
+  list(filter: {
+    readonly agent?: string
+    readonly before?: RunId
+    readonly endedSince?: number
+    readonly limit: number
+  }): Promise<readonly Run[]>
   appendEvents(events: readonly RunEvent[]): Promise<void>
   events(run: RunId): Promise<readonly RunEvent[]>
   saveCheckpoint(checkpoint: Checkpoint): Promise<void>
@@ -251,6 +262,41 @@ export interface CanaryRepository {
   running(): Promise<readonly Canary[]>
   /** Newest first. */
   list(filter: { readonly agent?: string; readonly limit: number }): Promise<readonly Canary[]>
+  /**
+   * Says until when a canary is watched, in milliseconds since the epoch; a later time that was said before stays. No
+   * change of what serves: the revision does not grow.
+   */
+  watch(canary: CanaryId, until: number): Promise<void>
+  /** Until when those that run are watched. Cheap: gateways ask several times a second while one runs. */
+  watched(): Promise<readonly CanaryWatch[]>
+  /**
+   * Keeps how sessions were judged, whose sequences go on where what is kept ends.
+   * @returns false, with nothing written, where another process was quicker or a trajectory was removed meanwhile.
+   * @throws StoreError when the canary runs no more: what came of it rests on what was judged before.
+   */
+  appendJudged(canary: CanaryId, sessions: readonly JudgedSession[]): Promise<boolean>
+  /**
+   * In their order, from the sequence `from` on. A trajectory that was removed is named `erased-` and the sequence: what it
+   * showed stays, and names nobody.
+   */
+  judged(canary: CanaryId, page: { readonly from: number; readonly limit: number }): Promise<readonly JudgedSession[]>
+  /** Sessions that it assigned and nobody judged, that began from `since` until `until`: in that order. */
+  unjudged(
+    canary: CanaryId,
+    which: { readonly since: number; readonly until: number; readonly limit: number },
+  ): Promise<readonly UnjudgedSession[]>
+  /** How many such sessions there are, without reading them. */
+  countUnjudged(
+    canary: CanaryId,
+    which: {
+      readonly since: number
+      readonly until: number
+      /** Default: either. */
+      readonly arm?: CanaryArm
+      /** Only those that may be learned from. */
+      readonly train?: true
+    },
+  ): Promise<number>
   /** Idempotent by canary and sequence. */
   appendEvent(event: CanaryEvent): Promise<void>
   /** Oldest first. */

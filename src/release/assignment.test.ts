@@ -77,24 +77,24 @@ describe('the place of a session', () => {
 
 describe('an assignment', () => {
   it('is what serves everybody, where nothing is tried', () => {
-    expect(assignmentOf(served(null), session(1), null)).toEqual({
+    expect(assignmentOf(served(null), session(1), null, true)).toEqual({
       servedBy: { release: 'initial', canary: null },
       versions,
       generation: 3,
       learned: false,
     })
-    expect(assignmentOf(served(null, 'receipt'), session(1), null).learned).toBe(true)
+    expect(assignmentOf(served(null, 'receipt'), session(1), null, true).learned).toBe(true)
   })
 
   it('carries the versions and the generation of its arm', () => {
-    const whole = assignmentOf(served(canaryAt(1)), session(1), null)
+    const whole = assignmentOf(served(canaryAt(1)), session(1), null, true)
     expect(whole).toEqual({
       servedBy: { release: 'initial', canary: { id: 'canary', arm: 'candidate', propensity: 1 } },
       versions: tried,
       generation: 4,
       learned: true,
     })
-    const none = assignmentOf(served(canaryAt(1e-9)), session(1), null)
+    const none = assignmentOf(served(canaryAt(1e-9)), session(1), null, true)
     expect(none).toMatchObject({ versions, generation: 3, learned: false })
     expect(none.servedBy.canary).toMatchObject({ arm: 'baseline', propensity: 1 - 1e-9 })
   })
@@ -104,7 +104,7 @@ describe('an assignment', () => {
       const n = 10_000
       let hits = 0
       for (let i = 0; i < n; i++) {
-        if (armOf(assignmentOf(served(canaryAt(share)), session(i), null).servedBy) === 'candidate') hits += 1
+        if (armOf(assignmentOf(served(canaryAt(share)), session(i), null, true).servedBy) === 'candidate') hits += 1
       }
       expect(Math.abs(hits - n * share)).toBeLessThan(4 * Math.sqrt(n * share * (1 - share)))
     }
@@ -113,7 +113,7 @@ describe('an assignment', () => {
   it('has the propensity of its arm: those of both arms sum to 1, and none is 0', () => {
     fc.assert(
       fc.property(shares, fc.string(), (share, salt) => {
-        const { canary } = assignmentOf(served(canaryAt(share, salt)), session(1), null).servedBy
+        const { canary } = assignmentOf(served(canaryAt(share, salt)), session(1), null, true).servedBy
         const other = canary?.arm === 'candidate' ? 1 - share : share
         expect(canary?.propensity).toBeGreaterThan(0)
         expect((canary?.propensity ?? 0) + other).toBeCloseTo(1, 12)
@@ -125,8 +125,8 @@ describe('an assignment', () => {
     fc.assert(
       fc.property(shares, shares, fc.string(), fc.nat(), (one, other, salt, i) => {
         const [low, high] = [Math.min(one, other), Math.max(one, other)]
-        const before = armOf(assignmentOf(served(canaryAt(low, salt)), session(i), null).servedBy)
-        const after = armOf(assignmentOf(served(canaryAt(high, salt)), session(i), null).servedBy)
+        const before = armOf(assignmentOf(served(canaryAt(low, salt)), session(i), null, true).servedBy)
+        const after = armOf(assignmentOf(served(canaryAt(high, salt)), session(i), null, true).servedBy)
         if (before === 'candidate') expect(after).toBe('candidate')
       }),
     )
@@ -135,8 +135,8 @@ describe('an assignment', () => {
   it('is kept by a session while its canary runs, whatever the share becomes', () => {
     fc.assert(
       fc.property(shares, shares, fc.nat(), (begun, now, i) => {
-        const first = assignmentOf(served(canaryAt(begun)), session(i), null)
-        const later = assignmentOf(served(canaryAt(now)), session(i), first.servedBy)
+        const first = assignmentOf(served(canaryAt(begun)), session(i), null, true)
+        const later = assignmentOf(served(canaryAt(now)), session(i), first.servedBy, true)
         expect(later.servedBy).toEqual(first.servedBy)
         expect(later.versions).toBe(first.versions)
       }),
@@ -144,16 +144,30 @@ describe('an assignment', () => {
   })
 
   it('is what serves everybody once the canary has ended, also when another one runs', () => {
-    const first = assignmentOf(served(canaryAt(1)), session(1), null)
+    const first = assignmentOf(served(canaryAt(1)), session(1), null, true)
     for (const canary of [null, canaryAt(1, 'salt', 'another')]) {
-      const later = assignmentOf(served(canary), session(1), first.servedBy)
+      const later = assignmentOf(served(canary), session(1), first.servedBy, true)
       expect(later).toEqual({ servedBy: first.servedBy, versions, generation: 3, learned: false })
     }
   })
 
   it('stays the baseline for a session that began before the canary, outside the evidence', () => {
     const known: ServedBy = { release: ReleaseId.parse('earlier'), canary: null }
-    const later = assignmentOf(served(canaryAt(1)), session(1), known)
+    const later = assignmentOf(served(canaryAt(1)), session(1), known, true)
     expect(later).toEqual({ servedBy: known, versions, generation: 3, learned: false })
+  })
+
+  it('get what serves everybody while nobody watches, and what they had when somebody does again', () => {
+    const of = (known: Parameters<typeof assignmentOf>[2], watched: boolean) =>
+      assignmentOf(served(canaryAt(1)), session(1), known, watched)
+    const began = of(null, true)
+    expect(armOf(began.servedBy)).toBe('candidate')
+    const meanwhile = of(began.servedBy, false)
+    expect(meanwhile).toMatchObject({ servedBy: began.servedBy, learned: false })
+    expect(meanwhile.generation).toBeLessThan(began.generation)
+    expect(of(began.servedBy, true)).toEqual(began)
+    const fresh = of(null, false)
+    expect(fresh.servedBy.canary).toBeNull()
+    expect(of(fresh.servedBy, true).servedBy.canary).toBeNull()
   })
 })

@@ -40,10 +40,18 @@ export function placeOf(salt: string, session: TrajectoryId): number {
  * - One that the running canary assigned keeps its arm.
  * - One that began before the canary, or under one that has ended, gets what serves everybody, and stays outside the
  *   evidence.
+ * - While nobody watches the canary, all get what serves everybody: new ones stay outside the evidence, and those of the
+ *   candidate get it again when somebody watches again.
+ * @param watched whether somebody watches the canary that runs.
  * @param known what served it when it began; `null` for a new one.
  */
-export function assignmentOf(served: ServedAgent, session: TrajectoryId, known: ServedBy | null): Assignment {
-  const running = served.canary?.canary ?? null
+export function assignmentOf(
+  served: ServedAgent,
+  session: TrajectoryId,
+  known: ServedBy | null,
+  watched: boolean,
+): Assignment {
+  const running = watched ? (served.canary?.canary ?? null) : null
   const servedBy = known ?? { release: served.release.id, canary: running && draw(running, session) }
   const tried = running !== null && servedBy.canary?.id === running.id && servedBy.canary.arm === 'candidate'
   if (served.canary && tried) {

@@ -24,6 +24,8 @@ import {
   assertOfCanary,
   canaryOf,
   type CanaryNote,
+  defaultWatchMs,
+  percentOf,
   runningCanary,
   shareOf,
   stillRunning,
@@ -104,7 +106,7 @@ export async function start(tx: Repositories, options: NewCanary, at: number): P
   for (const version of versions) await tx.versions.put(version)
   await assertComplete(tx, gated)
   if (admission) await tx.receipts.put(admission)
-  const reason = `${percent(gate.shares[0] ?? 0)} of the sessions get the candidate`
+  const reason = `${percentOf(gate.shares[0] ?? 0)} of the sessions get the candidate`
   const canary: Canary = {
     id,
     agent,
@@ -127,6 +129,7 @@ export async function start(tx: Repositories, options: NewCanary, at: number): P
   }
   const evidence = { admission: admission?.id ?? 'canary-only' }
   await writeCanary(tx, canary, 'started', { reasons: [reason], evidence }, at)
+  await tx.canaries.watch(id, at + defaultWatchMs)
   await assertUnchanged(tx, activation)
   return canary
 }
@@ -147,7 +150,7 @@ export async function advance(tx: Repositories, seen: Canary, note: CanaryNote, 
   if (canary.step !== seen.step) return canary
   const next: Canary = { ...canary, step: canary.step + 1, stepAt: at }
   if (next.step >= next.shares.length) throw new InvariantError(`canary ${canary.id} has no share after its last`)
-  const reason = `${percent(shareOf(next))} of the sessions get the candidate: ${note.reasons[0] ?? 'the gate says so'}`
+  const reason = `${percentOf(shareOf(next))} of the sessions get the candidate: ${note.reasons[0] ?? 'the gate says so'}`
   const advanced = await writeCanary(tx, { ...next, reason }, 'advanced', note, at)
   await assertNotPinned(tx, canary.agent)
   return advanced
@@ -184,6 +187,3 @@ export async function promote(tx: Repositories, receipt: CanaryReceipt, at: numb
   const promoted: Canary = { ...canary, status: 'promoted', receipt: receipt.id, reason, endedAt: at }
   return { release, canary: await writeCanary(tx, promoted, 'promoted', receipt, at) }
 }
-
-/** A share for people: `10 %`. */
-const percent = (share: number) => `${Number((100 * share).toPrecision(3))} %`

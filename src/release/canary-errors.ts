@@ -68,7 +68,7 @@ export class NothingToTryError extends ReleaseError {
     super({
       code: 'release/nothing-to-try',
       message: `The candidate for "${agent}" has exactly the versions of release ${release}, which serves.`,
-      hint: 'There is nothing to compare: learn on.',
+      hint: 'There is nothing to compare: try something else, or learn on.',
     })
   }
 }

@@ -47,6 +47,36 @@ export function shareOf({ shares, step }: Pick<Canary, 'shares' | 'step'>): numb
   return shares[step] ?? 0
 }
 
+/** How long a look lets a canary go on serving, in milliseconds, where nobody says otherwise; also from its start on. */
+export const defaultWatchMs = 30_000
+
+/** Until when a canary that runs is watched, in milliseconds since the epoch. */
+export async function watchedUntil({ canaries }: Canaries, { id }: Pick<Canary, 'id'>): Promise<number> {
+  return (await canaries.watched()).find(({ canary }) => canary === id)?.until ?? 0
+}
+
+/**
+ * Lets a canary serve until `at` + `forMs`. One that was not watched meanwhile gets a line in its story: who began with the
+ * candidate had the baseline for a while.
+ */
+export async function keepWatched(
+  tx: Canaries,
+  id: CanaryId,
+  { at, forMs }: { readonly at: number; readonly forMs: number },
+): Promise<void> {
+  const canary = await stillRunning(tx, id)
+  const from = Math.max(await watchedUntil(tx, canary), canary.startedAt)
+  // Before the story, as whoever ends it does: so neither waits for the other.
+  await tx.canaries.watch(id, at + forMs)
+  if (from >= at) return
+  const [since, until] = [from, at].map((time) => new Date(time).toISOString())
+  const reasons = [`Nobody looked at it from ${since} to ${until}: everybody got the baseline.`]
+  await appendEvent(tx, canary, 'unwatched', { reasons, evidence: { from, until: at } }, at)
+}
+
+/** A share of sessions for people, as in `0.5 %`. */
+export const percentOf = (share: number): string => `${Number((100 * share).toPrecision(3))} %`
+
 /** Writes the canary as it is now, with the event that made it so. */
 export async function writeCanary(
   tx: Canaries,

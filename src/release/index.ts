@@ -10,7 +10,8 @@ export {
   ServingChangedError,
   UnknownCanaryError,
 } from './canary-errors.ts'
-export { type CanaryNote, shareOf } from './canary-record.ts'
+export { type MadeByHand, UnknownCandidateError, versionsByHand } from './by-hand.ts'
+export { type CanaryNote, percentOf, runningCanary, shareOf } from './canary-record.ts'
 export {
   type DriftAlert,
   DriftConfig,
@@ -32,7 +33,7 @@ export {
   UnknownAgentError,
   UnknownReleaseError,
 } from './errors.ts'
-export { type CanaryMemory, type Gathered, newCanaryMemory } from './outcomes.ts'
+export { type CanaryMemory, countSessions, type Gathered, newCanaryMemory, type SessionCounts } from './outcomes.ts'
 export {
   agentNames,
   type AgentOverview,

@@ -1,202 +1,223 @@
-import type {
-  Canary,
-  CanaryOutcome,
-  Repositories,
-  Rubric,
-  ServedBy,
-  Signal,
-  Tenant,
-  Trajectory,
-  TrajectoryId,
-  TrajectorySummary,
+import {
+  type Canary,
+  type CanaryOutcome,
+  contentHash,
+  type JudgedSession,
+  type Repositories,
+  sha256,
+  type UnjudgedSession,
 } from '../core/index.ts'
+import { ReporterShares } from '../reward/index.ts'
+import { evidenceOn, type Gap, judge, type Judging } from './judge-session.ts'
 
-/** How sessions are judged. */
-export interface Judging {
-  readonly store: Pick<Repositories, 'signals' | 'trajectories'>
-  /** What a session earned. */
-  readonly rubric: Rubric
-  /** The guards' metrics of a session as it was at `asOf`, for example reward's `guardMetrics`; higher is worse. */
-  readonly guardMetrics: (
-    trajectory: Trajectory,
-    signals: readonly Signal[],
-    asOf: number,
-  ) => { readonly [metric: string]: number | undefined }
-  /**
-   * How long after it began a session is judged, in milliseconds, by what was known then: the same for both arms, so
-   * that neither looks better by ending sooner. Long enough for a session and for what people say of it.
-   */
-  readonly settleMs: number
-  /** Whose sessions they are. */
-  readonly tenant: Tenant
-  /** Told of sessions that could not be scored: they count as missing. */
-  readonly onProblem?: (error: unknown) => void
-}
-
-/** What looks at one canary have found so far. Lost with its process; then sessions are scored once more. */
+/**
+ * What looks at one canary have read of it: of one look at a time. Lost with its process, and then read again: the store
+ * has it all.
+ */
 export interface CanaryMemory {
-  readonly sessions: Map<TrajectoryId, Scored>
+  /** In their order. */
+  readonly judged: JudgedSession[]
+  /** `null` until something was read. */
+  shares: ReporterShares | null
   /** The last look that held and was noted. */
   noted: { readonly step: number; readonly sessions: number; readonly waits: string | null } | null
 }
 
-/** A session as it was when it was scored. */
-interface Scored {
-  readonly updatedAt: number
-  readonly signals: number
-  /** `null` for one that the canary did not assign. */
-  readonly outcome: CanaryOutcome | null
-}
-
 export function newCanaryMemory(): CanaryMemory {
-  return { sessions: new Map(), noted: null }
+  return { judged: [], shares: null, noted: null }
 }
 
-/** What the settled sessions of a canary showed. */
+/** Sessions of a canary: what is evidence, by arm, and what is not. */
+export interface SessionCounts {
+  readonly baseline: number
+  readonly candidate: number
+  /** May not be learned from. */
+  readonly withheld: number
+  /** Under way while nobody looked at the canary. */
+  readonly unwatched: number
+  /** Of reporters that had decided as many as one may. */
+  readonly overShare: number
+}
+
+/** What the judged sessions of a canary showed. */
 export interface Gathered {
-  /** In the order in which they began. */
+  /** In the order in which they were judged. */
   readonly outcomes: readonly CanaryOutcome[]
-  /** Settled candidate sessions that began in the step in force. */
+  /** Judged candidate sessions that began in the step in force. */
   readonly sessionsInStep: number
-  /** Settled ones by arm; those that are not settled yet; and those that may not be learned from. */
-  readonly sessions: {
-    readonly baseline: number
-    readonly candidate: number
-    readonly unsettled: number
-    readonly withheld: number
+  readonly sessions: SessionCounts & {
+    /** May be learned from, and are not due yet. */
+    readonly underWay: number
   }
 }
 
-/** More sessions than a canary ever has; the store wants a bound. */
-const allSessions = 1_000_000
-/** Sessions that are read at once: reading is most of the work of a look. */
+/** Sessions that are judged by one write, and read by one look-up of the store. */
+const judgedAtOnce = 500
 const readAtOnce = 16
+/** A session is in the store from the end of its first call on: so much later than it began is looked for, at most. */
+const lateMs = 3_600_000
 
 interface GatherOptions extends Judging {
   readonly canary: Canary
   readonly memory: CanaryMemory
+  readonly gaps: readonly Gap[]
   readonly now: number
 }
 
-/** Scores the settled sessions of a canary; those that an earlier look scored are only looked at if they changed. */
-export async function gatherOutcomes(options: GatherOptions): Promise<Gathered> {
-  const { store, canary, tenant, memory, settleMs, now } = options
-  const listed = await store.trajectories.summaries({ canary: canary.id, tenant, limit: allSessions })
-  const open = listed.filter(({ train }) => train)
-  const settled = open.filter(({ startedAt }) => startedAt + settleMs <= now).toSorted(byBeginning)
-  await scoreAll(
-    options,
-    settled.filter((summary) => !isKnown(memory, summary)),
-  )
-  forget(memory, listed)
-
-  const outcomes: CanaryOutcome[] = []
-  let sessionsInStep = 0
-  for (const { id, startedAt } of settled) {
-    const outcome = memory.sessions.get(id)?.outcome
-    if (!outcome) continue
-    outcomes.push(outcome)
-    if (outcome.arm === 'candidate' && startedAt >= canary.stepAt) sessionsInStep += 1
+/**
+ * Judges the sessions of a canary that have become due, each once and for good, and tells what all showed.
+ * @returns `null` where some were judged by other rules: another rubric, another time, other limits of reporters.
+ * @throws StoreError when the canary runs no more.
+ */
+export async function gatherOutcomes(options: GatherOptions): Promise<Gathered | null> {
+  const { store, canary, memory, judgeAfterMs, now } = options
+  const rules = rulesOf(options)
+  for (;;) {
+    await catchUp(options)
+    if (memory.judged.some((session) => session.rules !== rules)) return null
+    const due = await store.canaries.unjudged(canary.id, {
+      since: sinceOf(canary, memory),
+      until: now - judgeAfterMs,
+      limit: judgedAtOnce,
+    })
+    if (due.length === 0) break
+    if (!(await judgeAndKeep(options, due, rules))) break
   }
-  const candidate = outcomes.filter(({ arm }) => arm === 'candidate').length
-  const sessions = {
-    baseline: outcomes.length - candidate,
-    candidate,
-    unsettled: open.length - settled.length,
-    withheld: listed.length - open.length,
+  const recent = { since: now - judgeAfterMs, until: now, train: true } as const
+  const underWay = await store.canaries.countUnjudged(canary.id, recent)
+  const { judged } = memory
+  return {
+    outcomes: evidenceOf(judged),
+    sessionsInStep: judged.filter((one) => isEvidenceOf('candidate', one) && one.began >= canary.stepAt).length,
+    sessions: { ...countsOf(judged), underWay },
   }
-  return { outcomes, sessionsInStep, sessions }
 }
 
-/** Counts every session that got the candidate, settled or not, learned from or not. */
+/** Sessions that were judged, as they are kept now: what was erased meanwhile is named no more. */
+export async function keptOutcomes(store: Pick<Repositories, 'canaries'>, canary: Canary) {
+  return evidenceOf(await keptSessions(store, canary))
+}
+
+/** What is evidence of a canary, what was left out, and what may be learned from and nobody has judged. */
+export async function countSessions(
+  store: Pick<Repositories, 'canaries'>,
+  canary: Pick<Canary, 'id'>,
+): Promise<SessionCounts & { readonly unjudged: number }> {
+  const counts = countsOf(await keptSessions(store, canary))
+  const all = { since: 0, until: Number.MAX_SAFE_INTEGER, train: true } as const
+  return { ...counts, unjudged: await store.canaries.countUnjudged(canary.id, all) }
+}
+
+/** Counts every session that got the candidate, judged or not, evidence or not: a rollback waits for it. */
 export async function candidateSessions(
-  { trajectories }: Pick<Repositories, 'trajectories'>,
-  { id }: Canary,
-  memory: CanaryMemory = newCanaryMemory(),
+  { canaries }: Pick<Repositories, 'canaries'>,
+  canary: Canary,
+  { judged }: CanaryMemory,
 ): Promise<number> {
-  const sessions = await trajectories.summaries({ canary: id, limit: allSessions })
-  const armOf = async (session: TrajectorySummary['id']) => {
-    const known = memory.sessions.get(session)?.outcome
-    return known ? known.arm : assignedBy(id, (await trajectories.get(session))?.trajectory)?.arm
+  const which = { since: sinceOf(canary, { judged }), until: Number.MAX_SAFE_INTEGER, arm: 'candidate' } as const
+  return judged.filter(({ arm }) => arm === 'candidate').length + (await canaries.countUnjudged(canary.id, which))
+}
+
+/** What sessions are judged by; guards' metrics have no name of their own. */
+function rulesOf({ rubric, judgeAfterMs, reporters }: Judging): string {
+  return contentHash({ rubric: rubric.hash, judgeAfterMs, reporters: JSON.stringify(reporters ?? null) }).slice(0, 16)
+}
+
+function sinceOf({ startedAt }: Canary, { judged }: Pick<CanaryMemory, 'judged'>): number {
+  return judged.reduce((latest, { began }) => Math.max(latest, began), startedAt) - lateMs
+}
+
+function forget(memory: CanaryMemory): void {
+  memory.judged.length = 0
+  memory.shares = null
+}
+
+/** Reads what others have judged since. */
+async function catchUp(options: GatherOptions): Promise<void> {
+  const { store, canary, memory, reporters } = options
+  const before = memory.judged.length
+  await readJudged(store, canary, memory.judged)
+  if (!reporters) return
+  const known = memory.shares
+  memory.shares ??= new ReporterShares(reporters, (name) => sha256(JSON.stringify([canary.salt, name])).slice(0, 16))
+  for (const { leftOut, reporters: deciders } of memory.judged.slice(known ? before : 0)) {
+    if (leftOut === null) memory.shares.resume(deciders)
   }
-  let exposed = 0
-  // A rollback waits for this.
-  for (let start = 0; start < sessions.length; start += readAtOnce) {
-    const arms = await Promise.all(sessions.slice(start, start + readAtOnce).map((session) => armOf(session.id)))
-    exposed += arms.filter((arm) => arm === 'candidate').length
-  }
-  return exposed
 }
 
-function byBeginning(a: TrajectorySummary, b: TrajectorySummary): number {
-  return a.startedAt - b.startedAt || (a.id < b.id ? -1 : 1)
+async function keptSessions(store: Pick<Repositories, 'canaries'>, canary: Pick<Canary, 'id'>) {
+  const judged: JudgedSession[] = []
+  await readJudged(store, canary, judged)
+  return judged
 }
 
-function isKnown(memory: CanaryMemory, { id, updatedAt, signals }: TrajectorySummary): boolean {
-  const known = memory.sessions.get(id)
-  return known?.updatedAt === updatedAt && known.signals === signals
-}
-
-async function scoreAll(options: GatherOptions, summaries: readonly TrajectorySummary[]): Promise<void> {
-  for (let start = 0; start < summaries.length; start += readAtOnce) {
-    await Promise.all(summaries.slice(start, start + readAtOnce).map((summary) => score(options, summary)))
+/** Reads on where the sessions that are known end. */
+async function readJudged(
+  { canaries }: Pick<Repositories, 'canaries'>,
+  { id }: Pick<Canary, 'id'>,
+  judged: JudgedSession[],
+): Promise<void> {
+  for (let more = true; more; ) {
+    const page = await canaries.judged(id, { from: judged.length, limit: judgedAtOnce })
+    judged.push(...page)
+    more = page.length === judgedAtOnce
   }
 }
 
-async function score(options: GatherOptions, { id, updatedAt, signals: count }: TrajectorySummary): Promise<void> {
-  const { store, canary, tenant, memory } = options
-  const recorded = await store.trajectories.get(id)
-  if (!recorded) return
-  const { trajectory } = recorded
-  const assigned = assignedBy(canary.id, trajectory)
-  const outcome = assigned && {
-    trajectory: id,
-    arm: assigned.arm,
-    propensity: assigned.propensity,
-    ...(await judged(options, trajectory, await store.signals.of(id, tenant))),
-  }
-  memory.sessions.set(id, { updatedAt, signals: count, outcome })
-}
-
-/** What a session earned by the time at which it settled; evidence that cannot be read is missing evidence. */
-async function judged(
-  { rubric, guardMetrics, settleMs, onProblem }: GatherOptions,
-  trajectory: Trajectory,
-  signals: readonly Signal[],
-): Promise<Pick<CanaryOutcome, 'reward' | 'guards'>> {
-  const asOf = trajectory.startedAt + settleMs
-  const inTime = signals.filter(({ at }) => at <= asOf)
+/** @returns whether there may be more. */
+async function judgeAndKeep(options: GatherOptions, due: readonly UnjudgedSession[], rules: string): Promise<boolean> {
+  const { store, canary, memory } = options
+  let kept = false
   try {
-    const reward = await rewardOf(rubric, trajectory, inTime, asOf)
-    return { reward, guards: measured(guardMetrics(trajectory, inTime, asOf)) }
-  } catch (error) {
-    onProblem?.(error)
-    return { reward: null, guards: {} }
+    const judged = await judgeAll(options, due, rules)
+    if (judged.length === 0) return false
+    kept = await store.canaries.appendJudged(canary.id, judged)
+    if (kept) memory.judged.push(...judged)
+    return true
+  } finally {
+    // Somebody was quicker, whose judgements count; or the store failed: what is in memory is of no use.
+    if (!kept) forget(memory)
   }
 }
 
-function measured(metrics: ReturnType<Judging['guardMetrics']>): Record<string, number> {
-  const guards: Record<string, number> = {}
-  for (const [name, value] of Object.entries(metrics)) if (value !== undefined) guards[name] = value
-  return guards
+async function judgeAll(
+  options: GatherOptions,
+  due: readonly UnjudgedSession[],
+  rules: string,
+): Promise<readonly JudgedSession[]> {
+  const { canary, gaps, memory } = options
+  const judged: JudgedSession[] = []
+  for (let start = 0; start < due.length; start += readAtOnce) {
+    const some = due.slice(start, start + readAtOnce)
+    const read = await Promise.all(some.map((session) => evidenceOn(options, canary, session)))
+    // One after the other: what a reporter may decide depends on what came before.
+    for (const one of read) {
+      if (!one) continue
+      const { shares } = memory
+      const sequence = memory.judged.length + judged.length
+      judged.push({ ...(await judge(options, one, { shares, gaps })), sequence, began: one.began, rules })
+    }
+  }
+  return judged
 }
 
-async function rewardOf(
-  rubric: Rubric,
-  trajectory: Trajectory,
-  signals: readonly Signal[],
-  asOf: number,
-): Promise<number | null> {
-  return (await rubric.score(trajectory, signals, asOf)).value
+function isEvidenceOf(arm: JudgedSession['arm'], session: JudgedSession): boolean {
+  return session.arm === arm && session.leftOut === null
 }
 
-function assignedBy(canary: Canary['id'], trajectory: Trajectory | undefined): ServedBy['canary'] {
-  const servedBy = trajectory?.origin.kind === 'traffic' ? trajectory.origin.servedBy : null
-  return servedBy?.canary?.id === canary ? servedBy.canary : null
+function evidenceOf(judged: readonly JudgedSession[]): readonly CanaryOutcome[] {
+  return judged
+    .filter(({ leftOut }) => leftOut === null)
+    .map(({ trajectory, arm, propensity, reward, guards }) => ({ trajectory, arm, propensity, reward, guards }))
 }
 
-/** What was erased is not remembered either. */
-function forget({ sessions }: CanaryMemory, listed: readonly TrajectorySummary[]): void {
-  const there = new Set(listed.map(({ id }) => id))
-  for (const id of sessions.keys()) if (!there.has(id)) sessions.delete(id)
+function countsOf(judged: readonly JudgedSession[]): SessionCounts {
+  const count = (counts: (session: JudgedSession) => boolean) => judged.filter(counts).length
+  return {
+    baseline: count((one) => isEvidenceOf('baseline', one)),
+    candidate: count((one) => isEvidenceOf('candidate', one)),
+    withheld: count(({ leftOut }) => leftOut === 'forbidden'),
+    unwatched: count(({ leftOut }) => leftOut === 'unwatched'),
+    overShare: count(({ leftOut }) => leftOut === 'over-share'),
+  }
 }

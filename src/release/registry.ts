@@ -18,6 +18,7 @@ import {
   assertOfCanary,
   type CanaryNote,
   endCanary,
+  keepWatched,
   runningCanary,
   stillRunning,
 } from './canary-record.ts'
@@ -166,6 +167,15 @@ export class Registry {
   /** Notes in a canary's story why it stays where it stands. @throws CanaryEndedError */
   async holdCanary(id: CanaryId, note: CanaryNote, at = Date.now()): Promise<void> {
     await this.#store.transaction(async (tx) => appendEvent(tx, await stillRunning(tx, id), 'held', note, at))
+  }
+
+  /**
+   * Lets a canary go on serving: gateways serve its candidate until `forMs` after `at`, and then only what serves
+   * everybody, until somebody watches again. {@link watchCanary} does it at each look.
+   * @throws CanaryEndedError
+   */
+  async keepWatched(id: CanaryId, time: { readonly at: number; readonly forMs: number }): Promise<void> {
+    await this.#store.transaction((tx) => keepWatched(tx, id, time))
   }
 
   /**

@@ -115,6 +115,36 @@ describe('a router', () => {
     expect(changes).toHaveLength(2)
   })
 
+  it('serves a candidate only as long as somebody watches it, without reading the rest again', async () => {
+    let now = Date.now()
+    const router = await open({ clock: { now: () => now } })
+    const canary = await tryOut()
+    await router.refresh()
+    const first = router.assign(agent, session, null)
+    const revision = await store.releases.revision()
+    const serving = vi.spyOn(store.releases, 'serving')
+    const follow = async () => {
+      await router.refresh()
+      return [says(router), router.assign(agent, session, first?.servedBy ?? null)?.generation]
+    }
+    now += 20_000
+    expect(await follow()).toEqual(['better', 2])
+    await registry.keepWatched(canary.id, { at: now, forMs: 15_000 })
+    now += 14_000
+    expect(await follow()).toEqual(['better', 2])
+    // Also where the store cannot be asked.
+    const broken = vi.spyOn(store.releases, 'revision').mockRejectedValue(new Error('no connection'))
+    now += 2_000
+    expect(await follow()).toEqual(['Answer.', 1])
+    broken.mockRestore()
+    await registry.keepWatched(canary.id, { at: now, forMs: 15_000 })
+    expect(await follow()).toEqual(['better', 2])
+    expect(serving).not.toHaveBeenCalled()
+    expect(await store.releases.revision()).toBe(revision)
+    const [, story] = await store.canaries.events(canary.id)
+    expect(story).toMatchObject({ type: 'unwatched', share: 1, evidence: { until: now } })
+  })
+
   it('leaves a canary alone whose baseline does not serve', async () => {
     const canary = await tryOut()
     const running = [{ ...canary, baseline: 'another' as ReleaseId }]

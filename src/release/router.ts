@@ -1,12 +1,13 @@
 import {
   type Assignment,
+  type CanaryId,
   type Clock,
   type ServedBy,
   type SessionRouter,
   systemClock,
   type TrajectoryId,
 } from '../core/index.ts'
-import { assignmentOf, type Versions } from './assignment.ts'
+import { assignmentOf, type ServedAgent, type Versions } from './assignment.ts'
 import { Readiness } from './readiness.ts'
 import { loadServed, type Served, type ServingStore } from './served.ts'
 
@@ -43,7 +44,8 @@ export interface ReleaseRouter extends SessionRouter {
 
 /**
  * Opens a router: it knows what serves, and asks the store every so often whether that changed. If the store cannot be
- * read, what it knows goes on serving.
+ * read, what it knows goes on serving, but for a canary that nobody is known to watch any more: then everybody gets what
+ * it is tried beside.
  * @throws StoreError when the store cannot be read at the start.
  */
 export async function openReleaseRouter(options: ReleaseRouterOptions): Promise<ReleaseRouter> {
@@ -66,6 +68,7 @@ class PollingRouter implements ReleaseRouter {
   #revision: number | null = null
   #loaded: Served = new Map()
   #served: Served = new Map()
+  #watchedUntil: ReadonlyMap<CanaryId, number> = new Map()
   #askedAt = 0
   #failing = false
   #asking: Promise<void> | null = null
@@ -97,7 +100,7 @@ class PollingRouter implements ReleaseRouter {
 
   assign(agent: string, session: TrajectoryId, known: ServedBy | null): Assignment | null {
     const served = this.#served.get(agent)
-    return served ? assignmentOf(served, session, known) : null
+    return served ? assignmentOf(served, session, known, this.#isWatched(served)) : null
   }
 
   async refresh(): Promise<void> {
@@ -147,10 +150,22 @@ class PollingRouter implements ReleaseRouter {
       const [first] = failures
       this.#loaded = served
       this.#swap()
+      await this.#loadWatched()
       this.#revision = first === undefined ? revision : null
       if (first !== undefined) throw first
-    }
+    } else await this.#loadWatched()
     this.#askedAt = this.#clock.now()
+  }
+
+  /** By this clock, so that it ends also where the store cannot be asked. */
+  #isWatched({ canary }: ServedAgent): boolean {
+    return canary !== null && this.#clock.now() < (this.#watchedUntil.get(canary.canary.id) ?? 0)
+  }
+
+  async #loadWatched(): Promise<void> {
+    if (![...this.#loaded.values()].some(({ canary }) => canary !== null)) return
+    const watched = await this.#options.store.canaries.watched()
+    this.#watchedUntil = new Map(watched.map(({ canary, until }) => [canary, until]))
   }
 
   #swap(): void {

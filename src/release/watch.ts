@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import {
   type Canary,
   type CanaryId,
@@ -11,13 +12,14 @@ import {
 } from '../core/index.ts'
 import { RatchetError } from '../errors/index.ts'
 import { canaryGate, type CanaryGate, type CanaryLook, type CanaryVerdict } from '../gate/index.ts'
-import { type CanaryNote, canaryOf } from './canary-record.ts'
+import { type CanaryNote, canaryOf, defaultWatchMs, watchedUntil } from './canary-record.ts'
+import type { Gap, Judging } from './judge-session.ts'
 import {
   type CanaryMemory,
   candidateSessions,
   gatherOutcomes,
   type Gathered,
-  type Judging,
+  keptOutcomes,
   newCanaryMemory,
 } from './outcomes.ts'
 import type { Registry } from './registry.ts'
@@ -32,8 +34,13 @@ export interface WatchOptions extends Judging {
    * gives the canary up.
    */
   readonly gate?: CanaryGate
-  /** What earlier looks found: kept by the caller between looks, so that settled sessions are scored once. */
+  /** What earlier looks read: kept by the caller between looks, so that it is read once. Of one look at a time. */
   readonly memory?: CanaryMemory
+  /**
+   * How long this look lets the canary go on serving, in milliseconds: some looks' worth. Past it gateways serve everybody
+   * what it is tried beside, until somebody looks again. Default 30 s.
+   */
+  readonly watchedForMs?: number
   readonly clock?: Clock
 }
 
@@ -52,10 +59,11 @@ export interface Looked {
 }
 
 /**
- * One look at a canary: scores its settled sessions of both arms in the order in which they began, asks the gate, and
- * does what it says: on to the next share, to a release, or back. A canary whose baseline no longer serves goes back
- * unasked, one whose gate was configured anew is given up; while what serves is pinned, it only goes back. One look at a time for a canary; looks of several processes
- * do no harm, as the first one that changes something wins.
+ * One look at a canary: judges those of its sessions that have become due, for good, asks the gate about all that were
+ * judged, and does what it says: on to the next share, to a release, or back. A canary whose baseline no longer serves goes back
+ * unasked, one whose gate or judging was configured anew is given up; while what serves is pinned, it only goes back. One look at a
+ * time for a canary; looks of several processes do no harm, as the first one that changes something wins. A look that came
+ * to its end keeps the canary serving for a while: one that fails does not.
  *
  * Sessions that may not be learned from (`train: false`) are left out, though only an outcome would be read of them:
  * who forbids learning means no exception.
@@ -75,7 +83,17 @@ export async function watchCanary(options: WatchOptions): Promise<Looked> {
       const reasons = ['its gate is configured otherwise now, and what began by some rules is not judged by others']
       return ended(await registry.giveUpCanary(canary.id, { reasons, at: now }))
     }
-    return await look(options, { canary, release, memory, now })
+    const watchedUntilThen = Math.max(await watchedUntil(store, canary), canary.startedAt)
+    const gaps = await gapsOf(store, canary, { from: watchedUntilThen, until: now })
+    const looked = await look(options, { canary, release, memory, gaps, now })
+    const forMs = options.watchedForMs ?? defaultWatchMs
+    // Judging takes a while, and gateways did not wait for it.
+    const at = clock.now()
+    // Looks may come several times a second: what was said lately is not said again.
+    if (looked.canary.status === 'running' && watchedUntilThen - at <= (2 / 3) * forMs) {
+      await registry.keepWatched(canary.id, { at, forMs })
+    }
+    return looked
   } catch (error) {
     // Somebody else was quicker.
     if (RatchetError.is(error) && hasEnded.has(error.code)) return ended(await canaryOf(store, canary.id))
@@ -90,13 +108,31 @@ interface Moment {
   /** Its baseline. */
   readonly release: Release
   readonly memory: CanaryMemory
+  readonly gaps: readonly Gap[]
   readonly now: number
 }
+
+/** When nobody looked, as its story tells, and now if that is not told yet. */
+async function gapsOf({ canaries }: WatchOptions['store'], { id }: Canary, latest: Gap): Promise<readonly Gap[]> {
+  const story = await canaries.events(id)
+  const told = story.flatMap(({ type, evidence }) => {
+    const gap = type === 'unwatched' ? GapEvidence.safeParse(evidence) : null
+    return gap?.data ? [gap.data] : []
+  })
+  return latest.from < latest.until ? [...told, latest] : told
+}
+
+const GapEvidence = z.object({ from: z.number(), until: z.number() })
 
 async function look(options: WatchOptions, moment: Moment): Promise<Looked> {
   const { canary, release, memory } = moment
   const { store, rubric, gate = canaryGate(canary.gate.config) } = options
-  const { sessions, outcomes, sessionsInStep } = await gatherOutcomes({ ...options, ...moment })
+  const gathered = await gatherOutcomes({ ...options, ...moment })
+  if (!gathered) {
+    const reasons = ['its sessions are judged otherwise now, and what began by some rules is not judged by others']
+    return ended(await options.registry.giveUpCanary(canary.id, { reasons, at: moment.now }))
+  }
+  const { sessions, outcomes, sessionsInStep } = gathered
   const input: CanaryLook = {
     sessions: outcomes,
     step: canary.step,
@@ -105,17 +141,18 @@ async function look(options: WatchOptions, moment: Moment): Promise<Looked> {
   }
   const verdict = gate.look(input)
   const pin = await store.releases.pinned(canary.agent)
-  const { unsettled, withheld } = sessions
+  const { baseline: _, candidate: __, ...others } = sessions
   const seen: Seen = {
     verdict,
     sessions,
     waits: waitsFor(verdict, pin),
-    note: { reasons: verdict.reasons, evidence: { ...verdict.evidence, unsettled, withheld } },
+    note: { reasons: verdict.reasons, evidence: { ...verdict.evidence, ...others } },
     exposed: () => candidateSessions(store, canary, memory),
-    makeReceipt: () => {
+    makeReceipt: async () => {
       const { agent, candidate, admission } = canary
       return gate.makeReceipt({
         ...input,
+        sessions: await keptOutcomes(store, canary),
         agent,
         baseline: release.versions,
         candidate,
@@ -132,7 +169,7 @@ interface Seen extends Pick<Looked, 'sessions' | 'waits'> {
   readonly verdict: CanaryVerdict
   readonly note: CanaryNote
   readonly exposed: () => Promise<number>
-  readonly makeReceipt: () => CanaryReceipt
+  readonly makeReceipt: () => Promise<CanaryReceipt>
 }
 
 async function carryOut(
@@ -140,14 +177,14 @@ async function carryOut(
   { canary, memory, now }: Moment,
   { verdict, sessions, waits, note, exposed, makeReceipt }: Seen,
 ): Promise<Partial<Pick<Looked, 'canary' | 'release'>>> {
-  const stop = async () => ({ ...note, receipt: makeReceipt(), exposed: await exposed(), at: now })
+  const stop = async () => ({ ...note, receipt: await makeReceipt(), exposed: await exposed(), at: now })
   if (verdict.action === 'roll-back') return { canary: await registry.rollBackCanary(canary.id, await stop()) }
   if (verdict.action === 'give-up') return { canary: await registry.giveUpCanary(canary.id, await stop()) }
   if (waits === null && verdict.action === 'advance') {
     return { canary: await registry.advanceCanary(canary, note, now) }
   }
   if (waits === null && verdict.action === 'promote') {
-    const promoted = await registry.promoteCanary(makeReceipt(), now)
+    const promoted = await registry.promoteCanary(await makeReceipt(), now)
     return { release: promoted.release, canary: promoted.canary }
   }
   if (isNews(memory, canary, sessions, waits)) {
@@ -161,7 +198,7 @@ function waitsFor({ action }: CanaryVerdict, pin: Pin | null): string | null {
   return pin && (action === 'advance' || action === 'promote') ? `What serves is pinned: ${pin.reason}.` : null
 }
 
-const nobody = { baseline: 0, candidate: 0, unsettled: 0, withheld: 0 }
+const nobody = { baseline: 0, candidate: 0, underWay: 0, withheld: 0, unwatched: 0, overShare: 0 }
 
 function ended(canary: Canary): Looked {
   return { canary, verdict: null, sessions: nobody, release: null, waits: null }

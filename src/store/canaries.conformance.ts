@@ -1,5 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { Canary, CanaryEvent, CanaryId, type CanaryReceipt, Receipt, type Store, TrajectoryId } from '../core/index.ts'
+import {
+  Canary,
+  CanaryEvent,
+  CanaryId,
+  type CanaryReceipt,
+  JudgedSession,
+  Receipt,
+  type Store,
+  TrajectoryId,
+} from '../core/index.ts'
 import { present } from '../errors/index.ts'
 import {
   EndedCanaryError,
@@ -62,6 +71,21 @@ export const canaries = {
       reasons: ['It breaks calls.'],
       ...change,
     }) as CanaryReceipt,
+
+  judged: (trajectory: string, sequence: number): JudgedSession =>
+    JudgedSession.parse({
+      trajectory,
+      arm: 'candidate',
+      propensity: 0.25,
+      reward: null,
+      guards: { errors: 1 },
+      sequence,
+      began: 10 * sequence,
+      leftOut: null,
+      unheard: 0,
+      reporters: ['0a1b'],
+      rules: 'r',
+    }),
 
   servedBy: (canary: string, arm = 'candidate') => ({ release: 'a', canary: { id: canary, arm, propensity: 0.25 } }),
 }
@@ -151,6 +175,83 @@ export function canaryConformance(name: string, open: () => Promise<Store>): voi
       await expect(store.canaries.put(canaries.canary('k', { admission: 'z' }))).rejects.toThrow(UnknownReferenceError)
       await store.canaries.put(canaries.canary('k'))
       await expect(store.canaries.put(ended('k', { receipt: 'z' }))).rejects.toThrow(UnknownReferenceError)
+    })
+
+    it('are watched until the latest time that was said, which is no change of what serves', async () => {
+      expect(await store.canaries.watched()).toEqual([])
+      await store.canaries.put(canaries.canary('k'))
+      expect(await store.canaries.watched()).toEqual([{ canary: 'k', until: 0 }])
+      const revision = await store.releases.revision()
+      for (const until of [200, 500, 300]) await store.canaries.watch(idOf('k'), until)
+      expect(await store.canaries.watched()).toEqual([{ canary: 'k', until: 500 }])
+      expect(await store.releases.revision()).toBe(revision)
+      await store.canaries.put(canaries.canary('k', { step: 1 }))
+      expect(await store.canaries.watched()).toEqual([{ canary: 'k', until: 500 }])
+      await store.canaries.put(ended('k'))
+      expect(await store.canaries.watched()).toEqual([])
+    })
+
+    it('keep how each session was judged, once and in one order, and find those that were not', async () => {
+      await store.canaries.put(canaries.canary('k'))
+      const origin = { agent: 'support', servedBy: canaries.servedBy('k') }
+      for (const [i, id] of ['t1', 't2', 't3'].entries()) {
+        const call = traffic.call(id, `c-${id}`, { origin })
+        await store.traffic.append({ ...call, head: { ...call.head, startedAt: 10 * i } })
+      }
+      const all = { since: 0, until: 100, limit: 9 }
+      const unjudged = async (which = all) =>
+        (await store.canaries.unjudged(idOf('k'), which)).map(({ trajectory }) => trajectory)
+      expect(await unjudged()).toEqual(['t1', 't2', 't3'])
+      expect(await unjudged({ ...all, since: 5, until: 15 })).toEqual(['t2'])
+      const count = (which: object) => store.canaries.countUnjudged(idOf('k'), { ...all, ...which })
+      expect(await Promise.all([{}, { since: 5 }, { until: 15 }].map(count))).toEqual([3, 2, 2])
+      const [first, second] = [canaries.judged('t1', 0), canaries.judged('t2', 1)]
+      expect(await store.canaries.appendJudged(idOf('k'), [first, second])).toBe(true)
+      expect(await unjudged()).toEqual(['t3'])
+      // Another was quicker; a gap; a trajectory that is gone.
+      expect(await store.canaries.appendJudged(idOf('k'), [canaries.judged('t3', 1)])).toBe(false)
+      expect(await store.canaries.appendJudged(idOf('k'), [canaries.judged('t3', 3)])).toBe(false)
+      expect(await store.canaries.appendJudged(idOf('k'), [canaries.judged('gone', 2)])).toBe(false)
+      expect(await store.canaries.judged(idOf('k'), { from: 0, limit: 9 })).toEqual([first, second])
+      expect(await store.canaries.judged(idOf('k'), { from: 1, limit: 9 })).toEqual([second])
+
+      const erased = { ...second, trajectory: 'erased-1', reporters: [] }
+      await store.canaries.put(ended('k'))
+      expect(await store.canaries.judged(idOf('k'), { from: 1, limit: 9 })).toEqual([{ ...second, reporters: [] }])
+      // What came of it rests on what was judged before; and reporters are kept of none that has ended.
+      const late = store.canaries.appendJudged(idOf('k'), [canaries.judged('t3', 2)])
+      await expect(late).rejects.toThrow(EndedCanaryError)
+      const counted = await store.trajectories.remove({ canary: idOf('k') }, { dryRun: true })
+      expect(counted).toMatchObject({ trajectories: 3, derived: 2 })
+      expect(await store.trajectories.remove({ canary: idOf('k') }, { dryRun: false })).toEqual(counted)
+      expect(await store.canaries.judged(idOf('k'), { from: 1, limit: 9 })).toEqual([erased])
+    })
+
+    it('count sessions that nobody judged, by arm, and those that may be learned from', async () => {
+      await store.canaries.put(canaries.canary('k'))
+      const served = async (id: string, arm: string, origin: object = {}, instruction = 'Hello') => {
+        const call = traffic.call(id, `c-${id}`, { origin: { servedBy: canaries.servedBy('k', arm), ...origin } })
+        const task = { ...call.head.task, instruction }
+        await store.traffic.append({ ...call, head: { ...call.head, task } })
+      }
+      await served('t1', 'candidate')
+      await served('t2', 'candidate', { train: false })
+      await served('t3', 'baseline', {}, 'Say {"arm":"candidate"}')
+      await served('t4', 'candidate', { servedBy: canaries.servedBy('other') })
+      const count = (which: object = {}) => store.canaries.countUnjudged(idOf('k'), { since: 0, until: 1e15, ...which })
+      expect(await count()).toBe(3)
+      expect(await count({ arm: 'candidate' })).toBe(2)
+      expect(await count({ arm: 'baseline' })).toBe(1)
+      expect(await count({ train: true })).toBe(2)
+      await store.canaries.appendJudged(idOf('k'), [canaries.judged('t1', 0)])
+      expect(await count({ arm: 'candidate' })).toBe(1)
+    })
+
+    it('judge at once, and each sequence is one’s', async () => {
+      await store.canaries.put(canaries.canary('k'))
+      await store.traffic.append(traffic.call('t1', 'c1', { origin: { servedBy: canaries.servedBy('k') } }))
+      const at = Array.from({ length: 4 }, () => store.canaries.appendJudged(idOf('k'), [canaries.judged('t1', 0)]))
+      expect((await Promise.all(at)).filter(Boolean)).toHaveLength(1)
     })
 
     it('tell their story in order, each event once', async () => {

@@ -1,7 +1,9 @@
 import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
-import { Canary, CanaryEvent, type CanaryRepository } from '../core/index.ts'
+import { Canary, CanaryEvent, CanaryId, type CanaryRepository } from '../core/index.ts'
 import type { Access } from './access.ts'
+import { compiledStatement } from './compiled-statement.ts'
 import { EndedCanaryError, RunningCanaryError } from './errors/index.ts'
+import { forgetReporters, judgedSessions } from './judged-sessions.ts'
 import { assertSame, fromJson, isSame, parseRecord, toJson } from './record.ts'
 import { raiseRevision, whatServes } from './serving-revision.ts'
 import type { Tables } from './tables.ts'
@@ -10,8 +12,11 @@ import type { Tables } from './tables.ts'
 const running = sql.lit('running')
 
 /** Canaries, of which each agent has one at a time, and their append-only stories. */
-export function canaryRepository({ read, write }: Access): CanaryRepository {
+export function canaryRepository(access: Access): CanaryRepository {
+  const { read, write } = access
   return {
+    ...judgedSessions(access),
+
     put: async (canary) => {
       const row = toRow(canary)
       await write(async (db) => {
@@ -24,6 +29,7 @@ export function canaryRepository({ read, write }: Access): CanaryRepository {
         if (canary.status === 'running') await assertAlone(db, canary)
         if (stored) await db.updateTable('canaries').set(row).where('id', '=', canary.id).execute()
         else await db.insertInto('canaries').values(row).execute()
+        if (canary.status !== 'running') await forgetReporters(db, canary.id)
       }, whatServes)
     },
 
@@ -50,6 +56,26 @@ export function canaryRepository({ read, write }: Access): CanaryRepository {
           .limit(limit)
           .execute()
         return rows.map(fromRow)
+      }),
+
+    watch: async (canary, until) => {
+      await write((db) =>
+        db
+          .updateTable('canaries')
+          .set({ watched_until: until })
+          .where('id', '=', canary)
+          .where((eb) => eb.or([eb('watched_until', 'is', null), eb('watched_until', '<', until)]))
+          .execute(),
+      )
+    },
+
+    watched: () =>
+      read(async (db) => {
+        const { rows } = await selectWatched(db, {})
+        return rows.map(({ id, watched_until }) => ({
+          canary: parseRecord(CanaryId, id, `canary ${id}`),
+          until: watched_until ?? 0,
+        }))
       }),
 
     appendEvent: async (event) => {
@@ -85,6 +111,10 @@ export function canaryRepository({ read, write }: Access): CanaryRepository {
   }
 }
 
+const selectWatched = compiledStatement<{}, Pick<Tables['canaries'], 'watched_until'> & { readonly id: string }>((db) =>
+  db.selectFrom('canaries').select(['id', 'watched_until']).where('status', '=', running),
+)
+
 async function find(db: Kysely<Tables>, id: string): Promise<Canary | null> {
   const row = await db.selectFrom('canaries').select(['id', 'canary']).where('id', '=', id).executeTakeFirst()
   return row ? fromRow(row) : null
@@ -113,7 +143,7 @@ function fixedOf(canary: Canary) {
   return { agent, baseline, candidate, admission, run, gate, shares, salt, generation, startedAt }
 }
 
-function toRow(canary: Canary): Insertable<Tables['canaries']> {
+function toRow(canary: Canary): Omit<Insertable<Tables['canaries']>, 'watched_until'> {
   const { id, agent, status, baseline, admission, receipt } = canary
   return { id, agent, status, baseline, admission, receipt, canary: toJson(canary, `canary ${id}`) }
 }

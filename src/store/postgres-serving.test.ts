@@ -105,10 +105,10 @@ describe('a database of before canaries', () => {
       await early.trajectories.append([sample.recorded('t1')])
       await early.close()
       await own.execute(`
-        drop table ratchet.pins, ratchet.serving_revision, ratchet.canary_events, ratchet.canaries, ratchet.leases,
+        drop table ratchet.judged_sessions, ratchet.pins, ratchet.serving_revision, ratchet.canary_events, ratchet.canaries, ratchet.leases,
           ratchet.alerts;
         alter table ratchet.trajectories drop column canary;
-        delete from ratchet.migrations where name = '0004-canaries'`)
+        delete from ratchet.migrations where name >= '0004'`)
       const opened = await Promise.all(Array.from({ length: 4 }, () => openStore({ url: own.url })))
       expect(await opened[3]?.trajectories.get(sample.trajectory('t1').id)).toEqual(sample.recorded('t1'))
       await opened[0]?.releases.put(sample.release('a'))

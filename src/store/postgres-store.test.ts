@@ -44,7 +44,13 @@ describe('openStore on PostgreSQL', () => {
     await withDatabase(async ({ url, execute }) => {
       const stores = await Promise.all(Array.from({ length: 6 }, () => openStore({ url })))
       const applied = await execute('select name from ratchet.migrations order by name')
-      expect(applied.map(({ name }) => name)).toEqual(['0001-loop', '0002-traffic', '0003-subjects', '0004-canaries'])
+      expect(applied.map(({ name }) => name)).toEqual([
+        '0001-loop',
+        '0002-traffic',
+        '0003-subjects',
+        '0004-canaries',
+        '0005-watched-canaries',
+      ])
       await Promise.all(stores.map((store, i) => store.versions.put(sample.version(`v${i}`))))
       expect(await stores[0]?.versions.get(sample.version('v5').id)).not.toBeNull()
       await Promise.all(stores.map((store) => store.close()))

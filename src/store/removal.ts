@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Removal, TrajectoryFilter } from '../core/index.ts'
 import type { Access } from './access.ts'
 import { scrubDerived } from './derived.ts'
+import { countJudged, nameNobody } from './judged-sessions.ts'
 import { removePending } from './pending.ts'
 import { removeStraySignals } from './stray-signals.ts'
 import type { Tables } from './tables.ts'
@@ -18,7 +19,8 @@ const idsAtOnce = 5_000
  * they are known again, half answers, and signals that the filter means by themselves. Other records that name them are
  * scrubbed first; so when the process dies midway, what is left is found and removed by the next removal with the same
  * filter. Between its transactions others write: a trajectory that meanwhile left the filter stays, and one that comes
- * into it may stay.
+ * into it may stay. How sessions of a canary were judged stays, as numbers that name nobody: what was decided from them
+ * must not change with who is removed.
  *
  * What is gone from the database is not gone from everywhere. SQLite overwrites what it removes (`secure_delete`), but
  * the write-ahead log has the old pages until it is checkpointed, as closing the store does; the file keeps its size until
@@ -29,9 +31,11 @@ export async function removeTrajectories(access: Access, filter: TrajectoryFilte
   const { derived, versions } = await scrubDerived(access, ids, dryRun)
   let trajectories = 0
   let signals = 0
+  let judged = 0
   const all = [...ids]
   for (let start = 0; start < all.length; start += trajectoriesAtOnce) {
     const some = all.slice(start, start + trajectoriesAtOnce)
+    judged += await access.read((db) => countJudged(db, some))
     const gone = dryRun
       ? { trajectories: some.length, signals: await access.read((db) => countSignals(db, some)) }
       : await access.write((db) => remove(db, some, filter))
@@ -46,7 +50,7 @@ export async function removeTrajectories(access: Access, filter: TrajectoryFilte
   return {
     trajectories: trajectories + pending.trajectories.size,
     signals: signals + pending.signals + stray,
-    derived,
+    derived: derived + judged,
     versions,
   }
 }
@@ -120,6 +124,7 @@ async function remove(db: Kysely<Tables>, ids: readonly string[], filter: Trajec
       ),
     )
     .executeTakeFirstOrThrow()
+  await nameNobody(db, doomed)
   await db.deleteFrom('pending_calls').where('trajectory', 'in', doomed).execute()
   await db.deleteFrom('request_identities').where('trajectory', 'in', doomed).execute()
   await db.deleteFrom('produced_turns').where('trajectory', 'in', doomed).execute()

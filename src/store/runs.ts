@@ -33,12 +33,23 @@ export function runRepository({ read, write }: Access): RunRepository {
 
     get: (id) => read((db) => findRun(db, id)),
 
-    list: ({ agent, limit }) =>
+    list: ({ agent, before, endedSince, limit }) =>
       read(async (db) => {
         const rows = await db
           .selectFrom('runs')
           .selectAll()
           .$if(agent !== undefined, (query) => query.where('agent', '=', agent ?? ''))
+          .$if(before !== undefined, (query) =>
+            query.where('sequence', '<', (eb) =>
+              eb
+                .selectFrom('runs')
+                .select('sequence')
+                .where('id', '=', before ?? ''),
+            ),
+          )
+          .$if(endedSince !== undefined, (query) =>
+            query.where((eb) => eb.or([eb('ended_at', 'is', null), eb('ended_at', '>=', endedSince ?? 0)])),
+          )
           .orderBy('sequence', 'desc')
           .limit(limit)
           .execute()

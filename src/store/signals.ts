@@ -46,7 +46,7 @@ export function signalRepository({ read, write }: Access): SignalRepository {
       )
     },
 
-    of: (trajectory, tenant) =>
+    of: (trajectory, tenant, receivedBy) =>
       read(async (db) => {
         const rows = await db
           .selectFrom('signals')
@@ -58,6 +58,7 @@ export function signalRepository({ read, write }: Access): SignalRepository {
           .select(columns)
           .where('signals.trajectory', '=', trajectory)
           .$if(tenant !== undefined, (query) => query.where('signals.tenant', '=', tenant ?? ''))
+          .$if(receivedBy !== undefined, (query) => query.where('signals.received_at', '<=', receivedBy ?? 0))
           .orderBy('signals.at')
           .orderBy('signals.key')
           .execute()

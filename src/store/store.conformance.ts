@@ -367,6 +367,23 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
         expect(await ids({ limit: 10 })).toEqual(['c', 'b', 'a'])
         expect(await ids({ limit: 2 })).toEqual(['c', 'b'])
         expect(await ids({ agent: 'support', limit: 10 })).toEqual(['c', 'a'])
+        expect(await ids({ before: RunId.parse('c'), limit: 1 })).toEqual(['b'])
+        expect(await ids({ agent: 'support', before: RunId.parse('c'), limit: 10 })).toEqual(['a'])
+      })
+
+      it('are listed without those that had ended', async () => {
+        for (const [id, endedAt] of [
+          ['a', null],
+          ['b', 1_000],
+          ['c', 2_000],
+        ] as const) {
+          await store.runs.create(sample.run(id, { endedAt }))
+        }
+        const since = async (endedSince: number) =>
+          (await store.runs.list({ endedSince, limit: 9 })).map(({ id }) => id)
+        expect(await since(1_000)).toEqual(['c', 'b', 'a'])
+        expect(await since(1_001)).toEqual(['c', 'a'])
+        expect(await since(2_001)).toEqual(['a'])
       })
 
       it('tell their story in order', async () => {

@@ -148,6 +148,8 @@ export interface Tables {
     receipt: string | null
     /** The whole record, as JSON. */
     canary: string
+    /** `null` for one that nobody has looked at. */
+    watched_until: number | null
   }
   canary_events: {
     canary: string
@@ -158,6 +160,8 @@ export interface Tables {
     evidence: string
     at: number
   }
+  /** Each in the order of judging; `judged` has the rest of the record, as JSON, and `reporters` a list. */
+  judged_sessions: { canary: string; sequence: number; trajectory: string; reporters: string; judged: string }
   /** `holder` is `null` of one that was given up: the row stays, so that its token goes on growing. */
   leases: { name: string; holder: string | null; token: number; expires_at: number }
   alerts: {

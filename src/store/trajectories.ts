@@ -41,7 +41,7 @@ export function trajectoryRepository(access: Access): TrajectoryRepository {
       })
     },
 
-    get: (id) => read((db) => find(db, id)),
+    get: (id, asOf) => read((db) => find(db, id, asOf)),
 
     list: ({ limit, after, ...filter }) =>
       read(async (db) => {
@@ -77,9 +77,9 @@ export function trajectoryRepository(access: Access): TrajectoryRepository {
   }
 }
 
-async function find(db: Kysely<Tables>, id: string): Promise<RecordedTrajectory | null> {
+async function find(db: Kysely<Tables>, id: string, asOf?: number): Promise<RecordedTrajectory | null> {
   const rows = await recordedRows(db).where('trajectories.id', '=', id).execute()
-  return (await toRecorded(db, rows))[0] ?? null
+  return (await toRecorded(db, rows, asOf))[0] ?? null
 }
 
 /** @throws UnknownRecordError when it is not there, or not any more: the next page would begin anywhere. */

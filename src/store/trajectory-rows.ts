@@ -93,18 +93,18 @@ type RecordedRow = Awaited<ReturnType<ReturnType<typeof recordedRows>['execute']
 
 /**
  * The trajectories of these rows, in their order: those of traffic put together from their parts.
+ * @param asOf only the parts of calls that had ended by then; traffic that has none is left out.
  * @throws CorruptRecordError
  */
 export async function toRecorded(
   db: Kysely<Tables>,
   rows: readonly RecordedRow[],
+  asOf?: number,
 ): Promise<readonly RecordedTrajectory[]> {
   const growing = rows.filter(({ head }) => head !== null).map(({ id }) => id)
-  const parts = await partsOf(db, growing)
-  const removed = await removedSince(
-    db,
-    growing.filter((id) => !parts.has(id)),
-  )
+  const parts = await partsOf(db, growing, asOf)
+  const without = growing.filter((id) => !parts.has(id))
+  const removed = asOf === undefined ? await removedSince(db, without) : new Set(without)
   return rows
     .filter(({ id }) => !removed.has(id))
     .map((row) => {
@@ -117,13 +117,18 @@ export async function toRecorded(
     })
 }
 
-async function partsOf(db: Kysely<Tables>, ids: readonly string[]): Promise<ReadonlyMap<string, TrajectoryPart[]>> {
+async function partsOf(
+  db: Kysely<Tables>,
+  ids: readonly string[],
+  asOf: number | undefined,
+): Promise<ReadonlyMap<string, TrajectoryPart[]>> {
   const parts = new Map<string, TrajectoryPart[]>()
   for (let start = 0; start < ids.length; start += trajectoriesAtOnce) {
     const rows = await db
       .selectFrom('trajectory_parts')
       .select(['call', 'trajectory', 'payload'])
       .where('trajectory', 'in', ids.slice(start, start + trajectoriesAtOnce))
+      .$if(asOf !== undefined, (query) => query.where('at', '<=', asOf ?? 0))
       .orderBy('sequence')
       .execute()
     for (const { call, trajectory, payload } of rows) {

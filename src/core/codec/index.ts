@@ -17,6 +17,7 @@ export {
   sftRows,
   shownTurns,
   stepsByAction,
+  taughtTurns,
 } from './rows.ts'
 export { fromVerifiers } from './verifiers-import.ts'
 export { toVerifiers } from './verifiers.ts'

@@ -132,6 +132,10 @@ const last = ({ steps }: Trajectory) => ({ ...steps.at(-1)!, index: 1 })
 const user = { role: 'user' as const, content: 'Why?' }
 const assistant = (content: string) => ({ role: 'assistant' as const, content })
 const edit = { kind: 'edit', text: 'Because of rain.' } as const
+const demonstration: SignalValue = {
+  kind: 'demonstration',
+  messages: [{ role: 'assistant', content: 'I will look.' }],
+}
 
 describe('rows to imitate', () => {
   it('are what earned enough', () => {
@@ -189,18 +193,19 @@ describe('rows to imitate', () => {
     expect(preferenceRows([one({ better, reward: missing })], 0).rows).toEqual([])
   })
 
-  it('are what people put in the place of an answer, whatever it earned', () => {
-    const demonstration: SignalValue = {
-      kind: 'demonstration',
-      messages: [{ role: 'assistant', content: 'I will look.' }],
-    }
-    for (const [better, said] of [
-      [edit, 'Because of rain.'],
-      [demonstration, 'I will look.'],
-    ] as const) {
-      expect(sftRows([one({ better, reward: vetoed })], 0).rows).toMatchObject([
-        { prompt: [user], completion: [assistant(said)] },
-      ])
+  it('are what people demonstrated in the place of an answer, whatever it earned', () => {
+    expect(sftRows([one({ better: demonstration, reward: vetoed })], 0).rows).toMatchObject([
+      { prompt: [user], completion: [assistant('I will look.')] },
+    ])
+  })
+
+  it('are what people edited, where neither the answer nor what led to it was vetoed or broken', () => {
+    expect(sftRows([one({ better: edit, reward: missing })], 0).rows).toMatchObject([
+      { prompt: [user], completion: [assistant('Because of rain.')] },
+    ])
+    for (const bad of [one({ better: edit, reward: vetoed }), one({ better: edit, finish: 'length' })]) {
+      expect(sftRows([bad], 0).rows).toEqual([])
+      expect(preferenceRows([bad], 0).rows).toEqual([])
     }
   })
 
@@ -213,12 +218,12 @@ describe('rows to imitate', () => {
       node: 'n3',
       source: 'user',
       name: 'b',
-      value: edit,
+      value: demonstration,
       at: 1,
     })
     for (const reward of [vetoed, scored(1)]) {
       expect(sftRows([{ ...chain, reward, signals: [better] }], 0).rows).toMatchObject([
-        { prompt: said.slice(0, 3), completion: [assistant('Because of rain.')] },
+        { prompt: said.slice(0, 3), completion: [assistant('I will look.')] },
       ])
     }
   })

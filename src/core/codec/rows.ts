@@ -102,8 +102,8 @@ export function isWhole(path: readonly TrajectoryNode[], steps: ReadonlyMap<stri
 export const stepsByAction = ({ steps }: Trajectory) => new Map<string, Step>(steps.map((step) => [step.action, step]))
 
 /**
- * What to imitate: what people demonstrated or edited, and the turns of trajectories whose reward is at least `least`, each
- * in one row. Demonstrations count whatever the trajectory earned: they stand in the place of what it did.
+ * What to imitate: what people demonstrated or edited ({@link taughtTurns}), and the turns of trajectories whose reward is at
+ * least `least`, each in one row.
  */
 export function sftRows(exported: Iterable<Exported>, least: number): Rows<SftRow> {
   const rows: SftRow[] = []
@@ -115,7 +115,7 @@ export function sftRows(exported: Iterable<Exported>, least: number): Rows<SftRo
       skipped[bar]++
       continue
     }
-    const shown = shownTurns(one)
+    const shown = taughtTurns(one)
     const refusal = notPositive(one, least)
     const steps = stepsByAction(trajectory)
     const said = refusal ? [] : branches(trajectory).filter((path) => path.at(-1)?.message.role === 'assistant')
@@ -179,7 +179,7 @@ export function preferenceRows(exported: readonly Exported[], margin: number): R
       skipped[bar]++
       continue
     }
-    const shown = shownTurns(one)
+    const shown = taughtTurns(one)
     const steps = stepsByAction(trajectory)
     for (const { path, before, better, said } of shown) {
       const [chosen, rejected] = [better.map(rowMessage), [rowMessage(said)]]
@@ -246,6 +246,8 @@ export function groupRows(exported: Iterable<Exported>): Rows<GroupRow> {
 /** A turn of the model's, and what people showed to be better. */
 export interface ShownTurn {
   readonly node: TrajectoryNode
+  /** Whether it was shown from there on, or the answer's text was changed. */
+  readonly by: 'demonstration' | 'edit'
   /** To the turn that it is about. */
   readonly path: readonly TrajectoryNode[]
   /** The conversation that it stands in. */
@@ -273,8 +275,21 @@ export function shownTurns({ trajectory, signals }: Pick<Exported, 'trajectory' 
     const better: readonly Message[] = shown.success
       ? shown.data.messages
       : [{ role: 'assistant', content: EditedAnswer.parse(value).text }]
-    return { node, path, before: path.slice(0, -1).map(messageOf), said: node.message, better }
+    const by = shown.success ? 'demonstration' : 'edit'
+    return { node, by, path, before: path.slice(0, -1).map(messageOf), said: node.message, better }
   })
+}
+
+/**
+ * Of what people showed, what may be learned. A demonstration counts whatever its trajectory earned: it stands in the place
+ * of what was done. An edit stands on the turns before it, and shows nothing where the trajectory was vetoed, or where these
+ * or the answer itself were broken.
+ */
+export function taughtTurns(one: Pick<Exported, 'trajectory' | 'signals' | 'reward'>): readonly ShownTurn[] {
+  const steps = stepsByAction(one.trajectory)
+  return shownTurns(one).filter(
+    ({ by, path }) => by === 'demonstration' || (one.reward.status !== 'vetoed' && isWhole(path, steps)),
+  )
 }
 
 /**

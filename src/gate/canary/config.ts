@@ -30,11 +30,11 @@ export const CanaryConfig = z
       .refine(([first = 1]) => first < 1, 'with share 1 only there is no baseline to compare with')
       .default([0.01, 0.1, 0.5, 1]),
     /**
-     * Settled candidate sessions of a step before the next share; and of the whole canary before a promotion, so that
+     * Judged candidate sessions of a step before the next share; and of the whole canary before a promotion, so that
      * guards have had the time to see.
      */
     sessionsPerStep: z.int().positive().default(50),
-    /** Settled candidate sessions of one step after which a canary that neither goes up nor down is given up. */
+    /** Judged candidate sessions of one step after which a canary that neither goes up nor down is given up. */
     maxSessions: z.int().positive().default(2000),
     /**
      * The candidate's mean reward must be shown to exceed the baseline's by more than this, in units of the reward.

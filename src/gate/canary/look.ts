@@ -10,14 +10,14 @@ import { differenceOf, eValue, percent } from './words.ts'
 /** What a canary has shown so far. */
 export interface CanaryLook {
   /**
-   * Settled sessions, in the order in which they began, of both arms and all steps. Those that began before the latest
-   * one and are left out must be left out whatever their arm and whatever they showed: settle a session at a fixed time
+   * Judged sessions, in the order in which they began, of both arms and all steps. Those that began before the latest
+   * one and are left out must be left out whatever their arm and whatever they showed: judge a session at a fixed time
    * after it began, and give those without evidence by then as `null`. Else the arm that ends faster looks better.
    */
   readonly sessions: readonly CanaryOutcome[]
   /** Index of the share in force, among the gate's `shares`. */
   readonly step: number
-  /** Settled candidate sessions that began in this step. */
+  /** Judged candidate sessions that began in this step. */
   readonly sessionsInStep: number
   readonly rewardRange: RewardRange
 }
@@ -63,9 +63,9 @@ interface Rule {
  * |---|---|---|
  * | 1 | the reward is shown to be lower than the baseline's by more than `tolerance`, at `alphaHarm` | roll-back |
  * | 2 | a guard, or the share of missing rewards, is shown to be higher by more than it tolerates, at `alphaGuard` divided by their number | roll-back |
- * | 3 | the reward is shown to be higher by more than `margin`, at `alpha`; `sessionsPerStep` candidate sessions have settled, every guard was measured in `minCoverage` of them, and nothing speaks of a guard | **promote** |
- * | 4 | `sessionsPerStep` candidate sessions of this step have settled, nothing speaks of harm, and there is a next share below 1 | advance |
- * | 5 | `maxSessions` candidate sessions of this step have settled | give-up |
+ * | 3 | the reward is shown to be higher by more than `margin`, at `alpha`; `sessionsPerStep` candidate sessions were judged, every guard was measured in `minCoverage` of them, and nothing speaks of a guard | **promote** |
+ * | 4 | `sessionsPerStep` candidate sessions of this step were judged, nothing speaks of harm, and there is a next share below 1 | advance |
+ * | 5 | `maxSessions` candidate sessions of this step were judged | give-up |
  * | 6 | otherwise | hold |
  *
  * Something speaks of harm where its e-value is at `caution` or above now, or the estimated difference of rewards is
@@ -121,12 +121,12 @@ export function look(config: CanaryConfig, { sessions, step, sessionsInStep, rew
     {
       holds: !last && enough && speaking.length === 0,
       action: 'advance',
-      reason: `${sessionsInStep} candidate sessions settled at share ${share(config, step)} and nothing speaks of harm. ${difference}.`,
+      reason: `${sessionsInStep} candidate sessions judged at share ${share(config, step)} and nothing speaks of harm. ${difference}.`,
     },
     {
       holds: sessionsInStep >= config.maxSessions,
       action: 'give-up',
-      reason: `${sessionsInStep} candidate sessions settled at share ${share(config, step)} and showed neither a gain nor a harm. ${difference}.`,
+      reason: `${sessionsInStep} candidate sessions judged at share ${share(config, step)} and showed neither a gain nor a harm. ${difference}.`,
     },
   ]
   const holding = rules.filter(({ holds }) => holds)

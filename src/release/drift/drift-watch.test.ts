@@ -23,6 +23,7 @@ function sessions(n: number, change: number, changed: Partial<WatchedSession>): 
   return Array.from({ length: n }, (_, i) => ({
     at: START + i * MINUTE,
     reward: random.next() < 0.7 ? 1 : 0,
+    vetoed: i % 50 === 7,
     toolResults: 3,
     toolErrors: random.next() < 0.03 ? 1 : 0,
     instruction: pick(billing),
@@ -45,33 +46,38 @@ describe('watchSession', () => {
     expect(alertsOf(sessions(600, 600, {}))).toEqual([])
   })
 
-  it.each<[string, Partial<WatchedSession>, RegExp]>([
+  it.each<[string, Partial<WatchedSession>, RegExp, string?]>([
     [
       'reward',
       { reward: 0 },
       /^The reward fell: a mean of 0\.\d+ over the \d+ sessions since 2026-01-01T0\d:\d\d:00\.000Z, after 0\.[67]\d* over the \d+ before\.$/,
     ],
     ['tool-errors', { toolErrors: 2 }, /^More of the tools’ results tell of failures: a mean of 0\.\d+ over/],
+    ['vetoes', { vetoed: true }, /^Guards veto more of the sessions: a mean of \d(?:\.\d+)? over/, 'guard'],
     ['task-mix', { instruction: 'x' }, /^The tasks are not the usual ones: a mean of \d\.\d+ nats a feature over/],
     ['task-mix', { tools: ['search', 'open', 'pay'] }, /^The tasks are not the usual ones/],
-  ])('tells of a change of %s', (name, changed, message) => {
+  ])('tells of a change of %s', (name, changed, message, kind = 'drift') => {
     const [alert, ...more] = alertsOf(sessions(500, 400, changed))
     expect(more).toEqual([])
-    expect(alert).toMatchObject({ kind: 'drift', name, evidence: { sessionsBetweenFalseAlarms: 10_000 } })
+    expect(alert).toMatchObject({ kind, name, evidence: { sessionsBetweenFalseAlarms: 10_000 } })
     expect(alert?.message).toMatch(message)
     expect((alert?.at as number) - START).toBeLessThan(450 * MINUTE)
   })
 
-  it('is not moved by sessions without a reward, without tools, or without words', () => {
+  it('hears no drift in sessions without a reward, without tools, or without words', () => {
     const silent: WatchedSession = {
       at: START,
       reward: null,
+      vetoed: false,
       toolResults: 0,
       toolErrors: 0,
       instruction: '',
       tools: [],
     }
-    expect(watchSession(config, NEW_WATCH, silent)).toEqual({ state: NEW_WATCH, alerts: [] })
+    expect(watchSession(config, NEW_WATCH, silent)).toMatchObject({
+      state: { ...NEW_WATCH, vetoes: { seen: 1 } },
+      alerts: [],
+    })
   })
 
   it('forgets rewards, and nothing else, when another release serves', () => {

@@ -4,7 +4,7 @@ import { type Drift, DriftState, type DriftStream, NOTHING_SEEN, watchFor } from
 import { featuresOf, NO_TASKS, noveltyOf, TaskModel, withTask } from './task-model.ts'
 
 export const DriftConfig = z.strictObject({
-  /** Mean number of sessions between false alarms of one stream, at least; there are three streams. */
+  /** Mean number of sessions between false alarms of one stream, at least; there are four streams. */
   sessionsBetweenFalseAlarms: z.number().min(1).default(10_000),
   /** Sessions from which it is learned what the usual tasks are, before strange ones can be told. */
   usualTasks: z.int().positive().default(100),
@@ -19,6 +19,7 @@ export type DriftConfig = z.infer<typeof DriftConfig>
 export const DriftWatchState = z.strictObject({
   reward: DriftState,
   toolErrors: DriftState,
+  vetoes: DriftState,
   taskMix: DriftState,
   tasks: TaskModel,
 })
@@ -28,16 +29,19 @@ export type DriftWatchState = z.infer<typeof DriftWatchState>
 export const NEW_WATCH: DriftWatchState = {
   reward: NOTHING_SEEN,
   toolErrors: NOTHING_SEEN,
+  vetoes: NOTHING_SEEN,
   taskMix: NOTHING_SEEN,
   tasks: NO_TASKS,
 }
 
-/** What a watch reads of one settled session. */
+/** What a watch reads of one judged session. */
 export interface WatchedSession {
   /** When it began, in milliseconds since the epoch. */
   readonly at: number
   /** `null` when the evidence is missing: the session then says nothing of rewards. */
   readonly reward: number | null
+  /** Whether a guard of the rubric vetoed it. */
+  readonly vetoed: boolean
   /** Results that its tools gave, and how many of them told of a failure. */
   readonly toolResults: number
   readonly toolErrors: number
@@ -50,8 +54,9 @@ export interface WatchedSession {
 export type DriftAlert = Pick<Alert, 'kind' | 'name' | 'message' | 'evidence' | 'at'>
 
 /**
- * Takes one session to the three streams: `reward` (a drop), `tool-errors` (a rise of the share of a session's tool
- * results that tell of a failure) and `task-mix` (a rise of how strange tasks are to the usual ones). Pure.
+ * Takes one session to the four streams: `reward` (a drop), `tool-errors` (a rise of the share of a session's tool
+ * results that tell of a failure), `vetoes` (a rise of the share of sessions that a guard vetoes, whichever does) and
+ * `task-mix` (a rise of how strange tasks are to the usual ones). Pure.
  *
  * The task mix compares with a model of the first `usualTasks` sessions, which then stays as it is, so that later tasks
  * are exchangeable as long as nothing changes; after an alarm it is learned anew. Give sessions of one agent, in the order
@@ -79,6 +84,12 @@ export function watchSession(
     toolResults === 0 ? null : session.toolErrors / toolResults,
     at,
   )
+  const vetoes = step(
+    { ...common, name: 'vetoes', direction: 'rise', resolution: 1 },
+    state.vetoes,
+    Number(session.vetoed),
+    at,
+  )
   const features = featuresOf(session.instruction, session.tools)
   const learning = state.tasks.tasks < config.usualTasks
   const taskMix = step(
@@ -92,10 +103,11 @@ export function watchSession(
     state: {
       reward: reward.state,
       toolErrors: toolErrors.state,
+      vetoes: vetoes.state,
       taskMix: taskMix.state,
       tasks: taskMix.drift ? NO_TASKS : tasks,
     },
-    alerts: [reward, toolErrors, taskMix].flatMap(({ drift }) => (drift ? [alertOf(drift, config)] : [])),
+    alerts: [reward, toolErrors, vetoes, taskMix].flatMap(({ drift }) => (drift ? [alertOf(drift, config)] : [])),
   }
 }
 
@@ -112,6 +124,7 @@ function step(stream: DriftStream, state: DriftState, value: number | null, at: 
 const CHANGES: Readonly<Record<string, readonly [what: string, unit: string]>> = {
   reward: ['The reward fell', ''],
   'tool-errors': ['More of the tools’ results tell of failures', ''],
+  vetoes: ['Guards veto more of the sessions', ''],
   'task-mix': ['The tasks are not the usual ones', ' nats a feature'],
 }
 
@@ -122,7 +135,7 @@ function alertOf(drift: Drift, { sessionsBetweenFalseAlarms }: DriftConfig): Dri
   const before =
     reference.mean === null ? '' : `, after ${number(reference.mean)} over the ${reference.sessions} before`
   return {
-    kind: 'drift',
+    kind: name === 'vetoes' ? 'guard' : 'drift',
     name,
     message: `${what}: a mean of ${number(recent.mean)} over the ${recent.sessions} sessions since ${new Date(since).toISOString()}${before}.`,
     evidence: {

@@ -14,4 +14,5 @@ export {
   ReporterLimits,
   type SessionEvidence,
 } from './limit-reporters.ts'
+export { type HeardSession, ReporterShares } from './reporter-shares.ts'
 export { trafficRubric, TrafficRubricConfig, type TrafficRubricParts } from './traffic-rubric.ts'

@@ -215,17 +215,17 @@ const sizeOf = (evidence: readonly SessionEvidence[]): number =>
   evidence.reduce((sum, { signals }) => sum + 1 + signals.length, 0)
 
 /** What this system says itself: its verifiers, its judges, its rollouts. */
-const internal = 'ratchet'
+export const internal = 'ratchet'
 
-function personOf({ origin }: Trajectory): string {
+export function personOf({ origin }: Trajectory): string {
   if (origin.kind !== 'traffic') return internal
   return origin.subject === null ? origin.key : `${origin.key}:${origin.subject}`
 }
 
-function speakerOf({ reporter }: Signal, trajectory: Trajectory): string {
+export function speakerOf({ reporter }: Signal, trajectory: Trajectory): string {
   const { origin } = trajectory
   const own = reporter === 'implicit' || (origin.kind === 'traffic' && reporter === origin.key)
   return own ? personOf(trajectory) : reporter
 }
 
-const keyOf = (reporter: string): string => reporter.split(':', 1)[0] ?? reporter
+export const keyOf = (reporter: string): string => reporter.split(':', 1)[0] ?? reporter
