@@ -112,9 +112,10 @@ it('an agent behind the gateway learns from what its users say, and a share of t
   })
   const { summary } = await told
   expect(events.filter(({ type }) => type === 'problem')).toEqual([])
+  // Eleven answers that were liked, and the edit of a twelfth.
   expect(summary).toMatchObject({
     outcome: 'canary',
-    learned: { seen: 24, sessions: 24, credited: 24, demonstrations: 1, pairs: 1, dropped: {} },
+    learned: { seen: 24, sessions: 24, credited: 24, demonstrations: 12, pairs: 1, dropped: {} },
     passes: { demonstrations: 2, preferences: 1 },
   })
   expect(summary.passes.epochs).toBeGreaterThan(0)

@@ -1,24 +1,21 @@
 import { type CanaryId, type Clock, type Store, systemClock, type Tenant } from '../core/index.ts'
 import { type CanaryGate, canaryGate } from '../gate/index.ts'
 import { type CanaryMemory, type Looked, newCanaryMemory, Registry, watchCanary } from '../release/index.ts'
-import { defaultGuardTolerances, guardMetrics, trafficRubric } from '../reward/index.ts'
+import { guardMetrics, trafficRubric } from '../reward/index.ts'
 import { promotedByHand } from './traffic/by-hand.ts'
+import { canaryConfigFrom } from './traffic/canary-config.ts'
 import type { LearnFromTrafficConfig } from './traffic/config.ts'
 
-/** The gate of a configuration's canaries; its guards are the metrics of sessions, where it names none. */
+/** The gate of a configuration's canaries. */
 export function canaryGateFrom({ canary }: Pick<LearnFromTrafficConfig, 'canary'>): CanaryGate {
-  const named = Object.keys(canary.guards).length > 0
-  return canaryGate(named ? canary : { ...canary, guards: metrics })
+  return canaryGate(canaryConfigFrom(canary))
 }
 
-/** What upstreams do not always tell would keep a canary from ever being covered. */
-const { cost: _, ...told } = defaultGuardTolerances
-const metrics = Object.fromEntries(
-  Object.entries(told).map(([name, { tolerance, range }]) => [name, { tolerance, range: pair(range) }]),
-)
+const leastWatchedMs = 5_000
 
-function pair([low, high]: readonly [number, number]): [number, number] {
-  return [low, high]
+/** How long a look lets a canary go on serving: until another learner would have taken over, and some looks long. */
+function watchedForMs({ lease, watchEvery }: LearnFromTrafficConfig): number {
+  return Math.max(leastWatchedMs, lease, 3 * watchEvery)
 }
 
 /** What looking at an agent's canaries takes. */
@@ -35,6 +32,7 @@ export interface LookParts {
  * Makes what looks at a canary and does what its gate says.
  * @param promotes `gate`: the promotion as well, as for who asks for it (`ratchet promote`) and in the mode `automatic`;
  * `hand`: all but the promotion, which a person is left to ask for.
+ * @returns a function whose looks come one after the other, as they share what they read.
  */
 export function canaryLook(
   { store, tenant, config, clock = systemClock, onProblem }: LookParts,
@@ -45,7 +43,7 @@ export function canaryLook(
   const gate = promotes === 'gate' ? own : promotedByHand(own)
   const rubric = trafficRubric(config.rubric)
   let known: { readonly canary: CanaryId; readonly memory: CanaryMemory } | null = null
-  return (canary) => {
+  const look = (canary: CanaryId) => {
     if (known?.canary !== canary) known = { canary, memory: newCanaryMemory() }
     return watchCanary({
       store,
@@ -54,11 +52,19 @@ export function canaryLook(
       gate,
       rubric,
       guardMetrics: (trajectory, signals, asOf) => ({ ...guardMetrics(trajectory, signals, asOf) }),
-      settleMs: config.judgeAfter,
+      judgeAfterMs: config.judgeAfter,
+      reporters: config.reporters,
       tenant,
       memory: known.memory,
+      watchedForMs: watchedForMs(config),
       clock,
       ...(onProblem ? { onProblem } : {}),
     })
+  }
+  let latest: Promise<unknown> = Promise.resolve()
+  return (canary) => {
+    const looked = latest.then(() => look(canary))
+    latest = looked.catch(() => {})
+    return looked
   }
 }

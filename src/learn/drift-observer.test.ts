@@ -3,7 +3,7 @@ import { recordSessions, sayOf, type SessionSketch } from '../../test/support/le
 import { practisedModel } from '../../test/support/practised-model.ts'
 import { defaultTenant, type Store } from '../core/index.ts'
 import { DriftConfig } from '../release/index.ts'
-import { rubric, signal } from '../reward/index.ts'
+import { type Guard, rubric, signal } from '../reward/index.ts'
 import { openMemoryStore } from '../store/index.ts'
 import { driftObserver } from './drift-observer.ts'
 
@@ -18,25 +18,38 @@ beforeEach(async () => {
 })
 afterEach(() => store.close())
 
-const observer = () =>
+const brokenWords: Guard = {
+  name: 'broken-words',
+  identity: 'broken-words',
+  inspect: ({ nodes }) => (nodes.at(-1)?.message.content === 'broken' ? 'broken' : null),
+}
+
+const observer = (guards: readonly Guard[] = [], parts: Partial<Parameters<typeof driftObserver>[0]> = {}) =>
   driftObserver({
     store,
     agent: 'reader',
     tenant: defaultTenant,
-    rubric: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
+    rubric: rubric({ thumbs: signal('thumbs') }, { floor: -1, guards }),
     config: DriftConfig.parse({ sessionsBetweenFalseAlarms: 1_000 }),
-    settleMs: 10 * minute,
+    judgeAfterMs: 10 * minute,
     historyMs: 10_000 * minute,
     clock: { now: () => now },
+    ...parts,
   })
+
+const caps = { perTrajectory: 9, perTrajectoryOfKey: 9, perDay: 99_999 }
 
 let told = 0
 /** Sessions a minute apart, of which `liked` says whether they were. */
-async function sessions(count: number, liked: (i: number) => boolean, sketch: Partial<SessionSketch> = {}) {
+async function sessions(
+  count: number,
+  liked: (i: number) => boolean,
+  { reporter = 'k', ...sketch }: Partial<SessionSketch> & { readonly reporter?: string } = {},
+) {
   for (let i = 0; i < count; i++) {
     const id = `s${told++}`
     await recordSessions(store, renderer, [{ ...sketch, id, at: now }])
-    await store.signals.append([sayOf(id, liked(i), { at: now + 1 })])
+    await store.signals.append([sayOf(id, liked(i), { at: now + 1, reporter })], { caps, now: now + 1 })
     now += minute
   }
 }
@@ -60,11 +73,74 @@ it('an agent that fares worse than it did is told of, once, also by an observer 
   expect(await alerts()).toEqual([{ ...alert, run: 'run-1' }])
 })
 
-it('sessions that are not settled, may not be learned from, or had a candidate say nothing', async () => {
+it('guards that veto more of the sessions are told of', async () => {
+  const observe = observer([brokenWords])
+  await sessions(120, () => true)
+  await sessions(60, () => true, { answer: 'broken' })
+  now += 10 * minute
+  await observe()
+  const told = (await alerts()).map(({ kind, name }) => `${kind} ${name}`)
+  expect(told.toSorted()).toEqual(['drift reward', 'guard vetoes'])
+  const before = await alerts()
+  await observer([brokenWords])()
+  // A history that begins elsewhere: the same alarm comes at another session, or with other evidence.
+  await observer([brokenWords], { historyMs: 150 * minute })()
+  expect(await alerts()).toEqual(before)
+})
+
+it('a session that could not be shown is shown at the next look, and those before it no more', async () => {
+  await sessions(3, () => true)
+  now += 10 * minute
+  const scored: string[] = []
+  const thumbs = rubric({ thumbs: signal('thumbs') }, { floor: -1 })
+  let isBroken = true
+  const score: typeof thumbs.score = (trajectory, signals, asOf) => {
+    scored.push(trajectory.id)
+    if (isBroken && scored.length === 2) throw new Error('not now')
+    return thumbs.score(trajectory, signals, asOf)
+  }
+  const observe = observer([], { rubric: { ...thumbs, score } })
+  await expect(observe()).rejects.toThrow('not now')
+  isBroken = false
+  await observe()
+  const [first, second, third] = [...new Set(scored)]
+  expect(scored).toEqual([first, second, second, third])
+})
+
+it('sessions that are not due, may not be learned from, or had a candidate say nothing', async () => {
   await sessions(120, (i) => i % 10 !== 0)
   await sessions(40, () => false, { train: false })
   await sessions(40, () => false, { arm: 'candidate' })
   now += 10 * minute
   await observer()()
   expect(await alerts()).toEqual([])
+})
+
+it('an observer with another history tells of no drift again, and of one that came while nobody observed', async () => {
+  await sessions(160, (i) => i % 10 !== 0)
+  const began = now
+  await sessions(40, (i) => i % 10 === 0)
+  now += 10 * minute
+  await observer()()
+  const [first, ...others] = await alerts()
+  expect([first?.name, others]).toEqual(['reward', []])
+  await observer([], { historyMs: now - began + 100 * minute })()
+  expect(await alerts()).toEqual([first])
+})
+
+it('one reporter who floods is heard about a share of the latest sessions only', async () => {
+  for (let i = 0; i < 40; i++) {
+    await sessions(1, () => true)
+    await sessions(1, () => false, { reporter: 'mallory' })
+  }
+  now += 10 * minute
+  const heard: string[] = []
+  const thumbs = rubric({ thumbs: signal('thumbs') }, { floor: -1 })
+  const score: typeof thumbs.score = (trajectory, signals, asOf) => {
+    heard.push(...signals.map(({ reporter }) => reporter))
+    return thumbs.score(trajectory, signals, asOf)
+  }
+  await observer([], { reporters: {}, rubric: { ...thumbs, score } })()
+  const of = (name: string) => heard.filter((reporter) => reporter === name).length
+  expect([of('k'), of('mallory')]).toEqual([40, 8])
 })

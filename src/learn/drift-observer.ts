@@ -1,16 +1,26 @@
+import type { z } from 'zod'
 import {
   AlertId,
   agentKey,
   type Clock,
   contentHash,
   type Rubric,
+  type Signal,
   type Store,
   systemClock,
   type Tenant,
   type Trajectory,
+  type TrajectorySummary,
 } from '../core/index.ts'
-import { type DriftConfig, NEW_WATCH, rewardsAnew, type WatchedSession, watchSession } from '../release/index.ts'
-import { implicitSignals } from '../reward/index.ts'
+import {
+  type DriftAlert,
+  type DriftConfig,
+  NEW_WATCH,
+  rewardsAnew,
+  type WatchedSession,
+  watchSession,
+} from '../release/index.ts'
+import { implicitSignals, type ReporterLimits, ReporterShares } from '../reward/index.ts'
 
 /** What watching an agent's sessions for drift takes. */
 export interface DriftObserverParts {
@@ -20,70 +30,113 @@ export interface DriftObserverParts {
   readonly tenant: Tenant
   readonly rubric: Rubric
   readonly config: DriftConfig
+  /** How many of the latest sessions one reporter may decide: others of theirs are not watched. Default: any number. */
+  readonly reporters?: z.input<typeof ReporterLimits>
   /** How long after it began a session is judged, in milliseconds: by what was known then. */
-  readonly settleMs: number
+  readonly judgeAfterMs: number
   /** How far back a new observer looks, to learn what is usual. In milliseconds. */
   readonly historyMs: number
   readonly clock?: Clock
 }
 
+/** Of so many of the latest sessions a reporter may decide a share. */
+const reportersAmong = 100
+
 /** More sessions than are read at one look; the next one reads on. */
 const mostAtOnce = 10_000
 
 /**
- * Makes what shows an agent's settled sessions to the drift detectors, each once and in the order in which they began, and
- * puts what they find among the alerts. Sessions of a canary's candidate are left out: they say what it is like, not what
- * the world is. What is usual is kept in memory: an observer that is started anew learns it again from the history, and
- * what it finds there that is known already is written once.
+ * Makes what shows an agent's sessions to the drift detectors when they are due, each once and in the order in which they
+ * began, and puts what they find among the alerts. Those of a canary's candidate are left out: they say what it is like,
+ * not what the world is. What is usual is kept in memory: an observer that is started anew learns it again from the
+ * history, where each session is as it was when it was due. A drift that it finds there is told of unless one of its name
+ * was since it began: so none is lost that came while nobody observed, and none repeated that began in the history.
  */
 export function driftObserver(parts: DriftObserverParts): () => Promise<void> {
-  const { store, agent, tenant, config, settleMs, historyMs, clock = systemClock } = parts
+  const { store, agent, tenant, config, judgeAfterMs, historyMs, clock = systemClock } = parts
   const key = agentKey(tenant, agent)
   let state = NEW_WATCH
   let release: string | null = null
-  let seenUntil = clock.now() - historyMs
+  const shares = parts.reporters ? new ReporterShares(parts.reporters, undefined, reportersAmong) : null
+  const began = clock.now()
+  let last = { startedAt: began - historyMs, id: '' }
+  const show = async ({ id, startedAt }: TrajectorySummary) => {
+    const asOf = startedAt + judgeAfterMs
+    const trajectory = (await store.trajectories.get(id, asOf))?.trajectory
+    if (trajectory?.origin.kind !== 'traffic') return
+    const { servedBy } = trajectory.origin
+    if (servedBy?.canary?.arm === 'candidate') return
+    if (servedBy && release !== null && servedBy.release !== release) state = rewardsAnew(state)
+    release = servedBy?.release ?? release
+    const told = await store.signals.of(trajectory.id, tenant, asOf)
+    const signals = told.filter(({ at }) => at <= asOf)
+    const heard = shares ? shares.take({ trajectory, signals }) : { signals }
+    if (!heard) return
+    const seen = watchSession(config, state, await sessionOf(parts, trajectory, heard.signals))
+    for (const alert of seen.alerts) {
+      const alertId = AlertId.parse(contentHash([key, alert.name, alert.at]).slice(0, 24))
+      const isKnown = alert.at < began ? await wasTold(store.alerts, key, alert) : await store.alerts.get(alertId)
+      if (!isKnown) await store.alerts.put({ ...alert, id: alertId, agent: key, run: null })
+    }
+    state = seen.state
+  }
   return async () => {
-    const settled = clock.now() - settleMs
+    const due = clock.now() - judgeAfterMs
     const listed = await store.trajectories.summaries({
       origin: 'traffic',
       agent,
       tenant,
-      since: seenUntil,
+      since: last.startedAt,
       limit: mostAtOnce,
     })
     const next = listed
-      .filter(({ train, startedAt }) => train && startedAt > seenUntil && startedAt <= settled)
-      .toSorted((a, b) => a.startedAt - b.startedAt || (a.id < b.id ? -1 : 1))
-    for (const { id } of next) {
-      const trajectory = (await store.trajectories.get(id))?.trajectory
-      if (trajectory?.origin.kind !== 'traffic') continue
-      const { servedBy } = trajectory.origin
-      if (servedBy?.canary?.arm === 'candidate') continue
-      if (servedBy && release !== null && servedBy.release !== release) state = rewardsAnew(state)
-      release = servedBy?.release ?? release
-      const seen = watchSession(config, state, await sessionOf(parts, trajectory))
-      state = seen.state
-      for (const alert of seen.alerts) {
-        const id = AlertId.parse(contentHash([key, alert.name, alert.at]).slice(0, 24))
-        if (!(await store.alerts.get(id))) await store.alerts.put({ ...alert, id, agent: key, run: null })
-      }
+      .filter(({ train, startedAt }) => train && startedAt <= due)
+      .filter((one) => inOrder(one, last) > 0)
+      .toSorted(inOrder)
+    for (const one of next) {
+      await show(one)
+      last = one
     }
-    seenUntil = next.at(-1)?.startedAt ?? seenUntil
   }
 }
 
+/** The order in which sessions began. */
+const inOrder = (a: Began, b: Began) => a.startedAt - b.startedAt || (a.id < b.id ? -1 : Number(a.id > b.id))
+interface Began {
+  readonly startedAt: number
+  readonly id: string
+}
+
+/** Whether a drift that is found in the history was told of since it began, be it of a session before or after. */
+async function wasTold(
+  alerts: Store['alerts'],
+  agent: string,
+  { kind, name, evidence, at }: DriftAlert,
+): Promise<boolean> {
+  const { since } = evidence
+  const told = await alerts.list({
+    agent,
+    kind,
+    since: typeof since === 'number' ? since : at,
+    limit: mostAtOnce,
+  })
+  return told.some((one) => one.name === name)
+}
+
 async function sessionOf(
-  { store, tenant, rubric, settleMs }: DriftObserverParts,
+  { rubric, judgeAfterMs }: DriftObserverParts,
   trajectory: Trajectory,
+  signals: readonly Signal[],
 ): Promise<WatchedSession> {
-  const asOf = trajectory.startedAt + settleMs
-  const signals = (await store.signals.of(trajectory.id, tenant)).filter(({ at }) => at <= asOf)
+  const asOf = trajectory.startedAt + judgeAfterMs
   const results = trajectory.nodes.filter(({ message }) => message.role === 'tool')
   const told = results.filter(({ message }) => message.role === 'tool' && message.isError === true).length
   const seen = implicitSignals(trajectory, asOf, { kinds: ['tool-error'] }).length
+  const reward = await rubric.score(trajectory, signals, asOf)
   return {
     at: trajectory.startedAt,
-    reward: (await rubric.score(trajectory, signals, asOf)).value,
+    reward: reward.value,
+    vetoed: reward.status === 'vetoed',
     toolResults: results.length,
     toolErrors: Math.min(results.length, Math.max(told, seen)),
     instruction: trajectory.task.instruction,

@@ -18,6 +18,7 @@ export {
 } from './source.ts'
 export { driftObserver, type DriftObserverParts } from './drift-observer.ts'
 export { Duration } from './duration.ts'
+export { hasLearner } from './has-learner.ts'
 export { leaseOf, type Learner, type LearnerOptions, type LearnerRun, startLearner } from './learner.ts'
 export type { LearnerEvent } from './learner/events.ts'
 export { LostLeaseError } from './errors.ts'

@@ -60,19 +60,20 @@ export abstract class RunJournal<S extends JournalState, E extends Told> {
     return this.#secondsBefore + (this.clock.now() - this.#startedAt) / 1000
   }
 
-  /** Tells whoever listens, and remembers the event for the next checkpoint. */
+  /** Remembers the event for the next checkpoint, and tells whoever listens. */
   emit(event: E): void {
+    if (event.type !== 'progress') {
+      const { type, ...data } = event
+      const sequence = this.state.events
+      this.state = { ...this.state, events: sequence + 1 }
+      this.#pending.push({ run: this.run.id, sequence, type, data: asJson(data), at: this.clock.now() })
+    }
     this.#onEvent?.(event)
-    if (event.type === 'progress') return
-    const { type, ...data } = event
-    const sequence = this.state.events
-    this.state = { ...this.state, events: sequence + 1 }
-    this.#pending.push({ run: this.run.id, sequence, type, data: asJson(data), at: this.clock.now() })
   }
 
   /**
    * Commits the state, its events and the trainer: from here the run can go on after `kill -9`. What only the checkpoint
-   * before it needed is deleted then.
+   * before it needed is deleted then. Where it fails, the next one commits what it would have.
    * @param work commits together with the checkpoint, before it.
    */
   async checkpoint(): Promise<void>
@@ -81,16 +82,21 @@ export abstract class RunJournal<S extends JournalState, E extends Told> {
     const trained = await this.trainerState()
     this.name('trainer', trained === null ? null : await this.#store.blobs.put(trained))
     const sequence = this.state.checkpoints
+    const counts = { checkpoints: sequence + 1, seconds: this.seconds }
+    let told = 0
     const committed = await this.#store.transaction(async (tx) => {
       await this.mayWrite(tx)
       const result = await work?.(tx)
-      this.state = { ...this.state, checkpoints: sequence + 1, seconds: this.seconds }
-      await tx.runs.appendEvents(this.#pending.splice(0))
+      const events = this.#pending.slice()
+      const state = asJson({ ...this.state, ...counts })
+      await tx.runs.appendEvents(events)
       const { id } = this.run
-      const state = asJson(this.state)
       await tx.runs.saveCheckpoint({ run: id, sequence, state, blobs: this.blobs, at: this.clock.now() })
+      told = events.length
       return result
     })
+    this.state = { ...this.state, ...counts }
+    this.#pending.splice(0, told)
     for (const hash of this.#superseded.splice(0)) await this.#store.blobs.delete(hash)
     return committed
   }

@@ -135,6 +135,29 @@ describe('a learner', () => {
     })
   })
 
+  it.each([
+    ['takes no more than being told of it', 'problem'],
+    ['takes nothing', 'nothing'],
+  ])('goes on though whoever listens throws, and %s', async (_, takes) => {
+    await sessions('s', 8)
+    const warning = vi.spyOn(process, 'emitWarning').mockReturnValue()
+    const taken: (LearnerEvent | TrafficEvent)[] = []
+    const onEvent = (event: LearnerEvent | TrafficEvent) => {
+      if (event.type !== takes) throw new Error('no ears')
+      taken.push(event)
+    }
+    const openModel = () => Promise.resolve(practisedModel().service)
+    const options = trafficLearner({ agent: servedReader, tenant: defaultTenant, config, store, openModel, onEvent })
+    const learner = startLearner({ ...options, watchMs: 5 })
+    learners.push(learner)
+    await vi.waitFor(async () => expect((await store.runs.list({ limit: 1 }))[0]?.status).toBe('completed'), 10_000)
+    await learner.stop()
+    const told = { type: 'problem', during: 'listen', message: 'no ears' }
+    expect(taken).toMatchObject(takes === 'problem' ? [told] : [])
+    expect(warning).toHaveBeenCalledTimes(takes === 'problem' ? 0 : 1)
+    warning.mockRestore()
+  })
+
   it('told to stay in the shadow, ends the canary of an earlier run', async () => {
     await sessions('s', 8)
     const { summary } = await runTraffic(store, Date.now(), { mode: 'automatic' })
@@ -150,6 +173,28 @@ describe('a learner', () => {
     const observe = () => Promise.resolve(void observed++)
     start({ observe })
     await vi.waitFor(() => expect(observed).toBeGreaterThan(3))
+  })
+
+  it('goes on looking while a run trains, and ends with it', async () => {
+    await sessions('s', 8)
+    let [watched, observed, trains] = [0, 0, false]
+    const { learner } = start({
+      watch: () => Promise.resolve(void watched++),
+      observe: () => Promise.resolve(void observed++),
+      learn: ({ signal }) => {
+        trains = true
+        return new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true })
+        })
+      },
+    })
+    await vi.waitFor(() => expect(trains).toBe(true))
+    const before = { watched, observed }
+    await vi.waitFor(() => {
+      expect(watched).toBeGreaterThan(before.watched + 2)
+      expect(observed).toBeGreaterThan(before.observed + 2)
+    })
+    await learner.stop()
   })
 })
 

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Clock, type Repositories, type Run, type RunId, type Store, systemClock } from '../core/index.ts'
-import { RatchetError } from '../errors/index.ts'
 import { LearnError, LostLeaseError } from './errors.ts'
 import { whetherDue } from './learner/due.ts'
 import type { LearnerEvent } from './learner/events.ts'
 import { type HeldLease, whileHeld } from './learner/hold.ts'
+import { listener } from './learner/listener.ts'
+import { problem } from './learner/problem.ts'
 import type { TrafficSummary } from './traffic/events.ts'
 import { fromTraffic } from './traffic/used.ts'
 
@@ -45,6 +46,7 @@ export interface LearnerOptions {
   readonly leaseMs?: number
   /** The name of this process. Default: host, process id and a random part. */
   readonly holder?: string
+  /** What it throws is its own problem, and is told to it once. */
   readonly onEvent?: (event: LearnerEvent) => void
   readonly clock?: Clock
 }
@@ -65,12 +67,12 @@ const considerMs = 30_000
 
 /**
  * Learns from an agent's traffic again and again, as the one process that does: it holds the lease `learn:AGENT`, looks at
- * the canary and at drift, and begins a run when one is due. A run that another process left unfinished is gone on with
+ * the canary and at drift, while a run trains as well, and begins a run when one is due. A run that another process left unfinished is gone on with
  * first. Whoever loses the lease stops at the next write, which is refused.
  */
 export function startLearner(options: LearnerOptions): Learner {
   const stop = new AbortController()
-  const done = run(options, stop.signal)
+  const done = run({ ...options, onEvent: listener(options.agent, options.onEvent) }, stop.signal)
   return {
     done,
     stop: () => {
@@ -109,22 +111,32 @@ async function run(options: LearnerOptions, stop: AbortSignal): Promise<void> {
 /** The lease of whoever learns for an agent. */
 export const leaseOf = (agent: string): string => `learn:${agent}`
 
-/** Looks and learns in turns, until the lease is lost or the learner is stopped. */
+/** Looks and learns, until the lease is lost or the learner is stopped. What is looked at does not wait for a run's end. */
 async function lead(options: LearnerOptions, held: HeldLease): Promise<void> {
-  const { watch, observe, watchMs = 5_000, clock = systemClock } = options
+  const { watch, observe, watchMs = 5_000, everyMs } = options
+  const { signal } = held
   const tell = onceEach(options.onEvent)
   const quiet = { ...options, onEvent: tell }
-  let considered = Number.NEGATIVE_INFINITY
-  while (!held.signal.aborted) {
+  const look = async () => {
     await attempt(quiet, 'watch', watch)
     await attempt(quiet, 'observe', observe)
-    if (clock.now() - considered >= Math.min(considerMs, options.everyMs)) {
-      await attempt(quiet, 'learn', () => consider(options, held, tell), held.signal)
-      considered = clock.now()
-    }
-    await pause(watchMs, held.signal)
   }
-  if (held.signal.reason instanceof LostLeaseError) throw held.signal.reason
+  const learn = () => attempt(quiet, 'learn', () => consider(options, held, tell), signal)
+  // What drifted while nobody looked may open the first run.
+  await look()
+  await Promise.all([
+    repeat(learn, Math.min(considerMs, everyMs), signal),
+    pause(watchMs, signal).then(() => repeat(look, watchMs, signal)),
+  ])
+  if (signal.reason instanceof LostLeaseError) throw signal.reason
+}
+
+/** Does something at once, and again after each pause. */
+async function repeat(work: () => Promise<void>, pauseMs: number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await work()
+    await pause(pauseMs, signal)
+  }
 }
 
 async function consider(options: LearnerOptions, held: HeldLease, tell: (event: LearnerEvent) => void): Promise<void> {
@@ -210,11 +222,6 @@ async function attempt(
     if (error instanceof LostLeaseError || signal?.aborted) return
     onEvent?.(problem(agent, during, error))
   }
-}
-
-function problem(agent: string, during: Extract<LearnerEvent, { type: 'problem' }>['during'], error: unknown) {
-  const message = error instanceof Error ? error.message : String(error)
-  return { type: 'problem', agent, during, code: RatchetError.is(error) ? error.code : 'unknown', message } as const
 }
 
 /** Tells an event unless the last one of its kind said the same. */

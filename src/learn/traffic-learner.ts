@@ -6,11 +6,12 @@ import { trafficRubric } from '../reward/index.ts'
 import { canaryGateFrom, canaryLook } from './canary-look.ts'
 import { driftObserver } from './drift-observer.ts'
 import type { LearnerEvent } from './learner/events.ts'
+import { listener } from './learner/listener.ts'
 import type { LearnerOptions } from './learner.ts'
 import type { HeldOut, TrafficSource } from './source.ts'
 import { creditFrom, type LearnFromTrafficConfig } from './traffic/config.ts'
 import type { TrafficEvent } from './traffic/events.ts'
-import { freshEpisodes } from './traffic/fresh.ts'
+import { freshEpisodes, type SessionArms } from './traffic/fresh.ts'
 import { learnFromTraffic } from './traffic/learn-from-traffic.ts'
 import type { Evaluation, TrafficLearnOptions } from './traffic/options.ts'
 
@@ -44,9 +45,12 @@ export function trafficFrom(
 
 /** Puts a learner of an agent's traffic together: give it to `startLearner`. */
 export function trafficLearner(parts: TrafficLearnerParts): LearnerOptions {
-  const { agent, tenant, config, store, openModel, onEvent, clock = systemClock } = parts
+  const { agent, tenant, config, store, openModel, clock = systemClock } = parts
   const key = agentKey(tenant, agent.name)
+  const onEvent = listener<TrafficEvent>(key, parts.onEvent)
   const options = runOptions(parts)
+  const [parameter] = Object.keys(options.optimize)
+  const arms: SessionArms = new Map()
   return {
     store,
     agent: key,
@@ -61,15 +65,15 @@ export function trafficLearner(parts: TrafficLearnerParts): LearnerOptions {
           ...(resume === null ? {} : { resume }),
           onEvent(event) {
             if (event.type === 'started') onStarted(event.runId)
-            onEvent?.(event)
+            onEvent(event)
           },
         })
       } finally {
         await model.close()
       }
     },
-    fresh: () => freshEpisodes(store, options.source, key, clock.now()),
-    watch: watching(parts, key),
+    fresh: () => freshEpisodes(store, options.source, key, clock.now(), parameter, arms),
+    watch: watching({ ...parts, onEvent }, key),
     ...(config.drift === false ? {} : { observe: observing(parts, config.drift) }),
     alertLagMs: config.judgeAfter,
     everyMs: config.every,
@@ -77,7 +81,7 @@ export function trafficLearner(parts: TrafficLearnerParts): LearnerOptions {
     ...(config.minEpisodesOnDrift === undefined ? {} : { minEpisodesOnDrift: config.minEpisodesOnDrift }),
     watchMs: config.watchEvery,
     leaseMs: config.lease,
-    ...(onEvent ? { onEvent } : {}),
+    onEvent,
     clock,
   }
 }
@@ -122,7 +126,8 @@ function observing({ agent, tenant, config, store, clock }: TrafficLearnerParts,
     tenant,
     rubric: trafficRubric(config.rubric),
     config: drift,
-    settleMs: config.judgeAfter,
+    judgeAfterMs: config.judgeAfter,
+    reporters: config.reporters,
     historyMs: config.driftHistory,
     ...(clock ? { clock } : {}),
   })

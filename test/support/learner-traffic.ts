@@ -208,6 +208,9 @@ export async function likedSessions(
   }
 }
 
+/** What people demonstrated and edited is imitated, and no answer of the agent's own. */
+export const onlyShown = { demonstrated: true, edited: true, accepted: null }
+
 /** What a test changes of a run over the reader's traffic. */
 export interface TrafficChanges extends Partial<Omit<TrafficLearnOptions, 'model'>> {
   readonly model?: PractisedModelOptions
@@ -216,7 +219,11 @@ export interface TrafficChanges extends Partial<Omit<TrafficLearnOptions, 'model
 }
 
 /** One run over the reader's traffic, with what it told. */
-export async function runTraffic(store: Store, now: number, { model, trainer, ...changes }: TrafficChanges = {}) {
+export async function runTraffic(
+  store: Store,
+  now: number,
+  { model, trainer, schedule, ...changes }: TrafficChanges = {},
+) {
   const events: TrafficEvent[] = []
   const practised = practisedModel(model)
   const { service } = practised
@@ -228,6 +235,7 @@ export async function runTraffic(store: Store, now: number, { model, trainer, ..
     optimize: { model: policyGradient() },
     mode: 'automatic',
     canary: canaryGate({ shares: [0.1, 0.5] }),
+    schedule: { imitate: onlyShown, ...schedule },
     onEvent: (event) => events.push(event),
     clock: { now: () => now },
     ...changes,

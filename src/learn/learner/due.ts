@@ -1,4 +1,5 @@
 import type { Alert, Store } from '../../core/index.ts'
+import { runningCanary } from '../../release/index.ts'
 import { fromTraffic } from '../traffic/used.ts'
 
 /** When a learner begins a run. */
@@ -32,7 +33,7 @@ const latest = 20
  */
 export async function whetherDue(options: DueOptions): Promise<Due> {
   const { store, agent, everyMs, minEpisodes, minEpisodesOnDrift, alertLagMs, fresh, now } = options
-  const canary = (await store.canaries.running()).find((one) => one.agent === agent)
+  const canary = await runningCanary(store, agent)
   if (canary) return { due: false, reason: `canary ${canary.id} runs` }
   const pin = await store.releases.pinned(agent)
   if (pin) return { due: false, reason: `what serves is pinned: ${pin.reason}` }

@@ -28,7 +28,8 @@ export type LearnerEvent =
   | {
       readonly type: 'problem'
       readonly agent: string
-      readonly during: 'watch' | 'observe' | 'learn' | 'lease'
+      /** `listen`: whoever is told threw. Of its errors the first is told. */
+      readonly during: 'watch' | 'observe' | 'learn' | 'lease' | 'listen'
       readonly code: string
       readonly message: string
     }

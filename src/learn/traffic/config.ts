@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import type { CreditEstimator } from '../../core/index.ts'
 import { batchBaseline, valueBaseline } from '../../credit/index.ts'
-import { CanaryConfig } from '../../gate/index.ts'
 import { DriftConfig } from '../../release/index.ts'
 import { ReporterLimits, TrafficRubricConfig } from '../../reward/index.ts'
 import { Duration } from '../duration.ts'
+import { TrafficCanaryConfig } from './canary-config.ts'
 import { LearningMode, TrafficSchedule } from './options.ts'
 
 /** How an agent learns from its traffic: JSON, as `ratchet serve` and `ratchet learn --every` read it. */
@@ -69,10 +69,13 @@ export const LearnFromTrafficConfig = z.strictObject({
     .prefault({}),
   /** How much is learned from one batch, what is rehearsed, and how strongly weights are held on to. */
   schedule: TrafficSchedule.prefault({}),
-  /** The canary's gate. Its guards, where it names none, are the metrics of sessions with their default tolerances. */
-  canary: CanaryConfig.prefault({}),
-  /** How long after it began a session is judged, by canaries and by drift detectors. */
-  judgeAfter: Duration.prefault('30m'),
+  /** The canary's gate. Its guards are the metrics of sessions. */
+  canary: TrafficCanaryConfig.prefault({}),
+  /**
+   * How long after it began a session is judged, by canaries and by drift detectors. Silence speaks to them only where this
+   * is longer than the turns of a session and `rubric.implicit.abandonedAfterMinutes` together.
+   */
+  judgeAfter: Duration.prefault('1h'),
   /** What is watched for lasting changes, which open a run; `false`: nothing. */
   drift: z.union([z.literal(false), DriftConfig]).prefault({}),
   /** How far back a learner that starts looks to learn what is usual. */

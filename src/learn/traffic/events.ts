@@ -3,17 +3,18 @@ import { CanaryId, GateDecision, type Metrics, ReceiptId, RunId, VersionId } fro
 import { EvidenceReport } from './evidence-report.ts'
 
 /** How far the weights have moved from those that sampled, over the sampled tokens of a batch. */
-export const Drift = z.strictObject({
+export const Divergence = z.strictObject({
   /** Mean of π_trainer / π_sampler; 1 where nothing moved. */
   ratio: z.number(),
   /** Estimate of KL(sampler ‖ trainer) in nats a token: the mean of ρ − 1 − ln ρ (Schulman 2020, "k3"). */
   kl: z.number(),
 })
-export type Drift = z.infer<typeof Drift>
+export type Divergence = z.infer<typeof Divergence>
 
 /**
  * What became of a run.
- * - `nothing-to-learn`: no evidence carried a signal, and nobody showed or preferred anything.
+ * - `nothing-to-learn`: no evidence carried a signal, and nobody showed or preferred anything; or what was learned changed
+ *   nothing.
  * - `rejected`: the held-out tasks do not show that the candidate is better.
  * - `shadow`: the candidate and its evidence are kept; nobody gets it.
  * - `canary`: a share of the sessions gets it.
@@ -32,14 +33,15 @@ export const TrafficSummary = z.strictObject({
   /** What speaks for the candidate before anybody gets it. */
   evidence: z.enum(['held-out', 'canary-only']),
   learned: EvidenceReport,
-  /** Samples of earlier runs that were learned from again. */
+  /** Sequences of earlier runs that were learned from again, over all passes. */
   replayed: z.int().nonnegative(),
   passes: z.strictObject({
     demonstrations: z.int().nonnegative(),
     preferences: z.int().nonnegative(),
     epochs: z.int().nonnegative(),
   }),
-  drift: Drift.nullable(),
+  /** As the last epoch of policy gradient left it; `null` where there was nothing to practise on. */
+  divergence: Divergence.nullable(),
   candidate: VersionId.nullable(),
   decision: GateDecision.nullable(),
   receipt: ReceiptId.nullable(),
@@ -74,10 +76,10 @@ export type TrafficEvent =
       readonly epoch: number
       readonly epochs: number
       readonly metrics: Metrics
-      readonly drift: Drift
+      readonly divergence: Divergence
       readonly seconds: number
     }
-  | { readonly type: 'out-of-bounds'; readonly epoch: number; readonly drift: Drift }
+  | { readonly type: 'out-of-bounds'; readonly epoch: number; readonly divergence: Divergence }
   | {
       readonly type: 'measured'
       readonly suite: string

@@ -50,6 +50,8 @@ export const EvidenceReport = z.strictObject({
   /** Of the fresh evidence: what it earned on average, and how many a guard vetoed (they stay in the baseline). */
   meanReward: z.number().nullable(),
   vetoed: count,
+  /** The same by the guard that did, by its name. */
+  vetoedBy: z.record(z.string(), count).default({}),
   /** Seconds since the end of the fresh sessions, and how many activations ago their weights served, by lag. */
   age: z.strictObject({ newest: z.number(), median: z.number(), oldest: z.number() }).nullable(),
   lags: z.record(z.string(), count),

@@ -1,34 +1,71 @@
-import type { Store } from '../../core/index.ts'
+import type { ParameterName, Store, TrajectoryId } from '../../core/index.ts'
 import type { TrafficSource } from '../source.ts'
-import { earlierBatches, usedBy } from './used.ts'
+import { type Lags, lagsOf } from './served.ts'
+import { earlierBatches, namedIn, usedBy } from './used.ts'
 
-/** More runs than a window holds. */
-const manyRuns = 1_000
+/** Whose sessions were which, as far as it was asked. */
+export type SessionArms = Map<TrajectoryId, 'candidate' | 'other'>
 
 /**
  * Trajectories that have settled since the last run looked, may be learned from, and no run has learned from: up to the
- * source's limit. What an earlier run saw and left out is not counted again, though a later run may find it fit.
+ * source's limit. What an earlier run saw and left out is not counted again, though a later run may find it fit; nor is what
+ * last changed before the release that serves began to, unless weights that served earlier may be learned from; nor sessions
+ * of a candidate whose weights never came to serve.
+ * @param parameter that learns.
+ * @param arms of sessions, as they are found: given again, they are not read again.
  */
 export async function freshEpisodes(
-  store: Pick<Store, 'trajectories' | 'runs' | 'blobs'>,
+  store: Pick<Store, 'trajectories' | 'runs' | 'blobs' | 'canaries' | 'releases'>,
   source: TrafficSource,
   agent: string,
   now: number,
+  parameter: ParameterName = 'model',
+  arms: SessionArms = new Map(),
 ): Promise<number> {
-  const { tenant, window, settle, limit } = source
-  const earlier = (since: number) => earlierBatches(store, agent, { since, limit: manyRuns, except: null })
-  const batches = await earlier(now - window)
-  const used = usedBy(batches)
-  const looked = Math.max(...batches.map(({ batch }) => batch.asOf), Number.NEGATIVE_INFINITY)
+  const { tenant, window, settle, limit, maxLag } = source
+  const earlier = (since: number) => earlierBatches(store, agent, { since, except: null })
+  const used = new Set<TrajectoryId>()
+  let looked = Number.NEGATIVE_INFINITY
+  for await (const { batch } of earlier(now - window)) {
+    looked = Math.max(looked, batch.asOf)
+    for (const id of namedIn(batch)) used.add(id)
+  }
+  const serving = await store.releases.current(agent)
+  const since = maxLag > 0 || serving === null || serving.reason === 'initial' ? 0 : serving.at
   const listed = await store.trajectories.summaries({
     origin: 'traffic',
     agent: source.agent,
     tenant,
-    since: Math.max(now - window, looked - settle),
+    since: Math.max(now - window, looked - settle, since),
     before: now - settle,
     limit: limit + used.size,
   })
   const began = Math.min(...listed.map(({ startedAt }) => startedAt))
-  const learned = began < now - window ? usedBy(await earlier(began)) : used
-  return listed.filter(({ id, train }) => train && !learned.has(id)).length
+  const learned = began < now - window ? await usedBy(earlier(began)) : used
+  const fresh = new Set(listed.flatMap(({ id, train }) => (train && !learned.has(id) ? [id] : [])))
+  for (const id of arms.keys()) if (!fresh.has(id)) arms.delete(id)
+  const canaries = (await store.canaries.list({ agent, limit: mostCanaries })).filter(
+    ({ candidate, endedAt }) => candidate[parameter] !== undefined && (endedAt ?? now) >= now - window,
+  )
+  const lags: Lags = canaries.length > 0 ? await lagsOf(store.releases, agent, parameter) : new Map()
+  for (const { id: canary, candidate } of canaries) {
+    const tried = candidate[parameter]
+    if (tried === undefined || lags.has(tried)) continue
+    const filter = { origin: 'traffic', agent: source.agent, tenant, canary, since: now - window } as const
+    for (const { id } of await store.trajectories.summaries({ ...filter, limit: limit + used.size })) {
+      if (!fresh.has(id)) continue
+      const arm = arms.get(id) ?? (await armOf(store, id))
+      arms.set(id, arm)
+      if (arm === 'candidate') fresh.delete(id)
+    }
+  }
+  return fresh.size
+}
+
+/** Canaries that are looked through, at most: the newest. */
+const mostCanaries = 100
+
+async function armOf({ trajectories }: Pick<Store, 'trajectories'>, id: TrajectoryId): Promise<'candidate' | 'other'> {
+  const origin = (await trajectories.get(id))?.trajectory.origin
+  return origin?.kind === 'traffic' && origin.servedBy?.canary?.arm === 'candidate' ? 'candidate' : 'other'
 }

@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { initialWeights, recordSessions, sayOf, type SessionSketch } from '../../../test/support/learner-traffic.ts'
+import {
+  initialWeights,
+  onlyShown,
+  recordSessions,
+  sayOf,
+  type SessionSketch,
+} from '../../../test/support/learner-traffic.ts'
 import { scriptedModel } from '../../../test/support/scripted-model.ts'
 import { type Store, TrajectoryId, VersionId } from '../../core/index.ts'
 import { batchBaseline } from '../../credit/index.ts'
@@ -33,7 +39,8 @@ function gathered(changes: Partial<Gathering> & { readonly maxLag?: number; read
     reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
     credit: batchBaseline({ scale: 'none' }),
     limitReporters: (evidence) => limitReporters(evidence),
-    shownIn: (evidence) => shownIn(evidence, asOf, renderer, 1_000),
+    shownIn: (evidence) =>
+      shownIn(evidence, { asOf, renderer, parameter: 'model', lags: new Map(), longest: 1_000, imitate: onlyShown }),
     asOf,
     ...others,
   })
@@ -76,7 +83,7 @@ describe('what is settled, fresh and scored', () => {
       { floor: -1, guards: [{ name: 'g', identity: 'g', inspect: ({ id }) => (id === 'gamed' ? 'gamed' : null) }] },
     )
     const { batch, report } = await gathered({ reward })
-    expect(report.vetoed).toBe(1)
+    expect(report).toMatchObject({ vetoed: 1, vetoedBy: { g: 1 } })
     expect(batch.credits.map(({ advantage }) => advantage)).toEqual(
       [-2 / 3, -2 / 3, 4 / 3].map((x) => expect.closeTo(x, 10)),
     )

@@ -131,11 +131,15 @@ function creditsOf(
   })
 }
 
-function rewardsOf(fresh: readonly Fresh[]): Pick<EvidenceReport, 'meanReward' | 'vetoed'> {
+function rewardsOf(fresh: readonly Fresh[]): Pick<EvidenceReport, 'meanReward' | 'vetoed' | 'vetoedBy'> {
+  const guards = fresh.flatMap(({ reward }) => (reward.status === 'vetoed' ? [reward.guard] : []))
+  const vetoedBy: Record<string, number> = {}
+  for (const guard of guards) vetoedBy[guard] = (vetoedBy[guard] ?? 0) + 1
   const values = fresh.flatMap(({ reward: { value } }) => (value === null ? [] : [value]))
   return {
     meanReward: values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length,
-    vetoed: fresh.filter(({ reward }) => reward.status === 'vetoed').length,
+    vetoed: guards.length,
+    vetoedBy,
   }
 }
 

@@ -12,11 +12,11 @@ import {
 import { practisedModel, type PractisedModelOptions } from '../../../test/support/practised-model.ts'
 import { reader, readerTasks } from '../../../test/support/reader.ts'
 import { answeredRight, wordEnvironment } from '../../../test/support/word-environment.ts'
-import { type Datum, isPaired, type Store, type Trainer } from '../../core/index.ts'
+import { isPaired, RunId, type Store } from '../../core/index.ts'
 import { pairedGate, replay } from '../../gate/index.ts'
-import { Registry } from '../../release/index.ts'
+import { CanaryRunningError, NothingToTryError, Registry, ServingChangedError } from '../../release/index.ts'
 import { rubric, verifier } from '../../reward/index.ts'
-import { openMemoryStore } from '../../store/index.ts'
+import { openMemoryStore, RunningCanaryError } from '../../store/index.ts'
 import { LostLeaseError } from '../errors.ts'
 import { rollouts, traffic } from '../source.ts'
 import type { TrafficEvent } from './events.ts'
@@ -39,15 +39,6 @@ const run = (changes?: TrafficChanges) => runTraffic(store, now, changes)
 
 const only = async () => (await store.runs.list({ limit: 10 }))[0]!
 
-/** The methods of a trainer, which has private parts. */
-const bound = (trainer: Trainer): Partial<Trainer> => ({
-  forward: (...given) => trainer.forward(...given),
-  forwardBackward: (...given) => trainer.forwardBackward(...given),
-  optimStep: (...given) => trainer.optimStep(...given),
-  loadState: (...given) => trainer.loadState(...given),
-  loadWeights: (...given) => trainer.loadWeights(...given),
-})
-
 describe('a run over traffic', () => {
   it('gathers, practises, and lets a share of the sessions get what came of it', async () => {
     await sessions('s', 8)
@@ -59,7 +50,7 @@ describe('a run over traffic', () => {
       evidence: 'canary-only',
       learned: { seen: 8, sessions: 8, credited: 8, dropped: {} },
       passes: { demonstrations: 0, preferences: 0, epochs: 2 },
-      drift: { ratio: 1, kl: 0 },
+      divergence: { ratio: 1, kl: 0 },
       decision: null,
       receipt: null,
     })
@@ -105,6 +96,16 @@ describe('a run over traffic', () => {
     expect(await freshEpisodes(store, source, 'reader', now + 10 * 60_000)).toBe(0)
   })
 
+  it('uses a trajectory once, however many runs there were since', async () => {
+    await sessions('s', 4)
+    const { summary: used } = await run({ mode: 'shadow' })
+    const one = (await store.runs.get(used.runId))!
+    for (let i = 0; i < 250; i++) await store.runs.create({ ...one, id: RunId.parse(`run-later-${i}`) })
+    expect((await run({ mode: 'shadow' })).summary.learned).toMatchObject({ sessions: 0, dropped: { used: 4 } })
+    const source = traffic({ agent: 'reader', window: '6h', settle: '10m' })
+    expect(await freshEpisodes(store, source, 'reader', now)).toBe(0)
+  })
+
   it('uses a trajectory once, though the run that used it was interrupted for longer than a window', async () => {
     const stop = new AbortController()
     const onEvent = (event: TrafficEvent) => event.type === 'started' && stop.abort(new Error('enough'))
@@ -114,42 +115,6 @@ describe('a run over traffic', () => {
     const { summary } = await run({ mode: 'shadow', resume: (await only()).id })
     expect(summary.learned.sessions).toBe(4)
     expect((await run({ mode: 'shadow' })).summary.learned).toMatchObject({ sessions: 0, dropped: { used: 4 } })
-  })
-
-  it('rehearses what earlier runs learned from', async () => {
-    await sessions('s', 20)
-    expect((await run({ mode: 'shadow' })).summary.replayed).toBe(0)
-    await sessions('t', 20)
-    const { summary } = await run({ mode: 'shadow', schedule: { replay: 0.5 } })
-    expect(summary.replayed).toBe(2 * 20)
-    await sessions('u', 4)
-    expect((await run({ mode: 'shadow', schedule: { replay: 0 } })).summary.replayed).toBe(0)
-  })
-
-  it('holds on to the weights that earlier runs need, where the trainer can', async () => {
-    await sessions('s', 6)
-    await run({ mode: 'shadow', schedule: { anchor: 10 } })
-    await sessions('t', 4)
-    const held: (readonly [anchors: number, strength: number])[] = []
-    let measured: readonly Datum[] = []
-    const trainer = (practised: Trainer): Trainer =>
-      Object.assign(Object.create(practised) as Trainer, bound(practised), {
-        anchoring: {
-          importance: (data: readonly Datum[]) => {
-            measured = data
-            return Promise.resolve(new Uint8Array(4))
-          },
-          hold: (anchors: readonly Uint8Array[], strength: number) =>
-            Promise.resolve(void held.push([anchors.length, strength])),
-        },
-      })
-    const { story, events } = await run({ mode: 'shadow', trainer, schedule: { anchor: 10 } })
-    expect(story).toBe('started gathered anchored practised practised finished')
-    // Of the six, three were liked: what went well is what is kept.
-    expect(events.find(({ type }) => type === 'anchored')).toMatchObject({ sequences: 3, strength: 10 })
-    expect(measured).toHaveLength(3)
-    for (const { weights: counted = [] } of measured) expect(counted.filter((weight) => weight > 0)).toHaveLength(2)
-    expect(held).toEqual([[1, 10]])
   })
 
   it('in the shadow keeps the candidate, and nobody gets it', async () => {
@@ -173,7 +138,7 @@ describe('a run over traffic', () => {
       sayOf('twice', true, { name: 'liked', ...about('twice', 'second') }),
     ])
     const { summary, story } = await run({ mode: 'shadow' })
-    expect(story).toBe('started gathered imitated imitated preferred practised practised finished')
+    expect(story).toBe('started gathered practised practised imitated imitated preferred finished')
     expect(summary).toMatchObject({
       learned: { sessions: 2, demonstrations: 1, pairs: 2, dropped: { 'missing-reward': 2 } },
       passes: { demonstrations: 2, preferences: 1, epochs: 2 },
@@ -183,10 +148,13 @@ describe('a run over traffic', () => {
   it('stops where the weights have left the bounds of trust', async () => {
     await sessions('s', 4, { logprob: -1 })
     const { summary, events } = await run({ mode: 'shadow' })
-    expect(events.find(({ type }) => type === 'out-of-bounds')).toMatchObject({ epoch: 0, drift: { ratio: Math.E } })
+    expect(events.find(({ type }) => type === 'out-of-bounds')).toMatchObject({
+      epoch: 0,
+      divergence: { ratio: Math.E },
+    })
     expect(summary).toMatchObject({ outcome: 'nothing-to-learn', passes: { epochs: 0 }, candidate: null })
     // What nothing came of is not lost for ever: but this run's was looked at.
-    expect(summary.drift?.kl).toBeCloseTo(Math.E - 2, 10)
+    expect(summary.divergence?.kl).toBeCloseTo(Math.E - 2, 10)
   })
 
   it('says when everybody earned the same', async () => {
@@ -207,6 +175,70 @@ describe('a run over traffic', () => {
     await store.trajectories.remove({ session: 's0' }, { dryRun: false })
     const { events } = await run({ mode: 'shadow', resume: (await only()).id })
     expect(events.find(({ type }) => type === 'practised')).toMatchObject({ metrics: { samples: 3 } })
+  })
+
+  /** A run that fails at the first write after an event. */
+  const failing = (when: TrafficEvent['type']) => {
+    let fails = false
+    return run({
+      onEvent: ({ type }) => {
+        fails ||= type === when
+      },
+      mayWrite: async () => {
+        if (!fails) return
+        fails = false
+        throw new Error('the disk is full')
+      },
+    })
+  }
+
+  it('that failed has used its evidence only where it began a canary first', async () => {
+    await sessions('s', 4)
+    await expect(failing('practised')).rejects.toThrow('the disk is full')
+    expect(await store.canaries.list({ limit: 9 })).toEqual([])
+    await expect(failing('tried')).rejects.toThrow('the disk is full')
+    const [canary] = await store.canaries.list({ limit: 9 })
+    expect(await only()).toMatchObject({ id: canary?.run, status: 'failed' })
+    const { summary } = await run()
+    expect(summary.learned).toMatchObject({ sessions: 0, dropped: { used: 4 } })
+  })
+
+  it('whose canary ended before it is gone on with tells how', async () => {
+    await sessions('s', 4)
+    await expect(failing('tried')).rejects.toThrow('the disk is full')
+    const [canary] = await store.canaries.list({ limit: 9 })
+    await new Registry(store).rollBackCanary(canary!.id, { reasons: ['by hand'] })
+    const { summary } = await run({ resume: (await only()).id })
+    expect(summary).toMatchObject({ outcome: 'canary', canary: canary!.id })
+    expect(summary.reason).toContain('by hand')
+  })
+
+  it.each([
+    [new CanaryRunningError('reader', 'c'), 'superseded'],
+    [new RunningCanaryError('reader', 'c'), 'superseded'],
+    [new ServingChangedError('reader'), 'superseded'],
+    [new NothingToTryError('reader', 'r'), 'nothing-to-learn'],
+  ])('ends where nothing can be tried: %s', async (error, outcome) => {
+    await sessions('s', 4)
+    let refuses = false
+    const refusing: Store = {
+      ...store,
+      canaries: {
+        ...store.canaries,
+        list: (asked) => {
+          refuses = true
+          return store.canaries.list(asked)
+        },
+      },
+      transaction: (work) => {
+        if (!refuses) return store.transaction(work)
+        refuses = false
+        return Promise.reject(error)
+      },
+    }
+    const { summary } = await runTraffic(refusing, now)
+    expect(summary).toMatchObject({ outcome, reason: error.message, canary: null })
+    expect(await only()).toMatchObject({ status: 'completed' })
   })
 
   it('tells that something else serves by now, or is pinned', async () => {

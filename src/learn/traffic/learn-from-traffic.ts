@@ -6,13 +6,14 @@ import { TrafficSummary } from './events.ts'
 import { judge } from './judge.ts'
 import { openTrafficRun } from './open.ts'
 import type { TrafficLearnOptions } from './options.ts'
-import { imitate, practise, prefer } from './practise.ts'
+import { imitate, prefer } from './imitate.ts'
+import { practise } from './practise.ts'
 import { anchor } from './rehearsal.ts'
 import type { TrafficRun } from './traffic-run.ts'
 import { tryOut } from './try.ts'
 
 /**
- * The loop over an agent's own traffic, once around: gather → (anchor) → imitate → prefer → practise → judge → try out.
+ * The loop over an agent's own traffic, once around: gather → (anchor) → practise → imitate → prefer → judge → try out.
  *
  * Every phase ends in a checkpoint, so that a run that was killed anywhere goes on with `resume`; one that has completed
  * only tells its summary again. What a trajectory teaches is learned by one run only: the run that gathered it keeps it
@@ -40,9 +41,9 @@ export async function learnFromTraffic(agent: Agent, options: TrafficLearnOption
 const phases = {
   gather: collect,
   anchor,
+  practise,
   imitate,
   prefer,
-  practise,
   judge,
   serve: tryOut,
 } satisfies Record<Exclude<TrafficRun['state']['phase'], 'done'>, (run: TrafficRun) => Promise<void>>
@@ -67,7 +68,7 @@ async function finish(run: TrafficRun): Promise<TrafficSummary> {
     learned: present(state.report, 'what was gathered'),
     replayed: state.replayed,
     passes: { demonstrations: state.passes, preferences: state.preferences, epochs: state.epochs },
-    drift: state.drift,
+    divergence: state.divergence,
     candidate: candidate?.id ?? null,
     decision: state.decision,
     receipt: state.receipt,

@@ -1,12 +1,16 @@
 import { backward } from '../../agent/index.ts'
-import type { Trajectory, TrajectoryId } from '../../core/index.ts'
+import type { Gradient, ModelService, Trajectory, TrajectoryId } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 import type { Material } from './learned-from.ts'
-import { shownIn, type Shown } from './shown.ts'
+import { lagsOf } from './served.ts'
+import { type Reading, shownIn, type Shown } from './shown.ts'
 import type { TrafficRun } from './traffic-run.ts'
 import { BATCH, decodeBatch, type TrafficBatch } from './used.ts'
 
-/** What the run learns from, read once. */
+/**
+ * What the run learns from, read once. Trajectories that were erased since it was gathered are gone, and so are those whose
+ * client has forbidden learning since.
+ */
 export async function materialOf(run: TrafficRun): Promise<Material> {
   run.material ??= await materialIn(run, await ownBatch(run))
   return run.material
@@ -17,39 +21,49 @@ async function ownBatch(run: TrafficRun): Promise<TrafficBatch> {
   return decodeBatch(await run.options.store.blobs.get(hash))
 }
 
-/**
- * Reads the trajectories that a batch names. Those that were erased since are gone, and so are those whose client has
- * forbidden learning since.
- */
-export async function materialIn(
-  run: Pick<TrafficRun, 'options' | 'parameter'>,
-  { asOf, temperature, credits, shown }: TrafficBatch,
-): Promise<Material> {
-  const credited = await learnable(run, new Set(credits.map(({ trajectory }) => trajectory)))
-  const { longest } = limitsOf(run)
-  const gradients = backward({ trajectories: credited, credits }).flatMap((gradient) =>
+async function materialIn(run: Learns, batch: TrafficBatch): Promise<Material> {
+  const { temperature, credits } = batch
+  const trajectories = await learnable(run, new Set(credits.map(({ trajectory }) => trajectory)))
+  const taught = await taughtIn(run, batch)
+  return {
+    temperature,
+    gradients: fitting(run, backward({ trajectories, credits })),
+    practised: new Set(trajectories.map(({ id }) => id)),
+    demonstrations: [...taught.values()].flatMap(({ demonstrations }) => demonstrations),
+    demonstrated: new Set([...taught].flatMap(([id, { demonstrations }]) => (demonstrations.length > 0 ? [id] : []))),
+    pairs: [...taught.values()].flatMap(({ pairs }) => pairs),
+  }
+}
+
+type Learns = Pick<TrafficRun, 'options' | 'key' | 'parameter' | 'schedule'>
+
+/** What is deposited on the Parameter that learns, without samples that the model cannot read. */
+export function fitting(run: Learns, gradients: readonly Gradient[]): Material['gradients'] {
+  const longest = longestOf(run.options.model)
+  return gradients.flatMap((gradient) =>
     gradient.kind === 'weights' && gradient.parameter === run.parameter
       ? [{ ...gradient, samples: gradient.samples.filter(({ tokens }) => tokens.length <= longest) }]
       : [],
   )
-  const taught: Shown[] = []
+}
+
+/** What people showed and preferred in the trajectories of a batch, by the trajectory. */
+export async function taughtIn(run: Learns, { asOf, shown }: TrafficBatch): Promise<ReadonlyMap<TrajectoryId, Shown>> {
+  const reading = await readingOf(run, asOf)
+  const taught = new Map<TrajectoryId, Shown>()
   const heard = new Map(shown.map(({ trajectory, signals }) => [trajectory, new Set(signals)]))
   for (const trajectory of await learnable(run, new Set(heard.keys()))) {
     const counted = heard.get(trajectory.id)
     const signals = (await run.options.store.signals.of(trajectory.id)).filter(({ key }) => counted?.has(key))
     const reward = await run.options.reward.score(trajectory, signals, asOf)
-    taught.push(shownIn({ trajectory, reward, signals }, asOf, run.options.model.renderer, longest))
+    taught.set(trajectory.id, shownIn({ trajectory, reward, signals }, reading))
   }
-  return {
-    temperature,
-    gradients,
-    demonstrations: taught.flatMap(({ demonstrations }) => demonstrations),
-    pairs: taught.flatMap(({ pairs }) => pairs),
-  }
+  return taught
 }
 
-async function learnable(
-  { options: { store } }: Pick<TrafficRun, 'options'>,
+/** Those of these trajectories that are still there and may be learned from. */
+export async function learnable(
+  { options: { store } }: Learns,
   ids: ReadonlySet<TrajectoryId>,
 ): Promise<readonly Trajectory[]> {
   const found: Trajectory[] = []
@@ -60,7 +74,18 @@ async function learnable(
   return found
 }
 
-/** Tokens of a sequence that the model can read, at most. */
-export function limitsOf({ options: { model } }: Pick<TrafficRun, 'options'>): { readonly longest: number } {
-  return { longest: model.sampler.capabilities.contextLength }
+/** How a run reads trajectories, as of a moment. */
+export async function readingOf({ options, key, parameter, schedule }: Learns, asOf: number): Promise<Reading> {
+  const { model, store } = options
+  return {
+    asOf,
+    renderer: model.renderer,
+    parameter,
+    lags: await lagsOf(store.releases, key, parameter),
+    longest: longestOf(model),
+    imitate: schedule.imitate,
+  }
 }
+
+/** Tokens of a sequence that the model can read, at most. */
+const longestOf = ({ sampler }: ModelService): number => sampler.capabilities.contextLength

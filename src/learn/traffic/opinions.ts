@@ -3,7 +3,8 @@ import { implicitSignals } from '../../reward/index.ts'
 
 /**
  * What people made of each answer, from -1 to 1; answers of which nothing is known are left out. What somebody said of an
- * answer (yes or no, or a number from -1 to 1) goes before what is guessed from behaviour.
+ * answer (yes or no, or a number from -1 to 1) goes before what is guessed from behaviour. Behaviour is read as it is by
+ * default, whatever the rubric makes of it: that says what a session earns, this which of its answers people took.
  */
 export function opinions(
   trajectory: Trajectory,

@@ -26,11 +26,27 @@ import type { TrafficEvent } from './events.ts'
 export const LearningMode = z.enum(['shadow', 'canary', 'automatic'])
 export type LearningMode = z.infer<typeof LearningMode>
 
+/** What is imitated of what people did with answers. */
+export const Imitated = z.strictObject({
+  /** Whole turns that people demonstrated. */
+  demonstrated: z.boolean().default(true),
+  /** Answers as people edited them, where the turns that led to them are sound: an edit does not say how to find it. */
+  edited: z.boolean().default(true),
+  /**
+   * Answers that people took, as they were sampled, in sessions that earned at least this (rejection-sampling
+   * fine-tuning); `null`: none.
+   */
+  accepted: z.number().nullable().default(0.5),
+})
+export type Imitated = z.infer<typeof Imitated>
+
 /** How much is learned from one batch. */
 export const TrafficSchedule = z.strictObject({
   /** Passes over what people showed, and over what they preferred. */
   demonstrationPasses: z.int().nonnegative().default(2),
   preferencePasses: z.int().nonnegative().default(1),
+  /** What is imitated. */
+  imitate: Imitated.prefault({}),
   /** Epochs of policy gradient over the batch, at most. */
   epochs: z.int().nonnegative().default(2),
   /**
@@ -39,7 +55,10 @@ export const TrafficSchedule = z.strictObject({
    */
   ratio: z.tuple([z.number().positive().max(1), z.number().min(1)]).default([0.8, 1.25]),
   divergence: z.number().positive().default(0.1),
-  /** Share of each batch that comes from earlier runs; 0: none. */
+  /**
+   * Share of what a run learns from that is rehearsed: imitated of what earlier runs were shown and of what went well in
+   * them, beside the demonstrations and sessions that are fresh. 0: none.
+   */
   replay: z.number().min(0).max(0.9).default(0.2),
   /** Earlier runs that it comes from, at most. */
   replayRuns: z.int().nonnegative().default(20),
@@ -75,7 +94,7 @@ export interface TrafficLearnOptions {
   readonly credit?: CreditEstimator
   /** The Parameter that learns, and its optimizer: exactly one `weights` Parameter of the agent. */
   readonly optimize: Readonly<Record<string, Optimizer<'weights'>>>
-  readonly supervised?: Omit<SupervisedOptions, 'replay'>
+  readonly supervised?: SupervisedOptions
   /** Options of direct preference optimisation. */
   readonly preference?: Omit<PreferenceOptions, 'reference' | 'epochs' | 'rng'>
   /** How much one reporter may decide of a batch. */

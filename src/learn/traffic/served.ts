@@ -1,4 +1,4 @@
-import type { ParameterName, ReleaseRepository, Trajectory, VersionId } from '../../core/index.ts'
+import type { NodeId, ParameterName, ReleaseRepository, Trajectory, VersionId } from '../../core/index.ts'
 
 /** For each Version of a Parameter that ever served an agent, how many activations ago it last did; 0: it serves now. */
 export type Lags = ReadonlyMap<VersionId, number>
@@ -17,6 +17,11 @@ export async function lagsOf(
     if (version !== undefined) lags.set(version, now - generation)
   }
   return lags
+}
+
+/** Whether a Parameter's weights said what a node holds: other models behind the same gateway answer too. */
+export function isSaidBy({ decisions }: Trajectory, node: NodeId, parameter: ParameterName): boolean {
+  return decisions.some((made) => made.output === node && made.kind === 'weights' && made.parameter === parameter)
 }
 
 /** Why what a trajectory's weights decided is no evidence of how those that serve do. */

@@ -1,10 +1,25 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { recordSessions, sayOf, type SessionSketch } from '../../../test/support/learner-traffic.ts'
+import {
+  initialWeights,
+  recordSessions,
+  sayOf,
+  sessionCall,
+  type SessionSketch,
+} from '../../../test/support/learner-traffic.ts'
 import { scriptedModel } from '../../../test/support/scripted-model.ts'
 import { scored, vetoed } from '../../../test/support/trajectories.ts'
-import { type Json, type Reward, type Signal, type Store, TrajectoryId } from '../../core/index.ts'
+import {
+  type Json,
+  type Renderer,
+  type Reward,
+  type Signal,
+  type Store,
+  TrajectoryId,
+  VersionId,
+} from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
+import type { Imitated } from './options.ts'
 import { shownIn } from './shown.ts'
 
 const { renderer } = scriptedModel(() => [])
@@ -15,15 +30,34 @@ beforeEach(async () => {
 })
 afterEach(() => store.close())
 
+interface ShownOptions {
+  readonly reward?: Reward
+  readonly longest?: number
+  readonly imitate?: Partial<Imitated>
+  /** Whose tokens were recorded. */
+  readonly readBy?: Renderer
+}
+
 async function shown(
   sketches: readonly SessionSketch[],
   signals: readonly Signal[],
-  { reward = scored(1), longest = 1_000 }: { readonly reward?: Reward; readonly longest?: number } = {},
+  { reward = scored(1), longest = 1_000, imitate = {}, readBy = renderer }: ShownOptions = {},
 ) {
-  await recordSessions(store, renderer, sketches)
+  await recordSessions(store, readBy, sketches)
   const { trajectory } = present(await store.trajectories.get(TrajectoryId.parse('a')), 'the session')
-  return shownIn({ trajectory, reward, signals }, 10_000, renderer, longest)
+  const only = { demonstrated: true, edited: true, accepted: null, ...imitate }
+  const reading = { asOf: 10_000, renderer, parameter: 'model', lags: new Map([[initialWeights, 0]]), longest }
+  return shownIn({ trajectory, reward, signals }, { ...reading, imitate: only })
 }
+
+/** A model whose tokens are other numbers. */
+const anotherRenderer: Renderer = Object.assign(Object.create(renderer) as Renderer, {
+  start: (...given: Parameters<Renderer['start']>) => renderer.start(...given).map((token) => token + 1e9),
+  renderAssistant: (...given: Parameters<Renderer['renderAssistant']>) =>
+    renderer.renderAssistant(...given).map((token) => token + 1e9),
+})
+
+const looks = { role: 'assistant' as const, content: '', toolCalls: [{ name: 'look', arguments: {} }] }
 
 const asked = renderer.start([{ role: 'user', content: 'What is the word?' }], [])
 const saying = (content: string) => renderer.renderAssistant({ role: 'assistant', content }, [])
@@ -47,15 +81,28 @@ describe('an edited answer', () => {
     expect(found.demonstrations).toEqual([after(saying('red'))])
   })
 
-  it('teaches whatever its trajectory earned, and not when it is too long', async () => {
-    expect((await shown([{ id: 'a' }], [ofAnswer(edit('red'))], { reward: vetoed(-1) })).demonstrations).toHaveLength(1)
-    expect(await shown([], [ofAnswer(edit('red'))], { longest: 3 })).toEqual({ demonstrations: [], pairs: [] })
+  it('of another model stands after a context of our tokens', async () => {
+    const found = await shown([{ id: 'a', version: null }], [ofAnswer(edit('red'))], { readBy: anotherRenderer })
+    expect(found.demonstrations).toEqual([after(saying('red'))])
+    expect(found.pairs).toEqual([{ chosen: after(saying('red')), rejected: after(saying('blue')) }])
+  })
+
+  it('teaches nothing where what led to it was vetoed, nor when it is too long', async () => {
+    const nothing = { demonstrations: [], pairs: [] }
+    expect(await shown([{ id: 'a' }], [ofAnswer(edit('red'))], { reward: vetoed(-1) })).toEqual(nothing)
+    expect(await shown([], [ofAnswer(edit('red'))], { longest: 3 })).toEqual(nothing)
   })
 
   it('of which only the last word counts', async () => {
     const found = await shown([{ id: 'a' }], [ofAnswer(edit('red')), ofAnswer(edit('green'))])
     expect(found.demonstrations).toEqual([after(saying('green'))])
   })
+})
+
+it('a demonstration teaches whatever its trajectory earned', async () => {
+  const value = { kind: 'demonstration', messages: [{ role: 'assistant', content: 'red' }] }
+  const found = await shown([{ id: 'a' }], [ofAnswer(value)], { reward: vetoed(-1) })
+  expect(found.demonstrations).toEqual([after(saying('red'))])
 })
 
 it('a demonstration may hold tools: what they answer is context', async () => {
@@ -104,5 +151,90 @@ describe('two answers in one place', () => {
   it('are none while nothing speaks for either, nor where a guard says that they were gamed', async () => {
     expect((await shown(twice, [])).pairs).toEqual([])
     expect((await shown([], [thumbs(true, 'two')], { reward: vetoed(-1) })).pairs).toEqual([])
+  })
+})
+
+describe('an answer that people took', () => {
+  const accepting = { imitate: { accepted: 0.5 } }
+  const thumbs = (value: boolean, call = 'a-c') => sayOf('a', value, { node: `${call}-a` as never })
+
+  it('is a demonstration as it was sampled, in a session that earned enough', async () => {
+    expect((await shown([{ id: 'a' }], [thumbs(true)], accepting)).demonstrations).toEqual([after(saying('blue'))])
+    const little = { ...accepting, reward: scored(0.4) }
+    expect((await shown([], [thumbs(true)], little)).demonstrations).toEqual([])
+    expect((await shown([], [thumbs(true)])).demonstrations).toEqual([])
+  })
+
+  it('counts without a word of anybody, where the session as a whole earned enough', async () => {
+    expect((await shown([{ id: 'a' }], [], accepting)).demonstrations).toEqual([after(saying('blue'))])
+  })
+
+  it('counts for a word on the whole session, though a tool failed on the way to it', async () => {
+    const call = sessionCall({ id: 'a' }, renderer)
+    const [question, answer] = call.part.nodes
+    const [asked_, said] = [present(question, 'the question'), present(answer, 'the answer')]
+    const [step] = call.part.steps
+    const [decision] = call.part.decisions
+    const looked = { ...said, id: 'look-a' as never, message: looks, spans: said.spans }
+    const failed = {
+      ...asked_,
+      id: 'failed' as never,
+      parent: looked.id,
+      message: { role: 'tool' as const, name: 'look', content: 'timeout', isError: true },
+    }
+    const acts = { ...present(step, 'the step'), action: looked.id }
+    const decided = { ...present(decision, 'the decision'), output: looked.id }
+    await store.traffic.append({
+      ...call,
+      part: { ...call.part, nodes: [asked_, looked, failed], steps: [acts], decisions: [decided] },
+    })
+    const next = sessionCall({ id: 'a', call: 'then' }, renderer)
+    const answered = { ...present(next.part.nodes[1], 'the answer'), parent: failed.id }
+    await store.traffic.append({ ...next, part: { ...next.part, nodes: [answered] } })
+    expect((await shown([], [sayOf('a', true)], accepting)).demonstrations).toHaveLength(1)
+  })
+
+  it('does not count when a guard says that it was gamed', async () => {
+    const gamed = { ...accepting, reward: vetoed(-1) }
+    expect((await shown([{ id: 'a' }], [thumbs(true)], gamed)).demonstrations).toEqual([])
+  })
+
+  it('of which the tokens are not known shows nothing', async () => {
+    expect((await shown([{ id: 'a', tokens: false }], [thumbs(true)], accepting)).demonstrations).toEqual([])
+  })
+
+  it('shows nothing where another model gave it', async () => {
+    const another = { ...accepting, readBy: anotherRenderer }
+    expect((await shown([{ id: 'a', version: null }], [thumbs(true)], another)).demonstrations).toEqual([])
+  })
+
+  it('shows nothing where a candidate gave it that never came to serve', async () => {
+    const version = VersionId.parse('candidate')
+    const tried = await shown([{ id: 'a', version, arm: 'candidate' }], [thumbs(true)], accepting)
+    expect(tried.demonstrations).toEqual([])
+  })
+
+  it('counts where a candidate gave it that came to serve', async () => {
+    const promoted = await shown([{ id: 'a', arm: 'candidate' }], [thumbs(true)], accepting)
+    expect(promoted.demonstrations).toEqual([after(saying('blue'))])
+  })
+
+  it('is learned as people edited it, where they did', async () => {
+    const found = await shown([{ id: 'a' }], [thumbs(true), ofAnswer(edit('red'))], accepting)
+    expect(found.demonstrations).toEqual([after(saying('red'))])
+  })
+
+  it('is the one of two that they liked', async () => {
+    const twice = [{ id: 'a' }, { id: 'a', answer: 'red', call: 'two', at: 2_000 }]
+    const found = await shown(twice, [thumbs(true, 'two')], accepting)
+    expect(found.demonstrations).toEqual([after(saying('red'))])
+  })
+})
+
+describe('what is not to be imitated', () => {
+  it('is a preference all the same', async () => {
+    const found = await shown([{ id: 'a' }], [ofAnswer(edit('red'))], { imitate: { edited: false } })
+    expect(found.demonstrations).toEqual([])
+    expect(found.pairs).toHaveLength(1)
   })
 })

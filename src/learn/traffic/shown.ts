@@ -1,15 +1,19 @@
 import {
   type Demonstration,
   isWhole,
+  type ParameterName,
   type PreferencePair,
   type Renderer,
   type Signal,
   type ScoredTrajectory,
-  shownTurns,
+  taughtTurns,
   stepsByAction,
   type TrajectoryNode,
 } from '../../core/index.ts'
+import type { Imitated } from './options.ts'
+import { acceptedIn } from './accepted.ts'
 import { opinions } from './opinions.ts'
+import { lagOf, type Lags } from './served.ts'
 import { asSaid, asShown, turnTokens } from './turn-tokens.ts'
 
 /** What people showed and preferred, of one trajectory or of many. */
@@ -23,42 +27,64 @@ export interface Evidence extends ScoredTrajectory {
   readonly signals: readonly Signal[]
 }
 
+/** How trajectories are read. */
+export interface Reading {
+  /** Milliseconds since the epoch: silence until then speaks. */
+  readonly asOf: number
+  readonly renderer: Renderer
+  /** The Parameter that learns, and how long ago its Versions served. */
+  readonly parameter: ParameterName
+  readonly lags: Lags
+  /** Tokens of a sequence, at most: what is longer is left out. */
+  readonly longest: number
+  readonly imitate: Imitated
+}
+
 /**
  * What a trajectory teaches beside its reward:
- * - an edited or demonstrated answer is a Demonstration, and better than what was said: a pair;
+ * - an edited or demonstrated answer is a Demonstration, and better than what was said: a pair. An edit stands on the turns
+ *   before it, and shows nothing where these, or the answer itself, were broken or vetoed;
+ * - an answer of the Parameter's that people took, in a session that earned enough, is a Demonstration as it is; not where
+ *   a canary's candidate gave it that never came to serve;
  * - two answers of ours in one place, of which people took one and refused the other, are a pair.
  *
  * An answer is preferred only where its trajectory was not vetoed and it came to its end (invariant 5). Two answers in one
  * place read the very same tokens; a question that was put in other words is another place.
- * @param longest tokens of a sequence, at most: what is longer is left out.
  */
-export function shownIn(evidence: Evidence, asOf: number, renderer: Renderer, longest: number): Shown {
-  const edits = editsIn(evidence, renderer)
-  const pairs = [...edits.pairs, ...choicesIn(evidence, asOf, renderer)]
+export function shownIn(evidence: Evidence, reading: Reading): Shown {
+  const { trajectory, signals, reward } = evidence
+  const { asOf, parameter, lags, longest } = reading
+  const edits = editsIn(evidence, reading)
+  const pairs = [...edits.pairs, ...choicesIn(evidence, reading)]
+  const { accepted: least } = reading.imitate
+  const taken = least !== null && reward.status === 'scored' && reward.value >= least
+  const served = lagOf(trajectory, parameter, lags, Number.POSITIVE_INFINITY) !== 'candidate-arm'
+  const accepted = taken && served ? acceptedIn(trajectory, signals, { asOf, parameter }) : []
   const fits = ({ tokens }: Demonstration) => tokens.length <= longest
   return {
-    demonstrations: edits.demonstrations.filter(fits),
+    demonstrations: [...edits.demonstrations, ...accepted].filter(fits),
     pairs: pairs.filter(({ chosen, rejected }) => fits(chosen) && fits(rejected)),
   }
 }
 
-function editsIn(evidence: Evidence, renderer: Renderer): Shown {
+function editsIn(evidence: Evidence, reading: Reading): Shown {
+  const { demonstrated, edited } = reading.imitate
   const demonstrations: Demonstration[] = []
   const pairs: PreferencePair[] = []
-  for (const { node, before, better } of shownTurns(evidence)) {
-    const turn = turnTokens(evidence.trajectory, node, renderer)
+  for (const { node, before, better, by } of taughtTurns(evidence)) {
+    const turn = turnTokens(evidence.trajectory, node, reading)
     if (turn === null) continue
-    const chosen = asShown(turn, better, before, renderer)
-    demonstrations.push(chosen)
+    const chosen = asShown(turn, better, before, reading.renderer)
+    if (by === 'edit' ? edited : demonstrated) demonstrations.push(chosen)
     if (better[0]?.role === 'assistant') pairs.push({ chosen, rejected: asSaid(turn) })
   }
   return { demonstrations, pairs }
 }
 
-function* choicesIn({ trajectory, reward, signals }: Evidence, asOf: number, renderer: Renderer) {
+function* choicesIn({ trajectory, reward, signals }: Evidence, reading: Reading) {
   if (reward.status === 'vetoed') return
   const steps = stepsByAction(trajectory)
-  const liked = opinions(trajectory, signals, asOf)
+  const liked = opinions(trajectory, signals, reading.asOf)
   const places = new Map<string | null, TrajectoryNode[]>()
   for (const node of trajectory.nodes) {
     if (node.message.role !== 'assistant' || !steps.has(node.id)) continue
@@ -75,8 +101,8 @@ function* choicesIn({ trajectory, reward, signals }: Evidence, asOf: number, ren
       .toSorted((a, b) => b.opinion - a.opinion)
     const best = ranked.find(({ node, opinion }) => opinion > 0 && isWhole([node], steps))
     const worst = ranked.findLast(({ opinion }) => opinion < 0)
-    const chosen = best && turnTokens(trajectory, best.node, renderer)
-    const rejected = worst && turnTokens(trajectory, worst.node, renderer)
+    const chosen = best && turnTokens(trajectory, best.node, reading)
+    const rejected = worst && turnTokens(trajectory, worst.node, reading)
     if (!chosen || !rejected || String(chosen.context) !== String(rejected.context)) continue
     yield { chosen: asSaid(chosen), rejected: asSaid(rejected) }
   }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { CanaryId, GateDecision, HoldoutUse, ReceiptId } from '../../core/index.ts'
-import { Drift, TrafficOutcome } from './events.ts'
+import { Divergence, TrafficOutcome } from './events.ts'
 import { EvidenceReport } from './evidence-report.ts'
 
 const count = z.int().nonnegative()
@@ -8,7 +8,7 @@ const count = z.int().nonnegative()
 /** Where a run stands: with the checkpoint's blobs, everything that resuming needs. */
 export const TrafficState = z.strictObject({
   /** What comes next. */
-  phase: z.enum(['gather', 'anchor', 'imitate', 'prefer', 'practise', 'judge', 'serve', 'done']),
+  phase: z.enum(['gather', 'anchor', 'practise', 'imitate', 'prefer', 'judge', 'serve', 'done']),
   /** What was gathered. */
   report: EvidenceReport.nullable(),
   /** Passes over demonstrations and preferences, and epochs of policy gradient, that are done. */
@@ -16,7 +16,7 @@ export const TrafficState = z.strictObject({
   preferences: count,
   epochs: count,
   replayed: count,
-  drift: Drift.nullable(),
+  divergence: Divergence.nullable(),
   /** The use of the holdout that this run has claimed, and what the gate said. */
   use: HoldoutUse.nullable(),
   receipt: ReceiptId.nullable(),
@@ -41,7 +41,7 @@ export const initialTrafficState: TrafficState = {
   preferences: 0,
   epochs: 0,
   replayed: 0,
-  drift: null,
+  divergence: null,
   use: null,
   receipt: null,
   decision: null,

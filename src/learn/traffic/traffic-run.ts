@@ -2,6 +2,7 @@ import type { Agent, VersionInForce } from '../../agent/index.ts'
 import {
   agentKey,
   type BlobHash,
+  type Demonstration,
   mintVersion,
   type Optimizer,
   type Repositories,
@@ -16,7 +17,7 @@ import type { Registry } from '../../release/index.ts'
 import { RunJournal } from '../journal.ts'
 import { learningParameter, type ServingVersions } from '../learning-run.ts'
 import type { TrafficEvent } from './events.ts'
-import type { Material, Rehearsal } from './learned-from.ts'
+import type { Material } from './learned-from.ts'
 import type { TrafficLearnOptions, TrafficSchedule } from './options.ts'
 import type { TrafficState } from './state.ts'
 
@@ -35,8 +36,8 @@ export class TrafficRun extends RunJournal<TrafficState, TrafficEvent> {
   readonly serving: ServingVersions
   /** What is learned from, once it was read. */
   material: Material | null = null
-  /** What is learned again, once it was read. */
-  rehearsal: Rehearsal | null = null
+  /** What may be learned again, once it was read. */
+  rehearsal: readonly Demonstration[] | null = null
 
   constructor(parts: {
     agent: Agent

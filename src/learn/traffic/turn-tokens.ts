@@ -3,12 +3,14 @@ import type {
   Demonstration,
   Message,
   NodeId,
+  ParameterName,
   Renderer,
   Span,
   ToolDefinition,
   Trajectory,
   TrajectoryNode,
 } from '../../core/index.ts'
+import { isSaidBy } from './served.ts'
 
 /** One answer in its place: what was read before it, and what it said, in tokens. */
 export interface TurnTokens {
@@ -20,16 +22,20 @@ export interface TurnTokens {
 }
 
 /**
- * The tokens of an answer and of what came before it: as they were read and sampled, where they are kept; else rendered
- * anew. `null` for what is no answer.
+ * The tokens of an answer and of what came before it: as they were read and sampled, where they are kept and it is an
+ * answer of the Parameter's; else rendered anew, as another model's tokens mean other words. `null` for what is no answer.
  */
-export function turnTokens(trajectory: Trajectory, node: TrajectoryNode, renderer: Renderer): TurnTokens | null {
+export function turnTokens(
+  trajectory: Trajectory,
+  node: TrajectoryNode,
+  { renderer, parameter }: { readonly renderer: Renderer; readonly parameter: ParameterName },
+): TurnTokens | null {
   const { message } = node
   if (message.role !== 'assistant') return null
   const tools = toolsOf(trajectory, node.id)
   const before = pathTo(trajectory, node)
   const at = node.spans.findIndex(({ kind }) => kind === 'sampled')
-  if (at < 0) {
+  if (at < 0 || !isSaidBy(trajectory, node.id, parameter)) {
     const context = renderer.start(
       before.map((one) => one.message),
       tools,
@@ -70,7 +76,8 @@ function toolsOf({ steps, toolsets }: Trajectory, node: NodeId): readonly ToolDe
   return (key === null ? undefined : toolsets[key]) ?? []
 }
 
-function pathTo({ nodes }: Trajectory, { parent }: TrajectoryNode): readonly TrajectoryNode[] {
+/** The nodes before one, from the root. */
+export function pathTo({ nodes }: Trajectory, { parent }: TrajectoryNode): readonly TrajectoryNode[] {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const path: TrajectoryNode[] = []
   for (let at = parent; at !== null; ) {

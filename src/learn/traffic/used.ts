@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DecisionId, type Run, type RunId, type Store, TrajectoryId } from '../../core/index.ts'
+import { ownCanary } from './own-canary.ts'
 
 /**
  * What a run learns from: kept as a blob beside its checkpoints, and after its end. It names trajectories and holds none
@@ -21,7 +22,8 @@ export const BATCH = 'batch'
 /** An earlier run and what it learned from. */
 export interface EarlierBatch {
   readonly run: RunId
-  readonly completed: boolean
+  /** Whether it has learned all that it could: it does not go on. */
+  readonly over: boolean
   readonly batch: TrafficBatch
 }
 
@@ -29,26 +31,34 @@ export const encodeBatch = (batch: TrafficBatch): Uint8Array => new TextEncoder(
 export const decodeBatch = (bytes: Uint8Array): TrafficBatch =>
   TrafficBatch.parse(JSON.parse(new TextDecoder().decode(bytes)))
 
+/** Runs of one page that the store is asked for. */
+const page = 100
+
 /**
- * What earlier runs of an agent learned from traffic, newest first. A run that failed for good has used nothing: its
- * weights are gone.
+ * What earlier runs of an agent learned from traffic, newest first, however many there are. A run that failed for good has
+ * used nothing, as its weights are gone, unless it had begun a canary by then.
  * @param since leaves out runs that had ended before: they know of nothing that began at or after it.
  */
-export async function earlierBatches(
-  { runs, blobs }: Pick<Store, 'runs' | 'blobs'>,
+export async function* earlierBatches(
+  store: Pick<Store, 'runs' | 'blobs' | 'canaries'>,
   agent: string,
-  { since, limit, except }: { readonly since: number; readonly limit: number; readonly except: RunId | null },
-): Promise<readonly EarlierBatch[]> {
-  const found: EarlierBatch[] = []
-  for (const run of await runs.list({ agent, limit })) {
-    const over = run.endedAt !== null && run.endedAt < since
-    if (run.id === except || over || run.status === 'failed' || !fromTraffic(run)) continue
-    const hash = (await runs.latestCheckpoint(run.id))?.blobs[BATCH]
-    if (hash === undefined) continue
-    const batch = decodeBatch(await blobs.get(hash))
-    found.push({ run: run.id, completed: run.status === 'completed', batch })
+  { since, except }: { readonly since: number; readonly except: RunId | null },
+): AsyncGenerator<EarlierBatch> {
+  const { runs, blobs } = store
+  let before: RunId | undefined
+  for (;;) {
+    const found = await runs.list({ agent, endedSince: since, limit: page, ...(before ? { before } : {}) })
+    for (const run of found) {
+      if (run.id === except || !fromTraffic(run)) continue
+      if (run.status === 'failed' && !(await ownCanary(store, run))) continue
+      const hash = (await runs.latestCheckpoint(run.id))?.blobs[BATCH]
+      if (hash === undefined) continue
+      const batch = decodeBatch(await blobs.get(hash))
+      yield { run: run.id, over: run.status === 'completed' || run.status === 'failed', batch }
+    }
+    before = found.at(-1)?.id
+    if (found.length < page) return
   }
-  return found
 }
 
 /** Whether a run learned from traffic. */
@@ -63,8 +73,10 @@ export function fromTraffic({ config }: Pick<Run, 'config'>): boolean {
 export type UsedSince = (began: number) => Promise<ReadonlySet<TrajectoryId>>
 
 /** Trajectories that these batches learned from. */
-export function usedBy(batches: readonly EarlierBatch[]): ReadonlySet<TrajectoryId> {
-  return new Set(batches.flatMap(({ batch }) => [...namedIn(batch)]))
+export async function usedBy(batches: AsyncIterable<EarlierBatch>): Promise<ReadonlySet<TrajectoryId>> {
+  const used = new Set<TrajectoryId>()
+  for await (const { batch } of batches) for (const id of namedIn(batch)) used.add(id)
+  return used
 }
 
 /** The trajectories that a batch names. */

@@ -2,6 +2,5 @@ export { demonstrationDatum, policyDatum, type WeightedDemonstration } from './d
 export { OptimizeError } from './errors.ts'
 export { type PolicyGradientOptions, policyGradient } from './policy-gradient.ts'
 export { type PreferenceOptions, preferenceStep, referenceLogprobs, type SideLogprobs } from './preference.ts'
-export { type ReplayMix, replayMix } from './replay.ts'
-export { withinGenerations } from './stale.ts'
+export { drawReplay, type Replay } from './replay.ts'
 export { type SupervisedOptions, supervisedPass } from './supervised.ts'

@@ -9,7 +9,7 @@ export interface PolicyGradientOptions {
   readonly loss?: 'importance_sampling' | 'ppo' | 'cispo'
   /**
    * Bounds on the ratio itself. Default [0.8, 1.2] for `ppo`, [0, 3] for `cispo`. Samples of earlier generations want
-   * `cispo` with `clipHigh: 2`, which is truncated importance sampling; see `withinGenerations`.
+   * `cispo` with `clipHigh: 2`, which is truncated importance sampling.
    */
   readonly clipLow?: number
   readonly clipHigh?: number

@@ -88,26 +88,3 @@ describe('weights', () => {
     await expect(pass).rejects.toMatchObject({ code: 'optimize/bad-option' })
   })
 })
-
-describe('replay', () => {
-  const earlier = [6, 7, 8].map((i) => demonstration(i, 1))
-  const pass = async (share: number, key = 'replay') => {
-    const { trainer, passes } = recordingTrainer()
-    const replay = { earlier, share, rng: rng(key) }
-    const metrics = await supervisedPass(trainer, five, rng('a'), { batchSize: 2, replay })
-    return { metrics, batches: passes.map(({ data }) => data.map(({ target }) => target[0] ?? 0)) }
-  }
-
-  it('adds its share of earlier demonstrations to every batch, and leaves the order of the fresh ones', async () => {
-    const { metrics, batches } = await pass(0.5)
-    expect(batches.map((batch) => batch.length)).toEqual([4, 4, 2])
-    const fresh = (all: number[][]) => all.map((batch) => batch.filter((name) => name < 6))
-    expect(fresh(batches)).toEqual(fresh((await pass(0)).batches))
-    expect(metrics.replayed).toBe(5)
-  })
-
-  it('draws by its own generator', async () => {
-    expect(await pass(0.5)).toEqual(await pass(0.5))
-    expect((await pass(0.5)).batches).not.toEqual((await pass(0.5, 'other')).batches)
-  })
-})

@@ -1,7 +1,6 @@
 import type { Metrics, Rng, Trainer } from '../../core/index.ts'
 import { demonstrationDatum, learnable, type WeightedDemonstration } from './datum.ts'
 import { requireOption, requirePositiveInteger } from './errors.ts'
-import { replayMix } from './replay.ts'
 
 /** Supervised fine-tuning on demonstrations: one pass is every demonstration once, in a fresh order. */
 export interface SupervisedOptions {
@@ -10,36 +9,28 @@ export interface SupervisedOptions {
   readonly batchSize?: number
   readonly gradClipNorm?: number
   readonly weightDecay?: number
-  /** What each batch is given in addition: see {@link replayMix}. */
-  readonly replay?: {
-    readonly earlier: readonly WeightedDemonstration[]
-    readonly share: number
-    readonly rng: Rng
-  }
 }
 
 /**
  * One pass of supervised fine-tuning: minimise the weighted mean of −log π(act | context) over the acts of each batch.
- * Observations are context: they carry no loss. Of the metrics, `loss` is the weighted mean over the acts, `tokens` counts
- * all tokens of the data, and `replayed` the demonstrations that replay added; it is absent without replay.
- * @throws OptimizeError for a `batchSize` that is not a whole number ≥ 1, a share outside of [0, 1), or a weight that is
- * negative or not finite.
+ * Observations are context: they carry no loss. Of the metrics, `loss` is the weighted mean over the acts, and `tokens`
+ * counts all tokens of the data.
+ * @throws OptimizeError for a `batchSize` that is not a whole number ≥ 1, or a weight that is negative or not finite.
  */
 export async function supervisedPass(
   trainer: Trainer,
   demonstrations: readonly WeightedDemonstration[],
   rng: Rng,
-  { learningRate = 1e-3, batchSize = 16, gradClipNorm = 1, weightDecay = 0, replay }: SupervisedOptions = {},
+  { learningRate = 1e-3, batchSize = 16, gradClipNorm = 1, weightDecay = 0 }: SupervisedOptions = {},
 ): Promise<Metrics> {
   requirePositiveInteger('batchSize', batchSize)
-  for (const { weight = 1 } of [...demonstrations, ...(replay?.earlier ?? [])]) {
+  for (const { weight = 1 } of demonstrations) {
     requireOption(weight >= 0 && Number.isFinite(weight), `A demonstration weighs ${weight}`, 'Make it 0 or more')
   }
   const order = rng.shuffle(demonstrations)
-  let [loss, weighed, trained, steps, gradNorm, replayed] = [0, 0, 0, 0, 0, 0]
+  let [loss, weighed, trained, steps, gradNorm] = [0, 0, 0, 0, 0]
   for (let start = 0; start < order.length; start += batchSize) {
-    const fresh = order.slice(start, start + batchSize)
-    const batch = replay ? replayMix({ ...replay, fresh }) : fresh
+    const batch = order.slice(start, start + batchSize)
     const total = batch.reduce((sum, one) => sum + (one.weight ?? 1) * learnable(one), 0)
     if (total === 0) continue
     const data = batch.map((one) => demonstrationDatum(one, (one.weight ?? 1) / total))
@@ -49,7 +40,6 @@ export async function supervisedPass(
     weighed += total
     trained += result.tokens.data
     gradNorm += step.gradNorm
-    replayed += batch.length - fresh.length
     steps++
   }
   return {
@@ -57,6 +47,5 @@ export async function supervisedPass(
     gradNorm: gradNorm / Math.max(1, steps),
     steps,
     tokens: trained,
-    ...(replay ? { replayed } : {}),
   }
 }
