@@ -8,6 +8,7 @@ import { canariesCommand } from './commands/release/canaries.ts'
 import { pinCommand, unpinCommand } from './commands/release/pin.ts'
 import { promoteCommand } from './commands/release/promote.ts'
 import { rollbackCommand } from './commands/release/rollback.ts'
+import { tryCommand } from './commands/release/try.ts'
 import { releasesCommand, runsCommand } from './commands/releases.ts'
 import { reportCommand } from './commands/report.ts'
 import { serveCommand } from './commands/serve.ts'
@@ -89,6 +90,12 @@ const changing = (made: Command) =>
     .option('--agent <name>', 'of one agent')
     .option('--url <url>', 'through the gateway there; by itself where a gateway on this machine has the store')
     .option('--key <key>', 'its API key, with the scope admin (default: RATCHET_API_KEY)')
+changing(command('try', 'let a share of the sessions get a candidate of your own, as a canary'))
+  .argument('[id]', 'an earlier release, a canary or a run, whose candidate is tried (again)')
+  .option('--system <file>', 'a system prompt')
+  .option('--tool <name=file>', "a tool's description; again for each tool", list)
+  .option('--config <file>', "the gateway's configuration, whose rules hold: where no gateway has the store")
+  .action(tryCommand)
 changing(command('rollback', 'take back the canary that runs; else let what served before serve again'))
   .argument('[release]', 'the release that is to serve everybody; by default, one step back')
   .action(rollbackCommand)

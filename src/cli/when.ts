@@ -1,6 +1,5 @@
 import { InputError } from '../errors/index.ts'
-
-const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const
+import { Duration } from '../learn/index.ts'
 
 /**
  * A moment that a person names: how long ago (`90s`, `30m`, `2h`, `7d`, `2w`), or a date (`2026-11-20`, with a time if
@@ -9,8 +8,8 @@ const units = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000
  * @throws InputError when it is neither.
  */
 export function moment(text: string, now: number): number {
-  const span = /^(\d{1,6})\s*([smhdw])$/.exec(text.trim())
-  if (span) return now - Number(span[1]) * units[span[2] as keyof typeof units]
+  const ago = Duration.safeParse(text.trim())
+  if (ago.success) return now - ago.data
   const date = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/.exec(
     text.trim(),
   )

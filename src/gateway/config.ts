@@ -55,7 +55,7 @@ export const RedactionRule = z.strictObject({
 export type RedactionRule = z.infer<typeof RedactionRule>
 
 /** The name of a tool whose description may be learned: the Parameter is called `tool-NAME`. */
-const LearnedTool = z.string().regex(/^[\w-]{1,59}$/, 'letters, digits, "_" or "-"; at most 59')
+export const LearnedTool = z.string().regex(/^[\w-]{1,59}$/, 'letters, digits, "_" or "-"; at most 59')
 
 /** An agent whose releases are served, and that may learn: requests name it in the `ratchet-agent` header, or by their key. */
 export const AgentConfig = z.strictObject({

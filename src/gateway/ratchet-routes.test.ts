@@ -45,6 +45,7 @@ it('are all there, in one document', () => {
     'delete /ratchet/subjects/{subject}',
     'get /ratchet/agents',
     'get /ratchet/agents/{agent}/releases',
+    'post /ratchet/agents/{agent}/try',
     'post /ratchet/agents/{agent}/rollback',
     'post /ratchet/agents/{agent}/promote',
     'post /ratchet/agents/{agent}/pin',

@@ -23,7 +23,7 @@ export interface RatchetRoutesOptions {
   /** Told after an erasure. */
   readonly onErased?: () => void
   /** What this process knows of releases: how canaries are judged, and whom to tell of changes. */
-  readonly releases?: Pick<ReleaseRoutesOptions, 'look' | 'onServingChanged'>
+  readonly releases?: Pick<ReleaseRoutesOptions, 'look' | 'rules' | 'onServingChanged'>
   readonly clock?: Clock
   /** What must be well beside the store for `/readyz`. */
   readonly checks?: readonly Check[]

@@ -1,12 +1,11 @@
 import pc from 'picocolors'
 import type { Repositories, Run } from '../../core/index.ts'
 import { TrafficSummary } from '../../learn/index.ts'
-import { type AgentOverview, agentNames, overviewOf } from '../../release/index.ts'
+import { type AgentOverview, agentNames, overviewOf, percentOf } from '../../release/index.ts'
 import { visible } from '../visible.ts'
 import { minuteOf } from '../when.ts'
 import { type StoreFlags, withStore } from '../with-store.ts'
 import type { AgentFlags } from './release/agent.ts'
-import { percent } from './release/canaries.ts'
 
 const print = (flags: StoreFlags, rows: readonly object[], line: (index: number) => string, empty: string) => {
   if (flags.json) for (const row of rows) process.stdout.write(`${JSON.stringify(row)}\n`)
@@ -82,7 +81,7 @@ function linesOf({ id, createdAt, agent, serving, evidence, generation, run, pin
       : []),
     ...(canary
       ? [
-          `    ${pc.cyan('canary')} ${canary.id} gets ${percent(canary.share)} of the sessions since ${minuteOf(canary.stepAt)}: ${pc.dim(visible(canary.reason))}`,
+          `    ${pc.cyan('canary')} ${canary.id} gets ${percentOf(canary.share)} of the sessions since ${minuteOf(canary.stepAt)}: ${pc.dim(visible(canary.reason))}`,
         ]
       : []),
   ]

@@ -1,6 +1,7 @@
 import pc from 'picocolors'
 import type { RunningGateway, ServeConfig } from '../../gateway/index.ts'
 import { openStore } from '../../store/index.ts'
+import { canaryRules } from '../learning/canary-rules.ts'
 import { learnerEvents } from '../learning/learner-events.ts'
 import { lookAt, startLearners } from '../learning/learners.ts'
 import { servedLearners } from '../learning/learner-plan.ts'
@@ -20,7 +21,7 @@ export async function serveCommand(flags: ServeFlags): Promise<void> {
     const upstream = await openUpstream(config.upstreams, process.env, (hash) => store.blobs.get(hash))
     try {
       const exclusive = 'path' in location
-      const releases = { look: lookAt(plans, store) }
+      const releases = { look: lookAt(plans, store), rules: canaryRules(config) }
       const gateway = await serveReleases({ config, store, upstream, exclusive, releases })
       say(flags, gateway, config)
       const learners = startLearners(flags.learn === false ? [] : plans, store, learnerEvents(flags.json === true))

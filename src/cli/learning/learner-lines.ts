@@ -1,5 +1,6 @@
 import pc from 'picocolors'
 import type { LearnerEvent, TrafficEvent } from '../../learn/index.ts'
+import { percentOf } from '../../release/index.ts'
 import { duration } from '../report/format.ts'
 import { visible } from '../visible.ts'
 
@@ -34,9 +35,11 @@ export function learnerLine(event: LearnerEvent | TrafficEvent): string | null {
     case 'gathered': {
       const dropped = Object.entries(event.dropped).map(([reason, n]) => `${reason} ${n}`)
       const taught = `${event.demonstrations} demonstrations, ${event.pairs} preferences`
+      const vetoed = Object.entries(event.vetoedBy).map(([guard, n]) => `${shown(guard)} ${n}`)
+      const gamed = vetoed.length > 0 ? ` · vetoed: ${vetoed.join(', ')}` : ''
       const left = dropped.length > 0 ? pc.dim(` · left out: ${dropped.join(', ')}`) : ''
       const reward = event.meanReward === null ? '' : `, mean reward ${event.meanReward.toFixed(2)}`
-      return `${label('gather')}${event.sessions} of ${event.seen} sessions${reward}, ${taught}${left}`
+      return `${label('gather')}${event.sessions} of ${event.seen} sessions${reward}, ${taught}${gamed}${left}`
     }
     case 'anchored':
       return `${label('anchor')}held on to ${event.sequences} sequences at ${event.strength}`
@@ -44,15 +47,15 @@ export function learnerLine(event: LearnerEvent | TrafficEvent): string | null {
     case 'preferred':
       return `${label(event.type === 'imitated' ? 'imitate' : 'prefer')}pass ${event.pass}/${event.passes}  loss ${event.metrics.loss?.toFixed(3) ?? '?'}  ${pc.dim(duration(event.seconds))}`
     case 'practised':
-      return `${label('practise')}epoch ${event.epoch}/${event.epochs}  ratio ${event.drift.ratio.toFixed(3)}  divergence ${event.drift.kl.toFixed(4)}  ${pc.dim(duration(event.seconds))}`
+      return `${label('practise')}epoch ${event.epoch}/${event.epochs}  ratio ${event.divergence.ratio.toFixed(3)}  divergence ${event.divergence.kl.toFixed(4)}  ${pc.dim(duration(event.seconds))}`
     case 'out-of-bounds':
-      return `${label('practise')}stops after ${event.epoch} epochs: ratio ${event.drift.ratio.toFixed(3)}, divergence ${event.drift.kl.toFixed(4)}`
+      return `${label('practise')}stops after ${event.epoch} epochs: ratio ${event.divergence.ratio.toFixed(3)}, divergence ${event.divergence.kl.toFixed(4)}`
     case 'measured':
       return `${label('test')}${shown(event.suite)} ${event.arm}: mean reward ${event.meanReward?.toFixed(3) ?? 'none'} ${pc.dim(`n = ${event.n}`)}`
     case 'gated':
       return `${label('gate')}${pc.bold(event.decision)}: ${shown(event.reasons[0] ?? '')}`
     case 'tried':
-      return `${label('canary')}${event.canary}: ${Number((100 * event.share).toPrecision(3))} % of the sessions get the candidate`
+      return `${label('canary')}${event.canary}: ${percentOf(event.share)} of the sessions get the candidate`
     case 'finished':
       return `${label('finish')}${pc.bold(event.summary.outcome)}: ${shown(event.summary.reason)}`
     case 'learned':

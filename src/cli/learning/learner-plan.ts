@@ -1,7 +1,7 @@
 import { type Agent, servedAgent, text, weights } from '../../agent/index.ts'
 import { parseInput, type Tenant } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
-import { type AgentConfig, ServeConfig, type UpstreamConfig } from '../../gateway/index.ts'
+import { type AgentConfig, ServeConfig, toolParameter, type UpstreamConfig } from '../../gateway/index.ts'
 import { LearnFromTrafficConfig } from '../../learn/index.ts'
 import { readConfig } from '../read-config.ts'
 
@@ -83,7 +83,7 @@ function trainableUpstream({ upstreams }: ServeConfig, { name }: AgentConfig): U
 }
 
 function declared({ name, rank, system, tools }: AgentConfig, base: string): Agent {
-  const texts = Object.entries(tools).map(([tool, description]) => [`tool-${tool}`, text(description)] as const)
+  const texts = Object.entries(tools).map(([tool, description]) => [toolParameter(tool), text(description)] as const)
   return servedAgent({
     name,
     parameters: {

@@ -1,8 +1,8 @@
 import { agentKey, type CanaryId, type ModelService, type Store } from '../../core/index.ts'
 import { canaryLook, type LearnerEvent, startLearner, type TrafficEvent, trafficLearner } from '../../learn/index.ts'
-import { InputError } from '../../errors/index.ts'
 import { openEmbeddedModel } from '../../model/index.ts'
 import type { Looked } from '../../release/index.ts'
+import { noCanaryRules } from './canary-rules.ts'
 import type { LearnerPlan } from './learner-plan.ts'
 
 /** Learners at work. */
@@ -48,10 +48,6 @@ export function lookAt(plans: readonly LearnerPlan[], store: Store): (canary: Ca
     const agent = (await store.canaries.get(id))?.agent ?? ''
     const look = looks.get(agent)
     if (look) return look(id)
-    throw new InputError({
-      code: 'input/no-canary-rules',
-      message: `Nothing here says how canaries of "${agent}" are judged.`,
-      hint: 'Give the agent a section "learn" in the configuration of this gateway, or ask one that has it.',
-    })
+    throw noCanaryRules(agent)
   }
 }

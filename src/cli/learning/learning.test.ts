@@ -64,7 +64,7 @@ describe('the plan of a learner', () => {
 describe('lines for people', () => {
   const said = (event: Parameters<typeof learnerLine>[0]) => stripVTControlCharacters(learnerLine(event) ?? '')
 
-  it('tell what was gathered, and what was left out', () => {
+  it('tell what was gathered, which guards vetoed, and what was left out', () => {
     const report = EvidenceReport.parse({
       asOf: 0,
       seen: 12,
@@ -75,12 +75,13 @@ describe('lines for people', () => {
       dropped: { unsettled: 3, 'missing-reward': 1 },
       flood: 0,
       meanReward: 0.25,
-      vetoed: 0,
+      vetoed: 3,
+      vetoedBy: { 'broken-calls': 1, inaction: 2 },
       age: null,
       lags: {},
     })
     expect(said({ type: 'gathered', ...report })).toBe(
-      'gather    8 of 12 sessions, mean reward 0.25, 1 demonstrations, 2 preferences · left out: unsettled 3, missing-reward 1',
+      'gather    8 of 12 sessions, mean reward 0.25, 1 demonstrations, 2 preferences · vetoed: broken-calls 1, inaction 2 · left out: unsettled 3, missing-reward 1',
     )
   })
 

@@ -116,8 +116,7 @@ describe('a canary of an adapter and a prompt', () => {
     expect(tried.model).toBe('qwen')
     expect(chats(server).at(-1)?.body?.['tools']).toMatchObject([{ function: { name: 'f', description: 'Does it.' } }])
     expect(tried.headers.get('ratchet-release')).toBe(release)
-    expect(tried.headers.get('ratchet-canary')).toBe(`${canary.id}; candidate`)
-    expect(tried.headers.get('ratchet-generation')).toBe('2')
+    expect([...tried.headers.keys()].filter((name) => /canary|generation/.test(name))).toEqual([])
     const { origin, decisions, nodes } = await trajectoryOf(tried)
     expect(origin).toMatchObject({ servedBy: { release, canary: { id: canary.id, arm: 'candidate', propensity: 1 } } })
     expect(decisions).toMatchObject([
@@ -145,7 +144,7 @@ describe('a canary of an adapter and a prompt', () => {
     expect(chats(server).at(-1)?.raw).toBe(chats(server)[0]?.raw)
   })
 
-  it('is told to nobody who may not read', async () => {
+  it('is told to nobody', async () => {
     const { upstream } = await vllm()
     await registry.initial(agent, [...(await declared(upstream))])
     await tryOut(text('system', 'Be brief.'))
@@ -176,7 +175,6 @@ describe('a canary of an adapter and a prompt', () => {
         body: JSON.stringify({ ...body, stream }),
       })
       expect(response.status).toBe(200)
-      expect(response.headers.get('ratchet-canary')).toMatch(/; candidate$/)
       const answered = await response.text()
       expect(answered).toContain(stream ? '[DONE]' : 'qwen: Be kind.')
       const id = response.headers.get('ratchet-trajectory') as TrajectoryId
@@ -195,9 +193,7 @@ describe('a canary of an adapter and a prompt', () => {
     const gateway = await start(upstream)
     await tryOut(await adapted(upstream))
     await new Promise((resolve) => setTimeout(resolve, 400))
-    const { said, headers } = await ask(gateway)
-    expect(said).toBe('qwen: Be kind.')
-    expect(headers.has('ratchet-canary')).toBe(false)
+    expect((await ask(gateway)).said).toBe('qwen: Be kind.')
   })
 })
 

@@ -22,8 +22,8 @@ export function judgesNoCanaries(): GatewayError {
     type: 'invalid_request_error',
     code: 'gateway/judges-no-canaries',
     message:
-      'This gateway cannot judge a canary: it was started without "learn", which says how sessions are rewarded.',
-    hint: 'Ask the process that learns for this agent; or start `ratchet serve` with "learn" in its configuration.',
+      'This gateway cannot judge canaries of this agent: its configuration has no section "learn" for it, which says how sessions are rewarded.',
+    hint: 'Ask the process that learns for this agent; or give the agent a section "learn" in the configuration of `ratchet serve`.',
   })
 }
 

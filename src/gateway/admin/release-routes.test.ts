@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { agentKey, type CanaryId, type ReleaseId, type Scope, type Store } from '../../core/index.ts'
-import { type Looked, Registry, watchCanary } from '../../release/index.ts'
+import { agentKey, type CanaryId, mintVersion, type ReleaseId, type Scope, type Store } from '../../core/index.ts'
+import { type CanaryRules, type Looked, Registry, watchCanary } from '../../release/index.ts'
+import { leaseOf } from '../../learn/index.ts'
 import { guardMetrics, rubric, signal } from '../../reward/index.ts'
 // The store is passed in through its port; the tests use the real one.
 import { openMemoryStore } from '../../store/index.ts'
@@ -36,12 +37,14 @@ afterEach(async () => {
   await store.close()
 })
 
-async function serve(look?: (canary: CanaryId) => Promise<Looked>): Promise<void> {
+async function serve(look?: (canary: CanaryId) => Promise<Looked>, rules?: () => CanaryRules | null): Promise<void> {
   const clock = { now: () => now }
   const door = doorkeeper({ keys: store.keys, config: ServeConfig.parse({ tenant: 'acme' }), clock })
   const options = { door, bodyBytes: 65_536, bodies: new BodySpace(1_000_000), clock, store }
   const onServingChanged = () => Promise.resolve(void (changes += 1))
-  server = await serveRoutes(releaseRoutes({ ...options, onServingChanged, ...(look && { look }) }) as never)
+  server = await serveRoutes(
+    releaseRoutes({ ...options, onServingChanged, ...(look && { look }), ...(rules && { rules }) }) as never,
+  )
   judges = look !== undefined
 }
 
@@ -133,11 +136,91 @@ describe('with a key', () => {
     [['admin'], 'default', 404],
   ])('lets %j of %s change nothing', async (scopes, tenant, status) => {
     const token = await issue(scopes, tenant)
-    for (const change of ['rollback', 'promote', 'unpin']) {
+    for (const change of ['rollback', 'promote', 'unpin', 'try']) {
       expect((await ask('POST', `${at}/${change}`, {}, token)).status).toBe(status)
     }
     expect((await ask('POST', `${at}/rollback`, {}, null)).status).toBe(401)
     expect((await registry.current(key)).release.id).toBe(initial)
+  })
+})
+
+describe('what a person puts together', () => {
+  beforeEach(async () => {
+    await server.close()
+    await serve(undefined, () => quickGate)
+    admin = await issue(['admin'])
+  })
+  const texts = { system: 'Be brief.', tools: { search: 'Looks things up.' } }
+
+  it('gets a canary by the rules of the agent, and says whether anybody watches', async () => {
+    const tried = await ask('POST', `${at}/try`, texts)
+    expect(tried).toMatchObject({
+      status: 200,
+      body: {
+        agent: { serving: initial },
+        canary: { agent, status: 'running', share: 0.5, run: null },
+        watched: false,
+        newTools: ['search'],
+      },
+    })
+    const running = await registry.runningCanary(key)
+    expect(running).toMatchObject({ id: tried.body.canary.id, gate: { config: quickGate.config }, baseline: initial })
+    const { model: same, system, 'tool-search': search } = running!.candidate
+    expect(same).toBe(model.id)
+    expect((await store.versions.get(system!))?.value).toEqual({ kind: 'text', text: texts.system })
+    expect((await store.versions.get(system!))?.parents).toEqual([base.id])
+    expect((await store.versions.get(search!))?.value).toEqual({ kind: 'text', text: texts.tools.search })
+    expect(changes).toBe(1)
+  })
+
+  it('is watched where a learner is at work', async () => {
+    await store.leases.acquire(leaseOf(key), 'somebody', { now, ttlMs: 1_000 })
+    expect((await ask('POST', `${at}/try`, texts)).body.watched).toBe(true)
+  })
+
+  it('may be what went back, and texts beside it', async () => {
+    const canary = await tryOut()
+    await ask('POST', `${at}/rollback`, {})
+    const again = await ask('POST', `${at}/try`, { from: canary.id, tools: texts.tools })
+    expect(again).toMatchObject({ status: 200, body: { canary: { candidate: { system: prompt('better').id } } } })
+    expect(again.body.canary.candidate['tool-search']).toBeDefined()
+  })
+
+  it.each([
+    [{}, 409, 'release/nothing-to-try'],
+    [{ system: base.value.kind === 'text' ? base.value.text : '' }, 409, 'release/nothing-to-try'],
+    [{ from: 'none' }, 404, 'release/unknown-candidate'],
+    [{ system: '' }, 400, 'gateway/invalid-request'],
+    [{ systme: 'x' }, 400, 'gateway/invalid-request'],
+    [{ system: 'x'.repeat(300_000) }, 413, 'gateway/body-too-large'],
+    [{ tools: { 'no tool': 'x' } }, 400, 'gateway/invalid-request'],
+  ])('%j is refused, and nothing is written', async (body, status, code) => {
+    expect(await ask('POST', `${at}/try`, body)).toMatchObject({ status, body: { error: { code } } })
+    expect(await registry.runningCanary(key)).toBeNull()
+    expect(changes).toBe(0)
+  })
+
+  it('is refused beside another canary, while what serves is pinned, and for what is another agent’s', async () => {
+    const { id } = await tryOut()
+    const refused = async (body: object, code: string) =>
+      expect((await ask('POST', `${at}/try`, body)).body.error.code).toBe(code)
+    await refused(texts, 'release/canary-running')
+    const [theirs] = await store.releases.list({ agent: agentKey('default', 'theirs'), limit: 1 })
+    await refused({ from: theirs!.id }, 'release/unknown-candidate')
+    await registry.rollBackCanary(id, { reasons: ['enough'], at: now })
+    await registry.pin(key, 'the fair')
+    await refused(texts, 'release/pinned')
+    const made = mintVersion('system', { kind: 'text', text: texts.system }, { parents: [], run: null })
+    expect(await store.versions.get(made.id)).toBeNull()
+  })
+
+  it('is refused where nothing says how it is judged', async () => {
+    await server.close()
+    await serve()
+    expect(await ask('POST', `${at}/try`, texts)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'gateway/judges-no-canaries' } },
+    })
   })
 })
 
@@ -150,7 +233,7 @@ it('lets this machine decide where no key is asked for: all of it can be undone'
 describe('where canaries are judged', () => {
   beforeEach(async () => {
     await server.close()
-    const judging = { rubric: rubric({ thumbs: signal('thumbs') }), guardMetrics, settleMs: 1_000, tenant: 'acme' }
+    const judging = { rubric: rubric({ thumbs: signal('thumbs') }), guardMetrics, judgeAfterMs: 1_000, tenant: 'acme' }
     await serve((canary) => watchCanary({ store, registry, canary, clock: { now: () => now }, ...judging }))
     admin = await issue(['admin'])
   })
@@ -169,7 +252,9 @@ describe('where canaries are judged', () => {
         ...call,
         head: { ...call.head, origin: { ...call.head.origin, tenant: 'acme', agent } },
       })
-      await store.signals.append([{ ...thumb(`t_${i}`, i % 2 === 0 ? 1 : 0, began + 1), tenant: 'acme' }])
+      const caps = { perTrajectory: 9, perTrajectoryOfKey: 9, perDay: 999 }
+      const said = { ...thumb(`t_${i}`, i % 2 === 0 ? 1 : 0, began + 1), tenant: 'acme' }
+      await store.signals.append([said], { caps, now: began + 1 })
     }
     const promoted = await ask('POST', `${at}/promote`, { canary: canary.id })
     expect(promoted).toMatchObject({ status: 200, body: { canary: { status: 'promoted', share: 1 } } })

@@ -1,31 +1,25 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import {
-  agentKey,
-  Canary,
-  CanaryId,
-  ClientName,
-  type Clock,
-  Pin,
-  ReleaseId,
-  type Store,
-  type Tenant,
-} from '../../core/index.ts'
+import { agentKey, CanaryId, ClientName, type Clock, ReleaseId, type Store, type Tenant } from '../../core/index.ts'
 import {
   agentNames,
   type AgentOverview,
+  type CanaryRules,
   type Looked,
   nameWithin,
   NoCanaryError,
   overviewOf,
   Registry,
   shownCanary,
-  stateOf,
+  versionsByHand,
 } from '../../release/index.ts'
+import { hasLearner } from '../../learn/index.ts'
 import { answers, refuses } from '../answers.ts'
 import { type AskedEnv, asking, type AskingOptions } from '../auth/index.ts'
 import { refuseInvalid } from '../errors.ts'
+import { AgentAnswer, CanaryAnswer, ReleaseAnswer, shownAgent, shownRelease } from './release-answers.ts'
 import { answered, judgesNoCanaries, mayDecide, notShown, unknownAgent } from './release-refusals.ts'
+import { madeByHand, newTools, TryRequest } from './try-request.ts'
 
 /** What the release routes need. */
 export interface ReleaseRoutesOptions extends AskingOptions {
@@ -35,36 +29,11 @@ export interface ReleaseRoutesOptions extends AskingOptions {
   readonly onServingChanged?: () => Promise<void>
   /** Looks at a canary and does what its gate says; without it, this gateway promotes none. */
   readonly look?: (canary: CanaryId) => Promise<Looked>
+  /** By which rules an agent's canaries are judged, by its key; without it, this gateway starts none. */
+  readonly rules?: (agent: string) => CanaryRules | null
 }
 
 const Id = ClientName
-
-const ReleaseAnswer = z.object({
-  id: z.string(),
-  /** Version of each Parameter. */
-  versions: z.record(z.string(), z.string()),
-  receipt: z.string().nullable(),
-  run: z.string().nullable(),
-  createdAt: z.number(),
-  /** What it rests on. */
-  evidence: z.enum(['initial', 'held-out', 'canary', 'canary-only']),
-  serving: z.boolean(),
-  /** That its decisions carry, or carried last; `null` for one that never served. */
-  generation: z.number().nullable(),
-})
-
-const CanaryAnswer = Canary.omit({ salt: true }).extend({ share: z.number() })
-
-const AgentAnswer = z.object({
-  agent: z.string(),
-  /** Id of the release that serves. */
-  serving: z.string(),
-  generation: z.number(),
-  /** When it came to serve, in milliseconds since the epoch. */
-  since: z.number(),
-  pin: Pin.nullable(),
-  canary: CanaryAnswer.nullable(),
-})
 
 const params = z.object({ agent: ClientName })
 const nothing = z.strictObject({})
@@ -72,11 +41,11 @@ const conflict = refuses('It cannot be now: the message says why.')
 const missing = refuses('There is none, or it is not yours.')
 
 /**
- * `GET /ratchet/agents` and `/ratchet/agents/{agent}/releases`; `POST …/rollback`, `…/promote`, `…/pin`, `…/unpin` (scope
- * `admin`, or this machine where no key is asked for): what serves the agents of the caller's tenant.
+ * `GET /ratchet/agents` and `/ratchet/agents/{agent}/releases`; `POST …/try`, `…/rollback`, `…/promote`, `…/pin`, `…/unpin`
+ * (scope `admin`, or this machine where no key is asked for): what serves the agents of the caller's tenant.
  */
 export function releaseRoutes(options: ReleaseRoutesOptions): OpenAPIHono<AskedEnv> {
-  const { store, clock, look, onServingChanged = () => Promise.resolve() } = options
+  const { store, clock, look, rules, onServingChanged = () => Promise.resolve() } = options
   const registry = new Registry(store)
   const app = new OpenAPIHono<AskedEnv>({ defaultHook: refuseInvalid })
   const shared = { tags: ['releases'], middleware: [asking(options, 'read'), mayDecide] }
@@ -135,6 +104,40 @@ export function releaseRoutes(options: ReleaseRoutesOptions): OpenAPIHono<AskedE
       const { agent } = c.req.valid('param')
       const found = await overview(c.var.caller.tenant, agent)
       return c.json({ ...shownAgent(found, agent), releases: found.releases.map(shownRelease) }, 200)
+    },
+  )
+
+  app.openapi(
+    createRoute({
+      ...shared,
+      method: 'post',
+      path: '/ratchet/agents/{agent}/try',
+      summary: 'Let a share of the sessions get a candidate that you put together',
+      request: posted(TryRequest),
+      responses: {
+        200: answers(
+          'The canary that runs, whether a learner is at work that looks at it, and the tools that what serves does not describe.',
+          z.object({ agent: AgentAnswer, canary: CanaryAnswer, watched: z.boolean(), newTools: z.array(z.string()) }),
+        ),
+        404: missing,
+        409: conflict,
+      },
+    }),
+    async (c) => {
+      const asked = c.req.valid('json')
+      const at = clock.now()
+      const { result, agent } = await changed(c.var.caller.tenant, c.req.valid('param').agent, async (key) => {
+        const gate = rules?.(key)
+        if (!gate) throw judgesNoCanaries()
+        const { release } = await registry.current(key)
+        const versions = await versionsByHand(store, key, madeByHand(asked))
+        const canary = await registry.startCanary({ agent: key, versions, admission: null, run: null, gate, at })
+        // Its own mark says that it is watched, as that of each canary that has just begun.
+        const watched = await hasLearner(store, key, at)
+        return { canary, watched, newTools: [...newTools(asked, release.versions)] }
+      })
+      const { canary, ...told } = result
+      return c.json({ agent, canary: { ...shownCanary(canary), agent: agent.agent }, ...told }, 200)
     },
   )
 
@@ -238,16 +241,4 @@ export function releaseRoutes(options: ReleaseRoutesOptions): OpenAPIHono<AskedE
 function refusalOf({ canary, verdict, waits }: Looked) {
   if (waits !== null) return notShown('hold', [waits])
   return verdict ? notShown(verdict.action, verdict.reasons) : notShown(canary.status, [canary.reason])
-}
-
-/** By the tenant's own name. */
-function shownAgent(overview: AgentOverview, agent: string): z.infer<typeof AgentAnswer> {
-  const { canary, pin, ...state } = stateOf(overview)
-  return { ...state, agent, pin: pin && { ...pin, agent }, canary: canary && { ...canary, agent } }
-}
-
-function shownRelease({ release, ...listed }: AgentOverview['releases'][number]): z.infer<typeof ReleaseAnswer> {
-  const { id, versions, receipt, run, createdAt } = release
-  const { evidence, serving, activation } = listed
-  return { id, versions, receipt, run, createdAt, evidence, serving, generation: activation?.generation ?? null }
 }

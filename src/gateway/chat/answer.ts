@@ -98,7 +98,7 @@ async function ask(serving: Serving, question: Question, exchange: Exchange): Pr
     'ratchet-trajectory': record.trajectory,
     'ratchet-response': wire.id,
     'x-request-id': record.call,
-    ...servedHeaders(record, context),
+    ...servedHeaders(record),
   })
   let completion: ChatCompletion
   try {
@@ -142,14 +142,9 @@ async function askAsServed(
   }
 }
 
-/** What served an answer. Which arm of a canary that was is for those who may read what was recorded. */
-function servedHeaders({ served }: CallRecord, { caller }: RequestContext): Readonly<Record<string, string>> {
-  if (served === null) return {}
-  const { by, generation } = served
-  const release = { 'ratchet-release': by.release }
-  if (!caller.scopes.has('read')) return release
-  const canary = by.canary && { 'ratchet-canary': `${by.canary.id}; ${by.canary.arm}` }
-  return { ...release, 'ratchet-generation': String(generation), ...canary }
+/** What served an answer. Which arm of a canary that was is for nobody who could vote by it; nor its Generation, which tells. */
+function servedHeaders({ served }: CallRecord): Readonly<Record<string, string>> {
+  return served === null ? {} : { 'ratchet-release': served.by.release }
 }
 
 /** An answer that is known in full, as JSON or as the events of a stream. */

@@ -1,7 +1,6 @@
 import pc from 'picocolors'
-import { z } from 'zod'
 import type { CanaryEvent, Repositories } from '../../../core/index.ts'
-import { type ShownCanary, shownCanary } from '../../../release/index.ts'
+import { countSessions, percentOf, type SessionCounts, type ShownCanary, shownCanary } from '../../../release/index.ts'
 import { visible } from '../../visible.ts'
 import { minuteOf } from '../../when.ts'
 import { withStore } from '../../with-store.ts'
@@ -9,20 +8,27 @@ import type { AgentFlags } from './agent.ts'
 
 /** A canary with its story. */
 interface ToldCanary extends ShownCanary {
+  /** Whether somebody looks at it; only then its share gets the candidate. `null` for one that has ended. */
+  readonly watched: boolean | null
   readonly events: readonly CanaryEvent[]
-  /** Sessions that it assigned; and those of them that had settled at the last look, by arm. */
-  readonly sessions: { readonly total: number; readonly settled: Arms | null }
+  readonly sessions: {
+    /** That it assigned. */
+    readonly total: number
+    /** What the gate is asked about, by arm. */
+    readonly judged: Pick<SessionCounts, 'baseline' | 'candidate'>
+    /** Why others are no evidence. */
+    readonly leftOut: Omit<SessionCounts, 'baseline' | 'candidate'>
+    /** That may be learned from, and nobody has judged. */
+    readonly unjudged: number
+  }
 }
-
-const Arms = z.object({ baseline: z.number(), candidate: z.number() })
-type Arms = z.infer<typeof Arms>
 
 /** `ratchet canaries`: every canary with its story, newest first. */
 export function canariesCommand({ limit, ...flags }: AgentFlags & { readonly limit: number }): Promise<void> {
   return withStore(flags, 'read', async (store) => {
     const canaries = await store.canaries.list({ ...(flags.agent === undefined ? {} : { agent: flags.agent }), limit })
     if (canaries.length === 0 && !flags.json) {
-      process.stdout.write(`${pc.dim('No canaries yet: a learning run starts them.')}\n`)
+      process.stdout.write(`${pc.dim('No canaries yet: a learning run starts them, or `ratchet try`.')}\n`)
     }
     for (const canary of canaries) {
       const told = await tell(store, shownCanary(canary))
@@ -34,8 +40,10 @@ export function canariesCommand({ limit, ...flags }: AgentFlags & { readonly lim
 async function tell(store: Pick<Repositories, 'canaries' | 'trajectories'>, canary: ShownCanary): Promise<ToldCanary> {
   const events = await store.canaries.events(canary.id)
   const total = await store.trajectories.count({ canary: canary.id })
-  const looked = events.flatMap(({ evidence }) => Arms.safeParse(evidence['sessions']).data ?? [])
-  return { ...canary, events, sessions: { total, settled: looked.at(-1) ?? null } }
+  const { baseline, candidate, unjudged, ...leftOut } = await countSessions(store, canary)
+  const until = (await store.canaries.watched()).find((watch) => watch.canary === canary.id)?.until ?? 0
+  const watched = canary.status === 'running' ? Date.now() < until : null
+  return { ...canary, watched, events, sessions: { total, judged: { baseline, candidate }, leftOut, unjudged } }
 }
 
 const colours = {
@@ -45,17 +53,30 @@ const colours = {
   ended: pc.yellow,
 } as const satisfies Record<ShownCanary['status'], (text: string) => string>
 
-function linesOf({ id, agent, status, baseline, admission, events, sessions }: ToldCanary): readonly string[] {
-  const { total, settled } = sessions
-  const arms = settled ? `, settled: ${settled.baseline} baseline, ${settled.candidate} candidate` : ''
+function linesOf({ id, agent, status, watched, baseline, admission, events, sessions }: ToldCanary): readonly string[] {
   return [
     `${pc.bold(id)}  ${visible(agent)}  ${colours[status](status)}  beside ${baseline}  ${pc.dim(admission ? 'held-out and live evidence' : 'live evidence only')}`,
-    `  ${total} ${total === 1 ? 'session' : 'sessions'}${arms}`,
+    `  ${sessionsLine(sessions)}`,
     ...events.map(({ at, type, share, reasons }) => {
-      return `  ${minuteOf(at)}  ${type.padEnd(11)}  ${percent(share).padStart(6)}  ${pc.dim(visible(reasons[0] ?? ''))}`
+      return `  ${minuteOf(at)}  ${type.padEnd(11)}  ${percentOf(share).padStart(6)}  ${pc.dim(visible(reasons[0] ?? ''))}`
     }),
+    ...(watched === false
+      ? [`  ${pc.yellow('not watched')}: everybody gets the baseline until somebody looks at it again`]
+      : []),
   ]
 }
 
-/** A share for people: `10 %`. */
-export const percent = (share: number) => `${Number((100 * share).toPrecision(3))} %`
+function sessionsLine({ total, judged, leftOut, unjudged }: ToldCanary['sessions']): string {
+  const { baseline, candidate } = judged
+  const others = [
+    [leftOut.overShare, 'over share'],
+    [leftOut.unwatched, 'unwatched'],
+    [leftOut.withheld, 'not to be learned from'],
+    [unjudged, 'not judged'],
+  ] as const
+  return [
+    `${total} ${total === 1 ? 'session' : 'sessions'}`,
+    ...(baseline + candidate > 0 ? [`judged: ${baseline} baseline, ${candidate} candidate`] : []),
+    ...others.flatMap(([count, why]) => (count > 0 ? [`${count} ${why}`] : [])),
+  ].join(', ')
+}

@@ -28,7 +28,9 @@ const State = z.looseObject({
 /** What a change leads to, as the gateway answers it. */
 export const Changed = z.looseObject({
   agent: State,
-  canary: z.looseObject({ id: z.string(), status: z.string() }).nullable().optional(),
+  canary: z.looseObject({ id: z.string(), status: z.string(), share: z.number() }).nullable().optional(),
+  watched: z.boolean().optional(),
+  newTools: z.array(z.string()).optional(),
   pinned: z.boolean().optional(),
 })
 export type Changed = z.infer<typeof Changed>
@@ -38,7 +40,7 @@ export interface Change {
   /** The command, as a person types it, for what they are told to do next. */
   readonly command: string
   /** What it does to the store; answers like the gateway's route. */
-  readonly direct: (registry: Registry, agent: string) => Promise<Omit<Changed, 'agent'>>
+  readonly direct: (registry: Registry, agent: string, store: Store) => Promise<Omit<Changed, 'agent'>>
   /** The last part of the gateway's route, and what is posted to it. */
   readonly route: string
   readonly body: object
@@ -61,7 +63,7 @@ export async function changeServing(flags: ChangeFlags, change: Change): Promise
   try {
     return await withStore(flags, 'write', async (store) => {
       const agent = await agentOf(store, flags)
-      const result = await change.direct(new Registry(store), agent)
+      const result = await change.direct(new Registry(store), agent, store)
       return { changed: { ...result, agent: { ...(await stateIn(store, agent)) } }, through: null }
     })
   } catch (error) {

@@ -1,12 +1,13 @@
 import pc from 'picocolors'
 import type { Changed, Outcome } from './change-serving.ts'
 
-/** Tells what was changed: a line for people, or the gateway's answer. */
+/** Tells what was changed: lines for people, the first with who did it, or the gateway's answer. */
 export function printOutcome(
   { json }: { readonly json?: boolean },
   { changed, through }: Outcome,
   line: (changed: Changed) => string,
 ): void {
   const by = through === null ? '' : pc.dim(` (through the gateway at ${through})`)
-  process.stdout.write(json ? `${JSON.stringify(changed)}\n` : `${line(changed)}${by}\n`)
+  const [first = '', ...more] = line(changed).split('\n')
+  process.stdout.write(json ? `${JSON.stringify(changed)}\n` : `${[first + by, ...more].join('\n')}\n`)
 }

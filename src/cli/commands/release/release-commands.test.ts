@@ -1,11 +1,19 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { admissionOf, base, model, prompt, quickGate, setOf } from '../../../../test/support/canary-parts.ts'
+import {
+  admissionOf,
+  base,
+  model,
+  prompt,
+  quickGate,
+  sessionCall,
+  setOf,
+} from '../../../../test/support/canary-parts.ts'
 import { serveRoutes } from '../../../../test/support/route-server.ts'
-import type { Store } from '../../../core/index.ts'
+import { type Store, TrajectoryId } from '../../../core/index.ts'
 import { releaseRoutes } from '../../../gateway/admin/index.ts'
 import { doorkeeper, newKey } from '../../../gateway/auth/index.ts'
 import { ServeConfig } from '../../../gateway/index.ts'
@@ -18,6 +26,7 @@ import type { ChangeFlags } from './change-serving.ts'
 import { pinCommand, unpinCommand } from './pin.ts'
 import { promoteCommand } from './promote.ts'
 import { rollbackCommand } from './rollback.ts'
+import { tryCommand, type TryFlags } from './try.ts'
 
 const agent = 'support'
 let folder: string
@@ -94,7 +103,7 @@ async function gateway(path = folder): Promise<{ readonly url: string; readonly 
   open.push(store)
   const clock = { now: () => 100 }
   const door = doorkeeper({ keys: store.keys, config: ServeConfig.parse({}), clock })
-  const options = { door, bodyBytes: 65_536, bodies: new BodySpace(1_000_000), clock, store }
+  const options = { door, bodyBytes: 65_536, bodies: new BodySpace(1_000_000), clock, store, rules: () => quickGate }
   const server = await serveRoutes(releaseRoutes(options) as never)
   open.push(server)
   return { url: server.url, store }
@@ -128,6 +137,61 @@ describe('rollback', () => {
     await writing((store) => new Registry(store).initial('acme/support', [model, base], 1))
     await expect(says(back())).rejects.toMatchObject({ code: 'input/which-agent' })
     await expect(says(back(), { agent: 'acme/support' })).rejects.toMatchObject({ code: 'release/nothing-before' })
+  })
+})
+
+describe('try', () => {
+  const file = (name: string, text: string | Uint8Array) => {
+    const path = join(folder, name)
+    writeFileSync(path, text)
+    return path
+  }
+  const tryOf = (more: TryFlags, from?: string) => (flags: ChangeFlags) => tryCommand(from, { ...flags, ...more })
+  const config = (learn: object | undefined) =>
+    file('serve.json', JSON.stringify({ agents: [{ name: agent, model: 'tiny', ...(learn && { learn }) }] }))
+
+  it('starts a canary of texts by the rules of the configuration, and says that nobody watches yet', async () => {
+    const flags = {
+      config: config({ canary: { shares: [0.2] } }),
+      system: file('system.txt', 'Be brief.\n'),
+      tool: [`search=${file('search.txt', 'Looks things up.')}`],
+    }
+    const said = await says(tryOf(flags))
+    const running = await writing((store) => new Registry(store).runningCanary(agent))
+    expect(said).toContain(`✓ The canary ${running?.id} of support runs: 20 % of the sessions get the candidate`)
+    expect(said).toContain('No learner of support is at work')
+    expect(said).toContain('describes no tool search')
+    const texts = await writing((store) =>
+      Promise.all(['system', 'tool-search'].map((name) => store.versions.get(running!.candidate[name]!))),
+    )
+    expect(texts.map((version) => version?.value)).toEqual([
+      { kind: 'text', text: 'Be brief.' },
+      { kind: 'text', text: 'Looks things up.' },
+    ])
+  })
+
+  it('tries what went back again, through the gateway that has the store', async () => {
+    const { id } = await tryOut()
+    await says(back())
+    const { url } = await gateway()
+    atUsualAddress(url)
+    expect(await tells(tryOf({}, id))).toMatchObject([
+      { canary: { status: 'running', share: 0.5, candidate: setOf(model, prompt('better')) }, watched: false },
+    ])
+  })
+
+  it.each([
+    ['input/no-canary-rules', () => ({ config: config(undefined), system: file('s', 'x') })],
+    ['input/no-canary-rules', () => ({ system: file('s', 'x') })],
+    ['release/nothing-to-try', () => ({ config: config({}) })],
+    ['input/unreadable-text', () => ({ system: join(folder, 'missing') })],
+    ['input/unreadable-text', () => ({ system: file('s', new Uint8Array([0xff, 0xfe])) })],
+    ['input/unreadable-text', () => ({ system: file('s', 'x'.repeat(300_000)) })],
+    ['input/invalid', () => ({ system: file('s', '') })],
+    ['input/invalid', () => ({ tool: ['search'] })],
+  ])('refuses with %s, and starts nothing', async (code, flags) => {
+    await expect(says(tryOf(flags()))).rejects.toMatchObject({ code })
+    expect(await writing((store) => store.canaries.list({ limit: 1 }))).toEqual([])
   })
 })
 
@@ -231,25 +295,53 @@ describe('releases and canaries', () => {
 
   it('tell the story of each canary', async () => {
     const canary = await tryOut()
-    await writing((store) =>
-      new Registry(store).rollBackCanary(canary.id, {
-        reasons: ['The reward is lower.'],
-        evidence: { sessions: { baseline: 40, candidate: 38 } },
-        at: 9,
-      }),
-    )
+    expect(await tells(canaries)).toMatchObject([{ watched: false }])
+    expect(await says(canaries)).toContain('not watched: everybody gets the baseline')
+    const at = Date.now()
+    await writing((store) => new Registry(store).keepWatched(canary.id, { at, forMs: 60_000 }))
+    expect(await tells(canaries)).toMatchObject([{ watched: true }])
+    await writing(async (store) => {
+      const judged = (['candidate', 'baseline', 'baseline'] as const).map((arm, sequence) => ({
+        trajectory: TrajectoryId.parse(`t${sequence}`),
+        sequence,
+        arm,
+        propensity: 0.5,
+        reward: null,
+        guards: {},
+        leftOut: sequence === 2 ? ('over-share' as const) : null,
+        unheard: 0,
+        reporters: [],
+        began: 5,
+        rules: 'r',
+      }))
+      for (const id of ['t0', 't1', 't2', 't3']) {
+        const served = {
+          release: canary.baseline,
+          canary: { id: canary.id, arm: 'baseline', propensity: 0.5 },
+        } as const
+        await store.traffic.append(sessionCall(id, served, { at: 5 }))
+      }
+      await store.canaries.appendJudged(canary.id, judged)
+      await new Registry(store).rollBackCanary(canary.id, { reasons: ['The reward is lower.'], at: 9 })
+    })
     const [told] = await tells(canaries)
     expect(told).toMatchObject({
       id: canary.id,
       status: 'rolled-back',
       share: 0,
-      sessions: { total: 0, settled: { baseline: 40, candidate: 38 } },
-      events: [{ type: 'started' }, { type: 'rolled-back', reasons: ['The reward is lower.'] }],
+      sessions: {
+        total: 4,
+        judged: { baseline: 1, candidate: 1 },
+        leftOut: { overShare: 1, unwatched: 0, withheld: 0 },
+        unjudged: 1,
+      },
+      watched: null,
+      events: [{ type: 'started' }, { type: 'unwatched' }, { type: 'rolled-back', reasons: ['The reward is lower.'] }],
     })
     expect(told).not.toHaveProperty('salt')
     const shown = await says(canaries)
     expect(shown).toMatch(/rolled-back {2}beside .* live evidence only/)
-    expect(shown).toContain('0 sessions, settled: 40 baseline, 38 candidate')
+    expect(shown).toContain('4 sessions, judged: 1 baseline, 1 candidate, 1 over share, 1 not judged\n')
     expect(shown).toMatch(/started +50 % {2}50 % of the sessions get the candidate/)
     expect(await says(canaries, { agent: 'nobody' })).toContain('No canaries yet')
   })
