@@ -4,7 +4,7 @@ import { defineConfig } from 'vitest/config'
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
-    exclude: ['test/architecture.test.ts'],
+    exclude: ['test/architecture.test.ts', 'test/online-report.test.ts'],
     testTimeout: 600_000,
     hookTimeout: 600_000,
     fileParallelism: false,

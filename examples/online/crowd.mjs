@@ -10,7 +10,7 @@ const people = 400
  * @param world what they ask about; `session` numbers go on from `from`.
  * @param toolsOf the version of the tools that a session's agent has, by the session's number.
  * @param talk how a session goes; by default as people do.
- * @returns `{ sessions, stop }`: what happened so far, in the order in which it ended, and what sends them home.
+ * @returns `{ sessions, until, pace, stop }`: what happened so far, in the order in which it ended; and what sends them home.
  */
 export function crowd({
   place,
@@ -25,8 +25,13 @@ export function crowd({
   const sessions = []
   const home = new AbortController()
   let next = from
-  const come = async () => {
+  let most = atOnce
+  const come = async (seat) => {
     while (!home.signal.aborted) {
+      if (seat >= most) {
+        await delay(200)
+        continue
+      }
       const number = next++
       const task = world.asked[number % world.asked.length]
       const chance = rng('user', seed, name, number)
@@ -35,6 +40,7 @@ export function crowd({
         place,
         toolsFor: (of) => world.toolsFor(of, toolsOf(number)),
         task,
+        other: world.others[number % world.others.length],
         session: `${name}-${number}`,
         user: `user-${number % people}`,
         random: () => chance.next(),
@@ -42,7 +48,7 @@ export function crowd({
       sessions.push({ number, began, right, acts, version: toolsOf(number) })
     }
   }
-  const all = Promise.all(Array.from({ length: atOnce }, come))
+  const all = Promise.all(Array.from({ length: atOnce }, (_, seat) => come(seat)))
   // A user that fails is told when the others are sent home.
   all.catch(() => home.abort())
   return {
@@ -53,6 +59,10 @@ export function crowd({
         if (home.signal.aborted) return all
         await delay(200)
       }
+    },
+    /** So many come at once from now on, at most `atOnce`. */
+    pace(now) {
+      most = now
     },
     async stop() {
       home.abort()

@@ -7,7 +7,7 @@ import { serve } from './serve.mjs'
 import { converse, show } from './users.mjs'
 
 /** People who show what is right on the first day. */
-const shown = 32
+const shown = 28
 
 /**
  * The first day: until what people showed is released.
@@ -33,32 +33,39 @@ export async function firstDay({ folder, world, seed, atOnce, tell }) {
 }
 
 /**
- * From then on: until so many releases were made, or so many sessions were held, or time is up.
+ * From then on: so many cycles with each version of the tools, one after the other, in one process that nobody touches.
  * @param from number of the first session: who came before is not asked again.
+ * @param plan `[{ tools, cycles }]`; a cycle is over when its canary is, whatever became of it.
  * @param learn changes to the section `learn`.
- * @returns `{ sessions, events }`: what users did, and what the learner told, with times.
+ * @returns `{ sessions, events, changes }`: what users did, what the learner told, and when tools changed.
  */
-export async function cycles({
-  folder,
-  world,
-  seed,
-  from,
-  releases,
-  most,
-  atOnce,
-  learn = {},
-  toolsOf,
-  minutes = 60,
-  tell,
-}) {
+export async function cycles({ folder, world, seed, from, plan, atOnce, learn = {}, minutes = 30, tell }) {
   const news = watching(tell)
-  const { place, stop } = await serve({ folder, learn: steady(learn), onEvent: news.onEvent })
-  const users = crowd({ place, world, seed, from, atOnce, toolsOf })
+  let users = null
+  const { place, stop } = await serve({
+    folder,
+    learn: steady(learn),
+    onEvent(event) {
+      news.onEvent(event)
+      // Fewer people come while a run trains on the same two cores.
+      if (event.type === 'gathered') users?.pace(atOnce / 8)
+      if (event.type === 'learned') users?.pace(atOnce)
+    },
+  })
+  let [{ tools }] = plan
+  users = crowd({ place, world, seed, from, atOnce, toolsOf: () => tools })
   const deadline = Date.now() + minutes * 60_000
-  const over = () => news.released >= releases || users.sessions.length >= most || Date.now() > deadline
+  const changes = []
   try {
-    await users.until(over)
-    return { sessions: await users.stop(), events: news.events }
+    let wanted = 0
+    for (const step of plan) {
+      tools = step.tools
+      changes.push({ at: Date.now(), session: users.sessions.length, tools })
+      tell(`the tools are version ${tools} from here on`)
+      wanted += step.cycles
+      await users.until(() => news.over >= wanted || Date.now() > deadline)
+    }
+    return { sessions: await users.stop(), events: news.events, changes }
   } finally {
     await stop()
   }
@@ -70,10 +77,12 @@ function watching(tell) {
     events: [],
     tried: 0,
     released: 0,
+    over: 0,
     onEvent: (event) => {
       news.events.push({ at: Date.now(), ...event })
       if (event.type === 'tried') news.tried++
       if (event.type === 'looked' && event.release !== null) news.released++
+      if (event.type === 'looked' && event.status !== 'running') news.over++
       const line = lineOf(event)
       if (line !== null) tell(line)
     },
@@ -89,6 +98,8 @@ function lineOf(event) {
       return `canary: ${100 * event.share} % of the sessions`
     case 'looked':
       return `canary: ${event.status}, ${event.action}: ${event.reason}`
+    case 'drift':
+      return `drift: ${JSON.stringify(event)}`
     case 'problem':
       return `problem: ${event.message} [${event.code}]`
     default:

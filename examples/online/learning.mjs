@@ -5,7 +5,7 @@
  * wrong however little of it was corrected: by the share that changed, `edge 112` for `edge 113` would be nearly right, and
  * above the mean of a batch that holds many calls that cannot be read.
  */
-const rubric = {
+export const rubric = {
   signals: { used: {}, corrected: { weight: 8 } },
   implicit: { kinds: { rephrased: -1, retried: -1 } },
 }
@@ -13,14 +13,12 @@ const rubric = {
 /** Sessions last seconds here; on a real day these are minutes and hours. */
 const pace = { watchEvery: '1s', lease: '20s', window: '24h' }
 
-const yesOrNo = (tolerance) => ({ tolerance, range: [0, 1] })
-
 /**
  * The first day: people show what is right, and one run learns from it. What serves until then breaks every call, so that
  * all its sessions earn the floor and none is silent: the canary counts a silent session of the candidate as a bad one,
  * and is not watched for silence or for the errors of tools, which the agent did not call before.
  */
-export const beginning = ({ sessions, settle = '2s', judgeAfter = '45s' }) => ({
+export const beginning = ({ sessions, settle = '2s', judgeAfter = '20s' }) => ({
   ...pace,
   mode: 'automatic',
   every: '24h',
@@ -36,17 +34,20 @@ export const beginning = ({ sessions, settle = '2s', judgeAfter = '45s' }) => ({
     sessionsPerStep: 20,
     missing: 'worst',
     missingTolerance: 1,
-    guards: { brokenCalls: yesOrNo(0.01), questionsBack: yesOrNo(0.02), inaction: yesOrNo(0.02) },
+    guards: { errors: false, toolErrors: false, tokens: false, seconds: false },
   },
 })
 
-/** From then on: policy gradient from what people do with the answers. That this makes it better is not shown: see NOTES.md. */
+/**
+ * From then on: answers that people took are imitated as they were, what they corrected is imitated as they corrected it,
+ * and some of what earlier runs learned from is rehearsed.
+ */
 export const steady = ({
-  sessions = 200,
+  sessions = 90,
   settle = '2s',
-  judgeAfter = '45s',
-  policy = {},
+  judgeAfter = '20s',
   schedule = {},
+  canary = {},
   ...more
 } = {}) => ({
   ...pace,
@@ -57,16 +58,23 @@ export const steady = ({
   settle,
   judgeAfter,
   rubric,
-  credit: { baseline: 'batch' },
-  policy: { learningRate: 1e-4, minibatches: 4, ...policy },
-  schedule: { demonstrationPasses: 0, preferencePasses: 0, epochs: 1, replay: 0, ...schedule },
+  demonstrations: { learningRate: 3e-4, batchSize: 8 },
+  schedule: {
+    imitate: { accepted: 0.5 },
+    demonstrationPasses: 2,
+    preferencePasses: 0,
+    epochs: 0,
+    replay: 0.2,
+    ...schedule,
+  },
   canary: {
     shares: [0.2, 0.5],
-    sessionsPerStep: 25,
-    maxSessions: 400,
+    sessionsPerStep: 20,
+    maxSessions: 350,
     alpha: 0.1,
     missing: 'neutral',
     missingTolerance: 0.1,
+    ...canary,
   },
   ...more,
 })

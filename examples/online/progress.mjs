@@ -1,54 +1,57 @@
-// Proof point 1: what every release can do on fresh questions of people who never asked the gateway, beside a control that
-// serves the first release throughout.
-import { join } from 'node:path'
+// Proof points 1 and 3: what every release can do on fresh questions, beside a control that serves the first release
+// throughout, with the tools as they were and as they became; and what the gateway kept of how it came to that.
 import { agentKey, defaultTenant } from 'ratchet/core'
-import { pairedInterval, wilson } from 'ratchet/gate'
-import { chatUpstream } from 'ratchet/model'
-import { openStore } from 'ratchet/store'
-import { measure } from './measure.mjs'
+import { pairedInterval } from 'ratchet/gate'
+import { measuring, share } from './measure.mjs'
 import { agentName } from './serve.mjs'
 
-const agent = agentKey(defaultTenant, agentName)
+export const agent = agentKey(defaultTenant, agentName)
 
 /**
  * Measures every release of a store but the agent as it was before it learned. The gateway must have stopped.
- * @returns `{ releases, canaries }`: the releases, oldest first, `{ id, at, right, n, interval, gain }`, with the paired
- * difference to the first and its interval; and what the canaries were.
+ * @param versions of the tools.
+ * @returns `{ releases, canaries, alerts }`, oldest first; a release has `success` by version of the tools: `{ right, n,
+ * interval, gain }`, with the paired difference to the first release and its interval.
  */
-export async function progress({ folder, service, world, tasks, toolsVersion = 1 }) {
-  const store = await openStore({ path: join(folder, 'ratchet.db'), readonly: true })
-  const upstream = chatUpstream({ name: 'measure', service, adapterBytes: (hash) => store.blobs.get(hash) })
-  try {
-    const releases = []
-    let control = null
+export function progress({ folder, service, world, tasks, versions }) {
+  return measuring({ folder, service, world }, async (store, scores) => {
     const learned = (await store.releases.list({ agent, limit: 100 }))
       .toReversed()
       .filter(({ receipt }) => receipt !== null)
-    for (const { id, versions, createdAt } of learned) {
-      const { value } = await store.versions.get(versions.model)
-      const scores = await measure({ upstream, world, weights: value, tasks, toolsVersion })
-      control ??= scores
-      const right = scores.reduce((sum, score) => sum + score, 0)
-      const differences = scores.map((score, i) => score - control[i])
-      const [low, high] = wilson(right, scores.length, 0.95)
-      const difference = differences.reduce((sum, one) => sum + one, 0) / differences.length
-      const gain = { difference, interval: control === scores ? [0, 0] : pairedInterval(differences, 1, 0.95) }
-      releases.push({ id, at: createdAt, right, n: scores.length, interval: [low, high], gain })
+    const controls = new Map()
+    const releases = []
+    for (const { id, versions: serving, createdAt } of learned) {
+      const success = {}
+      for (const version of versions) {
+        const these = await scores(serving.model, tasks, version)
+        const control = controls.get(version) ?? these
+        controls.set(version, control)
+        success[version] = { ...share(these), gain: gainOver(these, control) }
+      }
+      releases.push({ id, at: createdAt, success })
     }
-    return { releases, canaries: await canariesOf(store) }
-  } finally {
-    await upstream.close()
-    await store.close()
-  }
+    return { releases, canaries: await canariesOf(store), alerts: await alertsOf(store) }
+  })
 }
 
-/** What became of every canary, oldest first. */
-async function canariesOf(store) {
+function gainOver(scores, control) {
+  const differences = scores.map((score, i) => score - control[i])
+  const difference = differences.reduce((sum, one) => sum + one, 0) / differences.length
+  return { difference, interval: scores === control ? [0, 0] : pairedInterval(differences, 1, 0.95) }
+}
+
+/** What became of every canary, oldest first, and of how many sessions of each arm its gate knew. */
+export async function canariesOf(store) {
   const canaries = (await store.canaries.list({ agent, limit: 100 })).toReversed()
   return Promise.all(
     canaries.map(async ({ id, status, reason, startedAt, endedAt }) => {
       const last = (await store.canaries.events(id)).at(-1)
-      return { id, status, reason, startedAt, endedAt, evidence: last?.evidence ?? {} }
+      return { id, status, reason, startedAt, endedAt, sessions: last?.evidence.sessions ?? null }
     }),
   )
 }
+
+const alertsOf = async (store) =>
+  (await store.alerts.list({ agent, limit: 100 }))
+    .toReversed()
+    .map(({ at, kind, name, message, evidence }) => ({ at, kind, name, message, evidence }))

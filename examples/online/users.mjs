@@ -10,22 +10,30 @@ const manners = {
     [0.3, 'leave'],
   ],
   wrong: [
-    [0.25, 'edit'],
-    [0.25, 'rephrase'],
+    [0.35, 'edit'],
+    [0.2, 'rephrase'],
     [0.15, 'retry'],
-    [0.35, 'leave'],
+    [0.3, 'leave'],
   ],
+  /** No answer at all: some give up, some ask for something else. */
+  none: [
+    [0.2, 'leave'],
+    [0.8, 'move on'],
+  ],
+  /** Somebody who is asked something answers. */
+  question: [[1, 'reply']],
 }
 
 /**
  * One session: a question, the agent's answer, and what its user does with it. Whoever asks again does so once.
  * @param place `{ base, key, agent, model }`: the gateway, and what it knows the agent by.
  * @param toolsFor gives the tools of one conversation.
+ * @param other what they ask for instead where no answer comes.
  * @param user who asks, as the application knows its people.
  * @param random a function that gives numbers in [0, 1), this user's own.
  * @returns `{ right, acts }`: whether the first answer was right, and what the user did.
  */
-export async function converse({ place, toolsFor, task, session, user, random }) {
+export async function converse({ place, toolsFor, task, other, session, user, random }) {
   const client = clientOf(place, session, user)
   const ask = (messages) => answer({ client, model: place.model, messages, tools: toolsFor(task) })
   const report = (id, name, value) => signal(place, { response: id, name, value, reporter: user })
@@ -34,17 +42,32 @@ export async function converse({ place, toolsFor, task, session, user, random })
   const first = await ask(messages)
   const right = isRight(first.text, task)
   const acts = []
+  let about = task
   for (let said = first, again = false; ; again = true) {
-    const act = actOf(isRight(said.text, task), random)
+    const act = actOf(kindOf(said.text, about), random)
     acts.push(act)
     if (act === 'accept') await report(said.ids.at(-1), 'used', true)
-    if (act === 'edit' && said.text !== null) await report(said.ids.at(-1), 'corrected', edited(task))
-    if (again || (act !== 'rephrase' && act !== 'retry')) return { right, acts }
-    said =
-      act === 'retry'
-        ? await ask(messages.slice(0, 1))
-        : await ask([...messages, { role: 'user', content: rephrased(task) }])
+    if (act === 'edit') await report(said.ids.at(-1), 'corrected', edited(about))
+    if (again || !(act in asksAgain)) return { right, acts }
+    said = await ask(asksAgain[act](messages, task, other))
+    if (act === 'move on') about = other
   }
+}
+
+/** What the conversation is then, by how somebody asks again. */
+const asksAgain = {
+  rephrase: (messages, task) => [...messages, { role: 'user', content: rephrased(task) }],
+  retry: (messages) => messages.slice(0, 1),
+  reply: (messages) => [...messages, { role: 'user', content: 'The stable one.' }],
+  'move on': (messages, _, other) => [...messages, { role: 'user', content: other.instruction }],
+}
+
+/** What a user sees: an answer that is right or wrong, a question, or none: what names no version answers nothing. */
+function kindOf(text, task) {
+  if (text === null) return 'none'
+  if (isRight(text, task)) return 'right'
+  if (text.trim().endsWith('?')) return 'question'
+  return /\d|never/.test(text) ? 'wrong' : 'none'
 }
 
 /** Whether the answer holds what is true, in words or without. */
@@ -57,9 +80,9 @@ const edited = ({ data }) => ({ kind: 'edit', text: data.accepted[0] })
 
 const rephrased = ({ instruction }) => `I mean: ${instruction[0].toLowerCase()}${instruction.slice(1)}`
 
-function actOf(right, random) {
+function actOf(kind, random) {
   let left = random()
-  const acts = manners[right ? 'right' : 'wrong']
+  const acts = manners[kind]
   for (const [share, act] of acts) {
     left -= share
     if (left < 0) return act
@@ -76,11 +99,11 @@ async function signal({ base, key }, body) {
   if (!response.ok) throw new Error(`a signal was refused: ${await response.text()}`)
 }
 
-/**
- * One session of the first day: somebody asks, sees what comes, and shows what should have been looked up and said from
- * there on.
- */
-export async function show({ place, toolsFor, task, session, user }) {
+/** One session of the first day: somebody asks, sees what comes, and shows what would have been right from there on. */
+export const show = (options) => sendDemonstration({ ...options, show: demonstrationOf })
+
+/** A session in which somebody asks once, and shows what should have been done, as they have it. */
+export async function sendDemonstration({ place, toolsFor, task, session, user, show }) {
   const client = clientOf(place, session, user)
   const { ids } = await answer({
     client,
@@ -88,7 +111,7 @@ export async function show({ place, toolsFor, task, session, user }) {
     messages: [{ role: 'user', content: task.instruction }],
     tools: toolsFor(task),
   })
-  const value = { kind: 'demonstration', messages: demonstrationOf(task, toolsFor(task)) }
+  const value = { kind: 'demonstration', messages: show(task, toolsFor(task)) }
   await signal(place, { response: ids[0], name: 'shown', value, reporter: user })
   return { right: false, acts: ['show'] }
 }

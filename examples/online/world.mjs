@@ -10,7 +10,7 @@ const longestTitle = 12
 
 /**
  * @param countTokens `embedded.countTokens`: titles are measured in the model's own tokens.
- * @returns `{ asked, heldOut, toolsFor(task, version) }`.
+ * @returns `{ asked, others, heldOut, hard, hardHeldOut, toolsFor(task, version) }`.
  */
 export function openWorld(seed, countTokens) {
   const { environment, tasks } = loadMdn({
@@ -20,9 +20,16 @@ export function openWorld(seed, countTokens) {
     tasks: { train: 3500, validation: 3, holdout: 400 },
   })
   const singleHop = (split) => tasks[split].filter(({ tier }) => tier === 'single-hop')
+  const composed = (split) => tasks[split].filter(({ tier }) => tier !== 'single-hop')
   return {
     asked: rng('asked', seed).shuffle(singleHop('train')),
+    /** Simple questions as well, for who asks for something else. */
+    others: rng('others', seed).shuffle(singleHop('train')),
     heldOut: singleHop('holdout'),
+    /** Questions that take more than one document, which nobody showed the agent how to answer. */
+    hard: rng('hard', seed).shuffle(composed('train')),
+    hardHeldOut: composed('holdout'),
+    open: (task) => environment.open(task, 0),
     /** Tools that look things up for one conversation. */
     toolsFor: (task, version = 1) => toolsOver(environment.open(task, 0), version),
   }

@@ -1,0 +1,2 @@
+/** Results as one HTML file: see report.mjs. */
+export function renderReport(results: unknown): string
