@@ -17,6 +17,7 @@ import {
   sessionsUntil,
   zeroOne,
 } from './canary-simulation.mjs'
+import { binomialBound, percent, table, times } from './evidence.mjs'
 
 const { values } = parseArgs({
   options: { seed: { type: 'string', default: '1' }, canaries: { type: 'string', default: '1000' } },
@@ -27,26 +28,8 @@ const random = (...parts) => {
   const stream = rng('canary-evidence', values.seed, ...parts)
   return () => stream.next()
 }
-const percent = (share) => `${(100 * share).toFixed(1)} %`
-const times = (count, make) => Array.from({ length: count }, (_, i) => make(i))
 const quantile = (numbers, q) =>
   numbers.length === 0 ? '–' : Math.round(numbers.toSorted((a, b) => a - b)[Math.floor(q * numbers.length)])
-
-function table(title, columns, rows) {
-  console.log(`\n### ${title}\n`)
-  console.log(`| ${columns.join(' | ')} |\n|${columns.map(() => '---').join('|')}|`)
-  for (const row of rows) console.log(`| ${row.join(' | ')} |`)
-}
-
-/** The largest count that `n` draws at `probability` exceed with probability at most 0.001. */
-function binomialBound(n, probability) {
-  let [term, total, k] = [(1 - probability) ** n, 0, 0]
-  for (; total + term < 0.999; k++) {
-    total += term
-    term *= ((n - k) / (k + 1)) * (probability / (1 - probability))
-  }
-  return k
-}
 
 /** Results of `count` canaries. */
 function canaries(count, name, { law, config, gateOf = () => canaryGate(config) }) {
@@ -409,6 +392,7 @@ table(
         const session = {
           at,
           reward: null,
+          vetoed: false,
           toolResults: 0,
           toolErrors: 0,
           tools: ['search'],

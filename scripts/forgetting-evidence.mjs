@@ -15,7 +15,7 @@ import { rng, TaskId, VersionId } from '../dist/core/index.js'
 import { loadMdn, mdn, playEpisode, verify } from '../dist/environment/search/index.js'
 import { wilson } from '../dist/gate/index.js'
 import { openEmbeddedModel } from '../dist/model/index.js'
-import { demonstrationDatum, supervisedPass } from '../dist/optimize/weights/index.js'
+import { demonstrationDatum, drawReplay, supervisedPass } from '../dist/optimize/weights/index.js'
 import { rollout } from '../dist/rollout/index.js'
 
 const { values: flags } = parseArgs({
@@ -160,12 +160,15 @@ async function measure(trainer, { environment, measured }, name) {
   return { solved, n: measured.length }
 }
 
-async function imitate(trainer, demonstrations, seed, name, replay) {
+/** @param earlier what is rehearsed in every pass, as a share of it. */
+async function imitate(trainer, demonstrations, seed, name, earlier = []) {
   for (let pass = 1; pass <= number('passes'); pass++) {
-    const { loss } = await supervisedPass(trainer, demonstrations, rng('forgetting', seed, name, pass), {
+    const fresh = demonstrations.length
+    const replayed = drawReplay({ fresh, earlier, share: number('share'), rng: rng('replay', seed, pass) })
+    const order = rng('forgetting', seed, name, pass)
+    const { loss } = await supervisedPass(trainer, [...demonstrations, ...replayed], order, {
       learningRate: number('learningRate'),
       batchSize: BATCH,
-      ...(replay ? { replay } : {}),
     })
     say(`seed ${seed}, ${name}: pass ${pass}, loss ${loss.toFixed(3)}`)
   }
@@ -185,8 +188,7 @@ async function runSeed(seed) {
     await trainer.loadWeights(learned)
     await trainer.anchoring.hold(arm === 'EWC' || arm === 'both' ? [anchor] : [], number('strength'))
     const replayed = arm === 'replay' || arm === 'both'
-    const replay = { earlier: kept, share: number('share'), rng: rng('replay', seed) }
-    await imitate(trainer, B.demonstrations, seed, `B, ${arm}`, replayed ? replay : undefined)
+    await imitate(trainer, B.demonstrations, seed, `B, ${arm}`, replayed ? kept : [])
     after.set(arm, {
       A: await measure(trainer, A, `${seed}/${arm}/A`),
       B: await measure(trainer, B, `${seed}/${arm}/B`),

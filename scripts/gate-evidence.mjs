@@ -6,6 +6,7 @@
 import { parseArgs } from 'node:util'
 import { rng } from '../dist/core/index.js'
 import { claimHoldout, criticalWins, holdoutHash, pairedGate, promotionProbability } from '../dist/gate/index.js'
+import { binomialBound, percent, table, times } from './evidence.mjs'
 import * as alternatives from './gate-alternatives.mjs'
 
 const { values } = parseArgs({
@@ -17,8 +18,6 @@ const random = (...parts) => {
   const stream = rng('gate-evidence', values.seed, ...parts)
   return () => stream.next()
 }
-const percent = (share) => `${(100 * share).toFixed(1)} %`
-const times = (count, make) => Array.from({ length: count }, (_, i) => make(i))
 const IDS = times(400, (i) => `task-${i}`)
 
 /** Whole use of alpha at once, unless a ledger says otherwise. */
@@ -28,22 +27,6 @@ const USES = new Map([100, 200, 400].map((n) => [n, useOf(n)]))
 function decide(gate, pairs, { range = [0, 1], use = USES.get(pairs.length), suites = {} } = {}) {
   const outcomes = pairs.map(([baseline, candidate, guards], i) => ({ task: IDS[i], baseline, candidate, ...guards }))
   return gate.decide({ outcomes, suites, use, rewardRange: range }).decision
-}
-
-function table(title, columns, rows) {
-  console.log(`\n### ${title}\n`)
-  console.log(`| ${columns.join(' | ')} |\n|${columns.map(() => '---').join('|')}|`)
-  for (const row of rows) console.log(`| ${row.join(' | ')} |`)
-}
-
-/** The largest count that `n` draws at `probability` exceed with probability at most 0.001. */
-function binomialBound(n, probability) {
-  let [term, total, k] = [(1 - probability) ** n, 0, 0]
-  for (; total + term < 0.999; k++) {
-    total += term
-    term *= ((n - k) / (k + 1)) * (probability / (1 - probability))
-  }
-  return k
 }
 
 // 1. Error rate with pass/fail scores: computed over all outcomes, at 101 rates of disagreement.

@@ -51,7 +51,7 @@ export function unexplained(document: string, headings: readonly string[]): read
 }
 
 interface JsonSchema {
-  readonly type?: string
+  readonly type?: string | readonly string[]
   readonly properties?: Readonly<Record<string, JsonSchema>>
   /** Of what any name may stand for; `false` where no other name may stand. */
   readonly additionalProperties?: JsonSchema | boolean
@@ -97,13 +97,17 @@ function rowsBelow(
 }
 
 function typeOf(schema: JsonSchema): string {
+  const { type } = schema
+  if (typeof type === 'object') {
+    return type.map((one) => (one === 'null' ? '`null`' : typeOf({ ...schema, type: one }))).join(' or ')
+  }
   if (schema.anyOf) return schema.anyOf.map(typeOf).join(' or ')
   if (schema.const !== undefined) return `\`${JSON.stringify(schema.const)}\``
   if (schema.enum) return schema.enum.map((value) => `\`${JSON.stringify(value)}\``).join(', ')
   if (schema.prefixItems) return `list of ${schema.prefixItems.map(typeOf).join(' and ')}`
-  if (schema.type === 'array') return `list of ${typeof schema.items === 'object' ? typeOf(schema.items) : 'values'}`
-  if (schema.type === 'integer') return `whole number${boundsOf(schema)}`
-  return `${schema.type}${boundsOf(schema)}`
+  if (type === 'array') return `list of ${typeof schema.items === 'object' ? typeOf(schema.items) : 'values'}`
+  if (type === 'integer') return `whole number${boundsOf(schema)}`
+  return `${type}${boundsOf(schema)}`
 }
 
 function boundsOf({ minimum, exclusiveMinimum, maximum }: JsonSchema): string {
