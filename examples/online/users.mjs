@@ -1,5 +1,6 @@
 // Scripted users. They know what is true, and never say a score: they use an answer, correct it, ask again, or leave.
 import OpenAI from 'openai'
+import { mdn } from 'ratchet/environment/search'
 import { answer } from './agent.mjs'
 import { demonstrationOf } from './world.mjs'
 
@@ -62,12 +63,12 @@ const asksAgain = {
   'move on': (messages, _, other) => [...messages, { role: 'user', content: other.instruction }],
 }
 
-/** What a user sees: an answer that is right or wrong, a question, or none: what names no version answers nothing. */
+/** What a user sees: an answer that is right or wrong, a question, or none: what names neither a browser nor a version. */
 function kindOf(text, task) {
   if (text === null) return 'none'
   if (isRight(text, task)) return 'right'
   if (text.trim().endsWith('?')) return 'question'
-  return /\d|never/.test(text) ? 'wrong' : 'none'
+  return /\d|never/.test(text) || mdn.browsers.some((browser) => text.includes(browser)) ? 'wrong' : 'none'
 }
 
 /** Whether the answer holds what is true, in words or without. */
