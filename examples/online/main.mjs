@@ -6,6 +6,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openEmbeddedModel } from 'ratchet/model'
 import { renderReport } from './report.mjs'
+import { points, verdictOf } from './report/verdicts.mjs'
 import { sizes, story } from './story.mjs'
 
 const { values } = parseArgs({
@@ -43,6 +44,7 @@ for (const seed of seeds) {
   writeFileSync(join(out, 'report.html'), renderReport(results))
   tell(`done; ${join(out, 'report.html')} shows it${seed === seeds.at(-1) ? '' : ' so far'}`)
 }
+for (const point of points) console.log(`${verdictOf(point, results.seeds).text.padEnd(20)}  ${point.question}`)
 
 function minutes(ms) {
   const seconds = Math.round(ms / 1000)
