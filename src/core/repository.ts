@@ -69,6 +69,8 @@ export interface TrajectoryFilter {
   readonly subject?: string
   /** Sessions that this canary assigned. */
   readonly canary?: CanaryId
+  /** Sessions that a canary gave to this arm. */
+  readonly arm?: CanaryArm
   /** Of those that changed last at or after, and before. */
   readonly since?: number
   readonly before?: number

@@ -11,7 +11,7 @@ import type { LearnerOptions } from './learner.ts'
 import type { HeldOut, TrafficSource } from './source.ts'
 import { creditFrom, type LearnFromTrafficConfig } from './traffic/config.ts'
 import type { TrafficEvent } from './traffic/events.ts'
-import { freshEpisodes, type SessionArms } from './traffic/fresh.ts'
+import { freshEpisodes } from './traffic/fresh.ts'
 import { learnFromTraffic } from './traffic/learn-from-traffic.ts'
 import type { Evaluation, TrafficLearnOptions } from './traffic/options.ts'
 
@@ -50,7 +50,6 @@ export function trafficLearner(parts: TrafficLearnerParts): LearnerOptions {
   const onEvent = listener<TrafficEvent>(key, parts.onEvent)
   const options = runOptions(parts)
   const [parameter] = Object.keys(options.optimize)
-  const arms: SessionArms = new Map()
   return {
     store,
     agent: key,
@@ -72,7 +71,7 @@ export function trafficLearner(parts: TrafficLearnerParts): LearnerOptions {
         await model.close()
       }
     },
-    fresh: () => freshEpisodes(store, options.source, key, clock.now(), parameter, arms),
+    fresh: () => freshEpisodes(store, options.source, key, clock.now(), parameter),
     watch: watching({ ...parts, onEvent }, key),
     ...(config.drift === false ? {} : { observe: observing(parts, config.drift) }),
     alertLagMs: config.judgeAfter,

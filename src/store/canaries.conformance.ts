@@ -301,6 +301,9 @@ export function canaryConformance(name: string, open: () => Promise<Store>): voi
         expect((await store.trajectories.summaries({ ...filter, limit: 9 })).map(({ id }) => id)).toEqual(['t3', 't1'])
         expect(await store.trajectories.count(filter)).toBe(2)
         expect(await store.trajectories.count({ ...filter, agent: 'sales' })).toBe(0)
+        expect(await store.trajectories.count({ ...filter, arm: 'candidate' })).toBe(1)
+        const baseline = await store.trajectories.summaries({ arm: 'baseline', limit: 9 })
+        expect(baseline.map(({ id }) => id)).toEqual(['t3'])
       })
 
       it('keep what served them when they began', async () => {
@@ -316,7 +319,8 @@ export function canaryConformance(name: string, open: () => Promise<Store>): voi
         const origin = { servedBy: canaries.servedBy('k') }
         await store.traffic.savePending(traffic.pending('t1', 'p1', 100, { origin }))
         await store.traffic.savePending(traffic.pending('t2', 'p2', 100))
-        expect(await remove({ canary: idOf('k') })).toMatchObject({ trajectories: 1 })
+        expect(await remove({ canary: idOf('k'), arm: 'baseline' })).toMatchObject({ trajectories: 0 })
+        expect(await remove({ canary: idOf('k'), arm: 'candidate' })).toMatchObject({ trajectories: 1 })
         expect(await store.traffic.recoverPending(1e12)).toBe(1)
         expect((await store.trajectories.get(TrajectoryId.parse('t2')))?.trajectory.origin).toMatchObject({
           servedBy: null,
@@ -330,6 +334,14 @@ export function canaryConformance(name: string, open: () => Promise<Store>): voi
         await store.canaries.put(ended('k', { receipt: 'r1' }))
         expect(await remove({ before: 1e15 })).toMatchObject({ trajectories: 1 })
         expect(await store.receipts.get(canaries.receipt('r1').id)).toEqual(canaries.receipt('r1'))
+      })
+
+      it('go alone: signals of no trajectory are of no canary', async () => {
+        await served('t1', 'k')
+        const said = (key: string, trajectory: string) => sample.signal(key, { tenant: 'acme', trajectory })
+        await store.signals.append([said('a', 't1'), said('b', 'never')])
+        expect(await remove({ canary: idOf('k'), before: 1e15 })).toMatchObject({ trajectories: 1, signals: 1 })
+        expect(await remove({ before: 1e15 })).toMatchObject({ trajectories: 0, signals: 1 })
       })
 
       it('are taken out of what tells their names', async () => {

@@ -4,6 +4,7 @@ import type { Access } from './access.ts'
 import { EndedCanaryError } from './errors/index.ts'
 import { fromJson, parseRecord, toJson } from './record.ts'
 import type { Tables } from './tables.ts'
+import { ofArm } from './trajectory-filter.ts'
 
 /** Rows of one insert, and ids of one query. */
 const rowsAtOnce = 128
@@ -70,8 +71,7 @@ export function judgedSessions({
         const { count } = await db
           .selectFrom('trajectories')
           .where(notJudged(canary, since, until))
-          // A quote inside a text is written `\"`: only the assignment reads like this.
-          .$if(arm !== undefined, (query) => query.where('head', 'like', `%"arm":"${arm}"%`))
+          .$if(arm !== undefined, (query) => query.where((eb) => ofArm(eb, arm ?? 'candidate')))
           .$if(train === true, (query) => query.where('train', '=', 1))
           .select((eb) => eb.fn.countAll<number>().as('count'))
           .executeTakeFirstOrThrow()

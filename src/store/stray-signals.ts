@@ -47,9 +47,10 @@ function isCounted({ trajectory, known }: Row, { recorded, pending }: Counted): 
 type Stray = (eb: ExpressionBuilder<Tables, 'signals'>) => Expression<SqlBool>
 
 /** Which signals a filter means by themselves; `null` for one that goes by what only a trajectory tells. */
-function strayOf({ run, origin, session, agent, subject, since, before }: TrajectoryFilter): Stray | null {
-  if (run !== undefined || session !== undefined || agent !== undefined || (origin ?? 'traffic') !== 'traffic')
-    return null
+function strayOf({ origin, subject, since, before, ...others }: TrajectoryFilter): Stray | null {
+  const { run, session, agent, canary, arm } = others
+  if ([run, session, agent, canary, arm].some((asked) => asked !== undefined)) return null
+  if ((origin ?? 'traffic') !== 'traffic') return null
   if (subject === undefined && before === undefined) return null
   return (eb) =>
     eb.and([

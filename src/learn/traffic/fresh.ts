@@ -3,16 +3,12 @@ import type { TrafficSource } from '../source.ts'
 import { type Lags, lagsOf } from './served.ts'
 import { earlierBatches, namedIn, usedBy } from './used.ts'
 
-/** Whose sessions were which, as far as it was asked. */
-export type SessionArms = Map<TrajectoryId, 'candidate' | 'other'>
-
 /**
  * Trajectories that have settled since the last run looked, may be learned from, and no run has learned from: up to the
  * source's limit. What an earlier run saw and left out is not counted again, though a later run may find it fit; nor is what
  * last changed before the release that serves began to, unless weights that served earlier may be learned from; nor sessions
  * of a candidate whose weights never came to serve.
  * @param parameter that learns.
- * @param arms of sessions, as they are found: given again, they are not read again.
  */
 export async function freshEpisodes(
   store: Pick<Store, 'trajectories' | 'runs' | 'blobs' | 'canaries' | 'releases'>,
@@ -20,7 +16,6 @@ export async function freshEpisodes(
   agent: string,
   now: number,
   parameter: ParameterName = 'model',
-  arms: SessionArms = new Map(),
 ): Promise<number> {
   const { tenant, window, settle, limit, maxLag } = source
   const earlier = (since: number) => earlierBatches(store, agent, { since, except: null })
@@ -32,18 +27,18 @@ export async function freshEpisodes(
   }
   const serving = await store.releases.current(agent)
   const since = maxLag > 0 || serving === null || serving.reason === 'initial' ? 0 : serving.at
-  const listed = await store.trajectories.summaries({
+  const settled = {
     origin: 'traffic',
     agent: source.agent,
     tenant,
     since: Math.max(now - window, looked - settle, since),
     before: now - settle,
     limit: limit + used.size,
-  })
+  } as const
+  const listed = await store.trajectories.summaries(settled)
   const began = Math.min(...listed.map(({ startedAt }) => startedAt))
   const learned = began < now - window ? await usedBy(earlier(began)) : used
   const fresh = new Set(listed.flatMap(({ id, train }) => (train && !learned.has(id) ? [id] : [])))
-  for (const id of arms.keys()) if (!fresh.has(id)) arms.delete(id)
   const canaries = (await store.canaries.list({ agent, limit: mostCanaries })).filter(
     ({ candidate, endedAt }) => candidate[parameter] !== undefined && (endedAt ?? now) >= now - window,
   )
@@ -51,21 +46,10 @@ export async function freshEpisodes(
   for (const { id: canary, candidate } of canaries) {
     const tried = candidate[parameter]
     if (tried === undefined || lags.has(tried)) continue
-    const filter = { origin: 'traffic', agent: source.agent, tenant, canary, since: now - window } as const
-    for (const { id } of await store.trajectories.summaries({ ...filter, limit: limit + used.size })) {
-      if (!fresh.has(id)) continue
-      const arm = arms.get(id) ?? (await armOf(store, id))
-      arms.set(id, arm)
-      if (arm === 'candidate') fresh.delete(id)
-    }
+    for (const { id } of await store.trajectories.summaries({ ...settled, canary, arm: 'candidate' })) fresh.delete(id)
   }
   return fresh.size
 }
 
 /** Canaries that are looked through, at most: the newest. */
 const mostCanaries = 100
-
-async function armOf({ trajectories }: Pick<Store, 'trajectories'>, id: TrajectoryId): Promise<'candidate' | 'other'> {
-  const origin = (await trajectories.get(id))?.trajectory.origin
-  return origin?.kind === 'traffic' && origin.servedBy?.canary?.arm === 'candidate' ? 'candidate' : 'other'
-}
