@@ -178,6 +178,24 @@ describe('one look', () => {
     expect((await look()).verdict?.evidence).toMatchObject({ sessionsInStep: 5 })
   })
 
+  it('goes on when it has judged, not when it began to: who came meanwhile had the share of before', async () => {
+    await begin(rampGate)
+    await sessions(40, { candidate: 0.5, baseline: 0.5 })
+    untilDue()
+    const began = now
+    let meanwhile: Promise<string> | null = null
+    const slow = () => {
+      meanwhile ??= session('candidate', 0.5)
+      return {}
+    }
+    const { canary: after } = await look({ guardMetrics: slow })
+    await meanwhile
+    expect(after).toMatchObject({ step: 1, stepAt: now })
+    expect(now).toBeGreaterThan(began)
+    const [advanced] = (await store.canaries.events(canary.id)).filter(({ type }) => type === 'advanced')
+    expect(advanced?.at).toBe(now)
+  })
+
   it('gives up a canary whose gate was configured anew', async () => {
     await begin(quickGate)
     await sessions(100, { candidate: 1, baseline: 0 })

@@ -126,11 +126,11 @@ const GapEvidence = z.object({ from: z.number(), until: z.number() })
 
 async function look(options: WatchOptions, moment: Moment): Promise<Looked> {
   const { canary, release, memory } = moment
-  const { store, rubric, gate = canaryGate(canary.gate.config) } = options
+  const { store, rubric, gate = canaryGate(canary.gate.config), clock = systemClock } = options
   const gathered = await gatherOutcomes({ ...options, ...moment })
   if (!gathered) {
     const reasons = ['its sessions are judged otherwise now, and what began by some rules is not judged by others']
-    return ended(await options.registry.giveUpCanary(canary.id, { reasons, at: moment.now }))
+    return ended(await options.registry.giveUpCanary(canary.id, { reasons, at: clock.now() }))
   }
   const { sessions, outcomes, sessionsInStep } = gathered
   const input: CanaryLook = {
@@ -173,23 +173,24 @@ interface Seen extends Pick<Looked, 'sessions' | 'waits'> {
 }
 
 async function carryOut(
-  { registry }: WatchOptions,
-  { canary, memory, now }: Moment,
+  { registry, clock = systemClock }: WatchOptions,
+  { canary, memory }: Moment,
   { verdict, sessions, waits, note, exposed, makeReceipt }: Seen,
 ): Promise<Partial<Pick<Looked, 'canary' | 'release'>>> {
-  const stop = async () => ({ ...note, receipt: await makeReceipt(), exposed: await exposed(), at: now })
+  // Judging took a while: a step begins, and a canary ends, only now. Sessions that began meanwhile are the old step's.
+  const stop = async () => ({ ...note, receipt: await makeReceipt(), exposed: await exposed(), at: clock.now() })
   if (verdict.action === 'roll-back') return { canary: await registry.rollBackCanary(canary.id, await stop()) }
   if (verdict.action === 'give-up') return { canary: await registry.giveUpCanary(canary.id, await stop()) }
   if (waits === null && verdict.action === 'advance') {
-    return { canary: await registry.advanceCanary(canary, note, now) }
+    return { canary: await registry.advanceCanary(canary, note, clock.now()) }
   }
   if (waits === null && verdict.action === 'promote') {
-    const promoted = await registry.promoteCanary(await makeReceipt(), now)
+    const promoted = await registry.promoteCanary(await makeReceipt(), clock.now())
     return { release: promoted.release, canary: promoted.canary }
   }
   if (isNews(memory, canary, sessions, waits)) {
     const reasons = waits === null ? note.reasons : [waits, ...note.reasons]
-    await registry.holdCanary(canary.id, { ...note, reasons }, now)
+    await registry.holdCanary(canary.id, { ...note, reasons }, clock.now())
   }
   return {}
 }
