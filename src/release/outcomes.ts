@@ -19,12 +19,14 @@ export interface CanaryMemory {
   readonly judged: JudgedSession[]
   /** `null` until something was read. */
   shares: ReporterShares | null
+  /** When sessions were looked for that were recorded very late; `null` before that. */
+  soughtAt: number | null
   /** The last look that held and was noted. */
   noted: { readonly step: number; readonly sessions: number; readonly waits: string | null } | null
 }
 
 export function newCanaryMemory(): CanaryMemory {
-  return { judged: [], shares: null, noted: null }
+  return { judged: [], shares: null, soughtAt: null, noted: null }
 }
 
 /** Sessions of a canary: what is evidence, by arm, and what is not. */
@@ -54,8 +56,10 @@ export interface Gathered {
 /** Sessions that are judged by one write, and read by one look-up of the store. */
 const judgedAtOnce = 500
 const readAtOnce = 16
-/** A session is in the store from the end of its first call on: so much later than it began is looked for, at most. */
+/** A session is in the store from the end of its first call on: so much later than it began, each look finds it. */
 const lateMs = 3_600_000
+/** One that was recorded later still is found among all of the canary's, which are looked through so often. */
+const seekEveryMs = 600_000
 
 interface GatherOptions extends Judging {
   readonly canary: Canary
@@ -72,17 +76,19 @@ interface GatherOptions extends Judging {
 export async function gatherOutcomes(options: GatherOptions): Promise<Gathered | null> {
   const { store, canary, memory, judgeAfterMs, now } = options
   const rules = rulesOf(options)
+  const seeks = memory.soughtAt === null || now - memory.soughtAt >= seekEveryMs
   for (;;) {
     await catchUp(options)
     if (memory.judged.some((session) => session.rules !== rules)) return null
     const due = await store.canaries.unjudged(canary.id, {
-      since: sinceOf(canary, memory),
+      since: seeks ? canary.startedAt - lateMs : sinceOf(canary, memory),
       until: now - judgeAfterMs,
       limit: judgedAtOnce,
     })
     if (due.length === 0) break
     if (!(await judgeAndKeep(options, due, rules))) break
   }
+  if (seeks) memory.soughtAt = now
   const recent = { since: now - judgeAfterMs, until: now, train: true } as const
   const underWay = await store.canaries.countUnjudged(canary.id, recent)
   const { judged } = memory

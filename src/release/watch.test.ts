@@ -389,6 +389,38 @@ describe('the evidence', () => {
     expect(counted).toMatchObject({ candidate: 5, overShare: 3 })
   })
 
+  it('has sessions whose first call ended hours later, as ones without a reward', async () => {
+    const late = (id: string) => {
+      const servedBy: ServedBy = {
+        release: canary.baseline,
+        canary: { id: canary.id, arm: 'candidate', propensity: 0.5 },
+      }
+      const call = sessionCall(id, servedBy, { at: 12 })
+      return store.traffic.append({ ...call, part: { ...call.part, endedAt: now } })
+    }
+    await begin()
+    const memory = newCanaryMemory()
+    await sessions(2, { candidate: 1, baseline: 1 })
+    untilDue()
+    await look({ memory })
+    now += 3 * 3_600_000
+    await look({ memory })
+    await sessions(2, { candidate: 1, baseline: 1 })
+    untilDue()
+    expect((await look({ memory })).sessions).toMatchObject({ candidate: 2, baseline: 2 })
+    await late('t_hours')
+    // Not at once for who looks several times a minute, which would read them all each time; but soon, and then no more.
+    expect((await look({ memory })).sessions).toMatchObject({ candidate: 2 })
+    now += 600_000
+    const { input, sessions: counted } = await given({ memory })
+    expect(counted).toMatchObject({ candidate: 3, baseline: 2 })
+    expect(input?.sessions.at(-1)).toMatchObject({ trajectory: 't_hours', reward: null, guards: {} })
+    expect((await given({ memory })).sessions).toEqual(counted)
+    // Whoever looks for the first time finds them at once: a person asks once.
+    await late('t_more')
+    expect((await look()).sessions).toMatchObject({ candidate: 4 })
+  })
+
   it('is kept for no canary that ended while it was judged', async () => {
     await begin()
     await sessions(4, { candidate: 1, baseline: 0 })
