@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { agent, base, model, prompt, sessionCall, thumb } from '../../test/support/canary-parts.ts'
-import type { Store } from '../core/index.ts'
+import type { RecordedCall, Store } from '../core/index.ts'
+import { present } from '../errors/index.ts'
 import { Registry } from '../release/index.ts'
 // The store is passed in through its port; the tests use the real one.
 import { openMemoryStore } from '../store/index.ts'
@@ -33,6 +34,63 @@ it('counts every session once, however many ask for a look at once', async () =>
   const looks = await Promise.all([look(canary.id), look(canary.id), look(canary.id)])
   for (const { sessions } of looks) expect(sessions).toMatchObject({ baseline: 15, candidate: 15 })
 })
+
+it('judges an hour after a session began, where nobody says otherwise: by then silence has spoken', async () => {
+  const config = LearnFromTrafficConfig.parse({})
+  const hour = 3_600_000
+  const registry = new Registry(store)
+  await registry.initial(agent, [model, base], 1)
+  const gate = canaryGateFrom(config)
+  const versions = [prompt('better')]
+  const canary = await registry.startCanary({ agent, versions, admission: null, run: null, gate, at: 10 })
+  await registry.keepWatched(canary.id, { at: 10, forMs: 9 * hour })
+  const sessions = { silent: null, early: hour - 1, late: hour + 1 }
+  for (const [id, said] of Object.entries(sessions)) {
+    const served = { release: canary.baseline, canary: { id: canary.id, arm: 'candidate', propensity: 0.01 } } as const
+    await store.traffic.append(asking(sessionCall(id, served, { at: 20 })))
+    const caps = { perTrajectory: 9, perTrajectoryOfKey: 9, perDay: 999 }
+    if (said !== null)
+      await store.signals.append([{ ...thumb(id, 1, 20 + said), reporter: id }], { caps, now: 20 + said })
+  }
+  const clock = { now: () => 20 + hour - 1 }
+  const look = canaryLook({ store, tenant: 'default', config, clock }, 'hand')
+  expect((await look(canary.id)).sessions).toMatchObject({ candidate: 0, underWay: 3 })
+  clock.now = () => 20 + hour
+  expect((await look(canary.id)).sessions).toMatchObject({ candidate: 3, underWay: 0 })
+  const judged = await store.canaries.judged(canary.id, { from: 0, limit: 9 })
+  expect(Object.fromEntries(judged.map(({ trajectory, reward }) => [trajectory, reward]))).toEqual({
+    early: 1,
+    // Half an hour without a word after a question is its user's answer; what they said later came too late.
+    silent: -0.5,
+    late: -0.5,
+  })
+})
+
+/** The session as one that ended with a question. */
+function asking(call: RecordedCall): RecordedCall {
+  const [question, answer] = call.part.nodes.map((node) => ({ ...node, at: call.head.startedAt }))
+  const said = { ...present(answer, 'the answer'), message: { role: 'assistant', content: 'Which one?' } as const }
+  const [step] = call.part.steps
+  const { head, part } = call
+  const asked = {
+    id: part.call,
+    choice: 0,
+    model: 'm',
+    upstream: 'u',
+    servedModel: 'm',
+    params: {},
+    tools: null,
+    finish: 'stop',
+    usage: null,
+    upstreamId: null,
+    startedAt: head.startedAt,
+    firstTokenMs: null,
+    totalMs: 1,
+    retryOf: null,
+  } as const
+  const steps = [{ ...present(step, 'the step'), call: asked }]
+  return { ...call, part: { ...part, nodes: [present(question, 'the question'), said], steps } }
+}
 
 it('goes on after a look that failed', async () => {
   const config = LearnFromTrafficConfig.parse({})
