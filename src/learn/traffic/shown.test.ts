@@ -17,7 +17,7 @@ import {
   TrajectoryId,
   VersionId,
 } from '../../core/index.ts'
-import { present } from '../../errors/index.ts'
+import { InputError, present } from '../../errors/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import type { Imitated } from './options.ts'
 import { shownIn } from './shown.ts'
@@ -36,17 +36,26 @@ interface ShownOptions {
   readonly imitate?: Partial<Imitated>
   /** Whose tokens were recorded. */
   readonly readBy?: Renderer
+  /** Of the model that learns. */
+  readonly renderer?: Renderer
 }
 
 async function shown(
   sketches: readonly SessionSketch[],
   signals: readonly Signal[],
-  { reward = scored(1), longest = 1_000, imitate = {}, readBy = renderer }: ShownOptions = {},
+  {
+    reward = scored(1),
+    longest = 1_000,
+    imitate = {},
+    readBy = renderer,
+    renderer: learns = renderer,
+  }: ShownOptions = {},
 ) {
   await recordSessions(store, readBy, sketches)
   const { trajectory } = present(await store.trajectories.get(TrajectoryId.parse('a')), 'the session')
   const only = { demonstrated: true, edited: true, accepted: null, ...imitate }
-  const reading = { asOf: 10_000, renderer, parameter: 'model', lags: new Map([[initialWeights, 0]]), longest }
+  const lags = new Map([[initialWeights, 0]])
+  const reading = { asOf: 10_000, renderer: learns, parameter: 'model', lags, longest }
   return shownIn({ trajectory, reward, signals }, { ...reading, imitate: only })
 }
 
@@ -55,6 +64,14 @@ const anotherRenderer: Renderer = Object.assign(Object.create(renderer) as Rende
   start: (...given: Parameters<Renderer['start']>) => renderer.start(...given).map((token) => token + 1e9),
   renderAssistant: (...given: Parameters<Renderer['renderAssistant']>) =>
     renderer.renderAssistant(...given).map((token) => token + 1e9),
+})
+
+/** A model whose turns are one line each. */
+const lineRenderer: Renderer = Object.assign(Object.create(renderer) as Renderer, {
+  renderAssistant: (...given: Parameters<Renderer['renderAssistant']>) => {
+    if (given[0].content.includes('\n')) throw new InputError({ code: 'model/x', message: 'Two lines.', hint: 'One.' })
+    return renderer.renderAssistant(...given)
+  },
 })
 
 const looks = { role: 'assistant' as const, content: '', toolCalls: [{ name: 'look', arguments: {} }] }
@@ -91,6 +108,14 @@ describe('an edited answer', () => {
     const nothing = { demonstrations: [], pairs: [] }
     expect(await shown([{ id: 'a' }], [ofAnswer(edit('red'))], { reward: vetoed(-1) })).toEqual(nothing)
     expect(await shown([], [ofAnswer(edit('red'))], { longest: 3 })).toEqual(nothing)
+  })
+
+  it('that the form of the model cannot express shows nothing, and what others showed counts', async () => {
+    const twice = [{ id: 'a' }, { id: 'a', answer: 'red', call: 'two', at: 2_000 }]
+    const signals = [ofAnswer(edit('two\nlines')), ofAnswer(edit('green'), 'two')]
+    const found = await shown(twice, signals, { renderer: lineRenderer })
+    expect(found.demonstrations).toEqual([after(saying('green'))])
+    expect(found.pairs).toHaveLength(1)
   })
 
   it('of which only the last word counts', async () => {

@@ -10,6 +10,7 @@ import {
   stepsByAction,
   type TrajectoryNode,
 } from '../../core/index.ts'
+import { InputError } from '../../errors/index.ts'
 import type { Imitated } from './options.ts'
 import { acceptedIn } from './accepted.ts'
 import { opinions } from './opinions.ts'
@@ -72,9 +73,9 @@ function editsIn(evidence: Evidence, reading: Reading): Shown {
   const demonstrations: Demonstration[] = []
   const pairs: PreferencePair[] = []
   for (const { node, before, better, by } of taughtTurns(evidence)) {
-    const turn = turnTokens(evidence.trajectory, node, reading)
-    if (turn === null) continue
-    const chosen = asShown(turn, better, before, reading.renderer)
+    const turn = laidOut(() => turnTokens(evidence.trajectory, node, reading))
+    const chosen = turn && laidOut(() => asShown(turn, better, before, reading.renderer))
+    if (!turn || !chosen) continue
     if (by === 'edit' ? edited : demonstrated) demonstrations.push(chosen)
     if (better[0]?.role === 'assistant') pairs.push({ chosen, rejected: asSaid(turn) })
   }
@@ -101,9 +102,19 @@ function* choicesIn({ trajectory, reward, signals }: Evidence, reading: Reading)
       .toSorted((a, b) => b.opinion - a.opinion)
     const best = ranked.find(({ node, opinion }) => opinion > 0 && isWhole([node], steps))
     const worst = ranked.findLast(({ opinion }) => opinion < 0)
-    const chosen = best && turnTokens(trajectory, best.node, reading)
-    const rejected = worst && turnTokens(trajectory, worst.node, reading)
+    const chosen = best && laidOut(() => turnTokens(trajectory, best.node, reading))
+    const rejected = worst && laidOut(() => turnTokens(trajectory, worst.node, reading))
     if (!chosen || !rejected || String(chosen.context) !== String(rejected.context)) continue
     yield { chosen: asSaid(chosen), rejected: asSaid(rejected) }
+  }
+}
+
+/** What the model's form cannot express shows nothing: what one client reports must not end the run of all. */
+function laidOut<T>(tokens: () => T): T | null {
+  try {
+    return tokens()
+  } catch (error) {
+    if (error instanceof InputError) return null
+    throw error
   }
 }
