@@ -63,6 +63,14 @@ export interface ServedModel {
   readonly created: number
 }
 
+/** What an upstream has to do at the moment. */
+export interface UpstreamLoad {
+  readonly upstream: string
+  /** Calls under way, and calls that wait for a place. */
+  readonly active: number
+  readonly waiting: number
+}
+
 /** Something that answers chat requests. */
 export interface ChatUpstream {
   /** For records, metrics and people. */
@@ -94,6 +102,8 @@ export interface ChatUpstream {
    * @throws UpstreamFailure
    */
   embeddings(call: { readonly body: Json } & Pick<ChatCall, 'authorization' | 'signal'>): Promise<Json>
+  /** Of each upstream behind it that counts its calls. */
+  load?(): readonly UpstreamLoad[]
   close(): Promise<void>
 }
 

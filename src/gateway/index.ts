@@ -18,7 +18,6 @@ export {
   gatewayLogger,
   gatewayTelemetry,
   type GatewayTelemetry,
-  type QueueLength,
 } from './observe/index.ts'
 export type * from './ports.ts'
 export { ratchetRoutes, type RatchetRoutesOptions } from './ratchet-routes.ts'

@@ -1,6 +1,6 @@
 import { afterEach, expect, it } from 'vitest'
 import type { Store } from '../core/index.ts'
-import { openAiUpstream } from '../model/openai/index.ts'
+import { bounded, openAiUpstream } from '../model/openai/index.ts'
 import { openMemoryStore } from '../store/index.ts'
 import { startUpstream, type Upstream } from '../../test/support/upstream-server.mjs'
 import { ServeConfig } from './config.ts'
@@ -15,7 +15,7 @@ afterEach(async () => {
 async function start(config: object = {}): Promise<{ gateway: RunningGateway; store: Store; server: Upstream }> {
   const server = await startUpstream()
   const store = await openMemoryStore()
-  const upstream = openAiUpstream({ name: 'scripted', url: server.url })
+  const upstream = bounded(openAiUpstream({ name: 'scripted', url: server.url }), { concurrency: 9, queue: 9 })
   opened.push(server, store, upstream)
   const parsed = ServeConfig.parse({ port: 0, upstreams: [{ name: 'scripted', url: server.url }], ...config })
   const gateway = await startGateway({ config: parsed, store, upstream, exclusive: true, logger: silent })
@@ -48,6 +48,7 @@ it('records, reports, counts and describes itself on one port', async () => {
   const metrics = await (await fetch(`${gateway.url}/metrics`)).text()
   expect(metrics).toContain('ratchet_http_requests_total{method="POST",route="/v1/chat/completions",status="200"} 1')
   expect(metrics).toContain('route="unmatched",status="404"} 1')
+  expect(metrics).toContain('ratchet_upstream_calls{upstream="scripted",state="active"} 0')
   expect(metrics).not.toContain('secret-name')
   const { paths } = (await (await fetch(`${gateway.url}/openapi.json`)).json()) as { paths: object }
   expect(Object.keys(paths)).toEqual(

@@ -44,7 +44,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   await assertMayServe(config, store.keys)
   const redaction = redactionOf(config.redact)
   const agents = await declareAgents({ config, store, upstream })
-  const telemetry = gatewayTelemetry({ logger })
+  const telemetry = gatewayTelemetry({ logger, load: () => upstream.load?.() ?? [] })
   const recorder = episodeRecorder({
     agents: servedAgents(agents, router, upstream),
     onFallBack: ({ name }, { servedBy }, err) => {

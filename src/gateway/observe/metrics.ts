@@ -1,15 +1,8 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 import type { MiddlewareHandler } from 'hono'
 import { routePath } from 'hono/route'
+import type { UpstreamLoad } from '../../core/index.ts'
 import { KnownNames } from './known-names.ts'
-
-/** One upstream's queue, as it is now. */
-export interface QueueLength {
-  readonly upstream: string
-  /** Calls under way, and calls that wait for a place. */
-  readonly active: number
-  readonly waiting: number
-}
 
 /** Seconds: from what the embedded engine's first token takes to a long answer. */
 const callBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300]
@@ -40,9 +33,9 @@ export class GatewayMetrics {
 
   /**
    * @param registry its own, so that two gateways of one process, or a host program's metrics, do not meet.
-   * @param queues asked at every scrape.
+   * @param load of the upstreams, asked at every scrape.
    */
-  constructor(registry: Registry = new Registry(), queues: () => readonly QueueLength[] = () => []) {
+  constructor(registry: Registry = new Registry(), load: () => readonly UpstreamLoad[] = () => []) {
     this.registry = registry
     const registers = [registry]
     collectDefaultMetrics({ register: registry })
@@ -119,7 +112,7 @@ export class GatewayMetrics {
       labelNames: ['upstream', 'state'] as const,
       registers,
       collect: () => {
-        for (const { upstream, active, waiting } of queues()) {
+        for (const { upstream, active, waiting } of load()) {
           queue.set({ upstream, state: 'active' }, active)
           queue.set({ upstream, state: 'waiting' }, waiting)
         }

@@ -33,7 +33,7 @@ beforeEach(() => {
     registry: new Registry(),
     tracer: provider.getTracer('test'),
     logger: gatewayLogger({ level: 'info', destination: { write: (line: string) => void lines.push(line) } }),
-    queues: () => [{ upstream: 'vllm', active: 3, waiting: 7 }],
+    load: () => [{ upstream: 'vllm', active: 3, waiting: 7 }],
     perf: { now: () => time },
   })
 })

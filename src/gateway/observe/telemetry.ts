@@ -1,10 +1,11 @@
 import { trace, type Tracer } from '@opentelemetry/api'
 import type { Registry } from 'prom-client'
+import type { UpstreamLoad } from '../../core/index.ts'
 import { type Log, silent } from '../log.ts'
 import type { CallTelemetry, Telemetry } from '../ports.ts'
 import { endCallSpan, startCallSpan } from './call-span.ts'
 import { callLine } from './call-line.ts'
-import { GatewayMetrics, type QueueLength } from './metrics.ts'
+import { GatewayMetrics } from './metrics.ts'
 
 /** Where calls are told of. */
 export interface TelemetryOptions {
@@ -13,8 +14,8 @@ export interface TelemetryOptions {
   readonly logger?: Log
   /** By default the host program's, which without an OpenTelemetry SDK does nothing. */
   readonly tracer?: Tracer
-  /** Upstreams' queues, asked at every scrape. */
-  readonly queues?: () => readonly QueueLength[]
+  /** Of the upstreams, asked at every scrape. */
+  readonly load?: () => readonly UpstreamLoad[]
   /** Monotonic milliseconds. */
   readonly perf?: { now(): number }
 }
@@ -41,10 +42,10 @@ export function gatewayTelemetry({
   registry,
   logger = silent,
   tracer = trace.getTracer('ratchet'),
-  queues,
+  load,
   perf = performance,
 }: TelemetryOptions = {}): GatewayTelemetry {
-  const metrics = new GatewayMetrics(registry, queues)
+  const metrics = new GatewayMetrics(registry, load)
   let last: { readonly ok: boolean; readonly at: number } | null = null
 
   function countEnd(info: CallInfo, outcome: CallOutcome): void {

@@ -3,6 +3,7 @@ import { startUpstream, type Upstream, type UpstreamOptions } from '../../../tes
 import { callOf, chunksOf, failureOf, textOf, until } from '../../../test/support/upstream/ask.ts'
 import type { ChatUpstream } from '../../core/index.ts'
 import { bounded, type BoundOptions } from './bounded.ts'
+import { fallback } from './fallback.ts'
 import { openAiUpstream } from './open-ai-upstream.ts'
 
 const open: { close(): Promise<void> }[] = []
@@ -51,8 +52,13 @@ describe('a bound', () => {
     const next = textOf(upstream, callOf({ model: 'next' }))
     await tick()
     expect(server.requests).toHaveLength(1)
+    const other = bounded(upstream, { concurrency: 1, queue: 0 })
+    const load = () => [upstream, fallback([upstream, { ...other, name: 'b' }])].map((one) => one.load?.())
+    const busy = { upstream: 'a', active: 1, waiting: 1 }
+    expect(load()).toEqual([[busy], [busy, { upstream: 'a', active: 0, waiting: 0 }]])
     expect((await chunksOf(reply)).failure).toBeNull()
     expect(await next).not.toBe('')
+    expect(load()[0]).toEqual([{ upstream: 'a', active: 0, waiting: 0 }])
   })
 
   it.each([

@@ -1,4 +1,4 @@
-import type { ChatUpstream } from '../../core/index.ts'
+import type { ChatUpstream, UpstreamLoad } from '../../core/index.ts'
 import { cancelled } from './failures.ts'
 import { held } from './held.ts'
 import { UpstreamError } from './upstream-error.ts'
@@ -43,6 +43,7 @@ export function bounded(upstream: ChatUpstream, options: BoundOptions): ChatUpst
       const leave = await places.take(call.signal)
       return upstream.embeddings(call).finally(leave)
     },
+    load: () => [places.load()],
     close: () => upstream.close(),
   }
 }
@@ -81,6 +82,10 @@ class Places {
       signal.addEventListener('abort', onAbort, { once: true })
       this.#waiting.add(enter)
     })
+  }
+
+  load(): UpstreamLoad {
+    return { upstream: this.#name, active: this.#taken, waiting: this.#waiting.size }
   }
 
   #place(): () => void {

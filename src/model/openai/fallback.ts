@@ -51,6 +51,7 @@ export function fallback(upstreams: readonly ChatUpstream[]): ChatUpstream {
     },
     chat: (call) => inOrder(upstreams, name, call, async (upstream) => begun(await upstream.chat(call))),
     embeddings: (call) => inOrder(upstreams, name, {}, (upstream) => upstream.embeddings(call)),
+    load: () => upstreams.flatMap((upstream) => upstream.load?.() ?? []),
     async close() {
       await Promise.all(upstreams.map((upstream) => upstream.close()))
     },
