@@ -8,7 +8,7 @@ import {
   type Trajectory,
   type TrajectoryNode,
 } from '../../core/index.ts'
-import { opinions } from './opinions.ts'
+import { type OpinionReading, opinions } from './opinions.ts'
 import { isSaidBy } from './served.ts'
 import { pathTo } from './turn-tokens.ts'
 
@@ -19,19 +19,21 @@ import { pathTo } from './turn-tokens.ts'
  * read. Where nothing is known of single answers, the last one is taken. One that people edited was not taken as it is.
  * @param signals that count.
  */
-export function acceptedIn(
+export async function acceptedIn(
   trajectory: Trajectory,
   signals: readonly Signal[],
-  { asOf, parameter }: { readonly asOf: number; readonly parameter: ParameterName },
-): readonly Demonstration[] {
+  reading: OpinionReading & { readonly parameter: ParameterName },
+): Promise<readonly Demonstration[]> {
   if (trajectory.stopReason !== 'done') return []
-  const liked = opinions(trajectory, signals, asOf)
+  const liked = await opinions(trajectory, signals, reading)
   const answers = trajectory.nodes.filter(({ message }) => message.role === 'assistant' && !message.toolCalls?.length)
   const taken = answers.some(({ id }) => liked.has(id))
     ? answers.filter(({ id }) => (liked.get(id) ?? 0) > 0)
     : answers.slice(-1)
   const edited = new Set(shownTurns({ trajectory, signals }).map(({ node }) => node.id))
-  return taken.filter(({ id }) => !edited.has(id)).flatMap((answer) => sampledSince(trajectory, answer, parameter))
+  return taken
+    .filter(({ id }) => !edited.has(id))
+    .flatMap((answer) => sampledSince(trajectory, answer, reading.parameter))
 }
 
 function sampledSince(

@@ -9,7 +9,7 @@ import {
 import { scriptedModel } from '../../../test/support/scripted-model.ts'
 import { type Store, TrajectoryId, VersionId } from '../../core/index.ts'
 import { batchBaseline } from '../../credit/index.ts'
-import { limitReporters, rubric, signal } from '../../reward/index.ts'
+import { limitReporters, rubric, signal, trafficRubric } from '../../reward/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import { traffic } from '../source.ts'
 import { gather, type Gathering } from './gather.ts'
@@ -40,7 +40,15 @@ function gathered(changes: Partial<Gathering> & { readonly maxLag?: number; read
     credit: batchBaseline({ scale: 'none' }),
     limitReporters: (evidence) => limitReporters(evidence),
     shownIn: (evidence) =>
-      shownIn(evidence, { asOf, renderer, parameter: 'model', lags: new Map(), longest: 1_000, imitate: onlyShown }),
+      shownIn(evidence, {
+        asOf,
+        rubric: trafficRubric(),
+        renderer,
+        parameter: 'model',
+        lags: new Map(),
+        longest: 1_000,
+        imitate: onlyShown,
+      }),
     asOf,
     ...others,
   })

@@ -33,7 +33,7 @@ export interface Gathering {
   readonly credit: CreditEstimator
   readonly limitReporters: ReporterLimit
   /** What people showed and preferred in a trajectory. */
-  readonly shownIn: (evidence: Evidence) => Shown
+  readonly shownIn: (evidence: Evidence) => Promise<Shown>
   /** Milliseconds since the epoch: what was said later is not seen. */
   readonly asOf: number
 }
@@ -65,7 +65,7 @@ export async function gather(gathering: Gathering): Promise<{
   const fresh: Fresh[] = []
   for (const { trajectory, signals } of heard) {
     const evidence = { trajectory, signals, reward: await reward.score(trajectory, signals, asOf) }
-    const { demonstrations, pairs } = shownIn(evidence)
+    const { demonstrations, pairs } = await shownIn(evidence)
     counts.demonstrations += demonstrations.length
     counts.pairs += pairs.length
     if (demonstrations.length + pairs.length > 0) {

@@ -56,7 +56,7 @@ export async function taughtIn(run: Learns, { asOf, shown }: TrafficBatch): Prom
     const counted = heard.get(trajectory.id)
     const signals = (await run.options.store.signals.of(trajectory.id)).filter(({ key }) => counted?.has(key))
     const reward = await run.options.reward.score(trajectory, signals, asOf)
-    taught.set(trajectory.id, shownIn({ trajectory, reward, signals }, reading))
+    taught.set(trajectory.id, await shownIn({ trajectory, reward, signals }, reading))
   }
   return taught
 }
@@ -79,6 +79,7 @@ export async function readingOf({ options, key, parameter, schedule }: Learns, a
   const { model, store } = options
   return {
     asOf,
+    rubric: options.reward,
     renderer: model.renderer,
     parameter,
     lags: await lagsOf(store.releases, key, parameter),

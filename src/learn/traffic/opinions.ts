@@ -1,29 +1,63 @@
-import type { NodeId, Signal, Trajectory } from '../../core/index.ts'
+import type { NodeId, Rubric, Signal, Trajectory } from '../../core/index.ts'
 import { implicitSignals } from '../../reward/index.ts'
+
+/** How opinions are read. */
+export interface OpinionReading {
+  /** Milliseconds since the epoch: silence until then speaks. */
+  readonly asOf: number
+  /** What a session earned. */
+  readonly rubric: Rubric
+}
 
 /**
  * What people made of each answer, from -1 to 1; answers of which nothing is known are left out. What somebody said of an
- * answer (yes or no, or a number from -1 to 1) goes before what is guessed from behaviour. Behaviour is read as it is by
- * default, whatever the rubric makes of it: that says what a session earns, this which of its answers people took.
+ * answer goes before what is guessed from behaviour. It means what the rubric makes of it: one star of five is no praise,
+ * a name that the rubric does not read says nothing, and of one reporter the last word counts. Behaviour is read as it is
+ * by default, whatever the rubric makes of it: that says what a session earns, this which of its answers people took.
  */
-export function opinions(
+export async function opinions(
   trajectory: Trajectory,
   signals: readonly Signal[],
-  asOf: number,
-): ReadonlyMap<NodeId, number> {
-  const guessed = means(implicitSignals(trajectory, asOf))
-  const said = means(signals.filter(({ source }) => source === 'user'))
-  return new Map([...guessed, ...said])
+  reading: OpinionReading,
+): Promise<ReadonlyMap<NodeId, number>> {
+  return new Map([...guessed(trajectory, reading.asOf), ...(await told(trajectory, signals, reading))])
 }
 
-function means(signals: readonly Signal[]): ReadonlyMap<NodeId, number> {
+/** The mean of what behaviour tells of each answer. */
+function guessed(trajectory: Trajectory, asOf: number): ReadonlyMap<NodeId, number> {
   const values = new Map<NodeId, number[]>()
-  for (const { node, value } of signals) {
-    const opinion = typeof value === 'boolean' ? (value ? 1 : -1) : value
-    if (node === null || typeof opinion !== 'number' || Math.abs(opinion) > 1) continue
+  for (const { node, value } of implicitSignals(trajectory, asOf)) {
+    if (node === null || typeof value !== 'number') continue
     const known = values.get(node)
-    if (known) known.push(opinion)
-    else values.set(node, [opinion])
+    if (known) known.push(value)
+    else values.set(node, [value])
   }
   return new Map([...values].map(([node, all]) => [node, all.reduce((sum, one) => sum + one, 0) / all.length]))
+}
+
+/** What users said of each answer: what the rubric reads from that alone and not without it. */
+async function told(
+  trajectory: Trajectory,
+  signals: readonly Signal[],
+  { asOf, rubric }: OpinionReading,
+): Promise<ReadonlyMap<NodeId, number>> {
+  const said = new Map<NodeId, Signal[]>()
+  for (const signal of signals) {
+    if (signal.node === null || signal.source !== 'user') continue
+    const known = said.get(signal.node)
+    if (known) known.push(signal)
+    else said.set(signal.node, [signal])
+  }
+  const liked = new Map<NodeId, number>()
+  if (said.size === 0) return liked
+  const { parts: silent } = await rubric.score(trajectory, [], asOf)
+  for (const [node, about] of said) {
+    const { parts } = await rubric.score(trajectory, about, asOf)
+    const worths = Object.entries(parts).flatMap(([name, worth]) =>
+      worth === null || (silent[name] ?? null) !== null ? [] : [worth],
+    )
+    const worth = worths.reduce((sum, one) => sum + one, 0)
+    if (worths.length > 0) liked.set(node, Math.min(1, Math.max(-1, worth)))
+  }
+  return liked
 }

@@ -18,6 +18,7 @@ import {
   VersionId,
 } from '../../core/index.ts'
 import { InputError, present } from '../../errors/index.ts'
+import { trafficRubric } from '../../reward/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import type { Imitated } from './options.ts'
 import { shownIn } from './shown.ts'
@@ -36,6 +37,8 @@ interface ShownOptions {
   readonly imitate?: Partial<Imitated>
   /** Whose tokens were recorded. */
   readonly readBy?: Renderer
+  /** What sessions are rewarded by. */
+  readonly config?: Parameters<typeof trafficRubric>[0]
   /** Of the model that learns. */
   readonly renderer?: Renderer
 }
@@ -45,6 +48,7 @@ async function shown(
   signals: readonly Signal[],
   {
     reward = scored(1),
+    config = {},
     longest = 1_000,
     imitate = {},
     readBy = renderer,
@@ -55,7 +59,8 @@ async function shown(
   const { trajectory } = present(await store.trajectories.get(TrajectoryId.parse('a')), 'the session')
   const only = { demonstrated: true, edited: true, accepted: null, ...imitate }
   const lags = new Map([[initialWeights, 0]])
-  const reading = { asOf: 10_000, renderer: learns, parameter: 'model', lags, longest }
+  const rubric = trafficRubric(config)
+  const reading = { asOf: 10_000, rubric, renderer: learns, parameter: 'model', lags, longest }
   return shownIn({ trajectory, reward, signals }, { ...reading, imitate: only })
 }
 
@@ -171,6 +176,25 @@ describe('two answers in one place', () => {
   it('what somebody said goes before what is guessed', async () => {
     const found = await shown(twice, [thumbs(true, 'a-c'), thumbs(false, 'two')])
     expect(found.pairs).toEqual([{ chosen: after(saying('blue')), rejected: after(saying('red')) }])
+  })
+
+  it('are ranked by what the rubric reads, as it reads it', async () => {
+    const stars = (value: number, call: string) => sayOf('a', value, { name: 'stars', node: `${call}-a` as never })
+    const said = [stars(5, 'a-c'), stars(1, 'two')]
+    const read = await shown(twice, said, { config: { signals: { stars: { range: [1, 5] } } } })
+    expect(read.pairs).toEqual([{ chosen: after(saying('blue')), rejected: after(saying('red')) }])
+    expect((await shown([], said)).pairs).toEqual([])
+    // What a client calls by the name of a behaviour is none, and a name that the rubric does not read is no praise.
+    for (const name of ['accepted', 'refund']) {
+      const named = sayOf('a', true, { name, node: 'two-a' as never })
+      expect((await shown([], [named])).pairs).toEqual([])
+    }
+  })
+
+  it('are ranked by the last word of each reporter, once', async () => {
+    const up = [1, 2, 3].map((i) => ({ ...thumbs(true, 'two'), key: `up ${i}`, at: 1_002 + i, reporter: 'loud' }))
+    const down = ['b', 'c'].map((reporter) => ({ ...thumbs(false, 'two'), key: reporter, reporter }))
+    expect((await shown(twice, [...down, ...up])).pairs).toEqual([])
   })
 
   it('are none while nothing speaks for either, nor where a guard says that they were gamed', async () => {

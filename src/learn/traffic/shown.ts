@@ -13,7 +13,7 @@ import {
 import { InputError } from '../../errors/index.ts'
 import type { Imitated } from './options.ts'
 import { acceptedIn } from './accepted.ts'
-import { opinions } from './opinions.ts'
+import { type OpinionReading, opinions } from './opinions.ts'
 import { lagOf, type Lags } from './served.ts'
 import { asSaid, asShown, turnTokens } from './turn-tokens.ts'
 
@@ -29,9 +29,7 @@ export interface Evidence extends ScoredTrajectory {
 }
 
 /** How trajectories are read. */
-export interface Reading {
-  /** Milliseconds since the epoch: silence until then speaks. */
-  readonly asOf: number
+export interface Reading extends OpinionReading {
   readonly renderer: Renderer
   /** The Parameter that learns, and how long ago its Versions served. */
   readonly parameter: ParameterName
@@ -52,15 +50,15 @@ export interface Reading {
  * An answer is preferred only where its trajectory was not vetoed and it came to its end (invariant 5). Two answers in one
  * place read the very same tokens; a question that was put in other words is another place.
  */
-export function shownIn(evidence: Evidence, reading: Reading): Shown {
+export async function shownIn(evidence: Evidence, reading: Reading): Promise<Shown> {
   const { trajectory, signals, reward } = evidence
-  const { asOf, parameter, lags, longest } = reading
+  const { parameter, lags, longest } = reading
   const edits = editsIn(evidence, reading)
-  const pairs = [...edits.pairs, ...choicesIn(evidence, reading)]
+  const pairs = [...edits.pairs, ...(await choicesIn(evidence, reading))]
   const { accepted: least } = reading.imitate
   const taken = least !== null && reward.status === 'scored' && reward.value >= least
   const served = lagOf(trajectory, parameter, lags, Number.POSITIVE_INFINITY) !== 'candidate-arm'
-  const accepted = taken && served ? acceptedIn(trajectory, signals, { asOf, parameter }) : []
+  const accepted = taken && served ? await acceptedIn(trajectory, signals, reading) : []
   const fits = ({ tokens }: Demonstration) => tokens.length <= longest
   return {
     demonstrations: [...edits.demonstrations, ...accepted].filter(fits),
@@ -82,10 +80,10 @@ function editsIn(evidence: Evidence, reading: Reading): Shown {
   return { demonstrations, pairs }
 }
 
-function* choicesIn({ trajectory, reward, signals }: Evidence, reading: Reading) {
-  if (reward.status === 'vetoed') return
+async function choicesIn({ trajectory, reward, signals }: Evidence, reading: Reading): Promise<Shown['pairs']> {
+  if (reward.status === 'vetoed') return []
   const steps = stepsByAction(trajectory)
-  const liked = opinions(trajectory, signals, reading.asOf)
+  const liked = await opinions(trajectory, signals, reading)
   const places = new Map<string | null, TrajectoryNode[]>()
   for (const node of trajectory.nodes) {
     if (node.message.role !== 'assistant' || !steps.has(node.id)) continue
@@ -93,6 +91,7 @@ function* choicesIn({ trajectory, reward, signals }: Evidence, reading: Reading)
     if (place) place.push(node)
     else places.set(node.parent, [node])
   }
+  const pairs: PreferencePair[] = []
   for (const place of places.values()) {
     const ranked = place
       .flatMap((node) => {
@@ -105,8 +104,9 @@ function* choicesIn({ trajectory, reward, signals }: Evidence, reading: Reading)
     const chosen = best && laidOut(() => turnTokens(trajectory, best.node, reading))
     const rejected = worst && laidOut(() => turnTokens(trajectory, worst.node, reading))
     if (!chosen || !rejected || String(chosen.context) !== String(rejected.context)) continue
-    yield { chosen: asSaid(chosen), rejected: asSaid(rejected) }
+    pairs.push({ chosen: asSaid(chosen), rejected: asSaid(rejected) })
   }
+  return pairs
 }
 
 /** What the model's form cannot express shows nothing: what one client reports must not end the run of all. */
