@@ -9,7 +9,7 @@ import type { LearnerEvent } from './learner/events.ts'
 import { listener } from './learner/listener.ts'
 import type { LearnerOptions } from './learner.ts'
 import type { HeldOut, TrafficSource } from './source.ts'
-import { creditFrom, type LearnFromTrafficConfig } from './traffic/config.ts'
+import { behaviourFrom, creditFrom, type LearnFromTrafficConfig } from './traffic/config.ts'
 import type { TrafficEvent } from './traffic/events.ts'
 import { freshEpisodes } from './traffic/fresh.ts'
 import { learnFromTraffic } from './traffic/learn-from-traffic.ts'
@@ -102,6 +102,7 @@ function runOptions({
     source: evaluation ? { ...source, evaluation: evaluation.heldOut, suites: evaluation.suites ?? {} } : source,
     ...(evaluation ? { evaluation } : {}),
     reward: trafficRubric(config.rubric),
+    behaviour: behaviourFrom(config.rubric),
     credit: creditFrom(config.credit),
     optimize: { [parameter]: policyGradient(config.policy) },
     supervised: config.demonstrations,

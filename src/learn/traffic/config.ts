@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { CreditEstimator } from '../../core/index.ts'
 import { batchBaseline, valueBaseline } from '../../credit/index.ts'
 import { DriftConfig } from '../../release/index.ts'
-import { ReporterLimits, TrafficRubricConfig } from '../../reward/index.ts'
+import { allImplicitKinds, type ImplicitOptions, ReporterLimits, TrafficRubricConfig } from '../../reward/index.ts'
 import { Duration } from '../duration.ts'
 import { TrafficCanaryConfig } from './canary-config.ts'
 import { LearningMode, TrafficSchedule } from './options.ts'
@@ -93,4 +93,12 @@ export type LearnFromTrafficConfig = z.infer<typeof LearnFromTrafficConfig>
 /** The estimator that a configuration names. */
 export function creditFrom({ baseline, scale }: LearnFromTrafficConfig['credit']): CreditEstimator {
   return baseline === 'value' ? valueBaseline({ scale }) : batchBaseline({ scale })
+}
+
+/** What of people's behaviour a configuration's rubric reads: a kind that is off, or worth nothing, is not looked for. */
+export function behaviourFrom({ implicit }: LearnFromTrafficConfig['rubric']): ImplicitOptions {
+  if (implicit === false) return { kinds: [] }
+  const { kinds: worths, abandonedAfterMinutes } = implicit
+  const kinds = allImplicitKinds.filter((kind) => worths[kind] !== false && worths[kind] !== 0)
+  return { kinds, abandonedAfter: abandonedAfterMinutes * 60_000 }
 }

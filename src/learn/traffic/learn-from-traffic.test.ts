@@ -125,22 +125,31 @@ describe('a run over traffic', () => {
     expect(await store.canaries.list({ limit: 1 })).toEqual([])
   })
 
+  /** An answer that somebody did not take: they asked again. */
+  const twice = [
+    { id: 'twice', answer: 'blue' },
+    { id: 'twice', answer: 'red', call: 'second', at: 2_000 },
+  ]
+
+  it('prefers by what people did only where that is read', async () => {
+    await recordSessions(store, renderer, twice)
+    await store.signals.append([sayOf('twice', true, { node: 'second-a' as never })])
+    const { summary } = await run({ mode: 'shadow', behaviour: { kinds: [] } })
+    expect(summary.learned).toMatchObject({ seen: 1, sessions: 1, pairs: 0 })
+  })
+
   it('learns what people showed and preferred first', async () => {
     await sessions('s', 2)
-    await recordSessions(store, renderer, [
-      { id: 'edited' },
-      { id: 'twice', answer: 'blue' },
-      { id: 'twice', answer: 'red', call: 'second', at: 2_000 },
-    ])
+    await recordSessions(store, renderer, [{ id: 'edited' }, ...twice])
     const about = (id: string, call: string) => ({ node: `${call}-a` as never, key: `${id}-${call}` })
     await store.signals.append([
       sayOf('edited', { kind: 'edit', text: 'green' }, { name: 'edit', ...about('edited', 'edited-c') }),
-      sayOf('twice', true, { name: 'liked', ...about('twice', 'second') }),
+      sayOf('twice', true, about('twice', 'second')),
     ])
     const { summary, story } = await run({ mode: 'shadow' })
     expect(story).toBe('started gathered practised practised imitated imitated preferred finished')
     expect(summary).toMatchObject({
-      learned: { sessions: 2, demonstrations: 1, pairs: 2, dropped: { 'missing-reward': 2 } },
+      learned: { sessions: 3, demonstrations: 1, pairs: 2, dropped: { 'missing-reward': 1 } },
       passes: { demonstrations: 2, preferences: 1, epochs: 2 },
     })
   })

@@ -80,6 +80,7 @@ export async function readingOf({ options, key, parameter, schedule }: Learns, a
   return {
     asOf,
     rubric: options.reward,
+    ...(options.behaviour ? { behaviour: options.behaviour } : {}),
     renderer: model.renderer,
     parameter,
     lags: await lagsOf(store.releases, key, parameter),

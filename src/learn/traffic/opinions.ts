@@ -1,5 +1,5 @@
 import type { NodeId, Rubric, Signal, Trajectory } from '../../core/index.ts'
-import { implicitSignals } from '../../reward/index.ts'
+import { type ImplicitOptions, implicitSignals } from '../../reward/index.ts'
 
 /** How opinions are read. */
 export interface OpinionReading {
@@ -7,26 +7,28 @@ export interface OpinionReading {
   readonly asOf: number
   /** What a session earned. */
   readonly rubric: Rubric
+  /** What of behaviour is read. Default: all of it. */
+  readonly behaviour?: ImplicitOptions
 }
 
 /**
  * What people made of each answer, from -1 to 1; answers of which nothing is known are left out. What somebody said of an
  * answer goes before what is guessed from behaviour. It means what the rubric makes of it: one star of five is no praise,
- * a name that the rubric does not read says nothing, and of one reporter the last word counts. Behaviour is read as it is
- * by default, whatever the rubric makes of it: that says what a session earns, this which of its answers people took.
+ * a name that the rubric does not read says nothing, and of one reporter the last word counts. Of behaviour each kind
+ * that is read means what it does by default: the rubric's worths say what a session earns, this which answers people took.
  */
 export async function opinions(
   trajectory: Trajectory,
   signals: readonly Signal[],
   reading: OpinionReading,
 ): Promise<ReadonlyMap<NodeId, number>> {
-  return new Map([...guessed(trajectory, reading.asOf), ...(await told(trajectory, signals, reading))])
+  return new Map([...guessed(trajectory, reading), ...(await told(trajectory, signals, reading))])
 }
 
 /** The mean of what behaviour tells of each answer. */
-function guessed(trajectory: Trajectory, asOf: number): ReadonlyMap<NodeId, number> {
+function guessed(trajectory: Trajectory, { asOf, behaviour }: OpinionReading): ReadonlyMap<NodeId, number> {
   const values = new Map<NodeId, number[]>()
-  for (const { node, value } of implicitSignals(trajectory, asOf)) {
+  for (const { node, value } of implicitSignals(trajectory, asOf, behaviour)) {
     if (node === null || typeof value !== 'number') continue
     const known = values.get(node)
     if (known) known.push(value)

@@ -14,7 +14,7 @@ import type {
 } from '../../core/index.ts'
 import type { Gate } from '../../gate/index.ts'
 import type { PreferenceOptions, SupervisedOptions } from '../../optimize/weights/index.ts'
-import type { ReporterLimits } from '../../reward/index.ts'
+import type { ImplicitOptions, ReporterLimits } from '../../reward/index.ts'
 import type { CanaryRules } from '../../release/index.ts'
 import type { TrafficSource } from '../source.ts'
 import type { TrafficEvent } from './events.ts'
@@ -97,6 +97,11 @@ export interface TrafficLearnOptions {
   readonly supervised?: SupervisedOptions
   /** Options of direct preference optimisation. */
   readonly preference?: Omit<PreferenceOptions, 'reference' | 'epochs' | 'rng'>
+  /**
+   * What of people's behaviour tells which answers they took, to be imitated and preferred. Default: all of it, whatever
+   * the reward makes of it.
+   */
+  readonly behaviour?: ImplicitOptions
   /** How much one reporter may decide of a batch. */
   readonly reporters?: z.input<typeof ReporterLimits>
   readonly mode: LearningMode
