@@ -40,6 +40,10 @@ describe('a turn that only asks', () => {
       'I have '.repeat(1e5),
       '. '.repeat(1e6),
       'please '.repeat(1e5),
+      'a@'.repeat(1e5),
+      '@'.repeat(1e5),
+      'a-'.repeat(1e5),
+      'x"'.repeat(1e5),
     ]) {
       asksBack(text)
       claimsToAct(text)
