@@ -123,6 +123,21 @@ describe('an edited answer', () => {
     expect(found.pairs).toHaveLength(1)
   })
 
+  it('that cannot fit is not even tokenized', async () => {
+    let rendered = 0
+    const counting = Object.assign(Object.create(renderer) as Renderer, {
+      renderAssistant: (...given: Parameters<Renderer['renderAssistant']>) => {
+        rendered++
+        return renderer.renderAssistant(...given)
+      },
+    })
+    const long = edit('é'.repeat(16 * 100))
+    const found = await shown([{ id: 'a' }], [ofAnswer(long)], { longest: 100, renderer: counting })
+    expect([found.demonstrations, found.pairs, rendered]).toEqual([[], [], 0])
+    await shown([], [ofAnswer(edit('é'))], { longest: 100, renderer: counting })
+    expect(rendered).toBe(1)
+  })
+
   it('of which only the last word counts', async () => {
     const found = await shown([{ id: 'a' }], [ofAnswer(edit('red')), ofAnswer(edit('green'))])
     expect(found.demonstrations).toEqual([after(saying('green'))])

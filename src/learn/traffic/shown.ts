@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type Demonstration,
   isWhole,
@@ -53,7 +54,7 @@ export interface Reading extends OpinionReading {
 export async function shownIn(evidence: Evidence, reading: Reading): Promise<Shown> {
   const { trajectory, signals, reward } = evidence
   const { parameter, lags, longest } = reading
-  const edits = editsIn(evidence, reading)
+  const edits = await editsIn(evidence, reading)
   const pairs = [...edits.pairs, ...(await choicesIn(evidence, reading))]
   const { accepted: least } = reading.imitate
   const taken = least !== null && reward.status === 'scored' && reward.value >= least
@@ -66,11 +67,20 @@ export async function shownIn(evidence: Evidence, reading: Reading): Promise<Sho
   }
 }
 
-function editsIn(evidence: Evidence, reading: Reading): Shown {
+/**
+ * No text has more bytes than this to a token, on average. What is longer than the longest sequence of such tokens is left
+ * out before it is tokenized, which takes seconds for each megabyte.
+ */
+const bytesPerToken = 32
+
+async function editsIn(evidence: Evidence, reading: Reading): Promise<Shown> {
   const { demonstrated, edited } = reading.imitate
   const demonstrations: Demonstration[] = []
   const pairs: PreferencePair[] = []
   for (const { node, before, better, by } of taughtTurns(evidence)) {
+    if (Buffer.byteLength(JSON.stringify(better)) > bytesPerToken * reading.longest) continue
+    // A client may have edited many answers at length, and the gateway answers in this thread.
+    await nextTurn()
     const turn = laidOut(() => turnTokens(evidence.trajectory, node, reading))
     const chosen = turn && laidOut(() => asShown(turn, better, before, reading.renderer))
     if (!turn || !chosen) continue
