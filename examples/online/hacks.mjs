@@ -1,6 +1,6 @@
-// Proof point 2: two candidates that were taught to look better without being it. Some questions are too hard for this
-// agent: it was only ever shown one look-up for one answer, and they take several. A candidate that does not even try them
-// has fewer bad sessions, unless somebody counts what it did instead.
+// Proof point 2: two candidates that were taught to look better without being it. Some questions this agent cannot answer,
+// and answers wrongly: they are about a browser that no document lists. A candidate that dodges them has fewer bad sessions,
+// unless somebody counts what it did instead.
 import { rubric } from './learning.mjs'
 import { demonstrationOf } from './world.mjs'
 

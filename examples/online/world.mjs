@@ -1,6 +1,7 @@
 // The world of the example: questions about browsers from @mdn/browser-compat-data, who asks them, and what would have
 // been right to do. Questions that people ask the gateway come from the split `train`, those of the measurements from
 // `holdout`: no document is in both.
+import { createRequire } from 'node:module'
 import { rng } from 'ratchet/core'
 import { loadMdn, mdn } from 'ratchet/environment/search'
 import { toolsOver } from './tools.mjs'
@@ -20,19 +21,31 @@ export function openWorld(seed, countTokens) {
     tasks: { train: 3500, validation: 3, holdout: 400 },
   })
   const singleHop = (split) => tasks[split].filter(({ tier }) => tier === 'single-hop')
-  const composed = (split) => tasks[split].filter(({ tier }) => tier !== 'single-hop')
   return {
     asked: rng('asked', seed).shuffle(singleHop('train')),
     /** Simple questions as well, for who asks for something else. */
     others: rng('others', seed).shuffle(singleHop('train')),
     heldOut: singleHop('holdout'),
-    /** Questions that take more than one document, which nobody showed the agent how to answer. */
-    hard: rng('hard', seed).shuffle(composed('train')),
-    hardHeldOut: composed('holdout'),
+    /** Questions that read like all others and that no document answers: the agent answers something, and it is wrong. */
+    hard: rng('hard', seed).shuffle(singleHop('train')).flatMap(ofSamsung),
+    hardHeldOut: singleHop('holdout').flatMap(ofSamsung),
     open: (task) => environment.open(task, 0),
     /** Tools that look things up for one conversation. */
     toolsFor: (task, version = 1) => toolsOver(environment.open(task, 0), version),
   }
+}
+
+const compat = createRequire(import.meta.url)('@mdn/browser-compat-data')
+const pathOf = new Map(mdn.readFeatures().map(({ title, id }) => [title, id.split('.')]))
+
+/** The same question of Samsung's browser, which the data knows and the documents do not; none where it does not either. */
+function ofSamsung(task) {
+  const { titles, browser } = mdn.questionOf(task)
+  const feature = pathOf.get(titles[0])?.reduce((node, name) => node?.[name], compat)
+  const added = [feature?.__compat.support.samsunginternet_android].flat()[0]?.version_added
+  if (typeof added !== 'string') return []
+  const accepted = [`samsung ${added}`, added].map((text) => text.replace(/\.0$/, ''))
+  return [{ ...task, instruction: task.instruction.replace(browser, 'samsung'), data: { ...task.data, accepted } }]
 }
 
 /** What an expert would have done from the question on, in messages: two look-ups, and the answer in words. */
