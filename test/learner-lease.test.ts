@@ -20,7 +20,6 @@ beforeAll(async () => {
 afterAll(() => database.drop())
 beforeEach(async () => {
   store = await openStore({ url: database.url })
-  await likedSessions(store, { now: Date.now(), prefix: 's', count: 8 })
 })
 afterEach(async () => {
   for (const child of started) child.kill('SIGKILL')
@@ -58,10 +57,14 @@ function start(holder: string) {
 }
 
 const kill = async (child: ChildProcess, signal: NodeJS.Signals) => {
-  const ended = once(child, 'exit')
+  // What it told is read by then.
+  const ended = once(child, 'close')
   child.kill(signal)
   await ended
 }
+
+/** What a run learns from: enough of it that one begins. */
+const sessionsCome = () => likedSessions(store, { now: Date.now(), prefix: 's', count: 8 })
 
 /** What came of it, whoever did it. */
 async function remains() {
@@ -85,6 +88,7 @@ it('of two learners one works; when it is killed, the other goes on where it was
   await one.told('leading')
   const two = start('two')
   expect(await two.told('standby')).toMatchObject({ holder: 'one' })
+  await sessionsCome()
   const { runId } = await one.told('started')
   await one.until(({ type, epoch }) => type === 'practised' && epoch === 4)
   await kill(one.child, 'SIGKILL')
@@ -92,8 +96,9 @@ it('of two learners one works; when it is killed, the other goes on where it was
 
   expect(await two.told('leading')).toMatchObject({ token: 2 })
   expect(await two.told('resuming')).toMatchObject({ run: runId })
+  const last = one.events.findLast(({ type }) => type === 'practised')!['epoch'] as number
   const first = await two.told('practised')
-  expect([4, 5]).toContain(first['epoch'])
+  expect([last, last + 1]).toContain(first['epoch'])
   expect(await two.told('learned')).toMatchObject({ summary: { runId, outcome: 'canary', passes: { epochs: 12 } } })
   expect(await remains()).toEqual(asIfAlone)
   const [canary] = await store.canaries.list({ limit: 1 })
@@ -105,13 +110,14 @@ it('of two learners one works; when it is killed, the other goes on where it was
 })
 
 it('a learner that slept while another took its place writes nothing when it wakes', async () => {
+  await sessionsCome()
   const one = start('one')
   const { runId } = await one.told('started')
   await one.until(({ type, epoch }) => type === 'practised' && epoch === 2)
   one.child.kill('SIGSTOP')
   const two = start('two')
   expect(await two.told('resuming')).toMatchObject({ run: runId })
-  await two.until(({ type, epoch }) => type === 'practised' && epoch === 5)
+  await two.told('practised')
   one.child.kill('SIGCONT')
   await one.told('lost')
   await two.told('learned')
@@ -122,6 +128,7 @@ it('a learner that slept while another took its place writes nothing when it wak
 })
 
 it('however often it is killed, what comes of it is the same', async () => {
+  await sessionsCome()
   for (let n = 0; n < 3; n++) {
     const learner = start(`learner-${n}`)
     await Promise.race([learner.told('practised'), learner.told('learned')])
@@ -134,6 +141,7 @@ it('however often it is killed, what comes of it is the same', async () => {
 })
 
 it('asked to stop, it ends at a checkpoint and leaves the lease to the next', async () => {
+  await sessionsCome()
   const one = start('one')
   await one.told('practised')
   await kill(one.child, 'SIGTERM')
