@@ -16,7 +16,7 @@ import {
   type DriftAlert,
   type DriftConfig,
   NEW_WATCH,
-  rewardsAnew,
+  anotherRelease,
   type WatchedSession,
   watchSession,
 } from '../release/index.ts'
@@ -66,7 +66,7 @@ export function driftObserver(parts: DriftObserverParts): () => Promise<void> {
     if (trajectory?.origin.kind !== 'traffic') return
     const { servedBy } = trajectory.origin
     if (servedBy?.canary?.arm === 'candidate') return
-    if (servedBy && release !== null && servedBy.release !== release) state = rewardsAnew(state)
+    if (servedBy && release !== null && servedBy.release !== release) state = anotherRelease(state)
     release = servedBy?.release ?? release
     const told = await store.signals.of(trajectory.id, tenant, asOf)
     const signals = told.filter(({ at }) => at <= asOf)

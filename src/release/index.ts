@@ -17,7 +17,7 @@ export {
   DriftConfig,
   DriftWatchState,
   NEW_WATCH,
-  rewardsAnew,
+  anotherRelease,
   type WatchedSession,
   watchSession,
 } from './drift/index.ts'

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { rng } from '../../core/index.ts'
 import {
+  anotherRelease,
   DriftConfig,
   DriftWatchState,
   type DriftAlert,
   NEW_WATCH,
-  rewardsAnew,
   type WatchedSession,
   watchSession,
 } from './drift-watch.ts'
@@ -80,12 +80,38 @@ describe('watchSession', () => {
     })
   })
 
-  it('forgets rewards, and nothing else, when another release serves', () => {
+  it('begins rewards anew, and nothing else, when another release has served a hundred times', () => {
+    const watch = (state: DriftWatchState, some: readonly WatchedSession[]) =>
+      some.reduce((before, session) => watchSession(config, before, session).state, state)
+    const all = sessions(250, 250, {})
+    const released = anotherRelease(watch(NEW_WATCH, all.slice(0, 150)))
+    const almost = watch(watch(released, all.slice(150, 249)), [{ ...all[249]!, reward: null }])
+    expect(almost).toMatchObject({ reward: { seen: 249 }, rewardsAnewIn: 1 })
+    expect(almost.reward.counts).not.toEqual([])
+    const anew = watch(almost, [all[249]!])
+    expect(anew).toMatchObject({ reward: { seen: 250, counts: [] }, rewardsAnewIn: null })
+    expect(anew.taskMix.seen).toBe(151)
+  })
+
+  it('sees a drop that comes with another release', () => {
     let state = NEW_WATCH
-    for (const session of sessions(150, 150, {})) state = watchSession(config, state, session).state
-    const anew = rewardsAnew(state)
-    expect(anew.reward.counts).toEqual([])
-    expect(anew).toMatchObject({ toolErrors: state.toolErrors, taskMix: state.taskMix, tasks: state.tasks })
-    expect(state.taskMix.seen).toBe(50)
+    const alerts = sessions(300, 200, { reward: 0 }).flatMap((session, i) => {
+      const step = watchSession(config, i === 200 ? anotherRelease(state) : state, session)
+      state = step.state
+      return step.alerts
+    })
+    expect(alerts).toMatchObject([{ name: 'reward' }])
+    expect(alerts[0]!.at - START).toBeLessThan(250 * MINUTE)
+    expect(state.rewardsAnewIn).toBeNull()
+  })
+
+  it('tells of no drift where another release earns more', () => {
+    let state = NEW_WATCH
+    const alerts = sessions(300, 200, { reward: 1 }).flatMap((session, i) => {
+      const step = watchSession(config, i === 200 ? anotherRelease(state) : state, session)
+      state = step.state
+      return step.alerts
+    })
+    expect(alerts).toEqual([])
   })
 })

@@ -18,6 +18,8 @@ export type DriftConfig = z.infer<typeof DriftConfig>
 /** All that a watch remembers: JSON. */
 export const DriftWatchState = z.strictObject({
   reward: DriftState,
+  /** Sessions with a reward until rewards begin anew, as another release serves; `null`: they go on. */
+  rewardsAnewIn: z.int().positive().nullable(),
   toolErrors: DriftState,
   vetoes: DriftState,
   taskMix: DriftState,
@@ -28,6 +30,7 @@ export type DriftWatchState = z.infer<typeof DriftWatchState>
 /** A watch that has seen nothing. */
 export const NEW_WATCH: DriftWatchState = {
   reward: NOTHING_SEEN,
+  rewardsAnewIn: null,
   toolErrors: NOTHING_SEEN,
   vetoes: NOTHING_SEEN,
   taskMix: NOTHING_SEEN,
@@ -60,7 +63,7 @@ export type DriftAlert = Pick<Alert, 'kind' | 'name' | 'message' | 'evidence' | 
  *
  * The task mix compares with a model of the first `usualTasks` sessions, which then stays as it is, so that later tasks
  * are exchangeable as long as nothing changes; after an alarm it is learned anew. Give sessions of one agent, in the order
- * in which they began, and start the rewards anew when another release begins to serve ({@link rewardsAnew}).
+ * in which they began, and say when another release begins to serve ({@link anotherRelease}).
  *
  * False alarms: {@link watchFor}.
  */
@@ -101,7 +104,7 @@ export function watchSession(
   const tasks = learning && features.length > 0 ? withTask(state.tasks, features) : state.tasks
   return {
     state: {
-      reward: reward.state,
+      ...rewardsOf(state, reward, earned !== null),
       toolErrors: toolErrors.state,
       vetoes: vetoes.state,
       taskMix: taskMix.state,
@@ -111,9 +114,29 @@ export function watchSession(
   }
 }
 
-/** Another release serves: what was earned before is no reference for what will be. */
-export function rewardsAnew(state: DriftWatchState): DriftWatchState {
-  return { ...state, reward: { ...NOTHING_SEEN, seen: state.reward.seen } }
+/** Sessions with a reward that another release is compared with the one before. */
+const overlap = 100
+
+/**
+ * Another release serves. What the one before earned is no reference for it in the long run, but it should not earn less:
+ * its first {@link overlap} rewards are watched for a drop beside those before, so that a world that changes with a release
+ * is seen as well; then rewards begin anew. Where it earns more, a false alarm is only rarer.
+ */
+export function anotherRelease(state: DriftWatchState): DriftWatchState {
+  return { ...state, rewardsAnewIn: overlap }
+}
+
+/** The rewards' part of the state after a session; after an alarm they have begun anew by themselves. */
+function rewardsOf(
+  { rewardsAnewIn: left }: DriftWatchState,
+  { state, drift }: ReturnType<typeof watchFor>,
+  isEarned: boolean,
+): Pick<DriftWatchState, 'reward' | 'rewardsAnewIn'> {
+  if (left === null || drift) return { reward: state, rewardsAnewIn: null }
+  if (!isEarned) return { reward: state, rewardsAnewIn: left }
+  return left > 1
+    ? { reward: state, rewardsAnewIn: left - 1 }
+    : { reward: { ...NOTHING_SEEN, seen: state.seen }, rewardsAnewIn: null }
 }
 
 function step(stream: DriftStream, state: DriftState, value: number | null, at: number) {

@@ -4,7 +4,7 @@ export {
   DriftConfig,
   DriftWatchState,
   NEW_WATCH,
-  rewardsAnew,
+  anotherRelease,
   type WatchedSession,
   watchSession,
 } from './drift-watch.ts'

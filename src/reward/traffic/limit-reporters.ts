@@ -13,7 +13,7 @@ export const ReporterLimits = z.strictObject({
   share: z.number().positive().max(1).default(0.1),
   /** The same of one API key with all the people that it names, as names cost it nothing. 1: a key may be everybody's. */
   shareOfKey: z.number().positive().max(1).default(1),
-  /** Reporters that are the operator's own, and say what they know: never limited. */
+  /** Reporters that are the operator's own, and say what they know: never limited. As kept: `key` or `key:name`. */
   trusted: z.array(z.string().min(1)).default([]),
 })
 export type ReporterLimits = z.infer<typeof ReporterLimits>
