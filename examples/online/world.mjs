@@ -41,8 +41,8 @@ const pathOf = new Map(mdn.readFeatures().map(({ title, id }) => [title, id.spli
 /** The same question of Samsung's browser, which the data knows and the documents do not; none where it does not either. */
 function ofSamsung(task) {
   const { titles, browser } = mdn.questionOf(task)
-  const feature = pathOf.get(titles[0])?.reduce((node, name) => node?.[name], compat)
-  const added = [feature?.__compat.support.samsunginternet_android].flat()[0]?.version_added
+  const { __compat: known } = pathOf.get(titles[0])?.reduce((node, name) => node?.[name], compat) ?? {}
+  const added = [known?.support.samsunginternet_android].flat()[0]?.version_added
   if (typeof added !== 'string') return []
   const accepted = [`samsung ${added}`, added].map((text) => text.replace(/\.0$/, ''))
   return [{ ...task, instruction: task.instruction.replace(browser, 'samsung'), data: { ...task.data, accepted } }]
