@@ -15,6 +15,13 @@ export interface ReadinessOptions {
   readonly retryMs: number
 }
 
+/** Versions that are being made ready. */
+interface Waiting {
+  readonly done: Promise<void>
+  /** Ends the wait; `null` while only a canary asks for them. */
+  patience: NodeJS.Timeout | null
+}
+
 /**
  * Which of the Versions that are to serve may serve yet. A candidate waits until it is ready; until then everybody gets
  * what serves. What serves everybody waits `patienceMs` at most, and not at all where it could not be made ready: a
@@ -24,7 +31,7 @@ export interface ReadinessOptions {
 export class Readiness {
   readonly #options: ReadinessOptions
   readonly #ready = new Set<string>()
-  readonly #waiting = new Map<string, Promise<void>>()
+  readonly #waiting = new Map<string, Waiting>()
   readonly #timers = new Set<NodeJS.Timeout>()
 
   constructor(options: ReadinessOptions) {
@@ -38,7 +45,7 @@ export class Readiness {
 
   /** Resolves when nothing is being made ready. */
   async idle(): Promise<void> {
-    while (this.#waiting.size > 0) await Promise.all(this.#waiting.values())
+    while (this.#waiting.size > 0) await Promise.all([...this.#waiting.values()].map(({ done }) => done))
   }
 
   close(): void {
@@ -56,33 +63,37 @@ export class Readiness {
   #isReady(agent: string, versions: Versions, as: 'release' | 'candidate'): boolean {
     const key = keyOf(agent, versions)
     if (this.#ready.has(key)) return true
-    if (!this.#waiting.has(key)) this.#prepare(key, agent, versions, as)
+    const waiting = this.#waiting.get(key) ?? this.#prepare(key, agent, versions)
+    // Also for what a canary asked for first: a rollback to it is held up no longer than any other.
+    if (as === 'release') waiting.patience ??= this.#later(() => this.#isNowReady(key), this.#options.patienceMs)
     return false
   }
 
-  #prepare(key: string, agent: string, versions: Versions, as: 'release' | 'candidate'): void {
-    const { prepare, onReady, onProblem, patienceMs, retryMs } = this.#options
-    const isReady = () => {
-      this.#ready.add(key)
-      onReady()
-    }
-    const patience = as === 'release' ? this.#later(isReady, patienceMs) : null
+  #prepare(key: string, agent: string, versions: Versions): Waiting {
+    const { prepare, onReady, onProblem, retryMs } = this.#options
     const work = async () => {
       try {
         await prepare(agent, versions)
       } catch (error) {
         onProblem(error)
-        if (as === 'candidate') {
+        if (waiting.patience === null) {
           this.#later(onReady, retryMs)
           return
         }
       } finally {
-        if (patience) this.#cancel(patience)
+        if (waiting.patience) this.#cancel(waiting.patience)
         this.#waiting.delete(key)
       }
-      isReady()
+      this.#isNowReady(key)
     }
-    this.#waiting.set(key, Promise.resolve().then(work))
+    const waiting: Waiting = { done: Promise.resolve().then(work), patience: null }
+    this.#waiting.set(key, waiting)
+    return waiting
+  }
+
+  #isNowReady(key: string): void {
+    this.#ready.add(key)
+    this.#options.onReady()
   }
 
   #later(act: () => void, ms: number): NodeJS.Timeout {
