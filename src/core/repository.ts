@@ -76,6 +76,12 @@ export interface TrajectoryFilter {
   readonly before?: number
 }
 
+/** A moment in the order in which trajectories began: of those that began at once, after the one of this id. */
+export interface Beginning {
+  readonly startedAt: number
+  readonly id: string
+}
+
 /** A trajectory in a list: what its columns tell, without its messages. */
 export interface TrajectorySummary {
   readonly id: TrajectoryId
@@ -115,8 +121,17 @@ export interface TrajectoryRepository {
   list(
     filter: TrajectoryFilter & { readonly limit: number; readonly after?: TrajectoryId },
   ): Promise<readonly RecordedTrajectory[]>
-  /** Latest change first. */
-  summaries(filter: TrajectoryFilter & { readonly limit: number }): Promise<readonly TrajectorySummary[]>
+  /**
+   * Latest change first.
+   * @param filter.began only those that began after one and until a moment, the one that began first being the first: to
+   * page through them.
+   */
+  summaries(
+    filter: TrajectoryFilter & {
+      readonly limit: number
+      readonly began?: { readonly after: Beginning; readonly until: number }
+    },
+  ): Promise<readonly TrajectorySummary[]>
   count(filter: TrajectoryFilter): Promise<number>
   /**
    * Removes trajectories of the filter with their signals and all that recognises them again; of a subject, also what that

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { recordSessions, sayOf, type SessionSketch } from '../../test/support/learner-traffic.ts'
 import { practisedModel } from '../../test/support/practised-model.ts'
 import { defaultTenant, type Store } from '../core/index.ts'
@@ -88,23 +88,74 @@ it('guards that veto more of the sessions are told of', async () => {
   expect(await alerts()).toEqual(before)
 })
 
-it('a session that could not be shown is shown at the next look, and those before it no more', async () => {
-  await sessions(3, () => true)
-  now += 10 * minute
+const thumbs = rubric({ thumbs: signal('thumbs') }, { floor: -1 })
+
+/** The rubric, with the names of those that it scored; some it cannot. */
+function scoring(cannot: (nth: number) => boolean = () => false) {
   const scored: string[] = []
-  const thumbs = rubric({ thumbs: signal('thumbs') }, { floor: -1 })
-  let isBroken = true
   const score: typeof thumbs.score = (trajectory, signals, asOf) => {
-    scored.push(trajectory.id)
-    if (isBroken && scored.length === 2) throw new Error('not now')
+    if (cannot(scored.push(trajectory.id))) throw new Error('no score')
     return thumbs.score(trajectory, signals, asOf)
   }
-  const observe = observer([], { rubric: { ...thumbs, score } })
+  return { scored, rubric: { ...thumbs, score } }
+}
+
+it('a session that the store did not give is shown at the next look, and those before it no more', async () => {
+  await sessions(3, () => true)
+  now += 10 * minute
+  const { scored, rubric } = scoring()
+  const observe = observer([], { rubric })
+  const of = store.signals.of.bind(store.signals)
+  let asked = 0
+  vi.spyOn(store.signals, 'of').mockImplementation((...which) =>
+    ++asked === 2 ? Promise.reject(new Error('not now')) : of(...which),
+  )
   await expect(observe()).rejects.toThrow('not now')
-  isBroken = false
+  expect(scored).toHaveLength(1)
   await observe()
-  const [first, second, third] = [...new Set(scored)]
-  expect(scored).toEqual([first, second, second, third])
+  expect([scored.length, new Set(scored).size]).toEqual([3, 3])
+})
+
+it('a session that cannot be scored counts as one without a reward: it is told of, once, and the others are watched', async () => {
+  const { scored, rubric } = scoring((nth) => nth % 20 === 1)
+  const observe = observer([], { rubric, reporters: { share: 1 } })
+  await sessions(120, (i) => i % 10 !== 0)
+  await sessions(40, (i) => i % 10 === 0)
+  now += 10 * minute
+  await expect(observe()).rejects.toThrow('no score')
+  expect([scored.length, new Set(scored).size]).toEqual([160, 160])
+  expect(await alerts()).toMatchObject([{ name: 'reward' }])
+  await observe()
+  expect(scored).toHaveLength(160)
+})
+
+it('an alert that could not be written is written at the next look, and its session counted once', async () => {
+  const { scored, rubric } = scoring()
+  const observe = observer([], { rubric, reporters: { share: 1 } })
+  await sessions(120, (i) => i % 10 !== 0)
+  await sessions(40, (i) => i % 10 === 0)
+  now += 10 * minute
+  vi.spyOn(store.alerts, 'put').mockRejectedValueOnce(new Error('not now'))
+  await expect(observe()).rejects.toThrow('not now')
+  expect(await alerts()).toEqual([])
+  await observe()
+  expect(await alerts()).toMatchObject([{ name: 'reward' }])
+  expect([scored.length, new Set(scored).size]).toEqual([160, 160])
+})
+
+it('more sessions than one look reads are read on from the oldest, each once and in their order', async () => {
+  const { scored, rubric } = scoring()
+  const observe = observer([], { rubric })
+  await sessions(12, () => true)
+  await sessions(5, () => true, { train: false })
+  await sessions(8, () => true)
+  now += 10 * minute
+  const all = store.trajectories.summaries.bind(store.trajectories)
+  vi.spyOn(store.trajectories, 'summaries').mockImplementation((which) => all({ ...which, limit: 4 }))
+  for (let looks = 0; looks < 7; looks++) await observe()
+  const began = scored.map((id) => Number(id.slice(1)))
+  expect(began).toHaveLength(20)
+  expect(began).toEqual([...new Set(began)].toSorted((a, b) => a - b))
 })
 
 it('sessions that are not due, may not be learned from, or had a candidate say nothing', async () => {
@@ -135,7 +186,6 @@ it('one reporter who floods is heard about a share of the latest sessions only',
   }
   now += 10 * minute
   const heard: string[] = []
-  const thumbs = rubric({ thumbs: signal('thumbs') }, { floor: -1 })
   const score: typeof thumbs.score = (trajectory, signals, asOf) => {
     heard.push(...signals.map(({ reporter }) => reporter))
     return thumbs.score(trajectory, signals, asOf)

@@ -2,8 +2,10 @@ import type { z } from 'zod'
 import {
   AlertId,
   agentKey,
+  type Beginning,
   type Clock,
   contentHash,
+  type Reward,
   type Rubric,
   type Signal,
   type Store,
@@ -42,8 +44,11 @@ export interface DriftObserverParts {
 /** Of so many of the latest sessions a reporter may decide a share. */
 const reportersAmong = 100
 
-/** More sessions than are read at one look; the next one reads on. */
-const mostAtOnce = 10_000
+/** Sessions that are read at one look, at most: the next one reads on. */
+const mostSessions = 10_000
+
+/** Alerts that are looked through. */
+const mostAlerts = 10_000
 
 /**
  * Makes what shows an agent's sessions to the drift detectors when they are due, each once and in the order in which they
@@ -51,6 +56,9 @@ const mostAtOnce = 10_000
  * not what the world is. What is usual is kept in memory: an observer that is started anew learns it again from the
  * history, where each session is as it was when it was due. A drift that it finds there is told of unless one of its name
  * was since it began: so none is lost that came while nobody observed, and none repeated that began in the history.
+ *
+ * A session that cannot be scored counts as one without a reward, and the first of a look is its error at the end; one that
+ * the store did not give is asked for again at the next look.
  */
 export function driftObserver(parts: DriftObserverParts): () => Promise<void> {
   const { store, agent, tenant, config, judgeAfterMs, historyMs, clock = systemClock } = parts
@@ -59,8 +67,18 @@ export function driftObserver(parts: DriftObserverParts): () => Promise<void> {
   let release: string | null = null
   const shares = parts.reporters ? new ReporterShares(parts.reporters, undefined, reportersAmong) : null
   const began = clock.now()
-  let last = { startedAt: began - historyMs, id: '' }
-  const show = async ({ id, startedAt }: TrajectorySummary) => {
+  let last: Beginning = { startedAt: began - historyMs, id: '' }
+  const untold: DriftAlert[] = []
+  /** Before the next session is shown, and again where it failed: the session that they came of is counted once. */
+  const tell = async () => {
+    for (let alert = untold[0]; alert; alert = untold[0]) {
+      const alertId = AlertId.parse(contentHash([key, alert.name, alert.at]).slice(0, 24))
+      const isKnown = alert.at < began ? await wasTold(store.alerts, key, alert) : await store.alerts.get(alertId)
+      if (!isKnown) await store.alerts.put({ ...alert, id: alertId, agent: key, run: null })
+      untold.shift()
+    }
+  }
+  const show = async ({ id, startedAt }: TrajectorySummary, onUnscored: (error: unknown) => void) => {
     const asOf = startedAt + judgeAfterMs
     const trajectory = (await store.trajectories.get(id, asOf))?.trajectory
     if (trajectory?.origin.kind !== 'traffic') return
@@ -72,39 +90,27 @@ export function driftObserver(parts: DriftObserverParts): () => Promise<void> {
     const signals = told.filter(({ at }) => at <= asOf)
     const heard = shares ? shares.take({ trajectory, signals }) : { signals }
     if (!heard) return
-    const seen = watchSession(config, state, await sessionOf(parts, trajectory, heard.signals))
-    for (const alert of seen.alerts) {
-      const alertId = AlertId.parse(contentHash([key, alert.name, alert.at]).slice(0, 24))
-      const isKnown = alert.at < began ? await wasTold(store.alerts, key, alert) : await store.alerts.get(alertId)
-      if (!isKnown) await store.alerts.put({ ...alert, id: alertId, agent: key, run: null })
-    }
+    const seen = watchSession(config, state, await sessionOf(parts, trajectory, heard.signals, onUnscored))
+    untold.push(...seen.alerts)
     state = seen.state
   }
   return async () => {
-    const due = clock.now() - judgeAfterMs
-    const listed = await store.trajectories.summaries({
+    const unscored: unknown[] = []
+    await tell()
+    const due = await store.trajectories.summaries({
       origin: 'traffic',
       agent,
       tenant,
-      since: last.startedAt,
-      limit: mostAtOnce,
+      began: { after: last, until: clock.now() - judgeAfterMs },
+      limit: mostSessions,
     })
-    const next = listed
-      .filter(({ train, startedAt }) => train && startedAt <= due)
-      .filter((one) => inOrder(one, last) > 0)
-      .toSorted(inOrder)
-    for (const one of next) {
-      await show(one)
+    for (const one of due) {
+      if (one.train) await show(one, (error) => unscored.push(error))
       last = one
+      await tell()
     }
+    if (unscored.length > 0) throw unscored[0]
   }
-}
-
-/** The order in which sessions began. */
-const inOrder = (a: Began, b: Began) => a.startedAt - b.startedAt || (a.id < b.id ? -1 : Number(a.id > b.id))
-interface Began {
-  readonly startedAt: number
-  readonly id: string
 }
 
 /** Whether a drift that is found in the history was told of since it began, be it of a session before or after. */
@@ -118,7 +124,7 @@ async function wasTold(
     agent,
     kind,
     since: typeof since === 'number' ? since : at,
-    limit: mostAtOnce,
+    limit: mostAlerts,
   })
   return told.some((one) => one.name === name)
 }
@@ -127,16 +133,22 @@ async function sessionOf(
   { rubric, judgeAfterMs }: DriftObserverParts,
   trajectory: Trajectory,
   signals: readonly Signal[],
+  onUnscored: (error: unknown) => void,
 ): Promise<WatchedSession> {
   const asOf = trajectory.startedAt + judgeAfterMs
   const results = trajectory.nodes.filter(({ message }) => message.role === 'tool')
   const told = results.filter(({ message }) => message.role === 'tool' && message.isError === true).length
   const seen = implicitSignals(trajectory, asOf, { kinds: ['tool-error'] }).length
-  const reward = await rubric.score(trajectory, signals, asOf)
+  let reward: Reward | null = null
+  try {
+    reward = await rubric.score(trajectory, signals, asOf)
+  } catch (error) {
+    onUnscored(error)
+  }
   return {
     at: trajectory.startedAt,
-    reward: reward.value,
-    vetoed: reward.status === 'vetoed',
+    reward: reward?.value ?? null,
+    vetoed: reward?.status === 'vetoed',
     toolResults: results.length,
     toolErrors: Math.min(results.length, Math.max(told, seen)),
     instruction: trajectory.task.instruction,

@@ -1,6 +1,6 @@
-import type { Kysely } from 'kysely'
+import type { ExpressionBuilder, Kysely } from 'kysely'
 import { z } from 'zod'
-import { StopReason, Tenant, type TrajectoryFilter, TrajectoryId, type TrajectorySummary } from '../core/index.ts'
+import { StopReason, Tenant, TrajectoryId, type TrajectoryRepository, type TrajectorySummary } from '../core/index.ts'
 import { parseRecord } from './record.ts'
 import type { Tables } from './tables.ts'
 import { matching } from './trajectory-filter.ts'
@@ -24,21 +24,24 @@ const Summary = z.strictObject({
   signals: z.number(),
 })
 
-/** Trajectories as lists show them, latest change first: from columns and counts, never from messages. */
+type Which = Parameters<TrajectoryRepository['summaries']>[0]
+
+/** Trajectories as lists show them: from columns and counts, never from messages. */
 export async function summaries(
   db: Kysely<Tables>,
-  filter: TrajectoryFilter,
+  { began, ...filter }: Omit<Which, 'limit'>,
   limit: number,
 ): Promise<readonly TrajectorySummary[]> {
-  const rows = await db
+  const matches = db
     .selectFrom('trajectories')
     .select(['id', 'origin', 'tenant', 'session', 'agent', 'subject', 'train', 'instruction'])
     .select(['stop_reason as stopReason', 'started_at as startedAt', 'updated_at as updatedAt'])
     .where(matching(filter))
-    .orderBy('updated_at', 'desc')
-    .orderBy('sequence', 'desc')
     .limit(limit)
-    .execute()
+  const ordered = began
+    ? matches.where(beganIn(began)).orderBy('started_at').orderBy('id')
+    : matches.orderBy('updated_at', 'desc').orderBy('sequence', 'desc')
+  const rows = await ordered.execute()
   const calls = new Map<string, number>()
   const signals = new Map<string, number>()
   for (let start = 0; start < rows.length; start += trajectoriesAtOnce) {
@@ -50,6 +53,19 @@ export async function summaries(
     const counts = { calls: calls.get(row.id) ?? null, signals: signals.get(row.id) ?? 0 }
     return parseRecord(Summary, { ...row, train: row.train === 1, ...counts }, `summary of trajectory ${row.id}`)
   })
+}
+
+function beganIn({ after, until }: NonNullable<Which['began']>) {
+  return (eb: ExpressionBuilder<Tables, 'trajectories'>) =>
+    eb.and([
+      eb('trajectories.started_at', '<=', until),
+      eb.or([
+        eb('trajectories.started_at', '>', after.startedAt),
+        eb('trajectories.started_at', '=', after.startedAt).and('trajectories.id', '>', after.id),
+      ]),
+      // Nothing changed before it began: the indexes are by change, and what is long past is not looked through.
+      eb('trajectories.updated_at', '>=', after.startedAt),
+    ])
 }
 
 function callsOf(db: Kysely<Tables>, ids: readonly string[]) {

@@ -677,6 +677,38 @@ export function trafficConformance(name: string, open: () => Promise<Store>): vo
         expect(await store.trajectories.summaries({ limit: 2 })).toEqual(summaries.slice(0, 2))
       })
 
+      it('are shown in the order in which they began, page by page and until a moment', async () => {
+        const begin = (id: string, after: number) =>
+          store.traffic.append(
+            traffic.call(id, `c-${id}`, {
+              head: { startedAt: startedAt + after },
+              part: { endedAt: startedAt + 50_000 - after },
+            }),
+          )
+        for (const [id, after] of [
+          ['d', 300],
+          ['b', 200],
+          ['c', 200],
+          ['a', 100],
+          ['e', 400],
+        ] as const)
+          await begin(id, after)
+        const pages: string[][] = []
+        let after = { startedAt, id: 'two' }
+        for (;;) {
+          const began = { after, until: startedAt + 300 }
+          const page = await store.trajectories.summaries({ origin: 'traffic', began, limit: 2 })
+          pages.push(page.map(({ id }) => id))
+          const last = page.at(-1)
+          if (!last) break
+          after = last
+        }
+        expect(pages).toEqual([['a', 'b'], ['c', 'd'], []])
+        const began = { after: { startedAt: 0, id: '' }, until: startedAt }
+        const others = await store.trajectories.summaries({ origin: 'traffic', agent: 'support', began, limit: 9 })
+        expect(others.map(({ id }) => id)).toEqual(['one'])
+      })
+
       it('show one line of an instruction', async () => {
         const instruction = ` ${'\u0000 \n'.repeat(50)}${'🙂'.repeat(500)}`
         await store.traffic.append(traffic.call('t9', 'c9', { head: { task: { id: 'task', instruction } } }))
