@@ -175,6 +175,26 @@ describe('a learner', () => {
     await vi.waitFor(() => expect(observed).toBeGreaterThan(3))
   })
 
+  it('watches while it reads what drifted, and learns when that was read', async () => {
+    await sessions('s', 8)
+    let watched = 0
+    const read: (() => void)[] = []
+    const { events, until } = start({
+      watch: () => Promise.resolve(void watched++),
+      observe: () => new Promise((resolve) => read.push(resolve)),
+    })
+    await vi.waitFor(() => expect(watched).toBeGreaterThan(3))
+    expect(events.map(({ type }) => type)).toEqual(['leading'])
+    for (const resolve of read) resolve()
+    await until('learning')
+    await vi.waitFor(() => expect(read.length).toBeGreaterThan(1))
+    const ends = setInterval(() => {
+      for (const resolve of read) resolve()
+    }, 1)
+    await Promise.all(learners.map((learner) => learner.stop()))
+    clearInterval(ends)
+  })
+
   it('goes on looking while a run trains, and ends with it', async () => {
     await sessions('s', 8)
     let [watched, observed, trains] = [0, 0, false]
@@ -265,12 +285,13 @@ describe('two learners', () => {
     await store.runs.appendEvents(
       Array.from({ length: 5 }, (_, i) => ({ ...started, run: summary.runId, sequence: events.length + i })),
     )
-    await store.runs.update(summary.runId, { status: 'running' })
+    await store.runs.update(summary.runId, { status: 'running', endedAt: null })
     const { until } = start()
     await until('waiting')
     expect(await store.runs.get(summary.runId as RunId)).toMatchObject({
       status: 'failed',
       failure: { code: 'learn/given-up' },
+      endedAt: expect.any(Number) as number,
     })
   })
 })

@@ -111,22 +111,29 @@ async function run(options: LearnerOptions, stop: AbortSignal): Promise<void> {
 /** The lease of whoever learns for an agent. */
 export const leaseOf = (agent: string): string => `learn:${agent}`
 
-/** Looks and learns, until the lease is lost or the learner is stopped. What is looked at does not wait for a run's end. */
+/**
+ * Looks and learns, until the lease is lost or the learner is stopped. Neither look waits for the other or for a run's end:
+ * however long a history takes to read, the canary is watched, as one that nobody watches is given to nobody.
+ */
 async function lead(options: LearnerOptions, held: HeldLease): Promise<void> {
   const { watch, observe, watchMs = 5_000, everyMs } = options
   const { signal } = held
   const tell = onceEach(options.onEvent)
   const quiet = { ...options, onEvent: tell }
-  const look = async () => {
-    await attempt(quiet, 'watch', watch)
-    await attempt(quiet, 'observe', observe)
+  /** @returns its first time, and all of them. */
+  const looking = (during: 'watch' | 'observe', work: LearnerOptions['watch']) => {
+    const look = () => attempt(quiet, during, work)
+    const first = look()
+    const again = () => repeat(look, watchMs, signal)
+    return { first, all: first.then(() => pause(watchMs, signal)).then(again) }
   }
+  const looks = [looking('watch', watch), looking('observe', observe)]
   const learn = () => attempt(quiet, 'learn', () => consider(options, held, tell), signal)
   // What drifted while nobody looked may open the first run.
-  await look()
+  const looked = Promise.all(looks.map(({ first }) => first))
   await Promise.all([
-    repeat(learn, Math.min(considerMs, everyMs), signal),
-    pause(watchMs, signal).then(() => repeat(look, watchMs, signal)),
+    ...looks.map(({ all }) => all),
+    looked.then(() => repeat(learn, Math.min(considerMs, everyMs), signal)),
   ])
   if (signal.reason instanceof LostLeaseError) throw signal.reason
 }
@@ -141,7 +148,7 @@ async function repeat(work: () => Promise<void>, pauseMs: number, signal: AbortS
 
 async function consider(options: LearnerOptions, held: HeldLease, tell: (event: LearnerEvent) => void): Promise<void> {
   const { store, agent, everyMs, minEpisodes, fresh, alertLagMs = 0, clock = systemClock, onEvent } = options
-  const unfinished = await unfinishedRun(options)
+  const unfinished = await unfinishedRun(options, held)
   if (unfinished) {
     onEvent?.({ type: 'resuming', agent, run: unfinished.id })
     try {
@@ -183,23 +190,24 @@ async function consider(options: LearnerOptions, held: HeldLease, tell: (event: 
 const contextOf = ({ signal, mayWrite }: HeldLease) => ({ signal, mayWrite })
 
 /** A run that a process left: killed, or told to stop. One that keeps ending with its process is given up. */
-async function unfinishedRun({ store, agent }: LearnerOptions): Promise<Run | null> {
+async function unfinishedRun(options: LearnerOptions, held: HeldLease): Promise<Run | null> {
+  const { store, agent } = options
   for (const left of (await store.runs.list({ agent, limit: 100 })).filter(fromTraffic)) {
     if (left.status !== 'running' && left.status !== 'interrupted') continue
     const attempts = (await store.runs.events(left.id)).filter(({ type }) => type === 'started').length
     if (attempts < mostAttempts || left.status === 'interrupted') return left
-    const failure = { code: 'learn/given-up', message: `${attempts} processes ended while they were at it.` }
-    await store.runs.update(left.id, { status: 'failed', failure })
+    const message = `${attempts} processes ended while they were at it.`
+    await giveUp(options, held, left, { code: 'learn/given-up', message })
   }
   return null
 }
 
-/** Ends a run that cannot be gone on with as things are configured now: no other would begin while it waits. */
+/** Ends a run that cannot be gone on with: no other would begin while it waits. */
 async function giveUp(
   { store, clock = systemClock }: LearnerOptions,
   held: HeldLease,
   { id }: Run,
-  { code, message }: LearnError,
+  { code, message }: Pick<LearnError, 'code' | 'message'>,
 ): Promise<void> {
   await store.transaction(async (tx) => {
     await held.mayWrite(tx)
