@@ -1,8 +1,9 @@
 import { backward } from '../../agent/index.ts'
-import type { Gradient, ModelService, Trajectory, TrajectoryId } from '../../core/index.ts'
+import type { Gradient, ModelService, Store, Trajectory, TrajectoryId } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 import type { Material } from './learned-from.ts'
 import { lagsOf } from './served.ts'
+import { endOf } from './settled.ts'
 import { type Reading, shownIn, type Shown } from './shown.ts'
 import type { TrafficRun } from './traffic-run.ts'
 import { BATCH, decodeBatch, type TrafficBatch } from './used.ts'
@@ -22,8 +23,8 @@ async function ownBatch(run: TrafficRun): Promise<TrafficBatch> {
 }
 
 async function materialIn(run: Learns, batch: TrafficBatch): Promise<Material> {
-  const { temperature, credits } = batch
-  const trajectories = await learnable(run, new Set(credits.map(({ trajectory }) => trajectory)))
+  const { asOf, temperature, credits } = batch
+  const trajectories = await learnable(run, new Set(credits.map(({ trajectory }) => trajectory)), asOf)
   const taught = await taughtIn(run, batch)
   return {
     temperature,
@@ -52,7 +53,7 @@ export async function taughtIn(run: Learns, { asOf, shown }: TrafficBatch): Prom
   const reading = await readingOf(run, asOf)
   const taught = new Map<TrajectoryId, Shown>()
   const heard = new Map(shown.map(({ trajectory, signals }) => [trajectory, new Set(signals)]))
-  for (const trajectory of await learnable(run, new Set(heard.keys()))) {
+  for (const trajectory of await learnable(run, new Set(heard.keys()), asOf)) {
     const counted = heard.get(trajectory.id)
     const signals = (await run.options.store.signals.of(trajectory.id)).filter(({ key }) => counted?.has(key))
     const reward = await run.options.reward.score(trajectory, signals, asOf)
@@ -61,15 +62,21 @@ export async function taughtIn(run: Learns, { asOf, shown }: TrafficBatch): Prom
   return taught
 }
 
-/** Those of these trajectories that are still there and may be learned from. */
+/**
+ * Those of these trajectories that are still there and may still be learned from, as they were at a moment: a session may
+ * go on after it was gathered, and what came then was neither scored nor credited.
+ */
 export async function learnable(
-  { options: { store } }: Learns,
+  { options: { store } }: { readonly options: { readonly store: Pick<Store, 'trajectories'> } },
   ids: ReadonlySet<TrajectoryId>,
+  asOf: number,
 ): Promise<readonly Trajectory[]> {
   const found: Trajectory[] = []
   for (const id of ids) {
-    const trajectory = (await store.trajectories.get(id))?.trajectory
-    if (trajectory?.origin.kind === 'traffic' && trajectory.origin.train) found.push(trajectory)
+    const present = (await store.trajectories.get(id))?.trajectory
+    if (present?.origin.kind !== 'traffic' || !present.origin.train) continue
+    const then = endOf(present) > asOf ? (await store.trajectories.get(id, asOf))?.trajectory : present
+    if (then) found.push(then)
   }
   return found
 }

@@ -121,6 +121,29 @@ describe('what earlier runs learned from', () => {
     expect(held, 'ten of each of two runs').toBe(20)
   })
 
+  it('is rehearsed as it was, though its sessions went on', async () => {
+    const schedule = { imitate: { ...onlyShown, accepted: 0.5 }, epochs: 1, demonstrationPasses: 1, replay: 0.5 }
+    await sessions('s', 20)
+    await run({ schedule })
+    // The last answer is the one that is imitated where nothing is known of single ones.
+    for (let i = 0; i < 20; i++) {
+      await recordSessions(store, renderer, [{ id: `s${i}`, call: `later-${i}`, at: now + 1, answer: 'green' }])
+    }
+    now += hour
+    await sessions('t', 20)
+    const imitated = new Set<string>()
+    const trainer = (practised: Trainer): Trainer =>
+      Object.assign(Object.create(practised) as Trainer, bound(practised), {
+        forwardBackward: (...[data, loss]: Parameters<Trainer['forwardBackward']>) => {
+          if (loss.kind === 'cross_entropy') for (const { target } of data) imitated.add(String(target))
+          return practised.forwardBackward(data, loss)
+        },
+      })
+    const { summary } = await run({ trainer, schedule })
+    expect(summary.replayed).toBe(20)
+    expect(imitated, 'all of the same words').toHaveProperty('size', 1)
+  })
+
   it('is rehearsed after practice where nothing shown is to be imitated', async () => {
     await sessions('s', 20)
     await run()

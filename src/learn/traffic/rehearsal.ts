@@ -39,8 +39,8 @@ async function rehearsalOf(run: TrafficRun): Promise<readonly Demonstration[]> {
     for (const batch of await drawn(run, Math.max(least, wanted, strength > 0 ? anchorSequences : 0))) {
       const taught = await taughtIn(run, batch)
       earlier.push(...[...taught.values()].flatMap(({ demonstrations }) => demonstrations))
-      const rest = batch.credits.filter(({ trajectory }) => !taught.get(trajectory)?.demonstrations.length)
-      earlier.push(...(await wentWell(run, rest)))
+      const credits = batch.credits.filter(({ trajectory }) => !taught.get(trajectory)?.demonstrations.length)
+      earlier.push(...(await wentWell(run, { ...batch, credits })))
     }
   }
   run.rehearsal = earlier
@@ -72,8 +72,8 @@ async function drawn(run: TrafficRun, trajectories: number): Promise<readonly Tr
 }
 
 /** Answers that are credited, of conversations that came to their end: half of an answer is no example (invariant 5). */
-async function wentWell(run: TrafficRun, credits: TrafficBatch['credits']): Promise<readonly Demonstration[]> {
-  const trajectories = await learnable(run, new Set(credits.map(({ trajectory }) => trajectory)))
+async function wentWell(run: TrafficRun, { asOf, credits }: TrafficBatch): Promise<readonly Demonstration[]> {
+  const trajectories = await learnable(run, new Set(credits.map(({ trajectory }) => trajectory)), asOf)
   const examples = new Map(trajectories.map((trajectory) => [trajectory.id, examplesIn(trajectory)]))
   const good = credits.filter(({ trajectory, decision }) => examples.get(trajectory)?.has(decision))
   return fitting(run, backward({ trajectories, credits: good })).flatMap(({ samples }) =>
