@@ -38,6 +38,7 @@ export {
   agentNames,
   type AgentOverview,
   type AgentState,
+  agentState,
   type ReleaseEvidence,
   type ListedRelease,
   nameWithin,

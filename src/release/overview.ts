@@ -2,11 +2,14 @@ import {
   type Activation,
   type Canary,
   defaultTenant,
+  isPaired,
   type Pin,
+  type ReceiptId,
   type Release,
   type Repositories,
   type Tenant,
 } from '../core/index.ts'
+import { present } from '../errors/index.ts'
 import { runningCanary, shareOf } from './canary-record.ts'
 
 /**
@@ -41,33 +44,42 @@ export interface AgentOverview {
   readonly releases: readonly ListedRelease[]
 }
 
-type Reading = Pick<Repositories, 'releases' | 'canaries'>
+type Standing = Pick<AgentOverview, 'agent' | 'activation' | 'pin' | 'canary'>
+type StandingStore = Pick<Repositories, 'releases' | 'canaries'>
+type Reading = StandingStore & Pick<Repositories, 'receipts'>
 
 /** @returns `null` for an agent that has no releases. */
 export async function overviewOf(store: Reading, agent: string, limit = 100): Promise<AgentOverview | null> {
+  const standing = await standingOf(store, agent)
+  if (!standing) return null
   const activations = await store.releases.activations(agent)
-  const activation = activations.at(-1)
-  if (!activation) return null
   const canaries = await store.canaries.list({ agent, limit: 10_000 })
   const admissions = new Map(canaries.map(({ receipt, admission }) => [receipt, admission]))
-  const evidenceOf = ({ receipt }: Release): ReleaseEvidence => {
+  const evidenceOf = ({ receipt }: Release): ReleaseEvidence | Promise<ReleaseEvidence> => {
     if (receipt === null) return 'initial'
     const admission = admissions.get(receipt)
-    return admission === undefined ? 'held-out' : admission === null ? 'canary-only' : 'canary'
+    return admission === undefined ? kindOf(store, receipt) : admission === null ? 'canary-only' : 'canary'
   }
+  const listed = (await store.releases.list({ agent, limit })).map(async (release) => ({
+    release,
+    evidence: await evidenceOf(release),
+    serving: release.id === standing.activation.release,
+    activation: activations.findLast((one) => one.release === release.id) ?? null,
+  }))
+  return { ...standing, releases: await Promise.all(listed) }
+}
+
+async function standingOf(store: StandingStore, agent: string): Promise<Standing | null> {
+  const activation = await store.releases.current(agent)
+  if (!activation) return null
   const running = await runningCanary(store, agent)
-  return {
-    agent,
-    activation,
-    pin: await store.releases.pinned(agent),
-    canary: running && shownCanary(running),
-    releases: (await store.releases.list({ agent, limit })).map((release) => ({
-      release,
-      evidence: evidenceOf(release),
-      serving: release.id === activation.release,
-      activation: activations.findLast((one) => one.release === release.id) ?? null,
-    })),
-  }
+  return { agent, activation, pin: await store.releases.pinned(agent), canary: running && shownCanary(running) }
+}
+
+/** What a receipt says that a release rests on, where its canary is not among those that were read. */
+async function kindOf({ receipts }: Pick<Repositories, 'receipts'>, id: ReceiptId): Promise<ReleaseEvidence> {
+  const receipt = present(await receipts.get(id), `receipt ${id}`)
+  return isPaired(receipt) ? 'held-out' : receipt.admission === null ? 'canary-only' : 'canary'
 }
 
 /** Every agent that has releases, by name. */
@@ -86,7 +98,16 @@ export interface AgentState {
   readonly canary: ShownCanary | null
 }
 
-export function stateOf({ agent, activation, pin, canary }: AgentOverview): AgentState {
+/**
+ * {@link stateOf} without an overview: reads only what stands now, however long the agent's history is.
+ * @returns `null` for an agent that has no releases.
+ */
+export async function agentState(store: StandingStore, agent: string): Promise<AgentState | null> {
+  const standing = await standingOf(store, agent)
+  return standing && stateOf(standing)
+}
+
+export function stateOf({ agent, activation, pin, canary }: Standing): AgentState {
   const { release: serving, generation, at: since } = activation
   return { agent, serving, generation, since, pin, canary }
 }

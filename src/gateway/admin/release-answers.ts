@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Canary, Pin } from '../../core/index.ts'
-import { type AgentOverview, stateOf } from '../../release/index.ts'
+import type { AgentOverview, AgentState } from '../../release/index.ts'
 
 export const ReleaseAnswer = z.object({
   id: z.string(),
@@ -30,8 +30,7 @@ export const AgentAnswer = z.object({
 })
 
 /** By the tenant's own name. */
-export function shownAgent(overview: AgentOverview, agent: string): z.infer<typeof AgentAnswer> {
-  const { canary, pin, ...state } = stateOf(overview)
+export function shownAgent({ canary, pin, ...state }: AgentState, agent: string): z.infer<typeof AgentAnswer> {
   return { ...state, agent, pin: pin && { ...pin, agent }, canary: canary && { ...canary, agent } }
 }
 

@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { agentKey, CanaryId, ClientName, type Clock, ReleaseId, type Store, type Tenant } from '../../core/index.ts'
 import {
   agentNames,
-  type AgentOverview,
+  type AgentState,
+  agentState,
   type CanaryRules,
   type Looked,
   nameWithin,
@@ -11,6 +12,7 @@ import {
   overviewOf,
   Registry,
   shownCanary,
+  stateOf,
   versionsByHand,
 } from '../../release/index.ts'
 import { hasLearner } from '../../learn/index.ts'
@@ -55,18 +57,18 @@ export function releaseRoutes(options: ReleaseRoutesOptions): OpenAPIHono<AskedE
   })
 
   /** @throws GatewayError 404. */
-  async function overview(tenant: Tenant, agent: string): Promise<AgentOverview> {
-    const found = await overviewOf(store, agentKey(tenant, agent))
+  async function state(tenant: Tenant, agent: string): Promise<AgentState> {
+    const found = await agentState(store, agentKey(tenant, agent))
     if (!found) throw unknownAgent()
     return found
   }
 
   /** Carries a change out, and answers with the agent as it is then. */
   async function changed<T>(tenant: Tenant, agent: string, change: (key: string) => Promise<T>) {
-    await overview(tenant, agent)
+    await state(tenant, agent)
     const result = await answered(change(agentKey(tenant, agent)))
     await onServingChanged()
-    return { result, agent: shownAgent(await overview(tenant, agent), agent) }
+    return { result, agent: shownAgent(await state(tenant, agent), agent) }
   }
 
   app.openapi(
@@ -82,7 +84,7 @@ export function releaseRoutes(options: ReleaseRoutesOptions): OpenAPIHono<AskedE
       const agents: z.infer<typeof AgentAnswer>[] = []
       for (const key of await agentNames(store)) {
         const name = nameWithin(tenant, key)
-        if (name !== null) agents.push(shownAgent(await overview(tenant, name), name))
+        if (name !== null) agents.push(shownAgent(await state(tenant, name), name))
       }
       return c.json({ agents }, 200)
     },
@@ -102,8 +104,9 @@ export function releaseRoutes(options: ReleaseRoutesOptions): OpenAPIHono<AskedE
     }),
     async (c) => {
       const { agent } = c.req.valid('param')
-      const found = await overview(c.var.caller.tenant, agent)
-      return c.json({ ...shownAgent(found, agent), releases: found.releases.map(shownRelease) }, 200)
+      const found = await overviewOf(store, agentKey(c.var.caller.tenant, agent))
+      if (!found) throw unknownAgent()
+      return c.json({ ...shownAgent(stateOf(found), agent), releases: found.releases.map(shownRelease) }, 200)
     },
   )
 
