@@ -6,7 +6,7 @@ import { beginning, steady } from './learning.mjs'
 import { serve } from './serve.mjs'
 import { converse, show } from './users.mjs'
 
-/** People who show what is right on the first day. */
+/** So many sessions on the first day show what is right before nobody else comes; who is there by then shows it too. */
 const shown = 28
 
 /**
@@ -23,7 +23,7 @@ export async function firstDay({ folder, world, seed, atOnce, tell }) {
     await people.stop()
     tell(`${people.sessions.length} people showed what is right`)
     while (news.tried === 0) await delay(500)
-    const users = crowd({ place, world, seed, name: 'first', from: shown + 8, atOnce, talk: converse })
+    const users = crowd({ place, world, seed, name: 'first', from: people.sessions.length, atOnce, talk: converse })
     await users.until(() => news.released > 0)
     const after = await users.stop()
     return people.sessions.length + after.length
@@ -37,7 +37,9 @@ export async function firstDay({ folder, world, seed, atOnce, tell }) {
  * @param from number of the first session: who came before is not asked again.
  * @param plan `[{ tools, cycles }]`; a cycle is over when its canary is, whatever became of it.
  * @param learn changes to the section `learn`.
+ * @param minutes how long all of it may take.
  * @returns `{ sessions, events, changes }`: what users did, what the learner told, and when tools changed.
+ * @throws Error where the minutes are over before the cycles are: nothing may be concluded from some of them.
  */
 export async function cycles({ folder, world, seed, from, plan, atOnce, learn = {}, minutes = 30, tell }) {
   const news = watching(tell)
@@ -64,11 +66,20 @@ export async function cycles({ folder, world, seed, from, plan, atOnce, learn = 
       tell(`the tools are version ${tools} from here on`)
       wanted += step.cycles
       await users.until(() => news.over >= wanted || Date.now() > deadline)
+      if (news.over < wanted) {
+        await users.stop()
+        throw new Error(outOfTime({ minutes, over: news.over, plan, tools }))
+      }
     }
     return { sessions: await users.stop(), events: news.events, changes }
   } finally {
     await stop()
   }
+}
+
+function outOfTime({ minutes, over, plan, tools }) {
+  const planned = plan.reduce((sum, step) => sum + step.cycles, 0)
+  return `${minutes} minutes are over, and ${over} of ${planned} cycles: it got no further than version ${tools} of the tools. Leave the machine to it alone, or raise \`minutes\` in examples/online/story.mjs, with which every seed begins anew; then run it again.`
 }
 
 /** Keeps what the learner tells, and counts canaries that began and releases that came of them. */
@@ -92,14 +103,14 @@ function watching(tell) {
 
 function lineOf(event) {
   switch (event.type) {
+    case 'learning':
+      return `a run begins: ${event.reason}`
     case 'gathered':
-      return `a run begins: ${event.sessions} fresh sessions, mean reward ${event.meanReward?.toFixed(2)}, left out ${JSON.stringify(event.dropped)}`
+      return `it learns from ${event.sessions} fresh sessions, mean reward ${event.meanReward?.toFixed(2)}, left out ${JSON.stringify(event.dropped)}`
     case 'tried':
       return `canary: ${100 * event.share} % of the sessions`
     case 'looked':
       return `canary: ${event.status}, ${event.action}: ${event.reason}`
-    case 'drift':
-      return `drift: ${JSON.stringify(event)}`
     case 'problem':
       return `problem: ${event.message} [${event.code}]`
     default:
