@@ -147,9 +147,9 @@ function watching({ store, tenant, config, onEvent, clock = systemClock }: Traff
       onEvent?.({ type: 'looked', agent, canary: id, action: null, status, reason, release: null })
       return
     }
-    const { verdict, canary: now, release } = await look(canary.id)
+    const { verdict, canary: now, release, waits } = await look(canary.id)
     const action = verdict?.action ?? null
-    if (action === 'hold' && now.status === 'running') return
+    if (now.status === 'running' && (action === 'hold' || waits !== null)) return
     const { id, status, reason } = now
     onEvent?.({ type: 'looked', agent, canary: id, action, status, reason, release: release?.id ?? null })
   }
