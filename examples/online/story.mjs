@@ -19,7 +19,7 @@ export const sizes = {
       { tools: 1, cycles: 3 },
       { tools: 2, cycles: 4 },
     ],
-    minutes: 30,
+    minutes: 60,
     learn: {},
     heldOut: 150,
     trial: { most: 1200, measured: 100 },

@@ -1,14 +1,7 @@
 import { z } from 'zod'
 import { defaultTenant, parseInput, type Store } from '../../../core/index.ts'
 import { InputError, RatchetError } from '../../../errors/index.ts'
-import {
-  type AgentState,
-  nameWithin,
-  overviewOf,
-  Registry,
-  stateOf,
-  UnknownAgentError,
-} from '../../../release/index.ts'
+import { agentState, type AgentState, nameWithin, Registry, UnknownAgentError } from '../../../release/index.ts'
 import { LockedStoreError } from '../../../store/index.ts'
 import { type StoreFlags, withStore } from '../../with-store.ts'
 import { type AgentFlags, agentOf, onlyOne } from './agent.ts'
@@ -96,9 +89,9 @@ async function statesAt(flags: GatewayFlags): Promise<readonly z.infer<typeof St
 }
 
 async function stateIn(store: Store, agent: string): Promise<AgentState> {
-  const overview = await overviewOf(store, agent, 1)
-  if (!overview) throw new UnknownAgentError(agent)
-  return stateOf(overview)
+  const state = await agentState(store, agent)
+  if (!state) throw new UnknownAgentError(agent)
+  return state
 }
 
 /** The agent's own name: the gateway knows the tenant by the key. */
