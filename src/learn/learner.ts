@@ -7,6 +7,7 @@ import { whetherDue } from './learner/due.ts'
 import type { LearnerEvent } from './learner/events.ts'
 import { type HeldLease, whileHeld } from './learner/hold.ts'
 import { listener } from './learner/listener.ts'
+import { onceEach } from './learner/once-each.ts'
 import { problem } from './learner/problem.ts'
 import type { TrafficSummary } from './traffic/events.ts'
 import { fromTraffic } from './traffic/used.ts'
@@ -229,17 +230,6 @@ async function attempt(
   } catch (error) {
     if (error instanceof LostLeaseError || signal?.aborted) return
     onEvent?.(problem(agent, during, error))
-  }
-}
-
-/** Tells an event unless the last one of its kind said the same. */
-function onceEach(onEvent: LearnerOptions['onEvent']): (event: LearnerEvent) => void {
-  const last = new Map<string, string>()
-  return (event) => {
-    const kind = event.type === 'problem' ? `problem ${event.during}` : event.type
-    const text = JSON.stringify(event)
-    if (last.get(kind) !== text) onEvent?.(event)
-    last.set(kind, text)
   }
 }
 
