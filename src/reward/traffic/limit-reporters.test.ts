@@ -65,6 +65,39 @@ describe('whoever floods', () => {
   })
 })
 
+describe('sessions that name nobody', () => {
+  const named = many(100, (i) => `user${i % 20}`)
+
+  it('are all their key’s, beside people who are named: the share of one person does not bound them', () => {
+    const evidence = [...named, ...many(300, () => null, [{ reporter: 'web' }], 'web')]
+    const limited = limitReporters(evidence)
+    expect(limited).toMatchObject({ evidence, leftOut: [], bound: 0.1 })
+    const flooded = limitReporters([...evidence, ...many(1_000, () => 'mallory')])
+    expect(decidedBy(flooded, 'k:mallory')).toBe(44)
+    expect(flooded.evidence).toHaveLength(444)
+  })
+
+  it('are bounded by the share of their key, with those of whom it names', () => {
+    const others = Array.from({ length: 8 }, (_, i) => many(10, (j) => `u${j}`, [], `k${i}`)).flat()
+    const flood = many(500, (i) => (i % 2 === 0 ? null : `sybil${i}`), [], 'm')
+    const { evidence } = limitReporters([...others, ...flood], { shareOfKey: 0.25 })
+    const theirs = evidence.filter(({ trajectory: { origin } }) => origin.kind === 'traffic' && origin.key === 'm')
+    expect(evidence.length - theirs.length).toBe(80)
+    expect(theirs.length / evidence.length).toBeLessThanOrEqual(0.25)
+  })
+
+  it('leave their key its share of what others’ sessions are told', () => {
+    const spoken = named.map(({ trajectory }) => ({
+      trajectory,
+      signals: [told('thumbs', false, { trajectory: trajectory.id, reporter: 'web' })],
+    }))
+    const limited = limitReporters([...spoken, ...many(300, () => null, [], 'web')])
+    const heard = limited.evidence.filter(({ signals }) => signals.length > 0)
+    expect([limited.evidence.length, heard.length]).toEqual([400, 40])
+    expect(limited.leftOut).toMatchObject([{ reporter: 'web', leftOut: { sessions: 0, signals: 60 } }])
+  })
+})
+
 describe('whoever does not', () => {
   it('loses nothing', () => {
     const evidence = many(200, (i) => `user${i % 40}`, [{ reporter: 'k' }, { reporter: 'ratchet', source: 'judge' }])
@@ -99,7 +132,7 @@ it('draws by ids alone: order and words do not matter, the seed does', () => {
 it('a saboteur moves the mean by at most the bound, whatever they do and whoever else is there', () => {
   const names = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'm'] as const
   const row = fc.record({
-    subject: fc.constantFrom(...names),
+    subject: fc.constantFrom(...names, null),
     reporters: fc.uniqueArray(fc.constantFrom(...names), { maxLength: 3 }),
     honest: fc.double({ min: -1, max: 1, noNaN: true }),
   })

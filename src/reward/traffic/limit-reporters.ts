@@ -11,7 +11,7 @@ export interface SessionEvidence {
 export const ReporterLimits = z.strictObject({
   /** Share of a batch's sessions that one reporter may decide. Among few reporters: twice an equal share, if that is more. */
   share: z.number().positive().max(1).default(0.1),
-  /** The same of one API key with all the people that it names, as names cost it nothing. 1: a key may be everybody's. */
+  /** The same of one API key, with all whom it names and its sessions that name nobody. 1: a key may be everybody's. */
   shareOfKey: z.number().positive().max(1).default(1),
   /** Reporters that are the operator's own, and say what they know: never limited. As kept: `key` or `key:name`. */
   trusted: z.array(z.string().min(1)).default([]),
@@ -33,7 +33,7 @@ export interface LimitedEvidence<Evidence extends SessionEvidence> {
   readonly evidence: readonly Evidence[]
   /** Whoever said more than their share; who lost most comes first. */
   readonly leftOut: readonly LeftOut[]
-  /** Share of the remaining sessions that any one reporter decides, at most. */
+  /** Share of the remaining sessions that anyone who is named decides, or a key by what it reports of others', at most. */
   readonly bound: number
 }
 
@@ -46,11 +46,12 @@ export interface LimitedEvidence<Evidence extends SessionEvidence> {
  * whole, as behaviour cannot be taken out of them; of others' sessions only their signals are. Which ones stay is drawn by
  * their ids alone, never by what is said in them, and nobody is judged: who contradicts everybody counts as much as another.
  *
- * The bound: of the T sessions that remain, no reporter that is not trusted decides more than `bound`·T. `bound` is
- * `share`, or 2/k where that is more and k persons have sessions in the batch; at most 1. So where all are scored, nothing
- * that a reporter says or does moves their mean reward by more than `bound` times (ceiling − floor). It holds name by
- * name: against whoever makes up names there is `shareOfKey`; whoever can make keys is not bounded. A key is what
- * `origin.key` says.
+ * The bound: of the T sessions that remain, nobody who is named and not trusted decides more than `bound`·T, and no key
+ * reports of more than that of others'. `bound` is `share`, or 2/k where that is more and k persons have sessions in the
+ * batch; at most 1. So where all are scored, nothing that one of them says or does moves their mean reward by more than
+ * `bound` times (ceiling − floor). Sessions that name nobody are all their key's, who may be many: these, and whoever makes
+ * up names, are bounded by `shareOfKey`, or 2/k of k keys, of what one key decides in all. By default that is 1: no bound.
+ * Whoever can make keys is not bounded. A key is what `origin.key` says.
  * @param seed decides, with the ids, which sessions and signals stay.
  * @throws InputError for limits that are none.
  */
@@ -61,9 +62,16 @@ export function limitReporters<Evidence extends SessionEvidence>(
 ): LimitedEvidence<Evidence> {
   const { share, shareOfKey, trusted } = parseInput(ReporterLimits, options, 'The limits of reporters')
   const exempt = new Set([internal, ...trusted])
-  const byName: Bucketing = { bucketOf: (name) => name, share, exempt, seed }
+  const byName: Bucketing = {
+    bucketOf: (name) => name,
+    mayOwnAll: (name) => exempt.has(name) || name === keyOf(name),
+    share,
+    exempt,
+    seed,
+  }
   const byKey: Bucketing = {
     bucketOf: (name) => (exempt.has(name) ? name : keyOf(name)),
+    mayOwnAll: (bucket) => exempt.has(bucket),
     share: shareOfKey,
     exempt,
     seed,
@@ -83,6 +91,8 @@ export function limitReporters<Evidence extends SessionEvidence>(
 interface Bucketing {
   /** What is counted together with a reporter. */
   readonly bucketOf: (reporter: string) => string
+  /** Whose own sessions are not limited here, and do not count against what they say of others'. */
+  readonly mayOwnAll: (bucket: string) => boolean
   readonly share: number
   readonly exempt: ReadonlySet<string>
   readonly seed: string | number
@@ -90,14 +100,14 @@ interface Bucketing {
 
 function limitedBy<Evidence extends SessionEvidence>(
   evidence: readonly Evidence[],
-  { bucketOf, share, exempt, seed }: Bucketing,
+  { bucketOf, mayOwnAll, share, exempt, seed }: Bucketing,
 ): { readonly evidence: readonly Evidence[]; readonly bound: number } {
   const own = groups(evidence, ({ trajectory }) => [bucketOf(personOf(trajectory))])
   const bound = Math.min(1, Math.max(share, 2 / Math.max(1, own.size)))
-  const most = mostEach(own, bound, exempt)
+  const most = mostEach(own, bound, mayOwnAll)
   const gone = new Set<Evidence>()
   for (const [bucket, sessions] of own) {
-    if (!exempt.has(bucket)) for (const one of drawn(sessions, bucket, seed).slice(most)) gone.add(one)
+    if (!mayOwnAll(bucket)) for (const one of drawn(sessions, bucket, seed).slice(most)) gone.add(one)
   }
   const kept = evidence.filter((one) => !gone.has(one))
 
@@ -109,7 +119,7 @@ function limitedBy<Evidence extends SessionEvidence>(
   const silenced = new Map<Evidence, Set<string>>()
   for (const [bucket, sessions] of spoken) {
     if (exempt.has(bucket)) continue
-    const ownKept = Math.min(most, own.get(bucket)?.length ?? 0)
+    const ownKept = mayOwnAll(bucket) ? 0 : Math.min(most, own.get(bucket)?.length ?? 0)
     for (const one of drawn(sessions, bucket, seed).slice(Math.max(0, room - ownKept))) {
       silenced.set(one, (silenced.get(one) ?? new Set()).add(bucket))
     }
@@ -129,8 +139,12 @@ const rounding = 1e-9
  * The most sessions that each may have so that none has more than `share` of all that remain: the largest whole c with
  * c ≤ share·Σ min(n, c). With a share of 2/k or more it is at least the median: at least half of k are that large.
  */
-function mostEach(own: ReadonlyMap<string, readonly unknown[]>, share: number, exempt: ReadonlySet<string>): number {
-  const sizes = [...own].map(([bucket, sessions]) => ({ n: sessions.length, free: exempt.has(bucket) }))
+function mostEach(
+  own: ReadonlyMap<string, readonly unknown[]>,
+  share: number,
+  mayOwnAll: Bucketing['mayOwnAll'],
+): number {
+  const sizes = [...own].map(([bucket, sessions]) => ({ n: sessions.length, free: mayOwnAll(bucket) }))
   const holds = (c: number) =>
     c <= share * sizes.reduce((sum, { n, free }) => sum + (free ? n : Math.min(n, c)), 0) + rounding
   let [low, high] = [0, Math.max(0, ...sizes.map(({ n }) => n))]
