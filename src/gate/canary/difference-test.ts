@@ -58,7 +58,7 @@ const PRIOR = { mean: 1, variance: 4 }
  * Sources: Waudby-Smith & Ramdas 2024 (betting, plug-in bounds); Waudby-Smith, Wu, Ramdas, Karampatziakis & Mineiro
  * 2022 (anytime-valid off-policy inference); Kelly 1956. Chosen by simulation beside aGRAPA: docs/evidence.md.
  *
- * @param observations in the order in which the sessions began.
+ * @param observations in an order that depends neither on the sessions' arms nor on what they showed.
  * @param margin in (−1, 1).
  */
 export function differenceAbove(observations: readonly Observation[], margin: number): Evidence {

@@ -10,9 +10,11 @@ import { differenceOf, eValue, percent } from './words.ts'
 /** What a canary has shown so far. */
 export interface CanaryLook {
   /**
-   * Judged sessions, in the order in which they began, of both arms and all steps. Those that began before the latest
-   * one and are left out must be left out whatever their arm and whatever they showed: judge a session at a fixed time
-   * after it began, and give those without evidence by then as `null`. Else the arm that ends faster looks better.
+   * Judged sessions of both arms and all steps, in an order that depends neither on their arm nor on what they showed, and
+   * to which later looks only add: that of their judging, each at a fixed time after it began. Those that are left out must
+   * be left out whatever their arm and whatever they showed; give those without evidence by then as `null`. Else the arm
+   * that ends faster looks better. One that is recorded too late for its place comes after, as `null`: where that happens
+   * often in one arm, the order depends on the arm.
    */
   readonly sessions: readonly CanaryOutcome[]
   /** Index of the share in force, among the gate's `shares`. */
