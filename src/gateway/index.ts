@@ -9,7 +9,7 @@ export {
 } from './agents/index.ts'
 export { AgentConfig, RedactionRule, ServeConfig, UpstreamConfig } from './config.ts'
 export { bodySpace, createGateway, type Gateway, type GatewayOptions, type RouteApp } from './create-gateway.ts'
-export { eraseSubject, madeByHand, mostTextCharacters, newTools, TryRequest } from './admin/index.ts'
+export { eraseSubject, mostTextCharacters, type Tried, tryByHand, TryRequest } from './admin/index.ts'
 export { readResponseId, responseIdOf, trajectoryOfSession } from './episode/ids.ts'
 export { GatewayError, type GatewayErrorDetails } from './errors.ts'
 export type { Log } from './log.ts'

@@ -13,15 +13,13 @@ import {
   Registry,
   shownCanary,
   stateOf,
-  versionsByHand,
 } from '../../release/index.ts'
-import { hasLearner } from '../../learn/index.ts'
 import { answers, refuses } from '../answers.ts'
 import { type AskedEnv, asking, type AskingOptions } from '../auth/index.ts'
 import { refuseInvalid } from '../errors.ts'
 import { AgentAnswer, CanaryAnswer, ReleaseAnswer, shownAgent, shownRelease } from './release-answers.ts'
 import { answered, judgesNoCanaries, mayDecide, notShown, unknownAgent } from './release-refusals.ts'
-import { madeByHand, newTools, TryRequest } from './try-request.ts'
+import { tryByHand, TryRequest } from './try-request.ts'
 
 /** What the release routes need. */
 export interface ReleaseRoutesOptions extends AskingOptions {
@@ -132,12 +130,7 @@ export function releaseRoutes(options: ReleaseRoutesOptions): OpenAPIHono<AskedE
       const { result, agent } = await changed(c.var.caller.tenant, c.req.valid('param').agent, async (key) => {
         const gate = rules?.(key)
         if (!gate) throw judgesNoCanaries()
-        const { release } = await registry.current(key)
-        const versions = await versionsByHand(store, key, madeByHand(asked))
-        const canary = await registry.startCanary({ agent: key, versions, admission: null, run: null, gate, at })
-        // Its own mark says that it is watched, as that of each canary that has just begun.
-        const watched = await hasLearner(store, key, at)
-        return { canary, watched, newTools: [...newTools(asked, release.versions)] }
+        return tryByHand(store, key, asked, { gate, at })
       })
       const { canary, ...told } = result
       return c.json({ agent, canary: { ...shownCanary(canary), agent: agent.agent }, ...told }, 200)

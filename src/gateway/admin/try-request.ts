@@ -1,8 +1,9 @@
 import { z } from 'zod'
-import { ClientName, type VersionSet } from '../../core/index.ts'
+import { type Canary, ClientName, type Store } from '../../core/index.ts'
+import { hasLearner } from '../../learn/index.ts'
+import { type CanaryRules, Registry, versionsByHand } from '../../release/index.ts'
 import { toolParameter } from '../agents/index.ts'
 import { LearnedTool } from '../config.ts'
-import type { MadeByHand } from '../../release/index.ts'
 
 /** Characters of one text that is tried, at most. */
 export const mostTextCharacters = 256 * 1024
@@ -22,16 +23,35 @@ export const TryRequest = z.strictObject({
 })
 export type TryRequest = z.infer<typeof TryRequest>
 
-/** Tools that are described and of which `serving` says nothing: new ones, or names that were mistyped. */
-export function newTools({ tools = {} }: TryRequest, serving: VersionSet): readonly string[] {
-  return Object.keys(tools).filter((tool) => serving[toolParameter(tool)] === undefined)
+/** What came of starting a candidate by hand. */
+export interface Tried {
+  readonly canary: Canary
+  /** Whether a learner is at work that looks at it: its own mark says so of each canary that has just begun. */
+  readonly watched: boolean
+  /** Tools that are described and of which what serves says nothing: new ones, or names that were mistyped. */
+  readonly newTools: string[]
 }
 
-/** The candidate that it asks for. */
-export function madeByHand({ from, system, tools = {} }: TryRequest): MadeByHand {
+/**
+ * Starts the canary of a candidate that a person asks for.
+ * @param agent its key.
+ * @param gate by whose rules it is judged.
+ * @throws what {@link versionsByHand} and {@link Registry.startCanary} do.
+ */
+export async function tryByHand(
+  store: Store,
+  agent: string,
+  { from, system, tools = {} }: TryRequest,
+  { gate, at = Date.now() }: { readonly gate: CanaryRules; readonly at?: number },
+): Promise<Tried> {
+  const registry = new Registry(store)
+  const { release } = await registry.current(agent)
   const described = Object.entries(tools).map(([tool, text]) => [toolParameter(tool), text])
-  return {
+  const versions = await versionsByHand(store, agent, {
     ...(from === undefined ? {} : { from }),
     texts: { ...(system === undefined ? {} : { system }), ...Object.fromEntries(described) },
-  }
+  })
+  const canary = await registry.startCanary({ agent, versions, admission: null, run: null, gate, at })
+  const newTools = Object.keys(tools).filter((tool) => release.versions[toolParameter(tool)] === undefined)
+  return { canary, watched: await hasLearner(store, agent, at), newTools }
 }

@@ -2,9 +2,8 @@ import { readFile, stat } from 'node:fs/promises'
 import pc from 'picocolors'
 import { parseInput } from '../../../core/index.ts'
 import { InputError } from '../../../errors/index.ts'
-import { madeByHand, mostTextCharacters, newTools, ServeConfig, TryRequest } from '../../../gateway/index.ts'
-import { hasLearner } from '../../../learn/index.ts'
-import { percentOf, shownCanary, versionsByHand } from '../../../release/index.ts'
+import { mostTextCharacters, ServeConfig, tryByHand, TryRequest } from '../../../gateway/index.ts'
+import { percentOf, shownCanary } from '../../../release/index.ts'
 import { canaryRules, noCanaryRules } from '../../learning/canary-rules.ts'
 import { readConfig } from '../../read-config.ts'
 import { visible } from '../../visible.ts'
@@ -39,13 +38,10 @@ export async function tryCommand(from: string | undefined, flags: TryFlags): Pro
   const request = parseInput(TryRequest, asked, 'What is to be tried')
   const outcome = await changeServing(flags, {
     command: 'ratchet try …',
-    direct: async (registry, agent, store) => {
+    direct: async (_registry, agent, store) => {
       const gate = canaryRules(await readConfig(ServeConfig, flags.config, 'docs/gateway.md'))(agent)
       if (!gate) throw noCanaryRules(agent)
-      const { release } = await registry.current(agent)
-      const versions = await versionsByHand(store, agent, madeByHand(request))
-      const canary = await registry.startCanary({ agent, versions, admission: null, run: null, gate })
-      const told = { watched: await hasLearner(store, agent), newTools: [...newTools(request, release.versions)] }
+      const { canary, ...told } = await tryByHand(store, agent, request, { gate })
       return { canary: shownCanary(canary), ...told }
     },
     route: 'try',
