@@ -11,7 +11,7 @@ export {
   UnknownCanaryError,
 } from './canary-errors.ts'
 export { type MadeByHand, UnknownCandidateError, versionsByHand } from './by-hand.ts'
-export { type CanaryNote, percentOf, runningCanary, shareOf } from './canary-record.ts'
+export { type CanaryNote, percentOf, runningCanary, shareOf, watchedUntil } from './canary-record.ts'
 export {
   type DriftAlert,
   DriftConfig,

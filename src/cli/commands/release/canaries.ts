@@ -1,6 +1,13 @@
 import pc from 'picocolors'
 import type { CanaryEvent, Repositories } from '../../../core/index.ts'
-import { countSessions, percentOf, type SessionCounts, type ShownCanary, shownCanary } from '../../../release/index.ts'
+import {
+  countSessions,
+  percentOf,
+  type SessionCounts,
+  type ShownCanary,
+  shownCanary,
+  watchedUntil,
+} from '../../../release/index.ts'
 import { visible } from '../../visible.ts'
 import { minuteOf } from '../../when.ts'
 import { withStore } from '../../with-store.ts'
@@ -41,8 +48,7 @@ async function tell(store: Pick<Repositories, 'canaries' | 'trajectories'>, cana
   const events = await store.canaries.events(canary.id)
   const total = await store.trajectories.count({ canary: canary.id })
   const { baseline, candidate, unjudged, ...leftOut } = await countSessions(store, canary)
-  const until = (await store.canaries.watched()).find((watch) => watch.canary === canary.id)?.until ?? 0
-  const watched = canary.status === 'running' ? Date.now() < until : null
+  const watched = canary.status === 'running' ? Date.now() < (await watchedUntil(store, canary)) : null
   return { ...canary, watched, events, sessions: { total, judged: { baseline, candidate }, leftOut, unjudged } }
 }
 
