@@ -2,15 +2,15 @@ import { z } from 'zod'
 
 /**
  * Why trajectories are no fresh evidence for the policy gradient. Each is counted once, by the first that holds:
- * - `over-limit`: the source's limit was reached; older ones are left out.
  * - `train-forbidden`: its client forbids learning from it. `held-out`: it judges, and is not learned from.
  * - `unsettled`: it is not quiet for long enough; a later run sees it.
  * - `used`: an earlier run learned from it.
+ * - `over-limit`: the source's limit was reached; older ones are left out.
+ * - `over-share`: its person has more sessions than one may decide.
  * - `not-served`: the Parameter that learns decided nothing in it. `candidate-arm`: a canary's candidate did, which never
  *   served. `stale`: the weights that sampled are older than allowed, or nobody's that ever served.
- * - `over-share`: its person has more sessions than one may decide.
  * - `missing-reward`: what came of it is not known (invariant 1).
- * - `no-logprobs`, `truncated`, `greedy`, `repeated`, `other-temperature`: see `Unfit`.
+ * - `repeated`, `truncated`, `greedy`, `no-logprobs`, `other-temperature`: see `Unfit`.
  */
 export const DropReason = z.enum([
   'over-limit',

@@ -27,14 +27,12 @@ export async function opinions(
 
 /** The mean of what behaviour tells of each answer. */
 function guessed(trajectory: Trajectory, { asOf, behaviour }: OpinionReading): ReadonlyMap<NodeId, number> {
-  const values = new Map<NodeId, number[]>()
-  for (const { node, value } of implicitSignals(trajectory, asOf, behaviour)) {
-    if (node === null || typeof value !== 'number') continue
-    const known = values.get(node)
-    if (known) known.push(value)
-    else values.set(node, [value])
+  const means = new Map<NodeId, number>()
+  for (const [node, about] of byAnswer(implicitSignals(trajectory, asOf, behaviour))) {
+    const values = about.flatMap(({ value }) => (typeof value === 'number' ? [value] : []))
+    if (values.length > 0) means.set(node, values.reduce((sum, one) => sum + one, 0) / values.length)
   }
-  return new Map([...values].map(([node, all]) => [node, all.reduce((sum, one) => sum + one, 0) / all.length]))
+  return means
 }
 
 /** What users said of each answer: what the rubric reads from that alone and not without it. */
@@ -43,13 +41,7 @@ async function told(
   signals: readonly Signal[],
   { asOf, rubric }: OpinionReading,
 ): Promise<ReadonlyMap<NodeId, number>> {
-  const said = new Map<NodeId, Signal[]>()
-  for (const signal of signals) {
-    if (signal.node === null || signal.source !== 'user') continue
-    const known = said.get(signal.node)
-    if (known) known.push(signal)
-    else said.set(signal.node, [signal])
-  }
+  const said = byAnswer(signals.filter(({ source }) => source === 'user'))
   const liked = new Map<NodeId, number>()
   if (said.size === 0) return liked
   const { parts: silent } = await rubric.score(trajectory, [], asOf)
@@ -62,4 +54,16 @@ async function told(
     if (worths.length > 0) liked.set(node, Math.min(1, Math.max(-1, worth)))
   }
   return liked
+}
+
+/** Signals by the answer that they are about, without those of a whole trajectory. */
+function byAnswer(signals: readonly Signal[]): ReadonlyMap<NodeId, readonly Signal[]> {
+  const found = new Map<NodeId, Signal[]>()
+  for (const signal of signals) {
+    if (signal.node === null) continue
+    const known = found.get(signal.node)
+    if (known) known.push(signal)
+    else found.set(signal.node, [signal])
+  }
+  return found
 }
