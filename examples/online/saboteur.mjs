@@ -53,7 +53,8 @@ async function learnOnce({ folder, learn }) {
   })
   const onEvent = (event) => {
     if (event.type === 'gathered') gathered = event
-    if (event.type === 'learned') over.resolve(event.summary)
+    // What the agent was learning when its cycles ended is finished first: that run knows nothing of these sessions.
+    if (event.type === 'learned' && gathered !== null) over.resolve(event.summary)
     if (event.type === 'problem') over.reject(new Error(`${event.message} [${event.code}]`))
   }
   const section = steady({ ...learn, sessions: 50, mode: 'shadow', drift: false })
