@@ -64,7 +64,7 @@ export const steady = ({
     demonstrationPasses: 2,
     preferencePasses: 0,
     epochs: 0,
-    replay: 0.2,
+    replay: 0.4,
     ...schedule,
   },
   canary: {

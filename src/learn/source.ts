@@ -42,7 +42,7 @@ export interface TrafficSource {
   readonly settle: number
   /** Releases that the weights which sampled may be older than those that serve; 0: only what serves now. */
   readonly maxLag: number
-  /** Trajectories of one run, at most: the newest. */
+  /** Fresh trajectories of one run, at most, and as many that other weights sampled: the newest. */
   readonly limit: number
   /** Held-out tasks that a candidate must do better on before anybody gets it; `null`: the evidence is a canary's alone. */
   readonly evaluation: HeldOut | null

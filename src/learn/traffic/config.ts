@@ -25,7 +25,7 @@ export const LearnFromTrafficConfig = z.strictObject({
   settle: Duration.prefault('30m'),
   /** Releases that the weights which sampled may be older than those that serve. */
   maxLag: z.int().nonnegative().max(16).default(0),
-  /** Episodes of one run, at most. */
+  /** Fresh episodes of one run, at most, and as many that other weights sampled. */
   limit: z.int().positive().max(100_000).default(2_000),
   /** What a session earns. */
   rubric: TrafficRubricConfig.prefault({}),

@@ -142,6 +142,16 @@ describe('what is left out is counted by its reason', () => {
     expect(batch.credits.map(({ trajectory }) => trajectory)).toEqual(['b', 'c'])
   })
 
+  it('over-limit: what other weights said takes no place of what is fresh, and has as many of its own', async () => {
+    const version = VersionId.parse('other')
+    const tried = ['t', 'u', 'v'].map((id) => ({ id, version, arm: 'candidate' as const }))
+    await record({ id: 'a' }, { id: 'b' }, ...tried)
+    for (const id of ['a', 'b', 't', 'u', 'v']) await say(id, id === 'a')
+    const { batch, report } = await gathered({ limit: 2 })
+    expect(report).toMatchObject({ seen: 5, sessions: 2, dropped: { 'over-limit': 1, 'candidate-arm': 2 } })
+    expect(batch.credits.map(({ trajectory }) => trajectory)).toEqual(['a', 'b'])
+  })
+
   it('other-temperature: that of most', async () => {
     await record({ id: 'a', temperature: 0.7 }, { id: 'b' }, { id: 'c' })
     for (const id of ['a', 'b', 'c']) await say(id, id === 'c')

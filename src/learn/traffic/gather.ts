@@ -53,7 +53,8 @@ export async function gather(gathering: Gathering): Promise<{
   readonly leftOut: readonly LeftOut[]
 }> {
   const { store, source, asOf, reward, shownIn } = gathering
-  const settled = await settledOf(store, source, asOf, gathering.usedSince)
+  const isFresh = (trajectory: Trajectory) => typeof lagIn(trajectory, gathering) === 'number'
+  const settled = await settledOf(store, source, asOf, gathering.usedSince, isFresh)
   const dropped = new Map(settled.dropped)
   const drop = (reason: DropReason) => dropped.set(reason, (dropped.get(reason) ?? 0) + 1)
 
@@ -110,12 +111,15 @@ async function signalsOf(
   return evidence
 }
 
-function freshness(evidence: Evidence, { parameter, lags, source }: Gathering): Fresh | DropReason {
+const lagIn = (trajectory: Trajectory, { parameter, lags, source }: Gathering) =>
+  lagOf(trajectory, parameter, lags, source.maxLag)
+
+function freshness(evidence: Evidence, gathering: Gathering): Fresh | DropReason {
   const { trajectory, reward } = evidence
-  const lag = lagOf(trajectory, parameter, lags, source.maxLag)
+  const lag = lagIn(trajectory, gathering)
   if (typeof lag === 'string') return lag
   if (reward.status === 'missing') return 'missing-reward'
-  const { temperatures, unfit } = fitOf(trajectory, parameter)
+  const { temperatures, unfit } = fitOf(trajectory, gathering.parameter)
   return temperatures.size === 0 ? (unfit ?? 'no-logprobs') : { ...evidence, lag, temperatures }
 }
 

@@ -30,16 +30,23 @@ export function notYet(
   return used.has(id) ? 'used' : null
 }
 
-/** Reads what may be learned from: of more than the source's limit, the newest. */
+/**
+ * Reads what may be learned from. Of more than the source's limit, the newest: of sessions that are fresh, and as many of
+ * others, in which people may have shown something. So no crowd of those, of a canary's candidate for example, crowds out
+ * what a policy gradient can learn from.
+ * @param isFresh whether the weights that serve decided in a trajectory.
+ */
 export async function settledOf(
   { trajectories: stored }: Pick<Repositories, 'trajectories'>,
   source: TrafficSource,
   asOf: number,
   usedSince: UsedSince,
+  isFresh: (trajectory: Trajectory) => boolean,
 ): Promise<Settled> {
   const dropped = new Map<DropReason, number>()
   const drop = (reason: DropReason) => dropped.set(reason, (dropped.get(reason) ?? 0) + 1)
-  const found: Trajectory[] = []
+  const fresh: Found[] = []
+  const others: Found[] = []
   const { agent, tenant, window } = source
   let [seen, after] = [0, undefined as TrajectoryId | undefined]
   let earliest = asOf - window
@@ -63,7 +70,8 @@ export async function settledOf(
       const reason = notYet(trajectory, source, asOf, used)
       if (reason) drop(reason)
       else {
-        found.push(trajectory)
+        const found = isFresh(trajectory) ? fresh : others
+        found.push({ trajectory, place: seen })
         if (found.length > source.limit) {
           found.shift()
           drop('over-limit')
@@ -71,6 +79,15 @@ export async function settledOf(
       }
     }
     after = records.at(-1)?.trajectory.id
-    if (records.length < page) return { seen, trajectories: found, dropped }
+    if (records.length < page) {
+      const inOrder = [...fresh, ...others].toSorted((a, b) => a.place - b.place)
+      return { seen, trajectories: inOrder.map(({ trajectory }) => trajectory), dropped }
+    }
   }
+}
+
+/** A trajectory, and its place among those that were seen. */
+interface Found {
+  readonly trajectory: Trajectory
+  readonly place: number
 }
