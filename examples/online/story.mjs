@@ -32,7 +32,7 @@ export const sizes = {
     minutes: 6,
     learn: { sessions: 60 },
     heldOut: 16,
-    trial: { most: 300, measured: 16 },
+    trial: { most: 1200, measured: 16 },
     hacks: [],
     honest: null,
     atOnce: 24,
