@@ -1,7 +1,7 @@
 import { type Alert, AlertId, contentHash, type Repositories } from '../../core/index.ts'
 import { valueBaseline } from '../../credit/index.ts'
-import { type LeftOut, limitReporters } from '../../reward/index.ts'
-import { gather } from './gather.ts'
+import { limitReporters, shareOut } from '../../reward/index.ts'
+import { type Flood, gather } from './gather.ts'
 import { readingOf } from './material.ts'
 import { shownIn } from './shown.ts'
 import type { TrafficRun } from './traffic-run.ts'
@@ -13,7 +13,7 @@ export async function collect(run: TrafficRun): Promise<void> {
   const { store, source } = options
   const asOf = run.clock.now()
   const reading = await readingOf(run, asOf)
-  const { batch, report, leftOut } = await gather({
+  const { batch, report, flood } = await gather({
     store,
     source,
     parameter,
@@ -21,12 +21,16 @@ export async function collect(run: TrafficRun): Promise<void> {
     usedSince: (since) => usedBy(earlierBatches(store, key, { since, except: run.run.id })),
     reward: options.reward,
     credit: options.credit ?? valueBaseline(),
-    limitReporters: (evidence) => limitReporters(evidence, options.reporters ?? {}, run.run.id),
+    limit: {
+      sessions: (evidence) => limitReporters(evidence, options.reporters, run.run.id),
+      shareOut: (contributions) => shareOut(contributions, options.reporters, run.run.id),
+    },
     shownIn: (evidence) => shownIn(evidence, reading),
     asOf,
   })
   run.emit({ type: 'gathered', ...report })
-  const alerts = leftOut.slice(0, mostTold).map((one) => floodAlert(run, one, asOf))
+  const losses = [...lossesOf(flood)].slice(0, mostTold)
+  const alerts = losses.map(([reporter, all]) => floodAlert(run, reporter, all, asOf))
   // With the batch that they are of: a run that is gone on with before it was kept gathers another one.
   const tell = async (tx: Repositories) => {
     for (const alert of alerts) await tx.alerts.put(alert)
@@ -40,15 +44,42 @@ export async function collect(run: TrafficRun): Promise<void> {
 /** Alerts of one run, at most: whoever floods under many names fills no more than this. */
 const mostTold = 10
 
-function floodAlert({ run, key }: TrafficRun, { reporter, sessions, leftOut }: LeftOut, at: number): Alert {
-  const [own, said] = [leftOut.sessions, leftOut.signals]
+/** What one reporter lost, in words and in numbers. */
+interface Loss {
+  readonly words: string
+  readonly numbers: Alert['evidence']
+}
+
+/** Who had more than their share, and of what; who lost most comes first. */
+function lossesOf({ leftOut, excess }: Flood): ReadonlyMap<string, readonly Loss[]> {
+  const losses = new Map<string, Loss[]>()
+  const add = (reporter: string, loss: Loss) => losses.set(reporter, [...(losses.get(reporter) ?? []), loss])
+  for (const { reporter, sessions, leftOut: lost } of leftOut) {
+    const words = `${sessions.before} sessions of the batch: ${lost.sessions} of its own and ${lost.signals} signals are left out`
+    add(reporter, { words, numbers: { sessions: { ...sessions }, leftOut: { ...lost } } })
+  }
+  for (const [part, name] of parts) {
+    for (const { reporter, before, after } of excess[part]) {
+      add(reporter, { words: `${before} ${name}: ${after} count`, numbers: { [part]: { before, after } } })
+    }
+  }
+  return losses
+}
+
+const parts = [
+  ['practised', 'sessions that can be practised on'],
+  ['demonstrations', 'answers that were shown or taken'],
+  ['pairs', 'preferences'],
+] as const
+
+function floodAlert({ run, key }: TrafficRun, reporter: string, losses: readonly Loss[], at: number): Alert {
   return {
     id: AlertId.parse(contentHash([run.id, 'flood', reporter]).slice(0, 24)),
     agent: key,
     kind: 'flood',
     name: reporter.slice(0, 256),
-    message: `One reporter decided ${sessions.before} sessions of the batch: ${own} of its own and ${said} signals are left out.`,
-    evidence: { sessions: { ...sessions }, leftOut: { ...leftOut } },
+    message: `One reporter decided ${losses.map(({ words }) => words).join('; and ')}.`,
+    evidence: Object.fromEntries(losses.flatMap(({ numbers }) => Object.entries(numbers))),
     run: run.id,
     at,
   }

@@ -9,7 +9,7 @@ import {
 import { scriptedModel } from '../../../test/support/scripted-model.ts'
 import { type Store, TrajectoryId, VersionId } from '../../core/index.ts'
 import { batchBaseline } from '../../credit/index.ts'
-import { limitReporters, rubric, signal, trafficRubric } from '../../reward/index.ts'
+import { limitReporters, rubric, shareOut, signal, trafficRubric } from '../../reward/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import { traffic } from '../source.ts'
 import { gather, type Gathering } from './gather.ts'
@@ -38,7 +38,7 @@ function gathered(changes: Partial<Gathering> & { readonly maxLag?: number; read
     usedSince: () => Promise.resolve(new Set()),
     reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
     credit: batchBaseline({ scale: 'none' }),
-    limitReporters: (evidence) => limitReporters(evidence),
+    limit: { sessions: (evidence) => limitReporters(evidence), shareOut: (some) => shareOut(some) },
     shownIn: (evidence) =>
       shownIn(evidence, {
         asOf,
@@ -185,9 +185,41 @@ describe('what is left out is counted by its reason', () => {
       await store.signals.append([sayOf(id, i % 2 === 0, { reporter: i < 20 ? 'k:loud' : `k:person-${i}` })])
     }
     await store.signals.append([sayOf('s39', true, { reporter: 'k:loud', key: 'once more' })])
-    const { report, leftOut } = await gathered()
+    const { report, flood } = await gathered()
     expect(report).toMatchObject({ seen: 40, dropped: { 'over-share': 18 }, flood: 1, sessions: 22 })
-    expect(leftOut.map(({ reporter }) => reporter)).toEqual(['k:loud'])
+    expect(flood.leftOut.map(({ reporter }) => reporter)).toEqual(['k:loud'])
+  })
+})
+
+describe('whoever floods is limited in each thing that is learned from', () => {
+  const edit = (i: number, by: string, more: Parameters<typeof sayOf>[2] = {}) =>
+    sayOf(`s${i}`, { kind: 'edit', text: 'green' }, { name: 'edit', reporter: by, ...more })
+
+  it('in what is fresh, where others’ sessions are of older weights', async () => {
+    const older = VersionId.parse('older')
+    for (let i = 0; i < 60; i++) {
+      const subject = i < 6 ? 'loud' : `person-${i}`
+      await record({ id: `s${i}`, subject, ...(i < 26 ? {} : { version: older }) })
+      await say(`s${i}`, i % 2 === 0)
+    }
+    const { report, flood } = await gathered()
+    expect(report).toMatchObject({ sessions: 22, dropped: { stale: 34, 'over-share': 4 } })
+    expect(flood).toMatchObject({ leftOut: [], excess: { practised: [{ reporter: 'k:loud', before: 6, after: 2 }] } })
+  })
+
+  it('in what is shown, where one shows more in a session than others', async () => {
+    for (let i = 0; i < 21; i++) await record({ id: `s${i}`, subject: i === 0 ? 'loud' : `person-${i}` })
+    for (let answer = 1; answer < 9; answer++) {
+      await record({ id: 's0', subject: 'loud', call: `again-${answer}`, at: 1_000 + answer, answer: 'red' })
+      await store.signals.append([edit(0, 'k:loud', { node: `again-${answer}-a` as never, key: `${answer}` })])
+    }
+    for (let i = 1; i < 21; i++) {
+      await store.signals.append([edit(i, `k:person-${i}`, { node: `s${i}-c-a` as never, key: `s${i}` })])
+    }
+    const { batch, report, flood } = await gathered()
+    expect(report).toMatchObject({ demonstrations: 22, pairs: 22, dropped: {} })
+    expect(batch.shown.find(({ trajectory }) => trajectory === 's0')?.most).toEqual({ demonstrations: 2, pairs: 2 })
+    expect(flood.excess.demonstrations).toEqual([{ reporter: 'k:loud', before: 8, after: 2 }])
   })
 })
 

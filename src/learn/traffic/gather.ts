@@ -8,7 +8,7 @@ import {
   type Rubric,
   type Trajectory,
 } from '../../core/index.ts'
-import type { LeftOut, LimitedEvidence, SessionEvidence } from '../../reward/index.ts'
+import type { Contribution, LimitedEvidence, SessionEvidence, SharedOut } from '../../reward/index.ts'
 import type { TrafficSource } from '../source.ts'
 import type { DropReason, EvidenceReport } from './evidence-report.ts'
 import { commonTemperature, fitOf } from './fit.ts'
@@ -17,10 +17,18 @@ import { endOf, settledOf } from './settled.ts'
 import type { Evidence, Shown } from './shown.ts'
 import type { TrafficBatch, UsedSince } from './used.ts'
 
-/** Takes away what reporters decide beyond their share. */
-export type ReporterLimit = (
-  evidence: readonly SessionEvidence[],
-) => Pick<LimitedEvidence<SessionEvidence>, 'evidence' | 'leftOut'>
+/** Takes away what reporters decide beyond their share: of all sessions, and of what a run learns from in them. */
+export interface ReporterLimit {
+  readonly sessions: (
+    evidence: readonly SessionEvidence[],
+  ) => Pick<LimitedEvidence<SessionEvidence>, 'evidence' | 'leftOut'>
+  readonly shareOut: (contributions: readonly Contribution[]) => SharedOut
+}
+
+/** Who had more than their share, of which part of the evidence. */
+export interface Flood extends Pick<LimitedEvidence<SessionEvidence>, 'leftOut'> {
+  readonly excess: Readonly<Record<'practised' | 'demonstrations' | 'pairs', SharedOut['excess']>>
+}
 
 /** What gathering needs to know. */
 export interface Gathering {
@@ -31,11 +39,18 @@ export interface Gathering {
   readonly usedSince: UsedSince
   readonly reward: Rubric
   readonly credit: CreditEstimator
-  readonly limitReporters: ReporterLimit
+  readonly limit: ReporterLimit
   /** What people showed and preferred in a trajectory. */
   readonly shownIn: (evidence: Evidence) => Promise<Shown>
   /** Milliseconds since the epoch: what was said later is not seen. */
   readonly asOf: number
+}
+
+/** How much a session shows. */
+interface Taught {
+  readonly evidence: Evidence
+  readonly demonstrations: number
+  readonly pairs: number
 }
 
 interface Fresh extends Evidence {
@@ -50,54 +65,74 @@ interface Fresh extends Evidence {
 export async function gather(gathering: Gathering): Promise<{
   readonly batch: TrafficBatch
   readonly report: EvidenceReport
-  readonly leftOut: readonly LeftOut[]
+  readonly flood: Flood
 }> {
-  const { store, source, asOf, reward, shownIn } = gathering
+  const { store, source, asOf, reward, shownIn, limit } = gathering
   const isFresh = (trajectory: Trajectory) => typeof lagIn(trajectory, gathering) === 'number'
   const settled = await settledOf(store, source, asOf, gathering.usedSince, isFresh)
   const dropped = new Map(settled.dropped)
   const drop = (reason: DropReason) => dropped.set(reason, (dropped.get(reason) ?? 0) + 1)
 
-  const { evidence: heard, leftOut } = gathering.limitReporters(await signalsOf(gathering, settled.trajectories))
-  const overShare = settled.trajectories.length - heard.length
-  if (overShare > 0) dropped.set('over-share', overShare)
-  const shown: TrafficBatch['shown'][number][] = []
-  const counts = { demonstrations: 0, pairs: 0 }
+  const { evidence: heard, leftOut } = limit.sessions(await signalsOf(gathering, settled.trajectories))
+  for (let i = heard.length; i < settled.trajectories.length; i++) drop('over-share')
+  const taught: Taught[] = []
   const fresh: Fresh[] = []
   for (const { trajectory, signals } of heard) {
     const evidence = { trajectory, signals, reward: await reward.score(trajectory, signals, asOf) }
     const { demonstrations, pairs } = await shownIn(evidence)
-    counts.demonstrations += demonstrations.length
-    counts.pairs += pairs.length
-    if (demonstrations.length + pairs.length > 0) {
-      shown.push({ trajectory: trajectory.id, signals: signals.map(({ key }) => key) })
-    }
+    taught.push({ evidence, demonstrations: demonstrations.length, pairs: pairs.length })
     const one = freshness(evidence, gathering)
     if (typeof one === 'string') drop(one)
     else fresh.push(one)
   }
 
-  const temperature = commonTemperature(fresh)
-  const kept = fresh.filter((one) => {
+  const shared = limit.shareOut(fresh.map((session) => ({ session, amount: 1 })))
+  const within = fresh.filter((_, i) => {
+    const counts = shared.amounts[i] === 1
+    if (!counts) drop('over-share')
+    return counts
+  })
+  const temperature = commonTemperature(within)
+  const kept = within.filter((one) => {
     const fits = [...one.temperatures.values()].includes(temperature ?? Number.NaN)
     if (!fits) drop('other-temperature')
     return fits
   })
+  const lessons = lessonsOf(taught, limit)
   const credits = creditsOf(kept, temperature, gathering.credit)
-  const batch: TrafficBatch = { asOf, temperature, credits, shown }
+  const batch: TrafficBatch = { asOf, temperature, credits, shown: lessons.shown }
   const report: EvidenceReport = {
     asOf,
     seen: settled.seen,
     sessions: kept.length,
     credited: credits.length,
-    ...counts,
+    ...lessons.counts,
     dropped: Object.fromEntries(dropped),
     flood: leftOut.reduce((sum, one) => sum + one.leftOut.signals, 0),
     ...rewardsOf(kept),
     ...agesOf(kept, asOf),
   }
-  return { batch, report, leftOut }
+  return { batch, report, flood: { leftOut, excess: { practised: shared.excess, ...lessons.excess } } }
 }
+
+/** How much of what sessions show counts, and in which of them some does. */
+function lessonsOf(taught: readonly Taught[], { shareOut }: ReporterLimit) {
+  const shared = (part: 'demonstrations' | 'pairs') =>
+    shareOut(taught.map((one) => ({ session: one.evidence, amount: one[part] })))
+  const [demonstrations, pairs] = [shared('demonstrations'), shared('pairs')]
+  const shown = taught.flatMap(({ evidence: { trajectory, signals } }, i): TrafficBatch['shown'] => {
+    const most = { demonstrations: demonstrations.amounts[i] ?? 0, pairs: pairs.amounts[i] ?? 0 }
+    const keys = signals.map(({ key }) => key)
+    return most.demonstrations + most.pairs > 0 ? [{ trajectory: trajectory.id, signals: keys, most }] : []
+  })
+  return {
+    shown,
+    counts: { demonstrations: sum(demonstrations.amounts), pairs: sum(pairs.amounts) },
+    excess: { demonstrations: demonstrations.excess, pairs: pairs.excess },
+  }
+}
+
+const sum = (amounts: readonly number[]) => amounts.reduce((all, amount) => all + amount, 0)
 
 async function signalsOf(
   { store, asOf }: Gathering,

@@ -52,12 +52,16 @@ export function fitting(run: Learns, gradients: readonly Gradient[]): Material['
 export async function taughtIn(run: Learns, { asOf, shown }: TrafficBatch): Promise<ReadonlyMap<TrajectoryId, Shown>> {
   const reading = await readingOf(run, asOf)
   const taught = new Map<TrajectoryId, Shown>()
-  const heard = new Map(shown.map(({ trajectory, signals }) => [trajectory, new Set(signals)]))
+  const heard = new Map(shown.map((one) => [one.trajectory, { keys: new Set(one.signals), most: one.most }]))
   for (const trajectory of await learnable(run, new Set(heard.keys()), asOf)) {
     const counted = heard.get(trajectory.id)
-    const signals = (await run.options.store.signals.of(trajectory.id)).filter(({ key }) => counted?.has(key))
+    const signals = (await run.options.store.signals.of(trajectory.id)).filter(({ key }) => counted?.keys.has(key))
     const reward = await run.options.reward.score(trajectory, signals, asOf)
-    taught.set(trajectory.id, await shownIn({ trajectory, reward, signals }, reading))
+    const { demonstrations, pairs } = await shownIn({ trajectory, reward, signals }, reading)
+    taught.set(trajectory.id, {
+      demonstrations: demonstrations.slice(0, counted?.most?.demonstrations),
+      pairs: pairs.slice(0, counted?.most?.pairs),
+    })
   }
   return taught
 }

@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { DecisionId, type Run, type RunId, type Store, TrajectoryId } from '../../core/index.ts'
 import { ownCanary } from './own-canary.ts'
 
+const count = z.int().nonnegative()
+
 /**
  * What a run learns from: kept as a blob beside its checkpoints, and after its end. It names trajectories and holds none
  * of their words, so that what is erased is gone.
@@ -11,8 +13,17 @@ export const TrafficBatch = z.strictObject({
   temperature: z.number().nullable(),
   /** The advantage of each decision that is fresh evidence. */
   credits: z.array(z.strictObject({ trajectory: TrajectoryId, decision: DecisionId, advantage: z.number() })),
-  /** Trajectories in which people showed or preferred something, with the keys of the signals that count. */
-  shown: z.array(z.strictObject({ trajectory: TrajectoryId, signals: z.array(z.string()) })),
+  /**
+   * Trajectories in which people showed or preferred something, with the keys of the signals that count, and how many of
+   * the Demonstrations and pairs do; in batches of before there were such bounds: all.
+   */
+  shown: z.array(
+    z.strictObject({
+      trajectory: TrajectoryId,
+      signals: z.array(z.string()),
+      most: z.strictObject({ demonstrations: count, pairs: count }).optional(),
+    }),
+  ),
 })
 export type TrafficBatch = z.infer<typeof TrafficBatch>
 

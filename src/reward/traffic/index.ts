@@ -11,8 +11,8 @@ export {
   type LeftOut,
   type LimitedEvidence,
   limitReporters,
-  ReporterLimits,
-  type SessionEvidence,
 } from './limit-reporters.ts'
 export { type HeardSession, ReporterShares } from './reporter-shares.ts'
+export { type Contribution, type Excess, type SharedOut, shareOut } from './share-out.ts'
+export { ReporterLimits, type SessionEvidence } from './shares.ts'
 export { trafficRubric, TrafficRubricConfig, type TrafficRubricParts } from './traffic-rubric.ts'

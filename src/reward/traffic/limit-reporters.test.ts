@@ -2,7 +2,8 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { talk, told } from '../../../test/support/traffic-session.ts'
 import type { Signal, TrajectoryId } from '../../core/index.ts'
-import { type LimitedEvidence, limitReporters, type SessionEvidence } from './limit-reporters.ts'
+import { type LimitedEvidence, limitReporters } from './limit-reporters.ts'
+import type { SessionEvidence } from './shares.ts'
 
 const session = (
   id: string,

@@ -1,22 +1,18 @@
-import { z } from 'zod'
-import { parseInput, type Signal, seedOf, type Trajectory } from '../../core/index.ts'
-
-/** A session with what was reported of it. */
-export interface SessionEvidence {
-  readonly trajectory: Trajectory
-  readonly signals: readonly Signal[]
-}
-
-/** How much one reporter may count. JSON, as `ratchet serve` reads it. */
-export const ReporterLimits = z.strictObject({
-  /** Share of a batch's sessions that one reporter may decide. Among few reporters: twice an equal share, if that is more. */
-  share: z.number().positive().max(1).default(0.1),
-  /** The same of one API key, with all whom it names and its sessions that name nobody. 1: a key may be everybody's. */
-  shareOfKey: z.number().positive().max(1).default(1),
-  /** Reporters that are the operator's own, and say what they know: never limited. As kept: `key` or `key:name`. */
-  trusted: z.array(z.string().min(1)).default([]),
-})
-export type ReporterLimits = z.infer<typeof ReporterLimits>
+import type { z } from 'zod'
+import { parseInput } from '../../core/index.ts'
+import {
+  type Bucketing,
+  boundOf,
+  bucketings,
+  drawn,
+  groups,
+  mostEach,
+  personOf,
+  ReporterLimits,
+  roomOf,
+  type SessionEvidence,
+  speakerOf,
+} from './shares.ts'
 
 /** One reporter that said more than its share, for an alert of kind `flood`. */
 export interface LeftOut {
@@ -60,58 +56,35 @@ export function limitReporters<Evidence extends SessionEvidence>(
   options: z.input<typeof ReporterLimits> = {},
   seed: string | number = 0,
 ): LimitedEvidence<Evidence> {
-  const { share, shareOfKey, trusted } = parseInput(ReporterLimits, options, 'The limits of reporters')
-  const exempt = new Set([internal, ...trusted])
-  const byName: Bucketing = {
-    bucketOf: (name) => name,
-    mayOwnAll: (name) => exempt.has(name) || name === keyOf(name),
-    share,
-    exempt,
-    seed,
-  }
-  const byKey: Bucketing = {
-    bucketOf: (name) => (exempt.has(name) ? name : keyOf(name)),
-    mayOwnAll: (bucket) => exempt.has(bucket),
-    share: shareOfKey,
-    exempt,
-    seed,
-  }
-
-  let remaining = limitedBy(evidence, byName)
-  if (shareOfKey < 1) {
+  const limits = parseInput(ReporterLimits, options, 'The limits of reporters')
+  const { byName, byKey } = bucketings(limits)
+  let limited = limitedBy(evidence, byName, seed)
+  if (limits.shareOfKey < 1) {
     // Each takes away sessions that the other's shares are of: until neither does.
-    for (let before = Number.POSITIVE_INFINITY; sizeOf(remaining.evidence) < before; ) {
-      before = sizeOf(remaining.evidence)
-      remaining = limitedBy(limitedBy(remaining.evidence, byKey).evidence, byName)
+    for (let before = Number.POSITIVE_INFINITY; sizeOf(limited.evidence) < before; ) {
+      before = sizeOf(limited.evidence)
+      limited = limitedBy(limitedBy(limited.evidence, byKey, seed).evidence, byName, seed)
     }
   }
-  return { ...remaining, leftOut: compared(evidence, remaining.evidence, exempt) }
-}
-
-interface Bucketing {
-  /** What is counted together with a reporter. */
-  readonly bucketOf: (reporter: string) => string
-  /** Whose own sessions are not limited here, and do not count against what they say of others'. */
-  readonly mayOwnAll: (bucket: string) => boolean
-  readonly share: number
-  readonly exempt: ReadonlySet<string>
-  readonly seed: string | number
+  return { ...limited, leftOut: compared(evidence, limited.evidence, byName.exempt) }
 }
 
 function limitedBy<Evidence extends SessionEvidence>(
   evidence: readonly Evidence[],
-  { bucketOf, mayOwnAll, share, exempt, seed }: Bucketing,
+  { bucketOf, mayOwnAll, share, exempt }: Bucketing,
+  seed: string | number,
 ): { readonly evidence: readonly Evidence[]; readonly bound: number } {
   const own = groups(evidence, ({ trajectory }) => [bucketOf(personOf(trajectory))])
-  const bound = Math.min(1, Math.max(share, 2 / Math.max(1, own.size)))
-  const most = mostEach(own, bound, mayOwnAll)
+  const bound = boundOf(share, own.size)
+  const sizes = [...own].map(([bucket, sessions]) => ({ n: sessions.length, free: mayOwnAll(bucket) }))
+  const most = mostEach(sizes, bound)
   const gone = new Set<Evidence>()
   for (const [bucket, sessions] of own) {
-    if (!mayOwnAll(bucket)) for (const one of drawn(sessions, bucket, seed).slice(most)) gone.add(one)
+    if (!mayOwnAll(bucket)) for (const one of drawn(sessions, itself, bucket, seed).slice(most)) gone.add(one)
   }
   const kept = evidence.filter((one) => !gone.has(one))
 
-  const room = Math.floor(bound * kept.length + rounding)
+  const room = roomOf(bound, kept.length)
   const spoken = groups(kept, ({ trajectory, signals }) => {
     const person = bucketOf(personOf(trajectory))
     return signals.map((signal) => bucketOf(speakerOf(signal, trajectory))).filter((bucket) => bucket !== person)
@@ -120,7 +93,7 @@ function limitedBy<Evidence extends SessionEvidence>(
   for (const [bucket, sessions] of spoken) {
     if (exempt.has(bucket)) continue
     const ownKept = mayOwnAll(bucket) ? 0 : Math.min(most, own.get(bucket)?.length ?? 0)
-    for (const one of drawn(sessions, bucket, seed).slice(Math.max(0, room - ownKept))) {
+    for (const one of drawn(sessions, itself, bucket, seed).slice(Math.max(0, room - ownKept))) {
       silenced.set(one, (silenced.get(one) ?? new Set()).add(bucket))
     }
   }
@@ -132,39 +105,7 @@ function limitedBy<Evidence extends SessionEvidence>(
   return { evidence: heard, bound }
 }
 
-/** A share of a whole number may come out a hair below it. */
-const rounding = 1e-9
-
-/**
- * The most sessions that each may have so that none has more than `share` of all that remain: the largest whole c with
- * c ≤ share·Σ min(n, c). With a share of 2/k or more it is at least the median: at least half of k are that large.
- */
-function mostEach(
-  own: ReadonlyMap<string, readonly unknown[]>,
-  share: number,
-  mayOwnAll: Bucketing['mayOwnAll'],
-): number {
-  const sizes = [...own].map(([bucket, sessions]) => ({ n: sessions.length, free: mayOwnAll(bucket) }))
-  const holds = (c: number) =>
-    c <= share * sizes.reduce((sum, { n, free }) => sum + (free ? n : Math.min(n, c)), 0) + rounding
-  let [low, high] = [0, Math.max(0, ...sizes.map(({ n }) => n))]
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2)
-    if (holds(middle)) low = middle
-    else high = middle - 1
-  }
-  return low
-}
-
-/** Sessions in an order that depends on their ids, the reporter and the seed alone. */
-function drawn<Evidence extends SessionEvidence>(
-  sessions: readonly Evidence[],
-  bucket: string,
-  seed: string | number,
-): readonly Evidence[] {
-  const keyed = sessions.map((one) => ({ one, lot: seedOf('reporter', seed, bucket, one.trajectory.id) }))
-  return keyed.toSorted((a, b) => a.lot - b.lot).map(({ one }) => one)
-}
+const itself = (session: SessionEvidence) => session
 
 function compared(
   before: readonly SessionEvidence[],
@@ -209,37 +150,5 @@ function signalsBy(evidence: readonly SessionEvidence[]): ReadonlyMap<string, nu
   return counts
 }
 
-/** Sessions by each of the names that they have, once each. */
-function groups<Evidence>(
-  evidence: readonly Evidence[],
-  namesOf: (one: Evidence) => readonly string[],
-): ReadonlyMap<string, readonly Evidence[]> {
-  const found = new Map<string, Evidence[]>()
-  for (const one of evidence) {
-    for (const name of new Set(namesOf(one))) {
-      const known = found.get(name)
-      if (known) known.push(one)
-      else found.set(name, [one])
-    }
-  }
-  return found
-}
-
 const sizeOf = (evidence: readonly SessionEvidence[]): number =>
   evidence.reduce((sum, { signals }) => sum + 1 + signals.length, 0)
-
-/** What this system says itself: its verifiers, its judges, its rollouts. */
-export const internal = 'ratchet'
-
-export function personOf({ origin }: Trajectory): string {
-  if (origin.kind !== 'traffic') return internal
-  return origin.subject === null ? origin.key : `${origin.key}:${origin.subject}`
-}
-
-export function speakerOf({ reporter }: Signal, trajectory: Trajectory): string {
-  const { origin } = trajectory
-  const own = reporter === 'implicit' || (origin.kind === 'traffic' && reporter === origin.key)
-  return own ? personOf(trajectory) : reporter
-}
-
-export const keyOf = (reporter: string): string => reporter.split(':', 1)[0] ?? reporter

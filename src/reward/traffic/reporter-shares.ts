@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { parseInput, type Signal } from '../../core/index.ts'
-import { internal, keyOf, personOf, ReporterLimits, type SessionEvidence, speakerOf } from './limit-reporters.ts'
+import { internal, keyOf, personOf, ReporterLimits, type SessionEvidence, speakerOf } from './shares.ts'
 
 /** What remains of a session's evidence. */
 export interface HeardSession {

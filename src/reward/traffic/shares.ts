@@ -1,0 +1,129 @@
+// Who decides a session, and how much each may: what all limits of reporters rest on.
+import { z } from 'zod'
+import { type Signal, seedOf, type Trajectory } from '../../core/index.ts'
+
+/** How much one reporter may count. JSON, as `ratchet serve` reads it. */
+export const ReporterLimits = z.strictObject({
+  /** Share of a batch's sessions that one reporter may decide. Among few reporters: twice an equal share, if that is more. */
+  share: z.number().positive().max(1).default(0.1),
+  /** The same of one API key, with all whom it names and its sessions that name nobody. 1: a key may be everybody's. */
+  shareOfKey: z.number().positive().max(1).default(1),
+  /** Reporters that are the operator's own, and say what they know: never limited. As kept: `key` or `key:name`. */
+  trusted: z.array(z.string().min(1)).default([]),
+})
+export type ReporterLimits = z.infer<typeof ReporterLimits>
+
+/** A session with what was reported of it. */
+export interface SessionEvidence {
+  readonly trajectory: Trajectory
+  readonly signals: readonly Signal[]
+}
+
+/** What this system says itself: its verifiers, its judges, its rollouts. */
+export const internal = 'ratchet'
+
+export function personOf({ origin }: Trajectory): string {
+  if (origin.kind !== 'traffic') return internal
+  return origin.subject === null ? origin.key : `${origin.key}:${origin.subject}`
+}
+
+export function speakerOf({ reporter }: Signal, trajectory: Trajectory): string {
+  const { origin } = trajectory
+  const own = reporter === 'implicit' || (origin.kind === 'traffic' && reporter === origin.key)
+  return own ? personOf(trajectory) : reporter
+}
+
+export const keyOf = (reporter: string): string => reporter.split(':', 1)[0] ?? reporter
+
+/** One way to count reporters: each by their name, or by their key. */
+export interface Bucketing {
+  /** What is counted together with a reporter. */
+  readonly bucketOf: (reporter: string) => string
+  /** Whose own sessions are not limited here, and do not count against what they say of others'. */
+  readonly mayOwnAll: (bucket: string) => boolean
+  readonly share: number
+  readonly exempt: ReadonlySet<string>
+}
+
+export function bucketings({
+  share,
+  shareOfKey,
+  trusted,
+}: ReporterLimits): Readonly<Record<'byName' | 'byKey', Bucketing>> {
+  const exempt = new Set([internal, ...trusted])
+  return {
+    byName: {
+      bucketOf: (name) => name,
+      mayOwnAll: (name) => exempt.has(name) || name === keyOf(name),
+      share,
+      exempt,
+    },
+    byKey: {
+      bucketOf: (name) => (exempt.has(name) ? name : keyOf(name)),
+      mayOwnAll: (bucket) => exempt.has(bucket),
+      share: shareOfKey,
+      exempt,
+    },
+  }
+}
+
+/** The share that each of so many owners may have: among few, twice an equal one. */
+export const boundOf = (share: number, owners: number): number => Math.min(1, Math.max(share, 2 / Math.max(1, owners)))
+
+/** A share of a whole number may come out a hair below it. */
+const rounding = 1e-9
+
+/** How many of all `bound` is, in whole ones. */
+export const roomOf = (bound: number, all: number): number => Math.floor(bound * all + rounding)
+
+/** How much there is of one owner. */
+export interface Size {
+  readonly n: number
+  /** Whether it is not limited. */
+  readonly free: boolean
+}
+
+/** How much remains where each has `c` at most. */
+export const remaining = (sizes: readonly Size[], c: number): number =>
+  sizes.reduce((sum, { n, free }) => sum + (free ? n : Math.min(n, c)), 0)
+
+/**
+ * The most that each may have so that none has more than `bound` of all that remains: the largest whole c with
+ * c ≤ bound·Σ min(n, c). With a bound of 2/k or more it is at least the median: at least half of k are that large.
+ */
+export function mostEach(sizes: readonly Size[], bound: number): number {
+  let [low, high] = [0, sizes.reduce((most, { n }) => Math.max(most, n), 0)]
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2)
+    if (middle <= roomOf(bound, remaining(sizes, middle))) low = middle
+    else high = middle - 1
+  }
+  return low
+}
+
+/** Things by each of the names that they have, once each. */
+export function groups<Thing>(
+  things: readonly Thing[],
+  namesOf: (one: Thing) => readonly string[],
+): ReadonlyMap<string, readonly Thing[]> {
+  const found = new Map<string, Thing[]>()
+  for (const one of things) {
+    for (const name of new Set(namesOf(one))) {
+      const known = found.get(name)
+      if (known) known.push(one)
+      else found.set(name, [one])
+    }
+  }
+  return found
+}
+
+/** Sessions in an order that depends on their ids, the reporter and the seed alone. */
+export function drawn<Thing>(
+  things: readonly Thing[],
+  sessionOf: (one: Thing) => SessionEvidence,
+  bucket: string,
+  seed: string | number,
+): readonly Thing[] {
+  const keyed = things.map((one) => ({ one, lot: seedOf('reporter', seed, bucket, sessionOf(one).trajectory.id) }))
+  return keyed.toSorted((a, b) => a.lot - b.lot).map(({ one }) => one)
+}
