@@ -176,6 +176,27 @@ describe('a run over traffic', () => {
     expect(summary.reason).toContain('earned the same')
   })
 
+  it('imitates and prefers of one session no more than its person’s share', async () => {
+    for (let i = 0; i < 21; i++) {
+      const [id, subject] = [`s${i}`, i === 0 ? 'loud' : `person-${i}`]
+      for (let answer = 0; answer < (i === 0 ? 8 : 1); answer++) {
+        const [call, at] = [`${id}-${answer}`, now - hour / 2 - 100 + answer]
+        await recordSessions(store, renderer, [{ id, subject, call, at, answer: `red ${answer}` }])
+        const said = { name: 'edit', node: `${call}-a` as never, reporter: `k:${subject}`, key: call, at: at + 2 }
+        await store.signals.append([sayOf(id, { kind: 'edit', text: 'green' }, said)])
+      }
+    }
+    const { summary, events } = await run({ mode: 'shadow', reporters: {} })
+    expect(summary.learned).toMatchObject({ demonstrations: 22, pairs: 22 })
+    expect(events.find(({ type }) => type === 'imitated')).toMatchObject({ metrics: { tokens: 22 * 15 } })
+    expect(events.find(({ type }) => type === 'preferred')).toMatchObject({ metrics: { pairs: 22 } })
+    const alerts = await store.alerts.list({ kind: 'flood', limit: 9 })
+    expect(alerts.map(({ name, message }) => [name, message])).toEqual([
+      ['k:loud', 'One reporter decided 8 answers that were shown or taken: 2 count; and 8 preferences: 2 count.'],
+    ])
+    expect(alerts[0]?.evidence).toEqual({ demonstrations: { before: 8, after: 2 }, pairs: { before: 8, after: 2 } })
+  })
+
   it('learns of a session that was erased meanwhile no more', async () => {
     await sessions('s', 4)
     const stop = new AbortController()
