@@ -18,6 +18,7 @@ import { shownIn } from './shown.ts'
 const { renderer } = scriptedModel(() => [])
 const minute = 60_000
 const asOf = 60 * minute
+const limits = { share: 0.1 }
 
 let store: Store
 beforeEach(async () => {
@@ -38,7 +39,7 @@ function gathered(changes: Partial<Gathering> & { readonly maxLag?: number; read
     usedSince: () => Promise.resolve(new Set()),
     reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
     credit: batchBaseline({ scale: 'none' }),
-    limit: { sessions: (evidence) => limitReporters(evidence), shareOut: (some) => shareOut(some) },
+    limit: { sessions: (all) => limitReporters(all, limits), shareOut: (some) => shareOut(some, limits) },
     shownIn: (evidence) =>
       shownIn(evidence, {
         asOf,

@@ -30,7 +30,7 @@ describe('whoever floods', () => {
 
   it('with sessions of their own keeps their share of what remains', () => {
     const flood = many(1_000, () => 'mallory')
-    const limited = limitReporters([...honest, ...flood])
+    const limited = limitReporters([...honest, ...flood], { share: 0.1 })
     expect(limited.bound).toBe(0.1)
     expect(decidedBy(limited, 'k:mallory')).toBe(11)
     expect(limited.evidence).toHaveLength(111)
@@ -44,13 +44,13 @@ describe('whoever floods', () => {
       trajectory,
       signals: [...signals, told('thumbs', false, { trajectory: trajectory.id, reporter: 'm' })],
     }))
-    const limited = limitReporters(spoken)
+    const limited = limitReporters(spoken, { share: 0.1 })
     expect(limited.evidence).toHaveLength(100)
     expect(decidedBy(limited, 'm')).toBe(10)
     expect(limited.leftOut).toEqual([
       { reporter: 'm', sessions: { before: 100, after: 10 }, leftOut: { sessions: 0, signals: 90 } },
     ])
-    expect(limitReporters(spoken, { trusted: ['m'] }).leftOut).toEqual([])
+    expect(limitReporters(spoken, { share: 0.1, trusted: ['m'] }).leftOut).toEqual([])
   })
 
   it('under made-up names is bounded by the share of their key', () => {
@@ -71,9 +71,9 @@ describe('sessions that name nobody', () => {
 
   it('are all their key’s, beside people who are named: the share of one person does not bound them', () => {
     const evidence = [...named, ...many(300, () => null, [{ reporter: 'web' }], 'web')]
-    const limited = limitReporters(evidence)
+    const limited = limitReporters(evidence, { share: 0.1 })
     expect(limited).toMatchObject({ evidence, leftOut: [], bound: 0.1 })
-    const flooded = limitReporters([...evidence, ...many(1_000, () => 'mallory')])
+    const flooded = limitReporters([...evidence, ...many(1_000, () => 'mallory')], { share: 0.1 })
     expect(decidedBy(flooded, 'k:mallory')).toBe(44)
     expect(flooded.evidence).toHaveLength(444)
   })
@@ -92,7 +92,7 @@ describe('sessions that name nobody', () => {
       trajectory,
       signals: [told('thumbs', false, { trajectory: trajectory.id, reporter: 'web' })],
     }))
-    const limited = limitReporters([...spoken, ...many(300, () => null, [], 'web')])
+    const limited = limitReporters([...spoken, ...many(300, () => null, [], 'web')], { share: 0.1 })
     const heard = limited.evidence.filter(({ signals }) => signals.length > 0)
     expect([limited.evidence.length, heard.length]).toEqual([400, 40])
     expect(limited.leftOut).toMatchObject([{ reporter: 'web', leftOut: { sessions: 0, signals: 60 } }])

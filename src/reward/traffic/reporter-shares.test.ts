@@ -18,7 +18,7 @@ const times = <T>(n: number, of: (i: number) => T): T[] => Array.from({ length: 
 
 describe('one reporter', () => {
   it('has a share of the sessions before, and five in any case, however early it floods', () => {
-    const shares = new ReporterShares()
+    const shares = new ReporterShares({ share: 0.1 })
     expect(
       taken(
         shares,
@@ -52,7 +52,7 @@ describe('one reporter', () => {
   })
 
   it('is not heard of others’ sessions beyond it, and these stay', () => {
-    const shares = new ReporterShares()
+    const shares = new ReporterShares({ share: 0.1 })
     const heard = times(100, (i) => shares.take(session(`user${i}`, ['m', `k:user${i}`])))
     expect(heard.filter((one) => one?.signals.length === 2)).toHaveLength(10)
     expect(heard.filter((one) => one?.unheard === 1)).toHaveLength(90)

@@ -28,7 +28,12 @@ const of = (contributions: readonly Contribution[], options: Parameters<typeof s
 
 describe('whoever brings more than their share', () => {
   it('in few long sessions is cut down to it, and the sessions are not lost whole', () => {
-    const { all, by, excess, amounts } = of([...people(45), brought('m1', 'mallory', 40), brought('m2', 'mallory', 40)])
+    const { all, by, excess, amounts } = of(
+      [...people(45), brought('m1', 'mallory', 40), brought('m2', 'mallory', 40)],
+      {
+        share: 0.1,
+      },
+    )
     expect([all, by('mallory')]).toEqual([50, 5])
     expect(amounts.slice(0, 45).every((n) => n === 1)).toBe(true)
     expect(excess).toEqual([{ reporter: 'k:mallory', before: 80, after: 5 }])
@@ -39,7 +44,7 @@ describe('whoever brings more than their share', () => {
       const signals = i < 20 ? [told('edit', true, { trajectory: one.session.trajectory.id, reporter: 'web' })] : []
       return { ...one, session: { ...one.session, signals } }
     })
-    const { excess, all } = of(spoken)
+    const { excess, all } = of(spoken, { share: 0.1 })
     expect(excess.map(({ reporter }) => reporter)).toContain('web')
     expect(excess[0]?.after).toBeLessThanOrEqual(0.1 * all)
     expect(of(spoken, { trusted: ['web'] }).all).toBe(50)

@@ -36,8 +36,8 @@ export interface SharedOut {
 }
 
 /**
- * Bounds how much of one thing comes from any one reporter, where `limitReporters` bounds sessions: a tenth of the sessions
- * may bring nearly all of what is shown. Of all that counts nobody who is named and not trusted decides more than `share`,
+ * Bounds how much of one thing comes from any one reporter, where `limitReporters` bounds sessions: a few of these may
+ * bring nearly all of what is shown. Of all that counts nobody who is named and not trusted decides more than `share`,
  * or 2/k where that is more and k people bring any, by their own sessions or by what they report of others'; of a key
  * `shareOfKey` is the bound. What counts of a session is cut, down to 0, for whoever has more; in which ones is drawn by
  * their ids alone.

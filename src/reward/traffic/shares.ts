@@ -5,7 +5,7 @@ import { type Signal, seedOf, type Trajectory } from '../../core/index.ts'
 /** How much one reporter may count. JSON, as `ratchet serve` reads it. */
 export const ReporterLimits = z.strictObject({
   /** Share of a batch's sessions that one reporter may decide. Among few reporters: twice an equal share, if that is more. */
-  share: z.number().positive().max(1).default(0.1),
+  share: z.number().positive().max(1).default(0.05),
   /** The same of one API key, with all whom it names and its sessions that name nobody. 1: a key may be everybody's. */
   shareOfKey: z.number().positive().max(1).default(1),
   /** Reporters that are the operator's own, and say what they know: never limited. As kept: `key` or `key:name`. */
