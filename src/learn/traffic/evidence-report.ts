@@ -6,8 +6,8 @@ import { z } from 'zod'
  * - `unsettled`: it is not quiet for long enough; a later run sees it.
  * - `used`: an earlier run learned from it.
  * - `over-limit`: the source's limit was reached; older ones are left out.
- * - `over-share`: its person has more sessions than one may decide, of all or, after all other reasons but the last, of those
- *   that are fresh.
+ * - `over-share`: its person has more sessions than one may decide, of all or, after all other reasons, of those that are
+ *   fresh.
  * - `not-served`: the Parameter that learns decided nothing in it. `candidate-arm`: a canary's candidate did, which never
  *   served. `stale`: the weights that sampled are older than allowed, or nobody's that ever served.
  * - `missing-reward`: what came of it is not known (invariant 1).

@@ -86,17 +86,17 @@ export async function gather(gathering: Gathering): Promise<{
     else fresh.push(one)
   }
 
-  const shared = limit.shareOut(fresh.map((session) => ({ session, amount: 1 })))
-  const within = fresh.filter((_, i) => {
-    const counts = shared.amounts[i] === 1
-    if (!counts) drop('over-share')
-    return counts
-  })
-  const temperature = commonTemperature(within)
-  const kept = within.filter((one) => {
+  const temperature = commonTemperature(fresh)
+  const fitting = fresh.filter((one) => {
     const fits = [...one.temperatures.values()].includes(temperature ?? Number.NaN)
     if (!fits) drop('other-temperature')
     return fits
+  })
+  const shared = limit.shareOut(fitting.map((session) => ({ session, amount: 1 })))
+  const kept = fitting.filter((_, i) => {
+    const counts = shared.amounts[i] === 1
+    if (!counts) drop('over-share')
+    return counts
   })
   const lessons = lessonsOf(taught, limit)
   const credits = creditsOf(kept, temperature, gathering.credit)

@@ -37,10 +37,11 @@ export interface SharedOut {
 
 /**
  * Bounds how much of one thing comes from any one reporter, where `limitReporters` bounds sessions: a few of these may
- * bring nearly all of what is shown. Of all that counts nobody who is named and not trusted decides more than `share`,
- * or 2/k where that is more and k people bring any, by their own sessions or by what they report of others'; of a key
- * `shareOfKey` is the bound. What counts of a session is cut, down to 0, for whoever has more; in which ones is drawn by
- * their ids alone.
+ * bring nearly all of what is shown. Nobody who is named and not trusted brings more than `share` of all that counts by
+ * their own sessions, or 2/k where that is more and k people bring any; a key with all whom it names brings `shareOfKey`.
+ * By what they report of others' sessions, and their own together, they decide no more than the same of that; what is cut
+ * for this makes nobody else's share smaller, so many who report of much leave something. What counts of a session is cut,
+ * down to 0, for whoever has more; in which ones is drawn by their ids alone.
  * @param seed decides, with the ids, what counts.
  * @throws InputError for limits that are none.
  */
@@ -52,25 +53,38 @@ export function shareOut(
   const limits = parseInput(ReporterLimits, options, 'The limits of reporters')
   const { byName, byKey } = bucketings(limits)
   const ways = limits.shareOfKey < 1 ? [byKey, byName] : [byName]
-  let counted = contributions
-  // What one loses makes the others' shares smaller: until nobody loses any more.
-  for (let before = Number.POSITIVE_INFINITY; sum(counted) < before; ) {
-    before = sum(counted)
-    for (const way of ways) counted = cut(counted, way, seed)
+  let owned = contributions
+  // Each way takes away what the other's shares are of: until neither does.
+  for (let before = Number.POSITIVE_INFINITY; sum(owned) < before; ) {
+    before = sum(owned)
+    for (const way of ways) owned = cut(owned, way, seed, roomIn(owned, way), ownersIn)
   }
+  const rooms = ways.map((way) => roomIn(owned, way))
+  const counted = ways.reduce((all, way, i) => cut(all, way, seed, rooms[i] ?? 0, decidersIn), owned)
   return { amounts: counted.map(({ amount }) => amount), excess: excessOf(contributions, counted, byName) }
 }
 
 const sum = (contributions: readonly Contribution[]) => contributions.reduce((all, { amount }) => all + amount, 0)
+const some = (contributions: readonly Contribution[]) => contributions.filter(({ amount }) => amount > 0)
+const ownerIn = ({ session }: Contribution, { bucketOf }: Bucketing) => bucketOf(personOf(session.trajectory))
 
-function cut(contributions: readonly Contribution[], way: Bucketing, seed: string | number): readonly Contribution[] {
-  const some = contributions.filter(({ amount }) => amount > 0)
-  const own = groups(some, ({ session }) => [way.bucketOf(personOf(session.trajectory))])
+/** How much each may have. */
+function roomIn(contributions: readonly Contribution[], way: Bucketing): number {
+  const own = groups(some(contributions), (one) => [ownerIn(one, way)])
   const sizes = [...own].map(([bucket, theirs]) => ({ n: sum(theirs), free: way.mayOwnAll(bucket) }))
   const bound = boundOf(way.share, own.size)
-  const room = roomOf(bound, remaining(sizes, mostEach(sizes, bound)))
-  const amounts = new Map(some.map((one) => [one, one.amount]))
-  for (const [bucket, theirs] of groups(some, (one) => limitedIn(one, way))) {
+  return roomOf(bound, remaining(sizes, mostEach(sizes, bound)))
+}
+
+function cut(
+  contributions: readonly Contribution[],
+  way: Bucketing,
+  seed: string | number,
+  room: number,
+  limitedIn: (one: Contribution, way: Bucketing) => readonly string[],
+): readonly Contribution[] {
+  const amounts = new Map(contributions.map((one) => [one, one.amount]))
+  for (const [bucket, theirs] of groups(some(contributions), (one) => limitedIn(one, way))) {
     let left = room
     for (const one of drawn(theirs, ({ session }) => session, bucket, seed)) {
       amounts.set(one, Math.min(amounts.get(one) ?? 0, left))
@@ -80,12 +94,18 @@ function cut(contributions: readonly Contribution[], way: Bucketing, seed: strin
   return contributions.map((one) => ({ ...one, amount: amounts.get(one) ?? 0 }))
 }
 
-/** Those who decide a session and are limited. */
-function limitedIn({ session: { trajectory, signals } }: Contribution, way: Bucketing): readonly string[] {
-  const owner = way.bucketOf(personOf(trajectory))
+/** Whose session it is, where they are limited in their own. */
+function ownersIn(one: Contribution, way: Bucketing): readonly string[] {
+  const owner = ownerIn(one, way)
+  return way.mayOwnAll(owner) ? [] : [owner]
+}
+
+/** They, and whoever reports of it and is limited. */
+function decidersIn(one: Contribution, way: Bucketing): readonly string[] {
+  const { trajectory, signals } = one.session
+  const owner = ownerIn(one, way)
   const speakers = signals.map((signal) => way.bucketOf(speakerOf(signal, trajectory)))
-  const others = speakers.filter((bucket) => bucket !== owner && !way.exempt.has(bucket))
-  return way.mayOwnAll(owner) ? others : [owner, ...others]
+  return [...ownersIn(one, way), ...speakers.filter((bucket) => bucket !== owner && !way.exempt.has(bucket))]
 }
 
 function excessOf(
@@ -94,7 +114,7 @@ function excessOf(
   byName: Bucketing,
 ): readonly Excess[] {
   const by = (contributions: readonly Contribution[]) =>
-    new Map([...groups(contributions, (one) => limitedIn(one, byName))].map(([name, theirs]) => [name, sum(theirs)]))
+    new Map([...groups(contributions, (one) => decidersIn(one, byName))].map(([name, theirs]) => [name, sum(theirs)]))
   const counted = by(after)
   return [...by(before)]
     .map(([reporter, n]) => ({ reporter, before: n, after: counted.get(reporter) ?? 0 }))
