@@ -190,7 +190,7 @@ it('one reporter who floods is heard about a share of the latest sessions only',
     heard.push(...signals.map(({ reporter }) => reporter))
     return thumbs.score(trajectory, signals, asOf)
   }
-  await observer([], { reporters: {}, rubric: { ...thumbs, score } })()
+  await observer([], { reporters: { share: 0.1 }, rubric: { ...thumbs, score } })()
   const of = (name: string) => heard.filter((reporter) => reporter === name).length
   expect([of('k'), of('mallory')]).toEqual([40, 8])
 })

@@ -362,7 +362,7 @@ describe('the evidence', () => {
         await say(id, value, now, { reporter: honest ? `k:${i}` : 'mallory' })
       }
       untilDue()
-      const looked = await look(limits ? { reporters: {} } : {})
+      const looked = await look(limits ? { reporters: { share: 0.1 } } : {})
       expect(looked.verdict?.action).toBe(action)
       if (!limits) continue
       const judged = await store.canaries.judged(canary.id, { from: 0, limit: 999 })

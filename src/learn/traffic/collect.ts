@@ -21,7 +21,7 @@ export async function collect(run: TrafficRun): Promise<void> {
     usedSince: (since) => usedBy(earlierBatches(store, key, { since, except: run.run.id })),
     reward: options.reward,
     credit: options.credit ?? valueBaseline(),
-    limit: {
+    reporters: {
       sessions: (evidence) => limitReporters(evidence, options.reporters, run.run.id),
       shareOut: (contributions) => shareOut(contributions, options.reporters, run.run.id),
     },

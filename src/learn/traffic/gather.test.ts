@@ -39,7 +39,7 @@ function gathered(changes: Partial<Gathering> & { readonly maxLag?: number; read
     usedSince: () => Promise.resolve(new Set()),
     reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
     credit: batchBaseline({ scale: 'none' }),
-    limit: { sessions: (all) => limitReporters(all, limits), shareOut: (some) => shareOut(some, limits) },
+    reporters: { sessions: (all) => limitReporters(all, limits), shareOut: (some) => shareOut(some, limits) },
     shownIn: (evidence) =>
       shownIn(evidence, {
         asOf,

@@ -39,7 +39,7 @@ export interface Gathering {
   readonly usedSince: UsedSince
   readonly reward: Rubric
   readonly credit: CreditEstimator
-  readonly limit: ReporterLimit
+  readonly reporters: ReporterLimit
   /** What people showed and preferred in a trajectory. */
   readonly shownIn: (evidence: Evidence) => Promise<Shown>
   /** Milliseconds since the epoch: what was said later is not seen. */
@@ -67,13 +67,13 @@ export async function gather(gathering: Gathering): Promise<{
   readonly report: EvidenceReport
   readonly flood: Flood
 }> {
-  const { store, source, asOf, reward, shownIn, limit } = gathering
+  const { store, source, asOf, reward, shownIn, reporters } = gathering
   const isFresh = (trajectory: Trajectory) => typeof lagIn(trajectory, gathering) === 'number'
   const settled = await settledOf(store, source, asOf, gathering.usedSince, isFresh)
   const dropped = new Map(settled.dropped)
   const drop = (reason: DropReason) => dropped.set(reason, (dropped.get(reason) ?? 0) + 1)
 
-  const { evidence: heard, leftOut } = limit.sessions(await signalsOf(gathering, settled.trajectories))
+  const { evidence: heard, leftOut } = reporters.sessions(await signalsOf(gathering, settled.trajectories))
   for (let i = heard.length; i < settled.trajectories.length; i++) drop('over-share')
   const taught: Taught[] = []
   const fresh: Fresh[] = []
@@ -92,13 +92,13 @@ export async function gather(gathering: Gathering): Promise<{
     if (!fits) drop('other-temperature')
     return fits
   })
-  const shared = limit.shareOut(fitting.map((session) => ({ session, amount: 1 })))
+  const shared = reporters.shareOut(fitting.map((session) => ({ session, amount: 1 })))
   const kept = fitting.filter((_, i) => {
     const counts = shared.amounts[i] === 1
     if (!counts) drop('over-share')
     return counts
   })
-  const lessons = lessonsOf(taught, limit)
+  const lessons = lessonsOf(taught, reporters)
   const credits = creditsOf(kept, temperature, gathering.credit)
   const batch: TrafficBatch = { asOf, temperature, credits, shown: lessons.shown }
   const report: EvidenceReport = {
