@@ -50,7 +50,7 @@ interface Loss {
   readonly numbers: Alert['evidence']
 }
 
-/** Who had more than their share, and of what; who lost most comes first. */
+/** Who had more than their share, and of what: first those who lost whole sessions or signals, most of them first. */
 function lossesOf({ leftOut, excess }: Flood): ReadonlyMap<string, readonly Loss[]> {
   const losses = new Map<string, Loss[]>()
   const add = (reporter: string, loss: Loss) => losses.set(reporter, [...(losses.get(reporter) ?? []), loss])

@@ -1,15 +1,13 @@
 import type { z } from 'zod'
 import { parseInput } from '../../core/index.ts'
 import {
+  allowanceOf,
   type Bucketing,
-  boundOf,
   bucketings,
   drawn,
   groups,
-  mostEach,
   personOf,
   ReporterLimits,
-  roomOf,
   type SessionEvidence,
   speakerOf,
 } from './shares.ts'
@@ -71,20 +69,19 @@ export function limitReporters<Evidence extends SessionEvidence>(
 
 function limitedBy<Evidence extends SessionEvidence>(
   evidence: readonly Evidence[],
-  { bucketOf, mayOwnAll, share, exempt }: Bucketing,
+  way: Bucketing,
   seed: string | number,
 ): { readonly evidence: readonly Evidence[]; readonly bound: number } {
+  const { bucketOf, mayOwnAll, exempt } = way
   const own = groups(evidence, ({ trajectory }) => [bucketOf(personOf(trajectory))])
-  const bound = boundOf(share, own.size)
-  const sizes = [...own].map(([bucket, sessions]) => ({ n: sessions.length, free: mayOwnAll(bucket) }))
-  const most = mostEach(sizes, bound)
+  const owned = new Map([...own].map(([bucket, sessions]) => [bucket, sessions.length]))
+  const { bound, most, room } = allowanceOf(owned, way)
   const gone = new Set<Evidence>()
   for (const [bucket, sessions] of own) {
     if (!mayOwnAll(bucket)) for (const one of drawn(sessions, itself, bucket, seed).slice(most)) gone.add(one)
   }
   const kept = evidence.filter((one) => !gone.has(one))
 
-  const room = roomOf(bound, kept.length)
   const spoken = groups(kept, ({ trajectory, signals }) => {
     const person = bucketOf(personOf(trajectory))
     return signals.map((signal) => bucketOf(speakerOf(signal, trajectory))).filter((bucket) => bucket !== person)

@@ -1,16 +1,13 @@
 import type { z } from 'zod'
 import { parseInput } from '../../core/index.ts'
 import {
+  allowanceOf,
   type Bucketing,
-  boundOf,
   bucketings,
   drawn,
   groups,
-  mostEach,
   personOf,
   ReporterLimits,
-  remaining,
-  roomOf,
   type SessionEvidence,
   speakerOf,
 } from './shares.ts'
@@ -71,9 +68,7 @@ const ownerIn = ({ session }: Contribution, { bucketOf }: Bucketing) => bucketOf
 /** How much each may have. */
 function roomIn(contributions: readonly Contribution[], way: Bucketing): number {
   const own = groups(some(contributions), (one) => [ownerIn(one, way)])
-  const sizes = [...own].map(([bucket, theirs]) => ({ n: sum(theirs), free: way.mayOwnAll(bucket) }))
-  const bound = boundOf(way.share, own.size)
-  return roomOf(bound, remaining(sizes, mostEach(sizes, bound)))
+  return allowanceOf(new Map([...own].map(([bucket, theirs]) => [bucket, sum(theirs)])), way).room
 }
 
 function cut(

@@ -67,31 +67,49 @@ export function bucketings({
   }
 }
 
-/** The share that each of so many owners may have: among few, twice an equal one. */
-export const boundOf = (share: number, owners: number): number => Math.min(1, Math.max(share, 2 / Math.max(1, owners)))
+/** How much each may have of something that owners bring. */
+export interface Allowance {
+  /** Share of all that remains. */
+  readonly bound: number
+  /** The most that one owner keeps. */
+  readonly most: number
+  /** The most that anyone decides of what remains then, in whole ones. */
+  readonly room: number
+}
+
+/**
+ * Among few owners the bound is twice an equal share, where that is more than the share of each.
+ * @param owned how much each owner has, in whole ones.
+ */
+export function allowanceOf(owned: ReadonlyMap<string, number>, { share, mayOwnAll }: Bucketing): Allowance {
+  const bound = Math.min(1, Math.max(share, 2 / Math.max(1, owned.size)))
+  const sizes = [...owned].map(([bucket, n]) => ({ n, free: mayOwnAll(bucket) }))
+  const most = mostEach(sizes, bound)
+  return { bound, most, room: roomOf(bound, remaining(sizes, most)) }
+}
 
 /** A share of a whole number may come out a hair below it. */
 const rounding = 1e-9
 
 /** How many of all `bound` is, in whole ones. */
-export const roomOf = (bound: number, all: number): number => Math.floor(bound * all + rounding)
+const roomOf = (bound: number, all: number): number => Math.floor(bound * all + rounding)
 
 /** How much there is of one owner. */
-export interface Size {
+interface Size {
   readonly n: number
   /** Whether it is not limited. */
   readonly free: boolean
 }
 
 /** How much remains where each has `c` at most. */
-export const remaining = (sizes: readonly Size[], c: number): number =>
+const remaining = (sizes: readonly Size[], c: number): number =>
   sizes.reduce((sum, { n, free }) => sum + (free ? n : Math.min(n, c)), 0)
 
 /**
  * The most that each may have so that none has more than `bound` of all that remains: the largest whole c with
  * c ≤ bound·Σ min(n, c). With a bound of 2/k or more it is at least the median: at least half of k are that large.
  */
-export function mostEach(sizes: readonly Size[], bound: number): number {
+function mostEach(sizes: readonly Size[], bound: number): number {
   let [low, high] = [0, sizes.reduce((most, { n }) => Math.max(most, n), 0)]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
