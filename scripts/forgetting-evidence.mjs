@@ -12,7 +12,7 @@
 import { parseArgs } from 'node:util'
 import { defineAgent, demonstration, user, weights } from '../dist/agent/index.js'
 import { rng, TaskId, VersionId } from '../dist/core/index.js'
-import { loadMdn, mdn, playEpisode, verify } from '../dist/environment/search/index.js'
+import { loadMdn, mdn, play, verify } from '../dist/environment/index.js'
 import { wilson } from '../dist/gate/index.js'
 import { openEmbeddedModel } from '../dist/model/index.js'
 import { demonstrationDatum, drawReplay, supervisedPass } from '../dist/optimize/weights/index.js'
@@ -109,7 +109,7 @@ async function familiesOf(seed) {
   const [shown, asked] = [number('demonstrations'), number('tasks')]
   const other = renamed(environment, VERBS)
   const family = async (world, expert, shownTasks, measuredTasks) => {
-    const plays = await Promise.all(shownTasks.map((task) => playEpisode(world, expert, task)))
+    const plays = await Promise.all(shownTasks.map((task) => play(world, expert, task, verify)))
     const { tools } = world.open(shownTasks[0], 0)
     if (!plays.every(({ success }) => success)) throw new Error('an expert failed')
     const demonstrations = plays.map(({ messages }) => demonstration(messages, tools, model.renderer))

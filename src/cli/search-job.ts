@@ -17,13 +17,14 @@ import {
   loadMdn,
   mdn,
   type Policy,
-  playEpisode,
+  play,
   readJsonl,
   SearchEnvironment,
   scorePolicy,
   searchTools,
   tasksFromJsonl,
-} from '../environment/search/index.ts'
+  verify,
+} from '../environment/index.ts'
 import { InputError, RatchetError } from '../errors/index.ts'
 import { wilson } from '../gate/index.ts'
 import { type Baseline, type RolloutSource, rollouts } from '../learn/index.ts'
@@ -83,7 +84,7 @@ async function mdnJob(
 
   const shown = rng('demonstrations', seed).shuffle(learned)
   const wanted = typeof config.demonstrations === 'number' ? config.demonstrations : 0
-  const plays = await Promise.all(shown.slice(0, wanted).map((task) => playEpisode(environment, mdn.expert, task)))
+  const plays = await Promise.all(shown.slice(0, wanted).map((task) => play(environment, mdn.expert, task, verify)))
   const demonstrations =
     typeof config.demonstrations === 'string'
       ? demonstrationsFrom(config.demonstrations, renderer)
@@ -114,7 +115,7 @@ async function scoreScripts(
   for (const tier of new Set(tasks.map(tierOf))) {
     const ofTier = tasks.filter((task) => tierOf(task) === tier)
     for (const [name, policy] of scripts) {
-      const { n, successes } = await scorePolicy(environment, policy, ofTier)
+      const { n, successes } = await scorePolicy(environment, policy, ofTier, verify)
       scored.push({ name, tier, rate: { success: successes / n, n, ci: wilson(successes, n, 0.95), missing: 0 } })
     }
   }

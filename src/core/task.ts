@@ -16,6 +16,11 @@ export const Task = z.strictObject({
   split: Split,
   /** Names a stratum that is reported on its own, for example `single-hop` or `composed`. */
   tier: z.string().optional(),
+  /**
+   * Names tasks that are learned alike: one wording, one path through the tools. Learning tracks success by family and brings
+   * back those on which nothing succeeds. Omitted: found from the words of the instructions.
+   */
+  family: z.string().optional(),
 })
 export type Task<S extends Split = Split> = Omit<z.infer<typeof Task>, 'split'> & { readonly split: S }
 

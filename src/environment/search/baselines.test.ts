@@ -2,7 +2,8 @@ import { expect, it } from 'vitest'
 import { type LearnableTask, Task } from '../../core/index.ts'
 import { answerByStratum, commonestAnswer, constantAnswer } from './baselines.ts'
 import { Corpus } from './corpus.ts'
-import { playEpisode, scorePolicy } from './policy.ts'
+import { play, scorePolicy } from '../play.ts'
+import { verify } from './verify.ts'
 import { SearchEnvironment } from './search-environment.ts'
 
 const environment = new SearchEnvironment(new Corpus([{ id: '1', title: 'Oslo', lines: ['x'] }]))
@@ -24,18 +25,18 @@ it('counts an answer for every task that accepts it', () => {
 })
 
 it('gives the best constant of each tier', async () => {
-  expect(await scorePolicy(environment, constantAnswer(tasks), tasks)).toEqual({ n: 6, successes: 4 })
+  expect(await scorePolicy(environment, constantAnswer(tasks), tasks, verify)).toEqual({ n: 6, successes: 4 })
 })
 
 it('knows nothing of a stratum that it has not seen', async () => {
   const policy = answerByStratum(tasks.slice(0, 3), (task) => task.tier ?? '')
-  const { finalState, success } = await playEpisode(environment, policy, taskOf('d', 'hard', 'yes'))
+  const { finalState, success } = await play(environment, policy, taskOf('d', 'hard', 'yes'), verify)
   expect(finalState.state).toMatchObject({ answer: 'unknown' })
   expect(success).toBe(false)
 })
 
 it('records a whole conversation as it was played', async () => {
-  const { messages, actions } = await playEpisode(environment, constantAnswer(tasks), taskOf('g', 'hard', 'yes'))
+  const { messages, actions } = await play(environment, constantAnswer(tasks), taskOf('g', 'hard', 'yes'), verify)
   const call = { name: 'answer', arguments: { text: 'yes' } }
   expect(actions).toEqual([{ kind: 'calls', calls: [call] }])
   expect(messages).toEqual([

@@ -1,5 +1,5 @@
 import type { LearnableTask, Task } from '../../core/index.ts'
-import { call, type Policy } from './policy.ts'
+import { call, type Policy } from '../play.ts'
 import { readTaskData } from './task-data.ts'
 import { normaliseAnswer } from './verify.ts'
 

@@ -1,6 +1,6 @@
 import type { Task } from '../../../core/index.ts'
 import { MalformedTaskError } from '../malformed-task-error.ts'
-import { call, type Policy } from '../policy.ts'
+import { call, type Policy } from '../../play.ts'
 import { readTaskData } from '../task-data.ts'
 import { answerQuestion, Question } from './question.ts'
 import { readSupportLines, type SupportTable } from './support.ts'

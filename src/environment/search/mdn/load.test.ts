@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type Action, Split, Task } from '../../../core/index.ts'
 import { commonestAnswer } from '../baselines.ts'
 import { MalformedCorpusError } from '../malformed-corpus-error.ts'
-import { playEpisode, scorePolicy } from '../policy.ts'
+import { play, scorePolicy } from '../../play.ts'
 import { verify } from '../verify.ts'
 import { expert, firstHit, questionOf, stratumOf } from './expert.ts'
 import { readFeatures } from './features.ts'
@@ -116,12 +116,12 @@ describe('the tasks', () => {
   })
 
   it.each(strata)('are all solved by the scripted expert in $split $tier', async ({ those }) => {
-    expect(await scorePolicy(environment, expert, those)).toEqual({ n: those.length, successes: those.length })
+    expect(await scorePolicy(environment, expert, those, verify)).toEqual({ n: those.length, successes: those.length })
   })
 
   it('are seldom solved by opening the first hit', async () => {
     for (const { those } of strata) {
-      const { n, successes } = await scorePolicy(environment, firstHit, those)
+      const { n, successes } = await scorePolicy(environment, firstHit, those, verify)
       expect(successes / n).toBeLessThan(0.35)
     }
   })
@@ -141,7 +141,7 @@ describe('the tasks', () => {
 
 it('shows an episode as short as the study did', async () => {
   const task = tasks.holdout.find(({ tier }) => tier === 'single-hop')!
-  const { messages, success } = await playEpisode(environment, expert, task)
+  const { messages, success } = await play(environment, expert, task, verify)
   expect(success).toBe(true)
   expect(messages.map(({ role }) => role)).toEqual([
     'user',

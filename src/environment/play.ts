@@ -1,8 +1,10 @@
-import type { Action, Environment, Episode, FinalState, Message, StepOutcome, Task } from '../../core/index.ts'
-import { verify } from './verify.ts'
+import type { Action, Environment, Episode, FinalState, Message, StepOutcome, Task } from '../core/index.ts'
 
 /** Plays one episode to its end. A scripted one may read the task's data; a learned one never does. */
 export type Policy = (episode: Episode, task: Task) => Promise<void> | void
+
+/** The checker of an environment: 1 is success, a number below it partial or none, `null` that the state does not say. */
+export type Check = (finalState: FinalState) => number | null
 
 /** One episode as it was played: a demonstration, when it succeeded. */
 export interface Play {
@@ -15,8 +17,18 @@ export interface Play {
   readonly success: boolean
 }
 
-/** Plays `task` in a fresh episode and keeps what was said and done. */
-export async function playEpisode(environment: Environment, policy: Policy, task: Task, seed = 0): Promise<Play> {
+/**
+ * Plays `task` in a fresh episode of any environment, and keeps what was said and done. A script that does the task as it
+ * should be done gives demonstrations to start from; a careless or empty one gives a baseline.
+ * @param check says of the final state whether the task was done.
+ */
+export async function play(
+  environment: Environment,
+  policy: Policy,
+  task: Task,
+  check: Check,
+  seed = 0,
+): Promise<Play> {
   const episode = await environment.open(task, seed)
   const messages: Message[] = [...episode.opening]
   const actions: Action[] = []
@@ -33,7 +45,7 @@ export async function playEpisode(environment: Environment, policy: Policy, task
   }
   await policy(recorded, task)
   const finalState = await episode.close()
-  return { task, messages, actions, finalState, success: verify(finalState) === 1 }
+  return { task, messages, actions, finalState, success: check(finalState) === 1 }
 }
 
 /** How often a policy succeeds. */
@@ -47,10 +59,11 @@ export async function scorePolicy(
   environment: Environment,
   policy: Policy,
   tasks: readonly Task[],
+  check: Check,
   seed = 0,
 ): Promise<Score> {
   let successes = 0
-  for (const task of tasks) if ((await playEpisode(environment, policy, task, seed)).success) successes++
+  for (const task of tasks) if ((await play(environment, policy, task, check, seed)).success) successes++
   return { n: tasks.length, successes }
 }
 
