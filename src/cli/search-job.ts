@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Agent, defineAgent, demonstration, user, weights } from '../agent/index.ts'
 import {
-  type Demonstration,
+  type DemonstratedEpisode,
   type Environment,
   type HoldoutTask,
   Message,
@@ -34,7 +34,7 @@ import type { LearnConfig } from './learn-config.ts'
 export interface SearchJob {
   readonly agent: Agent
   readonly source: RolloutSource
-  readonly demonstrations: readonly Demonstration[]
+  readonly demonstrations: readonly DemonstratedEpisode[]
   /** Scores the scripted policies on held-out tasks, tier by tier. */
   readonly baselines: (tasks: readonly HoldoutTask[]) => Promise<readonly Baseline[]>
 }
@@ -88,7 +88,7 @@ async function mdnJob(
   const demonstrations =
     typeof config.demonstrations === 'string'
       ? demonstrationsFrom(config.demonstrations, renderer)
-      : plays.map(({ messages }) => demonstration(messages, searchTools, renderer))
+      : plays
 
   const scripts: readonly Script[] = [
     ['constant answer', constantAnswer(tasks.train)],
@@ -174,10 +174,11 @@ function refuseUnknownTiers(tiers: readonly string[], train: readonly Task[]): v
 
 const DemonstrationLine = z.strictObject({ messages: z.array(Message).min(2) })
 
-function demonstrationsFrom(path: string, renderer: Renderer): Demonstration[] {
+function demonstrationsFrom(path: string, renderer: Renderer): DemonstratedEpisode[] {
   return readJsonl({ path }, DemonstrationLine, 'demonstration').map(({ line, value: { messages } }) => {
     try {
-      return demonstration(messages, searchTools, renderer)
+      demonstration(messages, searchTools, renderer)
+      return { messages }
     } catch (error) {
       throw RatchetError.is(error) ? unusable(`Line ${line} of ${path}`, error) : error
     }

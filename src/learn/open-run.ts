@@ -3,6 +3,7 @@ import type { ModelService, Run, Store, Trainer, TrainingMethod, Version, Versio
 import { present } from '../errors/index.ts'
 import { Registry } from '../release/index.ts'
 import { assertSameBase, otherBase } from './base.ts'
+import { renderedDemonstrations } from './demonstrations.ts'
 import { LearnError } from './errors.ts'
 import {
   initialVersions,
@@ -38,6 +39,7 @@ function refuseLongTurns({ model, budget = defaultBudget }: LearnOptions): void 
 export async function openRun(agent: Agent, options: LearnOptions): Promise<LearningRun> {
   const schedule = scheduleOf(options)
   const { store, model, seed = 0, deterministic = false } = options
+  const demonstrations = await renderedDemonstrations(options)
   const registry = new Registry(store)
   const now = options.clock?.now() ?? Date.now()
   const method = methodOf(agent, options)
@@ -77,7 +79,18 @@ export async function openRun(agent: Agent, options: LearnOptions): Promise<Lear
     else await store.runs.create(run)
     const state = checkpoint ? LearnState.parse(checkpoint.state) : initialState
     const blobs = checkpoint?.blobs ?? {}
-    const opened = new LearningRun({ agent, options, schedule, registry, run, trainer, serving, state, blobs })
+    const opened = new LearningRun({
+      agent,
+      options,
+      schedule,
+      registry,
+      run,
+      trainer,
+      serving,
+      demonstrations,
+      state,
+      blobs,
+    })
     const resumedAt = checkpoint ? state.update : null
     opened.emit({ type: 'started', runId: run.id, agent: agent.name, seed, resumedAt })
     await opened.checkpoint()

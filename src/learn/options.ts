@@ -2,7 +2,7 @@ import type { EpisodeBudget } from '../agent/index.ts'
 import type {
   Clock,
   CreditEstimator,
-  Demonstration,
+  DemonstratedEpisode,
   HoldoutTask,
   Json,
   ModelService,
@@ -24,7 +24,7 @@ export interface LearnOptions {
   readonly store: Store
   readonly source: RolloutSource
   /** Demonstrations to start from; without them the run starts from what serves now. */
-  readonly prime?: { readonly demonstrations: readonly Demonstration[]; readonly supervised?: SupervisedOptions }
+  readonly prime?: { readonly demonstrations: readonly DemonstratedEpisode[]; readonly supervised?: SupervisedOptions }
   readonly reward: Rubric
   readonly credit: CreditEstimator
   /** The Parameter that learns, and its optimizer: exactly one `weights` Parameter of the agent, for now. */
