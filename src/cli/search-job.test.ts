@@ -69,6 +69,20 @@ it('scores what answers without a look at any document, by tier, on any tasks', 
   ])
 })
 
+it('scores every tier of the mdn corpus, the reworded ones by what their kinds of question taught', async () => {
+  const job = await openSearchJob(LearnConfig.parse({}), 0, renderer, (text) => text.length / 3)
+  const reworded = job.source.holdout.filter(({ tier }) => tier?.endsWith(' reworded'))
+  const rates = await job.baselines(reworded)
+  for (const tier of ['single-hop reworded', 'composed reworded']) {
+    const successOf = (script: string) => rates.find((rate) => rate.name === script && rate.tier === tier)?.rate.success
+    expect(successOf('scripted expert')).toBe(1)
+    for (const careless of ['constant answer', 'empty tools', 'first hit']) {
+      expect(successOf(careless), `${careless}, ${tier}`).toBeGreaterThan(0)
+      expect(successOf(careless), `${careless}, ${tier}`).toBeLessThan(0.35)
+    }
+  }
+})
+
 it('names the tier that was meant', async () => {
   await expect(open(['hart'])).rejects.toMatchObject({
     code: 'input/unknown-tier',

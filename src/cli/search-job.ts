@@ -91,7 +91,7 @@ async function mdnJob(
       : plays
 
   const scripts: readonly Script[] = [
-    ['constant answer', constantAnswer(tasks.train)],
+    ['constant answer', answerByStratum(tasks.train, mdn.plainTierOf)],
     ['empty tools', answerByStratum(tasks.train, mdn.stratumOf)],
     ['first hit', mdn.firstHit],
     ['scripted expert', mdn.expert],
