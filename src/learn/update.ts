@@ -58,7 +58,7 @@ export async function update(run: LearningRun): Promise<void> {
 export function attemptedIn(run: LearningRun, scored: readonly ScoredTrajectory[]): readonly Attempted[] {
   return scored.flatMap(({ trajectory, reward }) => {
     const success = succeeded(reward, run.options.reward.ceiling)
-    return success === null ? [] : [{ family: run.familyOf(trajectory.task), success }]
+    return success === null ? [] : [{ task: trajectory.task.id, family: run.familyOf(trajectory.task), success }]
   })
 }
 

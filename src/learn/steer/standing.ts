@@ -16,6 +16,7 @@ const hardly = 0.04
 
 /** One attempt at a task of a family, and whether it succeeded. */
 export interface Attempted {
+  readonly task: string
   readonly family: string
   readonly success: boolean
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { rateOf, type Standing } from './standing.ts'
+import { type Attempted, rateOf, type Standing } from './standing.ts'
 
 /** What is remembered of an update. */
 export const UpdateSign = z.strictObject({
@@ -12,28 +12,31 @@ export const UpdateSign = z.strictObject({
 })
 export type UpdateSign = Readonly<z.infer<typeof UpdateSign>>
 
-/** Fewer successes than this are too few to see a fall by. */
-const leastExpected = 8
+/** Fewer groups than this, of successes that were expected, are too few to see a fall by. */
+const leastExpected = 4
 /** A fall to less than this part of what was expected… */
 const fallen = 0.5
 /** …by so many standard deviations is no chance. */
-const sigmas = 4
+const sigmas = 3
 
 /**
  * Whether a batch shows that the policy has collapsed: by what its families came to before, far more attempts should have
- * succeeded. Holds whichever families the batch was drawn from.
+ * succeeded. Holds whichever families the batch was drawn from. A task counts once, since attempts at one task end alike;
+ * and twice in the variance, since what came before was measured on as few.
  */
-export function collapsed(
-  before: Standing,
-  batch: readonly { readonly family: string; readonly success: boolean }[],
-): boolean {
+export function collapsed(before: Standing, batch: readonly Attempted[]): boolean {
+  const tasks = new Map<string, { family: string; attempts: number; successes: number }>()
+  for (const { task, family, success } of batch) {
+    const { attempts, successes } = tasks.get(task) ?? { attempts: 0, successes: 0 }
+    tasks.set(task, { family, attempts: attempts + 1, successes: successes + (success ? 1 : 0) })
+  }
   let [expected, variance, seen] = [0, 0, 0]
-  for (const { family, success } of batch) {
+  for (const { family, attempts, successes } of tasks.values()) {
     if (!before[family]) continue
     const rate = rateOf(before, family)
     expected += rate
-    variance += rate * (1 - rate)
-    seen += success ? 1 : 0
+    variance += 2 * rate * (1 - rate)
+    seen += successes / attempts
   }
   return expected >= leastExpected && seen < fallen * expected && seen < expected - sigmas * Math.sqrt(variance)
 }
