@@ -39,7 +39,6 @@ function refuseLongTurns({ model, budget = defaultBudget }: LearnOptions): void 
 export async function openRun(agent: Agent, options: LearnOptions): Promise<LearningRun> {
   const schedule = scheduleOf(options)
   const { store, model, seed = 0, deterministic = false } = options
-  const demonstrations = await renderedDemonstrations(options)
   const registry = new Registry(store)
   const now = options.clock?.now() ?? Date.now()
   const method = methodOf(agent, options)
@@ -48,6 +47,7 @@ export async function openRun(agent: Agent, options: LearnOptions): Promise<Lear
   refuseLongTurns(options)
   const earlier = options.resume ? await resumable(agent.name, options) : null
   await refuseOtherBase(agent.name, options)
+  const demonstrations = await renderedDemonstrations(options)
   await registry.initial(agent.name, [...initialVersions(agent, model).values()])
 
   const serving = await servingVersions(registry, options, agent.name, earlier?.run ?? null)
