@@ -86,9 +86,7 @@ async function mdnJob(
   const wanted = typeof config.demonstrations === 'number' ? config.demonstrations : 0
   const plays = await Promise.all(shown.slice(0, wanted).map((task) => play(environment, mdn.expert, task, verify)))
   const demonstrations =
-    typeof config.demonstrations === 'string'
-      ? demonstrationsFrom(config.demonstrations, renderer)
-      : plays
+    typeof config.demonstrations === 'string' ? demonstrationsFrom(config.demonstrations, renderer) : plays
 
   const scripts: readonly Script[] = [
     ['constant answer', answerByStratum(tasks.train, mdn.plainTierOf)],

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { EpisodeBudget } from '../agent/index.ts'
 import { GateDecision, type Metrics, type ReceiptId, ReleaseId, RunId } from '../core/index.ts'
 import type { Diagnosis, PrimingLook } from './steer/index.ts'
 
@@ -33,6 +34,12 @@ export type LearnEvent =
       readonly agent: string
       readonly seed: number
       readonly resumedAt: number | null
+      /** What the run chose or was given: of one episode, and how many families its tasks fall into. */
+      readonly chosen: {
+        readonly budget: EpisodeBudget
+        readonly families: number
+        readonly demonstrations: number
+      }
     }
   | { readonly type: 'progress'; readonly phase: string; readonly done: number; readonly total: number }
   | {

@@ -1,4 +1,4 @@
-import { type Agent, defaultBudget, type EpisodeBudget, parametersOfKind, type VersionInForce } from '../agent/index.ts'
+import { type Agent, type EpisodeBudget, parametersOfKind, type VersionInForce } from '../agent/index.ts'
 import {
   type BlobHash,
   type Demonstration,
@@ -21,6 +21,7 @@ import { LearnError } from './errors.ts'
 import type { LearnEvent } from './events.ts'
 import { RunJournal } from './journal.ts'
 import type { LearnOptions } from './options.ts'
+import type { CompleteLearnOptions } from './recipe.ts'
 import { Schedule } from './schedule.ts'
 import type { RenderedDemonstration } from './demonstrations.ts'
 import { imitable, type Rehearsable } from './rehearsal.ts'
@@ -42,7 +43,7 @@ export interface ServingVersions {
  */
 export class LearningRun extends RunJournal<LearnState, LearnEvent> {
   readonly agent: Agent
-  readonly options: LearnOptions
+  readonly options: CompleteLearnOptions
   readonly schedule: Schedule
   readonly budget: EpisodeBudget
   /** The `weights` Parameter that learns, and its optimizer. */
@@ -60,8 +61,9 @@ export class LearningRun extends RunJournal<LearnState, LearnEvent> {
 
   constructor(parts: {
     agent: Agent
-    options: LearnOptions
+    options: CompleteLearnOptions
     schedule: Schedule
+    budget: EpisodeBudget
     registry: Registry
     run: Run
     trainer: Trainer
@@ -75,7 +77,7 @@ export class LearningRun extends RunJournal<LearnState, LearnEvent> {
     this.agent = parts.agent
     this.options = options
     this.schedule = parts.schedule
-    this.budget = options.budget ?? defaultBudget
+    this.budget = parts.budget
     const learns = learningParameter(parts.agent, options)
     this.parameter = learns.parameter
     this.optimizer = learns.optimizer
@@ -124,7 +126,10 @@ export class LearningRun extends RunJournal<LearnState, LearnEvent> {
   /** Ends updating before the schedule does, and says why. @param scored what was seen last. */
   stop(reason: Stopped['reason'], message: string, scored: readonly ScoredTrajectory[]): void {
     const diagnosis = diagnose(scored, this.options.reward.ceiling)
-    this.state = { ...this.state, stopped: { reason, message: `${message} ${diagnosis.message}`, hint: diagnosis.hint } }
+    this.state = {
+      ...this.state,
+      stopped: { reason, message: `${message} ${diagnosis.message}`, hint: diagnosis.hint },
+    }
     this.emit({ type: 'stopped', update: this.state.update, reason, message, diagnosis })
   }
 
@@ -158,7 +163,7 @@ export class LearningRun extends RunJournal<LearnState, LearnEvent> {
 /** Finds the one Parameter that this run moves. */
 export function learningParameter(
   agent: Agent,
-  { optimize }: Pick<LearnOptions, 'optimize'>,
+  { optimize }: Pick<CompleteLearnOptions, 'optimize'>,
 ): { readonly parameter: string; readonly optimizer: Optimizer<'weights'> } {
   const entries = Object.entries(optimize)
   const [first] = entries

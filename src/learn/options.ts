@@ -18,7 +18,7 @@ import type { Baseline, LearnEvent } from './events.ts'
 import type { Schedule } from './schedule.ts'
 import type { RolloutSource } from './source.ts'
 
-/** Everything one run is made of. Each piece can be called alone. */
+/** Everything one run is made of. Each piece can be called alone; what is left out is the {@link recipe}'s. */
 export interface LearnOptions {
   readonly model: ModelService
   readonly store: Store
@@ -26,16 +26,17 @@ export interface LearnOptions {
   /** Demonstrations to start from; without them the run starts from what serves now. */
   readonly prime?: { readonly demonstrations: readonly DemonstratedEpisode[]; readonly supervised?: SupervisedOptions }
   readonly reward: Rubric
-  readonly credit: CreditEstimator
+  /** Default: the {@link recipe}'s, as of `optimize` and `gate`. */
+  readonly credit?: CreditEstimator
   /** The Parameter that learns, and its optimizer: exactly one `weights` Parameter of the agent, for now. */
-  readonly optimize: Readonly<Record<string, Optimizer<'weights'>>>
-  readonly gate: Gate
+  readonly optimize?: Readonly<Record<string, Optimizer<'weights'>>>
+  readonly gate?: Gate
   /** Scores scripted policies on the held-out tasks that are measured; told and kept beside the arms, they judge nothing. */
   readonly baselines?: (tasks: readonly HoldoutTask[]) => Promise<readonly Baseline[]>
-  /** Default: LoRA of the Parameter's rank, alpha twice the rank, on every projection of attention and MLP. */
+  /** Default: LoRA of the Parameter's rank, alpha equal to it, on every projection of attention and MLP. */
   readonly method?: TrainingMethod
-  /** Of one episode, in rollouts and measurements alike. Default: `defaultBudget`. */
-  readonly budget?: EpisodeBudget
+  /** Of one episode, in rollouts and measurements alike. Default: half as much again as the longest demonstration. */
+  readonly budget?: Partial<EpisodeBudget>
   readonly schedule?: Partial<Schedule>
   /** Also train a control: supervised learning alone, on the same demonstrations, for the same time. */
   readonly control?: boolean

@@ -16,7 +16,10 @@ const wordsShown = 12
 const blank = '…'
 
 const wordsOf = (instruction: string): readonly string[] =>
-  instruction.slice(0, 2000).toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
+  instruction
+    .slice(0, 2000)
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu) ?? []
 
 /**
  * Sorts tasks into families: by the name that a task gives (`Task.family`), else by its wording, which is the instruction
@@ -34,7 +37,9 @@ export function familiesOf(tasks: readonly Asked[]): FamilyOf {
     const merged = kept.filter((word, i) => word !== blank || kept[i - 1] !== blank)
     return merged.length > wordsShown ? [...merged.slice(0, wordsShown), blank].join(' ') : merged.join(' ')
   }
-  const named = new Map(tasks.flatMap(({ instruction, family }) => (family === undefined ? [] : [[instruction, family]])))
+  const named = new Map(
+    tasks.flatMap(({ instruction, family }) => (family === undefined ? [] : [[instruction, family]])),
+  )
   const sizes = new Map<string, number>()
   for (const task of tasks) sizes.set(wordingOf(task), (sizes.get(wordingOf(task)) ?? 0) + 1)
 
