@@ -7,8 +7,8 @@ const tooMany = 0.2
 
 /**
  * Looks whether documents hold the answers of their tasks.
- * @returns a line that warns of a few that have none, or `null`.
- * @throws InputError when more than a fifth have none, naming some.
+ * @returns a line that warns of a few that have none, or of numbers that may have been worked out; or `null`.
+ * @throws InputError when more than a fifth have none, numbers aside; it names some.
  */
 export function answerableWarning(
   tasks: readonly Task[],
@@ -22,7 +22,8 @@ export function answerableWarning(
     .map(({ task, answer }) => `"${printable(answer, 40)}" of the task "${printable(task.id, 40)}"`)
   const verb = lost.length === 1 ? 'has an accepted answer' : 'have accepted answers'
   const message = `${lost.length} of ${tasks.length} tasks of ${files.tasks} ${verb} that no document of ${files.corpus} holds: ${examples.join(', ')}.`
-  if (lost.length <= tooMany * tasks.length) return message
+  const certain = lost.filter(({ workedOut }) => !workedOut)
+  if (certain.length <= tooMany * tasks.length) return message
   throw new InputError({
     code: 'input/unanswerable-tasks',
     message,

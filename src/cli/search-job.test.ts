@@ -97,6 +97,9 @@ it('refuses tasks whose answers stand in no document, and warns of a few', async
   const warned = await open(undefined, { tasks: [...right, ...held, asked('g', 'train', 'cobalt')].join('\n') })
   expect(warned.warnings).toEqual([expect.stringContaining('"cobalt" of the task "g"')])
   expect((await open()).warnings).toEqual([])
+  const sums = ['240', '512', '333'].map((sum, i) => asked(`s${i}`, 'train', sum))
+  const summed = await open(undefined, { tasks: [...right, ...held, ...sums].join('\n') })
+  expect(summed.warnings).toEqual([expect.stringContaining('3 of 9 tasks')])
 
   const wrong = [asked('g', 'train', 'cobalt'), asked('h', 'train', 'jade')]
   await expect(open(undefined, { tasks: [...right, ...held, ...wrong].join('\n') })).rejects.toMatchObject({

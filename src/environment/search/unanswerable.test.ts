@@ -17,7 +17,7 @@ it.each([
   ['words of several lines', 'yellow, in Sorrento'],
   ['a stem', 'ratchet'],
   ['words of a script without spaces', '赤い'],
-  ['a number, which may be counted', '17'],
+  ['a small number, which may be counted', '17'],
   ['a verdict', 'No'],
 ])('%s can be found', (_, answer) => expect(lost(task('t', [answer]))).toEqual([]))
 
@@ -26,6 +26,7 @@ it('finds answers that no document holds, and names them', () => {
     { task: { id: 't' }, answer: 'cobalt' },
   ])
   expect(lost(task('t', ['yellow cobalt']))).toEqual(['t'])
+  expect(unanswerable([task('t', ['240 yellow'])], corpus)).toMatchObject([{ answer: '240 yellow', workedOut: true }])
   expect(lost(task('t', ['el']))).toEqual(['t'])
 })
 

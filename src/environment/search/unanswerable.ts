@@ -8,6 +8,8 @@ export interface Unanswerable {
   readonly task: Task
   /** The preferred one of its accepted answers. */
   readonly answer: string
+  /** All that is missing are numbers: the answer may have been worked out from others. */
+  readonly workedOut: boolean
 }
 
 /** Answers that are judged from what is read, and stand in no document themselves. */
@@ -21,7 +23,7 @@ const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}
 
 /**
  * Tasks that no document answers: of none of their accepted answers does each word stand in some title or line. What is
- * worked out rather than read is left alone: verdicts (yes, no), numbers, words of the question itself, and labels that
+ * worked out rather than read is left alone: verdicts (yes, no), counts up to 99, words of the question itself, and labels that
  * many tasks share.
  * @throws MalformedTaskError when a task's data is not a search task's.
  */
@@ -38,10 +40,13 @@ export function unanswerable(tasks: readonly Task[], corpus: Corpus): readonly U
   }
   return read.flatMap(({ task, accepted }) => {
     const asked = new Set(splitWords(task.instruction))
-    const found = (word: string) => isNumber(word) || asked.has(word) || stands(word)
-    const answered = (answer: string) =>
-      verdicts.has(normaliseAnswer(answer)) || isLabel(answer) || splitWords(answer).every(found)
-    return accepted.some(answered) ? [] : [{ task, answer: accepted[0] ?? '' }]
+    const missing = accepted.map((answer) =>
+      verdicts.has(normaliseAnswer(answer)) || isLabel(answer)
+        ? []
+        : splitWords(answer).filter((word) => !isCount(word) && !asked.has(word) && !stands(word)),
+    )
+    if (missing.some(({ length }) => length === 0)) return []
+    return [{ task, answer: accepted[0] ?? '', workedOut: missing.some((words) => words.every(isNumber)) }]
   })
 }
 
@@ -59,3 +64,5 @@ const splitWords = (text: string): readonly string[] =>
   normaliseAnswer(text.normalize('NFKC')).match(/[\p{L}\p{N}\p{M}]+/gu) ?? []
 
 const isNumber = (word: string): boolean => /^\p{N}+$/u.test(word)
+
+const isCount = (word: string): boolean => isNumber(word) && word.length <= 2

@@ -32,31 +32,40 @@ export async function environmentFindings({
   ]
 }
 
-const hints = {
-  open: 'Mend the environment, or the data of these tasks.',
-  step: 'Return an error message as an observation where an act is wrong, and mend what fails.',
-  close: 'Mend the environment: without a final state no episode has a reward.',
-}
+/** How the failure of each call is told. */
+const failing = {
+  open: {
+    code: 'learn/environment-open',
+    verbs: ['does not open', 'do not open'],
+    hint: 'Mend the environment, or the data of these tasks.',
+  },
+  step: {
+    code: 'learn/environment-step',
+    verbs: ['fails at a step', 'fail at a step'],
+    hint: 'Return an error message as an observation where an act is wrong, and mend what fails.',
+  },
+  close: {
+    code: 'learn/environment-close',
+    verbs: ['does not close', 'do not close'],
+    hint: 'Mend the environment: without a final state no episode has a reward.',
+  },
+} as const
 
 /** A step that fails loses one episode, and the acts of a visit are no policy's: it stops nothing. */
-function failures(visits: readonly Visit[], call: keyof typeof hints): readonly Finding[] {
+function failures(visits: readonly Visit[], call: keyof typeof failing): readonly Finding[] {
   const failed = visits.flatMap(({ task, errors }) => {
     const error = errors[call]
     return error === undefined ? [] : [`the task ${quoted(task.id, 40)}: ${quoted(error, 160)}`]
   })
   const [example] = failed
   if (example === undefined) return []
-  const verbs = {
-    open: ['does not open', 'do not open'],
-    step: ['fails at a step', 'fail at a step'],
-    close: ['does not close', 'do not close'],
-  } as const
+  const { code, verbs, hint } = failing[call]
   return [
     {
       severity: call === 'step' ? 'warn' : gravity(failed.length, visits.length),
-      code: `learn/environment-${call}`,
-      message: `${counted(failed.length, visits.length, 'task', verbs[call])}. For example, ${example}.`,
-      hint: hints[call],
+      code,
+      message: `${counted(failed.length, visits.length, 'task', verbs)}. For example, ${example}.`,
+      hint,
       n: failed.length,
       of: visits.length,
       example,
