@@ -93,6 +93,11 @@ it('finds the ones that end before the episode does', async () => {
   expect(open).toContainEqual(['learn/unfinished-demonstration', 'warn', 1, 6])
 })
 
+it('plays nothing after the environment has ended the episode', async () => {
+  const answered: Message = { role: 'tool', name: 'answer', content: 'answered' }
+  expect(await look(swapped(1, (i) => [...shown(i), answered, call('answer', { word: 'mud' })]))).toEqual([])
+})
+
 it('plays only what is about a known task, found by id, by instruction, or by the opening', async () => {
   const stranger = { messages: shown(0, 'mud').with(0, { role: 'user', content: 'Something else?' }) }
   expect(await look([stranger])).toEqual([])
