@@ -13,7 +13,7 @@ export {
   type WeightsDefinition,
   weights,
 } from './parameters.ts'
-export { type RecordedGraph, Recorder, recording, type VersionInForce } from './recorder.ts'
+export { currentRecorder, type RecordedGraph, Recorder, recording, type VersionInForce } from './recorder.ts'
 export { type EpisodeRequest, runEpisode } from './run-episode.ts'
 export { servedAgent } from './served-agent.ts'
 export { TextParameter } from './text-parameter.ts'

@@ -78,6 +78,8 @@ function lineOf(event: Exclude<LearnEvent, { type: 'progress' }>): string | null
       const { pass, passes, metrics, seconds } = event
       return `${label('prime')}pass ${pass}/${passes}  loss ${metrics.loss?.toFixed(3)}  ${pc.dim(duration(seconds))}`
     }
+    case 'found':
+      return `${label('check')}${pc.yellow(visible(event.message))} ${pc.dim(event.hint)}`
     case 'looked': {
       const { pass, success: rate, informative, diagnosis } = event
       const told = `after pass ${pass}: ${percent(rate)} of attempts succeed, ${percent(informative)} of groups differ`

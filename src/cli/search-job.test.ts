@@ -102,3 +102,22 @@ it('refuses tasks of one’s own beside the mdn corpus, which would be ignored',
   const config = LearnConfig.parse({ environment: { tasks: 'tasks.jsonl' } })
   await expect(openSearchJob(config, 0, renderer, (text) => text.length)).rejects.toThrow('has tasks of its own')
 })
+
+it('refuses tasks whose answers stand in no document, and warns of a few', async () => {
+  const asked = (id: string, split: string, answer: string) =>
+    JSON.stringify({ id, instruction: 'What colour is a lemon?', answer, split })
+  const right = ['a', 'b', 'c', 'd'].map((id) => asked(id, 'train', 'yellow'))
+  const held = [asked('e', 'validation', 'yellow'), asked('f', 'holdout', 'yellow')]
+  const warned = await open(undefined, { tasks: [...right, ...held, asked('g', 'train', 'cobalt')].join('\n') })
+  expect(warned.warnings).toEqual([expect.stringContaining('"cobalt" of the task "g"')])
+  expect((await open()).warnings).toEqual([])
+  const sums = ['240', '512', '333'].map((sum, i) => asked(`s${i}`, 'train', sum))
+  const summed = await open(undefined, { tasks: [...right, ...held, ...sums].join('\n') })
+  expect(summed.warnings).toEqual([expect.stringContaining('3 of 9 tasks')])
+
+  const wrong = [asked('g', 'train', 'cobalt'), asked('h', 'train', 'jade')]
+  await expect(open(undefined, { tasks: [...right, ...held, ...wrong].join('\n') })).rejects.toMatchObject({
+    code: 'input/unanswerable-tasks',
+    message: expect.stringMatching(/^2 of 8 tasks of .* "cobalt" of the task "g", "jade" of the task "h"\.$/) as string,
+  })
+})

@@ -28,6 +28,7 @@ import {
 import { InputError, RatchetError } from '../errors/index.ts'
 import { wilson } from '../gate/index.ts'
 import { type Baseline, type RolloutSource, rollouts } from '../learn/index.ts'
+import { answerableWarning } from './answerable.ts'
 import type { LearnConfig } from './learn-config.ts'
 
 /** The job of answering questions from documents: who acts, where, on which tasks, and what to start from. */
@@ -35,6 +36,8 @@ export interface SearchJob {
   readonly agent: Agent
   readonly source: RolloutSource
   readonly demonstrations: readonly DemonstratedEpisode[]
+  /** What is to be known before the run, a line each. */
+  readonly warnings?: readonly string[]
   /** Scores the scripted policies on held-out tasks, tier by tier. */
   readonly baselines: (tasks: readonly HoldoutTask[]) => Promise<readonly Baseline[]>
 }
@@ -129,7 +132,8 @@ async function ownJob(config: LearnConfig, seed: number, renderer: Renderer): Pr
       hint: 'Set environment.tasks and demonstrations to JSONL files; docs/learn.md shows both formats.',
     })
   }
-  const environment = new SearchEnvironment(corpusFromJsonl({ path: corpus }))
+  const documents = corpusFromJsonl({ path: corpus })
+  const environment = new SearchEnvironment(documents)
   const learnable = (task: Task) => task.split !== 'train' || tiers === undefined || tiers.includes(tierOf(task))
   const all = tasksFromJsonl({ path: tasksFile })
   refuseUnknownTiers(
@@ -137,6 +141,7 @@ async function ownJob(config: LearnConfig, seed: number, renderer: Renderer): Pr
     all.filter(({ split }) => split === 'train'),
   )
   const tasks = all.filter(learnable)
+  const warning = answerableWarning(tasks, documents, { tasks: tasksFile, corpus })
   const demonstrations = rng('demonstrations', seed).shuffle(demonstrationsFrom(config.demonstrations, renderer))
   const source = rollouts(environment, tasks)
   const scripts: readonly Script[] = [
@@ -147,6 +152,7 @@ async function ownJob(config: LearnConfig, seed: number, renderer: Renderer): Pr
     agent: searchAgent(config),
     source,
     demonstrations,
+    warnings: warning === null ? [] : [warning],
     baselines: (held) => scoreScripts(environment, scripts, held),
   }
 }

@@ -29,3 +29,7 @@ export const nothingLearned = ({ message, hint }: { readonly message: string; re
     message: `Stopped: practice brought nothing beyond imitation. ${message}`,
     hint,
   })
+
+/** A check before training found that the job cannot be learned as it is. */
+export const cannotLearn = ({ code, message, hint }: { code: string; message: string; hint: string }) =>
+  new LearnError({ code, message, hint })

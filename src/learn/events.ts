@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { EpisodeBudget } from '../agent/index.ts'
 import { GateDecision, type Metrics, type ReceiptId, ReleaseId, RunId } from '../core/index.ts'
+import type { Finding } from './preflight/index.ts'
 import type { Diagnosis, PrimingLook } from './steer/index.ts'
 
 /**
@@ -41,6 +42,7 @@ export type LearnEvent =
         readonly demonstrations: number
       }
     }
+  | ({ readonly type: 'found' } & Finding)
   | { readonly type: 'progress'; readonly phase: string; readonly done: number; readonly total: number }
   | {
       readonly type: 'primed'

@@ -31,3 +31,13 @@ export { LearnFromTrafficConfig } from './traffic/config.ts'
 export { promotedByHand } from './traffic/by-hand.ts'
 export { canaryGateFrom, canaryLook, type LookParts } from './canary-look.ts'
 export { trafficFrom, trafficLearner, type TrafficLearnerParts } from './traffic-learner.ts'
+export {
+  type WrittenDemonstration,
+  demonstrationFindings,
+  environmentFindings,
+  Finding,
+  type Measure,
+  type Proving,
+  replayFindings,
+  verifierFindings,
+} from './preflight/index.ts'

@@ -1,6 +1,7 @@
 import type { Agent } from '../agent/index.ts'
 import type { PairedReceipt } from '../core/index.ts'
 import { present, RatchetError } from '../errors/index.ts'
+import { checkJob } from './check-job.ts'
 import { trainControl } from './control.ts'
 import { LearnSummary } from './events.ts'
 import { improve } from './improve.ts'
@@ -41,6 +42,7 @@ async function practise(agent: Agent, given: LearnOptions): Promise<LearnSummary
   const run = await openRun(agent, options)
   try {
     await assertHoldoutLeft(run)
+    if (options.check !== false && isNew(run)) await checkJob(run)
     if (run.state.phase === 'prime') await prime(run)
     if (run.state.phase === 'improve') await improve(run)
     if (options.control) await trainControl(run, methodOf(agent, options))
@@ -54,6 +56,8 @@ async function practise(agent: Agent, given: LearnOptions): Promise<LearnSummary
     await run.trainer.close()
   }
 }
+
+const isNew = ({ state: { phase, passes } }: LearningRun) => phase === 'prime' && passes === 0
 
 /** How the run to resume ended; `null` when it did not. */
 async function summaryOfCompleted({ store, resume }: LearnOptions): Promise<LearnSummary | null> {

@@ -40,6 +40,8 @@ export interface LearnOptions {
   readonly schedule?: Partial<Schedule>
   /** Also train a control: supervised learning alone, on the same demonstrations, for the same time. */
   readonly control?: boolean
+  /** Whether the job is checked before training: demonstrations, what they earn, the verifier, the environment. Default true. */
+  readonly check?: boolean
   readonly seed?: number
   /** One thread, fixed schedule: the run repeats bit for bit, resumed or not (invariant 12). */
   readonly deterministic?: boolean

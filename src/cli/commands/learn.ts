@@ -74,13 +74,18 @@ async function learnUntilStopped(agent: Agent, options: LearnOptions, storeFlag:
   }
 }
 
-function introduce(progress: Progress, { config, seed }: Plan, { source, demonstrations }: SearchJob): void {
+function introduce(
+  progress: Progress,
+  { config, seed }: Plan,
+  { source, demonstrations, warnings = [] }: SearchJob,
+): void {
   progress.say(pc.bold(`Ratchet: ${config.agent} learns on ${config.model}`))
   progress.say(
     pc.dim(
       `${demonstrations.length} demonstrations and a reward · ${source.train.length} training tasks · judged on held-out tasks it has never seen · seed ${seed}`,
     ),
   )
+  for (const warning of warnings) progress.say(pc.yellow(warning))
   progress.say('')
 }
 

@@ -1,5 +1,13 @@
-import type { Action, Episode, FinalState, Message, StepOutcome, Task, ToolCall } from '../../core/index.ts'
-import { printable } from '../printable.ts'
+import {
+  type Action,
+  type Episode,
+  type FinalState,
+  type Message,
+  printable,
+  type StepOutcome,
+  type Task,
+  type ToolCall,
+} from '../../core/index.ts'
 import { type DeskAct, type DeskBooks, carryOut, entry } from './books.ts'
 import type { DeskFinalState } from './task-data.ts'
 import { deskTools, isAct, isDeskTool, readDeskArgument } from './tools.ts'

@@ -1,6 +1,14 @@
-import type { Action, Episode, FinalState, Message, StepOutcome, Task, ToolCall } from '../../core/index.ts'
+import {
+  type Action,
+  type Episode,
+  type FinalState,
+  type Message,
+  printable,
+  type StepOutcome,
+  type Task,
+  type ToolCall,
+} from '../../core/index.ts'
 import type { Corpus } from './corpus.ts'
-import { printable } from '../printable.ts'
 import type { SearchFinalState } from './task-data.ts'
 import { isToolName, readArgument, searchTools } from './tools.ts'
 

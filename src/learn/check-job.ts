@@ -1,0 +1,49 @@
+import type { ToolDefinition } from '../core/index.ts'
+import { cannotLearn } from './errors.ts'
+import type { LearningRun } from './learning-run.ts'
+import {
+  demonstrationFindings,
+  environmentFindings,
+  type Finding,
+  replayFindings,
+  verifierFindings,
+} from './preflight/index.ts'
+
+/**
+ * Looks for what keeps the job from being learned, before any training: in the environment, the demonstrations, what they
+ * earn and the verifier. Everything that is found is told.
+ * @throws LearnError where training is of no use as the job is.
+ */
+export async function checkJob(run: LearningRun): Promise<void> {
+  for await (const findings of findingsOf(run)) {
+    for (const finding of findings) run.emit({ type: 'found', ...finding })
+    const [worst] = findings.filter(({ severity }) => severity === 'stop')
+    if (worst) {
+      await run.checkpoint()
+      throw cannotLearn(worst)
+    }
+  }
+}
+
+/** Check after check: a later one is of no use where an earlier one stops. */
+async function* findingsOf({ options, clock }: LearningRun): AsyncGenerator<readonly Finding[]> {
+  const { source, model, reward, prime, signal } = options
+  const { environment, train } = source
+  const demonstrations = prime?.demonstrations ?? []
+  const watch = { now: () => clock.now(), ...(signal ? { signal } : {}) }
+  const { renderer, sampler } = model
+  const { contextLength } = sampler.capabilities
+  const countTokens = (text: string) => renderer.extend([{ role: 'user', content: text }], true).length
+  yield await environmentFindings({ environment, tasks: train, countTokens, contextLength, ...watch })
+  const [first] = train
+  const tools: readonly ToolDefinition[] = first ? await toolsOf(environment.open(first, 0)) : []
+  yield demonstrationFindings({ demonstrations, tools })
+  yield await replayFindings({ environment, demonstrations, tasks: train, reward, ...watch })
+  yield await verifierFindings({ environment, demonstrations, tasks: train, reward, ...watch })
+}
+
+async function toolsOf(opening: ReturnType<LearningRun['options']['source']['environment']['open']>) {
+  const episode = await opening
+  await episode.close()
+  return episode.tools
+}

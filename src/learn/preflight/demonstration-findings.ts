@@ -1,0 +1,48 @@
+import type { ToolDefinition } from '../../core/index.ts'
+import { agreementFindings } from './agreement-findings.ts'
+import { callFindings, type Numbered } from './call-findings.ts'
+import { acts, type WrittenDemonstration, turnsOf } from './written-demonstration.ts'
+import { endingFindings } from './ending-findings.ts'
+import { counted, type Finding, gravity, quoted } from './finding.ts'
+
+/**
+ * What can be seen of demonstrations by reading them: calls that the environment cannot carry out, conversations in which
+ * the assistant does nothing, ends that are missing, contradictions and copies. No demonstrations are no finding. Pure.
+ * @param tools those of the environment.
+ */
+export function demonstrationFindings({
+  demonstrations,
+  tools,
+}: {
+  readonly demonstrations: readonly WrittenDemonstration[]
+  readonly tools: readonly ToolDefinition[]
+}): readonly Finding[] {
+  const shown = demonstrations.map(({ messages }, i): Numbered => ({ number: i + 1, turns: turnsOf(messages) }))
+  const active = shown.filter(({ turns }) => turns.some(acts))
+  return [
+    ...withoutActs(demonstrations, shown),
+    ...callFindings(shown, tools),
+    ...endingFindings(active),
+    ...agreementFindings(demonstrations),
+  ]
+}
+
+function withoutActs(demonstrations: readonly WrittenDemonstration[], shown: readonly Numbered[]): readonly Finding[] {
+  const idle = shown.filter(({ turns }) => !turns.some(acts))
+  const [first] = idle
+  if (first === undefined) return []
+  const opening = demonstrations[first.number - 1]?.messages.at(-1)?.content ?? ''
+  const example = `demonstration ${first.number}, which ends with ${quoted(opening)}`
+  const hold = counted(idle.length, shown.length, 'demonstration', ['holds', 'hold'])
+  return [
+    {
+      severity: gravity(idle.length, shown.length),
+      code: 'learn/no-act',
+      message: `${hold} no act of the assistant. For example, ${example}.`,
+      hint: 'Give conversations in which the assistant calls a tool or says something.',
+      n: idle.length,
+      of: shown.length,
+      example,
+    },
+  ]
+}

@@ -1,0 +1,8 @@
+export type { Proving } from './attempt.ts'
+export type { WrittenDemonstration } from './written-demonstration.ts'
+export { demonstrationFindings } from './demonstration-findings.ts'
+export { environmentFindings } from './environment-findings.ts'
+export { Finding } from './finding.ts'
+export type { Measure } from './length-findings.ts'
+export { replayFindings } from './replay-findings.ts'
+export { verifierFindings } from './verifier-findings.ts'
