@@ -48,7 +48,8 @@ describe('a run', () => {
     expect(summary).toMatchObject({ control: null, decision: 'promote', learned: { n: 60, missing: 0 } })
 
     const told = events.flatMap(({ type }) => (type === 'progress' ? [] : [type]))
-    const whileLearning = 'started primed primed evaluated updated updated evaluated updated updated evaluated updated'
+    const whileLearning =
+      'started primed primed evaluated updated families updated evaluated updated updated evaluated updated'
     const atTheEnd = 'evaluated evaluated evaluated evaluated gated released finished'
     expect(told.join(' ')).toBe(`${whileLearning} ${atTheEnd}`)
     expect(of('updated').map((event) => event.update)).toEqual([1, 2, 3, 4, 5])

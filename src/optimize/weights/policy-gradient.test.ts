@@ -180,5 +180,5 @@ it('takes no step without samples, or without sampled tokens', async () => {
   const empty = await step([])
   expect([empty.passes, empty.metrics]).toEqual([[], still])
   const silent = await step([sampleOf('a', 1, 0, 1)])
-  expect([silent.passes, silent.metrics]).toEqual([[], { ...still, samples: 1 }])
+  expect([silent.passes, silent.metrics]).toEqual([[], { ...still, samples: 1, rate: 3e-4 }])
 })

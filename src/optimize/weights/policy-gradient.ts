@@ -35,7 +35,8 @@ export interface PolicyGradientOptions {
  * One update of multi-turn policy gradient: every sampled token of an episode carries its decision's advantage, and
  * the loss is averaged over the tokens of a minibatch (DAPO, Yu et al. 2025), so that long episodes do not count less
  * per token. Group members stay together: the trainer computes what they share once. What is to be rehearsed adds its
- * cross-entropy to the gradient of every step, as the mean over its acts times its weight.
+ * cross-entropy to the gradient of every step, as the mean over its acts times its weight; without samples it is all of one
+ * step.
  *
  * Refuses samples whose behaviour probabilities a trainer cannot reproduce (invariant 2). The metrics tell how far the
  * policy had moved from the one that sampled; see {@link Ratios}.
@@ -57,13 +58,18 @@ export function policyGradient(
     async step({ gradients, trainer, update, rng, pace = 1, rehearsal }) {
       const samples = gradients.flatMap((gradient) => gradient.samples)
       const temperature = reproducibleTemperature(samples)
-      if (temperature === null)
-        return { proposals: [], metrics: metricsOf({ loss: 0, gradNorm: 0, steps: 0, tokens: 0, computed: 0 }, 0) }
-      const loss = lossOf(options, temperature)
       const rate = learningRate * scheduled(update, options) * pace
       const adam = { beta1, beta2, gradClipNorm, weightDecay }
-
       const totals = { loss: 0, gradNorm: 0, steps: 0, tokens: 0, computed: 0 }
+      if (temperature === null) {
+        totals.tokens = await rehearse(trainer, rehearsal)
+        if (totals.tokens > 0) {
+          totals.gradNorm = (await trainer.optimStep({ ...adam, learningRate: rate })).gradNorm
+          totals.steps++
+        }
+        return { proposals: [], metrics: metricsOf(totals, 0) }
+      }
+      const loss = lossOf(options, temperature)
       const ratios = new Ratios()
       let last = rate
       for (const batch of split(samples, minibatches, rng)) {
