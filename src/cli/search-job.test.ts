@@ -42,15 +42,12 @@ it('learns from the tiers that are named, or from all; a task without one is of 
   expect(await trained(['all'])).toEqual(['a'])
 })
 
-it('scores what answers without a look at any document, by tier, on any tasks', async () => {
+it('scores what answers without a look at any document, task by task, and wants it beaten', async () => {
   const { source, baselines } = await open()
-  const [constant, empty] = await baselines(source.holdout)
-  expect(constant).toEqual({
-    name: 'constant answer',
-    tier: 'all',
-    rate: { success: 1, n: 1, ci: [expect.any(Number), 1], missing: 0 },
-  })
-  expect(empty).toMatchObject({ name: 'empty tools', tier: 'all', rate: { success: 1, n: 1 } })
+  expect(await baselines(source.holdout)).toEqual([
+    { name: 'constant answer', beat: true, scores: new Map([['d', 1]]) },
+    { name: 'empty tools', beat: true, scores: new Map([['d', 1]]) },
+  ])
 
   const asked = (id: string, split: string, instruction: string, answer: string) =>
     JSON.stringify({ id, instruction, answer, split })
@@ -62,11 +59,24 @@ it('scores what answers without a look at any document, by tier, on any tasks', 
     asked('h', 'holdout', 'Which colour has h?', 'yellow'),
   ]
   const job = await open(undefined, { tasks: kinds.join('\n') })
-  const rates = (await job.baselines(job.source.holdout)).map(({ name, rate }) => [name, rate.success])
-  expect(rates).toEqual([
-    ['constant answer', 0.5],
-    ['empty tools', 1],
+  const scores = (await job.baselines(job.source.holdout)).map(({ name, scores }) => [name, ...scores.values()])
+  expect(scores).toEqual([
+    ['constant answer', 0, 1],
+    ['empty tools', 1, 1],
   ])
+})
+
+it('wants the careless policies of the mdn job beaten, and not the expert', async () => {
+  const job = await openSearchJob(LearnConfig.parse({}), 0, renderer, () => 1)
+  const judged = job.source.holdout.filter(({ tier }) => tier === 'single-hop').slice(0, 20)
+  const scripted = await job.baselines(judged)
+  expect(scripted.map(({ name, beat }) => [name, beat])).toEqual([
+    ['constant answer', true],
+    ['empty tools', true],
+    ['first hit', true],
+    ['scripted expert', false],
+  ])
+  expect([...(scripted.at(-1)?.scores.values() ?? [])]).toEqual(judged.map(() => 1))
 })
 
 it('names the tier that was meant', async () => {

@@ -7,6 +7,7 @@ export { learn } from './learn.ts'
 export type { LearnOptions } from './options.ts'
 export { scheduleOf } from './learning-run.ts'
 export { Schedule } from './schedule.ts'
+export type { ScriptedResults } from './scripted.ts'
 export {
   type HeldOut,
   type RolloutSource,
