@@ -6,7 +6,7 @@ const openEpisodes = 10_000
 const seconds = 3
 
 const loading = performance.now()
-const { environment, tasks } = loadMdn()
+const { environment, tasks } = loadMdn({ wordings: 'few' })
 const loadMs = performance.now() - loading
 const pool = [...tasks.train, ...tasks.validation, ...tasks.holdout].map((task) => ({ task, script: scriptOf(task) }))
 

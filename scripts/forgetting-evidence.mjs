@@ -103,6 +103,7 @@ async function familiesOf(seed) {
     seed,
     maxTitleLength: 12,
     titleLength: (title) => opened.countTokens(` ${title}`),
+    wordings: 'few',
   })
   const single = (of) => of.filter(({ tier }) => tier === 'single-hop')
   const [train, measured] = [single(tasks.train), single(tasks.validation)]

@@ -29,7 +29,7 @@ for (const folder of process.argv.slice(2)) {
   const events = await store.runs.events(run.id)
   const learning = events.findLast(({ type }) => type === 'updated')?.data.seconds
   console.log(`seed ${run.seed}: priming and updates took ${learning.toFixed(0)} s`)
-  for (const tier of ['single-hop', 'composed']) {
+  for (const tier of ['single-hop', 'composed', 'single-hop reworded', 'composed reworded']) {
     const arms = new Map()
     for (const arm of ['base', 'primed', 'control', 'learned']) {
       const scores = scoresOf(records, arm, tier)

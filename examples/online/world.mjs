@@ -19,6 +19,7 @@ export function openWorld(seed, countTokens) {
     maxTitleLength: longestTitle,
     titleLength: (title) => countTokens(` ${title}`),
     tasks: { train: 3500, validation: 3, holdout: 400 },
+    wordings: 'few',
   })
   const singleHop = (split) => tasks[split].filter(({ tier }) => tier === 'single-hop')
   return {

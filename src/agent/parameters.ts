@@ -8,7 +8,7 @@ export interface WeightsDefinition {
   readonly kind: 'weights'
   /** The base model's reference, for example `minimind2-small`. */
   readonly base: string
-  /** Rank of the low-rank adapter, ≥ 1; default 16. */
+  /** Rank of the low-rank adapter, ≥ 1; default 32. */
   readonly rank: number
 }
 
@@ -26,7 +26,7 @@ export type HandleOf<D extends ParameterDefinition> = D extends WeightsDefinitio
 
 /** An adapter on `base` that learning moves. */
 export function weights(options: { readonly base: string; readonly rank?: number }): WeightsDefinition {
-  return { kind: 'weights', base: options.base, rank: options.rank ?? 16 }
+  return { kind: 'weights', base: options.base, rank: options.rank ?? 32 }
 }
 
 /** A text that learning may rewrite. */

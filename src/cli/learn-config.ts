@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Schedule } from '../learn/index.ts'
+import { recipe, Schedule } from '../learn/index.ts'
 
 /**
  * What `ratchet learn` reads from `--config FILE` (JSON). Every key has a default: the defaults are the main job, a
@@ -35,38 +35,39 @@ export const LearnConfig = z.strictObject({
     .prefault({}),
   prime: z
     .strictObject({
-      learningRate: z.number().positive().default(6e-4),
-      batchSize: z.int().positive().default(8),
+      learningRate: z.number().positive().default(recipe.supervised.learningRate),
+      batchSize: z.int().positive().default(recipe.supervised.batchSize),
     })
     .prefault({}),
   policy: z
     .strictObject({
-      loss: z.enum(['importance_sampling', 'ppo', 'cispo']).default('cispo'),
+      loss: z.enum(['importance_sampling', 'ppo', 'cispo']).default(recipe.policy.loss),
       credit: z.enum(['group-mean', 'grpo', 'leave-one-out']).default('grpo'),
-      learningRate: z.number().positive().default(4e-4),
-      warmupUpdates: z.int().nonnegative().default(6),
+      learningRate: z.number().positive().default(recipe.policy.learningRate),
+      warmupUpdates: z.int().nonnegative().default(recipe.policy.warmupUpdates),
       /** The rate falls linearly towards 0 at this update; by default, at the schedule's last. */
       decayUpdates: z.int().positive().optional(),
-      minibatches: z.int().positive().default(2),
+      minibatches: z.int().positive().default(recipe.policy.minibatches),
       /** Bounds on the probability ratio; by default [0.8, 1.2] for `ppo`, [0, 3] for `cispo`. */
       clipLow: z.number().nonnegative().exactOptional(),
       clipHigh: z.number().positive().exactOptional(),
-      gradClipNorm: z.number().positive().default(1),
+      gradClipNorm: z.number().positive().default(recipe.policy.gradClipNorm),
     })
     .prefault({}),
+  /** Bounds of one episode; what is left out follows from the longest demonstration. */
   episode: z
     .strictObject({
-      turns: z.int().positive().default(6),
-      tokensPerTurn: z.int().positive().default(20),
-      malformedCalls: z.int().positive().default(1),
-      toolErrors: z.int().positive().default(2),
+      turns: z.int().positive().exactOptional(),
+      tokensPerTurn: z.int().positive().exactOptional(),
+      malformedCalls: z.int().positive().exactOptional(),
+      toolErrors: z.int().positive().exactOptional(),
     })
     .prefault({}),
   schedule: Schedule.prefault({}),
   gate: z
     .strictObject({
-      margin: z.number().min(0).default(0.02),
-      alpha: z.number().positive().max(0.25).default(0.05),
+      margin: z.number().min(0).default(recipe.gate.margin),
+      alpha: z.number().positive().max(0.25).default(recipe.gate.alpha),
     })
     .prefault({}),
 })

@@ -1,7 +1,7 @@
 import type { Json, ModelService } from '../core/index.ts'
 import { verify } from '../environment/search/index.ts'
 import { pairedGate } from '../gate/index.ts'
-import { type LearnOptions, scheduleOf } from '../learn/index.ts'
+import { type LearnOptions, recipe, scheduleOf } from '../learn/index.ts'
 import { policyGradient } from '../optimize/weights/index.ts'
 import { brokenCalls, noAnswer, repetition, rubric, verifier } from '../reward/index.ts'
 import { creditOf } from './credit.ts'
@@ -31,13 +31,10 @@ export function learnOptions(
     optimize: { model: policyGradient({ ...policy, decayUpdates }) },
     gate: pairedGate({
       ...config.gate,
-      guards: {
-        brokenCalls: { allowed: 0.02, range: [0, 1] },
-        unfinished: { allowed: 0.02, range: [0, 1] },
-      },
+      guards: recipe.gate.guards,
     }),
     method: { kind: 'lora', rank: config.adapter.rank, alpha: config.adapter.alpha ?? config.adapter.rank },
-    budget: { ...config.episode, tokens: config.episode.turns * config.episode.tokensPerTurn },
+    budget: config.episode,
     schedule: config.schedule,
     control,
     seed,

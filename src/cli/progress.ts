@@ -53,6 +53,8 @@ export function terminalProgress(out: { write(text: string): unknown; isTTY?: bo
   }
 }
 
+const percent = (share: number) => `${Math.round(100 * share)} %`
+
 const label = (name: string) => pc.dim(name.padEnd(10))
 
 function bar(share: number): string {
@@ -76,12 +78,32 @@ function lineOf(event: Exclude<LearnEvent, { type: 'progress' }>): string | null
       const { pass, passes, metrics, seconds } = event
       return `${label('prime')}pass ${pass}/${passes}  loss ${metrics.loss?.toFixed(3)}  ${pc.dim(duration(seconds))}`
     }
+    case 'looked': {
+      const { pass, success: rate, informative, diagnosis } = event
+      const told = `after pass ${pass}: ${percent(rate)} of attempts succeed, ${percent(informative)} of groups differ`
+      return `${label('look')}${told}  ${pc.dim(diagnosis.message)}`
+    }
+    case 'recovered': {
+      const { to, scale, recoveries } = event
+      const told = `success collapsed to ${measured(event.rollouts)}: back to update ${to}, steps × ${scale}`
+      return `${label('recover')}${pc.yellow(told)}  ${pc.dim(`return ${recoveries}`)}`
+    }
+    case 'families': {
+      const dead = event.families.filter((one) => one.dead)
+      if (dead.length === 0) return null
+      const named = dead.slice(0, 3).map(({ family }) => `"${visible(family).replaceAll('\n', ' ')}"`)
+      const told = `nothing succeeds on ${dead.length} of ${event.families.length}: ${named.join(', ')}${dead.length > 3 ? ', …' : ''}`
+      return `${label('families')}${pc.yellow(told)}`
+    }
+    case 'stopped':
+      return `${label('stop')}${pc.yellow(event.message)} ${pc.dim(event.diagnosis.message)}`
     case 'updated': {
       const { update, updates, rollouts, tokensPerSecond, seconds, etaSeconds, reward } = event
       const rate = `${Math.round(tokensPerSecond).toLocaleString('en')} tok/s`
       const time = `${duration(seconds)}, at most ${duration(etaSeconds)} of training left`
       const earned = reward === null ? 'no reward' : `reward ${reward.toFixed(2)}`
-      return `${label('update')}${String(update).padStart(2)}/${updates}  success ${measured(rollouts)}  ${earned}  ${pc.dim(`${rate}  ${time}`)}`
+      const signal = event.metrics.informativeGroups === undefined ? '' : `  signal ${event.metrics.informativeGroups}`
+      return `${label('update')}${String(update).padStart(2)}/${updates}  success ${measured(rollouts)}  ${earned}${signal}  ${pc.dim(`${rate}  ${time}`)}`
     }
     case 'evaluated': {
       const { arm, split, tier, rate } = event

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { scriptedModel } from '../../test/support/scripted-model.ts'
+import { present } from '../errors/index.ts'
 import { LearnConfig } from './learn-config.ts'
 import { openSearchJob } from './search-job.ts'
 
@@ -77,6 +78,27 @@ it('wants the careless policies of the mdn job beaten, and not the expert', asyn
     ['scripted expert', false],
   ])
   expect([...(scripted.at(-1)?.scores.values() ?? [])]).toEqual(judged.map(() => 1))
+})
+
+it('scores every tier of the mdn corpus, the reworded ones by what their kinds of question taught', async () => {
+  const job = await openSearchJob(LearnConfig.parse({}), 0, renderer, (text) => text.length / 3)
+  const reworded = job.source.holdout.filter(({ tier }) => tier?.endsWith(' reworded'))
+  const scripted = await job.baselines(reworded)
+  for (const tier of ['single-hop reworded', 'composed reworded']) {
+    const ofTier = reworded.filter((task) => task.tier === tier)
+    const successOf = (script: string) => {
+      const { scores } = present(
+        scripted.find(({ name }) => name === script),
+        script,
+      )
+      return ofTier.filter(({ id }) => scores.get(id) === 1).length / ofTier.length
+    }
+    expect(successOf('scripted expert')).toBe(1)
+    for (const careless of ['constant answer', 'empty tools', 'first hit']) {
+      expect(successOf(careless), `${careless}, ${tier}`).toBeGreaterThan(0)
+      expect(successOf(careless), `${careless}, ${tier}`).toBeLessThan(0.35)
+    }
+  }
 })
 
 it('names the tier that was meant', async () => {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { type Agent, defineAgent, demonstration, user, weights } from '../agent/index.ts'
 import {
-  type Demonstration,
+  type DemonstratedEpisode,
   type Environment,
   type HoldoutTask,
   Message,
@@ -33,7 +33,7 @@ import type { LearnConfig } from './learn-config.ts'
 export interface SearchJob {
   readonly agent: Agent
   readonly source: RolloutSource
-  readonly demonstrations: readonly Demonstration[]
+  readonly demonstrations: readonly DemonstratedEpisode[]
   /** Scores the scripted policies on held-out tasks. */
   readonly baselines: (tasks: readonly HoldoutTask[]) => Promise<readonly ScriptedResults[]>
 }
@@ -85,12 +85,10 @@ async function mdnJob(
   const wanted = typeof config.demonstrations === 'number' ? config.demonstrations : 0
   const plays = await Promise.all(shown.slice(0, wanted).map((task) => play(environment, mdn.expert, task, verify)))
   const demonstrations =
-    typeof config.demonstrations === 'string'
-      ? demonstrationsFrom(config.demonstrations, renderer)
-      : plays.map(({ messages }) => demonstration(messages, searchTools, renderer))
+    typeof config.demonstrations === 'string' ? demonstrationsFrom(config.demonstrations, renderer) : plays
 
   const scripts: readonly Script[] = [
-    { name: 'constant answer', policy: constantAnswer(tasks.train), beat: true },
+    { name: 'constant answer', policy: answerByStratum(tasks.train, mdn.plainTierOf), beat: true },
     { name: 'empty tools', policy: answerByStratum(tasks.train, mdn.stratumOf), beat: true },
     { name: 'first hit', policy: mdn.firstHit, beat: true },
     { name: 'scripted expert', policy: mdn.expert, beat: false },
@@ -176,10 +174,11 @@ function refuseUnknownTiers(tiers: readonly string[], train: readonly Task[]): v
 
 const DemonstrationLine = z.strictObject({ messages: z.array(Message).min(2) })
 
-function demonstrationsFrom(path: string, renderer: Renderer): Demonstration[] {
+function demonstrationsFrom(path: string, renderer: Renderer): DemonstratedEpisode[] {
   return readJsonl({ path }, DemonstrationLine, 'demonstration').map(({ line, value: { messages } }) => {
     try {
-      return demonstration(messages, searchTools, renderer)
+      demonstration(messages, searchTools, renderer)
+      return { messages }
     } catch (error) {
       throw RatchetError.is(error) ? unusable(`Line ${line} of ${path}`, error) : error
     }

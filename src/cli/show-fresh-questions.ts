@@ -1,3 +1,4 @@
+import { defaultBudget } from '../agent/index.ts'
 import pc from 'picocolors'
 import { type Json, type Message, type ModelService, type Store, type Task, VersionId } from '../core/index.ts'
 import { assertSameBase } from '../learn/index.ts'
@@ -26,7 +27,7 @@ export async function showFreshQuestions({ store, model, job, config, progress }
   if (value) assertSameBase('model', value, model)
   const blob = value?.adapter ?? null
   const adapter = blob === null ? null : await model.loadAdapter(await store.blobs.get(blob))
-  const budget = { ...config.episode, tokens: config.episode.turns * config.episode.tokensPerTurn }
+  const budget = { ...defaultBudget, ...config.episode }
   progress.say('')
   progress.say(pc.bold('Three fresh questions to the agent that serves now'))
   for (const task of questions) {

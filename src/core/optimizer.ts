@@ -1,3 +1,4 @@
+import type { Demonstration } from './demonstration.ts'
 import type { Gradient } from './gradient.ts'
 import type { VersionId } from './id.ts'
 import type { ParameterKind, ParameterName, ValueOf } from './parameter.ts'
@@ -20,6 +21,10 @@ export interface OptimizerContext<K extends ParameterKind> {
   readonly trainer: K extends 'weights' ? Trainer : null
   /** Updates of this run before this one: schedules depend on it, so that a resumed run goes on alike. */
   readonly update: number
+  /** Factor on the learning rate, in (0, 1]: how much the batch is to be trusted. Default 1. */
+  readonly pace?: number
+  /** `weights`: sequences to imitate beside every step, and how much they weigh together. */
+  readonly rehearsal?: { readonly demonstrations: readonly Demonstration[]; readonly weight: number }
   readonly evaluate: Evaluate
   readonly sampler: Sampler
   readonly rng: Rng

@@ -19,10 +19,13 @@ export async function trainControl(run: LearningRun, method: TrainingMethod): Pr
   await run.checkpoint()
 }
 
+/** Passes between two looks at validation. */
+const passesPerLook = 8
+
 async function imitateAlone(
   run: LearningRun,
   trainer: Trainer,
-  { demonstrations, supervised }: NonNullable<LearnOptions['prime']>,
+  { supervised }: NonNullable<LearnOptions['prime']>,
 ): Promise<void> {
   const { model, source, seed = 0, reward, signal } = run.options
   const tasks = firstOfEachTier(source.validation, run.schedule.validationTasks)
@@ -31,9 +34,9 @@ async function imitateAlone(
   let best = -1
   for (let pass = 1; elapsed() < run.state.learningSeconds; pass++) {
     signal?.throwIfAborted()
-    await supervisedPass(trainer, demonstrations, rng('prime', seed, pass), supervised)
+    await supervisedPass(trainer, run.demonstrations, rng('prime', seed, pass), supervised)
     run.emit({ type: 'progress', phase: 'control', done: elapsed(), total: run.state.learningSeconds })
-    if (pass % Math.max(1, run.schedule.primePasses) !== 0) continue
+    if (pass % passesPerLook !== 0) continue
     const inForce = run.inForce(run.servingVersion.id, pass)
     const scored = await whileLoaded(model.sampler, await trainer.publish(), (adapter) =>
       evaluate(run, 'control', { adapter, inForce }, 'validation', tasks, `pass-${pass}`),

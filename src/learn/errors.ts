@@ -13,3 +13,19 @@ export class LostLeaseError extends LearnError {
     })
   }
 }
+
+/** Imitation ended without a policy that practice could improve. */
+export const cannotPrime = (passes: number, { message, hint }: { readonly message: string; readonly hint: string }) =>
+  new LearnError({
+    code: 'learn/cannot-prime',
+    message: `After ${passes} passes over the demonstrations hardly an attempt succeeds. ${message}`,
+    hint,
+  })
+
+/** Practice brought nothing beyond imitation. */
+export const nothingLearned = ({ message, hint }: { readonly message: string; readonly hint: string }) =>
+  new LearnError({
+    code: 'learn/nothing-learned',
+    message: `Stopped: practice brought nothing beyond imitation. ${message}`,
+    hint,
+  })

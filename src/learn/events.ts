@@ -1,5 +1,7 @@
 import { z } from 'zod'
+import type { EpisodeBudget } from '../agent/index.ts'
 import { GateDecision, type Metrics, type ReceiptId, ReleaseId, RunId } from '../core/index.ts'
+import type { Diagnosis, PrimingLook } from './steer/index.ts'
 
 /**
  * Which agent is measured: the base model, what served when the run began, after priming, after learning, or after the
@@ -32,6 +34,12 @@ export type LearnEvent =
       readonly agent: string
       readonly seed: number
       readonly resumedAt: number | null
+      /** What the run chose or was given: of one episode, and how many families its tasks fall into. */
+      readonly chosen: {
+        readonly budget: EpisodeBudget
+        readonly families: number
+        readonly demonstrations: number
+      }
     }
   | { readonly type: 'progress'; readonly phase: string; readonly done: number; readonly total: number }
   | {
@@ -40,6 +48,40 @@ export type LearnEvent =
       readonly passes: number
       readonly metrics: Metrics
       readonly seconds: number
+    }
+  | ({ readonly type: 'looked'; readonly diagnosis: Diagnosis } & PrimingLook)
+  | {
+      /** A batch showed a collapse: the run went back, and takes smaller steps. */
+      readonly type: 'recovered'
+      readonly update: number
+      readonly rollouts: SuccessRate
+      /** The update that it went back to. */
+      readonly to: number
+      /** Factor on the learning rate from here on. */
+      readonly scale: number
+      /** Returns so far. */
+      readonly recoveries: number
+    }
+  | {
+      readonly type: 'families'
+      readonly update: number
+      readonly families: readonly {
+        readonly family: string
+        /** Of recent attempts; `null` before there are any. */
+        readonly rate: number | null
+        /** Training tasks of it. */
+        readonly tasks: number
+        /** Whether nothing succeeds on it. */
+        readonly dead: boolean
+      }[]
+    }
+  | {
+      /** Updating ended before the schedule's last update. */
+      readonly type: 'stopped'
+      readonly update: number
+      readonly reason: 'silent' | 'still' | 'collapsed'
+      readonly message: string
+      readonly diagnosis: Diagnosis
     }
   | {
       readonly type: 'updated'

@@ -6,6 +6,7 @@ export type { Arm, Baseline, LearnEvent, LearnSummary, SuccessRate } from './eve
 export { learn } from './learn.ts'
 export type { LearnOptions } from './options.ts'
 export { scheduleOf } from './learning-run.ts'
+export { recipe } from './recipe.ts'
 export { Schedule } from './schedule.ts'
 export type { ScriptedResults } from './scripted.ts'
 export {

@@ -28,6 +28,8 @@ export abstract class RunJournal<S extends JournalState, E extends Told> {
   readonly #pending: RunEvent[] = []
   /** Blobs that the last checkpoint may name and the next one will not. */
   readonly #superseded: BlobHash[] = []
+  /** Names that the next checkpoint's trainer state gets beside its own. */
+  readonly #marks = new Set<string>()
   readonly #startedAt: number
   readonly #secondsBefore: number
 
@@ -80,7 +82,9 @@ export abstract class RunJournal<S extends JournalState, E extends Told> {
   async checkpoint<T>(work: (tx: Repositories) => Promise<T>): Promise<T>
   async checkpoint<T>(work?: (tx: Repositories) => Promise<T>): Promise<T | undefined> {
     const trained = await this.trainerState()
-    this.name('trainer', trained === null ? null : await this.#store.blobs.put(trained))
+    const hash = trained === null ? null : await this.#store.blobs.put(trained)
+    for (const name of ['trainer', ...this.#marks]) this.name(name, hash)
+    this.#marks.clear()
     const sequence = this.state.checkpoints
     const counts = { checkpoints: sequence + 1, seconds: this.seconds }
     let told = 0
@@ -97,8 +101,14 @@ export abstract class RunJournal<S extends JournalState, E extends Told> {
     })
     this.state = { ...this.state, ...counts }
     this.#pending.splice(0, told)
-    for (const hash of this.#superseded.splice(0)) await this.#store.blobs.delete(hash)
+    const named = new Set(Object.values(this.blobs))
+    for (const old of this.#superseded.splice(0)) if (!named.has(old)) await this.#store.blobs.delete(old)
     return committed
+  }
+
+  /** Keeps the trainer's state of the next checkpoint under a name of its own, until that name is given again. */
+  protected mark(name: string): void {
+    this.#marks.add(name)
   }
 
   /** Names a blob in the next checkpoint; with `null`, none. What had the name goes when it is committed. */

@@ -240,7 +240,7 @@ describe('a candidate must beat', () => {
   })
 
   it('the primed policy, also where learning made it worse, and says that nothing came of it', async () => {
-    const { summary, of } = await run({ model: { practice: () => -1 } })
+    const { summary, of } = await run({ model: { practice: () => -2 }, schedule: { updates: 1 } })
     expect(summary.learned).toEqual(summary.primed)
     expect(summary.decision).toBe('hold')
     const [gated] = of('gated')

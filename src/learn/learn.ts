@@ -10,6 +10,7 @@ import { assertHoldoutLeft, measureArms, type TestResults } from './measure.ts'
 import { methodOf, openRun } from './open-run.ts'
 import type { LearnOptions } from './options.ts'
 import { prime } from './prime.ts'
+import { completed } from './recipe.ts'
 import type { TrafficSummary } from './traffic/events.ts'
 import { learnFromTraffic } from './traffic/learn-from-traffic.ts'
 import type { TrafficLearnOptions } from './traffic/options.ts'
@@ -33,7 +34,8 @@ export async function learn(
 
 const fromTraffic = (options: LearnOptions | TrafficLearnOptions): options is TrafficLearnOptions => 'mode' in options
 
-async function practise(agent: Agent, options: LearnOptions): Promise<LearnSummary> {
+async function practise(agent: Agent, given: LearnOptions): Promise<LearnSummary> {
+  const options = completed(agent, given)
   const summary = await summaryOfCompleted(options)
   if (summary) return summary
   const run = await openRun(agent, options)

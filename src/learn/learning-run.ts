@@ -1,14 +1,17 @@
-import { type Agent, defaultBudget, type EpisodeBudget, parametersOfKind, type VersionInForce } from '../agent/index.ts'
+import { type Agent, type EpisodeBudget, parametersOfKind, type VersionInForce } from '../agent/index.ts'
 import {
   type BlobHash,
+  type Demonstration,
   type ModelService,
   mintVersion,
   parseInput,
   type Optimizer,
   type Run,
   RunId,
+  type ScoredTrajectory,
   systemClock,
   type Trainer,
+  type TrajectoryId,
   type Version,
   type VersionId,
 } from '../core/index.ts'
@@ -18,8 +21,12 @@ import { LearnError } from './errors.ts'
 import type { LearnEvent } from './events.ts'
 import { RunJournal } from './journal.ts'
 import type { LearnOptions } from './options.ts'
+import type { CompleteLearnOptions } from './recipe.ts'
 import { Schedule } from './schedule.ts'
-import type { LearnState } from './state.ts'
+import type { RenderedDemonstration } from './demonstrations.ts'
+import { imitable, type Rehearsable } from './rehearsal.ts'
+import type { LearnState, Stopped } from './state.ts'
+import { diagnose, familiesOf, type FamilyOf } from './steer/index.ts'
 
 /** Adapters that a run keeps by name: where priming ended, the best validation, and the control's best. */
 export type KeptAdapter = 'primed' | 'best' | 'control'
@@ -36,7 +43,7 @@ export interface ServingVersions {
  */
 export class LearningRun extends RunJournal<LearnState, LearnEvent> {
   readonly agent: Agent
-  readonly options: LearnOptions
+  readonly options: CompleteLearnOptions
   readonly schedule: Schedule
   readonly budget: EpisodeBudget
   /** The `weights` Parameter that learns, and its optimizer. */
@@ -46,15 +53,22 @@ export class LearningRun extends RunJournal<LearnState, LearnEvent> {
   readonly trainer: Trainer
   /** What serves when the run begins: for each Parameter, its Version. */
   readonly serving: ServingVersions
+  readonly demonstrations: readonly RenderedDemonstration[]
+  /** The families of the tasks, and how many training tasks each has. */
+  readonly familyOf: FamilyOf
+  readonly familySizes: ReadonlyMap<string, number>
+  readonly #successes = new Map<TrajectoryId, readonly Demonstration[]>()
 
   constructor(parts: {
     agent: Agent
-    options: LearnOptions
+    options: CompleteLearnOptions
     schedule: Schedule
+    budget: EpisodeBudget
     registry: Registry
     run: Run
     trainer: Trainer
     serving: ServingVersions
+    demonstrations: readonly RenderedDemonstration[]
     state: LearnState
     blobs: Record<string, BlobHash>
   }) {
@@ -63,18 +77,60 @@ export class LearningRun extends RunJournal<LearnState, LearnEvent> {
     this.agent = parts.agent
     this.options = options
     this.schedule = parts.schedule
-    this.budget = options.budget ?? defaultBudget
+    this.budget = parts.budget
     const learns = learningParameter(parts.agent, options)
     this.parameter = learns.parameter
     this.optimizer = learns.optimizer
     this.registry = parts.registry
     this.trainer = parts.trainer
     this.serving = parts.serving
+    this.demonstrations = parts.demonstrations
+    const { train } = options.source
+    this.familyOf = familiesOf(train)
+    const sizes = new Map<string, number>()
+    for (const task of train) sizes.set(this.familyOf(task), (sizes.get(this.familyOf(task)) ?? 0) + 1)
+    this.familySizes = sizes
   }
 
-  /** A run that is done needs no trainer any more. */
+  /** A run that is done needs no trainer any more, and nothing to go back to. */
   protected override trainerState(): Promise<Uint8Array | null> {
-    return this.state.phase === 'done' ? Promise.resolve(null) : this.trainer.saveState()
+    if (this.state.phase !== 'done') return this.trainer.saveState()
+    this.mark('steady')
+    return Promise.resolve(null)
+  }
+
+  /** Remembers the trainer as the next checkpoint has it: what a collapse goes back to. */
+  keepSteady(): void {
+    this.state = { ...this.state, steady: { update: this.state.update, standing: this.state.standing } }
+    this.mark('steady')
+  }
+
+  /** The demonstrations and the policy's own successes: what an update can rehearse. */
+  async rehearsables(): Promise<readonly Rehearsable<Demonstration>[]> {
+    const own: Rehearsable<Demonstration>[] = []
+    for (const { family, trajectory } of this.state.successes) {
+      for (const item of await this.#imitableOf(trajectory)) own.push({ family, item })
+    }
+    return [...this.demonstrations.map((item) => ({ family: this.familyOf(item), item })), ...own]
+  }
+
+  async #imitableOf(id: TrajectoryId): Promise<readonly Demonstration[]> {
+    const known = this.#successes.get(id)
+    if (known) return known
+    const recorded = await this.options.store.trajectories.get(id)
+    const sequences = recorded ? imitable(recorded.trajectory) : []
+    this.#successes.set(id, sequences)
+    return sequences
+  }
+
+  /** Ends updating before the schedule does, and says why. @param scored what was seen last. */
+  stop(reason: Stopped['reason'], message: string, scored: readonly ScoredTrajectory[]): void {
+    const diagnosis = diagnose(scored, this.options.reward.ceiling)
+    this.state = {
+      ...this.state,
+      stopped: { reason, message: `${message} ${diagnosis.message}`, hint: diagnosis.hint },
+    }
+    this.emit({ type: 'stopped', update: this.state.update, reason, message, diagnosis })
   }
 
   /** Keeps the trainer's weights as they are now under a name. */
@@ -107,7 +163,7 @@ export class LearningRun extends RunJournal<LearnState, LearnEvent> {
 /** Finds the one Parameter that this run moves. */
 export function learningParameter(
   agent: Agent,
-  { optimize }: Pick<LearnOptions, 'optimize'>,
+  { optimize }: Pick<CompleteLearnOptions, 'optimize'>,
 ): { readonly parameter: string; readonly optimizer: Optimizer<'weights'> } {
   const entries = Object.entries(optimize)
   const [first] = entries

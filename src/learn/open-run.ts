@@ -1,8 +1,9 @@
-import { type Agent, defaultBudget, parametersOfKind } from '../agent/index.ts'
+import { type Agent, type EpisodeBudget, parametersOfKind } from '../agent/index.ts'
 import type { ModelService, Run, Store, Trainer, TrainingMethod, Version, VersionSet } from '../core/index.ts'
 import { present } from '../errors/index.ts'
 import { Registry } from '../release/index.ts'
 import { assertSameBase, otherBase } from './base.ts'
+import { renderedDemonstrations } from './demonstrations.ts'
 import { LearnError } from './errors.ts'
 import {
   initialVersions,
@@ -13,10 +14,11 @@ import {
   type ServingVersions,
 } from './learning-run.ts'
 import type { LearnOptions } from './options.ts'
+import { budgetWith, type CompleteLearnOptions } from './recipe.ts'
 import { initialState, LearnState } from './state.ts'
 
 /** What is trained: what the options say, else a low-rank adapter of the Parameter's rank on every projection. */
-export function methodOf(agent: Agent, options: Pick<LearnOptions, 'method' | 'optimize'>): TrainingMethod {
+export function methodOf(agent: Agent, options: Pick<CompleteLearnOptions, 'method' | 'optimize'>): TrainingMethod {
   if (options.method) return options.method
   const definition = agent.parameters[learningParameter(agent, options).parameter]
   const rank = definition?.kind === 'weights' ? definition.rank : 16
@@ -24,7 +26,7 @@ export function methodOf(agent: Agent, options: Pick<LearnOptions, 'method' | 'o
 }
 
 /** @throws LearnError when no policy call could be made: each would outgrow the model's context. */
-function refuseLongTurns({ model, budget = defaultBudget }: LearnOptions): void {
+function refuseLongTurns({ model }: Pick<LearnOptions, 'model'>, budget: EpisodeBudget): void {
   const { contextLength } = model.sampler.capabilities
   if (budget.tokensPerTurn < contextLength) return
   throw new LearnError({
@@ -35,7 +37,7 @@ function refuseLongTurns({ model, budget = defaultBudget }: LearnOptions): void 
 }
 
 /** Opens a new run, or an earlier one at its last checkpoint. */
-export async function openRun(agent: Agent, options: LearnOptions): Promise<LearningRun> {
+export async function openRun(agent: Agent, options: CompleteLearnOptions): Promise<LearningRun> {
   const schedule = scheduleOf(options)
   const { store, model, seed = 0, deterministic = false } = options
   const registry = new Registry(store)
@@ -43,9 +45,11 @@ export async function openRun(agent: Agent, options: LearnOptions): Promise<Lear
   const method = methodOf(agent, options)
   refuseSeveralWeights(agent)
   refuseOtherEngine(agent, options)
-  refuseLongTurns(options)
   const earlier = options.resume ? await resumable(agent.name, options) : null
   await refuseOtherBase(agent.name, options)
+  const demonstrations = await renderedDemonstrations(options)
+  const budget = budgetWith(options.budget ?? {}, demonstrations)
+  refuseLongTurns(options, budget)
   await registry.initial(agent.name, [...initialVersions(agent, model).values()])
 
   const serving = await servingVersions(registry, options, agent.name, earlier?.run ?? null)
@@ -77,9 +81,22 @@ export async function openRun(agent: Agent, options: LearnOptions): Promise<Lear
     else await store.runs.create(run)
     const state = checkpoint ? LearnState.parse(checkpoint.state) : initialState
     const blobs = checkpoint?.blobs ?? {}
-    const opened = new LearningRun({ agent, options, schedule, registry, run, trainer, serving, state, blobs })
+    const opened = new LearningRun({
+      agent,
+      options,
+      schedule,
+      budget,
+      registry,
+      run,
+      trainer,
+      serving,
+      demonstrations,
+      state,
+      blobs,
+    })
     const resumedAt = checkpoint ? state.update : null
-    opened.emit({ type: 'started', runId: run.id, agent: agent.name, seed, resumedAt })
+    const chosen = { budget, families: opened.familySizes.size, demonstrations: demonstrations.length }
+    opened.emit({ type: 'started', runId: run.id, agent: agent.name, seed, resumedAt, chosen })
     await opened.checkpoint()
     return opened
   })

@@ -2,7 +2,7 @@ import type { EpisodeBudget } from '../agent/index.ts'
 import type {
   Clock,
   CreditEstimator,
-  Demonstration,
+  DemonstratedEpisode,
   HoldoutTask,
   Json,
   ModelService,
@@ -19,27 +19,28 @@ import type { Schedule } from './schedule.ts'
 import type { ScriptedResults } from './scripted.ts'
 import type { RolloutSource } from './source.ts'
 
-/** Everything one run is made of. Each piece can be called alone. */
+/** Everything one run is made of. Each piece can be called alone; what is left out is the {@link recipe}'s. */
 export interface LearnOptions {
   readonly model: ModelService
   readonly store: Store
   readonly source: RolloutSource
   /** Demonstrations to start from; without them the run starts from what serves now. */
-  readonly prime?: { readonly demonstrations: readonly Demonstration[]; readonly supervised?: SupervisedOptions }
+  readonly prime?: { readonly demonstrations: readonly DemonstratedEpisode[]; readonly supervised?: SupervisedOptions }
   readonly reward: Rubric
-  readonly credit: CreditEstimator
+  /** Default: the {@link recipe}'s, as of `optimize` and `gate`. */
+  readonly credit?: CreditEstimator
   /** The Parameter that learns, and its optimizer: exactly one `weights` Parameter of the agent, for now. */
-  readonly optimize: Readonly<Record<string, Optimizer<'weights'>>>
-  readonly gate: Gate
+  readonly optimize?: Readonly<Record<string, Optimizer<'weights'>>>
+  readonly gate?: Gate
   /**
    * Scores scripted policies on the held-out tasks that are measured. They are told and kept beside the arms; those that
    * say `beat` a candidate must beat, as it must the primed policy.
    */
   readonly baselines?: (tasks: readonly HoldoutTask[]) => Promise<readonly ScriptedResults[]>
-  /** Default: LoRA of the Parameter's rank, alpha twice the rank, on every projection of attention and MLP. */
+  /** Default: LoRA of the Parameter's rank, alpha equal to it, on every projection of attention and MLP. */
   readonly method?: TrainingMethod
-  /** Of one episode, in rollouts and measurements alike. Default: `defaultBudget`. */
-  readonly budget?: EpisodeBudget
+  /** Of one episode, in rollouts and measurements alike. Default: half as much again as the longest demonstration. */
+  readonly budget?: Partial<EpisodeBudget>
   readonly schedule?: Partial<Schedule>
   /** Also train a control: supervised learning alone, on the same demonstrations, for the same time. */
   readonly control?: boolean

@@ -1,38 +1,115 @@
-import { rng } from '../core/index.ts'
+import { rng, type ScoredTrajectory, type Task } from '../core/index.ts'
 import { supervisedPass } from '../optimize/weights/index.ts'
+import { informativeOf } from './attempts.ts'
+import { runBatch, whileLoaded } from './episodes.ts'
+import { succeeded } from './evaluate.ts'
+import { cannotPrime } from './errors.ts'
 import type { LearningRun } from './learning-run.ts'
-import type { LearnOptions } from './options.ts'
+import { afterLook, bestLook, diagnose, type PrimingVerdict, recorded } from './steer/index.ts'
+import { attemptedIn, refuseNoise } from './update.ts'
 
 /**
- * Imitates the demonstrations for a few passes, so that the policy acts in the right form at all and rewards begin to
- * differ. Ends by keeping the primed adapter.
+ * Imitates the demonstrations, so that the policy acts in the right form and rewards begin to differ: for a given number of
+ * passes, or until practice teaches more than imitation does. Ends by keeping the primed adapter.
+ * @throws LearnError where imitation does not lead to anything that practice could learn from, with what is wrong.
  */
 export async function prime(run: LearningRun): Promise<void> {
-  if (run.options.prime) await imitate(run, run.options.prime)
-  await run.keep('primed')
+  const { primePasses } = run.schedule
+  if (run.demonstrations.length > 0) {
+    if (primePasses === undefined) await imitateToTarget(run)
+    else while (run.state.passes < primePasses) await pass(run, primePasses)
+  }
+  if (run.blobs['primed'] === undefined) await run.keep('primed')
+  run.keepSteady()
   run.state = { ...run.state, phase: 'improve' }
   await run.checkpoint()
 }
 
-async function imitate(
-  run: LearningRun,
-  { demonstrations, supervised }: NonNullable<LearnOptions['prime']>,
-): Promise<void> {
-  const { seed = 0, signal } = run.options
-  const { primePasses } = run.schedule
+/** One pass over the demonstrations, in a fresh order. */
+async function pass(run: LearningRun, passes: number): Promise<void> {
+  const { seed = 0, signal, prime: priming } = run.options
+  signal?.throwIfAborted()
   const began = run.clock.now()
-  const before = run.state.learningSeconds
-  while (run.state.passes < primePasses) {
-    signal?.throwIfAborted()
-    const pass = run.state.passes + 1
-    const metrics = await supervisedPass(run.trainer, demonstrations, rng('prime', seed, pass), supervised)
-    run.state = {
-      ...run.state,
-      passes: pass,
-      tokensTrained: run.state.tokensTrained + (metrics.tokens ?? 0),
-      learningSeconds: before + (run.clock.now() - began) / 1000,
-    }
-    run.emit({ type: 'primed', pass, passes: primePasses, metrics, seconds: run.state.learningSeconds })
+  const number = run.state.passes + 1
+  const metrics = await supervisedPass(run.trainer, run.demonstrations, rng('prime', seed, number), priming?.supervised)
+  run.state = {
+    ...run.state,
+    passes: number,
+    tokensTrained: run.state.tokensTrained + (metrics.tokens ?? 0),
+    learningSeconds: run.state.learningSeconds + (run.clock.now() - began) / 1000,
+  }
+  run.emit({ type: 'primed', pass: number, passes, metrics, seconds: run.state.learningSeconds })
+  await run.checkpoint()
+}
+
+/** Passes between two looks: each look costs about as much as these. */
+const passesPerLook = 4
+/** Tasks of a look, and attempts at each. */
+const lookTasks = 24
+const lookAttempts = 4
+
+async function imitateToTarget(run: LearningRun): Promise<void> {
+  const { primePassesAtMost: passes, primeSuccess, primeInformative } = run.schedule
+  const target = { success: primeSuccess, informative: primeInformative, patience: 2, passes, hopeless: 1 / lookTasks }
+  let verdict: PrimingVerdict = afterLook(run.state.looks, target)
+  while (verdict === 'imitate') {
+    const next = Math.min(passes, (run.state.looks.at(-1)?.pass ?? 0) + passesPerLook)
+    while (run.state.passes < next) await pass(run, passes)
+    const scored = await look(run)
+    verdict = afterLook(run.state.looks, target)
+    if (verdict === 'hopeless') throw cannotPrime(run.state.passes, diagnose(scored, run.options.reward.ceiling))
     await run.checkpoint()
   }
+  const best = bestLook(run.state.looks)
+  if (best !== null && best.pass < run.state.passes && run.blobs['primed'] !== undefined) {
+    await run.trainer.loadWeights(await run.options.store.blobs.get(run.blobs['primed']))
+  }
+}
+
+/** Attempts at training tasks that were not demonstrated, as an update would make them. */
+async function look(run: LearningRun): Promise<readonly ScoredTrajectory[]> {
+  const began = run.clock.now()
+  const { options, schedule, state } = run
+  const inForce = run.inForce(run.servingVersion.id, 0)
+  const scored = await whileLoaded(options.model.sampler, await run.trainer.publish(), (adapter) =>
+    runBatch(
+      run,
+      { adapter, inForce, temperature: schedule.temperature },
+      { name: `prime/pass-${state.passes}`, tasks: lookedAt(run), attempts: lookAttempts },
+    ),
+  )
+  refuseNoise(scored)
+  const attempted = attemptedIn(run, scored)
+  const verdicts = scored.map(({ reward }) => succeeded(reward, options.reward.ceiling))
+  const success = verdicts.filter((one) => one === true).length / Math.max(1, scored.length)
+  const seen = { pass: state.passes, success, informative: informativeOf(scored) / lookTasks }
+  const better = success > (bestLook(state.looks)?.success ?? -1)
+  run.state = {
+    ...state,
+    looks: [...state.looks, seen],
+    // The policy changes too fast for what was seen before to count.
+    standing: recorded({}, attempted),
+    episodes: state.episodes + scored.length,
+    learningSeconds: state.learningSeconds + (run.clock.now() - began) / 1000,
+  }
+  if (better) await run.keep('primed')
+  run.emit({ type: 'looked', ...seen, diagnosis: diagnose(scored, options.reward.ceiling) })
+  return scored
+}
+
+/** Of every family some: the first ones of a fixed order that were not demonstrated. */
+function lookedAt({ options, demonstrations, familyOf }: LearningRun): readonly Task<'train'>[] {
+  const { train } = options.source
+  const shown = new Set(demonstrations.map(({ instruction }) => instruction))
+  const order = rng('look', options.seed ?? 0).shuffle(train.filter(({ instruction }) => !shown.has(instruction)))
+  const turns = new Map<string, number>()
+  const ranked = (order.length > 0 ? order : train).map((task) => {
+    const turn = turns.get(familyOf(task)) ?? 0
+    turns.set(familyOf(task), turn + 1)
+    return { task, turn }
+  })
+  return ranked
+    .toSorted((a, b) => a.turn - b.turn)
+    .slice(0, lookTasks)
+    .map(({ task }) => task)
 }

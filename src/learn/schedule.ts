@@ -2,14 +2,39 @@ import { z } from 'zod'
 
 /** How long and how broadly a run learns. */
 export const Schedule = z.strictObject({
-  /** Passes over the demonstrations before the first update. */
-  primePasses: z.int().nonnegative().default(4),
+  /**
+   * Passes over the demonstrations before the first update. Omitted: until `primeSuccess` or `primeInformative` is reached,
+   * or success rises no more.
+   */
+  primePasses: z.int().nonnegative().optional(),
+  /** Imitation goes on until so many attempts succeed at training tasks that were not demonstrated. */
+  primeSuccess: z.number().min(0).max(1).default(0.5),
+  /** Or until the attempts of so many groups differ in reward: then practice has something to learn from. */
+  primeInformative: z.number().min(0).max(1).default(0.45),
+  /** Passes over the demonstrations, at most, where `primePasses` is omitted. */
+  primePassesAtMost: z.int().positive().default(32),
   /** Updates of the policy, at most. */
   updates: z.int().nonnegative().default(64),
   /** Tasks of one update. */
   tasks: z.int().positive().default(32),
   /** Attempts at each task: they form a Group. */
   attempts: z.int().min(2).default(4),
+  /** How an update's tasks are drawn: families on which success is a matter of chance more often, or all alike. */
+  allocation: z.enum(['learnability', 'uniform']).default('learnability'),
+  /** Groups with differing rewards that an update wants: it samples on until it has them, and steps smaller with fewer. */
+  informativeGroups: z.int().nonnegative().default(8),
+  /** Rounds of sampling of one update, at most; 1 never samples on. */
+  rounds: z.int().positive().default(2),
+  /** Demonstrations and earlier successes that are imitated beside each optimizer step; 0 = none. */
+  rehearsal: z.int().nonnegative().default(8),
+  /** How much they weigh together, where the policy gradient weighs 1. */
+  rehearsalWeight: z.number().nonnegative().default(0.2),
+  /** Times that a collapsed policy goes back to the last steady one, with half the step; then learning stops. */
+  recoveries: z.int().nonnegative().default(3),
+  /** Stop after so many updates in a row with hardly a group that differs in reward; 0 = never. */
+  silentUpdates: z.int().nonnegative().default(6),
+  /** Stop after so many updates without a rise in success; 0 = never. */
+  stillUpdates: z.int().nonnegative().default(24),
   /** Episodes open at once. */
   concurrency: z.int().positive().default(128),
   /** Sampling temperature of rollouts; evaluation is greedy. */

@@ -1,5 +1,14 @@
 import { z } from 'zod'
-import { HoldoutUse } from '../core/index.ts'
+import { HoldoutUse, TrajectoryId } from '../core/index.ts'
+import { PrimingLook, Standing, UpdateSign } from './steer/index.ts'
+
+/** Why updating ended before the schedule's last update, in words for whoever runs it. */
+export const Stopped = z.strictObject({
+  reason: z.enum(['silent', 'still', 'collapsed']),
+  message: z.string(),
+  hint: z.string(),
+})
+export type Stopped = Readonly<z.infer<typeof Stopped>>
 
 /** Where a run stands: with the checkpoint's blobs, everything that resuming needs. */
 export const LearnState = z.strictObject({
@@ -8,6 +17,22 @@ export const LearnState = z.strictObject({
   /** Passes of priming done, and updates done. */
   passes: z.int().nonnegative(),
   update: z.int().nonnegative(),
+  /** What was seen while imitating. */
+  looks: z.array(PrimingLook),
+  /** What attempts came to, by family; and as it was at the steady checkpoint. */
+  standing: Standing,
+  steady: z.strictObject({ update: z.int().nonnegative(), standing: Standing }).nullable(),
+  /** Updates since the last recovery. */
+  signs: z.array(UpdateSign),
+  /** The factor on the learning rate that recoveries left, and how many there were. */
+  scale: z.number().positive(),
+  recoveries: z.int().nonnegative(),
+  /** Own successes to rehearse, the newest last. */
+  successes: z.array(z.strictObject({ family: z.string(), trajectory: TrajectoryId })),
+  /** Episodes sampled to learn from; measurements are not among them. */
+  episodes: z.int().nonnegative(),
+  /** Why updating ended before the schedule's last update; `null` while it has not. */
+  stopped: Stopped.nullable(),
   /** The best validation so far. */
   best: z.strictObject({ update: z.int().nonnegative(), success: z.number() }).nullable(),
   /** The update that was validated last. */
@@ -32,6 +57,15 @@ export const initialState: LearnState = {
   phase: 'prime',
   passes: 0,
   update: 0,
+  looks: [],
+  standing: {},
+  steady: null,
+  signs: [],
+  scale: 1,
+  recoveries: 0,
+  successes: [],
+  episodes: 0,
+  stopped: null,
   best: null,
   validated: null,
   stale: 0,

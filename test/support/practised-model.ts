@@ -90,7 +90,7 @@ class PractisedTrainer implements Trainer {
 
   async forwardBackward(data: Parameters<Trainer['forwardBackward']>[0], { kind }: { readonly kind: string }) {
     if (kind === 'cross_entropy') {
-      this.#pending = Math.min(this.#gain.imitation, Math.max(0, imitated - this.#skill))
+      this.#pending += Math.min(this.#gain.imitation, Math.max(0, imitated - this.#skill - this.#pending))
     } else this.#pending = this.#gain.practice(this.#steps + 1)
     const tokens = data.reduce((sum, { input }) => sum + input.length, 0)
     return {

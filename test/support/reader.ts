@@ -1,5 +1,5 @@
-import { defineAgent, demonstration, user, weights } from '../../src/agent/index.ts'
-import type { Environment, Store, Task } from '../../src/core/index.ts'
+import { defineAgent, user, weights } from '../../src/agent/index.ts'
+import type { Environment, Message, Store, Task } from '../../src/core/index.ts'
 import { leaveOneOut } from '../../src/credit/index.ts'
 import { pairedGate } from '../../src/gate/index.ts'
 import { learn, type LearnEvent, type LearnOptions, rollouts, type Schedule } from '../../src/learn/index.ts'
@@ -28,6 +28,8 @@ const schedule: Partial<Schedule> = {
   validateEvery: 2,
   validationTasks: 30,
   holdoutTasks: 60,
+  allocation: 'uniform',
+  rounds: 1,
 }
 
 /** What a test changes of the reader's run. */
@@ -43,21 +45,16 @@ export async function runReader(
   { model, schedule: changed, environment = wordEnvironment, ...changes }: ReaderChanges = {},
 ) {
   const practised = practisedModel(model)
-  const { renderer } = practised.service
   const events: LearnEvent[] = []
-  const shown = demonstration(
-    [
-      { role: 'user', content: 'What is the word of x?' },
-      { role: 'assistant', content: '', toolCalls: [{ name: 'look', arguments: {} }] },
-    ],
-    [],
-    renderer,
-  )
+  const messages: Message[] = [
+    { role: 'user', content: 'What is the word of x?' },
+    { role: 'assistant', content: '', toolCalls: [{ name: 'look', arguments: {} }] },
+  ]
   const summary = await learn(reader, {
     model: practised.service,
     store,
     source: rollouts(environment, readerTasks),
-    prime: { demonstrations: [shown] },
+    prime: { demonstrations: [{ messages }] },
     reward: rubric({ solved: verifier((final) => answeredRight(final)) }),
     credit: leaveOneOut(),
     optimize: { model: policyGradient() },

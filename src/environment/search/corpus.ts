@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MalformedCorpusError } from './malformed-corpus-error.ts'
-import { printable } from './printable.ts'
+import { printable } from '../printable.ts'
 import { TrigramIndex } from './trigram-index.ts'
 
 /** One document: found and opened by its title, shown line by line. Titles have one line of at most 200 characters. */

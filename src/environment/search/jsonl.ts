@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { z } from 'zod'
 import { MalformedCorpusError } from './malformed-corpus-error.ts'
-import { printable } from './printable.ts'
+import { printable } from '../printable.ts'
 
 /** JSON Lines: a file, or its text. */
 export type JsonlSource = { readonly path: string } | { readonly text: string }

@@ -1,6 +1,6 @@
 import type { Action, Episode, FinalState, Message, StepOutcome, Task, ToolCall } from '../../core/index.ts'
 import type { Corpus } from './corpus.ts'
-import { printable } from './printable.ts'
+import { printable } from '../printable.ts'
 import type { SearchFinalState } from './task-data.ts'
 import { isToolName, readArgument, searchTools } from './tools.ts'
 

@@ -1,5 +1,5 @@
-import type { Loss, Metrics, Optimizer, PolicySample, Rng } from '../../core/index.ts'
-import { count, policyDatum } from './datum.ts'
+import type { Loss, Metrics, Optimizer, OptimizerContext, PolicySample, Rng, Trainer } from '../../core/index.ts'
+import { count, demonstrationDatum, learnable, policyDatum } from './datum.ts'
 import { OptimizeError, requireOption, requirePositiveInteger } from './errors.ts'
 import { Ratios } from './ratios.ts'
 
@@ -24,12 +24,18 @@ export interface PolicyGradientOptions {
   readonly beta2?: number
   readonly gradClipNorm?: number
   readonly weightDecay?: number
+  /**
+   * Trust region: where the policy has moved this far from the one that sampled (mean k3 estimate of the KL divergence a
+   * token, {@link Ratios}), the steps that are left shrink in proportion. Default 0.05.
+   */
+  readonly klBound?: number
 }
 
 /**
  * One update of multi-turn policy gradient: every sampled token of an episode carries its decision's advantage, and
  * the loss is averaged over the tokens of a minibatch (DAPO, Yu et al. 2025), so that long episodes do not count less
- * per token. Group members stay together: the trainer computes what they share once.
+ * per token. Group members stay together: the trainer computes what they share once. What is to be rehearsed adds its
+ * cross-entropy to the gradient of every step, as the mean over its acts times its weight.
  *
  * Refuses samples whose behaviour probabilities a trainer cannot reproduce (invariant 2). The metrics tell how far the
  * policy had moved from the one that sampled; see {@link Ratios}.
@@ -40,7 +46,7 @@ export function policyGradient(
   options: PolicyGradientOptions = {},
 ): Optimizer<'weights'> & { readonly options: PolicyGradientOptions } {
   const { learningRate = 3e-4, minibatches = 1 } = options
-  const { beta1 = 0.9, beta2 = 0.95, gradClipNorm = 1, weightDecay = 0 } = options
+  const { beta1 = 0.9, beta2 = 0.95, gradClipNorm = 1, weightDecay = 0, klBound = 0.05 } = options
   requirePositiveInteger('minibatches', minibatches)
   requireInterval(lossOf(options, 1))
 
@@ -48,39 +54,48 @@ export function policyGradient(
     name: 'policy-gradient',
     kind: 'weights',
     options,
-    async step({ gradients, trainer, update, rng }) {
+    async step({ gradients, trainer, update, rng, pace = 1, rehearsal }) {
       const samples = gradients.flatMap((gradient) => gradient.samples)
       const temperature = reproducibleTemperature(samples)
       if (temperature === null)
         return { proposals: [], metrics: metricsOf({ loss: 0, gradNorm: 0, steps: 0, tokens: 0, computed: 0 }, 0) }
       const loss = lossOf(options, temperature)
-      const adam = {
-        learningRate: learningRate * scheduled(update, options),
-        beta1,
-        beta2,
-        gradClipNorm,
-        weightDecay,
-      }
+      const rate = learningRate * scheduled(update, options) * pace
+      const adam = { beta1, beta2, gradClipNorm, weightDecay }
 
       const totals = { loss: 0, gradNorm: 0, steps: 0, tokens: 0, computed: 0 }
       const ratios = new Ratios()
+      let last = rate
       for (const batch of split(samples, minibatches, rng)) {
         const tokens = batch.reduce((sum, { sampled }) => sum + count(sampled), 0)
         if (tokens === 0) continue
         const data = batch.map((sample) => policyDatum(sample, 1 / tokens))
         const result = await trainer.forwardBackward(data, loss)
-        ratios.add(data, result.logprobs, loss)
-        const step = await trainer.optimStep(adam)
+        const moved = ratios.add(data, result.logprobs, loss)
+        totals.tokens += await rehearse(trainer, rehearsal)
+        last = rate * Math.min(1, klBound / Math.max(moved, Number.MIN_VALUE))
+        const step = await trainer.optimStep({ ...adam, learningRate: last })
         totals.loss += result.loss
         totals.gradNorm += step.gradNorm
         totals.steps++
         totals.tokens += result.tokens.data
         totals.computed += result.tokens.computed
       }
-      return { proposals: [], metrics: { ...metricsOf(totals, samples.length), ...ratios.metrics() } }
+      return { proposals: [], metrics: { ...metricsOf(totals, samples.length), ...ratios.metrics(), rate: last } }
     },
   }
 }
+
+/** Adds the gradient of what is rehearsed. @returns its tokens. */
+async function rehearse(trainer: Trainer, rehearsal: Rehearsal | undefined): Promise<number> {
+  const { demonstrations = [], weight = 0 } = rehearsal ?? {}
+  const acts = demonstrations.reduce((sum, one) => sum + learnable(one), 0)
+  if (acts === 0 || weight === 0) return 0
+  const data = demonstrations.map((one) => demonstrationDatum(one, weight / acts))
+  return (await trainer.forwardBackward(data, { kind: 'cross_entropy' })).tokens.data
+}
+
+type Rehearsal = NonNullable<OptimizerContext<'weights'>['rehearsal']>
 
 /** The share of the learning rate that an update gets. */
 function scheduled(update: number, { warmupUpdates = 0, decayUpdates }: PolicyGradientOptions): number {

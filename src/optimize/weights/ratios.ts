@@ -10,22 +10,31 @@ export class Ratios {
   #sum = 0
   #squares = 0
   #max = 0
+  #kl = 0
   #clipped = 0
 
-  /** @param logprobs of the targets, as the trainer returned them for these data. */
-  add(data: readonly Datum[], logprobs: readonly (readonly number[])[], loss: Loss): void {
+  /**
+   * @param logprobs of the targets, as the trainer returned them for these data.
+   * @returns the mean k3 estimate of KL(behaviour ‖ policy) over these data's tokens: ρ − 1 − log ρ (Schulman 2020).
+   */
+  add(data: readonly Datum[], logprobs: readonly (readonly number[])[], loss: Loss): number {
     const [low, high] = boundsOf(loss)
+    const before = { tokens: this.#tokens, kl: this.#kl }
     for (const [index, { logprobs: behaviour = [], advantages = [] }] of data.entries()) {
       for (const [t, advantage] of advantages.entries()) {
         if (advantage === 0) continue
-        const ratio = Math.exp((logprobs[index]?.[t] ?? 0) - (behaviour[t] ?? 0))
+        const logRatio = (logprobs[index]?.[t] ?? 0) - (behaviour[t] ?? 0)
+        const ratio = Math.exp(logRatio)
         this.#tokens++
+        this.#kl += ratio - 1 - logRatio
         this.#sum += ratio
         this.#squares += ratio ** 2
         this.#max = Math.max(this.#max, ratio)
         if (ratio < low || ratio > high) this.#clipped++
       }
     }
+    const tokens = this.#tokens - before.tokens
+    return tokens === 0 ? 0 : (this.#kl - before.kl) / tokens
   }
 
   /** `clippedShare` counts ratios outside of the loss's bounds. Nothing where no token entered a loss. */
@@ -35,6 +44,7 @@ export class Ratios {
     return {
       ratioMean: this.#sum / n,
       ratioMax: this.#max,
+      kl: this.#kl / n,
       clippedShare: this.#clipped / n,
       effectiveShare: this.#squares === 0 ? 0 : this.#sum ** 2 / (n * this.#squares),
     }

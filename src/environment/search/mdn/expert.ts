@@ -2,7 +2,7 @@ import type { Task } from '../../../core/index.ts'
 import { MalformedTaskError } from '../malformed-task-error.ts'
 import { call, type Policy } from '../../play.ts'
 import { readTaskData } from '../task-data.ts'
-import { answerQuestion, Question } from './question.ts'
+import { answerQuestion, Question, tierOfKind } from './question.ts'
 import { readSupportLines, type SupportTable } from './support.ts'
 
 /** Which of the listed titles to open when `wanted` was searched for. */
@@ -37,4 +37,9 @@ export function questionOf(task: Task): Question {
 export function stratumOf(task: Task): string {
   const { kind, browser } = questionOf(task)
   return `${kind} ${browser ?? 'all'}`
+}
+
+/** The tier of the question, whatever words it is put in: a reworded task has that of the plain ones. */
+export function plainTierOf(task: Task): string {
+  return tierOfKind(questionOf(task).kind)
 }

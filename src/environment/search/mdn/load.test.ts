@@ -23,8 +23,13 @@ const familyOf = new Map(
 )
 const shelves = mdnShelves()
 const { environment, tasks } = loadMdn()
+const tiersOf = (split: Split) => [
+  'single-hop',
+  'composed',
+  ...(split === 'holdout' ? ['single-hop reworded', 'composed reworded'] : []),
+]
 const strata = Split.options.flatMap((split) =>
-  ['single-hop', 'composed'].map((tier) => ({ split, tier, those: tasks[split].filter((task) => task.tier === tier) })),
+  tiersOf(split).map((tier) => ({ split, tier, those: tasks[split].filter((task) => task.tier === tier) })),
 )
 
 describe('the documents', () => {
@@ -60,7 +65,7 @@ describe('the documents', () => {
 
 describe('the tasks', () => {
   it('are as many as asked for, well-formed and distinct', () => {
-    expect(strata.map(({ those }) => those.length)).toEqual([2048, 2048, 400, 400, 800, 800])
+    expect(strata.map(({ those }) => those.length)).toEqual([2048, 2048, 400, 400, 800, 800, 400, 400])
     const all = strata.flatMap(({ split, those }) => those.map((task) => ({ task: Task.parse(task), split })))
     expect(new Set(all.map(({ task }) => task.id)).size).toBe(all.length)
     expect(all.filter(({ task, split }) => task.split !== split)).toEqual([])
@@ -86,7 +91,7 @@ describe('the tasks', () => {
   })
 
   it('ask of every browser equally often, and sometimes of one that never came', () => {
-    for (const { those } of strata.filter(({ tier }) => tier === 'single-hop')) {
+    for (const { those } of strata.filter(({ tier }) => tier.startsWith('single-hop'))) {
       const counts = browsers.map((browser) => those.filter((task) => questionOf(task).browser === browser).length)
       expect(counts.reduce((sum, count) => sum + count)).toBe(those.length)
       expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1)

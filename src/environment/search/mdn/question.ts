@@ -15,14 +15,12 @@ export const Question = z.strictObject({
 })
 export type Question = z.infer<typeof Question>
 
-/** How one kind of question is asked and answered. */
+/** What one kind of question asks about, and how it is answered; its words are elsewhere. */
 export interface QuestionForm {
   readonly documents: 1 | 2 | 3
   readonly asksBrowser: boolean
   /** Largest share of the tasks of one kind and browser that may have the same answer. */
   readonly maxAnswerShare: number
-  /** Ways to ask; every title follows a space, so that it can be copied token by token. */
-  readonly phrases: readonly ((titles: readonly string[], browser: string) => string)[]
   /**
    * What of one document the answer depends on, or `null` when the document settles nothing: only versions and `never` do.
    * A document that reads like one listed beside it is never asked about.
@@ -47,12 +45,6 @@ export const questionForms: Readonly<Record<QuestionKind, QuestionForm>> = {
     documents: 1,
     asksBrowser: true,
     maxAnswerShare: 0.08,
-    phrases: [
-      ([title], browser) => `From which version does ${browser} support ${title}?`,
-      ([title], browser) => `Which version of ${browser} first supports ${title}?`,
-      ([title], browser) => `Since which version has ${browser} supported ${title}?`,
-      ([title], browser) => `Which ${browser} version brought ${title}?`,
-    ],
     reading: oneBrowser,
     answer: (_titles, [table], browser) => {
       const value = table?.[browser] ?? 'unknown'
@@ -63,10 +55,6 @@ export const questionForms: Readonly<Record<QuestionKind, QuestionForm>> = {
     documents: 2,
     asksBrowser: true,
     maxAnswerShare: 0.08,
-    phrases: [
-      ([a, b], browser) => `Which came to ${browser} first, ${a} or ${b}? Name it with both versions.`,
-      ([a, b], browser) => `Did ${browser} first support ${a} or ${b}? Name it with both versions.`,
-    ],
     reading: (table, browser) => (isVersion(table[browser]) ? table[browser] : null),
     settled: (tables, browser) => new Set(tables.map((table) => table[browser])).size === tables.length,
     answer: (titles, tables, browser) => {
@@ -79,10 +67,6 @@ export const questionForms: Readonly<Record<QuestionKind, QuestionForm>> = {
     documents: 2,
     asksBrowser: false,
     maxAnswerShare: 0.15,
-    phrases: [
-      ([a, b]) => `Is ${a} supported wherever ${b} is? If not, where not?`,
-      ([a, b]) => `Does every browser with ${b} have ${a} too? If not, which lack it?`,
-    ],
     reading: (table) => {
       const values = browsers.map((browser) => oneBrowser(table, browser))
       return values.includes(null) ? null : values.map((value) => (value === 'never' ? '-' : '+')).join('')
@@ -97,10 +81,6 @@ export const questionForms: Readonly<Record<QuestionKind, QuestionForm>> = {
     documents: 3,
     asksBrowser: true,
     maxAnswerShare: 0.08,
-    phrases: [
-      ([a, b, c], browser) => `How many of ${a}, ${b} and ${c} does ${browser} support, and since which versions?`,
-      ([a, b, c], browser) => `Of ${a}, ${b} and ${c}, how many are in ${browser}, and since which versions?`,
-    ],
     reading: oneBrowser,
     answer: (_titles, tables, browser) => {
       const versions = tables.map((table) => table[browser]).filter((value) => isSupported(value))
@@ -115,6 +95,11 @@ export function answerQuestion(
   tables: readonly SupportTable[],
 ): readonly string[] {
   return questionForms[kind].answer(titles, tables, browser ?? browsers[0])
+}
+
+/** The tier of a kind's tasks: `single-hop` where one document answers, `composed` where several do. */
+export function tierOfKind(kind: QuestionKind): 'single-hop' | 'composed' {
+  return questionForms[kind].documents === 1 ? 'single-hop' : 'composed'
 }
 
 /** Supported before not supported, then the lower version. */

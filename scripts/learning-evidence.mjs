@@ -1,0 +1,88 @@
+/**
+ * Learning evidence: the default recipe on each world, with 32 demonstrations, beside an equal-time control that only
+ * imitates. One JSON object a line for each run.
+ *
+ *     npx tsc -b && node scripts/learning-evidence.mjs --worlds desk,files --seeds 1,2,3,4,5 [--control] [--demonstrations 32]
+ */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { openEmbeddedModel } from '../dist/model/index.js'
+import * as environment from '../dist/environment/index.js'
+import { brokenCalls, defineAgent, learn, openStore, repetition, rng, rollouts, rubric, user, verifier, weights } from '../dist/index.js'
+
+const { values } = parseArgs({
+  options: {
+    worlds: { type: 'string', default: 'desk,files,catalog,composed' },
+    seeds: { type: 'string', default: '1,2,3,4,5' },
+    demonstrations: { type: 'string', default: '32' },
+    control: { type: 'boolean', default: false },
+    schedule: { type: 'string', default: '{}' },
+    holdout: { type: 'string', default: '400' },
+    verbose: { type: 'boolean', default: false },
+  },
+})
+
+/** How each world is opened: its environment, its tasks, who shows how it is done, and what checks it. */
+const worlds = {
+  mdn: (count) => mdnWorld('single-hop', count),
+  composed: (count) => mdnWorld('composed', count),
+  desk: () => ({ ...environment.loadDesk(), expert: environment.deskExpert, check: environment.deskVerify }),
+  files: () => ({ ...environment.loadFiles(), expert: environment.filesExpert, check: environment.filesVerify }),
+  catalog: () => ({ ...environment.loadCatalog(), expert: environment.catalogExpert, check: environment.verify }),
+}
+
+function mdnWorld(tier, countTokens) {
+  const { environment: world, tasks } = environment.loadMdn({ maxTitleLength: 12, titleLength: (title) => countTokens(` ${title}`) })
+  const of = (all) => all.filter((task) => (task.tier ?? '').startsWith(tier))
+  const split = { train: of(tasks.train), validation: of(tasks.validation), holdout: of(tasks.holdout) }
+  return { environment: world, tasks: split, expert: environment.mdn.expert, check: environment.verify }
+}
+
+async function run(name, seed) {
+  const { service: model, countTokens } = await openEmbeddedModel({ reference: 'minimind2-small', renderer: 'compact' })
+  const folder = await mkdtemp(join(tmpdir(), 'ratchet-evidence-'))
+  const store = await openStore({ path: join(folder, 'ratchet.db') })
+  const events = []
+  const began = Date.now()
+  try {
+    const { environment: world, tasks, expert, check } = worlds[name]((text) => countTokens(text))
+    const shown = rng('demonstrations', seed).shuffle(tasks.train).slice(0, Number(values.demonstrations))
+    const demonstrations = await Promise.all(shown.map((task) => environment.play(world, expert, task, check)))
+    const agent = defineAgent({
+      name,
+      parameters: { model: weights({ base: 'minimind2-small' }) },
+      run: (task, { model: policy }, episode) => policy.act([user(task.instruction)], episode),
+    })
+    const summary = await learn(agent, {
+      model,
+      store,
+      source: rollouts(world, [...tasks.train, ...tasks.validation, ...tasks.holdout]),
+      prime: { demonstrations },
+      reward: rubric({ solved: verifier(check) }, { guards: [brokenCalls(), repetition()] }),
+      schedule: { holdoutTasks: Number(values.holdout), ...JSON.parse(values.schedule) },
+      control: values.control,
+      seed,
+      onEvent: (event) => {
+        if (event.type === 'progress') return
+        events.push(event)
+        if (values.verbose) console.log(JSON.stringify(event))
+      },
+    })
+    return { world: name, seed, seconds: (Date.now() - began) / 1000, summary, episodes: episodesOf(events) }
+  } catch (error) {
+    return { world: name, seed, seconds: (Date.now() - began) / 1000, error: { code: error.code, message: error.message, hint: error.hint }, stack: error.code ? undefined : error.stack }
+  } finally {
+    await store.close()
+    await model.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
+
+const episodesOf = (events) => events.reduce((sum, event) => sum + (event.type === 'updated' ? event.rollouts.n : event.type === 'looked' ? event.diagnosis.attempts : 0), 0)
+
+for (const name of values.worlds.split(',')) {
+  for (const seed of values.seeds.split(',').map(Number)) console.log(JSON.stringify(await run(name, seed)))
+}
+process.exit(0)

@@ -1,0 +1,92 @@
+import type { z } from 'zod'
+import { type Agent, defaultBudget, type EpisodeBudget } from '../agent/index.ts'
+import { grpo } from '../credit/index.ts'
+import { type PairedGateConfig, pairedGate } from '../gate/index.ts'
+import { type PolicyGradientOptions, policyGradient, type SupervisedOptions } from '../optimize/weights/index.ts'
+import type { RenderedDemonstration } from './demonstrations.ts'
+import type { LearnOptions } from './options.ts'
+import { scheduleOf } from './learning-run.ts'
+
+/**
+ * The one recipe: what every piece of a run is, where nothing else is given. The same for `npm start`, `ratchet learn` and
+ * {@link learn}. How long it imitates, which tasks it attempts and how far it steps, a run decides by what it sees; the
+ * bounds of that are the {@link Schedule}'s defaults.
+ */
+export const recipe = {
+  /** Imitation of the demonstrations. */
+  supervised: { learningRate: 6e-4, batchSize: 8 } satisfies SupervisedOptions,
+  /** Practice. The rate falls towards 0 at the schedule's last update. */
+  policy: {
+    loss: 'cispo',
+    learningRate: 4e-4,
+    warmupUpdates: 4,
+    minibatches: 2,
+    gradClipNorm: 1,
+  } satisfies PolicyGradientOptions,
+  /** What a candidate has to show. */
+  gate: {
+    margin: 0.02,
+    alpha: 0.05,
+    guards: {
+      brokenCalls: { allowed: 0.02, range: [0, 1] },
+      unfinished: { allowed: 0.02, range: [0, 1] },
+    },
+  } satisfies z.input<typeof PairedGateConfig>,
+} as const
+
+/** Options with nothing left open but the budget, which the demonstrations decide. */
+export type CompleteLearnOptions = LearnOptions & Required<Pick<LearnOptions, 'credit' | 'optimize' | 'gate'>>
+
+/** Fills in from the {@link recipe} what a run's options leave open. */
+export function completed(agent: Agent, options: LearnOptions): CompleteLearnOptions {
+  const { updates } = scheduleOf(options)
+  const [parameter = 'model'] = Object.entries(agent.parameters).flatMap(([name, { kind }]) =>
+    kind === 'weights' ? [name] : [],
+  )
+  const prime = options.prime && { ...options.prime, supervised: { ...recipe.supervised, ...options.prime.supervised } }
+  return {
+    ...options,
+    ...(prime ? { prime } : {}),
+    credit: options.credit ?? grpo(),
+    optimize: options.optimize ?? {
+      [parameter]: policyGradient({ ...recipe.policy, decayUpdates: Math.max(1, updates) }),
+    },
+    gate: options.gate ?? pairedGate(recipe.gate),
+  }
+}
+
+/** Room over what the longest demonstration needs. */
+const room = 1.5
+
+/** A budget with what is given, else what the demonstrations need, else {@link defaultBudget}. */
+export function budgetWith(
+  given: Partial<EpisodeBudget>,
+  demonstrations: readonly RenderedDemonstration[],
+): EpisodeBudget {
+  const { tokens, ...budget } = { ...(budgetFor(demonstrations) ?? defaultBudget), ...given }
+  return { ...budget, tokens: given.tokens ?? Math.max(tokens, budget.turns * budget.tokensPerTurn) }
+}
+
+/**
+ * A budget in which everything demonstrated fits, with half as much again: a longer episode is a policy that went astray.
+ * `null` without demonstrations.
+ */
+export function budgetFor(demonstrations: readonly RenderedDemonstration[]): EpisodeBudget | null {
+  if (demonstrations.length === 0) return null
+  const acts = demonstrations.map(actLengths)
+  const most = (lengths: readonly number[]) => Math.ceil(room * Math.max(...lengths))
+  const turns = most(acts.map(({ length }) => length)) + 1
+  const tokensPerTurn = most(acts.flat()) + 4
+  return { turns, tokensPerTurn, tokens: turns * tokensPerTurn, malformedCalls: 1, toolErrors: 2 }
+}
+
+/** Tokens of each act of a demonstration. */
+function actLengths({ learn }: RenderedDemonstration): readonly number[] {
+  const lengths: number[] = []
+  for (const [t, acted] of learn.entries()) {
+    if (!acted) continue
+    if (learn[t - 1]) lengths.push((lengths.pop() ?? 0) + 1)
+    else lengths.push(1)
+  }
+  return lengths
+}

@@ -1,0 +1,78 @@
+import {
+  branches,
+  type Demonstration,
+  type Group,
+  type Rng,
+  rewardsOf,
+  type ScoredTrajectory,
+  type Trajectory,
+} from '../core/index.ts'
+import type { FamilyOf, Standing } from './steer/index.ts'
+import { rateOf } from './steer/index.ts'
+import type { LearnState } from './state.ts'
+
+/** Successes that are kept, at most. */
+const kept = 256
+
+type Successes = LearnState['successes']
+
+/**
+ * Keeps the successes of groups in which at most half of the attempts succeeded: where success is common, the policy needs no
+ * reminder. A group gives one, and of the oldest as many go as there are too many.
+ */
+export function withSuccesses(
+  before: Successes,
+  groups: readonly Group[],
+  ceiling: number,
+  familyOf: FamilyOf,
+): Successes {
+  const fresh = groups.flatMap(({ attempts, ...group }) => {
+    const rewards = rewardsOf({ ...group, attempts })
+    const won = attempts.filter((one) => isExample(one, ceiling))
+    const [first] = won
+    if (first === undefined || won.length > rewards.length / 2) return []
+    return [{ family: familyOf(first.trajectory.task), trajectory: first.trajectory.id }]
+  })
+  return [...before, ...fresh].slice(-kept)
+}
+
+/** Whether an episode may be imitated: it came to its own end, and earned all there is (invariant 5). */
+const isExample = ({ trajectory, reward }: ScoredTrajectory, ceiling: number): boolean =>
+  trajectory.stopReason === 'done' && reward.status === 'scored' && reward.value >= ceiling
+
+/** What the policy sampled in an episode, to be imitated. */
+export function imitable(trajectory: Trajectory): readonly Demonstration[] {
+  return branches(trajectory).map((path) => {
+    const spans = path.flatMap((node) => node.spans)
+    return {
+      tokens: spans.flatMap(({ tokens }) => [...tokens]),
+      learn: spans.flatMap(({ kind, tokens }) => tokens.map(() => kind === 'sampled')),
+    }
+  })
+}
+
+/** Something to rehearse, and the family that it is of. */
+export interface Rehearsable<T> {
+  readonly family: string
+  readonly item: T
+}
+
+/** What even a mastered family is rehearsed by. */
+const floor = 0.05
+
+/** Draws what to rehearse: the more often, the less often its family succeeds. */
+export function drawRehearsal<T>(
+  pool: readonly Rehearsable<T>[],
+  count: number,
+  standing: Standing,
+  random: Rng,
+): readonly T[] {
+  return pool
+    .map((one) => ({
+      one,
+      key: Math.log(Math.max(random.next(), Number.MIN_VALUE)) / (floor + 1 - rateOf(standing, one.family)),
+    }))
+    .toSorted((a, b) => b.key - a.key)
+    .slice(0, count)
+    .map(({ one }) => one.item)
+}

@@ -1,0 +1,52 @@
+import type { Task } from '../../core/index.ts'
+
+/** As much of a task as tells its family. */
+export type Asked = Pick<Task, 'instruction' | 'tier' | 'family'>
+
+/** Names the family of a task: what is learned alike. Total: a task that is like no other has the name of its tier. */
+export type FamilyOf = (task: Asked) => string
+
+/** A word that fewer tasks share is taken for a name or a number, and not for the wording. */
+const sharedBy = (tasks: number) => Math.max(3, Math.ceil(tasks / 50))
+/** A wording that fewer tasks have is no family of its own. */
+const smallest = (tasks: number) => Math.max(3, Math.ceil(tasks / 200))
+/** Words of a wording that its name holds, at most. */
+const wordsShown = 12
+
+const blank = '…'
+
+const wordsOf = (instruction: string): readonly string[] =>
+  instruction
+    .slice(0, 2000)
+    .toLowerCase()
+    .match(/[\p{L}\p{N}]+/gu) ?? []
+
+/**
+ * Sorts tasks into families: by the name that a task gives (`Task.family`), else by its wording, which is the instruction
+ * without the words that few tasks share. So `Which version of edge supports X?` and `… supports Y?` are one family.
+ * @param tasks training tasks: they decide what is shared. Tasks of other splits can be sorted with the result.
+ */
+export function familiesOf(tasks: readonly Asked[]): FamilyOf {
+  const shared = new Map<string, number>()
+  for (const { instruction } of tasks) {
+    for (const word of new Set(wordsOf(instruction))) shared.set(word, (shared.get(word) ?? 0) + 1)
+  }
+  const least = sharedBy(tasks.length)
+  const wordingOf = ({ instruction }: Asked) => {
+    const kept = wordsOf(instruction).map((word) => ((shared.get(word) ?? 0) >= least ? word : blank))
+    const merged = kept.filter((word, i) => word !== blank || kept[i - 1] !== blank)
+    return merged.length > wordsShown ? [...merged.slice(0, wordsShown), blank].join(' ') : merged.join(' ')
+  }
+  const named = new Map(
+    tasks.flatMap(({ instruction, family }) => (family === undefined ? [] : [[instruction, family]])),
+  )
+  const sizes = new Map<string, number>()
+  for (const task of tasks) sizes.set(wordingOf(task), (sizes.get(wordingOf(task)) ?? 0) + 1)
+
+  return (task) => {
+    const given = task.family ?? named.get(task.instruction)
+    if (given !== undefined) return given
+    const wording = wordingOf(task)
+    return (sizes.get(wording) ?? 0) >= smallest(tasks.length) ? wording : (task.tier ?? 'all')
+  }
+}

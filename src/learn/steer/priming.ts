@@ -1,0 +1,52 @@
+import { z } from 'zod'
+
+/** One look at the policy while it imitates: attempts at training tasks that were not demonstrated. */
+export const PrimingLook = z.strictObject({
+  /** Passes over the demonstrations before it. */
+  pass: z.int().nonnegative(),
+  /** Share of attempts that succeeded. */
+  success: z.number().min(0).max(1),
+  /** Share of groups whose attempts differ in reward: what a policy gradient would learn from. */
+  informative: z.number().min(0).max(1),
+})
+export type PrimingLook = Readonly<z.infer<typeof PrimingLook>>
+
+/** Where imitation may end. */
+export interface PrimingTarget {
+  /** Success, or share of informative groups, at which practice teaches more than imitation. */
+  readonly success: number
+  readonly informative: number
+  /** Looks in a row that bring nothing better before it ends at the best. */
+  readonly patience: number
+  /** Passes, at most. */
+  readonly passes: number
+  /** The share of informative groups below which practice has nothing to learn from. */
+  readonly hopeless: number
+}
+
+/** What to do after a look. `ready` and `best` go on to practice; `hopeless` stops the run. */
+export type PrimingVerdict = 'imitate' | 'ready' | 'best' | 'hopeless'
+
+/** The look to go back to: the most success; of equals, the earlier, which is less of a copy of its demonstrations. */
+export function bestLook(looks: readonly PrimingLook[]): PrimingLook | null {
+  return looks.reduce<PrimingLook | null>(
+    (best, look) => (best === null || look.success > best.success ? look : best),
+    null,
+  )
+}
+
+/**
+ * Imitate until success or the informative groups reach the target, or until success rises no more. Then practice begins at
+ * the best look, if its groups tell anything. Imitation beyond that makes the policy sure, and its groups uniform.
+ */
+export function afterLook(looks: readonly PrimingLook[], target: PrimingTarget): PrimingVerdict {
+  const best = bestLook(looks)
+  const last = looks.at(-1)
+  if (best === null || last === undefined) return 'imitate'
+  if (last.success >= target.success || last.informative >= target.informative) return 'ready'
+  const since = looks.length - 1 - looks.indexOf(best)
+  // Before anything succeeds, nothing can be told from looks that show nothing.
+  const stuck = best.success > 0 && since >= target.patience
+  if (!stuck && last.pass < target.passes) return 'imitate'
+  return best.informative >= target.hopeless ? 'best' : 'hopeless'
+}
