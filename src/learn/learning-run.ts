@@ -112,6 +112,15 @@ export class LearningRun extends RunJournal<LearnState, LearnEvent> {
     return [...this.demonstrations.map((item) => ({ family: this.familyOf(item), item })), ...own]
   }
 
+  /** Keeps at hand what may be rehearsed, so that it need not be read again. */
+  remember(scored: readonly ScoredTrajectory[]): void {
+    const wanted = new Set(this.state.successes.map(({ trajectory }) => trajectory))
+    for (const { trajectory } of scored) {
+      if (wanted.has(trajectory.id)) this.#successes.set(trajectory.id, imitable(trajectory))
+    }
+    for (const id of this.#successes.keys()) if (!wanted.has(id)) this.#successes.delete(id)
+  }
+
   async #imitableOf(id: TrajectoryId): Promise<readonly Demonstration[]> {
     const known = this.#successes.get(id)
     if (known) return known

@@ -44,6 +44,7 @@ export async function update(run: LearningRun): Promise<void> {
   const successes = withSuccesses(state.successes, groups, options.reward.ceiling, run.familyOf)
   run.state = { ...run.state, standing, successes, signs: [...state.signs, sign] }
 
+  run.remember(scored)
   const { metrics, counts } = await learnFrom(run, scored, informative)
   const dead = deadFamilies(standing)
   const brokenCalls = scored.reduce((sum, one) => sum + (guardCounts(one).brokenCalls ?? 0), 0)
