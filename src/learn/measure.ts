@@ -20,7 +20,7 @@ export interface TestResults {
 
 /**
  * Measures every arm on the same held-out tasks, greedily. The use of the holdout is on its ledger before the first
- * episode opens. Tiers that were not trained are measured and told beside, and judge nothing.
+ * episode opens. Tiers that were not trained judge nothing: what was learned is measured on them too, and told beside.
  */
 export async function measureArms(run: LearningRun): Promise<TestResults> {
   const { source, store, reward, model } = run.options
@@ -42,7 +42,8 @@ export async function measureArms(run: LearningRun): Promise<TestResults> {
   const measure = async (arm: Arm) => {
     const blob = adapters[arm]
     const inForce = run.inForce(run.versionOf(blob).id, null)
-    const look = (adapter: AdapterRef | null) => evaluate(run, arm, { adapter, inForce }, 'holdout', tasks)
+    const asked = arm === 'learned' ? tasks : judging
+    const look = (adapter: AdapterRef | null) => evaluate(run, arm, { adapter, inForce }, 'holdout', asked)
     const scored =
       blob === null
         ? await look(null)
