@@ -86,7 +86,8 @@ async function learnFrom(run: LearningRun, scored: readonly ScoredTrajectory[], 
     rehearsal: { demonstrations, weight: schedule.rehearsalWeight },
     evaluate: () => Promise.reject(new InvariantError('weights optimizers are validated by the loop')),
   })
-  return { metrics: { ...metrics, rehearsed: demonstrations.length }, counts }
+  const told: Metrics = { ...metrics, rehearsed: demonstrations.length }
+  return { metrics: told, counts }
 }
 
 /** An update without any signal rehearses, at this pace. */
