@@ -1,4 +1,4 @@
-import { printable } from '../search/printable.ts'
+import { printable } from '../../core/index.ts'
 import { isFolder, noFolder, type Read, readPath, readTarget } from './path.ts'
 
 /** Full paths (`inbox/forest`) and what the files hold. */

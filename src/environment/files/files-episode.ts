@@ -1,5 +1,13 @@
-import type { Action, Episode, FinalState, Message, StepOutcome, Task, ToolCall } from '../../core/index.ts'
-import { printable } from '../search/printable.ts'
+import {
+  type Action,
+  type Episode,
+  type FinalState,
+  type Message,
+  printable,
+  type StepOutcome,
+  type Task,
+  type ToolCall,
+} from '../../core/index.ts'
 import { FileSystem } from './file-system.ts'
 import type { Read } from './path.ts'
 import type { FilesFinalState, FilesTaskData } from './task-data.ts'

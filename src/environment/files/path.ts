@@ -1,4 +1,4 @@
-import { printable } from '../search/printable.ts'
+import { printable } from '../../core/index.ts'
 
 /** The folders that there are. They never change: no tool makes or removes one. */
 export const folders = ['inbox', 'archive', 'home', 'school', 'museum', 'farm', 'park', 'market'] as const
