@@ -100,7 +100,13 @@ function endingOf({ trajectory, reward }: ScoredTrajectory, ceiling: number): En
       return 'tokens'
     case 'context-length':
       return 'context'
-    default:
+    case 'done':
+    case 'straggler':
+    case 'cancelled':
+    case 'interrupted':
+    case 'environment-error':
+    case 'model-error':
+    case 'agent-error':
       return reward.status === 'vetoed' && !broke(trajectory) ? 'vetoed' : 'wrong'
   }
 }
