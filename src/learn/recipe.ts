@@ -63,8 +63,9 @@ export function budgetWith(
   given: Partial<EpisodeBudget>,
   demonstrations: readonly RenderedDemonstration[],
 ): EpisodeBudget {
-  const { tokens, ...budget } = { ...(budgetFor(demonstrations) ?? defaultBudget), ...given }
-  return { ...budget, tokens: given.tokens ?? Math.max(tokens, budget.turns * budget.tokensPerTurn) }
+  const budget = { ...(budgetFor(demonstrations) ?? defaultBudget), ...given }
+  const lengthened = given.tokens === undefined && (given.turns ?? given.tokensPerTurn) !== undefined
+  return lengthened ? { ...budget, tokens: Math.max(budget.tokens, budget.turns * budget.tokensPerTurn) } : budget
 }
 
 /**
