@@ -10,7 +10,19 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openEmbeddedModel } from '../dist/model/index.js'
 import * as environment from '../dist/environment/index.js'
-import { brokenCalls, defineAgent, learn, openStore, repetition, rng, rollouts, rubric, user, verifier, weights } from '../dist/index.js'
+import {
+  brokenCalls,
+  defineAgent,
+  learn,
+  openStore,
+  repetition,
+  rng,
+  rollouts,
+  rubric,
+  user,
+  verifier,
+  weights,
+} from '../dist/index.js'
 
 const { values } = parseArgs({
   options: {
@@ -34,7 +46,10 @@ const worlds = {
 }
 
 function mdnWorld(tier, countTokens) {
-  const { environment: world, tasks } = environment.loadMdn({ maxTitleLength: 12, titleLength: (title) => countTokens(` ${title}`) })
+  const { environment: world, tasks } = environment.loadMdn({
+    maxTitleLength: 12,
+    titleLength: (title) => countTokens(` ${title}`),
+  })
   const of = (all) => all.filter((task) => (task.tier ?? '').startsWith(tier))
   const split = { train: of(tasks.train), validation: of(tasks.validation), holdout: of(tasks.holdout) }
   return { environment: world, tasks: split, expert: environment.mdn.expert, check: environment.verify }
@@ -72,7 +87,13 @@ async function run(name, seed) {
     })
     return { world: name, seed, seconds: (Date.now() - began) / 1000, summary, episodes: episodesOf(events) }
   } catch (error) {
-    return { world: name, seed, seconds: (Date.now() - began) / 1000, error: { code: error.code, message: error.message, hint: error.hint }, stack: error.code ? undefined : error.stack }
+    return {
+      world: name,
+      seed,
+      seconds: (Date.now() - began) / 1000,
+      error: { code: error.code, message: error.message, hint: error.hint },
+      stack: error.code ? undefined : error.stack,
+    }
   } finally {
     await store.close()
     await model.close()
@@ -80,7 +101,12 @@ async function run(name, seed) {
   }
 }
 
-const episodesOf = (events) => events.reduce((sum, event) => sum + (event.type === 'updated' ? event.rollouts.n : event.type === 'looked' ? event.diagnosis.attempts : 0), 0)
+const episodesOf = (events) =>
+  events.reduce(
+    (sum, event) =>
+      sum + (event.type === 'updated' ? event.rollouts.n : event.type === 'looked' ? event.diagnosis.attempts : 0),
+    0,
+  )
 
 for (const name of values.worlds.split(',')) {
   for (const seed of values.seeds.split(',').map(Number)) console.log(JSON.stringify(await run(name, seed)))

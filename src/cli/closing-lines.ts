@@ -1,13 +1,18 @@
 import pc from 'picocolors'
 import type { Baseline, LearnSummary } from '../learn/index.ts'
 import { measured } from './progress.ts'
-import { duration, success } from './report/format.ts'
+import { duration, figure, signed, success } from './report/format.ts'
+import type { RivalArithmetic } from './report/index.ts'
+import { visible } from './visible.ts'
 
-/** Five lines: what happened, how sure that is, what it is to be compared with, and what to do next. */
+/**
+ * A few lines: what happened, how sure that is, what it is to be compared with, what it had to beat, and what to do next.
+ */
 export function closingLines(
   { base, primed, control, learned, decision, releaseId, seconds, tokensSampled, tokensTrained }: LearnSummary,
   /** Of the tier that was judged. */
   baselines: readonly Baseline[],
+  rivals: readonly RivalArithmetic[],
   { report, store }: { readonly report: string; readonly store: string },
 ): readonly string[] {
   const arms = `base ${measured(base)} → primed ${measured(primed)} → ${pc.bold(`learned ${measured(learned)}`)}`
@@ -16,8 +21,19 @@ export function closingLines(
     '',
     `${decision === 'promote' ? pc.green('✓') : pc.yellow('•')} On ${learned.n} held-out tasks: ${arms}${control ? ` (control ${measured(control)})` : ''}.`,
     `  ${duration(seconds)} on this machine, ${tokens}. Beside it: ${baselines.map(({ name, rate }) => `${name} ${success(rate)}`).join(', ') || 'no scripted baselines'}.`,
+    ...(rivals.length > 0 ? [`  To beat: ${rivals.map(againstRival).join(', ')}.`] : []),
     `  The gate says ${pc.bold(decision)}; ${releaseId ? `release ${releaseId} serves now. Undo it with: npx ratchet rollback${store}` : 'what served before goes on serving.'}`,
     `  Curves, the gate's arithmetic and transcripts before and after: ${pc.underline(report)}`,
     `  Next: npx ratchet report${store} makes that page of any run again · your own documents and tasks: docs/learn.md`,
   ]
+}
+
+/** A rival with its mean reward and how far the candidate is from it, for example `✓ primed 0.1 (+0.4 [+0.33, +0.46])`. */
+function againstRival({ name, means, interval, beaten }: RivalArithmetic): string {
+  const sign = beaten ? pc.green('✓') : pc.yellow('✗')
+  const range = interval ? ` [${interval.map(signed).join(', ')}]` : ''
+  const figures = means
+    ? `${figure(means.rival)} (${signed(means.candidate - means.rival)}${range})`
+    : 'no score of both'
+  return `${sign} ${visible(name).replaceAll('\n', ' ')} ${figures}`
 }

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { defaultBudget } from '../agent/index.ts'
 import { RunId } from '../core/index.ts'
 import type { LearnEvent, SuccessRate } from '../learn/index.ts'
 import { jsonProgress, measured, terminalProgress } from './progress.ts'
@@ -7,7 +8,14 @@ import { jsonProgress, measured, terminalProgress } from './progress.ts'
 const rate: SuccessRate = { success: 0.615, n: 200, ci: [0.546, 0.68], missing: 0 }
 
 const events: readonly LearnEvent[] = [
-  { type: 'started', runId: RunId.parse('run-1'), agent: 'a', seed: 7, resumedAt: null },
+  {
+    type: 'started',
+    runId: RunId.parse('run-1'),
+    agent: 'a',
+    seed: 7,
+    resumedAt: null,
+    chosen: { budget: defaultBudget, families: 4, demonstrations: 16 },
+  },
   { type: 'progress', phase: 'update-0', done: 3, total: 12 },
   { type: 'primed', pass: 1, passes: 5, metrics: { loss: 2.34567 }, seconds: 3 },
   {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { scriptedModel } from '../../test/support/scripted-model.ts'
+import { present } from '../errors/index.ts'
 import { LearnConfig } from './learn-config.ts'
 import { openSearchJob } from './search-job.ts'
 
@@ -42,15 +43,12 @@ it('learns from the tiers that are named, or from all; a task without one is of 
   expect(await trained(['all'])).toEqual(['a'])
 })
 
-it('scores what answers without a look at any document, by tier, on any tasks', async () => {
+it('scores what answers without a look at any document, task by task, and wants it beaten', async () => {
   const { source, baselines } = await open()
-  const [constant, empty] = await baselines(source.holdout)
-  expect(constant).toEqual({
-    name: 'constant answer',
-    tier: 'all',
-    rate: { success: 1, n: 1, ci: [expect.any(Number), 1], missing: 0 },
-  })
-  expect(empty).toMatchObject({ name: 'empty tools', tier: 'all', rate: { success: 1, n: 1 } })
+  expect(await baselines(source.holdout)).toEqual([
+    { name: 'constant answer', beat: true, scores: new Map([['d', 1]]) },
+    { name: 'empty tools', beat: true, scores: new Map([['d', 1]]) },
+  ])
 
   const asked = (id: string, split: string, instruction: string, answer: string) =>
     JSON.stringify({ id, instruction, answer, split })
@@ -62,19 +60,39 @@ it('scores what answers without a look at any document, by tier, on any tasks', 
     asked('h', 'holdout', 'Which colour has h?', 'yellow'),
   ]
   const job = await open(undefined, { tasks: kinds.join('\n') })
-  const rates = (await job.baselines(job.source.holdout)).map(({ name, rate }) => [name, rate.success])
-  expect(rates).toEqual([
-    ['constant answer', 0.5],
-    ['empty tools', 1],
+  const scores = (await job.baselines(job.source.holdout)).map(({ name, scores }) => [name, ...scores.values()])
+  expect(scores).toEqual([
+    ['constant answer', 0, 1],
+    ['empty tools', 1, 1],
   ])
+})
+
+it('wants the careless policies of the mdn job beaten, and not the expert', async () => {
+  const job = await openSearchJob(LearnConfig.parse({}), 0, renderer, () => 1)
+  const judged = job.source.holdout.filter(({ tier }) => tier === 'single-hop').slice(0, 20)
+  const scripted = await job.baselines(judged)
+  expect(scripted.map(({ name, beat }) => [name, beat])).toEqual([
+    ['constant answer', true],
+    ['empty tools', true],
+    ['first hit', true],
+    ['scripted expert', false],
+  ])
+  expect([...(scripted.at(-1)?.scores.values() ?? [])]).toEqual(judged.map(() => 1))
 })
 
 it('scores every tier of the mdn corpus, the reworded ones by what their kinds of question taught', async () => {
   const job = await openSearchJob(LearnConfig.parse({}), 0, renderer, (text) => text.length / 3)
   const reworded = job.source.holdout.filter(({ tier }) => tier?.endsWith(' reworded'))
-  const rates = await job.baselines(reworded)
+  const scripted = await job.baselines(reworded)
   for (const tier of ['single-hop reworded', 'composed reworded']) {
-    const successOf = (script: string) => rates.find((rate) => rate.name === script && rate.tier === tier)?.rate.success
+    const ofTier = reworded.filter((task) => task.tier === tier)
+    const successOf = (script: string) => {
+      const { scores } = present(
+        scripted.find(({ name }) => name === script),
+        script,
+      )
+      return ofTier.filter(({ id }) => scores.get(id) === 1).length / ofTier.length
+    }
     expect(successOf('scripted expert')).toBe(1)
     for (const careless of ['constant answer', 'empty tools', 'first hit']) {
       expect(successOf(careless), `${careless}, ${tier}`).toBeGreaterThan(0)

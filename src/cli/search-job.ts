@@ -9,6 +9,7 @@ import {
   type Renderer,
   rng,
   type Task,
+  type TaskId,
 } from '../core/index.ts'
 import {
   answerByStratum,
@@ -20,14 +21,12 @@ import {
   play,
   readJsonl,
   SearchEnvironment,
-  scorePolicy,
   searchTools,
   tasksFromJsonl,
   verify,
 } from '../environment/index.ts'
 import { InputError, RatchetError } from '../errors/index.ts'
-import { wilson } from '../gate/index.ts'
-import { type Baseline, type RolloutSource, rollouts } from '../learn/index.ts'
+import { type RolloutSource, rollouts, type ScriptedResults } from '../learn/index.ts'
 import { answerableWarning } from './answerable.ts'
 import type { LearnConfig } from './learn-config.ts'
 
@@ -38,8 +37,8 @@ export interface SearchJob {
   readonly demonstrations: readonly DemonstratedEpisode[]
   /** What is to be known before the run, a line each. */
   readonly warnings?: readonly string[]
-  /** Scores the scripted policies on held-out tasks, tier by tier. */
-  readonly baselines: (tasks: readonly HoldoutTask[]) => Promise<readonly Baseline[]>
+  /** Scores the scripted policies on held-out tasks. */
+  readonly baselines: (tasks: readonly HoldoutTask[]) => Promise<readonly ScriptedResults[]>
 }
 
 /** An agent that answers from documents with `search`, `open` and `answer`. */
@@ -92,10 +91,10 @@ async function mdnJob(
     typeof config.demonstrations === 'string' ? demonstrationsFrom(config.demonstrations, renderer) : plays
 
   const scripts: readonly Script[] = [
-    ['constant answer', answerByStratum(tasks.train, mdn.plainTierOf)],
-    ['empty tools', answerByStratum(tasks.train, mdn.stratumOf)],
-    ['first hit', mdn.firstHit],
-    ['scripted expert', mdn.expert],
+    { name: 'constant answer', policy: answerByStratum(tasks.train, mdn.plainTierOf), beat: true },
+    { name: 'empty tools', policy: answerByStratum(tasks.train, mdn.stratumOf), beat: true },
+    { name: 'first hit', policy: mdn.firstHit, beat: true },
+    { name: 'scripted expert', policy: mdn.expert, beat: false },
   ]
   return {
     agent: searchAgent(config),
@@ -105,22 +104,25 @@ async function mdnJob(
   }
 }
 
-type Script = readonly [name: string, policy: Policy]
+/** A policy that learns nothing. Careless ones are to be beaten; an expert that reads the task's data is no rival. */
+interface Script {
+  readonly name: string
+  readonly policy: Policy
+  readonly beat: boolean
+}
 
 async function scoreScripts(
   environment: Environment,
   scripts: readonly Script[],
   tasks: readonly HoldoutTask[],
-): Promise<readonly Baseline[]> {
-  const scored: Baseline[] = []
-  for (const tier of new Set(tasks.map(tierOf))) {
-    const ofTier = tasks.filter((task) => tierOf(task) === tier)
-    for (const [name, policy] of scripts) {
-      const { n, successes } = await scorePolicy(environment, policy, ofTier, verify)
-      scored.push({ name, tier, rate: { success: successes / n, n, ci: wilson(successes, n, 0.95), missing: 0 } })
-    }
+): Promise<readonly ScriptedResults[]> {
+  const results: ScriptedResults[] = []
+  for (const { name, policy, beat } of scripts) {
+    const scores = new Map<TaskId, number | null>()
+    for (const task of tasks) scores.set(task.id, verify((await play(environment, policy, task, verify)).finalState))
+    results.push({ name, beat, scores })
   }
-  return scored
+  return results
 }
 
 async function ownJob(config: LearnConfig, seed: number, renderer: Renderer): Promise<SearchJob> {
@@ -145,8 +147,8 @@ async function ownJob(config: LearnConfig, seed: number, renderer: Renderer): Pr
   const demonstrations = rng('demonstrations', seed).shuffle(demonstrationsFrom(config.demonstrations, renderer))
   const source = rollouts(environment, tasks)
   const scripts: readonly Script[] = [
-    ['constant answer', constantAnswer(source.train)],
-    ['empty tools', answerByStratum(source.train, openingOf)],
+    { name: 'constant answer', policy: constantAnswer(source.train), beat: true },
+    { name: 'empty tools', policy: answerByStratum(source.train, openingOf), beat: true },
   ]
   return {
     agent: searchAgent(config),

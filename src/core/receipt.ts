@@ -24,6 +24,8 @@ export const PairedReceipt = z.strictObject({
   outcomes: z.array(PairedOutcome),
   /** Outcomes on tasks learned before, which must not be forgotten, by suite. */
   suites: z.record(z.string(), z.array(PairedOutcome)).optional(),
+  /** Outcomes of policies that the candidate had to beat too, as the baseline of each pair, by their names. */
+  rivals: z.record(z.string(), z.array(PairedOutcome)).optional(),
   use: HoldoutUse,
 })
 export type PairedReceipt = z.infer<typeof PairedReceipt>

@@ -1,20 +1,26 @@
 import type { GateDecision, HoldoutUse, Json, PairedOutcome } from '../core/index.ts'
 import { meanAbove } from './bounded-mean.ts'
+import { checkRivals, checkSuites, checkUse } from './check-input.ts'
 import { type Comparison, compareScores, inOrder, missingMoreOften, worsening } from './comparison.ts'
 import type { PairedGateConfig } from './config.ts'
-import { GateError } from './errors.ts'
 import { boundsOfMean, negated } from './interval.ts'
-import { holdoutHash, nextUse } from './ledger.ts'
+import { nextUse } from './ledger.ts'
 import { normalQuantile } from './normal.ts'
 import { checkRange, type RewardRange } from './reward-range.ts'
+import { compareRivals, type RivalTest } from './rivals.ts'
 import { round } from './round.ts'
 
-/** What a decision is made from. The order of outcomes does not matter. */
+/** What a decision is made from. The order of outcomes, suites and rivals does not matter. */
 export interface GateInput {
   /** One for each task of the holdout. */
   readonly outcomes: readonly PairedOutcome[]
   /** Outcomes on tasks learned before, by the names of the configuration's `suites`. */
   readonly suites?: Readonly<Record<string, readonly PairedOutcome[]>>
+  /**
+   * Policies that a candidate must beat too, though none of them serves: outcomes on the same tasks by their names, with
+   * the rival's score as `baseline` and the candidate's as `candidate`. A reason calls one "the NAME policy".
+   */
+  readonly rivals?: Readonly<Record<string, readonly PairedOutcome[]>>
   /** The use of the holdout that the ledger granted: {@link claimHoldout}. */
   readonly use: HoldoutUse
   readonly rewardRange: RewardRange
@@ -50,19 +56,26 @@ interface Rule {
  * | 4 | a suite is shown to be forgotten by more than it allows | reject |
  * | 5 | the difference is shown to be below 0 (below the margin, if that is negative) | reject |
  * | 6 | a guard or a suite has less than `minCoverage` | need_more_evidence |
- * | 7 | the difference is shown to be above the margin | **promote** |
- * | 8 | the difference is shown to be below the effect worth finding (without one: the margin) | hold |
- * | 9 | otherwise | need_more_evidence |
+ * | 7 | a rival is not shown to be beaten, and more tasks would not help: the candidate is shown to be worse than it (with an effect worth finding: better by less than that), or did the same on every task, on so many that better on each would have been shown | hold |
+ * | 8 | the difference is shown to be above the margin, and a rival is not shown to be beaten | need_more_evidence |
+ * | 9 | the difference is shown to be above the margin, and every rival to be beaten | **promote** |
+ * | 10 | the difference is shown to be below the effect worth finding (without one: the margin) | hold |
+ * | 11 | otherwise | need_more_evidence |
+ *
+ * A rival is beaten when the mean paired difference to it is shown to be above 0, at the alpha of this use: a promotion
+ * asks for all of it at once, which needs no correction ({@link compareRivals}). So a rival can stop a promotion and
+ * never make one.
  *
  * A pure function: equal input gives an equal verdict.
- * @throws GateError when the outcomes are not those of the holdout, a task appears twice, a score is out of range, or
- * the suites are not those of the configuration.
+ * @throws GateError when the outcomes are not those of the holdout, a task appears twice, a score is out of range, the
+ * suites are not those of the configuration, or a rival is compared with another candidate.
  */
 export function decide(config: PairedGateConfig, input: GateInput): Verdict {
-  const { suites = {}, use, rewardRange } = input
+  const { suites = {}, rivals = {}, use, rewardRange } = input
   const outcomes = inOrder(input.outcomes)
   checkUse(config, outcomes, use)
   checkSuites(config, suites)
+  checkRivals(outcomes, rivals)
   checkRange(rewardRange)
   const { margin, minCoverage, power } = config
   const scores = compareScores(outcomes, rewardRange)
@@ -75,6 +88,12 @@ export function decide(config: PairedGateConfig, input: GateInput): Verdict {
   const [worse, small] = [worseThan(floor), worseThan(worth)]
   const missingMore = round(meanAbove(missingMoreOften(outcomes), -1, 0))
   const vetoes = [...guardVetoes(config, outcomes, vetoAlpha), ...suiteVetoes(config, suites, rewardRange, vetoAlpha)]
+  const against = compareRivals(rivals, {
+    range: rewardRange,
+    alpha: use.alpha,
+    effect: Math.max(0, power?.effect ?? 0),
+  })
+  const standing = (as: RivalTest['standing']) => against.filter((rival) => rival.standing === as)
   const uncovered = vetoes.filter((veto) => veto.coverage < minCoverage)
 
   const [lower, upper] = boundsOfMean(scores, scores.span, use.alpha).map(round) as [number, number]
@@ -103,6 +122,10 @@ export function decide(config: PairedGateConfig, input: GateInput): Verdict {
         reason: `Only ${percent(coverage)} of the tasks of ${name} can be compared; ${percent(minCoverage)} are needed.`,
       }),
     ),
+    ...standing('not_better').map(({ reason }): Rule => ({ holds: true, decision: 'hold', reason })),
+    ...standing('open').map(
+      ({ reason }): Rule => ({ holds: better <= use.alpha, decision: 'need_more_evidence', reason }),
+    ),
     {
       holds: better <= use.alpha,
       decision: 'promote',
@@ -120,7 +143,10 @@ export function decide(config: PairedGateConfig, input: GateInput): Verdict {
     decision: deciding?.decision ?? 'need_more_evidence',
     reasons: deciding
       ? holding.map(({ reason }) => reason)
-      : [`${interval}, which does not yet tell it from the margin ${margin}.`],
+      : [
+          ...standing('open').map(({ reason }) => reason),
+          `${interval}, which does not yet tell it from the margin ${margin}.`,
+        ],
     evidence: {
       test: 'one-sided test of a bounded mean (Gaffke), exact McNemar for 0/1 scores at margin 0',
       tasks: scores.tasks,
@@ -133,6 +159,9 @@ export function decide(config: PairedGateConfig, input: GateInput): Verdict {
       pValues: { aboveMargin: better, belowBaseline: worse, belowEffect: small, missingMore },
       vetoAlpha,
       vetoes: Object.fromEntries(vetoes.map(({ name, evidence }) => [name, evidence])),
+      ...(against.length > 0 && {
+        rivals: Object.fromEntries(against.map(({ name, evidence }) => [name, evidence])),
+      }),
       ...(power && { tasksNeeded: tasksNeeded(scores, config, power.effect) }),
     },
   }
@@ -193,33 +222,6 @@ function tasksNeeded({ low }: Comparison, { margin, alpha }: PairedGateConfig, e
   const variance = low.reduce((sum, value) => sum + (value - mean) ** 2, 0) / low.length
   const z = normalQuantile(1 - nextUse([], alpha).alpha) + normalQuantile(0.8)
   return variance === 0 ? null : Math.ceil(variance * (z / (effect - margin)) ** 2)
-}
-
-function checkUse({ alpha }: PairedGateConfig, outcomes: readonly PairedOutcome[], use: HoldoutUse): void {
-  if (use.alpha > alpha) {
-    throw new GateError({
-      code: 'gate/use-spends-too-much',
-      message: `This use of the holdout spends alpha ${use.alpha}; the gate has ${alpha} in all.`,
-      hint: 'Claim the holdout with the alpha of the gate that decides.',
-    })
-  }
-  const outcomesHash = holdoutHash([...new Set(outcomes.map(({ task }) => task))])
-  if (outcomesHash === use.holdout) return
-  throw new GateError({
-    code: 'gate/other-holdout',
-    message: `The ${outcomes.length} outcomes are not those of the tasks that use ${use.use} claimed.`,
-    hint: 'Give one outcome for each task of the claimed holdout, with null scores where the evidence is missing.',
-  })
-}
-
-function checkSuites({ suites }: PairedGateConfig, given: Readonly<Record<string, unknown>>): void {
-  const [expected, actual] = [suites, given].map((names) => Object.keys(names).toSorted().join(', '))
-  if (expected === actual) return
-  throw new GateError({
-    code: 'gate/other-suites',
-    message: `Outcomes are given for the suites [${actual}]; the gate is configured for [${expected}].`,
-    hint: 'Evaluate every configured suite, and no other.',
-  })
 }
 
 function percent(share: number): string {

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { type HoldoutTask, type HoldoutUse, rng, TaskId } from '../core/index.ts'
 import { claimHoldout, holdoutHash } from './ledger.ts'
 import { pairedGate } from './paired-gate.ts'
+import { criticalWins, promotionProbability } from './power.ts'
 
 // The small version of scripts/gate-evidence.mjs, seeded: the bounds are exceeded by chance once in a thousand.
 const N = 100
@@ -66,6 +67,49 @@ describe('false promotions stay within the binomial bound of alpha', () => {
     }
     expect(kept).toBeLessThanOrEqual(BOUND)
     expect(naive).toBeGreaterThan(BOUND)
+  })
+})
+
+describe('rivals that are as good as the candidate', () => {
+  /** Gates of a candidate far above what serves, at success 0.5, against rivals of these success rates. */
+  function promotedAgainst(rates: readonly number[], name: string, alike = false): number {
+    const stream = rng('error-rates', 'rivals', name)
+    const gate = pairedGate({ margin: 0, alpha: 0.05 })
+    let promoted = 0
+    for (let i = 0; i < GATES; i++) {
+      const candidate = ids.map(() => Number(stream.next() < 0.5))
+      const pairs = (rate: number) => {
+        // Rivals that are alike agree with the candidate on half of the tasks.
+        const score = (own: number) => (alike && stream.next() < 0.5 ? own : Number(stream.next() < rate))
+        return ids.map((task, i) => ({ task, baseline: score(candidate[i] ?? 0), candidate: candidate[i] ?? 0 }))
+      }
+      const rivals = Object.fromEntries(rates.map((rate, i) => [`rival ${i}`, pairs(rate)]))
+      const outcomes = ids.map((task, i) => ({ task, baseline: 0, candidate: candidate[i] ?? 0 }))
+      if (gate.decide({ outcomes, rivals, use: whole, rewardRange: [0, 1] }).decision === 'promote') promoted++
+    }
+    return promoted
+  }
+
+  it.each<[string, readonly number[], boolean]>([
+    ['one', [0.5], false],
+    ['three', [0.5, 0.5, 0.5], false],
+    ['three that mostly do as it does', [0.5, 0.5, 0.5], true],
+    // The worst case of an intersection-union test: the others are beaten for sure.
+    ['one of three, the others far below', [0.5, 0.05, 0.05], false],
+  ])('let a false promotion through at most alpha of the time: %s', (name, rates, alike) => {
+    expect(promotedAgainst(rates, name, alike)).toBeLessThanOrEqual(BOUND)
+  })
+
+  it('exactly: one rival of the same success, at every rate of disagreement', () => {
+    const critical = criticalWins(N, 0, 0.05)
+    for (let discordant = 0.02; discordant <= 1; discordant += 0.02) {
+      const equal = { tasks: N, wins: discordant / 2, losses: discordant / 2 }
+      expect(promotionProbability(critical, equal)).toBeLessThanOrEqual(0.05)
+    }
+  })
+
+  it('and are beaten without a price for their number where all are below', () => {
+    expect(promotedAgainst([0.2, 0.2, 0.2], 'power')).toBeGreaterThan(0.9 * GATES)
   })
 })
 

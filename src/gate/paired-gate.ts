@@ -4,7 +4,7 @@ import { parseConfig, type PairedGateConfig } from './config.ts'
 import { decide, type GateInput, type Verdict } from './decide.ts'
 import { makeReceipt, PAIRED_GATE, type ReceiptInput } from './receipt.ts'
 
-/** Compares a candidate with what serves, on tasks that neither has learned from. */
+/** Compares a candidate with what serves, and with the rivals it is given, on tasks that neither has learned from. */
 export interface Gate {
   readonly name: string
   /** Probability of a false promotion, at most, over all uses of one holdout: what to claim the holdout with. */

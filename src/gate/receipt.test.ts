@@ -109,6 +109,48 @@ describe('replay', () => {
   })
 })
 
+describe('rivals', () => {
+  const against = (outcomes: readonly PairedOutcome[], rival: number | null): ReceiptInput => ({
+    ...inputOf(outcomes),
+    rivals: { primed: outcomes.map(({ task, candidate }) => ({ task, baseline: rival, candidate })) },
+  })
+
+  it('are kept with their outcomes, and the decision is made from them again', () => {
+    const held = gate.makeReceipt(against(promoted.outcomes, 1))
+    expect(held.decision).toBe('hold')
+    expect(held.rivals?.['primed']).toHaveLength(60)
+    expect(replay(JSON.parse(JSON.stringify(held)))).toBe('hold')
+    expect(replay(gate.makeReceipt(against(promoted.outcomes, 0)))).toBe('promote')
+
+    const { rivals: _rivals, ...without } = held
+    expect(() => replay(without)).toThrow(expect.objectContaining({ code: 'gate/receipt-tampered' }))
+    const forged = resigned({ ...held, decision: 'promote' })
+    expect(() => replay(forged)).toThrow(expect.objectContaining({ code: 'gate/receipt-contradicted' }))
+  })
+
+  it('replay whatever they did', () => {
+    fc.assert(
+      fc.property(anyOutcomes, score, (outcomes, rival) => {
+        const receipt = gate.makeReceipt(against(outcomes, rival))
+        expect(replay(JSON.parse(JSON.stringify(receipt)))).toBe(receipt.decision)
+      }),
+    )
+  })
+
+  it('leave no trace where there are none: such receipts are what they were before', () => {
+    expect(gate.makeReceipt({ ...inputOf(promoted.outcomes), rivals: {} })).toEqual(promoted)
+    expect(promoted).not.toHaveProperty('rivals')
+  })
+
+  it('a remark of the caller is told after the deciding reason', () => {
+    const input = against(promoted.outcomes, 1)
+    const [deciding, ...others] = gate.makeReceipt(input).reasons
+    const receipt = gate.makeReceipt({ ...input, remarks: ['It is the primed policy.'] })
+    expect(receipt.reasons).toEqual([deciding, 'It is the primed policy.', ...others])
+    expect(replay(receipt)).toBe('hold')
+  })
+})
+
 describe('makeReceipt', () => {
   it('gives equal evidence in another order the same receipt', () => {
     fc.assert(

@@ -1,7 +1,7 @@
 import { rng, type Trainer, type TrainingMethod } from '../core/index.ts'
 import { supervisedPass } from '../optimize/weights/index.ts'
 import { whileLoaded, whileOpen } from './episodes.ts'
-import { evaluate, firstOfEachTier, judgedEpisodes, successRate } from './evaluate.ts'
+import { evaluate, firstOfEachTier, inTrainedTiers, successRate } from './evaluate.ts'
 import type { LearningRun } from './learning-run.ts'
 import { startingTrainer } from './open-run.ts'
 import type { LearnOptions } from './options.ts'
@@ -28,7 +28,7 @@ async function imitateAlone(
   { supervised }: NonNullable<LearnOptions['prime']>,
 ): Promise<void> {
   const { model, source, seed = 0, reward, signal } = run.options
-  const tasks = firstOfEachTier(source.validation, run.schedule.validationTasks)
+  const tasks = firstOfEachTier(source.validation, run.schedule.validationTasks).filter(inTrainedTiers(source))
   const began = run.clock.now()
   const elapsed = () => (run.clock.now() - began) / 1000
   let best = -1
@@ -41,7 +41,7 @@ async function imitateAlone(
     const scored = await whileLoaded(model.sampler, await trainer.publish(), (adapter) =>
       evaluate(run, 'control', { adapter, inForce }, 'validation', tasks, `pass-${pass}`),
     )
-    const success = successRate(judgedEpisodes(run, scored), reward.ceiling).success ?? 0
+    const success = successRate(scored, reward.ceiling).success ?? 0
     if (success > best) {
       best = success
       await run.keep('control', trainer)

@@ -12,7 +12,11 @@ export function succeeded(reward: Reward, ceiling: number): boolean | null {
 
 /** Success rate of scored episodes with its 95 % Wilson interval; missing evidence is counted, not averaged. */
 export function successRate(scored: readonly ScoredTrajectory[], ceiling: number): SuccessRate {
-  const verdicts = scored.map(({ reward }) => succeeded(reward, ceiling))
+  return rateOf(scored.map(({ reward }) => succeeded(reward, ceiling)))
+}
+
+/** Success rate of verdicts with its 95 % Wilson interval; `null` is missing evidence. */
+export function rateOf(verdicts: readonly (boolean | null)[]): SuccessRate {
   const n = verdicts.filter((verdict) => verdict !== null).length
   const successes = verdicts.filter((verdict) => verdict === true).length
   return {

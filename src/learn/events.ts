@@ -20,7 +20,7 @@ export const SuccessRate = z.strictObject({
 })
 export type SuccessRate = Readonly<z.infer<typeof SuccessRate>>
 
-/** What a scripted policy scores on the held-out tasks of a tier: what a learned one is read beside. */
+/** How often a scripted policy succeeds on the held-out tasks of a tier: what a learned one is read beside. */
 export interface Baseline {
   readonly name: string
   readonly tier: string

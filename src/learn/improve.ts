@@ -1,5 +1,5 @@
 import { whileLoaded } from './episodes.ts'
-import { evaluate, firstOfEachTier, judgedEpisodes, successRate } from './evaluate.ts'
+import { evaluate, firstOfEachTier, inTrainedTiers, successRate } from './evaluate.ts'
 import { nothingLearned } from './errors.ts'
 import type { LearningRun } from './learning-run.ts'
 import { update } from './update.ts'
@@ -49,13 +49,13 @@ function enough({ state, schedule }: LearningRun): boolean {
 /** Measures the current checkpoint on validation and keeps it when none was better: of equals, the most practised. */
 async function validate(run: LearningRun): Promise<void> {
   const { source, model, reward } = run.options
-  const tasks = firstOfEachTier(source.validation, run.schedule.validationTasks)
+  const tasks = firstOfEachTier(source.validation, run.schedule.validationTasks).filter(inTrainedTiers(source))
   const inForce = run.inForce(run.servingVersion.id, run.state.update)
   const arm = run.state.update === 0 ? 'primed' : 'learned'
   const scored = await whileLoaded(model.sampler, await run.trainer.publish(), (adapter) =>
     evaluate(run, arm, { adapter, inForce }, 'validation', tasks),
   )
-  const success = successRate(judgedEpisodes(run, scored), reward.ceiling).success ?? 0
+  const success = successRate(scored, reward.ceiling).success ?? 0
   const { best, stale, update: at } = run.state
   const better = best === null || success > best.success
   if (better || success === best.success) {

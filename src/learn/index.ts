@@ -5,9 +5,10 @@ export { episodeId } from './episodes.ts'
 export type { Arm, Baseline, LearnEvent, LearnSummary, SuccessRate } from './events.ts'
 export { learn } from './learn.ts'
 export type { LearnOptions } from './options.ts'
-export { scheduleOf } from './learning-run.ts'
+export { scheduleOf } from './schedule-of.ts'
 export { recipe } from './recipe.ts'
 export { Schedule } from './schedule.ts'
+export type { ScriptedResults } from './scripted.ts'
 export {
   type HeldOut,
   type RolloutSource,

@@ -2,6 +2,7 @@ import { causedByPolicy, type PairedReceipt, type ScoredTrajectory, type TaskId 
 import { type ArmResult, pairOutcomes } from '../gate/index.ts'
 import type { LearningRun } from './learning-run.ts'
 import type { TestResults } from './measure.ts'
+import { primedIsRival } from './rivals.ts'
 
 /** Counts that the gate's guards compare between the arms. */
 export function guardCounts({ trajectory }: ScoredTrajectory): Record<string, number> {
@@ -18,19 +19,28 @@ export function resultsOf(scored: readonly ScoredTrajectory[]): ReadonlyMap<Task
   return new Map(scored.map((one) => [one.trajectory.task.id, { score: one.reward.value, guards: guardCounts(one) }]))
 }
 
-/** Asks the gate whether the candidate beats what serves, and keeps the candidate and the receipt. */
-export async function judge(run: LearningRun, { tasks, episodes, use }: TestResults): Promise<PairedReceipt> {
+const nothingBeyondImitation =
+  'Learning brought nothing beyond imitation: no later checkpoint did as well on validation as the primed policy, which is the candidate.'
+
+/** Asks the gate whether the candidate beats what serves and every rival, and keeps the candidate and the receipt. */
+export async function judge(run: LearningRun, { tasks, episodes, rivals, use }: TestResults): Promise<PairedReceipt> {
   const { gate, reward, store } = run.options
   const candidate = run.version('best')
   await store.versions.put(candidate)
   const serving = Object.fromEntries([...run.serving.versions].map(([name, { id }]) => [name, id]))
+  const learned = resultsOf(episodes.learned)
+  const against = Object.entries(rivals).map(
+    ([name, results]) => [name, pairOutcomes(tasks, results, learned)] as const,
+  )
   const receipt = gate.makeReceipt({
     agent: run.agent.name,
     baseline: serving,
     candidate: { ...serving, [run.parameter]: candidate.id },
-    outcomes: pairOutcomes(tasks, resultsOf(episodes.serving), resultsOf(episodes.learned)),
+    outcomes: pairOutcomes(tasks, resultsOf(episodes.serving), learned),
+    rivals: Object.fromEntries(against),
     use,
     rewardRange: [reward.floor, reward.ceiling],
+    remarks: primedIsRival(run) && run.state.best?.update === 0 ? [nothingBeyondImitation] : [],
   })
   await store.receipts.put(receipt)
   run.emit({ type: 'gated', receipt: receipt.id, decision: receipt.decision, reasons: receipt.reasons })

@@ -14,13 +14,14 @@ import {
   type Store,
 } from '../core/index.ts'
 import { RatchetError } from '../errors/index.ts'
-import { holdoutHash, replay } from '../gate/index.ts'
+import { holdoutHash, pairedGate, replay, wilson } from '../gate/index.ts'
 import { policyGradient } from '../optimize/weights/index.ts'
 import { Registry } from '../release/index.ts'
 import { openMemoryStore } from '../store/index.ts'
 import type { LearnEvent } from './events.ts'
 import { learn } from './learn.ts'
 import type { LearnOptions } from './options.ts'
+import type { ScriptedResults } from './scripted.ts'
 import { rollouts } from './source.ts'
 
 let store: Store
@@ -38,6 +39,13 @@ async function pairedReceipt(id: ReceiptId | null): Promise<PairedReceipt> {
 }
 
 const only = async () => (await store.runs.list({ limit: 10 }))[0]!
+
+/** A scripted policy that solves the first so many tasks, and need not be beaten. */
+const scripted = (name: string, tasks: readonly HoldoutTask[], solved: number): ScriptedResults => ({
+  name,
+  beat: false,
+  scores: new Map(tasks.map(({ id }, i) => [id, Number(i < solved)])),
+})
 
 describe('a run', () => {
   it('is the story: prime, improve, measure, judge, release', async () => {
@@ -166,15 +174,15 @@ describe('a run', () => {
   })
 
   it('keeps what scripted policies score on the tasks that it is measured on', async () => {
-    const rate = { success: 0.25, n: 60, ci: [0.1, 0.4] as const, missing: 0 }
     let asked: readonly string[] = []
     const baselines = async (tasks: readonly HoldoutTask[]) => {
       asked = tasks.map(({ id }) => id)
-      return [{ name: 'constant answer', tier: 'all', rate }]
+      return [scripted('constant answer', tasks, 15)]
     }
     const { summary } = await run({ baselines })
     expect(asked).toEqual(readerTasks.flatMap(({ id, split }) => (split === 'holdout' ? [id] : [])))
     const told = (await store.runs.events(summary.runId)).filter(({ type }) => type === 'baseline')
+    const rate = { success: 0.25, n: 60, ci: wilson(15, 60, 0.95), missing: 0 }
     expect(told.map(({ data }) => data)).toEqual([{ name: 'constant answer', tier: 'all', rate }])
   })
 
@@ -217,6 +225,60 @@ it('cuts the stragglers of an update, and never those of a measurement', async (
   expect(Math.max(...of('updated').map(({ rollouts }) => rollouts.n))).toBeLessThan(24)
   expect(of('evaluated').map(({ rate }) => rate.n)).toEqual([30, 30, 30, 30, 60, 60, 60])
   expect(summary.learned.missing).toBe(0)
+})
+
+describe('a candidate must beat', () => {
+  it('the primed policy: what imitation brought is no gain of learning', async () => {
+    const { summary, of } = await run({ model: { practice: () => 0 } })
+    expect(summary.learned.success).toBe(summary.primed.success)
+    expect(summary).toMatchObject({ base: { success: 0 }, decision: 'hold', releaseId: null })
+    const [gated] = of('gated')
+    expect(gated?.reasons[0]).toMatch(
+      /^The candidate does not beat the primed policy: (0\.\d+) against \1 of 60 tasks\.$/,
+    )
+    // Of equals the most practised checkpoint is kept: it is not the primed one.
+    expect(gated?.reasons.join(' ')).not.toContain('imitation')
+  })
+
+  it('the primed policy, also where learning made it worse, and says that nothing came of it', async () => {
+    const { summary, of } = await run({ model: { practice: () => -2 }, schedule: { updates: 1 } })
+    expect(summary.learned).toEqual(summary.primed)
+    expect(summary.decision).toBe('hold')
+    const [gated] = of('gated')
+    expect(gated?.reasons[0]).toContain('does not beat the primed policy')
+    expect(gated?.reasons[1]).toMatch(/^Learning brought nothing beyond imitation/)
+    const receipt = await pairedReceipt(gated?.receipt ?? null)
+    expect(receipt.rivals?.['primed']).toHaveLength(60)
+    expect(replay(receipt)).toBe('hold')
+  })
+
+  it('no primed policy where the run does not learn after it, or does not prime', async () => {
+    const primed = await run({ schedule: { updates: 0, primePasses: 2 }, gate: pairedGate({ margin: 0, alpha: 0.05 }) })
+    expect(primed.summary.decision).toBe('promote')
+    expect(await pairedReceipt((await only()).receipt)).not.toHaveProperty('rivals')
+    expect(primed.of('gated')[0]?.reasons.join(' ')).not.toContain('imitation')
+    await run({ seed: 1, schedule: { primePasses: 0 } })
+    expect(await pairedReceipt((await only()).receipt)).not.toHaveProperty('rivals')
+  })
+
+  it('the scripted policies that say so, and no others', async () => {
+    const baselines = async (tasks: readonly HoldoutTask[]) => [
+      { ...scripted('trick', tasks, 58), beat: true },
+      { ...scripted('expert', tasks, 60), beat: false },
+    ]
+    const strong = await run({ baselines })
+    expect(strong.summary).toMatchObject({ learned: { success: 1 }, decision: 'need_more_evidence', releaseId: null })
+    expect(strong.of('gated')[0]?.reasons[0]).toContain('is not shown to beat the trick policy: 1 against 0.967')
+    const receipt = await pairedReceipt((await only()).receipt)
+    expect(Object.keys(receipt.rivals ?? {}).toSorted()).toEqual(['primed', 'trick'])
+    const weak = await run({ seed: 1, baselines: async (tasks) => [{ ...scripted('trick', tasks, 20), beat: true }] })
+    expect(weak.summary.decision).toBe('promote')
+  })
+
+  it('names that tell policies apart: it is refused where two have one', async () => {
+    const baselines = async (tasks: readonly HoldoutTask[]) => [scripted('primed', tasks, 1)]
+    await expect(run({ baselines })).rejects.toMatchObject({ code: 'learn/duplicate-baseline' })
+  })
 })
 
 describe('updates end', () => {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { newRunId, scheduleOf } from './learning-run.ts'
+import { newRunId } from './learning-run.ts'
+import { scheduleOf } from './schedule-of.ts'
 
 it('names runs by the moment they began', () => {
   const at = Date.UTC(2026, 10, 20, 7, 8, 9)

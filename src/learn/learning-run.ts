@@ -4,7 +4,6 @@ import {
   type Demonstration,
   type ModelService,
   mintVersion,
-  parseInput,
   type Optimizer,
   type Run,
   RunId,
@@ -20,9 +19,8 @@ import type { Registry } from '../release/index.ts'
 import { LearnError } from './errors.ts'
 import type { LearnEvent } from './events.ts'
 import { RunJournal } from './journal.ts'
-import type { LearnOptions } from './options.ts'
 import type { CompleteLearnOptions } from './recipe.ts'
-import { Schedule } from './schedule.ts'
+import type { Schedule } from './schedule.ts'
 import type { RenderedDemonstration } from './demonstrations.ts'
 import { imitable, type Rehearsable } from './rehearsal.ts'
 import type { LearnState, Stopped } from './state.ts'
@@ -114,6 +112,15 @@ export class LearningRun extends RunJournal<LearnState, LearnEvent> {
     return [...this.demonstrations.map((item) => ({ family: this.familyOf(item), item })), ...own]
   }
 
+  /** Keeps at hand what may be rehearsed, so that it need not be read again. */
+  remember(scored: readonly ScoredTrajectory[]): void {
+    const wanted = new Set(this.state.successes.map(({ trajectory }) => trajectory))
+    for (const { trajectory } of scored) {
+      if (wanted.has(trajectory.id)) this.#successes.set(trajectory.id, imitable(trajectory))
+    }
+    for (const id of this.#successes.keys()) if (!wanted.has(id)) this.#successes.delete(id)
+  }
+
   async #imitableOf(id: TrajectoryId): Promise<readonly Demonstration[]> {
     const known = this.#successes.get(id)
     if (known) return known
@@ -176,43 +183,6 @@ export function learningParameter(
     })
   }
   return { parameter: first[0], optimizer: first[1] }
-}
-
-/**
- * Fills in a schedule's defaults.
- * @throws InputError when it is not one; LearnError when deterministic mode cannot hold it, or a control has nothing to
- * imitate.
- */
-export function scheduleOf({
-  schedule = {},
-  deterministic = false,
-  control = false,
-  prime,
-  budget,
-}: Pick<LearnOptions, 'schedule' | 'deterministic' | 'control' | 'prime' | 'budget'>): Schedule {
-  if (control && !(prime && prime.demonstrations.length > 0)) {
-    throw new LearnError({
-      code: 'learn/control-without-demonstrations',
-      message: 'A control imitates the demonstrations, and there are none.',
-      hint: 'Give demonstrations, or leave the control out.',
-    })
-  }
-  const full = parseInput(Schedule, { ...schedule, ...(prime ? {} : { primePasses: 0 }) }, 'the schedule')
-  const clocked = {
-    seconds: full.seconds !== undefined,
-    straggler: full.straggler !== undefined,
-    'budget.seconds': budget?.seconds !== undefined,
-    control,
-  }
-  const [first] = Object.entries(clocked).flatMap(([name, given]) => (given ? [name] : []))
-  if (deterministic && first !== undefined) {
-    throw new LearnError({
-      code: 'learn/not-deterministic',
-      message: `A deterministic run cannot depend on the clock, and ${first} does.`,
-      hint: 'Leave it out: bound the run by updates, and train a control in a run that is not deterministic.',
-    })
-  }
-  return full
 }
 
 /** A new run's id: sortable by time, unique enough for one store. */

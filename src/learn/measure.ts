@@ -4,6 +4,7 @@ import { whileLoaded } from './episodes.ts'
 import { evaluate, firstOfEachTier, inTrainedTiers, judgedEpisodes, successRate } from './evaluate.ts'
 import type { Arm, LearnSummary } from './events.ts'
 import type { LearningRun } from './learning-run.ts'
+import { ratesByTier, type Rivals, rivalsOf } from './rivals.ts'
 
 /** What the held-out tasks showed of each arm, on the tiers that were trained. */
 export interface TestResults {
@@ -12,19 +13,22 @@ export interface TestResults {
   /** This use of the holdout, as its ledger has it. */
   readonly use: HoldoutUse
   readonly episodes: Readonly<Record<'serving' | 'learned', readonly ScoredTrajectory[]>>
+  /** What the policies earned that the candidate must beat beside what serves. */
+  readonly rivals: Rivals
   readonly rates: Pick<LearnSummary, 'base' | 'primed' | 'learned' | 'control'>
 }
 
 /**
  * Measures every arm on the same held-out tasks, greedily. The use of the holdout is on its ledger before the first
- * episode opens. Tiers that were not trained are measured and told beside, and judge nothing.
+ * episode opens. Tiers that were not trained judge nothing: what was learned is measured on them too, and told beside.
  */
 export async function measureArms(run: LearningRun): Promise<TestResults> {
   const { source, store, reward, model } = run.options
   const tasks = firstOfEachTier(source.holdout, run.schedule.holdoutTasks)
   const judging = judgingTasks(run)
   const use = await claim(run, judging)
-  for (const baseline of (await run.options.baselines?.(tasks)) ?? []) run.emit({ type: 'baseline', ...baseline })
+  const scripted = (await run.options.baselines?.(tasks)) ?? []
+  for (const baseline of ratesByTier(scripted, tasks, reward.ceiling)) run.emit({ type: 'baseline', ...baseline })
 
   const serving = run.servingVersion.value
   const servingAdapter = serving.kind === 'weights' ? serving.adapter : null
@@ -38,7 +42,8 @@ export async function measureArms(run: LearningRun): Promise<TestResults> {
   const measure = async (arm: Arm) => {
     const blob = adapters[arm]
     const inForce = run.inForce(run.versionOf(blob).id, null)
-    const look = (adapter: AdapterRef | null) => evaluate(run, arm, { adapter, inForce }, 'holdout', tasks)
+    const asked = arm === 'learned' ? tasks : judging
+    const look = (adapter: AdapterRef | null) => evaluate(run, arm, { adapter, inForce }, 'holdout', asked)
     const scored =
       blob === null
         ? await look(null)
@@ -55,6 +60,7 @@ export async function measureArms(run: LearningRun): Promise<TestResults> {
     tasks: judging,
     use,
     episodes: { serving: servingAdapter === null ? base : await measure('serving'), learned },
+    rivals: rivalsOf(run, scripted, primed),
     rates: { base: rate(base), primed: rate(primed), control: control && rate(control), learned: rate(learned) },
   }
 }

@@ -5,16 +5,10 @@ import { Registry } from '../release/index.ts'
 import { assertSameBase, otherBase } from './base.ts'
 import { renderedDemonstrations } from './demonstrations.ts'
 import { LearnError } from './errors.ts'
-import {
-  initialVersions,
-  LearningRun,
-  learningParameter,
-  newRunId,
-  scheduleOf,
-  type ServingVersions,
-} from './learning-run.ts'
+import { initialVersions, LearningRun, learningParameter, newRunId, type ServingVersions } from './learning-run.ts'
 import type { LearnOptions } from './options.ts'
 import { budgetWith, type CompleteLearnOptions } from './recipe.ts'
+import { scheduleOf } from './schedule-of.ts'
 import { initialState, LearnState } from './state.ts'
 
 /** What is trained: what the options say, else a low-rank adapter of the Parameter's rank on every projection. */

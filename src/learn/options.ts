@@ -14,8 +14,9 @@ import type {
 } from '../core/index.ts'
 import type { Gate } from '../gate/index.ts'
 import type { SupervisedOptions } from '../optimize/weights/index.ts'
-import type { Baseline, LearnEvent } from './events.ts'
+import type { LearnEvent } from './events.ts'
 import type { Schedule } from './schedule.ts'
+import type { ScriptedResults } from './scripted.ts'
 import type { RolloutSource } from './source.ts'
 
 /** Everything one run is made of. Each piece can be called alone; what is left out is the {@link recipe}'s. */
@@ -31,8 +32,11 @@ export interface LearnOptions {
   /** The Parameter that learns, and its optimizer: exactly one `weights` Parameter of the agent, for now. */
   readonly optimize?: Readonly<Record<string, Optimizer<'weights'>>>
   readonly gate?: Gate
-  /** Scores scripted policies on the held-out tasks that are measured; told and kept beside the arms, they judge nothing. */
-  readonly baselines?: (tasks: readonly HoldoutTask[]) => Promise<readonly Baseline[]>
+  /**
+   * Scores scripted policies on the held-out tasks that are measured. They are told and kept beside the arms; those that
+   * say `beat` a candidate must beat, as it must the primed policy.
+   */
+  readonly baselines?: (tasks: readonly HoldoutTask[]) => Promise<readonly ScriptedResults[]>
   /** Default: LoRA of the Parameter's rank, alpha equal to it, on every projection of attention and MLP. */
   readonly method?: TrainingMethod
   /** Of one episode, in rollouts and measurements alike. Default: half as much again as the longest demonstration. */

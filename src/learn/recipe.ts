@@ -5,7 +5,7 @@ import { type PairedGateConfig, pairedGate } from '../gate/index.ts'
 import { type PolicyGradientOptions, policyGradient, type SupervisedOptions } from '../optimize/weights/index.ts'
 import type { RenderedDemonstration } from './demonstrations.ts'
 import type { LearnOptions } from './options.ts'
-import { scheduleOf } from './learning-run.ts'
+import { scheduleOf } from './schedule-of.ts'
 
 /**
  * The one recipe: what every piece of a run is, where nothing else is given. The same for `npm start`, `ratchet learn` and

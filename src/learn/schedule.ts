@@ -10,7 +10,7 @@ export const Schedule = z.strictObject({
   /** Imitation goes on until so many attempts succeed at training tasks that were not demonstrated. */
   primeSuccess: z.number().min(0).max(1).default(0.5),
   /** Or until the attempts of so many groups differ in reward: then practice has something to learn from. */
-  primeInformative: z.number().min(0).max(1).default(0.45),
+  primeInformative: z.number().min(0).max(1).default(0.35),
   /** Passes over the demonstrations, at most, where `primePasses` is omitted. */
   primePassesAtMost: z.int().positive().default(32),
   /** Updates of the policy, at most. */

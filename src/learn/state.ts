@@ -24,8 +24,8 @@ export const LearnState = z.strictObject({
   steady: z.strictObject({ update: z.int().nonnegative(), standing: Standing }).nullable(),
   /** Updates since the last recovery. */
   signs: z.array(UpdateSign),
-  /** The factor on the learning rate that recoveries left, and how many there were. */
-  scale: z.number().positive(),
+  /** What scales the learning rate now, and at most; and how many recoveries there were. */
+  stride: z.strictObject({ scale: z.number().positive(), most: z.number().positive() }),
   recoveries: z.int().nonnegative(),
   /** Own successes to rehearse, the newest last. */
   successes: z.array(z.strictObject({ family: z.string(), trajectory: TrajectoryId })),
@@ -61,7 +61,7 @@ export const initialState: LearnState = {
   standing: {},
   steady: null,
   signs: [],
-  scale: 1,
+  stride: { scale: 0.5, most: 1 },
   recoveries: 0,
   successes: [],
   episodes: 0,

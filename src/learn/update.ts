@@ -9,6 +9,7 @@ import { guardCounts } from './judge.ts'
 import type { LearningRun } from './learning-run.ts'
 import { drawRehearsal, withSuccesses } from './rehearsal.ts'
 import {
+  adapted,
   type Attempted,
   collapsed,
   deadFamilies,
@@ -17,6 +18,7 @@ import {
   reasonToStop,
   recorded,
   repeatability,
+  shortened,
 } from './steer/index.ts'
 
 /** One update: roll out → watch → credit → backward → step. A batch that shows a collapse is not learned from. */
@@ -44,7 +46,9 @@ export async function update(run: LearningRun): Promise<void> {
   const successes = withSuccesses(state.successes, groups, options.reward.ceiling, run.familyOf)
   run.state = { ...run.state, standing, successes, signs: [...state.signs, sign] }
 
+  run.remember(scored)
   const { metrics, counts } = await learnFrom(run, scored, informative)
+  run.state = { ...run.state, stride: adapted(run.state.stride, metrics.kl ?? null) }
   const dead = deadFamilies(standing)
   const brokenCalls = scored.reduce((sum, one) => sum + (guardCounts(one).brokenCalls ?? 0), 0)
   const watched = { informativeGroups: informative, rounds, overall: sign.overall, deadFamilies: dead.length }
@@ -78,11 +82,12 @@ async function learnFrom(run: LearningRun, scored: readonly ScoredTrajectory[], 
     sampler: options.model.sampler,
     update: state.update,
     rng: rng('optimize', options.seed ?? 0, state.update),
-    pace: Math.max(leastPace, state.scale * paceOf(informative, schedule.informativeGroups)),
+    pace: state.stride.scale * Math.max(leastPace, paceOf(informative, schedule.informativeGroups)),
     rehearsal: { demonstrations, weight: schedule.rehearsalWeight },
     evaluate: () => Promise.reject(new InvariantError('weights optimizers are validated by the loop')),
   })
-  return { metrics: { ...metrics, rehearsed: demonstrations.length }, counts }
+  const told: Metrics = { ...metrics, rehearsed: demonstrations.length }
+  return { metrics: told, counts }
 }
 
 /** An update without any signal rehearses, at this pace. */
@@ -106,11 +111,11 @@ async function recover(run: LearningRun, scored: readonly ScoredTrajectory[]): P
   const steady = present(state.steady, 'a steady checkpoint')
   await run.trainer.loadState(await options.store.blobs.get(present(run.blobs['steady'], 'its trainer state')))
   const recoveries = state.recoveries + 1
-  const scale = state.scale / 2
-  run.state = { ...run.state, recoveries, scale, standing: steady.standing, signs: [] }
+  const stride = shortened(state.stride)
+  run.state = { ...run.state, recoveries, stride, standing: steady.standing, signs: [] }
   // The batch is spent: without a fresh number it would be sampled again, by the same weights.
   run.state = { ...run.state, update: state.update + 1 }
-  run.emit({ type: 'recovered', update: state.update + 1, rollouts: rate, to: steady.update, scale, recoveries })
+  run.emit({ type: 'recovered', update: state.update + 1, rollouts: rate, to: steady.update, scale: stride.scale, recoveries })
   if (recoveries > schedule.recoveries) run.stop('collapsed', 'Success collapsed again after every return.', scored)
 }
 

@@ -1,3 +1,4 @@
+import { defaultBudget } from '../../src/agent/index.ts'
 import {
   type Json,
   mintVersion,
@@ -84,7 +85,16 @@ export async function recordRun(store: Store, options: FixtureOptions = {}): Pro
     ['started', 'primed', 'updated', 'measured', 'done'].indexOf(stage) <=
     ['started', 'primed', 'updated', 'measured', 'done'].indexOf(until)
 
-  const events: LearnEvent[] = [{ type: 'started', runId: run.id, agent: run.agent, seed: 7, resumedAt: null }]
+  const events: LearnEvent[] = [
+    {
+      type: 'started',
+      runId: run.id,
+      agent: run.agent,
+      seed: 7,
+      resumedAt: null,
+      chosen: { budget: defaultBudget, families: 4, demonstrations: 16 },
+    },
+  ]
   if (reached('primed')) {
     for (let pass = 1; pass <= 5; pass++) {
       const metrics = { loss: 2.9 * 0.55 ** pass + 0.1 * random.next(), gradNorm: 1.4, steps: 1, tokens: 430 }

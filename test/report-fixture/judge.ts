@@ -4,7 +4,7 @@ import type { Arm, LearnEvent } from '../../src/learn/index.ts'
 import type { FixtureTask } from './episodes.ts'
 import { at, rate } from './shape.ts'
 
-/** Gates the learned arm against the base by the real gate, and releases it when promoted. */
+/** Gates the learned arm against the base, with the primed arm and a constant answer as rivals, by the real gate, and releases it when promoted. */
 export async function judge(
   store: Store,
   run: Run,
@@ -24,6 +24,12 @@ export async function judge(
     brokenCalls: reward?.status === 'vetoed' && reward.guard === 'broken-calls' ? 1 : 0,
     unfinished: reward?.status === 'vetoed' && reward.guard === 'broken-calls' ? 1 : 0,
   })
+  const against = (score: (task: FixtureTask, index: number) => number | null) =>
+    judging.map((task, i) => ({
+      task: task.id,
+      baseline: score(task, i),
+      candidate: of('learned', task.id)?.value ?? null,
+    }))
   const receipt = gate.makeReceipt({
     agent: run.agent,
     baseline: run.versionsIn,
@@ -34,6 +40,10 @@ export async function judge(
       candidate: of('learned', id)?.value ?? null,
       guards: { baseline: counts(of('base', id)), candidate: counts(of('learned', id)) },
     })),
+    rivals: {
+      primed: against(({ id }) => of('primed', id)?.value ?? null),
+      'constant answer': against((_, i) => Number(i % 7 < 2)),
+    },
     use,
     rewardRange: [0, 1],
   })

@@ -43,12 +43,13 @@ export async function learnCommand(flags: LearnFlags & LearnerFlags): Promise<vo
       const onEvent = (event: LearnEvent) => progress.event(event)
       const summary = await learnUntilStopped(job.agent, { ...options, store, onEvent }, storeArgument(flags))
       const report = await reportPath(folderOf(flags), summary.runId)
-      const { tiers } = await writeReport(store, summary.runId, report)
+      const { tiers, gate } = await writeReport(store, summary.runId, report)
       if (flags.json) {
         process.stdout.write(`${JSON.stringify(summaryLine(summary, (Date.now() - began) / 1000))}\n`)
       } else {
         await showFreshQuestions({ store, model, job, config: plan.config, progress })
-        for (const line of closingLines(summary, tiers[0]?.baselines ?? [], { report, store: storeArgument(flags) }))
+        const where = { report, store: storeArgument(flags) }
+        for (const line of closingLines(summary, tiers[0]?.baselines ?? [], gate?.rivals ?? [], where))
           progress.say(line)
       }
     } finally {

@@ -51,6 +51,19 @@ describe('a promoted run', () => {
     expect(gate.interval).toEqual(gate.evidence.interval)
   })
 
+  it('has the rivals of the receipt, the strongest first, with their means on the same tasks', () => {
+    const { rivals = [], evidence } = report.gate ?? {}
+    expect(rivals.map(({ name, beaten }) => [name, beaten])).toEqual([
+      ['constant answer', true],
+      ['primed', true],
+    ])
+    const stated = evidence?.['rivals'] as Record<string, { difference: number; interval: readonly number[] }>
+    for (const { name, means, interval } of rivals) {
+      expect((means?.candidate ?? 0) - (means?.rival ?? 0)).toBeCloseTo(stated[name]?.difference ?? Number.NaN, 8)
+      expect(interval).toEqual(stated[name]?.interval)
+    }
+  })
+
   it('tells three tasks that were gained and one that was not, with their transcripts', () => {
     expect(report.stories.map(({ outcome }) => outcome).slice(0, 3)).toEqual(['gained', 'gained', 'gained'])
     expect(['lost', 'unsolved']).toContain(report.stories[3]?.outcome)

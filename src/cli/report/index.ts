@@ -1,4 +1,4 @@
 export { UnknownRunError } from './errors.ts'
 export { type ReportStore, reportOf } from './gather.ts'
 export { renderReport } from './page.ts'
-export type { RunReport } from './run-report.ts'
+export type { RivalArithmetic, RunReport } from './run-report.ts'

@@ -56,6 +56,7 @@ function withText(report: RunReport, hostile: string): RunReport {
       ...report.gate,
       gate: hostile,
       reasons: [hostile],
+      rivals: report.gate.rivals.map((rival) => ({ ...rival, name: hostile })),
       evidence: { [`x${hostile}`]: hostile, vetoes: { [`y${hostile}`]: { [hostile]: 1 } } },
     },
     reproduce: { command: hostile, config: { file: hostile, content: { [hostile]: hostile } } },
@@ -125,6 +126,16 @@ describe('the page', () => {
     expect(page).toContain(verdict)
     expect(page).toContain(sentence)
     expect(page).not.toMatch(/NaN|undefined|Infinity|\[object/)
+  })
+
+  it('shows what had to be beaten, and whether it was', async () => {
+    const beaten = text(renderReport(await reported({})))
+    expect(beaten).toContain('Beats every rival: 2 of 2')
+    expect(beaten).toMatch(/constant answer 60 0\.\d+ 0\.\d+ \+0\.\d+ \[\+0\.\d+, \+0\.\d+\] yes/)
+    const held = text(renderReport(await reported({ skill: { base: 0.1, primed: 0.98, learned: 0.7 } })))
+    expect(held).toContain('Does not beat every rival: 1 of 2')
+    expect(held).toContain('So it is held')
+    expect(held).toContain('The candidate does not beat the primed policy: 0.')
   })
 
   it('says in one place what an unfinished run waits for', async () => {

@@ -99,8 +99,23 @@ export interface GateArithmetic {
   readonly interval: readonly [number, number] | null
   /** p-value of "the difference is at most the margin". */
   readonly pValue: number | null
+  /** What the candidate had to beat beside what served, the strongest first. */
+  readonly rivals: readonly RivalArithmetic[]
   /** What the gate wrote down, whole. */
   readonly evidence: { readonly [key: string]: Json }
+}
+
+/** The comparison with one rival, on the same tasks. */
+export interface RivalArithmetic {
+  readonly name: string
+  /** Tasks with a score of both. */
+  readonly scored: number
+  /** Mean rewards over those tasks; `null` without any. */
+  readonly means: { readonly rival: number; readonly candidate: number } | null
+  /** Of the mean paired difference, as the gate computed it; `null` where it says nothing. */
+  readonly interval: readonly [number, number] | null
+  /** Whether the gate says that it is shown to be beaten; `null` where it does not say. */
+  readonly beaten: boolean | null
 }
 
 export interface ReleaseStanding {

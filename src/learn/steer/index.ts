@@ -1,7 +1,7 @@
 export { allocate, teaches } from './allocate.ts'
 export { type Diagnosis, diagnose } from './diagnose.ts'
 export { type FamilyOf, familiesOf } from './families.ts'
-export { paceOf } from './pace.ts'
+export { adapted, paceOf, shortened, type Stride } from './pace.ts'
 export { afterLook, bestLook, PrimingLook, type PrimingTarget, type PrimingVerdict } from './priming.ts'
 export { type Repeatability, repeatability } from './repeatability.ts'
 export { type Attempted, deadFamilies, isDead, overallRate, rateOf, recorded, Standing } from './standing.ts'

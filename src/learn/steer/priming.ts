@@ -35,6 +35,16 @@ export function bestLook(looks: readonly PrimingLook[]): PrimingLook | null {
   )
 }
 
+/** A rise in success that is more than chance, at the size of a look. */
+const rise = 0.05
+
+/** The index of the last look that rose by so much over the one that rose before it. */
+function lastRise(looks: readonly PrimingLook[]): number {
+  let [at, success] = [0, looks[0]?.success ?? 0]
+  for (const [i, look] of looks.entries()) if (look.success >= success + rise) [at, success] = [i, look.success]
+  return at
+}
+
 /**
  * Imitate until success or the informative groups reach the target, or until success rises no more. Then practice begins at
  * the best look, if its groups tell anything. Imitation beyond that makes the policy sure, and its groups uniform.
@@ -44,7 +54,7 @@ export function afterLook(looks: readonly PrimingLook[], target: PrimingTarget):
   const last = looks.at(-1)
   if (best === null || last === undefined) return 'imitate'
   if (last.success >= target.success || last.informative >= target.informative) return 'ready'
-  const since = looks.length - 1 - looks.indexOf(best)
+  const since = looks.length - 1 - lastRise(looks)
   // Before anything succeeds, nothing can be told from looks that show nothing.
   const stuck = best.success > 0 && since >= target.patience
   if (!stuck && last.pass < target.passes) return 'imitate'

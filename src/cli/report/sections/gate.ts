@@ -68,6 +68,7 @@ function stepsOf(gate: GateArithmetic): readonly Html[] {
             }`,
           ] as const,
         ]),
+    ...rivals(gate),
     ...guards(gate.evidence),
     [
       decisions[gate.decision],
@@ -95,6 +96,32 @@ function shares(parts: Readonly<Record<'better' | 'equal' | 'worse', number>>): 
   })
   return html`<svg class="shares" width="100%" height="14" role="img" aria-label="Shares of better, equal and worse">${bars}</svg>
     <p class="note"><i class="swatch better"></i>better <i class="swatch equal"></i>equal <i class="swatch worse"></i>worse</p>`
+}
+
+/** What the candidate had to beat beside what served: a row for each, the strongest first. */
+function rivals({ rivals: all }: GateArithmetic): (readonly [string, Content])[] {
+  if (all.length === 0) return []
+  const beaten = all.filter((rival) => rival.beaten).length
+  return [
+    [
+      `${beaten === all.length ? 'Beats' : 'Does not beat'} every rival: ${beaten} of ${all.length}`,
+      html`It is promoted only if it is shown to be better than each of them, on the same tasks, by whatever.
+      <div class="scroll"><table class="figures"><thead><tr><th scope="col">Rival</th><th scope="col">Tasks</th><th scope="col">Its mean reward</th><th scope="col">The candidate’s</th><th scope="col">Difference</th><th scope="col">Interval</th><th scope="col">Beaten</th></tr></thead>
+      <tbody>${all.map(rivalRow)}</tbody></table></div>`,
+    ],
+  ]
+}
+
+function rivalRow({ name, scored, means, interval, beaten }: GateArithmetic['rivals'][number]): Html {
+  const cells = [
+    scored,
+    means ? figure(means.rival) : 'none',
+    means ? figure(means.candidate) : 'none',
+    means ? signed(means.candidate - means.rival) : 'none',
+    interval ? `[${signed(interval[0])}, ${signed(interval[1])}]` : 'none',
+    beaten === null ? 'not stated' : beaten ? 'yes' : 'no',
+  ]
+  return html`<tr><th scope="row"><bdi>${name}</bdi></th>${cells.map((cell) => html`<td>${cell}</td>`)}</tr>`
 }
 
 /** What could have stopped the promotion: one row a guard or suite, with whatever the gate wrote down of it. */

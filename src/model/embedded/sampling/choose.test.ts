@@ -42,6 +42,12 @@ describe('choosing a token', () => {
     expect(logprob).toBeCloseTo(Math.log(0.4), 6)
   })
 
+  it('tells no log-probability above 0, whatever the rounding of the correction', () => {
+    const chooser = new TokenChooser(2)
+    chooser.choose(Float32Array.of(1, 0), 0, 3e-6, { ...all, temperature: 0.7 }, 0.5)
+    expect(chooser.logprob).toBe(0)
+  })
+
   it('takes the first of the most likely tokens when greedy, with certainty', () => {
     const { token, behaviourLogprob, logprob } = choose([1, 3, 3, 2], { ...all, temperature: 0 }, 0.99)
     expect(token).toBe(1)

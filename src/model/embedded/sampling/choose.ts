@@ -49,7 +49,8 @@ export class TokenChooser {
     else this.token = this.#draw(probabilities, first, uniform)
     const logprob = Math.log(probabilities[first + this.token] as number)
     this.behaviourLogprob = params.temperature === 0 ? 0 : logprob - Math.log(mass)
-    this.logprob = graphTemperature(params) * logprob + correction
+    // The correction is of float32 logits: rounding may leave the sum a little above 0.
+    this.logprob = Math.min(0, graphTemperature(params) * logprob + correction)
   }
 
   /** The first of the most likely tokens. */

@@ -1,0 +1,50 @@
+import { stripVTControlCharacters } from 'node:util'
+import { expect, it } from 'vitest'
+import { ReleaseId, RunId } from '../core/index.ts'
+import type { LearnSummary } from '../learn/index.ts'
+import { closingLines } from './closing-lines.ts'
+import type { RivalArithmetic } from './report/index.ts'
+
+const rate = (success: number) => ({ success, n: 400, ci: [success - 0.05, success + 0.05] as const, missing: 0 })
+const summary: LearnSummary = {
+  runId: RunId.parse('run-1'),
+  base: rate(0.05),
+  primed: rate(0.26),
+  control: null,
+  learned: rate(0.26),
+  decision: 'hold',
+  releaseId: null,
+  seconds: 61,
+  tokensSampled: 1000,
+  tokensTrained: 2000,
+}
+const where = { report: 'report.html', store: '' }
+const linesOf = (rivals: readonly RivalArithmetic[], changes: Partial<LearnSummary> = {}) =>
+  closingLines({ ...summary, ...changes }, [{ name: 'scripted expert', tier: 'all', rate: rate(0.9) }], rivals, where)
+    .map(stripVTControlCharacters)
+    .join('\n')
+
+it('tell every rival with its mean and the difference, and whether it is beaten', () => {
+  const told = linesOf([
+    {
+      name: 'primed\n\u001b[2J',
+      scored: 400,
+      means: { rival: 0.26, candidate: 0.26 },
+      interval: [-0.02, 0.02],
+      beaten: false,
+    },
+    { name: 'first hit', scored: 400, means: { rival: 0.1, candidate: 0.26 }, interval: [0.09, 0.22], beaten: true },
+    { name: 'chance', scored: 0, means: null, interval: null, beaten: false },
+  ])
+  expect(told).toContain('✗ primed')
+  expect(told).toContain('0.26 (0 [−0.02, +0.02]), ✓ first hit 0.1 (+0.16 [+0.09, +0.22]), ✗ chance no score of both.')
+  expect(told).not.toMatch(/primed\n/)
+  expect(told).toContain('The gate says hold; what served before goes on serving.')
+  expect(told).toContain('Beside it: scripted expert 90%.')
+})
+
+it('say nothing of rivals where there are none, and how to undo a release', () => {
+  const told = linesOf([], { decision: 'promote', releaseId: ReleaseId.parse('r7') })
+  expect(told).not.toContain('To beat')
+  expect(told).toContain('release r7 serves now. Undo it with: npx ratchet rollback')
+})
