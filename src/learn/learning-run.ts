@@ -103,6 +103,12 @@ export class LearningRun extends RunJournal<LearnState, LearnEvent> {
     this.mark('steady')
   }
 
+  /** Remembers the trainer as the last checkpoint has it: the weights that the batch at hand was sampled with. */
+  keepSampled(): void {
+    this.state = { ...this.state, steady: { update: this.state.update, standing: this.state.standing } }
+    this.name('steady', present(this.blobs['trainer'], "the last checkpoint's trainer state"))
+  }
+
   /** The demonstrations and the policy's own successes: what an update can rehearse. */
   async rehearsables(): Promise<readonly Rehearsable<Demonstration>[]> {
     const own: Rehearsable<Demonstration>[] = []

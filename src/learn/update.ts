@@ -46,6 +46,7 @@ export async function update(run: LearningRun): Promise<void> {
   const successes = withSuccesses(state.successes, groups, options.reward.ceiling, run.familyOf)
   run.state = { ...run.state, standing, successes, signs: [...state.signs, sign] }
 
+  if (state.update % steadyEvery === 0) run.keepSampled()
   run.remember(scored)
   const { metrics, counts } = await learnFrom(run, scored, informative)
   run.state = { ...run.state, stride: adapted(run.state.stride, metrics.kl ?? null) }
@@ -55,7 +56,6 @@ export async function update(run: LearningRun): Promise<void> {
   tell(run, scored, { ...metrics, ...counts, ...watched, brokenCalls }, (run.clock.now() - began) / 1000)
   tellFamilies(run, dead)
   stopWithoutSignal(run, scored)
-  if (run.state.update % steadyEvery === 0) run.keepSteady()
 }
 
 /** What each attempt at a known family came to; attempts without evidence say nothing. */
@@ -115,11 +115,21 @@ async function recover(run: LearningRun, scored: readonly ScoredTrajectory[]): P
   run.state = { ...run.state, recoveries, stride, standing: steady.standing, signs: [] }
   // The batch is spent: without a fresh number it would be sampled again, by the same weights.
   run.state = { ...run.state, update: state.update + 1 }
-  run.emit({ type: 'recovered', update: state.update + 1, rollouts: rate, to: steady.update, scale: stride.scale, recoveries })
+  run.emit({
+    type: 'recovered',
+    update: state.update + 1,
+    rollouts: rate,
+    to: steady.update,
+    scale: stride.scale,
+    recoveries,
+  })
   if (recoveries > schedule.recoveries) run.stop('collapsed', 'Success collapsed again after every return.', scored)
 }
 
-/** Updates between steady checkpoints: a fall is often seen two or three updates after the step that caused it. */
+/**
+ * Updates between steady checkpoints: a fall is often seen two or three updates after the step that caused it. Only weights
+ * whose own batch showed none are steady.
+ */
 const steadyEvery = 4
 
 function stopWithoutSignal(run: LearningRun, scored: readonly ScoredTrajectory[]): void {
