@@ -1,4 +1,4 @@
-import { groupAttempts, rng, type ScoredTrajectory, type Task } from '../core/index.ts'
+import { groupAttempts, rng, sampledTokens, type ScoredTrajectory, type Task } from '../core/index.ts'
 import { supervisedPass } from '../optimize/weights/index.ts'
 import { informativeOf } from './attempts.ts'
 import { runBatch, whileLoaded } from './episodes.ts'
@@ -94,6 +94,7 @@ async function look(run: LearningRun): Promise<readonly ScoredTrajectory[]> {
     // The policy changes too fast for what was seen before to count.
     standing: recorded({}, attempted),
     episodes: state.episodes + scored.length,
+    tokensSampled: state.tokensSampled + scored.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0),
     learningSeconds: state.learningSeconds + (run.clock.now() - began) / 1000,
   }
   if (better) await run.keep('primed')

@@ -31,7 +31,8 @@ export async function update(run: LearningRun): Promise<void> {
   )
   refuseNoise(scored)
   const attempted = attemptedIn(run, scored)
-  run.state = { ...state, episodes: state.episodes + scored.length }
+  const sampled = scored.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0)
+  run.state = { ...state, episodes: state.episodes + scored.length, tokensSampled: state.tokensSampled + sampled }
   if (collapsed(state.standing, attempted)) return recover(run, scored)
 
   const groups = groupAttempts(scored)
@@ -166,7 +167,6 @@ function tell(run: LearningRun, scored: readonly ScoredTrajectory[], metrics: Me
   run.state = {
     ...run.state,
     update: at,
-    tokensSampled: run.state.tokensSampled + tokens,
     tokensTrained: run.state.tokensTrained + (metrics.tokens ?? 0),
   }
   const soFar = run.state.learningSeconds + seconds
