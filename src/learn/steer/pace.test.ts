@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
-import { expect, it } from 'vitest'
-import { paceOf } from './pace.ts'
+import { describe, expect, it } from 'vitest'
+import { adapted, paceOf, shortened } from './pace.ts'
 
 it('is the root of the share of what is wanted', () => {
   expect(paceOf(0, 8)).toBe(0)
@@ -24,4 +24,44 @@ it('is within [0, 1], and never falls as groups are added', () => {
       expect(paceOf(informative + 1, wanted)).toBeGreaterThanOrEqual(pace)
     }),
   )
+})
+
+describe('a stride', () => {
+  it('shortens where the policy moved twice as far as wanted, and lengthens where half as far', () => {
+    const stride = { scale: 0.3, most: 1 }
+    expect(adapted(stride, 0.0041)).toEqual({ scale: expect.closeTo(0.2, 12) as number, most: 1 })
+    expect(adapted(stride, 0.0009)).toEqual({ scale: expect.closeTo(0.45, 12) as number, most: 1 })
+    for (const kl of [0.001, 0.002, 0.004]) expect(adapted(stride, kl)).toEqual(stride)
+  })
+
+  it('stays as it is where nothing was measured', () => {
+    expect(adapted({ scale: 0.3, most: 1 }, null)).toEqual({ scale: 0.3, most: 1 })
+  })
+
+  it('is bounded for good by half of its bound after each collapse', () => {
+    expect(shortened({ scale: 0.5, most: 1 })).toEqual({ scale: 0.25, most: 0.5 })
+    expect(shortened({ scale: 1, most: 1 })).toEqual({ scale: 0.25, most: 0.5 })
+    expect(shortened({ scale: 0.1, most: 1 })).toEqual({ scale: 0.05, most: 0.5 })
+  })
+
+  it('is above 0 and never above its bound, whatever happens to it', () => {
+    const happening = fc.oneof(
+      fc.constant('collapse' as const),
+      fc.constant(null),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+    )
+    fc.assert(
+      fc.property(fc.array(happening, { maxLength: 60 }), (happenings) => {
+        let stride = { scale: 0.5, most: 1 }
+        for (const kl of happenings) {
+          const next = kl === 'collapse' ? shortened(stride) : adapted(stride, kl)
+          if (kl === 'collapse') expect(next.scale).toBeLessThanOrEqual(stride.scale / 2)
+          expect(next.scale).toBeGreaterThan(0)
+          expect(next.scale).toBeLessThanOrEqual(next.most)
+          expect(next.most).toBeLessThanOrEqual(stride.most)
+          stride = next
+        }
+      }),
+    )
+  })
 })

@@ -30,6 +30,13 @@ it('ends at the best when success has not risen for as many looks as it is patie
   expect(verdict([0.2, 0.2], [0.3, 0.2], [0.2, 0.2])).toBe('imitate')
 })
 
+it('counts a rise of less than a twentieth as none, and goes back to the best all the same', () => {
+  const looked = looks([0.3, 0.2], [0.32, 0.2], [0.34, 0.2])
+  expect(afterLook(looked, target)).toBe('best')
+  expect(bestLook(looked)?.pass).toBe(12)
+  expect(verdict([0.2, 0.2], [0.24, 0.2], [0.25, 0.2]), 'small rises that add up').toBe('imitate')
+})
+
 it('waits until the last pass for a first success, and then is hopeless', () => {
   const nothing = Array.from({ length: 7 }, (): Seen => [0, 0])
   expect(verdict(...nothing)).toBe('imitate')
