@@ -103,6 +103,12 @@ export class LearningRun extends RunJournal<LearnState, LearnEvent> {
     this.mark('steady')
   }
 
+  /** Remembers the trainer as the last checkpoint has it: the weights that the batch at hand was sampled with. */
+  keepSampled(): void {
+    this.state = { ...this.state, steady: { update: this.state.update, standing: this.state.standing } }
+    this.name('steady', present(this.blobs['trainer'], "the last checkpoint's trainer state"))
+  }
+
   /** Ends updating before the schedule does, and says why. @param scored what was seen last. */
   stop(reason: Stopped['reason'], message: string, scored: readonly ScoredTrajectory[]): void {
     const diagnosis = diagnose(scored, this.options.reward.ceiling)

@@ -42,8 +42,8 @@ export const LearnState = z.strictObject({
   episodes: z.int().nonnegative(),
   /** Why updating ended before the schedule's last update; `null` while it has not. */
   stopped: Stopped.nullable(),
-  /** The best validation so far. */
-  best: z.strictObject({ update: z.int().nonnegative(), success: z.number() }).nullable(),
+  /** The best validation so far, and whether it is better than the first was. */
+  best: z.strictObject({ update: z.int().nonnegative(), success: z.number(), rose: z.boolean() }).nullable(),
   /** The update that was validated last. */
   validated: z.int().nonnegative().nullable(),
   /** Validations in a row that brought no better one. */

@@ -33,7 +33,12 @@ export async function update(run: LearningRun): Promise<void> {
   }))
   refuseNoise(scored)
   const attempted = attemptedIn(run, scored)
-  run.state = { ...state, episodes: state.episodes + scored.length + guided.attempts }
+  const sampled = scored.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0)
+  run.state = {
+    ...state,
+    episodes: state.episodes + scored.length + guided.attempts,
+    tokensSampled: state.tokensSampled + sampled,
+  }
   if (collapsed(state.standing, attempted)) return recover(run, scored)
 
   const groups = groupAttempts(scored)
@@ -49,6 +54,7 @@ export async function update(run: LearningRun): Promise<void> {
   const successes = [...won, ...guided.successes]
   run.state = { ...run.state, standing, successes, signs: [...state.signs, sign] }
 
+  if (state.update % steadyEvery === 0) run.keepSampled()
   run.rehearsal.remember(successes, scored)
   const { metrics, counts } = await learnFrom(run, scored, informative)
   run.state = { ...run.state, stride: adapted(run.state.stride, metrics.kl ?? null) }
@@ -64,7 +70,6 @@ export async function update(run: LearningRun): Promise<void> {
   tell(run, scored, { ...metrics, ...counts, ...watched, brokenCalls }, (run.clock.now() - began) / 1000)
   tellFamilies(run, dead)
   stopWithoutSignal(run, scored)
-  if (run.state.update % steadyEvery === 0) run.keepSteady()
 }
 
 /** What each attempt at a known family came to; attempts without evidence say nothing. */
@@ -135,7 +140,10 @@ async function recover(run: LearningRun, scored: readonly ScoredTrajectory[]): P
   if (recoveries > schedule.recoveries) run.stop('collapsed', 'Success collapsed again after every return.', scored)
 }
 
-/** Updates between steady checkpoints: a fall is often seen two or three updates after the step that caused it. */
+/**
+ * Updates between steady checkpoints: a fall is often seen two or three updates after the step that caused it. Only weights
+ * whose own batch showed none are steady.
+ */
 const steadyEvery = 4
 
 function stopWithoutSignal(run: LearningRun, scored: readonly ScoredTrajectory[]): void {
@@ -172,7 +180,6 @@ function tell(run: LearningRun, scored: readonly ScoredTrajectory[], metrics: Me
   run.state = {
     ...run.state,
     update: at,
-    tokensSampled: run.state.tokensSampled + tokens,
     tokensTrained: run.state.tokensTrained + (metrics.tokens ?? 0),
   }
   const soFar = run.state.learningSeconds + seconds
