@@ -7,6 +7,8 @@ import { allocate } from './steer/index.ts'
 export interface Sampled {
   readonly scored: readonly ScoredTrajectory[]
   readonly rounds: number
+  /** Groups of the first round whose attempts differ in reward. */
+  readonly firstInformative: number
 }
 
 /**
@@ -16,8 +18,9 @@ export interface Sampled {
 export async function attemptTasks(run: LearningRun, adapter: AdapterRef): Promise<Sampled> {
   const { schedule, state } = run
   const inForce = run.inForce(run.servingVersion.id, state.update)
-  const policy = { adapter, inForce, temperature: schedule.temperature }
+  const policy = { adapter, inForce, temperature: state.temperature ?? schedule.temperature }
   const scored: ScoredTrajectory[] = []
+  let firstInformative = 0
   const seen = new Set<string>()
   for (let round = 0; ; round++) {
     const tasks = tasksOf(run, round, seen)
@@ -25,9 +28,11 @@ export async function attemptTasks(run: LearningRun, adapter: AdapterRef): Promi
     const name = round === 0 ? `update-${state.update}` : `update-${state.update}-round-${round}`
     const { attempts, straggler } = schedule
     scored.push(...(await runBatch(run, policy, { name, tasks, attempts, straggler })))
-    const enough = informativeOf(scored) >= schedule.informativeGroups
+    const informative = informativeOf(scored)
+    if (round === 0) firstInformative = informative
+    const enough = informative >= schedule.informativeGroups
     if (enough || round + 1 >= schedule.rounds || seen.size >= run.options.source.train.length) {
-      return { scored, rounds: round + 1 }
+      return { scored, rounds: round + 1, firstInformative }
     }
   }
 }

@@ -34,7 +34,7 @@ async function imitateAlone(
   let best = -1
   for (let pass = 1; elapsed() < run.state.learningSeconds; pass++) {
     signal?.throwIfAborted()
-    await supervisedPass(trainer, run.demonstrations, rng('prime', seed, pass), supervised)
+    await supervisedPass(trainer, run.demonstrations.given, rng('prime', seed, pass), supervised)
     run.emit({ type: 'progress', phase: 'control', done: elapsed(), total: run.state.learningSeconds })
     if (pass % passesPerLook !== 0) continue
     const inForce = run.inForce(run.servingVersion.id, pass)

@@ -3,7 +3,7 @@ import { practisedModel } from '../../test/support/practised-model.ts'
 import { readerTasks } from '../../test/support/reader.ts'
 import { wordEnvironment } from '../../test/support/word-environment.ts'
 import type { DemonstratedEpisode, Environment, Message } from '../core/index.ts'
-import { renderedDemonstrations } from './demonstrations.ts'
+import { Demonstrations } from './demonstrations.ts'
 import { rollouts } from './source.ts'
 
 const [first, second] = readerTasks
@@ -37,7 +37,7 @@ async function render(demonstrations: readonly DemonstratedEpisode[] | null) {
   const { service } = practisedModel()
   const { renderer } = service
   const start = vi.spyOn(renderer, 'start')
-  const rendered = await renderedDemonstrations({
+  const { given: rendered } = await Demonstrations.read({
     ...(demonstrations ? { prime: { demonstrations } } : {}),
     source: rollouts(environment, readerTasks),
     model: service,

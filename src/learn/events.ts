@@ -40,6 +40,8 @@ export type LearnEvent =
         readonly budget: EpisodeBudget
         readonly families: number
         readonly demonstrations: number
+        /** Names that demonstrations can be told of. */
+        readonly names: number
       }
     }
   | ({ readonly type: 'found' } & Finding)

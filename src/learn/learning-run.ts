@@ -20,7 +20,7 @@ import { RunJournal } from './journal.ts'
 import type { CompleteLearnOptions } from './recipe.ts'
 import { RehearsalPool } from './rehearsal-pool.ts'
 import type { Schedule } from './schedule.ts'
-import type { RenderedDemonstration } from './demonstrations.ts'
+import type { Demonstrations } from './demonstrations.ts'
 import type { LearnState, Stopped } from './state.ts'
 import { diagnose, familiesOf, type FamilyOf } from './steer/index.ts'
 
@@ -49,7 +49,7 @@ export class LearningRun extends RunJournal<LearnState, LearnEvent> {
   readonly trainer: Trainer
   /** What serves when the run begins: for each Parameter, its Version. */
   readonly serving: ServingVersions
-  readonly demonstrations: readonly RenderedDemonstration[]
+  readonly demonstrations: Demonstrations
   /** The families of the tasks, and how many training tasks each has. */
   readonly familyOf: FamilyOf
   readonly familySizes: ReadonlyMap<string, number>
@@ -65,7 +65,7 @@ export class LearningRun extends RunJournal<LearnState, LearnEvent> {
     run: Run
     trainer: Trainer
     serving: ServingVersions
-    demonstrations: readonly RenderedDemonstration[]
+    demonstrations: Demonstrations
     state: LearnState
     blobs: Record<string, BlobHash>
   }) {

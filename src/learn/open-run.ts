@@ -3,7 +3,7 @@ import type { ModelService, Run, Store, Trainer, TrainingMethod, Version, Versio
 import { present } from '../errors/index.ts'
 import { Registry } from '../release/index.ts'
 import { assertSameBase, otherBase } from './base.ts'
-import { renderedDemonstrations } from './demonstrations.ts'
+import { Demonstrations } from './demonstrations.ts'
 import { LearnError } from './errors.ts'
 import { initialVersions, LearningRun, learningParameter, newRunId, type ServingVersions } from './learning-run.ts'
 import type { LearnOptions } from './options.ts'
@@ -41,8 +41,8 @@ export async function openRun(agent: Agent, options: CompleteLearnOptions): Prom
   refuseOtherEngine(agent, options)
   const earlier = options.resume ? await resumable(agent.name, options) : null
   await refuseOtherBase(agent.name, options)
-  const demonstrations = await renderedDemonstrations(options)
-  const budget = budgetWith(options.budget ?? {}, demonstrations)
+  const demonstrations = await Demonstrations.read(options)
+  const budget = budgetWith(options.budget ?? {}, demonstrations.given)
   refuseLongTurns(options, budget)
   await registry.initial(agent.name, [...initialVersions(agent, model).values()])
 
@@ -89,7 +89,12 @@ export async function openRun(agent: Agent, options: CompleteLearnOptions): Prom
       blobs,
     })
     const resumedAt = checkpoint ? state.update : null
-    const chosen = { budget, families: opened.familySizes.size, demonstrations: demonstrations.length }
+    const chosen = {
+      budget,
+      families: opened.familySizes.size,
+      demonstrations: demonstrations.given.length,
+      names: demonstrations.names,
+    }
     opened.emit({ type: 'started', runId: run.id, agent: agent.name, seed, resumedAt, chosen })
     await opened.checkpoint()
     return opened

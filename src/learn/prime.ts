@@ -15,7 +15,7 @@ import { attemptedIn, refuseNoise } from './update.ts'
  */
 export async function prime(run: LearningRun): Promise<void> {
   const { primePasses } = run.schedule
-  if (run.demonstrations.length > 0) {
+  if (run.demonstrations.given.length > 0) {
     if (primePasses === undefined) await imitateToTarget(run)
     else while (run.state.passes < primePasses) await pass(run, primePasses)
   }
@@ -31,7 +31,10 @@ async function pass(run: LearningRun, passes: number): Promise<void> {
   signal?.throwIfAborted()
   const began = run.clock.now()
   const number = run.state.passes + 1
-  const metrics = await supervisedPass(run.trainer, run.demonstrations, rng('prime', seed, number), priming?.supervised)
+  // The first pass shows what really was: names as they go together.
+  const share = number === 1 ? 0 : run.schedule.renaming
+  const shown = run.demonstrations.drawn(share, rng('renamed', seed, number))
+  const metrics = await supervisedPass(run.trainer, shown, rng('prime', seed, number), priming?.supervised)
   run.state = {
     ...run.state,
     passes: number,
@@ -105,7 +108,7 @@ async function look(run: LearningRun): Promise<readonly ScoredTrajectory[]> {
 /** Of every family some: the first ones of a fixed order that were not demonstrated. */
 function lookedAt({ options, demonstrations, familyOf }: LearningRun): readonly Task<'train'>[] {
   const { train } = options.source
-  const shown = new Set(demonstrations.map(({ instruction }) => instruction))
+  const shown = new Set(demonstrations.given.map(({ instruction }) => instruction))
   const order = rng('look', options.seed ?? 0).shuffle(train.filter(({ instruction }) => !shown.has(instruction)))
   const turns = new Map<string, number>()
   const ranked = (order.length > 0 ? order : train).map((task) => {

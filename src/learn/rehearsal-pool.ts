@@ -1,6 +1,6 @@
 import { demonstration } from '../agent/index.ts'
-import type { Demonstration, Message, ScoredTrajectory, Trajectory, TrajectoryId } from '../core/index.ts'
-import { type RenderedDemonstration, toolsOf } from './demonstrations.ts'
+import type { Demonstration, Message, Rng, ScoredTrajectory, Trajectory, TrajectoryId } from '../core/index.ts'
+import { type Demonstrations, toolsOf } from './demonstrations.ts'
 import type { LearnOptions } from './options.ts'
 import { imitable, type Rehearsable } from './rehearsal.ts'
 import type { Success } from './state.ts'
@@ -9,25 +9,35 @@ import type { FamilyOf } from './steer/index.ts'
 /** What an update can rehearse: the demonstrations, and the policy's own successes, read from the store once. */
 export class RehearsalPool {
   readonly #options: Pick<LearnOptions, 'store' | 'source' | 'model'>
-  readonly #shown: readonly Rehearsable<Demonstration>[]
+  readonly #shown: Demonstrations
+  readonly #families: readonly string[]
   readonly #read = new Map<TrajectoryId, readonly Demonstration[]>()
 
   constructor(
     options: Pick<LearnOptions, 'store' | 'source' | 'model'>,
-    demonstrations: readonly RenderedDemonstration[],
+    demonstrations: Demonstrations,
     familyOf: FamilyOf,
   ) {
     this.#options = options
-    this.#shown = demonstrations.map((item) => ({ family: familyOf(item), item }))
+    this.#shown = demonstrations
+    this.#families = demonstrations.given.map((one) => familyOf(one))
   }
 
-  /** Everything there is to rehearse, with its family. */
-  async with(successes: readonly Success[]): Promise<readonly Rehearsable<Demonstration>[]> {
+  /**
+   * Everything there is to rehearse, with its family.
+   * @param renaming the share of the demonstrations that are told of other things.
+   */
+  async with(
+    successes: readonly Success[],
+    renaming: number,
+    random: Rng,
+  ): Promise<readonly Rehearsable<Demonstration>[]> {
     const own: Rehearsable<Demonstration>[] = []
     for (const success of successes) {
       for (const item of await this.#sequencesOf(success)) own.push({ family: success.family, item })
     }
-    return [...this.#shown, ...own]
+    const shown = this.#shown.drawn(renaming, random).map((item, i) => ({ family: this.#families[i] ?? '', item }))
+    return [...shown, ...own]
   }
 
   /** Keeps at hand what was just sampled, so that it need not be read again, and lets go of the rest. */

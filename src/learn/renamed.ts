@@ -73,7 +73,10 @@ function repeated(demonstration: DemonstratedEpisode): readonly string[] {
 
 /** The name where it stands for itself, and not as a part of a longer one. */
 const wholly = (name: string) =>
-  new RegExp(`(?<![\\p{L}\\p{N}_])(?<![\\p{L}\\p{N}][.-])${escaped(name)}(?![\\p{L}\\p{N}_])(?![.-][\\p{L}\\p{N}])`, 'gu')
+  new RegExp(
+    `(?<![\\p{L}\\p{N}_])(?<![\\p{L}\\p{N}][.-])${escaped(name)}(?![\\p{L}\\p{N}_])(?![.-][\\p{L}\\p{N}])`,
+    'gu',
+  )
 const escaped = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
 const standsIn = (name: string, text: string) => wholly(name).test(text)
 

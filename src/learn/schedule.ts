@@ -19,6 +19,11 @@ export const Schedule = z.strictObject({
   tasks: z.int().positive().default(32),
   /** Attempts at each task: they form a Group. */
   attempts: z.int().min(2).default(4),
+  /**
+   * Share of the demonstrations that a pass tells of other things: what an instruction says and calls repeat word for word
+   * is replaced by what other instructions have there. 0 where names carry meaning that calls depend on.
+   */
+  renaming: z.number().min(0).max(1).default(0.8),
   /** How an update's tasks are drawn: families on which success is a matter of chance more often, or all alike. */
   allocation: z.enum(['learnability', 'uniform']).default('learnability'),
   /** Groups with differing rewards that an update wants: it samples on until it has them, and steps smaller with fewer. */
@@ -39,6 +44,8 @@ export const Schedule = z.strictObject({
   concurrency: z.int().positive().default(128),
   /** Sampling temperature of rollouts; evaluation is greedy. */
   temperature: z.number().positive().max(2).default(0.7),
+  /** Where too few groups differ in reward, the temperature of rollouts rises up to this. */
+  temperatureAtMost: z.number().positive().max(2).default(1.3),
   /** Validate after every so many updates. */
   validateEvery: z.int().positive().default(16),
   /** Validation tasks a look, at most. */

@@ -36,6 +36,8 @@ export const LearnState = z.strictObject({
   /** What scales the learning rate now, and at most; and how many recoveries there were. */
   stride: z.strictObject({ scale: z.number().positive(), most: z.number().positive() }),
   recoveries: z.int().nonnegative(),
+  /** Sampling temperature of the next update; `null`: the schedule's. */
+  temperature: z.number().positive().nullable(),
   /** Own successes to rehearse, the newest last. */
   successes: z.array(Success),
   /** Episodes sampled to learn from; measurements are not among them. */
@@ -72,6 +74,7 @@ export const initialState: LearnState = {
   signs: [],
   stride: { scale: 0.5, most: 1 },
   recoveries: 0,
+  temperature: null,
   successes: [],
   episodes: 0,
   stopped: null,

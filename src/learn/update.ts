@@ -14,6 +14,7 @@ import {
   type Attempted,
   collapsed,
   deadFamilies,
+  nextTemperature,
   overallRate,
   paceOf,
   reasonToStop,
@@ -25,12 +26,16 @@ import {
 /** One update: roll out → watch → credit → backward → step. A batch that shows a collapse is not learned from. */
 export async function update(run: LearningRun): Promise<void> {
   const began = run.clock.now()
-  const { state, options } = run
+  const { state, options, schedule } = run
   const sampler = options.model.sampler
-  const { scored, rounds, guided } = await whileLoaded(sampler, await run.trainer.publish(), async (adapter) => ({
-    ...(await attemptTasks(run, adapter)),
-    guided: await attemptGuided(run, adapter, deadFamilies(state.standing)),
-  }))
+  const { scored, rounds, firstInformative, guided } = await whileLoaded(
+    sampler,
+    await run.trainer.publish(),
+    async (adapter) => ({
+      ...(await attemptTasks(run, adapter)),
+      guided: await attemptGuided(run, adapter, deadFamilies(state.standing)),
+    }),
+  )
   refuseNoise(scored)
   const attempted = attemptedIn(run, scored)
   const sampled = scored.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0)
@@ -58,6 +63,15 @@ export async function update(run: LearningRun): Promise<void> {
   run.rehearsal.remember(successes, scored)
   const { metrics, counts } = await learnFrom(run, scored, informative)
   run.state = { ...run.state, stride: adapted(run.state.stride, metrics.kl ?? null) }
+  const temperature = state.temperature ?? schedule.temperature
+  const warmth = {
+    temperature,
+    lowest: schedule.temperature,
+    highest: schedule.temperatureAtMost,
+    overall: sign.overall,
+  }
+  const seen = { informative: firstInformative, wanted: schedule.informativeGroups }
+  run.state = { ...run.state, temperature: nextTemperature({ ...warmth, ...seen }) }
   const dead = deadFamilies(standing)
   const brokenCalls = scored.reduce((sum, one) => sum + (guardCounts(one).brokenCalls ?? 0), 0)
   const watched = {
@@ -86,8 +100,8 @@ async function learnFrom(run: LearningRun, scored: readonly ScoredTrajectory[], 
   if (value.kind !== 'weights') throw new InvariantError(`the learning parameter holds a ${value.kind} value`)
   const { credits, counts } = options.credit.credit(groupAttempts(scored))
   const gradients = backward({ trajectories: scored.map(({ trajectory }) => trajectory), credits })
-  const pool = await run.rehearsal.with(state.successes)
   const random = rng('rehearsal', options.seed ?? 0, state.update)
+  const pool = await run.rehearsal.with(state.successes, schedule.renaming, random)
   const demonstrations = drawRehearsal(pool, schedule.rehearsal, state.standing, random)
   const { metrics } = await run.optimizer.step({
     current: { version, value },

@@ -92,7 +92,7 @@ export async function recordRun(store: Store, options: FixtureOptions = {}): Pro
       agent: run.agent,
       seed: 7,
       resumedAt: null,
-      chosen: { budget: defaultBudget, families: 4, demonstrations: 16 },
+      chosen: { budget: defaultBudget, families: 4, demonstrations: 16, names: 0 },
     },
   ]
   if (reached('primed')) {
