@@ -41,7 +41,7 @@ function enough({ state, schedule }: LearningRun): boolean {
     state.stopped !== null ||
     state.update >= schedule.updates ||
     (schedule.seconds !== undefined && state.learningSeconds >= schedule.seconds) ||
-    (schedule.target !== undefined && (state.best?.success ?? 0) >= schedule.target) ||
+    (state.best?.success ?? 0) >= schedule.target ||
     (schedule.patience !== undefined && state.stale >= schedule.patience)
   )
 }

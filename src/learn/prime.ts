@@ -2,7 +2,7 @@ import { groupAttempts, rng, sampledTokens, type ScoredTrajectory, type Task } f
 import { supervisedPass } from '../optimize/weights/index.ts'
 import { informativeOf } from './attempts.ts'
 import { runBatch, whileLoaded } from './episodes.ts'
-import { succeeded } from './evaluate.ts'
+import { successRate } from './evaluate.ts'
 import { cannotPrime } from './errors.ts'
 import type { LearningRun } from './learning-run.ts'
 import { afterLook, bestLook, diagnose, type PrimingVerdict, recorded } from './steer/index.ts'
@@ -64,7 +64,8 @@ async function imitateToTarget(run: LearningRun): Promise<void> {
     await run.checkpoint()
   }
   const best = bestLook(run.state.looks)
-  if (best !== null && best.pass < run.state.passes && run.blobs['primed'] !== undefined) {
+  if (verdict === 'ready') await run.keep('primed')
+  else if (best !== null && best.pass < run.state.passes && run.blobs['primed'] !== undefined) {
     await run.trainer.loadWeights(await run.options.store.blobs.get(run.blobs['primed']))
   }
 }
@@ -83,8 +84,7 @@ async function look(run: LearningRun): Promise<readonly ScoredTrajectory[]> {
   )
   refuseNoise(scored)
   const attempted = attemptedIn(run, scored)
-  const verdicts = scored.map(({ reward }) => succeeded(reward, options.reward.ceiling))
-  const success = verdicts.filter((one) => one === true).length / Math.max(1, scored.length)
+  const success = successRate(scored, options.reward.ceiling).success ?? 0
   const seen = {
     pass: state.passes,
     success,

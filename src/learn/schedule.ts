@@ -47,13 +47,13 @@ export const Schedule = z.strictObject({
   /** Where too few groups differ in reward, the temperature of rollouts rises up to this. */
   temperatureAtMost: z.number().positive().max(2).default(1.3),
   /** Validate after every so many updates. */
-  validateEvery: z.int().positive().default(16),
+  validateEvery: z.int().positive().default(8),
   /** Validation tasks a look, at most. */
   validationTasks: z.int().positive().default(120),
   /** Stop updating when this many validations in a row bring no new best; omitted = never. */
   patience: z.int().positive().optional(),
   /** Stop updating when the success on validation reaches this. */
-  target: z.number().min(0).max(1).optional(),
+  target: z.number().min(0).max(1).default(0.99),
   /** Stop updating when priming and updates have taken this many seconds; refused in deterministic mode. */
   seconds: z.number().positive().optional(),
   /** Held-out tasks of the test and the gate, at most. */

@@ -23,7 +23,7 @@ export function adapted({ scale, most }: Stride, kl: number | null): Stride {
 }
 
 /** After a collapse: half of every step from there, for good. */
-export const shortened = ({ scale, most }: Stride): Stride => ({ scale: Math.min(scale, most / 2) / 2, most: most / 2 })
+export const shortened = ({ scale, most }: Stride): Stride => ({ scale: Math.min(scale, most) / 2, most: most / 2 })
 
 /**
  * The factor on the learning rate of an update that learns from so many groups: the square root of their share of what is
