@@ -1,3 +1,6 @@
+export * from './catalog/index.ts'
 export * from './desk/index.ts'
+export * from './files/index.ts'
+export { nullPolicy } from './null-policy.ts'
 export { call, type Check, type Play, type Policy, play, type Score, scorePolicy } from './play.ts'
 export * from './search/index.ts'

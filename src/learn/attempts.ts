@@ -1,7 +1,7 @@
 import { type AdapterRef, groupAttempts, rewardsOf, rng, type ScoredTrajectory, type Task } from '../core/index.ts'
 import { runBatch } from './episodes.ts'
 import type { LearningRun } from './learning-run.ts'
-import { allocate, type Standing } from './steer/index.ts'
+import { allocate } from './steer/index.ts'
 
 /** What an update learns from, and in how many rounds it was sampled. */
 export interface Sampled {
@@ -20,7 +20,7 @@ export async function attemptTasks(run: LearningRun, adapter: AdapterRef): Promi
   const scored: ScoredTrajectory[] = []
   const seen = new Set<string>()
   for (let round = 0; ; round++) {
-    const tasks = tasksOf(run, round, state.standing).filter(({ id }) => !seen.has(id))
+    const tasks = tasksOf(run, round, seen)
     for (const { id } of tasks) seen.add(id)
     const name = round === 0 ? `update-${state.update}` : `update-${state.update}-round-${round}`
     const { attempts, straggler } = schedule
@@ -36,16 +36,21 @@ export async function attemptTasks(run: LearningRun, adapter: AdapterRef): Promi
 export const informativeOf = (scored: readonly ScoredTrajectory[]): number =>
   groupAttempts(scored).filter((group) => new Set(rewardsOf(group).filter((reward) => reward !== null)).size > 1).length
 
-/** The tasks of a round: by how much their families teach; or all of them in turn, in a fresh order each pass. */
+/**
+ * The tasks of a round that the update has not seen: by how much their families teach; or all of them in turn, in a fresh
+ * order each pass.
+ */
 function tasksOf(
   { options, schedule, state, familyOf }: LearningRun,
   round: number,
-  standing: Standing,
+  seen: ReadonlySet<string>,
 ): readonly Task<'train'>[] {
   const { train } = options.source
+  const isNew = ({ id }: Task) => !seen.has(id)
   const { seed = 0 } = options
   if (schedule.allocation === 'learnability') {
-    return allocate(train, familyOf, schedule.tasks, standing, rng('tasks', seed, state.update, round))
+    const random = rng('tasks', seed, state.update, round)
+    return allocate(train.filter(isNew), familyOf, schedule.tasks, state.standing, random)
   }
   const perPass = Math.max(1, Math.floor(train.length / schedule.tasks))
   const turn = state.update * schedule.rounds + round
@@ -53,4 +58,5 @@ function tasksOf(
   return rng('tasks', seed, Math.floor(turn / perPass))
     .shuffle(train)
     .slice(start, start + schedule.tasks)
+    .filter(isNew)
 }

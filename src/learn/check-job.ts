@@ -1,4 +1,4 @@
-import type { ToolDefinition } from '../core/index.ts'
+import { toolsOf } from './demonstrations.ts'
 import { cannotLearn } from './errors.ts'
 import type { LearningRun } from './learning-run.ts'
 import {
@@ -36,14 +36,8 @@ async function* findingsOf({ options, clock }: LearningRun): AsyncGenerator<read
   const countTokens = (text: string) => renderer.extend([{ role: 'user', content: text }], true).length
   yield await environmentFindings({ environment, tasks: train, countTokens, contextLength, ...watch })
   const [first] = train
-  const tools: readonly ToolDefinition[] = first ? await toolsOf(environment.open(first, 0)) : []
+  const tools = first ? await toolsOf(environment, first) : []
   yield demonstrationFindings({ demonstrations, tools })
   yield await replayFindings({ environment, demonstrations, tasks: train, reward, ...watch })
   yield await verifierFindings({ environment, demonstrations, tasks: train, reward, ...watch })
-}
-
-async function toolsOf(opening: ReturnType<LearningRun['options']['source']['environment']['open']>) {
-  const episode = await opening
-  await episode.close()
-  return episode.tools
 }

@@ -1,10 +1,17 @@
 import { demonstration } from '../agent/index.ts'
-import type { DemonstratedEpisode, Demonstration, ToolDefinition } from '../core/index.ts'
+import type { DemonstratedEpisode, Demonstration, Environment, Task, ToolDefinition } from '../core/index.ts'
 import type { LearnOptions } from './options.ts'
 
 /** A demonstration as the model reads it, with what was asked in it. */
 export interface RenderedDemonstration extends Demonstration {
   readonly instruction: string
+}
+
+/** The tools of an episode on a task. */
+export async function toolsOf(environment: Environment, task: Task): Promise<readonly ToolDefinition[]> {
+  const episode = await environment.open(task, 0)
+  await episode.close()
+  return episode.tools
 }
 
 /**
@@ -19,20 +26,17 @@ export async function renderedDemonstrations({
 }: Pick<LearnOptions, 'prime' | 'source' | 'model'>): Promise<readonly RenderedDemonstration[]> {
   const demonstrations = prime?.demonstrations ?? []
   const known = new Map<string, readonly ToolDefinition[]>()
-  const toolsOf = async ({ task = train[0] }: DemonstratedEpisode) => {
+  const toolsFor = async ({ task = train[0] }: DemonstratedEpisode) => {
     if (task === undefined) return []
-    const tools = known.get(task.id)
-    if (tools) return tools
-    const episode = await environment.open(task, 0)
-    await episode.close()
-    known.set(task.id, episode.tools)
-    return episode.tools
+    const tools = known.get(task.id) ?? (await toolsOf(environment, task))
+    known.set(task.id, tools)
+    return tools
   }
   const rendered: RenderedDemonstration[] = []
   for (const one of demonstrations) {
     const { messages } = one
     const instruction = one.task?.instruction ?? messages.find(({ role }) => role === 'user')?.content ?? ''
-    rendered.push({ ...demonstration(messages, await toolsOf(one), renderer), instruction })
+    rendered.push({ ...demonstration(messages, await toolsFor(one), renderer), instruction })
   }
   return rendered
 }

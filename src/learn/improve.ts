@@ -16,7 +16,7 @@ export async function improve(run: LearningRun): Promise<void> {
     await step(run, update)
   }
   const { stopped, best } = run.state
-  if (stopped !== null && (best?.update ?? 0) === 0) throw nothingLearned(stopped)
+  if (stopped !== null && !best?.rose) throw nothingLearned(stopped)
   run.state = { ...run.state, phase: 'test' }
   await run.checkpoint()
 }
@@ -60,7 +60,7 @@ async function validate(run: LearningRun): Promise<void> {
   const better = best === null || success > best.success
   if (better || success === best.success) {
     await run.keep('best')
-    run.state = { ...run.state, best: { update: at, success } }
+    run.state = { ...run.state, best: { update: at, success, rose: best !== null && (better || best.rose) } }
   }
   run.state = { ...run.state, validated: at, stale: better ? 0 : stale + 1 }
 }

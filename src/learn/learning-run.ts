@@ -1,7 +1,6 @@
 import { type Agent, type EpisodeBudget, parametersOfKind, type VersionInForce } from '../agent/index.ts'
 import {
   type BlobHash,
-  type Demonstration,
   type ModelService,
   mintVersion,
   type Optimizer,
@@ -10,7 +9,6 @@ import {
   type ScoredTrajectory,
   systemClock,
   type Trainer,
-  type TrajectoryId,
   type Version,
   type VersionId,
 } from '../core/index.ts'
@@ -20,9 +18,9 @@ import { LearnError } from './errors.ts'
 import type { LearnEvent } from './events.ts'
 import { RunJournal } from './journal.ts'
 import type { CompleteLearnOptions } from './recipe.ts'
+import { RehearsalPool } from './rehearsal-pool.ts'
 import type { Schedule } from './schedule.ts'
 import type { RenderedDemonstration } from './demonstrations.ts'
-import { imitable, type Rehearsable } from './rehearsal.ts'
 import type { LearnState, Stopped } from './state.ts'
 import { diagnose, familiesOf, type FamilyOf } from './steer/index.ts'
 
@@ -55,7 +53,8 @@ export class LearningRun extends RunJournal<LearnState, LearnEvent> {
   /** The families of the tasks, and how many training tasks each has. */
   readonly familyOf: FamilyOf
   readonly familySizes: ReadonlyMap<string, number>
-  readonly #successes = new Map<TrajectoryId, readonly Demonstration[]>()
+  /** What an update can rehearse. */
+  readonly rehearsal: RehearsalPool
 
   constructor(parts: {
     agent: Agent
@@ -88,6 +87,7 @@ export class LearningRun extends RunJournal<LearnState, LearnEvent> {
     const sizes = new Map<string, number>()
     for (const task of train) sizes.set(this.familyOf(task), (sizes.get(this.familyOf(task)) ?? 0) + 1)
     this.familySizes = sizes
+    this.rehearsal = new RehearsalPool(options, parts.demonstrations, this.familyOf)
   }
 
   /** A run that is done needs no trainer any more, and nothing to go back to. */
@@ -103,31 +103,10 @@ export class LearningRun extends RunJournal<LearnState, LearnEvent> {
     this.mark('steady')
   }
 
-  /** The demonstrations and the policy's own successes: what an update can rehearse. */
-  async rehearsables(): Promise<readonly Rehearsable<Demonstration>[]> {
-    const own: Rehearsable<Demonstration>[] = []
-    for (const { family, trajectory } of this.state.successes) {
-      for (const item of await this.#imitableOf(trajectory)) own.push({ family, item })
-    }
-    return [...this.demonstrations.map((item) => ({ family: this.familyOf(item), item })), ...own]
-  }
-
-  /** Keeps at hand what may be rehearsed, so that it need not be read again. */
-  remember(scored: readonly ScoredTrajectory[]): void {
-    const wanted = new Set(this.state.successes.map(({ trajectory }) => trajectory))
-    for (const { trajectory } of scored) {
-      if (wanted.has(trajectory.id)) this.#successes.set(trajectory.id, imitable(trajectory))
-    }
-    for (const id of this.#successes.keys()) if (!wanted.has(id)) this.#successes.delete(id)
-  }
-
-  async #imitableOf(id: TrajectoryId): Promise<readonly Demonstration[]> {
-    const known = this.#successes.get(id)
-    if (known) return known
-    const recorded = await this.options.store.trajectories.get(id)
-    const sequences = recorded ? imitable(recorded.trajectory) : []
-    this.#successes.set(id, sequences)
-    return sequences
+  /** Remembers the trainer as the last checkpoint has it: the weights that the batch at hand was sampled with. */
+  keepSampled(): void {
+    this.state = { ...this.state, steady: { update: this.state.update, standing: this.state.standing } }
+    this.name('steady', present(this.blobs['trainer'], "the last checkpoint's trainer state"))
   }
 
   /** Ends updating before the schedule does, and says why. @param scored what was seen last. */

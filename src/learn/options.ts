@@ -10,6 +10,7 @@ import type {
   RunId,
   Rubric,
   Store,
+  Task,
   TrainingMethod,
 } from '../core/index.ts'
 import type { Gate } from '../gate/index.ts'
@@ -26,6 +27,11 @@ export interface LearnOptions {
   readonly source: RolloutSource
   /** Demonstrations to start from; without them the run starts from what serves now. */
   readonly prime?: { readonly demonstrations: readonly DemonstratedEpisode[]; readonly supervised?: SupervisedOptions }
+  /**
+   * A hint for a training task on which nothing succeeds: a plan, a place to look, a mistake to avoid. What succeeds with it
+   * is imitated without it.
+   */
+  readonly guide?: (task: Task<'train'>) => string | null
   readonly reward: Rubric
   /** Default: the {@link recipe}'s, as of `optimize` and `gate`. */
   readonly credit?: CreditEstimator

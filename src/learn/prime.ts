@@ -1,4 +1,4 @@
-import { rng, type ScoredTrajectory, type Task } from '../core/index.ts'
+import { groupAttempts, rng, sampledTokens, type ScoredTrajectory, type Task } from '../core/index.ts'
 import { supervisedPass } from '../optimize/weights/index.ts'
 import { informativeOf } from './attempts.ts'
 import { runBatch, whileLoaded } from './episodes.ts'
@@ -82,7 +82,11 @@ async function look(run: LearningRun): Promise<readonly ScoredTrajectory[]> {
   const attempted = attemptedIn(run, scored)
   const verdicts = scored.map(({ reward }) => succeeded(reward, options.reward.ceiling))
   const success = verdicts.filter((one) => one === true).length / Math.max(1, scored.length)
-  const seen = { pass: state.passes, success, informative: informativeOf(scored) / lookTasks }
+  const seen = {
+    pass: state.passes,
+    success,
+    informative: informativeOf(scored) / Math.max(1, groupAttempts(scored).length),
+  }
   const better = success > (bestLook(state.looks)?.success ?? -1)
   run.state = {
     ...state,
@@ -90,6 +94,7 @@ async function look(run: LearningRun): Promise<readonly ScoredTrajectory[]> {
     // The policy changes too fast for what was seen before to count.
     standing: recorded({}, attempted),
     episodes: state.episodes + scored.length,
+    tokensSampled: state.tokensSampled + scored.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0),
     learningSeconds: state.learningSeconds + (run.clock.now() - began) / 1000,
   }
   if (better) await run.keep('primed')

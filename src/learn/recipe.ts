@@ -63,8 +63,9 @@ export function budgetWith(
   given: Partial<EpisodeBudget>,
   demonstrations: readonly RenderedDemonstration[],
 ): EpisodeBudget {
-  const { tokens, ...budget } = { ...(budgetFor(demonstrations) ?? defaultBudget), ...given }
-  return { ...budget, tokens: given.tokens ?? Math.max(tokens, budget.turns * budget.tokensPerTurn) }
+  const budget = { ...(budgetFor(demonstrations) ?? defaultBudget), ...given }
+  const lengthened = given.tokens === undefined && (given.turns ?? given.tokensPerTurn) !== undefined
+  return lengthened ? { ...budget, tokens: Math.max(budget.tokens, budget.turns * budget.tokensPerTurn) } : budget
 }
 
 /**
@@ -74,7 +75,7 @@ export function budgetWith(
 export function budgetFor(demonstrations: readonly RenderedDemonstration[]): EpisodeBudget | null {
   if (demonstrations.length === 0) return null
   const acts = demonstrations.map(actLengths)
-  const most = (lengths: readonly number[]) => Math.ceil(room * Math.max(...lengths))
+  const most = (lengths: readonly number[]) => Math.ceil(room * lengths.reduce((a, b) => Math.max(a, b), 0))
   const turns = most(acts.map(({ length }) => length)) + 1
   const tokensPerTurn = most(acts.flat()) + 4
   return { turns, tokensPerTurn, tokens: turns * tokensPerTurn, malformedCalls: 1, toolErrors: 2 }

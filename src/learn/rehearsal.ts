@@ -2,6 +2,7 @@ import {
   branches,
   type Demonstration,
   type Group,
+  type NodeId,
   type Rng,
   rewardsOf,
   type ScoredTrajectory,
@@ -40,13 +41,15 @@ export function withSuccesses(
 const isExample = ({ trajectory, reward }: ScoredTrajectory, ceiling: number): boolean =>
   trajectory.stopReason === 'done' && reward.status === 'scored' && reward.value >= ceiling
 
-/** What the policy sampled in an episode, to be imitated. */
+/** What the policy sampled in an episode, to be imitated. What an earlier branch holds is context in a later one. */
 export function imitable(trajectory: Trajectory): readonly Demonstration[] {
+  const held = new Set<NodeId>()
   return branches(trajectory).map((path) => {
-    const spans = path.flatMap((node) => node.spans)
+    const spans = path.flatMap(({ id, spans }) => spans.map((span) => ({ ...span, fresh: !held.has(id) })))
+    for (const { id } of path) held.add(id)
     return {
       tokens: spans.flatMap(({ tokens }) => [...tokens]),
-      learn: spans.flatMap(({ kind, tokens }) => tokens.map(() => kind === 'sampled')),
+      learn: spans.flatMap(({ kind, tokens, fresh }) => tokens.map(() => fresh && kind === 'sampled')),
     }
   })
 }

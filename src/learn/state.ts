@@ -10,6 +10,15 @@ export const Stopped = z.strictObject({
 })
 export type Stopped = Readonly<z.infer<typeof Stopped>>
 
+/** An episode of the policy's own that may be imitated. */
+export const Success = z.strictObject({
+  family: z.string(),
+  trajectory: TrajectoryId,
+  /** What was asked, where the episode also had a hint: it is imitated without it. */
+  instruction: z.string().optional(),
+})
+export type Success = Readonly<z.infer<typeof Success>>
+
 /** Where a run stands: with the checkpoint's blobs, everything that resuming needs. */
 export const LearnState = z.strictObject({
   /** What comes next. */
@@ -28,13 +37,13 @@ export const LearnState = z.strictObject({
   stride: z.strictObject({ scale: z.number().positive(), most: z.number().positive() }),
   recoveries: z.int().nonnegative(),
   /** Own successes to rehearse, the newest last. */
-  successes: z.array(z.strictObject({ family: z.string(), trajectory: TrajectoryId })),
+  successes: z.array(Success),
   /** Episodes sampled to learn from; measurements are not among them. */
   episodes: z.int().nonnegative(),
   /** Why updating ended before the schedule's last update; `null` while it has not. */
   stopped: Stopped.nullable(),
-  /** The best validation so far. */
-  best: z.strictObject({ update: z.int().nonnegative(), success: z.number() }).nullable(),
+  /** The best validation so far, and whether it is better than the first was. */
+  best: z.strictObject({ update: z.int().nonnegative(), success: z.number(), rose: z.boolean() }).nullable(),
   /** The update that was validated last. */
   validated: z.int().nonnegative().nullable(),
   /** Validations in a row that brought no better one. */

@@ -4,6 +4,7 @@ import { InvariantError, present } from '../errors/index.ts'
 import { attemptTasks } from './attempts.ts'
 import { whileLoaded } from './episodes.ts'
 import { LearnError } from './errors.ts'
+import { attemptGuided } from './guided.ts'
 import { succeeded, successRate } from './evaluate.ts'
 import { guardCounts } from './judge.ts'
 import type { LearningRun } from './learning-run.ts'
@@ -26,12 +27,18 @@ export async function update(run: LearningRun): Promise<void> {
   const began = run.clock.now()
   const { state, options } = run
   const sampler = options.model.sampler
-  const { scored, rounds } = await whileLoaded(sampler, await run.trainer.publish(), (adapter) =>
-    attemptTasks(run, adapter),
-  )
+  const { scored, rounds, guided } = await whileLoaded(sampler, await run.trainer.publish(), async (adapter) => ({
+    ...(await attemptTasks(run, adapter)),
+    guided: await attemptGuided(run, adapter, deadFamilies(state.standing)),
+  }))
   refuseNoise(scored)
   const attempted = attemptedIn(run, scored)
-  run.state = { ...state, episodes: state.episodes + scored.length }
+  const sampled = scored.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0)
+  run.state = {
+    ...state,
+    episodes: state.episodes + scored.length + guided.attempts,
+    tokensSampled: state.tokensSampled + sampled,
+  }
   if (collapsed(state.standing, attempted)) return recover(run, scored)
 
   const groups = groupAttempts(scored)
@@ -43,19 +50,26 @@ export async function update(run: LearningRun): Promise<void> {
     informative,
     overall: overallRate(standing, run.familySizes),
   }
-  const successes = withSuccesses(state.successes, groups, options.reward.ceiling, run.familyOf)
+  const won = withSuccesses(state.successes, groups, options.reward.ceiling, run.familyOf)
+  const successes = [...won, ...guided.successes]
   run.state = { ...run.state, standing, successes, signs: [...state.signs, sign] }
 
-  run.remember(scored)
+  if (state.update % steadyEvery === 0) run.keepSampled()
+  run.rehearsal.remember(successes, scored)
   const { metrics, counts } = await learnFrom(run, scored, informative)
   run.state = { ...run.state, stride: adapted(run.state.stride, metrics.kl ?? null) }
   const dead = deadFamilies(standing)
   const brokenCalls = scored.reduce((sum, one) => sum + (guardCounts(one).brokenCalls ?? 0), 0)
-  const watched = { informativeGroups: informative, rounds, overall: sign.overall, deadFamilies: dead.length }
+  const watched = {
+    informativeGroups: informative,
+    rounds,
+    overall: sign.overall,
+    deadFamilies: dead.length,
+    guided: guided.attempts,
+  }
   tell(run, scored, { ...metrics, ...counts, ...watched, brokenCalls }, (run.clock.now() - began) / 1000)
   tellFamilies(run, dead)
   stopWithoutSignal(run, scored)
-  if (run.state.update % steadyEvery === 0) run.keepSteady()
 }
 
 /** What each attempt at a known family came to; attempts without evidence say nothing. */
@@ -72,7 +86,7 @@ async function learnFrom(run: LearningRun, scored: readonly ScoredTrajectory[], 
   if (value.kind !== 'weights') throw new InvariantError(`the learning parameter holds a ${value.kind} value`)
   const { credits, counts } = options.credit.credit(groupAttempts(scored))
   const gradients = backward({ trajectories: scored.map(({ trajectory }) => trajectory), credits })
-  const pool = await run.rehearsables()
+  const pool = await run.rehearsal.with(state.successes)
   const random = rng('rehearsal', options.seed ?? 0, state.update)
   const demonstrations = drawRehearsal(pool, schedule.rehearsal, state.standing, random)
   const { metrics } = await run.optimizer.step({
@@ -115,11 +129,21 @@ async function recover(run: LearningRun, scored: readonly ScoredTrajectory[]): P
   run.state = { ...run.state, recoveries, stride, standing: steady.standing, signs: [] }
   // The batch is spent: without a fresh number it would be sampled again, by the same weights.
   run.state = { ...run.state, update: state.update + 1 }
-  run.emit({ type: 'recovered', update: state.update + 1, rollouts: rate, to: steady.update, scale: stride.scale, recoveries })
+  run.emit({
+    type: 'recovered',
+    update: state.update + 1,
+    rollouts: rate,
+    to: steady.update,
+    scale: stride.scale,
+    recoveries,
+  })
   if (recoveries > schedule.recoveries) run.stop('collapsed', 'Success collapsed again after every return.', scored)
 }
 
-/** Updates between steady checkpoints: a fall is often seen two or three updates after the step that caused it. */
+/**
+ * Updates between steady checkpoints: a fall is often seen two or three updates after the step that caused it. Only weights
+ * whose own batch showed none are steady.
+ */
 const steadyEvery = 4
 
 function stopWithoutSignal(run: LearningRun, scored: readonly ScoredTrajectory[]): void {
@@ -156,7 +180,6 @@ function tell(run: LearningRun, scored: readonly ScoredTrajectory[], metrics: Me
   run.state = {
     ...run.state,
     update: at,
-    tokensSampled: run.state.tokensSampled + tokens,
     tokensTrained: run.state.tokensTrained + (metrics.tokens ?? 0),
   }
   const soFar = run.state.learningSeconds + seconds

@@ -3,22 +3,31 @@ import { scriptedModel } from './scripted-model.ts'
 
 /** How fast a {@link practisedModel} learns, in tenths of skill a step. */
 export interface PractisedModelOptions {
-  /** Imitation never gets further than 2. Default 1. */
+  /** Of one step that imitates. Default 1. */
   readonly imitation?: number
-  /** What the step with this number, counted from 1, gains by practice; below 0 it loses. Default 2, always. */
-  readonly practice?: (step: number) => number
+  /** Imitation never gets further. Default 2. */
+  readonly imitated?: number
+  /**
+   * What the step with this number, counted from 1, gains by practice at this learning rate; below 0 it loses. Default 2,
+   * always.
+   */
+  readonly practice?: (step: number, learningRate: number) => number
   /** Called before each optimizer step; may throw, as a trainer does that fails. */
   readonly onStep?: () => void
 }
 
-/** Skill of an agent that only imitates, at most. */
-const imitated = 2
+type Gain = Required<Pick<PractisedModelOptions, 'imitation' | 'imitated' | 'practice'>>
 
 /**
  * A model service in memory for the word environment. Its weights are one number, the skill from 0 to 10: so many
  * attempts in ten look before they answer, and so many tasks in ten are solved greedily. Optimizer steps raise it.
  */
-export function practisedModel({ imitation = 1, practice = () => 2, onStep }: PractisedModelOptions = {}) {
+export function practisedModel({
+  imitation = 1,
+  imitated = 2,
+  practice = () => 2,
+  onStep,
+}: PractisedModelOptions = {}) {
   const skills = new Map<string, number>()
   const trainers = new Set<Trainer>()
   const publish = (skill: number): AdapterRef => {
@@ -47,7 +56,7 @@ export function practisedModel({ imitation = 1, practice = () => 2, onStep }: Pr
     },
     renderer,
     trainer: async () => {
-      const trainer = new PractisedTrainer({ imitation, practice }, publish, {
+      const trainer = new PractisedTrainer({ imitation, imitated, practice }, publish, {
         onStep,
         onClose: () => trainers.delete(trainer),
       })
@@ -72,30 +81,27 @@ interface PractisedHooks {
 
 class PractisedTrainer implements Trainer {
   #skill = 0
-  #pending = 0
   #steps = 0
-  readonly #gain: { readonly imitation: number; readonly practice: (step: number) => number }
+  /** What the next step is made of: batches to imitate, and whether there is any to practise. */
+  #pending = { imitates: 0, practises: false }
+  readonly #gain: Gain
   readonly #publish: (skill: number) => AdapterRef
   readonly #on: PractisedHooks
 
-  constructor(
-    gain: { readonly imitation: number; readonly practice: (step: number) => number },
-    publish: (skill: number) => AdapterRef,
-    on: PractisedHooks,
-  ) {
+  constructor(gain: Gain, publish: (skill: number) => AdapterRef, on: PractisedHooks) {
     this.#gain = gain
     this.#publish = publish
     this.#on = on
   }
 
   async forwardBackward(data: Parameters<Trainer['forwardBackward']>[0], { kind }: { readonly kind: string }) {
-    if (kind === 'cross_entropy') {
-      this.#pending += Math.min(this.#gain.imitation, Math.max(0, imitated - this.#skill - this.#pending))
-    } else this.#pending = this.#gain.practice(this.#steps + 1)
+    if (kind === 'cross_entropy') this.#pending.imitates++
+    else this.#pending.practises = true
     const tokens = data.reduce((sum, { input }) => sum + input.length, 0)
     return {
       loss: 1,
-      logprobs: data.map(({ input }) => input.map(() => 0)),
+      // Those of the policy that sampled: no step has moved it since.
+      logprobs: data.map(({ input, logprobs }) => logprobs ?? input.map(() => 0)),
       tokens: { data: tokens, computed: tokens },
     }
   }
@@ -106,10 +112,14 @@ class PractisedTrainer implements Trainer {
     return data.map(({ input }) => input.map(() => 0))
   }
 
-  async optimStep() {
+  async optimStep({ learningRate }: Parameters<Trainer['optimStep']>[0]) {
     this.#on.onStep?.()
-    this.#skill = Math.max(0, Math.min(10, this.#skill + this.#pending))
-    this.#pending = 0
+    const { imitates, practises } = this.#pending
+    const { imitation, imitated, practice } = this.#gain
+    let gain = practises ? practice(this.#steps + 1, learningRate) : 0
+    for (let i = 0; i < imitates; i++) gain += Math.min(imitation, Math.max(0, imitated - this.#skill - gain))
+    this.#skill = Math.max(0, Math.min(10, this.#skill + gain))
+    this.#pending = { imitates: 0, practises: false }
     return { gradNorm: 1, anchorPenalty: 0, step: ++this.#steps }
   }
 

@@ -1,8 +1,14 @@
 import type { AdamParams, Datum, Loss, Trainer } from '../../src/core/index.ts'
 
-export interface Pass {
+interface Batch {
   readonly data: readonly Datum[]
   readonly loss: Loss
+}
+
+/** An optimizer step, with the first batch that it was made of. */
+export interface Pass extends Batch {
+  /** What was added to the gradient after it. */
+  readonly beside: readonly Batch[]
   readonly adam: AdamParams
 }
 
@@ -13,12 +19,12 @@ export interface Pass {
 export function recordingTrainer(vocabulary = 10): { readonly trainer: Trainer; readonly passes: readonly Pass[] } {
   const logprob = -Math.log(vocabulary)
   const passes: Pass[] = []
-  let pending: { data: readonly Datum[]; loss: Loss } | null = null
+  let pending: readonly Batch[] = []
   const notHere = () => Promise.reject(new Error('the uniform model has no weights'))
 
   const trainer: Trainer = {
     forwardBackward(data, loss) {
-      pending = { data, loss }
+      pending = [...pending, { data, loss }]
       let total = 0
       for (const { input, weights, advantages, logprobs } of data) {
         input.forEach((_, t) => {
@@ -33,8 +39,9 @@ export function recordingTrainer(vocabulary = 10): { readonly trainer: Trainer; 
     forward: (data) => Promise.resolve(data.map(({ input }) => input.map(() => logprob))),
     anchoring: null,
     optimStep(adam) {
-      if (pending) passes.push({ ...pending, adam })
-      pending = null
+      const [first, ...beside] = pending
+      if (first) passes.push({ ...first, beside, adam })
+      pending = []
       return Promise.resolve({ gradNorm: 2, anchorPenalty: 0, step: passes.length })
     },
     saveState: notHere,

@@ -66,7 +66,7 @@ const task = '{"id":"t1","instruction":"Capital of Norway?","answer":"Oslo","spl
 
 it('reads tasks with one accepted answer or several', () => {
   const second =
-    '{"id":"t2","instruction":"And of Portugal?","answer":["Lisbon","Lisboa"],"split":"holdout","tier":"easy"}'
+    '{"id":"t2","instruction":"And of Portugal?","answer":["Lisbon","Lisboa"],"split":"holdout","tier":"easy","family":"capitals"}'
   expect(tasksFromJsonl({ text: `${task}\n${second}` })).toEqual([
     { id: 't1', instruction: 'Capital of Norway?', data: { accepted: ['Oslo'] }, split: 'train' },
     {
@@ -75,6 +75,7 @@ it('reads tasks with one accepted answer or several', () => {
       data: { accepted: ['Lisbon', 'Lisboa'] },
       split: 'holdout',
       tier: 'easy',
+      family: 'capitals',
     },
   ])
 })

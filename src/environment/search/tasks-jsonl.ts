@@ -4,11 +4,12 @@ import { type JsonlSource, readJsonl, refuseDuplicates } from './jsonl.ts'
 import { SearchTaskData } from './task-data.ts'
 
 const accepted = SearchTaskData.shape.accepted
-const { id, instruction, split, tier } = Task.shape
-const TaskLine = z.strictObject({ id, instruction, answer: z.union([accepted.element, accepted]), split, tier })
+const { id, instruction, split, tier, family } = Task.shape
+const answer = z.union([accepted.element, accepted])
+const TaskLine = z.strictObject({ id, instruction, answer, split, tier, family })
 
 /**
- * Tasks from JSON Lines, one a line: `{"id", "instruction", "answer": "…" or ["…", …], "split", "tier"?}`.
+ * Tasks from JSON Lines, one a line: `{"id", "instruction", "answer": "…" or ["…", …], "split", "tier"?, "family"?}`.
  * @throws MalformedCorpusError naming the line that is wrong; nothing is loaded then.
  */
 export function tasksFromJsonl(source: JsonlSource): Task[] {

@@ -40,7 +40,9 @@ export function repeatability(scored: readonly ScoredTrajectory[]): Repeatabilit
   return { chance, comparisons, noise: comparisons >= enough && chance > noisy }
 }
 
+/** The sum of squared deviations from the mean: exactly 0 where all are equal, since they are measured from the first. */
 function squares(values: readonly number[]): number {
-  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
-  return values.reduce((sum, value) => sum + (value - mean) ** 2, 0)
+  const [first = 0] = values
+  const mean = values.reduce((sum, value) => sum + (value - first), 0) / values.length
+  return values.reduce((sum, value) => sum + (value - first - mean) ** 2, 0)
 }

@@ -28,23 +28,28 @@ export function recorded(standing: Standing, batch: readonly Attempted[]): Stand
     const tally = fresh.get(family) ?? { attempts: 0, successes: 0 }
     fresh.set(family, { attempts: tally.attempts + 1, successes: tally.successes + (success ? 1 : 0) })
   }
-  const next: Record<string, Tally> = { ...standing }
-  for (const [family, { attempts, successes }] of fresh) {
-    const before = standing[family] ?? { attempts: 0, successes: 0 }
-    next[family] = { attempts: before.attempts * kept + attempts, successes: before.successes * kept + successes }
-  }
-  return next
+  const touched = [...fresh].map(([family, { attempts, successes }]) => {
+    const before = tallyOf(standing, family) ?? untried
+    return [family, { attempts: before.attempts * kept + attempts, successes: before.successes * kept + successes }]
+  })
+  return Object.fromEntries([...Object.entries(standing), ...touched])
 }
+
+const untried: Tally = { attempts: 0, successes: 0 }
+
+/** A family's tally, `undefined` before any attempt. A family may be called `constructor`, which every object inherits. */
+export const tallyOf = (standing: Standing, family: string): Tally | undefined =>
+  Object.hasOwn(standing, family) ? standing[family] : undefined
 
 /** The estimated rate of success of a family, in (0, 1): Laplace's, so that one that was never tried is at a half. */
 export function rateOf(standing: Standing, family: string): number {
-  const { attempts, successes } = standing[family] ?? { attempts: 0, successes: 0 }
+  const { attempts, successes } = tallyOf(standing, family) ?? untried
   return (successes + 0.5) / (attempts + 1)
 }
 
 /** Whether nothing succeeds on a family: its groups are uniform, and no group baseline brings it back. */
 export function isDead(standing: Standing, family: string): boolean {
-  const tally = standing[family]
+  const tally = tallyOf(standing, family)
   return tally !== undefined && tally.attempts >= enough && tally.successes < hardly * tally.attempts
 }
 
@@ -58,7 +63,7 @@ export const deadFamilies = (standing: Standing): readonly string[] =>
 export function overallRate(standing: Standing, sizes: ReadonlyMap<string, number>): number {
   let [sum, total] = [0, 0]
   for (const [family, size] of sizes) {
-    const tally = standing[family]
+    const tally = tallyOf(standing, family)
     if (tally === undefined || tally.attempts === 0) continue
     sum += (size * tally.successes) / tally.attempts
     total += size

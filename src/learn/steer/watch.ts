@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Attempted, rateOf, type Standing } from './standing.ts'
+import { type Attempted, rateOf, type Standing, tallyOf } from './standing.ts'
 
 /** What is remembered of an update. */
 export const UpdateSign = z.strictObject({
@@ -32,7 +32,7 @@ export function collapsed(before: Standing, batch: readonly Attempted[]): boolea
   }
   let [expected, variance, seen] = [0, 0, 0]
   for (const { family, attempts, successes } of tasks.values()) {
-    if (!before[family]) continue
+    if (!tallyOf(before, family)) continue
     const rate = rateOf(before, family)
     expected += rate
     variance += 2 * rate * (1 - rate)

@@ -1,0 +1,7 @@
+export { type Attribute, attributes } from './attributes.ts'
+export { type Catalog, type CatalogOptions, loadCatalog } from './load.ts'
+export { catalogExpert, catalogFirstHit, catalogFirstLine } from './policies.ts'
+export { CatalogQuestion, catalogQuestionOf } from './question.ts'
+export { type CatalogFiles, type CatalogFilesOptions, writeCatalog } from './write.ts'
+export { nullPolicy } from '../null-policy.ts'
+export { verify } from '../search/verify.ts'

@@ -1,0 +1,59 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runReader, readerTasks, type ReaderChanges } from '../../test/support/reader.ts'
+import { attemptsOf, missing, scored, vetoed } from '../../test/support/trajectories.ts'
+import type { ScoredTrajectory, Store } from '../core/index.ts'
+import { openMemoryStore } from '../store/index.ts'
+import { informativeOf } from './attempts.ts'
+
+describe('a group is informative', () => {
+  const groups = (...rewards: Parameters<typeof attemptsOf>[0][]): readonly ScoredTrajectory[] =>
+    rewards.flatMap((some, i) => attemptsOf(some, { task: `t${i}`, group: `g${i}` }))
+
+  it('when its attempts differ in reward', () => {
+    expect(informativeOf(groups([scored(0), scored(1)], [scored(0), scored(0)], [scored(1), scored(1)]))).toBe(1)
+    expect(informativeOf(groups([scored(0), scored(0.5)], [scored(0), vetoed(-1)]))).toBe(2)
+  })
+
+  it('and not by what is missing', () => {
+    expect(informativeOf(groups([scored(0), missing], [missing, missing], [scored(0), missing, scored(1)]))).toBe(1)
+    expect(informativeOf([])).toBe(0)
+  })
+})
+
+describe('the tasks of updates', () => {
+  let store: Store
+  beforeEach(async () => {
+    store = await openMemoryStore()
+  })
+  afterEach(() => store.close())
+
+  /** The training tasks of each update, once for each group. */
+  async function attempted(changes: ReaderChanges): Promise<readonly (readonly string[])[]> {
+    await runReader(store, changes)
+    const records = await store.trajectories.list({ limit: 10_000 })
+    const byUpdate = new Map<string, Set<string>>()
+    for (const { trajectory } of records) {
+      const update = /update-(\d+)/.exec(trajectory.id)?.[1]
+      if (trajectory.task.split !== 'train' || update === undefined) continue
+      const tasks = byUpdate.get(update) ?? new Set()
+      byUpdate.set(update, tasks.add(trajectory.task.id))
+    }
+    return [...byUpdate].toSorted(([a], [b]) => Number(a) - Number(b)).map(([, tasks]) => [...tasks])
+  }
+
+  const train = readerTasks.flatMap(({ id, split }) => (split === 'train' ? [id] : [])).toSorted()
+
+  it('are all of them in turn where they are drawn alike, in a fresh order each pass', async () => {
+    const updates = await attempted({ schedule: { updates: 8, allocation: 'uniform', rounds: 1 } })
+    const [first, second] = [updates.slice(0, 4).flat(), updates.slice(4).flat()]
+    expect(first.toSorted()).toEqual(train)
+    expect(second.toSorted()).toEqual(train)
+    expect(second).not.toEqual(first)
+  })
+
+  it('are drawn anew for each update where they are drawn by what they teach', async () => {
+    const updates = await attempted({ schedule: { updates: 3, allocation: 'learnability', rounds: 1 } })
+    expect(updates.map(({ length }) => length)).toEqual([6, 6, 6])
+    expect(new Set(updates.map((tasks) => tasks.toSorted().join())).size).toBe(3)
+  })
+})
