@@ -44,6 +44,7 @@ export function learning(random: Rng, hostile: string | undefined): LearnEvent[]
       kl: 0.002 * (1 + Math.sin(1.7 * update) / 2),
       rate: 4e-4 * (1 - update / (UPDATES + 1)) * (update > COLLAPSED ? 0.5 : 1),
       rehearsed: 8,
+      guided: update > 1 ? 16 : 0,
     }
     if (update === COLLAPSED) {
       events.push(collapse)
@@ -69,7 +70,7 @@ export function learning(random: Rng, hostile: string | undefined): LearnEvent[]
 }
 
 const steers = new Set<LearnEvent['type']>(['found', 'looked', 'recovered', 'families', 'stopped'])
-const watched = ['informativeGroups', 'rounds', 'overall', 'deadFamilies', 'kl', 'rate', 'rehearsed'] as const
+const watched = ['informativeGroups', 'rounds', 'overall', 'deadFamilies', 'kl', 'rate', 'rehearsed', 'guided'] as const
 
 /** An event as a run told it before runs steered themselves. */
 export function unsteered(event: LearnEvent): readonly { readonly type: LearnEvent['type'] }[] {

@@ -170,6 +170,7 @@ describe('what the run decided by itself', () => {
     expect(page).toContain('practice has something to learn from (35% were wanted)')
     expect(page).toContain('Update 14 Success collapsed, so it went back to update 12')
     expect(page).toContain('In 3 of 29 updates too few groups differed')
+    expect(page).toContain('448 attempts at tasks of dead families had a hint')
   })
 
   it('names the look that imitation went back to, and no rule that it does not know', async () => {

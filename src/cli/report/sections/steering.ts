@@ -103,10 +103,18 @@ function lookTable(looks: Steering['looks']): Html {
     <tbody>${looks.map(({ pass, success: rate, informative, diagnosis }) => html`<tr><th scope="row">${pass}</th><td>${percent(rate)}</td><td>${percent(informative)}</td><td class="words">${cut(diagnosis.message, 1000)}</td></tr>`)}</tbody></table></div></details>`
 }
 
-function practice({ sampledOn: { updates, of } }: Steering): readonly Moment[] {
-  if (updates === 0) return []
-  const why = `In ${count(updates)} of ${plural(of, 'update')} too few groups differed in reward: more tasks were attempted before the step.`
-  return [{ when: 'Practice', what: 'Sampled on where attempts told too little', why }]
+function practice({ sampledOn: { updates, of }, guided }: Steering): readonly Moment[] {
+  const sampledOn: Moment = {
+    when: 'Practice',
+    what: 'Sampled on where attempts told too little',
+    why: `In ${count(updates)} of ${plural(of, 'update')} too few groups differed in reward: more tasks were attempted before the step.`,
+  }
+  const hinted: Moment = {
+    when: 'Practice',
+    what: 'Gave hints where nothing succeeded',
+    why: `${plural(guided, 'attempt')} at tasks of dead families had a hint. What succeeded was imitated without it.`,
+  }
+  return [...(updates > 0 ? [sampledOn] : []), ...(guided > 0 ? [hinted] : [])]
 }
 
 function returned({ update, rollouts, to, scale }: Steering['returns'][number]): Moment {
