@@ -26,6 +26,15 @@ const cases: Readonly<Record<string, FixtureOptions>> = {
   promoted: {},
   rejected: { skill: { learned: 0.02, base: 0.5 } },
   'failed while priming': { status: 'failed', until: 'primed' },
+  'nothing learned': {
+    status: 'failed',
+    until: 'updated',
+    failure: {
+      code: 'learn/nothing-learned',
+      message: 'Stopped: practice brought nothing beyond imitation. Of 128 attempts 60 % break a later call.',
+      hint: 'Give more demonstrations, and shorter observations.',
+    },
+  },
   'stopped while measured': { status: 'interrupted', until: 'measured' },
   hostile: { hostile: attack },
 }
@@ -159,12 +168,17 @@ it('has a policy that would stop what got in', async () => {
 it.each([390, 1400])('shows an update’s figures under the pointer, inside the page, %i wide', async (width) => {
   const { page } = await open('promoted', { width })
   const columns = page.locator('.column')
-  for (const index of [0, 12, 13, 30]) {
+  for (const [index, update] of [
+    [0, 0],
+    [12, 12],
+    [13, 13],
+    [29, 30],
+  ] as const) {
     const column = columns.nth(index)
     await column.locator('.hit').hover()
     const tip = column.locator('.tip')
     expect(await tip.evaluate((element) => getComputedStyle(element).opacity)).toBe('1')
-    expect(await tip.textContent()).toContain(index === 0 ? 'After priming' : `Update ${index}`)
+    expect(await tip.textContent()).toContain(update === 0 ? 'After priming' : `Update ${update}`)
     const { left, right } = await tip.locator('rect').evaluate((element) => {
       const box = element.getBoundingClientRect()
       return { left: box.left, right: box.right }

@@ -20,8 +20,8 @@ export const Run = z.strictObject({
   versionsOut: VersionSet.nullable(),
   receipt: ReceiptId.nullable(),
   release: ReleaseId.nullable(),
-  /** Code and message of what made it fail. */
-  failure: z.strictObject({ code: z.string(), message: z.string() }).nullable(),
+  /** What made it fail, and what to do about it, where the error says so. */
+  failure: z.strictObject({ code: z.string(), message: z.string(), hint: z.string().exactOptional() }).nullable(),
   startedAt: z.number(),
   endedAt: z.number().nullable(),
 })

@@ -41,7 +41,7 @@ function enough({ state, schedule }: LearningRun): boolean {
     state.stopped !== null ||
     state.update >= schedule.updates ||
     (schedule.seconds !== undefined && state.learningSeconds >= schedule.seconds) ||
-    (state.best?.success ?? 0) >= schedule.target ||
+    (schedule.target !== null && (state.best?.success ?? 0) >= schedule.target) ||
     (schedule.patience !== undefined && state.stale >= schedule.patience)
   )
 }

@@ -8,6 +8,7 @@ export type { LearnOptions } from './options.ts'
 export { scheduleOf } from './schedule-of.ts'
 export { recipe } from './recipe.ts'
 export { Schedule } from './schedule.ts'
+export { bestLook, type PrimingLook } from './steer/index.ts'
 export type { ScriptedResults } from './scripted.ts'
 export {
   type HeldOut,

@@ -415,7 +415,10 @@ describe('a run that does not end well', () => {
     )
     expect(code).toBe('gate/holdout-exhausted')
     expect(await store.trajectories.count({})).toBe(0)
-    expect(await only()).toMatchObject({ status: 'failed', failure: { code: 'gate/holdout-exhausted' } })
+    expect(await only()).toMatchObject({
+      status: 'failed',
+      failure: { code: 'gate/holdout-exhausted', hint: expect.stringContaining('Hold out fresh tasks') },
+    })
   })
 
   it('is refused when it names no Parameter that can learn', async () => {

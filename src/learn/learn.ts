@@ -103,11 +103,12 @@ async function finish(run: LearningRun, results: TestResults, receipt: PairedRec
 /** Writes down why a run ended early; the checkpoint stays, so that it can be resumed. */
 async function fail(run: LearningRun, error: unknown): Promise<void> {
   const interrupted = run.options.signal?.aborted === true
-  const message = error instanceof Error ? error.message : String(error)
-  const code = RatchetError.is(error) ? error.code : 'unknown'
+  const failure = RatchetError.is(error)
+    ? { code: error.code, message: error.message, hint: error.hint }
+    : { code: 'unknown', message: error instanceof Error ? error.message : String(error) }
   const written = run.options.store.runs.update(run.run.id, {
     status: interrupted ? 'interrupted' : 'failed',
-    failure: interrupted ? null : { code, message },
+    failure: interrupted ? null : failure,
     endedAt: run.clock.now(),
   })
   // Where the store itself fails, the first error is the one to tell; the run stays `running`, and can be resumed.

@@ -61,20 +61,21 @@ export interface Rehearsable<T> {
 }
 
 /** What even a mastered family is rehearsed by. */
-const floor = 0.05
+const floor = 0.02
 
-/** Draws what to rehearse: the more often, the less often its family succeeds. */
+/** Draws what to rehearse: from each family the more, the less often it succeeds, however many of it there are. */
 export function drawRehearsal<T>(
   pool: readonly Rehearsable<T>[],
   count: number,
   standing: Standing,
   random: Rng,
 ): readonly T[] {
+  const sizes = new Map<string, number>()
+  for (const { family } of pool) sizes.set(family, (sizes.get(family) ?? 0) + 1)
+  const weightOf = ({ family }: Rehearsable<T>) =>
+    (floor + (1 - rateOf(standing, family)) ** 2) / (sizes.get(family) ?? 1)
   return pool
-    .map((one) => ({
-      one,
-      key: Math.log(Math.max(random.next(), Number.MIN_VALUE)) / (floor + 1 - rateOf(standing, one.family)),
-    }))
+    .map((one) => ({ one, key: Math.log(Math.max(random.next(), Number.MIN_VALUE)) / weightOf(one) }))
     .toSorted((a, b) => b.key - a.key)
     .slice(0, count)
     .map(({ one }) => one.item)

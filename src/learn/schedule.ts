@@ -52,8 +52,8 @@ export const Schedule = z.strictObject({
   validationTasks: z.int().positive().default(120),
   /** Stop updating when this many validations in a row bring no new best; omitted = never. */
   patience: z.int().positive().optional(),
-  /** Stop updating when the success on validation reaches this. */
-  target: z.number().min(0).max(1).default(0.99),
+  /** Stop updating when the success on validation reaches this; `null` = never. */
+  target: z.number().min(0).max(1).nullable().default(0.99),
   /** Stop updating when priming and updates have taken this many seconds; refused in deterministic mode. */
   seconds: z.number().positive().optional(),
   /** Held-out tasks of the test and the gate, at most. */

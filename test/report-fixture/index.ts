@@ -13,8 +13,9 @@ import {
 import type { Arm, Baseline, LearnEvent } from '../../src/learn/index.ts'
 import { attempt, episode, tasksOf } from './episodes.ts'
 import { judge } from './judge.ts'
-import { learning } from './learning.ts'
+import { learning, unsteered } from './learning.ts'
 import { at, fixtureRun, rate, tierName, tiers, UPDATES } from './shape.ts'
+import { FAMILIES, found, looked, PASSES, stopped } from './steering.ts'
 
 export { fixtureRun } from './shape.ts'
 
@@ -27,6 +28,10 @@ export interface FixtureOptions {
   readonly skill?: Partial<Record<Arm, number>>
   readonly tasks?: number
   readonly control?: boolean
+  /** Whether it steers itself and tells so; default true. `false`: as runs of earlier versions told their story. */
+  readonly steered?: boolean
+  /** Of a failed run; default: the machine has too little memory. */
+  readonly failure?: Run['failure']
   /** Text put wherever a model or a document could have put it. */
   readonly hostile?: string
 }
@@ -45,7 +50,13 @@ const baselinesOf = (hostile: string | undefined): readonly Baseline[] =>
 
 /** Records a made-up run, made by code and by the real gate, as `learn` would have. */
 export async function recordRun(store: Store, options: FixtureOptions = {}): Promise<RunId> {
-  const { status = 'completed', until = 'done', tasks: count = 400, control = true, hostile } = options
+  const { status = 'completed', until = 'done', tasks: count = 400, control = true, steered = true, hostile } = options
+  const {
+    failure = {
+      code: 'model/out-of-memory',
+      message: hostile ?? 'The model asked for 41 GiB of memory; 16 GiB are there.',
+    },
+  } = options
   const skill = { base: 0.004, primed: 0.22, serving: 0.22, control: 0.38, learned: 0.93, ...options.skill }
   const random = rng('report-fixture')
   const [before, after] = ['0'.repeat(64), '1'.repeat(64)].map((adapter, i) =>
@@ -92,16 +103,18 @@ export async function recordRun(store: Store, options: FixtureOptions = {}): Pro
       agent: run.agent,
       seed: 7,
       resumedAt: null,
-      chosen: { budget: defaultBudget, families: 4, demonstrations: 16, names: 0 },
+      chosen: { budget: defaultBudget, families: FAMILIES, demonstrations: 16, names: 0 },
     },
+    ...found(failure, hostile),
   ]
   if (reached('primed')) {
-    for (let pass = 1; pass <= 5; pass++) {
+    for (let pass = 1; pass <= PASSES; pass++) {
       const metrics = { loss: 2.9 * 0.55 ** pass + 0.1 * random.next(), gradNorm: 1.4, steps: 1, tokens: 430 }
-      events.push({ type: 'primed', pass, passes: 5, metrics, seconds: 2.1 * pass })
+      events.push({ type: 'primed', pass, passes: 32, metrics, seconds: 2.1 * pass }, ...looked(pass, hostile))
     }
   }
   if (reached('updated')) events.push(...learning(random, hostile))
+  if (failure?.code === 'learn/nothing-learned') events.push(stopped(UPDATES, hostile))
 
   const [holdout, outcomes] = [tasksOf(count, hostile), new Map<Arm, Map<string, Reward>>()]
   let [receipt, release] = [null as Awaited<ReturnType<typeof judge>>['receipt'] | null, null as ReleaseId | null]
@@ -137,7 +150,7 @@ export async function recordRun(store: Store, options: FixtureOptions = {}): Pro
     release = judged.release
   }
   await store.runs.appendEvents(
-    events.map(({ type, ...data }, sequence) => ({
+    (steered ? events : events.flatMap(unsteered)).map(({ type, ...data }, sequence) => ({
       run: run.id,
       sequence,
       type,
@@ -158,10 +171,7 @@ export async function recordRun(store: Store, options: FixtureOptions = {}): Pro
     receipt: receipt?.id ?? null,
     release,
     versionsOut: receipt ? { model: after.id } : null,
-    failure:
-      status === 'failed'
-        ? { code: 'model/out-of-memory', message: hostile ?? 'The model asked for 41 GiB of memory; 16 GiB are there.' }
-        : null,
+    failure: status === 'failed' ? failure : null,
     endedAt: status === 'running' ? null : at + 372_000,
   })
   return run.id

@@ -1,8 +1,9 @@
 import type { Rng } from '../../src/core/index.ts'
 import type { Arm, LearnEvent } from '../../src/learn/index.ts'
 import { rate, tierName, tiers, UPDATES } from './shape.ts'
+import { COLLAPSED, collapse, families, PASSES } from './steering.ts'
 
-/** Updates that rise and flatten, with a look at validation every five. */
+/** Updates that rise and flatten, with a look at validation every five, and one collapse that is not learned from. */
 export function learning(random: Rng, hostile: string | undefined): LearnEvent[] {
   const events: LearnEvent[] = []
   const level = (update: number, top: number, pace: number) => 0.2 + (top - 0.2) * (1 - Math.exp(-update / pace))
@@ -36,8 +37,20 @@ export function learning(random: Rng, hostile: string | undefined): LearnEvent[]
       singletonGroups: 0,
       vetoed: Math.round(31 * Math.exp(-update / 5)),
       brokenCalls: Math.round(24 * Math.exp(-update / 4)),
+      informativeGroups: Math.round(20 * (1 - update / UPDATES) + 4 * Math.sin(update)) + 5,
+      rounds: update % 7 === 0 ? 2 : 1,
+      overall: p,
+      deadFamilies: update > 1 ? 2 : 0,
+      kl: 0.002 * (1 + Math.sin(1.7 * update) / 2),
+      rate: 4e-4 * (1 - update / (UPDATES + 1)) * (update > COLLAPSED ? 0.5 : 1),
+      rehearsed: 8,
+      guided: update > 1 ? 16 : 0,
     }
-    const seconds = 10.5 + 8.4 * update
+    if (update === COLLAPSED) {
+      events.push(collapse)
+      continue
+    }
+    const seconds = 2.1 * PASSES + 8.4 * update
     events.push({
       type: 'updated',
       update,
@@ -50,7 +63,24 @@ export function learning(random: Rng, hostile: string | undefined): LearnEvent[]
       seconds,
       etaSeconds: 8.4 * (UPDATES - update),
     })
+    events.push(...families(update, hostile))
     if (update % 5 === 0) look(update)
   }
   return events
+}
+
+const steers = new Set<LearnEvent['type']>(['found', 'looked', 'recovered', 'families', 'stopped'])
+const watched = ['informativeGroups', 'rounds', 'overall', 'deadFamilies', 'kl', 'rate', 'rehearsed', 'guided'] as const
+
+/** An event as a run told it before runs steered themselves. */
+export function unsteered(event: LearnEvent): readonly { readonly type: LearnEvent['type'] }[] {
+  if (steers.has(event.type)) return []
+  if (event.type === 'started') {
+    const { chosen: _, ...earlier } = event
+    return [earlier]
+  }
+  if (event.type !== 'updated') return [event]
+  const metrics = Object.fromEntries(Object.entries(event.metrics).filter(([name]) => !watched.some((w) => w === name)))
+  const earlier = { ...event, metrics }
+  return [earlier]
 }

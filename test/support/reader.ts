@@ -30,6 +30,7 @@ const schedule: Partial<Schedule> = {
   holdoutTasks: 60,
   allocation: 'uniform',
   rounds: 1,
+  target: null,
 }
 
 /** What a test changes of the reader's run. */

@@ -32,13 +32,41 @@ describe('a promoted run', () => {
   })
 
   it('has its curve, with the weights that were kept', () => {
-    expect(report.updates.map(({ update }) => update)).toEqual(Array.from({ length: 30 }, (_, i) => i + 1))
+    const all = Array.from({ length: 30 }, (_, i) => i + 1)
+    expect(report.updates.map(({ update }) => update)).toEqual(all.filter((update) => update !== 14))
     expect(report.validation.map(({ tier, points }) => [tier, points.map(({ update }) => update)])).toEqual([
       ['single-hop', [0, 5, 10, 15, 20, 25, 30]],
       ['composed', [0, 5, 10, 15, 20, 25, 30]],
     ])
     expect(report.unreadEvents).toBe(0)
     expect(report.progress).toMatchObject({ phase: 'done', update: 30, planned: 30, best: { update: 25 } })
+  })
+
+  it('has what it decided by itself', () => {
+    const steering = present(report.steering, 'what it decided')
+    expect(steering).toMatchObject({
+      chosen: { families: 26, demonstrations: 16 },
+      findings: [{ code: 'learn/unusual-end', stops: false }],
+      looks: [{ pass: 4 }, { pass: 8 }],
+      primeTarget: { success: 0.5, informative: 0.35, passes: 32 },
+      returns: [{ update: 14, to: 12, scale: 0.25 }],
+      sampledOn: { updates: 3, of: 29 },
+      stopped: null,
+    })
+  })
+
+  it('has its families, the dead ones first, then by their last rate', () => {
+    const families = report.steering?.families ?? []
+    expect(families.map(({ dead }) => dead)).toEqual([true, true, ...Array.from({ length: 24 }, () => false)])
+    const last = families.slice(2).map(({ rates }) => rates.at(-1)?.rate ?? Number.NaN)
+    expect(last).toEqual(last.toSorted((a, b) => a - b))
+    const late = families.find(({ rates }) => rates[0]?.rate === null)
+    expect(late?.rates.map(({ update, rate }) => [update, rate !== null])).toEqual([
+      [1, false],
+      [8, true],
+      [16, true],
+      [24, true],
+    ])
   })
 
   it('counts the gate’s outcomes as the gate does', () => {
@@ -105,7 +133,7 @@ it('knows when a release no longer serves', async () => {
 describe('a run that ended early', () => {
   it('while priming has its passes and nothing else', async () => {
     const report = await reported({ status: 'failed', until: 'primed' })
-    expect(report.priming).toHaveLength(5)
+    expect(report.priming).toHaveLength(8)
     expect(report).toMatchObject({ updates: [], validation: [], gate: null, rates: null, stories: [], release: null })
     expect(report.progress.phase).toBe('prime')
   })
@@ -114,6 +142,28 @@ describe('a run that ended early', () => {
     const report = await reported({ status: 'interrupted', until: 'measured' })
     expect(report.tiers.map(({ judged }) => judged)).toEqual([null, null])
   })
+})
+
+it('says nothing of steering where a run of an earlier version told nothing of it', async () => {
+  const report = await reported({ steered: false })
+  expect(report).toMatchObject({ steering: null, unreadEvents: 0 })
+  expect(report.updates).toHaveLength(29)
+})
+
+it('knows no target of imitation where the run keeps a configuration of its own', async () => {
+  const report = await reported({}, async (store) => {
+    const run = present(await store.runs.get(fixtureRun), 'the run')
+    store.runs.get = () => Promise.resolve({ ...run, config: { mine: true } })
+  })
+  expect(report.steering?.primeTarget).toBeNull()
+})
+
+it('tells once what the check found twice, before and after a kill', async () => {
+  const report = await reported({ until: 'started', status: 'running' }, async (store) => {
+    const events = await store.runs.events(fixtureRun)
+    await store.runs.appendEvents(events.map((event) => ({ ...event, sequence: events.length + event.sequence })))
+  })
+  expect(report.steering?.findings).toHaveLength(1)
 })
 
 it('takes what a resumed run told twice once, and tells of what it cannot read', async () => {

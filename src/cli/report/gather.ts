@@ -5,6 +5,7 @@ import { arithmeticOf } from './arithmetic.ts'
 import { UnknownRunError } from './errors.ts'
 import { reproduce } from './reproduce.ts'
 import type { Progress, ReleaseStanding, RunReport, TierResult, ValidationCurve } from './run-report.ts'
+import { steeringOf } from './steering.ts'
 import { type EventOf, eventsOf, latest, readEvents, type StoredEvent } from './stored-events.ts'
 import { type FindEpisode, heldOutEpisodes, storiesOf } from './stories.ts'
 
@@ -29,6 +30,7 @@ export async function reportOf(store: ReportStore, runId: string): Promise<RunRe
   const find = heldOutEpisodes(store.trajectories, run.id, new Map(heldOut.map(({ arm, update }) => [arm, update])))
   const judged = receipt ? await judgedTiers(receipt, heldOut, find) : null
   const summary = eventsOf(events, 'finished').at(-1)?.summary ?? null
+  const updates = latest(eventsOf(events, 'updated'), ({ update }) => update)
 
   return {
     run,
@@ -36,8 +38,9 @@ export async function reportOf(store: ReportStore, runId: string): Promise<RunRe
     rates: summary && pickRates(summary),
     tiers: tierResults(heldOut, baselinesOf(events), judged),
     priming: latest(eventsOf(events, 'primed'), ({ pass }) => pass),
-    updates: latest(eventsOf(events, 'updated'), ({ update }) => update),
+    updates,
     validation: validationCurves(looks),
+    steering: steeringOf(events, updates, run.config),
     gate: receipt ? arithmeticOf(receipt) : null,
     release: await standing(store, run),
     stories: receipt ? await storiesOf(receipt, run.id, find) : [],

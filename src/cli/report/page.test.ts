@@ -43,7 +43,14 @@ function withText(report: RunReport, hostile: string): RunReport {
       ...report.run,
       agent: hostile,
       config: { [`x${hostile}`]: hostile },
-      failure: { code: hostile, message: hostile },
+      failure: { code: hostile, message: hostile, hint: hostile },
+    },
+    steering: report.steering && {
+      ...report.steering,
+      findings: report.steering.findings.map((one) => ({ ...one, code: hostile, message: hostile, hint: hostile })),
+      looks: report.steering.looks.map((look) => ({ ...look, diagnosis: { message: hostile, hint: hostile } })),
+      stopped: { update: 30, message: hostile, diagnosis: { message: hostile, hint: hostile } },
+      families: report.steering.families.map((one) => ({ ...one, family: hostile })),
     },
     tiers: report.tiers.map((tier) => ({
       ...tier,
@@ -114,7 +121,7 @@ describe('the page', () => {
     [{ skill: { learned: 0.02, base: 0.5 } }, 'Rejected', 'What served before still serves.'],
     [{ skill: { learned: 0.3, base: 0.25 } }, 'Needs more evidence', 'What served before still serves.'],
     [{ status: 'failed', until: 'started' }, 'Failed', 'librarian failed while priming. The model asked for 41 GiB'],
-    [{ status: 'failed', until: 'primed' }, 'Failed', 'while priming, after pass 5.'],
+    [{ status: 'failed', until: 'primed' }, 'Failed', 'while priming, after pass 8.'],
     [
       { status: 'interrupted', until: 'measured' },
       'Interrupted',
@@ -151,5 +158,90 @@ describe('the page', () => {
     const page = renderReport({ ...report, stories })
     expect(page.length).toBeLessThan(1_000_000)
     expect(page).toContain('498,000 more characters')
+  })
+})
+
+describe('what the run decided by itself', () => {
+  it('is a story in words: found, imitated, sampled on, went back', async () => {
+    const page = text(renderReport(await reported({})))
+    expect(page).toContain('What the run decided by itself')
+    expect(page).toContain('Found 1 thing in the job 3 of 16 demonstrations end without an answer')
+    expect(page).toMatch(/Pass 8 Imitated for 8 passes After pass 8, 42% of the attempts .* 50% of the groups differed/)
+    expect(page).toContain('practice has something to learn from (35% were wanted)')
+    expect(page).toContain('Update 14 Success collapsed, so it went back to update 12')
+    expect(page).toContain('In 3 of 29 updates too few groups differed')
+    expect(page).toContain('448 attempts at tasks of dead families had a hint')
+  })
+
+  it('names the look that imitation went back to, and no rule that it does not know', async () => {
+    const report = await reported({})
+    const { steering } = report
+    const [first] = steering?.looks ?? []
+    if (!steering || !first) throw new Error('the fixture steers')
+    const looks = [first, { ...first, pass: 8, success: 0.1, informative: 0 }]
+    const page = text(renderReport({ ...report, steering: { ...steering, looks, primeTarget: null } }))
+    expect(page).toContain('It went on with the weights after pass 4, which did best.')
+    expect(page).not.toContain('were wanted')
+    const known = text(renderReport({ ...report, steering: { ...steering, looks } }))
+    expect(known).toContain('More imitation brought nothing better.')
+  })
+
+  it('shows the worst 20 families, marks the dead ones, and counts the others', async () => {
+    const page = renderReport(await reported({}))
+    expect(page.match(/class="trend"/g)).toHaveLength(20)
+    expect(page.match(/nothing succeeds<\/span>/g)).toHaveLength(2)
+    expect(text(page)).toContain('6 more families, which fare no worse, not shown')
+  })
+
+  it('draws what steers beside the other figures of an update', async () => {
+    const page = text(renderReport(await reported({})))
+    for (const title of ['Groups that differ', 'KL divergence', 'Learning rate', 'Dead families']) {
+      expect(page).toContain(title)
+    }
+  })
+
+  it('is not there for a run of an earlier version, whose page is whole without it', async () => {
+    const page = renderReport(await reported({ steered: false }))
+    expect([...page.matchAll(/<h2[^>]*>([^<]*)</g)].map(([, title]) => title)).toEqual([
+      'On tasks it had never seen',
+      'How it learned',
+      'How the gate decided',
+      'The same task, before and after',
+      'Training health',
+      'The run itself',
+    ])
+    expect(text(page)).not.toMatch(/Groups that differ|KL divergence|Dead families/)
+  })
+})
+
+describe('a run that could not learn its job', () => {
+  const hint = 'Give more demonstrations, or a shorter form.'
+  it.each([
+    ['learn/cannot-prime', 'primed', 'could not be taught to act by imitation'],
+    ['learn/nothing-learned', 'updated', 'learned nothing beyond imitation'],
+    ['learn/noisy-reward', 'updated', 'its reward is noise'],
+    ['learn/unknown-tool', 'started', 'was not trained: the check found what keeps it from learning'],
+  ] as const)('says what is wrong and what would help: %s', async (code, until, sentence) => {
+    const failure = { code, message: 'Of 96 attempts 81 % break the first call.', hint }
+    const page = text(renderReport(await reported({ status: 'failed', until, failure })))
+    expect(page).toContain(sentence)
+    expect(page).toContain(failure.message)
+    expect(page).toContain(`What would help: ${hint} Then begin a new run`)
+    expect(page).toContain('What the run decided by itself')
+  })
+
+  it('tells why it stopped early, what the attempts came to, and what would help', async () => {
+    const failure = { code: 'learn/nothing-learned', message: 'Stopped.', hint }
+    const page = text(renderReport(await reported({ status: 'failed', until: 'updated', failure })))
+    expect(page).toMatch(
+      /Stopped learning before the last update Success has not risen for 24 updates\. Of 96 attempts/,
+    )
+    expect(page).toContain('What would help: Show in the observations')
+  })
+
+  it('goes on from its last checkpoint where the machine was the cause', async () => {
+    const failure = { code: 'model/out-of-memory', message: 'Too little memory.', hint: 'Free some.' }
+    const page = text(renderReport(await reported({ status: 'failed', until: 'primed', failure })))
+    expect(page).toContain('What would help: Free some. Then go on from the last checkpoint')
   })
 })

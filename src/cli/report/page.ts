@@ -8,6 +8,7 @@ import { gate } from './sections/gate.ts'
 import { headline } from './sections/headline.ts'
 import { health } from './sections/health.ts'
 import { assemble } from './sections/section.ts'
+import { steering } from './sections/steering.ts'
 import { stories } from './sections/stories.ts'
 import { styles } from './styles/index.ts'
 
@@ -40,7 +41,7 @@ export function renderReport(report: RunReport): string {
 <body>
 <main>
 ${headline(report)}
-${assemble([arms, curve, gate, stories, health].map((part) => part(report)))}
+${assemble([arms, curve, steering, gate, stories, health].flatMap((part) => part(report) ?? []))}
 ${facts(report)}
 </main>
 <footer>Made by Ratchet from the run’s own records. One file: nothing is loaded, nothing is sent.</footer>

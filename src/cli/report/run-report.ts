@@ -1,5 +1,5 @@
 import type { GateDecision, Json, Message, Release, Reward, Run, StopReason, TaskId } from '../../core/index.ts'
-import type { Arm, Baseline, LearnSummary, SuccessRate } from '../../learn/index.ts'
+import type { Arm, Baseline, LearnSummary, PrimingLook, SuccessRate } from '../../learn/index.ts'
 
 /** One learning run as a report tells it: plain data, nothing rendered. */
 export interface RunReport {
@@ -13,6 +13,8 @@ export interface RunReport {
   readonly updates: readonly UpdatePoint[]
   /** Success on validation tasks, by tier. */
   readonly validation: readonly ValidationCurve[]
+  /** What the run decided by itself; `null` for one that told nothing of it. */
+  readonly steering: Steering | null
   readonly gate: GateArithmetic | null
   readonly release: ReleaseStanding | null
   readonly stories: readonly Story[]
@@ -77,6 +79,65 @@ export interface UpdatePoint {
 export interface ValidationCurve {
   readonly tier: string
   readonly points: readonly { readonly update: number; readonly rate: SuccessRate }[]
+}
+
+/** What a run found, chose and decided while it went. */
+export interface Steering {
+  /** What it chose or was given at its start; `null` where it did not say. */
+  readonly chosen: {
+    readonly budget: { readonly turns: number; readonly tokensPerTurn: number }
+    readonly families: number
+    readonly demonstrations: number
+  } | null
+  /** What the check before training found. */
+  readonly findings: readonly JobFinding[]
+  /** Looks at the policy while it imitated, in order. */
+  readonly looks: readonly (PrimingLook & { readonly diagnosis: Advice })[]
+  /** Where imitation was to end; `null` where the run's configuration is not known. */
+  readonly primeTarget: { readonly success: number; readonly informative: number; readonly passes: number } | null
+  /** Returns after a collapse, in order. */
+  readonly returns: readonly Return[]
+  /** Updates that sampled more than one round, and updates that told how many rounds they sampled. */
+  readonly sampledOn: { readonly updates: number; readonly of: number }
+  /** Attempts with a hint, at tasks of families on which nothing succeeds. */
+  readonly guided: number
+  /** Why updating ended before the schedule's last update; `null` where it did not. */
+  readonly stopped: { readonly update: number; readonly message: string; readonly diagnosis: Advice } | null
+  /** The families of the training tasks, the worst first: dead ones, then by their last rate. */
+  readonly families: readonly FamilyCourse[]
+}
+
+/** What attempts came to, and what to do about it. */
+export interface Advice {
+  readonly message: string
+  readonly hint: string
+}
+
+export interface JobFinding extends Advice {
+  readonly code: string
+  /** Whether training was of no use as the job was. */
+  readonly stops: boolean
+}
+
+/** A collapse, and what the run did about it. */
+export interface Return {
+  readonly update: number
+  readonly rollouts: SuccessRate
+  /** The update that it went back to. */
+  readonly to: number
+  /** Factor on the learning rate from there on. */
+  readonly scale: number
+}
+
+/** How a family of tasks fared. */
+export interface FamilyCourse {
+  readonly family: string
+  /** Training tasks of it. */
+  readonly tasks: number
+  /** Whether nothing succeeds on it, as last told. */
+  readonly dead: boolean
+  /** Rates of success at each telling, in [0, 1], in order; `null` before there were attempts. */
+  readonly rates: readonly { readonly update: number; readonly rate: number | null }[]
 }
 
 /** A gate's receipt in the order in which one would work it out by hand. */

@@ -11,12 +11,46 @@ const rate = z.strictObject({
   ci: z.tuple([z.number(), z.number()]),
   missing: z.int().nonnegative(),
 })
+const diagnosis = z.object({ message: z.string(), hint: z.string() })
 const arm = z.enum(['base', 'serving', 'primed', 'learned', 'control'] satisfies Arm[])
 
 /** The events of a learning run that a report reads, as the store keeps them. Others pass by. */
 const StoredEvent = z.discriminatedUnion('type', [
-  z.object({ type: z.literal('started'), resumedAt: z.int().nullable() }),
+  z.object({
+    type: z.literal('started'),
+    resumedAt: z.int().nullable(),
+    chosen: z
+      .object({
+        budget: z.object({ turns: z.int(), tokensPerTurn: z.int() }),
+        families: z.int(),
+        demonstrations: z.int(),
+      })
+      .nullable()
+      .catch(null),
+  }),
+  z.object({
+    type: z.literal('found'),
+    severity: z.enum(['stop', 'warn']),
+    code: z.string(),
+    message: z.string(),
+    hint: z.string(),
+  }),
   z.object({ type: z.literal('primed'), pass: z.int(), metrics, seconds: z.number() }),
+  z.object({ type: z.literal('looked'), pass: z.int(), success: z.number(), informative: z.number(), diagnosis }),
+  z.object({
+    type: z.literal('recovered'),
+    update: z.int(),
+    rollouts: rate,
+    to: z.int(),
+    scale: z.number(),
+    recoveries: z.int(),
+  }),
+  z.object({
+    type: z.literal('families'),
+    update: z.int(),
+    families: z.array(z.object({ family: z.string(), rate: z.number().nullable(), tasks: z.int(), dead: z.boolean() })),
+  }),
+  z.object({ type: z.literal('stopped'), update: z.int(), message: z.string(), diagnosis }),
   z.object({
     type: z.literal('updated'),
     update: z.int(),

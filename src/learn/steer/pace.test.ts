@@ -40,7 +40,7 @@ describe('a stride', () => {
 
   it('is bounded for good by half of its bound after each collapse', () => {
     expect(shortened({ scale: 0.5, most: 1 })).toEqual({ scale: 0.25, most: 0.5 })
-    expect(shortened({ scale: 1, most: 1 })).toEqual({ scale: 0.25, most: 0.5 })
+    expect(shortened({ scale: 1, most: 1 })).toEqual({ scale: 0.5, most: 0.5 })
     expect(shortened({ scale: 0.1, most: 1 })).toEqual({ scale: 0.05, most: 0.5 })
   })
 

@@ -89,7 +89,10 @@ export function policyGradient(
       }
       // Fresh samples diverge from a policy only once it has taken a step.
       const divergence = totals.steps > 1 && ratios.kl !== null ? { kl: ratios.kl } : {}
-      return { proposals: [], metrics: { ...metricsOf(totals, samples.length), ...ratios.metrics(), ...divergence, rate: last } }
+      return {
+        proposals: [],
+        metrics: { ...metricsOf(totals, samples.length), ...ratios.metrics(), ...divergence, rate: last },
+      }
     },
   }
 }

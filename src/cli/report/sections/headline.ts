@@ -14,11 +14,12 @@ interface Verdict {
 
 const rollback = html`<code>ratchet rollback</code>`
 
-function verdictOf({ run, gate, release }: RunReport): Verdict {
+function verdictOf(report: RunReport): Verdict {
+  const { run, gate, release } = report
   const resume = html`Go on from the last checkpoint with <code>ratchet learn --resume ${run.id}</code>.`
   switch (run.status) {
     case 'failed':
-      return { word: 'Failed', sign: '✕', tone: 'bad', next: resume }
+      return { word: 'Failed', sign: '✕', tone: 'bad', next: adviceOf(report) ?? resume }
     case 'interrupted':
       return { word: 'Interrupted', sign: '‖', tone: 'still', next: resume }
     case 'running':
@@ -31,6 +32,29 @@ function verdictOf({ run, gate, release }: RunReport): Verdict {
     case 'completed':
       return gate ? decisionOf(gate, release) : { word: 'Completed', sign: '·', tone: 'still', next: null }
   }
+}
+
+/** Why a run ended of which the job is the cause and not the machine, as the end of a sentence. */
+const causes: ReadonlyMap<string, string> = new Map([
+  ['learn/cannot-prime', 'could not be taught to act by imitation, so it did not practise'],
+  ['learn/nothing-learned', 'learned nothing beyond imitation'],
+  ['learn/noisy-reward', 'cannot learn, because its reward is noise'],
+])
+
+/** The cause that the job is of the failure; `null` where a new attempt at the same job may end otherwise. */
+function causeOf({ run: { failure }, steering }: RunReport): string | null {
+  if (failure === null) return null
+  const stopping = steering?.findings.some(({ stops, code }) => stops && code === failure.code)
+  return stopping ? 'was not trained: the check found what keeps it from learning' : (causes.get(failure.code) ?? null)
+}
+
+/** What would help; and where the job is the cause, that going on does not. */
+function adviceOf(report: RunReport): Content | null {
+  const { failure } = report.run
+  if (failure?.hint === undefined) return null
+  return causeOf(report) === null
+    ? html`What would help: ${cut(failure.hint, 1000)} Then go on from the last checkpoint with <code>ratchet learn --resume ${report.run.id}</code>.`
+    : html`What would help: ${cut(failure.hint, 1000)} Then begin a new run: this one, resumed, goes on with the job that it began with.`
 }
 
 function decisionOf({ decision, reasons }: GateArithmetic, release: RunReport['release']): Verdict {
@@ -84,7 +108,7 @@ export function sentenceOf(report: RunReport): Content {
   const where = placeOf(report)
   switch (run.status) {
     case 'failed':
-      return html`${name} failed ${where}.`
+      return html`${name} ${causeOf(report) ?? `failed ${where}`}.`
     case 'interrupted':
       return html`${name} was stopped ${where}.`
     case 'running':

@@ -5,8 +5,16 @@ import { notYet, type Part, section } from './section.ts'
 
 /** What a healthy run shows, by the name of the metric, in the order in which a person looks. */
 const charts: readonly { readonly metric: string; readonly title: string; readonly note: string }[] = [
+  {
+    metric: 'informativeGroups',
+    title: 'Groups that differ',
+    note: 'What the update learned from: attempts at one task with different rewards.',
+  },
   { metric: 'loss', title: 'Policy loss', note: 'Near 0 by construction: it says little by itself.' },
   { metric: 'gradNorm', title: 'Gradient norm', note: 'Before clipping. Spikes mean unstable updates.' },
+  { metric: 'kl', title: 'KL divergence', note: 'How far an update moved the policy, for each token.' },
+  { metric: 'rate', title: 'Learning rate', note: 'Of the last step. It follows the signal and the KL divergence.' },
+  { metric: 'deadFamilies', title: 'Dead families', note: 'Families of tasks on which nothing succeeds.' },
   { metric: 'uniformGroups', title: 'Uniform groups', note: 'All attempts alike: no signal.' },
   { metric: 'singletonGroups', title: 'Singleton groups', note: 'Fewer than two rewards: no signal.' },
   { metric: 'missing', title: 'Missing rewards', note: 'No act of the policy; never counted as 0.' },
