@@ -25,7 +25,7 @@ export const LearnConfig = z.strictObject({
     })
     .prefault({}),
   /** How many demonstrations of the scripted expert to start from; or a JSONL file of `{ "messages": [...] }`. */
-  demonstrations: z.union([z.int().nonnegative(), z.string()]).default(16),
+  demonstrations: z.union([z.int().nonnegative(), z.string()]).default(32),
   adapter: z
     .strictObject({
       rank: z.int().positive().max(512).default(32),

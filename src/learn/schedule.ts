@@ -8,9 +8,9 @@ export const Schedule = z.strictObject({
    */
   primePasses: z.int().nonnegative().optional(),
   /** Imitation goes on until so many attempts succeed at training tasks that were not demonstrated. */
-  primeSuccess: z.number().min(0).max(1).default(0.5),
+  primeSuccess: z.number().min(0).max(1).default(0.6),
   /** Or until the attempts of so many groups differ in reward: then practice has something to learn from. */
-  primeInformative: z.number().min(0).max(1).default(0.35),
+  primeInformative: z.number().min(0).max(1).default(0.5),
   /** Passes over the demonstrations, at most, where `primePasses` is omitted. */
   primePassesAtMost: z.int().positive().default(32),
   /** Updates of the policy, at most. */
@@ -30,10 +30,13 @@ export const Schedule = z.strictObject({
   informativeGroups: z.int().nonnegative().default(8),
   /** Rounds of sampling of one update, at most; 1 never samples on. */
   rounds: z.int().positive().default(2),
-  /** Demonstrations and earlier successes that are imitated beside each optimizer step; 0 = none. */
-  rehearsal: z.int().nonnegative().default(8),
-  /** How much they weigh together, where the policy gradient weighs 1. */
-  rehearsalWeight: z.number().nonnegative().default(0.2),
+  /**
+   * Demonstrations and earlier successes that are imitated beside each optimizer step while nothing succeeds, and fewer the
+   * more does; 0 = none.
+   */
+  rehearsal: z.int().nonnegative().default(32),
+  /** How much they weigh together while nothing succeeds, where the policy gradient weighs 1; less the more succeeds. */
+  rehearsalWeight: z.number().nonnegative().default(1),
   /** Times that a collapsed policy goes back to the last steady one, with half the step; then learning stops. */
   recoveries: z.int().nonnegative().default(3),
   /** Stop after so many updates in a row with hardly a group that differs in reward; 0 = never. */

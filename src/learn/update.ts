@@ -62,7 +62,9 @@ export async function update(run: LearningRun): Promise<void> {
   if (state.update % steadyEvery === 0) run.keepSampled()
   run.rehearsal.remember(successes, scored)
   const { metrics, counts } = await learnFrom(run, scored, informative)
-  run.state = { ...run.state, stride: adapted(run.state.stride, metrics.kl ?? null) }
+  // Before the first of several steps, fresh samples have moved from nothing.
+  const moved = (metrics.steps ?? 0) > 1 ? (metrics.kl ?? null) : null
+  run.state = { ...run.state, stride: adapted(run.state.stride, moved) }
   const temperature = state.temperature ?? schedule.temperature
   const warmth = {
     temperature,
@@ -78,6 +80,7 @@ export async function update(run: LearningRun): Promise<void> {
     informativeGroups: informative,
     rounds,
     overall: sign.overall,
+    temperature,
     deadFamilies: dead.length,
     guided: guided.attempts,
   }
@@ -102,7 +105,10 @@ async function learnFrom(run: LearningRun, scored: readonly ScoredTrajectory[], 
   const gradients = backward({ trajectories: scored.map(({ trajectory }) => trajectory), credits })
   const random = rng('rehearsal', options.seed ?? 0, state.update)
   const pool = await run.rehearsal.with(state.successes, schedule.renaming, random)
-  const demonstrations = drawRehearsal(pool, schedule.rehearsal, state.standing, random)
+  // The less succeeds, the less a policy gradient has to go by, and the more is imitated.
+  const need = 1 - (state.signs.at(-1)?.overall ?? 0)
+  const count = Math.ceil(schedule.rehearsal * need)
+  const demonstrations = drawRehearsal(pool, count, state.standing, random)
   const { metrics } = await run.optimizer.step({
     current: { version, value },
     gradients: gradients.filter((g) => g.kind === 'weights').filter((g) => g.parameter === run.parameter),
@@ -111,7 +117,7 @@ async function learnFrom(run: LearningRun, scored: readonly ScoredTrajectory[], 
     update: state.update,
     rng: rng('optimize', options.seed ?? 0, state.update),
     pace: state.stride.scale * Math.max(leastPace, paceOf(informative, schedule.informativeGroups)),
-    rehearsal: { demonstrations, weight: schedule.rehearsalWeight },
+    rehearsal: { demonstrations, weight: schedule.rehearsalWeight * need },
     evaluate: () => Promise.reject(new InvariantError('weights optimizers are validated by the loop')),
   })
   const told: Metrics = { ...metrics, rehearsed: demonstrations.length }

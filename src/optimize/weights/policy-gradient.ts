@@ -87,11 +87,9 @@ export function policyGradient(
         totals.tokens += result.tokens.data
         totals.computed += result.tokens.computed
       }
-      // Fresh samples diverge from a policy only once it has taken a step.
-      const divergence = totals.steps > 1 && ratios.kl !== null ? { kl: ratios.kl } : {}
       return {
         proposals: [],
-        metrics: { ...metricsOf(totals, samples.length), ...ratios.metrics(), ...divergence, rate: last },
+        metrics: { ...metricsOf(totals, samples.length), ...ratios.metrics(), rate: last },
       }
     },
   }

@@ -24,7 +24,7 @@ describe('the divergence from the policy that sampled', () => {
     const { data, logprobs } = withRatios([1, 2, 0.5])
     // 0, 1 − ln 2 and ln 2 − ½: together a half.
     expect(ratios.add(data, logprobs, ppo)).toBeCloseTo(0.5 / 3, 12)
-    expect(ratios.kl).toBeCloseTo(0.5 / 3, 12)
+    expect(ratios.metrics()['kl']).toBeCloseTo(0.5 / 3, 12)
   })
 
   it('is told for each batch, and kept over all of their tokens', () => {
@@ -32,7 +32,7 @@ describe('the divergence from the policy that sampled', () => {
     const [fresh, stale] = [withRatios([1, 1, 1]), withRatios([Math.E])]
     expect(ratios.add(fresh.data, fresh.logprobs, ppo)).toBeCloseTo(0, 12)
     expect(ratios.add(stale.data, stale.logprobs, ppo)).toBeCloseTo(Math.E - 2, 12)
-    expect(ratios.kl).toBeCloseTo((Math.E - 2) / 4, 12)
+    expect(ratios.metrics()['kl']).toBeCloseTo((Math.E - 2) / 4, 12)
   })
 
   it('is 0 where no token entered the loss, and then nothing is told', () => {

@@ -37,11 +37,6 @@ export class Ratios {
     return tokens === 0 ? 0 : (this.#kl - before.kl) / tokens
   }
 
-  /** Mean k3 estimate over everything that was added; `null` before there is a token. */
-  get kl(): number | null {
-    return this.#tokens === 0 ? null : this.#kl / this.#tokens
-  }
-
   /** `clippedShare` counts ratios outside of the loss's bounds. Nothing where no token entered a loss. */
   metrics(): Metrics {
     const n = this.#tokens
@@ -49,6 +44,7 @@ export class Ratios {
     return {
       ratioMean: this.#sum / n,
       ratioMax: this.#max,
+      kl: this.#kl / n,
       clippedShare: this.#clipped / n,
       effectiveShare: this.#squares === 0 ? 0 : this.#sum ** 2 / (n * this.#squares),
     }
