@@ -18,6 +18,7 @@ import { Summary } from './tiny/summary.ts'
 /*
  * Every code block of the documentation is executed:
  *   ts              compiled against the package's exports, and run
+ *   ts shortened    compiled and run as it stands, but for a schedule of seconds that is put into its call of `learn`
  *   ts check-only   compiled; the text beside it says that it is not run
  *   sh              each command is run in a copy of the repository, or by the suite that `commands.ts` names
  *   sh serving      a gateway: started, and kept running for the blocks that follow in the same document
@@ -44,6 +45,16 @@ beforeAll(() => {
   scratch = new Scratch()
 })
 afterAll(() => scratch.remove())
+
+const inSeconds = { primePasses: 2, updates: 1, tasks: 4, attempts: 2, rounds: 1, validationTasks: 4, holdoutTasks: 8 }
+
+/** What is run of a TypeScript block. */
+function sourceOf({ flags, content }: Block): string {
+  if (!flags.includes('shortened')) return content
+  const call = /(await learn\(\w+, \{)/
+  expect(content, 'a shortened program calls learn').toMatch(call)
+  return content.replace(call, `$1 schedule: ${JSON.stringify(inSeconds)},`)
+}
 
 const DemonstrationLine = z.strictObject({ messages: z.array(Message).min(2) })
 
@@ -75,6 +86,7 @@ async function execute(block: Block, where: string, compiled: readonly Compiled[
   const { language, flags, content, beside } = block
   switch ([language, ...flags.map((flag) => (flag.includes('.') ? 'FILE' : flag))].join(' ')) {
     case 'ts':
+    case 'ts shortened':
       return runSnippet(where, compiled)
     case 'ts check-only':
       expect(compiled.map((one) => one.where)).toContain(where)
@@ -110,7 +122,7 @@ describe('every code block is executed', () => {
   beforeAll(async () => {
     const snippets = documents.flatMap(({ path, markdown: { blocks } }) =>
       blocks.flatMap((block) =>
-        block.language === 'ts' ? [{ where: whereIs(path, block), source: block.content }] : [],
+        block.language === 'ts' ? [{ where: whereIs(path, block), source: sourceOf(block) }] : [],
       ),
     )
     compiled = await compile(snippets, scratch)

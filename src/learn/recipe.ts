@@ -18,7 +18,7 @@ export const recipe = {
   /** Practice. The rate falls towards 0 at the schedule's last update. */
   policy: {
     loss: 'cispo',
-    learningRate: 8e-4,
+    learningRate: 6e-4,
     warmupUpdates: 4,
     minibatches: 2,
     gradClipNorm: 1,

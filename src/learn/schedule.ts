@@ -8,11 +8,11 @@ export const Schedule = z.strictObject({
    */
   primePasses: z.int().nonnegative().optional(),
   /** Imitation goes on until so many attempts succeed at training tasks that were not demonstrated. */
-  primeSuccess: z.number().min(0).max(1).default(0.6),
+  primeSuccess: z.number().min(0).max(1).default(0.75),
   /** Or until the attempts of so many groups differ in reward: then practice has something to learn from. */
   primeInformative: z.number().min(0).max(1).default(0.5),
   /** Passes over the demonstrations, at most, where `primePasses` is omitted. */
-  primePassesAtMost: z.int().positive().default(32),
+  primePassesAtMost: z.int().positive().default(48),
   /** Updates of the policy, at most. */
   updates: z.int().nonnegative().default(64),
   /** Tasks of one update. */

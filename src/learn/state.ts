@@ -72,7 +72,7 @@ export const initialState: LearnState = {
   standing: {},
   steady: null,
   signs: [],
-  stride: { scale: 0.25, most: 1 },
+  stride: { scale: 0.5, most: 1 },
   recoveries: 0,
   temperature: null,
   successes: [],
