@@ -7,8 +7,6 @@ import { allocate } from './steer/index.ts'
 export interface Sampled {
   readonly scored: readonly ScoredTrajectory[]
   readonly rounds: number
-  /** Groups of the first round whose attempts differ in reward. */
-  readonly firstInformative: number
 }
 
 /**
@@ -20,7 +18,6 @@ export async function attemptTasks(run: LearningRun, adapter: AdapterRef): Promi
   const inForce = run.inForce(run.servingVersion.id, state.update)
   const policy = { adapter, inForce, temperature: state.temperature ?? schedule.temperature }
   const scored: ScoredTrajectory[] = []
-  let firstInformative = 0
   const seen = new Set<string>()
   for (let round = 0; ; round++) {
     const tasks = tasksOf(run, round, seen)
@@ -29,10 +26,9 @@ export async function attemptTasks(run: LearningRun, adapter: AdapterRef): Promi
     const { attempts, straggler } = schedule
     scored.push(...(await runBatch(run, policy, { name, tasks, attempts, straggler })))
     const informative = informativeOf(scored)
-    if (round === 0) firstInformative = informative
     const enough = informative >= schedule.informativeGroups
     if (enough || round + 1 >= schedule.rounds || seen.size >= run.options.source.train.length) {
-      return { scored, rounds: round + 1, firstInformative }
+      return { scored, rounds: round + 1 }
     }
   }
 }

@@ -28,14 +28,10 @@ export async function update(run: LearningRun): Promise<void> {
   const began = run.clock.now()
   const { state, options, schedule } = run
   const sampler = options.model.sampler
-  const { scored, rounds, firstInformative, guided } = await whileLoaded(
-    sampler,
-    await run.trainer.publish(),
-    async (adapter) => ({
-      ...(await attemptTasks(run, adapter)),
-      guided: await attemptGuided(run, adapter, deadFamilies(state.standing)),
-    }),
-  )
+  const { scored, rounds, guided } = await whileLoaded(sampler, await run.trainer.publish(), async (adapter) => ({
+    ...(await attemptTasks(run, adapter)),
+    guided: await attemptGuided(run, adapter, deadFamilies(state.standing)),
+  }))
   refuseNoise(scored)
   const attempted = attemptedIn(run, scored)
   const sampled = scored.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0)
@@ -72,7 +68,7 @@ export async function update(run: LearningRun): Promise<void> {
     highest: schedule.temperatureAtMost,
     overall: sign.overall,
   }
-  const seen = { informative: firstInformative, wanted: schedule.informativeGroups }
+  const seen = { informative, wanted: schedule.informativeGroups }
   run.state = { ...run.state, temperature: nextTemperature({ ...warmth, ...seen }) }
   const dead = deadFamilies(standing)
   const brokenCalls = scored.reduce((sum, one) => sum + (guardCounts(one).brokenCalls ?? 0), 0)

@@ -9,7 +9,7 @@ export interface Warmth {
   readonly temperature: number
   readonly lowest: number
   readonly highest: number
-  /** Groups that differed in reward, of the batch's first round, and how many are wanted. */
+  /** Groups that differed in reward, sampling on included, and how many are wanted. */
   readonly informative: number
   readonly wanted: number
   /** Rate of success over all tasks. */
