@@ -56,13 +56,14 @@ function mdnWorld(tier, countTokens) {
 }
 
 async function run(name, seed) {
-  const { service: model, countTokens } = await openEmbeddedModel({ reference: 'minimind2-small', renderer: 'compact' })
+  const opened = await openEmbeddedModel({ reference: 'minimind2-small', renderer: 'compact' })
+  const model = opened.service
   const folder = await mkdtemp(join(tmpdir(), 'ratchet-evidence-'))
   const store = await openStore({ path: join(folder, 'ratchet.db') })
   const events = []
   const began = Date.now()
   try {
-    const { environment: world, tasks, expert, check } = worlds[name]((text) => countTokens(text))
+    const { environment: world, tasks, expert, check } = worlds[name]((text) => opened.countTokens(text))
     const shown = rng('demonstrations', seed).shuffle(tasks.train).slice(0, Number(values.demonstrations))
     const demonstrations = await Promise.all(shown.map((task) => environment.play(world, expert, task, check)))
     const agent = defineAgent({
