@@ -1,6 +1,7 @@
 import { type AdapterRef, groupAttempts, rewardsOf, rng, type ScoredTrajectory, type Task } from '../core/index.ts'
 import { runBatch } from './episodes.ts'
 import type { LearningRun } from './learning-run.ts'
+import { wantedGroups } from './schedule.ts'
 import { allocate } from './steer/index.ts'
 
 /** What an update learns from, and in how many rounds it was sampled. */
@@ -26,7 +27,7 @@ export async function attemptTasks(run: LearningRun, adapter: AdapterRef): Promi
     const { attempts, straggler } = schedule
     scored.push(...(await runBatch(run, policy, { name, tasks, attempts, straggler })))
     const informative = informativeOf(scored)
-    const enough = informative >= schedule.informativeGroups
+    const enough = informative >= wantedGroups(schedule)
     if (enough || round + 1 >= schedule.rounds || seen.size >= run.options.source.train.length) {
       return { scored, rounds: round + 1 }
     }

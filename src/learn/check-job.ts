@@ -1,3 +1,4 @@
+import type { ToolDefinition } from '../core/index.ts'
 import { toolsOf } from './demonstrations.ts'
 import { cannotLearn } from './errors.ts'
 import type { LearningRun } from './learning-run.ts'
@@ -34,7 +35,11 @@ async function* findingsOf({ options, clock }: LearningRun): AsyncGenerator<read
   const { renderer, sampler } = model
   const { contextLength } = sampler.capabilities
   const countTokens = (text: string) => renderer.extend([{ role: 'user', content: text }], true).length
-  yield await environmentFindings({ environment, tasks: train, countTokens, contextLength, ...watch })
+  const asked = [{ role: 'user', content: 'x' }] as const
+  const toolTokens = (tools: readonly ToolDefinition[]) =>
+    renderer.start(asked, tools).length - renderer.start(asked, []).length
+  const measure = { countTokens, toolTokens, contextLength }
+  yield await environmentFindings({ environment, tasks: train, ...measure, ...watch })
   const [first] = train
   const tools = first ? await toolsOf(environment, first) : []
   yield demonstrationFindings({ demonstrations, tools })

@@ -26,8 +26,11 @@ export const Schedule = z.strictObject({
   renaming: z.number().min(0).max(1).default(0.8),
   /** How an update's tasks are drawn: families on which success is a matter of chance more often, or all alike. */
   allocation: z.enum(['learnability', 'uniform']).default('learnability'),
-  /** Groups with differing rewards that an update wants: it samples on until it has them, and steps smaller with fewer. */
-  informativeGroups: z.int().nonnegative().default(8),
+  /**
+   * Groups with differing rewards that an update wants: it samples on until it has them, and steps smaller with fewer.
+   * Omitted: a quarter of `tasks`.
+   */
+  informativeGroups: z.int().nonnegative().optional(),
   /** Rounds of sampling of one update, at most; 1 never samples on. */
   rounds: z.int().positive().default(2),
   /**
@@ -65,3 +68,7 @@ export const Schedule = z.strictObject({
   straggler: z.number().positive().max(1).optional(),
 })
 export type Schedule = z.infer<typeof Schedule>
+
+/** How many groups with differing rewards an update wants. */
+export const wantedGroups = ({ informativeGroups, tasks }: Schedule): number =>
+  informativeGroups ?? Math.ceil(tasks / 4)

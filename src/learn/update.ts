@@ -9,6 +9,7 @@ import { succeeded, successRate } from './evaluate.ts'
 import { guardCounts } from './judge.ts'
 import type { LearningRun } from './learning-run.ts'
 import { drawRehearsal, withSuccesses } from './rehearsal.ts'
+import { wantedGroups } from './schedule.ts'
 import {
   adapted,
   type Attempted,
@@ -68,7 +69,7 @@ export async function update(run: LearningRun): Promise<void> {
     highest: schedule.temperatureAtMost,
     overall: sign.overall,
   }
-  const seen = { informative, wanted: schedule.informativeGroups }
+  const seen = { informative, wanted: wantedGroups(schedule) }
   run.state = { ...run.state, temperature: nextTemperature({ ...warmth, ...seen }) }
   const dead = deadFamilies(standing)
   const brokenCalls = scored.reduce((sum, one) => sum + (guardCounts(one).brokenCalls ?? 0), 0)
@@ -112,7 +113,7 @@ async function learnFrom(run: LearningRun, scored: readonly ScoredTrajectory[], 
     sampler: options.model.sampler,
     update: state.update,
     rng: rng('optimize', options.seed ?? 0, state.update),
-    pace: state.stride.scale * Math.max(leastPace, paceOf(informative, schedule.informativeGroups)),
+    pace: state.stride.scale * Math.max(leastPace, paceOf(informative, wantedGroups(schedule))),
     rehearsal: { demonstrations, weight: schedule.rehearsalWeight * need },
     evaluate: () => Promise.reject(new InvariantError('weights optimizers are validated by the loop')),
   })

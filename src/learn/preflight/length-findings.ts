@@ -1,3 +1,4 @@
+import { ToolDefinition } from '../../core/index.ts'
 import { counted, type Finding, gravity, quoted } from './finding.ts'
 import type { Visit } from './visit.ts'
 
@@ -5,6 +6,8 @@ import type { Visit } from './visit.ts'
 export interface Measure {
   /** Tokens of a text as the model reads it. */
   readonly countTokens: (text: string) => number
+  /** Tokens that tool definitions take; a renderer may show none. Default: those of their JSON. */
+  readonly toolTokens?: (tools: readonly ToolDefinition[]) => number
   /** Tokens that the model can read and write in one episode. */
   readonly contextLength: number
 }
@@ -28,9 +31,13 @@ interface Size {
 
 function sizesOf({ task, opened, longest }: Visit, measure: Measure): Omit<Size, 'visit'> {
   const opening = (opened?.opening ?? []).map(({ content }) => content).join('\n')
-  const tools = opened === null || opened.tools.length === 0 ? '' : JSON.stringify(opened.tools)
+  const tools = (opened?.tools ?? []).flatMap((tool) => {
+    const read = ToolDefinition.safeParse(tool)
+    return read.success ? [read.data] : []
+  })
+  const toolTokens = measure.toolTokens ?? ((all) => (all.length === 0 ? 0 : tokensOf(JSON.stringify(all), measure)))
   const asked = Math.max(tokensOf(opening, measure), tokensOf(task.instruction, measure))
-  return { opening: asked + tokensOf(tools, measure), observation: tokensOf(longest?.text ?? '', measure) }
+  return { opening: asked + toolTokens(tools), observation: tokensOf(longest?.text ?? '', measure) }
 }
 
 /** A megabyte need not be read to its end to be too long. */
