@@ -9,7 +9,7 @@ import type {
   ToolDefinition,
 } from '../core/index.ts'
 import type { LearnOptions } from './options.ts'
-import { type Names, namesIn, renamed } from './renamed.ts'
+import { instructionOf, type Names, namesIn, renamed } from './renamed.ts'
 
 /** A demonstration as the model reads it, with what was asked in it. */
 export interface RenderedDemonstration extends Demonstration {
@@ -84,9 +84,6 @@ export class Demonstrations {
 
 /** Fewer names to choose from would be learned by heart. */
 const fewestNames = 8
-
-const instructionOf = ({ task, messages }: DemonstratedEpisode): string =>
-  task?.instruction ?? messages.find(({ role }) => role === 'user')?.content ?? ''
 
 /** The tools of an episode on a task. */
 export async function toolsOf(environment: Environment, task: Task): Promise<readonly ToolDefinition[]> {

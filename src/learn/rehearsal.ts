@@ -8,8 +8,7 @@ import {
   type ScoredTrajectory,
   type Trajectory,
 } from '../core/index.ts'
-import type { FamilyOf, Standing } from './steer/index.ts'
-import { rateOf } from './steer/index.ts'
+import { type FamilyOf, rateOf, type Standing, weightedDraw } from './steer/index.ts'
 import type { LearnState } from './state.ts'
 
 /** Successes that are kept, at most. */
@@ -74,9 +73,5 @@ export function drawRehearsal<T>(
   for (const { family } of pool) sizes.set(family, (sizes.get(family) ?? 0) + 1)
   const weightOf = ({ family }: Rehearsable<T>) =>
     (floor + (1 - rateOf(standing, family)) ** 2) / (sizes.get(family) ?? 1)
-  return pool
-    .map((one) => ({ one, key: Math.log(Math.max(random.next(), Number.MIN_VALUE)) / weightOf(one) }))
-    .toSorted((a, b) => b.key - a.key)
-    .slice(0, count)
-    .map(({ one }) => one.item)
+  return weightedDraw(pool, weightOf, count, random).map(({ item }) => item)
 }

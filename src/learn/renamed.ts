@@ -50,7 +50,8 @@ const longest = 80
 const wordsOf = (instruction: string): readonly string[] =>
   instruction.split(/\s+/).flatMap((word) => word.replace(/^["'(]+|["'?!.,:;]+$/g, '') || [])
 
-const instructionOf = ({ messages, task }: DemonstratedEpisode): string =>
+/** What is asked in a demonstration: its task's words, else the first that the user says. */
+export const instructionOf = ({ messages, task }: DemonstratedEpisode): string =>
   task?.instruction ?? messages.find(({ role }) => role === 'user')?.content ?? ''
 
 /** Arguments of calls that the instruction holds word for word. */

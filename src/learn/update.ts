@@ -1,7 +1,7 @@
 import { backward } from '../agent/index.ts'
-import { groupAttempts, type Metrics, rewardsOf, rng, sampledTokens, type ScoredTrajectory } from '../core/index.ts'
+import { groupAttempts, type Metrics, rng, sampledTokens, type ScoredTrajectory } from '../core/index.ts'
 import { InvariantError, present } from '../errors/index.ts'
-import { attemptTasks } from './attempts.ts'
+import { attemptTasks, informativeOf } from './attempts.ts'
 import { whileLoaded } from './episodes.ts'
 import { LearnError } from './errors.ts'
 import { attemptGuided } from './guided.ts'
@@ -44,7 +44,7 @@ export async function update(run: LearningRun): Promise<void> {
   if (collapsed(state.standing, attempted)) return recover(run, scored)
 
   const groups = groupAttempts(scored)
-  const informative = groups.filter((group) => new Set(rewardsOf(group).filter((r) => r !== null)).size > 1).length
+  const informative = informativeOf(scored)
   const standing = recorded(state.standing, attempted)
   const sign = {
     update: state.update + 1,

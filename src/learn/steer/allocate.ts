@@ -1,5 +1,6 @@
 import type { Rng } from '../../core/index.ts'
 import { rateOf, type Standing } from './standing.ts'
+import { weightedDraw } from './weighted-draw.ts'
 
 /** What every family gets however little it teaches: mastered ones are watched, and dead ones are tried. */
 const floor = 0.25
@@ -14,8 +15,7 @@ export function teaches(standing: Standing, family: string): number {
 }
 
 /**
- * Draws tasks without repetition, each with a weight that its family decides (Efraimidis & Spirakis 2006: the largest of
- * u^(1/w)). Where there are no more than `count`, all of them.
+ * Draws tasks without repetition, each with a weight that its family decides. Where there are no more than `count`, all of them.
  */
 export function allocate<T>(
   tasks: readonly T[],
@@ -25,14 +25,11 @@ export function allocate<T>(
   random: Rng,
 ): readonly T[] {
   const weights = new Map<string, number>()
-  const keyed = tasks.map((task) => {
+  const weightOf = (task: T) => {
     const family = familyOf(task)
     const weight = weights.get(family) ?? teaches(standing, family)
     weights.set(family, weight)
-    return { task, key: Math.log(Math.max(random.next(), Number.MIN_VALUE)) / weight }
-  })
-  return keyed
-    .toSorted((a, b) => b.key - a.key)
-    .slice(0, count)
-    .map(({ task }) => task)
+    return weight
+  }
+  return weightedDraw(tasks, weightOf, count, random)
 }
