@@ -23,7 +23,7 @@ describe('a held-out task', () => {
 
   it('has no other way into an Optimizer', () => {
     expectTypeOf<keyof OptimizerContext<'weights'>>().toEqualTypeOf<
-      'current' | 'gradients' | 'trainer' | 'update' | 'pace' | 'rehearsal' | 'evaluate' | 'sampler' | 'rng'
+      'current' | 'gradients' | 'trainer' | 'update' | 'pace' | 'evaluate' | 'sampler' | 'rng'
     >()
     expectTypeOf<Parameters<Optimizer<'text'>['step']>>().toEqualTypeOf<[OptimizerContext<'text'>]>()
   })

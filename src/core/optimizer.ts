@@ -1,4 +1,3 @@
-import type { Demonstration } from './demonstration.ts'
 import type { Gradient } from './gradient.ts'
 import type { VersionId } from './id.ts'
 import type { ParameterKind, ParameterName, ValueOf } from './parameter.ts'
@@ -23,8 +22,6 @@ export interface OptimizerContext<K extends ParameterKind> {
   readonly update: number
   /** Factor on the learning rate, in (0, 1]: how much the batch is to be trusted. Default 1. */
   readonly pace?: number
-  /** `weights`: sequences to imitate beside every step, and how much they weigh together. */
-  readonly rehearsal?: { readonly demonstrations: readonly Demonstration[]; readonly weight: number }
   readonly evaluate: Evaluate
   readonly sampler: Sampler
   readonly rng: Rng

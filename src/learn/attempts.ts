@@ -1,5 +1,6 @@
 import { type AdapterRef, groupAttempts, rewardsOf, rng, type ScoredTrajectory, type Task } from '../core/index.ts'
 import { runBatch } from './episodes.ts'
+import { succeeded } from './evaluate.ts'
 import type { LearningRun } from './learning-run.ts'
 import { wantedGroups } from './schedule.ts'
 import { allocate } from './steer/index.ts'
@@ -7,58 +8,66 @@ import { allocate } from './steer/index.ts'
 /** What an update learns from, and in how many rounds it was sampled. */
 export interface Sampled {
   readonly scored: readonly ScoredTrajectory[]
+  /** Those of the first round: what came later was chosen by how the first ended, and measures nothing. */
+  readonly first: readonly ScoredTrajectory[]
   readonly rounds: number
 }
 
+/** Success above which failures are few: twice the tasks are attempted half as often, to find them. */
+const common = 0.7
+
 /**
- * Attempts at tasks that teach: families on which success is a matter of chance come most often. Where too few groups
- * differ in reward it samples on (dynamic sampling: Yu et al. 2025, DAPO), for at most `schedule.rounds` rounds.
+ * Attempts at tasks that teach: families on which success is a matter of chance come most often. Where not half
+ * as many groups as wanted differ in reward, tasks at which an attempt failed are attempted on, for at most
+ * `schedule.rounds` rounds (adaptive sampling: Xiong et al. 2025, Reinforce-Ada; dynamic sampling: Yu et al. 2025, DAPO).
  */
 export async function attemptTasks(run: LearningRun, adapter: AdapterRef): Promise<Sampled> {
   const { schedule, state } = run
   const inForce = run.inForce(run.servingVersion.id, state.update)
-  const policy = { adapter, inForce, temperature: state.temperature ?? schedule.temperature }
-  const scored: ScoredTrajectory[] = []
-  const seen = new Set<string>()
-  for (let round = 0; ; round++) {
-    const tasks = tasksOf(run, round, seen)
-    for (const { id } of tasks) seen.add(id)
-    const name = round === 0 ? `update-${state.update}` : `update-${state.update}-round-${round}`
-    const { attempts, straggler } = schedule
-    scored.push(...(await runBatch(run, policy, { name, tasks, attempts, straggler })))
-    const informative = informativeOf(scored)
-    const enough = informative >= wantedGroups(schedule)
-    if (enough || round + 1 >= schedule.rounds || seen.size >= run.options.source.train.length) {
-      return { scored, rounds: round + 1 }
-    }
+  const policy = { adapter, inForce, temperature: schedule.temperature }
+  const rare = (state.signs.at(-1)?.overall ?? 0) >= common && run.options.source.train.length >= 2 * schedule.tasks
+  const wide = rare && schedule.allocation === 'learnability' ? 2 : 1
+  const tasks = tasksOf(run, schedule.tasks * wide)
+  const name = `update-${state.update}`
+  const attempts = Math.max(2, Math.round(schedule.attempts / wide))
+  const first = await runBatch(run, policy, { name, tasks, attempts, straggler: schedule.straggler })
+  let scored = first
+  let rounds = 1
+  while (rounds < schedule.rounds && informativeOf(scored) < wantedGroups(schedule) / 2) {
+    const failing = tasks.filter(failedIn(run, scored)).slice(0, Math.ceil(schedule.tasks / 4))
+    if (failing.length === 0) break
+    rounds++
+    const again = await runBatch(run, policy, { name, tasks: failing, attempts: schedule.attempts * rounds })
+    const retried = new Set<string>(failing.map(({ id }) => id))
+    scored = [...scored.filter(({ trajectory }) => !retried.has(trajectory.task.id)), ...again]
   }
+  return { scored, first, rounds }
 }
 
 /** Groups whose attempts differ in reward. */
 export const informativeOf = (scored: readonly ScoredTrajectory[]): number =>
   groupAttempts(scored).filter((group) => new Set(rewardsOf(group).filter((reward) => reward !== null)).size > 1).length
 
-/**
- * The tasks of a round that the update has not seen: by how much their families teach; or all of them in turn, in a fresh
- * order each pass.
- */
-function tasksOf(
-  { options, schedule, state, familyOf }: LearningRun,
-  round: number,
-  seen: ReadonlySet<string>,
-): readonly Task<'train'>[] {
-  const { train } = options.source
-  const isNew = ({ id }: Task) => !seen.has(id)
-  const { seed = 0 } = options
-  if (schedule.allocation === 'learnability') {
-    const random = rng('tasks', seed, state.update, round)
-    return allocate(train.filter(isNew), familyOf, schedule.tasks, state.standing, random)
+/** Whether an attempt at a task failed. */
+function failedIn({ options }: LearningRun, scored: readonly ScoredTrajectory[]): (task: Task) => boolean {
+  const failed = new Set<string>()
+  for (const { trajectory, reward } of scored) {
+    if (succeeded(reward, options.reward.ceiling) === false) failed.add(trajectory.task.id)
   }
-  const perPass = Math.max(1, Math.floor(train.length / schedule.tasks))
-  const turn = state.update * schedule.rounds + round
-  const start = (turn % perPass) * schedule.tasks
+  return ({ id }) => failed.has(id)
+}
+
+/** An update's tasks: by how much their families teach; or all of them in turn, in a fresh order each pass. */
+function tasksOf({ options, schedule, state, familyOf }: LearningRun, count: number): readonly Task<'train'>[] {
+  const { source, seed = 0 } = options
+  if (schedule.allocation === 'uniform') return inTurn(source.train, count, state.update, seed)
+  return allocate(source.train, familyOf, count, state.standing, rng('tasks', seed, state.update))
+}
+
+function inTurn(train: readonly Task<'train'>[], count: number, turn: number, seed: number): readonly Task<'train'>[] {
+  const perPass = Math.max(1, Math.floor(train.length / count))
+  const start = (turn % perPass) * count
   return rng('tasks', seed, Math.floor(turn / perPass))
     .shuffle(train)
-    .slice(start, start + schedule.tasks)
-    .filter(isNew)
+    .slice(start, start + count)
 }

@@ -8,8 +8,9 @@ import type {
   Task,
   ToolDefinition,
 } from '../core/index.ts'
+import { present } from '../errors/index.ts'
 import type { LearnOptions } from './options.ts'
-import { instructionOf, type Names, namesIn, renamed } from './renamed.ts'
+import { Augmenter, instructionOf } from './augment/index.ts'
 
 /** A demonstration as the model reads it, with what was asked in it. */
 export interface RenderedDemonstration extends Demonstration {
@@ -20,24 +21,18 @@ export interface RenderedDemonstration extends Demonstration {
 export class Demonstrations {
   /** As they were given, in their order. */
   readonly given: readonly RenderedDemonstration[]
-  readonly #episodes: readonly DemonstratedEpisode[]
-  readonly #tools: readonly (readonly ToolDefinition[])[]
-  readonly #names: Names
+  /** Tells them of other things. */
+  readonly augmenter: Augmenter
+  readonly #shown: readonly Shown[]
   readonly #renderer: Renderer
 
-  private constructor(parts: {
-    episodes: readonly DemonstratedEpisode[]
-    tools: readonly (readonly ToolDefinition[])[]
-    names: Names
-    renderer: Renderer
-  }) {
-    this.#episodes = parts.episodes
-    this.#tools = parts.tools
-    this.#names = parts.names
-    this.#renderer = parts.renderer
-    this.given = parts.episodes.map((one, i) => ({
-      ...this.#rendered(one, i),
-      instruction: instructionOf(one),
+  private constructor(shown: readonly Shown[], augmenter: Augmenter, renderer: Renderer) {
+    this.#shown = shown
+    this.augmenter = augmenter
+    this.#renderer = renderer
+    this.given = shown.map(({ episode, tools }) => ({
+      ...demonstration(episode.messages, tools, renderer),
+      instruction: instructionOf(episode),
     }))
   }
 
@@ -53,37 +48,36 @@ export class Demonstrations {
   }: Pick<LearnOptions, 'prime' | 'source' | 'model'>): Promise<Demonstrations> {
     const episodes = prime?.demonstrations ?? []
     const known = new Map<string, readonly ToolDefinition[]>()
-    const tools: (readonly ToolDefinition[])[] = []
-    for (const { task = train[0] } of episodes) {
-      const ofTask = task === undefined ? [] : (known.get(task.id) ?? (await toolsOf(environment, task)))
-      if (task !== undefined) known.set(task.id, ofTask)
-      tools.push(ofTask)
+    const shown: Shown[] = []
+    for (const episode of episodes) {
+      const { task = train[0] } = episode
+      const tools = task === undefined ? [] : (known.get(task.id) ?? (await toolsOf(environment, task)))
+      if (task !== undefined) known.set(task.id, tools)
+      shown.push({ episode, tools })
     }
-    return new Demonstrations({ episodes, tools, names: namesIn(episodes, train), renderer })
-  }
-
-  /** Names that demonstrations can be told of. */
-  get names(): number {
-    return this.#names.pool.length
+    return new Demonstrations(shown, new Augmenter(episodes, train), renderer)
   }
 
   /** All of them once, each told of other things with this probability. */
-  drawn(share: number, random: Rng): readonly Demonstration[] {
-    return this.given.map((one, i) => {
-      const names = this.#names.inEach[i] ?? []
-      const episode = this.#episodes[i]
-      const other = random.next() < share && names.length > 0 && this.names >= fewestNames && episode !== undefined
-      return other ? this.#rendered(renamed(episode, names, this.#names.pool, random), i) : one
-    })
+  drawn(augmented: number, random: Rng): readonly Demonstration[] {
+    return this.given.map((_, i) => this.told(i, augmented, random))
   }
 
-  #rendered({ messages }: DemonstratedEpisode, i: number): Demonstration {
-    return demonstration(messages, this.#tools[i] ?? [], this.#renderer)
+  /** One of them, told of other things with this probability. */
+  told(index: number, augmented: number, random: Rng): Demonstration {
+    const { episode, tools } = present(this.#shown[index], `demonstration ${index}`)
+    const told = this.augmenter.told(episode, augmented, random)
+    return told === null
+      ? present(this.given[index], `demonstration ${index}`)
+      : demonstration(told, tools, this.#renderer)
   }
 }
 
-/** Fewer names to choose from would be learned by heart. */
-const fewestNames = 8
+/** A demonstration, and the tools that were at hand. */
+interface Shown {
+  readonly episode: DemonstratedEpisode
+  readonly tools: readonly ToolDefinition[]
+}
 
 /** The tools of an episode on a task. */
 export async function toolsOf(environment: Environment, task: Task): Promise<readonly ToolDefinition[]> {

@@ -93,7 +93,7 @@ export async function openRun(agent: Agent, options: CompleteLearnOptions): Prom
       budget,
       families: opened.familySizes.size,
       demonstrations: demonstrations.given.length,
-      names: demonstrations.names,
+      names: demonstrations.augmenter.names,
     }
     opened.emit({ type: 'started', runId: run.id, agent: agent.name, seed, resumedAt, chosen })
     await opened.checkpoint()

@@ -1,11 +1,12 @@
-import { groupAttempts, rng, sampledTokens, type ScoredTrajectory, type Task } from '../core/index.ts'
+import { groupAttempts, rng, sampledTokens, type Task } from '../core/index.ts'
 import { supervisedPass } from '../optimize/weights/index.ts'
 import { informativeOf } from './attempts.ts'
 import { runBatch, whileLoaded } from './episodes.ts'
 import { successRate } from './evaluate.ts'
 import { cannotPrime } from './errors.ts'
 import type { LearningRun } from './learning-run.ts'
-import { afterLook, bestLook, diagnose, type PrimingVerdict, recorded } from './steer/index.ts'
+import { successesIn, thinned } from './rehearsal.ts'
+import { afterLook, bestLook, diagnose, recorded } from './steer/index.ts'
 import { attemptedIn, refuseNoise } from './update.ts'
 
 /**
@@ -32,8 +33,8 @@ async function pass(run: LearningRun, passes: number): Promise<void> {
   const began = run.clock.now()
   const number = run.state.passes + 1
   // The first pass shows what really was: names as they go together.
-  const share = number === 1 ? 0 : run.schedule.renaming
-  const shown = run.demonstrations.drawn(share, rng('renamed', seed, number))
+  const share = number === 1 ? 0 : run.schedule.augmentation
+  const shown = run.demonstrations.drawn(share, rng('augmented', seed, number))
   const metrics = await supervisedPass(run.trainer, shown, rng('prime', seed, number), priming?.supervised)
   run.state = {
     ...run.state,
@@ -54,24 +55,24 @@ const lookAttempts = 4
 async function imitateToTarget(run: LearningRun): Promise<void> {
   const { primePassesAtMost: passes, primeSuccess, primeInformative } = run.schedule
   const target = { success: primeSuccess, informative: primeInformative, patience: 2, passes, hopeless: 1 / lookTasks }
-  let verdict: PrimingVerdict = afterLook(run.state.looks, target)
-  while (verdict === 'imitate') {
+  const verdict = () => afterLook(run.state.looks, target)
+  while (verdict() === 'imitate') {
     const next = Math.min(passes, (run.state.looks.at(-1)?.pass ?? 0) + passesPerLook)
     while (run.state.passes < next) await pass(run, passes)
-    const scored = await look(run)
-    verdict = afterLook(run.state.looks, target)
-    if (verdict === 'hopeless') throw cannotPrime(run.state.passes, diagnose(scored, run.options.reward.ceiling))
+    await look(run)
     await run.checkpoint()
   }
+  const last = run.state.looks.at(-1)
+  if (verdict() === 'hopeless' && last) throw cannotPrime(last.pass, last.diagnosis)
   const best = bestLook(run.state.looks)
-  if (verdict === 'ready') await run.keep('primed')
+  if (verdict() === 'ready') await run.keep('primed')
   else if (best !== null && best.pass < run.state.passes && run.blobs['primed'] !== undefined) {
     await run.trainer.loadWeights(await run.options.store.blobs.get(run.blobs['primed']))
   }
 }
 
 /** Attempts at training tasks that were not demonstrated, as an update would make them. */
-async function look(run: LearningRun): Promise<readonly ScoredTrajectory[]> {
+async function look(run: LearningRun): Promise<void> {
   const began = run.clock.now()
   const { options, schedule, state } = run
   const inForce = run.inForce(run.servingVersion.id, 0)
@@ -84,25 +85,29 @@ async function look(run: LearningRun): Promise<readonly ScoredTrajectory[]> {
   )
   refuseNoise(scored)
   const attempted = attemptedIn(run, scored)
+  const groups = groupAttempts(scored)
   const success = successRate(scored, options.reward.ceiling).success ?? 0
   const seen = {
     pass: state.passes,
     success,
-    informative: informativeOf(scored) / Math.max(1, groupAttempts(scored).length),
+    informative: informativeOf(scored) / Math.max(1, groups.length),
+    diagnosis: diagnose(scored, options.reward.ceiling),
   }
+  const successes = thinned([...state.successes, ...successesIn(groups, options.reward.ceiling, run.familyOf)])
+  run.rehearsal.remember(successes, scored)
   const better = success > (bestLook(state.looks)?.success ?? -1)
   run.state = {
     ...state,
     looks: [...state.looks, seen],
     // The policy changes too fast for what was seen before to count.
     standing: recorded({}, attempted),
+    successes,
     episodes: state.episodes + scored.length,
     tokensSampled: state.tokensSampled + scored.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0),
     learningSeconds: state.learningSeconds + (run.clock.now() - began) / 1000,
   }
   if (better) await run.keep('primed')
-  run.emit({ type: 'looked', ...seen, diagnosis: diagnose(scored, options.reward.ceiling) })
-  return scored
+  run.emit({ type: 'looked', ...seen })
 }
 
 /** Of every family some: the first ones of a fixed order that were not demonstrated. */

@@ -1,17 +1,50 @@
 import { demonstration } from '../agent/index.ts'
-import type { Demonstration, Message, Rng, ScoredTrajectory, Trajectory, TrajectoryId } from '../core/index.ts'
+import {
+  branches,
+  type Demonstration,
+  type Message,
+  type Rng,
+  type ScoredTrajectory,
+  type ToolDefinition,
+  type Trajectory,
+  type TrajectoryId,
+} from '../core/index.ts'
 import { type Demonstrations, toolsOf } from './demonstrations.ts'
 import type { LearnOptions } from './options.ts'
-import { imitable, type Rehearsable } from './rehearsal.ts'
+import { drawRehearsal, imitable, type Rehearsable } from './rehearsal.ts'
 import type { Success } from './state.ts'
-import type { FamilyOf } from './steer/index.ts'
+import type { FamilyOf, Standing } from './steer/index.ts'
 
-/** What an update can rehearse: the demonstrations, and the policy's own successes, read from the store once. */
+/** How much to rehearse, and of what. */
+export interface Rehearsal {
+  /** The policy's own successes. */
+  readonly successes: readonly Success[]
+  readonly count: number
+  readonly standing: Standing
+  /** The share of the demonstrations that is told of other things, and of the successes that is asked in other words. */
+  readonly augmented: number
+  readonly reworded: number
+  readonly random: Rng
+}
+
+/** A success as it was sampled; and as a conversation, where its context was never cut or rewritten. */
+interface Read {
+  readonly sequences: readonly Demonstration[]
+  readonly conversation: Conversation | null
+}
+
+interface Conversation {
+  readonly instruction: string
+  readonly messages: readonly Message[]
+  readonly tools: readonly ToolDefinition[]
+}
+
+/** What an update can rehearse: the demonstrations, and the policy's own successes. */
 export class RehearsalPool {
   readonly #options: Pick<LearnOptions, 'store' | 'source' | 'model'>
-  readonly #shown: Demonstrations
+  readonly #demonstrations: Demonstrations
   readonly #families: readonly string[]
-  readonly #read = new Map<TrajectoryId, readonly Demonstration[]>()
+  readonly #own = new Map<TrajectoryId, Promise<Read>>()
 
   constructor(
     options: Pick<LearnOptions, 'store' | 'source' | 'model'>,
@@ -19,61 +52,66 @@ export class RehearsalPool {
     familyOf: FamilyOf,
   ) {
     this.#options = options
-    this.#shown = demonstrations
+    this.#demonstrations = demonstrations
     this.#families = demonstrations.given.map((one) => familyOf(one))
   }
 
-  /**
-   * Everything there is to rehearse, with its family.
-   * @param renaming the share of the demonstrations that are told of other things.
-   */
-  async with(
-    successes: readonly Success[],
-    renaming: number,
-    random: Rng,
-  ): Promise<readonly Rehearsable<Demonstration>[]> {
-    const own: Rehearsable<Demonstration>[] = []
-    for (const success of successes) {
-      for (const item of await this.#sequencesOf(success)) own.push({ family: success.family, item })
+  /** Draws what to rehearse, from families on which little succeeds the most. */
+  async drawn({ successes, count, standing, augmented, reworded, random }: Rehearsal): Promise<Demonstration[]> {
+    const pool: Rehearsable<number | Success>[] = successes.map((item) => ({ family: item.family, item }))
+    for (const [item, family] of this.#families.entries()) pool.push({ family, item })
+    const sequences: Demonstration[] = []
+    for (const item of drawRehearsal(pool, count, standing, random)) {
+      if (typeof item === 'number') sequences.push(this.#demonstrations.told(item, augmented, random))
+      else sequences.push(...(await this.#told(item, random.next() < reworded ? random : null)))
     }
-    const shown = this.#shown.drawn(renaming, random).map((item, i) => ({ family: this.#families[i] ?? '', item }))
-    return [...shown, ...own]
+    return sequences
   }
 
-  /** Keeps at hand what was just sampled, so that it need not be read again, and lets go of the rest. */
+  /** Keeps at hand what was just sampled, so that it need not be read again, and lets go of what is no success any more. */
   remember(successes: readonly Success[], scored: readonly ScoredTrajectory[]): void {
     const wanted = new Map(successes.map((success) => [success.trajectory, success]))
     for (const { trajectory } of scored) {
       const success = wanted.get(trajectory.id)
-      if (success && success.instruction === undefined) this.#read.set(trajectory.id, imitable(trajectory))
+      if (success) this.#own.set(trajectory.id, this.#read(trajectory, success.instruction))
     }
-    for (const id of this.#read.keys()) if (!wanted.has(id)) this.#read.delete(id)
+    for (const id of this.#own.keys()) if (!wanted.has(id)) this.#own.delete(id)
   }
 
-  async #sequencesOf({ trajectory: id, instruction }: Success): Promise<readonly Demonstration[]> {
-    const known = this.#read.get(id)
-    if (known) return known
+  /** @param random tells it in other words. */
+  async #told({ trajectory: id, instruction }: Success, random: Rng | null): Promise<readonly Demonstration[]> {
+    const read = this.#own.get(id) ?? this.#stored(id, instruction)
+    this.#own.set(id, read)
+    const { sequences, conversation } = await read
+    if (random === null || conversation === null) return sequences
+    return [this.#rendered(this.#demonstrations.augmenter.reworded(conversation, random), conversation.tools)]
+  }
+
+  async #stored(id: TrajectoryId, instruction: string | undefined): Promise<Read> {
     const trajectory = (await this.#options.store.trajectories.get(id))?.trajectory
-    const sequences = trajectory ? await this.#toImitate(trajectory, instruction) : []
-    this.#read.set(id, sequences)
-    return sequences
+    return trajectory ? this.#read(trajectory, instruction) : { sequences: [], conversation: null }
   }
 
-  async #toImitate(trajectory: Trajectory, instruction: string | undefined): Promise<readonly Demonstration[]> {
-    return instruction === undefined ? imitable(trajectory) : [await this.#withoutHint(trajectory, instruction)]
-  }
-
-  /** A guided episode as it would be shown without its hint. */
-  async #withoutHint({ nodes, task: asked }: Trajectory, instruction: string): Promise<Demonstration> {
-    const messages = nodes.map(
-      ({ message }): Message =>
-        message.role === 'user'
-          ? { ...message, content: message.content.replace(asked.instruction, () => instruction) }
-          : message,
-    )
+  /** @param instruction what was asked, where the episode also had a hint: it is shown without. */
+  async #read(trajectory: Trajectory, instruction: string | undefined): Promise<Read> {
     const { environment, train } = this.#options.source
+    const { task: asked } = trajectory
     const task = train.find(({ id }) => id === asked.id)
-    const tools = task ? await toolsOf(environment, task) : []
+    if (task === undefined || branches(trajectory).length !== 1) {
+      return { sequences: instruction === undefined ? imitable(trajectory) : [], conversation: null }
+    }
+    const messages = trajectory.nodes.map(({ message }) => withoutHint(message, asked.instruction, instruction))
+    const conversation = { instruction: task.instruction, messages, tools: await toolsOf(environment, task) }
+    const sequences = instruction === undefined ? imitable(trajectory) : [this.#rendered(messages, conversation.tools)]
+    return { sequences, conversation }
+  }
+
+  #rendered(messages: readonly Message[], tools: readonly ToolDefinition[]): Demonstration {
     return demonstration(messages, tools, this.#options.model.renderer)
   }
+}
+
+function withoutHint(message: Message, asked: string, instruction: string | undefined): Message {
+  if (instruction === undefined || message.role !== 'user') return message
+  return { ...message, content: message.content.replace(asked, () => instruction) }
 }

@@ -1,8 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodedSpan, missing, sampledSpan, scored, trajectoryOf, vetoed } from '../../test/support/trajectories.ts'
-import { type Group, GroupId, type Reward, rng, type StopReason } from '../core/index.ts'
-import { drawRehearsal, imitable, withSuccesses } from './rehearsal.ts'
+import { type Group, GroupId, type Reward, rng, type StopReason, TrajectoryId } from '../core/index.ts'
+import { drawRehearsal, imitable, successesIn, thinned } from './rehearsal.ts'
+import type { Success } from './state.ts'
 
 /** A group of attempts at a task, with ids `<task>-0`, `<task>-1` … */
 const groupOf = (task: string, rewards: readonly Reward[], stopReason: StopReason = 'done'): Group => ({
@@ -14,13 +15,13 @@ const groupOf = (task: string, rewards: readonly Reward[], stopReason: StopReaso
 })
 const [won, lost] = [scored(1), scored(0)]
 const keptOf = (...groups: readonly Group[]) =>
-  withSuccesses([], groups, 1, ({ instruction }) => instruction).map(({ trajectory }) => trajectory)
+  successesIn(groups, 1, ({ instruction }) => instruction).map(({ trajectory }) => trajectory)
 
 describe('a success is kept', () => {
-  it('of a group in which at most half of the attempts succeeded, the first, with its family', () => {
-    const kept = withSuccesses([], [groupOf('a', [lost, won, won, lost])], 1, ({ instruction }) => instruction)
+  it('of a group the first, with its family', () => {
+    const kept = successesIn([groupOf('a', [lost, won, won, lost])], 1, ({ instruction }) => instruction)
     expect(kept).toEqual([{ family: 'Do it.', trajectory: 'a-1' }])
-    expect(keptOf(groupOf('a', [lost, won, won, won]))).toEqual([])
+    expect(keptOf(groupOf('a', [won, won]))).toEqual(['a-0'])
     expect(keptOf(groupOf('a', [lost, lost]))).toEqual([])
   })
 
@@ -29,13 +30,6 @@ describe('a success is kept', () => {
     expect(keptOf(groupOf('a', [vetoed(1), lost]))).toEqual([])
     expect(keptOf(groupOf('a', [scored(0.99), lost]))).toEqual([])
     expect(keptOf(groupOf('a', [missing, scored(1.5), lost]))).toEqual(['a-1'])
-  })
-
-  it('until 256 newer ones are', () => {
-    const groups = Array.from({ length: 300 }, (_, i) => groupOf(`t${i}`, [won, lost]))
-    const before = withSuccesses([], groups.slice(0, 200), 1, () => 'all')
-    const after = withSuccesses(before, groups.slice(200), 1, () => 'all')
-    expect(after.map(({ trajectory }) => trajectory)).toEqual(groups.slice(44).map(({ id }) => `${id}-0`))
   })
 })
 
@@ -61,6 +55,25 @@ describe('an episode is imitated', () => {
       { tokens: [1, 2], learn: [true, true] },
       { tokens: [1, 3], learn: [false, true] },
     ])
+  })
+})
+
+describe('of more than 256 successes', () => {
+  const successes = (family: string, count: number): Success[] =>
+    Array.from({ length: count }, (_, i) => ({ family, trajectory: TrajectoryId.parse(`${family}-${i}`) }))
+  const idsOf = (kept: readonly Success[]) => kept.map(({ trajectory }) => String(trajectory))
+
+  it('the oldest go', () => {
+    expect(idsOf(thinned(successes('a', 300)))).toEqual(idsOf(successes('a', 300).slice(44)))
+    expect(thinned(successes('a', 256))).toHaveLength(256)
+  })
+
+  it('those go first of which there are most, so that what seldom succeeds is not crowded out', () => {
+    const kept = thinned([...successes('rare', 3), ...successes('common', 300), ...successes('other', 40)])
+    const of = (family: string) => idsOf(kept.filter((one) => one.family === family))
+    expect(of('rare')).toHaveLength(3)
+    expect(of('other')).toHaveLength(40)
+    expect(of('common')).toEqual(idsOf(successes('common', 300).slice(87)))
   })
 })
 

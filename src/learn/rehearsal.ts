@@ -4,40 +4,43 @@ import {
   type Group,
   type NodeId,
   type Rng,
-  rewardsOf,
   type ScoredTrajectory,
   type Trajectory,
 } from '../core/index.ts'
 import { type FamilyOf, rateOf, type Standing, weightedDraw } from './steer/index.ts'
-import type { LearnState } from './state.ts'
+import type { Success } from './state.ts'
 
 /** Successes that are kept, at most. */
 const kept = 256
 
-type Successes = LearnState['successes']
+type Successes = readonly Success[]
 
-/**
- * Keeps the successes of groups in which at most half of the attempts succeeded: where success is common, the policy needs no
- * reminder. A group gives one, and of the oldest as many go as there are too many.
- */
-export function withSuccesses(
-  before: Successes,
-  groups: readonly Group[],
-  ceiling: number,
-  familyOf: FamilyOf,
-): Successes {
-  const fresh = groups.flatMap(({ attempts, ...group }) => {
-    const rewards = rewardsOf({ ...group, attempts })
-    const won = attempts.filter((one) => isExample(one, ceiling))
-    const [first] = won
-    if (first === undefined || won.length > rewards.length / 2) return []
-    return [{ family: familyOf(first.trajectory.task), trajectory: first.trajectory.id }]
+/** One success of each group that has one, with its family. */
+export const successesIn = (groups: readonly Group[], ceiling: number, familyOf: FamilyOf): Successes =>
+  groups.flatMap(({ attempts }) => {
+    const won = attempts.find((one) => isExample(one, ceiling))
+    return won ? [{ family: familyOf(won.trajectory.task), trajectory: won.trajectory.id }] : []
   })
-  return [...before, ...fresh].slice(-kept)
+
+/** At most 256 successes. Of too many the oldest go, of whichever family has the most: what seldom succeeds is not crowded out. */
+export function thinned(successes: Successes): Success[] {
+  const sizes = new Map<string, number>()
+  for (const { family } of successes) sizes.set(family, (sizes.get(family) ?? 0) + 1)
+  const dropped = new Map<string, number>()
+  for (let excess = successes.length - kept; excess > 0; excess--) {
+    const [largest] = [...sizes].reduce((most, one) => (one[1] > most[1] ? one : most), ['', 0])
+    sizes.set(largest, (sizes.get(largest) ?? 0) - 1)
+    dropped.set(largest, (dropped.get(largest) ?? 0) + 1)
+  }
+  return successes.filter(({ family }) => {
+    const left = dropped.get(family) ?? 0
+    if (left > 0) dropped.set(family, left - 1)
+    return left === 0
+  })
 }
 
 /** Whether an episode may be imitated: it came to its own end, and earned all there is (invariant 5). */
-const isExample = ({ trajectory, reward }: ScoredTrajectory, ceiling: number): boolean =>
+export const isExample = ({ trajectory, reward }: ScoredTrajectory, ceiling: number): boolean =>
   trajectory.stopReason === 'done' && reward.status === 'scored' && reward.value >= ceiling
 
 /** What the policy sampled in an episode, to be imitated. What an earlier branch holds is context in a later one. */

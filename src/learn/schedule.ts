@@ -8,38 +8,35 @@ export const Schedule = z.strictObject({
    */
   primePasses: z.int().nonnegative().optional(),
   /** Imitation goes on until so many attempts succeed at training tasks that were not demonstrated. */
-  primeSuccess: z.number().min(0).max(1).default(0.75),
+  primeSuccess: z.number().min(0).max(1).default(0.25),
   /** Or until the attempts of so many groups differ in reward: then practice has something to learn from. */
-  primeInformative: z.number().min(0).max(1).default(0.5),
+  primeInformative: z.number().min(0).max(1).default(0.33),
   /** Passes over the demonstrations, at most, where `primePasses` is omitted. */
   primePassesAtMost: z.int().positive().default(48),
   /** Updates of the policy, at most. */
-  updates: z.int().nonnegative().default(64),
+  updates: z.int().nonnegative().default(40),
   /** Tasks of one update. */
   tasks: z.int().positive().default(32),
   /** Attempts at each task: they form a Group. */
   attempts: z.int().min(2).default(4),
   /**
-   * Share of the demonstrations that a pass tells of other things: what an instruction says and calls repeat word for word
-   * is replaced by what other instructions have there. 0 where names carry meaning that calls depend on.
+   * Share of the demonstrations that are told of other names, and of other values; half as many, and as many own successes,
+   * are asked in other words. 0 where the right act depends on what a name or a number is.
    */
-  renaming: z.number().min(0).max(1).default(0.8),
+  augmentation: z.number().min(0).max(1).default(0.8),
   /** How an update's tasks are drawn: families on which success is a matter of chance more often, or all alike. */
   allocation: z.enum(['learnability', 'uniform']).default('learnability'),
   /**
-   * Groups with differing rewards that an update wants: it samples on until it has them, and steps smaller with fewer.
+   * Groups with differing rewards that an update wants: with fewer it steps smaller, with less than half it samples on first.
    * Omitted: a quarter of `tasks`.
    */
   informativeGroups: z.int().nonnegative().optional(),
-  /** Rounds of sampling of one update, at most; 1 never samples on. */
+  /** Rounds of sampling of one update, at most: after the first, at tasks at which an attempt failed. 1 never samples on. */
   rounds: z.int().positive().default(2),
   /**
-   * Demonstrations and earlier successes that are imitated beside each optimizer step while nothing succeeds, and fewer the
-   * more does; 0 = none.
+   * Earlier successes and demonstrations that an update imitates while nothing succeeds, and fewer the more does; 0 = none.
    */
-  rehearsal: z.int().nonnegative().default(32),
-  /** How much they weigh together while nothing succeeds, where the policy gradient weighs 1; less the more succeeds. */
-  rehearsalWeight: z.number().nonnegative().default(1),
+  imitation: z.int().nonnegative().default(256),
   /** Times that a collapsed policy goes back to the last steady one, with half the step; then learning stops. */
   recoveries: z.int().nonnegative().default(3),
   /** Stop after so many updates in a row with hardly a group that differs in reward; 0 = never. */
@@ -50,8 +47,13 @@ export const Schedule = z.strictObject({
   concurrency: z.int().positive().default(128),
   /** Sampling temperature of rollouts; evaluation is greedy. */
   temperature: z.number().positive().max(2).default(0.7),
-  /** Where too few groups differ in reward, the temperature of rollouts rises up to this. */
-  temperatureAtMost: z.number().positive().max(2).default(1.3),
+  /**
+   * Tasks of families on which next to nothing succeeds that an update attempts more often, and warmer; their successes are
+   * imitated. 0 = none.
+   */
+  explorationTasks: z.int().nonnegative().default(8),
+  explorationAttempts: z.int().positive().default(8),
+  explorationTemperature: z.number().positive().max(2).default(1.2),
   /** Validate after every so many updates. */
   validateEvery: z.int().positive().default(8),
   /** Validation tasks a look, at most. */

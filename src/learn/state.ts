@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { HoldoutUse, TrajectoryId } from '../core/index.ts'
-import { PrimingLook, Standing, UpdateSign } from './steer/index.ts'
+import { Diagnosis, PrimingLook, Standing, UpdateSign } from './steer/index.ts'
 
 /** Why updating ended before the schedule's last update, in words for whoever runs it. */
 export const Stopped = z.strictObject({
@@ -27,7 +27,7 @@ export const LearnState = z.strictObject({
   passes: z.int().nonnegative(),
   update: z.int().nonnegative(),
   /** What was seen while imitating. */
-  looks: z.array(PrimingLook),
+  looks: z.array(PrimingLook.extend({ diagnosis: Diagnosis })),
   /** What attempts came to, by family; and as it was at the steady checkpoint. */
   standing: Standing,
   steady: z.strictObject({ update: z.int().nonnegative(), standing: Standing }).nullable(),
@@ -36,8 +36,6 @@ export const LearnState = z.strictObject({
   /** What scales the learning rate now, and at most; and how many recoveries there were. */
   stride: z.strictObject({ scale: z.number().positive(), most: z.number().positive() }),
   recoveries: z.int().nonnegative(),
-  /** Sampling temperature of the next update; `null`: the schedule's. */
-  temperature: z.number().positive().nullable(),
   /** Own successes to rehearse, the newest last. */
   successes: z.array(Success),
   /** Episodes sampled to learn from; measurements are not among them. */
@@ -74,7 +72,6 @@ export const initialState: LearnState = {
   signs: [],
   stride: { scale: 0.5, most: 1 },
   recoveries: 0,
-  temperature: null,
   successes: [],
   episodes: 0,
   stopped: null,

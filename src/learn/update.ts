@@ -1,21 +1,21 @@
 import { backward } from '../agent/index.ts'
 import { groupAttempts, type Metrics, rng, sampledTokens, type ScoredTrajectory } from '../core/index.ts'
 import { InvariantError, present } from '../errors/index.ts'
-import { attemptTasks, informativeOf } from './attempts.ts'
+import { attemptTasks, informativeOf, type Sampled } from './attempts.ts'
 import { whileLoaded } from './episodes.ts'
 import { LearnError } from './errors.ts'
-import { attemptGuided } from './guided.ts'
+import { explore, wonByExploring } from './explore.ts'
 import { succeeded, successRate } from './evaluate.ts'
+import { imitate } from './imitate.ts'
 import { guardCounts } from './judge.ts'
 import type { LearningRun } from './learning-run.ts'
-import { drawRehearsal, withSuccesses } from './rehearsal.ts'
+import { successesIn, thinned } from './rehearsal.ts'
 import { wantedGroups } from './schedule.ts'
 import {
   adapted,
   type Attempted,
   collapsed,
   deadFamilies,
-  nextTemperature,
   overallRate,
   paceOf,
   reasonToStop,
@@ -29,19 +29,23 @@ export async function update(run: LearningRun): Promise<void> {
   const began = run.clock.now()
   const { state, options, schedule } = run
   const sampler = options.model.sampler
-  const { scored, rounds, guided } = await whileLoaded(sampler, await run.trainer.publish(), async (adapter) => ({
-    ...(await attemptTasks(run, adapter)),
-    guided: await attemptGuided(run, adapter, deadFamilies(state.standing)),
-  }))
+  const { scored, first, rounds, explored } = await whileLoaded(
+    sampler,
+    await run.trainer.publish(),
+    async (adapter) => ({
+      ...(await attemptTasks(run, adapter)),
+      explored: await explore(run, adapter),
+    }),
+  )
   refuseNoise(scored)
-  const attempted = attemptedIn(run, scored)
-  const sampled = scored.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0)
+  const attempted = attemptedIn(run, first)
+  const sampled = [...scored, ...explored].reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0)
   run.state = {
     ...state,
-    episodes: state.episodes + scored.length + guided.attempts,
+    episodes: state.episodes + scored.length + explored.length,
     tokensSampled: state.tokensSampled + sampled,
   }
-  if (collapsed(state.standing, attempted)) return recover(run, scored)
+  if (collapsed(state.standing, attempted)) return recover(run, first)
 
   const groups = groupAttempts(scored)
   const informative = informativeOf(scored)
@@ -52,41 +56,40 @@ export async function update(run: LearningRun): Promise<void> {
     informative,
     overall: overallRate(standing, run.familySizes),
   }
-  const won = withSuccesses(state.successes, groups, options.reward.ceiling, run.familyOf)
-  const successes = [...won, ...guided.successes]
+  const successes = thinned([
+    ...state.successes,
+    ...successesIn(groups, options.reward.ceiling, run.familyOf),
+    ...wonByExploring(run, explored),
+  ])
   run.state = { ...run.state, standing, successes, signs: [...state.signs, sign] }
 
   if (state.update % steadyEvery === 0) run.keepSampled()
-  run.rehearsal.remember(successes, scored)
+  run.rehearsal.remember(successes, [...scored, ...explored])
   const { metrics, counts } = await learnFrom(run, scored, informative)
+  const imitated = await imitate(run)
   // Before the first of several steps, fresh samples have moved from nothing.
   const moved = (metrics.steps ?? 0) > 1 ? (metrics.kl ?? null) : null
   run.state = { ...run.state, stride: adapted(run.state.stride, moved) }
-  const temperature = state.temperature ?? schedule.temperature
-  const warmth = {
-    temperature,
-    lowest: schedule.temperature,
-    highest: schedule.temperatureAtMost,
-    overall: sign.overall,
-  }
-  const seen = { informative, wanted: wantedGroups(schedule) }
-  run.state = { ...run.state, temperature: nextTemperature({ ...warmth, ...seen }) }
   const dead = deadFamilies(standing)
   const brokenCalls = scored.reduce((sum, one) => sum + (guardCounts(one).brokenCalls ?? 0), 0)
   const watched = {
     informativeGroups: informative,
     rounds,
     overall: sign.overall,
-    temperature,
     deadFamilies: dead.length,
-    guided: guided.attempts,
+    explored: explored.length,
   }
-  tell(run, scored, { ...metrics, ...counts, ...watched, brokenCalls }, (run.clock.now() - began) / 1000)
+  tell(
+    run,
+    { scored, first },
+    { ...metrics, ...imitated, ...counts, ...watched, brokenCalls },
+    (run.clock.now() - began) / 1000,
+  )
   tellFamilies(run, dead)
   stopWithoutSignal(run, scored)
 }
 
-/** What each attempt at a known family came to; attempts without evidence say nothing. */
+/** What each attempt came to; one without evidence says nothing. */
 export function attemptedIn(run: LearningRun, scored: readonly ScoredTrajectory[]): readonly Attempted[] {
   return scored.flatMap(({ trajectory, reward }) => {
     const success = succeeded(reward, run.options.reward.ceiling)
@@ -100,12 +103,6 @@ async function learnFrom(run: LearningRun, scored: readonly ScoredTrajectory[], 
   if (value.kind !== 'weights') throw new InvariantError(`the learning parameter holds a ${value.kind} value`)
   const { credits, counts } = options.credit.credit(groupAttempts(scored))
   const gradients = backward({ trajectories: scored.map(({ trajectory }) => trajectory), credits })
-  const random = rng('rehearsal', options.seed ?? 0, state.update)
-  const pool = await run.rehearsal.with(state.successes, schedule.renaming, random)
-  // The less succeeds, the less a policy gradient has to go by, and the more is imitated.
-  const need = 1 - (state.signs.at(-1)?.overall ?? 0)
-  const count = Math.ceil(schedule.rehearsal * need)
-  const demonstrations = drawRehearsal(pool, count, state.standing, random)
   const { metrics } = await run.optimizer.step({
     current: { version, value },
     gradients: gradients.filter((g) => g.kind === 'weights').filter((g) => g.parameter === run.parameter),
@@ -113,16 +110,11 @@ async function learnFrom(run: LearningRun, scored: readonly ScoredTrajectory[], 
     sampler: options.model.sampler,
     update: state.update,
     rng: rng('optimize', options.seed ?? 0, state.update),
-    pace: state.stride.scale * Math.max(leastPace, paceOf(informative, wantedGroups(schedule))),
-    rehearsal: { demonstrations, weight: schedule.rehearsalWeight * need },
+    pace: state.stride.scale * paceOf(informative, wantedGroups(schedule)),
     evaluate: () => Promise.reject(new InvariantError('weights optimizers are validated by the loop')),
   })
-  const told: Metrics = { ...metrics, rehearsed: demonstrations.length }
-  return { metrics: told, counts }
+  return { metrics, counts }
 }
-
-/** An update without any signal rehearses, at this pace. */
-const leastPace = 0.1
 
 /** @throws LearnError for a reward that does not follow from what was done. */
 export function refuseNoise(scored: readonly ScoredTrajectory[]): void {
@@ -190,26 +182,32 @@ function tellFamilies(run: LearningRun, dead: readonly string[]): void {
 /** Updates between two tellings of the families. */
 const familiesEvery = 8
 
-function tell(run: LearningRun, scored: readonly ScoredTrajectory[], metrics: Metrics, seconds: number): void {
+function tell(
+  run: LearningRun,
+  { scored, first }: Pick<Sampled, 'scored' | 'first'>,
+  metrics: Metrics,
+  seconds: number,
+) {
   const tokens = scored.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0)
-  const rewards = scored.flatMap(({ reward }) => (reward.value === null ? [] : [reward.value]))
+  const trained = (metrics.tokens ?? 0) + (metrics.imitationTokens ?? 0)
+  const rewards = first.flatMap(({ reward }) => (reward.value === null ? [] : [reward.value]))
   const at = run.state.update + 1
   run.state = {
     ...run.state,
     update: at,
-    tokensTrained: run.state.tokensTrained + (metrics.tokens ?? 0),
+    tokensTrained: run.state.tokensTrained + trained,
   }
   const soFar = run.state.learningSeconds + seconds
   run.emit({
     type: 'updated',
     update: at,
     updates: run.schedule.updates,
-    rollouts: successRate(scored, run.options.reward.ceiling),
+    rollouts: successRate(first, run.options.reward.ceiling),
     reward: rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length,
     metrics,
     tokensSampled: tokens,
     // A clock that ticks in milliseconds can see no time pass.
-    tokensPerSecond: (tokens + (metrics.tokens ?? 0)) / Math.max(seconds, 0.001),
+    tokensPerSecond: (tokens + trained) / Math.max(seconds, 0.001),
     seconds: soFar,
     etaSeconds: ((run.schedule.updates - at) * soFar) / at,
   })

@@ -43,8 +43,8 @@ export function learning(random: Rng, hostile: string | undefined): LearnEvent[]
       deadFamilies: update > 1 ? 2 : 0,
       kl: 0.002 * (1 + Math.sin(1.7 * update) / 2),
       rate: 4e-4 * (1 - update / (UPDATES + 1)) * (update > COLLAPSED ? 0.5 : 1),
-      rehearsed: 8,
-      guided: update > 1 ? 16 : 0,
+      imitated: 96,
+      explored: update > 1 ? 64 : 0,
     }
     if (update === COLLAPSED) {
       events.push(collapse)
@@ -70,7 +70,16 @@ export function learning(random: Rng, hostile: string | undefined): LearnEvent[]
 }
 
 const steers = new Set<LearnEvent['type']>(['found', 'looked', 'recovered', 'families', 'stopped'])
-const watched = ['informativeGroups', 'rounds', 'overall', 'deadFamilies', 'kl', 'rate', 'rehearsed', 'guided'] as const
+const watched = [
+  'informativeGroups',
+  'rounds',
+  'overall',
+  'deadFamilies',
+  'kl',
+  'rate',
+  'imitated',
+  'explored',
+] as const
 
 /** An event as a run told it before runs steered themselves. */
 export function unsteered(event: LearnEvent): readonly { readonly type: LearnEvent['type'] }[] {

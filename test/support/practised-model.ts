@@ -1,4 +1,4 @@
-import { type AdapterRef, type ModelService, seedOf, type Trainer } from '../../src/core/index.ts'
+import { type AdapterRef, type Datum, type ModelService, seedOf, type Trainer } from '../../src/core/index.ts'
 import { scriptedModel } from './scripted-model.ts'
 
 /** How fast a {@link practisedModel} learns, in tenths of skill a step. */
@@ -14,6 +14,8 @@ export interface PractisedModelOptions {
   readonly practice?: (step: number, learningRate: number) => number
   /** Called before each optimizer step; may throw, as a trainer does that fails. */
   readonly onStep?: () => void
+  /** Called with the data of each gradient: what is imitated, or practised. */
+  readonly onData?: (data: readonly Datum[], loss: string) => void
 }
 
 type Gain = Required<Pick<PractisedModelOptions, 'imitation' | 'imitated' | 'practice'>>
@@ -27,6 +29,7 @@ export function practisedModel({
   imitated = 2,
   practice = () => 2,
   onStep,
+  onData,
 }: PractisedModelOptions = {}) {
   const skills = new Map<string, number>()
   const trainers = new Set<Trainer>()
@@ -58,6 +61,7 @@ export function practisedModel({
     trainer: async () => {
       const trainer = new PractisedTrainer({ imitation, imitated, practice }, publish, {
         onStep,
+        onData,
         onClose: () => trainers.delete(trainer),
       })
       trainers.add(trainer)
@@ -76,6 +80,7 @@ export function practisedModel({
 
 interface PractisedHooks {
   readonly onStep: (() => void) | undefined
+  readonly onData: PractisedModelOptions['onData']
   readonly onClose: () => void
 }
 
@@ -95,6 +100,7 @@ class PractisedTrainer implements Trainer {
   }
 
   async forwardBackward(data: Parameters<Trainer['forwardBackward']>[0], { kind }: { readonly kind: string }) {
+    this.#on.onData?.(data, kind)
     if (kind === 'cross_entropy') this.#pending.imitates++
     else this.#pending.practises = true
     const tokens = data.reduce((sum, { input }) => sum + input.length, 0)

@@ -30,6 +30,8 @@ const schedule: Partial<Schedule> = {
   holdoutTasks: 60,
   allocation: 'uniform',
   rounds: 1,
+  imitation: 0,
+  explorationTasks: 0,
   target: null,
 }
 

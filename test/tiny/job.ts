@@ -99,7 +99,15 @@ function tinyConfig({ model, corpus, tasks, demonstrations }: TinyFiles) {
     policy: { learningRate: 3e-3, warmupUpdates: 0 },
     episode: { turns: 4, tokensPerTurn: 6 },
     // Imitation ends early enough that the gate can see what practice adds to it.
-    schedule: { primePasses: 9, renaming: 0, updates: 10, tasks: 8, attempts: 6, concurrency: 48, validateEvery: 2 },
+    schedule: {
+      primePasses: 9,
+      augmentation: 0,
+      updates: 10,
+      tasks: 8,
+      attempts: 6,
+      concurrency: 48,
+      validateEvery: 2,
+    },
   }
 }
 

@@ -99,8 +99,8 @@ export interface Steering {
   readonly returns: readonly Return[]
   /** Updates that sampled more than one round, and updates that told how many rounds they sampled. */
   readonly sampledOn: { readonly updates: number; readonly of: number }
-  /** Attempts with a hint, at tasks of families on which nothing succeeds. */
-  readonly guided: number
+  /** Attempts that were explored, at tasks of families on which next to nothing succeeds. */
+  readonly explored: number
   /** Why updating ended before the schedule's last update; `null` where it did not. */
   readonly stopped: { readonly update: number; readonly message: string; readonly diagnosis: Advice } | null
   /** The families of the training tasks, the worst first: dead ones, then by their last rate. */

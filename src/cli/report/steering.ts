@@ -18,7 +18,7 @@ export function steeringOf(
     primeTarget: primeTargetOf(config),
     returns: latest(eventsOf(events, 'recovered'), ({ update }) => update),
     sampledOn: { updates: rounds.filter((n) => n > 1).length, of: rounds.length },
-    guided: updates.reduce((sum, { metrics }) => sum + (metrics['guided'] ?? 0), 0),
+    explored: updates.reduce((sum, { metrics }) => sum + (metrics['explored'] ?? 0), 0),
     stopped: eventsOf(events, 'stopped').at(-1) ?? null,
     families: familyCourses(latest(eventsOf(events, 'families'), ({ update }) => update)),
   }

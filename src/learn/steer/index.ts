@@ -1,10 +1,18 @@
 export { allocate, teaches } from './allocate.ts'
-export { type Diagnosis, diagnose } from './diagnose.ts'
+export { Diagnosis, diagnose } from './diagnose.ts'
 export { type FamilyOf, familiesOf } from './families.ts'
-export { adapted, paceOf, shortened, type Stride } from './pace.ts'
+export { adapted, imitationPace, paceOf, shortened, type Stride } from './pace.ts'
 export { afterLook, bestLook, PrimingLook, type PrimingTarget, type PrimingVerdict } from './priming.ts'
 export { type Repeatability, repeatability } from './repeatability.ts'
-export { type Attempted, deadFamilies, isDead, overallRate, rateOf, recorded, Standing } from './standing.ts'
-export { nextTemperature } from './temperature.ts'
+export {
+  type Attempted,
+  deadFamilies,
+  failingFamilies,
+  isDead,
+  overallRate,
+  rateOf,
+  recorded,
+  Standing,
+} from './standing.ts'
 export { collapsed, reasonToStop, type StopRule, UpdateSign } from './watch.ts'
 export { weightedDraw } from './weighted-draw.ts'

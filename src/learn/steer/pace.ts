@@ -33,3 +33,9 @@ export const shortened = ({ scale, most }: Stride): Stride => ({ scale: Math.min
 export function paceOf(informative: number, wanted: number): number {
   return Math.min(1, Math.sqrt(informative / Math.max(1, wanted)))
 }
+
+/**
+ * The factor on the learning rate of imitation, where so much succeeds: full steps while little does, small ones later, whose
+ * noise would undo what is learned.
+ */
+export const imitationPace = (success: number): number => Math.max(0.2, Math.min(1, 1.2 * (1 - success)))

@@ -59,6 +59,15 @@ export const deadFamilies = (standing: Standing): readonly string[] =>
     .filter((family) => isDead(standing, family))
     .toSorted()
 
+/** So little succeeds on a failing family that attempts as usual hardly ever show how it is done. */
+const failing = 0.1
+
+/** The families on which next to nothing succeeds, dead ones among them. */
+export const failingFamilies = (standing: Standing): readonly string[] =>
+  Object.entries(standing)
+    .flatMap(([family, { attempts, successes }]) => (attempts > 0 && successes <= failing * attempts ? [family] : []))
+    .toSorted()
+
 /** The rate of success over all training tasks, each family weighing as many tasks as it has. */
 export function overallRate(standing: Standing, sizes: ReadonlyMap<string, number>): number {
   let [sum, total] = [0, 0]

@@ -149,6 +149,12 @@ describe('reasonToStop', () => {
     expect(reasonToStop(signs([0, 0, 0], 0, 0), rule), 'updates that got no group').toBe('silent')
   })
 
+  it('is no silence while success rises: successes that are imitated teach', () => {
+    const six = { ...rule, silent: 6, still: 40 }
+    expect(reasonToStop(signs([0.5, 0.5, 0.5, 0.52, 0.53, 0.54], 0), six)).toBeNull()
+    expect(reasonToStop(signs([0.5, 0.5, 0.5, 0.52, 0.52, 0.52], 0), six)).toBe('silent')
+  })
+
   it('is stillness when four updates are no better than any four that ended that long ago', () => {
     const flat = Array.from({ length: 10 }, () => 0.3)
     expect(reasonToStop(signs(flat), rule)).toBe('still')

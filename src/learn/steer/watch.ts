@@ -56,16 +56,19 @@ const mastered = 0.9
 /** A rise that is worth another wait. */
 const rise = 0.03
 
+const mean = (part: readonly UpdateSign[]) => part.reduce((sum, { overall }) => sum + overall, 0) / part.length
+
 /** Why learning should stop, or `null`. `signs` are those of updates since the last recovery, oldest first. */
 export function reasonToStop(signs: readonly UpdateSign[], rule: StopRule): 'silent' | 'still' | null {
   const last = signs.slice(-rule.silent)
   const latest = signs.at(-1)
   if (latest === undefined || latest.overall >= mastered) return null
   const quiet = last.length === rule.silent && last.every(({ groups, informative }) => informative <= silence * groups)
-  if (quiet) return 'silent'
+  const half = Math.floor(last.length / 2)
+  // Successes that are imitated can teach where no group differs.
+  if (quiet && mean(last.slice(-half)) < mean(last.slice(0, half)) + rise) return 'silent'
   const window = 4
   if (signs.length < rule.still + window) return null
-  const mean = (part: readonly UpdateSign[]) => part.reduce((sum, { overall }) => sum + overall, 0) / part.length
   const now = mean(signs.slice(-window))
   const best = Math.max(
     ...Array.from({ length: signs.length - rule.still - window + 1 }, (_, i) => mean(signs.slice(i, i + window))),

@@ -183,55 +183,6 @@ it('takes no step without samples, or without sampled tokens', async () => {
   expect([silent.passes, silent.metrics]).toEqual([[], { ...still, samples: 1, rate: 3e-4 }])
 })
 
-describe('rehearsal', () => {
-  const demonstrations = [
-    { tokens: [1, 2, 3], learn: [false, true, true] },
-    { tokens: [4, 5], learn: [true, true] },
-  ]
-  const rehearsed = (context: Partial<OptimizerContext<'weights'>> = {}, samples = batch, options = {}) =>
-    step(samples, options, { rehearsal: { demonstrations, weight: 0.3 }, ...context })
-
-  it('adds its cross-entropy to every step: the mean over its acts, times its weight', async () => {
-    const { passes, metrics } = await rehearsed({}, batch, { minibatches: 2 })
-    expect(passes.map(({ loss, beside }) => [loss.kind, beside.length])).toEqual([
-      ['ppo', 1],
-      ['ppo', 1],
-    ])
-    for (const { beside } of passes) {
-      expect(beside[0]?.loss).toEqual({ kind: 'cross_entropy' })
-      // Three acts that follow something.
-      expect(beside[0]?.data.map(({ target, weights }) => [target, weights])).toEqual([
-        [
-          [2, 3],
-          [expect.closeTo(0.1, 12), expect.closeTo(0.1, 12)],
-        ],
-        [[5], [expect.closeTo(0.1, 12)]],
-      ])
-    }
-    // 10 tokens of samples, and 3 of what is rehearsed in each of two steps.
-    expect(metrics).toMatchObject({ steps: 2, tokens: 16, samples: 4 })
-  })
-
-  it('is all of one step where there is no sample', async () => {
-    const { passes, metrics } = await rehearsed({ pace: 0.1 }, [], { learningRate: 1 })
-    expect(passes).toMatchObject([{ loss: { kind: 'cross_entropy' }, beside: [], adam: { learningRate: 0.1 } }])
-    expect(metrics).toMatchObject({ samples: 0, steps: 1, tokens: 3, gradNorm: 2 })
-    expect(metrics).not.toHaveProperty('kl')
-  })
-
-  it('is none without weight, or without an act that can be learned', async () => {
-    const unlearnable = [{ tokens: [1, 2], learn: [true, false] }]
-    for (const rehearsal of [
-      { demonstrations, weight: 0 },
-      { demonstrations: [], weight: 1 },
-      { demonstrations: unlearnable, weight: 1 },
-    ]) {
-      expect((await rehearsed({ rehearsal })).passes[0]?.beside).toEqual([])
-      expect((await rehearsed({ rehearsal }, [])).passes).toEqual([])
-    }
-  })
-})
-
 describe('the size of a step', () => {
   const rates = ({ passes }: Awaited<ReturnType<typeof step>>) => passes.map(({ adam }) => adam.learningRate)
   const stale = (group: string, ratio: number) => ({

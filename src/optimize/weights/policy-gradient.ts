@@ -1,5 +1,5 @@
-import type { Loss, Metrics, Optimizer, OptimizerContext, PolicySample, Rng, Trainer } from '../../core/index.ts'
-import { count, demonstrationDatum, learnable, policyDatum } from './datum.ts'
+import type { Loss, Metrics, Optimizer, PolicySample, Rng } from '../../core/index.ts'
+import { count, policyDatum } from './datum.ts'
 import { OptimizeError, requireOption, requirePositiveInteger } from './errors.ts'
 import { Ratios } from './ratios.ts'
 
@@ -34,9 +34,7 @@ export interface PolicyGradientOptions {
 /**
  * One update of multi-turn policy gradient: every sampled token of an episode carries its decision's advantage, and
  * the loss is averaged over the tokens of a minibatch (DAPO, Yu et al. 2025), so that long episodes do not count less
- * per token. Group members stay together: the trainer computes what they share once. What is to be rehearsed adds its
- * cross-entropy to the gradient of every step, as the mean over its acts times its weight; without samples it is all of one
- * step.
+ * per token. Group members stay together: the trainer computes what they share once.
  *
  * Refuses samples whose behaviour probabilities a trainer cannot reproduce (invariant 2). The metrics tell how far the
  * policy had moved from the one that sampled; see {@link Ratios}.
@@ -55,20 +53,13 @@ export function policyGradient(
     name: 'policy-gradient',
     kind: 'weights',
     options,
-    async step({ gradients, trainer, update, rng, pace = 1, rehearsal }) {
+    async step({ gradients, trainer, update, rng, pace = 1 }) {
       const samples = gradients.flatMap((gradient) => gradient.samples)
       const temperature = reproducibleTemperature(samples)
       const rate = learningRate * scheduled(update, options) * pace
       const adam = { beta1, beta2, gradClipNorm, weightDecay }
       const totals = { loss: 0, gradNorm: 0, steps: 0, tokens: 0, computed: 0 }
-      if (temperature === null) {
-        totals.tokens = await rehearse(trainer, rehearsal)
-        if (totals.tokens > 0) {
-          totals.gradNorm = (await trainer.optimStep({ ...adam, learningRate: rate })).gradNorm
-          totals.steps++
-        }
-        return { proposals: [], metrics: metricsOf(totals, 0) }
-      }
+      if (temperature === null) return { proposals: [], metrics: metricsOf(totals, 0) }
       const loss = lossOf(options, temperature)
       const ratios = new Ratios()
       let last = rate
@@ -78,7 +69,6 @@ export function policyGradient(
         const data = batch.map((sample) => policyDatum(sample, 1 / tokens))
         const result = await trainer.forwardBackward(data, loss)
         const moved = ratios.add(data, result.logprobs, loss)
-        totals.tokens += await rehearse(trainer, rehearsal)
         last = rate * Math.min(1, klBound / Math.max(moved, Number.MIN_VALUE))
         const step = await trainer.optimStep({ ...adam, learningRate: last })
         totals.loss += result.loss
@@ -94,17 +84,6 @@ export function policyGradient(
     },
   }
 }
-
-/** Adds the gradient of what is rehearsed. @returns its tokens. */
-async function rehearse(trainer: Trainer, rehearsal: Rehearsal | undefined): Promise<number> {
-  const { demonstrations = [], weight = 0 } = rehearsal ?? {}
-  const acts = demonstrations.reduce((sum, one) => sum + learnable(one), 0)
-  if (acts === 0 || weight === 0) return 0
-  const data = demonstrations.map((one) => demonstrationDatum(one, weight / acts))
-  return (await trainer.forwardBackward(data, { kind: 'cross_entropy' })).tokens.data
-}
-
-type Rehearsal = NonNullable<OptimizerContext<'weights'>['rehearsal']>
 
 /** The share of the learning rate that an update gets. */
 function scheduled(update: number, { warmupUpdates = 0, decayUpdates }: PolicyGradientOptions): number {

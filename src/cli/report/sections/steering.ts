@@ -103,18 +103,18 @@ function lookTable(looks: Steering['looks']): Html {
     <tbody>${looks.map(({ pass, success: rate, informative, diagnosis }) => html`<tr><th scope="row">${pass}</th><td>${percent(rate)}</td><td>${percent(informative)}</td><td class="words">${cut(diagnosis.message, 1000)}</td></tr>`)}</tbody></table></div></details>`
 }
 
-function practice({ sampledOn: { updates, of }, guided }: Steering): readonly Moment[] {
+function practice({ sampledOn: { updates, of }, explored }: Steering): readonly Moment[] {
   const sampledOn: Moment = {
     when: 'Practice',
     what: 'Sampled on where attempts told too little',
     why: `In ${count(updates)} of ${plural(of, 'update')} too few groups differed in reward: more tasks were attempted before the step.`,
   }
-  const hinted: Moment = {
+  const more: Moment = {
     when: 'Practice',
-    what: 'Gave hints where nothing succeeded',
-    why: `${plural(guided, 'attempt')} at tasks of dead families had a hint. What succeeded was imitated without it.`,
+    what: 'Explored where next to nothing succeeded',
+    why: `${plural(explored, 'attempt')} more at tasks of such families, warmer or with a hint. What succeeded was imitated.`,
   }
-  return [...(updates > 0 ? [sampledOn] : []), ...(guided > 0 ? [hinted] : [])]
+  return [...(updates > 0 ? [sampledOn] : []), ...(explored > 0 ? [more] : [])]
 }
 
 function returned({ update, rollouts, to, scale }: Steering['returns'][number]): Moment {

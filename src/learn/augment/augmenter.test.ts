@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { rng } from '../../core/index.ts'
+import { lookup } from '../../../test/support/lookup.ts'
+import { Augmenter } from './augmenter.ts'
+
+const titles = ['Oak', 'Elm', 'Fir', 'Ash', 'Yew', 'Box', 'Bay', 'Fig', 'Nut']
+const train = titles.map((title) => ({ instruction: `Since when has edge ${title}?` }))
+const oak = lookup('Oak', ['Oakley'])
+
+it('tells a demonstration of another name and another number, alike wherever they stand', () => {
+  const told = JSON.stringify(new Augmenter([oak], train).told(oak, 1, rng('told')))
+  const [, asked] = /"query":"(\w+)"/.exec(told) ?? []
+  const [, listed] = /edge (\d+)"/.exec(told) ?? []
+  expect(titles.slice(1)).toContain(asked)
+  expect(told).toMatch(new RegExp(`edge .*${asked}\\?"`))
+  expect(told).toContain(`"title":"${asked}"`)
+  expect(told).toContain(`${asked}\\nOakley`)
+  expect(told).toContain(`"text":"edge ${listed}"`)
+  expect(listed).not.toBe('12')
+})
+
+it('leaves it as it is where the share is 0', () => {
+  expect(new Augmenter([oak], train).told(oak, 0, rng('told'))).toBeNull()
+})
+
+it('keeps names where there are too few to choose from', () => {
+  const few = new Augmenter([oak], train.slice(0, 3))
+  expect(few.names).toBe(3)
+  expect(JSON.stringify(few.told(oak, 1, rng('told')))).toContain('"query":"Oak"')
+})
+
+it('changes nothing where there is nothing to tell otherwise', () => {
+  const quiet = lookup('Oak', [], { document: 'edge', answer: 'edge' })
+  expect(new Augmenter([quiet], []).told(quiet, 1, rng('told'))).toBeNull()
+})
+
+describe('an instruction in other words', () => {
+  const augmenter = new Augmenter([oak], train)
+
+  it('keeps the name, and what tools and calls say', () => {
+    const told = Array.from(
+      { length: 100 },
+      (_, seed) => augmenter.told(oak, 1, rng('asked', seed))?.[0]?.content ?? '',
+    )
+    expect(told.filter((content) => !/^Since when has edge \w+\?$/.test(content)).length).toBeGreaterThan(20)
+    for (const content of told) expect(content).toMatch(/edge.*[A-Z]\w+\?/)
+  })
+
+  const reworded = (seed: number) =>
+    augmenter.reworded({ ...oak, instruction: oak.messages[0]?.content ?? '' }, rng('in', seed))[0]?.content ?? ''
+
+  it('gets no word put in that tools or calls say', () => {
+    const told = Array.from({ length: 200 }, (_, seed) => reworded(seed))
+    for (const one of told) expect(one.match(/edge/g)).toHaveLength(1)
+    expect(told.some((one) => one.split(' ').length > 5)).toBe(true)
+  })
+})

@@ -1,0 +1,74 @@
+import type { DemonstratedEpisode, Message, Rng, Task } from '../../core/index.ts'
+import { namesOf, otherNames, type PoolOfNames, poolOfNames, wordsOf } from './names.ts'
+import { otherNumbers, renumbered } from './numbers.ts'
+import { argumentsOf, instructionOf, replaced, retold } from './retell.ts'
+import { disturbed, wordsInUse } from './wording.ts'
+import { otherWords, type PoolOfWords, poolOfWords } from './words.ts'
+
+/**
+ * Tells an episode of other things than it was of: other names, and other values where calls copy them (counterfactual
+ * data augmentation by entity substitution: Longpre et al. 2021), and in other words. A few episodes then teach to copy what
+ * stands there, and not what they say.
+ */
+export class Augmenter {
+  readonly #names: PoolOfNames
+  readonly #words: PoolOfWords
+  readonly #inUse: readonly string[]
+
+  /** @param demonstrations and @param train tell which names and words there are. */
+  constructor(demonstrations: readonly DemonstratedEpisode[], train: readonly Pick<Task, 'instruction'>[]) {
+    this.#names = poolOfNames(demonstrations, train)
+    this.#words = poolOfWords(demonstrations)
+    const said = demonstrations.map(({ messages }) => toldIn(messages)).join('\n')
+    this.#inUse = wordsInUse(train).filter((word) => !said.includes(word.toLowerCase()))
+  }
+
+  /** Names that episodes can be told of. */
+  get names(): number {
+    return new Set([...this.#names.values()].flat()).size
+  }
+
+  /**
+   * The episode's messages told otherwise; `null` where nothing changes.
+   * @param share the probability of other names, that of other values, and twice that of other words in what is asked.
+   */
+  told(episode: DemonstratedEpisode, share: number, random: Rng): readonly Message[] | null {
+    const values = random.next() < share
+    const words = values ? otherWords(episode, this.#words, random) : []
+    const numbers = values ? otherNumbers(episode, random) : new Map<string, string>()
+    const names = random.next() < share ? otherNames(namesOf(episode), this.#names, random) : []
+    // Numbers come first: a name that is put in keeps its own.
+    const inText = (text: string) => replaced(renumbered(text, numbers), [...words, ...names])
+    const messages = retold(episode.messages, inText)
+    const instruction = inText(instructionOf(episode))
+    const worded = random.next() < share / 2 ? this.reworded({ instruction, messages }, random) : messages
+    return words.length + numbers.size + names.length === 0 && worded === messages ? null : worded
+  }
+
+  /** A conversation's messages with the instruction in other words: names stay, and what tools or calls say. */
+  reworded({ instruction, messages }: Conversation, random: Rng): readonly Message[] {
+    const said = toldIn(messages)
+    const words = wordsOf(instruction).filter((word) => said.includes(word.toLowerCase()))
+    const names = messages.flatMap(argumentsOf).map(({ text }) => text)
+    const others = [...this.#names.values()].flat().filter((name) => instruction.includes(name))
+    const worded = disturbed(instruction, [...words, ...names, ...others], this.#inUse, random)
+    if (worded === instruction) return messages
+    return messages.map((message) =>
+      message.role === 'user' ? { ...message, content: message.content.replace(instruction, () => worded) } : message,
+    )
+  }
+}
+
+/** What was said about an instruction. */
+export interface Conversation {
+  readonly instruction: string
+  readonly messages: readonly Message[]
+}
+
+/** What tools say and calls are given, in small letters. */
+const toldIn = (messages: readonly Message[]): string =>
+  messages
+    .filter(({ role }) => role !== 'user')
+    .flatMap((message) => [message.content, ...argumentsOf(message).map(({ text }) => text)])
+    .join('\n')
+    .toLowerCase()

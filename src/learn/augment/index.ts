@@ -1,0 +1,2 @@
+export { Augmenter } from './augmenter.ts'
+export { instructionOf } from './retell.ts'

@@ -1,0 +1,98 @@
+import type { DemonstratedEpisode, Rng, Task } from '../../core/index.ts'
+import { argumentsOf, instructionOf, type Replacement, standsIn, wholly } from './retell.ts'
+
+/** Longest name, in UTF-16 code units. */
+const longest = 80
+/** Fewer names to choose from would be learned by heart. */
+const fewest = 8
+
+/** A name in an episode. */
+export interface Name {
+  readonly text: string
+  /** The tool and the argument that it is given to first. */
+  readonly given: string
+}
+
+/**
+ * The names in an episode: what its instruction says and its calls repeat word for word, as the key of an order or the
+ * title of a document; of names within names, the longer.
+ */
+export function namesOf(episode: DemonstratedEpisode): readonly Name[] {
+  const instruction = instructionOf(episode)
+  const found = new Map<string, Name>()
+  for (const { given, text } of episode.messages.flatMap(argumentsOf)) {
+    const known = found.has(text) || text.length < 2 || text.length > longest
+    if (!known && standsIn(text, instruction)) found.set(text, { text, given })
+  }
+  const names = [...found.values()]
+  return names.filter(({ text }) => !names.some((other) => other.text !== text && standsIn(text, other.text)))
+}
+
+/** Names that can stand for another, without repetition, by the argument that they are given to. */
+export type PoolOfNames = ReadonlyMap<string, readonly string[]>
+
+/**
+ * Gathers names: those of demonstrations, what training instructions of the same wording have in their place, and where
+ * names are single words and there is one kind of them, words that hardly another instruction has.
+ */
+export function poolOfNames(
+  demonstrations: readonly DemonstratedEpisode[],
+  train: readonly Pick<Task, 'instruction'>[],
+): PoolOfNames {
+  const pool = new Map<string, Set<string>>()
+  const instructions = [...new Set(train.map(({ instruction }) => instruction))]
+  for (const demonstration of demonstrations) {
+    const names = namesOf(demonstration)
+    for (const { given, text } of names) pool.set(given, (pool.get(given) ?? new Set()).add(text))
+    const [name, ...more] = names
+    if (name === undefined || more.length > 0) continue
+    for (const other of inItsPlace(instructionOf(demonstration), name.text, instructions))
+      pool.get(name.given)?.add(other)
+  }
+  const [only, ...kinds] = pool.values()
+  if (only && kinds.length === 0 && [...only].every((name) => !/\s/.test(name))) {
+    for (const word of rareWords(instructions)) only.add(word)
+  }
+  return new Map([...pool].map(([given, names]) => [given, [...names]]))
+}
+
+/** What other instructions of the same wording say where this one says the name. */
+function inItsPlace(instruction: string, name: string, others: readonly string[]): readonly string[] {
+  const [before, after, more] = instruction.split(name)
+  if (before === undefined || after === undefined || more !== undefined) return []
+  return others.flatMap((other) => {
+    if (other.length <= before.length + after.length) return []
+    if (!other.startsWith(before) || !other.endsWith(after)) return []
+    const found = other.slice(before.length, other.length - after.length)
+    return found.length <= longest && found.trim() === found ? [found] : []
+  })
+}
+
+function rareWords(instructions: readonly string[]): readonly string[] {
+  const uses = new Map<string, number>()
+  for (const instruction of instructions) {
+    for (const word of new Set(wordsOf(instruction))) uses.set(word, (uses.get(word) ?? 0) + 1)
+  }
+  const rare = Math.max(1, Math.ceil(instructions.length / 500))
+  return [...uses].flatMap(([word, count]) => (count <= rare && word.length <= longest ? [word] : []))
+}
+
+/** Words of an instruction, without the marks around them. */
+export const wordsOf = (instruction: string): readonly string[] =>
+  instruction.split(/\s+/).flatMap((word) => word.replace(/^["'(]+|["'?!.,:;]+$/g, '') || [])
+
+/** Another name for each of an episode's. */
+export function otherNames(names: readonly Name[], pool: PoolOfNames, random: Rng): readonly Replacement[] {
+  const taken = new Set(names.map(({ text }) => text))
+  return names.flatMap(({ text, given }) => {
+    const others = pool.get(given) ?? []
+    if (others.length < fewest) return []
+    for (let tries = 0; tries < 8; tries++) {
+      const other = others[random.int(others.length)]
+      if (other === undefined || taken.has(other)) continue
+      taken.add(other)
+      return [{ pattern: wholly(text), other }]
+    }
+    return []
+  })
+}

@@ -1,0 +1,53 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { type DemonstratedEpisode, rng } from '../../core/index.ts'
+import { lookup } from '../../../test/support/lookup.ts'
+import { otherNumbers, renumbered } from './numbers.ts'
+
+const heard = (content: string): DemonstratedEpisode => ({
+  messages: [
+    { role: 'user', content: 'Order 77, please.' },
+    { role: 'tool', name: 'look', content },
+  ],
+})
+const numbersIn = (content: string, seed = 0) => otherNumbers(heard(content), rng('numbers', seed))
+
+describe('other numbers', () => {
+  it('stand for what tools say, and not for what is asked', () => {
+    const others = numbersIn('77 cost 12.5 and weigh 340')
+    expect([...others.keys()].toSorted()).toEqual(['12', '340', '5'])
+    expect(renumbered('77: 340', others)).toBe(`77: ${others.get('340')}`)
+  })
+
+  it('are copied by the calls that copied the first', () => {
+    const others = otherNumbers(lookup('Oak.grow', []), rng('copied'))
+    const [chrome, edge] = [others.get('9'), others.get('12')]
+    expect(renumbered('chrome 9\nedge 12', others)).toBe(`chrome ${chrome}\nedge ${edge}`)
+    expect(renumbered('edge 12', others)).toBe(`edge ${edge}`)
+  })
+
+  it('are as long, as many and in the same order, whatever tools say', () => {
+    const number = fc.integer({ min: 2, max: 99_999 })
+    fc.assert(
+      fc.property(fc.array(number, { minLength: 1, maxLength: 12 }), fc.integer(), (said, seed) => {
+        const others = numbersIn(said.join(' '), seed)
+        const told = said.map((one) => Number(others.get(String(one)) ?? one))
+        expect(told.map((one) => String(one).length)).toEqual(said.map((one) => String(one).length))
+        for (const [i, a] of said.entries()) {
+          for (const [j, b] of said.entries()) expect(Math.sign(told[i]! - told[j]!)).toBe(Math.sign(a - b))
+        }
+      }),
+    )
+  })
+
+  it('are none for 0, 1, what begins with 0 or is very long, and where hardly another is free', () => {
+    expect([...numbersIn('0 1 007 12345678901')]).toEqual([])
+    const crowded = numbersIn('2 3 4 5 6 7 8 9')
+    expect(renumbered('2 3 4 5 6 7 8 9', crowded)).toBe('2 3 4 5 6 7 8 9')
+  })
+
+  it('differ from draw to draw', () => {
+    const drawn = new Set(Array.from({ length: 20 }, (_, seed) => numbersIn('weight 340', seed).get('340')))
+    expect(drawn.size).toBeGreaterThan(10)
+  })
+})

@@ -1,0 +1,25 @@
+import { expect, it } from 'vitest'
+import { rng } from '../../core/index.ts'
+import { lookup } from '../../../test/support/lookup.ts'
+import { copiedWords, otherWords, poolOfWords } from './words.ts'
+import { replaced, retold } from './retell.ts'
+
+const colour = (name: string, word: string) => lookup(name, [], { document: `price 3\ncolour ${word}`, answer: word })
+const demonstrations = [colour('Oak', 'green'), colour('Elm', 'yellow'), colour('Fir', 'price')]
+
+it('words are copied where a whole argument is what a tool said', () => {
+  expect(demonstrations.flatMap(copiedWords).map(({ text }) => text)).toEqual(['green', 'yellow', 'price'])
+  expect(copiedWords(lookup('Oak', [])), 'two words hold their key').toEqual([])
+  expect(copiedWords(lookup('Oak', [], { answer: 'blue' })), 'no tool said it').toEqual([])
+})
+
+it('another word stands in its place, and none that the episode says already', () => {
+  const [oak] = demonstrations
+  const pool = poolOfWords(demonstrations)
+  for (let seed = 0; seed < 20; seed++) {
+    const others = otherWords(oak!, pool, rng('words', seed))
+    const messages = retold(oak!.messages, (text) => replaced(text, others))
+    expect(messages[4]?.content).toBe('price 3\ncolour yellow')
+    expect(JSON.stringify(messages[5])).toContain('"text":"yellow"')
+  }
+})

@@ -1,0 +1,37 @@
+import { type Metrics, rng } from '../core/index.ts'
+import { supervisedPass } from '../optimize/weights/index.ts'
+import type { LearningRun } from './learning-run.ts'
+import { recipe } from './recipe.ts'
+import { imitationPace } from './steer/index.ts'
+
+/** What is imitated is drawn anew so many times in an update: at first there is little to draw from. */
+const passes = 4
+
+/**
+ * Imitates the policy's own successes, and the demonstrations: the more, the less succeeds. With the attempts before it this
+ * is expert iteration (Anthony et al. 2017; for language models STaR, Zelikman et al. 2022).
+ */
+export async function imitate(run: LearningRun): Promise<Metrics> {
+  const { options, schedule, state } = run
+  const { seed = 0, prime } = options
+  const overall = state.signs.at(-1)?.overall ?? 0
+  const random = rng('imitate', seed, state.update)
+  const supervised = { ...recipe.supervised, ...prime?.supervised }
+  const paced = { ...supervised, learningRate: supervised.learningRate * imitationPace(overall) }
+  const told = { imitated: 0, imitationLoss: 0, imitationTokens: 0 }
+  for (let pass = 0; pass < passes; pass++) {
+    const sequences = await run.rehearsal.drawn({
+      successes: state.successes,
+      count: Math.round((schedule.imitation * (1 - overall)) / passes),
+      standing: state.standing,
+      augmented: schedule.augmentation,
+      reworded: schedule.augmentation / 2,
+      random,
+    })
+    const { tokens = 0, loss = 0 } = await supervisedPass(run.trainer, sequences, random, paced)
+    told.imitated += sequences.length
+    told.imitationLoss = loss
+    told.imitationTokens += tokens
+  }
+  return told
+}
