@@ -27,7 +27,7 @@ import {
 /** One update: roll out → watch → credit → backward → step. A batch that shows a collapse is not learned from. */
 export async function update(run: LearningRun): Promise<void> {
   const began = run.clock.now()
-  const { state, options, schedule } = run
+  const { state, options } = run
   const sampler = options.model.sampler
   const { scored, first, rounds, explored } = await whileLoaded(
     sampler,
