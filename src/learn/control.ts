@@ -4,10 +4,11 @@ import { whileLoaded, whileOpen } from './episodes.ts'
 import { evaluate, firstOfEachTier, inTrainedTiers, successRate } from './evaluate.ts'
 import type { LearningRun } from './learning-run.ts'
 import { startingTrainer } from './open-run.ts'
+import { demonstrationsOf } from './prime.ts'
 import type { LearnOptions } from './options.ts'
 
 /**
- * The control arm: supervised learning alone on the same demonstrations, for as many seconds as the learned arm took,
+ * The control arm: supervised learning alone on the same demonstrations, told of other things as while priming, for as many seconds as the learned arm took,
  * from the same start. Its best validation checkpoint is kept, chosen by the same tasks as the learned arm's, looks
  * included in its time.
  */
@@ -34,7 +35,7 @@ async function imitateAlone(
   let best = -1
   for (let pass = 1; elapsed() < run.state.learningSeconds; pass++) {
     signal?.throwIfAborted()
-    await supervisedPass(trainer, run.demonstrations.given, rng('prime', seed, pass), supervised)
+    await supervisedPass(trainer, demonstrationsOf(run, pass), rng('prime', seed, pass), supervised)
     run.emit({ type: 'progress', phase: 'control', done: elapsed(), total: run.state.learningSeconds })
     if (pass % passesPerLook !== 0) continue
     const inForce = run.inForce(run.servingVersion.id, pass)

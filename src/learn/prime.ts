@@ -32,10 +32,12 @@ async function pass(run: LearningRun, passes: number): Promise<void> {
   signal?.throwIfAborted()
   const began = run.clock.now()
   const number = run.state.passes + 1
-  // The first pass shows what really was: names as they go together.
-  const share = number === 1 ? 0 : run.schedule.augmentation
-  const shown = run.demonstrations.drawn(share, rng('augmented', seed, number))
-  const metrics = await supervisedPass(run.trainer, shown, rng('prime', seed, number), priming?.supervised)
+  const metrics = await supervisedPass(
+    run.trainer,
+    demonstrationsOf(run, number),
+    rng('prime', seed, number),
+    priming?.supervised,
+  )
   run.state = {
     ...run.state,
     passes: number,
@@ -45,6 +47,10 @@ async function pass(run: LearningRun, passes: number): Promise<void> {
   run.emit({ type: 'primed', pass: number, passes, metrics, seconds: run.state.learningSeconds })
   await run.checkpoint()
 }
+
+/** What a pass imitates. The first one shows what really was: names as they go together. */
+export const demonstrationsOf = ({ options, schedule, demonstrations }: LearningRun, pass: number) =>
+  demonstrations.drawn(pass === 1 ? 0 : schedule.augmentation, rng('augmented', options.seed ?? 0, pass))
 
 /** Passes between two looks: each look costs about as much as these. */
 const passesPerLook = 4
