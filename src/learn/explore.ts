@@ -45,16 +45,11 @@ export function wonByExploring(
   { options, familyOf }: LearningRun,
   explored: readonly ScoredTrajectory[],
 ): readonly Success[] {
-  const asked = new Map(options.source.train.map((task) => [task.id, task]))
-  return explored.length === 0
-    ? []
-    : groupAttempts(explored).flatMap(({ id, attempts }) => {
-        const [first] = attempts
-        const task = first && asked.get(first.trajectory.task.id)
-        if (!first || !task) return []
-        const hinted = first.trajectory.task.instruction !== task.instruction
-        return successesIn([{ id, attempts }], options.reward.ceiling, () => familyOf(task)).map((success) =>
-          hinted ? { ...success, instruction: task.instruction } : success,
-        )
-      })
+  return groupAttempts(explored).flatMap((group) => {
+    const [first] = group.attempts
+    const task = options.source.train.find(({ id }) => id === first?.trajectory.task.id)
+    if (!first || !task) return []
+    const hint = first.trajectory.task.instruction === task.instruction ? {} : { instruction: task.instruction }
+    return successesIn([group], options.reward.ceiling, () => familyOf(task)).map((one) => ({ ...one, ...hint }))
+  })
 }

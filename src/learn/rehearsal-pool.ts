@@ -5,6 +5,7 @@ import {
   type Message,
   type Rng,
   type ScoredTrajectory,
+  type Task,
   type ToolDefinition,
   type Trajectory,
   type TrajectoryId,
@@ -27,24 +28,13 @@ export interface Rehearsal {
   readonly random: Rng
 }
 
-/** A success as it was sampled; and as a conversation, where its context was never cut or rewritten. */
-interface Read {
-  readonly sequences: readonly Demonstration[]
-  readonly conversation: Conversation | null
-}
-
-interface Conversation {
-  readonly instruction: string
-  readonly messages: readonly Message[]
-  readonly tools: readonly ToolDefinition[]
-}
-
 /** What an update can rehearse: the demonstrations, and the policy's own successes. */
 export class RehearsalPool {
   readonly #options: Pick<LearnOptions, 'store' | 'source' | 'model'>
   readonly #demonstrations: Demonstrations
   readonly #families: readonly string[]
-  readonly #own = new Map<TrajectoryId, Promise<Read>>()
+  readonly #own = new Map<TrajectoryId, Trajectory>()
+  readonly #tools = new Map<string, readonly ToolDefinition[]>()
 
   constructor(
     options: Pick<LearnOptions, 'store' | 'source' | 'model'>,
@@ -70,44 +60,36 @@ export class RehearsalPool {
 
   /** Keeps at hand what was just sampled, so that it need not be read again, and lets go of what is no success any more. */
   remember(successes: readonly Success[], scored: readonly ScoredTrajectory[]): void {
-    const wanted = new Map(successes.map((success) => [success.trajectory, success]))
-    for (const { trajectory } of scored) {
-      const success = wanted.get(trajectory.id)
-      if (success) this.#own.set(trajectory.id, this.#read(trajectory, success.instruction))
-    }
+    const wanted = new Set(successes.map(({ trajectory }) => trajectory))
+    for (const { trajectory } of scored) if (wanted.has(trajectory.id)) this.#own.set(trajectory.id, trajectory)
     for (const id of this.#own.keys()) if (!wanted.has(id)) this.#own.delete(id)
   }
 
-  /** @param random tells it in other words. */
+  /** A success as it was sampled; without its hint where it had one, and in other words where `random` is given. */
   async #told({ trajectory: id, instruction }: Success, random: Rng | null): Promise<readonly Demonstration[]> {
-    const read = this.#own.get(id) ?? this.#stored(id, instruction)
-    this.#own.set(id, read)
-    const { sequences, conversation } = await read
-    if (random === null || conversation === null) return sequences
-    return [this.#rendered(this.#demonstrations.augmenter.reworded(conversation, random), conversation.tools)]
+    const trajectory = await this.#trajectoryOf(id)
+    if (trajectory === null) return []
+    const task = this.#options.source.train.find((one) => one.id === trajectory.task.id)
+    // A context that was cut or rewritten on the way is no one conversation.
+    const whole = task !== undefined && branches(trajectory).length === 1
+    if (instruction === undefined && (random === null || !whole)) return imitable(trajectory)
+    if (!whole) return []
+    const told = trajectory.nodes.map(({ message }) => withoutHint(message, trajectory.task.instruction, instruction))
+    const { augmenter } = this.#demonstrations
+    const messages = random ? augmenter.reworded({ instruction: task.instruction, messages: told }, random) : told
+    return [demonstration(messages, await this.#toolsOf(task), this.#options.model.renderer)]
   }
 
-  async #stored(id: TrajectoryId, instruction: string | undefined): Promise<Read> {
-    const trajectory = (await this.#options.store.trajectories.get(id))?.trajectory
-    return trajectory ? this.#read(trajectory, instruction) : { sequences: [], conversation: null }
+  async #trajectoryOf(id: TrajectoryId): Promise<Trajectory | null> {
+    const known = this.#own.get(id) ?? (await this.#options.store.trajectories.get(id))?.trajectory
+    if (known) this.#own.set(id, known)
+    return known ?? null
   }
 
-  /** @param instruction what was asked, where the episode also had a hint: it is shown without. */
-  async #read(trajectory: Trajectory, instruction: string | undefined): Promise<Read> {
-    const { environment, train } = this.#options.source
-    const { task: asked } = trajectory
-    const task = train.find(({ id }) => id === asked.id)
-    if (task === undefined || branches(trajectory).length !== 1) {
-      return { sequences: instruction === undefined ? imitable(trajectory) : [], conversation: null }
-    }
-    const messages = trajectory.nodes.map(({ message }) => withoutHint(message, asked.instruction, instruction))
-    const conversation = { instruction: task.instruction, messages, tools: await toolsOf(environment, task) }
-    const sequences = instruction === undefined ? imitable(trajectory) : [this.#rendered(messages, conversation.tools)]
-    return { sequences, conversation }
-  }
-
-  #rendered(messages: readonly Message[], tools: readonly ToolDefinition[]): Demonstration {
-    return demonstration(messages, tools, this.#options.model.renderer)
+  async #toolsOf(task: Task): Promise<readonly ToolDefinition[]> {
+    const tools = this.#tools.get(task.id) ?? (await toolsOf(this.#options.source.environment, task))
+    this.#tools.set(task.id, tools)
+    return tools
   }
 }
 

@@ -7,8 +7,6 @@ interface Batch {
 
 /** An optimizer step, with the first batch that it was made of. */
 export interface Pass extends Batch {
-  /** What was added to the gradient after it. */
-  readonly beside: readonly Batch[]
   readonly adam: AdamParams
 }
 
@@ -39,8 +37,8 @@ export function recordingTrainer(vocabulary = 10): { readonly trainer: Trainer; 
     forward: (data) => Promise.resolve(data.map(({ input }) => input.map(() => logprob))),
     anchoring: null,
     optimStep(adam) {
-      const [first, ...beside] = pending
-      if (first) passes.push({ ...first, beside, adam })
+      const [first] = pending
+      if (first) passes.push({ ...first, adam })
       pending = []
       return Promise.resolve({ gradNorm: 2, anchorPenalty: 0, step: passes.length })
     },

@@ -1,9 +1,10 @@
 import type { DemonstratedEpisode, Message, Rng, Task } from '../../core/index.ts'
-import { namesOf, otherNames, type PoolOfNames, poolOfNames, wordsOf } from './names.ts'
+import { namesOf, otherNames, poolOfNames } from './names.ts'
 import { otherNumbers, renumbered } from './numbers.ts'
-import { argumentsOf, instructionOf, replaced, retold } from './retell.ts'
+import { type ArgumentPool, argumentsOf, instructionOf, replaced, retold } from './retell.ts'
+import { wordsOf } from './vocabulary.ts'
 import { disturbed, wordsInUse } from './wording.ts'
-import { otherWords, type PoolOfWords, poolOfWords } from './words.ts'
+import { otherWords, poolOfWords } from './words.ts'
 
 /**
  * Tells an episode of other things than it was of: other names, and other values where calls copy them (counterfactual
@@ -11,8 +12,8 @@ import { otherWords, type PoolOfWords, poolOfWords } from './words.ts'
  * stands there, and not what they say.
  */
 export class Augmenter {
-  readonly #names: PoolOfNames
-  readonly #words: PoolOfWords
+  readonly #names: ArgumentPool
+  readonly #words: ArgumentPool
   readonly #inUse: readonly string[]
 
   /** @param demonstrations and @param train tell which names and words there are. */
@@ -30,7 +31,7 @@ export class Augmenter {
 
   /**
    * The episode's messages told otherwise; `null` where nothing changes.
-   * @param share the probability of other names, that of other values, and twice that of other words in what is asked.
+   * @param share the probability of other names, and of other values; half of it is that of other words in what is asked.
    */
   told(episode: DemonstratedEpisode, share: number, random: Rng): readonly Message[] | null {
     const values = random.next() < share

@@ -1,25 +1,29 @@
 import type { DemonstratedEpisode, Rng, Task } from '../../core/index.ts'
-import { argumentsOf, instructionOf, type Replacement, standsIn, wholly } from './retell.ts'
+import {
+  type Argument,
+  type ArgumentPool,
+  argumentsOf,
+  instructionOf,
+  listed,
+  pooled,
+  type Replacement,
+  standsIn,
+  wholly,
+} from './retell.ts'
+import { usesOf } from './vocabulary.ts'
 
 /** Longest name, in UTF-16 code units. */
 const longest = 80
 /** Fewer names to choose from would be learned by heart. */
 const fewest = 8
 
-/** A name in an episode. */
-export interface Name {
-  readonly text: string
-  /** The tool and the argument that it is given to first. */
-  readonly given: string
-}
-
 /**
  * The names in an episode: what its instruction says and its calls repeat word for word, as the key of an order or the
- * title of a document; of names within names, the longer.
+ * title of a document, each with the argument that it is given to first; of names within names, the longer.
  */
-export function namesOf(episode: DemonstratedEpisode): readonly Name[] {
+export function namesOf(episode: DemonstratedEpisode): readonly Argument[] {
   const instruction = instructionOf(episode)
-  const found = new Map<string, Name>()
+  const found = new Map<string, Argument>()
   for (const { given, text } of episode.messages.flatMap(argumentsOf)) {
     const known = found.has(text) || text.length < 2 || text.length > longest
     if (!known && standsIn(text, instruction)) found.set(text, { text, given })
@@ -28,9 +32,6 @@ export function namesOf(episode: DemonstratedEpisode): readonly Name[] {
   return names.filter(({ text }) => !names.some((other) => other.text !== text && standsIn(text, other.text)))
 }
 
-/** Names that can stand for another, without repetition, by the argument that they are given to. */
-export type PoolOfNames = ReadonlyMap<string, readonly string[]>
-
 /**
  * Gathers names: those of demonstrations, what training instructions of the same wording have in their place, and where
  * names are single words and there is one kind of them, words that hardly another instruction has.
@@ -38,13 +39,11 @@ export type PoolOfNames = ReadonlyMap<string, readonly string[]>
 export function poolOfNames(
   demonstrations: readonly DemonstratedEpisode[],
   train: readonly Pick<Task, 'instruction'>[],
-): PoolOfNames {
-  const pool = new Map<string, Set<string>>()
+): ArgumentPool {
+  const pool = pooled(demonstrations.flatMap(namesOf))
   const instructions = [...new Set(train.map(({ instruction }) => instruction))]
   for (const demonstration of demonstrations) {
-    const names = namesOf(demonstration)
-    for (const { given, text } of names) pool.set(given, (pool.get(given) ?? new Set()).add(text))
-    const [name, ...more] = names
+    const [name, ...more] = namesOf(demonstration)
     if (name === undefined || more.length > 0) continue
     for (const other of inItsPlace(instructionOf(demonstration), name.text, instructions))
       pool.get(name.given)?.add(other)
@@ -53,7 +52,7 @@ export function poolOfNames(
   if (only && kinds.length === 0 && [...only].every((name) => !/\s/.test(name))) {
     for (const word of rareWords(instructions)) only.add(word)
   }
-  return new Map([...pool].map(([given, names]) => [given, [...names]]))
+  return listed(pool)
 }
 
 /** What other instructions of the same wording say where this one says the name. */
@@ -69,20 +68,12 @@ function inItsPlace(instruction: string, name: string, others: readonly string[]
 }
 
 function rareWords(instructions: readonly string[]): readonly string[] {
-  const uses = new Map<string, number>()
-  for (const instruction of instructions) {
-    for (const word of new Set(wordsOf(instruction))) uses.set(word, (uses.get(word) ?? 0) + 1)
-  }
   const rare = Math.max(1, Math.ceil(instructions.length / 500))
-  return [...uses].flatMap(([word, count]) => (count <= rare && word.length <= longest ? [word] : []))
+  return [...usesOf(instructions)].flatMap(([word, count]) => (count <= rare && word.length <= longest ? [word] : []))
 }
 
-/** Words of an instruction, without the marks around them. */
-export const wordsOf = (instruction: string): readonly string[] =>
-  instruction.split(/\s+/).flatMap((word) => word.replace(/^["'(]+|["'?!.,:;]+$/g, '') || [])
-
 /** Another name for each of an episode's. */
-export function otherNames(names: readonly Name[], pool: PoolOfNames, random: Rng): readonly Replacement[] {
+export function otherNames(names: readonly Argument[], pool: ArgumentPool, random: Rng): readonly Replacement[] {
   const taken = new Set(names.map(({ text }) => text))
   return names.flatMap(({ text, given }) => {
     const others = pool.get(given) ?? []

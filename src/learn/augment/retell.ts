@@ -25,8 +25,29 @@ export const replaced = (text: string, replacements: readonly Replacement[]): st
 export const instructionOf = ({ messages, task }: DemonstratedEpisode): string =>
   task?.instruction ?? messages.find(({ role }) => role === 'user')?.content ?? ''
 
-/** Texts that an assistant's calls were given, each with its tool and argument. */
-export function argumentsOf(message: Message): readonly { readonly given: string; readonly text: string }[] {
+/** A text that a call was given. */
+export interface Argument {
+  /** The tool, and the argument's name. */
+  readonly given: string
+  readonly text: string
+}
+
+/** What arguments were given, without repetition. */
+export type ArgumentPool = ReadonlyMap<string, readonly string[]>
+
+/** Gathers texts by the argument that they were given to. */
+export function pooled(given: readonly Argument[]): Map<string, Set<string>> {
+  const pool = new Map<string, Set<string>>()
+  for (const { given: argument, text } of given) pool.set(argument, (pool.get(argument) ?? new Set()).add(text))
+  return pool
+}
+
+/** A pool that is complete. */
+export const listed = (pool: ReadonlyMap<string, ReadonlySet<string>>): ArgumentPool =>
+  new Map([...pool].map(([given, texts]) => [given, [...texts]]))
+
+/** Texts that an assistant's calls were given. */
+export function argumentsOf(message: Message): readonly Argument[] {
   if (message.role !== 'assistant') return []
   return (message.toolCalls ?? []).flatMap(({ name, arguments: given }) =>
     Object.entries(given).flatMap(([key, value]) =>

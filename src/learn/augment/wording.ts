@@ -1,5 +1,5 @@
 import type { Rng, Task } from '../../core/index.ts'
-import { wordsOf } from './names.ts'
+import { usesOf, wordsOf } from './vocabulary.ts'
 
 /** The probability that a word is left out, and that another comes before it. */
 const dropped = 0.1
@@ -7,11 +7,10 @@ const inserted = 0.1
 
 /** Words that instructions use, each as often as they do; those that hardly another instruction has are none. */
 export function wordsInUse(train: readonly Pick<Task, 'instruction'>[]): readonly string[] {
-  const all = train.map(({ instruction }) => wordsOf(instruction))
-  const uses = new Map<string, number>()
-  for (const words of all) for (const word of new Set(words)) uses.set(word, (uses.get(word) ?? 0) + 1)
+  const instructions = train.map(({ instruction }) => instruction)
+  const uses = usesOf(instructions)
   const common = Math.max(2, train.length / 200)
-  return all.flat().filter((word) => (uses.get(word) ?? 0) >= common)
+  return instructions.flatMap(wordsOf).filter((word) => (uses.get(word) ?? 0) >= common)
 }
 
 /**

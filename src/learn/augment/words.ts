@@ -1,20 +1,23 @@
 import type { DemonstratedEpisode, Rng } from '../../core/index.ts'
-import { argumentsOf, instructionOf, type Replacement, standsIn, wholly } from './retell.ts'
-
-/** A word that a call copies from what a tool said before. */
-export interface CopiedWord {
-  /** The tool and the argument that it was given to. */
-  readonly given: string
-  readonly text: string
-}
+import {
+  type Argument,
+  type ArgumentPool,
+  argumentsOf,
+  instructionOf,
+  listed,
+  pooled,
+  type Replacement,
+  standsIn,
+  wholly,
+} from './retell.ts'
 
 /**
  * Words that an episode's calls copy: whole arguments that an observation holds and the instruction does not, as the file
  * that a note points to. Several words can hold the key that they stand for, and are left alone.
  */
-export function copiedWords(episode: DemonstratedEpisode): readonly CopiedWord[] {
+export function copiedWords(episode: DemonstratedEpisode): readonly Argument[] {
   const instruction = instructionOf(episode)
-  const found = new Map<string, CopiedWord>()
+  const found = new Map<string, Argument>()
   let seen = ''
   for (const message of episode.messages) {
     if (message.role === 'tool') seen += `\n${message.content}`
@@ -27,20 +30,12 @@ export function copiedWords(episode: DemonstratedEpisode): readonly CopiedWord[]
 
 const isWord = (text: string): boolean => /^[\p{L}_-]{1,80}$/u.test(text)
 
-/** What each argument was given in all demonstrations. */
-export type PoolOfWords = ReadonlyMap<string, readonly string[]>
-
 /** The words that demonstrations copy, by the argument that they were given to. */
-export function poolOfWords(demonstrations: readonly DemonstratedEpisode[]): PoolOfWords {
-  const pool = new Map<string, Set<string>>()
-  for (const { given, text } of demonstrations.flatMap(copiedWords)) {
-    pool.set(given, (pool.get(given) ?? new Set()).add(text))
-  }
-  return new Map([...pool].map(([given, words]) => [given, [...words]]))
-}
+export const poolOfWords = (demonstrations: readonly DemonstratedEpisode[]): ArgumentPool =>
+  listed(pooled(demonstrations.flatMap(copiedWords)))
 
 /** Another word for each that is copied: one that the same argument was given elsewhere, and that stands nowhere here. */
-export function otherWords(episode: DemonstratedEpisode, pool: PoolOfWords, random: Rng): readonly Replacement[] {
+export function otherWords(episode: DemonstratedEpisode, pool: ArgumentPool, random: Rng): readonly Replacement[] {
   const said = episode.messages.map(({ content }) => content).join('\n')
   const taken = new Set<string>()
   return copiedWords(episode).flatMap(({ given, text }) => {

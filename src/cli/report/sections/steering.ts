@@ -107,7 +107,7 @@ function practice({ sampledOn: { updates, of }, explored }: Steering): readonly 
   const sampledOn: Moment = {
     when: 'Practice',
     what: 'Sampled on where attempts told too little',
-    why: `In ${count(updates)} of ${plural(of, 'update')} too few groups differed in reward: more tasks were attempted before the step.`,
+    why: `In ${count(updates)} of ${plural(of, 'update')} too few groups differed in reward: tasks at which an attempt failed were attempted again before the step.`,
   }
   const more: Moment = {
     when: 'Practice',
