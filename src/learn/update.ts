@@ -81,7 +81,7 @@ export async function update(run: LearningRun): Promise<void> {
   }
   tell(
     run,
-    { scored, first },
+    { first, tokens: sampled },
     { ...metrics, ...imitated, ...counts, ...watched, brokenCalls },
     (run.clock.now() - began) / 1000,
   )
@@ -184,11 +184,10 @@ const familiesEvery = 8
 
 function tell(
   run: LearningRun,
-  { scored, first }: Pick<Sampled, 'scored' | 'first'>,
+  { first, tokens }: Pick<Sampled, 'first'> & { readonly tokens: number },
   metrics: Metrics,
   seconds: number,
 ) {
-  const tokens = scored.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0)
   const trained = (metrics.tokens ?? 0) + (metrics.imitationTokens ?? 0)
   const rewards = first.flatMap(({ reward }) => (reward.value === null ? [] : [reward.value]))
   const at = run.state.update + 1
