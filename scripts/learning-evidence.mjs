@@ -9,20 +9,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openEmbeddedModel } from '../dist/model/index.js'
-import * as environment from '../dist/environment/index.js'
-import {
-  brokenCalls,
-  defineAgent,
-  learn,
-  openStore,
-  repetition,
-  rng,
-  rollouts,
-  rubric,
-  user,
-  verifier,
-  weights,
-} from '../dist/index.js'
+import { play } from '../dist/environment/index.js'
+import { brokenCalls, learn, openStore, repetition, rng, rollouts, rubric, verifier } from '../dist/index.js'
+import { agentOf, reference, worlds } from './worlds.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -36,27 +25,8 @@ const { values } = parseArgs({
   },
 })
 
-/** How each world is opened: its environment, its tasks, who shows how it is done, and what checks it. */
-const worlds = {
-  mdn: (count) => mdnWorld('single-hop', count),
-  composed: (count) => mdnWorld('composed', count),
-  desk: () => ({ ...environment.loadDesk(), expert: environment.deskExpert, check: environment.deskVerify }),
-  files: () => ({ ...environment.loadFiles(), expert: environment.filesExpert, check: environment.filesVerify }),
-  catalog: () => ({ ...environment.loadCatalog(), expert: environment.catalogExpert, check: environment.verify }),
-}
-
-function mdnWorld(tier, countTokens) {
-  const { environment: world, tasks } = environment.loadMdn({
-    maxTitleLength: 12,
-    titleLength: (title) => countTokens(` ${title}`),
-  })
-  const of = (all) => all.filter((task) => (task.tier ?? '').startsWith(tier))
-  const split = { train: of(tasks.train), validation: of(tasks.validation), holdout: of(tasks.holdout) }
-  return { environment: world, tasks: split, expert: environment.mdn.expert, check: environment.verify }
-}
-
 async function run(name, seed) {
-  const opened = await openEmbeddedModel({ reference: 'minimind2-small', renderer: 'compact' })
+  const opened = await openEmbeddedModel({ reference, renderer: 'compact' })
   const model = opened.service
   const folder = await mkdtemp(join(tmpdir(), 'ratchet-evidence-'))
   const store = await openStore({ path: join(folder, 'ratchet.db') })
@@ -65,13 +35,8 @@ async function run(name, seed) {
   try {
     const { environment: world, tasks, expert, check } = worlds[name]((text) => opened.countTokens(text))
     const shown = rng('demonstrations', seed).shuffle(tasks.train).slice(0, Number(values.demonstrations))
-    const demonstrations = await Promise.all(shown.map((task) => environment.play(world, expert, task, check)))
-    const agent = defineAgent({
-      name,
-      parameters: { model: weights({ base: 'minimind2-small' }) },
-      run: (task, { model: policy }, episode) => policy.act([user(task.instruction)], episode),
-    })
-    const summary = await learn(agent, {
+    const demonstrations = await Promise.all(shown.map((task) => play(world, expert, task, check)))
+    const summary = await learn(agentOf(name), {
       model,
       store,
       source: rollouts(world, [...tasks.train, ...tasks.validation, ...tasks.holdout]),

@@ -45,8 +45,8 @@ export const LearnConfig = z.strictObject({
       credit: z.enum(['group-mean', 'grpo', 'leave-one-out']).default('grpo'),
       learningRate: z.number().positive().default(recipe.policy.learningRate),
       warmupUpdates: z.int().nonnegative().default(recipe.policy.warmupUpdates),
-      /** The rate falls linearly towards 0 at this update; by default, at the schedule's last. */
-      decayUpdates: z.int().positive().optional(),
+      /** The rate falls linearly towards 0 at this update; by default, with what still fails. */
+      decayUpdates: z.int().positive().exactOptional(),
       minibatches: z.int().positive().default(recipe.policy.minibatches),
       /** Bounds on the probability ratio; by default [0.8, 1.2] for `ppo`, [0, 3] for `cispo`. */
       clipLow: z.number().nonnegative().exactOptional(),

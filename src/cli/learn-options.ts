@@ -17,7 +17,6 @@ export function learnOptions(
   { source, demonstrations, baselines }: SearchJob,
   model: ModelService,
 ): Omit<LearnOptions, 'store'> {
-  const { decayUpdates = config.schedule.updates, ...policy } = config.policy
   const options: Omit<LearnOptions, 'store'> = {
     model,
     source,
@@ -28,7 +27,7 @@ export function learnOptions(
     ),
     baselines,
     credit: creditOf(config),
-    optimize: { model: policyGradient({ ...policy, decayUpdates }) },
+    optimize: { model: policyGradient(config.policy) },
     gate: pairedGate({
       ...config.gate,
       guards: recipe.gate.guards,

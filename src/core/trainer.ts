@@ -121,8 +121,11 @@ export interface Trainer {
   loadState(state: Uint8Array): Promise<void>
   /** The trained weights alone, as a value of a `weights` Parameter; safetensors bytes. */
   saveWeights(): Promise<Uint8Array>
-  /** Loads adapter weights as the starting point and clears the optimizer's moments. */
-  loadWeights(weights: Uint8Array): Promise<void>
+  /**
+   * Loads adapter weights to go on from. The optimizer's moments and its count of steps are cleared, or kept where the weights
+   * are near those that it holds; a trainer that cannot keep them clears them.
+   */
+  loadWeights(weights: Uint8Array, moments?: 'clear' | 'keep'): Promise<void>
   /** Hands the current weights to the sampler beside this trainer; what the reference means never changes. */
   publish(): Promise<AdapterRef>
   /**

@@ -8,9 +8,9 @@ import { demonstrationsOf } from './prime.ts'
 import type { LearnOptions } from './options.ts'
 
 /**
- * The control arm: supervised learning alone on the same demonstrations, told of other things as while priming, for as many seconds as the learned arm took,
- * from the same start. Its best validation checkpoint is kept, chosen by the same tasks as the learned arm's, looks
- * included in its time.
+ * The control arm: supervised learning alone on the same demonstrations, told of other things as while priming, for as many
+ * seconds as the learned arm took, from the same start. Its best validation checkpoint is kept, chosen by the same tasks as
+ * the learned arm's, looks included in its time.
  */
 export async function trainControl(run: LearningRun, method: TrainingMethod): Promise<void> {
   const { prime } = run.options
@@ -45,8 +45,8 @@ async function imitateAlone(
     const success = successRate(scored, reward.ceiling).success ?? 0
     if (success > best) {
       best = success
-      await run.keep('control', trainer)
+      await run.keep('control', await trainer.saveWeights())
     }
   }
-  if (best < 0) await run.keep('control', trainer)
+  if (best < 0) await run.keep('control', await trainer.saveWeights())
 }

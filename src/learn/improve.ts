@@ -2,6 +2,7 @@ import { whileLoaded } from './episodes.ts'
 import { evaluate, firstOfEachTier, inTrainedTiers, successRate } from './evaluate.ts'
 import { nothingLearned } from './errors.ts'
 import type { LearningRun } from './learning-run.ts'
+import { isRising } from './steer/index.ts'
 import { update } from './update.ts'
 
 /**
@@ -42,24 +43,27 @@ function enough({ state, schedule }: LearningRun): boolean {
     state.update >= schedule.updates ||
     (schedule.seconds !== undefined && state.learningSeconds >= schedule.seconds) ||
     (schedule.target !== null && (state.best?.success ?? 0) >= schedule.target) ||
-    (schedule.patience !== undefined && state.stale >= schedule.patience)
+    (schedule.patience !== null &&
+      state.stale >= schedule.patience &&
+      !isRising(state.signs, schedule.validateEvery / 2))
   )
 }
 
-/** Measures the current checkpoint on validation and keeps it when none was better: of equals, the most practised. */
+/** Measures the average of the latest weights on validation and keeps it when none was better: of equals, the most practised. */
 async function validate(run: LearningRun): Promise<void> {
   const { source, model, reward } = run.options
   const tasks = firstOfEachTier(source.validation, run.schedule.validationTasks).filter(inTrainedTiers(source))
   const inForce = run.inForce(run.servingVersion.id, run.state.update)
   const arm = run.state.update === 0 ? 'primed' : 'learned'
-  const scored = await whileLoaded(model.sampler, await run.trainer.publish(), (adapter) =>
+  const weights = (await run.kept('average')) ?? (await run.trainer.saveWeights())
+  const scored = await whileLoaded(model.sampler, await model.loadAdapter(weights), (adapter) =>
     evaluate(run, arm, { adapter, inForce }, 'validation', tasks),
   )
   const success = successRate(scored, reward.ceiling).success ?? 0
   const { best, stale, update: at } = run.state
   const better = best === null || success > best.success
   if (better || success === best.success) {
-    await run.keep('best')
+    await run.keep('best', weights)
     run.state = { ...run.state, best: { update: at, success, rose: best !== null && (better || best.rose) } }
   }
   run.state = { ...run.state, validated: at, stale: better ? 0 : stale + 1 }

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { practisedModel, type PractisedModelOptions } from '../../test/support/practised-model.ts'
+import { practisedModel, type PractisedModelOptions, skillIn } from '../../test/support/practised-model.ts'
 import { reader, readerTasks, type ReaderChanges, runReader } from '../../test/support/reader.ts'
 import { wordEnvironment } from '../../test/support/word-environment.ts'
 import { defaultBudget, defineAgent, user, weights } from '../agent/index.ts'
@@ -89,7 +89,7 @@ describe('a run', () => {
       value: { kind: 'weights', base: 'words', baseHash: 'the words as they are' },
     })
     const adapter = version.value.kind === 'weights' ? version.value.adapter : null
-    expect(new TextDecoder().decode(await store.blobs.get(adapter!))).toContain('"skill":10')
+    expect(skillIn(await store.blobs.get(adapter!))).toBe(10)
 
     const receipt = await pairedReceipt(release.receipt)
     expect(replay(receipt)).toBe('promote')
@@ -295,7 +295,9 @@ describe('updates end', () => {
 
   it('when validation brings nothing new for a while', async () => {
     const { of } = await run({ model: { practice: () => 0 }, schedule: { updates: 50, validateEvery: 2, patience: 3 } })
-    expect(of('updated')).toHaveLength(6)
+    // Chance can look like a rise, and is waited for.
+    expect(of('updated').length).toBeGreaterThanOrEqual(6)
+    expect(of('updated').length).toBeLessThan(12)
   })
 
   it('when the time is over, and the last checkpoint is validated all the same', async () => {

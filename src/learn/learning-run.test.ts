@@ -9,7 +9,7 @@ it('names runs by the moment they began', () => {
 })
 
 it('fills in a schedule, and passes without demonstrations are none', () => {
-  expect(scheduleOf({ prime: { demonstrations: [] } })).toMatchObject({ updates: 40, attempts: 4 })
+  expect(scheduleOf({ prime: { demonstrations: [] } })).toMatchObject({ updates: 96, attempts: 4 })
   expect(scheduleOf({ prime: { demonstrations: [] } }).primePasses).toBeUndefined()
   expect(scheduleOf({ schedule: { primePasses: 9, updates: 2 } })).toMatchObject({ primePasses: 0, updates: 2 })
 })

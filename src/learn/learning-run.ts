@@ -24,8 +24,8 @@ import type { Demonstrations } from './demonstrations.ts'
 import type { LearnState, Stopped } from './state.ts'
 import { diagnose, familiesOf, type FamilyOf } from './steer/index.ts'
 
-/** Adapters that a run keeps by name: where priming ended, the best validation, and the control's best. */
-export type KeptAdapter = 'primed' | 'best' | 'control'
+/** Adapters that a run keeps by name: where priming ended, the moving average, the best validation, and the control's best. */
+export type KeptAdapter = 'primed' | 'average' | 'best' | 'control'
 
 /** What serves when a run begins: for each Parameter its Version, and the Generation of its decisions. */
 export interface ServingVersions {
@@ -119,9 +119,20 @@ export class LearningRun extends RunJournal<LearnState, LearnEvent> {
     this.emit({ type: 'stopped', update: this.state.update, reason, message, diagnosis })
   }
 
-  /** Keeps the trainer's weights as they are now under a name. */
-  async keep(name: KeptAdapter, trainer: Trainer = this.trainer): Promise<void> {
-    this.name(name, await this.options.store.blobs.put(await trainer.saveWeights()))
+  /** Keeps weights under a name: the trainer's as they are now, where none are given. */
+  async keep(name: KeptAdapter, weights?: Uint8Array): Promise<void> {
+    this.name(name, await this.options.store.blobs.put(weights ?? (await this.trainer.saveWeights())))
+  }
+
+  /** The weights kept under a name; `null` without any. */
+  async kept(name: KeptAdapter): Promise<Uint8Array | null> {
+    const blob = this.blobs[name]
+    return blob === undefined ? null : this.options.store.blobs.get(blob)
+  }
+
+  /** Keeps nothing under a name any more. */
+  forget(name: KeptAdapter): void {
+    this.name(name, null)
   }
 
   /** The Version that a kept adapter is, minted from what serves. */

@@ -20,12 +20,13 @@ export interface TestResults {
 
 /**
  * Measures every arm on the same held-out tasks, greedily. The use of the holdout is on its ledger before the first
- * episode opens. Tiers that were not trained judge nothing: what was learned is measured on them too, and told beside.
+ * episode opens. Tiers that were not trained judge nothing: what was learned is measured on half as many of their tasks, too,
+ * and told beside.
  */
 export async function measureArms(run: LearningRun): Promise<TestResults> {
-  const { source, store, reward, model } = run.options
-  const tasks = firstOfEachTier(source.holdout, run.schedule.holdoutTasks)
+  const { store, reward, model } = run.options
   const judging = judgingTasks(run)
+  const tasks = [...judging, ...tasksBeside(run)]
   const use = await claim(run, judging)
   const scripted = (await run.options.baselines?.(tasks)) ?? []
   for (const baseline of ratesByTier(scripted, tasks, reward.ceiling)) run.emit({ type: 'baseline', ...baseline })
@@ -68,6 +69,12 @@ export async function measureArms(run: LearningRun): Promise<TestResults> {
 /** What judges: held-out tasks of the tiers that were trained. */
 function judgingTasks({ options: { source }, schedule }: LearningRun): readonly HoldoutTask[] {
   return firstOfEachTier(source.holdout, schedule.holdoutTasks).filter(inTrainedTiers(source))
+}
+
+/** Held-out tasks of the other tiers. */
+function tasksBeside({ options: { source }, schedule }: LearningRun): readonly HoldoutTask[] {
+  const judges = inTrainedTiers(source)
+  return firstOfEachTier(source.holdout, Math.ceil(schedule.holdoutTasks / 2)).filter((task) => !judges(task))
 }
 
 /**

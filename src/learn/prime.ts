@@ -72,8 +72,9 @@ async function imitateToTarget(run: LearningRun): Promise<void> {
   if (verdict() === 'hopeless' && last) throw cannotPrime(last.pass, last.diagnosis)
   const best = bestLook(run.state.looks)
   if (verdict() === 'ready') await run.keep('primed')
-  else if (best !== null && best.pass < run.state.passes && run.blobs['primed'] !== undefined) {
-    await run.trainer.loadWeights(await run.options.store.blobs.get(run.blobs['primed']))
+  else if (best !== null && best.pass < run.state.passes) {
+    const primed = await run.kept('primed')
+    if (primed !== null) await run.trainer.loadWeights(primed)
   }
 }
 

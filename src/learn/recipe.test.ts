@@ -70,18 +70,13 @@ describe('what options leave open', () => {
     ...more,
   })
 
-  it('is the recipe’s: for the agent’s weights, with a rate that falls to the last update', async () => {
-    const options = completed(reader, await optionsWith({ schedule: { updates: 12 } }))
+  it('is the recipe’s: for the agent’s weights, with steps that depend on what succeeds, and not on the time', async () => {
+    const options = completed(reader, await optionsWith())
     expect(options.credit.name).toBe('grpo')
     expect(options.gate.name).toBe(pairedGate(recipe.gate).name)
     expect(Object.keys(options.optimize)).toEqual(['model'])
-    expect(options.optimize['model']).toMatchObject({ options: { ...recipe.policy, decayUpdates: 12 } })
+    expect(options.optimize['model']).toMatchObject({ options: recipe.policy })
     expect(options).not.toHaveProperty('prime')
-  })
-
-  it('has a rate that falls, also where nothing is to be updated', async () => {
-    const options = completed(reader, await optionsWith({ schedule: { updates: 0 } }))
-    expect(options.optimize['model']).toMatchObject({ options: { decayUpdates: 1 } })
   })
 
   it('and nothing that is given', async () => {
@@ -94,10 +89,5 @@ describe('what options leave open', () => {
     const options = completed(reader, await optionsWith({ ...given, prime }))
     expect(options).toMatchObject(given)
     expect(options.prime?.supervised).toEqual({ ...recipe.supervised, batchSize: 3 })
-  })
-
-  it('is refused in a schedule that is none', async () => {
-    const options = await optionsWith({ schedule: { updates: -1 } })
-    expect(() => completed(reader, options)).toThrow(expect.objectContaining({ code: 'input/invalid' }))
   })
 })

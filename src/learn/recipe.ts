@@ -5,7 +5,7 @@ import { type PairedGateConfig, pairedGate } from '../gate/index.ts'
 import { type PolicyGradientOptions, policyGradient, type SupervisedOptions } from '../optimize/weights/index.ts'
 import type { RenderedDemonstration } from './demonstrations.ts'
 import type { LearnOptions } from './options.ts'
-import { scheduleOf } from './schedule-of.ts'
+import type { Settling } from './steer/index.ts'
 
 /**
  * The one recipe: what every piece of a run is, where nothing else is given. The same for `npm start`, `ratchet learn` and
@@ -15,7 +15,7 @@ import { scheduleOf } from './schedule-of.ts'
 export const recipe = {
   /** Imitation of the demonstrations. */
   supervised: { learningRate: 6e-4, batchSize: 8 } satisfies SupervisedOptions,
-  /** Practice. The rate falls towards 0 at the schedule's last update. */
+  /** Practice. The more succeeds, the smaller its steps. */
   policy: {
     loss: 'cispo',
     learningRate: 6e-4,
@@ -23,6 +23,11 @@ export const recipe = {
     minibatches: 2,
     gradClipNorm: 1,
   } satisfies PolicyGradientOptions,
+  /** How the steps of both fall with what still fails. */
+  settling: {
+    imitation: { least: 0.2, slope: 1.2 },
+    practice: { least: 0.3, slope: 5 },
+  } satisfies Record<string, Settling>,
   /** What a candidate has to show. */
   gate: {
     margin: 0.02,
@@ -39,7 +44,6 @@ export type CompleteLearnOptions = LearnOptions & Required<Pick<LearnOptions, 'c
 
 /** Fills in from the {@link recipe} what a run's options leave open. */
 export function completed(agent: Agent, options: LearnOptions): CompleteLearnOptions {
-  const { updates } = scheduleOf(options)
   const [parameter = 'model'] = Object.entries(agent.parameters).flatMap(([name, { kind }]) =>
     kind === 'weights' ? [name] : [],
   )
@@ -49,7 +53,7 @@ export function completed(agent: Agent, options: LearnOptions): CompleteLearnOpt
     ...(prime ? { prime } : {}),
     credit: options.credit ?? grpo(),
     optimize: options.optimize ?? {
-      [parameter]: policyGradient({ ...recipe.policy, decayUpdates: Math.max(1, updates) }),
+      [parameter]: policyGradient(recipe.policy),
     },
     gate: options.gate ?? pairedGate(recipe.gate),
   }

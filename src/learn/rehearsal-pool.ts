@@ -10,6 +10,7 @@ import {
   type Trajectory,
   type TrajectoryId,
 } from '../core/index.ts'
+import { wordedShare } from './augment/index.ts'
 import { type Demonstrations, toolsOf } from './demonstrations.ts'
 import type { LearnOptions } from './options.ts'
 import { drawRehearsal, imitable, type Rehearsable } from './rehearsal.ts'
@@ -22,9 +23,8 @@ export interface Rehearsal {
   readonly successes: readonly Success[]
   readonly count: number
   readonly standing: Standing
-  /** The share of the demonstrations that is told of other things, and of the successes that is asked in other words. */
+  /** The share of the demonstrations that is told of other things; as many successes as of these are asked in other words. */
   readonly augmented: number
-  readonly reworded: number
   readonly random: Rng
 }
 
@@ -47,13 +47,13 @@ export class RehearsalPool {
   }
 
   /** Draws what to rehearse, from families on which little succeeds the most. */
-  async drawn({ successes, count, standing, augmented, reworded, random }: Rehearsal): Promise<Demonstration[]> {
+  async drawn({ successes, count, standing, augmented, random }: Rehearsal): Promise<Demonstration[]> {
     const pool: Rehearsable<number | Success>[] = successes.map((item) => ({ family: item.family, item }))
     for (const [item, family] of this.#families.entries()) pool.push({ family, item })
     const sequences: Demonstration[] = []
     for (const item of drawRehearsal(pool, count, standing, random)) {
       if (typeof item === 'number') sequences.push(this.#demonstrations.told(item, augmented, random))
-      else sequences.push(...(await this.#told(item, random.next() < reworded ? random : null)))
+      else sequences.push(...(await this.#told(item, random.next() < wordedShare * augmented ? random : null)))
     }
     return sequences
   }

@@ -14,14 +14,14 @@ export const Schedule = z.strictObject({
   /** Passes over the demonstrations, at most, where `primePasses` is omitted. */
   primePassesAtMost: z.int().positive().default(48),
   /** Updates of the policy, at most. */
-  updates: z.int().nonnegative().default(40),
+  updates: z.int().nonnegative().default(96),
   /** Tasks of one update. */
   tasks: z.int().positive().default(32),
   /** Attempts at each task: they form a Group. */
   attempts: z.int().min(2).default(4),
   /**
-   * Share of the demonstrations that are told of other names, and of other values; half as many, and as many own successes,
-   * are asked in other words. 0 where the right act depends on what a name or a number is.
+   * Share of the demonstrations that are told of other names, and of other values; three quarters as many,
+   * and as many own successes, are asked in other words. 0 where the right act depends on what a name or a number is.
    */
   augmentation: z.number().min(0).max(1).default(0.8),
   /** How an update's tasks are drawn: families on which success is a matter of chance more often, or all alike. */
@@ -37,6 +37,11 @@ export const Schedule = z.strictObject({
    * Earlier successes and demonstrations that an update imitates while nothing succeeds, and fewer the more does; 0 = none.
    */
   imitation: z.int().nonnegative().default(256),
+  /**
+   * What the average of the latest weights keeps of itself at an update. It is what validation measures, what is released, and
+   * at first what learning returns to after every fourth update; 0 = no average: the last update's weights.
+   */
+  averaging: z.number().min(0).max(0.999).default(0.85),
   /** Times that a collapsed policy goes back to the last steady one, with half the step; then learning stops. */
   recoveries: z.int().nonnegative().default(3),
   /** Stop after so many updates in a row with hardly a group that differs in reward; 0 = never. */
@@ -58,13 +63,16 @@ export const Schedule = z.strictObject({
   validateEvery: z.int().positive().default(8),
   /** Validation tasks a look, at most. */
   validationTasks: z.int().positive().default(120),
-  /** Stop updating when this many validations in a row bring no new best; omitted = never. */
-  patience: z.int().positive().optional(),
+  /**
+   * Stop updating when this many validations in a row bring no new best, and the success of attempts rises no more either;
+   * `null` = never.
+   */
+  patience: z.int().positive().nullable().default(1),
   /** Stop updating when the success on validation reaches this; `null` = never. */
   target: z.number().min(0).max(1).nullable().default(0.99),
   /** Stop updating when priming and updates have taken this many seconds; refused in deterministic mode. */
   seconds: z.number().positive().optional(),
-  /** Held-out tasks of the test and the gate, at most. */
+  /** Held-out tasks of the test and the gate, at most; of each tier that is not trained, half as many. */
   holdoutTasks: z.int().positive().default(400),
   /** End an update's rollouts when this share of its episodes has ended; refused in deterministic mode. */
   straggler: z.number().positive().max(1).optional(),

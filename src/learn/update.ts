@@ -1,6 +1,7 @@
 import { backward } from '../agent/index.ts'
 import { groupAttempts, type Metrics, rng, sampledTokens, type ScoredTrajectory } from '../core/index.ts'
 import { InvariantError, present } from '../errors/index.ts'
+import { average } from './average.ts'
 import { attemptTasks, informativeOf, type Sampled } from './attempts.ts'
 import { whileLoaded } from './episodes.ts'
 import { LearnError } from './errors.ts'
@@ -9,6 +10,7 @@ import { succeeded, successRate } from './evaluate.ts'
 import { imitate } from './imitate.ts'
 import { guardCounts } from './judge.ts'
 import type { LearningRun } from './learning-run.ts'
+import { recipe } from './recipe.ts'
 import { successesIn, thinned } from './rehearsal.ts'
 import { wantedGroups } from './schedule.ts'
 import {
@@ -21,13 +23,14 @@ import {
   reasonToStop,
   recorded,
   repeatability,
+  settledPace,
   shortened,
 } from './steer/index.ts'
 
 /** One update: roll out → watch → credit → backward → step. A batch that shows a collapse is not learned from. */
 export async function update(run: LearningRun): Promise<void> {
   const began = run.clock.now()
-  const { state, options } = run
+  const { state, options, schedule } = run
   const sampler = options.model.sampler
   const { scored, first, rounds, explored } = await whileLoaded(
     sampler,
@@ -67,6 +70,7 @@ export async function update(run: LearningRun): Promise<void> {
   run.rehearsal.remember(successes, [...scored, ...explored])
   const { metrics, counts } = await learnFrom(run, scored, informative)
   const imitated = await imitate(run)
+  if (schedule.averaging > 0) await average(run)
   // Before the first of several steps, fresh samples have moved from nothing.
   const moved = (metrics.steps ?? 0) > 1 ? (metrics.kl ?? null) : null
   run.state = { ...run.state, stride: adapted(run.state.stride, moved) }
@@ -110,7 +114,10 @@ async function learnFrom(run: LearningRun, scored: readonly ScoredTrajectory[], 
     sampler: options.model.sampler,
     update: state.update,
     rng: rng('optimize', options.seed ?? 0, state.update),
-    pace: state.stride.scale * paceOf(informative, wantedGroups(schedule)),
+    pace:
+      state.stride.scale *
+      paceOf(informative, wantedGroups(schedule)) *
+      settledPace(state.signs.at(-1)?.overall ?? 0, recipe.settling.practice),
     evaluate: () => Promise.reject(new InvariantError('weights optimizers are validated by the loop')),
   })
   return { metrics, counts }
@@ -132,6 +139,7 @@ async function recover(run: LearningRun, scored: readonly ScoredTrajectory[]): P
   const { state, schedule, options } = run
   const rate = successRate(scored, options.reward.ceiling)
   const steady = present(state.steady, 'a steady checkpoint')
+  run.forget('average')
   await run.trainer.loadState(await options.store.blobs.get(present(run.blobs['steady'], 'its trainer state')))
   const recoveries = state.recoveries + 1
   const stride = shortened(state.stride)

@@ -1,4 +1,6 @@
 import { type AdapterRef, type Datum, type ModelService, seedOf, type Trainer } from '../../src/core/index.ts'
+import { present } from '../../src/errors/index.ts'
+import { readSafetensors, writeSafetensors } from '../../src/model/index.ts'
 import { scriptedModel } from './scripted-model.ts'
 
 /** How fast a {@link practisedModel} learns, in tenths of skill a step. */
@@ -124,7 +126,8 @@ class PractisedTrainer implements Trainer {
     const { imitation, imitated, practice } = this.#gain
     let gain = practises ? practice(this.#steps + 1, learningRate) : 0
     for (let i = 0; i < imitates; i++) gain += Math.min(imitation, Math.max(0, imitated - this.#skill - gain))
-    this.#skill = Math.max(0, Math.min(10, this.#skill + gain))
+    // As it is stored, so that a run that goes on from a file is the same.
+    this.#skill = Math.fround(Math.max(0, Math.min(10, this.#skill + gain)))
     this.#pending = { imitates: 0, practises: false }
     return { gradNorm: 1, anchorPenalty: 0, step: ++this.#steps }
   }
@@ -147,10 +150,19 @@ class PractisedTrainer implements Trainer {
   }
 }
 
+/** The skill in weights that a run kept. */
+export const skillIn = (bytes: Uint8Array): number => read(bytes).skill
+
 interface Weights {
   readonly skill: number
   readonly steps: number
 }
 
-const write = (weights: Weights): Uint8Array => new TextEncoder().encode(JSON.stringify(weights))
-const read = (bytes: Uint8Array): Weights => JSON.parse(new TextDecoder().decode(bytes)) as Weights
+const write = ({ skill, steps }: Weights): Uint8Array =>
+  writeSafetensors(new Map([['weights', { shape: [2], data: Float32Array.of(skill, steps) }]]))
+
+function read(bytes: Uint8Array): Weights {
+  const { data } = present(readSafetensors(bytes).tensors.get('weights'), 'the weights')
+  const [skill = 0, steps = 0] = new Float32Array(new Uint8Array(data).buffer)
+  return { skill, steps }
+}

@@ -32,6 +32,8 @@ const schedule: Partial<Schedule> = {
   rounds: 1,
   imitation: 0,
   explorationTasks: 0,
+  averaging: 0,
+  patience: null,
   target: null,
 }
 

@@ -1,9 +1,10 @@
 import type { DemonstratedEpisode, Message, Rng, Task } from '../../core/index.ts'
 import { namesOf, otherNames, poolOfNames } from './names.ts'
 import { otherNumbers, renumbered } from './numbers.ts'
-import { type ArgumentPool, argumentsOf, instructionOf, replaced, retold } from './retell.ts'
+import { type ArgumentPool, argumentsOf, instructionOf, replaced, retold, standsIn } from './retell.ts'
 import { wordsOf } from './vocabulary.ts'
-import { disturbed, wordsInUse } from './wording.ts'
+import { commonEnglish } from './english.ts'
+import { Wording, wordsInUse } from './wording.ts'
 import { otherWords, poolOfWords } from './words.ts'
 
 /**
@@ -14,14 +15,15 @@ import { otherWords, poolOfWords } from './words.ts'
 export class Augmenter {
   readonly #names: ArgumentPool
   readonly #words: ArgumentPool
-  readonly #inUse: readonly string[]
+  readonly #wording: Wording
 
   /** @param demonstrations and @param train tell which names and words there are. */
   constructor(demonstrations: readonly DemonstratedEpisode[], train: readonly Pick<Task, 'instruction'>[]) {
     this.#names = poolOfNames(demonstrations, train)
     this.#words = poolOfWords(demonstrations)
     const said = demonstrations.map(({ messages }) => toldIn(messages)).join('\n')
-    this.#inUse = wordsInUse(train).filter((word) => !said.includes(word.toLowerCase()))
+    const unsaid = (word: string) => !isSaid(word, said)
+    this.#wording = new Wording(wordsInUse(train).filter(unsaid), [commonEnglish().filter(unsaid)])
   }
 
   /** Names that episodes can be told of. */
@@ -31,7 +33,7 @@ export class Augmenter {
 
   /**
    * The episode's messages told otherwise; `null` where nothing changes.
-   * @param share the probability of other names, and of other values; half of it is that of other words in what is asked.
+   * @param share the probability of other names, and of other values; three quarters of it are that of other words in what is asked.
    */
   told(episode: DemonstratedEpisode, share: number, random: Rng): readonly Message[] | null {
     const values = random.next() < share
@@ -42,23 +44,26 @@ export class Augmenter {
     const inText = (text: string) => replaced(renumbered(text, numbers), [...words, ...names])
     const messages = retold(episode.messages, inText)
     const instruction = inText(instructionOf(episode))
-    const worded = random.next() < share / 2 ? this.reworded({ instruction, messages }, random) : messages
+    const worded = random.next() < wordedShare * share ? this.reworded({ instruction, messages }, random) : messages
     return words.length + numbers.size + names.length === 0 && worded === messages ? null : worded
   }
 
   /** A conversation's messages with the instruction in other words: names stay, and what tools or calls say. */
   reworded({ instruction, messages }: Conversation, random: Rng): readonly Message[] {
     const said = toldIn(messages)
-    const words = wordsOf(instruction).filter((word) => said.includes(word.toLowerCase()))
+    const words = wordsOf(instruction).filter((word) => isSaid(word, said))
     const names = messages.flatMap(argumentsOf).map(({ text }) => text)
     const others = [...this.#names.values()].flat().filter((name) => instruction.includes(name))
-    const worded = disturbed(instruction, [...words, ...names, ...others], this.#inUse, random)
+    const worded = this.#wording.disturbed(instruction, { names: [...names, ...others], words }, random)
     if (worded === instruction) return messages
     return messages.map((message) =>
       message.role === 'user' ? { ...message, content: message.content.replace(instruction, () => worded) } : message,
     )
   }
 }
+
+/** The share of the episodes told of other things that are asked in other words. */
+export const wordedShare = 0.75
 
 /** What was said about an instruction. */
 export interface Conversation {
@@ -73,3 +78,8 @@ const toldIn = (messages: readonly Message[]): string =>
     .flatMap((message) => [message.content, ...argumentsOf(message).map(({ text }) => text)])
     .join('\n')
     .toLowerCase()
+
+/** Whether a word stands in what was said; a longer one as a part of others, too: of a name, say. */
+const isSaid = (word: string, said: string): boolean =>
+  word.length < long ? standsIn(word.toLowerCase(), said) : said.includes(word.toLowerCase())
+const long = 4

@@ -1,9 +1,14 @@
 import type { Rng, Task } from '../../core/index.ts'
 import { usesOf, wordsOf } from './vocabulary.ts'
 
-/** The probability that a word is left out, and that another comes before it. */
-const dropped = 0.1
-const inserted = 0.1
+/** The most of its words that an instruction has changed, on average; each instruction draws how many up to that. */
+const most = 0.4
+/** Of the changes: a word left out, others put in before it, it moved elsewhere. The rest replaces it. */
+const dropped = 0.2
+const inserted = 0.25
+const moved = 0.2
+/** The probability that one more unknown word follows one. */
+const continued = 0.35
 
 /** Words that instructions use, each as often as they do; those that hardly another instruction has are none. */
 export function wordsInUse(train: readonly Pick<Task, 'instruction'>[]): readonly string[] {
@@ -13,38 +18,85 @@ export function wordsInUse(train: readonly Pick<Task, 'instruction'>[]): readonl
   return instructions.flatMap(wordsOf).filter((word) => (uses.get(word) ?? 0) >= common)
 }
 
-/**
- * An instruction in other words: some common ones left out, and some put in (random deletion and insertion: Wei &
- * Zou 2019, EDA). What it is about then counts for more than how it is said.
- * @param kept texts that stay as they are, each in one piece.
- */
-export function disturbed(instruction: string, kept: readonly string[], words: readonly string[], random: Rng): string {
-  const pieces = split(instruction, kept)
-  const common = new Set(words)
-  const told = pieces.flatMap(({ text, fixed }) => {
-    const before = words.length > 0 && random.next() < inserted ? [words[random.int(words.length)] ?? ''] : []
-    return [
-      ...before,
-      ...(!fixed && wordsOf(text).every((word) => common.has(word)) && random.next() < dropped ? [] : [text]),
-    ]
-  })
-  return told.length === 0 || instruction.trim() === '' ? instruction : told.join(' ')
+/** What an instruction can be put into other words with. */
+export class Wording {
+  readonly #common: ReadonlySet<string>
+  readonly #others: readonly (readonly string[])[]
+
+  /** @param inUse the words that may be left out or replaced. @param others where words that are put in come from: any list alike. */
+  constructor(inUse: readonly string[], others: readonly (readonly string[])[]) {
+    this.#common = new Set(inUse)
+    this.#others = [inUse, ...others].filter((words) => words.length > 0)
+  }
+
+  /**
+   * An instruction in other words: some common ones left out, replaced by others, moved, or with others before them (random
+   * deletion, replacement, swap and insertion: Wei & Zou 2019, EDA). What it is about then counts for more than how it is said.
+   * @param kept texts that stay as they are, each in one piece. Names also stay in their order.
+   */
+  disturbed(instruction: string, kept: Kept, random: Rng): string {
+    if (this.#common.size === 0 || instruction.trim() === '') return instruction
+    const rate = most * random.next()
+    const pieces = split(instruction, kept)
+    const told = pieces.map((piece) => ({ ...piece, moves: random.next() < rate * moved }))
+    const worded = told.flatMap((piece) => {
+      if (random.next() >= rate * (1 - moved)) return [piece]
+      const others = this.#some(random).map((text) => ({ text, kind: 'word' as const, moves: false }))
+      const isCommon = piece.kind === 'word' && wordsOf(piece.text).every((word) => this.#common.has(word))
+      const change = random.next() * (1 - moved)
+      if (!isCommon || change < inserted) return [...others, piece]
+      return change < inserted + dropped ? [] : others
+    })
+    for (const piece of worded.filter(({ moves }) => moves)) move(worded, piece, random)
+    return worded.length === 0 ? instruction : worded.map(({ text }) => text).join(' ')
+  }
+
+  /** One other word, and sometimes more. */
+  #some(random: Rng): readonly string[] {
+    const words = this.#others[random.int(this.#others.length)] ?? []
+    const word = words[random.int(words.length)] ?? ''
+    return random.next() < continued ? [word, ...this.#some(random)] : [word]
+  }
 }
 
-/** Words of an instruction, and the texts to keep with what follows them up to the next space. */
-function split(
-  instruction: string,
-  kept: readonly string[],
-): readonly { readonly text: string; readonly fixed: boolean }[] {
+/** Takes a piece to another place; a name never past another name. */
+function move(pieces: Piece[], piece: Piece, random: Rng): void {
+  const from = pieces.indexOf(piece)
+  const to = random.int(pieces.length)
+  const passed = pieces.slice(Math.min(from, to), Math.max(from, to) + 1)
+  if (piece.kind === 'name' && passed.some((one) => one !== piece && one.kind === 'name')) return
+  pieces.splice(from, 1)
+  pieces.splice(to, 0, piece)
+}
+
+/** Texts of an instruction that stay as they are. */
+export interface Kept {
+  /** What it is about. */
+  readonly names: readonly string[]
+  /** Words that tools or calls say, too. */
+  readonly words: readonly string[]
+}
+
+/** A part of an instruction, with what follows it up to the next space. */
+interface Piece {
+  readonly text: string
+  readonly kind: 'name' | 'said' | 'word'
+}
+
+function split(instruction: string, { names, words: said }: Kept): readonly Piece[] {
   const words = instruction.split(' ')
-  const pieces: { text: string; fixed: boolean }[] = []
+  const pieces: Piece[] = []
   for (let at = 0; at < words.length; ) {
     const rest = words.slice(at).join(' ')
-    const held = kept
-      .filter((text) => text.length > 0 && rest.startsWith(text))
-      .toSorted((a, b) => b.length - a.length)[0]
-    const count = held === undefined ? 1 : held.split(' ').length
-    pieces.push({ text: words.slice(at, at + count).join(' '), fixed: held !== undefined })
+    const longest = (kept: readonly string[]) =>
+      kept.filter((text) => rest.startsWith(text)).reduce((most, text) => (text.length > most.length ? text : most), '')
+    const [name, word] = [longest(names), longest(said)]
+    const held = name.length >= word.length ? name : word
+    const count = held === '' ? 1 : held.split(' ').length
+    pieces.push({
+      text: words.slice(at, at + count).join(' '),
+      kind: held === '' ? 'word' : held === name ? 'name' : 'said',
+    })
     at += count
   }
   return pieces

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { adapted, paceOf, shortened } from './pace.ts'
+import { adapted, paceOf, settledPace, shortened } from './pace.ts'
 
 it('is the root of the share of what is wanted', () => {
   expect(paceOf(0, 8)).toBe(0)
@@ -24,6 +24,18 @@ it('is within [0, 1], and never falls as groups are added', () => {
       expect(paceOf(informative + 1, wanted)).toBeGreaterThanOrEqual(pace)
     }),
   )
+})
+
+it('is whole while little succeeds, falls with what still fails, and never below the least', () => {
+  const settling = { least: 0.25, slope: 2 }
+  expect([0, 0.5, 0.75, 0.8, 0.875, 1].map((success) => settledPace(success, settling))).toEqual([
+    1,
+    1,
+    0.5,
+    expect.closeTo(0.4, 12),
+    0.25,
+    0.25,
+  ])
 })
 
 describe('a stride', () => {

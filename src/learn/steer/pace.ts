@@ -34,8 +34,15 @@ export function paceOf(informative: number, wanted: number): number {
   return Math.min(1, Math.sqrt(informative / Math.max(1, wanted)))
 }
 
+/** What slows the steps of a policy that succeeds: the least factor, and how fast it falls with what still fails. */
+export interface Settling {
+  readonly least: number
+  readonly slope: number
+}
+
 /**
- * The factor on the learning rate of imitation, where so much succeeds: full steps while little does, small ones later, whose
- * noise would undo what is learned.
+ * The factor on the learning rate where so much succeeds: full steps while little does, small ones later, whose noise would
+ * undo what is learned. A rate that falls with time instead would end the learning of a job that takes longer.
  */
-export const imitationPace = (success: number): number => Math.max(0.2, Math.min(1, 1.2 * (1 - success)))
+export const settledPace = (success: number, { least, slope }: Settling): number =>
+  Math.max(least, Math.min(1, slope * (1 - success)))

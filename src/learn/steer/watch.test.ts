@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { rng } from '../../core/index.ts'
 import { type Attempted, rateOf, recorded, type Standing } from './standing.ts'
-import { collapsed, reasonToStop, type StopRule, type UpdateSign } from './watch.ts'
+import { collapsed, isRising, reasonToStop, type StopRule, type UpdateSign } from './watch.ts'
 
 /** Tasks with four attempts each, which all end as the task does. */
 const batchOf = (tasks: readonly { readonly family: string; readonly success: boolean }[]): readonly Attempted[] =>
@@ -11,6 +11,21 @@ const ofFamily = (family: string, tasks: number, successes: number) =>
   batchOf(Array.from({ length: tasks }, (_, i) => ({ family, success: i < successes })))
 
 const steady: Standing = { a: { attempts: 99, successes: 39.5 } } // 40 / 100: a rate of 0.4.
+
+describe('a rise', () => {
+  const signsOf = (rates: readonly number[]): UpdateSign[] =>
+    rates.map((overall, i) => ({ update: i + 1, groups: 32, informative: 8, overall }))
+
+  it('is one of the mean of a window over that of the one before', () => {
+    expect(isRising(signsOf([0.9, 0.4, 0.5, 0.5, 0.45]), 2)).toBe(true) // 0.475 after 0.45
+    expect(isRising(signsOf([0.1, 0.4, 0.5, 0.5, 0.42]), 2)).toBe(false) // 0.46 after 0.45
+  })
+
+  it('is taken for granted while there are too few updates to tell', () => {
+    expect(isRising(signsOf([0.5, 0.4, 0.3]), 2)).toBe(true)
+    expect(isRising([], 2)).toBe(true)
+  })
+})
 
 describe('collapsed', () => {
   it('sees a fall to nothing from 0.4', () => {

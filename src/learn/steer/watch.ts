@@ -58,6 +58,16 @@ const rise = 0.03
 
 const mean = (part: readonly UpdateSign[]) => part.reduce((sum, { overall }) => sum + overall, 0) / part.length
 
+/** A rise that shows in the mean of so many updates, over that of as many before. */
+const visible = 0.02
+
+/** Whether the success of attempts rises still: over so many last updates against those before. */
+export function isRising(signs: readonly UpdateSign[], updates: number): boolean {
+  const window = Math.max(1, Math.round(updates))
+  const before = signs.slice(-2 * window, -window)
+  return before.length < window || mean(signs.slice(-window)) >= mean(before) + visible
+}
+
 /** Why learning should stop, or `null`. `signs` are those of updates since the last recovery, oldest first. */
 export function reasonToStop(signs: readonly UpdateSign[], rule: StopRule): 'silent' | 'still' | null {
   const last = signs.slice(-rule.silent)

@@ -1,3 +1,4 @@
+export { blendedWeights } from './blend.ts'
 export { toFloat32 } from './floats.ts'
 export { loadHuggingFace } from './huggingface.ts'
 export { loadModel } from './load-model.ts'

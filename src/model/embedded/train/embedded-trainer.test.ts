@@ -74,6 +74,19 @@ describe.each([lora, full])('$kind training', (trained) => {
     expect(loss).toBeCloseTo((await original.forwardBackward(data, sft)).loss, 4)
     expect((await other.optimStep(adam)).step).toBe(1)
   })
+
+  it('goes on from saved weights with the moments that it has, where they are to be kept', async () => {
+    const trainer = inProcessTrainer({ model, trained, shards: 2, budget: 8 }).trainer
+    await steps(trainer, 2)
+    const state = await trainer.saveState()
+    await trainer.loadWeights(await trainer.saveWeights(), 'keep')
+    expect(await trainer.saveState()).toEqual(state)
+    await steps(trainer, 1)
+    const after = await trainer.saveState()
+    await trainer.loadState(state)
+    await steps(trainer, 1)
+    expect(await trainer.saveState()).toEqual(after)
+  })
 })
 
 describe('a trainer', () => {

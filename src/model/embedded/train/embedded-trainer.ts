@@ -170,11 +170,14 @@ export class EmbeddedTrainer implements Trainer {
   }
 
   /** What is held stays held. */
-  async loadWeights(weights: Uint8Array): Promise<void> {
+  async loadWeights(weights: Uint8Array, moments: 'clear' | 'keep' = 'clear'): Promise<void> {
     const { config, trained } = this.#options
     const values = readTrainedWeights(config, trained, weights)
     const zeros = () => new Float32Array(values.length)
-    return this.#exclusive(() => this.#restore({ values, m: zeros(), v: zeros(), step: 0 }))
+    return this.#exclusive(async () => {
+      const kept = moments === 'keep' ? await this.#first.state() : { m: zeros(), v: zeros(), step: 0 }
+      await this.#restore({ ...kept, values })
+    })
   }
 
   async publish(): Promise<AdapterRef> {
