@@ -36,9 +36,9 @@ it('npm start passes its flags on: MiniMind2-Small learns from MDN, in small', (
   const told = lines.map((line) => JSON.parse(line) as { readonly type: string })
   expect(told[0]).toMatchObject({ type: 'started', agent: 'librarian', seed: 1 })
   expect(told.filter(({ type }) => type === 'updated')).toHaveLength(2)
-  // Both tiers are measured; the one that was trained judges.
+  // Held-out wordings are measured beside; the tier that was trained judges.
   expect(told).toContainEqual(
-    expect.objectContaining({ type: 'evaluated', arm: 'learned', split: 'holdout', tier: 'composed' }),
+    expect.objectContaining({ type: 'evaluated', arm: 'learned', split: 'holdout', tier: 'single-hop reworded' }),
   )
   const summary = Summary.parse(told.at(-1))
   expect(summary).toMatchObject({ control: null, base: { success: 0, n: 30 }, learned: { n: 30 } })

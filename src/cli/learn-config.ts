@@ -20,7 +20,7 @@ export const LearnConfig = z.strictObject({
       tasks: z.string().optional(),
       /** `mdn` only: features with titles of more tokens than this are left out. */
       maxTitleTokens: z.int().positive().default(12),
-      /** The tiers to learn from; the others are measured beside. */
+      /** The tiers to learn from. Of own tasks the others are measured beside; of `mdn` the same in held-out wordings. */
       tiers: z.array(z.string()).min(1).optional(),
     })
     .prefault({}),

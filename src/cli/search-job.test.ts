@@ -81,7 +81,8 @@ it('wants the careless policies of the mdn job beaten, and not the expert', asyn
 })
 
 it('scores every tier of the mdn corpus, the reworded ones by what their kinds of question taught', async () => {
-  const job = await openSearchJob(LearnConfig.parse({}), 0, renderer, (text) => text.length / 3)
+  const both = { environment: { tiers: ['single-hop', 'composed'] } }
+  const job = await openSearchJob(LearnConfig.parse(both), 0, renderer, (text) => text.length / 3)
   const reworded = job.source.holdout.filter(({ tier }) => tier?.endsWith(' reworded'))
   const scripted = await job.baselines(reworded)
   for (const tier of ['single-hop reworded', 'composed reworded']) {
@@ -99,6 +100,16 @@ it('scores every tier of the mdn corpus, the reworded ones by what their kinds o
       expect(successOf(careless), `${careless}, ${tier}`).toBeLessThan(0.35)
     }
   }
+})
+
+it('measures the tiers of the mdn corpus that are learned, in seen and in held-out wordings', async () => {
+  const { source } = await openSearchJob(LearnConfig.parse({}), 0, renderer, (text) => text.length / 3)
+  const tiersOf = (tasks: readonly { readonly tier?: string | undefined }[]) => [
+    ...new Set(tasks.map(({ tier }) => tier)),
+  ]
+  expect(tiersOf(source.train)).toEqual(['single-hop'])
+  expect(tiersOf(source.validation)).toEqual(['single-hop'])
+  expect(tiersOf(source.holdout)).toEqual(['single-hop', 'single-hop reworded'])
 })
 
 it('names the tier that was meant', async () => {

@@ -82,7 +82,14 @@ async function mdnJob(
   })
   refuseUnknownTiers(tiers, tasks.train)
   const learned = tasks.train.filter(({ tier }) => tier !== undefined && tiers.includes(tier))
-  const source = rollouts(environment, [...learned, ...tasks.validation, ...tasks.holdout])
+  // Tasks of other tiers would take a third of the test, and say nothing about what is learned.
+  const measured = [...tiers, ...tiers.map((tier) => `${tier} reworded`)]
+  const ofThem = ({ tier = '' }: Pick<Task, 'tier'>) => measured.includes(tier)
+  const source = rollouts(environment, [
+    ...learned,
+    ...tasks.validation.filter(ofThem),
+    ...tasks.holdout.filter(ofThem),
+  ])
 
   const shown = rng('demonstrations', seed).shuffle(learned)
   const wanted = typeof config.demonstrations === 'number' ? config.demonstrations : 0

@@ -13,8 +13,9 @@ export interface Sampled {
   readonly rounds: number
 }
 
-/** Success above which failures are few: twice the tasks are attempted half as often, to find them. */
+/** Success above which failures are few: to find them, more tasks are attempted, half as often each. */
 const common = 0.7
+const wider = 1.5
 
 /**
  * Attempts at tasks that teach: families on which success is a matter of chance come most often. Where not half
@@ -25,11 +26,12 @@ export async function attemptTasks(run: LearningRun, adapter: AdapterRef): Promi
   const { schedule, state } = run
   const inForce = run.inForce(run.servingVersion.id, state.update)
   const policy = { adapter, inForce, temperature: schedule.temperature }
-  const rare = (state.signs.at(-1)?.overall ?? 0) >= common && run.options.source.train.length >= 2 * schedule.tasks
-  const wide = rare && schedule.allocation === 'learnability' ? 2 : 1
-  const tasks = tasksOf(run, schedule.tasks * wide)
+  const count = Math.round(schedule.tasks * wider)
+  const rare = (state.signs.at(-1)?.overall ?? 0) >= common && run.options.source.train.length >= count
+  const wide = rare && schedule.allocation === 'learnability'
+  const tasks = tasksOf(run, wide ? count : schedule.tasks)
   const name = `update-${state.update}`
-  const attempts = Math.max(2, Math.round(schedule.attempts / wide))
+  const attempts = wide ? Math.max(2, Math.round(schedule.attempts / 2)) : schedule.attempts
   const first = await runBatch(run, policy, { name, tasks, attempts, straggler: schedule.straggler })
   let scored = first
   let rounds = 1

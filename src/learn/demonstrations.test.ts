@@ -76,3 +76,22 @@ it('refuses one in which the assistant does nothing', async () => {
     code: 'agent/empty-demonstration',
   })
 })
+
+it('refuses those that do not fit the context, and reads no megabyte to find out', async () => {
+  const { service } = practisedModel()
+  const extend = vi.spyOn(service.renderer, 'extend')
+  const megabyte: Message = { role: 'tool', name: 'open', content: 'lorem '.repeat(170_000) }
+  const acted: Message = { role: 'assistant', content: 'plum' }
+  const reading = Demonstrations.read({
+    prime: { demonstrations: [{ messages }, { messages: [...messages, megabyte, acted] }] },
+    source: rollouts(wordEnvironment, readerTasks),
+    model: service,
+  })
+  await expect(reading).rejects.toMatchObject({
+    code: 'learn/long-demonstration',
+    message: expect.stringContaining('1 of 2 demonstrations') as string,
+  })
+  for (const [shown] of extend.mock.calls) {
+    for (const { content } of shown) expect(content.length).toBeLessThan(megabyte.content.length)
+  }
+})

@@ -3,12 +3,13 @@ import type {
   DemonstratedEpisode,
   Demonstration,
   Environment,
-  Renderer,
+  Message,
   Rng,
   Task,
   ToolDefinition,
 } from '../core/index.ts'
 import { present } from '../errors/index.ts'
+import { LearnError } from './errors.ts'
 import type { LearnOptions } from './options.ts'
 import { Augmenter, instructionOf } from './augment/index.ts'
 
@@ -24,27 +25,27 @@ export class Demonstrations {
   /** Tells them of other things. */
   readonly augmenter: Augmenter
   readonly #shown: readonly Shown[]
-  readonly #renderer: Renderer
+  readonly #model: LearnOptions['model']
 
-  private constructor(shown: readonly Shown[], augmenter: Augmenter, renderer: Renderer) {
+  private constructor(shown: readonly Shown[], augmenter: Augmenter, model: LearnOptions['model']) {
     this.#shown = shown
     this.augmenter = augmenter
-    this.#renderer = renderer
-    this.given = shown.map(({ episode, tools }) => ({
-      ...demonstration(episode.messages, tools, renderer),
-      instruction: instructionOf(episode),
-    }))
+    this.#model = model
+    const given = shown.map((one) => rendered(one, model))
+    refuseLong(given, model)
+    this.given = given.filter((one) => one !== null)
   }
 
   /**
    * Reads demonstrations, each with the tools of an episode on its task; where that is not known, on the first training
    * task.
-   * @throws AgentError for a demonstration in which the assistant does nothing; errors of the environment pass through.
+   * @throws AgentError for a demonstration in which the assistant does nothing; LearnError (`learn/long-demonstration`) where
+   * one does not fit the model's context; errors of the environment pass through.
    */
   static async read({
     prime,
     source: { environment, train },
-    model: { renderer },
+    model,
   }: Pick<LearnOptions, 'prime' | 'source' | 'model'>): Promise<Demonstrations> {
     const episodes = prime?.demonstrations ?? []
     const known = new Map<string, readonly ToolDefinition[]>()
@@ -55,7 +56,7 @@ export class Demonstrations {
       if (task !== undefined) known.set(task.id, tools)
       shown.push({ episode, tools })
     }
-    return new Demonstrations(shown, new Augmenter(episodes, train), renderer)
+    return new Demonstrations(shown, new Augmenter(episodes, train), model)
   }
 
   /** All of them once, each told of other things with this probability. */
@@ -63,14 +64,46 @@ export class Demonstrations {
     return this.given.map((_, i) => this.told(i, augmented, random))
   }
 
-  /** One of them, told of other things with this probability. */
+  /** One of them, told of other things with this probability, where that still fits the model's context. */
   told(index: number, augmented: number, random: Rng): Demonstration {
     const { episode, tools } = present(this.#shown[index], `demonstration ${index}`)
-    const told = this.augmenter.told(episode, augmented, random)
-    return told === null
-      ? present(this.given[index], `demonstration ${index}`)
-      : demonstration(told, tools, this.#renderer)
+    const given = present(this.given[index], `demonstration ${index}`)
+    const messages = this.augmenter.told(episode, augmented, random)
+    if (messages === null) return given
+    const told = demonstration(messages, tools, this.#model.renderer)
+    return told.tokens.length > this.#model.sampler.capabilities.contextLength ? given : told
   }
+}
+
+/** Characters of a message that are read for each token of the context, to see whether it fits: no megabyte is read. */
+const charactersPerToken = 8
+
+/** A demonstration as the model reads it; `null` where it does not fit the model's context. */
+function rendered(
+  { episode, tools }: Shown,
+  { renderer, sampler }: LearnOptions['model'],
+): RenderedDemonstration | null {
+  const { contextLength } = sampler.capabilities
+  const most = contextLength * charactersPerToken
+  const read = (messages: readonly Message[]) => {
+    const one = demonstration(messages, tools, renderer)
+    return one.tokens.length > contextLength ? null : { ...one, instruction: instructionOf(episode) }
+  }
+  const cut = episode.messages.map((one): Message => ({ ...one, content: one.content.slice(0, most) }))
+  const whole = episode.messages.every(({ content }) => content.length <= most)
+  return whole || read(cut) !== null ? read(episode.messages) : null
+}
+
+/** @throws LearnError where demonstrations do not fit the model's context. */
+function refuseLong(given: readonly (RenderedDemonstration | null)[], { sampler }: LearnOptions['model']): void {
+  const long = given.flatMap((one, i) => (one === null ? [i + 1] : []))
+  const [first] = long
+  if (first === undefined) return
+  throw new LearnError({
+    code: 'learn/long-demonstration',
+    message: `${long.length} of ${given.length} demonstrations do not fit the model's context of ${sampler.capabilities.contextLength} tokens. The first is demonstration ${first}.`,
+    hint: 'Leave them out, let the environment cut what it returns, or take a model that reads more.',
+  })
 }
 
 /** A demonstration, and the tools that were at hand. */

@@ -1,3 +1,4 @@
+import { settledWeights } from './average.ts'
 import { whileLoaded } from './episodes.ts'
 import { evaluate, firstOfEachTier, inTrainedTiers, successRate } from './evaluate.ts'
 import { nothingLearned } from './errors.ts'
@@ -44,7 +45,7 @@ function enough({ state, schedule }: LearningRun): boolean {
     (schedule.seconds !== undefined && state.learningSeconds >= schedule.seconds) ||
     (schedule.target !== null && (state.best?.success ?? 0) >= schedule.target) ||
     (schedule.patience !== null &&
-      state.stale >= schedule.patience &&
+      state.update - state.improved >= schedule.patience * schedule.validateEvery &&
       !isRising(state.signs, schedule.validateEvery / 2))
   )
 }
@@ -55,16 +56,16 @@ async function validate(run: LearningRun): Promise<void> {
   const tasks = firstOfEachTier(source.validation, run.schedule.validationTasks).filter(inTrainedTiers(source))
   const inForce = run.inForce(run.servingVersion.id, run.state.update)
   const arm = run.state.update === 0 ? 'primed' : 'learned'
-  const weights = (await run.kept('average')) ?? (await run.trainer.saveWeights())
+  const weights = await settledWeights(run)
   const scored = await whileLoaded(model.sampler, await model.loadAdapter(weights), (adapter) =>
     evaluate(run, arm, { adapter, inForce }, 'validation', tasks),
   )
   const success = successRate(scored, reward.ceiling).success ?? 0
-  const { best, stale, update: at } = run.state
+  const { best, improved, update: at } = run.state
   const better = best === null || success > best.success
   if (better || success === best.success) {
     await run.keep('best', weights)
     run.state = { ...run.state, best: { update: at, success, rose: best !== null && (better || best.rose) } }
   }
-  run.state = { ...run.state, validated: at, stale: better ? 0 : stale + 1 }
+  run.state = { ...run.state, validated: at, improved: better ? at : improved }
 }

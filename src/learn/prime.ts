@@ -1,5 +1,6 @@
 import { groupAttempts, rng, sampledTokens, type Task } from '../core/index.ts'
 import { supervisedPass } from '../optimize/weights/index.ts'
+import { averagePass, settledWeights } from './average.ts'
 import { informativeOf } from './attempts.ts'
 import { runBatch, whileLoaded } from './episodes.ts'
 import { successRate } from './evaluate.ts'
@@ -20,7 +21,9 @@ export async function prime(run: LearningRun): Promise<void> {
     if (primePasses === undefined) await imitateToTarget(run)
     else while (run.state.passes < primePasses) await pass(run, primePasses)
   }
-  if (run.blobs['primed'] === undefined) await run.keep('primed')
+  const primed = (await run.kept('primed')) ?? (await settledWeights(run))
+  await run.keep('primed', primed)
+  await run.trainer.loadWeights(primed, 'keep')
   run.keepSteady()
   run.state = { ...run.state, phase: 'improve' }
   await run.checkpoint()
@@ -38,6 +41,7 @@ async function pass(run: LearningRun, passes: number): Promise<void> {
     rng('prime', seed, number),
     priming?.supervised,
   )
+  await averagePass(run, run.state.passes)
   run.state = {
     ...run.state,
     passes: number,
@@ -70,20 +74,16 @@ async function imitateToTarget(run: LearningRun): Promise<void> {
   }
   const last = run.state.looks.at(-1)
   if (verdict() === 'hopeless' && last) throw cannotPrime(last.pass, last.diagnosis)
-  const best = bestLook(run.state.looks)
-  if (verdict() === 'ready') await run.keep('primed')
-  else if (best !== null && best.pass < run.state.passes) {
-    const primed = await run.kept('primed')
-    if (primed !== null) await run.trainer.loadWeights(primed)
-  }
+  if (verdict() === 'ready') await run.keep('primed', await settledWeights(run))
 }
 
-/** Attempts at training tasks that were not demonstrated, as an update would make them. */
+/** Attempts at training tasks that were not demonstrated, as an update would make them, by the average of the passes. */
 async function look(run: LearningRun): Promise<void> {
   const began = run.clock.now()
   const { options, schedule, state } = run
   const inForce = run.inForce(run.servingVersion.id, 0)
-  const scored = await whileLoaded(options.model.sampler, await run.trainer.publish(), (adapter) =>
+  const weights = await settledWeights(run)
+  const scored = await whileLoaded(options.model.sampler, await options.model.loadAdapter(weights), (adapter) =>
     runBatch(
       run,
       { adapter, inForce, temperature: schedule.temperature },
@@ -102,10 +102,10 @@ async function look(run: LearningRun): Promise<void> {
   }
   const successes = thinned([...state.successes, ...successesIn(groups, options.reward.ceiling, run.familyOf)])
   run.rehearsal.remember(successes, scored)
-  const better = success > (bestLook(state.looks)?.success ?? -1)
+  const looks = [...state.looks, seen]
   run.state = {
     ...state,
-    looks: [...state.looks, seen],
+    looks,
     // The policy changes too fast for what was seen before to count.
     standing: recorded({}, attempted),
     successes,
@@ -113,7 +113,7 @@ async function look(run: LearningRun): Promise<void> {
     tokensSampled: state.tokensSampled + scored.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0),
     learningSeconds: state.learningSeconds + (run.clock.now() - began) / 1000,
   }
-  if (better) await run.keep('primed')
+  if (bestLook(looks) === seen) await run.keep('primed', weights)
   run.emit({ type: 'looked', ...seen })
 }
 

@@ -25,7 +25,7 @@ export const recipe = {
   } satisfies PolicyGradientOptions,
   /** How the steps of both fall with what still fails. */
   settling: {
-    imitation: { least: 0.2, slope: 1.2 },
+    imitation: { least: 0.2, slope: 2.5 },
     practice: { least: 0.3, slope: 5 },
   } satisfies Record<string, Settling>,
   /** What a candidate has to show. */

@@ -10,7 +10,6 @@ import {
   type Trajectory,
   type TrajectoryId,
 } from '../core/index.ts'
-import { wordedShare } from './augment/index.ts'
 import { type Demonstrations, toolsOf } from './demonstrations.ts'
 import type { LearnOptions } from './options.ts'
 import { drawRehearsal, imitable, type Rehearsable } from './rehearsal.ts'
@@ -23,7 +22,7 @@ export interface Rehearsal {
   readonly successes: readonly Success[]
   readonly count: number
   readonly standing: Standing
-  /** The share of the demonstrations that is told of other things; as many successes as of these are asked in other words. */
+  /** The share of the demonstrations and successes that is told of other things. */
   readonly augmented: number
   readonly random: Rng
 }
@@ -53,7 +52,7 @@ export class RehearsalPool {
     const sequences: Demonstration[] = []
     for (const item of drawRehearsal(pool, count, standing, random)) {
       if (typeof item === 'number') sequences.push(this.#demonstrations.told(item, augmented, random))
-      else sequences.push(...(await this.#told(item, random.next() < wordedShare * augmented ? random : null)))
+      else sequences.push(...(await this.#told(item, augmented, random)))
     }
     return sequences
   }
@@ -65,19 +64,26 @@ export class RehearsalPool {
     for (const id of this.#own.keys()) if (!wanted.has(id)) this.#own.delete(id)
   }
 
-  /** A success as it was sampled; without its hint where it had one, and in other words where `random` is given. */
-  async #told({ trajectory: id, instruction }: Success, random: Rng | null): Promise<readonly Demonstration[]> {
+  /** A success as it was sampled, without its hint where it had one; or told of other things, with this probability. */
+  async #told(
+    { trajectory: id, instruction: unhinted }: Success,
+    augmented: number,
+    random: Rng,
+  ): Promise<readonly Demonstration[]> {
     const trajectory = await this.#trajectoryOf(id)
     if (trajectory === null) return []
     const task = this.#options.source.train.find((one) => one.id === trajectory.task.id)
     // A context that was cut or rewritten on the way is no one conversation.
     const whole = task !== undefined && branches(trajectory).length === 1
-    if (instruction === undefined && (random === null || !whole)) return imitable(trajectory)
-    if (!whole) return []
-    const told = trajectory.nodes.map(({ message }) => withoutHint(message, trajectory.task.instruction, instruction))
-    const { augmenter } = this.#demonstrations
-    const messages = random ? augmenter.reworded({ instruction: task.instruction, messages: told }, random) : told
-    return [demonstration(messages, await this.#toolsOf(task), this.#options.model.renderer)]
+    if (!whole) return unhinted === undefined ? imitable(trajectory) : []
+    const asked = trajectory.task.instruction
+    const messages = trajectory.nodes.map(({ message }) => withoutHint(message, asked, unhinted))
+    const told = this.#demonstrations.augmenter.told({ messages, task }, augmented, random)
+    if (told === null && unhinted === undefined) return imitable(trajectory)
+    const { renderer, sampler } = this.#options.model
+    const one = demonstration(told ?? messages, await this.#toolsOf(task), renderer)
+    // What is told otherwise can be too long for the model's context.
+    return one.tokens.length > sampler.capabilities.contextLength ? [] : [one]
   }
 
   async #trajectoryOf(id: TrajectoryId): Promise<Trajectory | null> {

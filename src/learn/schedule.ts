@@ -8,9 +8,9 @@ export const Schedule = z.strictObject({
    */
   primePasses: z.int().nonnegative().optional(),
   /** Imitation goes on until so many attempts succeed at training tasks that were not demonstrated. */
-  primeSuccess: z.number().min(0).max(1).default(0.25),
+  primeSuccess: z.number().min(0).max(1).default(0.6),
   /** Or until the attempts of so many groups differ in reward: then practice has something to learn from. */
-  primeInformative: z.number().min(0).max(1).default(0.33),
+  primeInformative: z.number().min(0).max(1).default(1),
   /** Passes over the demonstrations, at most, where `primePasses` is omitted. */
   primePassesAtMost: z.int().positive().default(48),
   /** Updates of the policy, at most. */
@@ -20,8 +20,8 @@ export const Schedule = z.strictObject({
   /** Attempts at each task: they form a Group. */
   attempts: z.int().min(2).default(4),
   /**
-   * Share of the demonstrations that are told of other names, and of other values; three quarters as many,
-   * and as many own successes, are asked in other words. 0 where the right act depends on what a name or a number is.
+   * Share of the demonstrations and own successes that are told of other names, and of other values; three quarters as many
+   * are asked in other words. 0 where the right act depends on what a name or a number is.
    */
   augmentation: z.number().min(0).max(1).default(0.8),
   /** How an update's tasks are drawn: families on which success is a matter of chance more often, or all alike. */
@@ -39,7 +39,7 @@ export const Schedule = z.strictObject({
   imitation: z.int().nonnegative().default(256),
   /**
    * What the average of the latest weights keeps of itself at an update. It is what validation measures, what is released, and
-   * at first what learning returns to after every fourth update; 0 = no average: the last update's weights.
+   * what learning goes on from after each validation; 0 = no average: the last update's weights.
    */
   averaging: z.number().min(0).max(0.999).default(0.85),
   /** Times that a collapsed policy goes back to the last steady one, with half the step; then learning stops. */
@@ -64,8 +64,8 @@ export const Schedule = z.strictObject({
   /** Validation tasks a look, at most. */
   validationTasks: z.int().positive().default(120),
   /**
-   * Stop updating when this many validations in a row bring no new best, and the success of attempts rises no more either;
-   * `null` = never.
+   * Stop updating when for this many times `validateEvery` updates no validation was a new best, and the success of attempts
+   * rises no more either; `null` = never.
    */
   patience: z.int().positive().nullable().default(1),
   /** Stop updating when the success on validation reaches this; `null` = never. */

@@ -46,8 +46,8 @@ export const LearnState = z.strictObject({
   best: z.strictObject({ update: z.int().nonnegative(), success: z.number(), rose: z.boolean() }).nullable(),
   /** The update that was validated last. */
   validated: z.int().nonnegative().nullable(),
-  /** Validations in a row that brought no better one. */
-  stale: z.int().nonnegative(),
+  /** The update at which the best success was first seen. */
+  improved: z.int().nonnegative(),
   /** The use of the holdout that this run has claimed. */
   use: HoldoutUse.nullable(),
   /** Events written. */
@@ -77,7 +77,7 @@ export const initialState: LearnState = {
   stopped: null,
   best: null,
   validated: null,
-  stale: 0,
+  improved: 0,
   use: null,
   events: 0,
   checkpoints: 0,

@@ -1,7 +1,7 @@
 import { backward } from '../agent/index.ts'
 import { groupAttempts, type Metrics, rng, sampledTokens, type ScoredTrajectory } from '../core/index.ts'
 import { InvariantError, present } from '../errors/index.ts'
-import { average } from './average.ts'
+import { averageUpdate } from './average.ts'
 import { attemptTasks, informativeOf, type Sampled } from './attempts.ts'
 import { whileLoaded } from './episodes.ts'
 import { LearnError } from './errors.ts'
@@ -30,7 +30,7 @@ import {
 /** One update: roll out → watch → credit → backward → step. A batch that shows a collapse is not learned from. */
 export async function update(run: LearningRun): Promise<void> {
   const began = run.clock.now()
-  const { state, options, schedule } = run
+  const { state, options } = run
   const sampler = options.model.sampler
   const { scored, first, rounds, explored } = await whileLoaded(
     sampler,
@@ -70,7 +70,7 @@ export async function update(run: LearningRun): Promise<void> {
   run.rehearsal.remember(successes, [...scored, ...explored])
   const { metrics, counts } = await learnFrom(run, scored, informative)
   const imitated = await imitate(run)
-  if (schedule.averaging > 0) await average(run)
+  await averageUpdate(run, state.update, sign.overall)
   // Before the first of several steps, fresh samples have moved from nothing.
   const moved = (metrics.steps ?? 0) > 1 ? (metrics.kl ?? null) : null
   run.state = { ...run.state, stride: adapted(run.state.stride, moved) }

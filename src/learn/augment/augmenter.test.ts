@@ -9,12 +9,12 @@ const oak = lookup('Oak', ['Oakley'])
 
 it('tells a demonstration of another name and another number, alike wherever they stand', () => {
   const told = JSON.stringify(new Augmenter([oak], train).told(oak, 1, rng('told')))
-  const [, asked] = /"query":"(\w+)"/.exec(told) ?? []
+  const [, asked = ''] = /"query":"(\w+)"/.exec(told) ?? []
   const [, listed] = /edge (\d+)"/.exec(told) ?? []
-  expect(titles.slice(1)).toContain(asked)
+  expect(asked).not.toBe('Oak')
   expect(told).toMatch(new RegExp(`edge .*${asked}\\?"`))
   expect(told).toContain(`"title":"${asked}"`)
-  expect(told).toContain(`${asked}\\nOakley`)
+  expect(told).toMatch(new RegExp(`${asked}\\\\n\\w+`))
   expect(told).toContain(`"text":"edge ${listed}"`)
   expect(listed).not.toBe('12')
 })
@@ -23,14 +23,18 @@ it('leaves it as it is where the share is 0', () => {
   expect(new Augmenter([oak], train).told(oak, 0, rng('told'))).toBeNull()
 })
 
-it('keeps names where there are too few to choose from', () => {
+it('knows names of its own where few are known', () => {
   const few = new Augmenter([oak], train.slice(0, 3))
   expect(few.names).toBe(3)
-  expect(JSON.stringify(few.told(oak, 1, rng('told')))).toContain('"query":"Oak"')
+  const told = Array.from({ length: 30 }, (_, seed) => JSON.stringify(few.told(oak, 1, rng('told', seed))))
+  const asked = new Set(told.map((one) => /"query":"(\w+)"/.exec(one)?.[1]))
+  expect(asked.size).toBeGreaterThan(20)
 })
 
 it('changes nothing where there is nothing to tell otherwise', () => {
-  const quiet = lookup('Oak', [], { document: 'edge', answer: 'edge' })
+  const quiet = {
+    messages: [{ role: 'user', content: 'Go.' } as const, { role: 'assistant', content: 'Done.' } as const],
+  }
   expect(new Augmenter([quiet], []).told(quiet, 1, rng('told'))).toBeNull()
 })
 

@@ -1,5 +1,5 @@
 import type { DemonstratedEpisode, Message, Rng, Task } from '../../core/index.ts'
-import { namesOf, otherNames, poolOfNames } from './names.ts'
+import { otherNames, poolOfNames } from './names.ts'
 import { otherNumbers, renumbered } from './numbers.ts'
 import { type ArgumentPool, argumentsOf, instructionOf, replaced, retold, standsIn } from './retell.ts'
 import { wordsOf } from './vocabulary.ts'
@@ -39,7 +39,7 @@ export class Augmenter {
     const values = random.next() < share
     const words = values ? otherWords(episode, this.#words, random) : []
     const numbers = values ? otherNumbers(episode, random) : new Map<string, string>()
-    const names = random.next() < share ? otherNames(namesOf(episode), this.#names, random) : []
+    const names = random.next() < share ? otherNames(episode, this.#names, commonEnglish(), random) : []
     // Numbers come first: a name that is put in keeps its own.
     const inText = (text: string) => replaced(renumbered(text, numbers), [...words, ...names])
     const messages = retold(episode.messages, inText)

@@ -1,4 +1,5 @@
 import type { DemonstratedEpisode, Rng, Task } from '../../core/index.ts'
+import { asPart, coinedName } from './coined.ts'
 import {
   type Argument,
   type ArgumentPool,
@@ -72,18 +73,42 @@ function rareWords(instructions: readonly string[]): readonly string[] {
   return [...usesOf(instructions)].flatMap(([word, count]) => (count <= rare && word.length <= longest ? [word] : []))
 }
 
-/** Another name for each of an episode's. */
-export function otherNames(names: readonly Argument[], pool: ArgumentPool, random: Rng): readonly Replacement[] {
+/** How often a name is told as one that others are given; else as one that nobody has, of its own shape or of theirs. */
+const knownShare = 0.5
+const ownShape = 0.5
+
+/**
+ * Another name for each of an episode's: one that the same argument is given elsewhere, or one that nobody has; always that
+ * where few are known. Where it has the own one's shape, other names that share its parts share those of the new one.
+ * @param english words to coin names of.
+ */
+export function otherNames(
+  episode: DemonstratedEpisode,
+  pool: ArgumentPool,
+  english: readonly string[],
+  random: Rng,
+): readonly Replacement[] {
+  const names = namesOf(episode)
   const taken = new Set(names.map(({ text }) => text))
+  const lines = episode.messages.flatMap(({ content }) => content.split('\n'))
   return names.flatMap(({ text, given }) => {
     const others = pool.get(given) ?? []
-    if (others.length < fewest) return []
+    const some = () => others[random.int(others.length)] ?? text
     for (let tries = 0; tries < 8; tries++) {
-      const other = others[random.int(others.length)]
-      if (other === undefined || taken.has(other)) continue
-      taken.add(other)
-      return [{ pattern: wholly(text), other }]
+      const known = others.length >= fewest && random.next() < knownShare
+      const like = others.length >= fewest && random.next() >= ownShape ? some() : text
+      const { name, parts } = known
+        ? { name: some(), parts: new Map<string, string>() }
+        : coinedName(like, english, random)
+      if (taken.has(name)) continue
+      taken.add(name)
+      const shared = like === text ? [...parts].filter(([part]) => isOfNames(part, lines)) : []
+      return [{ pattern: wholly(text), other: name }, ...shared.map(([part, other]) => asPart(part, other))]
     }
     return []
   })
 }
+
+/** Whether a part of a name stands only in names: it is no number, not short, and among other words it never stands for itself. */
+const isOfNames = (part: string, lines: readonly string[]): boolean =>
+  /^\p{L}{3,}$/u.test(part) && !lines.some((line) => line !== part && standsIn(part, line))

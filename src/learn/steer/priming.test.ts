@@ -48,9 +48,10 @@ it('is hopeless at a best look whose groups tell nothing', () => {
   expect(verdict([0.3, 1 / 24], [0.2, 0], [0.2, 0])).toBe('best')
 })
 
-it('the best look has the most success; of equals it is the earlier', () => {
+it('the best look is the latest of those that differ from the most success by chance', () => {
   expect(bestLook([])).toBeNull()
-  expect(bestLook(looks([0.1, 0.4], [0.3, 0.1], [0.3, 0.4], [0.2, 0.2]))?.pass).toBe(8)
+  expect(bestLook(looks([0, 0], [0, 0]))?.pass).toBe(8)
+  expect(bestLook(looks([0.1, 0.4], [0.3, 0.1], [0.26, 0.4], [0.2, 0.2]))?.pass).toBe(12)
 })
 
 it('never goes on at the last pass, and never gives up on what is ready', () => {

@@ -27,16 +27,14 @@ export interface PrimingTarget {
 /** What to do after a look. `ready` and `best` go on to practice; `hopeless` stops the run. */
 export type PrimingVerdict = 'imitate' | 'ready' | 'best' | 'hopeless'
 
-/** The look to go back to: the most success; of equals, the earlier, which is less of a copy of its demonstrations. */
-export function bestLook(looks: readonly PrimingLook[]): PrimingLook | null {
-  return looks.reduce<PrimingLook | null>(
-    (best, look) => (best === null || look.success > best.success ? look : best),
-    null,
-  )
-}
-
 /** A rise in success that is more than chance, at the size of a look. */
 const rise = 0.05
+
+/** The look to go back to: the latest of those that differ from the most success by chance. */
+export function bestLook(looks: readonly PrimingLook[]): PrimingLook | null {
+  const most = looks.reduce((most, { success }) => Math.max(most, success), 0)
+  return looks.findLast(({ success }) => success > most - rise) ?? null
+}
 
 /** The index of the last look that rose by so much over the one that rose before it. */
 function lastRise(looks: readonly PrimingLook[]): number {
