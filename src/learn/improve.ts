@@ -45,10 +45,13 @@ function enough({ state, schedule }: LearningRun): boolean {
     (schedule.seconds !== undefined && state.learningSeconds >= schedule.seconds) ||
     (schedule.target !== null && (state.best?.success ?? 0) >= schedule.target) ||
     (schedule.patience !== null &&
-      state.update - state.improved >= schedule.patience * schedule.validateEvery &&
+      state.update - (state.risen?.update ?? 0) >= schedule.patience * schedule.validateEvery &&
       !isRising(state.signs, schedule.validateEvery / 2))
   )
 }
+
+/** A rise on validation that can be chance. */
+const chance = 0.02
 
 /** Measures the average of the latest weights on validation and keeps it when none was better: of equals, the most practised. */
 async function validate(run: LearningRun): Promise<void> {
@@ -61,11 +64,12 @@ async function validate(run: LearningRun): Promise<void> {
     evaluate(run, arm, { adapter, inForce }, 'validation', tasks),
   )
   const success = successRate(scored, reward.ceiling).success ?? 0
-  const { best, improved, update: at } = run.state
+  const { best, risen, update: at } = run.state
   const better = best === null || success > best.success
+  const rises = risen === null || success > risen.success + chance
   if (better || success === best.success) {
     await run.keep('best', weights)
     run.state = { ...run.state, best: { update: at, success, rose: best !== null && (better || best.rose) } }
   }
-  run.state = { ...run.state, validated: at, improved: better ? at : improved }
+  run.state = { ...run.state, validated: at, risen: rises ? { update: at, success } : risen }
 }

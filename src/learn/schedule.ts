@@ -64,8 +64,8 @@ export const Schedule = z.strictObject({
   /** Validation tasks a look, at most. */
   validationTasks: z.int().positive().default(120),
   /**
-   * Stop updating when for this many times `validateEvery` updates no validation was a new best, and the success of attempts
-   * rises no more either; `null` = never.
+   * Stop updating when for this many times `validateEvery` updates no validation rose by more than 2 points, and the success
+   * of attempts rises no more either; `null` = never.
    */
   patience: z.int().positive().nullable().default(1),
   /** Stop updating when the success on validation reaches this; `null` = never. */

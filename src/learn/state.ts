@@ -46,8 +46,8 @@ export const LearnState = z.strictObject({
   best: z.strictObject({ update: z.int().nonnegative(), success: z.number(), rose: z.boolean() }).nullable(),
   /** The update that was validated last. */
   validated: z.int().nonnegative().nullable(),
-  /** The update at which the best success was first seen. */
-  improved: z.int().nonnegative(),
+  /** The last validation that rose over the one that rose before it by more than chance. */
+  risen: z.strictObject({ update: z.int().nonnegative(), success: z.number() }).nullable(),
   /** The use of the holdout that this run has claimed. */
   use: HoldoutUse.nullable(),
   /** Events written. */
@@ -77,7 +77,7 @@ export const initialState: LearnState = {
   stopped: null,
   best: null,
   validated: null,
-  improved: 0,
+  risen: null,
   use: null,
   events: 0,
   checkpoints: 0,

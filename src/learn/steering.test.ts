@@ -223,7 +223,7 @@ describe('rounds', () => {
 })
 
 it('counts every token that the run sampled, looks and spent batches included', async () => {
-  const practice = (step: number, rate: number) => (step === 9 && rate > 1e-4 ? -100 : 1.2)
+  const practice = (step: number, rate: number) => (step === 17 && rate > 1e-4 ? -100 : 1.2)
   const schedule = { primePasses: undefined, updates: 10, tasks: 24, validateEvery: 4, informativeGroups: 0 }
   const { summary, of } = await run({ model: { practice }, schedule })
   expect(of('recovered')).toHaveLength(1)
@@ -233,7 +233,7 @@ it('counts every token that the run sampled, looks and spent batches included', 
 })
 
 describe('a run that was killed', () => {
-  const practice = (step: number, rate: number) => (step === 9 && rate > 1e-4 ? -100 : 1.2)
+  const practice = (step: number, rate: number) => (step === 17 && rate > 1e-4 ? -100 : 1.2)
   const changes: ReaderChanges = {
     model: { practice },
     schedule: { primePasses: undefined, updates: 9, tasks: 24, validateEvery: 4, informativeGroups: 20, rounds: 2 },

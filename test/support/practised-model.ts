@@ -144,9 +144,9 @@ class PractisedTrainer implements Trainer {
     this.#steps = steps
   }
 
-  async loadWeights(weights: Uint8Array) {
+  async loadWeights(weights: Uint8Array, moments: 'clear' | 'keep' = 'clear') {
     this.#skill = read(weights).skill
-    this.#steps = 0
+    if (moments === 'clear') this.#steps = 0
   }
 }
 
