@@ -1,6 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { recordRun } from '../../../test/report-fixture/index.ts'
+import { present } from '../../errors/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import { renderReport, type RunReport, reportOf } from './index.ts'
 
@@ -163,7 +164,12 @@ describe('the page', () => {
 
 describe('what the run decided by itself', () => {
   it('is a story in words: found, imitated, sampled on, went back', async () => {
-    const page = text(renderReport(await reported({})))
+    const report = await reported({})
+    const steering = {
+      ...present(report.steering, 'what it decided'),
+      primeTarget: { success: 0.25, informative: 0.33, passes: 48 },
+    }
+    const page = text(renderReport({ ...report, steering }))
     expect(page).toContain('What the run decided by itself')
     expect(page).toContain('Found 1 thing in the job 3 of 16 demonstrations end without an answer')
     expect(page).toMatch(/Pass 8 Imitated for 8 passes After pass 8, 42% of the attempts .* 50% of the groups differed/)

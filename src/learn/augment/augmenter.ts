@@ -63,7 +63,7 @@ export class Augmenter {
 }
 
 /** The share of the episodes told of other things that are asked in other words. */
-export const wordedShare = 0.75
+const wordedShare = 0.75
 
 /** What was said about an instruction. */
 export interface Conversation {

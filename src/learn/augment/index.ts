@@ -1,2 +1,2 @@
-export { Augmenter, wordedShare } from './augmenter.ts'
+export { Augmenter } from './augmenter.ts'
 export { instructionOf } from './retell.ts'
