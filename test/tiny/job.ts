@@ -100,13 +100,14 @@ function tinyConfig({ model, corpus, tasks, demonstrations }: TinyFiles) {
     episode: { turns: 4, tokensPerTurn: 6 },
     // Imitation ends early enough that the gate can see what practice adds to it.
     schedule: {
-      primePasses: 9,
+      primePasses: 7,
       augmentation: 0,
       updates: 10,
       tasks: 8,
       attempts: 6,
       concurrency: 48,
       validateEvery: 2,
+      patience: null,
     },
   }
 }
