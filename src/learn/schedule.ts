@@ -8,7 +8,7 @@ export const Schedule = z.strictObject({
    */
   primePasses: z.int().nonnegative().optional(),
   /** Imitation goes on until so many attempts succeed at training tasks that were not demonstrated. */
-  primeSuccess: z.number().min(0).max(1).default(0.6),
+  primeSuccess: z.number().min(0).max(1).default(0.75),
   /** Or until the attempts of so many groups differ in reward: then practice has something to learn from. */
   primeInformative: z.number().min(0).max(1).default(1),
   /** Passes over the demonstrations, at most, where `primePasses` is omitted. */

@@ -48,7 +48,7 @@ describe('a promoted run', () => {
       chosen: { families: 26, demonstrations: 16 },
       findings: [{ code: 'learn/unusual-end', stops: false }],
       looks: [{ pass: 4 }, { pass: 8 }],
-      primeTarget: { success: 0.6, informative: 1, passes: 48 },
+      primeTarget: { success: 0.75, informative: 1, passes: 48 },
       returns: [{ update: 14, to: 12, scale: 0.25 }],
       sampledOn: { updates: 3, of: 29 },
       stopped: null,
