@@ -27,13 +27,16 @@ export class Demonstrations {
   readonly #shown: readonly Shown[]
   readonly #model: LearnOptions['model']
 
-  private constructor(shown: readonly Shown[], augmenter: Augmenter, model: LearnOptions['model']) {
+  private constructor(
+    shown: readonly Shown[],
+    given: readonly RenderedDemonstration[],
+    augmenter: Augmenter,
+    model: LearnOptions['model'],
+  ) {
     this.#shown = shown
+    this.given = given
     this.augmenter = augmenter
     this.#model = model
-    const given = shown.map((one) => rendered(one, model))
-    refuseLong(given, model)
-    this.given = given.filter((one) => one !== null)
   }
 
   /**
@@ -56,7 +59,8 @@ export class Demonstrations {
       if (task !== undefined) known.set(task.id, tools)
       shown.push({ episode, tools })
     }
-    return new Demonstrations(shown, new Augmenter(episodes, train), model)
+    const given = fitting(shown, model)
+    return new Demonstrations(shown, given, new Augmenter(episodes, train), model)
   }
 
   /** All of them once, each told of other things with this probability. */
@@ -94,14 +98,18 @@ function rendered(
   return whole || read(cut) !== null ? read(episode.messages) : null
 }
 
-/** @throws LearnError where demonstrations do not fit the model's context. */
-function refuseLong(given: readonly (RenderedDemonstration | null)[], { sampler }: LearnOptions['model']): void {
+/**
+ * Demonstrations as the model reads them.
+ * @throws LearnError where any does not fit the model's context.
+ */
+function fitting(shown: readonly Shown[], model: LearnOptions['model']): readonly RenderedDemonstration[] {
+  const given = shown.map((one) => rendered(one, model))
   const long = given.flatMap((one, i) => (one === null ? [i + 1] : []))
   const [first] = long
-  if (first === undefined) return
+  if (first === undefined) return given.filter((one) => one !== null)
   throw new LearnError({
     code: 'learn/long-demonstration',
-    message: `${long.length} of ${given.length} demonstrations do not fit the model's context of ${sampler.capabilities.contextLength} tokens. The first is demonstration ${first}.`,
+    message: `${long.length} of ${given.length} demonstrations do not fit the model's context of ${model.sampler.capabilities.contextLength} tokens. The first is demonstration ${first}.`,
     hint: 'Leave them out, let the environment cut what it returns, or take a model that reads more.',
   })
 }

@@ -1,5 +1,6 @@
 import { groupAttempts, rng, sampledTokens, type Task } from '../core/index.ts'
 import { supervisedPass } from '../optimize/weights/index.ts'
+import { present } from '../errors/index.ts'
 import { averagePass, settledWeights } from './average.ts'
 import { informativeOf } from './attempts.ts'
 import { runBatch, whileLoaded } from './episodes.ts'
@@ -21,9 +22,8 @@ export async function prime(run: LearningRun): Promise<void> {
     if (primePasses === undefined) await imitateToTarget(run)
     else while (run.state.passes < primePasses) await pass(run, primePasses)
   }
-  const primed = (await run.kept('primed')) ?? (await settledWeights(run))
-  await run.keep('primed', primed)
-  await run.trainer.loadWeights(primed, 'keep')
+  if (run.blobs['primed'] === undefined) await run.keep('primed', await settledWeights(run))
+  await run.trainer.loadWeights(present(await run.kept('primed'), 'the primed weights'), 'keep')
   run.keepSteady()
   run.state = { ...run.state, phase: 'improve' }
   await run.checkpoint()

@@ -51,11 +51,8 @@ describe('an instruction in other words', () => {
     for (const content of told) expect(content).toMatch(/[A-Z]\w+\?/)
   })
 
-  const reworded = (seed: number) =>
-    augmenter.reworded({ ...oak, instruction: oak.messages[0]?.content ?? '' }, rng('in', seed))[0]?.content ?? ''
-
   it('gets no word put in that tools or calls say', () => {
-    const told = Array.from({ length: 200 }, (_, seed) => reworded(seed))
+    const told = Array.from({ length: 200 }, (_, seed) => augmenter.told(oak, 1, rng('in', seed))?.[0]?.content ?? '')
     for (const one of told) expect(one.match(/\bedge\b/g)).toHaveLength(1)
     expect(told.some((one) => one.split(' ').length > 5)).toBe(true)
   })

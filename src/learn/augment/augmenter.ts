@@ -23,7 +23,7 @@ export class Augmenter {
     this.#words = poolOfWords(demonstrations)
     const said = demonstrations.map(({ messages }) => toldIn(messages)).join('\n')
     const unsaid = (word: string) => !isSaid(word, said)
-    this.#wording = new Wording(wordsInUse(train).filter(unsaid), [commonEnglish().filter(unsaid)])
+    this.#wording = new Wording(wordsInUse(train).filter(unsaid), commonEnglish().filter(unsaid))
   }
 
   /** Names that episodes can be told of. */
@@ -44,12 +44,12 @@ export class Augmenter {
     const inText = (text: string) => replaced(renumbered(text, numbers), [...words, ...names])
     const messages = retold(episode.messages, inText)
     const instruction = inText(instructionOf(episode))
-    const worded = random.next() < wordedShare * share ? this.reworded({ instruction, messages }, random) : messages
+    const worded = random.next() < wordedShare * share ? this.#reworded({ instruction, messages }, random) : messages
     return words.length + numbers.size + names.length === 0 && worded === messages ? null : worded
   }
 
   /** A conversation's messages with the instruction in other words: names stay, and what tools or calls say. */
-  reworded({ instruction, messages }: Conversation, random: Rng): readonly Message[] {
+  #reworded({ instruction, messages }: Conversation, random: Rng): readonly Message[] {
     const said = toldIn(messages)
     const words = wordsOf(instruction).filter((word) => isSaid(word, said))
     const names = messages.flatMap(argumentsOf).map(({ text }) => text)
@@ -66,7 +66,7 @@ export class Augmenter {
 const wordedShare = 0.75
 
 /** What was said about an instruction. */
-export interface Conversation {
+interface Conversation {
   readonly instruction: string
   readonly messages: readonly Message[]
 }

@@ -12,7 +12,7 @@ it('words in use are those that several instructions have', () => {
 
 describe('an instruction in other words', () => {
   const others = ['mill', 'seldom', 'sang']
-  const wording = new Wording(words, [others])
+  const wording = new Wording(words, others)
   const asked = 'Please tell me the age of old Oak tree.'
   const told = (seed: number, kept: Partial<Kept> = {}) =>
     wording.disturbed(asked, { names: [], words: [], ...kept }, rng('words', seed))
@@ -61,7 +61,7 @@ describe('an instruction in other words', () => {
   })
 
   it('is the same where no word is in use', () => {
-    expect(new Wording([], [others]).disturbed('Wie alt ist sie?', { names: [], words: [] }, rng('none'))).toBe(
+    expect(new Wording([], others).disturbed('Wie alt ist sie?', { names: [], words: [] }, rng('none'))).toBe(
       'Wie alt ist sie?',
     )
   })

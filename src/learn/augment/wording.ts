@@ -23,10 +23,10 @@ export class Wording {
   readonly #common: ReadonlySet<string>
   readonly #others: readonly (readonly string[])[]
 
-  /** @param inUse the words that may be left out or replaced. @param others where words that are put in come from: any list alike. */
-  constructor(inUse: readonly string[], others: readonly (readonly string[])[]) {
+  /** @param inUse the words that may be left out or replaced. @param others more words to put in: from each list as often. */
+  constructor(inUse: readonly string[], others: readonly string[]) {
     this.#common = new Set(inUse)
-    this.#others = [inUse, ...others].filter((words) => words.length > 0)
+    this.#others = [inUse, others].filter((words) => words.length > 0)
   }
 
   /**
