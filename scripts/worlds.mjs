@@ -19,6 +19,8 @@ export const worlds = {
   composed: (countTokens) => mdnWorld('composed', countTokens),
   desk: () => ({ ...environment.loadDesk(), expert: environment.deskExpert, check: environment.deskVerify }),
   files: () => ({ ...environment.loadFiles(), expert: environment.filesExpert, check: environment.filesVerify }),
+  house: () => ({ ...environment.loadHouse(), expert: environment.houseExpert, check: environment.houseVerify }),
+  forms: () => ({ ...environment.loadForms(), expert: environment.formsExpert, check: environment.formsVerify }),
   catalog: () => ({ ...environment.loadCatalog(), expert: environment.catalogExpert, check: environment.verify }),
 }
 

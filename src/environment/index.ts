@@ -1,6 +1,8 @@
 export * from './catalog/index.ts'
 export * from './desk/index.ts'
 export * from './files/index.ts'
+export * from './forms/index.ts'
+export * from './house/index.ts'
 export { nullPolicy } from './null-policy.ts'
 export { call, type Check, type Play, type Policy, play, type Score, scorePolicy } from './play.ts'
 export * from './search/index.ts'

@@ -1,6 +1,7 @@
-import { rng, sha256, type Split } from '../../core/index.ts'
+import { rng, type Split } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 import type { Document } from '../search/corpus.ts'
+import { splitByHash } from '../split-by-hash.ts'
 import { siblingValues, type Values, valueLines } from './attributes.ts'
 
 /** One spare part: a document of the catalogue. */
@@ -41,9 +42,7 @@ function group(base: string): Part[] {
 
 /** 60 % of the groups train, 15 % validate, 25 % are held out; by hash, so that no new part moves one. */
 function splitOf(base: string): Split {
-  const percent = Number.parseInt(sha256(base).slice(0, 8), 16) % 100
-  if (percent < 60) return 'train'
-  return percent < 75 ? 'validation' : 'holdout'
+  return splitByHash(base, { train: 60, validation: 15 })
 }
 
 /** A part as a search environment holds it. */

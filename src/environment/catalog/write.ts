@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Task } from '../../core/index.ts'
 import { play } from '../play.ts'
-import { readTaskData } from '../search/task-data.ts'
+import { readSearchTask } from '../search/task-data.ts'
 import { verify } from '../search/verify.ts'
 import { type CatalogOptions, loadCatalog } from './load.ts'
 import { catalogExpert } from './policies.ts'
@@ -48,7 +48,7 @@ export async function writeCatalog(folder: string, options: CatalogFilesOptions 
 
 function taskLine(task: Task): Readonly<Record<string, unknown>> {
   const { id, instruction, split, tier, family } = task
-  return { id, instruction, answer: readTaskData(task).accepted, split, tier, family }
+  return { id, instruction, answer: readSearchTask(task).accepted, split, tier, family }
 }
 
 /** The tasks in an order in which no family comes again before every family came. */

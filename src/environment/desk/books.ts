@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { entry } from '../entry.ts'
 
 /** What the desk can do about one order. */
 export const DeskAct = z.enum(['cancel', 'refund', 'replace', 'return', 'escalate'])
@@ -51,11 +52,6 @@ export const DeskBooks = z
     'every ordered item must be among the items',
   )
 export type DeskBooks = z.infer<typeof DeskBooks>
-
-/** What stands under a name that may come from outside; `undefined` for one that every object inherits. */
-export function entry<T>(entries: Readonly<Record<string, T>>, name: string): T | undefined {
-  return Object.hasOwn(entries, name) ? entries[name] : undefined
-}
 
 /**
  * The books after an act on an order, or the same books where there is no such order. Nothing is refused: the wrong act,

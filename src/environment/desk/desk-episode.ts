@@ -8,7 +8,9 @@ import {
   type Task,
   type ToolCall,
 } from '../../core/index.ts'
-import { type DeskAct, type DeskBooks, carryOut, entry } from './books.ts'
+import { entry } from '../entry.ts'
+import { type Reply, replyMessage } from '../reply.ts'
+import { type DeskAct, type DeskBooks, carryOut } from './books.ts'
 import type { DeskFinalState } from './task-data.ts'
 import { deskTools, isAct, isDeskTool, readDeskArgument } from './tools.ts'
 import { customerLines, itemLines, orderLines } from './views.ts'
@@ -30,11 +32,6 @@ const noCounts = {
 }
 type Count = keyof typeof noCounts
 type Mistake = 'unknownTool' | 'badArguments' | 'notFound' | 'notRead' | 'afterEnd'
-
-interface Reply {
-  readonly content: string
-  readonly isError?: true
-}
 
 /**
  * One message at the desk. Looks show the books as they are now; acts change them, right or wrong, on orders that were
@@ -65,7 +62,7 @@ export class DeskEpisode implements Episode {
 
   step(action: Action): StepOutcome {
     if (action.kind === 'calls' && action.calls.length > 0) {
-      const messages = action.calls.map((call) => this.#respond(call))
+      const messages = action.calls.map((call) => replyMessage(call, this.#reply(call)))
       return { messages, done: this.#ended }
     }
     this.#counts.talk++
@@ -87,15 +84,6 @@ export class DeskEpisode implements Episode {
     Object.assign(copy.#counts, this.#counts)
     copy.#ended = this.#ended
     return copy
-  }
-
-  #respond(call: ToolCall): Message {
-    return {
-      role: 'tool',
-      name: printable(call.name),
-      ...(call.id === undefined ? {} : { toolCallId: call.id }),
-      ...this.#reply(call),
-    }
   }
 
   #reply({ name, arguments: given }: ToolCall): Reply {

@@ -1,4 +1,5 @@
-import { sha256, type Split } from '../../core/index.ts'
+import type { Split } from '../../core/index.ts'
+import { splitByHash } from '../split-by-hash.ts'
 
 /** Names that the tasks of one split are about; no other split has any of them. */
 export interface Names {
@@ -34,7 +35,5 @@ const pairs = (first: string, second: string): string[] =>
   first.split(' ').flatMap((a) => second.split(' ').map((b) => `${a} ${b}`))
 
 function splitOf(name: string): Split {
-  const percent = Number.parseInt(sha256(name).slice(0, 8), 16) % 100
-  if (percent < 70) return 'train'
-  return percent < 85 ? 'validation' : 'holdout'
+  return splitByHash(name, { train: 70, validation: 15 })
 }

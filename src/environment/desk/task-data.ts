@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { type Task, TaskId } from '../../core/index.ts'
-import { DeskAct, DeskBooks, entry } from './books.ts'
+import { entry } from '../entry.ts'
+import { DeskAct, DeskBooks } from './books.ts'
 import { MalformedDeskTaskError } from './malformed-desk-task-error.ts'
+import { readTaskData } from '../read-task-data.ts'
 import { RequestKind, DeskRule } from './rules.ts'
 
 /** What the customer's message says, before it is put into words. */
@@ -32,10 +34,7 @@ export type DeskTaskData = z.infer<typeof DeskTaskData>
 
 /** @throws MalformedDeskTaskError when `task.data` is not a {@link DeskTaskData}. */
 export function readDeskTask(task: Task): DeskTaskData {
-  const checked = DeskTaskData.safeParse(task.data)
-  if (checked.success) return checked.data
-  const [issue] = checked.error.issues
-  throw new MalformedDeskTaskError(task.id, `${['data', ...(issue?.path ?? [])].join('.')}: ${issue?.message}`)
+  return readTaskData(DeskTaskData, task, MalformedDeskTaskError)
 }
 
 /** Where a desk episode ended: the books as they were left, and as they should be. */

@@ -18,9 +18,9 @@ const data = {
 }
 const task = Task.parse({ id: 't', instruction: 'Follow red from forest.', data, split: 'train' })
 
-const act = (name: string, args: Record<string, unknown>): Action =>
+const act = (name: string, args: Record<string, unknown> | null): Action =>
   ({ kind: 'calls', calls: [{ name, arguments: args }] }) as Action
-const say = (episode: FilesEpisode, name: string, args: Record<string, unknown>) =>
+const say = (episode: FilesEpisode, name: string, args: Record<string, unknown> | null) =>
   episode.step(act(name, args)).messages.at(0) as Extract<Message, { role: 'tool' }>
 const use = (episode: FilesEpisode, name: FileTool, text?: string) => say(episode, name, fileArguments(name, text))
 const filesOf = (episode: FilesEpisode) => FilesFinalState.parse(episode.close().state).files
@@ -99,7 +99,8 @@ describe('an episode', () => {
     expect(filesVerify(episode.close())).toBe(1)
   })
 
-  it.each([
+  it.each<[string, string, Record<string, unknown> | null, string]>([
+    ['no arguments at all', 'read', null, 'read takes one string: {"file": "…"}'],
     ['an unknown tool', 'browse', { url: 'x' }, 'no tool "browse": use list, read'],
     ['a tool of every object', 'toString', {}, 'no tool "toString"'],
     ['a missing argument', 'read', {}, 'read takes one string: {"file": "…"}'],

@@ -8,6 +8,7 @@ import {
   type Task,
   type ToolCall,
 } from '../../core/index.ts'
+import { replyMessage } from '../reply.ts'
 import { FileSystem } from './file-system.ts'
 import type { Read } from './path.ts'
 import type { FilesFinalState, FilesTaskData } from './task-data.ts'
@@ -63,12 +64,7 @@ export class FilesEpisode implements Episode {
   #respond(call: ToolCall): Message {
     const shown = this.#call(call)
     if ('problem' in shown) this.#counts.errors++
-    return {
-      role: 'tool',
-      name: printable(call.name),
-      ...(call.id === undefined ? {} : { toolCallId: call.id }),
-      ...('problem' in shown ? { content: shown.problem, isError: true } : { content: shown.value }),
-    }
+    return replyMessage(call, 'problem' in shown ? { content: shown.problem, isError: true } : { content: shown.value })
   }
 
   #call({ name, arguments: given }: ToolCall): Read<string> {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { type Task, TaskId } from '../../core/index.ts'
 import { MalformedFilesTaskError } from './malformed-files-task-error.ts'
+import { readTaskData } from '../read-task-data.ts'
 import { fullPath } from './path.ts'
 
 const Path = z.string().regex(fullPath, 'must be FOLDER/NAME')
@@ -27,10 +28,7 @@ export type FilesTaskData = z.infer<typeof FilesTaskData>
 
 /** @throws MalformedFilesTaskError when `task.data` is not a {@link FilesTaskData}. */
 export function readFilesTask(task: Task): FilesTaskData {
-  const checked = FilesTaskData.safeParse(task.data)
-  if (checked.success) return checked.data
-  const [issue] = checked.error.issues
-  throw new MalformedFilesTaskError(task.id, `${['data', ...(issue?.path ?? [])].join('.')}: ${issue?.message}`)
+  return readTaskData(FilesTaskData, task, MalformedFilesTaskError)
 }
 
 /** Where a file episode ended: the files before and after, what should have changed, and whether `done` was called. */

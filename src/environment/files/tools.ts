@@ -1,4 +1,4 @@
-import type { ToolDefinition } from '../../core/index.ts'
+import { StringTools } from '../string-tools.ts'
 import type { Read } from './path.ts'
 
 /** Longest argument a tool takes, in UTF-16 code units: work per call stays bounded. */
@@ -17,48 +17,38 @@ const parameterOf = {
 /** The tools of a file episode. Each takes one string, `done` none; two-part strings are parted by the first space. */
 export type FileTool = keyof typeof parameterOf
 
-/** As the policy sees them. */
-export const fileTools: readonly ToolDefinition[] = [
-  tool('list', 'Lists the names in a folder.'),
-  tool('read', 'Shows a file.'),
-  tool('move', 'FILE FOLDER: brings the file to the folder.'),
-  tool('copy', 'FILE FOLDER: puts a copy of the file into the folder.'),
-  tool('write', 'FILE TEXT: writes the text to the file.'),
-  tool('delete', 'Deletes a file.'),
-  tool('done', 'Ends the job.'),
-]
+const tools = new StringTools<FileTool>(
+  {
+    list: { does: 'Lists the names in a folder.', takes: parameterOf.list },
+    read: { does: 'Shows a file.', takes: parameterOf.read },
+    move: { does: 'FILE FOLDER: brings the file to the folder.', takes: parameterOf.move },
+    copy: { does: 'FILE FOLDER: puts a copy of the file into the folder.', takes: parameterOf.copy },
+    write: { does: 'FILE TEXT: writes the text to the file.', takes: parameterOf.write },
+    delete: { does: 'Deletes a file.', takes: parameterOf.delete },
+    done: { does: 'Ends the job.', takes: parameterOf.done },
+  },
+  maxArgumentLength,
+)
 
-function tool(name: FileTool, description: string): ToolDefinition {
-  const parameter = parameterOf[name]
-  return {
-    name,
-    description,
-    parameters: {
-      type: 'object',
-      properties: parameter === null ? {} : { [parameter]: { type: 'string' } },
-      required: parameter === null ? [] : [parameter],
-      additionalProperties: false,
-    },
-  }
-}
+/** As the policy sees them. */
+export const fileTools = tools.definitions
 
 export function isFileTool(name: string): name is FileTool {
-  return Object.hasOwn(parameterOf, name)
+  return tools.has(name)
 }
 
 /** The arguments object of a call: what a script writes. `text` is ignored by `done`. */
 export function fileArguments(name: FileTool, text = ''): Readonly<Record<string, string>> {
-  const parameter = parameterOf[name]
-  return parameter === null ? {} : { [parameter]: text }
+  return tools.argumentsOf(name, text)
 }
 
-/** The one string of a call without white space at its ends; empty for `done`. */
-export function readText(name: FileTool, given: Readonly<Record<string, unknown>>): Read<string> {
+/** The one string of a call without white space at its ends, whatever it was given; empty for `done`. */
+export function readText(name: FileTool, given: unknown): Read<string> {
   const parameter = parameterOf[name]
-  const keys = Object.keys(given)
-  if (parameter === null) return keys.length === 0 ? { value: '' } : { problem: `${name} takes no argument` }
-  const value = Object.hasOwn(given, parameter) ? given[parameter] : undefined
-  if (keys.length !== 1 || typeof value !== 'string') return { problem: usage(name, parameter) }
+  const entries: [string, unknown][] = typeof given === 'object' && given !== null ? Object.entries(given) : []
+  if (parameter === null) return entries.length === 0 ? { value: '' } : { problem: `${name} takes no argument` }
+  const [key, value] = entries[0] ?? []
+  if (entries.length !== 1 || key !== parameter || typeof value !== 'string') return { problem: usage(name, parameter) }
   if (value.length > maxArgumentLength) return { problem: `${parameter} is longer than ${maxArgumentLength}` }
   const text = value.trim()
   return text === '' ? { problem: usage(name, parameter) } : { value: text }

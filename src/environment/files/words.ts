@@ -1,4 +1,5 @@
-import { sha256, type Split } from '../../core/index.ts'
+import type { Split } from '../../core/index.ts'
+import { splitByHash } from '../split-by-hash.ts'
 
 /** What a note's lines may begin with; a job follows one of them. */
 export const keys = ['red', 'green', 'dark', 'light'] as const
@@ -32,7 +33,5 @@ export function wordsOf(split: Split): readonly string[] {
 
 /** 60 % of the words train, 20 % validate, 20 % are held out; by hash, so that no new word moves another. */
 function splitOf(word: string): Split {
-  const percent = Number.parseInt(sha256(word).slice(0, 8), 16) % 100
-  if (percent < 60) return 'train'
-  return percent < 80 ? 'validation' : 'holdout'
+  return splitByHash(word, { train: 60, validation: 20 })
 }

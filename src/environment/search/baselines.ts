@@ -1,6 +1,6 @@
 import type { LearnableTask, Task } from '../../core/index.ts'
 import { call, type Policy } from '../play.ts'
-import { readTaskData } from './task-data.ts'
+import { readSearchTask } from './task-data.ts'
 import { normaliseAnswer } from './verify.ts'
 
 /** Always gives the answer that is right most often in its tier of `train`, whatever is asked. */
@@ -29,7 +29,7 @@ export function answerByStratum(train: readonly LearnableTask[], stratumOf: (tas
 export function commonestAnswer(tasks: readonly Task[]): { answer: string; share: number } {
   const counts = new Map<string, number>()
   for (const task of tasks) {
-    const answers = new Set(readTaskData(task).accepted.map(normaliseAnswer))
+    const answers = new Set(readSearchTask(task).accepted.map(normaliseAnswer))
     for (const answer of answers) counts.set(answer, (counts.get(answer) ?? 0) + 1)
   }
   const [first] = [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))

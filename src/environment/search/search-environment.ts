@@ -1,7 +1,7 @@
 import type { Environment, Split, Task } from '../../core/index.ts'
 import { Corpus } from './corpus.ts'
 import { SearchEpisode } from './search-episode.ts'
-import { readTaskData } from './task-data.ts'
+import { readSearchTask } from './task-data.ts'
 
 /**
  * Emulated search over a fixed corpus: tools `search`, `open`, `answer`; no network. Thousands of episodes share one
@@ -22,7 +22,7 @@ export class SearchEnvironment implements Environment {
    * @throws MalformedTaskError when `task.data` is not a {@link SearchTaskData}.
    */
   open(task: Task, _seed: number): SearchEpisode {
-    const { accepted } = readTaskData(task)
+    const { accepted } = readSearchTask(task)
     return new SearchEpisode(this.#corpora[task.split], task, accepted)
   }
 }

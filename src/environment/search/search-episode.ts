@@ -8,6 +8,7 @@ import {
   type Task,
   type ToolCall,
 } from '../../core/index.ts'
+import { type Reply, replyMessage } from '../reply.ts'
 import type { Corpus } from './corpus.ts'
 import type { SearchFinalState } from './task-data.ts'
 import { isToolName, readArgument, searchTools } from './tools.ts'
@@ -29,11 +30,6 @@ const noCounts = {
 }
 type Count = keyof typeof noCounts
 type Mistake = 'unknownTool' | 'badArguments' | 'notListed' | 'afterEnd'
-
-interface Reply {
-  readonly content: string
-  readonly isError?: true
-}
 
 /**
  * One question asked of one corpus. Search lists titles, open shows a document that an earlier search of this episode
@@ -59,7 +55,7 @@ export class SearchEpisode implements Episode {
 
   step(action: Action): StepOutcome {
     if (action.kind === 'calls' && action.calls.length > 0) {
-      const messages = action.calls.map((call) => this.#respond(call))
+      const messages = action.calls.map((call) => replyMessage(call, this.#reply(call)))
       return { messages, done: this.#answer !== null }
     }
     this.#counts.talk++
@@ -76,15 +72,6 @@ export class SearchEpisode implements Episode {
     Object.assign(copy.#counts, this.#counts)
     copy.#answer = this.#answer
     return copy
-  }
-
-  #respond(call: ToolCall): Message {
-    return {
-      role: 'tool',
-      name: printable(call.name),
-      ...(call.id === undefined ? {} : { toolCallId: call.id }),
-      ...this.#reply(call),
-    }
   }
 
   #reply({ name, arguments: given }: ToolCall): Reply {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Json, type Task, TaskId } from '../../core/index.ts'
 import { MalformedTaskError } from './malformed-task-error.ts'
+import { readTaskData } from '../read-task-data.ts'
 import { maxArgumentLength } from './tools.ts'
 
 /** What the checker of a search task needs. */
@@ -13,11 +14,8 @@ export const SearchTaskData = z.strictObject({
 export type SearchTaskData = z.infer<typeof SearchTaskData>
 
 /** @throws MalformedTaskError when `task.data` is not a {@link SearchTaskData}. */
-export function readTaskData(task: Task): SearchTaskData {
-  const checked = SearchTaskData.safeParse(task.data)
-  if (checked.success) return checked.data
-  const [issue] = checked.error.issues
-  throw new MalformedTaskError(task.id, `${['data', ...(issue?.path ?? [])].join('.')}: ${issue?.message}`)
+export function readSearchTask(task: Task): SearchTaskData {
+  return readTaskData(SearchTaskData, task, MalformedTaskError)
 }
 
 /** Where a search episode ended: what was answered, and what would have been right. */

@@ -1,6 +1,6 @@
 import type { Task } from '../../core/index.ts'
 import type { Corpus } from './corpus.ts'
-import { readTaskData } from './task-data.ts'
+import { readSearchTask } from './task-data.ts'
 import { normaliseAnswer } from './verify.ts'
 
 /** A task whose answer is in no document. */
@@ -29,7 +29,7 @@ const unspaced = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}
  */
 export function unanswerable(tasks: readonly Task[], corpus: Corpus): readonly Unanswerable[] {
   const stands = wordsOf(corpus)
-  const read = tasks.map((task) => ({ task, accepted: readTaskData(task).accepted }))
+  const read = tasks.map((task) => ({ task, accepted: readSearchTask(task).accepted }))
   const uses = new Map<string, number>()
   for (const { accepted } of read) {
     for (const answer of new Set(accepted.map(normaliseAnswer))) uses.set(answer, (uses.get(answer) ?? 0) + 1)

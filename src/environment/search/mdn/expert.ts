@@ -1,7 +1,7 @@
 import type { Task } from '../../../core/index.ts'
 import { MalformedTaskError } from '../malformed-task-error.ts'
 import { call, type Policy } from '../../play.ts'
-import { readTaskData } from '../task-data.ts'
+import { readSearchTask } from '../task-data.ts'
 import { answerQuestion, Question, tierOfKind } from './question.ts'
 import { readSupportLines, type SupportTable } from './support.ts'
 
@@ -28,7 +28,7 @@ function scripted(choose: Choice): Policy {
 
 /** @throws MalformedTaskError when the task is not one of {@link loadMdn}. */
 export function questionOf(task: Task): Question {
-  const checked = Question.safeParse(readTaskData(task).question)
+  const checked = Question.safeParse(readSearchTask(task).question)
   if (!checked.success) throw new MalformedTaskError(task.id, 'data.question is missing: it is not an MDN task')
   return checked.data
 }

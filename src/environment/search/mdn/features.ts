@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { CompatData, Identifier } from '@mdn/browser-compat-data'
-import { sha256, type Split } from '../../../core/index.ts'
+import type { Split } from '../../../core/index.ts'
+import { splitByHash } from '../../split-by-hash.ts'
 import { type SupportTable, supportTable } from './support.ts'
 import { type FeaturePath, titles } from './title.ts'
 
@@ -58,7 +59,5 @@ function familyOf(path: FeaturePath): string {
 
 /** 65 % of families train, 15 % validate, 20 % are held out; by hash, so that no seed and no new feature moves one. */
 function splitOf(family: string): Split {
-  const percent = Number.parseInt(sha256(family).slice(0, 8), 16) % 100
-  if (percent < 65) return 'train'
-  return percent < 80 ? 'validation' : 'holdout'
+  return splitByHash(family, { train: 65, validation: 15 })
 }
