@@ -26,4 +26,11 @@ function isPlain(value: object): boolean {
  * Accepts exactly what survives a round trip through JSON text, and returns it as it is. At most 256 levels deep. Built on
  * `unknown`, which schema documents (OpenAPI) know as "anything"; a custom type they refuse.
  */
-export const Json = z.unknown().refine((value) => isJson(value), 'not a JSON value') as z.ZodType<Json>
+export const Json = z
+  .unknown()
+  .refine((value) => isJson(value), { error: 'not a JSON value', abort: true }) as z.ZodType<Json>
+
+/** A JSON object. Told as one issue whatever is wrong in it: a record of {@link Json} would tell one for each key. */
+export const JsonObject = z
+  .record(z.string(), z.unknown())
+  .refine((value) => isJson(value), { error: 'not a JSON value', abort: true }) as z.ZodType<Record<string, Json>>

@@ -1,3 +1,4 @@
+import type { Saved } from './blob-ref.ts'
 import type { Renderer } from './renderer.ts'
 import type { AdapterRef, Sampler } from './sampler.ts'
 import type { Trainer } from './trainer.ts'
@@ -27,7 +28,7 @@ export interface ModelService {
   readonly sampler: Sampler
   readonly renderer: Renderer
   trainer(method: TrainingMethod, seed: number): Promise<Trainer>
-  /** Loads adapter bytes ({@link Trainer.saveWeights}) for sampling. */
-  loadAdapter(weights: Uint8Array): Promise<AdapterRef>
+  /** Loads an adapter ({@link Trainer.saveWeights}) for sampling. */
+  loadAdapter(weights: Saved): Promise<AdapterRef>
   close(): Promise<void>
 }

@@ -4,7 +4,7 @@ import type { ParameterKind, ParameterName, ValueOf } from './parameter.ts'
 import type { Rng } from './rng.ts'
 import type { Sampler } from './sampler.ts'
 import type { Split } from './task.ts'
-import type { Trainer } from './trainer.ts'
+import type { Loss, Trainer } from './trainer.ts'
 
 /** Scores a candidate value on tasks that an Optimizer may see; the type does not admit `holdout` (invariant 6). */
 export type Evaluate = (
@@ -42,5 +42,7 @@ export type Metrics = Readonly<Record<string, number>>
 export interface Optimizer<K extends ParameterKind> {
   readonly name: string
   readonly kind: K
+  /** Losses that it asks its trainer for: a trainer without them is refused before a run starts. */
+  readonly losses?: readonly Loss['kind'][]
   step(context: OptimizerContext<K>): Promise<{ readonly proposals: readonly Proposal[]; readonly metrics: Metrics }>
 }

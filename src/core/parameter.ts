@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { BlobRef } from './blob-ref.ts'
 import { contentHash } from './hash.ts'
 import { RunId, VersionId } from './id.ts'
 import { Json } from './json.ts'
@@ -14,10 +15,6 @@ export type ParameterKind = z.infer<typeof ParameterKind>
 export const ParameterName = z.string().regex(/^[A-Za-z][\w-]{0,63}$/, 'a letter, then letters, digits, _ or -')
 export type ParameterName = z.infer<typeof ParameterName>
 
-/** SHA-256 of bytes kept in the store's blobs. */
-export const BlobHash = z.string().regex(/^[0-9a-f]{64}$/)
-export type BlobHash = z.infer<typeof BlobHash>
-
 /** The value of a `weights` Parameter. `adapter: null` is the base model exactly. */
 export const WeightsValue = z.strictObject({
   kind: z.literal('weights'),
@@ -25,7 +22,7 @@ export const WeightsValue = z.strictObject({
   base: z.string().min(1),
   /** Content hash of the base model: a reference keeps its name when the files behind it change. */
   baseHash: z.string().min(1),
-  adapter: BlobHash.nullable(),
+  adapter: BlobRef.nullable(),
 })
 export type WeightsValue = z.infer<typeof WeightsValue>
 

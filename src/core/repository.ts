@@ -14,8 +14,10 @@ import type {
   TrajectoryId,
   VersionId,
 } from './id.ts'
+import type { Json } from './json.ts'
 import type { Lease } from './lease.ts'
-import type { BlobHash, Version } from './parameter.ts'
+import type { BlobHash } from './blob-ref.ts'
+import type { Version } from './parameter.ts'
 import type { Receipt } from './receipt.ts'
 import type { Activation, Pin, Release } from './release.ts'
 import type { Reward } from './reward.ts'
@@ -117,6 +119,8 @@ export interface TrajectoryRepository {
   append(records: readonly RecordedTrajectory[]): Promise<void>
   /** @param asOf of traffic, only calls that had ended by then, in milliseconds since the epoch; `null` when none had. */
   get(id: TrajectoryId, asOf?: number): Promise<RecordedTrajectory | null>
+  /** Whose it is, and how many bytes {@link get} would read of it. */
+  size(id: TrajectoryId): Promise<{ readonly tenant: Tenant; readonly bytes: number } | null>
   /** In the order of recording; `after` is the last one of the page before. */
   list(
     filter: TrajectoryFilter & { readonly limit: number; readonly after?: TrajectoryId },
@@ -204,6 +208,25 @@ export interface SignalRepository {
    * @param receivedBy only those that had reached the store by then, whenever they say that it happened.
    */
   of(trajectory: TrajectoryId, tenant?: Tenant, receivedBy?: number): Promise<readonly Signal[]>
+  /**
+   * The same, a part at a time: few enough for one answer, however much was said.
+   * @param from.after the last one of the part before.
+   * @param from.bytes of their values, as JSON, at most; one signal comes in any case.
+   * @returns whether more follow.
+   */
+  page(
+    trajectory: TrajectoryId,
+    from: { readonly after?: Pick<Signal, 'at' | 'key'>; readonly limit: number; readonly bytes: number },
+  ): Promise<{ readonly signals: readonly Signal[]; readonly more: boolean }>
+  /**
+   * What a reporter said last of one thing, whether or not its trajectory is there yet; `null` for nothing.
+   * @param bytes the value comes only where its JSON has so many: with another length it is another value, and the time
+   * that this takes does not depend on what was said before.
+   */
+  last(
+    topic: Pick<Signal, 'tenant' | 'trajectory' | 'node' | 'source' | 'reporter' | 'name'>,
+    bytes: number,
+  ): Promise<(Pick<Signal, 'key' | 'at'> & { readonly value?: Json }) | null>
 }
 
 /** Learning runs, their stories and their checkpoints. */

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { VersionSet } from './gate.ts'
 import { ReceiptId, ReleaseId, RunId } from './id.ts'
 import { Json } from './json.ts'
-import { BlobHash } from './parameter.ts'
+import { BlobRef } from './blob-ref.ts'
 
 /** `interrupted`: the process went away; `ratchet learn --resume` goes on from the last checkpoint. */
 export const RunStatus = z.enum(['running', 'completed', 'failed', 'interrupted'])
@@ -44,7 +44,7 @@ export const Checkpoint = z.strictObject({
   /** 0, 1, 2 … within the run; the highest is the one to resume from. */
   sequence: z.int().nonnegative(),
   state: Json,
-  blobs: z.record(z.string(), BlobHash),
+  blobs: z.record(z.string(), BlobRef),
   at: z.number(),
 })
 export type Checkpoint = z.infer<typeof Checkpoint>

@@ -45,7 +45,7 @@ export interface SampleRequest {
   readonly prompt: readonly number[]
   readonly adapter: AdapterRef | null
   readonly params: SamplingParams
-  /** Independent continuations of the prompt, ≥ 1; sequence i uses seed + i. Default 1. */
+  /** Independent continuations of the prompt, ≥ 1; sequence i uses seed + i, modulo 2⁵³. Default 1. */
   readonly samples?: number
   readonly signal?: AbortSignal
   /** Told of tokens as they are sampled, in order; all of them before the promise resolves. It must not throw. */

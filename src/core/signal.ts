@@ -45,6 +45,8 @@ export interface SignalCaps {
   readonly perTrajectory: number
   /** About one trajectory, by all who report through one key (`<key>:<name>`): names cost nothing. */
   readonly perTrajectoryOfKey: number
+  /** Bytes of the values of those, as JSON. Default: any number. */
+  readonly bytesPerTrajectoryOfKey?: number
   /** In the 24 hours before now. */
   readonly perDay: number
 }

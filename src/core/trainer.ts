@@ -1,3 +1,4 @@
+import type { Saved, TrainerPath } from './blob-ref.ts'
 import type { AdapterRef } from './sampler.ts'
 
 /**
@@ -60,14 +61,14 @@ export interface ForwardBackwardResult {
   readonly loss: number
   /** For each datum, the log-probability of each target at the loss's temperature; 0 where weight (or advantage) is 0. */
   readonly logprobs: readonly (readonly number[])[]
-  /** Tokens the data hold, and tokens computed after shared prefixes were packed once. */
-  readonly tokens: { readonly data: number; readonly computed: number }
+  /** Tokens the data hold, and tokens computed after shared prefixes were packed once; `null`: not told. */
+  readonly tokens: { readonly data: number; readonly computed: number | null }
 }
 
 /** What one optimizer step did. */
 export interface OptimStepResult {
-  /** Global L2 norm of the accumulated gradient before clipping. */
-  readonly gradNorm: number
+  /** Global L2 norm of the accumulated gradient before clipping; `null`: not told. */
+  readonly gradNorm: number | null
   /** What the anchors in force cost at the weights before this step; 0 without any. */
   readonly anchorPenalty: number
   /** Optimizer steps taken so far, this one included. */
@@ -95,8 +96,18 @@ export interface Anchoring {
   hold(anchors: readonly Uint8Array[], strength: number): Promise<void>
 }
 
+/** What a trainer can do; what a run needs of it is checked before it starts. */
+export interface TrainerCapabilities {
+  readonly losses: readonly Loss['kind'][]
+  /** Whether losses and {@link Trainer.forward} take other temperatures than 1. */
+  readonly temperatures: boolean
+  /** What it saves. Bytes can be averaged, kept with a store, and served anywhere. */
+  readonly saves: 'bytes' | 'paths'
+}
+
 /** Holds trained weights, their accumulated gradient and the optimizer's state; calls take effect in their order. */
 export interface Trainer {
+  readonly capabilities: TrainerCapabilities
   /**
    * Adds the gradient of `loss` over `data` to the accumulated gradient.
    * @throws InputError when a datum's arrays disagree in length, a token is out of range, or the loss lacks an input.
@@ -115,17 +126,19 @@ export interface Trainer {
    * @throws RatchetError when the gradient is not finite: training has diverged. Weights and moments stay as they were.
    */
   optimStep(params: AdamParams): Promise<OptimStepResult>
-  /** Everything needed to go on exactly here: trained weights, Adam moments and step; safetensors bytes. */
-  saveState(): Promise<Uint8Array>
+  /** Everything needed to go on exactly here: trained weights, Adam moments and step. */
+  saveState(): Promise<Saved>
   /** Restores what {@link saveState} returned. */
-  loadState(state: Uint8Array): Promise<void>
-  /** The trained weights alone, as a value of a `weights` Parameter; safetensors bytes. */
-  saveWeights(): Promise<Uint8Array>
+  loadState(state: Saved): Promise<void>
+  /** The trained weights alone, as a value of a `weights` Parameter. */
+  saveWeights(): Promise<Saved>
   /**
    * Loads adapter weights to go on from. The optimizer's moments and its count of steps are cleared, or kept where the weights
    * are near those that it holds; a trainer that cannot keep them clears them.
    */
-  loadWeights(weights: Uint8Array, moments?: 'clear' | 'keep'): Promise<void>
+  loadWeights(weights: Saved, moments?: 'clear' | 'keep'): Promise<void>
+  /** Lets go of what it keeps under a path; of what it does not have, nothing. */
+  discard(path: TrainerPath): Promise<void>
   /** Hands the current weights to the sampler beside this trainer; what the reference means never changes. */
   publish(): Promise<AdapterRef>
   /**

@@ -57,6 +57,26 @@ describe('the tasks of updates', () => {
     expect(new Set(updates.map((tasks) => tasks.toSorted().join())).size).toBe(3)
   })
 
+  it.each([
+    ['are asked in other words where that is wanted, all attempts of a group in the same', 1],
+    ['are asked in their own words where it is not', 0],
+  ])('%s', async (_, rewording) => {
+    await runReader(store, { schedule: { updates: 4, rounds: 1, rewording } })
+    const own = new Map<string, string>(readerTasks.map(({ id, instruction }) => [id, instruction]))
+    const asked = new Map<string, Set<string>>()
+    let otherwise = 0
+    for (const { trajectory } of await store.trajectories.list({ limit: 10_000 })) {
+      const { id, instruction, split } = trajectory.task
+      if (split !== 'train' || !/update-\d+\//.test(trajectory.id)) continue
+      expect(trajectory.nodes[0]?.message.content).toBe(instruction)
+      asked.set(trajectory.group, (asked.get(trajectory.group) ?? new Set()).add(instruction))
+      if (instruction !== own.get(id)) otherwise++
+    }
+    expect(asked.size).toBeGreaterThan(0)
+    for (const instructions of asked.values()) expect(instructions.size).toBe(1)
+    expect(otherwise > 0).toBe(rewording > 0)
+  })
+
   it('are half as many again, attempted half as often, where success is common', async () => {
     const model = { imitation: 4.5, imitated: 9, practice: () => 0 }
     const { of } = await runReader(store, { model, schedule: { updates: 2, rounds: 1, allocation: 'learnability' } })

@@ -29,7 +29,10 @@ export async function attemptTasks(run: LearningRun, adapter: AdapterRef): Promi
   const count = Math.round(schedule.tasks * wider)
   const rare = (state.signs.at(-1)?.overall ?? 0) >= common && run.options.source.train.length >= count
   const wide = rare && schedule.allocation === 'learnability'
-  const tasks = tasksOf(run, wide ? count : schedule.tasks)
+  const random = rng('asked', run.options.seed ?? 0, state.update)
+  const tasks = tasksOf(run, wide ? count : schedule.tasks).map((task) =>
+    random.next() < schedule.rewording ? run.demonstrations.augmenter.asked(task, random) : task,
+  )
   const name = `update-${state.update}`
   const attempts = wide ? Math.max(2, Math.round(schedule.attempts / 2)) : schedule.attempts
   const first = await runBatch(run, policy, { name, tasks, attempts, straggler: schedule.straggler })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { present } from '../errors/index.ts'
-import { readSafetensors, writeSafetensors } from '../model/index.ts'
+import { bytesOf, readSafetensors, writeSafetensors } from '../model/index.ts'
 import { averagePass, averageUpdate, settledWeights } from './average.ts'
 import type { LearningRun } from './learning-run.ts'
 import { scheduleOf } from './schedule-of.ts'
@@ -34,7 +34,7 @@ async function averaged(
   for (const [turn, value] of weights.entries()) {
     now = value
     await average(run, turn)
-    seen.push(valueIn(await settledWeights(run)))
+    seen.push(valueIn(bytesOf(await settledWeights(run))))
   }
   return { seen, returned }
 }

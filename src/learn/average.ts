@@ -1,3 +1,5 @@
+import type { Saved } from '../core/index.ts'
+import { InvariantError } from '../errors/index.ts'
 import { blendedWeights } from '../model/index.ts'
 import type { LearningRun } from './learning-run.ts'
 
@@ -32,15 +34,22 @@ export async function averagePass(run: Averaging, pass: number): Promise<void> {
 }
 
 /** The average where there is one, else the weights as they are. */
-export const settledWeights = async (run: Averaging): Promise<Uint8Array> =>
+export const settledWeights = async (run: Averaging): Promise<Saved> =>
   (await run.kept('average')) ?? run.trainer.saveWeights()
 
 async function moved(run: Averaging, turn: number, most: number): Promise<Uint8Array> {
-  const weights = await run.trainer.saveWeights()
-  const before = turn === 0 ? null : await run.kept('average')
+  const weights = bytesIn(await run.trainer.saveWeights())
+  const earlier = turn === 0 ? null : await run.kept('average')
+  const before = earlier && bytesIn(earlier)
   const average = before === null ? weights : blendedWeights(before, weights, keptAt(turn, most))
   await run.keep('average', average)
   return average
+}
+
+/** Trainers that save no bytes are refused an average before a run starts. */
+function bytesIn(saved: Saved): Uint8Array {
+  if (saved instanceof Uint8Array) return saved
+  throw new InvariantError('an average of weights that only their server has')
 }
 
 /** What is kept after so many turns: in the first ones less, so that the average does not hold on to where it began. */

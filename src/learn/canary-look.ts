@@ -41,7 +41,7 @@ export function canaryLook(
   const registry = new Registry(store)
   const own = canaryGateFrom(config)
   const gate = promotes === 'gate' ? own : promotedByHand(own)
-  const rubric = trafficRubric(config.rubric)
+  const rubric = trafficRubric(config.rubric, config.reporters)
   let known: { readonly canary: CanaryId; readonly memory: CanaryMemory } | null = null
   const look = (canary: CanaryId) => {
     if (known?.canary !== canary) known = { canary, memory: newCanaryMemory() }

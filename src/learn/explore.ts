@@ -40,7 +40,7 @@ export async function explore(run: LearningRun, adapter: AdapterRef): Promise<re
   ]
 }
 
-/** One success of each explored task that has one: to be imitated as if there had been no hint. */
+/** One success of each explored task that has one. */
 export function wonByExploring(
   { options, familyOf }: LearningRun,
   explored: readonly ScoredTrajectory[],
@@ -49,7 +49,6 @@ export function wonByExploring(
     const [first] = group.attempts
     const task = options.source.train.find(({ id }) => id === first?.trajectory.task.id)
     if (!first || !task) return []
-    const hint = first.trajectory.task.instruction === task.instruction ? {} : { instruction: task.instruction }
-    return successesIn([group], options.reward.ceiling, () => familyOf(task)).map((one) => ({ ...one, ...hint }))
+    return successesIn([group], options.reward.ceiling, () => familyOf(task))
   })
 }

@@ -1,4 +1,16 @@
-import type { BlobHash, Clock, Json, Repositories, Run, RunEvent, Store } from '../core/index.ts'
+import {
+  blobKey,
+  type BlobRef,
+  type Clock,
+  type Json,
+  keepSaved,
+  type Repositories,
+  type Run,
+  type RunEvent,
+  type Saved,
+  type Store,
+  type TrainerPath,
+} from '../core/index.ts'
 
 /** What every run's state counts, whatever it learns from. */
 export interface JournalState {
@@ -22,12 +34,12 @@ export abstract class RunJournal<S extends JournalState, E extends Told> {
   readonly run: Run
   readonly clock: Clock
   state: S
-  blobs: Readonly<Record<string, BlobHash>>
+  blobs: Readonly<Record<string, BlobRef>>
   readonly #store: Store
   readonly #onEvent: ((event: E) => void) | undefined
   readonly #pending: RunEvent[] = []
   /** Blobs that the last checkpoint may name and the next one will not. */
-  readonly #superseded: BlobHash[] = []
+  readonly #superseded: BlobRef[] = []
   /** Names that the next checkpoint's trainer state gets beside its own. */
   readonly #marks = new Set<string>()
   readonly #startedAt: number
@@ -38,7 +50,7 @@ export abstract class RunJournal<S extends JournalState, E extends Told> {
     readonly store: Store
     readonly clock: Clock
     readonly state: S
-    readonly blobs: Readonly<Record<string, BlobHash>>
+    readonly blobs: Readonly<Record<string, BlobRef>>
     readonly onEvent: ((event: E) => void) | undefined
   }) {
     this.run = parts.run
@@ -52,7 +64,10 @@ export abstract class RunJournal<S extends JournalState, E extends Told> {
   }
 
   /** What the trainer holds, for the next checkpoint; `null` for a run that needs it no more. */
-  protected abstract trainerState(): Promise<Uint8Array | null>
+  protected abstract trainerState(): Promise<Saved | null>
+
+  /** Lets go of what the trainer's server keeps under a path. */
+  protected abstract discard(path: TrainerPath): Promise<void>
 
   /** Whether the run may still write; throws when it may not. Asked inside every checkpoint's transaction. */
   protected async mayWrite(_tx: Repositories): Promise<void> {}
@@ -82,8 +97,8 @@ export abstract class RunJournal<S extends JournalState, E extends Told> {
   async checkpoint<T>(work: (tx: Repositories) => Promise<T>): Promise<T>
   async checkpoint<T>(work?: (tx: Repositories) => Promise<T>): Promise<T | undefined> {
     const trained = await this.trainerState()
-    const hash = trained === null ? null : await this.#store.blobs.put(trained)
-    for (const name of ['trainer', ...this.#marks]) this.name(name, hash)
+    const ref = trained && (await keepSaved(this.#store.blobs, trained))
+    for (const name of ['trainer', ...this.#marks]) this.name(name, ref)
     this.#marks.clear()
     const sequence = this.state.checkpoints
     const counts = { checkpoints: sequence + 1, seconds: this.seconds }
@@ -101,8 +116,11 @@ export abstract class RunJournal<S extends JournalState, E extends Told> {
     })
     this.state = { ...this.state, ...counts }
     this.#pending.splice(0, told)
-    const named = new Set(Object.values(this.blobs))
-    for (const old of this.#superseded.splice(0)) if (!named.has(old)) await this.#store.blobs.delete(old)
+    const named = new Set(Object.values(this.blobs).map(blobKey))
+    for (const old of this.#superseded.splice(0)) {
+      if (named.has(blobKey(old))) continue
+      await (typeof old === 'string' ? this.#store.blobs.delete(old) : this.discard(old))
+    }
     return committed
   }
 
@@ -112,10 +130,10 @@ export abstract class RunJournal<S extends JournalState, E extends Told> {
   }
 
   /** Names a blob in the next checkpoint; with `null`, none. What had the name goes when it is committed. */
-  protected name(name: string, hash: BlobHash | null): void {
+  protected name(name: string, ref: BlobRef | null): void {
     const { [name]: earlier, ...others } = this.blobs
-    this.blobs = hash === null ? others : { ...others, [name]: hash }
-    if (earlier !== undefined && earlier !== hash) this.#superseded.push(earlier)
+    this.blobs = ref === null ? others : { ...others, [name]: ref }
+    if (earlier !== undefined && (ref === null || blobKey(earlier) !== blobKey(ref))) this.#superseded.push(earlier)
   }
 }
 

@@ -12,6 +12,7 @@ import {
   type ReceiptId,
   RunId,
   type Store,
+  savedAt,
 } from '../core/index.ts'
 import { RatchetError } from '../errors/index.ts'
 import { holdoutHash, pairedGate, replay, wilson } from '../gate/index.ts'
@@ -89,7 +90,7 @@ describe('a run', () => {
       value: { kind: 'weights', base: 'words', baseHash: 'the words as they are' },
     })
     const adapter = version.value.kind === 'weights' ? version.value.adapter : null
-    expect(skillIn(await store.blobs.get(adapter!))).toBe(10)
+    expect(skillIn(await savedAt(store.blobs, adapter!))).toBe(10)
 
     const receipt = await pairedReceipt(release.receipt)
     expect(replay(receipt)).toBe('promote')

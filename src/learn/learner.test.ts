@@ -35,7 +35,7 @@ const config = parseInput(
     minEpisodes: 8,
     settle: '10m',
     rubric: { signals: { thumbs: {} } },
-    reporters: { share: 1 },
+    reporters: { share: 1, trusted: ['k'] },
     canary: { shares: [0.1, 0.5] },
   },
   'a configuration',

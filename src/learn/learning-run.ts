@@ -1,14 +1,18 @@
 import { type Agent, type EpisodeBudget, parametersOfKind, type VersionInForce } from '../agent/index.ts'
 import {
-  type BlobHash,
+  type BlobRef,
+  keepSaved,
   type ModelService,
   mintVersion,
   type Optimizer,
   type Run,
   RunId,
+  type Saved,
+  savedAt,
   type ScoredTrajectory,
   systemClock,
   type Trainer,
+  type TrainerPath,
   type Version,
   type VersionId,
 } from '../core/index.ts'
@@ -67,7 +71,7 @@ export class LearningRun extends RunJournal<LearnState, LearnEvent> {
     serving: ServingVersions
     demonstrations: Demonstrations
     state: LearnState
-    blobs: Record<string, BlobHash>
+    blobs: Readonly<Record<string, BlobRef>>
   }) {
     const { options, run, state, blobs } = parts
     super({ run, store: options.store, clock: options.clock ?? systemClock, state, blobs, onEvent: options.onEvent })
@@ -91,10 +95,14 @@ export class LearningRun extends RunJournal<LearnState, LearnEvent> {
   }
 
   /** A run that is done needs no trainer any more, and nothing to go back to. */
-  protected override trainerState(): Promise<Uint8Array | null> {
+  protected override trainerState(): Promise<Saved | null> {
     if (this.state.phase !== 'done') return this.trainer.saveState()
     this.mark('steady')
     return Promise.resolve(null)
+  }
+
+  protected override discard(path: TrainerPath): Promise<void> {
+    return this.trainer.discard(path)
   }
 
   /** Remembers the trainer as the next checkpoint has it: what a collapse goes back to. */
@@ -120,14 +128,14 @@ export class LearningRun extends RunJournal<LearnState, LearnEvent> {
   }
 
   /** Keeps weights under a name: the trainer's as they are now, where none are given. */
-  async keep(name: KeptAdapter, weights?: Uint8Array): Promise<void> {
-    this.name(name, await this.options.store.blobs.put(weights ?? (await this.trainer.saveWeights())))
+  async keep(name: KeptAdapter, weights?: Saved): Promise<void> {
+    this.name(name, await keepSaved(this.options.store.blobs, weights ?? (await this.trainer.saveWeights())))
   }
 
   /** The weights kept under a name; `null` without any. */
-  async kept(name: KeptAdapter): Promise<Uint8Array | null> {
-    const blob = this.blobs[name]
-    return blob === undefined ? null : this.options.store.blobs.get(blob)
+  async kept(name: KeptAdapter): Promise<Saved | null> {
+    const ref = this.blobs[name]
+    return ref === undefined ? null : savedAt(this.options.store.blobs, ref)
   }
 
   /** Keeps nothing under a name any more. */
@@ -141,7 +149,7 @@ export class LearningRun extends RunJournal<LearnState, LearnEvent> {
   }
 
   /** The Version of the learning Parameter whose value is this adapter; `null` is the base model exactly. */
-  versionOf(adapter: BlobHash | null): Version {
+  versionOf(adapter: BlobRef | null): Version {
     const { base, baseHash } = this.options.model
     const parents = [this.servingVersion.id]
     return mintVersion(this.parameter, { kind: 'weights', base, baseHash, adapter }, { parents, run: this.run.id })

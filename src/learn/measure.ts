@@ -1,4 +1,11 @@
-import type { AdapterRef, BlobHash, HoldoutTask, HoldoutUse, ScoredTrajectory } from '../core/index.ts'
+import {
+  type AdapterRef,
+  type BlobRef,
+  type HoldoutTask,
+  type HoldoutUse,
+  type ScoredTrajectory,
+  savedAt,
+} from '../core/index.ts'
 import { claimHoldout, nextUse } from '../gate/index.ts'
 import { whileLoaded } from './episodes.ts'
 import { evaluate, firstOfEachTier, inTrainedTiers, judgedEpisodes, successRate } from './evaluate.ts'
@@ -33,7 +40,7 @@ export async function measureArms(run: LearningRun): Promise<TestResults> {
 
   const serving = run.servingVersion.value
   const servingAdapter = serving.kind === 'weights' ? serving.adapter : null
-  const adapters: Readonly<Record<Arm, BlobHash | null>> = {
+  const adapters: Readonly<Record<Arm, BlobRef | null>> = {
     base: null,
     serving: servingAdapter,
     primed: run.blobs.primed ?? null,
@@ -48,7 +55,7 @@ export async function measureArms(run: LearningRun): Promise<TestResults> {
     const scored =
       blob === null
         ? await look(null)
-        : await whileLoaded(model.sampler, await model.loadAdapter(await store.blobs.get(blob)), look)
+        : await whileLoaded(model.sampler, await model.loadAdapter(await savedAt(store.blobs, blob)), look)
     return judgedEpisodes(run, scored)
   }
   const base = await measure('base')

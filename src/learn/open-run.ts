@@ -1,5 +1,14 @@
 import { type Agent, type EpisodeBudget, parametersOfKind } from '../agent/index.ts'
-import type { ModelService, Run, Store, Trainer, TrainingMethod, Version, VersionSet } from '../core/index.ts'
+import {
+  type ModelService,
+  type Run,
+  type Store,
+  type Trainer,
+  type TrainingMethod,
+  type Version,
+  type VersionSet,
+  savedAt,
+} from '../core/index.ts'
 import { present } from '../errors/index.ts'
 import { Registry } from '../release/index.ts'
 import { assertSameBase, otherBase } from './base.ts'
@@ -8,8 +17,10 @@ import { LearnError } from './errors.ts'
 import { initialVersions, LearningRun, learningParameter, newRunId, type ServingVersions } from './learning-run.ts'
 import type { LearnOptions } from './options.ts'
 import { budgetWith, type CompleteLearnOptions } from './recipe.ts'
+import type { Schedule } from './schedule.ts'
 import { scheduleOf } from './schedule-of.ts'
 import { initialState, LearnState } from './state.ts'
+import { refuseIncapable, type TrainerNeeds } from './trainer-needs.ts'
 
 /** What is trained: what the options say, else a low-rank adapter of the Parameter's rank on every projection. */
 export function methodOf(agent: Agent, options: Pick<CompleteLearnOptions, 'method' | 'optimize'>): TrainingMethod {
@@ -67,9 +78,10 @@ export async function openRun(agent: Agent, options: CompleteLearnOptions): Prom
   const checkpoint = earlier?.checkpoint ?? null
   const trainer = await (checkpoint ? model.trainer(method, seed) : startingTrainer(options, method, start))
   return unlessFailed(trainer, async () => {
+    refuseIncapable(trainer, needsOf(agent, options, schedule))
     if (checkpoint) {
       const trained = present(checkpoint.blobs.trainer, "the checkpoint's trainer state")
-      await trainer.loadState(await store.blobs.get(trained))
+      await trainer.loadState(await savedAt(store.blobs, trained))
     }
     if (earlier) await store.runs.update(run.id, { status: 'running', failure: null, endedAt: null })
     else await store.runs.create(run)
@@ -78,7 +90,7 @@ export async function openRun(agent: Agent, options: CompleteLearnOptions): Prom
     const opened = new LearningRun({
       agent,
       options,
-      schedule,
+      schedule: savesBytes(trainer) ? schedule : { ...schedule, averaging: 0 },
       budget,
       registry,
       run,
@@ -101,6 +113,19 @@ export async function openRun(agent: Agent, options: CompleteLearnOptions): Prom
   })
 }
 
+const savesBytes = ({ capabilities }: Trainer) => capabilities.saves === 'bytes'
+
+/** What a run over rollouts asks of its trainer. Where nobody asks for an average, one that cannot be had is left out. */
+function needsOf(agent: Agent, options: CompleteLearnOptions, schedule: Schedule): TrainerNeeds {
+  const { losses = [] } = learningParameter(agent, options).optimizer
+  const imitates = options.prime !== undefined || schedule.imitation > 0
+  return {
+    losses: [...losses, ...(imitates ? (['cross_entropy'] as const) : [])],
+    temperature: losses.length > 0 ? schedule.temperature : null,
+    bytesFor: (options.schedule?.averaging ?? 0) > 0 ? ['schedule.averaging'] : [],
+  }
+}
+
 /** A trainer that stands where learning begins: at the weights of a Version. */
 export async function startingTrainer(
   { model, store, seed = 0 }: Pick<LearnOptions, 'model' | 'store' | 'seed'>,
@@ -110,7 +135,7 @@ export async function startingTrainer(
   const trainer = await model.trainer(method, seed)
   const adapter = start?.value.kind === 'weights' ? start.value.adapter : null
   return unlessFailed(trainer, async () => {
-    if (adapter !== null) await trainer.loadWeights(await store.blobs.get(adapter))
+    if (adapter !== null) await trainer.loadWeights(await savedAt(store.blobs, adapter))
     return trainer
   })
 }

@@ -64,22 +64,18 @@ export class RehearsalPool {
     for (const id of this.#own.keys()) if (!wanted.has(id)) this.#own.delete(id)
   }
 
-  /** A success as it was sampled, without its hint where it had one; or told of other things, with this probability. */
-  async #told(
-    { trajectory: id, instruction: unhinted }: Success,
-    augmented: number,
-    random: Rng,
-  ): Promise<readonly Demonstration[]> {
+  /** A success as it was sampled, in its task's own words; or told of other things, with this probability. */
+  async #told({ trajectory: id }: Success, augmented: number, random: Rng): Promise<readonly Demonstration[]> {
     const trajectory = await this.#trajectoryOf(id)
     if (trajectory === null) return []
     const task = this.#options.source.train.find((one) => one.id === trajectory.task.id)
     // A context that was cut or rewritten on the way is no one conversation.
-    const whole = task !== undefined && branches(trajectory).length === 1
-    if (!whole) return unhinted === undefined ? imitable(trajectory) : []
     const asked = trajectory.task.instruction
-    const messages = trajectory.nodes.map(({ message }) => withoutHint(message, asked, unhinted))
+    const plain = task === undefined || task.instruction === asked
+    if (task === undefined || branches(trajectory).length > 1) return plain ? imitable(trajectory) : []
+    const messages = trajectory.nodes.map(({ message }) => askedAs(task.instruction, message, asked))
     const told = this.#demonstrations.augmenter.told({ messages, task }, augmented, random)
-    if (told === null && unhinted === undefined) return imitable(trajectory)
+    if (told === null && plain) return imitable(trajectory)
     const { renderer, sampler } = this.#options.model
     const one = demonstration(told ?? messages, await this.#toolsOf(task), renderer)
     // What is told otherwise can be too long for the model's context.
@@ -99,7 +95,8 @@ export class RehearsalPool {
   }
 }
 
-function withoutHint(message: Message, asked: string, instruction: string | undefined): Message {
-  if (instruction === undefined || message.role !== 'user') return message
+/** A message with the task's own instruction: without its hint, and in its own words. */
+function askedAs(instruction: string, message: Message, asked: string): Message {
+  if (message.role !== 'user') return message
   return { ...message, content: message.content.replace(asked, () => instruction) }
 }

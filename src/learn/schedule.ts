@@ -24,6 +24,8 @@ export const Schedule = z.strictObject({
    * are asked in other words. 0 where the right act depends on what a name or a number is.
    */
   augmentation: z.number().min(0).max(1).default(0.8),
+  /** Share of an update's tasks that are asked in other words, too: practice then learns to answer what was never asked so. */
+  rewording: z.number().min(0).max(1).default(0.5),
   /** How an update's tasks are drawn: families on which success is a matter of chance more often, or all alike. */
   allocation: z.enum(['learnability', 'uniform']).default('learnability'),
   /**

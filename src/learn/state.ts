@@ -11,11 +11,9 @@ export const Stopped = z.strictObject({
 export type Stopped = Readonly<z.infer<typeof Stopped>>
 
 /** An episode of the policy's own that may be imitated. */
-export const Success = z.strictObject({
+export const Success = z.object({
   family: z.string(),
   trajectory: TrajectoryId,
-  /** What was asked, where the episode also had a hint: it is imitated without it. */
-  instruction: z.string().optional(),
 })
 export type Success = Readonly<z.infer<typeof Success>>
 

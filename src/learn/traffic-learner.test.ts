@@ -21,7 +21,7 @@ it('tells nothing of a canary that is only kept from going on by a pin', async (
     mode: 'automatic',
     judgeAfter: '1s',
     rubric: { signals: { thumbs: {} } },
-    reporters: { share: 1 },
+    reporters: { share: 1, trusted: ['k'] },
     canary: { shares: [0.5, 0.9], sessionsPerStep: 10, maxSessions: 200, guards: false },
   })
   const agent = servedReader.name

@@ -22,7 +22,7 @@ export interface TrafficLearnerParts {
   readonly tenant: Tenant
   readonly config: LearnFromTrafficConfig
   readonly store: Store
-  /** Opens what is trained, for one run; it is closed at the run's end. */
+  /** Opens what is trained, for one run; it is closed at the run's end. With the trainer `none` it is never called. */
   readonly openModel: () => Promise<ModelService>
   /** Held-out tasks, where there are some: what a configuration cannot say. */
   readonly evaluation?: Evaluation & {
@@ -71,7 +71,8 @@ export function trafficLearner(parts: TrafficLearnerParts): LearnerOptions {
         await model.close()
       }
     },
-    fresh: () => freshEpisodes(store, options.source, key, clock.now(), parameter),
+    fresh: async () =>
+      config.trainer === 'none' ? 0 : freshEpisodes(store, options.source, key, clock.now(), parameter),
     watch: watching({ ...parts, onEvent }, key),
     ...(config.drift === false ? {} : { observe: observing(parts, config.drift) }),
     alertLagMs: config.judgeAfter,
@@ -101,7 +102,7 @@ function runOptions({
     store,
     source: evaluation ? { ...source, evaluation: evaluation.heldOut, suites: evaluation.suites ?? {} } : source,
     ...(evaluation ? { evaluation } : {}),
-    reward: trafficRubric(config.rubric),
+    reward: trafficRubric(config.rubric, config.reporters),
     behaviour: behaviourFrom(config.rubric),
     credit: creditFrom(config.credit),
     optimize: { [parameter]: policyGradient(config.policy) },
@@ -124,7 +125,7 @@ function observing({ agent, tenant, config, store, clock }: TrafficLearnerParts,
     store,
     agent: agent.name,
     tenant,
-    rubric: trafficRubric(config.rubric),
+    rubric: trafficRubric(config.rubric, config.reporters),
     config: drift,
     judgeAfterMs: config.judgeAfter,
     reporters: config.reporters,

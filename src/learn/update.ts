@@ -1,5 +1,5 @@
 import { backward } from '../agent/index.ts'
-import { groupAttempts, type Metrics, rng, sampledTokens, type ScoredTrajectory } from '../core/index.ts'
+import { groupAttempts, type Metrics, rng, sampledTokens, type ScoredTrajectory, savedAt } from '../core/index.ts'
 import { InvariantError, present } from '../errors/index.ts'
 import { averageUpdate } from './average.ts'
 import { attemptTasks, informativeOf, type Sampled } from './attempts.ts'
@@ -140,7 +140,7 @@ async function recover(run: LearningRun, scored: readonly ScoredTrajectory[]): P
   const rate = successRate(scored, options.reward.ceiling)
   const steady = present(state.steady, 'a steady checkpoint')
   run.forget('average')
-  await run.trainer.loadState(await options.store.blobs.get(present(run.blobs['steady'], 'its trainer state')))
+  await run.trainer.loadState(await savedAt(options.store.blobs, present(run.blobs['steady'], 'its trainer state')))
   const recoveries = state.recoveries + 1
   const stride = shortened(state.stride)
   run.state = { ...run.state, recoveries, stride, standing: steady.standing, signs: [] }

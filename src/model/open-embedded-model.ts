@@ -1,5 +1,5 @@
 import type { ModelService } from '../core/index.ts'
-import { type EmbeddedEngineOptions, loadModel, openEmbeddedEngine } from './embedded/index.ts'
+import { bytesOf, type EmbeddedEngineOptions, loadModel, openEmbeddedEngine } from './embedded/index.ts'
 import { type RendererKind, rendererFor } from './renderer/index.ts'
 
 /** Which model to load, how to talk to it, and how much of the machine it gets. */
@@ -39,7 +39,7 @@ export async function openEmbeddedModel({
       sampler: engine.sampler,
       renderer,
       trainer: (method, seed) => engine.trainer({ method, seed }),
-      loadAdapter: (bytes) => engine.loadAdapter(bytes),
+      loadAdapter: async (saved) => engine.loadAdapter(bytesOf(saved)),
       close: () => engine.close(),
     },
     countTokens: (text) => tokenizer.encode(text).length,

@@ -7,6 +7,7 @@ import {
   KeyId,
   NodeId,
   type Scope,
+  type ServedBy,
   TrajectoryId,
 } from '../../src/core/index.ts'
 import type {
@@ -37,6 +38,10 @@ export interface RememberingRecorder extends EpisodeRecorder {
   commit: () => Promise<Committed>
   /** Completions that repeated idempotency keys get; `in-flight` for a call that is being answered. */
   readonly replays: Map<string, ChatCompletion | 'in-flight'>
+  /** What serves a request's session. Default: its agent has no releases. */
+  servedTo: (context: RequestContext) => ServedBy | null
+  /** What goes on to the upstream. Default: the client's own request. */
+  asked: (request: ChatRequest, served: ServedBy | null) => ChatRequest
 }
 
 let count = 0
@@ -48,6 +53,8 @@ export function rememberingRecorder(): RememberingRecorder {
   const recorder: RememberingRecorder = {
     calls,
     replays: new Map(),
+    servedTo: () => null,
+    asked: (request) => request,
     commit: () => Promise.resolve({ recorded: true, nodes: [NodeId.parse('n_0')] }),
     async begin(request, context): Promise<Begun> {
       const trajectory = TrajectoryId.parse(
@@ -55,8 +62,9 @@ export function rememberingRecorder(): RememberingRecorder {
       )
       const known = recorder.replays.get(context.idempotencyKey ?? '')
       if (known === 'in-flight') return { kind: 'in-flight' }
-      if (known) return { kind: 'replay', completion: known, trajectory }
       const call = CallId.parse(`c_${fresh()}`)
+      const served = recorder.servedTo(context)
+      if (known) return { kind: 'replay', completion: known, trajectory, call, served }
       const responseId = `chatcmpl-${trajectory.slice(2)}-${call.slice(2)}`
       const remembered: Remembered = { request, context, responseId, progress: 0, end: null }
       calls.push(remembered)
@@ -66,10 +74,10 @@ export function rememberingRecorder(): RememberingRecorder {
           trajectory,
           call,
           responseId,
-          request,
+          request: recorder.asked(request, served),
           weights: null,
           history: null,
-          served: null,
+          served: served && { by: served, generation: 1 },
           fallBack: () => Promise.resolve(false),
           progress: () => {
             remembered.progress += 1
@@ -109,14 +117,17 @@ export function openDoor(): Doorkeeper & { readonly inside: number; caller: Part
     },
     identify: (headers: Headers) =>
       Promise.resolve({ ...anyone, authorization: headers.get('authorization'), ...door.caller }),
-    admit: () => {
-      inside += 1
-      let left = false
-      return () => {
-        if (!left) inside -= 1
-        left = true
-      }
-    },
+    arrive: () => ({
+      leave: () => {},
+      enter: () => {
+        inside += 1
+        let left = false
+        return () => {
+          if (!left) inside -= 1
+          left = true
+        }
+      },
+    }),
   }
   return door
 }

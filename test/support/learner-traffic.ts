@@ -234,6 +234,7 @@ export async function runTraffic(
     reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
     optimize: { model: policyGradient() },
     mode: 'automatic',
+    reporters: { trusted: ['k'] },
     canary: canaryGate({ shares: [0.1, 0.5] }),
     schedule: { imitate: onlyShown, ...schedule },
     onEvent: (event) => events.push(event),

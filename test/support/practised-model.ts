@@ -1,6 +1,14 @@
-import { type AdapterRef, type Datum, type ModelService, seedOf, type Trainer } from '../../src/core/index.ts'
+import {
+  type AdapterRef,
+  type Datum,
+  type ModelService,
+  type Saved,
+  seedOf,
+  type Trainer,
+  type TrainerCapabilities,
+} from '../../src/core/index.ts'
 import { present } from '../../src/errors/index.ts'
-import { readSafetensors, writeSafetensors } from '../../src/model/index.ts'
+import { bytesOf, readSafetensors, writeSafetensors } from '../../src/model/index.ts'
 import { scriptedModel } from './scripted-model.ts'
 
 /** How fast a {@link practisedModel} learns, in tenths of skill a step. */
@@ -69,7 +77,7 @@ export function practisedModel({
       trainers.add(trainer)
       return trainer
     },
-    loadAdapter: async (bytes) => publish(read(bytes).skill),
+    loadAdapter: async (saved) => publish(skillIn(saved)),
     close: async () => {},
   }
   return {
@@ -115,6 +123,11 @@ class PractisedTrainer implements Trainer {
   }
 
   readonly anchoring = null
+  readonly capabilities = {
+    losses: ['cross_entropy', 'importance_sampling', 'ppo', 'cispo'],
+    temperatures: true,
+    saves: 'bytes',
+  } satisfies TrainerCapabilities
 
   async forward(data: Parameters<Trainer['forward']>[0]) {
     return data.map(({ input }) => input.map(() => 0))
@@ -138,20 +151,22 @@ class PractisedTrainer implements Trainer {
 
   close = async () => this.#on.onClose()
 
-  async loadState(state: Uint8Array) {
+  async discard() {}
+
+  async loadState(state: Saved) {
     const { skill, steps } = read(state)
     this.#skill = skill
     this.#steps = steps
   }
 
-  async loadWeights(weights: Uint8Array, moments: 'clear' | 'keep' = 'clear') {
+  async loadWeights(weights: Saved, moments: 'clear' | 'keep' = 'clear') {
     this.#skill = read(weights).skill
     if (moments === 'clear') this.#steps = 0
   }
 }
 
 /** The skill in weights that a run kept. */
-export const skillIn = (bytes: Uint8Array): number => read(bytes).skill
+export const skillIn = (saved: Saved): number => read(saved).skill
 
 interface Weights {
   readonly skill: number
@@ -161,8 +176,8 @@ interface Weights {
 const write = ({ skill, steps }: Weights): Uint8Array =>
   writeSafetensors(new Map([['weights', { shape: [2], data: Float32Array.of(skill, steps) }]]))
 
-function read(bytes: Uint8Array): Weights {
-  const { data } = present(readSafetensors(bytes).tensors.get('weights'), 'the weights')
+function read(saved: Saved): Weights {
+  const { data } = present(readSafetensors(bytesOf(saved)).tensors.get('weights'), 'the weights')
   const [skill = 0, steps = 0] = new Float32Array(new Uint8Array(data).buffer)
   return { skill, steps }
 }

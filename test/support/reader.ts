@@ -1,5 +1,5 @@
 import { defineAgent, user, weights } from '../../src/agent/index.ts'
-import type { Environment, Message, Store, Task } from '../../src/core/index.ts'
+import type { Environment, Message, ModelService, Store, Task } from '../../src/core/index.ts'
 import { leaveOneOut } from '../../src/credit/index.ts'
 import { pairedGate } from '../../src/gate/index.ts'
 import { learn, type LearnEvent, type LearnOptions, rollouts, type Schedule } from '../../src/learn/index.ts'
@@ -42,12 +42,20 @@ export interface ReaderChanges extends Partial<Omit<LearnOptions, 'model' | 'sch
   readonly model?: PractisedModelOptions
   readonly schedule?: Partial<Schedule>
   readonly environment?: Environment
+  /** Puts a service in the place of the practised one. */
+  readonly service?: (practised: ModelService) => ModelService
 }
 
 /** One run of the reader, with what it told and what it sampled. */
 export async function runReader(
   store: Store,
-  { model, schedule: changed, environment = wordEnvironment, ...changes }: ReaderChanges = {},
+  {
+    model,
+    schedule: changed,
+    environment = wordEnvironment,
+    service = (practised) => practised,
+    ...changes
+  }: ReaderChanges = {},
 ) {
   const practised = practisedModel(model)
   const events: LearnEvent[] = []
@@ -56,7 +64,7 @@ export async function runReader(
     { role: 'assistant', content: '', toolCalls: [{ name: 'look', arguments: {} }] },
   ]
   const summary = await learn(reader, {
-    model: practised.service,
+    model: service(practised.service),
     store,
     source: rollouts(environment, readerTasks),
     prime: { demonstrations: [{ messages }] },

@@ -36,6 +36,12 @@ export function recordingTrainer(vocabulary = 10): { readonly trainer: Trainer; 
     },
     forward: (data) => Promise.resolve(data.map(({ input }) => input.map(() => logprob))),
     anchoring: null,
+    capabilities: {
+      losses: ['cross_entropy', 'importance_sampling', 'ppo', 'cispo'],
+      temperatures: true,
+      saves: 'bytes',
+    },
+    discard: notHere,
     optimStep(adam) {
       const [first] = pending
       if (first) passes.push({ ...first, adam })

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { ModelService, Renderer, SampledSequence, SampleRequest } from '../../src/core/index.ts'
 import { readTokenizer } from '../../src/model/embedded/load/tokenizer.ts'
-import { TemplateRenderer } from '../../src/model/index.ts'
+import { bytesOf, TemplateRenderer } from '../../src/model/index.ts'
 import { byteLevelTokenizer } from '../tiny/tokenizer.ts'
 
 /** What the model says to a prompt, one text a sample; the last one is said again where more are asked for. */
@@ -78,7 +78,7 @@ export function scriptedService(say: Saying, options: ScriptedServiceOptions = {
       unload: () => Promise.resolve(),
     },
     trainer: () => Promise.reject(new Error('a scripted model learns nothing')),
-    loadAdapter: (weights) => Promise.resolve({ kind: 'adapter', id: String(weights.length) }),
+    loadAdapter: (weights) => Promise.resolve({ kind: 'adapter', id: String(bytesOf(weights).length) }),
     close() {
       closed = true
       return Promise.resolve()

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { MalformedCall } from '../message.ts'
-import { WireToolCall } from './chat-request.ts'
+import { mostCalls, mostChoices, WireToolCall } from './chat-request.ts'
 
 /**
  * The OpenAI API's chat completion and its stream chunk, with vLLM's token ids. Everything that an upstream says is
@@ -21,7 +21,7 @@ export const EngineFacts = z.looseObject({
   /** Log-probabilities under the distribution that the tokens were drawn from, beside those of `logprobs`. */
   behaviour_logprobs: z.array(z.number()).nullish(),
   /** Calls that the policy wrote and nobody can read: their text is in the content too. On a stream's last chunk. */
-  malformed_calls: z.array(MalformedCall).nullish(),
+  malformed_calls: z.array(MalformedCall).max(mostCalls).nullish(),
   /** Whether the policy closed its own turn: {@link ChatHistory}'s `closedTurn`. On a stream's last chunk. */
   closed_turn: z.boolean().nullish(),
 })
@@ -34,13 +34,16 @@ export const WireUsage = z.looseObject({
 })
 export type WireUsage = z.infer<typeof WireUsage>
 
+/** No request asks for more. */
+const choicesOf = <C extends z.ZodType>(choice: C) => z.array(choice).max(mostChoices)
+
 /** A whole answer: what `POST /v1/chat/completions` returns. */
 export const ChatCompletion = z.looseObject({
   id: z.string(),
   object: z.literal('chat.completion').default('chat.completion'),
   created: z.number(),
   model: z.string(),
-  choices: z.array(
+  choices: choicesOf(
     z.looseObject({
       index: z.int().nonnegative(),
       message: z.looseObject({
@@ -48,7 +51,7 @@ export const ChatCompletion = z.looseObject({
         content: z.string().nullish(),
         refusal: z.string().nullish(),
         reasoning_content: z.string().nullish(),
-        tool_calls: z.array(WireToolCall).nullish(),
+        tool_calls: z.array(WireToolCall).max(mostCalls).nullish(),
       }),
       finish_reason: z.string().nullish(),
       logprobs: WireLogprobs.nullish(),
@@ -67,7 +70,7 @@ export const ChatChunk = z.looseObject({
   object: z.literal('chat.completion.chunk').default('chat.completion.chunk'),
   created: z.number(),
   model: z.string(),
-  choices: z.array(
+  choices: choicesOf(
     z.looseObject({
       index: z.int().nonnegative(),
       delta: z
@@ -85,6 +88,7 @@ export const ChatChunk = z.looseObject({
                 function: z.looseObject({ name: z.string().nullish(), arguments: z.string().nullish() }).nullish(),
               }),
             )
+            .max(mostCalls)
             .nullish(),
         })
         .default({}),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Json } from '../json.ts'
+import { Json, JsonObject } from '../json.ts'
 
 /**
  * The OpenAI API's chat completion request, as far as Ratchet reads it. What it does not read stays in place and reaches
@@ -8,13 +8,21 @@ import { Json } from '../json.ts'
 
 const text = z.string()
 
+/** How many there may be of what each costs time to read: messages of a request, tools, and parts or calls of a message. */
+export const mostMessages = 4_096
+export const mostTools = 1_024
+export const mostParts = 4_096
+export const mostCalls = 1_024
+/** Answers to one request. */
+export const mostChoices = 128
+
 /** One part of a message's content. It is recorded as it is: `1e999`, which is no number of JSON's, cannot be. */
 export const WirePart = z
   .looseObject({ type: z.string() })
-  .refine((part) => Json.safeParse(part).success, 'not a JSON value')
+  .refine((part) => Json.safeParse(part).success, { error: 'not a JSON value', abort: true })
 export type WirePart = z.infer<typeof WirePart>
 
-const content = z.union([text, z.array(WirePart)])
+const content = z.union([text, z.array(WirePart).max(mostParts)])
 
 /** A tool call as it travels: the arguments are JSON text that a model wrote, and may not parse. */
 export const WireToolCall = z.looseObject({
@@ -34,7 +42,7 @@ export const WireMessage = z.discriminatedUnion('role', [
     content: content.nullish(),
     refusal: text.nullish(),
     reasoning_content: text.nullish(),
-    tool_calls: z.array(WireToolCall).nullish(),
+    tool_calls: z.array(WireToolCall).max(mostCalls).nullish(),
   }),
   z.looseObject({ role: z.literal('tool'), content, tool_call_id: text }),
 ])
@@ -46,7 +54,7 @@ export const WireTool = z.looseObject({
   function: z.looseObject({
     name: z.string().regex(/^[A-Za-z0-9_][\w.-]{0,63}$/),
     description: text.nullish(),
-    parameters: z.record(z.string(), Json).nullish(),
+    parameters: JsonObject.nullish(),
   }),
 })
 export type WireTool = z.infer<typeof WireTool>
@@ -54,13 +62,13 @@ export type WireTool = z.infer<typeof WireTool>
 /** The body of `POST /v1/chat/completions`. */
 export const ChatRequest = z.looseObject({
   model: z.string().min(1).max(256),
-  messages: z.array(WireMessage).min(1),
-  tools: z.array(WireTool).nullish(),
-  tool_choice: z.union([z.string(), z.record(z.string(), Json)]).nullish(),
+  messages: z.array(WireMessage).min(1).max(mostMessages),
+  tools: z.array(WireTool).max(mostTools).nullish(),
+  tool_choice: z.union([z.string(), JsonObject]).nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   stream: z.boolean().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
-  n: z.int().min(1).max(128).nullish(),
+  n: z.int().min(1).max(mostChoices).nullish(),
   max_tokens: z.int().positive().nullish(),
   max_completion_tokens: z.int().positive().nullish(),
   temperature: z.number().min(0).max(2).nullish(),

@@ -1,5 +1,5 @@
 import { Json, maxJsonDepth } from '../json.ts'
-import { nestsDeeperThan } from '../json-depth.ts'
+import { maxJsonKeys, maxJsonValues, measureJson } from '../json-bounds.ts'
 import type { AssistantMessage, MalformedCall, Message, ToolCall, ToolDefinition } from '../message.ts'
 import type { WireMessage, WirePart, WireTool, WireToolCall } from './chat-request.ts'
 
@@ -58,9 +58,14 @@ export function assistantMessageOf(answer: WireAnswer): AssistantMessage {
   }
 }
 
+/** Arguments that hold more are text that nobody reads as arguments. */
+const argumentBounds = { depth: maxJsonDepth, values: maxJsonValues, keys: maxJsonKeys }
+
 function toolCallOf({ id, function: { name, arguments: text } }: WireToolCall): ToolCall | MalformedCall {
-  if (nestsDeeperThan(maxJsonDepth, text)) {
-    return { text: `${name}(${text})`, problem: 'The arguments nest too deeply.' }
+  const { excess } = measureJson(text, argumentBounds)
+  if (excess !== null) {
+    const problem = excess === 'depth' ? 'The arguments nest too deeply.' : 'The arguments have too many values.'
+    return { text: `${name}(${text})`, problem }
   }
   let value: unknown
   try {

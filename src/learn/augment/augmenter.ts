@@ -48,6 +48,11 @@ export class Augmenter {
     return words.length + numbers.size + names.length === 0 && worded === messages ? null : worded
   }
 
+  /** A task that is asked in other words, as episodes are. */
+  asked<T extends Pick<Task, 'instruction'>>(task: T, random: Rng): T {
+    return { ...task, instruction: this.#wording.asked(task.instruction, random) }
+  }
+
   /** A conversation's messages with the instruction in other words: names stay, and what tools or calls say. */
   #reworded({ instruction, messages }: Conversation, random: Rng): readonly Message[] {
     const said = toldIn(messages)

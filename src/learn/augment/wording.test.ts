@@ -52,6 +52,13 @@ describe('an instruction in other words', () => {
     for (let seed = 0; seed < 200; seed++) expect(told(seed, { words: ['age of old Oak'] })).toContain('age of old Oak')
   })
 
+  it('of which nobody tells what it is about, keeps in one piece what few instructions say', () => {
+    const asks = Array.from({ length: 200 }, (_, seed) => wording.asked(asked, rng('asked', seed)))
+    for (const one of asks) expect(one).toContain('old Oak tree.')
+    expect(new Set(asks).size).toBeGreaterThan(60)
+    expect(asks.some((one) => !one.includes('age'))).toBe(true)
+  })
+
   it('is never empty, whatever is said', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), fc.array(fc.string()), fc.integer(), (instruction, kept, seed) => {

@@ -51,6 +51,21 @@ export class Wording {
     return worded.length === 0 ? instruction : worded.map(({ text }) => text).join(' ')
   }
 
+  /** An instruction of which no episode tells what it is about, in other words: what few instructions say stays in one piece. */
+  asked(instruction: string, random: Rng): string {
+    return this.disturbed(instruction, { names: this.#uncommonIn(instruction), words: [] }, random)
+  }
+
+  /** Words that stand together and are not in common use. */
+  #uncommonIn(instruction: string): readonly string[] {
+    const runs: string[][] = [[]]
+    for (const text of instruction.split(' ')) {
+      if (wordsOf(text).every((word) => this.#common.has(word))) runs.push([])
+      else runs.at(-1)?.push(text)
+    }
+    return runs.filter((run) => run.length > 1).map((run) => run.join(' '))
+  }
+
   /** One other word, and sometimes more. */
   #some(random: Rng): readonly string[] {
     const words = this.#others[random.int(this.#others.length)] ?? []

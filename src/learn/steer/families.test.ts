@@ -1,5 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { TaskId } from '../../core/index.ts'
 import { type Asked, familiesOf } from './families.ts'
 
 const asked = (instruction: string, more: Partial<Asked> = {}): Asked => ({ instruction, ...more })
@@ -45,6 +46,13 @@ describe('a name that a task gives', () => {
     const familyOf = familiesOf([asked('Do it.', { family: 'doing', tier: 'easy' })])
     expect(familyOf(asked('Do it.', { tier: 'easy' }))).toBe('doing')
   })
+})
+
+it('a training task is known by its id, in whatever words it is asked', () => {
+  const id = TaskId.parse('t1')
+  const familyOf = familiesOf([asked('Do it.', { id, family: 'doing' }), ...both])
+  expect(familyOf(asked('Kindly now it.', { id }))).toBe('doing')
+  expect(familyOf(asked('Kindly now it.'))).toBe('all')
 })
 
 describe('whatever the instructions are', () => {

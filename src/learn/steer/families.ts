@@ -1,7 +1,7 @@
 import type { Task } from '../../core/index.ts'
 
-/** As much of a task as tells its family. */
-export type Asked = Pick<Task, 'instruction' | 'tier' | 'family'>
+/** As much of a task as tells its family; one of training is known by its id, in whatever words it is asked. */
+export type Asked = Pick<Task, 'instruction' | 'tier' | 'family'> & Partial<Pick<Task, 'id'>>
 
 /** Names the family of a task: what is learned alike. Total: a task that is like no other has the name of its tier. */
 export type FamilyOf = (task: Asked) => string
@@ -43,10 +43,12 @@ export function familiesOf(tasks: readonly Asked[]): FamilyOf {
   const sizes = new Map<string, number>()
   for (const task of tasks) sizes.set(wordingOf(task), (sizes.get(wordingOf(task)) ?? 0) + 1)
 
-  return (task) => {
+  const familyOf = (task: Asked): string => {
     const given = task.family ?? named.get(task.instruction)
     if (given !== undefined) return given
     const wording = wordingOf(task)
     return (sizes.get(wording) ?? 0) >= smallest(tasks.length) ? wording : (task.tier ?? 'all')
   }
+  const known = new Map(tasks.flatMap((task) => (task.id === undefined ? [] : [[task.id, familyOf(task)]])))
+  return (task) => (task.id === undefined ? undefined : known.get(task.id)) ?? familyOf(task)
 }

@@ -1,6 +1,6 @@
 import { type Alert, AlertId, contentHash, type Repositories } from '../../core/index.ts'
 import { valueBaseline } from '../../credit/index.ts'
-import { limitReporters, shareOut } from '../../reward/index.ts'
+import { isKey, limitReporters, shareOut } from '../../reward/index.ts'
 import { type Flood, gather } from './gather.ts'
 import { readingOf } from './material.ts'
 import { shownIn } from './shown.ts'
@@ -78,12 +78,15 @@ function floodAlert({ run, key }: TrafficRun, reporter: string, losses: readonly
     agent: key,
     kind: 'flood',
     name: reporter.slice(0, 256),
-    message: `One reporter decided ${losses.map(({ words }) => words).join('; and ')}.`,
+    message: `One reporter decided ${losses.map(({ words }) => words).join('; and ')}.${isKey(reporter) ? ofAllItsPeople : ''}`,
     evidence: Object.fromEntries(losses.flatMap(({ numbers }) => Object.entries(numbers))),
     run: run.id,
     at,
   }
 }
+
+/** A key that speaks for many looks like one that makes up names: who knows is the owner. */
+const ofAllItsPeople = ' With all whom it names: where these are people, its id belongs in reporters.trusted.'
 
 const nothing = (sessions: number) => ({
   outcome: 'nothing-to-learn' as const,

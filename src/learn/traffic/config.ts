@@ -6,11 +6,16 @@ import { allImplicitKinds, type ImplicitOptions, ReporterLimits, TrafficRubricCo
 import { Duration } from '../duration.ts'
 import { TrafficCanaryConfig } from './canary-config.ts'
 import { LearningMode, TrafficSchedule } from './options.ts'
+import { strangersDecide } from './who-decides.ts'
 
-/** How an agent learns from its traffic: JSON, as `ratchet serve` and `ratchet learn --every` read it. */
-export const LearnFromTrafficConfig = z.strictObject({
+const Declared = z.strictObject({
   /** How far it goes by itself: `shadow`, `canary` or `automatic`. */
   mode: LearningMode.default('shadow'),
+  /**
+   * What trains: the embedded engine, which must answer the agent, too; or nothing. With `none` no run begins; signals, drift,
+   * canaries of texts and their gate work before any upstream.
+   */
+  trainer: z.enum(['embedded', 'none']).default('embedded'),
   /** From the beginning of one run to that of the next, at least; and the fresh episodes that a run needs. */
   every: Duration.prefault('30m'),
   minEpisodes: z.int().positive().default(200),
@@ -87,6 +92,12 @@ export const LearnFromTrafficConfig = z.strictObject({
     })
     .prefault({}),
   seed: z.int().default(0),
+})
+
+/** How an agent learns from its traffic: JSON, as `ratchet serve` and `ratchet learn --every` read it. */
+export const LearnFromTrafficConfig = Declared.superRefine(({ mode, reporters }, context) => {
+  const why = strangersDecide(mode, reporters)
+  if (why) context.addIssue({ code: 'custom', path: ['reporters', why.key], message: `${why.message}. ${why.hint}` })
 })
 export type LearnFromTrafficConfig = z.infer<typeof LearnFromTrafficConfig>
 

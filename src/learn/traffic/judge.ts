@@ -1,5 +1,13 @@
 import { defaultBudget } from '../../agent/index.ts'
-import type { BlobHash, HoldoutTask, HoldoutUse, Rubric, ScoredTrajectory, VersionSet } from '../../core/index.ts'
+import {
+  type BlobRef,
+  type HoldoutTask,
+  type HoldoutUse,
+  type Rubric,
+  type ScoredTrajectory,
+  type VersionSet,
+  savedAt,
+} from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 import { claimHoldout, pairOutcomes } from '../../gate/index.ts'
 import { type EpisodeHost, runBatch, whileLoaded } from '../episodes.ts'
@@ -83,7 +91,7 @@ async function attempt(
   arm: 'serving' | 'learned',
   suite: string,
   tasks: readonly HoldoutTask[],
-  { adapter, version }: { readonly adapter: BlobHash | null; readonly version: TrafficRun['candidate']['id'] },
+  { adapter, version }: { readonly adapter: BlobRef | null; readonly version: TrafficRun['candidate']['id'] },
 ): Promise<readonly ScoredTrajectory[]> {
   const { model, store } = run.options
   const inForce = run.inForce(version, null)
@@ -91,7 +99,7 @@ async function attempt(
   const scored =
     adapter === null
       ? await runBatch(host, { adapter: null, inForce, temperature: 0 }, batch)
-      : await whileLoaded(model.sampler, await model.loadAdapter(await store.blobs.get(adapter)), (loaded) =>
+      : await whileLoaded(model.sampler, await model.loadAdapter(await savedAt(store.blobs, adapter)), (loaded) =>
           runBatch(host, { adapter: loaded, inForce, temperature: 0 }, batch),
         )
   const rewards = scored.flatMap(({ reward: { value } }) => (value === null ? [] : [value]))

@@ -1,6 +1,13 @@
 import { backward } from '../../agent/index.ts'
-import type { Gradient, ModelService, Store, Trajectory, TrajectoryId } from '../../core/index.ts'
-import { present } from '../../errors/index.ts'
+import {
+  type Gradient,
+  type ModelService,
+  savedAt,
+  type Store,
+  type Trajectory,
+  type TrajectoryId,
+} from '../../core/index.ts'
+import { InvariantError, present } from '../../errors/index.ts'
 import type { Material } from './learned-from.ts'
 import { lagsOf } from './served.ts'
 import { endOf } from './settled.ts'
@@ -18,8 +25,9 @@ export async function materialOf(run: TrafficRun): Promise<Material> {
 }
 
 async function ownBatch(run: TrafficRun): Promise<TrafficBatch> {
-  const hash = present(run.blobs[BATCH], "the run's batch")
-  return decodeBatch(await run.options.store.blobs.get(hash))
+  const saved = await savedAt(run.options.store.blobs, present(run.blobs[BATCH], "the run's batch"))
+  if (!(saved instanceof Uint8Array)) throw new InvariantError('a batch that a trainer keeps')
+  return decodeBatch(saved)
 }
 
 async function materialIn(run: Learns, batch: TrafficBatch): Promise<Material> {

@@ -1,5 +1,5 @@
 import type { Agent } from '../../agent/index.ts'
-import { agentKey, parseInput, type Run } from '../../core/index.ts'
+import { agentKey, parseInput, type Run, savedAt } from '../../core/index.ts'
 import { nextUse } from '../../gate/index.ts'
 import { Registry } from '../../release/index.ts'
 import { LearnError } from '../errors.ts'
@@ -17,7 +17,9 @@ import {
 } from '../open-run.ts'
 import { type TrafficLearnOptions, TrafficSchedule } from './options.ts'
 import { initialTrafficState, TrafficState } from './state.ts'
+import { refuseIncapable, type TrainerNeeds } from '../trainer-needs.ts'
 import { TrafficRun } from './traffic-run.ts'
+import { refuseStrangers } from './who-decides.ts'
 
 /**
  * Opens a new run, or an earlier one at its last checkpoint.
@@ -26,6 +28,7 @@ import { TrafficRun } from './traffic-run.ts'
 export async function openTrafficRun(agent: Agent, options: TrafficLearnOptions): Promise<TrafficRun> {
   const schedule = parseInput(TrafficSchedule, options.schedule ?? {}, 'the schedule')
   refuseIncomplete(agent, options)
+  refuseStrangers(options.mode, options.reporters)
   refuseSeveralWeights(agent)
   refuseOtherEngine(agent, options)
   const { store, model, source, seed = 0 } = options
@@ -59,7 +62,8 @@ export async function openTrafficRun(agent: Agent, options: TrafficLearnOptions)
   const trained = checkpoint?.blobs['trainer']
   const trainer = await (trained === undefined ? startingTrainer(options, method, start) : model.trainer(method, seed))
   return unlessFailed(trainer, async () => {
-    if (trained !== undefined) await trainer.loadState(await store.blobs.get(trained))
+    refuseIncapable(trainer, needsOf(agent, options, schedule))
+    if (trained !== undefined) await trainer.loadState(await savedAt(store.blobs, trained))
     await store.transaction(async (tx) => {
       await options.mayWrite?.(tx)
       if (earlier) await tx.runs.update(run.id, { status: 'running', failure: null, endedAt: null })
@@ -84,6 +88,17 @@ async function refuseSpentHoldout({ source, evaluation, schedule, store }: Traff
   const { holdoutTasks } = parseInput(TrafficSchedule, schedule ?? {}, 'the schedule')
   const tasks = firstOfEachTier(source.evaluation.holdout, holdoutTasks)
   nextUse(await store.ledger.uses(tasks.map(({ id }) => id)), evaluation.gate.alpha)
+}
+
+/** What a run over traffic asks of its trainer. Preferences are learned by cross-entropy, too. */
+function needsOf(agent: Agent, options: TrafficLearnOptions, schedule: TrafficSchedule): TrainerNeeds {
+  const { losses = [] } = learningParameter(agent, options).optimizer
+  const shown = schedule.demonstrationPasses + schedule.preferencePasses > 0
+  return {
+    losses: [...(schedule.epochs > 0 ? losses : []), ...(shown ? (['cross_entropy'] as const) : [])],
+    temperature: null,
+    anchorsFor: schedule.anchor > 0 ? ['schedule.anchor'] : [],
+  }
 }
 
 /** What tells a run of traffic from others, and what it was told to do. */

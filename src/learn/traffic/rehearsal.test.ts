@@ -180,9 +180,17 @@ describe('what earlier runs learned from', () => {
   })
 })
 
-it('a run holds on to the weights that earlier ones need, where the trainer can', async () => {
+it('a run that is to hold on to weights is refused where its trainer cannot', async () => {
   await sessions('s', 6)
-  await run({ schedule: { anchor: 10 } })
+  await expect(run({ schedule: { anchor: 10 } })).rejects.toMatchObject({
+    code: 'learn/trainer-lacks',
+    message: expect.stringContaining('anchors, for schedule.anchor'),
+  })
+})
+
+it('a run holds on to the weights that earlier ones need', async () => {
+  await sessions('s', 6)
+  await run()
   await sessions('t', 4)
   const held: (readonly [anchors: number, strength: number])[] = []
   let measured: readonly Datum[] = []

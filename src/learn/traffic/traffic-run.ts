@@ -1,7 +1,8 @@
 import type { Agent, VersionInForce } from '../../agent/index.ts'
 import {
   agentKey,
-  type BlobHash,
+  type BlobRef,
+  keepSaved,
   type Demonstration,
   mintVersion,
   type Optimizer,
@@ -11,6 +12,8 @@ import {
   type Trainer,
   type Version,
   type VersionId,
+  type Saved,
+  type TrainerPath,
 } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 import type { Registry } from '../../release/index.ts'
@@ -48,7 +51,7 @@ export class TrafficRun extends RunJournal<TrafficState, TrafficEvent> {
     trainer: Trainer
     serving: ServingVersions
     state: TrafficState
-    blobs: Readonly<Record<string, BlobHash>>
+    blobs: Readonly<Record<string, BlobRef>>
   }) {
     const { agent, options, run, state, blobs } = parts
     super({ run, store: options.store, clock: options.clock ?? systemClock, state, blobs, onEvent: options.onEvent })
@@ -65,9 +68,13 @@ export class TrafficRun extends RunJournal<TrafficState, TrafficEvent> {
   }
 
   /** Once its candidate is kept, a run needs no trainer any more. */
-  protected override trainerState(): Promise<Uint8Array | null> {
+  protected override trainerState(): Promise<Saved | null> {
     const trained = this.state.phase === 'serve' || this.state.phase === 'done'
     return trained ? Promise.resolve(null) : this.trainer.saveState()
+  }
+
+  protected override discard(path: TrainerPath): Promise<void> {
+    return this.trainer.discard(path)
   }
 
   protected override async mayWrite(tx: Repositories): Promise<void> {
@@ -92,9 +99,9 @@ export class TrafficRun extends RunJournal<TrafficState, TrafficEvent> {
     await this.checkpoint(work)
   }
 
-  /** Keeps bytes under a name beside the next checkpoint. */
-  async keep(name: 'batch' | 'candidate', bytes: Uint8Array): Promise<void> {
-    this.name(name, await this.options.store.blobs.put(bytes))
+  /** Keeps something under a name beside the next checkpoint. */
+  async keep(name: 'batch' | 'candidate', saved: Saved): Promise<void> {
+    this.name(name, await keepSaved(this.options.store.blobs, saved))
   }
 
   /** The candidate, minted from what serves; only once it was kept. */

@@ -63,7 +63,7 @@ export async function* earlierBatches(
       if (run.id === except || !fromTraffic(run)) continue
       if (run.status === 'failed' && !(await ownCanary(store, run))) continue
       const hash = (await runs.latestCheckpoint(run.id))?.blobs[BATCH]
-      if (hash === undefined) continue
+      if (typeof hash !== 'string') continue
       const batch = decodeBatch(await blobs.get(hash))
       yield { run: run.id, over: run.status === 'completed' || run.status === 'failed', batch }
     }

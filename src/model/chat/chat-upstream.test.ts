@@ -413,7 +413,7 @@ describe('what cannot be done is refused', () => {
     [{ messages: [{ role: 'user', content: 'a '.repeat(3_000) }] }, 'context_length_exceeded', 'messages'],
     [{ messages: [{ role: 'user', content: 'a'.repeat(10_000_000) }] }, 'context_length_exceeded', 'messages'],
     [
-      { messages: Array.from({ length: 5_000 }, () => ({ role: 'user', content: '' })) },
+      { messages: Array.from({ length: 4_000 }, () => ({ role: 'user', content: '' })) },
       'context_length_exceeded',
       'messages',
     ],

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import {
   type AdapterRef,
   type BlobHash,
+  type BlobRef,
   type ChatCall,
   type ChatChunk,
   type ChatReply,
@@ -13,6 +14,7 @@ import {
   type ServedModel,
   systemClock,
   type WeightsValue,
+  savedAt,
 } from '../../core/index.ts'
 import { AdapterShelf, type TakenAdapter } from '../openai/adapter-shelf.ts'
 import { notLoaded, otherBase, servesNoAdapters } from '../openai/unserved-adapter.ts'
@@ -66,7 +68,7 @@ class ServiceUpstream implements ChatUpstream {
   readonly #clock: Clock
   readonly #model: ServedModel
   /** `null` where nobody can say what an adapter's bytes are. */
-  readonly #adapters: AdapterShelf<AdapterRef> | null
+  readonly #adapters: AdapterShelf<AdapterRef, BlobRef> | null
   readonly #underWay = new Map<AbortController, Promise<void>>()
   #closed = false
 
@@ -200,13 +202,13 @@ class ServiceUpstream implements ChatUpstream {
     }
   }
 
-  #shelf(bytes: (hash: BlobHash) => Promise<Uint8Array>): AdapterShelf<AdapterRef> {
+  #shelf(bytes: (hash: BlobHash) => Promise<Uint8Array>): AdapterShelf<AdapterRef, BlobRef> {
     const { service, mostAdapters = 8 } = this.#options
     return new AdapterShelf({
       most: mostAdapters,
-      load: async (hash) => {
+      load: async (ref) => {
         try {
-          return await service.loadAdapter(await bytes(hash))
+          return await service.loadAdapter(await savedAt({ get: bytes }, ref))
         } catch (error) {
           throw notLoaded(this.name, error)
         }
@@ -216,7 +218,7 @@ class ServiceUpstream implements ChatUpstream {
   }
 
   /** @throws UnservedAdapterError for weights that are none over this model. */
-  #shelfFor({ base, baseHash }: Weights): AdapterShelf<AdapterRef> {
+  #shelfFor({ base, baseHash }: Weights): AdapterShelf<AdapterRef, BlobRef> {
     const { service } = this.#options
     if (this.#adapters === null) throw servesNoAdapters(this.name)
     if (baseHash !== service.baseHash) throw otherBase(this.name, base, service.base)

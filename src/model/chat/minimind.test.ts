@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ask, askingAll, chunksOf, gather } from '../../../test/support/chat-answers.ts'
 import { sha256, type ChatUpstream, type Message, type ModelService } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
+import { bytesOf } from '../embedded/index.ts'
 import { openEmbeddedModel } from '../open-embedded-model.ts'
 import { chatUpstream } from './chat-upstream.ts'
 
@@ -87,7 +88,7 @@ describe('MiniMind2-Small, served', () => {
     expect(cool.behaviourLogprobs).not.toEqual(cool.logprobs)
 
     await trainer.optimStep({ learningRate: 1e-3 })
-    const bytes = await trainer.saveWeights()
+    const bytes = bytesOf(await trainer.saveWeights())
     const tuned = chatUpstream({ name: 'tuned', service, adapterBytes: () => Promise.resolve(bytes) })
     const weights = { ...tuned.weights(asks.model), adapter: sha256(bytes) }
     const { choices, promptTokens } = await gather(await ask(tuned, { ...asks, ...request }, { weights }))

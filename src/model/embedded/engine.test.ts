@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { AdapterRef } from '../../core/index.ts'
+import type { AdapterRef, Saved } from '../../core/index.ts'
+import { keptAtServer } from '../../../test/support/kept-at-server.ts'
 import { recorded, recordedModel } from '../../../test/support/recorded.ts'
 import { describeEngineConformance } from './engine.conformance.ts'
 import { type EmbeddedEngine, type EmbeddedEngineOptions, openEmbeddedEngine } from './engine.ts'
 import type { LlamaConfig } from './llama/config.ts'
+import { bytesOf } from './train/bytes-of.ts'
 
 const config = { ...(recorded('llama') as { config: LlamaConfig }).config, maxPositions: 2048 }
 const model = recordedModel(config)
@@ -20,12 +22,17 @@ const conforming = async (options: Partial<EmbeddedEngineOptions>) => {
   return {
     ...engine,
     trainer: (method: Parameters<typeof engine.trainer>[0]['method'], seed: number) => engine.trainer({ method, seed }),
+    loadAdapter: (saved: Saved) => engine.loadAdapter(bytesOf(saved)),
   }
 }
 
 describeEngineConformance('the embedded engine', () => conforming({ workers: 1, threadsPerWorker: 1 }))
 describeEngineConformance('two workers', () => conforming({ workers: 2, threadsPerWorker: 1 }))
 describeEngineConformance('the deterministic engine', () => conforming({ deterministic: true }))
+describeEngineConformance(
+  'an engine whose server keeps what its trainers save',
+  async () => keptAtServer(await conforming({ workers: 1, threadsPerWorker: 1 })).service,
+)
 
 describe('the embedded engine', () => {
   let engine: EmbeddedEngine
@@ -119,9 +126,9 @@ describe('the embedded engine', () => {
   it('refuses an adapter of another model', async () => {
     const other = await open({ model: recordedModel({ ...config, hiddenSize: 20 }), workers: 1 })
     const trainer = await other.trainer({ method: { kind: 'lora', rank: 2, alpha: 2 }, seed: 1 })
-    const bytes = await trainer.saveWeights()
+    const saved = await trainer.saveWeights()
     await other.close()
-    await expect(engine.loadAdapter(bytes)).rejects.toMatchObject({ code: expect.stringMatching(/^model\//) })
+    await expect(engine.loadAdapter(bytesOf(saved))).rejects.toMatchObject({ code: expect.stringMatching(/^model\//) })
   })
 })
 

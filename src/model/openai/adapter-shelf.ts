@@ -1,11 +1,11 @@
-import type { BlobHash } from '../../core/index.ts'
+import { blobKey, type BlobHash, type BlobRef } from '../../core/index.ts'
 
-export interface AdapterShelfOptions<T> {
+export interface AdapterShelfOptions<T, R extends BlobRef = BlobHash> {
   /** Adapters that are held at once, at most; more only while requests use more. */
   readonly most: number
-  readonly load: (hash: BlobHash) => Promise<T>
+  readonly load: (ref: R) => Promise<T>
   /** Its failures are nobody's business: what stays loaded too long costs memory, and nothing else. */
-  readonly unload: (adapter: T, hash: BlobHash) => Promise<void>
+  readonly unload: (adapter: T, ref: R) => Promise<void>
   /** For how long a request hears of a load that failed without another try, in milliseconds. Default 5,000. */
   readonly restMs?: number
   /** Milliseconds, from any beginning. */
@@ -19,7 +19,8 @@ export interface TakenAdapter<T> {
   readonly giveBack: () => void
 }
 
-interface Slot<T> {
+interface Slot<T, R> {
+  readonly ref: R
   readonly loading: Promise<T>
   /** Once it is loaded. */
   held: { readonly adapter: T } | null
@@ -27,36 +28,37 @@ interface Slot<T> {
 }
 
 /**
- * Adapters over one model, by the hash of their bytes: loaded when first asked for, never unloaded while a request uses
+ * Adapters over one model, by where they are kept: loaded when first asked for, never unloaded while a request uses
  * them (invariant 11), and of the others the latest used are kept.
  */
-export class AdapterShelf<T> {
-  readonly #options: AdapterShelfOptions<T>
+export class AdapterShelf<T, R extends BlobRef = BlobHash> {
+  readonly #options: AdapterShelfOptions<T, R>
   readonly #restMs: number
   readonly #time: { now(): number }
   /** The least recently used first. */
-  readonly #slots = new Map<BlobHash, Slot<T>>()
-  readonly #leaving = new Map<BlobHash, Promise<void>>()
-  readonly #failed = new Map<BlobHash, { readonly error: unknown; readonly at: number }>()
+  readonly #slots = new Map<string, Slot<T, R>>()
+  readonly #leaving = new Map<string, Promise<void>>()
+  readonly #failed = new Map<string, { readonly error: unknown; readonly at: number }>()
 
-  constructor(options: AdapterShelfOptions<T>) {
+  constructor(options: AdapterShelfOptions<T, R>) {
     this.#options = options
     this.#restMs = options.restMs ?? 5_000
     this.#time = options.time ?? performance
   }
 
   /** Loads it, unless it is there, whatever became of the last try. @throws what loading throws. */
-  async prepare(hash: BlobHash): Promise<void> {
-    this.#failed.delete(hash)
-    const { giveBack } = await this.take(hash)
+  async prepare(ref: R): Promise<void> {
+    this.#failed.delete(blobKey(ref))
+    const { giveBack } = await this.take(ref)
     giveBack()
   }
 
   /** @throws what loading throws, or threw a moment ago. */
-  async take(hash: BlobHash): Promise<TakenAdapter<T>> {
-    const slot = this.#slots.get(hash) ?? this.#begin(hash)
-    this.#slots.delete(hash)
-    this.#slots.set(hash, slot)
+  async take(ref: R): Promise<TakenAdapter<T>> {
+    const key = blobKey(ref)
+    const slot = this.#slots.get(key) ?? this.#begin(key, ref)
+    this.#slots.delete(key)
+    this.#slots.set(key, slot)
     slot.users += 1
     let taken = true
     const giveBack = () => {
@@ -74,42 +76,43 @@ export class AdapterShelf<T> {
   }
 
   /** Whoever holds the adapters has lost this one: the next request loads it again. */
-  forget(hash: BlobHash, adapter: T): void {
-    if (this.#slots.get(hash)?.held?.adapter === adapter) this.#slots.delete(hash)
+  forget(ref: R, adapter: T): void {
+    const key = blobKey(ref)
+    if (this.#slots.get(key)?.held?.adapter === adapter) this.#slots.delete(key)
   }
 
-  #begin(hash: BlobHash): Slot<T> {
-    const failed = this.#failed.get(hash)
+  #begin(key: string, ref: R): Slot<T, R> {
+    const failed = this.#failed.get(key)
     if (failed && this.#time.now() - failed.at < this.#restMs) throw failed.error
-    this.#failed.delete(hash)
-    const slot: Slot<T> = { loading: this.#load(hash), held: null, users: 0 }
-    this.#slots.set(hash, slot)
+    this.#failed.delete(key)
+    const slot: Slot<T, R> = { ref, loading: this.#load(key, ref), held: null, users: 0 }
+    this.#slots.set(key, slot)
     slot.loading.then(
       (adapter) => {
         slot.held = { adapter }
         this.#trim()
       },
       (error: unknown) => {
-        if (this.#slots.get(hash) === slot) this.#slots.delete(hash)
+        if (this.#slots.get(key) === slot) this.#slots.delete(key)
         if (this.#failed.size >= mostFailures) this.#failed.clear()
-        this.#failed.set(hash, { error, at: this.#time.now() })
+        this.#failed.set(key, { error, at: this.#time.now() })
       },
     )
     return slot
   }
 
-  async #load(hash: BlobHash): Promise<T> {
-    await this.#leaving.get(hash)
-    return this.#options.load(hash)
+  async #load(key: string, ref: R): Promise<T> {
+    await this.#leaving.get(key)
+    return this.#options.load(ref)
   }
 
   #trim(): void {
-    for (const [hash, slot] of this.#slots) {
+    for (const [key, slot] of this.#slots) {
       if (this.#slots.size <= this.#options.most) return
       if (slot.users > 0 || slot.held === null) continue
-      this.#slots.delete(hash)
-      const left = () => void this.#leaving.delete(hash)
-      this.#leaving.set(hash, this.#options.unload(slot.held.adapter, hash).then(left, left))
+      this.#slots.delete(key)
+      const left = () => void this.#leaving.delete(key)
+      this.#leaving.set(key, this.#options.unload(slot.held.adapter, slot.ref).then(left, left))
     }
   }
 }

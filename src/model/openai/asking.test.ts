@@ -210,7 +210,7 @@ describe('what other servers say', () => {
     })
     const body = { id: 'x', created: 1, model: 'm', object: 'chat.completion', choices: [choice(0), choice(1)] }
     const { upstream } = await start({ refuse: () => ({ status: 200, body }) })
-    const completion = await completionOf(upstream)
+    const completion = await completionOf(upstream, { n: 2 })
     expect(completion.prompt_token_ids).toEqual([1, 2])
     expect(JSON.stringify(completion.choices)).not.toContain('prompt_token_ids')
     expect(upstream.tellsTokens).toBe(true)

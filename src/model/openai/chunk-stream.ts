@@ -1,8 +1,9 @@
 import { StringDecoder } from 'node:string_decoder'
 import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser'
-import { ChatChunk, maxJsonDepth, nestsDeeperThan } from '../../core/index.ts'
+import { atFirstIssue, ChatChunk, measureJson } from '../../core/index.ts'
+import { answerBounds } from './answer-bounds.ts'
 import type { BodyReader, Incoming } from './exchange.ts'
-import { cut, malformed, tooLarge } from './failures.ts'
+import { cut, malformed, tooLarge, unaskedChoice } from './failures.ts'
 import { Repair } from './repair.ts'
 import type { UpstreamError } from './upstream-error.ts'
 
@@ -10,7 +11,7 @@ export interface ChunkStreamOptions {
   readonly upstream: string
   /** The model that was asked for. */
   readonly model: string
-  /** How many choices were asked for: without `[DONE]`, each must have ended. */
+  /** How many choices were asked for: without `[DONE]`, each must have ended. One with another index breaks the answer. */
   readonly choices: number
   /** The failure that an error object means; `null` for a value that is none. */
   failureIn(value: unknown): UpstreamError | null
@@ -126,11 +127,11 @@ export class ChunkStream implements AsyncIterableIterator<ChatChunk, undefined>,
     if (this.#over()) return
     if (data === '[DONE]') return this.#doneSaid()
     const value = jsonOf(data)
-    const parsed = ChatChunk.safeParse(value)
+    const parsed = ChatChunk.safeParse(value, atFirstIssue)
     if (parsed.success && event !== 'error') return this.#push(parsed.data, data.length)
     const failure = this.#options.failureIn(event === 'error' ? { error: value ?? data } : value)
     if (failure) return this.#break(failure)
-    const mended = ChatChunk.safeParse(this.#repair.mend(value))
+    const mended = ChatChunk.safeParse(this.#repair.mend(value), atFirstIssue)
     if (mended.success) return this.#push(mended.data, data.length)
     // Servers send pings and the like under names of their own; half an event at the end was cut.
     if ((event !== undefined && event !== 'message') || this.#state === 'ending') return
@@ -139,6 +140,8 @@ export class ChunkStream implements AsyncIterableIterator<ChatChunk, undefined>,
   }
 
   #push(chunk: ChatChunk, length: number): void {
+    const unasked = chunk.choices.find(({ index }) => index >= this.#options.choices)
+    if (unasked) return this.#break(malformed(this.#options.upstream, unaskedChoice(unasked.index)))
     this.#incoming.begun()
     for (const { index, finish_reason, token_ids } of chunk.choices) {
       this.#begun.add(index)
@@ -194,9 +197,9 @@ export class ChunkStream implements AsyncIterableIterator<ChatChunk, undefined>,
   }
 }
 
-/** `undefined` for what is no JSON, or nested too deeply. */
+/** `undefined` for what is no JSON, is nested too deeply, or has too many values. */
 function jsonOf(text: string): unknown {
-  if (nestsDeeperThan(maxJsonDepth, text)) return undefined
+  if (measureJson(text, answerBounds).excess !== null) return undefined
   try {
     return JSON.parse(text)
   } catch {

@@ -47,6 +47,9 @@ export function cut(upstream: string, cause?: Error): UpstreamError {
   })
 }
 
+/** What `malformed` says of an answer that nobody asked for. */
+export const unaskedChoice = (index: number): string => `choice ${index}, which nobody asked for`
+
 /** @param what the part that is too large, for example `answer`. */
 export function tooLarge(upstream: string, what: string, bytes: number): UpstreamError {
   return new UpstreamError({

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import {
+  atFirstIssue,
   type BlobHash,
   ChatCompletion,
   type ChatCall,
@@ -14,10 +15,10 @@ import { type Asked, Asking, type TellsTokens } from './asking.ts'
 import { begun } from './begun.ts'
 import { ChunkStream } from './chunk-stream.ts'
 import { Endpoint, type EndpointRequest } from './endpoint.ts'
-import { malformed } from './failures.ts'
+import { malformed, unaskedChoice } from './failures.ts'
 import { readJson } from './read-json.ts'
 import { Repair } from './repair.ts'
-import { otherBase, servesNoAdapters } from './unserved-adapter.ts'
+import { keptElsewhere, otherBase, servesNoAdapters } from './unserved-adapter.ts'
 import { UpstreamError } from './upstream-error.ts'
 import { type VllmAdapterOptions, VllmAdapters } from './vllm-adapters.ts'
 
@@ -162,6 +163,7 @@ class OpenAiUpstream implements ChatUpstream {
     if (this.#adapters === null) throw servesNoAdapters(this.name)
     const served = this.weights(model).base
     if (base !== served) throw otherBase(this.name, base, served)
+    if (typeof adapter !== 'string') throw keptElsewhere(this.name, adapter)
     return { of: this.#adapters, hash: adapter }
   }
 
@@ -172,15 +174,17 @@ class OpenAiUpstream implements ChatUpstream {
 
   async #whole({ request, authorization, signal }: ChatCall, asked: Asked): Promise<ChatReply> {
     const value = await this.#json({ ...chatPath, body: asked.request, authorization, signal })
-    let parsed = ChatCompletion.safeParse(value)
+    let parsed = ChatCompletion.safeParse(value, atFirstIssue)
     if (!parsed.success) {
       const failure = this.#endpoint.failureIn(value, authorization)
       if (failure) throw failure
-      parsed = ChatCompletion.safeParse(new Repair(request.model).mend(value))
+      parsed = ChatCompletion.safeParse(new Repair(request.model).mend(value), atFirstIssue)
     }
     if (!parsed.success) throw malformed(this.name, 'an answer that is no chat completion')
     const completion = withPromptTokens(parsed.data)
     if (completion.choices.length === 0) throw malformed(this.name, 'an answer without choices')
+    const unasked = completion.choices.find(({ index }) => index >= (request.n ?? 1))
+    if (unasked) throw malformed(this.name, unaskedChoice(unasked.index))
     const toldTokens = completion.choices.some(({ token_ids }) => Array.isArray(token_ids))
     this.#asking.answered(request, asked, toldTokens)
     return { kind: 'whole', completion, upstream: this.name }

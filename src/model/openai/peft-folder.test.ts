@@ -2,15 +2,13 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { recorded, recordedAdapter, recordedModel, unpack } from '../../../test/support/recorded.ts'
+import { engineRows } from '../../../test/support/engine-rows.ts'
+import { recorded, recordedAdapter, unpack } from '../../../test/support/recorded.ts'
 import { sha256 } from '../../core/index.ts'
 import { writeAdapter } from '../embedded/index.ts'
 import type { LlamaConfig } from '../embedded/llama/config.ts'
 import { projections } from '../embedded/llama/weights.ts'
 import { readSafetensors } from '../embedded/load/safetensors.ts'
-import { KvGrid } from '../embedded/sampling/kv.ts'
-import { StepRunner } from '../embedded/sampling/step.ts'
-import { WeightSets } from '../embedded/sampling/weight-sets.ts'
 import { type AdapterWeights, loraShapes } from '../embedded/train/lora.ts'
 import { type PeftAdapter, peftAdapter, writePeftFolder } from './peft-folder.ts'
 
@@ -39,27 +37,6 @@ function only(targets: AdapterWeights['targets'], adapter: AdapterWeights): Adap
   return { ...adapter, targets, tensors: new Map([...adapter.tensors].filter(([name]) => names.has(name))) }
 }
 
-/** Log-probabilities of the next token after each of these, by the engine. */
-async function engineRows({ config, adapter }: (typeof cases)[string], tokens: readonly number[]) {
-  const sets = await WeightSets.open({ model: recordedModel(config), contextLength: 64, threads: 1 })
-  await sets.load('a', { kind: 'lora', adapter })
-  const runner = new StepRunner({ deterministic: false })
-  const past = new KvGrid(config)
-  const rows: number[][] = []
-  for (const start of tokens.keys()) {
-    past.grow(1, start + 1, 1)
-    const spans = [{ tokens: Int32Array.from(tokens), start, count: 1 }]
-    const temperatures = Float32Array.of(1)
-    const result = await runner.run({ weights: sets.get('a'), spans, width: 1, past, temperatures })
-    for (let layer = 0; layer < config.layers; layer++) {
-      for (const kind of ['key', 'value'] as const) past.append(layer, kind, result.newRows(layer, kind), spans, 1)
-    }
-    rows.push(Array.from(result.probabilities, (p) => Math.log(p)))
-  }
-  await sets.close()
-  return rows
-}
-
 let root: string
 beforeAll(() => {
   root = process.env['RATCHET_PEFT_FOLDER'] ?? mkdtempSync(join(tmpdir(), 'ratchet-peft-'))
@@ -82,7 +59,7 @@ describe.each(Object.entries(cases))('an adapter over %s', (name, { config, adap
   it('means to peft what it means to the engine', async () => {
     const { tokens } = vectors
     const logits = unpack(vectors.cases[name]?.logits ?? '')
-    const rows = await engineRows({ config, adapter }, tokens)
+    const rows = await engineRows(config, adapter, tokens)
     expect(logits).toHaveLength(tokens.length * config.vocabSize)
     for (const [position, row] of rows.entries()) {
       const expected = logits.subarray(position * config.vocabSize, (position + 1) * config.vocabSize)

@@ -17,8 +17,8 @@ export interface PeftAdapter {
 
 const Description = z.object({ kind: z.literal('adapter'), lora: LoraConfig })
 
-/** Before the names that tensors have in the model. */
-const prefix = 'base_model.model.'
+/** peft writes it before the names that tensors have in the model. */
+export const tensorPrefix = 'base_model.model.'
 
 /**
  * An adapter's bytes as `peft` writes them: the same pairs under peft's names, scaled by `lora_alpha / r` as ours are by
@@ -53,7 +53,7 @@ export function peftAdapter(bytes: Uint8Array): PeftAdapter {
     task_type: 'CAUSAL_LM',
   }
   const renamed = [...tensors].map(
-    ([name, tensor]) => [`${prefix}${name}`, { shape: tensor.shape, data: toFloat32(name, tensor) }] as const,
+    ([name, tensor]) => [`${tensorPrefix}${name}`, { shape: tensor.shape, data: toFloat32(name, tensor) }] as const,
   )
   return {
     config: `${JSON.stringify(config, null, 2)}\n`,
@@ -62,7 +62,7 @@ export function peftAdapter(bytes: Uint8Array): PeftAdapter {
 }
 
 /** What peft calls an adapted matrix: `q_proj` of `model.layers.0.self_attn.q_proj.lora_A.weight`. */
-const moduleOf = (tensor: string): string => tensor.replace(/\.lora_[AB]\.weight$/, '').replace(/^.*\./, '')
+export const moduleOf = (tensor: string): string => tensor.replace(/\.lora_[AB]\.weight$/, '').replace(/^.*\./, '')
 
 /**
  * Writes an adapter into a folder of that name, which is there in full or not at all; one that is there stays.

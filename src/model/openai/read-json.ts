@@ -1,4 +1,5 @@
-import { Json, maxJsonDepth, nestsDeeperThan } from '../../core/index.ts'
+import { Json, measureJson } from '../../core/index.ts'
+import { answerBounds } from './answer-bounds.ts'
 import type { Incoming } from './exchange.ts'
 import { malformed } from './failures.ts'
 
@@ -12,7 +13,9 @@ const maxErrorBytes = 64 * 1024
 export async function readJson(incoming: Incoming, upstream: string): Promise<unknown> {
   const bytes = await readBytes(incoming)
   const text = bytes.toString('utf8')
-  if (nestsDeeperThan(maxJsonDepth, text)) throw malformed(upstream, 'JSON that is nested too deeply')
+  const { excess } = measureJson(text, answerBounds)
+  if (excess === 'depth') throw malformed(upstream, 'JSON that is nested too deeply')
+  if (excess !== null) throw malformed(upstream, 'JSON of too many values')
   try {
     return JSON.parse(text)
   } catch {

@@ -1,3 +1,4 @@
+import type { TrainerPath } from '../../core/index.ts'
 import { isUpstreamFailure, UpstreamError } from './upstream-error.ts'
 
 /** An upstream cannot answer with an adapter that it was asked to answer with. Nothing of an answer has come. */
@@ -45,6 +46,16 @@ export function otherBase(upstream: string, wanted: string, served: string): Uns
     upstream,
     problem: `the adapter is one over ${wanted}, and the upstream serves ${served}`,
     hint: 'Give the agent the model that it learned with, or a new name, under which it begins anew.',
+  })
+}
+
+/** For an adapter that only its trainer's server has. */
+export function keptElsewhere(upstream: string, { uri }: TrainerPath): UnservedAdapterError {
+  return new UnservedAdapterError({
+    kind: 'refused',
+    upstream,
+    problem: `it is kept at its trainer, as ${uri.slice(0, 200)}`,
+    hint: "Serve it through its trainer's own service, or export it from there and import it.",
   })
 }
 

@@ -2,6 +2,7 @@ import type { Loss, Metrics, Optimizer, PolicySample, Rng } from '../../core/ind
 import { count, policyDatum } from './datum.ts'
 import { OptimizeError, requireOption, requirePositiveInteger } from './errors.ts'
 import { Ratios } from './ratios.ts'
+import { sumOfTold } from './sum-of-told.ts'
 
 /** Policy gradient on credited samples. */
 export interface PolicyGradientOptions {
@@ -52,13 +53,14 @@ export function policyGradient(
   return {
     name: 'policy-gradient',
     kind: 'weights',
+    losses: [lossOf(options, 1).kind],
     options,
     async step({ gradients, trainer, update, rng, pace = 1 }) {
       const samples = gradients.flatMap((gradient) => gradient.samples)
       const temperature = reproducibleTemperature(samples)
       const rate = learningRate * scheduled(update, options) * pace
       const adam = { beta1, beta2, gradClipNorm, weightDecay }
-      const totals = { loss: 0, gradNorm: 0, steps: 0, tokens: 0, computed: 0 }
+      const totals: Totals = { loss: 0, gradNorm: 0, steps: 0, tokens: 0, computed: 0 }
       if (temperature === null) return { proposals: [], metrics: metricsOf(totals, 0) }
       const loss = lossOf(options, temperature)
       const ratios = new Ratios()
@@ -72,10 +74,10 @@ export function policyGradient(
         last = rate * Math.min(1, klBound / Math.max(moved, Number.MIN_VALUE))
         const step = await trainer.optimStep({ ...adam, learningRate: last })
         totals.loss += result.loss
-        totals.gradNorm += step.gradNorm
+        totals.gradNorm = sumOfTold(totals.gradNorm, step.gradNorm)
         totals.steps++
         totals.tokens += result.tokens.data
-        totals.computed += result.tokens.computed
+        totals.computed = sumOfTold(totals.computed, result.tokens.computed)
       }
       return {
         proposals: [],
@@ -149,18 +151,18 @@ function split(samples: readonly PolicySample[], parts: number, rng: Rng): reado
 }
 
 interface Totals {
-  readonly loss: number
-  readonly gradNorm: number
-  readonly steps: number
-  readonly tokens: number
-  readonly computed: number
+  loss: number
+  gradNorm: number | null
+  steps: number
+  tokens: number
+  computed: number | null
 }
 
 const metricsOf = ({ loss, gradNorm, steps, tokens, computed }: Totals, samples: number): Metrics => ({
   samples,
   steps,
   loss: loss / Math.max(1, steps),
-  gradNorm: gradNorm / Math.max(1, steps),
+  ...(gradNorm !== null && { gradNorm: gradNorm / Math.max(1, steps) }),
   tokens,
-  computed,
+  ...(computed !== null && { computed }),
 })

@@ -2,6 +2,7 @@ import type { Datum, Metrics, PreferencePair, Rng, Trainer } from '../../core/in
 import { present } from '../../errors/index.ts'
 import { demonstrationDatum, learnable } from './datum.ts'
 import { requireOption, requirePositiveInteger } from './errors.ts'
+import { sumOfTold } from './sum-of-told.ts'
 
 /** Log-probability of each side's own tokens together, given their context. */
 export interface SideLogprobs {
@@ -85,7 +86,8 @@ export async function preferenceStep(
     .map((pair, i) => ({ pair, reference: present(reference[i], 'the reference of a pair') }))
     .filter(({ pair }) => learnable(pair.chosen) > 0 && learnable(pair.rejected) > 0)
   const sums = { loss: 0, accuracy: 0, margin: 0 }
-  let [used, steps, gradNorm, tokens] = [0, 0, 0, 0]
+  let [used, steps, tokens] = [0, 0, 0]
+  let gradNorm: number | null = 0
   for (let epoch = 0; epoch < epochs; epoch++) {
     for (const batch of deal(rng ? rng.shuffle(usable) : usable, minibatches)) {
       const now = await referenceLogprobs(
@@ -103,7 +105,7 @@ export async function preferenceStep(
       const result = await trainer.forwardBackward(data, { kind: 'cross_entropy' })
       const step = await trainer.optimStep({ learningRate, gradClipNorm, weightDecay })
       used += batch.length
-      gradNorm += step.gradNorm
+      gradNorm = sumOfTold(gradNorm, step.gradNorm)
       tokens += result.tokens.data
       steps++
     }
@@ -113,7 +115,7 @@ export async function preferenceStep(
     loss: mean(sums.loss),
     accuracy: mean(sums.accuracy),
     margin: mean(sums.margin),
-    gradNorm: gradNorm / Math.max(1, steps),
+    ...(gradNorm !== null && { gradNorm: gradNorm / Math.max(1, steps) }),
     steps,
     tokens,
     pairs: usable.length,

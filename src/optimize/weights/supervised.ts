@@ -1,6 +1,7 @@
 import type { Metrics, Rng, Trainer } from '../../core/index.ts'
 import { demonstrationDatum, learnable, type WeightedDemonstration } from './datum.ts'
 import { requireOption, requirePositiveInteger } from './errors.ts'
+import { sumOfTold } from './sum-of-told.ts'
 
 /** Supervised fine-tuning on demonstrations: one pass is every demonstration once, in a fresh order. */
 export interface SupervisedOptions {
@@ -28,7 +29,8 @@ export async function supervisedPass(
     requireOption(weight >= 0 && Number.isFinite(weight), `A demonstration weighs ${weight}`, 'Make it 0 or more')
   }
   const order = rng.shuffle(demonstrations)
-  let [loss, weighed, trained, steps, gradNorm] = [0, 0, 0, 0, 0]
+  let [loss, weighed, trained, steps] = [0, 0, 0, 0]
+  let gradNorm: number | null = 0
   for (let start = 0; start < order.length; start += batchSize) {
     const batch = order.slice(start, start + batchSize)
     const total = batch.reduce((sum, one) => sum + (one.weight ?? 1) * learnable(one), 0)
@@ -39,12 +41,12 @@ export async function supervisedPass(
     loss += result.loss * total
     weighed += total
     trained += result.tokens.data
-    gradNorm += step.gradNorm
+    gradNorm = sumOfTold(gradNorm, step.gradNorm)
     steps++
   }
   return {
     loss: weighed === 0 ? 0 : loss / weighed,
-    gradNorm: gradNorm / Math.max(1, steps),
+    ...(gradNorm !== null && { gradNorm: gradNorm / Math.max(1, steps) }),
     steps,
     tokens: trained,
   }

@@ -77,3 +77,57 @@ describe('the clip', () => {
     expect(await slope(1.1)).toBeCloseTo(-1.1, 5)
   })
 })
+
+describe('a ratio past the range of float32', () => {
+  const far = (difference: number, advantage: number, weight = 1) => ({
+    logprobs: Float32Array.of(-1),
+    oldLogprobs: Float32Array.of(-1 - difference),
+    advantages: Float32Array.of(advantage),
+    weights: Float32Array.of(weight),
+  })
+  const at = async (kind: LossKind, terms: ReturnType<typeof far>) => {
+    const { loss, slope } = await evaluate(kind, terms)
+    return { loss: loss[0]!, slope: slope[0]! }
+  }
+
+  it.each([89, 200, 1e30, Number.POSITIVE_INFINITY])(
+    'stops a token of ppo that has moved far enough (%d)',
+    async (by) => {
+      // min(ρ·2, 1.2·2) = 2.4, whatever ρ.
+      const { loss, slope } = await at('ppo', far(by, 2, 0.5))
+      expect(loss).toBeCloseTo(-1.2, 6)
+      expect(slope).toBe(0)
+    },
+  )
+
+  it.each([-89, -200, -1e30, Number.NEGATIVE_INFINITY])(
+    'is 0 where a token cannot be drawn any more (%d)',
+    async (by) => {
+      // ρ = 0: min(0 · −2, 0.8 · −2) = −1.6 with slope 0; min(0 · 2, 0.8 · 2) = 0.
+      const away = await at('ppo', far(by, -2))
+      expect([away.loss, away.slope]).toEqual([expect.closeTo(1.6, 6), 0])
+      const back = await at('ppo', far(by, 2))
+      expect([back.loss, back.slope]).toEqual([expect.closeTo(0, 30), expect.closeTo(0, 30)])
+      expect((await at('importance_sampling', far(by, 2))).slope).toBeCloseTo(0, 30)
+      // −sg[0.8]·lp·A = −0.8 · −1 · 2.
+      const kept = await at('cispo', far(by, 2))
+      expect([kept.loss, kept.slope]).toEqual([expect.closeTo(1.6, 6), expect.closeTo(-1.6, 6)])
+    },
+  )
+
+  it.each([89, 200, Number.POSITIVE_INFINITY])('bounds the weight of a token of cispo (%d)', async (by) => {
+    // −sg[1.2]·lp·A = −1.2 · −1 · 2.
+    const { loss, slope } = await at('cispo', far(by, 2))
+    expect([loss, slope]).toEqual([expect.closeTo(2.4, 6), expect.closeTo(-2.4, 6)])
+  })
+
+  it.each([89, 200, Number.POSITIVE_INFINITY])(
+    'is told as infinite where it pulls: no step is right (%d)',
+    async (by) => {
+      // −min(ρ·−2, 1.2·−2) = 2ρ, and −ρ·A.
+      expect(await at('ppo', far(by, -2))).toEqual({ loss: Infinity, slope: Infinity })
+      expect(await at('importance_sampling', far(by, -2))).toEqual({ loss: Infinity, slope: Infinity })
+      expect(await at('importance_sampling', far(by, 2))).toEqual({ loss: -Infinity, slope: -Infinity })
+    },
+  )
+})

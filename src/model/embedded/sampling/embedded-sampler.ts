@@ -10,6 +10,7 @@ import type {
 import type { AdapterContent } from '../train/adapter-content.ts'
 import type { Listener, SampledTokens, SampleJob } from './job.ts'
 import { type Decode, StopStrings } from './stop-strings.ts'
+import { sampleSeed } from './uniform.ts'
 import { UnknownAdapterError } from './unknown-adapter-error.ts'
 import { validateRequest } from './validate-request.ts'
 
@@ -46,7 +47,7 @@ export class EmbeddedSampler implements Sampler {
     if (adapter !== null && !users) throw new UnknownAdapterError(adapter.id)
     const seed = params.seed ?? (this.capabilities.deterministic ? 0 : randomInt(2 ** 47))
     const work = Promise.all(
-      Array.from({ length: samples }, (_, index) => this.#continue(request, index, seed + index)),
+      Array.from({ length: samples }, (_, index) => this.#continue(request, index, sampleSeed(seed, index))),
     )
     users?.add(work)
     try {
@@ -95,7 +96,7 @@ export class EmbeddedSampler implements Sampler {
           topK,
           topP,
           stopTokens: [...stopTokens, ...suspects],
-          seed: ((seed % 2 ** 53) + 2 ** 53) % 2 ** 53,
+          seed,
           firstDraw: tokens.length,
         },
         signal,

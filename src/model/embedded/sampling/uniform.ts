@@ -24,6 +24,18 @@ export function uniform(seed: number, position: number): number {
   return (left * 2 ** 21 + (right >>> 11)) / 2 ** 53
 }
 
+/**
+ * The seed of one of a request's continuations: `seed + sample` modulo 2⁵³, whatever their size and sign. It is exact, so
+ * 2⁵³ consecutive samples all differ; a double would round the sum.
+ *
+ * @param seed an integer that a double holds exactly
+ * @param sample the continuation's index, from 0
+ * @returns an integer in [0, 2⁵³), as {@link uniform} takes it
+ */
+export function sampleSeed(seed: number, sample: number): number {
+  return Number(BigInt.asUintN(53, BigInt(seed) + BigInt(sample)))
+}
+
 /** The upper 32 bits of the product of two unsigned 32-bit integers. */
 function multiplyHigh(a: number, b: number): number {
   const aLow = a & 0xffff

@@ -9,10 +9,13 @@ export interface Sequence {
   readonly positions: readonly number[]
 }
 
-/** Neighbouring sequences and the number of nodes of their trees. */
+/** Neighbouring sequences. */
 export interface Run {
   readonly sequences: Sequence[]
+  /** Nodes of their trees. */
   nodes: number
+  /** Leading tokens that all of them have in common. */
+  common: number
 }
 
 /** What a division keeps to; see PackingOptions. */
@@ -24,7 +27,9 @@ export interface Division {
 
 /** A datum's sequence; none where every position has weight 0 (or advantage 0, for the policy losses). */
 export function toSequence({ input, weights, advantages }: Datum, datum: number, loss: Loss['kind']): Sequence[] {
-  const matters = (t: number) => (weights?.[t] ?? 1) !== 0 && (loss === 'cross_entropy' || (advantages?.[t] ?? 0) !== 0)
+  // In float32, as the loss sees it: what is 0 there must not meet an infinite ratio.
+  const some = (value: number) => Math.fround(value) !== 0
+  const matters = (t: number) => some(weights?.[t] ?? 1) && (loss === 'cross_entropy' || some(advantages?.[t] ?? 0))
   const positions = [...input.keys()].filter(matters)
   const last = positions.at(-1)
   return last === undefined ? [] : [{ datum, tokens: input.slice(0, last + 1), positions }]
@@ -47,10 +52,10 @@ function workOf(nodes: number): number {
  */
 export function divideEvenly(sequences: readonly Sequence[], { budget, shards, share }: Division): Run[] {
   const total = sequences.reduce((sum, { tokens }) => sum + tokens.length, 0)
-  let best = divide(sequences, budget, share)
+  let best = divide(sequences, budget, { budget, share })
   let least = busiest(best, shards)
   for (let limit = Math.min(budget, total) * 0.9; limit >= 64; limit *= 0.9) {
-    const runs = divide(sequences, limit, share)
+    const runs = divide(sequences, limit, { budget, share })
     const load = busiest(runs, shards)
     if (load < least) [best, least] = [runs, load]
   }
@@ -62,17 +67,26 @@ function busiest(runs: readonly Run[], shards: number): number {
   return Math.max(0, ...assign(work, shards).map((queue) => queue.reduce((sum, run) => sum + (work[run] ?? 0), 0)))
 }
 
-/** Cuts the sorted sequences into runs whose trees have at most `limit` nodes, or hold one sequence. */
-function divide(sequences: readonly Sequence[], limit: number, share: boolean): Run[] {
+/**
+ * Cuts the sorted sequences into runs whose trees weigh at most `limit`, or hold one sequence. A run weighs its nodes,
+ * less what is common to all its sequences beyond half the budget: every one of them needs those nodes anyhow. So
+ * sequences near or beyond the budget share a long prefix too, and a run has at most half a budget more nodes than the
+ * longest prefix in it.
+ */
+function divide(sequences: readonly Sequence[], limit: number, { budget, share }: Omit<Division, 'shards'>): Run[] {
   const runs: Run[] = []
   for (const sequence of sequences) {
     const run = runs.at(-1)
     const { length } = sequence.tokens
-    const added = length - (share ? sharedPrefix(sequence.tokens, run?.sequences.at(-1)?.tokens) : 0)
-    if (run === undefined || run.nodes + added > limit) runs.push({ sequences: [sequence], nodes: length })
-    else {
+    const shared = share ? sharedPrefix(sequence.tokens, run?.sequences.at(-1)?.tokens) : 0
+    const nodes = (run?.nodes ?? 0) + length - shared
+    const common = Math.min(run?.common ?? length, shared)
+    if (run === undefined || nodes - Math.max(0, common - budget / 2) > limit) {
+      runs.push({ sequences: [sequence], nodes: length, common: length })
+    } else {
       run.sequences.push(sequence)
-      run.nodes += added
+      run.nodes = nodes
+      run.common = common
     }
   }
   return runs

@@ -161,6 +161,23 @@ describe('a trainer', () => {
 })
 
 describe('bad input', () => {
+  it('goes on where a ratio is past the range of float32 and its token does nothing', async () => {
+    const { trainer } = inProcessTrainer({ model, trained: lora })
+    const absurd = (advantage: number) =>
+      data.map((datum) => ({
+        ...datum,
+        logprobs: datum.input.map(() => -1000),
+        advantages: datum.input.map(() => advantage),
+      }))
+    for (const advantage of [1, 1e-50]) {
+      const { loss } = await trainer.forwardBackward(absurd(advantage), { kind: 'ppo' })
+      expect(Number.isFinite(loss)).toBe(true)
+      expect(await trainer.optimStep(adam)).toMatchObject({ gradNorm: 0 })
+    }
+    await trainer.forwardBackward(absurd(1e-50), { kind: 'importance_sampling' })
+    expect(await trainer.optimStep(adam)).toMatchObject({ gradNorm: 0 })
+  })
+
   it('a gradient that overflows is dropped, and the weights survive it', async () => {
     const { trainer } = inProcessTrainer({ model, trained: lora, shards: 2, budget: 8 })
     await steps(trainer, 1)
@@ -181,6 +198,7 @@ describe('bad input', () => {
     [{ ...good, target: [-1, 3] }, /target\[0\] is -1/],
     [{ input: [1], target: [2], advantages: [1] }, /ppo needs logprobs/],
     [{ ...good, advantages: [0, Number.NaN] }, /advantages\[1\] is NaN/],
+    [{ ...good, logprobs: [0, -1e300] }, /logprobs\[1\] is -1e\+300/],
     [{ ...good, input: Array(65).fill(1) }, /65 tokens exceed/],
   ])('datum %# is refused, and says what is wrong', async (datum, message) => {
     await expect(trainer.forwardBackward([good, datum], { kind: 'ppo' })).rejects.toThrow(message)

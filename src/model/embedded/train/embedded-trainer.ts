@@ -5,8 +5,9 @@ import type {
   Datum,
   ForwardBackwardResult,
   Loss,
-  OptimStepResult,
+  Saved,
   Trainer,
+  TrainerCapabilities,
 } from '../../../core/index.ts'
 import { InputError, present } from '../../../errors/index.ts'
 import type { LlamaConfig, ModelWeights } from '../llama/config.ts'
@@ -15,11 +16,12 @@ import { type AdapterContent, adapterContent } from './adapter-content.ts'
 import { readAnchor, writeAnchor } from './anchor-file.ts'
 import { heldAnchors } from './anchors.ts'
 import { flatten } from './flat-tensors.ts'
+import { bytesOf } from './bytes-of.ts'
 import { InvalidAnchoringError } from './invalid-anchoring-error.ts'
 import { initialAdapter } from './lora.ts'
 import { type PlannedBatch, pack } from './packing.ts'
 import { perDatum, runBatches } from './run-batches.ts'
-import type { LossSettings, TrainingShardPort } from './shard.ts'
+import type { EngineStepResult, LossSettings, TrainingShardPort } from './shard.ts'
 import { summedSquares } from './summed-squares.ts'
 import { readTrainedWeights, writeTrainedWeights } from './trained-weights.ts'
 import { readTrainingState, writeTrainingState } from './training-state.ts'
@@ -50,6 +52,11 @@ export function initialValues(model: ModelWeights, trained: Trained, seed: numbe
  * order they were made. After a call that failed halfway the accumulated gradient is cleared.
  */
 export class EmbeddedTrainer implements Trainer {
+  readonly capabilities: TrainerCapabilities = {
+    losses: ['cross_entropy', 'importance_sampling', 'ppo', 'cispo'],
+    temperatures: true,
+    saves: 'bytes',
+  }
   readonly #options: EmbeddedTrainerOptions
   readonly #first: TrainingShardPort
   readonly #rest: readonly TrainingShardPort[]
@@ -130,7 +137,7 @@ export class EmbeddedTrainer implements Trainer {
    * of the loss like any other, and `gradNorm` is of both.
    * @throws NonFiniteGradientError; the gradient is then dropped, and weights and moments stay as they were.
    */
-  async optimStep(params: AdamParams): Promise<OptimStepResult> {
+  async optimStep(params: AdamParams): Promise<EngineStepResult> {
     return this.#exclusive(async () => {
       const gradients = await Promise.all(this.#rest.map((shard) => shard.takeGradient()))
       const others = gradients.filter((gradient) => gradient !== null)
@@ -155,9 +162,9 @@ export class EmbeddedTrainer implements Trainer {
     })
   }
 
-  async loadState(state: Uint8Array): Promise<void> {
+  async loadState(state: Saved): Promise<void> {
     const { config, trained } = this.#options
-    const { state: read, held } = readTrainingState(config, trained, state)
+    const { state: read, held } = readTrainingState(config, trained, bytesOf(state))
     return this.#exclusive(async () => {
       await this.#restore(read)
       await this.#first.hold(held)
@@ -170,15 +177,18 @@ export class EmbeddedTrainer implements Trainer {
   }
 
   /** What is held stays held. */
-  async loadWeights(weights: Uint8Array, moments: 'clear' | 'keep' = 'clear'): Promise<void> {
+  async loadWeights(weights: Saved, moments: 'clear' | 'keep' = 'clear'): Promise<void> {
     const { config, trained } = this.#options
-    const values = readTrainedWeights(config, trained, weights)
+    const values = readTrainedWeights(config, trained, bytesOf(weights))
     const zeros = () => new Float32Array(values.length)
     return this.#exclusive(async () => {
       const kept = moments === 'keep' ? await this.#first.state() : { m: zeros(), v: zeros(), step: 0 }
       await this.#restore({ ...kept, values })
     })
   }
+
+  /** Everything that it saves is bytes: it keeps nothing. */
+  async discard(): Promise<void> {}
 
   async publish(): Promise<AdapterRef> {
     const { config, trained, publish } = this.#options

@@ -34,6 +34,16 @@ const datum: fc.Arbitrary<Datum> = fc
 const data = fc.array(datum, { minLength: 1, maxLength: 12 })
 const budget = fc.integer({ min: 1, max: 120 })
 
+/** Data of one group: 32 tokens in common, and up to three of its own each. */
+const familyOfData: fc.Arbitrary<Datum[]> = fc
+  .array(fc.array(fc.nat(2), { minLength: 1, maxLength: 3 }), { minLength: 2, maxLength: 3 })
+  .map((tails) =>
+    tails.map((tail) => {
+      const input = [...Array.from({ length: 32 }, (_, i) => (i * 7) % 50), ...tail]
+      return { input, target: input.map((token) => (token + 1) % 50) }
+    }),
+  )
+
 const laidOut = (
   data: readonly Datum[],
   options: Omit<PackingOptions, 'config'>,
@@ -101,6 +111,48 @@ describe('tree packing', () => {
     expect(batches).toHaveLength(1)
     expect(batches[0]!.batch.tokens.length).toBeGreaterThanOrEqual(1100)
     expect(batches[0]!.batch.tokens.length).toBeLessThan(1150)
+  })
+
+  it('computes a shared prefix once beyond the budget too: 3 × (1,450 + 150) tokens are 1,900 nodes', () => {
+    const prompt = Array.from({ length: 1450 }, (_, i) => (i * i) % 50)
+    const group = Array.from({ length: 3 }, (_, attempt) => ({
+      input: [...prompt, attempt, ...Array.from({ length: 149 }, (_, i) => (i * attempt) % 50)],
+      target: Array<number>(1600).fill(1),
+    }))
+    const nodes = (shards: number) =>
+      pack(group, 'cross_entropy', { config, budget: 1536, shards }).map((planned) => planned.nodes)
+    expect(nodes(1)).toEqual([1900])
+    // Work is still spread: the second shard computes the prefix again, and both are done sooner.
+    expect(nodes(2).toSorted((a, b) => a - b)).toEqual([1600, 1750])
+  })
+
+  it('never makes a batch larger than its longest common prefix and half a budget, nor than a single datum', () => {
+    fc.assert(
+      fc.property(familyOfData, budget, (data, budget) => {
+        for (const { batch, origin } of laidOut(data, { budget })) {
+          const inputs = [...new Set(origin.datum)].map((index) => data[index]!.input)
+          const longest = Math.max(...inputs.map(({ length }) => length))
+          const nodes = new Set(inputs.flatMap((input) => input.map((_, i) => input.slice(0, i + 1).join()))).size
+          expect(nodes).toBeLessThanOrEqual(Math.max(budget, longest + budget / 2))
+          expect(batch.tokens.length).toBeGreaterThan(0)
+        }
+      }),
+    )
+  })
+
+  it('gives the gradient of the unpacked data to 1e-5 where data share more than a budget', async () => {
+    const options = { model: recordedModel(config), trained: { kind: 'full' } as const }
+    const loss = { kind: 'cross_entropy' } as const
+    await fc.assert(
+      fc.asyncProperty(familyOfData, fc.integer({ min: 18, max: 30 }), async (data, budget) => {
+        const alone = await gradientOf({ ...options, share: false, budget: 1 }, data, loss)
+        const packed = await gradientOf({ ...options, budget }, data, loss)
+        expect(relativeError(packed.gradient.values, alone.gradient.values)).toBeLessThan(1e-5)
+        expect(relativeError(packed.result.logprobs.flat(), alone.result.logprobs.flat())).toBeLessThan(1e-5)
+        expect(packed.result.tokens?.computed ?? 0).toBeLessThan(Number(alone.result.tokens?.computed))
+      }),
+      { numRuns: 10 },
+    )
   })
 
   it('does not compute what no loss depends on', () => {

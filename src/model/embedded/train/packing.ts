@@ -12,7 +12,8 @@ export type { PackedBatch, RowOrigin } from './packed-batch.ts'
  * token gets the value it would get in its own sequence.
  *
  * Sorted by their tokens, data that share a prefix lie side by side; a batch is a run of neighbours, cut where the
- * budget ends, and what is shared across a cut is computed on both sides.
+ * budget ends, and what is shared across a cut is computed on both sides. A long prefix is shared beyond the budget: see
+ * {@link PackingOptions.budget}.
  */
 
 /** A batch that has been planned; its arrays are made when it is its turn. */
@@ -26,7 +27,10 @@ export interface PlannedBatch {
 export interface PackingOptions {
   /** The model, whose shape decides which grids are cheap. */
   readonly config: LlamaConfig
-  /** Most tree nodes in one batch; one longer datum makes a batch of its own. */
+  /**
+   * Most tree nodes in one batch. A longer datum makes a batch of its own, or one with others that begin with the same
+   * tokens: what all data of a batch have in common counts at most half the budget.
+   */
   readonly budget: number
   /** How many shards the batches are spread over; they are cut so that all have about equal work. Default 1. */
   readonly shards?: number

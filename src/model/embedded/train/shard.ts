@@ -25,6 +25,9 @@ export interface ShardState {
   readonly step: number
 }
 
+/** What a step did; the engine knows its gradient. */
+export type EngineStepResult = OptimStepResult & { readonly gradNorm: number }
+
 /**
  * One worker of data-parallel training: holds the weights, a session for each loss and a sum of gradients. All arguments
  * and results are plain data, so that a shard can live in this thread or behind a message port; an array that is passed
@@ -46,7 +49,7 @@ export interface TrainingShardPort {
    * returns a copy of the new values.
    * @throws NonFiniteGradientError, having cleared the gradient and changed nothing else.
    */
-  optimStep(others: readonly Float32Array[], params: AdamParams): Promise<OptimStepResult & { values: Float32Array }>
+  optimStep(others: readonly Float32Array[], params: AdamParams): Promise<EngineStepResult & { values: Float32Array }>
   /** Replaces the trained values. */
   setValues(values: Float32Array): Promise<void>
   /** A copy of values and moments. */

@@ -1,5 +1,5 @@
 import { InferenceSession, Tensor } from 'onnxruntime-node'
-import type { AdamParams, Loss, OptimStepResult } from '../../../core/index.ts'
+import type { AdamParams, Loss } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import type { LlamaConfig, ModelWeights } from '../llama/config.ts'
 import { rotaryTables } from '../llama/rotary-tables.ts'
@@ -18,7 +18,7 @@ import { clipGradient, gradientNorm } from './clip-gradient.ts'
 import { FlatTensors } from './flat-tensors.ts'
 import { NonFiniteGradientError } from './non-finite-gradient-error.ts'
 import type { PackedBatch } from './packing.ts'
-import type { BatchResult, LossSettings, ShardState, TrainingShardPort } from './shard.ts'
+import type { BatchResult, EngineStepResult, LossSettings, ShardState, TrainingShardPort } from './shard.ts'
 
 /** What a shard is made of. Base weights are read, never written, and may be shared with a sampler in this thread. */
 export interface TrainingShardSetup {
@@ -98,7 +98,7 @@ export class TrainingShard implements TrainingShardPort {
   async optimStep(
     others: readonly Float32Array[],
     params: AdamParams,
-  ): Promise<OptimStepResult & { values: Float32Array }> {
+  ): Promise<EngineStepResult & { values: Float32Array }> {
     const gradient = this.#gradient.values
     for (const other of others) addInto(gradient, other)
     const anchorPenalty = this.#held === null ? 0 : addPull(gradient, this.#values.values, this.#held)

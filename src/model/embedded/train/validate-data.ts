@@ -48,8 +48,8 @@ function problemOf(datum: Datum, loss: Loss['kind'], { vocabSize, maxPositions }
       return `${name}[${position}] is ${datum[name][position]}, and the vocabulary has ${vocabSize} tokens`
   }
   for (const name of ['weights', 'logprobs', 'advantages'] as const) {
-    const position = datum[name]?.findIndex((value) => !Number.isFinite(value)) ?? -1
-    if (position >= 0) return `${name}[${position}] is ${datum[name]?.[position]}`
+    const position = datum[name]?.findIndex((value) => !Number.isFinite(Math.fround(value))) ?? -1
+    if (position >= 0) return `${name}[${position}] is ${datum[name]?.[position]}, which is no number in float32`
   }
   return undefined
 }

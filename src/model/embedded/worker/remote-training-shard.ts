@@ -1,7 +1,7 @@
-import type { AdamParams, OptimStepResult } from '../../../core/index.ts'
+import type { AdamParams } from '../../../core/index.ts'
 import type { HeldAnchors } from '../train/anchors.ts'
 import type { PackedBatch } from '../train/packing.ts'
-import type { BatchResult, LossSettings, ShardState, TrainingShardPort } from '../train/shard.ts'
+import type { BatchResult, EngineStepResult, LossSettings, ShardState, TrainingShardPort } from '../train/shard.ts'
 import type { EngineWorker } from './engine-worker.ts'
 import { type TrainingCall, type TrainingMethodName, arraysIn } from './protocol.ts'
 
@@ -37,7 +37,7 @@ export class RemoteTrainingShard implements TrainingShardPort {
     return this.#call({ method: 'takeGradient', args: [] })
   }
 
-  optimStep(others: readonly Float32Array[], params: AdamParams): Promise<OptimStepResult & { values: Float32Array }> {
+  optimStep(others: readonly Float32Array[], params: AdamParams): Promise<EngineStepResult & { values: Float32Array }> {
     return this.#call({ method: 'optimStep', args: [others, params] })
   }
 

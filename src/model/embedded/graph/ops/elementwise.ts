@@ -36,10 +36,20 @@ export function neg(x: Float): Float {
   return x.graph.record(unary('Neg', x), [x], (dy) => [() => unary('Neg', dy)])
 }
 
-/** eˣ. */
+/**
+ * eˣ; infinite in float32 from x = 88.8 on. No gradient stays none there: 0 · ∞ would be no number, and stop a run at a
+ * token that does nothing.
+ */
 export function exp(x: Float): Float {
+  const { graph } = x
   const y = unary('Exp', x)
-  return x.graph.record(y, [x], (dy) => [() => binary('Mul', dy, y)])
+  return graph.record(y, [x], (dy) => [
+    () => {
+      const zero = graph.scalar(0)
+      const none = graph.node('Equal', [dy, zero], 'bool', dy.shape)
+      return graph.node('Where', [none, zero, binary('Mul', dy, y)], 'float32', x.shape)
+    },
+  ])
 }
 
 /** The smaller of a and b; where they are equal the gradient goes to a. */

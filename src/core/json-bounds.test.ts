@@ -1,6 +1,8 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { nestsDeeperThan } from './json-depth.ts'
+import { measureJson } from './json-bounds.ts'
+
+const nestsDeeperThan = (depth: number, text: string): boolean => measureJson(text, { depth }).excess === 'depth'
 
 const depthOf = (value: unknown): number =>
   typeof value === 'object' && value !== null
@@ -58,4 +60,40 @@ it('no JSON value of ordinary depth is too deep, and half of one neither hangs n
       nestsDeeperThan(256, json.slice(at % json.length).repeat(2))
     }),
   )
+})
+
+const valuesIn = (value: unknown): number =>
+  typeof value === 'object' && value !== null
+    ? 1 + Object.values(value).reduce((sum: number, inner) => sum + valuesIn(inner), 0)
+    : 1
+const emptyIn = (value: unknown): number =>
+  typeof value === 'object' && value !== null
+    ? (Object.keys(value).length === 0 ? 1 : 0) +
+      Object.values(value).reduce((sum: number, inner) => sum + emptyIn(inner), 0)
+    : 0
+const mostKeysIn = (value: unknown): number => {
+  if (typeof value !== 'object' || value === null) return 0
+  const own = Array.isArray(value) ? 0 : Object.keys(value).length
+  return Math.max(own, ...Object.values(value).map((inner) => mostKeysIn(inner)))
+}
+
+it('counts every value and every key, whatever stands in strings', () => {
+  const value = fc.jsonValue({ maxDepth: 5 })
+  fc.assert(
+    fc.property(value, fc.nat(4), (value, indent) => {
+      const text = JSON.stringify(value, null, indent)
+      const { values, excess } = measureJson(text, { depth: 100 })
+      expect(excess).toBeNull()
+      expect(values).toBe(valuesIn(value) + emptyIn(value))
+      expect(measureJson(text, { depth: 100, values: values - 1 }).excess).toBe(values > 1 ? 'values' : null)
+      const keys = mostKeysIn(value)
+      expect(measureJson(text, { depth: 100, keys }).excess).toBeNull()
+      if (keys > 0) expect(measureJson(text, { depth: 100, keys: keys - 1 }).excess).toBe('keys')
+    }),
+  )
+})
+
+it('stops at the bound: what is behind it is not read', () => {
+  const text = `[${'1,'.repeat(8_000_000)}1]`
+  expect(measureJson(text, { depth: 2, values: 1_000 })).toEqual({ values: 1_001, excess: 'values' })
 })
