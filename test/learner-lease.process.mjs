@@ -53,7 +53,7 @@ const config = LearnFromTrafficConfig.parse({
   lease: '1s',
   watchEvery: '1s',
   rubric: { signals: { thumbs: {} } },
-  reporters: { share: 1 },
+  reporters: { share: 1, trusted: ['k'] },
   policy: { minibatches: 2 },
   schedule: { epochs: 12 },
 })

@@ -70,15 +70,19 @@ export function startLoad() {
  * `ratchet serve` before an upstream, with no limit that a benchmark reaches and everything else as it is by default.
  * @param folder where its configuration is written, and its store where it is SQLite's.
  * @param store a folder or a database's URL.
+ * @param more of its configuration.
  * @param probed whether probe.mjs is loaded before it.
  */
-export async function startGateway({ folder, store, upstream, probed = false }) {
+export async function startGateway({ folder, store, upstream, probed = false, more = {} }) {
   mkdirSync(folder, { recursive: true })
   const config = join(folder, 'serve.json')
   const url = `http://${upstream.host}:${upstream.port}/v1`
   const unlimited = { concurrency: 1_000_000, queue: 1_000_000 }
   const limits = { requestsPerMinute: 1_000_000_000, concurrency: 1_000_000 }
-  writeFileSync(config, JSON.stringify({ port: 0, upstreams: [{ name: 'canned', url, ...unlimited }], limits }))
+  writeFileSync(
+    config,
+    JSON.stringify({ port: 0, upstreams: [{ name: 'canned', url, ...unlimited }], limits, ...more }),
+  )
   const probe = probed ? ['--expose-gc', '--import', here('probe.mjs')] : []
   const args = [...probe, command, 'serve', '--json', '--config', config, '--store', store]
   const env = { ...process.env, RATCHET_LOG_LEVEL: 'warn' }

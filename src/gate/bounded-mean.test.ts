@@ -8,6 +8,55 @@ import vectors from './gate.vectors.json' with { type: 'json' }
 const paired = (wins: number, losses: number, tasks: number) =>
   Array.from({ length: tasks }, (_, i) => (i < wins ? 1 : i < wins + losses ? -1 : 0))
 const passFail = (successes: number, n: number) => Array.from({ length: n }, (_, i) => (i < successes ? 1 : 0))
+/** A double as a fraction. */
+const fraction = (value: number): readonly [bigint, bigint] => {
+  let power = 0
+  let scaled = value
+  for (; !Number.isInteger(scaled); power++) scaled *= 2
+  return [BigInt(scaled), 2n ** BigInt(power)]
+}
+/** A fraction as a double, to 17 digits; it may be far below what a double of its parts could hold. */
+const toNumber = (numerator: bigint, denominator: bigint): number => {
+  if (numerator === 0n) return 0
+  const shift = BigInt(Math.max(0, denominator.toString(2).length - numerator.toString(2).length + 64))
+  const quotient = (numerator << shift) / denominator
+  const excess = Math.max(0, quotient.toString(2).length - 64)
+  const power = excess - Number(shift)
+  return Number(quotient >> BigInt(excess)) * 2 ** Math.floor(power / 2) * 2 ** Math.ceil(power / 2)
+}
+/** P(Binomial(n, at) ≥ successes), exact until it is rounded to a double. */
+function binomialTail(n: number, successes: number, at: number): number {
+  const [p, one] = fraction(at)
+  const q = one - p
+  // Whichever side has fewer terms.
+  const upper = n - successes <= successes
+  const [from, to] = upper ? [successes, n] : [0, successes - 1]
+  let sum = 0n
+  let choose = 1n
+  for (let k = 0; k <= to; k++) {
+    if (k >= from) sum += choose * p ** BigInt(k) * q ** BigInt(n - k)
+    choose = (choose * BigInt(n - k)) / BigInt(k + 1)
+  }
+  const whole = one ** BigInt(n)
+  return toNumber(upper ? sum : whole - sum, whole)
+}
+/** P(Σ exponential·(value − at) ≤ 0) of distinct values by partial fractions, exact until it is rounded to a double. */
+function gradedTail(distinct: readonly number[], at: number): number {
+  const unit = 2n ** 1074n
+  const exact = (value: number) => {
+    const [numerator, denominator] = fraction(value)
+    return (numerator * unit) / denominator
+  }
+  const y = distinct.map((value) => exact(value) - exact(at))
+  let [numerator, denominator] = [0n, 1n]
+  for (const low of y.filter((distance) => distance < 0n)) {
+    const others = y.filter((other) => other !== low)
+    const top = low ** BigInt(others.length)
+    const bottom = others.reduce((product, other) => product * (low - other), 1n)
+    ;[numerator, denominator] = [numerator * bottom + top * denominator, denominator * bottom]
+  }
+  return denominator < 0n ? toNumber(-numerator, -denominator) : toNumber(numerator, denominator)
+}
 const values = fc.array(
   fc.integer({ min: -20, max: 20 }).map((k) => k / 20),
   { minLength: 1, maxLength: 40 },
@@ -45,6 +94,58 @@ describe('meanAbove', () => {
     for (const [at, expected] of pValues as [number, number][]) {
       expect(meanAbove(sample, floor, at) / expected).toBeCloseTo(1, 8)
     }
+  })
+
+  it.each(vectors.lopsided)(
+    'is exact where few stand against many, and never below the true value (mpmath) %#',
+    ({ floor, sample, pValues }) => {
+      const values = sample.flatMap(([value, count]) => Array<number>(count!).fill(value!))
+      for (const [at, expected] of pValues as [number, number][]) {
+        const p = meanAbove(values, floor, at)
+        expect(p).toBeGreaterThanOrEqual(expected)
+        expect(p / expected - 1).toBeLessThan(1e-9)
+      }
+    },
+  )
+
+  it('is never below the exact binomial test, in rational arithmetic, however lopsided', () => {
+    const lopsided = fc
+      .record({
+        n: fc.integer({ min: 1, max: 1200 }),
+        few: fc.nat(3),
+        wins: fc.boolean(),
+        at: fc.double({ min: 0, max: 1 }),
+      })
+      .map(({ n, few, wins, at }) => ({ n, successes: wins ? Math.min(n, few) : Math.max(0, n - few), at }))
+      .filter(({ at }) => at > 1e-6 && at < 1)
+    fc.assert(
+      fc.property(lopsided, ({ n, successes, at }) => {
+        const exact = binomialTail(n, successes, at)
+        fc.pre(exact > 1e-290)
+        const p = meanAbove(passFail(successes, n), 0, at)
+        expect(p).toBeGreaterThanOrEqual(exact)
+        expect(p / exact - 1).toBeLessThan(1e-11)
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('is never below the exact value, in rational arithmetic, of graded samples', () => {
+    fc.assert(
+      fc.property(values, fc.double({ min: -0.99, max: 0.99, noNaN: true }), (sample, at) => {
+        const distinct = [...new Set([-1, ...sample])]
+        fc.pre(!distinct.includes(at))
+        const exact = gradedTail(distinct, at)
+        const p = meanAbove(distinct.slice(1), -1, at)
+        expect(p).toBeGreaterThanOrEqual(exact)
+        expect(p - exact).toBeLessThanOrEqual(1e-11 * exact)
+      }),
+    )
+  })
+
+  it('tells what is too small for a double as 1e-300, and not as nothing', () => {
+    expect(meanAbove(passFail(1000, 1000), 0, 0.1)).toBeCloseTo(1e-300, 305)
+    expect(meanAbove(passFail(4000, 4000), 0, 0.1)).toBeGreaterThanOrEqual(1e-300)
   })
 
   it('keeps its relative accuracy in the tail: 50 wins without a loss are 2^-50', () => {

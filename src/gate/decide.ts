@@ -8,7 +8,7 @@ import { nextUse } from './ledger.ts'
 import { normalQuantile } from './normal.ts'
 import { checkRange, type RewardRange } from './reward-range.ts'
 import { compareRivals, type RivalTest } from './rivals.ts'
-import { round } from './round.ts'
+import { round, roundUp } from './round.ts'
 
 /** What a decision is made from. The order of outcomes, suites and rivals does not matter. */
 export interface GateInput {
@@ -81,12 +81,12 @@ export function decide(config: PairedGateConfig, input: GateInput): Verdict {
   const scores = compareScores(outcomes, rewardRange)
   const vetoAlpha = config.alpha / (1 + Object.keys(config.guards).length + Object.keys(config.suites).length)
 
-  const better = round(meanAbove(scores.low, -scores.span, margin))
-  const worseThan = (bound: number) => round(meanAbove(negated(scores.high), -scores.span, -bound))
+  const better = roundUp(meanAbove(scores.low, -scores.span, margin))
+  const worseThan = (bound: number) => roundUp(meanAbove(negated(scores.high), -scores.span, -bound))
   const floor = Math.min(0, margin)
   const worth = power?.effect ?? margin
   const [worse, small] = [worseThan(floor), worseThan(worth)]
-  const missingMore = round(meanAbove(missingMoreOften(outcomes), -1, 0))
+  const missingMore = roundUp(meanAbove(missingMoreOften(outcomes), -1, 0))
   const vetoes = [...guardVetoes(config, outcomes, vetoAlpha), ...suiteVetoes(config, suites, rewardRange, vetoAlpha)]
   const against = compareRivals(rivals, {
     range: rewardRange,
@@ -180,7 +180,7 @@ function guardVetoes(config: PairedGateConfig, outcomes: readonly PairedOutcome[
   return Object.entries(config.guards).map(([name, guard]) => {
     const values = worsening(outcomes, name, guard)
     const span = guard.range[1] - guard.range[0]
-    const pValue = round(meanAbove(values, -span, guard.allowed))
+    const pValue = roundUp(meanAbove(values, -span, guard.allowed))
     const interval = boundsOfMean({ low: values, high: values }, span, alpha).map(round)
     return {
       name: `guard ${name}`,
@@ -201,7 +201,7 @@ function suiteVetoes(
   return Object.entries(suites).map(([name, outcomes]) => {
     const allowed = config.suites[name]?.allowed ?? 0
     const scores = compareScores(inOrder(outcomes), range)
-    const pValue = round(meanAbove(negated(scores.high), -scores.span, allowed))
+    const pValue = roundUp(meanAbove(negated(scores.high), -scores.span, allowed))
     const interval = boundsOfMean(scores, scores.span, alpha).map(round)
     return {
       name: `suite ${name}`,

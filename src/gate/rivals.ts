@@ -3,7 +3,7 @@ import { meanAbove } from './bounded-mean.ts'
 import { type Comparison, compareScores, inOrder } from './comparison.ts'
 import { boundsOfMean, negated } from './interval.ts'
 import type { RewardRange } from './reward-range.ts'
-import { round } from './round.ts'
+import { round, roundUp } from './round.ts'
 
 /**
  * How a candidate stands against a rival.
@@ -47,8 +47,8 @@ export function compareRivals(
 }
 
 function rivalTest(name: string, scores: Comparison, alpha: number, effect: number): RivalTest {
-  const better = round(meanAbove(scores.low, -scores.span, 0))
-  const small = round(meanAbove(negated(scores.high), -scores.span, -effect))
+  const better = roundUp(meanAbove(scores.low, -scores.span, 0))
+  const small = roundUp(meanAbove(negated(scores.high), -scores.span, -effect))
   const beaten = better <= alpha
   const settled = small <= alpha || (sameOnEveryTask(scores) && couldShow(scores, alpha))
   const standing = beaten ? 'beaten' : settled ? 'not_better' : 'open'

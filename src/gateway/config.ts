@@ -105,7 +105,19 @@ export const ServeConfig = z.strictObject({
       /** Per key. */
       requestsPerMinute: z.int().positive().default(6_000),
       concurrency: z.int().positive().default(256),
+      /** Of the key of a session, where that does not say itself; beside them, its maker's hold. */
+      session: z
+        .strictObject({
+          requestsPerMinute: z.int().positive().default(600),
+          concurrency: z.int().positive().default(32),
+        })
+        .prefault({}),
       signalsPerTrajectory: z.int().positive().default(32),
+      /** Of all signals that come of one trajectory through one key: bytes of their values, as JSON. */
+      signalBytesPerTrajectory: z
+        .int()
+        .positive()
+        .default(4 * 1024 * 1024),
       signalsPerDay: z.int().positive().default(10_000),
     })
     .prefault({}),

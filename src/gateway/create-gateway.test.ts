@@ -76,7 +76,7 @@ describe('who may not ask', () => {
 
   it('is told when to come back', async () => {
     gateway = await listeningGateway()
-    gateway.door.admit = () => {
+    gateway.door.arrive = () => {
       throw new GatewayError({
         status: 429,
         type: 'rate_limit_error',

@@ -1,4 +1,4 @@
-export { assertMayServe, doorkeeper, type KeyDoorkeeper, newKey, type NewKeyOptions } from './auth/index.ts'
+export { assertMayServe, doorkeeper, isLoopback, type KeyDoorkeeper, newKey, type NewKeyOptions } from './auth/index.ts'
 export {
   type DeclaredAgent,
   declareAgents,

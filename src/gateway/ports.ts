@@ -61,6 +61,8 @@ export interface RequestContext {
   readonly retry: number
   /** Fires when the client is gone. */
   readonly signal: AbortSignal
+  /** About how much work it is to go through the request, in bytes of text. Default: next to none. */
+  readonly weight?: number
 }
 
 /** What an upstream has said of one answer, so far or in full. Token arrays have equal length, where they are known. */
@@ -138,7 +140,14 @@ export type Committed =
 export type Begun =
   | { readonly kind: 'call'; readonly record: CallRecord }
   /** The client repeats a request that was answered: it gets the same answer, and no Decision is made. */
-  | { readonly kind: 'replay'; readonly completion: ChatCompletion; readonly trajectory: TrajectoryId }
+  | {
+      readonly kind: 'replay'
+      readonly completion: ChatCompletion
+      readonly trajectory: TrajectoryId
+      readonly call: CallId
+      /** What served its session; `null` where its agent has no releases. */
+      readonly served: ServedBy | null
+    }
   /** The client repeats a request that is being answered. */
   | { readonly kind: 'in-flight' }
 
@@ -163,10 +172,21 @@ export interface Doorkeeper {
    */
   identify(headers: Headers, needs: Scope): Promise<Caller>
   /**
-   * Takes a place for one call; the function that comes back gives it up, once.
+   * Takes in a request whose body, if it has one, is still to come.
+   * @throws GatewayError 429 with `retryAfterSeconds` when there is no place for it.
+   */
+  arrive(caller: Caller): Arrived
+}
+
+/** A request that has been let in as far as its body. */
+export interface Arrived {
+  /**
+   * Takes a place for the call, once its body has come; the function that comes back gives it up, once.
    * @throws GatewayError 429 with `retryAfterSeconds` when there is none.
    */
-  admit(caller: Caller): () => void
+  enter(): () => void
+  /** The body is not awaited any more. After {@link enter}, and again, it does nothing. */
+  leave(): void
 }
 
 /** What is told of one call while it runs: to Prometheus, to OpenTelemetry, to the log. */

@@ -6,6 +6,7 @@ import { InputError } from '../errors/index.ts'
 import type { Gateway } from './create-gateway.ts'
 import { problemOf, problemResponse } from './http/problem.ts'
 import { refusal } from './http/refusals.ts'
+import { wrongOnTheWire } from './http/target.ts'
 
 /** Where to listen, and how patient to be. Times are in milliseconds. */
 export interface ServeOptions {
@@ -52,6 +53,8 @@ export async function serve(gateway: Gateway, options: ServeOptions): Promise<Se
   // HTTP/1 alone is spoken here, so the connection is Node's.
   const answer = getRequestListener((request, env) => gateway.fetch(request, env as HttpBindings), {
     errorHandler: unreadable,
+    // HTTP/1.0 asks for none, and health checks speak it.
+    hostname: 'localhost',
   })
   const server = createServer(
     {
@@ -66,7 +69,11 @@ export async function serve(gateway: Gateway, options: ServeOptions): Promise<Se
       unused.delete(incoming.socket)
       // An answer that is over waits for its reader, but not for ever; Node's own time-outs follow when it has gone out.
       outgoing.once('prefinish', () => incoming.socket.setTimeout(patienceMs))
-      void answer(incoming, outgoing)
+      const wrong = wrongOnTheWire(incoming)
+      if (wrong === null) return void answer(incoming, outgoing)
+      const { status, body, headers } = problemOf(wrong)
+      outgoing.writeHead(status, { 'content-type': 'application/json', connection: 'close', ...headers })
+      outgoing.end(JSON.stringify(body))
     },
   )
   // Node does not count a connection as idle before its first request.

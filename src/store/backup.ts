@@ -1,8 +1,8 @@
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { type Kysely, sql } from 'kysely'
 import { z } from 'zod'
-import { BlobHash, ParameterValue } from '../core/index.ts'
+import { type BlobHash, BlobRef, ParameterValue } from '../core/index.ts'
 import type { BlobStorage } from './blobs.ts'
 import {
   BackupCheckError,
@@ -13,6 +13,7 @@ import {
 } from './errors/index.ts'
 import { fileBlobs } from './file-blobs.ts'
 import { fileErrorOf } from './file-error.ts'
+import { makeFolder } from './make-folder.ts'
 import { fromJson, parseRecord } from './record.ts'
 import { openSqlite } from './sqlite-driver.ts'
 import { syncFile, syncFolder } from './sync-file.ts'
@@ -63,7 +64,7 @@ export async function backUpSqlite({ path, reader, blobs }: BackupSource, to: st
 /** Makes the folder ours by a file that must not have been there. */
 async function claim(folder: string, file: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true })
+    await makeFolder(folder)
     if ((await readdir(folder)).length > 0) throw new BackupFolderError(folder)
     await (await open(file, 'wx')).close()
   } catch (error) {
@@ -95,13 +96,15 @@ async function blobsNamedIn(path: string, copy: string): Promise<NamedBlobs> {
       'select id, value from versions',
     )) {
       const parsed = parseRecord(ParameterValue, fromJson(value, `version ${id}`), `version ${id}`)
-      if (parsed.kind === 'weights' && parsed.adapter !== null) required.add(parsed.adapter)
+      if (parsed.kind === 'weights' && typeof parsed.adapter === 'string') required.add(parsed.adapter)
       for (const hash of value.match(/[0-9a-f]{64}/g) ?? []) possible.add(hash)
     }
     const latest = `select blobs from checkpoints as c
       where sequence = (select max(sequence) from checkpoints where run = c.run)`
     for (const row of rows(z.object({ blobs: z.string() }), latest)) {
-      for (const hash of Object.values(z.record(z.string(), BlobHash).parse(JSON.parse(row.blobs)))) required.add(hash)
+      for (const ref of Object.values(z.record(z.string(), BlobRef).parse(JSON.parse(row.blobs)))) {
+        if (typeof ref === 'string') required.add(ref)
+      }
     }
     return { required, possible }
   } catch (error) {

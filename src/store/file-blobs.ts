@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { BlobHash, sha256 } from '../core/index.ts'
 import type { BlobStorage } from './blobs.ts'
 import { CorruptBlobError, MissingBlobError, ReadOnlyStoreError } from './errors/index.ts'
 import { fileErrorOf } from './file-error.ts'
+import { makeFolder } from './make-folder.ts'
 import { syncFolder } from './sync-file.ts'
 
 /** Where a blob is while it is being written. */
@@ -24,7 +25,7 @@ export function fileBlobs(folder: string): BlobStorage {
       const home = join(folder, hash.slice(0, 2))
       const path = join(home, hash)
       try {
-        await mkdir(home, { recursive: true })
+        await makeFolder(home)
         // A damaged file is written anew: here are the bytes that repair it.
         if (!(await holds(path, hash))) await writeDurably(folder, path, bytes)
         // Also when it was there: the process that wrote it may have died before it synced these.
@@ -89,7 +90,7 @@ async function holds(path: string, hash: string): Promise<boolean> {
 }
 
 async function writeDurably(folder: string, path: string, bytes: Uint8Array): Promise<void> {
-  await mkdir(join(folder, incoming), { recursive: true })
+  await makeFolder(join(folder, incoming))
   const temporary = join(folder, incoming, randomUUID())
   try {
     const file = await open(temporary, 'wx')

@@ -14,6 +14,13 @@ interface Evidence {
   readonly trajectory: string
 }
 
+/** What was said through a key of one trajectory. */
+interface Said {
+  readonly count: number
+  /** Of the values, as JSON. */
+  readonly bytes: number
+}
+
 /**
  * How much each reporter, and all who report through one key together, may still say: counted once for each in the transaction that is open, and from there on as it is
  * used up. Only evidence of the reporter's own tenant counts.
@@ -23,6 +30,7 @@ export class SignalRoom {
   readonly #caps: SignalCaps
   readonly #now: number
   readonly #said = new Map<string, number>()
+  readonly #through = new Map<string, Said>()
 
   private constructor(db: Kysely<Tables>, caps: SignalCaps, now: number) {
     this.#db = db
@@ -50,19 +58,24 @@ export class SignalRoom {
   }
 
   /** Uses up room for one signal. @returns false when there is none. */
-  async take({ tenant, reporter, trajectory }: Evidence): Promise<boolean> {
+  async take({ tenant, reporter, trajectory, value }: Evidence & { readonly value: string }): Promise<boolean> {
     const about = JSON.stringify([tenant, reporter, trajectory])
     const today = JSON.stringify([tenant, reporter])
     const key = keyOf(reporter)
     const throughKey = JSON.stringify([tenant, { key }, trajectory])
     const saidAbout = this.#said.get(about) ?? (await this.#saidAbout(tenant, reporter, trajectory))
     const saidToday = this.#said.get(today) ?? (await this.#saidToday(tenant, reporter))
-    const saidThrough = this.#said.get(throughKey) ?? (await this.#saidThrough(tenant, key, trajectory))
-    const { perTrajectory, perTrajectoryOfKey, perDay } = this.#caps
-    const free = saidAbout < perTrajectory && saidThrough < perTrajectoryOfKey && saidToday < perDay
+    const through = this.#through.get(throughKey) ?? (await this.#saidThrough(tenant, key, trajectory))
+    const bytes = Buffer.byteLength(value)
+    const { perTrajectory, perTrajectoryOfKey, bytesPerTrajectoryOfKey = Number.POSITIVE_INFINITY, perDay } = this.#caps
+    const free =
+      saidAbout < perTrajectory &&
+      through.count < perTrajectoryOfKey &&
+      through.bytes + bytes <= bytesPerTrajectoryOfKey &&
+      saidToday < perDay
     this.#said.set(about, saidAbout + (free ? 1 : 0))
     this.#said.set(today, saidToday + (free ? 1 : 0))
-    this.#said.set(throughKey, saidThrough + (free ? 1 : 0))
+    this.#through.set(throughKey, free ? { count: through.count + 1, bytes: through.bytes + bytes } : through)
     return free
   }
 
@@ -77,16 +90,17 @@ export class SignalRoom {
     return count
   }
 
-  async #saidThrough(tenant: string, key: string, trajectory: string): Promise<number> {
+  async #saidThrough(tenant: string, key: string, trajectory: string): Promise<Said> {
     const names = `${key}:`
-    const { count } = await this.#db
+    const { count, bytes } = await this.#db
       .selectFrom('signals')
       .where('trajectory', '=', trajectory)
       .where('tenant', '=', tenant)
       .where((eb) => eb.or([eb('reporter', '=', key), eb(sql`substr(reporter, 1, ${names.length})`, '=', names)]))
       .select((eb) => eb.fn.countAll<number>().as('count'))
+      .select(sql<number | null>`sum(octet_length(value))`.as('bytes'))
       .executeTakeFirstOrThrow()
-    return count
+    return { count, bytes: bytes ?? 0 }
   }
 
   async #saidToday(tenant: string, reporter: string): Promise<number> {

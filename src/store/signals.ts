@@ -1,5 +1,5 @@
-import type { Insertable, Kysely, Selectable } from 'kysely'
-import { Signal, type SignalOutcome, type SignalRepository } from '../core/index.ts'
+import { type Insertable, type Kysely, type Selectable, sql } from 'kysely'
+import { type Json, Signal, type SignalOutcome, type SignalRepository } from '../core/index.ts'
 import type { Access } from './access.ts'
 import { fromJson, parseRecord, toJson } from './record.ts'
 import { locksOf, SignalRoom } from './signal-caps.ts'
@@ -48,15 +48,8 @@ export function signalRepository({ read, write }: Access): SignalRepository {
 
     of: (trajectory, tenant, receivedBy) =>
       read(async (db) => {
-        const rows = await db
-          .selectFrom('signals')
-          .innerJoin('trajectories', (join) =>
-            join
-              .onRef('trajectories.id', '=', 'signals.trajectory')
-              .onRef('trajectories.tenant', '=', 'signals.tenant'),
-          )
+        const rows = await ofTrajectory(db, trajectory)
           .select(columns)
-          .where('signals.trajectory', '=', trajectory)
           .$if(tenant !== undefined, (query) => query.where('signals.tenant', '=', tenant ?? ''))
           .$if(receivedBy !== undefined, (query) => query.where('signals.received_at', '<=', receivedBy ?? 0))
           .orderBy('signals.at')
@@ -64,7 +57,84 @@ export function signalRepository({ read, write }: Access): SignalRepository {
           .execute()
         return rows.map(fromRow)
       }),
+
+    page: (trajectory, from) => read((db) => pageOf(db, trajectory, from)),
+
+    last: (topic, bytes) =>
+      read(async (db) => {
+        const row = await db
+          .selectFrom('signals')
+          .select(['key', 'at'])
+          .select((eb) =>
+            eb
+              .case()
+              .when(sql<number>`octet_length(value)`, '=', bytes)
+              .then(eb.ref('value'))
+              .else(null)
+              .end()
+              .as('value'),
+          )
+          .where('trajectory', '=', topic.trajectory)
+          .where('tenant', '=', topic.tenant)
+          .where('reporter', '=', topic.reporter)
+          .where('source', '=', topic.source)
+          .where('name', '=', topic.name)
+          .where('node', topic.node === null ? 'is' : '=', topic.node)
+          .orderBy('at', 'desc')
+          .orderBy('key', 'desc')
+          .limit(1)
+          .executeTakeFirst()
+        if (!row) return null
+        const { key, at, value } = row
+        return { key, at, ...(value !== null && { value: fromJson(value, `signal ${key}`) as Json }) }
+      }),
   }
+}
+
+/** Signals of a page, at most. */
+const mostOfPage = 1_000
+
+async function pageOf(
+  db: Kysely<Tables>,
+  trajectory: string,
+  { after, limit, bytes }: Parameters<SignalRepository['page']>[1],
+): Promise<Awaited<ReturnType<SignalRepository['page']>>> {
+  // Which ones, by their lengths; then what they say: not a value more is read.
+  const known = await ofTrajectory(db, trajectory)
+    .select(['signals.key', 'signals.at', sql<number>`octet_length(signals.value)`.as('bytes')])
+    .$if(after !== undefined, (query) =>
+      query.where((eb) =>
+        eb(eb.refTuple('signals.at', 'signals.key'), '>', eb.tuple(after?.at ?? 0, after?.key ?? '')),
+      ),
+    )
+    .orderBy('signals.at')
+    .orderBy('signals.key')
+    .limit(Math.min(limit, mostOfPage) + 1)
+    .execute()
+  let left = bytes
+  const fit = known.slice(0, Math.min(limit, mostOfPage)).filter((signal, i) => (left -= signal.bytes) >= 0 || i === 0)
+  if (fit.length === 0) return { signals: [], more: false }
+  const rows = await ofTrajectory(db, trajectory)
+    .select(columns)
+    .where(
+      'signals.key',
+      'in',
+      fit.map(({ key }) => key),
+    )
+    .orderBy('signals.at')
+    .orderBy('signals.key')
+    .execute()
+  return { signals: rows.map(fromRow), more: fit.length < known.length }
+}
+
+/** What a trajectory's own tenant reported of it. */
+function ofTrajectory(db: Kysely<Tables>, trajectory: string) {
+  return db
+    .selectFrom('signals')
+    .innerJoin('trajectories', (join) =>
+      join.onRef('trajectories.id', '=', 'signals.trajectory').onRef('trajectories.tenant', '=', 'signals.tenant'),
+    )
+    .where('signals.trajectory', '=', trajectory)
 }
 
 async function record(

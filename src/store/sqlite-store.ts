@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
-import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { Store } from '../core/index.ts'
 import { backUpSqlite } from './backup.ts'
 import { sqliteEngine } from './engine.ts'
 import { MissingStoreError, StoreError } from './errors/index.ts'
 import { fileBlobs, readOnlyBlobs, removeStaleBlobs } from './file-blobs.ts'
+import { makeFolder } from './make-folder.ts'
 import { memoryBlobs } from './memory-blobs.ts'
 import { assertMigrated, migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
@@ -38,7 +38,7 @@ export async function openMemoryStore(): Promise<Store> {
  */
 export async function openSqliteWriter(path: string): Promise<Store> {
   const blobs = join(dirname(path), 'blobs')
-  await makeFolder(dirname(path))
+  await makeStoreFolder(dirname(path))
   const opened: { close(): void }[] = []
   const closeAll = () => {
     for (const part of opened.splice(0).toReversed()) part.close()
@@ -113,9 +113,9 @@ export async function openSqliteReader(path: string): Promise<Store> {
   }
 }
 
-async function makeFolder(path: string): Promise<void> {
+async function makeStoreFolder(path: string): Promise<void> {
   try {
-    await mkdir(path, { recursive: true })
+    await makeFolder(path)
   } catch (error) {
     throw new StoreError({
       code: 'store/cannot-open',

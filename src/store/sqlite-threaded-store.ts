@@ -29,6 +29,7 @@ const lanes: { readonly [R in Exclude<keyof Repositories, 'blobs'>]: CallsIn<R> 
   trajectories: {
     append: 'write',
     get: 'look-up',
+    size: 'look-up',
     list: 'scan',
     summaries: 'scan',
     count: 'scan',
@@ -36,7 +37,7 @@ const lanes: { readonly [R in Exclude<keyof Repositories, 'blobs'>]: CallsIn<R> 
   },
   traffic: { append: 'write', savePending: 'write', recoverPending: 'write', turns: 'look-up', request: 'look-up' },
   keys: { put: 'write', get: 'look-up', list: 'look-up', revoke: 'write' },
-  signals: { append: 'write', of: 'look-up' },
+  signals: { append: 'write', of: 'look-up', page: 'look-up', last: 'look-up' },
   runs: {
     create: 'write',
     update: 'write',

@@ -335,6 +335,82 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
       expect(signals[2]).toEqual(late)
     })
 
+    describe('signals in parts', () => {
+      const t1 = TrajectoryId.parse('t1')
+      const keysOf = (signals: readonly Signal[]) => signals.map(({ key }) => key)
+
+      it('come page by page, each once, in their order', async () => {
+        await store.trajectories.append([sample.recorded('t1')])
+        const keys = Array.from({ length: 7 }, (_, i) => `k${i}`)
+        // Several happened at once.
+        await store.signals.append(keys.map((key, i) => sample.signal(key, { at: Math.floor(i / 3) })))
+        const seen: string[] = []
+        let after: Signal | undefined
+        for (let pages = 0; pages < 9; pages++) {
+          const from = { ...(after ? { after } : {}), limit: 2, bytes: 1_000 }
+          const { signals, more } = await store.signals.page(t1, from)
+          seen.push(...keysOf(signals))
+          after = signals.at(-1)
+          if (!more) break
+        }
+        expect(seen).toEqual(keys)
+      })
+
+      it('a page holds no more bytes than it may, and always one signal', async () => {
+        await store.trajectories.append([sample.recorded('t1')])
+        const long = 'x'.repeat(98)
+        await store.signals.append(['a', 'b', 'c'].map((key, at) => sample.signal(key, { at, value: long })))
+        const pageOf = async (bytes: number) => {
+          const { signals, more } = await store.signals.page(t1, { limit: 10, bytes })
+          return [keysOf(signals).join(''), more]
+        }
+        expect(await pageOf(300)).toEqual(['abc', false])
+        expect(await pageOf(299)).toEqual(['ab', true])
+        expect(await pageOf(1)).toEqual(['a', true])
+      })
+
+      it('the last of a topic comes with its value where that is as long', async () => {
+        const topic = { ...sample.signal('a'), node: null }
+        expect(await store.signals.last(topic, 1)).toBeNull()
+        await store.signals.append([
+          sample.signal('a', { at: 1, value: 1 }),
+          sample.signal('b', { at: 2, value: 2 }),
+          sample.signal('other-name', { at: 3, name: 'other' }),
+          sample.signal('other-node', { at: 3, node: 'n1' }),
+          sample.signal('other-reporter', { at: 3, reporter: 'somebody' }),
+        ])
+        expect(await store.signals.last(topic, 1)).toEqual({ key: 'b', at: 2, value: 2 })
+        expect(await store.signals.last(topic, 2)).toEqual({ key: 'b', at: 2 })
+      })
+
+      it('bytes of one key about one trajectory are bounded', async () => {
+        await store.trajectories.append([sample.recorded('t1'), sample.recorded('t2')])
+        const caps = { perTrajectory: 99, perTrajectoryOfKey: 99, bytesPerTrajectoryOfKey: 250, perDay: 99 }
+        const said = (key: string, change: object = {}) =>
+          sample.signal(key, { value: 'x'.repeat(98), reporter: 'k:a', ...change })
+        const append = (signals: readonly Signal[]) => store.signals.append(signals, { caps, now: 10 })
+        expect(await append([said('a'), said('b', { reporter: 'k:b' })])).toEqual(['recorded', 'recorded'])
+        expect(await append([said('c', { reporter: 'k:c' })])).toEqual(['capped'])
+        expect(await append([said('d', { trajectory: 't2' }), said('e', { reporter: 'other:a' })])).toEqual([
+          'recorded',
+          'recorded',
+        ])
+      })
+    })
+
+    it('says how large a trajectory is, in bytes', async () => {
+      await store.trajectories.append([sample.recorded('t1')])
+      const small = await store.trajectories.size(TrajectoryId.parse('t1'))
+      expect(small?.tenant).toBe('default')
+      const finalState = { state: 'é'.repeat(1_000), counts: {} }
+      const large = { ...sample.recorded('t2'), trajectory: sample.trajectory('t2', { finalState }) }
+      await store.trajectories.append([large])
+      const more = ((await store.trajectories.size(TrajectoryId.parse('t2')))?.bytes ?? 0) - (small?.bytes ?? 0)
+      expect(more).toBeGreaterThan(1_900)
+      expect(more).toBeLessThan(2_100)
+      expect(await store.trajectories.size(TrajectoryId.parse('nowhere'))).toBeNull()
+    })
+
     describe('runs', () => {
       it('are created once and change', async () => {
         const run = sample.run('run-1')

@@ -1,5 +1,5 @@
-import type { Kysely } from 'kysely'
-import type { RecordedTrajectory, Trajectory, TrajectoryRepository } from '../core/index.ts'
+import { type Kysely, sql } from 'kysely'
+import type { RecordedTrajectory, Tenant, Trajectory, TrajectoryRepository } from '../core/index.ts'
 import type { Access } from './access.ts'
 import { UnknownRecordError } from './errors/index.ts'
 import { assertSame, toJson } from './record.ts'
@@ -43,6 +43,8 @@ export function trajectoryRepository(access: Access): TrajectoryRepository {
 
     get: (id, asOf) => read((db) => find(db, id, asOf)),
 
+    size: (id) => read((db) => sizeOf(db, id)),
+
     list: ({ limit, after, ...filter }) =>
       read(async (db) => {
         const from = after === undefined ? null : await sequenceOf(db, after)
@@ -80,6 +82,22 @@ export function trajectoryRepository(access: Access): TrajectoryRepository {
 async function find(db: Kysely<Tables>, id: string, asOf?: number): Promise<RecordedTrajectory | null> {
   const rows = await recordedRows(db).where('trajectories.id', '=', id).execute()
   return (await toRecorded(db, rows, asOf))[0] ?? null
+}
+
+/** Lengths are kept beside the texts: none of those is read. */
+async function sizeOf(db: Kysely<Tables>, id: string): Promise<{ tenant: Tenant; bytes: number } | null> {
+  const row = await db.selectFrom('trajectories').select('tenant').where('id', '=', id).executeTakeFirst()
+  if (!row) return null
+  let size = 0
+  for (const table of ['trajectory_payloads', 'trajectory_parts'] as const) {
+    const { bytes } = await db
+      .selectFrom(table)
+      .where('trajectory', '=', id)
+      .select(sql<number | null>`sum(octet_length(payload))`.as('bytes'))
+      .executeTakeFirstOrThrow()
+    size += bytes ?? 0
+  }
+  return { tenant: row.tenant, bytes: size }
 }
 
 /** @throws UnknownRecordError when it is not there, or not any more: the next page would begin anywhere. */

@@ -4,6 +4,7 @@ import { ApiKey, ClientName, type Clock, KeyId, KeyLimits, type KeyRepository, S
 import { answers, refuses } from '../answers.ts'
 import { type AskedEnv, asking, type AskingOptions, type KeyDoorkeeper, newKey } from '../auth/index.ts'
 import { GatewayError, refuseInvalid } from '../errors.ts'
+import { posted } from '../http/posted.ts'
 
 /** What the key routes need. */
 export interface KeyRoutesOptions extends AskingOptions {
@@ -12,10 +13,13 @@ export interface KeyRoutesOptions extends AskingOptions {
   readonly clock: Clock
 }
 
+/** Scopes that one request names, repetitions included. */
+const mostScopes = 16
+
 const KeyInput = z.strictObject({
   /** For people. */
   name: ClientName,
-  scopes: z.array(Scope).min(1).default(['infer', 'signal']),
+  scopes: z.array(Scope).min(1).max(mostScopes).default(['infer', 'signal']),
   /** Defaults for the calls made with it. */
   agent: ClientName.optional(),
   subject: ClientName.optional(),
@@ -52,7 +56,7 @@ export function keyRoutes(options: KeyRoutesOptions): OpenAPIHono<AskedEnv> {
       method: 'post',
       path: '/ratchet/keys',
       summary: 'Make a key',
-      request: { body: { required: true, content: { 'application/json': { schema: KeyInput } } } },
+      request: { body: posted(KeyInput) },
       responses: {
         201: answers('The key. Its token is shown this once.', z.object({ key: ShownKey, token: z.string() })),
         400: refuses('A key that cannot be.'),

@@ -17,6 +17,7 @@ import {
 import { answers, refuses } from '../answers.ts'
 import { type AskedEnv, asking, type AskingOptions } from '../auth/index.ts'
 import { refuseInvalid } from '../errors.ts'
+import { posted } from '../http/posted.ts'
 import { AgentAnswer, CanaryAnswer, ReleaseAnswer, shownAgent, shownRelease } from './release-answers.ts'
 import { answered, judgesNoCanaries, mayDecide, notShown, unknownAgent } from './release-refusals.ts'
 import { tryByHand, TryRequest } from './try-request.ts'
@@ -49,10 +50,7 @@ export function releaseRoutes(options: ReleaseRoutesOptions): OpenAPIHono<AskedE
   const registry = new Registry(store)
   const app = new OpenAPIHono<AskedEnv>({ defaultHook: refuseInvalid })
   const shared = { tags: ['releases'], middleware: [asking(options, 'read'), mayDecide] }
-  const posted = <S extends z.ZodType>(schema: S) => ({
-    params,
-    body: { required: true, content: { 'application/json': { schema } } },
-  })
+  const asked = <S extends z.ZodType>(schema: S) => ({ params, body: posted(schema) })
 
   /** @throws GatewayError 404. */
   async function state(tenant: Tenant, agent: string): Promise<AgentState> {
@@ -114,7 +112,7 @@ export function releaseRoutes(options: ReleaseRoutesOptions): OpenAPIHono<AskedE
       method: 'post',
       path: '/ratchet/agents/{agent}/try',
       summary: 'Let a share of the sessions get a candidate that you put together',
-      request: posted(TryRequest),
+      request: asked(TryRequest),
       responses: {
         200: answers(
           'The canary that runs, whether a learner is at work that looks at it, and the tools that what serves does not describe.',
@@ -143,7 +141,7 @@ export function releaseRoutes(options: ReleaseRoutesOptions): OpenAPIHono<AskedE
       method: 'post',
       path: '/ratchet/agents/{agent}/rollback',
       summary: 'Go back: a canary that runs first, else to the release before',
-      request: posted(z.strictObject({ release: Id.pipe(ReleaseId).optional() })),
+      request: asked(z.strictObject({ release: Id.pipe(ReleaseId).optional() })),
       responses: {
         200: answers(
           'What went back. Every gateway serves it within a second.',
@@ -168,7 +166,7 @@ export function releaseRoutes(options: ReleaseRoutesOptions): OpenAPIHono<AskedE
       method: 'post',
       path: '/ratchet/agents/{agent}/promote',
       summary: 'Ask the gate now whether the canary may serve everybody',
-      request: posted(z.strictObject({ canary: Id.pipe(CanaryId).optional() })),
+      request: asked(z.strictObject({ canary: Id.pipe(CanaryId).optional() })),
       responses: {
         200: answers('It serves everybody from now on.', z.object({ agent: AgentAnswer, canary: CanaryAnswer })),
         404: missing,
@@ -195,7 +193,7 @@ export function releaseRoutes(options: ReleaseRoutesOptions): OpenAPIHono<AskedE
       method: 'post',
       path: '/ratchet/agents/{agent}/pin',
       summary: 'Hold what serves: no gate changes it until it is let go of',
-      request: posted(z.strictObject({ reason: z.string().max(512), release: Id.pipe(ReleaseId).optional() })),
+      request: asked(z.strictObject({ reason: z.string().max(512), release: Id.pipe(ReleaseId).optional() })),
       responses: {
         200: answers('The pin is in the agent.', z.object({ agent: AgentAnswer })),
         404: missing,
@@ -217,7 +215,7 @@ export function releaseRoutes(options: ReleaseRoutesOptions): OpenAPIHono<AskedE
       method: 'post',
       path: '/ratchet/agents/{agent}/unpin',
       summary: 'Let go of what serves',
-      request: posted(nothing),
+      request: asked(nothing),
       responses: {
         200: answers('Unpinning again changes nothing.', z.object({ agent: AgentAnswer, pinned: z.boolean() })),
         404: missing,

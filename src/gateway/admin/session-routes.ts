@@ -13,6 +13,7 @@ import {
   scopeMissing,
 } from '../auth/index.ts'
 import { refuseInvalid } from '../errors.ts'
+import { posted } from '../http/posted.ts'
 import type { Caller } from '../ports.ts'
 
 /** What the session route needs. */
@@ -28,6 +29,9 @@ type SessionScope = (typeof sessionScopes)[number]
 
 const day = 86_400
 
+/** Scopes that one request names, repetitions included. */
+const mostScopes = 16
+
 const SessionInput = z.strictObject({
   /** The client's own name for the episode; a new one by default. */
   session: ClientName.optional(),
@@ -37,7 +41,7 @@ const SessionInput = z.strictObject({
   /** False forbids learning from the session. What the caller's key forbids stays forbidden. */
   train: z.boolean().default(true),
   /** Of `infer` and `signal`; those of them that the caller has by default. */
-  scopes: z.array(z.enum(sessionScopes)).min(1).optional(),
+  scopes: z.array(z.enum(sessionScopes)).min(1).max(mostScopes).optional(),
   /** Beside the limits of the caller's key, which hold for all its sessions together. */
   limits: KeyLimits.partial().default({}),
   /** How long the key works; never longer than the caller's. */
@@ -73,7 +77,7 @@ export function sessionRoutes(options: SessionRoutesOptions): OpenAPIHono<AskedE
     summary: 'Make a key for one session',
     tags: ['keys'],
     middleware: [asking(options, 'infer')],
-    request: { body: { required: true, content: { 'application/json': { schema: SessionInput } } } },
+    request: { body: posted(SessionInput) },
     responses: {
       201: answers('The key. Its token is shown this once.', Session),
       400: refuses('A session that cannot be.'),

@@ -9,6 +9,20 @@ import { LearnedTool } from '../config.ts'
 export const mostTextCharacters = 256 * 1024
 const mostTools = 256
 
+const Description = z.string().max(mostTextCharacters)
+
+/** By the tool's name. Looked through up to the first that is wrong: a record would tell an issue for each. */
+const Descriptions = z.record(z.string(), z.unknown()).superRefine((tools, context) => {
+  const named = Object.entries(tools)
+  if (named.length > mostTools) context.addIssue({ code: 'custom', message: `at most ${mostTools} tools` })
+  for (const [name, text] of named.slice(0, mostTools)) {
+    const wrong = LearnedTool.safeParse(name).error ?? Description.safeParse(text).error
+    if (wrong === undefined) continue
+    context.addIssue({ code: 'custom', path: [name], message: wrong.issues[0]?.message ?? 'not a description' })
+    return
+  }
+}) as z.ZodType<Record<string, string>>
+
 /** What is to be tried, in the place of what serves. */
 export const TryRequest = z.strictObject({
   /** The id of a release, a canary or a run of the agent. */
@@ -16,10 +30,7 @@ export const TryRequest = z.strictObject({
   /** A system prompt, in the place of the agent's own. */
   system: z.string().min(1).max(mostTextCharacters).optional(),
   /** Descriptions of tools, in the place of the agent's own. */
-  tools: z
-    .record(LearnedTool, z.string().max(mostTextCharacters))
-    .refine((tools) => Object.keys(tools).length <= mostTools, `at most ${mostTools} tools`)
-    .optional(),
+  tools: Descriptions.optional(),
 })
 export type TryRequest = z.infer<typeof TryRequest>
 

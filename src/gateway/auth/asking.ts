@@ -4,6 +4,7 @@ import type { BodySpace } from '../http/body-room.ts'
 import { readJson } from '../http/body.ts'
 import { bodyLimit } from '../http/receive.ts'
 import type { Caller, Doorkeeper } from '../ports.ts'
+import { turns } from '../turns.ts'
 
 /** What a route behind {@link asking} finds in its context. */
 export interface AskedEnv {
@@ -26,17 +27,24 @@ export interface AskingOptions {
 export function asking({ door, bodyBytes, bodies }: AskingOptions, needs: Scope): MiddlewareHandler<AskedEnv> {
   return async (c, next) => {
     const caller = await door.identify(c.req.raw.headers, needs)
-    const leave = door.admit(caller)
-    const room = bodies.room(caller.parent?.key ?? caller.key)
+    const arrived = door.arrive(caller)
+    let leave = () => {}
+    const room = bodies.room(caller)
     try {
       c.set('caller', caller)
       if (c.req.method === 'POST') {
         // Where the validators look for it.
-        c.req.bodyCache.json = Promise.resolve(await readJson(c.req.raw, bodyLimit(bodyBytes, caller), room))
+        const { value, weight } = await readJson(c.req.raw, bodyLimit(bodyBytes, caller), room)
+        c.req.bodyCache.json = Promise.resolve(value)
+        leave = arrived.enter()
+        await turns.next(weight)
+      } else {
+        leave = arrived.enter()
       }
       await next()
     } finally {
       room.giveBack()
+      arrived.leave()
       leave()
     }
   }

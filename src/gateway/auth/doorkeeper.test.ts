@@ -137,11 +137,11 @@ describe('the key of a session', () => {
     const door = doorFor()
     const caller = await door.identify(bearer(token), 'infer')
     expect(caller).toMatchObject({ session: 'ticket 1', parent: { key: maker.key.id, limits: { concurrency: 1 } } })
-    const leave = door.admit(caller)
+    const leave = door.arrive(caller).enter()
     const byMaker = await door.identify(bearer(maker.token), 'infer')
-    expect(() => door.admit(byMaker)).toThrow('1 requests under way')
+    expect(() => door.arrive(byMaker).enter()).toThrow('1 requests under way')
     leave()
-    door.admit(byMaker)()
+    door.arrive(byMaker).enter()()
   })
 
   it.each([
@@ -257,12 +257,12 @@ it('a clock that is set back locks nobody out and lets nobody in for longer', as
   const door = doorFor({ limits: { ...ServeConfig.parse({}).limits, requestsPerMinute: 2 } })
   const { key, token } = await issue()
   const caller = await door.identify(bearer(token), 'infer')
-  door.admit(caller)()
-  door.admit(caller)()
-  expect(() => door.admit(caller)).toThrow('requests a minute')
+  door.arrive(caller).enter()()
+  door.arrive(caller).enter()()
+  expect(() => door.arrive(caller).enter()).toThrow('requests a minute')
   wall.now -= 365 * 86_400_000
   await store.keys.revoke(key.id, wall.now)
   time.now += 30_000
-  door.admit(caller)()
+  door.arrive(caller).enter()()
   await expect(door.identify(bearer(token), 'infer')).rejects.toMatchObject({ code: 'gateway/wrong-key' })
 })

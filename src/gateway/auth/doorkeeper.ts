@@ -1,4 +1,4 @@
-import { type ApiKey, type Clock, KeyId, type KeyRepository, Scope } from '../../core/index.ts'
+import { type ApiKey, type Clock, KeyId, type KeyLimits, type KeyRepository, Scope } from '../../core/index.ts'
 import type { ServeConfig } from '../config.ts'
 import type { Caller, Doorkeeper } from '../ports.ts'
 import { readCredentials } from './credentials.ts'
@@ -100,13 +100,22 @@ export function doorkeeper({ keys, config, clock, perf = performance }: Doorkeep
         agent: key.agent,
         subject: key.subject,
         train: key.train && (parent?.train ?? true) && config.train,
-        limits: key.limits,
+        limits: key.session === null ? key.limits : limitsOfSession(key.limits, config.limits.session),
         ...(parent && { parent: { key: parent.id, limits: parent.limits } }),
         authorization,
       }
     },
-    admit: (caller) => limiter.admit(caller),
+    arrive: (caller) => limiter.arrive(caller),
     forget: (id) => cache.forget(id),
+  }
+}
+
+/** A session's key is handed to code that its maker does not control: what it does not say itself is little. */
+function limitsOfSession(own: KeyLimits, usual: ServeConfig['limits']['session']): KeyLimits {
+  return {
+    requestsPerMinute: own.requestsPerMinute ?? usual.requestsPerMinute,
+    concurrency: own.concurrency ?? usual.concurrency,
+    bodyBytes: own.bodyBytes,
   }
 }
 

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { KeyId, type KeyLimits } from '../../core/index.ts'
 import { GatewayError } from '../errors.ts'
 import { Limiter } from './limiter.ts'
@@ -115,4 +115,30 @@ it('remembers so many keys, and forgets those that asked longest ago', () => {
   expect(refusalOf(() => limiter.admit(caller('first')))).not.toBeNull()
   for (let i = 0; i < 1_000; i += 1) limiter.admit(caller(`other-${i}`))()
   limiter.admit(caller('first'))()
+})
+
+describe('requests whose bodies are still to come', () => {
+  const maker = caller('maker')
+  const session = { ...caller('s', { concurrency: 3 }), parent: { key: maker.key, limits: maker.limits } }
+
+  it('take up room of their own key alone', () => {
+    const { limiter } = limiterAt({ requestsPerMinute: 1_000, concurrency: 4 })
+    const arrived = Array.from({ length: 3 }, () => limiter.arrive(session))
+    expect(refusalOf(() => limiter.arrive(session))?.code).toBe('gateway/concurrency-limit')
+    const others = Array.from({ length: 4 }, () => limiter.admit(maker))
+    // Its body has come, and there is no place: it may come back.
+    expect(refusalOf(() => arrived[0]?.enter())?.code).toBe('gateway/concurrency-limit')
+    others[0]?.()
+    arrived[0]?.enter()
+    arrived[1]?.leave()
+    arrived[1]?.leave()
+    expect(refusalOf(() => limiter.admit(maker))?.code).toBe('gateway/concurrency-limit')
+  })
+
+  it('count for the minute when they begin', () => {
+    const { limiter } = limiterAt({ requestsPerMinute: 2, concurrency: 4 })
+    limiter.arrive(session).leave()
+    limiter.arrive(session).leave()
+    expect(refusalOf(() => limiter.arrive(session))?.code).toBe('gateway/rate-limit')
+  })
 })

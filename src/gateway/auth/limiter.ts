@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { Caller } from '../ports.ts'
+import type { Arrived, Caller } from '../ports.ts'
 import { allPlacesTaken, rateSpent } from './refusals.ts'
 
 /** What a key may use where it does not say itself. */
@@ -14,8 +14,26 @@ interface Account {
   tokens: number
   /** When `tokens` was counted, in the limiter's milliseconds. */
   at: number
+  /** Requests whose bodies are coming. */
+  arriving: number
   /** Requests under way. */
   active: number
+}
+
+/** An account, and what it may use. */
+interface Held {
+  readonly account: Account
+  readonly perMinute: number
+  readonly places: number
+}
+
+const once = (act: () => void): (() => void) => {
+  let done = false
+  return () => {
+    if (done) return
+    done = true
+    act()
+  }
 }
 
 /** Keys whose use is remembered. Those that asked longest ago are forgotten first, as if they had not asked for a minute. */
@@ -37,42 +55,59 @@ export class Limiter {
   }
 
   /**
-   * Takes a place.
-   * @returns what gives it up; calling it again does nothing.
-   * @throws GatewayError 429.
+   * Counts a request whose body is still to come. Until it has come it takes up room of its own key alone: bodies that never
+   * end keep nobody else out, not the key that made a session's either.
+   * @throws GatewayError 429 when there is no place, now, or the key has made its requests.
    */
-  admit({ key, limits, parent }: Pick<Caller, 'key' | 'limits' | 'parent'>): () => void {
-    const now = this.#perf.now()
-    const held = [{ key, limits }, ...(parent ? [parent] : [])].map(({ key, limits }) => {
-      const perMinute = limits.requestsPerMinute ?? this.#defaults.requestsPerMinute
-      return {
-        account: this.#account(key, perMinute, now),
-        perMinute,
-        places: limits.concurrency ?? this.#defaults.concurrency,
-      }
-    })
+  arrive(caller: Pick<Caller, 'key' | 'limits' | 'parent'>): Arrived {
+    const held = this.#held(caller)
+    const [own] = held
     // Nothing is taken from anyone before everyone has room.
     for (const { account, perMinute, places } of held) {
       if (account.active >= places) throw allPlacesTaken(places)
       if (account.tokens < 1)
         throw rateSpent(perMinute, Math.max(1, Math.ceil(((1 - account.tokens) * 60) / perMinute)))
     }
-    for (const { account } of held) {
-      account.tokens -= 1
-      account.active += 1
+    if (own.account.arriving >= own.places) throw allPlacesTaken(own.places)
+    for (const { account } of held) account.tokens -= 1
+    own.account.arriving += 1
+    const leave = once(() => (own.account.arriving -= 1))
+    return {
+      leave,
+      enter: () => {
+        for (const { account, places } of held) if (account.active >= places) throw allPlacesTaken(places)
+        leave()
+        for (const { account } of held) account.active += 1
+        return once(() => {
+          for (const { account } of held) account.active -= 1
+        })
+      },
     }
-    let given = false
-    return () => {
-      if (given) return
-      given = true
-      for (const { account } of held) account.active -= 1
+  }
+
+  /**
+   * Takes a place for a request that has come whole.
+   * @returns what gives it up; calling it again does nothing.
+   * @throws GatewayError 429.
+   */
+  admit(caller: Pick<Caller, 'key' | 'limits' | 'parent'>): () => void {
+    return this.arrive(caller).enter()
+  }
+
+  #held({ key, limits, parent }: Pick<Caller, 'key' | 'limits' | 'parent'>): readonly [Held, ...Held[]] {
+    const now = this.#perf.now()
+    const held = (of: { readonly key: string; readonly limits: Caller['limits'] }): Held => {
+      const perMinute = of.limits.requestsPerMinute ?? this.#defaults.requestsPerMinute
+      const places = of.limits.concurrency ?? this.#defaults.concurrency
+      return { account: this.#account(of.key, perMinute, now), perMinute, places }
     }
+    return [held({ key, limits }), ...(parent ? [held(parent)] : [])]
   }
 
   #account(key: string, perMinute: number, now: number): Account {
     const account = this.#accounts.get(key)
     if (!account) {
-      const fresh = { tokens: perMinute, at: now, active: 0 }
+      const fresh = { tokens: perMinute, at: now, arriving: 0, active: 0 }
       this.#accounts.set(key, fresh)
       return fresh
     }

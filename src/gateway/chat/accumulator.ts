@@ -144,7 +144,7 @@ const finishes: Readonly<Record<string, FinishReason>> = {
 }
 
 /** The nearest of the OpenAI API's words: servers have their own for a model that ended its turn. */
-function finishOf(said: string | null): FinishReason {
+export function finishOf(said: string | null): FinishReason {
   if (said === null) return null
   return Object.hasOwn(finishes, said) ? (finishes[said] ?? 'stop') : 'stop'
 }

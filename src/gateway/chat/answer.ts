@@ -5,6 +5,8 @@ import { problemOf, problemResponse } from '../http/problem.ts'
 import { refusal } from '../http/refusals.ts'
 import type { Log } from '../log.ts'
 import type { CallRecord, EpisodeRecorder, RequestContext, Telemetry } from '../ports.ts'
+import { turns } from '../turns.ts'
+import { type Alike, alikeTo, asTold } from './alike/index.ts'
 import { chunksOf } from './chunks.ts'
 import { Exchange } from './exchange.ts'
 import { beginStream, eventHeaders, notRecorded, streamAnswer } from './stream-answer.ts'
@@ -54,6 +56,7 @@ export async function answer(serving: Serving, question: Question): Promise<Resp
     switch (begun.kind) {
       case 'call': {
         const { log, clock } = serving
+        await turns.next(context.weight ?? 0)
         return await ask(
           serving,
           question,
@@ -61,11 +64,12 @@ export async function answer(serving: Serving, question: Question): Promise<Resp
         )
       }
       case 'replay': {
-        const { completion, trajectory } = begun
+        const { completion, trajectory, call, served } = begun
         telemetry.end({ ...nothing, status: 200, trajectory, responseId: completion.id })
         const wire = question.wire(completion.id)
         const told = { 'ratchet-trajectory': trajectory, 'ratchet-response': wire.id, 'ratchet-replayed': 'true' }
-        return tellAtOnce(wire, completion, request.stream === true, told)
+        const alike = served === null ? asTold : alikeTo({ served, request, call, created: completion.created })
+        return tellAtOnce(wire, alike, completion, request.stream === true, told)
       }
       case 'in-flight':
         throw inFlight()
@@ -94,6 +98,9 @@ async function ask(serving: Serving, question: Question, exchange: Exchange): Pr
   const { upstream, log, patienceMs } = serving
   const { record } = exchange
   const wire = question.wire(record.responseId)
+  const created = Math.floor(serving.clock.now() / 1000)
+  const { served } = record
+  const alike = served === null ? asTold : alikeTo({ served: served.by, request, call: record.call, created })
   const told = () => ({
     'ratchet-trajectory': record.trajectory,
     'ratchet-response': wire.id,
@@ -109,16 +116,16 @@ async function ask(serving: Serving, question: Question, exchange: Exchange): Pr
     exchange.begins(reply.upstream)
     if (reply.kind === 'stream') {
       const stream = await beginStream(reply.chunks)
-      return streamAnswer({ stream, exchange, wire, call, sever, log, patienceMs, headers: told() })
+      return streamAnswer({ stream, exchange, wire, alike, call, sever, log, patienceMs, headers: told() })
     }
-    completion = reply.completion
+    completion = alike.taken.whole(reply.completion)
     exchange.takeWhole(completion)
   } catch (error) {
-    return problemResponse(await exchange.fail(error), told())
+    return problemResponse(alike.problem(error, await exchange.fail(error)), told())
   }
   try {
     const committed = await exchange.succeed()
-    return tellAtOnce(wire, completion, request.stream === true, { ...told(), ...notRecorded(committed) })
+    return tellAtOnce(wire, alike, completion, request.stream === true, { ...told(), ...notRecorded(committed) })
   } catch (error) {
     return problemResponse(problemOf(error), told())
   }
@@ -150,13 +157,14 @@ function servedHeaders({ served }: CallRecord): Readonly<Record<string, string>>
 /** An answer that is known in full, as JSON or as the events of a stream. */
 function tellAtOnce(
   wire: Wire,
+  alike: Alike,
   completion: ChatCompletion,
   stream: boolean,
   headers: Readonly<Record<string, string>>,
 ): Response {
-  if (!stream) return new Response(wire.whole(completion), { headers: { ...jsonHeaders, ...headers } })
+  if (!stream) return new Response(wire.whole(alike.whole(completion)), { headers: { ...jsonHeaders, ...headers } })
   const events = wire.stream()
-  const chunks = [...chunksOf(completion)]
+  const chunks = [...[...chunksOf(completion)].flatMap((chunk) => alike.chunks(chunk)), ...alike.rest()]
   const texts = [events.open(chunks[0] ?? null), ...chunks.map((chunk) => events.chunk(chunk)), events.done()]
   return new Response(texts.join(''), { headers: { ...eventHeaders, ...headers } })
 }

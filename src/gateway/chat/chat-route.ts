@@ -1,10 +1,12 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { ChatCompletion, ChatRequest } from '../../core/index.ts'
 import { answers, refuses } from '../answers.ts'
+import { assertArgumentsWithin } from '../http/body-bounds.ts'
 import { addAtBothPaths, type HttpEnv, severing } from '../http/both-paths.ts'
 import { parseRequest } from '../http/parse-request.ts'
 import { receive, type Receiving } from '../http/receive.ts'
 import { requestContext, userIn } from '../http/request-context.ts'
+import { turns } from '../turns.ts'
 import { answer, type Serving } from './answer.ts'
 import { chatWire } from './chat-wire.ts'
 
@@ -39,9 +41,20 @@ export function addChatRoute(app: OpenAPIHono<HttpEnv>, options: AskingModels): 
   addAtBothPaths(app, route, (c, session) =>
     receive(options, c.req.raw, async ({ caller, call, json }) => {
       const { headers } = c.req.raw
-      const request = parseRequest(ChatRequest, await json())
+      const { value, weight } = await json()
+      await turns.next(weight)
+      const request = parseRequest(ChatRequest, value)
+      assertArgumentsWithin(request)
       const { train } = options
-      const context = requestContext({ headers, session, user: userIn(request), caller, train, signal: call.signal })
+      const context = requestContext({
+        headers,
+        session,
+        user: userIn(request),
+        caller,
+        train,
+        signal: call.signal,
+        weight,
+      })
       const wire = (id: string) => chatWire(request, id)
       return answer(options, { request, context, headers, call, sever: severing(c), wire })
     }),

@@ -22,7 +22,7 @@ export function addEmbeddingsRoute(app: OpenAPIHono<HttpEnv>, options: AskingMod
   }
   addAtBothPaths(app, route, (c) =>
     receive(options, c.req.raw, async ({ caller, call, json }) => {
-      const body = parseRequest(EmbeddingsRequest, await json())
+      const body = parseRequest(EmbeddingsRequest, (await json()).value)
       const told = options.telemetry.call({
         operation: 'embeddings',
         model: body.model,

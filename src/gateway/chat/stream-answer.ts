@@ -5,6 +5,7 @@ import { problemOf } from '../http/problem.ts'
 import { refusal } from '../http/refusals.ts'
 import type { Log } from '../log.ts'
 import type { Committed } from '../ports.ts'
+import type { Alike } from './alike/index.ts'
 import type { Exchange } from './exchange.ts'
 import type { Wire, WireStream } from './wire.ts'
 
@@ -39,6 +40,7 @@ interface Streaming {
   readonly stream: BegunStream
   readonly exchange: Exchange
   readonly wire: Wire
+  readonly alike: Alike
   readonly call: Call
   readonly sever: (() => void) | null
   readonly log: Log
@@ -47,38 +49,52 @@ interface Streaming {
 }
 
 /** Sends an answer on as it comes; its end follows the commit. */
-export function streamAnswer({ stream, exchange, wire, call, sever, log, patienceMs, headers }: Streaming): Response {
+export function streamAnswer({
+  stream,
+  exchange,
+  wire,
+  alike,
+  call,
+  sever,
+  log,
+  patienceMs,
+  headers,
+}: Streaming): Response {
   const sink = new EventSink(patienceMs, (why) => call.stop(why), sever)
   call.signal.addEventListener('abort', () => sink.wake(), { once: true })
   call.lastsUntil(
-    tell(stream, exchange, wire.stream(), call, sink)
+    tell({ stream, exchange, events: wire.stream(), alike, call, sink })
       .catch((error: unknown) => log.error({ err: error }, 'a stream failed in a way that the gateway does not expect'))
       .finally(() => sink.end()),
   )
   return new Response(sink.readable, { headers: { ...eventHeaders, ...headers } })
 }
 
-async function tell(
-  stream: BegunStream,
-  exchange: Exchange,
-  events: WireStream,
-  call: Call,
-  sink: EventSink,
-): Promise<void> {
+/** A stream that is being told. */
+interface Telling extends Pick<Streaming, 'stream' | 'exchange' | 'alike' | 'call'> {
+  readonly events: WireStream
+  readonly sink: EventSink
+}
+
+async function tell(telling: Telling): Promise<void> {
+  const { stream, exchange, events, alike, sink } = telling
+  const texts = (chunks: readonly ChatChunk[]) => chunks.map((chunk) => events.chunk(chunk)).join('')
   const held: ChatChunk[] = []
   try {
-    sink.write(events.open(stream.first))
-    await passOn(stream, exchange, events, call, sink, held)
+    sink.write(events.open(alike.opening(stream.first)))
+    await passOn(telling, held)
   } catch (error) {
     // All that was asked for has come: what broke after it is no part of the answer.
     if (!exchange.complete) {
-      sink.write(events.failed(await exchange.fail(error)))
+      const problem = alike.problem(error, await exchange.fail(error))
+      sink.write(`${texts(alike.flush())}${events.failed(problem)}`)
       return
     }
   }
   try {
     const committed = await exchange.succeed()
-    sink.write(`${held.map((chunk) => events.chunk(chunk)).join('')}${comment(committed)}${events.done()}`)
+    const last = [...held.flatMap((chunk) => alike.chunks(chunk)), ...alike.rest()]
+    sink.write(`${texts(last)}${comment(committed)}${events.done()}`)
   } catch (error) {
     sink.write(events.failed(problemOf(error)))
   }
@@ -86,27 +102,24 @@ async function tell(
 
 /** Sends each chunk on at once, up to the one with which the answer is whole: that one and what follows is held back. */
 async function passOn(
-  { first, rest }: BegunStream,
-  exchange: Exchange,
-  events: WireStream,
-  call: Call,
-  sink: EventSink,
+  { stream: { first, rest }, exchange, events, alike, call, sink }: Telling,
   held: ChatChunk[],
 ): Promise<void> {
   try {
-    let chunk: ChatChunk | null = first
-    while (chunk !== null) {
+    let came: ChatChunk | null = first
+    while (came !== null) {
+      const chunk = alike.taken.chunk(came)
       exchange.take(chunk)
       if (exchange.complete) {
         held.push(chunk)
       } else {
-        sink.write(events.chunk(chunk))
+        for (const told of alike.chunks(chunk)) sink.write(events.chunk(told))
         const room = sink.room()
         if (room !== null) await room
       }
       if (call.stopped !== null) throw shuttingDown()
       const next: IteratorResult<ChatChunk> = await rest.next()
-      chunk = next.done === true ? null : next.value
+      came = next.done === true ? null : next.value
     }
   } finally {
     // Leaving early is what cancels the upstream's work.

@@ -39,6 +39,8 @@ export interface CallFacts {
   readonly candidates: readonly AttachPoint[]
   readonly retryOf: CallId | null
   readonly startedAt: number
+  /** About how much work it is to go through the request: see `RequestContext`. */
+  readonly weight: number
 }
 
 /** What making a part takes beside the call. */

@@ -6,8 +6,8 @@ import { requestOf, says } from './recorder.conformance.ts'
 import { redactionOf } from './redaction/index.ts'
 import { saysTheSame, type SpokenCall } from './spoken.ts'
 
-const endOf = (...messages: WireMessage[]): Point =>
-  conversationOf(requestOf(messages), redactionOf([])).points.at(-1) ?? beginning
+const endOf = async (...messages: WireMessage[]): Promise<Point> =>
+  (await conversationOf(requestOf(messages), redactionOf([]))).points.at(-1) ?? beginning
 const call = (name: string, written: string, id = 'call_1') => ({
   id,
   type: 'function',
@@ -61,26 +61,26 @@ describe('is the same conversation', () => {
     ],
     ['with the developer as the system', [{ role: 'developer', content: 's' }], [says('system', 's')]],
     ['whose calls cannot be read', [calling(call('f', '{"a'))], [calling(call('f', '{}', 'call_2'))]],
-  ])('%s', (_, one, other) => {
-    expect(endOf(says('user', 'q'), ...other, says('user', 'x')).exact).toBe(
-      endOf(says('user', 'q'), ...one, says('user', 'x')).exact,
+  ])('%s', async (_, one, other) => {
+    expect((await endOf(says('user', 'q'), ...other, says('user', 'x'))).exact).toBe(
+      (await endOf(says('user', 'q'), ...one, says('user', 'x'))).exact,
     )
   })
 
-  it('of thousands of assistant messages in a row is read in the time of its length', () => {
+  it('of thousands of assistant messages in a row is read in the time of its length', async () => {
     const many = Array.from({ length: 4_000 }, () => ({
       role: 'assistant' as const,
       content: 'x'.repeat(1_000),
     }))
-    const { points } = conversationOf(requestOf(many), redactionOf([]))
+    const { points } = await conversationOf(requestOf(many), redactionOf([]))
     expect(new Set(points.map(({ exact }) => exact)).size).toBe(4_000)
     expect(Math.max(...points.map(({ spoken }) => spoken?.text.length ?? 0))).toBeLessThan(10_000)
   })
 
-  it('where a model’s unreadable call is in its text already', () => {
+  it('where a model’s unreadable call is in its text already', async () => {
     const text = '<tool_call>nonsense</tool_call>'
     const said: Message = { role: 'assistant', content: text, malformedCalls: [{ text: 'nonsense', problem: 'p' }] }
-    expect(after(beginning, said).exact).toBe(endOf({ role: 'assistant', content: text }).exact)
+    expect(after(beginning, said).exact).toBe((await endOf({ role: 'assistant', content: text })).exact)
   })
 })
 
@@ -100,17 +100,17 @@ describe('is another conversation', () => {
       [{ role: 'tool', content: 'r', tool_call_id: 'call_1' }],
       [{ role: 'tool', content: 'r', tool_call_id: 'call_2' }],
     ],
-  ])('%s', (_, one, other) => {
-    expect(endOf(...other).exact).not.toBe(endOf(...one).exact)
+  ])('%s', async (_, one, other) => {
+    expect((await endOf(...other)).exact).not.toBe((await endOf(...one)).exact)
   })
 
-  it('whatever words it is made of', () => {
+  it('whatever words it is made of', async () => {
     const role = fc.constantFrom<'user' | 'system'>('user', 'system')
     const messages = fc.array(fc.record({ role, content: fc.string() }), { minLength: 1, maxLength: 4 })
-    fc.assert(
-      fc.property(messages, messages, (one, other) => {
+    await fc.assert(
+      fc.asyncProperty(messages, messages, async (one, other) => {
         fc.pre(JSON.stringify(one) !== JSON.stringify(other))
-        expect(endOf(...one).exact).not.toBe(endOf(...other).exact)
+        expect((await endOf(...one)).exact).not.toBe((await endOf(...other)).exact)
       }),
     )
   })

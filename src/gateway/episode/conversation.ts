@@ -1,6 +1,7 @@
 import { canonicalJson, contentHash, type Message, messagesOf, sha256, toolsOf } from '../../core/index.ts'
 import type { AssistantMessage, ChatRequest, ToolDefinition } from '../../core/index.ts'
 import { rendersRedacted } from './call-params.ts'
+import { turns } from '../turns.ts'
 import { type Redaction, redactMessage, redactTools } from './redaction/index.ts'
 import { joined, looseForm, otherParts, type Spoken, spokenForm, spokenOf } from './spoken.ts'
 
@@ -58,18 +59,38 @@ export interface Toolset {
   readonly definitions: readonly ToolDefinition[]
 }
 
-/** Reads the conversation of a request, and takes out what must not be written. */
-export function conversationOf(request: ChatRequest, redaction: Redaction): Conversation {
-  const messages = messagesOf(request.messages).map((message) => redactMessage(message, redaction))
+/**
+ * Reads the conversation of a request, and takes out what must not be written.
+ * @param weight of the request: a heavy one is read in parts, and others are served between them.
+ */
+export async function conversationOf(request: ChatRequest, redaction: Redaction, weight = 0): Promise<Conversation> {
+  await turns.next(weight)
+  const read = messagesOf(request.messages)
+  await turns.next(weight)
   const tools = redactTools(toolsOf(request.tools ?? []), redaction)
+  const toolset = tools.value.length > 0 ? { key: toolsetKey(tools.value), definitions: tools.value } : null
+  const messages: ReturnType<typeof redactMessage>[] = []
   const points: Point[] = []
-  for (const { value } of messages) points.push(after(points.at(-1) ?? beginning, value))
+  // A turn of several messages is hashed again with each of them.
+  const part = (weight / Math.max(1, read.length)) * mostJoined
+  let done = 0
+  for (const message of read) {
+    done += Math.max(part, message.content.length * mostJoined)
+    const next = turns.next(done)
+    if (next !== null) {
+      done = 0
+      await next
+    }
+    const redacted = redactMessage(message, redaction)
+    messages.push(redacted)
+    points.push(after(points.at(-1) ?? beginning, redacted.value))
+  }
   const values = messages.map(({ value }) => value)
   return {
     messages: values,
     points,
     opening: openingOf(values, points),
-    tools: tools.value.length > 0 ? { key: toolsetKey(tools.value), definitions: tools.value } : null,
+    tools: toolset,
     redacted: tools.changed || messages.some(({ changed }) => changed) || rendersRedacted(request, redaction),
   }
 }
@@ -80,12 +101,16 @@ export function conversationOf(request: ChatRequest, redaction: Redaction): Conv
  * @param request as it goes on to the upstream.
  * @param inserted whether its first message is none of the client's.
  */
-export function readAs(
+export async function readAs(
   sent: Conversation,
   { request, inserted }: { readonly request: ChatRequest; readonly inserted: boolean },
   redaction: Redaction,
-): Conversation {
-  return { ...conversationOf(request, redaction), points: inserted ? [beginning, ...sent.points] : sent.points }
+  weight = 0,
+): Promise<Conversation> {
+  return {
+    ...(await conversationOf(request, redaction, weight)),
+    points: inserted ? [beginning, ...sent.points] : sent.points,
+  }
 }
 
 /** @param points after each of the messages. */

@@ -22,6 +22,7 @@ import type { KnownNodes } from './known-nodes.ts'
 import { type Asker, type Places, turnDigest } from './places.ts'
 import type { Redaction } from './redaction/index.ts'
 import type { Given } from './replay.ts'
+import { turns } from '../turns.ts'
 import type { VersionBook } from './version-book.ts'
 
 /** What all calls of a recorder share. */
@@ -135,9 +136,12 @@ export class OpenCall implements CallRecord {
 
   async #finish(end: CallEnd): Promise<Committed> {
     await this.#journal.end()
+    const { weight } = this.#asked.facts
     let given: Given | null = null
     try {
+      await turns.next(weight)
       const made = await this.#part(end)
+      await turns.next(weight)
       await this.#commit(made, isComplete(end))
       given = this.#givenBy(end)
       return { recorded: true, nodes: made.nodes }
@@ -210,7 +214,15 @@ export class OpenCall implements CallRecord {
     if (!isComplete(end) || end.answer === null) return null
     const { choices, servedModel, usage } = end.answer
     const { startedAt } = this.#asked.facts
-    return { trajectory: this.trajectory, call: this.call, servedModel, startedAt, choices: answersIn(choices), usage }
+    return {
+      trajectory: this.trajectory,
+      call: this.call,
+      servedModel,
+      startedAt,
+      choices: answersIn(choices),
+      usage,
+      served: this.served?.by ?? null,
+    }
   }
 }
 

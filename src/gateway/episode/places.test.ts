@@ -9,7 +9,7 @@ import { called, recorderOver, requestOf, says, turn } from './recorder.conforma
 import { redactionOf } from './redaction/index.ts'
 
 const history = requestOf([says('user', 'a'), turn('b'), says('user', 'c')])
-const conversation = conversationOf(history, redactionOf([]))
+const conversation = await conversationOf(history, redactionOf([]))
 const asker = { tenant: 'acme', key: 'k1', session: 'a', subject: null }
 const trajectory = trajectoryOfSession('acme', 'a')
 

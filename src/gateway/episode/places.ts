@@ -38,6 +38,8 @@ export interface PlacesOptions {
 
 /** A trajectory of more calls is not read back: reading it would take longer than any call may wait. */
 const mostCallsRead = 2_000
+/** Nor is a larger one. */
+export const mostBytesRead = 8 * 1024 * 1024
 /** Assistant turns of a history that are looked up, from its end. */
 const mostTurns = 512
 /** Trajectories that are looked at, where many have the same conversation. */
@@ -185,6 +187,7 @@ export class Places {
       const [summary] = await store.trajectories.summaries(filter)
       if (summary && (summary.calls ?? 0) > mostCallsRead) return
     }
+    if (((await store.trajectories.size(trajectory))?.bytes ?? 0) > mostBytesRead) return
     const recorded = await store.trajectories.get(trajectory)
     const origin = recorded?.trajectory.origin
     if (recorded === null) known.tree(trajectory).complete = true

@@ -7,6 +7,7 @@ import {
   systemClock,
   type TrajectoryId,
   type WeightsValue,
+  blobKey,
 } from '../../core/index.ts'
 import { type FindAgent, type Served, type ServedAgent, shownRequest } from '../agents/index.ts'
 import type { ServeConfig } from '../config.ts'
@@ -20,12 +21,13 @@ import { historyIn } from './history.ts'
 import { type FreshIds, freshCall, freshTrajectory, randomIds, trajectoryOfSession } from './ids.ts'
 import { KnownNodes } from './known-nodes.ts'
 import { type AskedCall, type Desk, OpenCall } from './open-call.ts'
-import { type Asker, Places } from './places.ts'
+import { type Asker, mostBytesRead, Places } from './places.ts'
 import { givenUpAfter, Recovery } from './recovery.ts'
 import { type Redaction, redactName } from './redaction/index.ts'
 import { completionOf, type Given, givenIn } from './replay.ts'
 import { type Claim, type Identity, identityOf, otherBody, Repeats } from './repeats.ts'
 import { headOf } from './traffic-head.ts'
+import { turns } from '../turns.ts'
 import { VersionBook } from './version-book.ts'
 
 export interface EpisodeRecorderOptions {
@@ -134,6 +136,7 @@ class StoringRecorder implements ForgetfulRecorder {
   async begin(request: ChatRequest, context: RequestContext): Promise<Begun> {
     if (this.#closing) throw closing()
     const startedAt = this.#clock.now()
+    await turns.next(context.weight ?? 0)
     const identity = identityOf(request, context)
     const remembered = this.#repeats.begin(identity, startedAt)
     if (remembered.kind === 'in-flight') return remembered
@@ -179,9 +182,10 @@ class StoringRecorder implements ForgetfulRecorder {
   ): Promise<OpenCall> {
     const { known, places, redaction } = this.#desk
     const { identity, claim, startedAt, repeated } = asked
-    const { caller, session, subject } = context
+    const { caller, session, subject, weight = 0 } = context
     const asker: Asker = { tenant: caller.tenant, key: caller.key, session, subject }
-    const conversation = conversationOf(request, redaction)
+    const conversation = await conversationOf(request, redaction, weight)
+    await turns.next(weight)
     const params = callParams(request, redaction)
     const found = repeated?.trajectory ?? (await this.#trajectoryOf(conversation, asker))
     const trajectory = found ?? freshTrajectory(this.#ids)
@@ -194,7 +198,7 @@ class StoringRecorder implements ForgetfulRecorder {
     tree.servedBy ??= served?.servedBy ?? null
     const call = freshCall(this.#ids)
     const sent: SentCall = {
-      facts: { trajectory, call, request, params, retryOf: repeated?.call ?? null, startedAt },
+      facts: { trajectory, call, request, params, retryOf: repeated?.call ?? null, startedAt, weight },
       conversation,
       asker,
       isNew: found === null,
@@ -220,7 +224,7 @@ class StoringRecorder implements ForgetfulRecorder {
     const { places, redaction } = this.#desk
     const { request, params, trajectory } = facts
     const shown = served && served.texts.size > 0 ? shownRequest(request, served.texts) : null
-    const conversation = shown && shown.texts.length > 0 ? readAs(sent, shown, redaction) : sent
+    const conversation = shown && shown.texts.length > 0 ? await readAs(sent, shown, redaction, facts.weight) : sent
     const found = isNew ? [] : await places.within(trajectory, conversation, asker)
     // From now on it has a continuation, for whoever looks for one that has none.
     const [first] = found
@@ -246,7 +250,10 @@ class StoringRecorder implements ForgetfulRecorder {
   async #fallBack(agent: ServedAgent, served: Served, sent: SentCall, cause: unknown): Promise<AskedCall | null> {
     const { trajectory, request } = sent.facts
     const baseline = agent.baseline(trajectory, served)
-    const adapterOf = (one: Served) => one.weights(request.model)?.adapter ?? null
+    const adapterOf = (one: Served) => {
+      const adapter = one.weights(request.model)?.adapter ?? null
+      return adapter && blobKey(adapter)
+    }
     if (baseline === null || adapterOf(baseline) === adapterOf(served)) return null
     this.#options.onFallBack?.(agent, served, cause)
     return this.#askedUnder(baseline, sent)
@@ -267,6 +274,9 @@ class StoringRecorder implements ForgetfulRecorder {
     const { tenant, apiKey, key, body } = identity
     const known = await this.#ask(() => store.traffic.request(apiKey, tenant, { key, body }), null)
     if (known === null) return null
+    const size = await this.#ask(() => store.trajectories.size(known.trajectory), null)
+    // What is larger takes longer to read than to ask again.
+    if (size === null || size.bytes > mostBytesRead) return null
     const recorded = await this.#ask(() => store.trajectories.get(known.trajectory), null)
     const given = recorded && givenIn(recorded.trajectory, known.call)
     if (!given || this.#clock.now() - given.endedAt > config.idempotencyHours * hourMs) return null
@@ -304,6 +314,8 @@ const replay = (given: Given): Begun => ({
   kind: 'replay',
   completion: completionOf(given),
   trajectory: given.trajectory,
+  call: given.call,
+  served: given.served,
 })
 
 const closing = () =>

@@ -3,6 +3,7 @@ import {
   type CallId,
   type ChatCompletion,
   type FinishReason,
+  type ServedBy,
   type Trajectory,
   type TrajectoryId,
   type Usage,
@@ -10,6 +11,7 @@ import {
   wireToolCall,
 } from '../../core/index.ts'
 import { responseIdOf } from './ids.ts'
+import { callsBeside } from './spoken.ts'
 
 /** An answer, as far as it is needed to give it again. */
 export interface Given {
@@ -24,6 +26,8 @@ export interface Given {
     readonly finish: FinishReason
   }[]
   readonly usage: Usage | null
+  /** What served its session; `null` where its agent has no releases. */
+  readonly served: ServedBy | null
 }
 
 /** The same answer again, but for the log-probabilities of its tokens, whose texts are not kept. */
@@ -56,9 +60,9 @@ function wireMessage(message: AssistantMessage, call: CallId): ChatCompletion['c
   const { content, toolCalls = [], malformedCalls = [], reasoning, refusal } = message
   const calls: WireToolCall[] = [
     ...toolCalls.map((made, i) => wireToolCall(made, `call_${call.slice(2)}_${i}`)),
-    ...malformedCalls
-      .filter(({ text }) => !content.includes(text))
-      .map(({ text }, i) => malformedCall(text, `call_${call.slice(2)}_${toolCalls.length + i}`)),
+    ...callsBeside(content, malformedCalls).map(({ text }, i) =>
+      malformedCall(text, `call_${call.slice(2)}_${toolCalls.length + i}`),
+    ),
   ]
   return {
     role: 'assistant',
@@ -76,7 +80,10 @@ function malformedCall(text: string, id: string): WireToolCall {
 }
 
 /** What a stored trajectory tells of a call's answer; `null` when it has none. */
-export function givenIn({ id, nodes, steps }: Trajectory, call: CallId): (Given & { readonly endedAt: number }) | null {
+export function givenIn(
+  { id, origin, nodes, steps }: Trajectory,
+  call: CallId,
+): (Given & { readonly endedAt: number }) | null {
   const messages = new Map(nodes.map((node) => [node.id, node.message]))
   const choices = steps.flatMap(({ action, call: made }) => {
     const message = messages.get(action)
@@ -92,5 +99,6 @@ export function givenIn({ id, nodes, steps }: Trajectory, call: CallId): (Given 
     endedAt: first.made.startedAt + first.made.totalMs,
     choices: choices.map(({ made, message }) => ({ index: made.choice, message, finish: made.finish })),
     usage: choices.find(({ made }) => made.usage !== null)?.made.usage ?? null,
+    served: (origin.kind === 'traffic' ? origin.servedBy : null) ?? null,
   }
 }

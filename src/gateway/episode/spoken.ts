@@ -1,4 +1,4 @@
-import { type AssistantMessage, canonicalJson, type Json, type Message } from '../../core/index.ts'
+import { type AssistantMessage, canonicalJson, type Json, type MalformedCall, type Message } from '../../core/index.ts'
 
 /**
  * What an assistant turn says, without what clients change when they send it back. Checked against the real SDKs
@@ -26,8 +26,11 @@ export interface SpokenCall {
 /** Parts of an assistant's content that are beside what it says. */
 const aside: ReadonlySet<unknown> = new Set(['refusal', 'reasoning', 'thinking', 'redacted_thinking'])
 
-/** Unreadable calls that are looked for in the text: the text may be long, and a hostile client's calls many. */
-const mostLookedFor = 64
+/**
+ * Looking for unreadable calls in the text compares so many characters, at most: a hostile client's text and calls make
+ * each search as long as the product of their lengths.
+ */
+const mostCompared = 20_000_000
 
 export function spokenOf(message: AssistantMessage): Spoken {
   const { content, toolCalls = [], malformedCalls = [] } = message
@@ -36,13 +39,26 @@ export function spokenOf(message: AssistantMessage): Spoken {
     text: content,
     calls: [
       ...toolCalls.map((call) => ({ id: call.id ?? null, name: call.name, arguments: call.arguments })),
-      // Of a model that writes its calls into its text, what is no call stays text.
-      ...malformedCalls
-        .filter(({ text }, i) => i >= mostLookedFor || !content.includes(text))
-        .map(({ text }) => ({ id: null, name: text.split('(', 1)[0] ?? '', arguments: null })),
+      ...callsBeside(content, malformedCalls).map(({ text }) => ({
+        id: null,
+        name: text.split('(', 1)[0] ?? '',
+        arguments: null,
+      })),
     ],
     other: otherParts(message).filter((part) => !aside.has(part['type'])),
   }
+}
+
+/**
+ * Unreadable calls that are no part of the text: of a model that writes its calls into its text, what is no call stays
+ * text. One that is too long to be looked for counts as none of the text's.
+ */
+export function callsBeside(content: string, calls: readonly MalformedCall[]): readonly MalformedCall[] {
+  let left = mostCompared
+  return calls.filter(({ text }) => {
+    left -= content.length * text.length
+    return left < 0 || !content.includes(text)
+  })
 }
 
 /** One turn that came as several messages. */

@@ -1,32 +1,39 @@
+import type { Caller } from '../ports.ts'
 import { refusal } from './refusals.ts'
 
 /**
  * How many bytes of request bodies the process holds at once: many large ones together must not exhaust its memory. One
- * key takes at most half of it, so that nobody can keep all others out.
+ * key takes at most half of it, so that nobody can keep all others out; of that, all sessions that it made take at most
+ * half, and one of them at most a quarter, so that they cannot keep out their maker.
  */
 export class BodySpace {
   readonly #capacity: number
-  readonly #byKey = new Map<string, number>()
-  #taken = 0
+  readonly #taken = new Map<string, number>()
 
   constructor(capacity: number) {
     this.#capacity = capacity
   }
 
-  /** Room for one call of a key, to be given back when it ends. */
-  room(key: string): BodyRoom {
+  /** Room for one call, to be given back when it ends. */
+  room({ key, parent, session }: Pick<Caller, 'key' | 'parent' | 'session'>): BodyRoom {
+    const accounts: readonly Share[] = [
+      { name: 'all', most: this.#capacity },
+      { name: `key ${parent?.key ?? key}`, most: this.#capacity / 2 },
+      ...(parent ? [{ name: `sessions of ${parent.key}`, most: this.#capacity / 4 }] : []),
+      ...(session === null ? [] : [{ name: `session ${key}`, most: this.#capacity / 8 }]),
+    ]
     let mine = 0
     const add = (bytes: number) => {
-      const ofKey = (this.#byKey.get(key) ?? 0) + bytes
-      if (ofKey === 0) this.#byKey.delete(key)
-      else this.#byKey.set(key, ofKey)
-      this.#taken += bytes
       mine += bytes
+      for (const { name } of accounts) {
+        const taken = (this.#taken.get(name) ?? 0) + bytes
+        if (taken === 0) this.#taken.delete(name)
+        else this.#taken.set(name, taken)
+      }
     }
     return {
       take: (bytes) => {
-        const ofKey = this.#byKey.get(key) ?? 0
-        if (this.#taken + bytes > this.#capacity || ofKey + bytes > this.#capacity / 2) {
+        if (accounts.some(({ name, most }) => (this.#taken.get(name) ?? 0) + bytes > most)) {
           throw refusal(
             'no-room',
             'The gateway holds as many request bodies as its memory allows.',
@@ -39,6 +46,12 @@ export class BodySpace {
       giveBack: () => add(-mine),
     }
   }
+}
+
+/** What counts for an account, and how many bytes that may be. */
+interface Share {
+  readonly name: string
+  readonly most: number
 }
 
 /** One call's part of a {@link BodySpace}. */

@@ -1,5 +1,6 @@
 import { connect } from 'node:net'
 import { afterEach, describe, expect, it } from 'vitest'
+import { KeyId } from '../../core/index.ts'
 import { jsonOf } from '../../../test/support/gateway-parts.ts'
 import { listeningGateway, type ListeningGateway } from '../../../test/support/listening-gateway.ts'
 import { BodySpace } from './body-room.ts'
@@ -9,6 +10,7 @@ afterEach(() => gateway.close())
 
 const path = '/v1/chat/completions'
 const ask = { model: 'scripted', messages: [{ role: 'user', content: 'hello' }] }
+const key = (name: string) => ({ key: KeyId.parse(name), session: null })
 const small = { config: { limits: { bodyBytes: 1_000 } } }
 
 /** Sends bytes as they are, and reads what comes until the connection closes or `until` has come. */
@@ -60,7 +62,7 @@ describe('a body that is too large', () => {
   it('has no room beside many others', async () => {
     const bodies = new BodySpace(1_000)
     gateway = await listeningGateway({ bodies })
-    const others = [bodies.room('a'), bodies.room('b')]
+    const others = [bodies.room(key('a')), bodies.room(key('b'))]
     for (const room of others) room.take(490)
     const response = await gateway.post(path, ask)
     expect(response.status).toBe(429)
@@ -70,14 +72,29 @@ describe('a body that is too large', () => {
     expect((await gateway.post(path, ask)).status).toBe(200)
   })
 
+  it('leaves room for the maker of sessions, and for its other sessions', () => {
+    const bodies = new BodySpace(800)
+    const limits = { requestsPerMinute: null, concurrency: null, bodyBytes: null }
+    const maker = { key: KeyId.parse('maker'), limits }
+    const session = (name: string) => bodies.room({ key: KeyId.parse(name), session: name, parent: maker })
+    session('a').take(100)
+    expect(() => session('a').take(1)).toThrow('as many request bodies')
+    const other = session('b')
+    other.take(100)
+    expect(() => session('c').take(1)).toThrow('as many request bodies')
+    bodies.room({ ...maker, session: null }).take(200)
+    other.giveBack()
+    session('c').take(100)
+  })
+
   it('leaves room beside one key that takes all it can', () => {
     const bodies = new BodySpace(100)
-    const greedy = bodies.room('greedy')
+    const greedy = bodies.room(key('greedy'))
     greedy.take(50)
-    expect(() => bodies.room('greedy').take(1)).toThrow('as many request bodies')
-    bodies.room('other').take(50)
+    expect(() => bodies.room(key('greedy')).take(1)).toThrow('as many request bodies')
+    bodies.room(key('other')).take(50)
     greedy.giveBack()
-    bodies.room('greedy').take(50)
+    bodies.room(key('greedy')).take(50)
   })
 })
 

@@ -1,31 +1,35 @@
-import { nestsDeeperThan } from '../../core/index.ts'
+import { isUtf8 } from 'node:buffer'
+import { measureJson } from '../../core/index.ts'
 import { RatchetError } from '../../errors/index.ts'
+import { beyondBounds, bodyBounds } from './body-bounds.ts'
 import type { BodyRoom } from './body-room.ts'
+import { turns, weightOf } from '../turns.ts'
 import { refusal } from './refusals.ts'
 
-/** Deeper nesting than this is an attack on whoever walks the value, not data. */
-const maxBodyDepth = 128
-
-const decoder = new TextDecoder('utf-8', { fatal: true })
+/** A request's body. */
+export interface JsonBody {
+  readonly value: unknown
+  /** About how much work it is to go through it: {@link weightOf}. */
+  readonly weight: number
+}
 
 /**
- * The JSON value of a request's body, of at most `limit` bytes, which is enforced while it is read.
+ * The JSON value of a request's body, of at most `limit` bytes, which is enforced while it is read, and within
+ * {@link bodyBounds}, which are looked at before anything is built from it.
  * @param room takes account of the bytes for as long as the call lasts.
- * @throws GatewayError 413, 415, 429 (`room` is full), or 400 for what is no JSON.
+ * @throws GatewayError 413, 415, 429 (`room` is full), or 400 for what is no JSON or nests too deeply.
  */
-export async function readJson(request: Request, limit: number, room: BodyRoom): Promise<unknown> {
+export async function readJson(request: Request, limit: number, room: BodyRoom): Promise<JsonBody> {
   requireJson(request.headers)
   const bytes = await readBytes(request, limit, room)
+  await turns.next(bytes.length)
   const text = textOf(bytes)
-  if (nestsDeeperThan(maxBodyDepth, text)) {
-    throw refusal(
-      'json-too-deep',
-      `The request's JSON nests deeper than ${maxBodyDepth} levels.`,
-      'Send flatter data: nothing in this API needs such depth.',
-    )
-  }
+  const { values, excess } = measureJson(text, bodyBounds)
+  if (excess !== null) throw beyondBounds(excess)
+  const weight = weightOf(bytes.length, values)
+  await turns.next(weight)
   try {
-    return JSON.parse(text)
+    return { value: JSON.parse(text), weight }
   } catch (error) {
     throw refusal(
       'not-json',
@@ -34,6 +38,8 @@ export async function readJson(request: Request, limit: number, room: BodyRoom):
     )
   }
 }
+
+const byteOrderMark = '\uFEFF'
 
 /** `application/json` and the types made of it, whatever follows as a parameter. */
 const jsonType = /^\s*(?:application|text)\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i
@@ -71,12 +77,16 @@ const tooLarge = (limit: number) =>
     { status: 413 },
   )
 
+/** Bodies of this many bytes are let in before they have come. */
+const smallBytes = 64 * 1024
+
 async function readBytes(request: Request, limit: number, room: BodyRoom): Promise<Uint8Array> {
   const declared = request.headers.get('content-length')
   try {
-    if (declared === null) return await readStream(request, limit, room)
-    const length = Number(declared)
-    if (length > limit) throw tooLarge(limit)
+    const length = declared === null ? Number.POSITIVE_INFINITY : Number(declared)
+    if (declared !== null && length > limit) throw tooLarge(limit)
+    // Room is taken for what has come, not for what is announced: announcing costs nothing. What is small goes the short way.
+    if (!(length <= smallBytes)) return await readStream(request, limit, room)
     room.take(length)
     const bytes = new Uint8Array(await request.arrayBuffer())
     if (bytes.length > limit) throw tooLarge(limit)
@@ -102,9 +112,7 @@ async function readStream({ body }: Request, limit: number, room: BodyRoom): Pro
 }
 
 function textOf(bytes: Uint8Array): string {
-  try {
-    return decoder.decode(bytes)
-  } catch {
-    throw refusal('not-utf-8', "The request's body is not UTF-8.", 'Encode the JSON as UTF-8.')
-  }
+  if (!isUtf8(bytes)) throw refusal('not-utf-8', "The request's body is not UTF-8.", 'Encode the JSON as UTF-8.')
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  return text.startsWith(byteOrderMark) ? text.slice(1) : text
 }

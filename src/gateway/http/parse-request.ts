@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { atFirstIssue } from '../../core/index.ts'
 import { refuseInvalid } from '../errors.ts'
 
 /**
@@ -12,7 +13,7 @@ export function parseRequest<S extends z.ZodType>(
   value: unknown,
   at: readonly PropertyKey[] = [],
 ): z.output<S> {
-  const parsed = schema.safeParse(value)
+  const parsed = schema.safeParse(value, atFirstIssue)
   if (!parsed.success) {
     const issues = parsed.error.issues.map((issue) => ({ ...issue, path: [...at, ...issue.path] }))
     refuseInvalid({ target: 'json', success: false, error: new z.ZodError(issues) })

@@ -24,7 +24,16 @@ interface Told {
   readonly retryAfterSeconds?: number | null
 }
 
-function problem({ status, type, code, message, hint, param = null, retryAfterSeconds = null }: Told): Problem {
+/** A problem as it is told, from its parts. */
+export function problemIn({
+  status,
+  type,
+  code,
+  message,
+  hint,
+  param = null,
+  retryAfterSeconds = null,
+}: Told): Problem {
   // SDKs show their users the message alone.
   const body: ErrorBody = { error: { message: `${message} ${hint}`, type, param, code, hint } }
   return {
@@ -44,9 +53,9 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof HTTPException) return ofHono(error)
   if (!RatchetError.is(error)) return unexpected
   if (isUpstreamFailure(error)) return ofUpstream(error)
-  if (isGatewayError(error)) return problem(error)
+  if (isGatewayError(error)) return problemIn(error)
   if (error.code.startsWith('store/')) return ofStore(error)
-  if (error.code.startsWith('input/')) return problem({ ...told(error), status: 400, type: 'invalid_request_error' })
+  if (error.code.startsWith('input/')) return problemIn({ ...told(error), status: 400, type: 'invalid_request_error' })
   return unexpected
 }
 
@@ -54,7 +63,7 @@ const told = ({ code, message, hint }: RatchetError) => ({ code, message, hint }
 
 const isGatewayError = (error: RatchetError): error is GatewayError => error instanceof GatewayError
 
-const unexpected = problem({
+const unexpected = problemIn({
   status: 500,
   type: 'server_error',
   code: 'gateway/unexpected',
@@ -63,7 +72,7 @@ const unexpected = problem({
 })
 
 const ofStore = ({ code }: RatchetError): Problem =>
-  problem({
+  problemIn({
     status: 503,
     type: 'server_error',
     code,
@@ -73,7 +82,7 @@ const ofStore = ({ code }: RatchetError): Problem =>
   })
 
 function ofHono({ status, message }: HTTPException): Problem {
-  return problem({
+  return problemIn({
     status,
     type: status < 500 ? 'invalid_request_error' : 'server_error',
     code: 'gateway/invalid-request',
@@ -85,7 +94,7 @@ function ofHono({ status, message }: HTTPException): Problem {
 /** A refusal goes on as the upstream worded it; what else goes wrong behind the gateway is a gateway's status. */
 function ofUpstream(error: UpstreamFailure): Problem {
   const status = statusOf(error)
-  const own = problem({
+  const own = problemIn({
     ...told(error),
     status,
     type: status < 500 && error.kind === 'refused' ? 'invalid_request_error' : 'upstream_error',

@@ -1,6 +1,6 @@
 import type { Caller, Doorkeeper } from '../ports.ts'
 import type { BodySpace } from './body-room.ts'
-import { readJson } from './body.ts'
+import { type JsonBody, readJson } from './body.ts'
 import type { Call, Calls } from './calls.ts'
 
 /** What receiving a request takes. */
@@ -17,7 +17,7 @@ export interface Received {
   readonly caller: Caller
   readonly call: Call
   /** @throws GatewayError for a body that is too large or no JSON. */
-  readonly json: () => Promise<unknown>
+  readonly json: () => Promise<JsonBody>
 }
 
 /**
@@ -31,11 +31,16 @@ export function receive(
 ): Promise<Response> {
   return calls.run(request.signal, async (call) => {
     const caller = await doorkeeper.identify(request.headers, 'infer')
-    call.onEnd(doorkeeper.admit(caller))
-    const json = () => {
-      const room = bodies.room(caller.parent?.key ?? caller.key)
+    const arrived = doorkeeper.arrive(caller)
+    call.onEnd(() => arrived.leave())
+    // A body takes its time as its sender likes: the place is taken when it has come.
+    if (request.body === null) call.onEnd(arrived.enter())
+    const json = async () => {
+      const room = bodies.room(caller)
       call.onEnd(room.giveBack)
-      return readJson(request, bodyLimit(bodyBytes, caller), room)
+      const body = await readJson(request, bodyLimit(bodyBytes, caller), room)
+      if (request.body !== null) call.onEnd(arrived.enter())
+      return body
     }
     return work({ caller, call, json })
   })

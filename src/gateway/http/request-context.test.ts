@@ -22,6 +22,7 @@ const asked = (change: Partial<Caller>, headers: Record<string, string> = {}, us
     caller: { ...caller, ...change },
     train: true,
     signal: new AbortController().signal,
+    weight: 0,
   })
 const others = { 'ratchet-agent': 'other', 'ratchet-subject': 'bob' }
 

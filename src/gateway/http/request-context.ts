@@ -16,10 +16,12 @@ export interface Said {
   /** What the gateway is configured with. */
   readonly train: boolean
   readonly signal: AbortSignal
+  /** Of the body. */
+  readonly weight: number
 }
 
 /** @throws GatewayError 400 for a header that cannot be understood, or two that contradict each other. */
-export function requestContext({ headers, session, user, caller, train, signal }: Said): RequestContext {
+export function requestContext({ headers, session, user, caller, train, signal, weight }: Said): RequestContext {
   const agent = nameIn(headers, 'ratchet-agent')
   const subject = nameIn(headers, 'ratchet-subject') ?? subjectOf(user)
   // Who holds a session's key is not who made it: they cannot put what they say down to somebody else.
@@ -33,6 +35,7 @@ export function requestContext({ headers, session, user, caller, train, signal }
     idempotencyKey: idempotencyKeyIn(headers),
     retry: retryIn(headers),
     signal,
+    weight,
   }
 }
 

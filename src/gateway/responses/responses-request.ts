@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Json } from '../../core/index.ts'
+import { JsonObject, mostMessages, mostParts, mostTools } from '../../core/index.ts'
 
 /**
  * The body of `POST /v1/responses`, as far as Ratchet reads it. Source: the OpenAI API reference, "Create a model
@@ -8,11 +8,14 @@ import { Json } from '../../core/index.ts'
 
 const text = z.string()
 
+/** Items of one request: a message's words and its calls are items of their own. */
+const mostItems = mostMessages
+
 /** One part of an item's content. */
 export const InputPart = z.looseObject({ type: text })
 export type InputPart = z.infer<typeof InputPart>
 
-const content = z.union([text, z.array(InputPart)])
+const content = z.union([text, z.array(InputPart).max(mostParts)])
 
 /** What an `input_audio` part holds: base64 text. */
 export const Audio = z.looseObject({ data: text, format: text })
@@ -52,20 +55,29 @@ export const FunctionTool = z.looseObject({
   type: z.literal('function'),
   name: text,
   description: text.nullish(),
-  parameters: z.record(text, Json).nullish(),
+  parameters: JsonObject.nullish(),
   strict: z.boolean().nullish(),
 })
 
 /** The choice of one function, and of some. */
 export const ChosenFunction = z.looseObject({ name: text })
-export const AllowedTools = z.looseObject({ mode: text.nullish(), tools: z.array(ChosenFunction).nullish() })
+export const AllowedTools = z.looseObject({
+  mode: text.nullish(),
+  tools: z.array(ChosenFunction).max(mostTools).nullish(),
+})
 
 /** The body. Its items are read one by one, so that one of an unknown type is named. */
 export const ResponsesRequest = z.looseObject({
   model: text.min(1).max(256),
-  input: z.union([text, z.array(z.looseObject({ type: text.optional() })).min(1)]),
+  input: z.union([
+    text,
+    z
+      .array(z.looseObject({ type: text.optional() }))
+      .min(1)
+      .max(mostItems),
+  ]),
   instructions: text.nullish(),
-  tools: z.array(ResponsesTool).nullish(),
+  tools: z.array(ResponsesTool).max(mostTools).nullish(),
   tool_choice: z.union([text, z.looseObject({ type: text })]).nullish(),
   parallel_tool_calls: z.boolean().nullish(),
   text: z.looseObject({ format: z.looseObject({ type: text }).nullish(), verbosity: text.nullish() }).nullish(),
@@ -74,9 +86,9 @@ export const ResponsesRequest = z.looseObject({
   temperature: z.number().min(0).max(2).nullish(),
   top_p: z.number().positive().max(1).nullish(),
   top_logprobs: z.int().min(0).max(20).nullish(),
-  include: z.array(text).nullish(),
+  include: z.array(text).max(64).nullish(),
   stream: z.boolean().nullish(),
-  metadata: z.record(text, Json).nullish(),
+  metadata: JsonObject.nullish(),
   user: text.nullish(),
   safety_identifier: text.nullish(),
 })
@@ -84,6 +96,12 @@ export type ResponsesRequest = z.infer<typeof ResponsesRequest>
 
 /** The body with its items, for the OpenAPI document. */
 export const DocumentedRequest = ResponsesRequest.extend({
-  input: z.union([text, z.array(z.union(Object.values(inputItems)))]),
-  tools: z.array(FunctionTool).nullish(),
+  input: z.union([
+    text,
+    z
+      .array(z.union(Object.values(inputItems)))
+      .min(1)
+      .max(mostItems),
+  ]),
+  tools: z.array(FunctionTool).max(mostTools).nullish(),
 })

@@ -3,10 +3,12 @@ import { z } from 'zod'
 import { answers, refuses } from '../answers.ts'
 import { answer } from '../chat/answer.ts'
 import type { AskingModels } from '../chat/chat-route.ts'
+import { assertArgumentsWithin } from '../http/body-bounds.ts'
 import { addAtBothPaths, type HttpEnv, severing } from '../http/both-paths.ts'
 import { parseRequest } from '../http/parse-request.ts'
 import { receive } from '../http/receive.ts'
 import { requestContext, userIn } from '../http/request-context.ts'
+import { turns } from '../turns.ts'
 import { chatRequestFrom } from './chat-request-from.ts'
 import { DocumentedRequest, ResponsesRequest } from './responses-request.ts'
 import { responsesWire } from './responses-wire.ts'
@@ -37,10 +39,22 @@ export function addResponsesRoute(app: OpenAPIHono<HttpEnv>, options: AskingMode
   addAtBothPaths(app, route, (c, session) =>
     receive(options, c.req.raw, async ({ caller, call, json }) => {
       const { headers } = c.req.raw
-      const asked = parseRequest(ResponsesRequest, await json())
+      const { value, weight } = await json()
+      await turns.next(weight)
+      const asked = parseRequest(ResponsesRequest, value)
+      await turns.next(weight)
       const request = chatRequestFrom(asked)
+      assertArgumentsWithin(request)
       const { train } = options
-      const context = requestContext({ headers, session, user: userIn(asked), caller, train, signal: call.signal })
+      const context = requestContext({
+        headers,
+        session,
+        user: userIn(asked),
+        caller,
+        train,
+        signal: call.signal,
+        weight,
+      })
       const wire = (id: string) => responsesWire(asked, id)
       return answer(options, { request, context, headers, call, sever: severing(c), wire })
     }),

@@ -17,18 +17,27 @@ export type UnkeyedSignal = Omit<Signal, 'key'>
  * so that the same request sent twice at once makes the same keys.
  */
 export class LastSaid {
-  readonly #signals: Pick<SignalRepository, 'of'>
-  readonly #last = new Map<string, { readonly key: string; readonly value: string; readonly at: number }>()
+  readonly #signals: Pick<SignalRepository, 'last'>
+  readonly #last = new Map<string, { readonly key: string; readonly value: string | null; readonly at: number }>()
+  readonly #read = new Set<string>()
 
-  constructor(signals: Pick<SignalRepository, 'of'>) {
+  constructor(signals: Pick<SignalRepository, 'last'>) {
     this.#signals = signals
   }
 
-  /** Reads what was said before of these trajectories: one after the other, since of each there may be much. */
+  /** Reads what was said last of what these speak of: what was said before that, or of anything else, costs nothing. */
   async read(signals: readonly UnkeyedSignal[]): Promise<void> {
-    const tenants = new Map(signals.map(({ trajectory, tenant }) => [trajectory, tenant]))
-    for (const [trajectory, tenant] of tenants) {
-      for (const said of await this.#signals.of(trajectory, tenant)) this.note(said)
+    for (const signal of signals) {
+      const of = topicOf(signal)
+      const { tenant, trajectory, node, source, reporter, name } = signal
+      // Of several of one topic, the first follows on what was said before, and the others on that.
+      if (this.#read.has(of)) continue
+      this.#read.add(of)
+      const bytes = Buffer.byteLength(JSON.stringify(signal.value))
+      const last = await this.#signals.last({ tenant, trajectory, node, source, reporter, name }, bytes)
+      if (last === null) continue
+      const value = last.value === undefined ? null : contentHash(last.value)
+      this.#last.set(of, { key: last.key, value, at: last.at })
     }
   }
 
@@ -41,7 +50,7 @@ export class LastSaid {
 
   keyOf(signal: UnkeyedSignal): string {
     const last = this.#last.get(topicOf(signal))
-    if (last?.value === contentHash(signal.value)) return last.key
+    if (last && last.value === contentHash(signal.value)) return last.key
     return contentHash(['said', ...topic(signal), signal.value, last?.key ?? null])
   }
 }

@@ -5,6 +5,7 @@ import { answers, refuses } from '../answers.ts'
 import { type AskedEnv, asking, type AskingOptions } from '../auth/index.ts'
 import type { ServeConfig } from '../config.ts'
 import { GatewayError, refuseInvalid } from '../errors.ts'
+import { posted } from '../http/posted.ts'
 import type { Telemetry } from '../ports.ts'
 import { SignalsInput } from './signal-input.ts'
 import { type SignalIntake, signalsFrom } from './take-signals.ts'
@@ -12,7 +13,7 @@ import { type SignalIntake, signalsFrom } from './take-signals.ts'
 /** What the signal routes need. */
 export interface SignalRoutesOptions extends AskingOptions, Omit<SignalIntake, 'signals'> {
   readonly signals: SignalRepository
-  readonly limits: Pick<ServeConfig['limits'], 'signalsPerTrajectory' | 'signalsPerDay'>
+  readonly limits: Pick<ServeConfig['limits'], 'signalsPerTrajectory' | 'signalsPerDay' | 'signalBytesPerTrajectory'>
   readonly telemetry: Pick<Telemetry, 'signals'>
 }
 
@@ -53,7 +54,7 @@ export function signalRoutes(options: SignalRoutesOptions): OpenAPIHono<AskedEnv
     summary: 'Report what became of an episode, now or later',
     tags: ['signals'],
     middleware: [asking(options, 'signal')],
-    request: { body: { required: true, content: { 'application/json': { schema: SignalsInput } } } },
+    request: { body: posted(SignalsInput) },
     responses: {
       200: answers('What became of each signal.', Taken),
       400: refuses('A signal that cannot be taken; none was.'),
@@ -67,6 +68,7 @@ export function signalRoutes(options: SignalRoutesOptions): OpenAPIHono<AskedEnv
     const caps = {
       perTrajectory: limits.signalsPerTrajectory,
       perTrajectoryOfKey: limits.signalsPerTrajectory * reportersOfKey,
+      bytesPerTrajectoryOfKey: limits.signalBytesPerTrajectory,
       perDay: limits.signalsPerDay,
     }
     const outcomes = await signals.append(taken, { caps, now: clock.now() })
@@ -93,7 +95,7 @@ function capped({ perTrajectory, perDay }: { readonly perTrajectory: number; rea
     status: 429,
     type: 'rate_limit_error',
     code: 'gateway/signals-capped',
-    message: `The reporter has said enough: ${perTrajectory} signals of one trajectory, ${perDay} in a day.`,
+    message: `The reporter has said enough: ${perTrajectory} signals of one trajectory, ${perDay} in a day, or as many bytes as one key may send of it.`,
     hint: 'Nothing was recorded. Name the `reporter` where several people report through one key.',
     retryAfterSeconds: capRetrySeconds,
   })

@@ -11,7 +11,7 @@ const skewMs = 5 * 60_000
 
 /** What turns reports into signals. */
 export interface SignalIntake {
-  readonly signals: Pick<SignalRepository, 'of'>
+  readonly signals: Pick<SignalRepository, 'last'>
   readonly clock: Clock
   /** Takes out what must not be written, before anything is made of it. */
   readonly redact: (value: Json) => Json

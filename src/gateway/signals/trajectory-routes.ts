@@ -18,12 +18,13 @@ import {
 import { answers, refuses } from '../answers.ts'
 import { type AskedEnv, asking, type AskingOptions } from '../auth/index.ts'
 import { GatewayError, refuseInvalid } from '../errors.ts'
+import { refusal } from '../http/refusals.ts'
 import { OutsideTrajectoryId } from './signal-input.ts'
 
 /** What the trajectory routes need. */
 export interface TrajectoryRoutesOptions extends AskingOptions {
-  readonly trajectories: Pick<TrajectoryRepository, 'get' | 'summaries'>
-  readonly signals: Pick<SignalRepository, 'of'>
+  readonly trajectories: Pick<TrajectoryRepository, 'get' | 'size' | 'summaries'>
+  readonly signals: Pick<SignalRepository, 'page'>
   /** What stands for a name that must not be written: names are looked up as they were written. */
   readonly redactName: (name: string, tenant: Tenant) => string
 }
@@ -61,6 +62,49 @@ const Summary = z.object({
 
 const params = z.object({ id: OutsideTrajectoryId })
 
+/** Bytes of a trajectory in one answer, and of the signals of a page, as they are stored. */
+const mostBytes = 16 * 1024 * 1024
+const mostSignalBytes = 4 * 1024 * 1024
+
+const PageQuery = z.strictObject({
+  /** `next` of the page before. */
+  after: z.string().max(512).optional(),
+  limit: z.coerce.number().int().min(1).max(1_000).default(1_000),
+})
+
+/** A page of signals, in the order in which they happened. */
+const Evidence = z.object({
+  signals: z.array(Signal),
+  /** What to ask for the next page by; `null` after the last. */
+  next: z.string().nullable(),
+})
+
+function readMark(text: string): { readonly at: number; readonly key: string } {
+  const [, at, key] = /^(-?\d{1,16}):(.+)$/s.exec(text) ?? []
+  if (at !== undefined && key !== undefined) return { at: Number(at), key }
+  throw refusal('bad-page', 'There is no such page of signals.', 'Send `next` of the page before, unchanged.', {
+    param: 'after',
+  })
+}
+
+const unknownTrajectory = () =>
+  new GatewayError({
+    status: 404,
+    type: 'invalid_request_error',
+    code: 'gateway/unknown-trajectory',
+    message: 'There is no such trajectory.',
+    hint: 'GET /ratchet/trajectories lists those that there are.',
+    param: 'id',
+  })
+
+const trajectoryTooLarge = (bytes: number) =>
+  refusal(
+    'trajectory-too-large',
+    `The trajectory has ${bytes} bytes, and one answer has at most ${mostBytes}.`,
+    'Read it where the store is: `ratchet show ID`, or `ratchet export`. Its signals come in pages: …/signals.',
+    { status: 413, param: 'id' },
+  )
+
 /**
  * `GET /ratchet/trajectories`, `/ratchet/trajectories/{id}` and `/ratchet/trajectories/{id}/signals` (scope `read`): what
  * was recorded, of the caller's tenant only. Another tenant's trajectory is as unknown as one that never was.
@@ -70,18 +114,24 @@ export function trajectoryRoutes(options: TrajectoryRoutesOptions): OpenAPIHono<
   const app = new OpenAPIHono<AskedEnv>({ defaultHook: refuseInvalid })
   const shared = { method: 'get' as const, tags: ['trajectories'], middleware: [asking(options, 'read')] }
 
-  /** @throws GatewayError 404. */
+  /** @throws GatewayError 404; 413 for one that is too large for one answer. */
   async function ofTenant(id: TrajectoryId, tenant: Tenant): Promise<RecordedTrajectory> {
-    const found = await trajectories.get(id)
+    const size = await trajectories.size(id)
+    if (size?.tenant === tenant && size.bytes > mostBytes) throw trajectoryTooLarge(size.bytes)
+    const found = size?.tenant === tenant ? await trajectories.get(id) : null
     if (found !== null && tenantOf(found.trajectory.origin) === tenant) return found
-    throw new GatewayError({
-      status: 404,
-      type: 'invalid_request_error',
-      code: 'gateway/unknown-trajectory',
-      message: 'There is no such trajectory.',
-      hint: 'GET /ratchet/trajectories lists those that there are.',
-      param: 'id',
-    })
+    throw unknownTrajectory()
+  }
+
+  /** @throws GatewayError 400 for a mark that is none. */
+  async function pageOf(
+    id: TrajectoryId,
+    { limit, after }: z.infer<typeof PageQuery>,
+  ): Promise<z.infer<typeof Evidence>> {
+    const from = after === undefined ? {} : { after: readMark(after) }
+    const { signals: some, more } = await signals.page(id, { ...from, limit, bytes: mostSignalBytes })
+    const last = some.at(-1)
+    return { signals: [...some], next: more && last ? `${last.at}:${last.key}` : null }
   }
 
   app.openapi(
@@ -122,15 +172,16 @@ export function trajectoryRoutes(options: TrajectoryRoutesOptions): OpenAPIHono<
       responses: {
         200: answers(
           'The whole record.',
-          z.object({ trajectory: Trajectory, reward: Reward, run: z.string().nullable(), signals: z.array(Signal) }),
+          Evidence.extend({ trajectory: Trajectory, reward: Reward, run: z.string().nullable() }),
         ),
         404: refuses('There is none, or it is not yours.'),
+        413: refuses('It is too large for one answer.'),
       },
     }),
     async (c) => {
       const { trajectory, reward, run } = await ofTenant(c.req.valid('param').id, c.var.caller.tenant)
-      const evidence = await signals.of(trajectory.id)
-      return c.json({ trajectory, reward, run, signals: [...evidence] }, 200)
+      const evidence = await pageOf(trajectory.id, { limit: 1_000 })
+      return c.json({ trajectory, reward, run, ...evidence }, 200)
     },
   )
 
@@ -139,15 +190,17 @@ export function trajectoryRoutes(options: TrajectoryRoutesOptions): OpenAPIHono<
       ...shared,
       path: '/ratchet/trajectories/{id}/signals',
       summary: 'The signals of one trajectory, in the order in which they happened',
-      request: { params },
+      request: { params, query: PageQuery },
       responses: {
-        200: answers('Its evidence so far.', z.object({ signals: z.array(Signal) })),
+        200: answers('Its evidence so far, a page of it.', Evidence),
+        400: refuses('A page that is none.'),
         404: refuses('There is none, or it is not yours.'),
       },
     }),
     async (c) => {
-      const { trajectory } = await ofTenant(c.req.valid('param').id, c.var.caller.tenant)
-      return c.json({ signals: [...(await signals.of(trajectory.id))] }, 200)
+      const { id } = c.req.valid('param')
+      if ((await trajectories.size(id))?.tenant !== c.var.caller.tenant) throw unknownTrajectory()
+      return c.json(await pageOf(id, c.req.valid('query')), 200)
     },
   )
   return app

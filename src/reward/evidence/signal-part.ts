@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { EditedAnswer, type Json, parseInput, type Signal, SignalSource, type Trajectory } from '../../core/index.ts'
 import { difference } from '../implicit/words.ts'
 import type { RewardPart } from '../part.ts'
+import { Trust } from '../trust.ts'
 import { ownTurns } from '../turns.ts'
 
 /** How the signals of one name are read. */
@@ -25,10 +26,16 @@ export type SignalReading = z.infer<typeof SignalReading>
 /**
  * A part from what is reported under one name, in [-1, 1] times its weight; `null` where nobody reported it.
  * The last that a reporter says of one thing (the episode, or one message) counts; what one reporter says of several
- * things is averaged, and so are reporters: who says it ten times has said it once. An edited answer is worth minus the
+ * things is averaged, and so are reporters: who says it ten times has said it once. Nor does it help to say it under ten
+ * names: what all say whom one key names is averaged first, unless the key is trusted. An edited answer is worth minus the
  * share that was changed; other values than those that are read say nothing.
+ * @param trusted keys whose names are people, each of whom counts as one; and single reporters, as `key:name`.
  */
-export function signal(name: string, options: z.input<typeof SignalReading> = {}): RewardPart {
+export function signal(
+  name: string,
+  options: z.input<typeof SignalReading> = {},
+  trusted: readonly string[] = [],
+): RewardPart {
   const {
     source,
     values: given,
@@ -38,20 +45,19 @@ export function signal(name: string, options: z.input<typeof SignalReading> = {}
   } = parseInput(SignalReading, options, `The reading of the signal "${name}"`)
   const values = { true: 1, false: -1, ...given }
   const worths = Object.entries(values).toSorted(([a], [b]) => (a < b ? -1 : 1))
+  const trust = new Trust(trusted)
   return {
-    identity: `signal:${JSON.stringify([name, source, worths, range, weight])}`,
+    identity: `signal:${JSON.stringify([name, source, worths, range, weight, { voices: trusted.toSorted() }])}`,
     ...(required ? {} : { evidence: 'told' as const }),
     score(trajectory, signals) {
       const said = lastWords(signals.filter((one) => one.name === name && one.source === source))
-      const reporters = new Map<string, number[]>()
-      for (const one of said) {
+      const read = said.flatMap((one) => {
         const worth = worthOf(one, trajectory, { values, range })
-        if (worth === null) continue
-        const known = reporters.get(one.reporter)
-        if (known) known.push(worth)
-        else reporters.set(one.reporter, [worth])
-      }
-      return reporters.size === 0 ? null : weight * mean([...reporters.values()].map(mean))
+        return worth === null ? [] : [{ reporter: one.reporter, worth }]
+      })
+      const reporters = meansBy(read, ({ reporter }) => reporter)
+      const voices = meansBy(reporters, ({ reporter }) => trust.voiceOf(reporter))
+      return voices.length === 0 ? null : weight * mean(voices.map(({ worth }) => worth))
     },
   }
 }
@@ -59,6 +65,23 @@ export function signal(name: string, options: z.input<typeof SignalReading> = {}
 /** {@link signal} for what the operator's own systems know later, from 0 (failed) to 1 (reached). */
 export function outcome(name: string, options: z.input<typeof SignalReading> = {}): RewardPart {
   return signal(name, { source: 'outcome', range: [0, 1], ...options })
+}
+
+/** What somebody said, as a reward. */
+interface Opinion {
+  readonly reporter: string
+  readonly worth: number
+}
+
+/** One opinion of each `who`: the mean of theirs. */
+function meansBy(opinions: readonly Opinion[], who: (one: Opinion) => string): readonly Opinion[] {
+  const found = new Map<string, number[]>()
+  for (const one of opinions) {
+    const known = found.get(who(one))
+    if (known) known.push(one.worth)
+    else found.set(who(one), [one.worth])
+  }
+  return [...found].map(([reporter, worths]) => ({ reporter, worth: mean(worths) }))
 }
 
 /** Of each reporter and thing the last; of equal times the greater key, so that the order of arrival does not matter. */

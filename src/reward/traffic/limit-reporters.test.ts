@@ -50,7 +50,7 @@ describe('whoever floods', () => {
     expect(limited.leftOut).toEqual([
       { reporter: 'm', sessions: { before: 100, after: 10 }, leftOut: { sessions: 0, signals: 90 } },
     ])
-    expect(limitReporters(spoken, { share: 0.1, trusted: ['m'] }).leftOut).toEqual([])
+    expect(limitReporters(spoken, { share: 0.1, trusted: ['k', 'm'] }).leftOut).toEqual([])
   })
 
   it('under made-up names is bounded by the share of their key', () => {
@@ -61,19 +61,22 @@ describe('whoever floods', () => {
       const theirs = evidence.filter(({ trajectory: { origin } }) => origin.kind === 'traffic' && origin.key === 'm')
       return theirs.length / evidence.length
     }
-    expect(of({})).toBeGreaterThan(0.8)
+    expect(of({ trusted: ['m'] })).toBeGreaterThan(0.8)
+    expect(of({})).toBeLessThanOrEqual(2 / 9)
     expect(of({ shareOfKey: 0.25 })).toBeLessThanOrEqual(0.25)
+    expect(limitReporters([...others, ...flood]).leftOut.map(({ reporter }) => reporter)).toEqual(['m'])
   })
 })
 
 describe('sessions that name nobody', () => {
   const named = many(100, (i) => `user${i % 20}`)
 
-  it('are all their key’s, beside people who are named: the share of one person does not bound them', () => {
+  it('are all their key’s, where it is trusted: the share of one person does not bound them', () => {
     const evidence = [...named, ...many(300, () => null, [{ reporter: 'web' }], 'web')]
-    const limited = limitReporters(evidence, { share: 0.1 })
+    const limits = { share: 0.1, trusted: ['k', 'web'] }
+    const limited = limitReporters(evidence, limits)
     expect(limited).toMatchObject({ evidence, leftOut: [], bound: 0.1 })
-    const flooded = limitReporters([...evidence, ...many(1_000, () => 'mallory')], { share: 0.1 })
+    const flooded = limitReporters([...evidence, ...many(1_000, () => 'mallory')], limits)
     expect(decidedBy(flooded, 'k:mallory')).toBe(44)
     expect(flooded.evidence).toHaveLength(444)
   })
@@ -92,10 +95,11 @@ describe('sessions that name nobody', () => {
       trajectory,
       signals: [told('thumbs', false, { trajectory: trajectory.id, reporter: 'web' })],
     }))
-    const limited = limitReporters([...spoken, ...many(300, () => null, [], 'web')], { share: 0.1 })
+    const limits = { share: 0.1, shareOfKey: 0.8 }
+    const limited = limitReporters([...spoken, ...many(300, () => null, [], 'web')], limits)
     const heard = limited.evidence.filter(({ signals }) => signals.length > 0)
-    expect([limited.evidence.length, heard.length]).toEqual([400, 40])
-    expect(limited.leftOut).toMatchObject([{ reporter: 'web', leftOut: { sessions: 0, signals: 60 } }])
+    expect([limited.evidence.length, heard.length]).toEqual([400, 20])
+    expect(limited.leftOut).toMatchObject([{ reporter: 'web', leftOut: { sessions: 0, signals: 80 } }])
   })
 })
 

@@ -43,9 +43,11 @@ export interface LimitedEvidence<Evidence extends SessionEvidence> {
  * The bound: of the T sessions that remain, nobody who is named and not trusted decides more than `bound`·T, and no key
  * reports of more than that of others'. `bound` is `share`, or 2/k where that is more and k persons have sessions in the
  * batch; at most 1. So where all are scored, nothing that one of them says or does moves their mean reward by more than
- * `bound` times (ceiling − floor). Sessions that name nobody are all their key's, who may be many: these, and whoever makes
- * up names, are bounded by `shareOfKey`, or 2/k of k keys, of what one key decides in all. By default that is 1: no bound.
- * Whoever can make keys is not bounded. A key is what `origin.key` says.
+ * `bound` times (ceiling − floor).
+ *
+ * A key that is not trusted decides no more than `shareOfKey` of them with all whom it names and its sessions that name
+ * nobody, so made-up names bring nothing. Where no key is trusted it is 2/k of k keys if that is more, at most a half, and
+ * all where there is one key only. Whoever can make keys is not bounded. A key is what `origin.key` says.
  * @param seed decides, with the ids, which sessions and signals stay.
  * @throws InputError for limits that are none.
  */
@@ -57,28 +59,35 @@ export function limitReporters<Evidence extends SessionEvidence>(
   const limits = parseInput(ReporterLimits, options, 'The limits of reporters')
   const { byName, byKey } = bucketings(limits)
   let limited = limitedBy(evidence, byName, seed)
-  if (limits.shareOfKey < 1) {
-    // Each takes away sessions that the other's shares are of: until neither does.
-    for (let before = Number.POSITIVE_INFINITY; sizeOf(limited.evidence) < before; ) {
-      before = sizeOf(limited.evidence)
-      limited = limitedBy(limitedBy(limited.evidence, byKey, seed).evidence, byName, seed)
-    }
+  const floods = new Set<string>()
+  // Each takes away sessions that the other's shares are of: until neither does.
+  for (let before = Number.POSITIVE_INFINITY; sizeOf(limited.evidence) < before; ) {
+    before = sizeOf(limited.evidence)
+    const ofKeys = limitedBy(limited.evidence, byKey, seed)
+    for (const key of ofKeys.cut) floods.add(key)
+    limited = limitedBy(ofKeys.evidence, byName, seed)
   }
-  return { ...limited, leftOut: compared(evidence, limited.evidence, byName.exempt) }
+  const { evidence: remaining, bound } = limited
+  // Names of a key that had too much are that key.
+  const voiceOf = (name: string) => (floods.has(byKey.bucketOf(name)) ? byKey.bucketOf(name) : name)
+  return { evidence: remaining, leftOut: compared(evidence, remaining, byName.exempt, voiceOf), bound }
 }
 
 function limitedBy<Evidence extends SessionEvidence>(
   evidence: readonly Evidence[],
   way: Bucketing,
   seed: string | number,
-): { readonly evidence: readonly Evidence[]; readonly bound: number } {
+): { readonly evidence: readonly Evidence[]; readonly bound: number; readonly cut: ReadonlySet<string> } {
   const { bucketOf, mayOwnAll, exempt } = way
   const own = groups(evidence, ({ trajectory }) => [bucketOf(personOf(trajectory))])
   const owned = new Map([...own].map(([bucket, sessions]) => [bucket, sessions.length]))
-  const { bound, most, room } = allowanceOf(owned, way)
+  const { bound, most, roomOf } = allowanceOf(owned, way)
   const gone = new Set<Evidence>()
+  const cut = new Set<string>()
   for (const [bucket, sessions] of own) {
-    if (!mayOwnAll(bucket)) for (const one of drawn(sessions, itself, bucket, seed).slice(most)) gone.add(one)
+    if (mayOwnAll(bucket) || sessions.length <= most) continue
+    cut.add(bucket)
+    for (const one of drawn(sessions, itself, bucket, seed).slice(most)) gone.add(one)
   }
   const kept = evidence.filter((one) => !gone.has(one))
 
@@ -90,7 +99,8 @@ function limitedBy<Evidence extends SessionEvidence>(
   for (const [bucket, sessions] of spoken) {
     if (exempt.has(bucket)) continue
     const ownKept = mayOwnAll(bucket) ? 0 : Math.min(most, own.get(bucket)?.length ?? 0)
-    for (const one of drawn(sessions, itself, bucket, seed).slice(Math.max(0, room - ownKept))) {
+    for (const one of drawn(sessions, itself, bucket, seed).slice(Math.max(0, roomOf(bucket) - ownKept))) {
+      cut.add(bucket)
       silenced.set(one, (silenced.get(one) ?? new Set()).add(bucket))
     }
   }
@@ -99,7 +109,7 @@ function limitedBy<Evidence extends SessionEvidence>(
     if (!silent) return one
     return { ...one, signals: one.signals.filter((signal) => !silent.has(bucketOf(speakerOf(signal, one.trajectory)))) }
   })
-  return { evidence: heard, bound }
+  return { evidence: heard, bound, cut }
 }
 
 const itself = (session: SessionEvidence) => session
@@ -108,11 +118,15 @@ function compared(
   before: readonly SessionEvidence[],
   after: readonly SessionEvidence[],
   exempt: ReadonlySet<string>,
+  voiceOf: (name: string) => string,
 ): readonly LeftOut[] {
-  const [was, is] = [groups(before, decidersOf), groups(after, decidersOf)]
-  const [wasOwn, isOwn] = [groups(before, ownerOf), groups(after, ownerOf)]
+  const deciders = (one: SessionEvidence) => decidersOf(one).map(voiceOf)
+  const owner = ({ trajectory }: SessionEvidence) => [voiceOf(personOf(trajectory))]
+  const [was, is] = [groups(before, deciders), groups(after, deciders)]
+  const [wasOwn, isOwn] = [groups(before, owner), groups(after, owner)]
   const remaining = new Set(after.map(({ trajectory }) => trajectory.id))
-  const [said, says] = [signalsBy(before.filter(({ trajectory }) => remaining.has(trajectory.id))), signalsBy(after)]
+  const heard = before.filter(({ trajectory }) => remaining.has(trajectory.id))
+  const [said, says] = [signalsBy(heard, voiceOf), signalsBy(after, voiceOf)]
   return [...was]
     .filter(([reporter]) => !exempt.has(reporter))
     .map(
@@ -130,17 +144,19 @@ function compared(
 }
 
 const lost = ({ leftOut }: LeftOut) => leftOut.sessions + leftOut.signals
-const ownerOf = ({ trajectory }: SessionEvidence) => [personOf(trajectory)]
 const decidersOf = ({ trajectory, signals }: SessionEvidence) => [
   personOf(trajectory),
   ...signals.map((signal) => speakerOf(signal, trajectory)),
 ]
 
-function signalsBy(evidence: readonly SessionEvidence[]): ReadonlyMap<string, number> {
+function signalsBy(
+  evidence: readonly SessionEvidence[],
+  voiceOf: (name: string) => string,
+): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const { trajectory, signals } of evidence) {
     for (const signal of signals) {
-      const speaker = speakerOf(signal, trajectory)
+      const speaker = voiceOf(speakerOf(signal, trajectory))
       counts.set(speaker, (counts.get(speaker) ?? 0) + 1)
     }
   }

@@ -56,32 +56,40 @@ describe('one reporter', () => {
     const heard = times(100, (i) => shares.take(session(`user${i}`, ['m', `k:user${i}`])))
     expect(heard.filter((one) => one?.signals.length === 2)).toHaveLength(10)
     expect(heard.filter((one) => one?.unheard === 1)).toHaveLength(90)
-    const trusting = new ReporterShares({ trusted: ['m'] })
+    const trusting = new ReporterShares({ trusted: ['k', 'm'] })
     expect(times(100, (i) => trusting.take(session(`user${i}`, ['m']))?.unheard)).toEqual(times(100, () => 0))
   })
 })
 
-it('a key that names nobody is everybody, unless keys are bounded; then with all whom it names', () => {
-  expect(
-    taken(
-      new ReporterShares(),
-      times(50, () => null),
-    ),
-  ).toBe(50)
-  const shares = new ReporterShares({ shareOfKey: 0.2 })
-  expect(
-    taken(
-      shares,
-      times(100, (i) => `sybil${i}`),
-      'm',
-    ),
-  ).toBe(5)
-  expect(
-    taken(
-      new ReporterShares({ shareOfKey: 0.2 }),
-      times(50, () => null),
-    ),
-  ).toBe(5)
+describe('a key', () => {
+  const nobody = times(50, () => null)
+  const sybils = times(100, (i) => `sybil${i}`)
+
+  it('that is alone is everybody, whether it names people or not', () => {
+    expect(taken(new ReporterShares(), nobody)).toBe(50)
+    expect(taken(new ReporterShares({ shareOfKey: 0.2 }), sybils)).toBe(100)
+  })
+
+  it('beside another one is bounded with all whom it names', () => {
+    const shares = new ReporterShares()
+    expect(taken(shares, sybils.slice(0, 20), 'k')).toBe(20)
+    expect(taken(shares, [...sybils, ...nobody], 'm')).toBe(20)
+  })
+
+  it('that is not trusted has its share alone, where another one is', () => {
+    const limits = { shareOfKey: 0.1, trusted: ['k'] }
+    expect(taken(new ReporterShares(limits), sybils, 'm')).toBe(5)
+    const shares = new ReporterShares(limits)
+    expect(taken(shares, sybils, 'k')).toBe(100)
+    expect(taken(shares, sybils, 'm')).toBe(12)
+    expect(
+      taken(
+        shares,
+        times(50, () => 'mallory'),
+        'k',
+      ),
+    ).toBe(6)
+  })
 })
 
 it('goes on from what was taken before, and forgets what is no longer among the latest', () => {

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { parseInput, type Signal } from '../../core/index.ts'
-import { internal, keyOf, personOf, ReporterLimits, type SessionEvidence, speakerOf } from './shares.ts'
+import { isKey, keyOf, Trust } from '../trust.ts'
+import { boundOfKey, personOf, ReporterLimits, type SessionEvidence, shareOfKeyIn, speakerOf } from './shares.ts'
 
 /** What remains of a session's evidence. */
 export interface HeardSession {
@@ -20,16 +21,19 @@ const somePeople = 3
  * Bounds how many of a stream's sessions any one reporter decides, session by session: `limitReporters` where what was
  * decided must not change when more comes. Of the n sessions taken before, a reporter may have decided `share`·n, or 2n/k
  * where that is more and k ≥ 3 people had sessions, and always 5. From then on their own sessions are left out, and their
- * signals about others' are not heard, until there are more of others. What is said plays no part. People whom no key names
- * count as their key, whose bound is `shareOfKey`.
+ * signals about others' are not heard, until there are more of others. What is said plays no part. A key that is not trusted
+ * counts with all whom it names, and has `shareOfKey`·n; where no key is trusted, 2n/k of k ≥ 2 keys if that is more, at
+ * most a half, and all as long as no other key has had a session. One that has none of its own has `shareOfKey`·n of others'.
  */
 export class ReporterShares {
   readonly #limits: ReporterLimits
-  readonly #trusted: ReadonlySet<string>
+  readonly #trust: Trust
   readonly #nameOf: (bucket: string) => string
   readonly #window: number
   readonly #decided = new Map<string, number>()
   readonly #owned = new Map<string, number>()
+  /** Keys that had sessions, by how many. */
+  readonly #keys = new Map<string, number>()
   readonly #latest: (readonly string[])[] = []
   #sessions = 0
 
@@ -44,7 +48,7 @@ export class ReporterShares {
     window = Number.POSITIVE_INFINITY,
   ) {
     this.#limits = parseInput(ReporterLimits, limits, 'The limits of reporters')
-    this.#trusted = new Set([internal, ...this.#limits.trusted])
+    this.#trust = new Trust(this.#limits.trusted)
     this.#nameOf = nameOf
     this.#window = window
   }
@@ -53,14 +57,14 @@ export class ReporterShares {
   take({ trajectory, signals }: SessionEvidence): HeardSession | null {
     const person = personOf(trajectory)
     const own = this.#bucketsOf(person)
-    if (own.some((bucket) => this.#isSpent(bucket))) return null
+    if (own.some((bucket) => this.#isSpent(bucket, false))) return null
     // The owner comes first, and one that is trusted has no name.
     const reporters = new Set(own.length > 0 ? own : [''])
     const heard = signals.filter((signal) => {
       const speaker = speakerOf(signal, trajectory)
       if (speaker === person) return true
       const buckets = this.#bucketsOf(speaker, true).filter((bucket) => !own.includes(bucket))
-      if (buckets.some((bucket) => this.#isSpent(bucket))) return false
+      if (buckets.some((bucket) => this.#isSpent(bucket, true))) return false
       for (const bucket of buckets) reporters.add(bucket)
       return true
     })
@@ -82,27 +86,44 @@ export class ReporterShares {
     for (const bucket of reporters) add(this.#decided, bucket, by)
     const [owner] = reporters
     if (owner !== undefined) add(this.#owned, owner, by)
+    const key = keyOfOwner(reporters)
+    if (key !== null) add(this.#keys, key, by)
   }
 
-  #isSpent(bucket: string): boolean {
-    const people = this.#owned.size
-    const equal = people >= somePeople ? 2 / people : 0
-    const share = bucket.startsWith(ofKey) ? this.#limits.shareOfKey : Math.max(this.#limits.share, equal)
+  #isSpent(bucket: string, speaks: boolean): boolean {
+    const share = bucket.startsWith(ofKey) ? this.#shareOfKey(bucket, speaks) : this.#shareOfPerson()
     if (share >= 1) return false
     return (this.#decided.get(bucket) ?? 0) >= Math.max(few, share * this.#sessions)
   }
 
+  #shareOfPerson(): number {
+    const people = this.#owned.size
+    return Math.max(this.#limits.share, people >= somePeople ? 2 / people : 0)
+  }
+
+  #shareOfKey(key: string, speaks: boolean): number {
+    const shareOfKey = shareOfKeyIn(this.#limits)
+    const owns = this.#keys.has(key)
+    if (speaks && !owns) return shareOfKey
+    return boundOfKey(shareOfKey, this.#trust.hasKeys, this.#keys.size + (owns ? 0 : 1))
+  }
+
   /** @param speaks of another's session: then a key that names nobody is one reporter. */
   #bucketsOf(reporter: string, speaks = false): readonly string[] {
-    if (this.#trusted.has(reporter)) return []
+    if (this.#trust.exempt.has(reporter)) return []
     const key = keyOf(reporter)
+    if (this.#trust.exempt.has(key)) return [this.#nameOf(reporter)]
     const ofTheKey = `${ofKey}${this.#nameOf(key)}`
-    return reporter === key && !speaks ? [ofTheKey] : [this.#nameOf(reporter), ofTheKey]
+    return isKey(reporter) && !speaks ? [ofTheKey] : [this.#nameOf(reporter), ofTheKey]
   }
 }
 
 /** What all that one key says is counted under. */
 const ofKey = 'key '
+
+/** The key of a session's owner, who comes first among its reporters; `null` where they count by their name alone. */
+const keyOfOwner = ([owner = '', next = '']: readonly string[]): string | null =>
+  [owner, next].find((bucket) => bucket.startsWith(ofKey)) ?? null
 
 function add(counts: Map<string, number>, bucket: string, by: number): void {
   const count = (counts.get(bucket) ?? 0) + by

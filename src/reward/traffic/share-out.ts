@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import { parseInput } from '../../core/index.ts'
 import {
+  type Allowance,
   allowanceOf,
   type Bucketing,
   bucketings,
@@ -35,7 +36,8 @@ export interface SharedOut {
 /**
  * Bounds how much of one thing comes from any one reporter, where `limitReporters` bounds sessions: a few of these may
  * bring nearly all of what is shown. Nobody who is named and not trusted brings more than `share` of all that counts by
- * their own sessions, or 2/k where that is more and k people bring any; a key with all whom it names brings `shareOfKey`.
+ * their own sessions, or 2/k where that is more and k people bring any; a key that is not trusted, with all whom it names,
+ * brings no more than `limitReporters` lets it decide.
  * By what they report of others' sessions, and their own together, they decide no more than the same of that; what is cut
  * for this makes nobody else's share smaller, so many who report of much leave something. What counts of a session is cut,
  * down to 0, for whoever has more; in which ones is drawn by their ids alone.
@@ -49,16 +51,20 @@ export function shareOut(
 ): SharedOut {
   const limits = parseInput(ReporterLimits, options, 'The limits of reporters')
   const { byName, byKey } = bucketings(limits)
-  const ways = limits.shareOfKey < 1 ? [byKey, byName] : [byName]
+  const ways = [byKey, byName]
+  const floods = new Set<string>()
   let owned = contributions
   // Each way takes away what the other's shares are of: until neither does.
   for (let before = Number.POSITIVE_INFINITY; sum(owned) < before; ) {
     before = sum(owned)
-    for (const way of ways) owned = cut(owned, way, seed, roomIn(owned, way), ownersIn)
+    for (const way of ways) owned = cut(owned, way, seed, roomIn(owned, way), ownersIn, floods)
   }
-  const rooms = ways.map((way) => roomIn(owned, way))
-  const counted = ways.reduce((all, way, i) => cut(all, way, seed, rooms[i] ?? 0, decidersIn), owned)
-  return { amounts: counted.map(({ amount }) => amount), excess: excessOf(contributions, counted, byName) }
+  const rooms = ways.map((way) => ({ way, roomOf: roomIn(owned, way) }))
+  const counted = rooms.reduce((all, { way, roomOf }) => cut(all, way, seed, roomOf, decidersIn, floods), owned)
+  // Names of a key that had too much are that key.
+  const voiceOf = (name: string) => (floods.has(byKey.bucketOf(name)) ? byKey.bucketOf(name) : name)
+  const excess = excessOf(contributions, counted, byName, voiceOf).filter(({ reporter }) => floods.has(reporter))
+  return { amounts: counted.map(({ amount }) => amount), excess }
 }
 
 const sum = (contributions: readonly Contribution[]) => contributions.reduce((all, { amount }) => all + amount, 0)
@@ -66,21 +72,24 @@ const some = (contributions: readonly Contribution[]) => contributions.filter(({
 const ownerIn = ({ session }: Contribution, { bucketOf }: Bucketing) => bucketOf(personOf(session.trajectory))
 
 /** How much each may have. */
-function roomIn(contributions: readonly Contribution[], way: Bucketing): number {
+function roomIn(contributions: readonly Contribution[], way: Bucketing): Allowance['roomOf'] {
   const own = groups(some(contributions), (one) => [ownerIn(one, way)])
-  return allowanceOf(new Map([...own].map(([bucket, theirs]) => [bucket, sum(theirs)])), way).room
+  return allowanceOf(new Map([...own].map(([bucket, theirs]) => [bucket, sum(theirs)])), way).roomOf
 }
 
+/** @param floods whoever had more than their room is added. */
 function cut(
   contributions: readonly Contribution[],
   way: Bucketing,
   seed: string | number,
-  room: number,
+  roomOf: Allowance['roomOf'],
   limitedIn: (one: Contribution, way: Bucketing) => readonly string[],
+  floods: Set<string>,
 ): readonly Contribution[] {
   const amounts = new Map(contributions.map((one) => [one, one.amount]))
   for (const [bucket, theirs] of groups(some(contributions), (one) => limitedIn(one, way))) {
-    let left = room
+    let left = roomOf(bucket)
+    if (sum(theirs) > left) floods.add(bucket)
     for (const one of drawn(theirs, ({ session }) => session, bucket, seed)) {
       amounts.set(one, Math.min(amounts.get(one) ?? 0, left))
       left -= Math.min(one.amount, left)
@@ -107,9 +116,13 @@ function excessOf(
   before: readonly Contribution[],
   after: readonly Contribution[],
   byName: Bucketing,
+  voiceOf: (name: string) => string,
 ): readonly Excess[] {
+  const named = { ...byName, mayOwnAll: (name: string) => byName.exempt.has(name) }
   const by = (contributions: readonly Contribution[]) =>
-    new Map([...groups(contributions, (one) => decidersIn(one, byName))].map(([name, theirs]) => [name, sum(theirs)]))
+    new Map(
+      [...groups(contributions, (one) => decidersIn(one, named).map(voiceOf))].map(([name, all]) => [name, sum(all)]),
+    )
   const counted = by(after)
   return [...by(before)]
     .map(([reporter, n]) => ({ reporter, before: n, after: counted.get(reporter) ?? 0 }))

@@ -1,14 +1,23 @@
 // Who decides a session, and how much each may: what all limits of reporters rest on.
 import { z } from 'zod'
 import { type Signal, seedOf, type Trajectory } from '../../core/index.ts'
+import { internal, isKey, keyOf, Trust } from '../trust.ts'
 
 /** How much one reporter may count. JSON, as `ratchet serve` reads it. */
 export const ReporterLimits = z.strictObject({
   /** Share of a batch's sessions that one reporter may decide. Among few reporters: twice an equal share, if that is more. */
   share: z.number().positive().max(1).default(0.05),
-  /** The same of one API key, with all whom it names and its sessions that name nobody. 1: a key may be everybody's. */
-  shareOfKey: z.number().positive().max(1).default(1),
-  /** Reporters that are the operator's own, and say what they know: never limited. As kept: `key` or `key:name`. */
+  /**
+   * The same of one API key that is not trusted, with all whom it names and its sessions that name nobody: whoever makes up
+   * names is one reporter. Among few keys it is twice an equal share if that is more, and never more than a half by that.
+   * Where `trusted` has a key, it is exactly this, however few keys there are. Default: `share`, a half at
+   * most.
+   */
+  shareOfKey: z.number().positive().max(1).exactOptional(),
+  /**
+   * Keys whose word the owner takes for who somebody is, as for a backend of many people: each name that they give is one
+   * reporter, and they themselves are not limited. As `key:name` one reporter, who is not limited.
+   */
   trusted: z.array(z.string().min(1)).default([]),
 })
 export type ReporterLimits = z.infer<typeof ReporterLimits>
@@ -18,9 +27,6 @@ export interface SessionEvidence {
   readonly trajectory: Trajectory
   readonly signals: readonly Signal[]
 }
-
-/** What this system says itself: its verifiers, its judges, its rollouts. */
-export const internal = 'ratchet'
 
 export function personOf({ origin }: Trajectory): string {
   if (origin.kind !== 'traffic') return internal
@@ -33,38 +39,51 @@ export function speakerOf({ reporter }: Signal, trajectory: Trajectory): string 
   return own ? personOf(trajectory) : reporter
 }
 
-export const keyOf = (reporter: string): string => reporter.split(':', 1)[0] ?? reporter
-
 /** One way to count reporters: each by their name, or by their key. */
 export interface Bucketing {
   /** What is counted together with a reporter. */
   readonly bucketOf: (reporter: string) => string
   /** Whose own sessions are not limited here, and do not count against what they say of others'. */
   readonly mayOwnAll: (bucket: string) => boolean
-  readonly share: number
+  /** Share of all that one bucket decides, at most, where `owners` buckets have something. */
+  readonly boundOf: (owners: number) => number
+  /** The same of one that has nothing of its own, and speaks of what others have. */
+  readonly boundOfGuest: (owners: number) => number
   readonly exempt: ReadonlySet<string>
 }
 
-export function bucketings({
-  share,
-  shareOfKey,
-  trusted,
-}: ReporterLimits): Readonly<Record<'byName' | 'byKey', Bucketing>> {
-  const exempt = new Set([internal, ...trusted])
+/** Who makes up names is one reporter, so the share of a key is that of one, unless it is told; by default no majority. */
+export const shareOfKeyIn = ({ share, shareOfKey = Math.min(share, 1 / 2) }: ReporterLimits): number => shareOfKey
+
+export function bucketings(limits: ReporterLimits): Readonly<Record<'byName' | 'byKey', Bucketing>> {
+  const { exempt, hasKeys } = new Trust(limits.trusted)
+  const shareOfKey = shareOfKeyIn(limits)
+  const boundOfPerson = (people: number) => Math.min(1, Math.max(limits.share, 2 / Math.max(1, people)))
   return {
     byName: {
       bucketOf: (name) => name,
-      mayOwnAll: (name) => exempt.has(name) || name === keyOf(name),
-      share,
+      mayOwnAll: (name) => exempt.has(name) || isKey(name),
+      boundOf: boundOfPerson,
+      boundOfGuest: boundOfPerson,
       exempt,
     },
     byKey: {
       bucketOf: (name) => (exempt.has(name) ? name : keyOf(name)),
       mayOwnAll: (bucket) => exempt.has(bucket),
-      share: shareOfKey,
+      boundOf: (keys) => boundOfKey(shareOfKey, hasKeys, keys),
+      boundOfGuest: () => shareOfKey,
       exempt,
     },
   }
+}
+
+/**
+ * Share of all that one key decides, at most. A key that is alone is everybody, as nobody else is there. Of several, none
+ * outvotes the rest: not even of two. Where the owner trusts a key, those that they do not trust have their share alone.
+ */
+export function boundOfKey(shareOfKey: number, hasTrustedKeys: boolean, keys: number): number {
+  if (hasTrustedKeys) return shareOfKey
+  return Math.max(shareOfKey, keys <= 1 ? 1 : Math.min(1 / 2, 2 / keys))
 }
 
 /** How much each may have of something that owners bring. */
@@ -73,26 +92,28 @@ export interface Allowance {
   readonly bound: number
   /** The most that one owner keeps. */
   readonly most: number
-  /** The most that anyone decides of what remains then, in whole ones. */
-  readonly room: number
+  /** The most that one decides of what remains then, in whole ones. */
+  readonly roomOf: (bucket: string) => number
 }
 
-/**
- * Among few owners the bound is twice an equal share, where that is more than the share of each.
- * @param owned how much each owner has, in whole ones.
- */
-export function allowanceOf(owned: ReadonlyMap<string, number>, { share, mayOwnAll }: Bucketing): Allowance {
-  const bound = Math.min(1, Math.max(share, 2 / Math.max(1, owned.size)))
+/** @param owned how much each owner has, in whole ones. */
+export function allowanceOf(
+  owned: ReadonlyMap<string, number>,
+  { boundOf, boundOfGuest, mayOwnAll }: Bucketing,
+): Allowance {
+  const bound = boundOf(owned.size)
   const sizes = [...owned].map(([bucket, n]) => ({ n, free: mayOwnAll(bucket) }))
   const most = mostEach(sizes, bound)
-  return { bound, most, room: roomOf(bound, remaining(sizes, most)) }
+  const all = remaining(sizes, most)
+  const [room, roomOfGuest] = [wholeOf(bound, all), wholeOf(boundOfGuest(owned.size), all)]
+  return { bound, most, roomOf: (bucket) => (owned.has(bucket) ? room : roomOfGuest) }
 }
 
 /** A share of a whole number may come out a hair below it. */
 const rounding = 1e-9
 
 /** How many of all `bound` is, in whole ones. */
-const roomOf = (bound: number, all: number): number => Math.floor(bound * all + rounding)
+const wholeOf = (bound: number, all: number): number => Math.floor(bound * all + rounding)
 
 /** How much there is of one owner. */
 interface Size {
@@ -113,7 +134,7 @@ function mostEach(sizes: readonly Size[], bound: number): number {
   let [low, high] = [0, sizes.reduce((most, { n }) => Math.max(most, n), 0)]
   while (low < high) {
     const middle = Math.ceil((low + high) / 2)
-    if (middle <= roomOf(bound, remaining(sizes, middle))) low = middle
+    if (middle <= wholeOf(bound, remaining(sizes, middle))) low = middle
     else high = middle - 1
   }
   return low

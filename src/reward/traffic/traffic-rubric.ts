@@ -58,6 +58,8 @@ export interface TrafficRubricParts {
   readonly clarity?: Clarity
   /** Further guards, looked at last. */
   readonly guards?: readonly Guard[]
+  /** Keys whose names are people, each of whom counts as one: `reporters.trusted`. Names of other keys are their key. */
+  readonly trusted?: readonly string[]
 }
 
 /**
@@ -67,10 +69,10 @@ export interface TrafficRubricParts {
  */
 export function trafficRubric(
   config: z.input<typeof TrafficRubricConfig> = {},
-  { clarity, guards: more = [] }: TrafficRubricParts = {},
+  { clarity, guards: more = [], trusted = [] }: TrafficRubricParts = {},
 ): Rubric {
   const { signals, implicit: behaviour, guards, floor, ceiling } = parseInput(TrafficRubricConfig, config, 'The rubric')
-  const told = Object.entries(signals).map(([name, reading]) => [name, signal(name, reading)] as const)
+  const told = Object.entries(signals).map(([name, reading]) => [name, signal(name, reading, trusted)] as const)
   const parts = [...told, ...(behaviour === false ? [] : [[guessed, implicit(behaviour)] as const])]
   const on = [
     guards.brokenCalls && brokenCalls(guards.brokenCalls),

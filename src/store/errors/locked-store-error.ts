@@ -6,6 +6,8 @@ export interface Writer {
   readonly host: string
   /** Milliseconds since the epoch. */
   readonly since: number
+  /** Where it answers, of a gateway. */
+  readonly url?: string | undefined
 }
 
 /** Another process (or another `openStore` of this one) is the store's writer: a store has one at a time. */

@@ -1,0 +1,1 @@
+export { type Alike, alikeTo, asTold } from './alike.ts'
