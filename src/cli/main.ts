@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { alertsCommand } from './commands/alerts.ts'
+import { doctorCommand } from './commands/doctor.ts'
+import { initCommand } from './commands/init.ts'
 import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './commands/keys.ts'
 import { learnCommand } from './commands/learn.ts'
 import { canariesCommand } from './commands/release/canaries.ts'
@@ -12,7 +14,7 @@ import { tryCommand } from './commands/release/try.ts'
 import { releasesCommand, runsCommand } from './commands/releases.ts'
 import { reportCommand } from './commands/report.ts'
 import { serveCommand } from './commands/serve.ts'
-import { defaultGatewayUrl, signalCommand } from './commands/signal.ts'
+import { signalCommand } from './commands/signal.ts'
 import { showCommand, trajectoriesCommand } from './commands/trajectories.ts'
 import { exportCommand, importCommand, importFormats } from './commands/transfer.ts'
 import { backupCommand, eraseCommand, pruneCommand } from './commands/upkeep.ts'
@@ -58,17 +60,52 @@ const filtered = (made: Command) =>
     .option('--since <when>', 'that changed since: 2h, 7d, 2026-11-20')
     .option('--before <when>', 'that changed last before')
 
-command('learn', 'prime, improve by policy gradient, judge on held-out tasks, release what is better')
-  .option('--config <file>', 'JSON configuration; without it, the main job')
-  .option('--seed <n>', 'everything random follows from it', integer)
-  .option('--control', 'also spend the same time on supervised learning alone')
-  .option('--deterministic', 'one thread, fixed schedule: the run repeats bit for bit')
-  .option('--resume [run]', 'go on with a run that did not complete; the latest, without an id')
-  .option('--new-store', 'start in an empty store; an earlier one is moved aside')
-  .option('--agent <name>', "learn from this agent's traffic, again and again; --config is the gateway's")
-  .option('--every <time>', 'with --agent: from one run to the next, at least, as in 30m')
-  .option('--min-episodes <n>', 'with --agent: fresh episodes that a run needs', integer)
-  .action(learnCommand)
+program.commandsGroup('Start:')
+program
+  .command('init')
+  .description('write ratchet.json, the configuration of `serve`, from a few answers')
+  .option('--upstream <url>', "the OpenAI-compatible API that your agent's model is at, /v1 included; asks nothing")
+  .option('--upstream-key <variable>', "environment variable with its key; else the client's own key goes on to it")
+  .option('--agent <name>', 'the agent, where it is to have releases')
+  .option('--model <name>', 'with --agent: the model that it asks for')
+  .option('--yes', 'ask nothing: the small model of the package')
+  .action(initCommand)
+command('serve', "stand in front of an agent's model, answer as the OpenAI API does, and record what happens")
+  .option(
+    '--upstream <url>',
+    'OpenAI-compatible API to pass calls on to, /v1 included; several are tried in order',
+    list,
+  )
+  .option('--upstream-key <variable>', "environment variable with its key; else the client's own key goes on to it")
+  .option('--model <name>', 'model of the embedded engine, without --upstream: a known name, or a Hugging Face folder')
+  .option('--host <address>', 'where to listen (default: 127.0.0.1)')
+  .option('--port <n>', 'port; 0 for any free one (default: 8787)', integer)
+  .addOption(
+    new Option('--record <mode>', 'whether an answer waits for its record').choices(['required', 'best-effort']),
+  )
+  .option(
+    '--config <file>',
+    'JSON configuration (default: ratchet.json, if it is here); docs/gateway.md lists its keys',
+  )
+  .option('--no-learn', 'leave learning to another process (`ratchet learn --agent`)')
+  .action(serveCommand)
+command('doctor', 'check whether `serve` would run here: Node, store, configuration, upstreams, port')
+  .option('--config <file>', 'JSON configuration (default: ratchet.json, if it is here)')
+  .action(doctorCommand)
+
+program.commandsGroup('Look:')
+filtered(command('trajectories', 'list what was recorded, the latest first'))
+  .option('--limit <n>', 'at most so many', integer, 50)
+  .option('--config <file>', "the gateway's configuration, by whose rules episodes are judged (default: ratchet.json)")
+  .action(trajectoriesCommand)
+command('show', 'show one trajectory as a tree, with its tokens, signals and reward')
+  .argument('[id]', 'its id or the beginning of it, a session, or the id of an answer; by default, the latest')
+  .option('--tokens', 'every token with its log-probability')
+  .option('--full', 'messages in full')
+  .option('--verbose', 'what decided, by its version, and with which probability')
+  .option('--config <file>', "the gateway's configuration, by whose rules it is judged (default: ratchet.json)")
+  .option('--tenant <name>', 'whose session it is, where a session is named')
+  .action(showCommand)
 command('runs', 'list the learning runs').option('--agent <name>', 'of one agent').action(runsCommand)
 command('report', 'write the report of a run as one HTML file')
   .argument('[run]', 'the run, finished or not; by default, the latest')
@@ -85,54 +122,8 @@ command('alerts', 'list what people should know: drift, floods, what went back; 
   .option('--agent <name>', 'of one agent')
   .option('--limit <n>', 'at most so many', integer, 20)
   .action(alertsCommand)
-const changing = (made: Command) =>
-  made
-    .option('--agent <name>', 'of one agent')
-    .option('--url <url>', 'through the gateway there; by itself where a gateway on this machine has the store')
-    .option('--key <key>', 'its API key, with the scope admin (default: RATCHET_API_KEY)')
-changing(command('try', 'let a share of the sessions get a candidate of your own, as a canary'))
-  .argument('[id]', 'an earlier release, a canary or a run, whose candidate is tried (again)')
-  .option('--system <file>', 'a system prompt')
-  .option('--tool <name=file>', "a tool's description; again for each tool", list)
-  .option('--config <file>', "the gateway's configuration, whose rules hold: where no gateway has the store")
-  .action(tryCommand)
-changing(command('rollback', 'take back the canary that runs; else let what served before serve again'))
-  .argument('[release]', 'the release that is to serve everybody; by default, one step back')
-  .action(rollbackCommand)
-changing(command('promote', 'ask the gate now whether the canary may serve everybody; through the gateway that learns'))
-  .argument('[canary]', 'the canary; by default, the one that runs')
-  .action(promoteCommand)
-changing(command('pin', 'hold what serves: no gate changes it, a rollback still may'))
-  .argument('[release]', 'what must be serving; by default, whatever serves')
-  .option('--reason <words>', 'why', '')
-  .action(pinCommand)
-changing(command('unpin', 'let go of what serves')).action(unpinCommand)
 
-command('serve', "stand in front of an agent's model, answer as the OpenAI API does, and record what happens")
-  .option(
-    '--upstream <url>',
-    'OpenAI-compatible API to pass calls on to, /v1 included; several are tried in order',
-    list,
-  )
-  .option('--upstream-key <variable>', "environment variable with its key; else the client's own key goes on to it")
-  .option('--model <name>', 'model of the embedded engine, without --upstream: a known name, or a Hugging Face folder')
-  .option('--host <address>', 'where to listen (default: 127.0.0.1)')
-  .option('--port <n>', 'port; 0 for any free one (default: 8787)', integer)
-  .addOption(
-    new Option('--record <mode>', 'whether an answer waits for its record').choices(['required', 'best-effort']),
-  )
-  .option('--config <file>', 'JSON configuration; docs/gateway.md lists its keys')
-  .option('--no-learn', 'leave learning to another process (`ratchet learn --agent`)')
-  .action(serveCommand)
-filtered(command('trajectories', 'list what was recorded, the latest first'))
-  .option('--limit <n>', 'at most so many', integer, 50)
-  .action(trajectoriesCommand)
-command('show', 'show one trajectory as a tree, with its tokens, signals and reward')
-  .argument('[id]', 'its id or the beginning of it, a session, or the id of an answer; by default, the latest')
-  .option('--tokens', 'every token with its log-probability')
-  .option('--full', 'messages in full')
-  .option('--tenant <name>', 'whose session it is, where a session is named')
-  .action(showCommand)
+program.commandsGroup('Say how it went, and learn:')
 program
   .command('signal')
   .description('tell the running gateway how an episode went: ratchet signal thumbs false --session order-42')
@@ -145,11 +136,51 @@ program
   .option('--source <kind>', 'user, outcome, judge or verifier (default: user)')
   .option('--by <name>', 'the end user who says so')
   .option('--at <when>', 'when it happened: 1h for an hour ago, or a date (default: now)')
-  .option('--url <url>', 'where the gateway is', defaultGatewayUrl)
+  .option(
+    '--store <where>',
+    'the store of the gateway, which is found by it (default: RATCHET_DATABASE_URL, else .ratchet)',
+  )
+  .option('--url <url>', 'where the gateway is (default: where the one answers that writes the store)')
   .option('--key <key>', 'its API key (default: RATCHET_API_KEY)')
   .option('--json', 'one JSON object')
   .action(signalCommand)
+command('learn', 'prime, improve by policy gradient, judge on held-out tasks, release what is better')
+  .option('--config <file>', 'JSON configuration; without it, the main job')
+  .option('--seed <n>', 'everything random follows from it', integer)
+  .option('--control', 'also spend the same time on supervised learning alone')
+  .option('--deterministic', 'one thread, fixed schedule: the run repeats bit for bit')
+  .option('--resume [run]', 'go on with a run that did not complete; the latest, without an id')
+  .option('--new-store', 'start in an empty store; an earlier one is moved aside')
+  .option('--agent <name>', "learn from this agent's traffic, again and again; --config is the gateway's")
+  .option('--every <time>', 'with --agent: from one run to the next, at least, as in 30m')
+  .option('--min-episodes <n>', 'with --agent: fresh episodes that a run needs', integer)
+  .action(learnCommand)
 
+program.commandsGroup('Change what serves:')
+const changing = (made: Command) =>
+  made
+    .option('--agent <name>', 'of one agent')
+    .option('--url <url>', 'through the gateway there; by itself where a gateway on this machine has the store')
+    .option('--key <key>', 'its API key, with the scope admin (default: RATCHET_API_KEY)')
+changing(command('try', 'let a share of the sessions get a candidate of your own, as a canary'))
+  .argument('[id]', 'an earlier release, a canary or a run, whose candidate is tried (again)')
+  .option('--system <file>', 'a system prompt')
+  .option('--tool <name=file>', "a tool's description; again for each tool", list)
+  .option('--config <file>', "the gateway's configuration, whose rules hold: where no gateway has the store")
+  .action(tryCommand)
+changing(command('promote', 'ask the gate now whether the canary may serve everybody; through the gateway that learns'))
+  .argument('[canary]', 'the canary; by default, the one that runs')
+  .action(promoteCommand)
+changing(command('rollback', 'take back the canary that runs; else let what served before serve again'))
+  .argument('[release]', 'the release that is to serve everybody; by default, one step back')
+  .action(rollbackCommand)
+changing(command('pin', 'hold what serves: no gate changes it, a rollback still may'))
+  .argument('[release]', 'what must be serving; by default, whatever serves')
+  .option('--reason <words>', 'why', '')
+  .action(pinCommand)
+changing(command('unpin', 'let go of what serves')).action(unpinCommand)
+
+program.commandsGroup('Data and keys:')
 const keys = program.command('keys').description('API keys of the gateway')
 withStoreOptions(keys.command('create'), 'make a key; its secret is shown once')
   .argument('<name>', 'for people')
@@ -164,7 +195,6 @@ withStoreOptions(keys.command('list'), 'list keys, without their secrets')
   .option('--sessions', 'the keys of sessions too, of which there may be very many')
   .action(listKeysCommand)
 withStoreOptions(keys.command('revoke'), 'make a key stop working').argument('<id>', 'its id').action(revokeKeyCommand)
-
 filtered(command('export', 'write trajectories in a format of other systems, one JSON object a line'))
   .addOption(new Option('--format <name>', 'what to write').choices(exportFormats).makeOptionMandatory())
   .option('--out <file>', 'a new file; by default, standard output')
@@ -189,6 +219,16 @@ command('erase', "remove a person's data, and tell what cannot be undone")
   .option('--tenant <name>', 'of one tenant only')
   .option('--yes', 'do not ask')
   .action(eraseCommand)
+
+program.commandsGroup('Help:').addHelpText(
+  'after',
+  `
+Examples:
+  ratchet serve --upstream https://api.openai.com/v1    record an agent: point its OPENAI_BASE_URL at the address shown
+  ratchet show                                          read its latest episode
+  ratchet signal thumbs false --session order-42        say how one went
+  ratchet learn                                         see a small model learn from documents, in some minutes`,
+)
 
 /** What goes on beside its output, and does not need a reader. */
 const needsNoReader = new Set(['learn', 'serve'])

@@ -1,6 +1,6 @@
 import { defaultBudget } from '../agent/index.ts'
 import pc from 'picocolors'
-import { type Json, type Message, type ModelService, type Store, type Task, VersionId } from '../core/index.ts'
+import { type Json, type Message, type ModelService, type Store, type Task, VersionId, savedAt } from '../core/index.ts'
 import { assertSameBase } from '../learn/index.ts'
 import { Registry } from '../release/index.ts'
 import { ask } from './fresh-questions.ts'
@@ -26,7 +26,7 @@ export async function showFreshQuestions({ store, model, job, config, progress }
   const value = version?.value.kind === 'weights' ? version.value : null
   if (value) assertSameBase('model', value, model)
   const blob = value?.adapter ?? null
-  const adapter = blob === null ? null : await model.loadAdapter(await store.blobs.get(blob))
+  const adapter = blob === null ? null : await model.loadAdapter(await savedAt(store.blobs, blob))
   const budget = { ...defaultBudget, ...config.episode }
   progress.say('')
   progress.say(pc.bold('Three fresh questions to the agent that serves now'))

@@ -1,6 +1,7 @@
 import pc from 'picocolors'
 import type { RunningGateway, ServeConfig } from '../../gateway/index.ts'
-import { openStore } from '../../store/index.ts'
+import { announceWriter, openStore } from '../../store/index.ts'
+import { defaultGatewayUrl } from '../gateway/gateway-url.ts'
 import { canaryRules } from '../learning/canary-rules.ts'
 import { learnerEvents } from '../learning/learner-events.ts'
 import { lookAt, startLearners } from '../learning/learners.ts'
@@ -9,7 +10,6 @@ import { openUpstream } from '../serve/open-upstream.ts'
 import { serveReleases } from '../serve/serve-releases.ts'
 import { type ServeFlags, servePlan } from '../serve/serve-plan.ts'
 import { locationOf, storeArgument } from '../with-store.ts'
-import { defaultGatewayUrl } from './signal.ts'
 
 /** `ratchet serve`: the gateway, until it is asked to stop. Calls under way end first. */
 export async function serveCommand(flags: ServeFlags): Promise<void> {
@@ -23,6 +23,7 @@ export async function serveCommand(flags: ServeFlags): Promise<void> {
       const exclusive = 'path' in location
       const releases = { look: lookAt(plans, store), rules: canaryRules(config) }
       const gateway = await serveReleases({ config, store, upstream, exclusive, releases })
+      if ('path' in location) announceWriter(location.path, gateway.url)
       say(flags, gateway, config)
       const learners = startLearners(flags.learn === false ? [] : plans, store, learnerEvents(flags.json === true))
       await askedToStop()
@@ -51,7 +52,8 @@ function say(flags: ServeFlags, { url, open }: RunningGateway, { upstreams, agen
     return
   }
   const store = storeArgument(flags)
-  const address = url === defaultGatewayUrl ? '' : ` --url ${url}`
+  // Where the store is a database, nothing in it says where its gateways are.
+  const address = url === defaultGatewayUrl || 'path' in locationOf(flags) ? store : ` --url ${url}`
   process.stdout.write(
     [
       `${pc.green('●')} ${pc.bold(url)} answers as the OpenAI API does, through ${namesOf(upstreams)}, and records what happens.`,

@@ -1,15 +1,12 @@
 import pc from 'picocolors'
 import { z } from 'zod'
-import { InputError } from '../../errors/index.ts'
+import { RatchetError } from '../../errors/index.ts'
+import { askGateway, type AskedGateway } from '../gateway/ask-gateway.ts'
+import { type GatewayFlags, gatewayOf } from '../gateway/gateway-url.ts'
 import { said } from '../trajectory/said.ts'
 import { moment } from '../when.ts'
 
-/** Where `ratchet serve` listens unless it is told otherwise. */
-export const defaultGatewayUrl = 'http://127.0.0.1:8787'
-
-interface SignalFlags {
-  readonly url: string
-  readonly key?: string
+interface SignalFlags extends GatewayFlags {
   readonly session?: string
   readonly response?: string
   readonly trajectory?: string
@@ -17,7 +14,6 @@ interface SignalFlags {
   readonly source?: string
   readonly by?: string
   readonly at?: string
-  readonly json?: boolean
 }
 
 /**
@@ -37,32 +33,28 @@ export async function signalCommand(name: string, value: string, flags: SignalFl
     ...(by === undefined ? {} : { reporter: by }),
     ...(at === undefined ? {} : { at: moment(at, Date.now()) }),
   }
-  const key = flags.key ?? process.env.RATCHET_API_KEY
-  const gateway = flags.url.replace(/\/+$/, '')
-  const answer = await post(`${gateway}/ratchet/signals`, body, key)
+  const gateway = gatewayOf(flags)
+  const answer = await askGateway(gateway, '/ratchet/signals', body)
   if (flags.json) {
     process.stdout.write(`${JSON.stringify(answer)}\n`)
     return
   }
   process.stdout.write(`${pc.green('✓')} ${said(name, 60)} = ${said(value, 100)} is on record.\n`)
-  if (session !== undefined && (await isUnknown(`${gateway}/ratchet/trajectories`, session, key))) {
+  if (session !== undefined && (await isUnknown(gateway, session))) {
     const waits = `No episode of the session "${said(session, 60)}" is recorded yet: it waits for one.`
     process.stdout.write(`  ${pc.yellow(waits)}\n`)
   }
 }
 
 /** Whether the gateway says that it knows of no such session; a key that may not read is told nothing. */
-async function isUnknown(url: string, session: string, key: string | undefined): Promise<boolean> {
-  const headers = key ? { authorization: `Bearer ${key}` } : {}
+async function isUnknown(gateway: AskedGateway, session: string): Promise<boolean> {
   try {
-    const response = await fetch(`${url}?session=${encodeURIComponent(session)}&limit=1`, {
-      headers,
-      signal: AbortSignal.timeout(5_000),
-    })
-    const listed = response.ok ? Listed.safeParse(await response.json()) : null
-    return listed?.success === true && listed.data.trajectories.length === 0
-  } catch {
-    return false
+    const answer = await askGateway(gateway, `/ratchet/trajectories?session=${encodeURIComponent(session)}&limit=1`)
+    const listed = Listed.safeParse(answer)
+    return listed.success && listed.data.trajectories.length === 0
+  } catch (error) {
+    if (RatchetError.is(error)) return false
+    throw error
   }
 }
 
@@ -75,40 +67,4 @@ function valueOf(text: string): unknown {
   } catch {
     return text
   }
-}
-
-/** `fetch` says only that it failed, and keeps why as the cause. */
-function reasonOf(error: unknown): string {
-  const { message, cause } = error as Error
-  return cause instanceof Error && cause.message !== '' ? cause.message : message
-}
-
-async function post(url: string, body: unknown, key: string | undefined): Promise<unknown> {
-  let response: Response
-  try {
-    response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', ...(key ? { authorization: `Bearer ${key}` } : {}) },
-      body: JSON.stringify(body),
-      signal: AbortSignal.timeout(30_000),
-    })
-  } catch (error) {
-    throw new InputError({
-      code: 'input/gateway-unreachable',
-      message: `The gateway does not answer at ${url}: ${said(reasonOf(error), 300)}.`,
-      hint: 'Start it with `ratchet serve`, or name its address with --url.',
-      cause: error,
-    })
-  }
-  const answer: unknown = await response.json().catch(() => null)
-  if (response.ok) return answer
-  const { message, code } = (answer as { error?: { message?: string; code?: string } } | null)?.error ?? {}
-  throw new InputError({
-    code: 'input/signal-refused',
-    message: `The gateway refused it (${response.status}${code ? `, ${said(code, 60)}` : ''}): ${said(message ?? '', 500)}`,
-    hint:
-      response.status === 401
-        ? 'Give a key with --key or RATCHET_API_KEY.'
-        : 'Correct what is named and send it again.',
-  })
 }

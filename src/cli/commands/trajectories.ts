@@ -8,10 +8,18 @@ import {
   type TrajectoryFilter,
   type TrajectorySummary,
 } from '../../core/index.ts'
+import { ServeConfig } from '../../gateway/index.ts'
 import { implicitSignals } from '../../reward/index.ts'
+import { readConfig } from '../read-config.ts'
+import { gatewayConfig } from '../setup/gateway-config.ts'
+import { type CallFacts, callFacts } from '../trajectory/facts.ts'
 import { findTrajectory } from '../trajectory/find.ts'
+import { spent } from '../trajectory/lines.ts'
+import { shortReward } from '../trajectory/reward-line.ts'
+import { type RewardNow, type RewardOf, rewardOf } from '../trajectory/reward-now.ts'
 import { said } from '../trajectory/said.ts'
 import { trajectoryTree } from '../trajectory/tree.ts'
+import { wrapped } from '../trajectory/wrap.ts'
 import { minuteOf, moment } from '../when.ts'
 import { type StoreFlags, withStore } from '../with-store.ts'
 
@@ -40,16 +48,38 @@ export function filterOf(flags: FilterFlags, now: number): TrajectoryFilter {
   }
 }
 
-/** `ratchet trajectories`: what was recorded, the latest first. */
-export function trajectoriesCommand(flags: FilterFlags & { readonly limit: number }): Promise<void> {
+/** What says by which rules episodes are judged. */
+interface JudgingFlags {
+  /** The gateway's configuration. */
+  readonly config?: string
+}
+
+/** Judges by the gateway's configuration, where there is one. */
+async function judging({ config }: JudgingFlags, now: number): Promise<RewardOf> {
+  const file = gatewayConfig(config)
+  return rewardOf(file === undefined ? null : await readConfig(ServeConfig, file, 'docs/gateway.md'), now)
+}
+
+/** `ratchet trajectories`: what was recorded, the latest first, with what each earned. */
+export function trajectoriesCommand(flags: FilterFlags & JudgingFlags & { readonly limit: number }): Promise<void> {
   return withStore(flags, 'read', async (store) => {
-    const summaries = await store.trajectories.summaries({ ...filterOf(flags, Date.now()), limit: flags.limit })
-    if (flags.json) for (const summary of summaries) process.stdout.write(`${JSON.stringify(summary)}\n`)
-    else if (summaries.length === 0) process.stdout.write(`${pc.dim(await whyNone(store))}\n`)
-    else {
-      for (const summary of summaries) process.stdout.write(`${summaryLine(summary)}\n`)
-      process.stdout.write(pc.dim(`\nratchet show ${summaries[0]?.id ?? 'ID'} shows one.\n`))
+    const now = Date.now()
+    const earnedBy = await judging(flags, now)
+    const summaries = await store.trajectories.summaries({ ...filterOf(flags, now), limit: flags.limit })
+    for (const summary of summaries) {
+      const found = await store.trajectories.get(summary.id)
+      // Removed since it was listed.
+      if (found === null) continue
+      const facts = callFacts(found.trajectory)
+      const earned = await earnedBy(found, await store.signals.of(summary.id))
+      const listed = flags.json
+        ? JSON.stringify({ ...summary, models: facts.models, tokens: facts.tokens, reward: earned.reward })
+        : summaryLine(summary, facts, earned)
+      process.stdout.write(`${listed}\n`)
     }
+    if (flags.json) return
+    if (summaries.length === 0) process.stdout.write(`${pc.dim(await whyNone(store))}\n`)
+    else process.stdout.write(pc.dim(`\nratchet show ${summaries[0]?.id ?? 'ID'} shows one.\n`))
   })
 }
 
@@ -59,31 +89,24 @@ async function whyNone({ trajectories }: Store): Promise<string> {
   return `None of the ${others} trajectories here is like that.`
 }
 
-function summaryLine({
-  id,
-  origin,
-  session,
-  agent,
-  calls,
-  signals,
-  stopReason,
-  instruction,
-  updatedAt,
-}: TrajectorySummary): string {
-  const name = session ?? agent
-  const facts = [
-    ...(name === null ? [] : [said(name, 40)]),
-    calls === null ? origin : `${calls} ${calls === 1 ? 'call' : 'calls'}`,
+function summaryLine(summary: TrajectorySummary, facts: CallFacts, earned: RewardNow): string {
+  const { id, origin, session, agent, signals, stopReason, instruction, updatedAt } = summary
+  const named = [session, agent].filter((name) => name !== null)
+  const told = [
+    ...named.map((name) => said(name, 40)),
+    ...(origin === 'traffic' ? spent(facts) : [origin]),
     `${signals} ${signals === 1 ? 'signal' : 'signals'}`,
+    shortReward(earned),
     ...(stopReason === 'done' ? [] : [pc.yellow(stopReason)]),
   ]
-  return `${pc.bold(id)}  ${minuteOf(updatedAt)}  ${facts.join(' · ')}  ${pc.dim(said(instruction, 60))}`
+  return `${pc.bold(id)}  ${minuteOf(updatedAt)}  ${told.join(' · ')}  ${pc.dim(said(instruction, 60))}`
 }
 
-interface ShowFlags extends StoreFlags {
+interface ShowFlags extends StoreFlags, JudgingFlags {
   readonly tenant?: string
   readonly tokens?: boolean
   readonly full?: boolean
+  readonly verbose?: boolean
 }
 
 /** `ratchet show [ID]`: one trajectory as a tree, with its tokens, signals and reward. */
@@ -94,10 +117,14 @@ export function showCommand(name: string | undefined, flags: ShowFlags): Promise
     const now = Date.now()
     const told = await store.signals.of(found.trajectory.id)
     const signals = [...told, ...implicitSignals(found.trajectory, now)]
-    if (flags.json) process.stdout.write(`${JSON.stringify({ ...found, signals })}\n`)
-    else {
-      const width = flags.full ? 1_000_000 : 400
-      process.stdout.write(trajectoryTree(found, signals, { tokens: flags.tokens ?? false, width, now }))
+    const earned = await (await judging(flags, now))(found, told)
+    if (flags.json) {
+      process.stdout.write(`${JSON.stringify({ ...found, reward: earned.reward, signals })}\n`)
+      return
     }
+    const { tokens = false, full = false, verbose = false } = flags
+    const options = { tokens, decisions: verbose, width: full ? 1_000_000 : 400, now }
+    const tree = trajectoryTree({ trajectory: found.trajectory, earned }, signals, options)
+    process.stdout.write(process.stdout.isTTY ? wrapped(tree, process.stdout.columns) : tree)
   })
 }

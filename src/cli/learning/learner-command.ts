@@ -1,4 +1,5 @@
 import { agentKey } from '../../core/index.ts'
+import { InputError } from '../../errors/index.ts'
 import { startLearner, trafficLearner } from '../../learn/index.ts'
 import { openStore } from '../../store/index.ts'
 import { locationOf, type StoreFlags } from '../with-store.ts'
@@ -13,6 +14,7 @@ import { modelOf } from './learners.ts'
  */
 export async function learnerCommand(flags: LearnerFlags & StoreFlags): Promise<void> {
   const { agent, tenant, config, model } = await learnerPlan(flags)
+  if (model === null) throw nothingTrains(agent.name)
   const store = await openStore(locationOf(flags))
   try {
     if (flags.json !== true) {
@@ -34,3 +36,10 @@ export async function learnerCommand(flags: LearnerFlags & StoreFlags): Promise<
 }
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const
+
+const nothingTrains = (agent: string) =>
+  new InputError({
+    code: 'input/not-trainable',
+    message: `The section "learn" of "${agent}" says that nothing trains it ("trainer": "none").`,
+    hint: 'Its gateway watches its canaries by itself: run `ratchet serve` with this configuration.',
+  })

@@ -4,6 +4,7 @@ import { InputError } from '../../errors/index.ts'
 import { type AgentConfig, ServeConfig, toolParameter, type UpstreamConfig } from '../../gateway/index.ts'
 import { LearnFromTrafficConfig } from '../../learn/index.ts'
 import { readConfig } from '../read-config.ts'
+import { gatewayConfig } from '../setup/gateway-config.ts'
 
 /** What says that a learner is wanted, and how. */
 export interface LearnerFlags {
@@ -18,8 +19,8 @@ export interface LearnerPlan {
   readonly agent: Agent
   readonly tenant: Tenant
   readonly config: LearnFromTrafficConfig
-  /** The embedded model that answers the agent, which is the one that is trained. */
-  readonly model: Pick<UpstreamConfig, 'model' | 'renderer'>
+  /** The embedded model that answers the agent, which is the one that is trained; `null` where none is. */
+  readonly model: Pick<UpstreamConfig, 'model' | 'renderer'> | null
 }
 
 /**
@@ -28,7 +29,7 @@ export interface LearnerPlan {
  * @throws InputError when there is no such agent, or nothing here can train what answers it.
  */
 export async function learnerPlan(flags: LearnerFlags): Promise<LearnerPlan> {
-  const serve = await readConfig(ServeConfig, flags.config, 'docs/online.md')
+  const serve = await readConfig(ServeConfig, gatewayConfig(flags.config), 'docs/online.md')
   const agent = agentOf(serve, flags.agent)
   const { every, minEpisodes } = flags
   const asked = {
@@ -53,8 +54,10 @@ export function servedLearners(serve: ServeConfig): readonly LearnerPlan[] {
 }
 
 function planOf(serve: ServeConfig, agent: AgentConfig, config: LearnFromTrafficConfig): LearnerPlan {
+  const tenant = agent.tenant ?? serve.tenant
+  if (config.trainer === 'none') return { agent: declared(agent, agent.model), tenant, config, model: null }
   const { model, renderer } = trainableUpstream(serve, agent)
-  return { agent: declared(agent, model), tenant: agent.tenant ?? serve.tenant, config, model: { model, renderer } }
+  return { agent: declared(agent, model), tenant, config, model: { model, renderer } }
 }
 
 function agentOf({ agents }: ServeConfig, name: string | undefined): AgentConfig {
@@ -78,7 +81,7 @@ function trainableUpstream({ upstreams }: ServeConfig, { name }: AgentConfig): U
   throw new InputError({
     code: 'input/not-trainable',
     message: `The agent "${name}" is answered by ${first?.url ?? 'nothing'}, and only the embedded engine can be trained here.`,
-    hint: 'Put an upstream with the url "embedded" first, or learn in a program of your own: startLearner takes any trainer.',
+    hint: 'For canaries of texts set "trainer": "none" in its section "learn". To train it, put an upstream with the url "embedded" first, or use startLearner, which takes any trainer.',
   })
 }
 

@@ -1,4 +1,5 @@
 import { agentKey, type CanaryId, type ModelService, type Store } from '../../core/index.ts'
+import { InvariantError } from '../../errors/index.ts'
 import { canaryLook, type LearnerEvent, startLearner, type TrafficEvent, trafficLearner } from '../../learn/index.ts'
 import { openEmbeddedModel } from '../../model/index.ts'
 import type { Looked } from '../../release/index.ts'
@@ -28,8 +29,9 @@ export function startLearners(
 }
 
 /** An engine of a learner's own, for one run: what serves keeps its threads and its memory. */
-export async function modelOf({ model, renderer }: LearnerPlan['model']): Promise<ModelService> {
-  const { service } = await openEmbeddedModel({ reference: model, renderer })
+export async function modelOf(model: LearnerPlan['model']): Promise<ModelService> {
+  if (model === null) throw new InvariantError('a run began without a trainer')
+  const { service } = await openEmbeddedModel({ reference: model.model, renderer: model.renderer })
   return service
 }
 

@@ -2,6 +2,7 @@ import { parseInput } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
 import { ServeConfig } from '../../gateway/index.ts'
 import { readConfig } from '../read-config.ts'
+import { gatewayConfig } from '../setup/gateway-config.ts'
 import type { StoreFlags } from '../with-store.ts'
 
 export interface ServeFlags extends StoreFlags {
@@ -19,11 +20,11 @@ export interface ServeFlags extends StoreFlags {
 }
 
 /**
- * What is to be served: the configuration file, and over it the flags.
+ * What is to be served: the configuration file (by default `ratchet.json` of this folder), and over it the flags.
  * @throws InputError when they do not go together.
  */
 export async function servePlan(flags: ServeFlags): Promise<ServeConfig> {
-  const config = await readConfig(ServeConfig, flags.config, 'docs/gateway.md')
+  const config = await readConfig(ServeConfig, gatewayConfig(flags.config), 'docs/gateway.md')
   const { upstream = [], upstreamKey, model, host, port, record } = flags
   if (upstream.length > 0 && model !== undefined) {
     throw new InputError({

@@ -1,12 +1,15 @@
 import pc from 'picocolors'
-import type { Decision, Message, Signal, Span, Step, Trajectory, TrajectoryNode } from '../../core/index.ts'
+import type { Decision, Message, ServedBy, Signal, Span, Step, Trajectory, TrajectoryNode } from '../../core/index.ts'
 import { lengthOf } from '../when.ts'
+import { type CallFacts, callFacts } from './facts.ts'
 import { said } from './said.ts'
 
 /** What is shown beside the messages. */
 export interface LineOptions {
   /** Every token's id and log-probability; else only their number and mean. */
   readonly tokens: boolean
+  /** Which Version of which Parameter decided, with which probability. */
+  readonly decisions: boolean
   /** Characters of a message. */
   readonly width: number
 }
@@ -24,7 +27,7 @@ export function nodeLines(node: TrajectoryNode, facts: NodeFacts, startedAt: num
   const lines = [`${speaker(node.message, step)}  ${spoken(node.message, options.width)}`]
   if (step?.call) lines.push(pc.dim(callLine(step)))
   for (const span of node.spans) lines.push(...spanLines(span, options))
-  for (const { parameter, version, propensity } of facts.decisions) {
+  for (const { parameter, version, propensity } of options.decisions ? facts.decisions : []) {
     const probability =
       propensity.log === null ? `no propensity: ${propensity.reason}` : `log p ${propensity.log.toFixed(2)}`
     lines.push(pc.dim(`decided by ${said(parameter, 40)} ${version.slice(0, 12)}, ${probability}`))
@@ -99,8 +102,7 @@ function spanLines(span: Span, { tokens }: LineOptions): string[] {
 
 /** The trajectory's own facts, above its tree. */
 export function headLines(trajectory: Trajectory, now: number): string[] {
-  const { id, origin, steps, nodes, stopReason, failure, startedAt, seconds } = trajectory
-  const calls = new Set(steps.map(({ call }) => call?.id).filter((call) => call !== undefined)).size
+  const { id, origin, nodes, stopReason, failure, startedAt, seconds } = trajectory
   const names =
     origin.kind === 'traffic'
       ? [
@@ -108,6 +110,7 @@ export function headLines(trajectory: Trajectory, now: number): string[] {
           ...(origin.agent === null ? [] : [`agent ${said(origin.agent, 60)}`]),
           ...(origin.subject === null ? [] : [`subject ${said(origin.subject, 60)}`]),
           `tenant ${origin.tenant}`,
+          ...(origin.servedBy === null ? [] : [servedBy(origin.servedBy)]),
           ...(origin.train ? [] : ['not to be learned from']),
         ]
       : origin.kind === 'import'
@@ -119,7 +122,7 @@ export function headLines(trajectory: Trajectory, now: number): string[] {
       [
         `began ${lengthOf(Math.max(0, now - startedAt))} ago, took ${lengthOf(seconds * 1_000)}`,
         nodes.length === 1 ? '1 message' : `${nodes.length} messages`,
-        ...(origin.kind === 'traffic' ? [calls === 1 ? '1 call' : `${calls} calls`] : []),
+        ...(origin.kind === 'traffic' ? spent(callFacts(trajectory)) : []),
         `split ${trajectory.task.split}`,
         `ended: ${stopReason}`,
       ].join(' · '),
@@ -127,3 +130,16 @@ export function headLines(trajectory: Trajectory, now: number): string[] {
     ...(failure === null ? [] : [pc.red(said(`${failure.code}: ${failure.message}`, 300))]),
   ]
 }
+
+/** What an episode took, a fact each. */
+export function spent({ models, calls, tokens }: CallFacts): readonly string[] {
+  const names = models.slice(0, 3).map((model) => said(model, 60))
+  return [
+    `${calls === 1 ? '1 call' : `${calls} calls`}${names.length === 0 ? '' : ` of ${names.join(', ')}`}`,
+    ...(tokens === null ? [] : [`${tokens.prompt} tokens in, ${tokens.completion} out`]),
+  ]
+}
+
+/** What answered a session: the release, or an arm of a canary. */
+const servedBy = ({ release, canary }: ServedBy): string =>
+  canary === null ? `release ${said(release, 16)}` : `${canary.arm} of canary ${said(canary.id, 40)}`

@@ -55,7 +55,12 @@ function traffic(
 const missing: Reward = { status: 'missing', value: null, parts: {}, reason: 'not scored yet' }
 const shown = (trajectory: Trajectory, signals: readonly Signal[] = [], tokens = false) =>
   stripVTControlCharacters(
-    trajectoryTree({ trajectory, reward: missing }, signals, { tokens, width: 200, now: 61_000 }),
+    trajectoryTree({ trajectory, earned: { reward: missing, asOf: null, because: null } }, signals, {
+      tokens,
+      decisions: true,
+      width: 200,
+      now: 61_000,
+    }),
   ).split('\n')
 
 const question: Message = { role: 'user', content: 'How do I\ncancel?' }
@@ -77,7 +82,7 @@ describe('a trajectory in the terminal', () => {
   it('runs down the page, with how each turn was made', () => {
     expect(shown(linear)).toEqual([
       'trajectory t_1  session order-42 · tenant acme',
-      'began 60 s ago, took 2.0 s · 3 messages · 1 call · split train · ended: done',
+      'began 60 s ago, took 2.0 s · 3 messages · 1 call of gpt-1 · 12 tokens in, 3 out · split train · ended: done',
       '',
       'user  How do I ⏎ cancel?',
       'assistant  Press it.',
@@ -143,6 +148,7 @@ describe('a trajectory in the terminal', () => {
 it('shows nothing of a reward that could steer the terminal', () => {
   const hostile = '\u001b]0;pwned\u0007\u202e\nforged'
   const { trajectory, ...options } = {
+    decisions: true,
     trajectory: traffic([{ id: 'q', parent: null, message: question }]),
     tokens: false,
     width: 200,
@@ -154,13 +160,17 @@ it('shows nothing of a reward that could steer the terminal', () => {
     { status: 'vetoed', value: 0, parts, guard: hostile, reason: hostile },
     { status: 'missing', value: null, parts, reason: hostile },
   ] satisfies Reward[]) {
-    const line = stripVTControlCharacters(trajectoryTree({ trajectory, reward }, [], options))
+    const line = stripVTControlCharacters(
+      trajectoryTree({ trajectory, earned: { reward, asOf: null, because: null } }, [], options),
+    )
       .trimEnd()
       .split('\n')
       .at(-1)
     expect(line).toMatch(/^reward .*forged/)
     for (const steering of ['\u0007', '\u202e', '\u001b]']) {
-      expect(trajectoryTree({ trajectory, reward }, [], options)).not.toContain(steering)
+      expect(trajectoryTree({ trajectory, earned: { reward, asOf: null, because: null } }, [], options)).not.toContain(
+        steering,
+      )
     }
   }
 })

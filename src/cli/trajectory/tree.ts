@@ -1,7 +1,7 @@
-import pc from 'picocolors'
-import type { NodeId, RecordedTrajectory, Signal, TrajectoryNode } from '../../core/index.ts'
-import { said } from './said.ts'
+import type { NodeId, Signal, Trajectory, TrajectoryNode } from '../../core/index.ts'
 import { headLines, type LineOptions, nodeLines, signalLine } from './lines.ts'
+import { rewardLine } from './reward-line.ts'
+import type { RewardNow } from './reward-now.ts'
 
 /** Deeper nesting of branches is drawn without more indentation. */
 const deepest = 24
@@ -12,7 +12,7 @@ const deepest = 24
  * @param signals about it, those that nobody said and were derived included.
  */
 export function trajectoryTree(
-  { trajectory, reward }: Pick<RecordedTrajectory, 'trajectory' | 'reward'>,
+  { trajectory, earned }: { readonly trajectory: Trajectory; readonly earned: RewardNow },
   signals: readonly Signal[],
   options: LineOptions & { readonly now: number },
 ): string {
@@ -42,7 +42,7 @@ export function trajectoryTree(
 
   const whole = about.get(null) ?? []
   if (whole.length > 0) lines.push('', ...whole.map((signal) => signalLine(signal, startedAt)))
-  lines.push('', rewardLine(reward))
+  lines.push('', rewardLine(earned))
   return `${lines.join('\n')}\n`
 }
 
@@ -66,19 +66,6 @@ function branchesUnder(
     const last = i === siblings.length - 1
     return { node, indent, marker: last ? '└─ ' : '├─ ', under: deep ? indent : `${indent}${last ? '   ' : '│  '}` }
   })
-}
-
-function rewardLine(reward: RecordedTrajectory['reward']): string {
-  const parts = Object.entries(reward.parts).map(([name, value]) => `${said(name, 60)} ${value ?? 'missing'}`)
-  const detail = parts.length > 0 ? pc.dim(`  (${parts.join(', ')})`) : ''
-  switch (reward.status) {
-    case 'scored':
-      return `reward ${pc.bold(String(Number(reward.value.toPrecision(4))))}${detail}`
-    case 'vetoed':
-      return `reward ${pc.red(`${reward.value}, vetoed by ${said(reward.guard, 60)}: ${said(reward.reason, 300)}`)}${detail}`
-    case 'missing':
-      return `reward ${pc.dim(`missing: ${said(reward.reason, 300)}`)}${detail}`
-  }
 }
 
 function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, T[]> {

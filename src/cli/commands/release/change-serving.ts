@@ -3,9 +3,10 @@ import { defaultTenant, parseInput, type Store } from '../../../core/index.ts'
 import { InputError, RatchetError } from '../../../errors/index.ts'
 import { agentState, type AgentState, nameWithin, Registry, UnknownAgentError } from '../../../release/index.ts'
 import { LockedStoreError } from '../../../store/index.ts'
-import { type StoreFlags, withStore } from '../../with-store.ts'
+import { askGateway } from '../../gateway/ask-gateway.ts'
+import { type GatewayFlags, gatewayOf } from '../../gateway/gateway-url.ts'
+import { withStore } from '../../with-store.ts'
 import { type AgentFlags, agentOf, onlyOne } from './agent.ts'
-import { askGateway, defaultUrl, type GatewayFlags } from './ask-gateway.ts'
 
 export interface ChangeFlags extends AgentFlags, GatewayFlags {}
 
@@ -48,7 +49,8 @@ export interface Outcome {
 
 /**
  * Changes what serves: in the store itself, or through the gateway that is its one writer. A gateway is asked when one is
- * named; and by itself when the store is locked and the gateway at the usual address serves this very store.
+ * named; and by itself when the store is locked: the one that writes it, or the one at the usual address if it serves this
+ * very store.
  * @throws InputError and what the change throws.
  */
 export async function changeServing(flags: ChangeFlags, change: Change): Promise<Outcome> {
@@ -79,12 +81,13 @@ export async function throughGateway(
       (await statesAt(flags)).map((state) => state.agent),
       'The gateway',
     )
-  const answer = await askGateway(flags, `/ratchet/agents/${encodeURIComponent(name)}/${route}`, body)
-  return { changed: parseInput(Changed, answer, "The gateway's answer"), through: flags.url ?? defaultUrl }
+  const gateway = gatewayOf(flags)
+  const answer = await askGateway(gateway, `/ratchet/agents/${encodeURIComponent(name)}/${route}`, body)
+  return { changed: parseInput(Changed, answer, "The gateway's answer"), through: gateway.url }
 }
 
 async function statesAt(flags: GatewayFlags): Promise<readonly z.infer<typeof State>[]> {
-  const answer = await askGateway(flags, '/ratchet/agents')
+  const answer = await askGateway(gatewayOf(flags), '/ratchet/agents')
   return parseInput(z.looseObject({ agents: z.array(State) }), answer, "The gateway's answer").agents
 }
 
@@ -99,9 +102,9 @@ function nameOf(key: string): string {
   return nameWithin(defaultTenant, key) ?? key.slice(key.indexOf('/') + 1)
 }
 
-/** Holds that the gateway at the usual address writes this store: another one must not be changed in its place. */
+/** Holds that the gateway writes this store: another one must not be changed in its place. */
 async function assertSameStore(
-  flags: ChangeFlags & StoreFlags,
+  flags: ChangeFlags,
   { agent, serving, generation, since }: AgentState,
   { command }: Change,
   locked: LockedStoreError,
@@ -128,5 +131,5 @@ async function assertSameStore(
       state.since === since
     )
   })
-  if (!same) throw refuse(`The gateway at ${defaultUrl} serves another store.`, locked)
+  if (!same) throw refuse(`The gateway at ${gatewayOf(flags).url} serves another store.`, locked)
 }

@@ -6,6 +6,7 @@ import { mostTextCharacters, ServeConfig, tryByHand, TryRequest } from '../../..
 import { percentOf, shownCanary } from '../../../release/index.ts'
 import { canaryRules, noCanaryRules } from '../../learning/canary-rules.ts'
 import { readConfig } from '../../read-config.ts'
+import { gatewayConfig } from '../../setup/gateway-config.ts'
 import { visible } from '../../visible.ts'
 import { storeArgument } from '../../with-store.ts'
 import { type Changed, changeServing, type ChangeFlags } from './change-serving.ts'
@@ -39,7 +40,7 @@ export async function tryCommand(from: string | undefined, flags: TryFlags): Pro
   const outcome = await changeServing(flags, {
     command: 'ratchet try …',
     direct: async (_registry, agent, store) => {
-      const gate = canaryRules(await readConfig(ServeConfig, flags.config, 'docs/gateway.md'))(agent)
+      const gate = canaryRules(await readConfig(ServeConfig, gatewayConfig(flags.config), 'docs/gateway.md'))(agent)
       if (!gate) throw noCanaryRules(agent)
       const { canary, ...told } = await tryByHand(store, agent, request, { gate })
       return { canary: shownCanary(canary), ...told }

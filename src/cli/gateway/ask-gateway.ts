@@ -1,14 +1,11 @@
-import { InputError } from '../../../errors/index.ts'
-import { said } from '../../trajectory/said.ts'
+import { InputError } from '../../errors/index.ts'
+import { said } from '../trajectory/said.ts'
 
-/** Where `ratchet serve` listens unless it is told otherwise. */
-export const defaultUrl = 'http://127.0.0.1:8787'
-
-export interface GatewayFlags {
-  /** Where the gateway is. */
-  readonly url?: string
-  /** Its API key, with the scope `admin`. Default: RATCHET_API_KEY. */
-  readonly key?: string
+/** Which gateway, and as whom. */
+export interface AskedGateway {
+  readonly url: string
+  /** Its API key. Default: RATCHET_API_KEY. */
+  readonly key?: string | undefined
 }
 
 /** How long a gateway may take to answer. */
@@ -19,11 +16,7 @@ const patienceMs = 30_000
  * @param body posted, where there is one.
  * @throws InputError `input/gateway-unreachable` where none answers, `input/gateway-refused` with what it says.
  */
-export async function askGateway(
-  { url = defaultUrl, key }: GatewayFlags,
-  path: string,
-  body?: object,
-): Promise<unknown> {
+export async function askGateway({ url, key }: AskedGateway, path: string, body?: object): Promise<unknown> {
   const address = `${url.replace(/\/+$/, '')}${path}`
   const token = key ?? process.env.RATCHET_API_KEY
   const headers = { 'content-type': 'application/json', ...(token ? { authorization: `Bearer ${token}` } : {}) }
@@ -37,7 +30,7 @@ export async function askGateway(
   } catch (error) {
     throw new InputError({
       code: 'input/gateway-unreachable',
-      message: `The gateway does not answer at ${address}: ${(error as Error).message}.`,
+      message: `The gateway does not answer at ${address}: ${said(reasonOf(error), 300)}.`,
       hint: 'Start it with `ratchet serve`, or name its address with --url.',
       cause: error,
     })
@@ -45,6 +38,12 @@ export async function askGateway(
   const answer: unknown = await response.json().catch(() => null)
   if (response.ok) return answer
   throw refused(response.status, (answer as { readonly error?: Refusal } | null)?.error ?? {})
+}
+
+/** `fetch` says only that it failed, and keeps why as the cause. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error
+  return cause instanceof Error && cause.message !== '' ? cause.message : message
 }
 
 interface Refusal {
@@ -58,7 +57,7 @@ function refused(status: number, { message = '', code }: Refusal): InputError {
     code: 'input/gateway-refused',
     message: `The gateway refused it (${status}${code ? `, ${said(code, 60)}` : ''}): ${said(message, 1_000)}`,
     hint: byKey
-      ? 'Give a key with the scope admin, with --key or RATCHET_API_KEY. `ratchet keys create NAME --scopes admin` makes one.'
-      : 'Nothing else was changed by it.',
+      ? 'Give a key with --key or RATCHET_API_KEY: a signal needs the scope signal, and what changes what serves the scope admin. `ratchet keys create NAME --scopes admin` makes one.'
+      : 'Nothing was changed by it: correct what is named, and try again.',
   })
 }
