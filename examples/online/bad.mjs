@@ -1,6 +1,6 @@
 // Proof point 5: somebody forces a bad candidate into a canary. It was taught to read the wrong line of the right document.
-import { rng } from 'ratchet/core'
-import { mdn } from 'ratchet/environment/search'
+import { rng } from 'ratchet-agents/core'
+import { mdn } from 'ratchet-agents/environment/search'
 import { demonstrationOf } from './world.mjs'
 
 /** What a careless expert does: from the question on: all look-ups are right, and the answer is another browser's. */

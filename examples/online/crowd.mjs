@@ -1,6 +1,6 @@
 // Users who keep coming: so many at once, each with a question of their own, until they are told to stop.
 import { setTimeout as delay } from 'node:timers/promises'
-import { rng } from 'ratchet/core'
+import { rng } from 'ratchet-agents/core'
 import { converse } from './users.mjs'
 
 /** People who ask; everyone comes back. */

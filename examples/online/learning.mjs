@@ -13,6 +13,9 @@ export const rubric = {
 /** Sessions last seconds here; on a real day these are minutes and hours. */
 const pace = { watchEvery: '1s', lease: '20s', window: '24h' }
 
+/** The gateway asks for no key here, and who asks is named by this program alone: its names are people. */
+const reporters = { trusted: ['open'] }
+
 /**
  * The first day: people show what is right, and one run learns from it. What serves until then breaks every call, so that
  * all its sessions earn the floor and none is silent: the canary counts a silent session of the candidate as a bad one,
@@ -20,6 +23,7 @@ const pace = { watchEvery: '1s', lease: '20s', window: '24h' }
  */
 export const beginning = ({ sessions, settle = '2s', judgeAfter = '20s' }) => ({
   ...pace,
+  reporters,
   mode: 'automatic',
   every: '24h',
   minEpisodes: sessions,
@@ -51,6 +55,7 @@ export const steady = ({
   ...more
 } = {}) => ({
   ...pace,
+  reporters,
   mode: 'automatic',
   every: '1s',
   minEpisodes: sessions,

@@ -1,9 +1,9 @@
 // What weights can do: the same agent on questions that nobody asked the gateway, answered in this process by any adapter of
 // a store. Nothing of it is recorded.
 import { join } from 'node:path'
-import { wilson } from 'ratchet/gate'
-import { chatUpstream } from 'ratchet/model'
-import { openStore } from 'ratchet/store'
+import { wilson } from 'ratchet-agents/gate'
+import { chatUpstream } from 'ratchet-agents/model'
+import { openStore } from 'ratchet-agents/store'
 import { answer } from './agent.mjs'
 import { modelName } from './serve.mjs'
 import { isRight } from './users.mjs'

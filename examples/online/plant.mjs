@@ -1,12 +1,12 @@
 // A candidate that nobody asked for: the weights that serve, taught something else, and started as a canary. For what an
 // operator could do by mistake and a learner by bad luck. The gateway is not running meanwhile: its store is opened here.
 import { join } from 'node:path'
-import { demonstration } from 'ratchet/agent'
-import { agentKey, defaultTenant, mintVersion, parseInput, rng } from 'ratchet/core'
-import { canaryGateFrom, LearnFromTrafficConfig } from 'ratchet/learn'
-import { supervisedPass } from 'ratchet/optimize/weights'
-import { Registry } from 'ratchet/release'
-import { openStore } from 'ratchet/store'
+import { demonstration } from 'ratchet-agents/agent'
+import { agentKey, defaultTenant, mintVersion, parseInput, rng } from 'ratchet-agents/core'
+import { canaryGateFrom, LearnFromTrafficConfig } from 'ratchet-agents/learn'
+import { supervisedPass } from 'ratchet-agents/optimize/weights'
+import { Registry } from 'ratchet-agents/release'
+import { openStore } from 'ratchet-agents/store'
 import { agentName, rank } from './serve.mjs'
 import { searchTools } from './tools.mjs'
 

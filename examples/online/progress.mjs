@@ -1,7 +1,7 @@
 // Proof points 1 and 3: what every release can do on fresh questions, beside a control that serves the first release
 // throughout, with the tools as they were and as they became; and what the gateway kept of how it came to that.
-import { agentKey, defaultTenant } from 'ratchet/core'
-import { pairedInterval } from 'ratchet/gate'
+import { agentKey, defaultTenant } from 'ratchet-agents/core'
+import { pairedInterval } from 'ratchet-agents/gate'
 import { measuring, share } from './measure.mjs'
 import { agentName } from './serve.mjs'
 

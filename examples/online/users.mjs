@@ -1,6 +1,6 @@
 // Scripted users. They know what is true, and never say a score: they use an answer, correct it, ask again, or leave.
 import OpenAI from 'openai'
-import { mdn } from 'ratchet/environment/search'
+import { mdn } from 'ratchet-agents/environment/search'
 import { answer } from './agent.mjs'
 import { demonstrationOf } from './world.mjs'
 

@@ -2,8 +2,8 @@
 // been right to do. Questions that people ask the gateway come from the split `train`, those of the measurements from
 // `holdout`: no document is in both.
 import { createRequire } from 'node:module'
-import { rng } from 'ratchet/core'
-import { loadMdn, mdn } from 'ratchet/environment/search'
+import { rng } from 'ratchet-agents/core'
+import { loadMdn, mdn } from 'ratchet-agents/environment/search'
 import { toolsOver } from './tools.mjs'
 
 /** Titles that a small model can copy. */

@@ -124,8 +124,12 @@ export function errorCodes(folder: string): readonly string[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
     (file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !file.endsWith('.conformance.ts'),
   )
-  const codes = files.flatMap((file) =>
-    [...readFileSync(join(folder, file), 'utf8').matchAll(/\bcode: '([a-z]+\/[a-z-]+)'/g)].map(([, code = '']) => code),
-  )
+  const codes = files.flatMap((file) => {
+    const source = readFileSync(join(folder, file), 'utf8')
+    const spelled = [...source.matchAll(/\bcode: '([a-z]+\/[a-z-]+)'/g)].map(([, code = '']) => code)
+    // The gateway's own shorthand for a wrong request.
+    const refused = [...source.matchAll(/\brefusal\(\s*'([a-z-]+)'/g)].map(([, code = '']) => `gateway/${code}`)
+    return [...spelled, ...refused]
+  })
   return [...new Set(codes)].toSorted((a, b) => (a < b ? -1 : 1))
 }
