@@ -244,7 +244,8 @@ describe('a release', () => {
     const failed = await client(gateway)
       .chat.completions.create(body)
       .catch((error: unknown) => error)
-    expect(failed).toMatchObject({ status: 502, code: 'model/adapter-not-served' })
+    // What the client is told names no adapter; the record does.
+    expect(failed).toMatchObject({ status: 502, code: 'model/upstream-failed' })
     await registry.rollback(agent)
     await vi.waitUntil(async () => {
       const answered = await client(gateway)
