@@ -15,6 +15,7 @@ function trainer() {
   const zeros = (data) => data.map(({ input }) => input.map(() => 0))
   return {
     anchoring: null,
+    capabilities: { losses: ['cross_entropy', 'ppo'], temperatures: true, saves: 'bytes' },
     async forwardBackward(data) {
       await delay(60)
       return { loss: 1, logprobs: zeros(data), tokens: { data: 1, computed: 1 } }
@@ -26,6 +27,7 @@ function trainer() {
     loadState: async (state) => void (steps = read(state).steps),
     loadWeights: async () => {},
     publish: async () => ({ kind: 'adapter', id: 'a' }),
+    discard: async () => {},
     close: async () => {},
   }
 }

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as delay } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
 import { savedAt, type Store } from '../src/core/index.ts'
 import { bytesOf } from '../src/model/index.ts'
 import { openStore } from '../src/store/index.ts'
@@ -11,6 +11,9 @@ import { likedSessions } from './support/learner-traffic.ts'
 import { makeTestDatabase, type TestDatabase } from './support/postgres.ts'
 
 const program = fileURLToPath(new URL('learner-lease.process.mjs', import.meta.url))
+
+// A learner that cannot learn tells of it and waits: nobody should wait ten minutes with it.
+vi.setConfig({ testTimeout: 120_000 })
 
 let database: TestDatabase
 let store: Store

@@ -8,10 +8,30 @@ import type { Json } from './json.ts'
  * must never share an address.
  */
 export function canonicalJson(value: Json): string {
+  return isCanonical(value) ? JSON.stringify(value) : sorted(value)
+}
+
+/** Whether JSON has its text as it is: every object's keys are in order, and nothing would become something else. */
+function isCanonical(value: Json): boolean {
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object' || value === null) return value !== undefined
+  if (Array.isArray(value)) {
+    for (const item of value) if (!isCanonical(item)) return false
+    return true
+  }
+  let before: string | null = null
+  for (const key in value) {
+    if ((before !== null && key < before) || !isCanonical((value as { [key: string]: Json })[key] as Json)) return false
+    before = key
+  }
+  return true
+}
+
+function sorted(value: Json): string {
   // Text grows piece by piece: every call of the gateway is hashed, and lists of pieces would be most of its garbage.
   if (Array.isArray(value)) {
     let items = ''
-    for (const item of value) items += items === '' ? canonicalJson(item) : `,${canonicalJson(item)}`
+    for (const item of value) items += items === '' ? sorted(item) : `,${sorted(item)}`
     return `[${items}]`
   }
   if (typeof value === 'object' && value !== null) {
@@ -19,7 +39,7 @@ export function canonicalJson(value: Json): string {
     let members = ''
     for (const key of Object.keys(object).sort()) {
       if (members !== '') members += ','
-      members += `${JSON.stringify(key)}:${canonicalJson(object[key] as Json)}`
+      members += `${JSON.stringify(key)}:${sorted(object[key] as Json)}`
     }
     return `{${members}}`
   }

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import { LRUCache } from 'lru-cache'
 import type { KeyRepository } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
 import type { ServeConfig } from '../config.ts'
@@ -45,15 +46,22 @@ export async function anyKey(keys: Pick<KeyRepository, 'list'>): Promise<boolean
  */
 export function assertFromThisMachine(headers: Headers): void {
   const host = headers.get('host')
-  if (host !== null && !isLoopback(hostOf(`http://${host}`))) throw notThisMachine('host')
+  if (host !== null && !isHere(`http://${host}`)) throw notThisMachine('host')
   const origin = headers.get('origin')
   // Other schemes are extensions and desktop programs: those run here.
-  if (origin !== null && (origin === 'null' || /^https?:/i.test(origin)) && !isLoopback(hostOf(origin))) {
+  if (origin !== null && (origin === 'null' || /^https?:/i.test(origin)) && !isHere(origin)) {
     throw notThisMachine('origin')
   }
 }
 
-/** The host of a URL without its port; empty for what is no URL. */
-function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).hostname : ''
+/** Clients send the same few addresses with every request. */
+const known = new LRUCache<string, boolean>({ max: 64 })
+
+/** Whether a URL's host means this machine; what is no URL does not. */
+function isHere(url: string): boolean {
+  const before = known.get(url)
+  if (before !== undefined) return before
+  const here = URL.canParse(url) && isLoopback(new URL(url).hostname)
+  known.set(url, here)
+  return here
 }

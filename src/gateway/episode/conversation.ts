@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { canonicalJson, contentHash, type Message, messagesOf, sha256, toolsOf } from '../../core/index.ts'
 import type { AssistantMessage, ChatRequest, ToolDefinition } from '../../core/index.ts'
 import { rendersRedacted } from './call-params.ts'
@@ -118,8 +119,20 @@ export function openingOf([first]: readonly Message[], [point]: readonly Point[]
   return first?.role === 'system' ? (point?.exact ?? '') : ''
 }
 
+/** Keys by the text of their tools, of which an agent sends the same with every call. */
+const toolsetKeys = new LRUCache<string, string>({
+  maxSize: 4 * 1024 * 1024,
+  maxEntrySize: 256 * 1024,
+  sizeCalculation: (_, { length }) => length,
+})
+
 function toolsetKey(tools: readonly ToolDefinition[]): string {
-  return contentHash(tools.map((tool) => ({ ...tool })))
+  const text = JSON.stringify(tools)
+  const known = toolsetKeys.get(text)
+  if (known !== undefined) return known
+  const key = contentHash(tools.map((tool) => ({ ...tool })))
+  toolsetKeys.set(text, key)
+  return key
 }
 
 function form(message: Exclude<Message, AssistantMessage>): string {
