@@ -9,9 +9,8 @@ import { originColumns, shown } from './trajectory-rows.ts'
 const unscored: Reward = { status: 'missing', value: null, parts: {}, reason: 'It was not scored yet.' }
 const unscoredJson = toJson(unscored, 'reward that is missing')
 
-/** One call as rows, serialized before the transaction that writes them begins. */
+/** One call as rows, serialized before the transaction that writes them begins: texts and numbers alone. */
 export interface CallRows {
-  readonly part: TrajectoryPart
   readonly trajectory: Insertable<Tables['trajectories']>
   readonly payload: Insertable<Tables['trajectory_parts']>
   readonly turns: readonly Insertable<Tables['produced_turns']>[]
@@ -26,7 +25,6 @@ export function toCallRows({ head, part, turns, identity }: RecordedCall): CallR
   const at = part.endedAt
   const updated_at = Math.max(at, startedAt)
   return {
-    part,
     trajectory: {
       id: trajectory,
       run: null,
@@ -171,7 +169,7 @@ const deletePending = compiledWrite<{ readonly call: string }>((db, { call }) =>
  * Whether what is known of a call is its half answer, and this is the whole one.
  * @throws RecordConflictError when neither that nor the same is known.
  */
-async function isHalfOf(db: Kysely<Tables>, { part, payload: { call, trajectory } }: CallRows): Promise<boolean> {
+async function isHalfOf(db: Kysely<Tables>, { payload: { call, trajectory, payload } }: CallRows): Promise<boolean> {
   const stored = await db
     .selectFrom('trajectory_parts')
     .select(['trajectory', 'payload'])
@@ -180,6 +178,7 @@ async function isHalfOf(db: Kysely<Tables>, { part, payload: { call, trajectory 
   if (!stored) throw new RecordConflictError(`trajectory ${trajectory}`)
   const what = nameOf(call, stored.trajectory)
   const known = parseRecord(TrajectoryPart, fromJson(stored.payload, what), what)
+  const part = parseRecord(TrajectoryPart, fromJson(payload, what), what)
   const half = known.stopReason === 'interrupted' && part.stopReason !== 'interrupted'
   if (half && stored.trajectory === trajectory) return true
   assertSame({ trajectory: stored.trajectory, part: known }, { trajectory, part }, `call ${call}`)

@@ -2,17 +2,23 @@ import { CallId, type TrafficRepository, TrajectoryId } from '../core/index.ts'
 import type { Access } from './access.ts'
 import { recoverCall, toPendingRow, writePending } from './pending.ts'
 import { parseRecord } from './record.ts'
-import { commitCall, toCallRows } from './recorded-call.ts'
+import { type CallRows, commitCall, toCallRows } from './recorded-call.ts'
 import { turnsOf } from './turns.ts'
 
+/** What a thread that writes calls is asked: what it gets has been serialized. */
+export interface RowsOfTraffic extends TrafficRepository {
+  /** @throws what `append` throws, but for `UnstorableValueError`. */
+  appendRows(rows: CallRows): Promise<void>
+}
+
 /** Calls through the gateway, as an agent works; `trajectories` puts them together. */
-export function trafficRepository({ read, write }: Access): TrafficRepository {
+export function trafficRepository({ read, write }: Access): RowsOfTraffic {
+  const appendRows = (rows: CallRows) => write((db) => commitCall(db, rows), callsOf(rows.trajectory.id))
   return {
-    append: async (call) => {
-      // Serialized before the transaction begins: what cannot be stored fails alone, and the disk does not wait for it.
-      const rows = toCallRows(call)
-      await write((db) => commitCall(db, rows), callsOf(call.head.id))
-    },
+    // Serialized before the transaction begins: what cannot be stored fails alone, and the disk does not wait for it.
+    append: async (call) => appendRows(toCallRows(call)),
+
+    appendRows,
 
     savePending: async (pending) => {
       const row = toPendingRow(pending)

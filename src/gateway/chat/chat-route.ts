@@ -39,7 +39,7 @@ export function addChatRoute(app: OpenAPIHono<HttpEnv>, options: AskingModels): 
     },
   }
   addAtBothPaths(app, route, (c, session) =>
-    receive(options, c.req.raw, async ({ caller, call, json }) => {
+    receive(options, c, async ({ caller, call, json }) => {
       const { headers } = c.req.raw
       const { value, weight } = await json()
       await turns.next(weight)

@@ -21,7 +21,7 @@ export function addEmbeddingsRoute(app: OpenAPIHono<HttpEnv>, options: AskingMod
     responses: { 200: answers("The upstream's answer.", Json), 502: refuses('The upstream failed.') },
   }
   addAtBothPaths(app, route, (c) =>
-    receive(options, c.req.raw, async ({ caller, call, json }) => {
+    receive(options, c, async ({ caller, call, json }) => {
       const body = parseRequest(EmbeddingsRequest, (await json()).value)
       const told = options.telemetry.call({
         operation: 'embeddings',

@@ -1,4 +1,5 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Context } from 'hono'
 import { z } from 'zod'
 import type { ServedModel } from '../../core/index.ts'
 import { answers, refuses } from '../answers.ts'
@@ -26,8 +27,8 @@ const onWire = ({ id, created, ownedBy }: ServedModel): z.infer<typeof Model> =>
 
 /** `GET /v1/models` and `GET /v1/models/{id}`. */
 export function addModelRoutes(app: OpenAPIHono<HttpEnv>, options: AskingModels): void {
-  const models = (request: Request, tell: (models: readonly ServedModel[]) => object) =>
-    receive(options, request, async ({ caller, call }) => {
+  const models = (c: Context<HttpEnv>, tell: (models: readonly ServedModel[]) => object) =>
+    receive(options, c, async ({ caller, call }) => {
       const { authorization } = caller
       return Response.json(tell(await options.upstream.models({ authorization, signal: call.signal })))
     })
@@ -40,7 +41,7 @@ export function addModelRoutes(app: OpenAPIHono<HttpEnv>, options: AskingModels)
     responses: { 200: answers('The models.', ModelList), 502: refuses('The upstream failed.') },
   }
   addAtBothPaths(app, list, (c) =>
-    models(c.req.raw, (served) => ({ object: 'list', data: served.map(onWire) }) satisfies z.infer<typeof ModelList>),
+    models(c, (served) => ({ object: 'list', data: served.map(onWire) }) satisfies z.infer<typeof ModelList>),
   )
 
   const one = {
@@ -53,7 +54,7 @@ export function addModelRoutes(app: OpenAPIHono<HttpEnv>, options: AskingModels)
   }
   const handler = (c: Parameters<Parameters<typeof addAtBothPaths>[2]>[0]) => {
     const id = c.req.param('id') ?? ''
-    return models(c.req.raw, (served) => {
+    return models(c, (served) => {
       const model = served.find((model) => model.id === id)
       if (model) return onWire(model)
       throw refusal('no-such-model', `There is no model "${id.slice(0, 256)}".`, 'GET /v1/models lists them.', {

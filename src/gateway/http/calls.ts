@@ -1,3 +1,4 @@
+import type { Client } from './client.ts'
 import { refusal } from './refusals.ts'
 
 /** Why a call under way was stopped before its end. */
@@ -53,17 +54,13 @@ export class Calls {
 
   /**
    * Runs `work` as one call, and ends it after everything that it lasts for.
-   * @param client fires when the client is gone.
    * @throws GatewayError 503 when the gateway is shutting down.
    */
-  async run<T>(client: AbortSignal, work: (call: Call) => Promise<T>): Promise<T> {
+  async run<T>(client: Client, work: (call: Call) => Promise<T>): Promise<T> {
     if (this.#closing) throw shuttingDown()
     const call = new Call()
     this.#open.add(call)
-    const gone = () => call.stop('client-gone')
-    if (client.aborted) gone()
-    else client.addEventListener('abort', gone, { once: true })
-    call.onEnd(() => client.removeEventListener('abort', gone))
+    call.onEnd(client.onGone(() => call.stop('client-gone')))
     try {
       return await work(call)
     } finally {

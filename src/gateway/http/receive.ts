@@ -1,6 +1,9 @@
 import type { Caller, Doorkeeper } from '../ports.ts'
+import type { Context } from 'hono'
 import type { BodySpace } from './body-room.ts'
 import { type JsonBody, readJson } from './body.ts'
+import type { HttpEnv } from './both-paths.ts'
+import { clientOf } from './client.ts'
 import type { Call, Calls } from './calls.ts'
 
 /** What receiving a request takes. */
@@ -26,24 +29,33 @@ export interface Received {
  */
 export function receive(
   { doorkeeper, calls, bodies, bodyBytes }: Receiving,
-  request: Request,
+  c: Context<HttpEnv>,
   work: (received: Received) => Promise<Response>,
 ): Promise<Response> {
-  return calls.run(request.signal, async (call) => {
+  const request = c.req.raw
+  return calls.run(clientOf(c), async (call) => {
     const caller = await doorkeeper.identify(request.headers, 'infer')
     const arrived = doorkeeper.arrive(caller)
     call.onEnd(() => arrived.leave())
     // A body takes its time as its sender likes: the place is taken when it has come.
-    if (request.body === null) call.onEnd(arrived.enter())
+    const bodied = hasBody(request)
+    if (!bodied) call.onEnd(arrived.enter())
     const json = async () => {
       const room = bodies.room(caller)
       call.onEnd(room.giveBack)
       const body = await readJson(request, bodyLimit(bodyBytes, caller), room)
-      if (request.body !== null) call.onEnd(arrived.enter())
+      if (bodied) call.onEnd(arrived.enter())
       return body
     }
     return work({ caller, call, json })
   })
+}
+
+/** Asked of the headers first: under Node's server, to ask for the body itself builds a whole other request. */
+function hasBody(request: Request): boolean {
+  const { headers, method } = request
+  if (method === 'GET' || method === 'HEAD') return false
+  return headers.has('content-length') || headers.has('transfer-encoding') || request.body !== null
 }
 
 /** How large this caller's bodies may be. */

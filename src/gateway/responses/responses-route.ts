@@ -37,7 +37,7 @@ export function addResponsesRoute(app: OpenAPIHono<HttpEnv>, options: AskingMode
     },
   }
   addAtBothPaths(app, route, (c, session) =>
-    receive(options, c.req.raw, async ({ caller, call, json }) => {
+    receive(options, c, async ({ caller, call, json }) => {
       const { headers } = c.req.raw
       const { value, weight } = await json()
       await turns.next(weight)
