@@ -10,31 +10,58 @@ export function chatWire(request: ChatRequest, id: string): Wire {
 
   const inChoice = without(wantsTokens ? [] : ['token_ids', 'engine'], wantsLogprobs ? [] : ['logprobs'])
   const choiceView = (choice: object) => {
+    if (isShown(choice, inChoice)) return choice
     const seen = copyWithout(choice, inChoice)
     // The API's own answers always have the field.
     if (!wantsLogprobs && 'logprobs' in choice) seen['logprobs'] = null
     return seen
   }
-  const view = (said: { readonly choices: readonly object[] }, hidden: ReadonlySet<string>) => {
+  /** What is told of it beside its choices, as the beginning of its text. */
+  const headOf = (said: object, hidden: ReadonlySet<string>) => {
     const seen = copyWithout(said, hidden)
     seen['id'] = id
-    seen['choices'] = said.choices.map(choiceView)
-    return JSON.stringify(seen)
+    delete seen['choices']
+    return JSON.stringify(seen).slice(0, -1)
   }
+  const choicesOf = (choices: readonly object[]) => `,"choices":${JSON.stringify(choices.map(choiceView))}}`
   const inCompletion = without(wantsTokens ? [] : ['prompt_token_ids'])
   const inChunk = without(wantsTokens ? [] : ['prompt_token_ids'], wantsUsage ? [] : ['usage'])
 
   return {
     id,
-    whole: (completion) => view(completion, inCompletion),
-    stream: (): WireStream => ({
-      open: () => '',
-      chunk: (chunk: ChatChunk) =>
-        !wantsUsage && chunk.usage && chunk.choices.length === 0 ? '' : `data: ${view(chunk, inChunk)}\n\n`,
-      done: () => 'data: [DONE]\n\n',
-      failed: (problem) => `data: ${JSON.stringify({ error: errorIn(problem) })}\n\n`,
-    }),
+    whole: (completion) => `${headOf(completion, inCompletion)}${choicesOf(completion.choices)}`,
+    stream: (): WireStream => {
+      // Of one chunk and the next, nothing but the choices differs.
+      let told: ChatChunk | null = null
+      let head = ''
+      return {
+        open: () => '',
+        chunk: (chunk) => {
+          if (!wantsUsage && chunk.usage && chunk.choices.length === 0) return ''
+          if (told === null || !isAlike(told, chunk)) head = headOf(chunk, inChunk)
+          told = chunk
+          return `data: ${head}${choicesOf(chunk.choices)}\n\n`
+        },
+        done: () => 'data: [DONE]\n\n',
+        failed: (problem) => `data: ${JSON.stringify({ error: errorIn(problem) })}\n\n`,
+      }
+    },
   }
+}
+
+/** Whether two values have the same fields beside their choices; those that hold objects are never the same. */
+function isAlike(one: ChatChunk, other: ChatChunk): boolean {
+  const names = Object.keys(other)
+  if (names.length !== Object.keys(one).length) return false
+  return names.every((name) => name === 'choices' || (Object.hasOwn(one, name) && one[name] === other[name]))
+}
+
+/** Whether nothing is hidden of a choice: what is `null` is told so. */
+function isShown(choice: object, hidden: ReadonlySet<string>): boolean {
+  for (const [name, value] of Object.entries(choice)) {
+    if (hidden.has(name) && (name !== 'logprobs' || value !== null)) return false
+  }
+  return true
 }
 
 const without = (...names: readonly (readonly string[])[]): ReadonlySet<string> =>

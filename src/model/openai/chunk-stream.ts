@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
 import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser'
-import { atFirstIssue, ChatChunk, measureJson } from '../../core/index.ts'
+import { atFirstIssue, ChatChunk, measureJson, plainChunk } from '../../core/index.ts'
 import { answerBounds } from './answer-bounds.ts'
 import type { BodyReader, Incoming } from './exchange.ts'
 import { cut, malformed, tooLarge, unaskedChoice } from './failures.ts'
@@ -127,6 +127,8 @@ export class ChunkStream implements AsyncIterableIterator<ChatChunk, undefined>,
     if (this.#over()) return
     if (data === '[DONE]') return this.#doneSaid()
     const value = jsonOf(data)
+    const plain = event === undefined || event === 'message' ? plainChunk(value) : null
+    if (plain) return this.#push(plain, data.length)
     const parsed = ChatChunk.safeParse(value, atFirstIssue)
     if (parsed.success && event !== 'error') return this.#push(parsed.data, data.length)
     const failure = this.#options.failureIn(event === 'error' ? { error: value ?? data } : value)
