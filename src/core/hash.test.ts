@@ -21,6 +21,10 @@ describe('canonicalJson', () => {
     expect(canonicalJson({ b: [2, 1], a: { d: null, c: 'x' } })).toBe('{"a":{"c":"x","d":null},"b":[2,1]}')
   })
 
+  it('sorts keys as texts, numbers too', () => {
+    expect(canonicalJson({ b: 1, 9: 1, 10: [{ 2: 0, 10: 0 }] })).toBe('{"10":[{"10":0,"2":0}],"9":1,"b":1}')
+  })
+
   it('does not depend on the order of keys', () => {
     fc.assert(fc.property(json, (value) => canonicalJson(reversed(value)) === canonicalJson(value)))
   })

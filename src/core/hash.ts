@@ -19,9 +19,10 @@ function isCanonical(value: Json): boolean {
     for (const item of value) if (!isCanonical(item)) return false
     return true
   }
+  const object = value as Readonly<Record<string, Json>>
   let before: string | null = null
-  for (const key in value) {
-    if ((before !== null && key < before) || !isCanonical((value as { [key: string]: Json })[key] as Json)) return false
+  for (const key in object) {
+    if ((before !== null && key < before) || !isCanonical(object[key] as Json)) return false
     before = key
   }
   return true

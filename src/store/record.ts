@@ -34,8 +34,9 @@ function problemIn(value: unknown): Problem | null {
     }
     return null
   }
-  for (const [key, item] of Object.entries(value)) {
+  for (const key in value) {
     // An absent property and an undefined one are the same record.
+    const item: unknown = value[key as keyof typeof value]
     const problem = item === undefined ? null : problemIn(item)
     if (problem) return at(key, problem)
   }

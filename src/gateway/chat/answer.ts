@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { ChatCall, ChatCompletion, ChatReply, ChatRequest, ChatUpstream, Clock } from '../../core/index.ts'
 import { isUnservedAdapter } from '../../model/openai/index.ts'
 import type { Call } from '../http/calls.ts'
@@ -29,8 +30,8 @@ export interface Question {
   readonly context: RequestContext
   readonly headers: Headers
   readonly call: Call
-  /** Cuts the client's connection; `null` where there is none to cut. */
-  readonly sever: (() => void) | null
+  /** The connection's end under Node's server; `null` where there is none. */
+  readonly outgoing: ServerResponse | null
   /** How the answer is told, under the id that its record gives it. */
   readonly wire: (id: string) => Wire
 }
@@ -94,7 +95,7 @@ const inFlight = () =>
 
 /** Never throws: from here on, the record says how the call ended, and the telemetry was told. */
 async function ask(serving: Serving, question: Question, exchange: Exchange): Promise<Response> {
-  const { request, context, call, sever } = question
+  const { request, context, call, outgoing } = question
   const { upstream, log, patienceMs } = serving
   const { record } = exchange
   const wire = question.wire(record.responseId)
@@ -116,7 +117,7 @@ async function ask(serving: Serving, question: Question, exchange: Exchange): Pr
     exchange.begins(reply.upstream)
     if (reply.kind === 'stream') {
       const stream = await beginStream(reply.chunks)
-      return streamAnswer({ stream, exchange, wire, alike, call, sever, log, patienceMs, headers: told() })
+      return streamAnswer({ stream, exchange, wire, alike, call, outgoing, log, patienceMs, headers: told() })
     }
     completion = alike.taken.whole(reply.completion)
     exchange.takeWhole(completion)

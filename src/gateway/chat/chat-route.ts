@@ -2,7 +2,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import { ChatCompletion, ChatRequest } from '../../core/index.ts'
 import { answers, refuses } from '../answers.ts'
 import { assertArgumentsWithin } from '../http/body-bounds.ts'
-import { addAtBothPaths, type HttpEnv, severing } from '../http/both-paths.ts'
+import { addAtBothPaths, type HttpEnv, outgoingOf } from '../http/both-paths.ts'
 import { parseRequest } from '../http/parse-request.ts'
 import { receive, type Receiving } from '../http/receive.ts'
 import { requestContext, userIn } from '../http/request-context.ts'
@@ -56,7 +56,7 @@ export function addChatRoute(app: OpenAPIHono<HttpEnv>, options: AskingModels): 
         weight,
       })
       const wire = (id: string) => chatWire(request, id)
-      return answer(options, { request, context, headers, call, sever: severing(c), wire })
+      return answer(options, { request, context, headers, call, outgoing: outgoingOf(c), wire })
     }),
   )
 }

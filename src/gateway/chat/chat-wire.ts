@@ -51,15 +51,19 @@ export function chatWire(request: ChatRequest, id: string): Wire {
 
 /** Whether two values have the same fields beside their choices; those that hold objects are never the same. */
 function isAlike(one: ChatChunk, other: ChatChunk): boolean {
-  const names = Object.keys(other)
-  if (names.length !== Object.keys(one).length) return false
-  return names.every((name) => name === 'choices' || (Object.hasOwn(one, name) && one[name] === other[name]))
+  let more = 0
+  for (const name in other) {
+    if (name !== 'choices' && (one[name] !== other[name] || !Object.hasOwn(one, name))) return false
+    more += 1
+  }
+  for (const _ in one) more -= 1
+  return more === 0
 }
 
 /** Whether nothing is hidden of a choice: what is `null` is told so. */
 function isShown(choice: object, hidden: ReadonlySet<string>): boolean {
-  for (const [name, value] of Object.entries(choice)) {
-    if (hidden.has(name) && (name !== 'logprobs' || value !== null)) return false
+  for (const name in choice) {
+    if (hidden.has(name) && (name !== 'logprobs' || (choice as { logprobs?: unknown }).logprobs !== null)) return false
   }
   return true
 }

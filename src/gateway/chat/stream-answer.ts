@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http'
 import type { ChatChunk } from '../../core/index.ts'
 import { type Call, shuttingDown } from '../http/calls.ts'
 import { EventSink } from '../http/event-sink.ts'
@@ -42,7 +43,7 @@ interface Streaming {
   readonly wire: Wire
   readonly alike: Alike
   readonly call: Call
-  readonly sever: (() => void) | null
+  readonly outgoing: ServerResponse | null
   readonly log: Log
   readonly patienceMs: number
   readonly headers: Readonly<Record<string, string>>
@@ -55,19 +56,24 @@ export function streamAnswer({
   wire,
   alike,
   call,
-  sever,
+  outgoing,
   log,
   patienceMs,
   headers,
 }: Streaming): Response {
-  const sink = new EventSink(patienceMs, (why) => call.stop(why), sever)
+  const sink = new EventSink({
+    outgoing,
+    headers: { ...eventHeaders, ...headers },
+    patienceMs,
+    gaveUp: (why) => call.stop(why),
+  })
   call.signal.addEventListener('abort', () => sink.wake(), { once: true })
   call.lastsUntil(
     tell({ stream, exchange, events: wire.stream(), alike, call, sink })
       .catch((error: unknown) => log.error({ err: error }, 'a stream failed in a way that the gateway does not expect'))
       .finally(() => sink.end()),
   )
-  return new Response(sink.readable, { headers: { ...eventHeaders, ...headers } })
+  return sink.response
 }
 
 /** A stream that is being told. */

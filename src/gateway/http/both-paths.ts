@@ -31,10 +31,9 @@ const headers = z.object({
 
 const inSession = z.object({ session: z.string().meta({ description: 'As the header `ratchet-session`.' }) })
 
-/** Cuts the connection of a request; `null` where there is none to cut. */
-export function severing({ env }: Context<HttpEnv>): (() => void) | null {
-  const { outgoing } = env ?? {}
-  return outgoing === undefined ? null : () => outgoing.destroy()
+/** The connection's end that answers a request; `null` where no server of Node's brought it. */
+export function outgoingOf({ env }: Context<HttpEnv>): HttpBindings['outgoing'] | null {
+  return env?.outgoing ?? null
 }
 
 /**

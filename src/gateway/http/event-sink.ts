@@ -1,48 +1,49 @@
-/** Bytes that may wait for a slow reader before its answer waits, too. */
-const buffered = 64 * 1024
+import type { ServerResponse } from 'node:http'
+import { type Outlet, outletOf } from './outlet.ts'
+
+export interface EventSinkOptions {
+  /** The connection's end under Node's server; `null` where there is none. */
+  readonly outgoing: ServerResponse | null
+  readonly headers: Readonly<Record<string, string>>
+  /** How long a reader may take nothing, in milliseconds. */
+  readonly patienceMs: number
+  /** Told once, when nobody reads any more. */
+  readonly gaveUp: (why: 'client-gone' | 'slow-reader') => void
+}
 
 /**
- * The sending end of a response that is written as it comes. What a reader has not taken yet is bounded: {@link write}
+ * The sending end of a response that is written as it comes. What a reader has not taken yet is bounded: {@link room}
  * says when to wait, and a reader that takes nothing for too long is given up.
  */
 export class EventSink {
-  readonly readable: ReadableStream<Uint8Array>
-  #controller: ReadableStreamDefaultController<Uint8Array> | null = null
-  #hasRoom: (() => void) | null = null
+  readonly #options: EventSinkOptions
+  readonly #outlet: Outlet
+  /** Whether the reader has taken what was sent, but for a little. */
+  #free = true
   #open = true
   #waiting = ''
+  #hasRoom: (() => void) | null = null
   readonly #flush = () => {
     const text = this.#waiting
     this.#waiting = ''
-    if (this.#open && text !== '') this.#controller?.enqueue(Buffer.from(text))
+    if (this.#open && text !== '') this.#free = this.#outlet.write(text)
   }
-  readonly #patienceMs: number
-  readonly #gaveUp: (why: 'client-gone' | 'slow-reader') => void
-  readonly #sever: (() => void) | null
 
-  /**
-   * @param patienceMs how long a reader may take nothing.
-   * @param gaveUp told once, when nobody reads any more.
-   * @param sever cuts the connection to a reader that is given up; without it, the stream fails.
-   */
-  constructor(
-    patienceMs: number,
-    gaveUp: (why: 'client-gone' | 'slow-reader') => void,
-    sever: (() => void) | null = null,
-  ) {
-    this.#patienceMs = patienceMs
-    this.#sever = sever
-    this.#gaveUp = gaveUp
-    this.readable = new ReadableStream<Uint8Array>(
-      {
-        start: (controller) => {
-          this.#controller = controller
-        },
-        pull: () => this.wake(),
-        cancel: () => this.#giveUp('client-gone'),
+  constructor(options: EventSinkOptions) {
+    this.#options = options
+    this.#outlet = outletOf(options.outgoing, {
+      headers: options.headers,
+      onRoom: () => {
+        this.#free = true
+        this.wake()
       },
-      new ByteLengthQueuingStrategy({ highWaterMark: buffered }),
-    )
+      onGone: () => this.#giveUp('client-gone'),
+    })
+  }
+
+  /** What the route returns. */
+  get response(): Response {
+    return this.#outlet.response
   }
 
   /** Sends text, unless nobody reads. What is written in one turn of the event loop goes out together, at its end. */
@@ -54,14 +55,13 @@ export class EventSink {
 
   /** What to wait for before the next {@link write}; `null` when there is room. */
   room(): Promise<void> | null {
-    if (this.#waiting.length >= buffered) this.#flush()
-    if (!this.#open || (this.#controller?.desiredSize ?? 1) > 0) return null
+    if (this.#waiting.length >= mostWaiting) this.#flush()
+    if (!this.#open || this.#free) return null
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
-        if (this.#sever === null) this.#controller?.error(new Error('The reader took nothing for too long.'))
-        else this.#sever()
+        this.#outlet.sever()
         this.#giveUp('slow-reader')
-      }, this.#patienceMs)
+      }, this.#options.patienceMs)
       this.#hasRoom = () => {
         this.#hasRoom = null
         clearTimeout(timer)
@@ -80,13 +80,16 @@ export class EventSink {
     if (!this.#open) return
     this.#flush()
     this.#open = false
-    this.#controller?.close()
+    this.#outlet.end()
   }
 
   #giveUp(why: 'client-gone' | 'slow-reader'): void {
     if (!this.#open) return
     this.#open = false
-    this.#gaveUp(why)
+    this.#options.gaveUp(why)
     this.wake()
   }
 }
+
+/** Characters that wait for the end of a turn, at most. */
+const mostWaiting = 64 * 1024

@@ -4,7 +4,7 @@ import { answers, refuses } from '../answers.ts'
 import { answer } from '../chat/answer.ts'
 import type { AskingModels } from '../chat/chat-route.ts'
 import { assertArgumentsWithin } from '../http/body-bounds.ts'
-import { addAtBothPaths, type HttpEnv, severing } from '../http/both-paths.ts'
+import { addAtBothPaths, type HttpEnv, outgoingOf } from '../http/both-paths.ts'
 import { parseRequest } from '../http/parse-request.ts'
 import { receive } from '../http/receive.ts'
 import { requestContext, userIn } from '../http/request-context.ts'
@@ -56,7 +56,7 @@ export function addResponsesRoute(app: OpenAPIHono<HttpEnv>, options: AskingMode
         weight,
       })
       const wire = (id: string) => responsesWire(asked, id)
-      return answer(options, { request, context, headers, call, sever: severing(c), wire })
+      return answer(options, { request, context, headers, call, outgoing: outgoingOf(c), wire })
     }),
   )
 }
