@@ -69,6 +69,8 @@ export function shown(instruction: string): string {
     .replaceAll(/[\s\p{Cc}\p{Cs}]+/gu, ' ')
     .trim()
   if (line.length <= shownInstruction) return line
+  // Each character of most texts is one unit.
+  if (!/[\ud800-\udfff]/.test(line)) return `${line.slice(0, shownInstruction - 1)}…`
   const characters = Array.from(line.slice(0, 2 * shownInstruction + 1))
   return characters.length <= shownInstruction ? line : `${characters.slice(0, shownInstruction - 1).join('')}…`
 }

@@ -14,6 +14,7 @@ export function instructionOf(messages: readonly Message[]): string {
       .slice(0, 2 * longest)
       .replaceAll(/[^\P{Cc}\n\t]|\p{Cs}/gu, ' ')
       .trim()
+    if (text !== '' && text.length <= longest) return text
     // By characters: half of one is none.
     if (text !== '') return Array.from(text).slice(0, longest).join('')
   }

@@ -8,6 +8,8 @@ const mostVersions = 1_024
 /** What decides in a served model, as Versions of the Parameter `model`: each is written once, before it is referred to. */
 export class VersionBook {
   readonly #versions: VersionRepository
+  /** By the text of their weights, those that are in the store. */
+  readonly #known = new LRUCache<string, VersionId>({ max: mostVersions })
   readonly #written = new LRUCache<VersionId, Promise<void>>({ max: mostVersions })
 
   constructor(versions: VersionRepository) {
@@ -19,6 +21,15 @@ export class VersionBook {
    * @throws StoreError
    */
   async versionOf(weights: z.infer<typeof WeightsValue>): Promise<VersionId> {
+    const text = JSON.stringify(weights)
+    const known = this.#known.get(text)
+    if (known !== undefined) return known
+    const id = await this.#put(weights)
+    this.#known.set(text, id)
+    return id
+  }
+
+  async #put(weights: z.infer<typeof WeightsValue>): Promise<VersionId> {
     const version = mintVersion('model', weights, { parents: [], run: null })
     let written = this.#written.get(version.id)
     if (!written) {

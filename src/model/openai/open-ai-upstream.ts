@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import {
   atFirstIssue,
@@ -68,6 +69,8 @@ class OpenAiUpstream implements ChatUpstream {
   readonly #endpoint: Endpoint
   readonly #asking: Asking
   readonly #adapters: VllmAdapters | null
+  /** By the model's name. */
+  readonly #weights = new LRUCache<string, z.infer<typeof WeightsValue>>({ max: 256 })
 
   constructor(options: OpenAiUpstreamOptions) {
     this.name = options.name
@@ -100,8 +103,12 @@ class OpenAiUpstream implements ChatUpstream {
 
   /** The files behind a served model cannot be seen: its hash is that of its name, and says nothing of its content. */
   weights(model: string): z.infer<typeof WeightsValue> {
+    const known = this.#weights.get(model)
+    if (known) return known
     const base = `${this.name}/${model}`
-    return { kind: 'weights', base, baseHash: contentHash(base), adapter: null }
+    const weights = { kind: 'weights' as const, base, baseHash: contentHash(base), adapter: null }
+    this.#weights.set(model, weights)
+    return weights
   }
 
   async models(call: Pick<ChatCall, 'authorization' | 'signal'>): Promise<readonly ServedModel[]> {
