@@ -317,4 +317,6 @@ export const migrations: readonly Migration[] = [
   },
   { name: '0004-canaries', up: learnFromTraffic },
   { name: '0005-watched-canaries', up: watchCanaries },
+  // Nothing changes here: earlier versions cannot read log-probabilities that are packed.
+  { name: '0009-packed-logprobs', up: async () => {} },
 ]

@@ -2,6 +2,7 @@ import type { Insertable, Kysely } from 'kysely'
 import { z } from 'zod'
 import { type PendingCall, TrafficHead, TrafficOrigin, type TrajectoryFilter, TrajectoryPart } from '../core/index.ts'
 import type { Access } from './access.ts'
+import { packed, unpacked } from './packed-spans.ts'
 import { fromJson, parseRecord, toJson } from './record.ts'
 import { addCall, toCallRows } from './recorded-call.ts'
 import type { Tables } from './tables.ts'
@@ -22,7 +23,7 @@ export function toPendingRow({
     call,
     gateway,
     trajectory: head.id,
-    payload: toJson({ head, part }, `half answer of call ${call}`),
+    payload: toJson({ head, part: packed(part) }, `half answer of call ${call}`),
     updated_at: updatedAt,
   }
 }
@@ -30,7 +31,9 @@ export function toPendingRow({
 /** @throws CorruptRecordError */
 function fromPendingRow({ call, payload }: { call: string; payload: string }): z.infer<typeof Pending> {
   const what = `half answer of call ${call}`
-  return parseRecord(Pending, fromJson(payload, what), what)
+  const read = fromJson(payload, what)
+  if (typeof read === 'object' && read !== null && 'part' in read) unpacked(read.part)
+  return parseRecord(Pending, read, what)
 }
 
 /** Keeps what a stream has said; what it had said of a call that is committed is late, and changes nothing. */

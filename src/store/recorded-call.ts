@@ -2,6 +2,7 @@ import { type Insertable, type Kysely, sql } from 'kysely'
 import { type RecordedCall, type Reward, TrajectoryPart } from '../core/index.ts'
 import { compiledWrite } from './compiled-statement.ts'
 import { RecordConflictError } from './errors/index.ts'
+import { packed, unpacked } from './packed-spans.ts'
 import { assertSame, fromJson, parseRecord, toJson } from './record.ts'
 import type { Tables } from './tables.ts'
 import { originColumns, shown } from './trajectory-rows.ts'
@@ -43,7 +44,7 @@ export function toCallRows({ head, part, turns, identity }: RecordedCall): CallR
       updated_at,
       head: toJson(head, `trajectory ${trajectory}`),
     },
-    payload: { call, trajectory, payload: toJson(part, nameOf(call, trajectory)), at },
+    payload: { call, trajectory, payload: toJson(packed(part), nameOf(call, trajectory)), at },
     turns: turns.map(({ digest, node }) => ({ tenant, api_key, digest, trajectory, node })),
     identity: identity && { tenant, api_key, identity: identity.key, body: identity.body, trajectory, call, at },
   }
@@ -177,8 +178,8 @@ async function isHalfOf(db: Kysely<Tables>, { payload: { call, trajectory, paylo
     .executeTakeFirst()
   if (!stored) throw new RecordConflictError(`trajectory ${trajectory}`)
   const what = nameOf(call, stored.trajectory)
-  const known = parseRecord(TrajectoryPart, fromJson(stored.payload, what), what)
-  const part = parseRecord(TrajectoryPart, fromJson(payload, what), what)
+  const known = parseRecord(TrajectoryPart, unpacked(fromJson(stored.payload, what)), what)
+  const part = parseRecord(TrajectoryPart, unpacked(fromJson(payload, what)), what)
   const half = known.stopReason === 'interrupted' && part.stopReason !== 'interrupted'
   if (half && stored.trajectory === trajectory) return true
   assertSame({ trajectory: stored.trajectory, part: known }, { trajectory, part }, `call ${call}`)

@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import type { RecordedTrajectory, Tenant, Trajectory, TrajectoryRepository } from '../core/index.ts'
 import type { Access } from './access.ts'
 import { UnknownRecordError } from './errors/index.ts'
+import { packed } from './packed-spans.ts'
 import { assertSame, toJson } from './record.ts'
 import { removeTrajectories } from './removal.ts'
 import { summaries } from './summaries.ts'
@@ -108,5 +109,5 @@ async function sequenceOf(db: Kysely<Tables>, id: string): Promise<number> {
 }
 
 function toPayload(trajectory: Trajectory): Tables['trajectory_payloads'] {
-  return { trajectory: trajectory.id, payload: toJson(trajectory, `trajectory ${trajectory.id}`) }
+  return { trajectory: trajectory.id, payload: toJson(packed(trajectory), `trajectory ${trajectory.id}`) }
 }

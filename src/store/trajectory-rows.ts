@@ -10,6 +10,7 @@ import {
   TrajectoryPart,
 } from '../core/index.ts'
 import { CorruptRecordError } from './errors/index.ts'
+import { unpacked } from './packed-spans.ts'
 import { fromJson, parseRecord, toJson } from './record.ts'
 import type { Tables } from './tables.ts'
 import { assembleTrajectory } from './trajectory-parts.ts'
@@ -135,7 +136,7 @@ async function partsOf(
       .execute()
     for (const { call, trajectory, payload } of rows) {
       const what = `call ${call} of trajectory ${trajectory}`
-      const part = parseRecord(TrajectoryPart, fromJson(payload, what), what)
+      const part = parseRecord(TrajectoryPart, unpacked(fromJson(payload, what)), what)
       const known = parts.get(trajectory)
       if (known) known.push(part)
       else parts.set(trajectory, [part])
@@ -154,7 +155,7 @@ async function removedSince(db: Kysely<Tables>, ids: readonly string[]): Promise
 
 function written({ payload }: RecordedRow, what: string): Trajectory {
   if (payload === null) throw new CorruptRecordError(what, 'its payload is missing.')
-  return parseRecord(Trajectory, fromJson(payload, what), what)
+  return parseRecord(Trajectory, unpacked(fromJson(payload, what)), what)
 }
 
 /** Columns win over the head: they know what later calls said. */

@@ -36,7 +36,21 @@ describe('a chunk of words alone', () => {
 
   it('is one that the schema takes, and leaves as it is', () => {
     const odd = fc.oneof(
-      fc.constantFrom(null, undefined, '', 'stop', 0, -1, 1.5, Number.POSITIVE_INFINITY, true, [], {}, [1], 'chat.completion.chunk'),
+      fc.constantFrom(
+        null,
+        undefined,
+        '',
+        'stop',
+        0,
+        -1,
+        1.5,
+        Number.POSITIVE_INFINITY,
+        true,
+        [],
+        {},
+        [1],
+        'chat.completion.chunk',
+      ),
       fc.jsonValue(),
     )
     const sometimes = (good: unknown) => fc.oneof({ weight: 9, arbitrary: fc.constant(good) }, odd)
