@@ -103,14 +103,25 @@ export interface TrajectorySummary {
   readonly signals: number
 }
 
+/**
+ * Where bytes of what was removed still are among the database's own files.
+ * - `nowhere`: they were overwritten, and the log is empty.
+ * - `log`: in SQLite's write-ahead log, which somebody who reads keeps from being emptied; closing the store empties it.
+ * - `dead-rows`: in rows that PostgreSQL has marked dead and its log, until its own upkeep is through with them.
+ */
+export type Remains = 'nowhere' | 'log' | 'dead-rows'
+
 /** What went, or would go: rows that were removed, by kind. */
 export interface Removal {
   readonly trajectories: number
   readonly signals: number
   /** Records derived from them that name their source. */
   readonly derived: number
+  /** Of a person, keys of their sessions. */
+  readonly keys: number
   /** Versions that were learned from them: these cannot be unlearned, and are named instead. */
   readonly versions: readonly VersionId[]
+  readonly remains: Remains
 }
 
 /** Episodes with what they earned. Those of the gateway grow, call by call ({@link TrafficRepository}). */
@@ -139,11 +150,12 @@ export interface TrajectoryRepository {
   count(filter: TrajectoryFilter): Promise<number>
   /**
    * Removes trajectories of the filter with their signals and all that recognises them again; of a subject, also what that
-   * person reported of others, and of a time, older signals of which there is no trajectory. Those that a run made are
-   * evidence of its receipts and stay.
+   * person reported of others, the keys of their sessions and what calls that began before would still write, and of a
+   * time, older signals of which there is no trajectory. Those that a run made are evidence of its receipts and stay.
    * @param dryRun only counts.
+   * @param now by the clock that calls begin by, in milliseconds since the epoch; the machine's by default.
    */
-  remove(filter: TrajectoryFilter, options: { readonly dryRun: boolean }): Promise<Removal>
+  remove(filter: TrajectoryFilter, options: { readonly dryRun: boolean; readonly now?: number }): Promise<Removal>
 }
 
 /** Where a conversation that comes again belongs. */

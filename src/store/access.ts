@@ -1,4 +1,5 @@
 import type { Kysely } from 'kysely'
+import type { Remains } from '../core/index.ts'
 import type { Tables } from './tables.ts'
 
 /** A piece of work on the database. Asked to run again after a rollback, it does the same again. */
@@ -14,4 +15,8 @@ export interface Access {
    * of one transaction are done in the order of these names, so that no two transactions wait for each other.
    */
   readonly write: <T>(work: Work<T>, touches?: string) => Promise<T>
+  /** At the start of a `write`: waits for every write of a call that began before, in other processes too. */
+  readonly settle: Work<void>
+  /** Takes what was removed out of the database's own files, and says where its bytes still are. */
+  readonly sweep: () => Promise<Remains>
 }

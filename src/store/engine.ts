@@ -32,6 +32,8 @@ export interface Engine {
   readonly beginMigration: (tx: Kysely<Tables>) => Promise<void>
   /** At the start of a transaction that reads before it writes: no other such transaction runs until it ends. */
   readonly isolate: (tx: Kysely<Tables>) => Promise<void>
+  /** At the start of a transaction: waits for every write of a call that began before; later ones see what this one wrote. */
+  readonly settle: (tx: Kysely<Tables>) => Promise<void>
 }
 
 /** One process writes, one transaction at a time: locks are not needed. */
@@ -48,6 +50,7 @@ export const sqliteEngine: Engine = {
   tables: async (db) => (await db.introspection.getTables()).map(({ name }) => name),
   beginMigration: async () => {},
   isolate: async () => {},
+  settle: async () => {},
 }
 
 /** The schema that holds Ratchet's tables, so that it can share a database with whatever else is there. */
@@ -56,6 +59,9 @@ export const postgresSchema = 'ratchet'
 /** Keys of advisory locks, which are numbers that every user of a database shares: these were drawn at random. */
 const migrationLock = 7_203_461_885_120_943n
 const transactionLock = 7_203_461_885_120_944n
+
+/** How long an erasure waits for writes that are under way. Milliseconds. */
+const settleMs = 5_000
 
 /** Many processes write. Locks last until their transaction ends, so that none outlives its process. */
 export const postgresEngine: Engine = {
@@ -89,5 +95,13 @@ export const postgresEngine: Engine = {
 
   async isolate(tx) {
     await sql`select pg_advisory_xact_lock(${transactionLock})`.execute(tx)
+  },
+
+  async settle(tx) {
+    // Those that would write wait meanwhile: not for as long as a VACUUM by hand may take.
+    await sql`set local lock_timeout = ${sql.lit(settleMs)}`.execute(tx)
+    await sql`lock table ${sql.id(postgresSchema, 'trajectories')}, ${sql.id(postgresSchema, 'pending_calls')} in share mode`.execute(
+      tx,
+    )
   },
 }

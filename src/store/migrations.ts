@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import type { Columns, ColumnType } from './engine.ts'
 import { learnFromTraffic } from './migration-0004.ts'
 import { watchCanaries } from './migration-0005.ts'
+import { rememberErasures } from './migration-0006.ts'
 import type { Tables } from './tables.ts'
 
 /** One step of the schema, forward only. A released one is never edited: the next change is a new one. */
@@ -317,6 +318,7 @@ export const migrations: readonly Migration[] = [
   },
   { name: '0004-canaries', up: learnFromTraffic },
   { name: '0005-watched-canaries', up: watchCanaries },
+  { name: '0006-erasures', up: rememberErasures },
   // Nothing changes here: earlier versions cannot read log-probabilities that are packed.
   { name: '0009-packed-logprobs', up: async () => {} },
 ]

@@ -2,29 +2,28 @@ import type { Insertable, Kysely } from 'kysely'
 import { z } from 'zod'
 import { type PendingCall, TrafficHead, TrafficOrigin, type TrajectoryFilter, TrajectoryPart } from '../core/index.ts'
 import type { Access } from './access.ts'
+import { type ErasableCall, erasedTrajectory, isErased, rememberErased } from './erasures.ts'
 import { packed, unpacked } from './packed-spans.ts'
 import { fromJson, parseRecord, toJson } from './record.ts'
-import { addCall, toCallRows } from './recorded-call.ts'
+import { addCall, erasableCall, toCallRows } from './recorded-call.ts'
 import type { Tables } from './tables.ts'
 import { wouldMatch } from './trajectory-filter.ts'
 
 const Pending = z.strictObject({ head: TrafficHead, part: TrajectoryPart })
 const Whose = z.object({ head: z.object({ origin: TrafficOrigin }) })
 
+/** A half answer as a row, serialized before the transaction that writes it begins. */
+export interface PendingRow {
+  readonly row: Insertable<Tables['pending_calls']>
+  readonly erasable: ErasableCall
+}
+
 /** @throws UnstorableValueError */
-export function toPendingRow({
-  call,
-  gateway,
-  head,
-  part,
-  updatedAt,
-}: PendingCall): Insertable<Tables['pending_calls']> {
+export function toPendingRow({ call, gateway, head, part, updatedAt }: PendingCall): PendingRow {
+  const payload = toJson({ head, part: packed(part) }, `half answer of call ${call}`)
   return {
-    call,
-    gateway,
-    trajectory: head.id,
-    payload: toJson({ head, part: packed(part) }, `half answer of call ${call}`),
-    updated_at: updatedAt,
+    row: { call, gateway, trajectory: head.id, payload, updated_at: updatedAt },
+    erasable: erasableCall(head),
   }
 }
 
@@ -36,10 +35,13 @@ function fromPendingRow({ call, payload }: { call: string; payload: string }): z
   return parseRecord(Pending, read, what)
 }
 
-/** Keeps what a stream has said; what it had said of a call that is committed is late, and changes nothing. */
-export async function writePending(db: Kysely<Tables>, row: Insertable<Tables['pending_calls']>): Promise<void> {
+/**
+ * Keeps what a stream has said; what it had said of a call that is committed is late, and changes nothing. Nor does what
+ * is about somebody who was erased since it began.
+ */
+export async function writePending(db: Kysely<Tables>, { row, erasable }: PendingRow): Promise<void> {
   const { call, gateway, trajectory, payload, updated_at } = row
-  if (await isCommitted(db, call)) return
+  if ((await isCommitted(db, call)) || (await isErased(db, erasable))) return
   await db
     .insertInto('pending_calls')
     .values(row)
@@ -59,7 +61,8 @@ export async function recoverCall(db: Kysely<Tables>, call: string, before: numb
     .where('updated_at', '<', before)
     .executeTakeFirst()
   if (!row) return false
-  const added = await addCall(db, toCallRows({ ...fromPendingRow(row), turns: [], identity: null }))
+  const rows = toCallRows({ ...fromPendingRow(row), turns: [], identity: null })
+  const added = !(await isErased(db, rows.erasable)) && (await addCall(db, rows))
   // In the order in which a call is committed, so that two who are at the same one never wait for each other.
   await db.deleteFrom('pending_calls').where('call', '=', call).where('updated_at', '<', before).execute()
   return added
@@ -69,13 +72,14 @@ export async function recoverCall(db: Kysely<Tables>, call: string, before: numb
  * Removes half answers of calls that would make a trajectory of the filter. One that cannot be read is nobody's answer any
  * more, and may be about anybody: of the filter's time, it goes.
  * @param ids trajectories that go with all that is theirs, half answers too.
+ * @param erasedAt of an erasure, its time: then calls that are under way in the other trajectories are kept out.
  * @returns the other trajectories of which nothing is known but these, with the signals about them.
  */
 export async function removePending(
   { read, write }: Access,
   filter: TrajectoryFilter,
   ids: ReadonlySet<string>,
-  dryRun: boolean,
+  { dryRun, erasedAt }: { readonly dryRun: boolean; readonly erasedAt: number | null },
 ): Promise<{ readonly trajectories: ReadonlySet<string>; readonly signals: number }> {
   const rows = await read((db) => db.selectFrom('pending_calls').selectAll().execute())
   const trajectories = new Set<string>()
@@ -92,6 +96,7 @@ export async function removePending(
     if (about && dryRun) signals += await read((db) => countAbout(db, about))
     if (dryRun) continue
     signals += await write(async (db) => {
+      if (erasedAt !== null) await rememberErased(db, [erasedTrajectory(trajectory)], erasedAt)
       await db.deleteFrom('pending_calls').where('call', '=', call).execute()
       return about ? removeAbout(db, about) : 0
     })

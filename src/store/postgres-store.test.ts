@@ -50,6 +50,7 @@ describe('openStore on PostgreSQL', () => {
         '0003-subjects',
         '0004-canaries',
         '0005-watched-canaries',
+        '0006-erasures',
       ])
       await Promise.all(stores.map((store, i) => store.versions.put(sample.version(`v${i}`))))
       expect(await stores[0]?.versions.get(sample.version('v5').id)).not.toBeNull()

@@ -42,6 +42,8 @@ export async function openPostgres(url: string): Promise<Store> {
     reader,
     writes: new WriteQueue(writer, { lanes, batch, isolate: postgresEngine.isolate }),
     blobs: postgresBlobs(reader),
+    settle: postgresEngine.settle,
+    sweep: async () => 'dead-rows',
     release,
   })
 }

@@ -1,7 +1,8 @@
 import { type Insertable, type Kysely, sql } from 'kysely'
-import { type RecordedCall, type Reward, TrajectoryPart } from '../core/index.ts'
+import { type RecordedCall, type Reward, type TrafficHead, TrajectoryPart } from '../core/index.ts'
 import { compiledWrite } from './compiled-statement.ts'
-import { RecordConflictError } from './errors/index.ts'
+import { type ErasableCall, erasedSubject, erasedTrajectory, isErased } from './erasures.ts'
+import { ErasedCallError, RecordConflictError } from './errors/index.ts'
 import { packed, unpacked } from './packed-spans.ts'
 import { assertSame, fromJson, parseRecord, toJson } from './record.ts'
 import type { Tables } from './tables.ts'
@@ -16,6 +17,7 @@ export interface CallRows {
   readonly payload: Insertable<Tables['trajectory_parts']>
   readonly turns: readonly Insertable<Tables['produced_turns']>[]
   readonly identity: Insertable<Tables['request_identities']> | null
+  readonly erasable: ErasableCall
 }
 
 /** @throws UnstorableValueError */
@@ -47,7 +49,13 @@ export function toCallRows({ head, part, turns, identity }: RecordedCall): CallR
     payload: { call, trajectory, payload: toJson(packed(part), nameOf(call, trajectory)), at },
     turns: turns.map(({ digest, node }) => ({ tenant, api_key, digest, trajectory, node })),
     identity: identity && { tenant, api_key, identity: identity.key, body: identity.body, trajectory, call, at },
+    erasable: erasableCall(head),
   }
+}
+
+/** By what erasures are looked up for a call. */
+export function erasableCall({ id, origin: { tenant, subject }, startedAt }: TrafficHead): ErasableCall {
+  return { within: erasedTrajectory(id), about: subject === null ? '' : erasedSubject(tenant, subject), startedAt }
 }
 
 /**
@@ -55,6 +63,7 @@ export function toCallRows({ head, part, turns, identity }: RecordedCall): CallR
  * (`recoverPending`) and ends after all takes the place of its half answer.
  * @throws RecordConflictError for a known call with another content, and for a trajectory that is another tenant's or was
  * written whole.
+ * @throws ErasedCallError for a call that began before its person or its trajectory was erased.
  */
 export async function commitCall(db: Kysely<Tables>, rows: CallRows): Promise<void> {
   const { call } = rows.payload
@@ -68,12 +77,17 @@ export async function commitCall(db: Kysely<Tables>, rows: CallRows): Promise<vo
 /**
  * Opens the call's trajectory or adds to it.
  * @returns whether it did: a call that is known is not added again.
+ * @throws ErasedCallError
  */
 export async function addCall(db: Kysely<Tables>, rows: CallRows): Promise<boolean> {
   const { call } = rows.payload
   // The trajectory first: whoever else writes to it or removes it waits there, and its parts keep their order.
   if ((await putTrajectory(db, { ...rows.trajectory, call })) === 0n) return false
-  if ((await insertPart(db, rows.payload)) === 0n) return false
+  const { erasable } = rows
+  if ((await insertPart(db, { ...rows.payload, ...erasable })) === 0n) {
+    if (await isErased(db, erasable)) throw new ErasedCallError(call)
+    return false
+  }
   const { id, subject } = rows.trajectory
   if (typeof subject === 'string') await putSubject(db, { id, subject })
   for (const turn of rows.turns) await insertTurn(db, turn)
@@ -136,11 +150,30 @@ const putSubject = compiledWrite<{ readonly id: string; readonly subject: string
     .onConflict((c) => c.doNothing()),
 )
 
-const insertPart = compiledWrite<Insertable<Tables['trajectory_parts']>>((db, row) =>
-  db
-    .insertInto('trajectory_parts')
-    .values(row)
-    .onConflict((c) => c.column('call').doNothing()),
+/** Not where it was erased meanwhile: looked up in the same statement, since every call pays for it. */
+const insertPart = compiledWrite<Insertable<Tables['trajectory_parts']> & ErasableCall>(
+  (db, { call, trajectory, payload, at, within, about, startedAt }) =>
+    db
+      .insertInto('trajectory_parts')
+      .columns(['call', 'trajectory', 'payload', 'at'])
+      .expression(
+        db
+          .selectNoFrom((select) => [
+            select.val(call).as('call'),
+            select.val(trajectory).as('trajectory'),
+            select.val(payload).as('payload'),
+            select.val(at).as('at'),
+          ])
+          .where((where) => {
+            const erased = where
+              .selectFrom('erasures')
+              .select('what')
+              .where('what', 'in', [within, about])
+              .where('erasures.at', '>=', startedAt)
+            return where.not(where.exists(erased))
+          }),
+      )
+      .onConflict((c) => c.column('call').doNothing()),
 )
 
 const insertTurn = compiledWrite<Insertable<Tables['produced_turns']>>((db, row) =>

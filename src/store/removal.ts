@@ -3,7 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Removal, TrajectoryFilter } from '../core/index.ts'
 import type { Access } from './access.ts'
 import { scrubDerived } from './derived.ts'
+import { erasedSubject, erasedTrajectory, forgetOldErasures, rememberErased } from './erasures.ts'
 import { countJudged, nameNobody } from './judged-sessions.ts'
+import { removeSessionKeys, sessionKeysOf } from './session-keys.ts'
 import { removePending } from './pending.ts'
 import { removeStraySignals } from './stray-signals.ts'
 import type { Tables } from './tables.ts'
@@ -22,28 +24,39 @@ const idsAtOnce = 5_000
  * into it may stay. How sessions of a canary were judged stays, as numbers that name nobody: what was decided from them
  * must not change with who is removed.
  *
- * What is gone from the database is not gone from everywhere. SQLite overwrites what it removes (`secure_delete`), but
- * the write-ahead log has the old pages until it is checkpointed, as closing the store does; the file keeps its size until
- * `VACUUM`. PostgreSQL keeps dead rows until its own vacuum. Backups, replicas and archived logs keep what they have.
+ * Of a person it is an erasure: calls about them, or in their trajectories, that began before `now` are kept out from its
+ * beginning on, and the keys of their sessions go.
+ *
+ * What is gone from the database is not gone from everywhere: the result says what remains in its own files. SQLite
+ * overwrites what it removes (`secure_delete`), and its log is emptied at the end. PostgreSQL keeps dead rows until its own
+ * vacuum. Backups, replicas and archived logs keep what they have.
  */
-export async function removeTrajectories(access: Access, filter: TrajectoryFilter, dryRun: boolean): Promise<Removal> {
+export async function removeTrajectories(
+  access: Access,
+  filter: TrajectoryFilter,
+  { dryRun, now = Date.now() }: { readonly dryRun: boolean; readonly now?: number },
+): Promise<Removal> {
+  const erasedAt = filter.subject === undefined || dryRun ? null : now
+  if (erasedAt !== null) await keepOut(access, filter, erasedAt)
   const ids = await idsOf(access, filter)
   const { derived, versions } = await scrubDerived(access, ids, dryRun)
   let trajectories = 0
   let signals = 0
   let judged = 0
+  // While the names of their sessions can be looked up.
+  const keys = await keysOf(access, filter, dryRun)
   const all = [...ids]
   for (let start = 0; start < all.length; start += trajectoriesAtOnce) {
     const some = all.slice(start, start + trajectoriesAtOnce)
     judged += await access.read((db) => countJudged(db, some))
     const gone = dryRun
       ? { trajectories: some.length, signals: await access.read((db) => countSignals(db, some)) }
-      : await access.write((db) => remove(db, some, filter))
+      : await access.write((db) => remove(db, some, filter, erasedAt))
     trajectories += gone.trajectories
     signals += gone.signals
     await nextTurn()
   }
-  const pending = await removePending(access, filter, ids, dryRun)
+  const pending = await removePending(access, filter, ids, { dryRun, erasedAt })
   // In a real run these are gone by now.
   const counted = dryRun ? { recorded: ids, pending: pending.trajectories } : null
   const stray = await removeStraySignals(access, filter, counted)
@@ -51,8 +64,24 @@ export async function removeTrajectories(access: Access, filter: TrajectoryFilte
     trajectories: trajectories + pending.trajectories.size,
     signals: signals + pending.signals + stray,
     derived: derived + judged,
+    keys,
     versions,
+    remains: dryRun ? 'nowhere' : await access.sweep(),
   }
+}
+
+/** From when this is committed on, nothing of the person that began before is written. */
+async function keepOut({ write, settle }: Access, { tenant, subject }: TrajectoryFilter, at: number): Promise<void> {
+  await write(async (db) => {
+    await settle(db)
+    await forgetOldErasures(db, at)
+    if (tenant !== undefined && subject !== undefined) await rememberErased(db, [erasedSubject(tenant, subject)], at)
+  })
+}
+
+async function keysOf({ read, write }: Access, filter: TrajectoryFilter, dryRun: boolean): Promise<number> {
+  const ids = await read((db) => sessionKeysOf(db, filter))
+  return dryRun || ids.length === 0 ? ids.length : write((db) => removeSessionKeys(db, ids))
 }
 
 async function idsOf({ read }: Access, filter: TrajectoryFilter): Promise<ReadonlySet<string>> {
@@ -99,7 +128,12 @@ function noEvidence(eb: ExpressionBuilder<Tables, 'trajectories'>): Expression<S
   return eb(eb.fn.coalesce('trajectories.run', eb.val('')), '=', '')
 }
 
-async function remove(db: Kysely<Tables>, ids: readonly string[], filter: TrajectoryFilter) {
+async function remove(
+  db: Kysely<Tables>,
+  ids: readonly string[],
+  filter: TrajectoryFilter,
+  erasedAt: number | null,
+): Promise<{ readonly trajectories: number; readonly signals: number }> {
   // Takes hold of the rows, and looks again: a call that is being added is in before this, or opens its trajectory anew.
   const held = await db
     .updateTable('trajectories')
@@ -111,6 +145,7 @@ async function remove(db: Kysely<Tables>, ids: readonly string[], filter: Trajec
     .execute()
   const doomed = held.map(({ id }) => id)
   if (doomed.length === 0) return { trajectories: 0, signals: 0 }
+  if (erasedAt !== null) await rememberErased(db, doomed.map(erasedTrajectory), erasedAt)
   const { numDeletedRows: signals } = await db
     .deleteFrom('signals')
     .where('trajectory', 'in', doomed)

@@ -5,11 +5,13 @@ import { backUpSqlite } from './backup.ts'
 import { sqliteEngine } from './engine.ts'
 import { MissingStoreError, StoreError } from './errors/index.ts'
 import { fileBlobs, readOnlyBlobs, removeStaleBlobs } from './file-blobs.ts'
+import { FreeSpace } from './free-space.ts'
 import { makeFolder } from './make-folder.ts'
 import { memoryBlobs } from './memory-blobs.ts'
 import { assertMigrated, migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import { kyselyOver, openSqlite, type SqliteConnection } from './sqlite-driver.ts'
+import { sweepFiles } from './sqlite-sweep.ts'
 import { assembleStore } from './store.ts'
 import type { Tables } from './tables.ts'
 import { WriteQueue } from './write-queue.ts'
@@ -46,6 +48,8 @@ export async function openSqliteWriter(path: string): Promise<Store> {
   try {
     const lock = await lockForWriting(path)
     opened.push({ close: () => lock.release() })
+    const freeSpace = new FreeSpace(path)
+    opened.push(freeSpace)
     const writing = await openSqlite(path)
     opened.push({ close: () => closeWriter(writing) })
     // FULL: a commit is on the disk, through a loss of power too, before it is acknowledged.
@@ -60,11 +64,13 @@ export async function openSqliteWriter(path: string): Promise<Store> {
     opened.push(reading)
     reading.exec('pragma busy_timeout = 5000')
     await removeStaleBlobs(blobs, Date.now())
+    const writes = new WriteQueue(writer)
     return assembleStore({
       path,
       reader: kyselyOver<Tables>(reading),
-      writes: new WriteQueue(writer),
+      writes,
       blobs: fileBlobs(blobs),
+      sweep: () => sweepFiles(writing, writes, freeSpace),
       backup: backUpSqlite,
       release: async () => closeAll(),
     })

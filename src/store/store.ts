@@ -19,13 +19,19 @@ export interface StoreParts {
   /** `null` for a store that is only read. */
   readonly writes: WriteQueue | null
   readonly blobs: BlobStorage
+  /** See `Access.settle`. Default: nothing else writes. */
+  readonly settle?: Access['settle']
+  /** See `Access.sweep`. Default: there is nothing but memory. */
+  readonly sweep?: Access['sweep']
   /** Copies the store; absent where its database has tools of its own for that. */
   readonly backup?: (source: BackupSource, folder: string) => Promise<void>
   /** Closes connections and gives up locks. */
   readonly release: () => Promise<void>
 }
 
-export function assembleStore({ path, reader, writes, blobs, backup, release }: StoreParts): Store {
+export function assembleStore(parts: StoreParts): Store {
+  const { path, reader, writes, blobs, backup, release } = parts
+  const { settle = async () => {}, sweep = async () => 'nowhere' as const } = parts
   const transactions = new AsyncLocalStorage<{ open: boolean }>()
   let closed: Promise<void> | null = null
 
@@ -46,6 +52,8 @@ export function assembleStore({ path, reader, writes, blobs, backup, release }: 
     async write(work, touches) {
       return writable().together(work, touches)
     },
+    settle,
+    sweep,
   }
 
   return {

@@ -98,6 +98,8 @@ export interface Tables {
     value: string
     at: number
   }
+  /** What was erased of late: hashes of trajectories' ids and of people's names (`erasures.ts`). */
+  erasures: { what: string; at: number }
   /** Held by who counts what a reporter has said. A row stands for many reporters, and names none. */
   signal_locks: { slot: number }
   runs: {

@@ -19,7 +19,7 @@ import {
   TrajectoryPart,
 } from '../core/index.ts'
 import { present } from '../errors/index.ts'
-import { RecordConflictError, UnknownRecordError, UnstorableValueError } from './errors/index.ts'
+import { ErasedCallError, RecordConflictError, UnknownRecordError, UnstorableValueError } from './errors/index.ts'
 import { sample } from './store.conformance.ts'
 
 const startedAt = 1_700_000_000_000
@@ -740,11 +740,12 @@ export function trafficConformance(name: string, open: () => Promise<Store>): vo
         const signals = ['a', 'b'].map((key) => sample.signal(`${key}-${id}`, { trajectory: id, tenant: 'acme' }))
         await store.signals.append(signals)
       }
-      /** What a dry run says is what a real one does. */
-      const remove = async (filter: TrajectoryFilter) => {
-        const counted = await store.trajectories.remove(filter, { dryRun: true })
-        const removed = await store.trajectories.remove(filter, { dryRun: false })
-        expect(counted).toEqual(removed)
+      /** What a dry run says is what a real one does. By default before every call of these tests began. */
+      const remove = async (filter: TrajectoryFilter, now = startedAt - 1) => {
+        const counted = await store.trajectories.remove(filter, { dryRun: true, now })
+        const { remains, ...removed } = await store.trajectories.remove(filter, { dryRun: false, now })
+        expect(['nowhere', 'dead-rows']).toContain(remains)
+        expect(counted).toEqual({ ...removed, remains: 'nowhere' })
         return removed
       }
 
@@ -757,13 +758,20 @@ export function trafficConformance(name: string, open: () => Promise<Store>): vo
           trajectories: 1,
           signals: 2,
           derived: 0,
+          keys: 0,
           versions: [],
+          remains: 'nowhere',
         })
         expect((await traces('t1')).turns).toBe(1)
         expect(await remove({ subject: 'ada' })).toMatchObject({ trajectories: 1, signals: 2 })
         expect(await traces('t1')).toEqual(nothing)
         expect(await traces('t2')).toEqual(kept)
-        expect(await remove({ subject: 'ada' })).toEqual({ trajectories: 0, signals: 0, derived: 0, versions: [] })
+        expect(await remove({ subject: 'ada' })).toMatchObject({
+          trajectories: 0,
+          signals: 0,
+          derived: 0,
+          versions: [],
+        })
 
         // Nothing is left that a new trajectory of that name would find.
         await record('t1')
@@ -922,6 +930,7 @@ export function trafficConformance(name: string, open: () => Promise<Store>): vo
           trajectories: 1,
           signals: 2,
           derived: 3,
+          keys: 0,
           versions: [learned.id],
         })
         expect((await store.runs.events(RunId.parse('run-1'))).map(({ data }) => data)).toEqual([
@@ -930,6 +939,60 @@ export function trafficConformance(name: string, open: () => Promise<Store>): vo
         ])
         expect(await store.runs.events(RunId.parse('run-2'))).toEqual(events.slice(2))
         expect((await store.runs.latestCheckpoint(RunId.parse('run-1')))?.state).toEqual({ next: '[removed]' })
+      })
+
+      it('keeps out what calls that began before would still write of a person', async () => {
+        const ada = { subject: 'ada' }
+        const erasedAt = startedAt + 1_000
+        const erase = () => store.trajectories.remove({ ...ada, tenant: 'acme' }, { dryRun: false, now: erasedAt })
+        const late = (id: string, call: string, subject: string | null = null, began = startedAt) =>
+          store.traffic.append(
+            traffic.call(id, call, { origin: { subject }, head: { startedAt: began }, part: { endedAt: 2 * began } }),
+          )
+        await record('shared', { origin: ada })
+        await store.traffic.append(traffic.call('shared', 'of-bob', { origin: { subject: 'bob' } }))
+        await store.traffic.savePending(traffic.pending('half', 'p1', 100, { origin: ada }))
+        await erase()
+
+        // Her own, wherever it would be; whoever's, where she was; of a half answer, too.
+        await expect(late('new', 'c1', 'ada')).rejects.toThrow(ErasedCallError)
+        await expect(late('shared', 'c2', 'bob')).rejects.toThrow(ErasedCallError)
+        await expect(late('half', 'c3')).rejects.toThrow(ErasedCallError)
+        for (const [id, call] of [
+          ['new', 'p2'],
+          ['shared', 'p3'],
+        ] as const) {
+          await store.traffic.savePending(traffic.pending(id, call, 200, { origin: ada }))
+        }
+        expect(await store.traffic.recoverPending(1e15)).toBe(0)
+        expect(await store.trajectories.count({})).toBe(0)
+
+        // Others, and whatever begins afterwards.
+        await late('of-bob', 'c4', 'bob')
+        await late('shared', 'c5', 'ada', erasedAt + 1)
+        await store.traffic.append(traffic.call('other', 'c6', { origin: { ...ada, tenant: 'other' } }))
+        expect(await store.trajectories.count({})).toBe(3)
+      })
+
+      it('takes the keys of the sessions of a person, and no others', async () => {
+        const kept = [
+          traffic.key('k1', { session: 's-bob', subject: 'bob' }),
+          traffic.key('k2', { session: 's-ada', tenant: 'other', subject: 'ada' }),
+          traffic.key('k3', { session: null, subject: 'ada' }),
+          traffic.key('k4', { session: 's-x', agent: '"subject":"ada"' }),
+        ]
+        const gone = [
+          traffic.key('k5', { session: 's-1', subject: 'ada' }),
+          traffic.key('k6', { session: 's-ada' }),
+          traffic.key('k7', { session: 's-further' }),
+        ]
+        for (const one of [...kept, ...gone]) await store.keys.put(one)
+        await record('t1', { origin: { subject: 'ada', session: 's-ada' } })
+        await record('t2', { origin: { subject: 'bob', session: 's-further' } })
+        await store.traffic.append(traffic.call('t2', 'of-ada', { origin: { subject: 'ada' } }))
+        expect(await remove({ subject: 'ada', tenant: 'acme' })).toMatchObject({ trajectories: 2, keys: 3 })
+        const left = (await store.keys.list({ limit: 99 })).map(({ id }) => id)
+        expect(left.toSorted()).toEqual(kept.map(({ id }) => id))
       })
 
       it('takes any number, while others write', async () => {

@@ -2,9 +2,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { rng } from '../core/index.ts'
 import { ClosedStoreError } from './errors/index.ts'
 import { openMemoryStore, openStore } from './open-store.ts'
 import { openSqlite } from './sqlite-driver.ts'
+import { sample } from './store.conformance.ts'
 import { traffic, trafficConformance } from './traffic.conformance.ts'
 
 trafficConformance('memory', openMemoryStore)
@@ -83,7 +85,7 @@ describe('a file', () => {
     await store.close()
   })
 
-  it('holds no bytes of what was removed, once it is closed', async () => {
+  it('holds no bytes of what was removed, its log included, while it is open', async () => {
     const store = await openStore({ path })
     for (const [id, subject] of [
       ['t1', 'ada'],
@@ -104,11 +106,77 @@ describe('a file', () => {
       await store.traffic.savePending(traffic.pending(id, `p-${id}`, 1, about))
     }
     expect(holds('ada lives')).toBe(true)
-    await store.trajectories.remove({ subject: 'ada' }, { dryRun: false })
-    await store.close()
+    expect(readFileSync(join(folder, 'ratchet.db-wal')).includes('ada lives')).toBe(true)
+    expect(await store.trajectories.remove({ subject: 'ada' }, { dryRun: false })).toMatchObject({ remains: 'nowhere' })
     expect(holds('ada')).toBe(false)
     expect(holds('bob lives')).toBe(true)
+    await store.close()
+    expect(holds('ada')).toBe(false)
   })
+
+  it('says that its log holds what was removed as long as somebody reads, and empties it later', async () => {
+    const store = await openStore({ path })
+    const ada = traffic.call('t1', 'c1', { origin: { subject: 'ada' } })
+    await store.traffic.append(ada)
+    const reader = await openSqlite(path, { readOnly: true })
+    reader.exec('begin')
+    reader.all('select * from trajectories')
+    expect(await store.trajectories.remove({ subject: 'ada' }, { dryRun: false })).toMatchObject({ remains: 'log' })
+    expect(holds('"ada"')).toBe(true)
+    // Nobody waits for who reads.
+    await store.traffic.append(traffic.call('t2', 'c2'))
+    reader.exec('commit')
+    expect(await store.trajectories.remove({ subject: 'ada' }, { dryRun: false })).toMatchObject({ remains: 'nowhere' })
+    expect(holds('"ada"')).toBe(false)
+    reader.close()
+    await store.close()
+  })
+
+  it('holds no bytes of what was removed, however full its pages were and whatever was written between', async () => {
+    const store = await openStore({ path })
+    const random = rng('erasure', 'pages')
+    const people = Array.from({ length: 40 }, (_, i) => `person-${i}-of-this-test`)
+    const gone: string[] = []
+    let calls = 0
+    for (let round = 0; round < 12; round++) {
+      const some = Array.from({ length: 60 }, () => people[Math.floor(random.next() * people.length)] ?? '')
+      await Promise.all(
+        some.map((subject) => {
+          const call = `c${(calls += 1)}`
+          const id = `t-${subject}-${Math.floor(random.next() * 6)}`
+          const content = `${subject} says so. `.repeat(1 + Math.floor(random.next() ** 4 * 900))
+          const nodes = [{ id: call, parent: null, message: { role: 'user', content }, spans: [] }]
+          return store.traffic.append(
+            traffic.call(id, call, {
+              origin: { subject, session: `session of ${subject} ${call}` },
+              turns: [`digest ${call} ${subject}`],
+              identity: { key: `request ${call} ${subject}`, body: 'b' },
+              head: { startedAt: Date.now() + 60_000 },
+              part: { nodes, steps: [], decisions: [], endedAt: Date.now() },
+            }),
+          )
+        }),
+      )
+      for (const subject of some.slice(0, 20)) {
+        const trajectory = `t-${subject}-0`
+        const signals = [{ key: `s${(calls += 1)} ${subject}`, value: `${subject} complains` }]
+        await store.signals.append(
+          signals.map((one) =>
+            sample.signal(one.key, { ...one, trajectory, tenant: 'acme', reporter: `k:${subject}` }),
+          ),
+        )
+      }
+      const subject = people.splice(Math.floor(random.next() * people.length), 1)[0] ?? ''
+      await store.trajectories.remove({ subject, tenant: 'acme' }, { dryRun: false })
+      gone.push(subject)
+      expect(gone.filter((one) => holds(one))).toEqual([])
+    }
+    expect(people.every((one) => holds(one))).toBe(true)
+    const connection = await openSqlite(path, { readOnly: true })
+    expect(connection.all('pragma integrity_check')).toEqual([{ integrity_check: 'ok' }])
+    connection.close()
+    await store.close()
+  }, 60_000)
 
   it('goes on being removed from where that was cut off', async () => {
     const store = await openStore({ path })

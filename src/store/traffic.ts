@@ -21,8 +21,8 @@ export function trafficRepository({ read, write }: Access): RowsOfTraffic {
     appendRows,
 
     savePending: async (pending) => {
-      const row = toPendingRow(pending)
-      await write((db) => writePending(db, row), callsOf(row.trajectory))
+      const pendingRow = toPendingRow(pending)
+      await write((db) => writePending(db, pendingRow), callsOf(pending.head.id))
     },
 
     recoverPending: async (before) => {

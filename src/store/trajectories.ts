@@ -76,7 +76,7 @@ export function trajectoryRepository(access: Access): TrajectoryRepository {
         return count
       }),
 
-    remove: (filter, { dryRun }) => removeTrajectories(access, filter, dryRun),
+    remove: (filter, options) => removeTrajectories(access, filter, options),
   }
 }
 

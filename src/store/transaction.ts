@@ -25,6 +25,12 @@ export class TransactionAccess implements Access {
     }
   }
 
+  /** Whoever began before is waited for outside of transactions only. */
+  settle = async (): Promise<void> => {}
+
+  /** Nothing is committed yet. */
+  sweep = async (): Promise<'log'> => 'log'
+
   /** @throws the error of the first write that failed, if one did. */
   assertSound(): void {
     if (this.#failure) throw this.#failure.error

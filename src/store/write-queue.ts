@@ -6,6 +6,8 @@ import type { Tables } from './tables.ts'
 
 interface Entry {
   readonly work: Work<unknown>
+  /** What runs in the place of a transaction; `null` for a write. */
+  readonly between: (() => unknown) | null
   /** See `Access.write`; empty for none. */
   readonly touches: string
   /** True for a transaction of its own. */
@@ -57,12 +59,17 @@ export class WriteQueue {
 
   /** Writes together with whatever else is asked for in this turn. `work` may run again: what it did was rolled back. */
   together<T>(work: Work<T>, touches = ''): Promise<T> {
-    return this.#enqueue(work, touches, false)
+    return this.#enqueue({ work, touches, alone: false, between: null })
   }
 
   /** Writes in a transaction of its own. `work` runs once. */
   alone<T>(work: Work<T>): Promise<T> {
-    return this.#enqueue(work, '', true)
+    return this.#enqueue({ work, touches: '', alone: true, between: null })
+  }
+
+  /** Runs something while no transaction is open, in its turn. */
+  between<T>(run: () => T): Promise<T> {
+    return this.#enqueue({ work: async () => run(), touches: '', alone: true, between: run })
   }
 
   /** Resolves when nothing waits any more. */
@@ -71,9 +78,9 @@ export class WriteQueue {
     await new Promise<void>((resolve) => this.#idle.push(resolve))
   }
 
-  #enqueue<T>(work: Work<T>, touches: string, alone: boolean): Promise<T> {
+  #enqueue<T>(entry: Pick<Entry, 'touches' | 'alone' | 'between'> & { readonly work: Work<T> }): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ work, touches, alone, resolve: (result) => resolve(result as T), reject })
+      this.#waiting.push({ ...entry, resolve: (result) => resolve(result as T), reject })
       this.#startNextTurn()
     })
   }
@@ -109,7 +116,8 @@ export class WriteQueue {
     const [first] = batch
     this.#running += 1
     this.#alone = first?.alone ?? false
-    await this.#commit(batch)
+    if (first?.between) runNow(first, first.between)
+    else await this.#commit(batch)
     this.#running -= 1
     this.#alone = false
     this.#startNextTurn()
@@ -150,6 +158,14 @@ export class WriteQueue {
       }
       await delay(backoffMilliseconds * 2 ** attempt * Math.random())
     }
+  }
+}
+
+function runNow({ resolve, reject }: Entry, run: () => unknown): void {
+  try {
+    resolve(run())
+  } catch (error) {
+    reject(error)
   }
 }
 

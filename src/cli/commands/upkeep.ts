@@ -70,7 +70,7 @@ async function remove(
   await withStore(flags, 'write', async (store) => {
     const planned = await removal(store, { dryRun: true })
     if (!flags.json) process.stdout.write(`${countsOf(planned)} ${which}.\n`)
-    if (planned.trajectories === 0 && planned.signals === 0 && planned.derived === 0) {
+    if ([planned.trajectories, planned.signals, planned.derived, planned.keys].every((count) => count === 0)) {
       if (flags.json) process.stdout.write(`${JSON.stringify(planned)}\n`)
       return
     }
@@ -83,16 +83,26 @@ async function remove(
 
 const plural = (count: number, one: string, many: string) => `${count} ${count === 1 ? one : many}`
 
-function countsOf({ trajectories, signals, derived }: Removal): string {
+function countsOf({ trajectories, signals, derived, keys }: Removal): string {
   return [
     plural(trajectories, 'trajectory', 'trajectories'),
     plural(signals, 'signal', 'signals'),
     plural(derived, 'derived record', 'derived records'),
+    ...(keys === 0 ? [] : [plural(keys, "session's key", "sessions' keys")]),
   ].join(', ')
 }
 
-function whatStays({ versions }: Removal): string {
+const inFiles: Readonly<Record<Removal['remains'], readonly string[]>> = {
+  nowhere: [],
+  log: [
+    "Not undone: somebody reads the store, so its log holds the old pages. Do the same again later, or close the store's readers and the gateway.",
+  ],
+  'dead-rows': ['Not undone: PostgreSQL keeps the bytes of removed rows in its files. `vacuum full` rewrites them.'],
+}
+
+function whatStays({ versions, remains }: Removal): string {
   const lines = [
+    ...inFiles[remains],
     'Not undone: copies that left this store (exports, backups, logs of others) hold what they held.',
     ...(versions.length === 0
       ? []
