@@ -136,6 +136,9 @@ export type Committed =
   | { readonly recorded: true; readonly nodes: readonly NodeId[] }
   | { readonly recorded: false; readonly reason: string }
 
+/** The store's code for a call whose person or session was erased while it was under way. */
+export const erasedCall = 'store/erased'
+
 /** What a request turns out to be. */
 export type Begun =
   | { readonly kind: 'call'; readonly record: CallRecord }

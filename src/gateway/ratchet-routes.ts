@@ -3,7 +3,7 @@ import { type Clock, type Json, type Store, systemClock, type Tenant } from '../
 import { keyRoutes, type ReleaseRoutesOptions, releaseRoutes, sessionRoutes, subjectRoutes } from './admin/index.ts'
 import type { KeyDoorkeeper } from './auth/index.ts'
 import type { ServeConfig } from './config.ts'
-import { redactName } from './episode/redaction/pseudonym.ts'
+import { redactId, redactName, redactSession } from './episode/redaction/pseudonym.ts'
 import { redactJson } from './episode/redaction/redact-json.ts'
 import type { Redaction } from './episode/redaction/redaction.ts'
 import type { BodySpace } from './http/body-room.ts'
@@ -18,7 +18,7 @@ export interface RatchetRoutesOptions {
   readonly telemetry: GatewayTelemetry
   /** Shared with the routes that agents call. */
   readonly bodies: BodySpace
-  /** Signals are redacted like conversations. */
+  /** Signals, names and reasons are redacted like conversations. */
   readonly redaction: Redaction
   /** Told after an erasure. */
   readonly onErased?: () => void
@@ -50,14 +50,17 @@ export function ratchetRoutes(options: RatchetRoutesOptions): OpenAPIHono<never>
   const { limits, tenant } = config
   const asking = { door, bodies, bodyBytes: limits.bodyBytes, clock }
   const app = new OpenAPIHono<never>()
-  const redactNames = (name: string, tenant: Tenant) => redactName(name, tenant, redaction)
-  const redacting = { redact: redactedBy(redaction), redactName: redactNames }
+  const names = {
+    redactName: (name: string, tenant: Tenant) => redactName(name, tenant, redaction),
+    redactSession: (name: string, tenant: Tenant) => redactSession(name, tenant, redaction),
+  }
+  const redacting = { ...names, redact: redactedBy(redaction), redactId: (id: string) => redactId(id, redaction).value }
   app.route('/', signalRoutes({ ...asking, ...redacting, signals, limits, telemetry }))
-  app.route('/', trajectoryRoutes({ ...asking, trajectories, signals, redactName: redactNames }))
-  app.route('/', sessionRoutes({ ...asking, keys }))
-  app.route('/', keyRoutes({ ...asking, keys }))
+  app.route('/', trajectoryRoutes({ ...asking, trajectories, signals, ...names }))
+  app.route('/', sessionRoutes({ ...asking, ...names, keys }))
+  app.route('/', keyRoutes({ ...asking, ...names, keys }))
   app.route('/', subjectRoutes({ ...asking, trajectories, onErased }))
-  app.route('/', releaseRoutes({ ...asking, ...releases, store }))
+  app.route('/', releaseRoutes({ ...asking, ...releases, store, redact: (text) => redaction.redact(text).value }))
   app.route('/', observeRoutes({ door, keys, telemetry, tenant, checks }))
   return app
 }

@@ -3,10 +3,10 @@ import { declareAgents, servedAgents } from './agents/index.ts'
 import { anyKey, assertMayServe, doorkeeper, isLoopback } from './auth/index.ts'
 import type { ServeConfig } from './config.ts'
 import { bodySpace, createGateway } from './create-gateway.ts'
-import { redactionOf } from './episode/redaction/index.ts'
+import { redactId, redactionOf } from './episode/redaction/index.ts'
 import { episodeRecorder } from './episode/recorder.ts'
 import type { Log } from './log.ts'
-import { countRequests, gatewayLogger, gatewayTelemetry } from './observe/index.ts'
+import { countRequests, gatewayLogger, gatewayTelemetry, redactedLog } from './observe/index.ts'
 import { ratchetRoutes, type RatchetRoutesOptions } from './ratchet-routes.ts'
 import { serve, type Served } from './serve.ts'
 
@@ -39,12 +39,17 @@ export interface RunningGateway extends Served {
  * {@link declareAgents} throws.
  */
 export async function startGateway(options: StartOptions): Promise<RunningGateway> {
-  const { config, store, upstream, exclusive, router = null, logger = gatewayLogger() } = options
+  const { config, store, upstream, exclusive, router = null } = options
   const clock = options.clock ? { clock: options.clock } : {}
   await assertMayServe(config, store.keys)
-  const redaction = redactionOf(config.redact)
+  const redaction = redactionOf(config.redact, namesOfOperator(config))
+  const logger = redactedLog(options.logger ?? gatewayLogger(), redaction)
   const agents = await declareAgents({ config, store, upstream })
-  const telemetry = gatewayTelemetry({ logger, load: () => upstream.load?.() ?? [] })
+  const telemetry = gatewayTelemetry({
+    logger,
+    load: () => upstream.load?.() ?? [],
+    nameAsTold: (name) => redactId(name, redaction).value,
+  })
   const recorder = episodeRecorder({
     agents: servedAgents(agents, router, upstream),
     onFallBack: ({ name }, { servedBy }, err) => {
@@ -93,4 +98,12 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
     await recorder.close()
     throw error
   }
+}
+
+/** Names in the configuration: no client makes them up, and what they name is found by them. */
+function namesOfOperator({ agents, upstreams }: ServeConfig): ReadonlySet<string> {
+  return new Set([
+    ...agents.flatMap(({ name, model }) => [name, model]),
+    ...upstreams.flatMap(({ model, models }) => [model, ...Object.entries(models).flat()]),
+  ])
 }

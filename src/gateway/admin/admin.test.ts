@@ -19,13 +19,14 @@ let now: number
 let door: KeyDoorkeeper
 let server: Awaited<ReturnType<typeof serveRoutes>>
 let admin: string
+const asTheyAre = { redactName: (name: string) => name, redactSession: (name: string) => name }
 
 beforeEach(async () => {
   store = await openMemoryStore()
   now = start
   const clock = { now: () => now }
   door = doorkeeper({ keys: store.keys, config: ServeConfig.parse({}), clock })
-  const asking = { door, bodyBytes: 65_536, bodies: new BodySpace(1_000_000), clock }
+  const asking = { door, bodyBytes: 65_536, bodies: new BodySpace(1_000_000), clock, ...asTheyAre }
   server = await serveRoutes(
     sessionRoutes({ ...asking, keys: store.keys }) as never,
     keyRoutes({ ...asking, keys: store.keys }) as never,
@@ -137,6 +138,7 @@ describe('sessions without any key', () => {
     const clock = { now: () => now }
     const openDoor = doorkeeper({ keys: open.keys, config: ServeConfig.parse({}), clock })
     const routes = sessionRoutes({
+      ...asTheyAre,
       door: openDoor,
       bodyBytes: 1_000,
       bodies: new BodySpace(10_000),

@@ -1,6 +1,15 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { ApiKey, ClientName, type Clock, KeyId, KeyLimits, type KeyRepository, Scope } from '../../core/index.ts'
+import {
+  ApiKey,
+  ClientName,
+  type Clock,
+  KeyId,
+  KeyLimits,
+  type KeyRepository,
+  Scope,
+  type Tenant,
+} from '../../core/index.ts'
 import { answers, refuses } from '../answers.ts'
 import { type AskedEnv, asking, type AskingOptions, type KeyDoorkeeper, newKey } from '../auth/index.ts'
 import { GatewayError, refuseInvalid } from '../errors.ts'
@@ -11,6 +20,8 @@ export interface KeyRoutesOptions extends AskingOptions {
   readonly door: KeyDoorkeeper
   readonly keys: KeyRepository
   readonly clock: Clock
+  /** What stands for a name that must not be written. */
+  readonly redactName: (name: string, tenant: Tenant) => string
 }
 
 /** Scopes that one request names, repetitions included. */
@@ -46,7 +57,7 @@ const Query = z.strictObject({
  * key makes, sees and revokes keys of its own tenant only; for another tenant, use the terminal.
  */
 export function keyRoutes(options: KeyRoutesOptions): OpenAPIHono<AskedEnv> {
-  const { door, keys, clock } = options
+  const { door, keys, clock, redactName } = options
   const app = new OpenAPIHono<AskedEnv>({ defaultHook: refuseInvalid })
   const shared = { tags: ['keys'], middleware: [asking(options, 'admin')] }
 
@@ -65,12 +76,14 @@ export function keyRoutes(options: KeyRoutesOptions): OpenAPIHono<AskedEnv> {
     async (c) => {
       const { expiresInSeconds, ...input } = c.req.valid('json')
       const now = clock.now()
+      const { tenant } = c.var.caller
+      const named = (name: string) => redactName(name, tenant)
       const { key, token } = newKey({
-        name: input.name,
-        tenant: c.var.caller.tenant,
+        name: named(input.name),
+        tenant,
         scopes: input.scopes,
-        agent: input.agent ?? null,
-        subject: input.subject ?? null,
+        agent: input.agent === undefined ? null : named(input.agent),
+        subject: input.subject === undefined ? null : named(input.subject),
         train: input.train,
         limits: input.limits,
         expiresAt: expiresInSeconds === undefined ? null : now + expiresInSeconds * 1_000,

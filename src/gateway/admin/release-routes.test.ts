@@ -40,7 +40,14 @@ afterEach(async () => {
 async function serve(look?: (canary: CanaryId) => Promise<Looked>, rules?: () => CanaryRules | null): Promise<void> {
   const clock = { now: () => now }
   const door = doorkeeper({ keys: store.keys, config: ServeConfig.parse({ tenant: 'acme' }), clock })
-  const options = { door, bodyBytes: 65_536, bodies: new BodySpace(1_000_000), clock, store }
+  const options = {
+    door,
+    bodyBytes: 65_536,
+    bodies: new BodySpace(1_000_000),
+    clock,
+    store,
+    redact: (text: string) => text,
+  }
   const onServingChanged = () => Promise.resolve(void (changes += 1))
   server = await serveRoutes(
     releaseRoutes({ ...options, onServingChanged, ...(look && { look }), ...(rules && { rules }) }) as never,

@@ -26,6 +26,8 @@ import { tryByHand, TryRequest } from './try-request.ts'
 export interface ReleaseRoutesOptions extends AskingOptions {
   readonly store: Store
   readonly clock: Clock
+  /** Takes out of a reason what must not be written. */
+  readonly redact: (text: string) => string
   /** Told after every change, before it is answered: this process need not wait until it asks the store again. */
   readonly onServingChanged?: () => Promise<void>
   /** Looks at a canary and does what its gate says; without it, this gateway promotes none. */
@@ -46,7 +48,7 @@ const missing = refuses('There is none, or it is not yours.')
  * (scope `admin`, or this machine where no key is asked for): what serves the agents of the caller's tenant.
  */
 export function releaseRoutes(options: ReleaseRoutesOptions): OpenAPIHono<AskedEnv> {
-  const { store, clock, look, rules, onServingChanged = () => Promise.resolve() } = options
+  const { store, clock, redact, look, rules, onServingChanged = () => Promise.resolve() } = options
   const registry = new Registry(store)
   const app = new OpenAPIHono<AskedEnv>({ defaultHook: refuseInvalid })
   const shared = { tags: ['releases'], middleware: [asking(options, 'read'), mayDecide] }
@@ -203,7 +205,7 @@ export function releaseRoutes(options: ReleaseRoutesOptions): OpenAPIHono<AskedE
     async (c) => {
       const { reason, release } = c.req.valid('json')
       const { agent } = await changed(c.var.caller.tenant, c.req.valid('param').agent, (key) =>
-        registry.pin(key, reason, { ...(release !== undefined && { release }), at: clock.now() }),
+        registry.pin(key, redact(reason), { ...(release !== undefined && { release }), at: clock.now() }),
       )
       return c.json({ agent }, 200)
     },

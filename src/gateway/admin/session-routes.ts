@@ -1,6 +1,6 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
-import { ClientName, type Clock, KeyLimits, type KeyRepository, type Scope } from '../../core/index.ts'
+import { ClientName, type Clock, KeyLimits, type KeyRepository, type Scope, type Tenant } from '../../core/index.ts'
 import { answers, refuses } from '../answers.ts'
 import {
   type AskedEnv,
@@ -20,6 +20,9 @@ import type { Caller } from '../ports.ts'
 export interface SessionRoutesOptions extends AskingOptions {
   readonly keys: Pick<KeyRepository, 'get' | 'put'>
   readonly clock: Clock
+  /** What stands for names that must not be written. */
+  readonly redactName: (name: string, tenant: Tenant) => string
+  readonly redactSession: (name: string, tenant: Tenant) => string
 }
 
 /** What the key of a session may at most do. */
@@ -69,7 +72,7 @@ const Session = z.object({
  * the same tenant, in its own session only; its calls count for its maker's limits, and it ends with its maker's key.
  */
 export function sessionRoutes(options: SessionRoutesOptions): OpenAPIHono<AskedEnv> {
-  const { keys, clock } = options
+  const { keys, clock, redactName, redactSession } = options
   const app = new OpenAPIHono<AskedEnv>({ defaultHook: refuseInvalid })
   const route = createRoute({
     method: 'post',
@@ -99,14 +102,16 @@ export function sessionRoutes(options: SessionRoutesOptions): OpenAPIHono<AskedE
     const session = input.session ?? newSessionName()
     const now = clock.now()
     const expiresAt = await endFor(now + input.expiresInSeconds * 1_000, caller)
+    const { tenant } = caller
+    const named = (name: string | null) => (name === null ? null : redactName(name, tenant))
     const { key, token } = newKey({
       name: 'session',
-      tenant: caller.tenant,
+      tenant,
       scopes,
-      session,
+      session: redactSession(session, tenant),
       ...(caller.key !== openKey && { parent: caller.key }),
-      agent: input.agent ?? caller.agent,
-      subject: input.subject ?? caller.subject,
+      agent: named(input.agent ?? caller.agent),
+      subject: named(input.subject ?? caller.subject),
       train: input.train && caller.train,
       limits: input.limits,
       expiresAt,

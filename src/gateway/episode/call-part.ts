@@ -22,7 +22,7 @@ import { type AttachPoint, attachTo } from './attach.ts'
 import { promptShape } from './call-params.ts'
 import type { Conversation } from './conversation.ts'
 import { type KnownNode, type KnownNodes, pathTo } from './known-nodes.ts'
-import type { Redaction } from './redaction/index.ts'
+import { type Redaction, redactId } from './redaction/index.ts'
 
 /** What is known of a call when it begins. */
 export interface CallFacts {
@@ -104,13 +104,16 @@ export function callPart(facts: CallFacts, end: CallEnd, context: PartContext): 
       nodes: [...read.nodes, ...answered.map(({ node }) => node)],
       steps: answered.map((said, i) => {
         const made = [decisions[i], ...(i === 0 ? texts : [])]
-        return step(i, said, modelCall(facts, end, said, i, endedAt), made)
+        return step(i, said, modelCall(facts, end, said, { index: i, endedAt, redaction }), made)
       }),
       decisions: [...decisions, ...texts].filter((made) => made !== null),
       toolsets:
         tools === null || known.tree(trajectory).toolsets.has(tools.key) ? {} : { [tools.key]: [...tools.definitions] },
       stopReason: end.stopReason,
-      failure: end.failure && { ...end.failure, message: redaction.redact(end.failure.message).value },
+      failure: end.failure && {
+        code: redactId(end.failure.code, redaction).value,
+        message: redaction.redact(end.failure.message).value,
+      },
       endedAt,
     },
     nodes: answered.map(({ node }) => node.id),
@@ -229,23 +232,23 @@ function modelCall(
   { call, request, params, conversation, startedAt, retryOf }: CallFacts,
   { answer, stopReason }: CallEnd,
   { choice }: AnsweredNode,
-  index: number,
-  endedAt: number,
+  { index, endedAt, redaction }: { readonly index: number; readonly endedAt: number; readonly redaction: Redaction },
 ): ModelCall {
   const first = answer?.firstTokenAt ?? null
+  const named = (name: string) => redactId(name, redaction).value
   return {
     id: call,
     choice: choice.index,
-    model: request.model,
+    model: named(request.model),
     upstream: answer?.upstream ?? '',
-    servedModel: answer?.servedModel ?? '',
+    servedModel: named(answer?.servedModel ?? ''),
     params: { ...params },
     tools: conversation.tools?.key ?? null,
     finish: choice.finish,
     ...(choice.finish === null && stopReason === 'cancelled' && { cancelled: true as const }),
     // The upstream counts all answers together: on the first, so that sums are right.
     usage: index === 0 ? (answer?.usage ?? null) : null,
-    upstreamId: answer?.upstreamId ?? null,
+    upstreamId: answer?.upstreamId == null ? null : named(answer.upstreamId),
     startedAt,
     firstTokenMs: first === null ? null : Math.max(0, first - startedAt),
     totalMs: endedAt - startedAt,

@@ -1,5 +1,6 @@
 import { randomFillSync } from 'node:crypto'
-import { CallId, NodeId, sha256, type Tenant, TrajectoryId } from '../../core/index.ts'
+import { CallId, NodeId, type Tenant, TrajectoryId } from '../../core/index.ts'
+import { pseudonymDigits, sessionPseudonym } from './redaction/pseudonym.ts'
 
 /** 24 lower-case hexadecimal digits that nobody has had before. */
 export type FreshIds = () => string
@@ -26,10 +27,12 @@ const responseId = new RegExp(`^(?:chatcmpl-|resp_)(${hex})-(${hex})$`)
 
 /**
  * The trajectory of a session that the client named: known before anything of it is stored, so that evidence can come
- * first. The name is the tenant's: whichever of its keys says it means the same episode.
+ * first. The name is the tenant's: whichever of its keys says it means the same episode. So does what stands for the name
+ * where that must not be written.
  */
 export function trajectoryOfSession(tenant: Tenant, session: string): TrajectoryId {
-  return TrajectoryId.parse(`t_${sha256(JSON.stringify(['session', tenant, session])).slice(0, digits)}`)
+  const name = pseudonymDigits(session) === null ? sessionPseudonym(tenant, session) : session
+  return TrajectoryId.parse(`t_${pseudonymDigits(name)}`)
 }
 
 /** A trajectory that no name leads to. */

@@ -1,26 +1,27 @@
-import type {
-  CallId,
-  ChatHistory,
-  ChatRequest,
-  Clock,
-  RequestIdentity,
-  Store,
-  TrafficHead,
-  TrajectoryId,
-  VersionId,
-  WeightsValue,
+import {
+  type CallId,
+  type ChatHistory,
+  type ChatRequest,
+  type Clock,
+  contentHash,
+  type RequestIdentity,
+  type Store,
+  type TrafficHead,
+  type TrajectoryId,
+  type VersionId,
+  type WeightsValue,
 } from '../../core/index.ts'
 import { RatchetError } from '../../errors/index.ts'
 import type { z } from 'zod'
 import type { Served } from '../agents/index.ts'
-import type { Answer, CallEnd, CallRecord, Committed, RecordMode } from '../ports.ts'
+import { type Answer, type CallEnd, type CallRecord, type Committed, erasedCall, type RecordMode } from '../ports.ts'
 import { answersIn } from './answer-node.ts'
 import { type CallFacts, callPart, type CallPart } from './call-part.ts'
 import { responseIdOf } from './ids.ts'
 import { Journal } from './journal.ts'
 import type { KnownNodes } from './known-nodes.ts'
 import { type Asker, type Places, turnDigest } from './places.ts'
-import type { Redaction } from './redaction/index.ts'
+import { type Redaction, redactId } from './redaction/index.ts'
 import type { Given } from './replay.ts'
 import { turns } from '../turns.ts'
 import type { VersionBook } from './version-book.ts'
@@ -148,8 +149,9 @@ export class OpenCall implements CallRecord {
     } catch (error) {
       if (this.#desk.mode === 'required') throw error
       this.#desk.onProblem(error)
-      given = this.#givenBy(end)
-      return { recorded: false, reason: RatchetError.is(error) ? error.code : 'gateway/unexpected' }
+      const reason = RatchetError.is(error) ? error.code : 'gateway/unexpected'
+      if (reason !== erasedCall) given = this.#givenBy(end)
+      return { recorded: false, reason }
     } finally {
       this.#options.onEnd(given)
     }
@@ -179,10 +181,15 @@ export class OpenCall implements CallRecord {
 
   async #version(answer: Answer | null): Promise<VersionId | null> {
     if (answer === null || answersIn(answer.choices).length === 0) return null
-    const { versions, weightsOf } = this.#desk
+    const { versions, weightsOf, redaction } = this.#desk
     const { facts, weights } = this.#asked
     const answered = weightsOf(answer.upstream, facts.request.model)
-    return versions.versionOf({ ...answered, adapter: weights?.adapter ?? null })
+    const base = redactId(answered.base, redaction)
+    return versions.versionOf({
+      ...answered,
+      ...(base.changed && { base: base.value, baseHash: contentHash(base.value) }),
+      adapter: weights?.adapter ?? null,
+    })
   }
 
   async #commit({ part, turns, learned }: CallPart, complete: boolean): Promise<void> {

@@ -19,7 +19,7 @@ function places(store: Pick<Store, 'traffic' | 'trajectories'>, problems: unknow
     known: new KnownNodes(1_000_000),
     ask: (question) => question(),
     onProblem: (error) => problems.push(error),
-    nameAsStored: (name) => name,
+    sessionAsStored: (name) => name,
     patienceMs: 20,
   })
 }

@@ -30,8 +30,8 @@ export interface PlacesOptions {
   readonly ask: <T>(question: () => Promise<T>, otherwise: T) => Promise<T>
   /** Told what went wrong where the call goes on without it. */
   readonly onProblem: (error: unknown) => void
-  /** A client's name as it is written. */
-  readonly nameAsStored: (name: string, tenant: Tenant) => string
+  /** A session's name as it is written. */
+  readonly sessionAsStored: (name: string, tenant: Tenant) => string
   /** How long a trajectory may take to be read from the store. */
   readonly patienceMs: number
 }
@@ -181,9 +181,9 @@ export class Places {
   }
 
   async #readWhole(trajectory: TrajectoryId, { tenant, session }: Asker): Promise<void> {
-    const { known, store, nameAsStored } = this.#options
+    const { known, store, sessionAsStored } = this.#options
     if (session !== null) {
-      const filter = { tenant, session: nameAsStored(session, tenant), origin: 'traffic' as const, limit: 1 }
+      const filter = { tenant, session: sessionAsStored(session, tenant), origin: 'traffic' as const, limit: 1 }
       const [summary] = await store.trajectories.summaries(filter)
       if (summary && (summary.calls ?? 0) > mostCallsRead) return
     }

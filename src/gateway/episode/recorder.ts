@@ -23,7 +23,7 @@ import { KnownNodes } from './known-nodes.ts'
 import { type AskedCall, type Desk, OpenCall } from './open-call.ts'
 import { type Asker, mostBytesRead, Places } from './places.ts'
 import { givenUpAfter, Recovery } from './recovery.ts'
-import { type Redaction, redactName } from './redaction/index.ts'
+import { type Redaction, redactName, redactSession } from './redaction/index.ts'
 import { completionOf, type Given, givenIn } from './replay.ts'
 import { type Claim, type Identity, identityOf, otherBody, Repeats } from './repeats.ts'
 import { headOf } from './traffic-head.ts'
@@ -117,7 +117,7 @@ class StoringRecorder implements ForgetfulRecorder {
         known,
         ask: (question, otherwise) => this.#ask(question, otherwise),
         onProblem,
-        nameAsStored: (name, tenant) => redactName(name, tenant, redaction),
+        sessionAsStored: (name, tenant) => redactSession(name, tenant, redaction),
         patienceMs: readPatienceMs,
       }),
       versions: new VersionBook(store.versions),
@@ -183,7 +183,9 @@ class StoringRecorder implements ForgetfulRecorder {
     const { known, places, redaction } = this.#desk
     const { identity, claim, startedAt, repeated } = asked
     const { caller, session, subject, weight = 0 } = context
-    const asker: Asker = { tenant: caller.tenant, key: caller.key, session, subject }
+    // As it is written: a key may know a person by what stands for their name.
+    const about = subject === null ? null : redactName(subject, caller.tenant, redaction)
+    const asker: Asker = { tenant: caller.tenant, key: caller.key, session, subject: about }
     const conversation = await conversationOf(request, redaction, weight)
     await turns.next(weight)
     const params = callParams(request, redaction)

@@ -16,7 +16,7 @@ import {
   TestClock,
 } from './recorder.conformance.ts'
 import type { EpisodeRecorderOptions, ForgetfulRecorder } from './recorder.ts'
-import { pseudonymOf, redactionOf } from './redaction/index.ts'
+import { pseudonymOf, sessionPseudonym, redactionOf } from './redaction/index.ts'
 
 let store: Store
 let recorder: ForgetfulRecorder
@@ -272,7 +272,7 @@ describe('what must not be written', () => {
     expect(JSON.stringify([written, seen.pending])).not.toContain('jo@')
     expect(await stored(store, record.trajectory)).toMatchObject({
       task: { instruction: 'I am [email]' },
-      origin: { subject: pseudonymOf('acme', mail), session: pseudonymOf('acme', mail) },
+      origin: { subject: pseudonymOf('acme', mail), session: sessionPseudonym('acme', mail) },
       failure: { message: 'about [email]' },
     })
     expect(pseudonymOf('acme', mail)).not.toBe(pseudonymOf('other', mail))

@@ -2,7 +2,7 @@ import { type ServedBy, TaskId, type TrafficHead, type TrajectoryId } from '../.
 import type { RequestContext } from '../ports.ts'
 import type { Conversation } from './conversation.ts'
 import { instructionOf } from './instruction.ts'
-import { type Redaction, redactName } from './redaction/index.ts'
+import { type Redaction, redactName, redactSession } from './redaction/index.ts'
 
 /** What is known of a trajectory from a call of it; of the first one, it stays. */
 export function headOf(
@@ -28,7 +28,7 @@ export function headOf(
       kind: 'traffic',
       tenant: caller.tenant,
       key: caller.parent ? `${caller.parent.key}:${caller.key}` : caller.key,
-      session: name(session),
+      session: session === null ? null : redactSession(session, caller.tenant, redaction),
       agent: name(agent),
       subject: name(subject),
       train,

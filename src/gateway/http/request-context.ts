@@ -1,4 +1,5 @@
 import { ClientName } from '../../core/index.ts'
+import { trajectoryOfSession } from '../episode/ids.ts'
 import type { Caller, RequestContext } from '../ports.ts'
 import { refusal } from './refusals.ts'
 
@@ -44,7 +45,9 @@ function sessionOf(headers: Headers, fromPath: string | null, caller: Caller): s
   const inPath = fromPath === null ? null : named('The session in the path', fromPath)
   const inHeader = nameIn(headers, 'ratchet-session')
   const [name = null, ...others] = [caller.session, inPath, inHeader].filter((name) => name !== null)
-  const other = others.find((other) => other !== name)
+  // What stands for a name in a key means the same session as the name.
+  const of = (session: string) => trajectoryOfSession(caller.tenant, session)
+  const other = name === null ? undefined : others.find((other) => other !== name && of(other) !== of(name))
   if (other === undefined) return name
   throw refusal(
     'session-conflict',

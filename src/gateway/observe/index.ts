@@ -1,5 +1,6 @@
 export { gatewayLogger, type LoggerOptions } from './logger.ts'
 export { countRequests, GatewayMetrics } from './metrics.ts'
 export { type ObserveRoutesOptions, observeRoutes } from './observe-routes.ts'
+export { redactedLog } from './redacted-log.ts'
 export { type Check, readiness, type Readiness, storeChecks } from './readiness.ts'
 export { gatewayTelemetry, type GatewayTelemetry, type LastCommit, type TelemetryOptions } from './telemetry.ts'

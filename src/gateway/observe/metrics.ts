@@ -79,7 +79,7 @@ export class GatewayMetrics {
     })
     this.commits = new Counter({
       name: 'ratchet_commits_total',
-      help: 'Calls committed to the store, or failed to be.',
+      help: 'Calls committed to the store, failed to be, or left out since their person was erased meanwhile.',
       labelNames: ['outcome'],
       registers,
     })

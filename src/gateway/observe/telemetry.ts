@@ -2,7 +2,7 @@ import { trace, type Tracer } from '@opentelemetry/api'
 import type { Registry } from 'prom-client'
 import type { UpstreamLoad } from '../../core/index.ts'
 import { type Log, silent } from '../log.ts'
-import type { CallTelemetry, Telemetry } from '../ports.ts'
+import { type CallTelemetry, erasedCall, type Telemetry } from '../ports.ts'
 import { endCallSpan, startCallSpan } from './call-span.ts'
 import { callLine } from './call-line.ts'
 import { GatewayMetrics } from './metrics.ts'
@@ -16,6 +16,8 @@ export interface TelemetryOptions {
   readonly tracer?: Tracer
   /** Of the upstreams, asked at every scrape. */
   readonly load?: () => readonly UpstreamLoad[]
+  /** Names that clients and upstreams made up, as they may be told of. Default: as they are. */
+  readonly nameAsTold?: (name: string) => string
   /** Monotonic milliseconds. */
   readonly perf?: { now(): number }
 }
@@ -43,6 +45,7 @@ export function gatewayTelemetry({
   logger = silent,
   tracer = trace.getTracer('ratchet'),
   load,
+  nameAsTold = (name) => name,
   perf = performance,
 }: TelemetryOptions = {}): GatewayTelemetry {
   const metrics = new GatewayMetrics(registry, load)
@@ -72,6 +75,11 @@ export function gatewayTelemetry({
   function countCommit({ committed, commitMs, failure, status }: CallOutcome): void {
     const refused = committed === null && failure?.code.startsWith('store/') === true
     if (committed === null && !refused) return
+    // Nobody's trouble: it was asked for.
+    if (committed?.recorded === false && committed.reason === erasedCall) {
+      metrics.commits.inc({ outcome: 'erased' })
+      return
+    }
     const ok = committed?.recorded === true
     last = { ok, at: perf.now() }
     metrics.commits.inc({ outcome: ok ? 'committed' : 'failed' })
@@ -81,7 +89,8 @@ export function gatewayTelemetry({
 
   return {
     metrics,
-    call(info): CallTelemetry {
+    call(asked): CallTelemetry {
+      const info = { ...asked, model: nameAsTold(asked.model) }
       const { operation } = info
       const began = perf.now()
       const span = startCallSpan(tracer, info)
@@ -94,9 +103,10 @@ export function gatewayTelemetry({
           firstTokenMs = perf.now() - began
           metrics.firstTokenSeconds.observe({ operation }, firstTokenMs / 1_000)
         },
-        end: (outcome) => {
+        end: (ending) => {
           if (ended) return
           ended = true
+          const outcome = asTold(ending, nameAsTold)
           const ms = perf.now() - began
           metrics.inFlight.dec({ operation })
           metrics.callSeconds.observe({ operation, stream: String(info.stream) }, ms / 1_000)
@@ -112,5 +122,18 @@ export function gatewayTelemetry({
       for (const [outcome, count] of Object.entries(outcomes)) metrics.signals.inc({ outcome }, count)
     },
     lastCommit: () => last && { ok: last.ok, ageMs: perf.now() - last.at },
+  }
+}
+
+function asTold(outcome: CallOutcome, nameAsTold: (name: string) => string): CallOutcome {
+  const { answer, failure } = outcome
+  return {
+    ...outcome,
+    answer: answer && {
+      ...answer,
+      servedModel: nameAsTold(answer.servedModel),
+      upstreamId: answer.upstreamId === null ? null : nameAsTold(answer.upstreamId),
+    },
+    failure: failure && { ...failure, code: nameAsTold(failure.code) },
   }
 }

@@ -43,9 +43,16 @@ beforeEach(async () => {
       clock,
       redact,
       redactName,
+      redactId: (id) => id,
       telemetry: { signals: (outcomes) => void counted.push({ ...outcomes }) },
     }) as never,
-    trajectoryRoutes({ ...asking, signals: store.signals, trajectories: store.trajectories, redactName }) as never,
+    trajectoryRoutes({
+      ...asking,
+      signals: store.signals,
+      trajectories: store.trajectories,
+      redactName,
+      redactSession: redactName,
+    }) as never,
   )
   ;({ token: acme, id: acmeId } = await issue('acme'))
   rival = (await issue('rival')).token

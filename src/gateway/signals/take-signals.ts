@@ -1,10 +1,19 @@
-import { type Clock, ClientName, Json, type Signal, type SignalRepository, type Tenant } from '../../core/index.ts'
+import {
+  type Clock,
+  ClientName,
+  Json,
+  NodeId,
+  type Signal,
+  type SignalRepository,
+  type Tenant,
+  TrajectoryId,
+} from '../../core/index.ts'
 import { notForSessions } from '../auth/index.ts'
 import { GatewayError } from '../errors.ts'
 import type { Caller } from '../ports.ts'
 import { longestName, type SignalInput } from './signal-input.ts'
 import { keyOfClient, keyOfMoment, LastSaid, type UnkeyedSignal } from './signal-key.ts'
-import { targetOf } from './target.ts'
+import { type SignalTarget, targetOf } from './target.ts'
 
 /** How far a client's clock may be ahead of ours. */
 const skewMs = 5 * 60_000
@@ -17,6 +26,8 @@ export interface SignalIntake {
   readonly redact: (value: Json) => Json
   /** What stands for a person's name that must not be written. */
   readonly redactName: (name: string, tenant: Tenant) => string
+  /** What stands for an id that must not be written. */
+  readonly redactId: (id: string) => string
 }
 
 /**
@@ -26,12 +37,12 @@ export interface SignalIntake {
 export async function signalsFrom(
   inputs: readonly SignalInput[],
   caller: Caller,
-  { signals, clock, redact, redactName }: SignalIntake,
+  { signals, clock, ...redacting }: SignalIntake,
 ): Promise<readonly Signal[]> {
   const now = clock.now()
   const reports = inputs.map((input, i) => ({
     input,
-    signal: unkeyed(input, caller, { now, at: inputs.length > 1 ? `${i}.` : '', redact, redactName }),
+    signal: unkeyed(input, caller, { now, at: inputs.length > 1 ? `${i}.` : '', ...redacting }),
   }))
   const last = new LastSaid(signals)
   await last.read(reports.filter(({ input }) => isSaying(input)).map(({ signal }) => signal))
@@ -58,7 +69,8 @@ function unkeyed(
     at,
     redact,
     redactName,
-  }: { readonly now: number; readonly at: string } & Pick<SignalIntake, 'redact' | 'redactName'>,
+    redactId,
+  }: { readonly now: number; readonly at: string } & Pick<SignalIntake, 'redact' | 'redactName' | 'redactId'>,
 ): UnkeyedSignal {
   // Who holds a session's key is that session's user: not their backend, and no judge of their own case.
   if (caller.session !== null && input.source !== 'user') throw notForSessions(`report as "${input.source}"`)
@@ -66,12 +78,20 @@ function unkeyed(
   if (input.at !== undefined && input.at > now + skewMs) throw fromTheFuture(`${at}at`)
   return {
     tenant: caller.tenant,
-    ...targetOf(input, caller, at),
+    ...writable(targetOf(input, caller, at), redactId),
     source: input.source,
     reporter: reporterOf(input, caller, redactName),
     name: nameOf(input, redact),
     value: redact(Json.parse(input.value)),
     at: input.at ?? now,
+  }
+}
+
+/** Ids of the gateway's own never change; a client may make up others. */
+function writable({ trajectory, node }: SignalTarget, redactId: SignalIntake['redactId']): SignalTarget {
+  return {
+    trajectory: TrajectoryId.parse(redactId(trajectory)),
+    node: node === null ? null : NodeId.parse(redactId(node)),
   }
 }
 

@@ -27,6 +27,7 @@ export interface TrajectoryRoutesOptions extends AskingOptions {
   readonly signals: Pick<SignalRepository, 'page'>
   /** What stands for a name that must not be written: names are looked up as they were written. */
   readonly redactName: (name: string, tenant: Tenant) => string
+  readonly redactSession: (name: string, tenant: Tenant) => string
 }
 
 const Moment = z.coerce.number().int().nonnegative()
@@ -110,7 +111,7 @@ const trajectoryTooLarge = (bytes: number) =>
  * was recorded, of the caller's tenant only. Another tenant's trajectory is as unknown as one that never was.
  */
 export function trajectoryRoutes(options: TrajectoryRoutesOptions): OpenAPIHono<AskedEnv> {
-  const { trajectories, signals, redactName } = options
+  const { trajectories, signals, redactName, redactSession } = options
   const app = new OpenAPIHono<AskedEnv>({ defaultHook: refuseInvalid })
   const shared = { method: 'get' as const, tags: ['trajectories'], middleware: [asking(options, 'read')] }
 
@@ -151,7 +152,7 @@ export function trajectoryRoutes(options: TrajectoryRoutesOptions): OpenAPIHono<
       const found = await trajectories.summaries({
         tenant,
         limit,
-        ...(session !== undefined && { session: redactName(session, tenant) }),
+        ...(session !== undefined && { session: redactSession(session, tenant) }),
         ...(agent !== undefined && { agent: redactName(agent, tenant) }),
         ...(subject !== undefined && { subject: redactName(subject, tenant) }),
         ...(run !== undefined && { run }),

@@ -103,7 +103,8 @@ async function gateway(path = folder): Promise<{ readonly url: string; readonly 
   open.push(store)
   const clock = { now: () => 100 }
   const door = doorkeeper({ keys: store.keys, config: ServeConfig.parse({}), clock })
-  const options = { door, bodyBytes: 65_536, bodies: new BodySpace(1_000_000), clock, store, rules: () => quickGate }
+  const rest = { rules: () => quickGate, redact: (text: string) => text }
+  const options = { door, bodyBytes: 65_536, bodies: new BodySpace(1_000_000), clock, store, ...rest }
   const server = await serveRoutes(releaseRoutes(options) as never)
   open.push(server)
   return { url: server.url, store }

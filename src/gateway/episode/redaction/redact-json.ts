@@ -1,15 +1,11 @@
 import type { Json } from '../../../core/index.ts'
+import { isBytes, redactEncoded } from './bytes.ts'
 import type { Redacted, Redaction } from './redaction.ts'
-
-/** Bytes as text: pictures, sound, files. */
-const dataUrl = /^data:[\w.+-]+\/[\w.+-]+(?:;[\w.+=-]+)*;base64,/
-const notBase64 = /[^\w+/=\r\n-]/
-const longBase64 = /^[A-Za-z0-9+/]{512,}={0,2}$/
 
 /**
  * A JSON value as it may be written: every string in it, keys too, and every whole number that reads like something that
- * must not be written (a card's, a telephone's). Bytes in text form are left as they are: rules are about words, and what a
- * picture shows they cannot see.
+ * must not be written (a card's, a telephone's). Bytes in text form that are no text are left as they are: rules are about
+ * words, and what a picture shows they cannot see.
  */
 export function redactJson(value: Json, redaction: Redaction): Redacted<Json> {
   if (typeof value === 'string') return redactString(value, redaction)
@@ -26,13 +22,7 @@ export function redactJson(value: Json, redaction: Redaction): Redacted<Json> {
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value)
 
 function redactString(value: string, redaction: Redaction): Redacted<string> {
-  return isBytes(value) ? { value, changed: false } : redaction.redact(value)
-}
-
-/** A data URL may also be plain text. */
-function isBytes(value: string): boolean {
-  const head = dataUrl.exec(value)?.[0]
-  return head === undefined ? longBase64.test(value) : !notBase64.test(value.slice(head.length))
+  return isBytes(value) ? redactEncoded(value, redaction.redact) : redaction.redact(value)
 }
 
 /** Each item as it may be written; the list itself when nothing changes. */

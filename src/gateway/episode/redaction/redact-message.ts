@@ -1,17 +1,18 @@
 import type { AssistantMessage, Json, Message, ToolDefinition } from '../../../core/index.ts'
+import { redactId } from './pseudonym.ts'
 import { redactList, redactObject } from './redact-json.ts'
 import type { Redacted, Redaction } from './redaction.ts'
 
 type Part = Readonly<Record<string, Json>>
 
 /**
- * A message as it may be written; one without anything to redact is returned as it is. Ids and names of tools stay: they
- * are made by machines, and tell what belongs together.
+ * A message as it may be written; one without anything to redact is returned as it is. For ids and names of tools stands
+ * what is the same wherever they were the same: they tell what belongs together.
  */
 export function redactMessage<M extends Message>(message: M, redaction: Redaction): Redacted<M> {
   if (!redaction.active) return { value: message, changed: false }
   const said = message.parts ? redactParts(message.content, message.parts, redaction) : redactText(message, redaction)
-  const rest = message.role === 'assistant' ? redactTurn(message, redaction) : redactName(message, redaction)
+  const rest = message.role === 'assistant' ? redactTurn(message, redaction) : redactNames(message, redaction)
   if (!said.changed && !rest.changed) return { value: message, changed: false }
   return { value: { ...message, ...rest.value, ...said.value }, changed: true }
 }
@@ -50,7 +51,12 @@ const textOf = (part: Part) => (part['type'] === 'text' && typeof part['text'] =
 function redactTurn(message: AssistantMessage, redaction: Redaction): Redacted<Partial<AssistantMessage>> {
   const calls = redactList(message.toolCalls ?? [], (call) => {
     const made = redactObject(call.arguments, redaction)
-    return { value: { ...call, arguments: made.value }, changed: made.changed }
+    const name = redactId(call.name, redaction)
+    const id = call.id === undefined ? null : redactId(call.id, redaction)
+    return {
+      value: { ...call, name: name.value, arguments: made.value, ...(id && { id: id.value }) },
+      changed: made.changed || name.changed || (id?.changed ?? false),
+    }
   })
   const malformed = redactList(message.malformedCalls ?? [], (call) => {
     const text = redaction.redact(call.text)
@@ -70,25 +76,34 @@ function redactTurn(message: AssistantMessage, redaction: Redaction): Redacted<P
   }
 }
 
-/** A user's name; a tool's stays, as it does in the definitions. */
-function redactName(message: Message, redaction: Redaction): Redacted<{ name?: string }> {
+/** Of a user, the name; of a result, the tool and the call that it is of. */
+function redactNames(message: Message, redaction: Redaction): Redacted<{ name?: string; toolCallId?: string }> {
+  if (message.role === 'tool') {
+    const name = redactId(message.name, redaction)
+    const id = message.toolCallId === undefined ? null : redactId(message.toolCallId, redaction)
+    return {
+      value: { name: name.value, ...(id && { toolCallId: id.value }) },
+      changed: name.changed || (id?.changed ?? false),
+    }
+  }
   if (message.role !== 'user' || message.name === undefined) return { value: {}, changed: false }
   const name = redaction.redact(message.name)
   return { value: { name: name.value }, changed: name.changed }
 }
 
-/** Tool definitions as they may be written; their names stay. */
+/** Tool definitions as they may be written. */
 export function redactTools(
   tools: readonly ToolDefinition[],
   redaction: Redaction,
 ): Redacted<readonly ToolDefinition[]> {
   if (!redaction.active) return { value: tools, changed: false }
   return redactList(tools, (tool) => {
+    const name = redactId(tool.name, redaction)
     const description = redaction.redact(tool.description)
     const parameters = redactObject(tool.parameters, redaction)
     return {
-      value: { name: tool.name, description: description.value, parameters: parameters.value },
-      changed: description.changed || parameters.changed,
+      value: { name: name.value, description: description.value, parameters: parameters.value },
+      changed: name.changed || description.changed || parameters.changed,
     }
   })
 }

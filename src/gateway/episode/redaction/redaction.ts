@@ -3,16 +3,23 @@ import { nearestName } from '../../../core/index.ts'
 import { InputError } from '../../../errors/index.ts'
 import type { ServeConfig } from '../../config.ts'
 import { email, ip } from './addresses.ts'
-import { type Finder, matches } from './found.ts'
+import { redactEncoded } from './bytes.ts'
+import { type Finder, type Found, matches } from './found.ts'
 import { card, iban, phone } from './numbers.ts'
+import { type PlainView, plainView } from './plain-view.ts'
 import { secret } from './secrets.ts'
 
 /** Takes out of texts what must not be written. */
 export interface Redaction {
   /** False when there are no rules: nothing is looked at. */
   readonly active: boolean
-  /** Everything that a rule finds is replaced by its name: `[email]`. The same text always becomes the same. */
+  /**
+   * Everything that a rule finds is replaced by its name: `[email]`. The same text always becomes the same. Looks also
+   * behind characters that nobody sees, escapes, and base64 that is text.
+   */
   redact(text: string): Redacted<string>
+  /** Whether a name is the operator's own, of an agent or a model in the configuration: these are written as they are. */
+  keeps(name: string): boolean
 }
 
 /** Something as it may be written, and whether that is something else than it was. */
@@ -40,25 +47,62 @@ interface Rule {
 
 /**
  * Compiles rules: built-in kinds by name, and rules of one's own, applied in their order.
+ * @param kept names that stay as they are.
  * @throws InputError for a kind that there is not, or a pattern that cannot be used.
  */
-export function redactionOf(rules: z.infer<typeof ServeConfig>['redact']): Redaction {
+export function redactionOf(
+  rules: z.infer<typeof ServeConfig>['redact'],
+  kept: ReadonlySet<string> = new Set(),
+): Redaction {
   const compiled = rules.map((rule): Rule => {
     if (typeof rule === 'string') return { name: rule, finders: builtIn(rule) }
     // The name of a kind as a pattern means the kind, under another name.
     const kind = Object.hasOwn(builtInKinds, rule.pattern) ? builtInKinds[rule.pattern] : undefined
     return { name: rule.name, finders: kind ?? [matches(compile(rule.name, rule.pattern))] }
   })
+  const seen = (text: string): Redacted<string> => {
+    let value = text
+    for (const { name, finders } of compiled) {
+      for (const finder of finders) value = cut(value, finder(value), `[${name}]`)
+    }
+    // What is hidden is looked for after what is not: an escape may also be a part of what a rule finds.
+    let views = viewsOf(value)
+    for (const { name, finders } of views.length === 0 ? [] : compiled) {
+      for (const finder of finders) {
+        for (let level = 0; level < views.length; level += 1) {
+          const found = [...finder(views[level]?.text ?? '')].map((one) => writtenAt(views, level, one))
+          if (found.length === 0) continue
+          value = cut(value, found, `[${name}]`)
+          views = viewsOf(value)
+        }
+      }
+    }
+    return { value, changed: value !== text }
+  }
   return {
     active: compiled.length > 0,
     redact: (text) => {
-      let value = text
-      for (const { name, finders } of compiled) {
-        for (const finder of finders) value = replaced(value, finder, `[${name}]`)
-      }
+      if (compiled.length === 0) return { value: text, changed: false }
+      const { value } = seen(redactEncoded(text, seen).value)
       return { value, changed: value !== text }
     },
+    keeps: (name) => kept.has(name),
   }
+}
+
+/** Encodings within each other that are taken off. */
+const mostLevels = 3
+
+/** A text as it reads with one encoding after the other taken off. */
+function viewsOf(text: string): readonly PlainView[] {
+  const views: PlainView[] = []
+  let view = plainView(text)
+  while (view !== null && views.push(view) < mostLevels) view = plainView(view.text)
+  return views
+}
+
+function writtenAt(views: readonly PlainView[], level: number, found: Found): Found {
+  return views.slice(0, level + 1).reduceRight((place, view) => view.written(place), found)
 }
 
 function builtIn(kind: string): readonly Finder[] {
@@ -92,10 +136,10 @@ function compile(name: string, source: string): RegExp {
   return pattern
 }
 
-function replaced(text: string, finder: Finder, by: string): string {
+function cut(text: string, found: Iterable<Found>, by: string): string {
   let result = ''
   let from = 0
-  for (const { start, end } of finder(text)) {
+  for (const { start, end } of found) {
     if (start < from) continue
     result += text.slice(from, start) + by
     from = end
