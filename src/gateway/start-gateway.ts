@@ -71,7 +71,11 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
     const bodies = bodySpace(config)
     const asking = { store, config, door, telemetry, bodies, redaction }
     const { releases = {} } = options
-    const routes = [ratchetRoutes({ ...asking, releases, onErased: () => recorder.forget(), ...clock })]
+    const onErased = () => {
+      recorder.forget()
+      door.forgetAll()
+    }
+    const routes = [ratchetRoutes({ ...asking, releases, onErased, ...clock })]
     const gateway = createGateway({
       config,
       upstream,

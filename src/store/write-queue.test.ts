@@ -59,6 +59,23 @@ it('commits the neighbours of a write that fails, in order', async () => {
   expect(notes()).toEqual(['a', 'b', 'c'])
 })
 
+it('runs something between transactions, at its place, and says what it threw', async () => {
+  const { connection, queue, note, notes, count } = await openQueue()
+  const between = () => {
+    // Refused within a transaction.
+    connection.exec('vacuum')
+    return [notes().length, count('begin immediate') - count('commit')]
+  }
+  const [, seen] = await Promise.all([note('a'), queue.between(between), note('b')])
+  expect(seen).toEqual([1, 0])
+  const failing = queue.between(() => {
+    throw new Error('as asked')
+  })
+  await expect(Promise.all([failing, note('c')])).rejects.toThrow('as asked')
+  await queue.drained()
+  expect(notes()).toEqual(['a', 'b', 'c'])
+})
+
 it('gives a transaction a commit of its own, at its place', async () => {
   const { queue, note, notes, count } = await openQueue()
   let runs = 0

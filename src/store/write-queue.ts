@@ -161,11 +161,11 @@ export class WriteQueue {
   }
 }
 
-function runNow({ resolve, reject }: Entry, run: () => unknown): void {
+function runNow(entry: Entry, run: () => unknown): void {
   try {
-    resolve(run())
+    entry.resolve(run())
   } catch (error) {
-    reject(error)
+    entry.reject(error)
   }
 }
 

@@ -21,6 +21,8 @@ export interface DoorkeeperOptions {
 export interface KeyDoorkeeper extends Doorkeeper {
   /** Reads the key anew at the next request. */
   forget(id: KeyId): void
+  /** Reads every key anew: an erasure removes keys of sessions. */
+  forgetAll(): void
 }
 
 /** Who is asking where no key is asked for. */
@@ -107,6 +109,7 @@ export function doorkeeper({ keys, config, clock, perf = performance }: Doorkeep
     },
     arrive: (caller) => limiter.arrive(caller),
     forget: (id) => cache.forget(id),
+    forgetAll: () => cache.clear(),
   }
 }
 

@@ -44,6 +44,13 @@ export class KeyCache {
     this.#lookups.delete(id)
   }
 
+  /** Reads every key anew next time: some were removed. */
+  clear(): void {
+    this.#known.clear()
+    this.#unknown.clear()
+    this.#lookups.clear()
+  }
+
   async #lookUp(id: KeyId): Promise<ApiKey | null> {
     // Whose key was good a moment ago is no part of a flood.
     const seen = this.#known.peek(id, { allowStale: true }) !== undefined

@@ -15,7 +15,7 @@ const piece =
   // oxlint-disable-next-line no-control-regex
   /(%[0-7][\da-f]|%[cd][\da-f]%[89ab][\da-f]|%e[\da-f](?:%[89ab][\da-f]){2}|%f[0-7](?:%[89ab][\da-f]){3})|&#(\d{1,7});|&#x([\da-f]{1,6});|&(commat|period|lowbar|hyphen|dash|colon|plus);|\\u([\da-f]{4})|\\u\{([\da-f]{1,6})\}|\\x([\da-f]{2})|[^\x00-\x7f]/giu
 /** Characters that nobody sees: of format, of variation, fillers. */
-const unseen = /^[\p{Cf}\p{Variation_Selector}\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]$/u
+const unseen = /^(?:\p{Cf}|\p{Variation_Selector}|\u034f|\u115f|\u1160|\u17b4|\u17b5|\u3164|\uffa0)$/u
 const named: Readonly<Record<string, string>> = {
   commat: '@',
   period: '.',

@@ -22,7 +22,7 @@ export function redactJson(value: Json, redaction: Redaction): Redacted<Json> {
 const isList = (value: Json): value is readonly Json[] => Array.isArray(value)
 
 function redactString(value: string, redaction: Redaction): Redacted<string> {
-  return isBytes(value) ? redactEncoded(value, redaction.redact) : redaction.redact(value)
+  return isBytes(value) ? redactEncoded(value, (text) => redaction.redact(text)) : redaction.redact(value)
 }
 
 /** Each item as it may be written; the list itself when nothing changes. */

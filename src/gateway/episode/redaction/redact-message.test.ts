@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { Message, type ToolDefinition } from '../../../core/index.ts'
+import { Message, ToolDefinition } from '../../../core/index.ts'
 import { redactMessage, redactObject, redactTools, redactionOf } from './index.ts'
 
 const redaction = redactionOf(['email', 'card'])
@@ -81,7 +81,30 @@ it('keeps keys apart that become the same, whatever they are called', () => {
   expect(JSON.stringify(redactObject(hostile, redaction).value)).toBe('{"__proto__":"[email]"}')
 })
 
-it('reads tool definitions, but for their names', () => {
+it('gives names and ids of tools and calls a stand-in, the same wherever they are the same', () => {
+  const badges = redactionOf([{ name: 'badge', pattern: 'B-\\d+' }, 'email'])
+  const turn: Message = {
+    role: 'assistant',
+    content: '',
+    toolCalls: [
+      { id: mail, name: 'find_B-1', arguments: {} },
+      { id: `x${mail}`, name: 'find', arguments: {} },
+    ],
+  }
+  const result: Message = { role: 'tool', content: '', name: 'find_B-1', toolCallId: mail }
+  const said = redactMessage(turn, badges).value
+  const told = redactMessage(result, badges).value
+  const [tool] = redactTools([{ name: 'find_B-1', description: '', parameters: {} }], badges).value
+  const [first, second] = said.role === 'assistant' ? (said.toolCalls ?? []) : []
+  expect([first?.name, first?.id]).toEqual([expect.stringMatching(/^redacted-/), expect.stringMatching(/^redacted-/)])
+  expect(told).toMatchObject({ name: first?.name, toolCallId: first?.id })
+  expect(tool?.name).toBe(first?.name)
+  expect(ToolDefinition.parse(tool)).toEqual(tool)
+  expect(second).toMatchObject({ name: 'find', id: expect.stringMatching(/^redacted-/) })
+  expect(second?.id).not.toBe(first?.id)
+})
+
+it('reads tool definitions', () => {
   const tools: ToolDefinition[] = [
     { name: 'find', description: `ask ${mail}`, parameters: { type: 'object', default: { who: mail } } },
   ]

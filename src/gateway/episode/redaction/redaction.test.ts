@@ -91,6 +91,18 @@ describe('a built-in kind', () => {
         'sk-a1',
         '1.1.1.',
         ' Bearer a',
+        '%61',
+        '%2561',
+        '&#64;',
+        '&#',
+        '\\u0040',
+        '\u200b',
+        'a\u200b@',
+        'ａ',
+        'data:',
+        'data:a/a;',
+        'data:text/plain;base64,',
+        'data:text/plain;base64,YUBi',
       ]) {
         // In the square of its length it would outlast the test's time by minutes.
         redaction.redact(piece.repeat(300_000 / piece.length))
@@ -109,6 +121,58 @@ describe('a built-in kind', () => {
         expect(redact(kind, once)).toBe(once)
       }),
     )
+  })
+})
+
+describe('what is hidden', () => {
+  const base64 = (text: string) => Buffer.from(text).toString('base64')
+  it.each([
+    ['by characters that nobody sees', 'ask j\u200bo@exam\u00adple.o\ufe0frg now', 'ask [email] now'],
+    ['by other forms of its characters', 'ask ｊｏ＠ｅｘａｍｐｌｅ．ｏｒｇ now', 'ask [email] now'],
+    ['by percent-encoding', 'to=%6a%6F%40example%2Eorg&x=%20', 'to=[email]&x=%20'],
+    ['by percent-encoding, three times', 'to=jo%252540example%25252Eorg.', 'to=[email].'],
+    ['by HTML’s references', '<b>jo&#64;example&period;org</b> jo&#x40;example.org', '<b>[email]</b> [email]'],
+    ['by JSON’s escapes', String.raw`{"to":"jo\u0040example\u002eorg"}`, '{"to":"[email]"}'],
+    ['by several of these at once', 'jo%E2%80%8B&commat;ex\u2060ample.org é', '[email] é'],
+    [
+      'twice, with what is not hidden between',
+      'a@b.org jo%40%62.org c@d.org ａ@b.org',
+      '[email] [email] [email] [email]',
+    ],
+    [
+      'in a data URL in a text',
+      `see data:text/plain;base64,${base64('I am jo@example.org')} and data:,jo@example.org`,
+      `see data:text/plain;base64,${base64('I am [email]')} and data:,[email]`,
+    ],
+    [
+      'in a picture that is none',
+      `data:image/png;base64,${base64('jo@example.org')}`,
+      `data:image/png;base64,${base64('[email]')}`,
+    ],
+    ['in base64 as a whole', base64(`jo@example.org ${'é'.repeat(900)}`), base64(`[email] ${'é'.repeat(900)}`)],
+  ])('%s, is found, and nothing else changes', (_, text, expected) => {
+    expect(redact('email', text)).toBe(expected)
+  })
+
+  it('is found wherever it stands in any text', () => {
+    const forms = ['j\u200bo@example.org', 'jo%40example%2eorg', 'jo&#64;example&#46;org', 'ｊｏ＠example．org']
+    const anything = fc.string({ unit: 'grapheme' })
+    fc.assert(
+      fc.property(fc.constantFrom(...forms), anything, anything, (form, before, after) => {
+        const once = redact('email', `${before} ${form} ${after}`)
+        expect(once).toContain('[email]')
+        expect(once).not.toContain(form)
+        expect(redact('email', once)).toBe(once)
+      }),
+    )
+  })
+
+  it.each([
+    `${String.fromCharCode(0xfb01)}ne, 100 %25, &amp; \u00e9 ❤️ %zz %c3%28`,
+    `data:image/png;base64,${Buffer.from([137, 80, 78, 71, 0, 255]).toString('base64')}`,
+    'cGFzc3dvcmQgbm90IGFuIGFkZHJlc3M=',
+  ])('is left as it is where nothing must not be written: %s', (text) => {
+    expect(redactionOf(['email', 'card']).redact(text)).toEqual({ value: text, changed: false })
   })
 })
 
