@@ -98,7 +98,7 @@ const onDisk = () =>
     .map((file) => readFileSync(join(file.parentPath, file.name)).toString('latin1'))
     .join('\n')
 const holds = (all: string, one: string) =>
-  [one, base64(one).slice(0, 12), percent(one), zeroWidth(one), fullWidth(one)].some((form) =>
+  [one, base64(one).slice(0, 12), percent(one), percent(percent(one)), zeroWidth(one), fullWidth(one)].some((form) =>
     all.includes(Buffer.from(form).toString('latin1')),
   )
 /** Places whose secrets are in what was written: on the disk, or in the log too. */
