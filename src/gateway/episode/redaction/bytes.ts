@@ -1,4 +1,4 @@
-import type { Redacted } from './redaction.ts'
+import type { Redacted } from './redacted.ts'
 
 /** Up to its payload; each part of it is bounded, so that no text takes time in the square of its length. */
 const head = /data:[\w.+-]{0,127}(?:\/[\w.+-]{1,127})?(?:;[\w.+=-]{1,127}){0,8};base64,/.source

@@ -1,7 +1,8 @@
 import type { AssistantMessage, Json, Message, ToolDefinition } from '../../../core/index.ts'
 import { redactId } from './pseudonym.ts'
 import { redactList, redactObject } from './redact-json.ts'
-import type { Redacted, Redaction } from './redaction.ts'
+import type { Redacted } from './redacted.ts'
+import type { Redaction } from './redaction.ts'
 
 type Part = Readonly<Record<string, Json>>
 

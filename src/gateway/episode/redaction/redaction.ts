@@ -7,6 +7,7 @@ import { redactEncoded } from './bytes.ts'
 import { type Finder, type Found, matches } from './found.ts'
 import { card, iban, phone } from './numbers.ts'
 import { type PlainView, plainView } from './plain-view.ts'
+import type { Redacted } from './redacted.ts'
 import { secret } from './secrets.ts'
 
 /** Takes out of texts what must not be written. */
@@ -20,12 +21,6 @@ export interface Redaction {
   redact(text: string): Redacted<string>
   /** Whether a name is the operator's own, of an agent or a model in the configuration: these are written as they are. */
   keeps(name: string): boolean
-}
-
-/** Something as it may be written, and whether that is something else than it was. */
-export interface Redacted<T> {
-  readonly value: T
-  readonly changed: boolean
 }
 
 const builtInKinds: Readonly<Record<string, readonly Finder[]>> = {
