@@ -51,6 +51,7 @@ describe('openStore on PostgreSQL', () => {
         '0004-canaries',
         '0005-watched-canaries',
         '0006-erasures',
+        '0009-packed-logprobs',
       ])
       await Promise.all(stores.map((store, i) => store.versions.put(sample.version(`v${i}`))))
       expect(await stores[0]?.versions.get(sample.version('v5').id)).not.toBeNull()
