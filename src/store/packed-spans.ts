@@ -15,7 +15,7 @@ interface Spoken {
  * The same record with its long lists of log-probabilities as text: base64 of little-endian float64, and `logprobs` where
  * the behaviour's are the same as those. What {@link unpacked} makes of it is equal, bit for bit.
  */
-export function packed<T extends Spoken>(record: T): object {
+export function packed(record: Spoken): object {
   const isLong = record.nodes.some(({ spans }) => spans.some(isLongSample))
   if (!isLong) return record
   return { ...record, nodes: record.nodes.map((node) => ({ ...node, spans: node.spans.map(packedSpan) })) }
