@@ -86,7 +86,7 @@ export function trajectoriesCommand(flags: FilterFlags & JudgingFlags & { readon
 
 async function whyNone({ trajectories }: Store): Promise<string> {
   const others = await trajectories.count({})
-  if (others === 0) return 'Nothing recorded yet. Start with: ratchet serve'
+  if (others === 0) return 'Nothing recorded yet. Start with: npx ratchet serve'
   return `None of the ${others} trajectories here is like that.`
 }
 
