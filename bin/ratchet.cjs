@@ -24,5 +24,5 @@ if (!isNewEnough())
     `Ratchet needs Node ${engines.node.slice(2)} or newer; this is ${process.versions.node}.`,
     'Install it from https://nodejs.org.',
   )
-else if (!existsSync(command)) refuse('Ratchet is not built yet.', 'Run `npm run build` in its folder.')
+else if (!existsSync(command)) refuse('Ratchet is not built yet.', 'Run `npm ci` and `npm run build` in its folder.')
 else void import(pathToFileURL(command))

@@ -29,7 +29,7 @@ const env = {
   npm_config_cache: undefined as string | undefined,
 }
 
-function run(command: string, args: readonly string[], folder = cwd): string {
+function outputOf(command: string, args: readonly string[], folder = cwd) {
   const { status, stdout, stderr } = spawnSync(command, args, {
     cwd: folder,
     encoding: 'utf8',
@@ -37,8 +37,10 @@ function run(command: string, args: readonly string[], folder = cwd): string {
     maxBuffer: 2 ** 26,
   })
   expect(status, `${command} ${args.join(' ')}\n${stdout}\n${stderr}`).toBe(0)
-  return stdout
+  return { stdout, stderr }
 }
+
+const run = (...given: Parameters<typeof outputOf>): string => outputOf(...given).stdout
 
 /** Starts the gateway and gives its address. */
 function serve(): Promise<string> {
@@ -61,17 +63,20 @@ function serve(): Promise<string> {
 }
 
 it('takes a stranger from an empty folder to an episode of their agent, with its reward', async () => {
-  run('npm', ['pack', '--ignore-scripts=false', '--pack-destination', home], repository)
+  run('npm', ['run', 'package', '--', home], repository)
   const tarball = readdirSync(home).find((name) => name.endsWith('.tgz'))
   expect(tarball).toBeDefined()
   env.npm_config_cache = join(home, 'cache')
   run('npm', ['init', '-y'])
-  run('npm', ['install', '--no-audit', '--no-fund', join(home, String(tarball))])
+  const { stderr: warnings } = outputOf('npm', ['install', '--no-audit', '--no-fund', join(home, String(tarball))])
+  expect(warnings, 'npm has nothing to warn of').toBe('')
 
   const installed = join(cwd, 'node_modules', 'ratchet-agents')
   for (const part of ['docs/gateway.md', 'examples/openai-sdk.mjs', 'NOTICE']) readFileSync(join(installed, part))
-  const engine = readFileSync(join(installed, 'node_modules/onnxruntime-node/package.json'), 'utf8')
-  expect(JSON.parse(engine)).not.toHaveProperty('scripts')
+  for (const one of ['', 'node_modules/onnxruntime-node', 'node_modules/@photostructure/sqlite']) {
+    const manifest: unknown = JSON.parse(readFileSync(join(installed, one, 'package.json'), 'utf8'))
+    expect(manifest, `${one} brings no script that npm would run`).not.toHaveProperty('scripts')
+  }
 
   run('npx', ['ratchet', 'init', '--yes'])
   expect(run('npx', ['ratchet', 'doctor'])).toContain('All is well.')

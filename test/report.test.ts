@@ -8,6 +8,9 @@ import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { renderReport, reportOf } from '../src/cli/report/index.ts'
 import { openMemoryStore } from '../src/store/index.ts'
+import type { RunId, Store } from '../src/core/index.ts'
+import { likedSessions, recordSessions, runTraffic, type TrafficChanges } from './support/learner-traffic.ts'
+import { practisedModel } from './support/practised-model.ts'
 import { type FixtureOptions, recordRun } from './report-fixture/index.ts'
 
 const flags = [
@@ -39,6 +42,20 @@ const cases: Readonly<Record<string, FixtureOptions>> = {
   hostile: { hostile: attack },
 }
 
+/** Runs that learned from sessions. */
+const overTraffic: Readonly<Record<string, TrafficChanges>> = {
+  'over traffic, in a canary': {},
+  'over traffic, in the shadow': { mode: 'shadow' },
+}
+
+async function recordTraffic(store: Store, changes: TrafficChanges): Promise<RunId> {
+  const now = 3_600_000
+  const { renderer } = practisedModel().service
+  await likedSessions(store, { now, prefix: 's', count: 8 })
+  await recordSessions(store, renderer, [{ id: 'forbidden', at: now - 100_000, train: false }])
+  return (await runTraffic(store, now, changes)).summary.runId
+}
+
 let browser: Browser
 let folder: string
 
@@ -54,7 +71,8 @@ afterAll(async () => {
 /** Opens the report of a made-up run, with everything that the page said or asked for. */
 async function open(name: string, look: { colorScheme?: 'light' | 'dark'; width?: number } = {}) {
   const store = await openMemoryStore()
-  const run = await recordRun(store, { tasks: 60, ...cases[name] })
+  const traffic = overTraffic[name]
+  const run = traffic ? await recordTraffic(store, traffic) : await recordRun(store, { tasks: 60, ...cases[name] })
   const path = join(folder, `${name}.html`)
   await writeFile(path, renderReport(await reportOf(store, run)))
   await store.close()
@@ -123,7 +141,7 @@ const faintTexts = (page: Page) =>
     return faint
   })
 
-describe.each(Object.keys(cases))('the report of a run: %s', (name) => {
+describe.each([...Object.keys(cases), ...Object.keys(overTraffic)])('the report of a run: %s', (name) => {
   it.each([
     ['light', 390],
     ['light', 1400],

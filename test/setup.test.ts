@@ -148,7 +148,7 @@ describe('the command before it is built', () => {
     }
     const { status, stderr } = spawnSync(process.execPath, ['bin/ratchet.cjs', 'serve'], { cwd, encoding: 'utf8' })
     expect(status).toBe(1)
-    expect(stderr).toBe('Ratchet is not built yet.\n  Run `npm run build` in its folder.\n')
+    expect(stderr).toBe('Ratchet is not built yet.\n  Run `npm ci` and `npm run build` in its folder.\n')
   })
 
   it('refuses a Node that is too old, in words', () => {

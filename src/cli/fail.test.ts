@@ -8,8 +8,12 @@ it('what went wrong outside is one paragraph: what happened, what to do, the cod
   expect(stripVTControlCharacters(explainFailure(error))).toBe('✗ The key is wrong.\n  Correct it. [input/invalid]\n')
 })
 
-it('a defect shows its stack, and anything thrown is told', () => {
-  const text = stripVTControlCharacters(explainFailure(new TypeError('x is not a function')))
-  expect(text).toMatch(/^✗ Something went wrong inside Ratchet\.\nTypeError: x is not a function\n\s+at /)
+it('a defect says what to do, and names no file and no line unless it is debugged', () => {
+  const defect = new TypeError('x is not a function')
+  const text = stripVTControlCharacters(explainFailure(defect, false))
+  expect(text).toBe(
+    '✗ Something went wrong inside Ratchet. TypeError: x is not a function\n  This is a defect: please report it, with what this prints when RATCHET_DEBUG=1 is set.\n',
+  )
+  expect(stripVTControlCharacters(explainFailure(defect, true))).toMatch(/\n\s+at .*fail\.test\.ts:\d+:\d+/)
   expect(stripVTControlCharacters(explainFailure('a string'))).toContain('a string')
 })

@@ -35,6 +35,10 @@ const number = (text: string): number => {
 
 const list = (text: string, before: readonly string[] = []): readonly string[] => [...before, text]
 
+/** Command lines for the end of a command's help. */
+const examples = (...lines: readonly string[]): string =>
+  ['', 'Examples:', ...lines.map((line) => `  npx ratchet ${line}`)].join('\n')
+
 const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   readonly version: string
 }
@@ -61,16 +65,7 @@ const filtered = (made: Command) =>
     .option('--before <when>', 'that changed last before')
 
 program.commandsGroup('Start:')
-program
-  .command('init')
-  .description('write ratchet.json, the configuration of `serve`, from a few answers')
-  .option('--upstream <url>', "the OpenAI-compatible API that your agent's model is at, /v1 included; asks nothing")
-  .option('--upstream-key <variable>', "environment variable with its key; else the client's own key goes on to it")
-  .option('--agent <name>', 'the agent, where it is to have releases')
-  .option('--model <name>', 'with --agent: the model that it asks for')
-  .option('--yes', 'ask nothing: the small model of the package')
-  .action(initCommand)
-command('serve', "stand in front of an agent's model, answer as the OpenAI API does, and record what happens")
+command('serve', 'record an agent: stand in front of its model and answer as the OpenAI API does')
   .option(
     '--upstream <url>',
     'OpenAI-compatible API to pass calls on to, /v1 included; several are tried in order',
@@ -88,7 +83,24 @@ command('serve', "stand in front of an agent's model, answer as the OpenAI API d
     'JSON configuration (default: ratchet.json, if it is here); docs/gateway.md lists its keys',
   )
   .option('--no-learn', 'leave learning to another process (`ratchet learn --agent`)')
+  .addHelpText(
+    'after',
+    examples(
+      'serve --upstream https://api.openai.com/v1',
+      'serve --upstream http://127.0.0.1:8000/v1 --port 9000   # vLLM, Ollama …',
+      'serve --config serve.json --store /var/lib/ratchet',
+    ),
+  )
   .action(serveCommand)
+program
+  .command('init')
+  .description('write ratchet.json, the configuration of `serve`, from a few answers')
+  .option('--upstream <url>', "the OpenAI-compatible API that your agent's model is at, /v1 included; asks nothing")
+  .option('--upstream-key <variable>', "environment variable with its key; else the client's own key goes on to it")
+  .option('--agent <name>', 'the agent, where it is to have releases')
+  .option('--model <name>', 'with --agent: the model that it asks for')
+  .option('--yes', 'ask nothing: the small model of the package')
+  .action(initCommand)
 command('doctor', 'check whether `serve` would run here: Node, store, configuration, upstreams, port')
   .option('--config <file>', 'JSON configuration (default: ratchet.json, if it is here)')
   .action(doctorCommand)
@@ -105,20 +117,21 @@ command('show', 'show one trajectory as a tree, with its tokens, signals and rew
   .option('--verbose', 'what decided, by its version, and with which probability')
   .option('--config <file>', "the gateway's configuration, by whose rules it is judged (default: ratchet.json)")
   .option('--tenant <name>', 'whose session it is, where a session is named')
+  .addHelpText('after', examples('show', 'show order-42', 'show t_3d5c --tokens'))
   .action(showCommand)
 command('runs', 'list the learning runs').option('--agent <name>', 'of one agent').action(runsCommand)
-command('report', 'write the report of a run as one HTML file')
+command('report', 'write the report of a run, over tasks or traffic, as one HTML file')
   .argument('[run]', 'the run, finished or not; by default, the latest')
   .option('--out <file>', 'the file; by default, beside the store')
   .action(reportCommand)
-command('releases', 'list the releases, and beside the one that serves its pin and its canary')
+command('releases', 'list the releases, with the pin and the canary of the one that serves')
   .option('--agent <name>', 'of one agent')
   .action(releasesCommand)
 command('canaries', 'list the canaries with their stories, newest first')
   .option('--agent <name>', 'of one agent')
   .option('--limit <n>', 'at most so many', integer, 20)
   .action(canariesCommand)
-command('alerts', 'list what people should know: drift, floods, what went back; newest first')
+command('alerts', 'list what people should know (drift, floods, what went back), newest first')
   .option('--agent <name>', 'of one agent')
   .option('--limit <n>', 'at most so many', integer, 20)
   .action(alertsCommand)
@@ -126,7 +139,7 @@ command('alerts', 'list what people should know: drift, floods, what went back; 
 program.commandsGroup('Say how it went, and learn:')
 program
   .command('signal')
-  .description('tell the running gateway how an episode went: ratchet signal thumbs false --session order-42')
+  .description('tell the running gateway how an episode went')
   .argument('<name>', 'what was measured, for example thumbs')
   .argument('<value>', 'a number, true or false, or words')
   .option('--session <name>', 'about the episode of a session')
@@ -143,8 +156,15 @@ program
   .option('--url <url>', 'where the gateway is (default: where the one answers that writes the store)')
   .option('--key <key>', 'its API key (default: RATCHET_API_KEY)')
   .option('--json', 'one JSON object')
+  .addHelpText(
+    'after',
+    examples(
+      'signal thumbs false --session order-42',
+      'signal resolved 0.5 --session order-42 --source outcome --at 2h',
+    ),
+  )
   .action(signalCommand)
-command('learn', 'prime, improve by policy gradient, judge on held-out tasks, release what is better')
+command('learn', 'learn from demonstrations and a reward, judge on held-out tasks, release what is better')
   .option('--config <file>', 'JSON configuration; without it, the main job')
   .option('--seed <n>', 'everything random follows from it', integer)
   .option('--control', 'also spend the same time on supervised learning alone')
@@ -167,14 +187,15 @@ changing(command('try', 'let a share of the sessions get a candidate of your own
   .option('--system <file>', 'a system prompt')
   .option('--tool <name=file>', "a tool's description; again for each tool", list)
   .option('--config <file>', "the gateway's configuration, whose rules hold: where no gateway has the store")
+  .addHelpText('after', examples('try --system prompt.txt --agent support', 'try --tool find_order=find-order.txt'))
   .action(tryCommand)
-changing(command('promote', 'ask the gate now whether the canary may serve everybody; through the gateway that learns'))
+changing(command('promote', 'ask the gate now whether the canary may serve everybody'))
   .argument('[canary]', 'the canary; by default, the one that runs')
   .action(promoteCommand)
 changing(command('rollback', 'take back the canary that runs; else let what served before serve again'))
   .argument('[release]', 'the release that is to serve everybody; by default, one step back')
   .action(rollbackCommand)
-changing(command('pin', 'hold what serves: no gate changes it, a rollback still may'))
+changing(command('pin', 'hold what serves: no gate changes it, and you can still roll back'))
   .argument('[release]', 'what must be serving; by default, whatever serves')
   .option('--reason <words>', 'why', '')
   .action(pinCommand)
@@ -224,10 +245,10 @@ program.commandsGroup('Help:').addHelpText(
   'after',
   `
 Examples:
-  ratchet serve --upstream https://api.openai.com/v1    record an agent: point its OPENAI_BASE_URL at the address shown
-  ratchet show                                          read its latest episode
-  ratchet signal thumbs false --session order-42        say how one went
-  ratchet learn                                         see a small model learn from documents, in some minutes`,
+  npx ratchet serve --upstream https://api.openai.com/v1   record an agent: point its OPENAI_BASE_URL at the address shown
+  npx ratchet show                                         read its latest episode
+  npx ratchet signal thumbs false --session order-42       say how one went
+  npx ratchet learn                                        see a small model learn from documents, in some minutes`,
 )
 
 /** What goes on beside its output, and does not need a reader. */

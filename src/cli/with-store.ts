@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Store } from '../core/index.ts'
+import { shellWord } from './report/command.ts'
 import { MissingStoreError, openStore, type StoreLocation, storeLocation } from '../store/index.ts'
 
 export interface StoreFlags {
@@ -20,9 +21,14 @@ export function folderOf(flags: StoreFlags): string {
   return 'path' in location ? dirname(location.path) : '.ratchet'
 }
 
-/** How the user names the store in further commands: as they named it here, and not at all where they did not. */
+/**
+ * How the user names the store in further commands: as they named it here, and not at all where they did not. The address of
+ * a database holds a password: it stays in RATCHET_DATABASE_URL.
+ */
 export function storeArgument({ store }: StoreFlags): string {
-  return store === undefined ? '' : ` --store ${store}`
+  if (store === undefined) return ''
+  if (store.includes('://')) return ' --store "$RATCHET_DATABASE_URL"'
+  return ` --store ${shellWord(store)}`
 }
 
 /**

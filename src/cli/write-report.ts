@@ -12,10 +12,16 @@ export async function reportPath(folder: string, run: RunId): Promise<string> {
 
 /**
  * Writes a run's report as one HTML file.
+ * @param storeArgument how the commands of the report name the store.
  * @throws InputError when the file cannot be written.
  */
-export async function writeReport(store: ReportStore, run: RunId, path: string): Promise<RunReport> {
-  const report = await reportOf(store, run)
+export async function writeReport(
+  store: ReportStore,
+  run: RunId,
+  path: string,
+  storeArgument: string,
+): Promise<RunReport> {
+  const report = await reportOf(store, run, storeArgument)
   try {
     await writeFile(path, renderReport(report))
   } catch (cause) {

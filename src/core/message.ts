@@ -63,3 +63,10 @@ export const ToolDefinition = z.strictObject({
   parameters: z.record(z.string(), Json),
 })
 export type ToolDefinition = z.infer<typeof ToolDefinition>
+
+/** Tools that messages call and nobody offers, each once: to imitate such a call would teach names that are not there. */
+export function unofferedTools(messages: readonly Message[], offered: readonly ToolDefinition[]): readonly string[] {
+  const known = new Set(offered.map(({ name }) => name))
+  const called = messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []))
+  return [...new Set(called.map(({ name }) => name))].filter((name) => !known.has(name))
+}

@@ -28,9 +28,19 @@ function keysAt(schema: z.ZodType, path: readonly PropertyKey[]): readonly strin
   return inner ? keysAt(inner, rest) : []
 }
 
+/** What is wrong, in words that need no knowledge of the schema library. */
+function problemOf({ message, ...issue }: z.core.$ZodIssue): string {
+  // What an issue was raised by is not part of it: only its message says that nothing was there.
+  if (issue.code === 'invalid_type' && message.endsWith('received undefined')) return `it is missing: ${issue.expected}`
+  return message.replace(/^Invalid input: /, '')
+}
+
+/** Ends with one mark. */
+const sentence = (text: string): string => (/[.?!]$/.test(text) ? text : `${text}.`)
+
 function explain(schema: z.ZodType, issue: z.core.$ZodIssue): string {
   const where = issue.path.map(String).join('.')
-  if (issue.code !== 'unrecognized_keys') return where === '' ? issue.message : `${where}: ${issue.message}`
+  if (issue.code !== 'unrecognized_keys') return where === '' ? problemOf(issue) : `${where}: ${problemOf(issue)}`
   const known = keysAt(schema, issue.path)
   return issue.keys
     .map((key) => {
@@ -51,7 +61,7 @@ export function parseInput<S extends z.ZodType>(schema: S, value: unknown, what:
   if (parsed.success) return parsed.data
   throw new InputError({
     code: 'input/invalid',
-    message: `${what} is not valid: ${parsed.error.issues.map((issue) => explain(schema, issue)).join('; ')}.`,
+    message: sentence(`${what}: ${parsed.error.issues.map((issue) => explain(schema, issue)).join('; ')}`),
     hint: 'Correct what is named and run again; nothing was written.',
   })
 }

@@ -3,7 +3,12 @@ import { RatchetError } from './ratchet-error.ts'
 /** A rule that Ratchet's own code must hold was broken: a defect in Ratchet or in a plug-in, never the user's input. */
 export class InvariantError extends RatchetError {
   constructor(message: string, cause?: unknown) {
-    super({ code: 'core/invariant', message, hint: 'This is a defect: please report it with the stack trace.', cause })
+    super({
+      code: 'core/invariant',
+      message,
+      hint: 'This is a defect: please report it with the stack trace (RATCHET_DEBUG=1).',
+      cause,
+    })
   }
 }
 

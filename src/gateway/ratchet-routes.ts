@@ -2,6 +2,7 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import { type Clock, type Json, type Store, systemClock, type Tenant } from '../core/index.ts'
 import { keyRoutes, type ReleaseRoutesOptions, releaseRoutes, sessionRoutes, subjectRoutes } from './admin/index.ts'
 import type { KeyDoorkeeper } from './auth/index.ts'
+import { TrafficRubricConfig } from '../reward/index.ts'
 import type { ServeConfig } from './config.ts'
 import { redactId, redactName, redactSession } from './episode/redaction/pseudonym.ts'
 import { redactJson } from './episode/redaction/redact-json.ts'
@@ -13,7 +14,7 @@ import { signalRoutes, trajectoryRoutes } from './signals/index.ts'
 /** What Ratchet's own routes need. */
 export interface RatchetRoutesOptions {
   readonly store: Store
-  readonly config: Pick<ServeConfig, 'limits' | 'tenant'>
+  readonly config: Pick<ServeConfig, 'agents' | 'limits' | 'tenant'>
   readonly door: KeyDoorkeeper
   readonly telemetry: GatewayTelemetry
   /** Shared with the routes that agents call. */
@@ -28,6 +29,12 @@ export interface RatchetRoutesOptions {
   /** What must be well beside the store for `/readyz`. */
   readonly checks?: readonly Check[]
 }
+
+/** How signals are read: by the rubric of each agent that learns, and by the usual one, which judges all others. */
+const readingsOf = ({ agents }: Pick<ServeConfig, 'agents'>) => [
+  TrafficRubricConfig.parse({}).signals,
+  ...agents.flatMap(({ learn }) => (learn ? [learn.rubric.signals] : [])),
+]
 
 /**
  * Every route that is Ratchet's own, beside the OpenAI API's: signals, trajectories, sessions, keys, erasure, releases, and
@@ -55,7 +62,7 @@ export function ratchetRoutes(options: RatchetRoutesOptions): OpenAPIHono<never>
     redactSession: (name: string, tenant: Tenant) => redactSession(name, tenant, redaction),
   }
   const redacting = { ...names, redact: redactedBy(redaction), redactId: (id: string) => redactId(id, redaction).value }
-  app.route('/', signalRoutes({ ...asking, ...redacting, signals, limits, telemetry }))
+  app.route('/', signalRoutes({ ...asking, ...redacting, signals, limits, telemetry, readings: readingsOf(config) }))
   app.route('/', trajectoryRoutes({ ...asking, trajectories, signals, ...names }))
   app.route('/', sessionRoutes({ ...asking, ...names, keys }))
   app.route('/', keyRoutes({ ...asking, ...names, keys }))

@@ -56,6 +56,8 @@ export interface SessionSketch {
   /** Whether the tokens are known at all. */
   readonly tokens?: boolean
   readonly retryOf?: string
+  /** Tools that the answer could call. */
+  readonly offered?: readonly string[]
   /** Another answer in the same place, with the call after this one. */
   readonly call?: string
 }
@@ -118,7 +120,7 @@ export function sessionCall(sketch: SessionSketch, renderer: Renderer): Recorded
             upstream: 'u',
             servedModel: 'words',
             params: {},
-            tools: null,
+            tools: sketch.offered === undefined ? null : 'offered',
             finish: 'stop',
             usage: null,
             upstreamId: null,
@@ -146,7 +148,10 @@ export function sessionCall(sketch: SessionSketch, renderer: Renderer): Recorded
                 propensity: { log: null, reason: 'not-recorded' },
               },
             ],
-      toolsets: {},
+      toolsets:
+        sketch.offered === undefined
+          ? {}
+          : { offered: sketch.offered.map((name) => ({ name, description: name, parameters: { type: 'object' } })) },
       stopReason: 'done',
       failure: null,
       endedAt: at + 1,

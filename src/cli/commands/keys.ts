@@ -77,7 +77,7 @@ export function listKeysCommand(flags: ListFlags): Promise<void> {
     }
     if (keys.length === 0 && !flags.json) {
       process.stdout.write(
-        `${pc.dim('No keys: the gateway serves this machine only, without asking. Make one with: ratchet keys create NAME')}\n`,
+        `${pc.dim('No keys: the gateway serves this machine only, without asking. Make one with: npx ratchet keys create NAME')}\n`,
       )
     }
   })

@@ -43,7 +43,7 @@ export async function learnCommand(flags: LearnFlags & LearnerFlags): Promise<vo
       const onEvent = (event: LearnEvent) => progress.event(event)
       const summary = await learnUntilStopped(job.agent, { ...options, store, onEvent }, storeArgument(flags))
       const report = await reportPath(folderOf(flags), summary.runId)
-      const { tiers, gate } = await writeReport(store, summary.runId, report)
+      const { tiers, gate } = await writeReport(store, summary.runId, report, storeArgument(flags))
       if (flags.json) {
         process.stdout.write(`${JSON.stringify(summaryLine(summary, (Date.now() - began) / 1000))}\n`)
       } else {

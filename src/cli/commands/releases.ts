@@ -26,7 +26,7 @@ export function runsCommand(flags: AgentFlags): Promise<void> {
         : (run.release ?? ends[i] ?? 'nothing released')
       return `${run.id}  ${minuteOf(run.startedAt)}  ${run.agent}  seed ${run.seed}  ${run.status}  ${pc.dim(outcome)}`
     }
-    print(flags, runs, line, 'No runs yet. Start one with: ratchet learn')
+    print(flags, runs, line, 'No runs yet. Start one with: npx ratchet learn')
   })
 }
 
@@ -54,7 +54,7 @@ export function releasesCommand(flags: AgentFlags): Promise<void> {
       const row = rows[i]
       return row ? linesOf(row).join('\n') : ''
     }
-    print(flags, rows, line, 'No releases yet. Start a run with: ratchet learn')
+    print(flags, rows, line, 'No releases yet. Start a run with: npx ratchet learn')
   })
 }
 

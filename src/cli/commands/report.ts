@@ -1,6 +1,6 @@
 import { type Run, RunId, type Store } from '../../core/index.ts'
 import { UnknownRunError } from '../report/index.ts'
-import { folderOf, type StoreFlags, withStore } from '../with-store.ts'
+import { folderOf, storeArgument, type StoreFlags, withStore } from '../with-store.ts'
 import { reportPath, writeReport } from '../write-report.ts'
 
 interface ReportFlags extends StoreFlags {
@@ -16,7 +16,7 @@ export function reportCommand(run: string | undefined, flags: ReportFlags): Prom
   return withStore(flags, 'read', async (store) => {
     const { id, status } = await find(store, run)
     const path = flags.out ?? (await reportPath(folderOf(flags), id))
-    await writeReport(store, id, path)
+    await writeReport(store, id, path, storeArgument(flags))
     process.stdout.write(`${flags.json ? JSON.stringify({ run: id, status, report: path }) : path}\n`)
   })
 }

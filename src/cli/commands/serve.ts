@@ -1,11 +1,12 @@
 import pc from 'picocolors'
-import type { RunningGateway, ServeConfig } from '../../gateway/index.ts'
+import { gatewayLogger, type RunningGateway, type ServeConfig } from '../../gateway/index.ts'
 import { announceWriter, openStore } from '../../store/index.ts'
 import { defaultGatewayUrl } from '../gateway/gateway-url.ts'
 import { canaryRules } from '../learning/canary-rules.ts'
 import { learnerEvents } from '../learning/learner-events.ts'
 import { lookAt, startLearners } from '../learning/learners.ts'
 import { servedLearners } from '../learning/learner-plan.ts'
+import { humanLog } from '../serve/human-log.ts'
 import { openUpstream } from '../serve/open-upstream.ts'
 import { serveReleases } from '../serve/serve-releases.ts'
 import { type ServeFlags, servePlan } from '../serve/serve-plan.ts'
@@ -22,7 +23,9 @@ export async function serveCommand(flags: ServeFlags): Promise<void> {
     try {
       const exclusive = 'path' in location
       const releases = { look: lookAt(plans, store), rules: canaryRules(config) }
-      const gateway = await serveReleases({ config, store, upstream, exclusive, releases })
+      // One stream says one thing: JSON lines for machines, or lines for people.
+      const logger = gatewayLogger(flags.json ? {} : { destination: humanLog(process.stdout) })
+      const gateway = await serveReleases({ config, store, upstream, exclusive, releases, logger })
       if ('path' in location) announceWriter(location.path, gateway.url)
       say(flags, gateway, config)
       const learners = startLearners(flags.learn === false ? [] : plans, store, learnerEvents(flags.json === true))
@@ -44,6 +47,8 @@ export async function serveCommand(flags: ServeFlags): Promise<void> {
   }
 }
 
+const smallModel = 'minimind2-small'
+
 const namesOf = (named: readonly { readonly name: string }[]) => named.map(({ name }) => name).join(', ')
 
 function say(flags: ServeFlags, { url, open }: RunningGateway, { upstreams, agents }: ServeConfig): void {
@@ -60,6 +65,7 @@ function say(flags: ServeFlags, { url, open }: RunningGateway, { upstreams, agen
       ...(agents.length > 0
         ? [`  It serves the releases of ${namesOf(agents)}: requests name them in ratchet-agent.`]
         : []),
+      ...qualityOf(upstreams),
       '',
       `  Point your agent at it:      ${pc.bold(`OPENAI_BASE_URL=${url}/v1`)}${open ? pc.dim('   (any key will do from this machine)') : ''}`,
       `  See what was recorded:       npx ratchet trajectories${store}`,
@@ -68,6 +74,16 @@ function say(flags: ServeFlags, { url, open }: RunningGateway, { upstreams, agen
       '',
     ].join('\n') + '\n',
   )
+}
+
+/** What the small model of the package is good for. Nobody should judge an agent by it. */
+function qualityOf(upstreams: ServeConfig['upstreams']): readonly string[] {
+  if (!upstreams.some(({ url, model }) => url === 'embedded' && model === smallModel)) return []
+  const note = `${smallModel} has 26 million weights: it shows how things work, and its answers are poor.`
+  return [
+    `  ${pc.yellow(note)}`,
+    `  ${pc.yellow('For a real agent: npx ratchet serve --upstream https://api.openai.com/v1')}`,
+  ]
 }
 
 /** Resolves at the first Ctrl-C or SIGTERM; a second one ends the process at once, as nothing acknowledged is lost by it. */

@@ -21,7 +21,7 @@ import { said } from '../trajectory/said.ts'
 import { trajectoryTree } from '../trajectory/tree.ts'
 import { wrapped } from '../trajectory/wrap.ts'
 import { minuteOf, moment } from '../when.ts'
-import { type StoreFlags, withStore } from '../with-store.ts'
+import { storeArgument, type StoreFlags, withStore } from '../with-store.ts'
 
 /** What narrows a list of trajectories. */
 export interface FilterFlags extends StoreFlags {
@@ -79,13 +79,14 @@ export function trajectoriesCommand(flags: FilterFlags & JudgingFlags & { readon
     }
     if (flags.json) return
     if (summaries.length === 0) process.stdout.write(`${pc.dim(await whyNone(store))}\n`)
-    else process.stdout.write(pc.dim(`\nratchet show ${summaries[0]?.id ?? 'ID'} shows one.\n`))
+    else
+      process.stdout.write(pc.dim(`\nnpx ratchet show ${summaries[0]?.id ?? 'ID'}${storeArgument(flags)} shows one.\n`))
   })
 }
 
 async function whyNone({ trajectories }: Store): Promise<string> {
   const others = await trajectories.count({})
-  if (others === 0) return 'Nothing recorded yet. Start with: ratchet serve'
+  if (others === 0) return 'Nothing recorded yet. Start with: npx ratchet serve'
   return `None of the ${others} trajectories here is like that.`
 }
 
@@ -123,7 +124,7 @@ export function showCommand(name: string | undefined, flags: ShowFlags): Promise
       return
     }
     const { tokens = false, full = false, verbose = false } = flags
-    const options = { tokens, decisions: verbose, width: full ? 1_000_000 : 400, now }
+    const options = { tokens, verbose, width: full ? 1_000_000 : 400, now }
     const tree = trajectoryTree({ trajectory: found.trajectory, earned }, signals, options)
     process.stdout.write(process.stdout.isTTY ? wrapped(tree, process.stdout.columns) : tree)
   })

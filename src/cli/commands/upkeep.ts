@@ -15,7 +15,7 @@ export function backupCommand(folder: string, flags: StoreFlags): Promise<void> 
     process.stdout.write(
       flags.json
         ? `${JSON.stringify({ folder: resolve(folder) })}\n`
-        : `${pc.green('✓')} Copied to ${folder}. It is a store of its own: ratchet trajectories --store ${folder}\n`,
+        : `${pc.green('✓')} Copied to ${folder}. It is a store of its own: npx ratchet trajectories --store ${folder}\n`,
     )
   })
 }

@@ -1,3 +1,4 @@
+import { z } from 'zod'
 import { InputError } from '../../errors/index.ts'
 import { said } from '../trajectory/said.ts'
 
@@ -37,7 +38,9 @@ export async function askGateway({ url, key }: AskedGateway, path: string, body?
   }
   const answer: unknown = await response.json().catch(() => null)
   if (response.ok) return answer
-  throw refused(response.status, (answer as { readonly error?: Refusal } | null)?.error ?? {})
+  const { error } = Refused.safeParse(answer).data ?? {}
+  if (error === undefined) throw noGateway(address, response.status)
+  throw refused(response.status, error)
 }
 
 /** `fetch` says only that it failed, and keeps why as the cause. */
@@ -46,12 +49,18 @@ function reasonOf(error: unknown): string {
   return cause instanceof Error && cause.message !== '' ? cause.message : message
 }
 
-interface Refusal {
-  readonly message?: string
-  readonly code?: string
-}
+/** What a gateway says when it refuses; another program's answer has another form. */
+const Refused = z.object({ error: z.object({ message: z.string(), code: z.string().nullish() }) })
+type Refusal = z.infer<typeof Refused>['error']
 
-function refused(status: number, { message = '', code }: Refusal): InputError {
+const noGateway = (address: string, status: number): InputError =>
+  new InputError({
+    code: 'input/gateway-unreachable',
+    message: `What answers at ${address} is no gateway of Ratchet: it says ${status}, and not why.`,
+    hint: 'Start the gateway on a free port with `ratchet serve --port N`, or name its address with --url.',
+  })
+
+function refused(status: number, { message, code }: Refusal): InputError {
   const byKey = status === 401 || status === 403
   return new InputError({
     code: 'input/gateway-refused',

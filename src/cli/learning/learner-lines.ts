@@ -36,10 +36,12 @@ export function learnerLine(event: LearnerEvent | TrafficEvent): string | null {
       const dropped = Object.entries(event.dropped).map(([reason, n]) => `${reason} ${n}`)
       const taught = `${event.demonstrations} demonstrations, ${event.pairs} preferences`
       const vetoed = Object.entries(event.vetoedBy).map(([guard, n]) => `${shown(guard)} ${n}`)
+      const refused =
+        event.unknownTools > 0 ? pc.yellow(` · refused: ${event.unknownTools} that call unknown tools`) : ''
       const gamed = vetoed.length > 0 ? ` · vetoed: ${vetoed.join(', ')}` : ''
       const left = dropped.length > 0 ? pc.dim(` · left out: ${dropped.join(', ')}`) : ''
       const reward = event.meanReward === null ? '' : `, mean reward ${event.meanReward.toFixed(2)}`
-      return `${label('gather')}${event.sessions} of ${event.seen} sessions${reward}, ${taught}${gamed}${left}`
+      return `${label('gather')}${event.sessions} of ${event.seen} sessions${reward}, ${taught}${refused}${gamed}${left}`
     }
     case 'anchored':
       return `${label('anchor')}held on to ${event.sequences} sequences at ${event.strength}`

@@ -36,7 +36,7 @@ export async function learnerPlan(flags: LearnerFlags): Promise<LearnerPlan> {
     ...(every === undefined ? {} : { every }),
     ...(minEpisodes === undefined ? {} : { minEpisodes }),
   }
-  const said = parseInput(LearnFromTrafficConfig, asked, 'the flags')
+  const said = parseInput(LearnFromTrafficConfig, asked, 'The flags')
   const learn = {
     ...(agent.learn ?? said),
     ...(every === undefined ? {} : { every: said.every }),

@@ -85,6 +85,25 @@ describe('lines for people', () => {
     )
   })
 
+  it('tell of demonstrations that nobody imitates', () => {
+    const report = EvidenceReport.parse({
+      asOf: 0,
+      seen: 1,
+      sessions: 1,
+      credited: 1,
+      demonstrations: 0,
+      pairs: 0,
+      unknownTools: 2,
+      dropped: {},
+      flood: 0,
+      meanReward: null,
+      vetoed: 0,
+      age: null,
+      lags: {},
+    })
+    expect(said({ type: 'gathered', ...report })).toContain('refused: 2 that call unknown tools')
+  })
+
   it('show what comes from outside on one line, and moving no cursor', () => {
     const line = said({ type: 'waiting', agent: 'a', reason: 'what serves is pinned: \u001b[2J\nreleased' })
     expect(line).toBe('wait      what serves is pinned: �[2J released')

@@ -107,8 +107,8 @@ describe('a promoted run', () => {
 
   it('says how to repeat it, with the configuration that is not the default', () => {
     const file = `${fixtureRun}.json`
-    expect(report.reproduce.command).toBe(`ratchet learn --seed 7 --config ${file} --control`)
-    expect(report.reproduce.config).toMatchObject({ file, content: { schedule: { updates: 30 } } })
+    expect(report.reproduce?.arguments).toBe(`learn --seed 7 --config ${file} --control`)
+    expect(report.reproduce?.config).toMatchObject({ file, content: { schedule: { updates: 30 } } })
     expect(report.release).toMatchObject({ servesNow: true })
   })
 })
@@ -179,7 +179,7 @@ it('takes what a resumed run told twice once, and tells of what it cannot read',
     ])
   })
   expect(report.updates.filter(({ update }) => update === 3).map(({ reward }) => reward)).toEqual([0.123])
-  expect(report.unreadEvents).toBe(1)
+  expect(report.unreadEvents).toBe(2)
   expect(report.progress.resumed).toBe(1)
 })
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isPaired, type PairedReceipt, type Repositories, type Run, RunId } from '../../core/index.ts'
+import { isPaired, type Json, type PairedReceipt, type Repositories, type Run, RunId } from '../../core/index.ts'
 import type { Arm, Baseline } from '../../learn/index.ts'
 import { arithmeticOf } from './arithmetic.ts'
 import { UnknownRunError } from './errors.ts'
@@ -8,15 +8,17 @@ import type { Progress, ReleaseStanding, RunReport, TierResult, ValidationCurve 
 import { steeringOf } from './steering.ts'
 import { type EventOf, eventsOf, latest, readEvents, type StoredEvent } from './stored-events.ts'
 import { type FindEpisode, heldOutEpisodes, storiesOf } from './stories.ts'
+import { trafficCourse } from './traffic.ts'
 
 /** What of a store a report reads. */
-export type ReportStore = Pick<Repositories, 'runs' | 'receipts' | 'trajectories' | 'releases'>
+export type ReportStore = Pick<Repositories, 'runs' | 'receipts' | 'trajectories' | 'releases' | 'canaries'>
 
 /**
- * Gathers what is known of a run, finished or not.
+ * Gathers what is known of a run, finished or not, over rollouts or over traffic.
+ * @param storeArgument how the commands of the report name the store.
  * @throws UnknownRunError when the store has no such run; errors of the store pass through.
  */
-export async function reportOf(store: ReportStore, runId: string): Promise<RunReport> {
+export async function reportOf(store: ReportStore, runId: string, storeArgument = ''): Promise<RunReport> {
   const id = RunId.safeParse(runId)
   const run = id.success ? await store.runs.get(id.data) : null
   if (!run) throw new UnknownRunError(runId)
@@ -30,12 +32,14 @@ export async function reportOf(store: ReportStore, runId: string): Promise<RunRe
   const find = heldOutEpisodes(store.trajectories, run.id, new Map(heldOut.map(({ arm, update }) => [arm, update])))
   const judged = receipt ? await judgedTiers(receipt, heldOut, find) : null
   const summary = eventsOf(events, 'finished').at(-1)?.summary ?? null
+  const checkpoint = await store.runs.latestCheckpoint(run.id)
+  const at = StandsAt.parse(checkpoint?.state ?? {})
   const updates = latest(eventsOf(events, 'updated'), ({ update }) => update)
 
   return {
     run,
-    progress: await progressOf(store, run, events),
-    rates: summary && pickRates(summary),
+    progress: progressOf(run, events, at),
+    rates: summary && 'base' in summary ? pickRates(summary) : null,
     tiers: tierResults(heldOut, baselinesOf(events), judged),
     priming: latest(eventsOf(events, 'primed'), ({ pass }) => pass),
     updates,
@@ -46,6 +50,8 @@ export async function reportOf(store: ReportStore, runId: string): Promise<RunRe
     stories: receipt ? await storiesOf(receipt, run.id, find) : [],
     unreadEvents: unread,
     reproduce: reproduce(run),
+    traffic: await trafficCourse(store, run, events, trafficPhase(checkpoint?.state ?? null)),
+    storeArgument,
   }
 }
 
@@ -59,22 +65,24 @@ const StandsAt = z.object({
   seconds: z.number().nullable().catch(null),
 })
 
-async function progressOf(store: ReportStore, run: Run, events: readonly StoredEvent[]): Promise<Progress> {
-  const checkpoint = await store.runs.latestCheckpoint(run.id)
-  const state = StandsAt.parse(checkpoint?.state ?? {})
+/** Where a run over traffic stands. */
+const trafficPhase = (state: Json): string | null =>
+  z.object({ phase: z.string().nullable() }).catch({ phase: null }).parse(state).phase
+
+function progressOf(run: Run, events: readonly StoredEvent[], state: z.infer<typeof StandsAt>): Progress {
   const summary = eventsOf(events, 'finished').at(-1)?.summary
   const started = eventsOf(events, 'started')
   return {
     ...state,
     planned: eventsOf(events, 'updated').at(-1)?.updates ?? null,
     seconds: summary?.seconds ?? state.seconds ?? (run.endedAt === null ? null : (run.endedAt - run.startedAt) / 1000),
-    tokensSampled: summary?.tokensSampled ?? state.tokensSampled,
+    tokensSampled: summary && 'tokensSampled' in summary ? summary.tokensSampled : state.tokensSampled,
     tokensTrained: summary?.tokensTrained ?? state.tokensTrained,
     resumed: started.filter(({ resumedAt }) => resumedAt !== null).length,
   }
 }
 
-const pickRates = ({ base, primed, control, learned }: EventOf<'finished'>['summary']) => ({
+const pickRates = ({ base, primed, control, learned }: NonNullable<RunReport['rates']>) => ({
   base,
   primed,
   control,

@@ -67,7 +67,7 @@ function withText(report: RunReport, hostile: string): RunReport {
       rivals: report.gate.rivals.map((rival) => ({ ...rival, name: hostile })),
       evidence: { [`x${hostile}`]: hostile, vetoes: { [`y${hostile}`]: { [hostile]: 1 } } },
     },
-    reproduce: { command: hostile, config: { file: hostile, content: { [hostile]: hostile } } },
+    reproduce: { arguments: hostile, config: { file: hostile, content: { [hostile]: hostile } } },
   }
 }
 
@@ -248,6 +248,6 @@ describe('a run that could not learn its job', () => {
   it('goes on from its last checkpoint where the machine was the cause', async () => {
     const failure = { code: 'model/out-of-memory', message: 'Too little memory.', hint: 'Free some.' }
     const page = text(renderReport(await reported({ status: 'failed', until: 'primed', failure })))
-    expect(page).toContain('What would help: Free some. Then go on from the last checkpoint')
+    expect(page).toContain('What would help: Free some. Go on from the last checkpoint')
   })
 })

@@ -7,9 +7,10 @@ import { facts } from './sections/facts.ts'
 import { gate } from './sections/gate.ts'
 import { headline } from './sections/headline.ts'
 import { health } from './sections/health.ts'
-import { assemble } from './sections/section.ts'
+import { assemble, type Part } from './sections/section.ts'
 import { steering } from './sections/steering.ts'
 import { stories } from './sections/stories.ts'
+import { trafficParts } from './sections/traffic.ts'
 import { styles } from './styles/index.ts'
 
 /**
@@ -23,6 +24,12 @@ const policy = [
   "base-uri 'none'",
   "form-action 'none'",
 ].join('; ')
+
+/** A run over traffic has no rollouts and no updates; a gate and transcripts only where a program brings held-out tasks. */
+function partsOf(report: RunReport): readonly Part[] {
+  if (report.traffic) return [...trafficParts(report), ...(report.gate ? [gate(report), stories(report)] : [])]
+  return [arms, curve, steering, gate, stories, health].flatMap((part) => part(report) ?? [])
+}
 
 /** A report as one HTML file: no network, no script. Pure: equal reports give equal pages. */
 export function renderReport(report: RunReport): string {
@@ -41,7 +48,7 @@ export function renderReport(report: RunReport): string {
 <body>
 <main>
 ${headline(report)}
-${assemble([arms, curve, steering, gate, stories, health].flatMap((part) => part(report) ?? []))}
+${assemble(partsOf(report))}
 ${facts(report)}
 </main>
 <footer>Made by Ratchet from the run’s own records. One file: nothing is loaded, nothing is sent.</footer>

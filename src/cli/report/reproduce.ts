@@ -3,19 +3,22 @@ import { canonicalJson, Json, type Run } from '../../core/index.ts'
 import { LearnConfig } from '../learn-config.ts'
 import type { Reproduction } from './run-report.ts'
 
-/** What `ratchet learn` keeps with a run; a run of another program has none of it. */
+/** What `ratchet learn` keeps with a run. */
 const Kept = z.object({
-  learn: Json.optional(),
+  learn: Json,
   control: z.boolean().catch(false),
   deterministic: z.boolean().catch(false),
 })
 
-/** The command line that repeats a run, and the configuration file it needs. */
-export function reproduce({ id, seed, config }: Run): Reproduction {
+/**
+ * The command line that repeats a run, and the configuration file it needs; `null` for a run of a program of one's own, and
+ * for one over traffic, which has passed.
+ */
+export function reproduce({ id, seed, config }: Pick<Run, 'id' | 'seed' | 'config'>): Reproduction | null {
   const kept = Kept.safeParse(config)
-  if (!kept.success) return { command: `ratchet learn --seed ${seed}`, config: null }
+  if (!kept.success || !LearnConfig.safeParse(kept.data.learn).success) return null
   const { learn, control, deterministic } = kept.data
-  const usual = learn === undefined || canonicalJson(learn) === canonicalJson(z.json().parse(LearnConfig.parse({})))
+  const usual = canonicalJson(learn) === canonicalJson(z.json().parse(LearnConfig.parse({})))
   const file = `${id}.json`
   const flags = [
     `--seed ${seed}`,
@@ -23,5 +26,5 @@ export function reproduce({ id, seed, config }: Run): Reproduction {
     ...(control ? ['--control'] : []),
     ...(deterministic ? ['--deterministic'] : []),
   ]
-  return { command: `ratchet learn ${flags.join(' ')}`, config: usual ? null : { file, content: learn } }
+  return { arguments: `learn ${flags.join(' ')}`, config: usual ? null : { file, content: learn } }
 }

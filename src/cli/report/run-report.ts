@@ -1,5 +1,15 @@
 import type { GateDecision, Json, Message, Release, Reward, Run, StopReason, TaskId } from '../../core/index.ts'
-import type { Arm, Baseline, LearnSummary, PrimingLook, SuccessRate } from '../../learn/index.ts'
+import type {
+  Arm,
+  Baseline,
+  EvidenceReport,
+  LearningMode,
+  LearnSummary,
+  PrimingLook,
+  SuccessRate,
+  TrafficSummary,
+} from '../../learn/index.ts'
+import type { ShownCanary } from '../../release/index.ts'
 
 /** One learning run as a report tells it: plain data, nothing rendered. */
 export interface RunReport {
@@ -20,12 +30,67 @@ export interface RunReport {
   readonly stories: readonly Story[]
   /** Events of the run that could not be read: told, never hidden. */
   readonly unreadEvents: number
-  readonly reproduce: Reproduction
+  /** `null` where no command line repeats the run. */
+  readonly reproduce: Reproduction | null
+  /** What learning from traffic came to; `null` for a run over rollouts. */
+  readonly traffic: TrafficCourse | null
+  /** How commands name the store: ` --store FOLDER`, or nothing. */
+  readonly storeArgument: string
 }
+
+/** How a run over traffic went. */
+export interface TrafficCourse {
+  /** The agent's own name, and whose it is. */
+  readonly agent: { readonly name: string; readonly tenant: string } | null
+  readonly mode: LearningMode | null
+  /** What it learned from, and what was left out; `null` before it gathered. */
+  readonly gathered: EvidenceReport | null
+  /** What it did to its weights, in order. */
+  readonly steps: readonly TrafficStep[]
+  /** The last phase that its checkpoint names; `null` before the first. */
+  readonly phase: string | null
+  /** Mean rewards on held-out tasks and suites, by arm. */
+  readonly measured: readonly {
+    readonly suite: string
+    readonly arm: 'serving' | 'learned'
+    readonly meanReward: number | null
+    readonly n: number
+  }[]
+  /** The canary that its candidate got, as it stands now. */
+  readonly canary: ShownCanary | null
+  /** How it ended; `null` before that. */
+  readonly summary: TrafficSummary | null
+}
+
+/** One pass of learning from traffic. */
+export type TrafficStep =
+  | { readonly kind: 'anchored'; readonly sequences: number; readonly strength: number }
+  | {
+      readonly kind: 'practised'
+      readonly number: number
+      readonly of: number
+      readonly ratio: number | null
+      readonly divergence: number | null
+      readonly seconds: number
+    }
+  | {
+      readonly kind: 'imitated' | 'preferred'
+      readonly number: number
+      readonly of: number | null
+      readonly loss: number | null
+      readonly seconds: number
+    }
+  | {
+      readonly kind: 'out-of-bounds'
+      readonly number: number
+      readonly ratio: number | null
+      readonly divergence: number | null
+    }
 
 /** How to repeat the run. */
 export interface Reproduction {
-  readonly command: string
+  /** What follows `ratchet`. */
+  readonly arguments: string
   /** The file that the command names, where the configuration is not the default one. */
   readonly config: { readonly file: string; readonly content: Json } | null
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { RunEvent } from '../../core/index.ts'
-import type { Arm } from '../../learn/index.ts'
+import { GateDecision, type RunEvent } from '../../core/index.ts'
+import { type Arm, EvidenceReport, type LearnEvent, type TrafficEvent, TrafficSummary } from '../../learn/index.ts'
 
 /** A metric that is not finite has no JSON: it reads as missing, so that a diverged run still has its report. */
 const figure = z.number().nullable().catch(null)
@@ -13,12 +13,31 @@ const rate = z.strictObject({
 })
 const diagnosis = z.object({ message: z.string(), hint: z.string() })
 const arm = z.enum(['base', 'serving', 'primed', 'learned', 'control'] satisfies Arm[])
+const divergence = z.object({ ratio: figure, kl: figure })
+const pass = z.object({ pass: z.int(), passes: z.int().nullable().catch(null), metrics, seconds: z.number() })
 
-/** The events of a learning run that a report reads, as the store keeps them. Others pass by. */
-const StoredEvent = z.discriminatedUnion('type', [
+/** How a run ended: one over rollouts by its held-out rates, one over traffic by what became of its candidate. */
+const summary = z.union([
+  TrafficSummary,
   z.object({
-    type: z.literal('started'),
-    resumedAt: z.int().nullable(),
+    base: rate,
+    primed: rate,
+    control: rate.nullable(),
+    learned: rate,
+    seconds: z.number(),
+    tokensSampled: z.number(),
+    tokensTrained: z.number(),
+  }),
+])
+
+/** Everything that a run of either kind keeps of what it tells. */
+type Told = Exclude<LearnEvent['type'] | TrafficEvent['type'], 'progress'>
+
+/** What a report reads of each kind of event, as the store keeps it. A kind that has no line here does not compile. */
+const kinds = {
+  started: z.object({
+    /** An update of a run over rollouts, a phase of one over traffic. */
+    resumedAt: z.union([z.int(), z.string()]).nullable(),
     chosen: z
       .object({
         budget: z.object({ turns: z.int(), tokensPerTurn: z.int() }),
@@ -28,31 +47,27 @@ const StoredEvent = z.discriminatedUnion('type', [
       .nullable()
       .catch(null),
   }),
-  z.object({
-    type: z.literal('found'),
+  found: z.object({
     severity: z.enum(['stop', 'warn']),
     code: z.string(),
     message: z.string(),
     hint: z.string(),
   }),
-  z.object({ type: z.literal('primed'), pass: z.int(), metrics, seconds: z.number() }),
-  z.object({ type: z.literal('looked'), pass: z.int(), success: z.number(), informative: z.number(), diagnosis }),
-  z.object({
-    type: z.literal('recovered'),
+  primed: pass,
+  looked: z.object({ pass: z.int(), success: z.number(), informative: z.number(), diagnosis }),
+  recovered: z.object({
     update: z.int(),
     rollouts: rate,
     to: z.int(),
     scale: z.number(),
     recoveries: z.int(),
   }),
-  z.object({
-    type: z.literal('families'),
+  families: z.object({
     update: z.int(),
     families: z.array(z.object({ family: z.string(), rate: z.number().nullable(), tasks: z.int(), dead: z.boolean() })),
   }),
-  z.object({ type: z.literal('stopped'), update: z.int(), message: z.string(), diagnosis }),
-  z.object({
-    type: z.literal('updated'),
+  stopped: z.object({ update: z.int(), message: z.string(), diagnosis }),
+  updated: z.object({
     update: z.int(),
     updates: z.int(),
     rollouts: rate,
@@ -62,34 +77,34 @@ const StoredEvent = z.discriminatedUnion('type', [
     tokensPerSecond: figure,
     seconds: z.number(),
   }),
-  z.object({
-    type: z.literal('evaluated'),
+  evaluated: z.object({
     arm,
     split: z.enum(['validation', 'holdout']),
     tier: z.string(),
     update: z.int(),
     rate,
   }),
-  z.object({ type: z.literal('baseline'), name: z.string(), tier: z.string(), rate }),
-  z.object({
-    type: z.literal('finished'),
-    summary: z.object({
-      base: rate,
-      primed: rate,
-      control: rate.nullable(),
-      learned: rate,
-      seconds: z.number(),
-      tokensSampled: z.number(),
-      tokensTrained: z.number(),
-    }),
-  }),
-])
-export type StoredEvent = z.infer<typeof StoredEvent>
-export type EventOf<T extends StoredEvent['type']> = Extract<StoredEvent, { type: T }>
+  baseline: z.object({ name: z.string(), tier: z.string(), rate }),
+  gathered: EvidenceReport,
+  anchored: z.object({ sequences: z.int(), strength: z.number() }),
+  imitated: pass,
+  preferred: pass,
+  practised: z.object({ epoch: z.int(), epochs: z.int(), metrics, divergence, seconds: z.number() }),
+  'out-of-bounds': z.object({ epoch: z.int(), divergence }),
+  measured: z.object({ suite: z.string(), arm: z.enum(['serving', 'learned']), meanReward: figure, n: z.int() }),
+  gated: z.object({ receipt: z.string(), decision: GateDecision, reasons: z.array(z.string()) }),
+  tried: z.object({ canary: z.string(), share: z.number() }),
+  released: z.object({ release: z.string() }),
+  finished: z.object({ summary }),
+} satisfies Record<Told, z.ZodObject>
+type Kinds = typeof kinds
 
-const known = new Set<string>(StoredEvent.options.map(({ shape }) => shape.type.value))
+export type EventOf<T extends Told> = { readonly type: T } & Readonly<z.infer<Kinds[T]>>
+export type StoredEvent = { readonly [T in Told]: EventOf<T> }[Told]
 
-/** The events that can be read, in order, and how many of the known kinds cannot. */
+const isTold = (type: string): type is Told => Object.hasOwn(kinds, type)
+
+/** The events that can be read, in order, and how many cannot: another version of Ratchet wrote them. */
 export function readEvents(stored: readonly RunEvent[]): {
   readonly events: readonly StoredEvent[]
   readonly unread: number
@@ -97,19 +112,15 @@ export function readEvents(stored: readonly RunEvent[]): {
   const events: StoredEvent[] = []
   let unread = 0
   for (const { type, data } of stored) {
-    if (!known.has(type)) continue
-    const parsed = StoredEvent.safeParse({ ...data, type })
-    if (parsed.success) events.push(parsed.data)
+    const parsed = isTold(type) ? kinds[type].safeParse(data) : null
+    if (parsed?.success) events.push({ ...parsed.data, type } as StoredEvent)
     else unread++
   }
   return { events, unread }
 }
 
-export function eventsOf<T extends StoredEvent['type']>(
-  events: readonly StoredEvent[],
-  type: T,
-): readonly EventOf<T>[] {
-  return events.filter((event): event is EventOf<T> => event.type === type)
+export function eventsOf<T extends Told>(events: readonly StoredEvent[], type: T): readonly EventOf<T>[] {
+  return events.filter((event): event is StoredEvent & EventOf<T> => event.type === type)
 }
 
 /** One of each key, the last one told: a resumed run repeats what it had not committed. */

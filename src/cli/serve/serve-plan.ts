@@ -50,7 +50,7 @@ export async function servePlan(flags: ServeFlags): Promise<ServeConfig> {
     ...(record === undefined ? {} : { record }),
   }
   // The file is parsed already: what that made of it (durations are numbers by now) does not parse again.
-  const said = parseInput(ServeConfig, asked, 'the flags')
+  const said = parseInput(ServeConfig, asked, 'The flags')
   return {
     ...config,
     ...(upstreams.length > 0 ? { upstreams: said.upstreams } : {}),

@@ -1,5 +1,19 @@
 import pc from 'picocolors'
-import type { Decision, Message, ServedBy, Signal, Span, Step, Trajectory, TrajectoryNode } from '../../core/index.ts'
+import {
+  type Decision,
+  defaultTenant,
+  Demonstrated,
+  type Message,
+  type ServedBy,
+  type Signal,
+  type Span,
+  type Step,
+  type ToolDefinition,
+  type Trajectory,
+  type TrajectoryNode,
+  unofferedTools,
+} from '../../core/index.ts'
+import { implicitReporter } from '../../reward/index.ts'
 import { lengthOf } from '../when.ts'
 import { type CallFacts, callFacts } from './facts.ts'
 import { said } from './said.ts'
@@ -8,8 +22,8 @@ import { said } from './said.ts'
 export interface LineOptions {
   /** Every token's id and log-probability; else only their number and mean. */
   readonly tokens: boolean
-  /** Which Version of which Parameter decided, with which probability. */
-  readonly decisions: boolean
+  /** Ids of what served, and which Version of which Parameter decided with which probability. */
+  readonly verbose: boolean
   /** Characters of a message. */
   readonly width: number
 }
@@ -17,7 +31,11 @@ export interface LineOptions {
 /** What belongs to one node. */
 export interface NodeFacts {
   readonly step: Step | undefined
+  /** Whether the client sent the request of this answer again, and has the other answer. */
+  readonly superseded: boolean
   readonly decisions: readonly Decision[]
+  /** Tools that the answer could call. */
+  readonly offered: readonly ToolDefinition[]
   readonly signals: readonly Signal[]
 }
 
@@ -26,13 +44,21 @@ export function nodeLines(node: TrajectoryNode, facts: NodeFacts, startedAt: num
   const { step } = facts
   const lines = [`${speaker(node.message, step)}  ${spoken(node.message, options.width)}`]
   if (step?.call) lines.push(pc.dim(callLine(step)))
+  if (facts.superseded)
+    lines.push(pc.yellow('does not count: the client sent this request again, and took the other answer'))
   for (const span of node.spans) lines.push(...spanLines(span, options))
-  for (const { parameter, version, propensity } of options.decisions ? facts.decisions : []) {
+  for (const { parameter, version, propensity } of options.verbose ? facts.decisions : []) {
     const probability =
       propensity.log === null ? `no propensity: ${propensity.reason}` : `log p ${propensity.log.toFixed(2)}`
     lines.push(pc.dim(`decided by ${said(parameter, 40)} ${version.slice(0, 12)}, ${probability}`))
   }
-  for (const signal of facts.signals) lines.push(signalLine(signal, startedAt))
+  for (const signal of facts.signals) {
+    lines.push(signalLine(signal, startedAt))
+    const shown = Demonstrated.safeParse(signal.value)
+    const unknown = step && shown.success ? unofferedTools(shown.data.messages, facts.offered) : []
+    if (unknown.length > 0)
+      lines.push(pc.yellow(`not imitated: ${unknown.map((name) => said(name, 60)).join(', ')} was not offered here`))
+  }
   return lines
 }
 
@@ -41,7 +67,8 @@ export function signalLine({ name, value, source, reporter, at }: Signal, starte
   const shown = typeof value === 'number' ? Number(value.toPrecision(3)) : value
   const later = at - startedAt
   const when = later >= 0 ? `${lengthOf(later)} in` : `${lengthOf(-later)} before it began`
-  const detail = `${source}, by ${said(reporter, 60)}, ${when}`
+  const detail =
+    reporter === implicitReporter ? `a guess from behaviour, ${when}` : `${source}, by ${said(reporter, 60)}, ${when}`
   return `${pc.yellow('↳')} ${said(name, 60)} = ${said(typeof shown === 'string' ? shown : JSON.stringify(shown), 160)}  ${pc.dim(detail)}`
 }
 
@@ -77,13 +104,13 @@ function spoken(message: Message, width: number): string {
 
 function callLine({ call }: Step): string {
   if (!call) return ''
-  const { servedModel, upstream, finish, usage, firstTokenMs, totalMs, retryOf } = call
+  const { servedModel, upstream, finish, cancelled, usage, firstTokenMs, totalMs, retryOf } = call
   return [
     `${said(servedModel, 60)} via ${said(upstream, 40)}`,
-    finish === null ? 'cut off' : `ended by ${finish}`,
+    finish === null ? (cancelled ? 'cut off: the client left' : 'cut off before its end') : `ended by ${finish}`,
     usage ? `${usage.promptTokens} tokens in, ${usage.completionTokens} out` : 'usage not told',
     `${lengthOf(totalMs)}${firstTokenMs === null ? '' : `, first token after ${lengthOf(firstTokenMs)}`}`,
-    ...(retryOf === null ? [] : ['repeats a request']),
+    ...(retryOf === null ? [] : ["the client's retry of an earlier request"]),
   ].join(' · ')
 }
 
@@ -101,7 +128,10 @@ function spanLines(span: Span, { tokens }: LineOptions): string[] {
 }
 
 /** The trajectory's own facts, above its tree. */
-export function headLines(trajectory: Trajectory, now: number): string[] {
+export function headLines(
+  trajectory: Trajectory,
+  { now, verbose }: { readonly now: number; readonly verbose: boolean },
+): string[] {
   const { id, origin, nodes, stopReason, failure, startedAt, seconds } = trajectory
   const names =
     origin.kind === 'traffic'
@@ -109,8 +139,8 @@ export function headLines(trajectory: Trajectory, now: number): string[] {
           origin.session === null ? 'recognised by its messages' : `session ${said(origin.session, 60)}`,
           ...(origin.agent === null ? [] : [`agent ${said(origin.agent, 60)}`]),
           ...(origin.subject === null ? [] : [`subject ${said(origin.subject, 60)}`]),
-          `tenant ${origin.tenant}`,
-          ...(origin.servedBy === null ? [] : [servedBy(origin.servedBy)]),
+          ...(origin.tenant === defaultTenant ? [] : [`tenant ${origin.tenant}`]),
+          ...(origin.servedBy === null ? [] : servedBy(origin.servedBy, verbose)),
           ...(origin.train ? [] : ['not to be learned from']),
         ]
       : origin.kind === 'import'
@@ -123,7 +153,7 @@ export function headLines(trajectory: Trajectory, now: number): string[] {
         `began ${lengthOf(Math.max(0, now - startedAt))} ago, took ${lengthOf(seconds * 1_000)}`,
         nodes.length === 1 ? '1 message' : `${nodes.length} messages`,
         ...(origin.kind === 'traffic' ? spent(callFacts(trajectory)) : []),
-        `split ${trajectory.task.split}`,
+        ...(verbose || origin.kind !== 'traffic' ? [`split ${trajectory.task.split}`] : []),
         `ended: ${stopReason}`,
       ].join(' · '),
     ),
@@ -140,6 +170,8 @@ export function spent({ models, calls, tokens }: CallFacts): readonly string[] {
   ]
 }
 
-/** What answered a session: the release, or an arm of a canary. */
-const servedBy = ({ release, canary }: ServedBy): string =>
-  canary === null ? `release ${said(release, 16)}` : `${canary.arm} of canary ${said(canary.id, 40)}`
+/** What answered a session: the arm of a canary where one ran, and by ids only where they are asked for. */
+function servedBy({ release, canary }: ServedBy, verbose: boolean): readonly string[] {
+  if (canary !== null) return [`${canary.arm} arm of a canary${verbose ? ` (${said(canary.id, 40)})` : ''}`]
+  return verbose ? [`release ${said(release, 16)}`] : []
+}

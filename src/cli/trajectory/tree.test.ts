@@ -57,7 +57,7 @@ const shown = (trajectory: Trajectory, signals: readonly Signal[] = [], tokens =
   stripVTControlCharacters(
     trajectoryTree({ trajectory, earned: { reward: missing, asOf: null, because: null } }, signals, {
       tokens,
-      decisions: true,
+      verbose: true,
       width: 200,
       now: 61_000,
     }),
@@ -133,6 +133,78 @@ describe('a trajectory in the terminal', () => {
     ])
   })
 
+  it('says of a failed twin that it does not count, and why', () => {
+    const cut = { ...call('c1', null), cancelled: true, usage: null }
+    const twins = traffic([
+      { id: 'q', parent: null, message: question },
+      { id: 'a', parent: 'q', message: { role: 'assistant', content: 'Pre' }, call: cut },
+      {
+        id: 'b',
+        parent: 'q',
+        message: { role: 'assistant', content: 'Press it.' },
+        call: { ...call('c2'), retryOf: 'c1' },
+      },
+    ])
+    const lines = shown(twins)
+    const failed = lines.slice(4, 7).join('\n')
+    expect(failed).toContain('cut off: the client left')
+    expect(failed).toContain('does not count: the client sent this request again')
+    expect(lines.slice(7).join('\n')).not.toContain('does not count')
+  })
+
+  it('says which demonstration is not imitated, as it calls a tool that was not offered', () => {
+    const one = traffic([
+      { id: 'q', parent: null, message: question },
+      { id: 'a', parent: 'q', message: { role: 'assistant', content: 'It is there.' }, call: call('c1') },
+    ])
+    const value = {
+      kind: 'demonstration',
+      messages: [{ role: 'assistant', content: '', toolCalls: [{ name: 'find', arguments: {} }] }],
+    }
+    const told = Signal.parse({
+      key: 'k',
+      trajectory: 't_1',
+      node: 'a',
+      source: 'user',
+      name: 'better',
+      value,
+      at: 1_000,
+    })
+    expect(shown(one, [told])).toContain('  not imitated: find was not offered here')
+  })
+
+  it('keeps ids to itself until they are asked for, and tells the arm', () => {
+    const inCanary = {
+      ...linear,
+      origin: {
+        ...linear.origin,
+        servedBy: { release: 'r1', canary: { id: 'c1', arm: 'candidate', propensity: 0.5 } },
+      },
+    } as Trajectory
+    const head = (verbose: boolean) => {
+      const options = { tokens: false, verbose, width: 200, now: 61_000 }
+      const earned = { reward: missing, asOf: null, because: null }
+      return stripVTControlCharacters(trajectoryTree({ trajectory: inCanary, earned }, [], options)).split('\n')
+    }
+    expect(head(false)[0]).toBe('trajectory t_1  session order-42 · tenant acme · candidate arm of a canary')
+    expect(head(false)[1]).not.toContain('split')
+    expect(head(true)[0]).toContain('candidate arm of a canary (c1)')
+  })
+
+  it('calls a guess a guess', () => {
+    const guess = Signal.parse({
+      key: 'k',
+      trajectory: 't_1',
+      node: 'a',
+      source: 'outcome',
+      reporter: 'implicit',
+      name: 'tool-error',
+      value: -0.5,
+      at: 2_000,
+    })
+    expect(shown(linear, [guess])).toContain('  ↳ tool-error = -0.5  a guess from behaviour, 1.0 s in')
+  })
+
   it('is drawn for thousands of turns', () => {
     const long = traffic(
       Array.from({ length: 5_000 }, (_, i) => ({
@@ -148,7 +220,7 @@ describe('a trajectory in the terminal', () => {
 it('shows nothing of a reward that could steer the terminal', () => {
   const hostile = '\u001b]0;pwned\u0007\u202e\nforged'
   const { trajectory, ...options } = {
-    decisions: true,
+    verbose: true,
     trajectory: traffic([{ id: 'q', parent: null, message: question }]),
     tokens: false,
     width: 200,

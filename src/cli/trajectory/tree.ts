@@ -1,4 +1,4 @@
-import type { NodeId, Signal, Trajectory, TrajectoryNode } from '../../core/index.ts'
+import type { NodeId, Signal, Step, ToolDefinition, Trajectory, TrajectoryNode } from '../../core/index.ts'
 import { headLines, type LineOptions, nodeLines, signalLine } from './lines.ts'
 import { rewardLine } from './reward-line.ts'
 import type { RewardNow } from './reward-now.ts'
@@ -22,13 +22,16 @@ export function trajectoryTree(
   const about = groupBy(signals, ({ node }) => (node !== null && known.has(node) ? node : null))
   const stepOf = new Map(steps.map((step) => [step.action, step]))
   const decided = groupBy(decisions, ({ output }) => output)
-  const lines = [...headLines(trajectory, options.now), '']
+  const superseded = supersededIn(trajectory)
+  const lines = [...headLines(trajectory, options), '']
 
   const draw = ({ node, indent, marker, under }: Drawn) => {
     const facts = {
       step: stepOf.get(node.id),
+      superseded: superseded.has(node.id),
       decisions: decided.get(node.id) ?? [],
       signals: about.get(node.id) ?? [],
+      offered: offeredTo(trajectory, stepOf.get(node.id)),
     }
     const [first = '', ...rest] = nodeLines(node, facts, startedAt, options)
     lines.push(`${indent}${marker}${first}`, ...rest.map((line) => `${under}  ${line}`))
@@ -45,6 +48,22 @@ export function trajectoryTree(
   lines.push('', rewardLine(earned))
   return `${lines.join('\n')}\n`
 }
+
+/**
+ * Answers whose request the client sent again: what a repeated call gave, and what never came to its end beside an answer in
+ * the same place that did.
+ */
+function supersededIn({ nodes, steps }: Trajectory): ReadonlySet<NodeId> {
+  const repeated = new Set(steps.flatMap(({ call }) => (call?.retryOf ? [call.retryOf] : [])))
+  const parentOf = new Map(nodes.map(({ id, parent }) => [id, parent]))
+  const ended = new Set(steps.flatMap(({ action, call }) => (call?.finish ? [parentOf.get(action)] : [])))
+  const isSuperseded = ({ action, call }: Step) =>
+    call !== undefined && (repeated.has(call.id) || (call.finish === null && ended.has(parentOf.get(action))))
+  return new Set(steps.filter(isSuperseded).map(({ action }) => action))
+}
+
+const offeredTo = ({ toolsets }: Trajectory, step: Step | undefined): readonly ToolDefinition[] =>
+  (step?.call?.tools ? toolsets[step.call.tools] : undefined) ?? []
 
 interface Drawn {
   readonly node: TrajectoryNode

@@ -5,6 +5,7 @@ import { CallId, type Json, KeyId, type Scope, type Signal, type Store, Trajecto
 import { openMemoryStore } from '../../store/index.ts'
 import { serveRoutes } from '../../../test/support/route-server.ts'
 import { trafficCall } from '../../../test/support/traffic-call.ts'
+import { TrafficRubricConfig } from '../../reward/index.ts'
 import { doorkeeper, newKey } from '../auth/index.ts'
 import { ServeConfig } from '../config.ts'
 import { answerNode, responseIdOf, trajectoryOfSession } from '../episode/ids.ts'
@@ -41,6 +42,7 @@ beforeEach(async () => {
       signals: store.signals,
       limits: config.limits,
       clock,
+      readings: [TrafficRubricConfig.parse({ signals: { thumbs: { values: { meh: -0.2 } } } }).signals],
       redact,
       redactName,
       redactId: (id) => id,
@@ -332,6 +334,15 @@ describe('the key of a session', () => {
   })
 })
 
+it('words count that a rubric reads, and so do words under a name that none reads', async () => {
+  for (const [name, value] of [
+    ['thumbs', 'meh'],
+    ['thumbs', 'true'],
+    ['note', 'maybe'],
+  ])
+    expect((await send({ trajectory, name, value })).status, `${name} ${value}`).toBe(200)
+})
+
 describe('what cannot be taken', () => {
   const good = { trajectory, name: 'n', value: 1 }
 
@@ -343,6 +354,7 @@ describe('what cannot be taken', () => {
     ['no name', { trajectory, value: 1 }, 'name'],
     ['no value', { trajectory, name: 'n' }, 'value'],
     ['a value of no kind', { ...good, value: { kind: 'bribe' } }, null],
+    ['words that no rubric reads', { trajectory, name: 'thumbs', value: 'maybe' }, 'value'],
     ['a nameless value', { ...good, value: null }, 'value'],
     ['a guard', { ...good, source: 'guard' }, 'source'],
     ['an unknown field', { ...good, weight: 100 }, null],

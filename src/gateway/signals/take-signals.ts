@@ -8,6 +8,7 @@ import {
   type Tenant,
   TrajectoryId,
 } from '../../core/index.ts'
+import { type SignalReading, saysNothing } from '../../reward/index.ts'
 import { notForSessions } from '../auth/index.ts'
 import { GatewayError } from '../errors.ts'
 import type { Caller } from '../ports.ts'
@@ -24,6 +25,8 @@ export interface SignalIntake {
   readonly clock: Clock
   /** Takes out what must not be written, before anything is made of it. */
   readonly redact: (value: Json) => Json
+  /** How agents' rubrics read signals, by the name. */
+  readonly readings: readonly Readonly<Record<string, SignalReading>>[]
   /** What stands for a person's name that must not be written. */
   readonly redactName: (name: string, tenant: Tenant) => string
   /** What stands for an id that must not be written. */
@@ -37,9 +40,12 @@ export interface SignalIntake {
 export async function signalsFrom(
   inputs: readonly SignalInput[],
   caller: Caller,
-  { signals, clock, ...redacting }: SignalIntake,
+  { signals, clock, readings, ...redacting }: SignalIntake,
 ): Promise<readonly Signal[]> {
   const now = clock.now()
+  inputs.forEach((input, i) => {
+    if (saysNothing(input, readings)) throw worthless(input.name, inputs.length > 1 ? `${i}.value` : 'value')
+  })
   const reports = inputs.map((input, i) => ({
     input,
     signal: unkeyed(input, caller, { now, at: inputs.length > 1 ? `${i}.` : '', ...redacting }),
@@ -112,6 +118,17 @@ function reporterOf(
 ): string {
   if (reporter !== undefined) return ClientName.parse(`${key}:${redactName(reporter, tenant)}`)
   return ClientName.parse(parent ? `${parent.key}:${key}` : key)
+}
+
+function worthless(name: string, param: string): GatewayError {
+  return new GatewayError({
+    status: 400,
+    type: 'invalid_request_error',
+    code: 'gateway/invalid-signal',
+    message: `The signal's words (${param}) are worth nothing under the name "${name}": no reward could be made of them.`,
+    hint: `Send true, false or a number. Or say what the words are worth, in the configuration: rubric.signals.${name}.values.`,
+    param,
+  })
 }
 
 function fromTheFuture(param: string): GatewayError {

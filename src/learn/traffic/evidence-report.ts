@@ -45,6 +45,8 @@ export const EvidenceReport = z.strictObject({
   credited: count,
   demonstrations: count,
   pairs: count,
+  /** Demonstrations that are not imitated, as they call tools that their turn was not offered. */
+  unknownTools: count.default(0),
   dropped: z.partialRecord(DropReason, count),
   /** Signals that were left out, as their reporters said more than their share. */
   flood: count,

@@ -77,9 +77,11 @@ export async function gather(gathering: Gathering): Promise<{
   for (let i = heard.length; i < settled.trajectories.length; i++) drop('over-share')
   const taught: Taught[] = []
   const fresh: Fresh[] = []
+  let unknownTools = 0
   for (const { trajectory, signals } of heard) {
     const evidence = { trajectory, signals, reward: await reward.score(trajectory, signals, asOf) }
-    const { demonstrations, pairs } = await shownIn(evidence)
+    const { demonstrations, pairs, refused } = await shownIn(evidence)
+    unknownTools += refused
     taught.push({ evidence, demonstrations: demonstrations.length, pairs: pairs.length })
     const one = freshness(evidence, gathering)
     if (typeof one === 'string') drop(one)
@@ -107,6 +109,7 @@ export async function gather(gathering: Gathering): Promise<{
     sessions: kept.length,
     credited: credits.length,
     ...lessons.counts,
+    unknownTools,
     dropped: Object.fromEntries(dropped),
     flood: leftOut.reduce((sum, one) => sum + one.leftOut.signals, 0),
     ...rewardsOf(kept),

@@ -65,10 +65,11 @@ export async function taughtIn(run: Learns, { asOf, shown }: TrafficBatch): Prom
     const counted = heard.get(trajectory.id)
     const signals = (await run.options.store.signals.of(trajectory.id)).filter(({ key }) => counted?.keys.has(key))
     const reward = await run.options.reward.score(trajectory, signals, asOf)
-    const { demonstrations, pairs } = await shownIn({ trajectory, reward, signals }, reading)
+    const { demonstrations, pairs, refused } = await shownIn({ trajectory, reward, signals }, reading)
     taught.set(trajectory.id, {
       demonstrations: demonstrations.slice(0, counted?.most?.demonstrations),
       pairs: pairs.slice(0, counted?.most?.pairs),
+      refused,
     })
   }
   return taught

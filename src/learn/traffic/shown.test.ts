@@ -110,7 +110,7 @@ describe('an edited answer', () => {
   })
 
   it('teaches nothing where what led to it was vetoed, nor when it is too long', async () => {
-    const nothing = { demonstrations: [], pairs: [] }
+    const nothing = { demonstrations: [], pairs: [], refused: 0 }
     expect(await shown([{ id: 'a' }], [ofAnswer(edit('red'))], { reward: vetoed(-1) })).toEqual(nothing)
     expect(await shown([], [ofAnswer(edit('red'))], { longest: 3 })).toEqual(nothing)
   })
@@ -150,9 +150,19 @@ it('a demonstration teaches whatever its trajectory earned', async () => {
   expect(found.demonstrations).toEqual([after(saying('red'))])
 })
 
+it('a demonstration that calls a tool which was not offered is refused, and counted', async () => {
+  const calling = (name: string) => ({
+    kind: 'demonstration',
+    messages: [{ role: 'assistant', content: '', toolCalls: [{ name, arguments: {} }] }],
+  })
+  const offering = [{ id: 'a', offered: ['look'] }]
+  expect(await shown(offering, [ofAnswer(calling('lookup'))])).toEqual({ demonstrations: [], pairs: [], refused: 1 })
+  expect(await shown(offering, [ofAnswer(calling('look'))])).toMatchObject({ demonstrations: [{}], refused: 0 })
+})
+
 it('a demonstration may hold tools: what they answer is context', async () => {
   const { pairs, demonstrations } = await shown(
-    [{ id: 'a' }],
+    [{ id: 'a', offered: ['look'] }],
     [
       ofAnswer({
         kind: 'demonstration',
@@ -185,6 +195,7 @@ describe('two answers in one place', () => {
     expect(found).toEqual({
       demonstrations: [],
       pairs: [{ chosen: after(saying('red')), rejected: after(saying('blue')) }],
+      refused: 0,
     })
   })
 

@@ -8,6 +8,7 @@ import {
   type Signal,
   type ScoredTrajectory,
   taughtTurns,
+  unofferedTools,
   stepsByAction,
   type TrajectoryNode,
 } from '../../core/index.ts'
@@ -22,6 +23,8 @@ import { asSaid, asShown, turnTokens } from './turn-tokens.ts'
 export interface Shown {
   readonly demonstrations: readonly Demonstration[]
   readonly pairs: readonly PreferencePair[]
+  /** What people demonstrated and nobody imitates, as it calls tools that the turn was not offered. */
+  readonly refused: number
 }
 
 /** A trajectory with what it earned and what was said of it. */
@@ -43,7 +46,8 @@ export interface Reading extends OpinionReading {
 /**
  * What a trajectory teaches beside its reward:
  * - an edited or demonstrated answer is a Demonstration, and better than what was said: a pair. An edit stands on the turns
- *   before it, and shows nothing where these, or the answer itself, were broken or vetoed;
+ *   before it, and shows nothing where these, or the answer itself, were broken or vetoed. One that calls a tool which the
+ *   turn was not offered is refused, and counted;
  * - an answer of the Parameter's that people took, in a session that earned enough, is a Demonstration as it is; not where
  *   a canary's candidate gave it that never came to serve;
  * - two answers of ours in one place, of which people took one and refused the other, are a pair.
@@ -64,6 +68,7 @@ export async function shownIn(evidence: Evidence, reading: Reading): Promise<Sho
   return {
     demonstrations: [...edits.demonstrations, ...accepted].filter(fits),
     pairs: pairs.filter(({ chosen, rejected }) => fits(chosen) && fits(rejected)),
+    refused: edits.refused,
   }
 }
 
@@ -77,17 +82,22 @@ async function editsIn(evidence: Evidence, reading: Reading): Promise<Shown> {
   const { demonstrated, edited } = reading.imitate
   const demonstrations: Demonstration[] = []
   const pairs: PreferencePair[] = []
+  let refused = 0
   for (const { node, before, better, by } of taughtTurns(evidence)) {
     if (Buffer.byteLength(JSON.stringify(better)) > bytesPerToken * reading.longest) continue
     // A client may have edited many answers at length, and the gateway answers in this thread.
     await nextTurn()
     const turn = laidOut(() => turnTokens(evidence.trajectory, node, reading))
+    if (turn && unofferedTools(better, turn.tools).length > 0) {
+      refused++
+      continue
+    }
     const chosen = turn && laidOut(() => asShown(turn, better, before, reading.renderer))
     if (!turn || !chosen) continue
     if (by === 'edit' ? edited : demonstrated) demonstrations.push(chosen)
     if (better[0]?.role === 'assistant') pairs.push({ chosen, rejected: asSaid(turn) })
   }
-  return { demonstrations, pairs }
+  return { demonstrations, pairs, refused }
 }
 
 async function choicesIn({ trajectory, reward, signals }: Evidence, reading: Reading): Promise<Shown['pairs']> {

@@ -67,6 +67,22 @@ export function outcome(name: string, options: z.input<typeof SignalReading> = {
   return signal(name, { source: 'outcome', range: [0, 1], ...options })
 }
 
+/**
+ * Whether words reported under a name can be no reward: some reading takes signals of this name and source, and none gives
+ * the words a worth. Numbers, yes and no, and edits always have one.
+ */
+export function saysNothing(
+  { name, source, value }: Pick<Signal, 'name' | 'source'> & { readonly value: unknown },
+  readings: readonly Readonly<Record<string, SignalReading>>[],
+): boolean {
+  if (typeof value !== 'string' || value === 'true' || value === 'false') return false
+  const taking = readings.flatMap((one) => {
+    const reading = Object.hasOwn(one, name) ? one[name] : undefined
+    return reading?.source === source ? [reading] : []
+  })
+  return taking.length > 0 && taking.every(({ values }) => !Object.hasOwn(values, value))
+}
+
 /** What somebody said, as a reward. */
 interface Opinion {
   readonly reporter: string

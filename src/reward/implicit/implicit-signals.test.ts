@@ -166,6 +166,23 @@ describe('what a user does with an answer', () => {
     })
     expect(read([asked, called, result('{"error":"no such user"}')])).toEqual([['a', 'tool-error', -0.5]])
     expect(read([asked, called, result('{"error":null,"done":true}')])).toEqual([])
+    const failed = [
+      'Failed to connect',
+      'ValueError: no such order',
+      'psycopg2.OperationalError: server closed the connection',
+      'HTTP 503 Service Unavailable',
+      'Permission denied: /etc/shadow',
+      'Unable to reach the host',
+      '{"ok":false}',
+      '{"success":false,"reason":"x"}',
+      '{"isError":true,"content":[]}',
+      '{"status":"error"}',
+      '{"status":502}',
+      '{"errors":[{"message":"x"}]}',
+    ]
+    for (const text of failed) expect(read([asked, called, result(text)]), text).toHaveLength(1)
+    const fine = ['Found 404 orders', 'No errors', 'Errors: 0', '{"ok":true}', '{"status":200}', '{"errors":[]}', '42']
+    for (const text of fine) expect(read([asked, called, result(text)]), text).toEqual([])
     const [signal] = implicitSignals(traffic([asked, called, result('Error: timeout')]), minute)
     expect(signal?.source).toBe('outcome')
   })

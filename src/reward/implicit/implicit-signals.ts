@@ -25,7 +25,8 @@ interface Turn {
 }
 
 /** Who reports what nobody said. */
-const reporter = 'implicit'
+/** Who "reports" what behaviour lets guess. A client's reporters are kept as `<key>:<name>`, and never have this name. */
+export const implicitReporter = 'implicit'
 
 /** A text that differs by more is another text, not an edit. */
 const otherText = 0.8
@@ -59,11 +60,11 @@ export function implicitSignals(
       if (!wanted.has(kind) || at > asOf) continue
       signals.push({
         tenant,
-        key: `${reporter}/${trajectory.id}/${turn.node.id}/${kind}`.slice(0, 256),
+        key: `${implicitReporter}/${trajectory.id}/${turn.node.id}/${kind}`.slice(0, 256),
         trajectory: trajectory.id,
         node: turn.node.id,
         source: kind === 'tool-error' ? 'outcome' : 'user',
-        reporter,
+        reporter: implicitReporter,
         name: kind,
         value: value ?? implicitKinds[kind].value,
         at,

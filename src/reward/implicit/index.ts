@@ -1,2 +1,2 @@
-export { type ImplicitOptions, implicitSignals } from './implicit-signals.ts'
+export { type ImplicitOptions, implicitReporter, implicitSignals } from './implicit-signals.ts'
 export { allImplicitKinds, ImplicitKind, implicitKinds } from './kinds.ts'

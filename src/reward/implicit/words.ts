@@ -62,16 +62,24 @@ function wordsOf(text: string): ReadonlySet<string> {
   return new Set(text.split(' ').filter((word) => word.length >= 4))
 }
 
-/** Whether a tool's result tells of a failure: by its own flag, by an `error` in its JSON, or by how it begins. */
+/** How the text of a failure begins. A guess: a page about errors may begin so, too. */
+const failing =
+  /^(?:error|exception|traceback|fatal|failed|failure|(?:permission|access) denied|unauthori[sz]ed|forbidden|(?:internal )?server error|bad (?:request|gateway)|not found|command not found|timed? ?out|request timed out|unable to|could ?n[o']t|can(?:no|')t|exit (?:code|status):? [1-9]|(?:http )?(?:status )?[45]\d\d(?: |: ?)(?:error|bad|unauthori[sz]ed|forbidden|not found|too many|internal|service))\b|^[\w.]{0,60}(?:Error|Exception)\b ?[:(]/iu
+
+/** Whether a tool's result tells of a failure: by its own flag, by what its JSON says of it, or by how it begins. */
 export function reportsError(text: string): boolean {
   const start = text.slice(0, compared).trimStart()
-  if (/^(?:error|exception|traceback|fatal|failed)\b/iu.test(start)) return true
+  if (failing.test(start)) return true
   if (!start.startsWith('{') || text.length > 100_000) return false
   try {
     const value: unknown = JSON.parse(text)
     if (typeof value !== 'object' || value === null) return false
-    const { error, isError, success, ok } = value as Readonly<Record<string, unknown>>
-    return Boolean(error) || isError === true || success === false || ok === false
+    const { error, errors, isError, is_error, success, ok, status } = value as Readonly<Record<string, unknown>>
+    if (error || isError === true || is_error === true || success === false || ok === false) return true
+    if (Array.isArray(errors) && errors.length > 0) return true
+    return typeof status === 'number'
+      ? status >= 400 && status < 600
+      : /^(?:error|failed|failure)$/i.test(String(status))
   } catch {
     return false
   }

@@ -1,4 +1,5 @@
 // Who decides a session, and how much each may: what all limits of reporters rest on.
+import { implicitReporter } from '../implicit/index.ts'
 import { z } from 'zod'
 import { type Signal, seedOf, type Trajectory } from '../../core/index.ts'
 import { internal, isKey, keyOf, Trust } from '../trust.ts'
@@ -35,7 +36,7 @@ export function personOf({ origin }: Trajectory): string {
 
 export function speakerOf({ reporter }: Signal, trajectory: Trajectory): string {
   const { origin } = trajectory
-  const own = reporter === 'implicit' || (origin.kind === 'traffic' && reporter === origin.key)
+  const own = reporter === implicitReporter || (origin.kind === 'traffic' && reporter === origin.key)
   return own ? personOf(trajectory) : reporter
 }
 

@@ -6,7 +6,7 @@ export class MissingStoreError extends StoreError {
     super({
       code: 'store/missing',
       message: `There is no store at ${path}.`,
-      hint: 'Check the path, or make the store: `ratchet serve` and `ratchet learn` do.',
+      hint: 'Start `ratchet serve` in this folder, which makes one; or name the folder of yours with --store.',
     })
   }
 }

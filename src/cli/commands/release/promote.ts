@@ -12,6 +12,6 @@ export async function promoteCommand(canary: string | undefined, flags: ChangeFl
   const body = canary === undefined ? {} : { canary: parseInput(CanaryId, canary, 'The canary') }
   const outcome = await throughGateway(flags, flags.agent ?? null, { route: 'promote', body })
   printOutcome(flags, outcome, ({ agent: { agent, serving, generation } }) => {
-    return `${pc.green('✓')} ${visible(agent)} serves ${serving} from now on, generation ${generation}. Undo it with: ratchet rollback`
+    return `${pc.green('✓')} ${visible(agent)} serves ${serving} from now on, generation ${generation}. Undo it with: npx ratchet rollback`
   })
 }

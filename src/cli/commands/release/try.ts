@@ -64,7 +64,7 @@ function linesOf({ agent: { agent, serving }, canary, watched, newTools = [] }: 
   }
   return [
     `${pc.green('✓')} The canary ${canary?.id} of ${name} runs: ${share} of the sessions get the candidate, the others ${serving}.`,
-    `  See how it goes: ratchet canaries${store}   Take it back: ratchet rollback${store}`,
+    `  See how it goes: npx ratchet canaries${store}   Take it back: npx ratchet rollback${store}`,
     ...problems.map((problem) => `  ${pc.yellow(problem)}`),
   ].join('\n')
 }

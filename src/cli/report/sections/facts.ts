@@ -1,12 +1,13 @@
-import type { VersionSet } from '../../../core/index.ts'
+import { defaultTenant, type VersionSet } from '../../../core/index.ts'
 import { cut, flatten, inline, moment, plural, words } from '../format.ts'
 import { type Content, type Html, html } from '../html.ts'
-import type { RunReport } from '../run-report.ts'
+import type { RunReport, TrafficCourse } from '../run-report.ts'
+import { agentCommand, commandLine, shellWord } from '../command.ts'
 import { titled } from './section.ts'
 
 /** What it takes to find the run again, to repeat it and to take it back. */
 export function facts(report: RunReport): Html {
-  const { run, release, reproduce, unreadEvents } = report
+  const { run, release, reproduce, traffic, unreadEvents } = report
   const rows: (readonly [string, Content])[] = [
     ['Run', html`<code>${run.id}</code>`],
     ['Agent', html`<bdi>${run.agent}</bdi>`],
@@ -31,20 +32,30 @@ export function facts(report: RunReport): Html {
     'facts',
     'The run itself',
     html`<div class="commands">
-      ${command('Repeat it', reproduce.command)}
-      ${run.status !== 'completed' && run.status !== 'running' && command('Go on with it', `ratchet learn --resume ${run.id}`)}
-      ${command('Make this report again', `ratchet report ${run.id}`)}
-      ${release?.servesNow && command('Take it back', 'ratchet rollback')}
+      ${reproduce && command('Repeat it', `npx ratchet ${reproduce.arguments}`)}
+      ${reproduce && run.status !== 'completed' && run.status !== 'running' && command('Go on with it', commandLine(report, `learn --resume ${run.id}`))}
+      ${traffic && trafficCommands(report, traffic)}
+      ${command('Make this report again', commandLine(report, `report ${run.id}`))}
+      ${release?.servesNow && command('Take it back', agentCommand(report, 'rollback'))}
     </div>
     <dl class="facts">${rows.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>
     ${
-      reproduce.config &&
-      html`<details><summary>${reproduce.config.file}, which the command reads</summary><pre>${cut(JSON.stringify(reproduce.config.content, null, 2), 20_000)}</pre></details>`
+      reproduce?.config &&
+      html`<details><summary>${reproduce.config.file}: save this before you repeat the run</summary><pre>${cut(JSON.stringify(reproduce.config.content, null, 2), 20_000)}</pre></details>`
     }
     <details><summary>The whole configuration</summary><div class="scroll"><table class="figures pairs"><tbody>
       ${flatten(run.config).map(({ path, leaf }) => html`<tr><th scope="row">${path.length === 0 ? 'configuration' : path.map(words).join(' › ')}</th><td>${cut(inline(leaf, 6), 500)}</td></tr>`)}
     </tbody></table></div></details>`,
   )
+}
+
+/** Where to look at what it learned from, and at what became of its candidate. */
+function trafficCommands(report: RunReport, { agent, canary, summary }: TrafficCourse): Html {
+  const tenant = agent === null || agent.tenant === defaultTenant ? '' : ` --tenant ${agent.tenant}`
+  return html`
+      ${agent && command('See the sessions', commandLine(report, `trajectories --agent ${shellWord(agent.name)}${tenant}`))}
+      ${summary?.outcome === 'shadow' && command('Let a share of the sessions get its candidate', agentCommand(report, `try ${report.run.id}`))}
+      ${canary && command('Follow its canary', agentCommand(report, 'canaries'))}`
 }
 
 const command = (what: string, line: string) => html`<div><p>${what}</p><pre><code>${line}</code></pre></div>`

@@ -1,22 +1,12 @@
 import { armName, cut, duration, moment, percent, percentRange, plural, success } from '../format.ts'
+import { agentCommand, commandLine } from '../command.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { GateArithmetic, RunReport } from '../run-report.ts'
-
-type Tone = 'good' | 'still' | 'open' | 'bad'
-
-interface Verdict {
-  readonly word: string
-  readonly sign: string
-  readonly tone: Tone
-  /** What to do next. */
-  readonly next: Content
-}
-
-const rollback = html`<code>ratchet rollback</code>`
+import { outcomeOf, trafficFigures, trafficSentence, type Verdict } from './traffic-headline.ts'
 
 function verdictOf(report: RunReport): Verdict {
-  const { run, gate, release } = report
-  const resume = html`Go on from the last checkpoint with <code>ratchet learn --resume ${run.id}</code>.`
+  const { run, gate, release, traffic } = report
+  const resume = resumption(report)
   switch (run.status) {
     case 'failed':
       return { word: 'Failed', sign: '✕', tone: 'bad', next: adviceOf(report) ?? resume }
@@ -27,11 +17,20 @@ function verdictOf(report: RunReport): Verdict {
         word: 'Running',
         sign: '…',
         tone: 'open',
-        next: html`Make the report again with <code>ratchet report ${run.id}</code> to see how far it has come.`,
+        next: html`Make the report again with <code>${commandLine(report, `report ${run.id}`)}</code> to see how far it has come.`,
       }
     case 'completed':
-      return gate ? decisionOf(gate, release) : { word: 'Completed', sign: '·', tone: 'still', next: null }
+      if (traffic?.summary) return outcomeOf(report, traffic.summary, traffic)
+      return gate ? decisionOf(report, gate, release) : { word: 'Completed', sign: '·', tone: 'still', next: null }
   }
+}
+
+/** How a run goes on that did not complete. */
+function resumption(report: RunReport): Content {
+  const { run, traffic, reproduce } = report
+  if (traffic) return 'The gateway that learns goes on from the last checkpoint by itself, once it runs.'
+  if (reproduce === null) return 'Its program goes on from the last checkpoint, when it is given this run to resume.'
+  return html`Go on from the last checkpoint with <code>${commandLine(report, `learn --resume ${run.id}`)}</code>.`
 }
 
 /** Why a run ended of which the job is the cause and not the machine, as the end of a sentence. */
@@ -53,11 +52,11 @@ function adviceOf(report: RunReport): Content | null {
   const { failure } = report.run
   if (failure?.hint === undefined) return null
   return causeOf(report) === null
-    ? html`What would help: ${cut(failure.hint, 1000)} Then go on from the last checkpoint with <code>ratchet learn --resume ${report.run.id}</code>.`
+    ? html`What would help: ${cut(failure.hint, 1000)} ${resumption(report)}`
     : html`What would help: ${cut(failure.hint, 1000)} Then begin a new run: this one, resumed, goes on with the job that it began with.`
 }
 
-function decisionOf({ decision, reasons }: GateArithmetic, release: RunReport['release']): Verdict {
+function decisionOf(report: RunReport, { decision, reasons }: GateArithmetic, release: RunReport['release']): Verdict {
   const [why] = reasons
   switch (decision) {
     case 'promote':
@@ -68,7 +67,7 @@ function decisionOf({ decision, reasons }: GateArithmetic, release: RunReport['r
         next:
           release?.servesNow === false
             ? 'It no longer serves: it was rolled back, or a later release took its place.'
-            : html`It serves now. ${rollback} brings back what served before.`,
+            : html`It serves now. <code>${agentCommand(report, 'rollback')}</code> brings back what served before.`,
       }
     case 'hold':
       return {
@@ -105,6 +104,7 @@ export function sentenceOf(report: RunReport): Content {
       rose ? ', up from' : '; it was'
     } ${success(primed)} when primed and ${success(base)} as the base model.`
   }
+  if (report.traffic) return trafficSentence(report, report.traffic)
   const where = placeOf(report)
   switch (run.status) {
     case 'failed':
@@ -138,7 +138,7 @@ function placeOf({ progress: { phase, update, planned }, updates, priming }: Run
 
 /** Title, verdict and the four figures that matter. */
 export function headline(report: RunReport): Html {
-  const { run, progress, rates } = report
+  const { run, progress, rates, traffic } = report
   const { word, sign, tone, next } = verdictOf(report)
   const facts = [
     moment(run.startedAt),
@@ -154,6 +154,7 @@ export function headline(report: RunReport): Html {
   ${next !== null && html`<p class="next">${next}</p>`}
   <p class="meta">${facts.map((fact, i) => html`${i > 0 && ' · '}<span>${fact}</span>`)}</p>
   ${rates && steps(rates)}
+  ${traffic && trafficFigures(traffic)}
 </header>
 `
 }
