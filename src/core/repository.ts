@@ -202,6 +202,12 @@ export interface KeyRepository {
   }): Promise<readonly ApiKey[]>
   /** @returns whether there was such a key. Revoking again changes nothing. */
   revoke(id: KeyId, at: number): Promise<boolean>
+  /**
+   * Removes keys of sessions that expired before a time, the longest expired first. Other keys stay for good.
+   * @param limit how many at most.
+   * @returns how many.
+   */
+  removeExpired(before: number, limit: number): Promise<number>
 }
 
 /** Evidence about episodes, early and late: a signal may come before its trajectory. */

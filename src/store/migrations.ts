@@ -3,6 +3,7 @@ import type { Columns, ColumnType } from './engine.ts'
 import { learnFromTraffic } from './migration-0004.ts'
 import { watchCanaries } from './migration-0005.ts'
 import { rememberErasures } from './migration-0006.ts'
+import { expireSessionKeys } from './migration-0010.ts'
 import type { Tables } from './tables.ts'
 
 /** One step of the schema, forward only. A released one is never edited: the next change is a new one. */
@@ -321,4 +322,5 @@ export const migrations: readonly Migration[] = [
   { name: '0006-erasures', up: rememberErasures },
   // Nothing changes here: earlier versions cannot read log-probabilities that are packed.
   { name: '0009-packed-logprobs', up: async () => {} },
+  { name: '0010-expired-keys', up: expireSessionKeys },
 ]

@@ -84,6 +84,8 @@ export interface Tables {
     settings: string
     created_at: number
     revoked_at: number | null
+    /** Of the key of a session, when it expires; `null` for all others, which are never removed. */
+    expires_at: number | null
   }
   signals: {
     tenant: string
