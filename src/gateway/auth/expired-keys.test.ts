@@ -20,13 +20,13 @@ async function sweeping(now: number, change: Partial<Store['keys']> = {}) {
     store,
     clock,
     problems,
-    start() {
+    start: () => {
       const keys = { ...store.keys, ...change }
       const sweeper = new ExpiredKeys({ keys, clock, onProblem: (error) => problems.push(error) })
       opened.push(sweeper)
       return sweeper
     },
-    async put(name: string, expiresAt: number | null, session: string | null = name) {
+    put: async (name: string, expiresAt: number | null, session: string | null = name) => {
       const { key } = newKey({ name, tenant: 'default', scopes: ['infer'], session, expiresAt, now: 0 })
       await store.keys.put(key)
       return key
