@@ -187,6 +187,31 @@ export interface TrafficRepository {
   request(key: string, tenant: Tenant, identity: RequestIdentity): Promise<KnownRequest | null>
 }
 
+/** A request that is being answered and may be repeated. */
+export interface ClaimedRequest {
+  readonly tenant: Tenant
+  readonly apiKey: string
+  readonly identity: RequestIdentity
+}
+
+/** Which gateway answers a request, so that another one that gets it meanwhile does not answer it, too. */
+export interface ClaimRepository {
+  /**
+   * Claims a request for a gateway, unless another one's claim on it has not expired.
+   * @param time `ttlMs`: how long it lasts from `now` on.
+   * @returns `null` once it is claimed, or what the other gateway was asked and when its claim expires.
+   */
+  take(
+    request: ClaimedRequest,
+    gateway: string,
+    time: { readonly now: number; readonly ttlMs: number },
+  ): Promise<{ readonly body: string; readonly expiresAt: number } | null>
+  /** Makes all claims of a gateway last longer, and removes those of any gateway that expired long ago. */
+  renew(gateway: string, time: { readonly now: number; readonly ttlMs: number }): Promise<void>
+  /** Gives a claim up; one that another gateway has by now stays. */
+  release(request: ClaimedRequest, gateway: string): Promise<void>
+}
+
 /** API keys, by their ids. */
 export interface KeyRepository {
   put(key: ApiKey): Promise<void>
@@ -395,6 +420,7 @@ export interface Repositories {
   readonly versions: VersionRepository
   readonly trajectories: TrajectoryRepository
   readonly traffic: TrafficRepository
+  readonly claims: ClaimRepository
   readonly keys: KeyRepository
   readonly signals: SignalRepository
   readonly runs: RunRepository

@@ -4,6 +4,7 @@ import { learnFromTraffic } from './migration-0004.ts'
 import { watchCanaries } from './migration-0005.ts'
 import { rememberErasures } from './migration-0006.ts'
 import { expireSessionKeys } from './migration-0010.ts'
+import { claimRequests } from './migration-0011.ts'
 import type { Tables } from './tables.ts'
 
 /** One step of the schema, forward only. A released one is never edited: the next change is a new one. */
@@ -323,4 +324,5 @@ export const migrations: readonly Migration[] = [
   // Nothing changes here: earlier versions cannot read log-probabilities that are packed.
   { name: '0009-packed-logprobs', up: async () => {} },
   { name: '0010-expired-keys', up: expireSessionKeys },
+  { name: '0011-request-claims', up: claimRequests },
 ]

@@ -4,6 +4,7 @@ import type { Store } from '../core/index.ts'
 import { alertConformance } from './alerts.conformance.ts'
 import { canaries, canaryConformance } from './canaries.conformance.ts'
 import { RunningCanaryError } from './errors/index.ts'
+import { claimConformance } from './claims.conformance.ts'
 import { leaseConformance } from './leases.conformance.ts'
 import { openStore } from './open-store.ts'
 import { servingConformance } from './serving.conformance.ts'
@@ -20,6 +21,7 @@ const open = () => openStore({ url: database.url })
 servingConformance('PostgreSQL', open)
 canaryConformance('PostgreSQL', open)
 leaseConformance('PostgreSQL', open)
+claimConformance('PostgreSQL', open)
 alertConformance('PostgreSQL', open)
 
 describe('several processes on one database', () => {

@@ -3,6 +3,7 @@ import type { Access } from './access.ts'
 import { alertRepository } from './alerts.ts'
 import { blobRepository, type BlobStorage } from './blobs.ts'
 import { canaryRepository } from './canaries.ts'
+import { claimRepository } from './claims.ts'
 import { keyRepository } from './keys.ts'
 import { leaseRepository } from './leases.ts'
 import { ledgerRepository } from './ledger.ts'
@@ -21,6 +22,7 @@ export function repositories(access: Access, blobs: BlobStorage): Repositories {
     versions: versionRepository(access),
     trajectories: trajectoryRepository(access),
     traffic: trafficRepository(access),
+    claims: claimRepository(access),
     keys: keyRepository(access),
     signals: signalRepository(access),
     runs: runRepository(access),

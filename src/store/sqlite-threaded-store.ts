@@ -37,6 +37,7 @@ const lanes: { readonly [R in Exclude<keyof Repositories, 'blobs'>]: CallsIn<R> 
     remove: (_, { dryRun }) => (dryRun ? 'scan' : 'write'),
   },
   traffic: { append: 'write', savePending: 'write', recoverPending: 'write', turns: 'look-up', request: 'look-up' },
+  claims: { take: 'write', renew: 'write', release: 'write' },
   keys: { put: 'write', get: 'look-up', list: 'look-up', revoke: 'write', removeExpired: 'write' },
   signals: { append: 'write', of: 'look-up', page: 'look-up', last: 'look-up' },
   runs: {

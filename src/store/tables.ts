@@ -71,6 +71,15 @@ export interface Tables {
     call: string
     at: number
   }
+  /** Requests being answered that may be repeated, and by which gateway. */
+  request_claims: {
+    tenant: string
+    api_key: string
+    identity: string
+    body: string
+    gateway: string
+    expires_at: number
+  }
   /** Streams under way: what they have said so far. */
   pending_calls: { call: string; gateway: string; trajectory: string; payload: string; updated_at: number }
   api_keys: {
