@@ -16,6 +16,7 @@ import type {
 } from './id.ts'
 import type { Json } from './json.ts'
 import type { Lease } from './lease.ts'
+import type { CandidateLevel } from './level.ts'
 import type { BlobHash } from './blob-ref.ts'
 import type { Version } from './parameter.ts'
 import type { Receipt } from './receipt.ts'
@@ -308,6 +309,19 @@ export interface LedgerRepository {
   uses(tasks: readonly TaskId[]): Promise<readonly HoldoutUse[]>
 }
 
+/** The levels that an agent's candidates are tested at. */
+export interface LevelRepository {
+  /** Idempotent; a conflict where the number or the key is another candidate's. */
+  put(level: CandidateLevel): Promise<void>
+  get(agent: string, key: string): Promise<CandidateLevel | null>
+  /** Of the agent's last candidate. */
+  latest(agent: string): Promise<CandidateLevel | null>
+  /** How many of the agent's candidates were promoted. */
+  countPromoted(agent: string): Promise<number>
+  /** Notes that a candidate was promoted; nothing where it has no level. */
+  promoted(agent: string, key: string): Promise<void>
+}
+
 /** Releases, and the append-only history of which one served. */
 export interface ReleaseRepository {
   put(release: Release): Promise<void>
@@ -426,6 +440,7 @@ export interface Repositories {
   readonly runs: RunRepository
   readonly receipts: ReceiptRepository
   readonly ledger: LedgerRepository
+  readonly levels: LevelRepository
   readonly releases: ReleaseRepository
   readonly canaries: CanaryRepository
   readonly leases: LeaseRepository

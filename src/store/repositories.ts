@@ -7,6 +7,7 @@ import { claimRepository } from './claims.ts'
 import { keyRepository } from './keys.ts'
 import { leaseRepository } from './leases.ts'
 import { ledgerRepository } from './ledger.ts'
+import { levelRepository } from './levels.ts'
 import { receiptRepository } from './receipts.ts'
 import { releaseRepository } from './releases.ts'
 import { runRepository } from './runs.ts'
@@ -28,6 +29,7 @@ export function repositories(access: Access, blobs: BlobStorage): Repositories {
     runs: runRepository(access),
     receipts: receiptRepository(access),
     ledger: ledgerRepository(access),
+    levels: levelRepository(access),
     releases: releaseRepository(access),
     canaries: canaryRepository(access),
     leases: leaseRepository(access),

@@ -52,6 +52,7 @@ const lanes: { readonly [R in Exclude<keyof Repositories, 'blobs'>]: CallsIn<R> 
   },
   receipts: { put: 'write', get: 'look-up' },
   ledger: { append: 'write', uses: 'scan' },
+  levels: { put: 'write', get: 'look-up', latest: 'look-up', countPromoted: 'look-up', promoted: 'write' },
   releases: {
     put: 'write',
     get: 'look-up',

@@ -135,6 +135,16 @@ export interface Tables {
   /** Which tasks a holdout is made of: uses of holdouts that share one are found through it. */
   holdout_tasks: { task: string; holdout: string }
   holdout_uses: { holdout: string; use: number; alpha: number; run: string | null; at: number }
+  /** What each candidate of an agent may spend; `promoted` is 0 or 1. */
+  candidate_levels: {
+    agent: string
+    candidate: number
+    key: string
+    alpha: number
+    promotions: number
+    promoted: number
+    at: number
+  }
   releases: {
     /** Order of creation. */
     sequence: Generated<number>
