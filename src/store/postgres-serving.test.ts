@@ -6,6 +6,7 @@ import { canaries, canaryConformance } from './canaries.conformance.ts'
 import { RunningCanaryError } from './errors/index.ts'
 import { claimConformance } from './claims.conformance.ts'
 import { leaseConformance } from './leases.conformance.ts'
+import { levelConformance } from './levels.conformance.ts'
 import { openStore } from './open-store.ts'
 import { servingConformance } from './serving.conformance.ts'
 import { sample } from './store.conformance.ts'
@@ -21,6 +22,7 @@ const open = () => openStore({ url: database.url })
 servingConformance('PostgreSQL', open)
 canaryConformance('PostgreSQL', open)
 leaseConformance('PostgreSQL', open)
+levelConformance('PostgreSQL', open)
 claimConformance('PostgreSQL', open)
 alertConformance('PostgreSQL', open)
 

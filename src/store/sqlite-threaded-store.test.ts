@@ -24,6 +24,7 @@ import { alertConformance } from './alerts.conformance.ts'
 import { canaryConformance } from './canaries.conformance.ts'
 import { claimConformance } from './claims.conformance.ts'
 import { leaseConformance } from './leases.conformance.ts'
+import { levelConformance } from './levels.conformance.ts'
 import { servingConformance } from './serving.conformance.ts'
 import { sample, storeConformance } from './store.conformance.ts'
 
@@ -75,6 +76,7 @@ storeConformance('SQLite in threads', () => open())
 servingConformance('SQLite in threads', () => open())
 canaryConformance('SQLite in threads', () => open())
 leaseConformance('SQLite in threads', () => open())
+levelConformance('SQLite in threads', () => open())
 claimConformance('SQLite in threads', () => open())
 alertConformance('SQLite in threads', () => open())
 
