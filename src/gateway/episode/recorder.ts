@@ -159,16 +159,16 @@ class StoringRecorder implements ForgetfulRecorder {
     try {
       await this.#recovery.ready
       const taken = await this.#take(identity)
-      if (taken.hold === null) {
-        notACall()
-        return { kind: 'in-flight', retryAfterSeconds: taken.retryAfterSeconds }
-      }
-      hold = taken.hold
-      // Only now: whoever held the request before has committed its answer by the time that it was let go.
+      hold = taken.hold ?? noHold
+      // Only now: whoever held the request before has committed its answer by the time that it is let go.
       const given = remembered.kind === 'unknown' ? await this.#givenBefore(identity) : null
       if (given) {
         notACall()
         return replay(given)
+      }
+      if (taken.hold === null) {
+        notACall()
+        return { kind: 'in-flight', retryAfterSeconds: taken.retryAfterSeconds }
       }
       const record = await this.#openCall(request, context, { identity, claim, hold, startedAt, repeated: failed })
       return { kind: 'call', record }
