@@ -110,8 +110,9 @@ describe('a database of before canaries', () => {
       await early.close()
       await own.execute(`
         drop table ratchet.judged_sessions, ratchet.pins, ratchet.serving_revision, ratchet.canary_events, ratchet.canaries, ratchet.leases,
-          ratchet.alerts;
+          ratchet.alerts, ratchet.erasures, ratchet.request_claims, ratchet.candidate_levels;
         alter table ratchet.trajectories drop column canary;
+        alter table ratchet.api_keys drop column expires_at;
         delete from ratchet.migrations where name >= '0004'`)
       const opened = await Promise.all(Array.from({ length: 4 }, () => openStore({ url: own.url })))
       expect(await opened[3]?.trajectories.get(sample.trajectory('t1').id)).toEqual(sample.recorded('t1'))
