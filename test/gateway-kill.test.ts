@@ -128,7 +128,9 @@ describe('kill -9 under load', () => {
       const urls = gateways.flatMap((gateway) => gateway?.url ?? [])
       return urls[Math.floor(Math.random() * urls.length)] ?? null
     }
-    const clients = startClients({ count: 12, url })
+    // What a killed gateway had begun is its own for some seconds yet.
+    const patientWith = ['gateway/shutting-down', 'gateway/in-flight']
+    const clients = startClients({ count: 12, url, patientWith })
     const held = auditor(place, clients)
     await Promise.all(
       gateways.map((_, i) => {

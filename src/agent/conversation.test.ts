@@ -11,6 +11,7 @@ import {
   Trajectory,
   TrajectoryId,
   VersionId,
+  readBy,
 } from '../core/index.ts'
 import { type Agent, defineAgent } from './agent.ts'
 import { text, user, weights } from './parameters.ts'
@@ -166,10 +167,10 @@ describe('parallel branches', () => {
     expect(branches(trajectory).length).toBe(8)
     expect(trajectory.steps.length).toBe(8)
     expectTokensAsRead(trajectory, requests)
-    for (const { kind, inputs, output } of trajectory.decisions) {
-      if (kind !== 'weights') continue
-      const path = branches(trajectory).find((branch) => branch.at(-1)?.id === output)
-      expect(inputs).toEqual(path?.slice(0, -1).map(({ id }) => id))
+    for (const decision of trajectory.decisions) {
+      if (decision.kind !== 'weights') continue
+      const path = branches(trajectory).find((branch) => branch.at(-1)?.id === decision.output)
+      expect(readBy(decision, trajectory)).toEqual(path?.slice(0, -1))
     }
   })
 
@@ -193,7 +194,7 @@ describe('parallel branches', () => {
       expect(made.length).toBe(2)
       const [reading, acting] = made.map((id) => decisions.find((decision) => decision.id === id))
       expect([reading?.step, acting?.step]).toEqual([index, index])
-      expect(acting?.inputs).toContain(reading?.output)
+      expect(readBy(acting!, trajectory).map(({ id }) => id)).toContain(reading?.output)
     }
   })
 })

@@ -69,7 +69,7 @@ export class Conversation {
     const { sequence, message } = await this.#sample(maxTokens)
     const { tokens, behaviourLogprobs, logprobs, stopReason } = sequence
 
-    const inputs = [...this.#path]
+    const inputs = this.#path.slice(-1)
     const node = this.#place(message, [
       ...this.#rendered(),
       {

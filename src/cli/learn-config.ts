@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LifetimeAlpha } from '../core/index.ts'
 import { recipe, Schedule } from '../learn/index.ts'
 
 /**
@@ -68,6 +69,7 @@ export const LearnConfig = z.strictObject({
     .strictObject({
       margin: z.number().min(0).default(recipe.gate.margin),
       alpha: z.number().positive().max(0.25).default(recipe.gate.alpha),
+      lifetime: LifetimeAlpha.nullable().prefault({}),
     })
     .prefault({}),
 })

@@ -12,7 +12,10 @@ export const Propensity = z.union([
 ])
 export type Propensity = z.infer<typeof Propensity>
 
-/** One thing that one Parameter decided. `inputs` makes the decisions of an episode a graph, not a timeline. */
+/**
+ * One thing that one Parameter decided. `inputs` makes the decisions of an episode a graph, not a timeline; `readBy` tells
+ * all that was read.
+ */
 export const Decision = z.strictObject({
   id: DecisionId,
   /** Index of the Step it belongs to. */
@@ -24,7 +27,10 @@ export const Decision = z.strictObject({
   generation: z.int().nonnegative(),
   /** Optimizer steps of the run that was under way, when the decision was made by an unreleased checkpoint. */
   checkpoint: z.int().nonnegative().nullable(),
-  /** The nodes it read. */
+  /**
+   * The last node of each branch that it read: a node stands for all that comes before it, so that what a conversation's
+   * decisions hold grows with its length. Older records name every node.
+   */
   inputs: z.array(NodeId),
   /** The node that holds what was decided; `null` when the decision left no message of its own. */
   output: NodeId.nullable(),

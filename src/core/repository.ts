@@ -16,6 +16,7 @@ import type {
 } from './id.ts'
 import type { Json } from './json.ts'
 import type { Lease } from './lease.ts'
+import type { CandidateLevel } from './level.ts'
 import type { BlobHash } from './blob-ref.ts'
 import type { Version } from './parameter.ts'
 import type { Receipt } from './receipt.ts'
@@ -187,6 +188,31 @@ export interface TrafficRepository {
   request(key: string, tenant: Tenant, identity: RequestIdentity): Promise<KnownRequest | null>
 }
 
+/** A request that is being answered and may be repeated. */
+export interface ClaimedRequest {
+  readonly tenant: Tenant
+  readonly apiKey: string
+  readonly identity: RequestIdentity
+}
+
+/** Which gateway answers a request, so that another one that gets it meanwhile does not answer it, too. */
+export interface ClaimRepository {
+  /**
+   * Claims a request for a gateway, unless another one's claim on it has not expired.
+   * @param time `ttlMs`: how long it lasts from `now` on.
+   * @returns `null` once it is claimed, or what the other gateway was asked and when its claim expires.
+   */
+  take(
+    request: ClaimedRequest,
+    gateway: string,
+    time: { readonly now: number; readonly ttlMs: number },
+  ): Promise<{ readonly body: string; readonly expiresAt: number } | null>
+  /** Makes all claims of a gateway last longer, and removes those of any gateway that expired long ago. */
+  renew(gateway: string, time: { readonly now: number; readonly ttlMs: number }): Promise<void>
+  /** Gives a claim up; one that another gateway has by now stays. */
+  release(request: ClaimedRequest, gateway: string): Promise<void>
+}
+
 /** API keys, by their ids. */
 export interface KeyRepository {
   put(key: ApiKey): Promise<void>
@@ -202,6 +228,12 @@ export interface KeyRepository {
   }): Promise<readonly ApiKey[]>
   /** @returns whether there was such a key. Revoking again changes nothing. */
   revoke(id: KeyId, at: number): Promise<boolean>
+  /**
+   * Removes keys of sessions that expired before a time, the longest expired first. Other keys stay for good.
+   * @param limit how many at most.
+   * @returns how many.
+   */
+  removeExpired(before: number, limit: number): Promise<number>
 }
 
 /** Evidence about episodes, early and late: a signal may come before its trajectory. */
@@ -275,6 +307,19 @@ export interface LedgerRepository {
   append(use: HoldoutUse, tasks: readonly TaskId[]): Promise<void>
   /** Every use of a holdout that shares a task with these, in the order of their numbers. */
   uses(tasks: readonly TaskId[]): Promise<readonly HoldoutUse[]>
+}
+
+/** The levels that an agent's candidates are tested at. */
+export interface LevelRepository {
+  /** Idempotent; a conflict where the number or the key is another candidate's. */
+  put(level: CandidateLevel): Promise<void>
+  get(agent: string, key: string): Promise<CandidateLevel | null>
+  /** Of the agent's last candidate. */
+  latest(agent: string): Promise<CandidateLevel | null>
+  /** How many of the agent's candidates were promoted. */
+  countPromoted(agent: string): Promise<number>
+  /** Notes that a candidate was promoted; nothing where it has no level. */
+  promoted(agent: string, key: string): Promise<void>
 }
 
 /** Releases, and the append-only history of which one served. */
@@ -389,11 +434,13 @@ export interface Repositories {
   readonly versions: VersionRepository
   readonly trajectories: TrajectoryRepository
   readonly traffic: TrafficRepository
+  readonly claims: ClaimRepository
   readonly keys: KeyRepository
   readonly signals: SignalRepository
   readonly runs: RunRepository
   readonly receipts: ReceiptRepository
   readonly ledger: LedgerRepository
+  readonly levels: LevelRepository
   readonly releases: ReleaseRepository
   readonly canaries: CanaryRepository
   readonly leases: LeaseRepository

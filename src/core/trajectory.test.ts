@@ -1,7 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodedSpan, sampledSpan, trajectoryOf } from '../../test/support/trajectories.ts'
-import { branches, causedByPolicy, sampledTokens, StopReason, Trajectory } from './trajectory.ts'
+import { NodeId } from './id.ts'
+import { branches, causedByPolicy, readBy, sampledTokens, StopReason, Trajectory } from './trajectory.ts'
 
 const ids = (trajectory: Pick<Trajectory, 'nodes'>) => branches(trajectory).map((path) => path.map(({ id }) => id))
 
@@ -46,6 +47,25 @@ describe('Trajectory', () => {
   it('refuses an unknown stop reason and unknown keys', () => {
     expect(Trajectory.safeParse({ ...whole, stopReason: 'bored' }).success).toBe(false)
     expect(Trajectory.safeParse({ ...whole, reward: 1 }).success).toBe(false)
+  })
+})
+
+describe('what a decision read', () => {
+  const nodes = [{ id: 'a' }, { id: 'b', parent: 'a' }, { id: 'c', parent: 'a' }, { id: 'd', parent: 'b' }, { id: 'e' }]
+  const trajectory = trajectoryOf({ nodes, decisions: [{ inputs: [], output: 'e' }] })
+  const read = (...inputs: string[]) =>
+    readBy({ inputs: inputs.map((id) => NodeId.parse(id)) }, trajectory).map(({ id }) => id)
+
+  it('is its inputs and all that comes before them', () => {
+    expect(read('d')).toEqual(['a', 'b', 'd'])
+    expect(read('c', 'd')).toEqual(['a', 'b', 'c', 'd'])
+    expect(read('e')).toEqual(['e'])
+    expect(read()).toEqual([])
+    expect(read('gone')).toEqual([])
+  })
+
+  it('is the same where a record of before names every node', () => {
+    expect(read('a', 'b', 'd')).toEqual(read('d'))
   })
 })
 

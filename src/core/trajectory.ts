@@ -152,6 +152,22 @@ export const Trajectory = Shape.superRefine((trajectory, context) => {
 })
 export type Trajectory = z.infer<typeof Trajectory>
 
+/** Every node that a Decision read, parents before their children: its inputs, and what comes before them. */
+export function readBy(
+  { inputs }: Pick<Decision, 'inputs'>,
+  { nodes }: Pick<Trajectory, 'nodes'>,
+): readonly TrajectoryNode[] {
+  const byId = new Map(nodes.map((node) => [node.id, node]))
+  const read = new Set<NodeId>()
+  for (const input of inputs) {
+    for (let node = byId.get(input); node && !read.has(node.id); ) {
+      read.add(node.id)
+      node = node.parent === null ? undefined : byId.get(node.parent)
+    }
+  }
+  return nodes.filter(({ id }) => read.has(id))
+}
+
 /** The root-to-leaf paths of the tree, in the order of their leaves. Each is one sample for training. */
 export function branches(trajectory: Pick<Trajectory, 'nodes'>): readonly (readonly TrajectoryNode[])[] {
   const byId = new Map(trajectory.nodes.map((node) => [node.id, node]))

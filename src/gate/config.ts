@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { LifetimeAlpha } from '../core/index.ts'
 import { GateError } from './errors.ts'
 
 /** A metric per attempt that must not get worse by more than `allowed`; higher is worse. */
@@ -23,6 +24,8 @@ export const PairedGateConfig = z
     margin: z.number(),
     /** Probability of a false promotion, at most, over all uses of a holdout. One-sided. */
     alpha: z.number().positive().max(0.25),
+    /** What all candidates of the agent may spend together: a use of a holdout has the smaller part. `null`: no bound. */
+    lifetime: LifetimeAlpha.nullable().prefault({}),
     /** Share of tasks that must have a score in both arms. */
     minCoverage: z.number().positive().max(1).default(0.95),
     guards: z.record(z.string().min(1), GuardLimit).default({}),
@@ -43,7 +46,7 @@ export function parseConfig(config: unknown): PairedGateConfig {
   throw new GateError({
     code: 'gate/config',
     message: `The gate's configuration is wrong: ${z.prettifyError(parsed.error).replaceAll('\n', ' ')}`,
-    hint: 'A gate takes margin, alpha, minCoverage, guards, suites and power.',
+    hint: 'A gate takes margin, alpha, lifetime, minCoverage, guards, suites and power.',
     cause: parsed.error,
   })
 }

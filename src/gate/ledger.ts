@@ -51,6 +51,8 @@ export interface HoldoutClaim {
   readonly run: RunId | null
   /** Milliseconds since the epoch. */
   readonly at: number
+  /** The level of the candidate that it is used for ({@link claimLevel}), which it must not exceed. Default: any. */
+  readonly level?: number
   /** Uses at most. Default {@link MAX_USES}. */
   readonly maxUses?: number
 }
@@ -63,10 +65,11 @@ export interface HoldoutClaim {
  */
 export async function claimHoldout(
   ledger: LedgerRepository,
-  { tasks, alpha, run, at, maxUses = MAX_USES }: HoldoutClaim,
+  { tasks, alpha, level = 1, run, at, maxUses = MAX_USES }: HoldoutClaim,
 ): Promise<HoldoutUse> {
   const ids = tasks.map(({ id }) => id)
-  const use = { holdout: holdoutHash(ids), ...nextUse(await ledger.uses(ids), alpha, maxUses), run, at }
+  const next = nextUse(await ledger.uses(ids), alpha, maxUses)
+  const use = { holdout: holdoutHash(ids), use: next.use, alpha: Math.min(next.alpha, level), run, at }
   await ledger.append(use, ids)
   return use
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { PairedReceipt } from '../core/index.ts'
+import type { LifetimeAlpha, PairedReceipt } from '../core/index.ts'
 import { parseConfig, type PairedGateConfig } from './config.ts'
 import { decide, type GateInput, type Verdict } from './decide.ts'
 import { makeReceipt, PAIRED_GATE, type ReceiptInput } from './receipt.ts'
@@ -9,6 +9,8 @@ export interface Gate {
   readonly name: string
   /** Probability of a false promotion, at most, over all uses of one holdout: what to claim the holdout with. */
   readonly alpha: number
+  /** What all candidates of the agent may spend together: what to claim a candidate's level with. */
+  readonly lifetime: LifetimeAlpha | null
   /** What the evidence says; pure. */
   decide(input: GateInput): Verdict
   /** The decision with everything that it was made from: what a release rests on. */
@@ -26,6 +28,7 @@ export function pairedGate(config: z.input<typeof PairedGateConfig>): Gate {
   return {
     name: PAIRED_GATE,
     alpha: parsed.alpha,
+    lifetime: parsed.lifetime,
     decide: (input) => decide(parsed, input),
     makeReceipt: (input) => makeReceipt(parsed, input),
   }

@@ -151,8 +151,8 @@ export type Begun =
       /** What served its session; `null` where its agent has no releases. */
       readonly served: ServedBy | null
     }
-  /** The client repeats a request that is being answered. */
-  | { readonly kind: 'in-flight' }
+  /** The client repeats a request that is being answered, here or by another gateway. */
+  | { readonly kind: 'in-flight'; readonly retryAfterSeconds: number }
 
 /** Finds the episode that a request belongs to, and records its calls. */
 export interface EpisodeRecorder {

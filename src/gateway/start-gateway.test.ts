@@ -1,8 +1,9 @@
-import { afterEach, expect, it } from 'vitest'
+import { afterEach, expect, it, vi } from 'vitest'
 import type { Store } from '../core/index.ts'
 import { bounded, openAiUpstream } from '../model/openai/index.ts'
 import { openMemoryStore } from '../store/index.ts'
 import { startUpstream, type Upstream } from '../../test/support/upstream-server.mjs'
+import { newKey } from './auth/index.ts'
 import { ServeConfig } from './config.ts'
 import { silent } from './log.ts'
 import { type RunningGateway, startGateway } from './start-gateway.ts'
@@ -55,6 +56,20 @@ it('records, reports, counts and describes itself on one port', async () => {
     expect.arrayContaining(['/v1/chat/completions', '/v1/responses', '/ratchet/signals', '/readyz', '/metrics']),
   )
   expect(gateway.open).toBe(true)
+})
+
+it('removes keys of sessions that expired long ago', async () => {
+  const store = await openMemoryStore()
+  opened.push(store)
+  const key = (name: string, expiresAt: number) =>
+    newKey({ name, tenant: 'default', scopes: ['infer'], session: name, expiresAt, now: 0 }).key
+  const [old, current] = [key('old', 1), key('current', Date.now())]
+  for (const one of [old, current]) await store.keys.put(one)
+  const upstream = openAiUpstream({ name: 'scripted', url: 'http://127.0.0.1:9' })
+  const config = ServeConfig.parse({ port: 0, upstreams: [{ name: 'scripted', url: 'http://127.0.0.1:9' }] })
+  opened.push(await startGateway({ config, store, upstream, exclusive: true, logger: silent }))
+  await vi.waitFor(async () => expect(await store.keys.get(old.id)).toBeNull())
+  expect(await store.keys.get(current.id)).not.toBeNull()
 })
 
 it('does not start where it must not: open to the network, or with a rule that is none', async () => {

@@ -1,6 +1,6 @@
-import type { ChatUpstream, Clock, SessionRouter, Store } from '../core/index.ts'
+import { type ChatUpstream, type Clock, type SessionRouter, type Store, systemClock } from '../core/index.ts'
 import { declareAgents, servedAgents } from './agents/index.ts'
-import { anyKey, assertMayServe, doorkeeper, isLoopback } from './auth/index.ts'
+import { anyKey, assertMayServe, doorkeeper, ExpiredKeys, isLoopback } from './auth/index.ts'
 import type { ServeConfig } from './config.ts'
 import { bodySpace, createGateway } from './create-gateway.ts'
 import { redactId, redactionOf } from './episode/redaction/index.ts'
@@ -40,7 +40,7 @@ export interface RunningGateway extends Served {
  */
 export async function startGateway(options: StartOptions): Promise<RunningGateway> {
   const { config, store, upstream, exclusive, router = null } = options
-  const clock = options.clock ? { clock: options.clock } : {}
+  const { clock = systemClock } = options
   await assertMayServe(config, store.keys)
   const redaction = redactionOf(config.redact, namesOfOperator(config))
   const logger = redactedLog(options.logger ?? gatewayLogger(), redaction)
@@ -64,10 +64,19 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
     ownDefaults: (name) => config.upstreams.find((one) => one.name === name)?.url !== 'embedded',
     exclusive,
     onProblem: (err) => logger.warn({ err }, 'a record could not be kept up'),
-    ...clock,
+    clock,
   })
+  const expiredKeys = new ExpiredKeys({
+    keys: store.keys,
+    clock,
+    onProblem: (err) => logger.warn({ err }, 'expired keys could not be removed'),
+  })
+  const closeParts = async () => {
+    await recorder.close()
+    await expiredKeys.close()
+  }
   try {
-    const door = doorkeeper({ keys: store.keys, config, clock: options.clock ?? { now: () => Date.now() } })
+    const door = doorkeeper({ keys: store.keys, config, clock })
     const bodies = bodySpace(config)
     const asking = { store, config, door, telemetry, bodies, redaction }
     const { releases = {} } = options
@@ -75,7 +84,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
       recorder.forget()
       door.forgetAll()
     }
-    const routes = [ratchetRoutes({ ...asking, releases, onErased, ...clock })]
+    const routes = [ratchetRoutes({ ...asking, releases, onErased, clock })]
     const gateway = createGateway({
       config,
       upstream,
@@ -86,7 +95,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
       around: countRequests(telemetry.metrics),
       logger,
       bodies,
-      ...clock,
+      clock,
     })
     const open = config.auth === 'auto' && isLoopback(config.host) && !(await anyKey(store.keys))
     const served = await serve(gateway, config)
@@ -95,11 +104,11 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
       open,
       async close() {
         await served.close()
-        await recorder.close()
+        await closeParts()
       },
     }
   } catch (error) {
-    await recorder.close()
+    await closeParts()
     throw error
   }
 }

@@ -1,5 +1,5 @@
 import { causedByPolicy, type PairedReceipt, type ScoredTrajectory, type TaskId } from '../core/index.ts'
-import { type ArmResult, pairOutcomes } from '../gate/index.ts'
+import { type ArmResult, levelInWords, pairOutcomes } from '../gate/index.ts'
 import type { LearningRun } from './learning-run.ts'
 import type { TestResults } from './measure.ts'
 import { primedIsRival } from './rivals.ts'
@@ -32,6 +32,7 @@ export async function judge(run: LearningRun, { tasks, episodes, rivals, use }: 
   const against = Object.entries(rivals).map(
     ([name, results]) => [name, pairOutcomes(tasks, results, learned)] as const,
   )
+  const level = await store.levels.get(run.agent.name, run.run.id)
   const receipt = gate.makeReceipt({
     agent: run.agent.name,
     baseline: serving,
@@ -40,7 +41,10 @@ export async function judge(run: LearningRun, { tasks, episodes, rivals, use }: 
     rivals: Object.fromEntries(against),
     use,
     rewardRange: [reward.floor, reward.ceiling],
-    remarks: primedIsRival(run) && run.state.best?.update === 0 ? [nothingBeyondImitation] : [],
+    remarks: [
+      ...(primedIsRival(run) && run.state.best?.update === 0 ? [nothingBeyondImitation] : []),
+      ...(level === null ? [] : [levelInWords(level)]),
+    ],
   })
   await store.receipts.put(receipt)
   run.emit({ type: 'gated', receipt: receipt.id, decision: receipt.decision, reasons: receipt.reasons })

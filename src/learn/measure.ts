@@ -6,7 +6,7 @@ import {
   type ScoredTrajectory,
   savedAt,
 } from '../core/index.ts'
-import { claimHoldout, nextUse } from '../gate/index.ts'
+import { claimHoldout, claimLevel, nextUse } from '../gate/index.ts'
 import { whileLoaded } from './episodes.ts'
 import { evaluate, firstOfEachTier, inTrainedTiers, judgedEpisodes, successRate } from './evaluate.ts'
 import type { Arm, LearnSummary } from './events.ts'
@@ -97,9 +97,12 @@ export async function assertHoldoutLeft(run: LearningRun): Promise<void> {
 /** Writes this use of the holdout on its ledger, with the state that remembers it: a resumed run spends nothing twice. */
 async function claim(run: LearningRun, tasks: readonly HoldoutTask[]): Promise<HoldoutUse> {
   if (run.state.use) return run.state.use
-  const { alpha } = run.options.gate
+  const { alpha, lifetime } = run.options.gate
+  const at = run.clock.now()
   return run.checkpoint(async (tx) => {
-    const use = await claimHoldout(tx.ledger, { tasks, alpha, run: run.run.id, at: run.clock.now() })
+    const level = lifetime && (await claimLevel(tx.levels, { agent: run.agent.name, key: run.run.id, lifetime, at }))
+    const most = level === null ? {} : { level: level.alpha }
+    const use = await claimHoldout(tx.ledger, { tasks, alpha, ...most, run: run.run.id, at })
     run.state = { ...run.state, use }
     return use
   })

@@ -31,6 +31,7 @@ import {
   stillRunning,
   writeCanary,
 } from './canary-record.ts'
+import { levelKeyOf, withLevel } from './candidate-level.ts'
 import { StaleReceiptError, UnknownAgentError } from './errors.ts'
 import { assertComplete, assertGenuine } from './gated.ts'
 import { activate, differences, newRelease, releaseById, releaseOf, versionSetOf } from './release-record.ts'
@@ -107,14 +108,12 @@ export async function start(tx: Repositories, options: NewCanary, at: number): P
   await assertComplete(tx, gated)
   if (admission) await tx.receipts.put(admission)
   const reason = `${percentOf(gate.shares[0] ?? 0)} of the sessions get the candidate`
+  const tested = { id, agent, run, admission: admission?.id ?? null }
   const canary: Canary = {
-    id,
-    agent,
+    ...tested,
     baseline: release.id,
     candidate,
-    admission: admission?.id ?? null,
-    run,
-    gate: { name: gate.name, config: { ...gate.config } },
+    gate: await withLevel(tx, tested, { name: gate.name, config: gate.config }, at),
     shares: [...gate.shares],
     step: 0,
     salt: options.salt ?? randomUUID(),
@@ -181,6 +180,7 @@ export async function promote(tx: Repositories, receipt: CanaryReceipt, at: numb
   await assertComplete(tx, receipt)
   await tx.receipts.put(receipt)
   await tx.releases.put(release)
+  await tx.levels.promoted(canary.agent, levelKeyOf(canary))
   await activate(tx, activation, release, 'promote', at)
   await assertNotPinned(tx, canary.agent)
   const reason = receipt.reasons[0] ?? 'the gate promotes it'

@@ -76,6 +76,7 @@ export async function release(tx: Repositories, { receipt, versions, run }: Prom
   await assertComplete(tx, receipt)
   await tx.receipts.put(receipt)
   await tx.releases.put(made)
+  if (run !== null) await tx.levels.promoted(agent, run)
   await activate(tx, activation, made, 'promote', at)
   await assertNotPinned(tx, agent)
   await endBeside(tx, made, at)

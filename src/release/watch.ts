@@ -11,7 +11,7 @@ import {
   systemClock,
 } from '../core/index.ts'
 import { RatchetError } from '../errors/index.ts'
-import { canaryGate, type CanaryGate, type CanaryLook, type CanaryVerdict } from '../gate/index.ts'
+import { canaryGate, type CanaryGate, CanaryLevel, type CanaryLook, type CanaryVerdict } from '../gate/index.ts'
 import { type CanaryNote, canaryOf, defaultWatchMs, watchedUntil } from './canary-record.ts'
 import type { Gap, Judging } from './judge-session.ts'
 import {
@@ -79,13 +79,16 @@ export async function watchCanary(options: WatchOptions): Promise<Looked> {
       const reasons = [`release ${release.id} serves instead of its baseline`]
       return ended(await registry.rollBackCanary(canary.id, { reasons, at: now }))
     }
-    if (options.gate && contentHash(options.gate.config) !== contentHash(canary.gate.config)) {
+    const { level, ...rules } = canary.gate.config
+    const began = canaryGate(rules)
+    if (options.gate && contentHash(options.gate.config) !== contentHash(began.config)) {
       const reasons = ['its gate is configured otherwise now, and what began by some rules is not judged by others']
       return ended(await registry.giveUpCanary(canary.id, { reasons, at: now }))
     }
     const watchedUntilThen = Math.max(await watchedUntil(store, canary), canary.startedAt)
     const gaps = await gapsOf(store, canary, { from: watchedUntilThen, until: now })
-    const looked = await look(options, { canary, release, memory, gaps, now })
+    const own = level === undefined ? {} : { level: CanaryLevel.parse(level) }
+    const looked = await look({ gate: began, ...options }, { canary, release, memory, gaps, now, ...own })
     const forMs = options.watchedForMs ?? defaultWatchMs
     // Judging takes a while, and gateways did not wait for it.
     const at = clock.now()
@@ -110,6 +113,8 @@ interface Moment {
   readonly memory: CanaryMemory
   readonly gaps: readonly Gap[]
   readonly now: number
+  /** What the candidate may spend, where the agent's life is bounded. */
+  readonly level?: CanaryLevel
 }
 
 /** When nobody looked, as its story tells, and now if that is not told yet. */
@@ -124,9 +129,9 @@ async function gapsOf({ canaries }: WatchOptions['store'], { id }: Canary, lates
 
 const GapEvidence = z.object({ from: z.number(), until: z.number() })
 
-async function look(options: WatchOptions, moment: Moment): Promise<Looked> {
-  const { canary, release, memory } = moment
-  const { store, rubric, gate = canaryGate(canary.gate.config), clock = systemClock } = options
+async function look(options: WatchOptions & { readonly gate: CanaryGate }, moment: Moment): Promise<Looked> {
+  const { canary, release, memory, level } = moment
+  const { store, rubric, gate, clock = systemClock } = options
   const gathered = await gatherOutcomes({ ...options, ...moment })
   if (!gathered) {
     const reasons = ['its sessions are judged otherwise now, and what began by some rules is not judged by others']
@@ -138,6 +143,7 @@ async function look(options: WatchOptions, moment: Moment): Promise<Looked> {
     step: canary.step,
     sessionsInStep,
     rewardRange: [rubric.floor, rubric.ceiling],
+    ...(level && { level }),
   }
   const verdict = gate.look(input)
   const pin = await store.releases.pinned(canary.agent)

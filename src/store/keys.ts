@@ -4,7 +4,7 @@ import type { Access } from './access.ts'
 import { assertSame, fromJson, parseRecord, toJson } from './record.ts'
 import type { Tables } from './tables.ts'
 
-/** API keys, written once; the one thing that changes is that one is revoked, for good. */
+/** API keys, written once; what changes is that one is revoked, for good, and that those of sessions go when they expired. */
 export function keyRepository({ read, write }: Access): KeyRepository {
   return {
     put: async (key) => {
@@ -44,12 +44,34 @@ export function keyRepository({ read, write }: Access): KeyRepository {
           .execute()
         return (await find(db, id)) !== null
       }),
+
+    removeExpired: async (before, limit) => {
+      const due = await read((db) => expiredKeys(db, before, limit).execute())
+      // Nothing to commit: most looks find nothing.
+      if (due.length === 0) return 0
+      const ids = due.map(({ id }) => id)
+      return write(async (db) => {
+        const { numDeletedRows } = await db.deleteFrom('api_keys').where('id', 'in', ids).executeTakeFirstOrThrow()
+        return Number(numDeletedRows)
+      }, 'expired keys')
+    },
   }
 }
 
 async function find(db: Kysely<Tables>, id: KeyId): Promise<ApiKey | null> {
   const row = await db.selectFrom('api_keys').selectAll().where('id', '=', id).executeTakeFirst()
   return row ? fromRow(row) : null
+}
+
+/** Session keys that expired before a time: found in their index, however many keys there are. */
+export function expiredKeys(db: Kysely<Tables>, before: number, limit: number) {
+  return db
+    .selectFrom('api_keys')
+    .select('id')
+    .where('expires_at', '<', before)
+    .orderBy('expires_at')
+    .orderBy('sequence')
+    .limit(limit)
 }
 
 function toRow(key: ApiKey): Insertable<Tables['api_keys']> {
@@ -63,6 +85,7 @@ function toRow(key: ApiKey): Insertable<Tables['api_keys']> {
     settings: toJson(settings, `key ${id}`),
     created_at: createdAt,
     revoked_at: revokedAt,
+    expires_at: session === null ? null : key.expiresAt,
   }
 }
 

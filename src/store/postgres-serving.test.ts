@@ -4,7 +4,9 @@ import type { Store } from '../core/index.ts'
 import { alertConformance } from './alerts.conformance.ts'
 import { canaries, canaryConformance } from './canaries.conformance.ts'
 import { RunningCanaryError } from './errors/index.ts'
+import { claimConformance } from './claims.conformance.ts'
 import { leaseConformance } from './leases.conformance.ts'
+import { levelConformance } from './levels.conformance.ts'
 import { openStore } from './open-store.ts'
 import { servingConformance } from './serving.conformance.ts'
 import { sample } from './store.conformance.ts'
@@ -20,6 +22,8 @@ const open = () => openStore({ url: database.url })
 servingConformance('PostgreSQL', open)
 canaryConformance('PostgreSQL', open)
 leaseConformance('PostgreSQL', open)
+levelConformance('PostgreSQL', open)
+claimConformance('PostgreSQL', open)
 alertConformance('PostgreSQL', open)
 
 describe('several processes on one database', () => {
@@ -106,8 +110,9 @@ describe('a database of before canaries', () => {
       await early.close()
       await own.execute(`
         drop table ratchet.judged_sessions, ratchet.pins, ratchet.serving_revision, ratchet.canary_events, ratchet.canaries, ratchet.leases,
-          ratchet.alerts;
+          ratchet.alerts, ratchet.erasures, ratchet.request_claims, ratchet.candidate_levels;
         alter table ratchet.trajectories drop column canary;
+        alter table ratchet.api_keys drop column expires_at;
         delete from ratchet.migrations where name >= '0004'`)
       const opened = await Promise.all(Array.from({ length: 4 }, () => openStore({ url: own.url })))
       expect(await opened[3]?.trajectories.get(sample.trajectory('t1').id)).toEqual(sample.recorded('t1'))

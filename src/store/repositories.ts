@@ -3,9 +3,11 @@ import type { Access } from './access.ts'
 import { alertRepository } from './alerts.ts'
 import { blobRepository, type BlobStorage } from './blobs.ts'
 import { canaryRepository } from './canaries.ts'
+import { claimRepository } from './claims.ts'
 import { keyRepository } from './keys.ts'
 import { leaseRepository } from './leases.ts'
 import { ledgerRepository } from './ledger.ts'
+import { levelRepository } from './levels.ts'
 import { receiptRepository } from './receipts.ts'
 import { releaseRepository } from './releases.ts'
 import { runRepository } from './runs.ts'
@@ -21,11 +23,13 @@ export function repositories(access: Access, blobs: BlobStorage): Repositories {
     versions: versionRepository(access),
     trajectories: trajectoryRepository(access),
     traffic: trafficRepository(access),
+    claims: claimRepository(access),
     keys: keyRepository(access),
     signals: signalRepository(access),
     runs: runRepository(access),
     receipts: receiptRepository(access),
     ledger: ledgerRepository(access),
+    levels: levelRepository(access),
     releases: releaseRepository(access),
     canaries: canaryRepository(access),
     leases: leaseRepository(access),

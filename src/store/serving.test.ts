@@ -7,7 +7,9 @@ import { alertConformance } from './alerts.conformance.ts'
 import { canaries, canaryConformance } from './canaries.conformance.ts'
 import { sqliteEngine } from './engine.ts'
 import { StoreError } from './errors/index.ts'
+import { claimConformance } from './claims.conformance.ts'
 import { leaseConformance } from './leases.conformance.ts'
+import { levelConformance } from './levels.conformance.ts'
 import { migrate } from './migrate.ts'
 import { migrations } from './migrations.ts'
 import { openMemoryStore, openStore } from './open-store.ts'
@@ -32,6 +34,8 @@ for (const [name, open] of [
   servingConformance(name, open)
   canaryConformance(name, open)
   leaseConformance(name, open)
+  levelConformance(name, open)
+  claimConformance(name, open)
   alertConformance(name, open)
 }
 

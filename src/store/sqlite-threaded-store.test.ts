@@ -22,7 +22,9 @@ import type { ThreadStore } from './sqlite-thread-protocol.ts'
 import { openThreadedStore } from './sqlite-threaded-store.ts'
 import { alertConformance } from './alerts.conformance.ts'
 import { canaryConformance } from './canaries.conformance.ts'
+import { claimConformance } from './claims.conformance.ts'
 import { leaseConformance } from './leases.conformance.ts'
+import { levelConformance } from './levels.conformance.ts'
 import { servingConformance } from './serving.conformance.ts'
 import { sample, storeConformance } from './store.conformance.ts'
 
@@ -74,6 +76,8 @@ storeConformance('SQLite in threads', () => open())
 servingConformance('SQLite in threads', () => open())
 canaryConformance('SQLite in threads', () => open())
 leaseConformance('SQLite in threads', () => open())
+levelConformance('SQLite in threads', () => open())
+claimConformance('SQLite in threads', () => open())
 alertConformance('SQLite in threads', () => open())
 
 describe('a store in threads', () => {

@@ -37,7 +37,8 @@ const lanes: { readonly [R in Exclude<keyof Repositories, 'blobs'>]: CallsIn<R> 
     remove: (_, { dryRun }) => (dryRun ? 'scan' : 'write'),
   },
   traffic: { append: 'write', savePending: 'write', recoverPending: 'write', turns: 'look-up', request: 'look-up' },
-  keys: { put: 'write', get: 'look-up', list: 'look-up', revoke: 'write' },
+  claims: { take: 'write', renew: 'write', release: 'write' },
+  keys: { put: 'write', get: 'look-up', list: 'look-up', revoke: 'write', removeExpired: 'write' },
   signals: { append: 'write', of: 'look-up', page: 'look-up', last: 'look-up' },
   runs: {
     create: 'write',
@@ -51,6 +52,7 @@ const lanes: { readonly [R in Exclude<keyof Repositories, 'blobs'>]: CallsIn<R> 
   },
   receipts: { put: 'write', get: 'look-up' },
   ledger: { append: 'write', uses: 'scan' },
+  levels: { put: 'write', get: 'look-up', latest: 'look-up', countPromoted: 'look-up', promoted: 'write' },
   releases: {
     put: 'write',
     get: 'look-up',

@@ -71,6 +71,15 @@ export interface Tables {
     call: string
     at: number
   }
+  /** Requests being answered that may be repeated, and by which gateway. */
+  request_claims: {
+    tenant: string
+    api_key: string
+    identity: string
+    body: string
+    gateway: string
+    expires_at: number
+  }
   /** Streams under way: what they have said so far. */
   pending_calls: { call: string; gateway: string; trajectory: string; payload: string; updated_at: number }
   api_keys: {
@@ -84,6 +93,8 @@ export interface Tables {
     settings: string
     created_at: number
     revoked_at: number | null
+    /** Of the key of a session, when it expires; `null` for all others, which are never removed. */
+    expires_at: number | null
   }
   signals: {
     tenant: string
@@ -124,6 +135,16 @@ export interface Tables {
   /** Which tasks a holdout is made of: uses of holdouts that share one are found through it. */
   holdout_tasks: { task: string; holdout: string }
   holdout_uses: { holdout: string; use: number; alpha: number; run: string | null; at: number }
+  /** What each candidate of an agent may spend; `promoted` is 0 or 1. */
+  candidate_levels: {
+    agent: string
+    candidate: number
+    key: string
+    alpha: number
+    promotions: number
+    promoted: number
+    at: number
+  }
   releases: {
     /** Order of creation. */
     sequence: Generated<number>

@@ -498,6 +498,20 @@ export function trafficConformance(name: string, open: () => Promise<Store>): vo
         expect((await store.keys.get(key.id))?.revokedAt).toBe(50)
         expect(await store.keys.revoke(KeyId.parse('z'), 50)).toBe(false)
       })
+
+      it('of sessions go when they have expired, the longest expired first; others stay', async () => {
+        const ofSession = (id: string, expiresAt: number | null) =>
+          traffic.key(id, { session: `chat ${id}`, expiresAt })
+        const keys = [ofSession('a', 30), ofSession('b', 10), ofSession('c', 20), ofSession('d', null)]
+        for (const key of [...keys, traffic.key('person', { expiresAt: 5 })]) await store.keys.put(key)
+        await store.keys.revoke(KeyId.parse('b'), 9)
+        const left = async () => (await store.keys.list({ limit: 10 })).map(({ id }) => id)
+        expect(await store.keys.removeExpired(10, 9)).toBe(0)
+        expect(await store.keys.removeExpired(31, 2)).toBe(2)
+        expect(await left()).toEqual(['person', 'd', 'a'])
+        expect(await Promise.all([store.keys.removeExpired(31, 9), store.keys.removeExpired(31, 9)])).toContain(1)
+        expect(await left()).toEqual(['person', 'd'])
+      })
     })
 
     describe('signals', () => {

@@ -14,7 +14,7 @@ import {
   type Version,
   type VersionSet,
 } from '../../src/core/index.ts'
-import { canaryGate, holdoutHash, pairedGate } from '../../src/gate/index.ts'
+import { CanaryLevel, canaryGate, holdoutHash, pairedGate } from '../../src/gate/index.ts'
 import { trafficCall } from './traffic-call.ts'
 
 /** An agent with a model and a prompt, and what may be tried instead. */
@@ -78,7 +78,9 @@ export function canaryReceiptOf(
 ): CanaryReceipt {
   const sessions = sessionsOf(200, earned)
   const { agent, candidate, admission, step } = canary
+  const { data: level } = CanaryLevel.safeParse(canary.gate.config['level'])
   return gate.makeReceipt({
+    ...(level && { level }),
     agent,
     baseline,
     candidate,

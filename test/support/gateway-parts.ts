@@ -61,7 +61,7 @@ export function rememberingRecorder(): RememberingRecorder {
         `t_${context.session === null ? fresh() : contentHash(context.session).slice(0, 24)}`,
       )
       const known = recorder.replays.get(context.idempotencyKey ?? '')
-      if (known === 'in-flight') return { kind: 'in-flight' }
+      if (known === 'in-flight') return { kind: 'in-flight', retryAfterSeconds: 1 }
       const call = CallId.parse(`c_${fresh()}`)
       const served = recorder.servedTo(context)
       if (known) return { kind: 'replay', completion: known, trajectory, call, served }

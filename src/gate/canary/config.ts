@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CandidateLevel, LifetimeAlpha } from '../../core/index.ts'
 import { GateError } from '../errors.ts'
 
 /** A metric per session that must not get worse; higher is worse. */
@@ -41,8 +42,10 @@ export const CanaryConfig = z
      * Negative: not to be lower by more than that; `tolerance` must then be as large.
      */
     margin: z.number().default(0),
-    /** Probability of a false promotion, at most, however often it is looked at. */
+    /** Probability of a false promotion of one candidate, at most, however often it is looked at. */
     alpha: z.number().positive().max(0.25).default(0.05),
+    /** What all candidates of the agent may spend together: a canary has the smaller of both. `null`: no bound. */
+    lifetime: LifetimeAlpha.nullable().prefault({}),
     /** The canary goes back when the candidate's mean reward is shown to be lower by more than this. */
     tolerance: z.number().nonnegative().default(0),
     /** Probability of going back for its rewards, at most, of a candidate that is no worse than tolerated. */
@@ -75,6 +78,10 @@ export const CanaryConfig = z
     error: `with missing "neutral" it must be at most ${MOST_MISSING_UNDER_NEUTRAL}`,
   })
 export type CanaryConfig = z.infer<typeof CanaryConfig>
+
+/** The part of an agent's alpha that a canary's candidate has: in the place of the configuration's own. */
+export const CanaryLevel = CandidateLevel.pick({ candidate: true, promotions: true, alpha: true })
+export type CanaryLevel = z.infer<typeof CanaryLevel>
 
 /** @throws GateError naming every entry that is wrong. */
 export function parseCanaryConfig(config: unknown): CanaryConfig {

@@ -1,7 +1,8 @@
 import type { CanaryOutcome, GateDecision, Json } from '../../core/index.ts'
 import { GateError } from '../errors.ts'
+import { levelInWords } from '../lifetime.ts'
 import type { RewardRange } from '../reward-range.ts'
-import type { CanaryConfig } from './config.ts'
+import type { CanaryConfig, CanaryLevel } from './config.ts'
 import type { Observation } from './difference-test.ts'
 import { evidenceOf } from './evidence.ts'
 import { type GuardTest, measure } from './measure.ts'
@@ -22,6 +23,8 @@ export interface CanaryLook {
   /** Judged candidate sessions that began in this step. */
   readonly sessionsInStep: number
   readonly rewardRange: RewardRange
+  /** What the candidate may spend; default: the configuration's `alpha`. */
+  readonly level?: CanaryLevel
 }
 
 export type CanaryAction = 'hold' | 'advance' | 'promote' | 'roll-back' | 'give-up'
@@ -65,7 +68,7 @@ interface Rule {
  * |---|---|---|
  * | 1 | the reward is shown to be lower than the baseline's by more than `tolerance`, at `alphaHarm` | roll-back |
  * | 2 | a guard, or the share of missing rewards, is shown to be higher by more than it tolerates, at `alphaGuard` divided by their number | roll-back |
- * | 3 | the reward is shown to be higher by more than `margin`, at `alpha`; `sessionsPerStep` candidate sessions were judged, every guard was measured in `minCoverage` of them, and nothing speaks of a guard | **promote** |
+ * | 3 | the reward is shown to be higher by more than `margin`, at `alpha` or the candidate's `level`; `sessionsPerStep` candidate sessions were judged, every guard was measured in `minCoverage` of them, and nothing speaks of a guard | **promote** |
  * | 4 | `sessionsPerStep` candidate sessions of this step were judged, nothing speaks of harm, and there is a next share below 1 | advance |
  * | 5 | `maxSessions` candidate sessions of this step were judged | give-up |
  * | 6 | otherwise | hold |
@@ -74,16 +77,19 @@ interface Rule {
  * below −`tolerance`. In row 1 a missing reward is left out, in both arms: what is lost may not show a harm, and losing
  * more than the baseline does is row 2.
  *
- * A candidate that is no better is promoted with probability at most `alpha`, one that is no worse goes back with
+ * A candidate that is no better is promoted with probability at most that, one that is no worse goes back with
  * probability at most `alphaHarm` + `alphaGuard`, whatever the number of looks.
  *
  * A pure function of time linear in the sessions.
  * @throws GateError when a session appears twice, a reward is out of range, the step is none, or the margin or the
  * tolerance is no smaller than the range of rewards.
  */
-export function look(config: CanaryConfig, { sessions, step, sessionsInStep, rewardRange }: CanaryLook): CanaryVerdict {
+export function look(
+  config: CanaryConfig,
+  { sessions, step, sessionsInStep, rewardRange, level }: CanaryLook,
+): CanaryVerdict {
   checkStep(config, step)
-  const measured = measure(config, sessions, rewardRange)
+  const measured = measure(config, sessions, rewardRange, level?.alpha)
   const { earned, gain, harm, guards, estimate, candidates } = measured
   const uncovered = guards.filter(({ coverage }) => coverage < config.minCoverage)
   const cautions = [
@@ -146,7 +152,11 @@ export function look(config: CanaryConfig, { sessions, step, sessionsInStep, rew
   return {
     action,
     decision: DECISIONS[action],
-    reasons: [...holding.map(({ reason }) => reason), ...(holding[0] && action !== 'give-up' ? [] : waiting)],
+    reasons: [
+      ...holding.map(({ reason }) => reason),
+      ...(level && action === 'promote' ? [levelInWords(level)] : []),
+      ...(holding[0] && action !== 'give-up' ? [] : waiting),
+    ],
     evidence: { ...evidenceOf(measured, rewardRange), step, share: share(config, step), sessionsInStep },
   }
 }

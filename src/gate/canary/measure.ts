@@ -34,14 +34,22 @@ export interface Measured {
   readonly candidates: number
 }
 
-/** @throws GateError when a session appears twice, or a reward, the margin or the tolerance does not fit the range. */
-export function measure(config: CanaryConfig, sessions: readonly CanaryOutcome[], range: RewardRange): Measured {
+/**
+ * @param alpha at which a gain is to be shown.
+ * @throws GateError when a session appears twice, or a reward, the margin or the tolerance does not fit the range.
+ */
+export function measure(
+  config: CanaryConfig,
+  sessions: readonly CanaryOutcome[],
+  range: RewardRange,
+  alpha = config.alpha,
+): Measured {
   checkRange(range)
   const span = range[1] - range[0]
   const earned = rewards(sessions, range)
   return {
     earned,
-    gain: tested(imputed(earned, config.missing), scaled('margin', config.margin, span), config.alpha),
+    gain: tested(imputed(earned, config.missing), scaled('margin', config.margin, span), alpha),
     harm: tested(reflected(earned), scaled('tolerance', config.tolerance, span), config.alphaHarm),
     guards: guardTests(config, sessions, earned),
     estimate: inUnits(estimateDifference(earned), span),

@@ -7,7 +7,7 @@ import {
   type VersionSet,
 } from '../../core/index.ts'
 import { asStored } from '../as-stored.ts'
-import { type CanaryConfig, parseCanaryConfig } from './config.ts'
+import { type CanaryConfig, CanaryLevel, parseCanaryConfig } from './config.ts'
 import { type CanaryLook, look } from './look.ts'
 
 export const CANARY_GATE = 'canary'
@@ -24,10 +24,10 @@ export interface CanaryReceiptInput extends CanaryLook {
 
 /** Looks, and keeps everything that the decision was made from; the id is the content hash of all the rest. */
 export function makeCanaryReceipt(config: CanaryConfig, input: CanaryReceiptInput): CanaryReceipt {
-  const { agent, baseline, candidate, canary, admission, sessions, step, sessionsInStep, rewardRange } = input
+  const { agent, baseline, candidate, canary, admission, sessions, step, sessionsInStep, rewardRange, level } = input
   const { decision, evidence, reasons } = look(config, input)
   const body = asStored({
-    gate: { name: CANARY_GATE, config: { ...config, step, sessionsInStep, rewardRange } },
+    gate: { name: CANARY_GATE, config: { ...config, ...(level && { level }), step, sessionsInStep, rewardRange } },
     agent,
     baseline,
     candidate,
@@ -43,11 +43,12 @@ export function makeCanaryReceipt(config: CanaryConfig, input: CanaryReceiptInpu
 
 /** The decision that a receipt's sessions lead to. */
 export function decideAgain({ gate, sessions }: Pick<CanaryReceipt, 'gate' | 'sessions'>): GateDecision {
-  const { step, sessionsInStep, rewardRange, ...config } = gate.config
+  const { step, sessionsInStep, rewardRange, level, ...config } = gate.config
   return look(parseCanaryConfig(config), {
     sessions,
     step: step as number,
     sessionsInStep: sessionsInStep as number,
     rewardRange: rewardRange as unknown as CanaryLook['rewardRange'],
+    ...(level !== undefined && { level: CanaryLevel.parse(level) }),
   }).decision
 }

@@ -36,7 +36,7 @@ const openMs = 2_000
  * Says who is asking by their key. Under `auth: auto`, as long as the store has no key and only this machine can reach
  * the gateway, it asks for none: whoever calls is `open`, of the configured tenant. A token that is sent all the same
  * has to be right. Once there is a key, the door stays closed, and the keys of sessions that were handed out without one
- * end: keys are revoked, never removed.
+ * end: keys are revoked, and only those of sessions are removed.
  */
 export function doorkeeper({ keys, config, clock, perf = performance }: DoorkeeperOptions): KeyDoorkeeper {
   const cache = new KeyCache(keys, perf)

@@ -1,5 +1,6 @@
 export { type AskedEnv, type AskingOptions, asking } from './asking.ts'
 export { type DoorkeeperOptions, doorkeeper, type KeyDoorkeeper, openKey } from './doorkeeper.ts'
+export { ExpiredKeys } from './expired-keys.ts'
 export { anyKey, assertMayServe, isLoopback } from './loopback.ts'
 export { notForSessions, notForTenants, scopeMissing } from './refusals.ts'
 export { mentionsToken, type NewKeyOptions, newKey, newSessionName, parseToken } from './token.ts'

@@ -73,7 +73,7 @@ export async function answer(serving: Serving, question: Question): Promise<Resp
         return tellAtOnce(wire, alike, completion, request.stream === true, told)
       }
       case 'in-flight':
-        throw inFlight()
+        throw inFlight(begun.retryAfterSeconds)
     }
   } catch (error) {
     const { status, code, message } = problemOf(error)
@@ -82,15 +82,12 @@ export async function answer(serving: Serving, question: Question): Promise<Resp
   }
 }
 
-const inFlight = () =>
+const inFlight = (retryAfterSeconds: number) =>
   refusal(
     'in-flight',
     'The same request is being answered.',
-    'Send it again in a second, and it gets the same answer.',
-    {
-      status: 409,
-      retryAfterSeconds: 1,
-    },
+    'Send it again after the seconds that Retry-After says, and it gets the same answer.',
+    { status: 409, retryAfterSeconds },
   )
 
 /** Never throws: from here on, the record says how the call ended, and the telemetry was told. */

@@ -92,11 +92,11 @@ export function callPart(facts: CallFacts, end: CallEnd, context: PartContext): 
       at: endedAt,
     }),
   )
-  const inputs = read.path.map(({ id }) => id)
+  const inputs = read.path.slice(-1).map(({ id }) => id)
   const decisions = answered.map(({ node, propensity }, i) =>
     decision(facts, i, context.version, inputs, node.id, propensity),
   )
-  const texts = answered.length === 0 ? [] : textDecisions(facts, answered.length, inputs[0] ?? null)
+  const texts = answered.length === 0 ? [] : textDecisions(facts, answered.length, read.path[0]?.id ?? null)
   const { tools } = conversation
   return {
     part: {

@@ -7,6 +7,7 @@ import {
   type Store,
   type Trajectory,
   type WireMessage,
+  readBy,
 } from '../../core/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import type { CallRecord } from '../ports.ts'
@@ -240,7 +241,7 @@ async function holds(store: Store, run: number, calls: readonly Call[]): Promise
     expect(shown(path.map(({ message }) => message))).toEqual(shown(whole))
     if (prompt) expect(tokensAlong(path)).toEqual([...prompt, ...(said.tokens ?? [])])
     const decision = trajectory.decisions.find(({ output }) => output === node)
-    expect(decision?.inputs).toEqual(path.slice(0, -1).map(({ id }) => id))
+    expect(readBy(decision!, trajectory)).toEqual(path.slice(0, -1))
   }
 
   for (const { nodes, steps } of trajectories.values()) {

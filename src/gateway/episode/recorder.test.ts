@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { Store } from '../../core/index.ts'
+import { readBy, type Store } from '../../core/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import { answerNode, readResponseId, trajectoryOfSession } from './ids.ts'
 import {
@@ -83,7 +83,7 @@ describe('one call', () => {
       kind: 'weights',
       generation: 0,
       checkpoint: null,
-      inputs: trajectory.nodes.slice(0, 2).map(({ id }) => id),
+      inputs: [trajectory.nodes[1]?.id],
       output: node,
       propensity: { log: null, reason: 'closed-api' },
     })
@@ -139,7 +139,20 @@ describe('a conversation', () => {
     expect(await textsOf(first.record.trajectory, second.node)).toEqual(['s', 'hello', 'hi', 'more', 'yes'])
     const trajectory = await stored(store, first.record.trajectory)
     expect(trajectory.nodes).toHaveLength(5)
-    expect(trajectory.decisions[1]?.inputs).toEqual(trajectory.nodes.slice(0, 4).map(({ id }) => id))
+    expect(readBy(trajectory.decisions[1]!, trajectory)).toEqual(trajectory.nodes.slice(0, 4))
+  })
+
+  it('takes bytes in the store as its turns do, and not as their square', async () => {
+    const messages = [...hello]
+    const bytes = [0]
+    for (let turn = 1; turn <= 48; turn += 1) {
+      const { record, wire } = await called(recorder, requestOf(messages), 'x'.repeat(50), { session: 'long' })
+      messages.push(wire, says('user', `${turn}`.padStart(50)))
+      if (turn % 16 === 0) bytes.push((await store.trajectories.size(record.trajectory))!.bytes)
+    }
+    const [first = 0, second = 0, third = 0] = bytes.slice(1).map((now, i) => now - (bytes[i] ?? 0))
+    expect(second).toBeLessThan(1.05 * first)
+    expect(third).toBeLessThan(1.05 * second)
   })
 
   it('that holds no turn of ours is a new one, however alike', async () => {

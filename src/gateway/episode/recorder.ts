@@ -14,6 +14,7 @@ import type { ServeConfig } from '../config.ts'
 import { GatewayError } from '../errors.ts'
 import type { Begun, EpisodeRecorder, RecordMode, RequestContext } from '../ports.ts'
 import { callParams, promptShape } from './call-params.ts'
+import { Claims, type Hold, noHold } from './claims.ts'
 import type { CallFacts } from './call-part.ts'
 import { readAlike } from './attach.ts'
 import { type Conversation, conversationOf, readAs } from './conversation.ts'
@@ -31,7 +32,7 @@ import { turns } from '../turns.ts'
 import { VersionBook } from './version-book.ts'
 
 export interface EpisodeRecorderOptions {
-  readonly store: Pick<Store, 'traffic' | 'trajectories' | 'versions'>
+  readonly store: Pick<Store, 'claims' | 'traffic' | 'trajectories' | 'versions'>
   readonly config: Pick<z.infer<typeof ServeConfig>, 'journalMs' | 'idempotencyHours' | 'train'>
   readonly mode: RecordMode
   readonly redaction: Redaction
@@ -47,7 +48,10 @@ export interface EpisodeRecorderOptions {
    * Default: yes.
    */
   readonly ownDefaults?: (upstream: string) => boolean
-  /** Whether no other process writes the store, as with SQLite: half answers of dead processes are then found at once. */
+  /**
+   * Whether no other process writes the store, as with SQLite: half answers of dead processes are then found at once, and
+   * no request needs a claim.
+   */
   readonly exclusive?: boolean
   /** Told of what went wrong beside the calls themselves: they go on. */
   readonly onProblem?: (error: unknown) => void
@@ -90,6 +94,8 @@ class StoringRecorder implements ForgetfulRecorder {
   readonly #ids: FreshIds
   readonly #desk: Desk
   readonly #repeats: Repeats
+  /** `null` where no other gateway could get the same request. */
+  readonly #claims: Claims | null
   readonly #recovery: Recovery
   readonly #open = new Set<OpenCall>()
   #closing: Promise<void> | null = null
@@ -102,6 +108,8 @@ class StoringRecorder implements ForgetfulRecorder {
     this.#clock = clock
     this.#ids = ids
     this.#repeats = new Repeats(config.idempotencyHours * hourMs)
+    const gateway = `g_${randomIds()}`
+    this.#claims = options.exclusive ? null : new Claims({ claims: store.claims, gateway, clock, onProblem })
     this.#recovery = new Recovery({
       traffic: store.traffic,
       exclusive: options.exclusive ?? false,
@@ -124,7 +132,7 @@ class StoringRecorder implements ForgetfulRecorder {
       redaction,
       mode,
       clock,
-      gateway: `g_${randomIds()}`,
+      gateway,
       journalMs: config.journalMs,
       beatMs: givenUpAfter(config.journalMs) / 4,
       weightsOf,
@@ -139,21 +147,33 @@ class StoringRecorder implements ForgetfulRecorder {
     await turns.next(context.weight ?? 0)
     const identity = identityOf(request, context)
     const remembered = this.#repeats.begin(identity, startedAt)
-    if (remembered.kind === 'in-flight') return remembered
+    if (remembered.kind === 'in-flight') return { kind: 'in-flight', retryAfterSeconds: 1 }
     if (remembered.kind === 'given') return replay(remembered.given)
     const { claim, failed } = remembered
-    try {
-      await this.#recovery.ready
-      const given = remembered.kind === 'unknown' ? await this.#givenBefore(identity) : null
-      if (given) {
-        this.#repeats.release(claim)
-        return replay(given)
-      }
-      const record = await this.#openCall(request, context, { identity, claim, startedAt, repeated: failed })
-      return { kind: 'call', record }
-    } catch (error) {
+    let hold = noHold
+    const notACall = () => {
+      hold.release()
       if (failed) this.#repeats.end(claim, failed)
       else this.#repeats.release(claim)
+    }
+    try {
+      await this.#recovery.ready
+      const taken = await this.#take(identity)
+      hold = taken.hold ?? noHold
+      // Only now: whoever held the request before has committed its answer by the time that it is let go.
+      const given = remembered.kind === 'unknown' ? await this.#givenBefore(identity) : null
+      if (given) {
+        notACall()
+        return replay(given)
+      }
+      if (taken.hold === null) {
+        notACall()
+        return { kind: 'in-flight', retryAfterSeconds: taken.retryAfterSeconds }
+      }
+      const record = await this.#openCall(request, context, { identity, claim, hold, startedAt, repeated: failed })
+      return { kind: 'call', record }
+    } catch (error) {
+      notACall()
       throw error
     }
   }
@@ -175,13 +195,14 @@ class StoringRecorder implements ForgetfulRecorder {
     asked: {
       readonly identity: Identity
       readonly claim: Claim
+      readonly hold: Hold
       readonly startedAt: number
       /** The try that this one repeats. */
       readonly repeated: { readonly trajectory: TrajectoryId; readonly call: CallId } | null
     },
   ): Promise<OpenCall> {
     const { known, places, redaction } = this.#desk
-    const { identity, claim, startedAt, repeated } = asked
+    const { identity, claim, hold, startedAt, repeated } = asked
     const { caller, session, subject, weight = 0 } = context
     // As it is written: a key may know a person by what stands for their name.
     const about = subject === null ? null : redactName(subject, caller.tenant, redaction)
@@ -214,6 +235,7 @@ class StoringRecorder implements ForgetfulRecorder {
       identity: { key: identity.key, body: identity.body },
       onEnd: (given) => {
         this.#open.delete(opened)
+        hold.release()
         this.#repeats.end(claim, { trajectory, call, given, at: this.#clock.now() })
       },
     })
@@ -268,6 +290,19 @@ class StoringRecorder implements ForgetfulRecorder {
   }
 
   /**
+   * Takes a request among all gateways of the store.
+   * @throws GatewayError 409 when an idempotency key comes with another body than the one that is being answered.
+   */
+  async #take(identity: Identity): Promise<{ readonly hold: Hold } | { hold: null; retryAfterSeconds: number }> {
+    const claims = this.#claims
+    if (claims === null) return { hold: noHold }
+    if (!identity.mayRepeat) return { hold: claims.takeLater(identity) }
+    const taken = await this.#ask(() => claims.take(identity), { hold: noHold })
+    if (taken.hold === null && taken.body !== identity.body) throw otherBody()
+    return taken
+  }
+
+  /**
    * What the store knows of a request that this process does not.
    * @throws GatewayError 409 when an idempotency key comes with another body.
    */
@@ -307,7 +342,7 @@ class StoringRecorder implements ForgetfulRecorder {
     const ends = Promise.allSettled(last).then((outcomes) => {
       for (const outcome of outcomes) if (outcome.status === 'rejected') this.#desk.onProblem(outcome.reason)
     })
-    await Promise.race([ends, patience])
+    await Promise.race([ends.then(() => this.#claims?.close()), patience])
     clearTimeout(timer)
   }
 }

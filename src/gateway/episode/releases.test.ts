@@ -165,7 +165,7 @@ describe('learned texts', () => {
     expect(Object.values(trajectory.toolsets)).toMatchObject([[{ description: 'f three' }, { description: '' }]])
     const none = { log: null, reason: 'deterministic' }
     expect(trajectory.decisions).toMatchObject([
-      { parameter: 'model', kind: 'weights', inputs: [system?.id, user?.id], output: node, generation: 3 },
+      { parameter: 'model', kind: 'weights', inputs: [user?.id], output: node, generation: 3 },
       {
         parameter: 'system',
         kind: 'text',

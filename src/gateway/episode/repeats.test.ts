@@ -99,7 +99,7 @@ describe.each([
 
   it('waits while it is being answered', async () => {
     const record = await opened(recorder, request, first)
-    expect(await again(second)).toEqual({ kind: 'in-flight' })
+    expect(await again(second)).toEqual({ kind: 'in-flight', retryAfterSeconds: 1 })
     await record.finish({ answer: answerOf(['a', 'b']), stopReason: 'done', failure: null })
     expect(await again(second)).toMatchObject({ kind: 'replay' })
   })

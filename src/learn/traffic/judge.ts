@@ -9,7 +9,7 @@ import {
   savedAt,
 } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
-import { claimHoldout, pairOutcomes } from '../../gate/index.ts'
+import { claimHoldout, claimLevel, levelInWords, pairOutcomes } from '../../gate/index.ts'
 import { type EpisodeHost, runBatch, whileLoaded } from '../episodes.ts'
 import { firstOfEachTier } from '../evaluate.ts'
 import { resultsOf } from '../judge.ts'
@@ -36,8 +36,10 @@ export async function judge(run: TrafficRun): Promise<void> {
   }
   const { floor, ceiling } = source.evaluation.reward ?? evaluation.reward
   const serving = servingSet(run)
+  const level = await store.levels.get(run.key, run.run.id)
   const receipt = evaluation.gate.makeReceipt({
     agent: run.key,
+    remarks: level === null ? [] : [levelInWords(level)],
     baseline: serving,
     candidate: { ...serving, [run.parameter]: candidate.id },
     outcomes,
@@ -63,8 +65,12 @@ export const servingSet = ({ serving }: Pick<TrafficRun, 'serving'>): VersionSet
 /** Writes this use of the holdout on its ledger, with the state that remembers it. */
 async function claim(run: TrafficRun, { gate }: Evaluation, tasks: readonly HoldoutTask[]): Promise<HoldoutUse> {
   if (run.state.use) return run.state.use
+  const { alpha, lifetime } = gate
+  const at = run.clock.now()
   return run.checkpoint(async (tx) => {
-    const use = await claimHoldout(tx.ledger, { tasks, alpha: gate.alpha, run: run.run.id, at: run.clock.now() })
+    const level = lifetime && (await claimLevel(tx.levels, { agent: run.key, key: run.run.id, lifetime, at }))
+    const most = level === null ? {} : { level: level.alpha }
+    const use = await claimHoldout(tx.ledger, { tasks, alpha, ...most, run: run.run.id, at })
     run.state = { ...run.state, use }
     return use
   })

@@ -1,5 +1,6 @@
 import pc from 'picocolors'
-import type { CanaryEvent, Repositories } from '../../../core/index.ts'
+import { type CanaryEvent, LifetimeAlpha, type Repositories } from '../../../core/index.ts'
+import { CanaryLevel, levelInWords } from '../../../gate/index.ts'
 import {
   countSessions,
   percentOf,
@@ -59,10 +60,21 @@ const colours = {
   ended: pc.yellow,
 } as const satisfies Record<ShownCanary['status'], (text: string) => string>
 
-function linesOf({ id, agent, status, watched, baseline, admission, events, sessions }: ToldCanary): readonly string[] {
+function linesOf({
+  id,
+  agent,
+  status,
+  watched,
+  baseline,
+  admission,
+  gate,
+  events,
+  sessions,
+}: ToldCanary): readonly string[] {
   return [
     `${pc.bold(id)}  ${visible(agent)}  ${colours[status](status)}  beside ${baseline}  ${pc.dim(admission ? 'held-out and live evidence' : 'live evidence only')}`,
     `  ${sessionsLine(sessions)}`,
+    ...levelLines(gate.config),
     ...events.map(({ at, type, share, reasons }) => {
       return `  ${minuteOf(at)}  ${type.padEnd(11)}  ${percentOf(share).padStart(6)}  ${pc.dim(visible(reasons[0] ?? ''))}`
     }),
@@ -70,6 +82,15 @@ function linesOf({ id, agent, status, watched, baseline, admission, events, sess
       ? [`  ${pc.yellow('not watched')}: everybody gets the baseline until somebody looks at it again`]
       : []),
   ]
+}
+
+/** What the candidate may spend of what the agent's life has. */
+function levelLines(config: ToldCanary['gate']['config']): readonly string[] {
+  const { data: level } = CanaryLevel.safeParse(config['level'])
+  const { data: lifetime } = LifetimeAlpha.safeParse(config['lifetime'])
+  if (!level || !lifetime) return []
+  const bound = `All candidates together have ${lifetime.alpha} (${lifetime.control}).`
+  return [`  ${pc.dim(`${levelInWords(level)} ${bound}`)}`]
 }
 
 function sessionsLine({ total, judged, leftOut, unjudged }: ToldCanary['sessions']): string {

@@ -298,6 +298,8 @@ describe('releases and canaries', () => {
     const canary = await tryOut()
     expect(await tells(canaries)).toMatchObject([{ watched: false }])
     expect(await says(canaries)).toContain('not watched: everybody gets the baseline')
+    expect(await says(canaries)).toContain('It is candidate 1 of the agent, after 0 promotions: its level is 0.0383.')
+    expect(await says(canaries)).toContain('All candidates together have 0.1 (fdr).')
     const at = Date.now()
     await writing((store) => new Registry(store).keepWatched(canary.id, { at, forMs: 60_000 }))
     expect(await tells(canaries)).toMatchObject([{ watched: true }])
