@@ -1,36 +1,22 @@
 import type { Kysely } from 'kysely'
-import { z } from 'zod'
 import type { Columns } from './engine.ts'
 import type { Tables } from './tables.ts'
 
-const Settings = z.object({ expiresAt: z.number().nullable() })
-
-/** Keys of one look. */
-const keysAtOnce = 500
-
-/** Keys of sessions say in a column when they expire, so that those that have are found without a look at the others. */
-export async function expireSessionKeys(db: Kysely<Tables>, { time }: Columns): Promise<void> {
-  await db.schema.alterTable('api_keys').addColumn('expires_at', time).execute()
-  for (let last = 0, more = true; more; ) {
-    const rows = await db
-      .selectFrom('api_keys')
-      .select(['sequence', 'settings'])
-      .where('session', 'is not', null)
-      .where('sequence', '>', last)
-      .orderBy('sequence')
-      .limit(keysAtOnce)
-      .execute()
-    for (const { sequence, settings } of rows) {
-      const { expiresAt } = Settings.parse(JSON.parse(settings))
-      await db.updateTable('api_keys').set({ expires_at: expiresAt }).where('sequence', '=', sequence).execute()
-    }
-    last = rows.at(-1)?.sequence ?? last
-    more = rows.length === keysAtOnce
-  }
-  await db.schema
-    .createIndex('keys_by_expiry')
-    .on('api_keys')
-    .columns(['expires_at', 'sequence'])
-    .where('expires_at', 'is not', null)
+/** The level that each candidate of an agent is tested at. */
+export async function levelCandidates(
+  { schema }: Kysely<Tables>,
+  { text, integer, double, time }: Columns,
+): Promise<void> {
+  await schema
+    .createTable('candidate_levels')
+    .addColumn('agent', text, (c) => c.notNull())
+    .addColumn('candidate', integer, (c) => c.notNull())
+    .addColumn('key', text, (c) => c.notNull())
+    .addColumn('alpha', double, (c) => c.notNull())
+    .addColumn('promotions', integer, (c) => c.notNull())
+    .addColumn('promoted', integer, (c) => c.notNull())
+    .addColumn('at', time, (c) => c.notNull())
+    .addPrimaryKeyConstraint('candidate_levels_key', ['agent', 'candidate'])
     .execute()
+  await schema.createIndex('levels_by_key').unique().on('candidate_levels').columns(['agent', 'key']).execute()
 }

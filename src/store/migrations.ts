@@ -3,9 +3,9 @@ import type { Columns, ColumnType } from './engine.ts'
 import { learnFromTraffic } from './migration-0004.ts'
 import { watchCanaries } from './migration-0005.ts'
 import { rememberErasures } from './migration-0006.ts'
-import { expireSessionKeys } from './migration-0010.ts'
-import { claimRequests } from './migration-0011.ts'
-import { levelCandidates } from './migration-0012.ts'
+import { expireSessionKeys } from './migration-0008.ts'
+import { claimRequests } from './migration-0009.ts'
+import { levelCandidates } from './migration-0010.ts'
 import type { Tables } from './tables.ts'
 
 /** One step of the schema, forward only. A released one is never edited: the next change is a new one. */
@@ -323,8 +323,8 @@ export const migrations: readonly Migration[] = [
   { name: '0005-watched-canaries', up: watchCanaries },
   { name: '0006-erasures', up: rememberErasures },
   // Nothing changes here: earlier versions cannot read log-probabilities that are packed.
-  { name: '0009-packed-logprobs', up: async () => {} },
-  { name: '0010-expired-keys', up: expireSessionKeys },
-  { name: '0011-request-claims', up: claimRequests },
-  { name: '0012-candidate-levels', up: levelCandidates },
+  { name: '0007-packed-logprobs', up: async () => {} },
+  { name: '0008-expired-keys', up: expireSessionKeys },
+  { name: '0009-request-claims', up: claimRequests },
+  { name: '0010-candidate-levels', up: levelCandidates },
 ]

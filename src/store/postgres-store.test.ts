@@ -51,10 +51,10 @@ describe('openStore on PostgreSQL', () => {
         '0004-canaries',
         '0005-watched-canaries',
         '0006-erasures',
-        '0009-packed-logprobs',
-        '0010-expired-keys',
-        '0011-request-claims',
-        '0012-candidate-levels',
+        '0007-packed-logprobs',
+        '0008-expired-keys',
+        '0009-request-claims',
+        '0010-candidate-levels',
       ])
       await Promise.all(stores.map((store, i) => store.versions.put(sample.version(`v${i}`))))
       expect(await stores[0]?.versions.get(sample.version('v5').id)).not.toBeNull()
