@@ -168,6 +168,52 @@ describe('signals of a trajectory of many large ones', () => {
   })
 })
 
+describe('what comes back', () => {
+  it('of trajectories is bounded: many large ones at once wait, or are told to come back', async () => {
+    const session = 'large'
+    const headers = { 'content-type': 'application/json', authorization: `Bearer ${admin}`, 'ratchet-session': session }
+    // The upstream says again what the user says last.
+    const body = chat(`{"role":"system","content":"${'x '.repeat(6 * mega)}"},{"role":"user","content":"hi"}`)
+    expect((await fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body })).status).toBe(200)
+    const list = await fetch(`${url}/ratchet/trajectories?session=${session}`, { headers })
+    const { trajectories } = (await list.json()) as { trajectories: { id: string }[] }
+    const before = gateway.memory().peak
+    const ask = async () => {
+      const response = await fetch(`${url}/ratchet/trajectories/${trajectories[0]?.id}`, { headers })
+      await response.arrayBuffer()
+      return response.status
+    }
+    const statuses = await watching('16 large trajectories', () => Promise.all(Array.from({ length: 16 }, ask)))
+    expect(new Set(statuses)).toEqual(new Set([200, 429]))
+    expect(gateway.memory().peak - before).toBeLessThan(1_500 * mega)
+    // What they held is free again.
+    expect(await ask()).toBe(200)
+  })
+})
+
+describe('one connection', () => {
+  it('that asks far ahead of its answers is closed', async () => {
+    const ask = 'GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n'
+    const some = await speak(url, [ask.repeat(10)], { until: (text) => statusesIn(text).length >= 10 })
+    expect(statusesIn(some.text)).toEqual(Array.from({ length: 10 }, () => 200))
+    const { text, end } = await watching('5,000 requests ahead', () => speak(url, [ask.repeat(5_000)]))
+    expect(end).toBe('closed')
+    expect(statusesIn(text).length).toBeLessThan(20)
+  })
+
+  it('whose body comes by the byte is refused, and its memory stays what it was', async () => {
+    const token = await sessionKey()
+    const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\nauthorization: Bearer ${token}\r\ntransfer-encoding: chunked\r\n\r\n`
+    const before = gateway.memory().peak
+    const pieces = Array.from({ length: 200 }, () => '1\r\n \r\n'.repeat(5_000))
+    const { text } = await watching('a million pieces', () =>
+      speak(url, [head, ...pieces], { until: (said) => said.includes('too-many-pieces') }),
+    )
+    expect(statusesIn(text)[0]).toBe(413)
+    expect(gateway.memory().peak - before).toBeLessThan(300 * mega)
+  })
+})
+
 describe('a request on the wire', () => {
   const ask = (text: string) =>
     speak(url, [text], { until: (said) => /HTTP\/1\.[01] \d{3}/.test(said) && said.includes('\r\n\r\n') })

@@ -1,6 +1,6 @@
 // Loaded into the gateway's process before it (`--import`), and into each of its threads: profiles and measures them when it
 // is told to. The main thread is told in messages of its parent process, and tells the others.
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { Session } from 'node:inspector/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
@@ -9,6 +9,21 @@ import workerThreads, { BroadcastChannel, isMainThread, threadId, Worker } from 
 const session = new Session()
 const threads = new BroadcastChannel('ratchet-bench-probe')
 threads.unref()
+
+/** Other work on the machine makes an answer late, but takes none of this thread's CPU. */
+const turns = { longest: 0, watched: false }
+const cpuMs = () => Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[0]) / 1e6
+
+function watchTurns() {
+  if (turns.watched) return
+  turns.watched = true
+  let before = cpuMs()
+  setInterval(() => {
+    const now = cpuMs()
+    turns.longest = Math.max(turns.longest, now - before)
+    before = now
+  }, 2).unref()
+}
 
 const commands = {
   async startProfile() {
@@ -21,6 +36,13 @@ const commands = {
     const { profile } = await session.post('Profiler.stop')
     session.disconnect()
     writeFileSync(join(folder, `thread-${threadId}.json`), JSON.stringify(profile))
+  },
+  /** Milliseconds of CPU that one turn of the main thread's event loop took at most since this was asked last. */
+  turn() {
+    watchTurns()
+    const longest = turns.longest
+    turns.longest = 0
+    return { longest }
   },
   /** Bytes: of the process as they are, then of this thread's heap with nothing in it that is not used any more. */
   memory() {

@@ -40,11 +40,25 @@ export interface ChatCall {
   readonly authorization: string | null
   /** Fires when the client is gone or time is up: the upstream's work is cancelled. */
   readonly signal: AbortSignal
+  /** Where a large answer takes room before it is held in memory. Default: there is room for any. */
+  readonly room?: AnswerRoom | undefined
+}
+
+/** Room for answers in memory. */
+export interface AnswerRoom {
+  /** @throws what the caller is to be told when there is no more. */
+  readonly take: (bytes: number) => void
 }
 
 /** An answer: whole, or as it comes. */
 export type ChatReply =
-  | { readonly kind: 'whole'; readonly completion: ChatCompletion; readonly upstream: string }
+  | {
+      readonly kind: 'whole'
+      readonly completion: ChatCompletion
+      readonly upstream: string
+      /** About how much work it is to go through it: {@link weightOf}. Default: next to none. */
+      readonly weight?: number
+    }
   | {
       readonly kind: 'stream'
       /**
@@ -86,7 +100,7 @@ export interface ChatUpstream {
    */
   prepare(model: string, weights: z.infer<typeof WeightsValue>): Promise<void>
   /** @throws UpstreamFailure */
-  models(call: Pick<ChatCall, 'authorization' | 'signal'>): Promise<readonly ServedModel[]>
+  models(call: Pick<ChatCall, 'authorization' | 'signal' | 'room'>): Promise<readonly ServedModel[]>
   /**
    * What decides when it answers for `model`: recorded as a Version of the Parameter `model`.
    * @param upstream the `upstream` of a reply: where several stand behind this one, the one that answered.
@@ -101,7 +115,7 @@ export interface ChatUpstream {
    * Passes `POST /v1/embeddings` through.
    * @throws UpstreamFailure
    */
-  embeddings(call: { readonly body: Json } & Pick<ChatCall, 'authorization' | 'signal'>): Promise<Json>
+  embeddings(call: { readonly body: Json } & Pick<ChatCall, 'authorization' | 'signal' | 'room'>): Promise<Json>
   /** Of each upstream behind it that counts its calls. */
   load?(): readonly UpstreamLoad[]
   close(): Promise<void>

@@ -5,7 +5,8 @@ import { ServedBy } from './canary.ts'
 export const ClientName = z
   .string()
   .min(1)
-  .max(256)
+  // Eight million characters are not looked through for one that cannot be printed.
+  .max(256, { abort: true })
   .regex(/^[^\p{Cc}\p{Cs}]*$/u, 'printable characters only')
 
 /** Whose data it is. Tenants never see, match or train on each other. */

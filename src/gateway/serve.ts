@@ -39,6 +39,12 @@ export interface Served {
 const maxHeaderBytes = 32 * 1024
 const maxHeaders = 200
 
+/**
+ * Requests that one connection may send before it has the answers to those before: Node hands over at once whatever comes
+ * in one read, and hundreds of small ones keep everybody else waiting. No SDK sends more than one.
+ */
+const mostAhead = 16
+
 /** After the calls were stopped, their clients have this long to read what they were told. */
 const lastWordsMs = 2_000
 /** How often connections that have become idle are closed while the server closes. */
@@ -66,9 +72,15 @@ export async function serve(gateway: Gateway, options: ServeOptions): Promise<Se
       noDelay: true,
     },
     (incoming, outgoing) => {
-      unused.delete(incoming.socket)
+      const { socket } = incoming
+      unused.delete(socket)
+      if (socket.destroyed) return
+      const ahead = (unanswered.get(socket) ?? 0) + 1
+      if (ahead > mostAhead) return void socket.destroy()
+      unanswered.set(socket, ahead)
+      outgoing.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1))
       // An answer that is over waits for its reader, but not for ever; Node's own time-outs follow when it has gone out.
-      outgoing.once('prefinish', () => incoming.socket.setTimeout(patienceMs))
+      outgoing.once('prefinish', () => socket.setTimeout(patienceMs))
       const wrong = wrongOnTheWire(incoming)
       if (wrong === null) return void answer(incoming, outgoing)
       const { status, body, headers } = problemOf(wrong)
@@ -76,6 +88,7 @@ export async function serve(gateway: Gateway, options: ServeOptions): Promise<Se
       outgoing.end(JSON.stringify(body))
     },
   )
+  const unanswered = new WeakMap<Socket, number>()
   // Node does not count a connection as idle before its first request.
   const unused = new Set<Socket>()
   server.on('connection', (socket) => {

@@ -39,12 +39,23 @@ export interface WireAnswer {
   readonly tool_calls?: readonly WireToolCall[] | null | undefined
 }
 
-/** Calls whose arguments are no JSON object are malformed: data, as the model wrote them. */
-export function assistantMessageOf(answer: WireAnswer): AssistantMessage {
+/** How many JSON values may still be read from the arguments of calls. */
+export interface ArgumentBudget {
+  values: number
+}
+
+/**
+ * Calls whose arguments are no JSON object are malformed: data, as the model wrote them.
+ * @param budget of all messages that come together: many calls cost as much as one large one.
+ */
+export function assistantMessageOf(
+  answer: WireAnswer,
+  budget: ArgumentBudget = { values: maxJsonValues },
+): AssistantMessage {
   const toolCalls: ToolCall[] = []
   const malformedCalls: MalformedCall[] = []
   for (const call of answer.tool_calls ?? []) {
-    const read = toolCallOf(call)
+    const read = toolCallOf(call, budget)
     if ('problem' in read) malformedCalls.push(read)
     else toolCalls.push(read)
   }
@@ -59,10 +70,12 @@ export function assistantMessageOf(answer: WireAnswer): AssistantMessage {
 }
 
 /** Arguments that hold more are text that nobody reads as arguments. */
-const argumentBounds = { depth: maxJsonDepth, values: maxJsonValues, keys: maxJsonKeys }
-
-function toolCallOf({ id, function: { name, arguments: text } }: WireToolCall): ToolCall | MalformedCall {
-  const { excess } = measureJson(text, argumentBounds)
+function toolCallOf(
+  { id, function: { name, arguments: text } }: WireToolCall,
+  budget: ArgumentBudget,
+): ToolCall | MalformedCall {
+  const { values, excess } = measureJson(text, { depth: maxJsonDepth, values: budget.values, keys: maxJsonKeys })
+  budget.values = Math.max(0, budget.values - values)
   if (excess !== null) {
     const problem = excess === 'depth' ? 'The arguments nest too deeply.' : 'The arguments have too many values.'
     return { text: `${name}(${text})`, problem }

@@ -1,14 +1,18 @@
 import type { MiddlewareHandler } from 'hono'
 import type { Scope } from '../../core/index.ts'
-import type { BodySpace } from '../http/body-room.ts'
+import type { HttpBindings } from '@hono/node-server'
+import type { BodyRoom, BodySpace } from '../http/body-room.ts'
 import { readJson } from '../http/body.ts'
 import { bodyLimit } from '../http/receive.ts'
+import { whenTaken } from '../http/taken.ts'
 import type { Caller, Doorkeeper } from '../ports.ts'
 import { turns } from '../turns.ts'
 
 /** What a route behind {@link asking} finds in its context. */
 export interface AskedEnv {
-  Variables: { caller: Caller }
+  Bindings: Partial<HttpBindings>
+  /** `room` is what the request and its answer take of the process's memory. */
+  Variables: { caller: Caller; room: BodyRoom }
 }
 
 /** What holds for everybody who asks. */
@@ -32,6 +36,7 @@ export function asking({ door, bodyBytes, bodies }: AskingOptions, needs: Scope)
     const room = bodies.room(caller)
     try {
       c.set('caller', caller)
+      c.set('room', room)
       if (c.req.method === 'POST') {
         // Where the validators look for it.
         const { value, weight } = await readJson(c.req.raw, bodyLimit(bodyBytes, caller), room)
@@ -43,7 +48,8 @@ export function asking({ door, bodyBytes, bodies }: AskingOptions, needs: Scope)
       }
       await next()
     } finally {
-      room.giveBack()
+      // A large answer is held until its reader has it.
+      whenTaken(c.env?.outgoing ?? null)(room.giveBack)
       arrived.leave()
       leave()
     }

@@ -242,3 +242,22 @@ it('keeps what the embedded engine alone tells: the last chunk says how the turn
   expect(silent.choices[0]).not.toHaveProperty('closedTurn')
   expect(silent.choices[0]?.message).not.toHaveProperty('malformedCalls')
 })
+
+describe('many calls of one answer', () => {
+  it('are read as far as one large call would be, and kept as text beyond', () => {
+    const text = `{"a":[${Array.from({ length: 40_000 }, () => '1').join(',')}]}`
+    const call = { id: 'a', type: 'function', function: { name: 'f', arguments: text } }
+    const said = (index: number) => ({
+      index,
+      message: { role: 'assistant' as const, tool_calls: [call, call] },
+      finish_reason: 'tool_calls',
+    })
+    const head = { id: 'x', object: 'chat.completion' as const, created: 1, model: 'm' }
+    const { choices } = ofWhole({ ...head, choices: [said(0), said(1)] })
+    expect(choices.map(({ message }) => message.toolCalls?.length ?? 0)).toEqual([2, 0])
+    expect(choices[1]?.message.malformedCalls).toMatchObject([
+      { text: `f(${text})`, problem: 'The arguments have too many values.' },
+      { text: `f(${text})` },
+    ])
+  })
+})

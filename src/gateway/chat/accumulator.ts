@@ -1,4 +1,5 @@
 import {
+  type ArgumentBudget,
   assistantMessageOf,
   type ChatChunk,
   type ChatCompletion,
@@ -8,6 +9,7 @@ import {
   type Usage,
   type WireToolCall,
   type WireUsage,
+  maxJsonValues,
 } from '../../core/index.ts'
 import type { Answer, AnsweredChoice } from '../ports.ts'
 import { chunkOf } from './chunks.ts'
@@ -64,16 +66,17 @@ class Draft {
     return this.tellsTokens && !this.untold
   }
 
-  choice(tokensAreWhole: boolean): AnsweredChoice {
+  choice(tokensAreWhole: boolean, budget: ArgumentBudget): AnsweredChoice {
     const tokens = this.knowsTokens && tokensAreWhole ? this.tokens : null
     const along = (values: readonly number[]) =>
       values.length === (tokens ?? this.logprobs).length && values.length > 0 ? [...values] : null
-    const message = assistantMessageOf({
+    const said = {
       content: this.#content,
       refusal: this.#refusal,
       reasoning_content: this.#reasoning,
       tool_calls: this.#toolCalls(),
-    })
+    }
+    const message = assistantMessageOf(said, budget)
     const malformedCalls = [...(message.malformedCalls ?? []), ...this.#malformed]
     return {
       index: this.index,
@@ -202,8 +205,9 @@ export class Accumulator {
     const drafts = [...this.#choices.values()].toSorted((a, b) => a.index - b.index)
     const tokens = drafts.reduce((sum, draft) => sum + draft.tokens.length, 0)
     const tokensAreWhole = !this.complete || this.#usage === null || this.#usage.completionTokens === tokens
+    const budget = { values: maxJsonValues }
     return {
-      choices: drafts.map((draft) => draft.choice(tokensAreWhole)),
+      choices: drafts.map((draft) => draft.choice(tokensAreWhole, budget)),
       usage: this.#usage,
       upstream: this.#upstream,
       servedModel: this.#model,

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { ChatCall, ChatCompletion, ChatReply, ChatRequest, ChatUpstream, Clock } from '../../core/index.ts'
 import { isUnservedAdapter } from '../../model/openai/index.ts'
+import type { BodyRoom } from '../http/body-room.ts'
 import type { Call } from '../http/calls.ts'
 import { problemOf, problemResponse } from '../http/problem.ts'
 import { refusal } from '../http/refusals.ts'
@@ -30,6 +31,8 @@ export interface Question {
   readonly context: RequestContext
   readonly headers: Headers
   readonly call: Call
+  /** What the request and its answer take of the process's memory. */
+  readonly room: BodyRoom
   /** The connection's end under Node's server; `null` where there is none. */
   readonly outgoing: ServerResponse | null
   /** How the answer is told, under the id that its record gives it. */
@@ -92,7 +95,7 @@ const inFlight = (retryAfterSeconds: number) =>
 
 /** Never throws: from here on, the record says how the call ended, and the telemetry was told. */
 async function ask(serving: Serving, question: Question, exchange: Exchange): Promise<Response> {
-  const { request, context, call, outgoing } = question
+  const { request, context, call, outgoing, room } = question
   const { upstream, log, patienceMs } = serving
   const { record } = exchange
   const wire = question.wire(record.responseId)
@@ -106,23 +109,29 @@ async function ask(serving: Serving, question: Question, exchange: Exchange): Pr
     ...servedHeaders(record),
   })
   let completion: ChatCompletion
+  let weight = 0
   try {
     const reply = await askAsServed(upstream, record, {
       authorization: context.caller.authorization,
       signal: call.signal,
+      room,
     })
     exchange.begins(reply.upstream)
     if (reply.kind === 'stream') {
       const stream = await beginStream(reply.chunks)
       return streamAnswer({ stream, exchange, wire, alike, call, outgoing, log, patienceMs, headers: told() })
     }
+    weight = reply.weight ?? 0
+    await turns.next(weight)
     completion = alike.taken.whole(reply.completion)
     exchange.takeWhole(completion)
+    await turns.next(weight)
   } catch (error) {
     return problemResponse(alike.problem(error, await exchange.fail(error)), told())
   }
   try {
     const committed = await exchange.succeed()
+    await turns.next(weight)
     return tellAtOnce(wire, alike, completion, request.stream === true, { ...told(), ...notRecorded(committed) })
   } catch (error) {
     return problemResponse(problemOf(error), told())
@@ -133,7 +142,7 @@ async function ask(serving: Serving, question: Question, exchange: Exchange): Pr
 async function askAsServed(
   upstream: ChatUpstream,
   record: CallRecord,
-  call: Pick<ChatCall, 'authorization' | 'signal'>,
+  call: Pick<ChatCall, 'authorization' | 'signal' | 'room'>,
 ): Promise<ChatReply> {
   const ask = () => {
     const { request, weights, history } = record

@@ -1,5 +1,8 @@
 import { APIError } from 'openai'
 import { afterEach, describe, expect, it } from 'vitest'
+import { openAiUpstream } from '../../model/openai/index.ts'
+import { ServeConfig } from '../config.ts'
+import { createGateway } from '../create-gateway.ts'
 import { GatewayError } from '../errors.ts'
 import { jsonOf } from '../../../test/support/gateway-parts.ts'
 import { listeningGateway, type ListeningGateway } from '../../../test/support/listening-gateway.ts'
@@ -445,5 +448,37 @@ it.each([
   expect(response.status).toBe(400)
   expect(await jsonOf(response)).toMatchObject({
     error: { type: 'invalid_request_error', param, code: 'gateway/invalid-request' },
+  })
+})
+
+describe('a stream that comes at once', () => {
+  it('lets everybody else be served between its chunks', async () => {
+    gateway = await listeningGateway()
+    const head = { id: 'x', object: 'chat.completion.chunk' as const, created: 1, model: 'scripted' }
+    async function* chunks() {
+      for (let i = 0; i < 4_000; i++) yield { ...head, choices: [{ index: 0, delta: { content: 'a' } }] }
+      yield { ...head, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] }
+    }
+    const chat = () => Promise.resolve({ kind: 'stream' as const, chunks: chunks(), upstream: 'fast' })
+    const fast = createGateway({
+      config: ServeConfig.parse({}),
+      upstream: { ...openAiUpstream({ name: 'fast', url: gateway.upstream.url }), chat },
+      recorder: gateway.recorder,
+      doorkeeper: gateway.door,
+      telemetry: gateway.telemetry,
+    })
+    const state = { turns: 0, over: false }
+    const count = () => {
+      state.turns += 1
+      if (!state.over) setImmediate(count)
+    }
+    const body = JSON.stringify({ ...ask, stream: true })
+    const headers = { 'content-type': 'application/json' }
+    const response = await fast.fetch(new Request(`http://localhost${path}`, { method: 'POST', headers, body }))
+    setImmediate(count)
+    const text = await response.text()
+    state.over = true
+    expect(text.match(/"content":"a"/g)).toHaveLength(4_000)
+    expect(state.turns).toBeGreaterThan(10)
   })
 })

@@ -39,7 +39,7 @@ export function addChatRoute(app: OpenAPIHono<HttpEnv>, options: AskingModels): 
     },
   }
   addAtBothPaths(app, route, (c, session) =>
-    receive(options, c, async ({ caller, call, json }) => {
+    receive(options, c, async ({ caller, call, room, json }) => {
       const { headers } = c.req.raw
       const { value, weight } = await json()
       await turns.next(weight)
@@ -56,7 +56,7 @@ export function addChatRoute(app: OpenAPIHono<HttpEnv>, options: AskingModels): 
         weight,
       })
       const wire = (id: string) => chatWire(request, id)
-      return answer(options, { request, context, headers, call, outgoing: outgoingOf(c), wire })
+      return answer(options, { request, context, headers, call, outgoing: outgoingOf(c), room, wire })
     }),
   )
 }

@@ -21,7 +21,7 @@ export function addEmbeddingsRoute(app: OpenAPIHono<HttpEnv>, options: AskingMod
     responses: { 200: answers("The upstream's answer.", Json), 502: refuses('The upstream failed.') },
   }
   addAtBothPaths(app, route, (c) =>
-    receive(options, c, async ({ caller, call, json }) => {
+    receive(options, c, async ({ caller, call, room, json }) => {
       const body = parseRequest(EmbeddingsRequest, (await json()).value)
       const told = options.telemetry.call({
         operation: 'embeddings',
@@ -35,7 +35,12 @@ export function addEmbeddingsRoute(app: OpenAPIHono<HttpEnv>, options: AskingMod
       try {
         const { authorization } = caller
         // What was parsed as JSON is JSON.
-        const embeddings = await options.upstream.embeddings({ body: body as Json, authorization, signal: call.signal })
+        const embeddings = await options.upstream.embeddings({
+          body: body as Json,
+          authorization,
+          signal: call.signal,
+          room,
+        })
         told.end({ ...unrecorded, status: 200, failure: null })
         return Response.json(embeddings)
       } catch (error) {

@@ -28,9 +28,9 @@ const onWire = ({ id, created, ownedBy }: ServedModel): z.infer<typeof Model> =>
 /** `GET /v1/models` and `GET /v1/models/{id}`. */
 export function addModelRoutes(app: OpenAPIHono<HttpEnv>, options: AskingModels): void {
   const models = (c: Context<HttpEnv>, tell: (models: readonly ServedModel[]) => object) =>
-    receive(options, c, async ({ caller, call }) => {
+    receive(options, c, async ({ caller, call, room }) => {
       const { authorization } = caller
-      return Response.json(tell(await options.upstream.models({ authorization, signal: call.signal })))
+      return Response.json(tell(await options.upstream.models({ authorization, signal: call.signal, room })))
     })
 
   const list = {
@@ -52,7 +52,7 @@ export function addModelRoutes(app: OpenAPIHono<HttpEnv>, options: AskingModels)
     request: { params: z.object({ id: z.string() }) },
     responses: { 200: answers('The model.', Model), 404: refuses('There is no such model.') },
   }
-  const handler = (c: Parameters<Parameters<typeof addAtBothPaths>[2]>[0]) => {
+  const handler = (c: Context<HttpEnv>) => {
     const id = c.req.param('id') ?? ''
     return models(c, (served) => {
       const model = served.find((model) => model.id === id)

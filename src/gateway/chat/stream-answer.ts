@@ -4,6 +4,7 @@ import { type Call, shuttingDown } from '../http/calls.ts'
 import { EventSink } from '../http/event-sink.ts'
 import { problemOf } from '../http/problem.ts'
 import { refusal } from '../http/refusals.ts'
+import { turns } from '../turns.ts'
 import type { Log } from '../log.ts'
 import type { Committed } from '../ports.ts'
 import type { Alike } from './alike/index.ts'
@@ -36,6 +37,9 @@ export async function beginStream(chunks: AsyncIterable<ChatChunk>): Promise<Beg
     type: 'upstream_error',
   })
 }
+
+/** What a chunk weighs beside its bytes. */
+const workOfChunk = 1_000
 
 interface Streaming {
   readonly stream: BegunStream
@@ -113,15 +117,26 @@ async function passOn(
 ): Promise<void> {
   try {
     let came: ChatChunk | null = first
+    let work = 0
     while (came !== null) {
       const chunk = alike.taken.chunk(came)
       exchange.take(chunk)
       if (exchange.complete) {
         held.push(chunk)
       } else {
-        for (const told of alike.chunks(chunk)) sink.write(events.chunk(told))
-        const room = sink.room()
-        if (room !== null) await room
+        for (const told of alike.chunks(chunk)) {
+          const text = events.chunk(told)
+          sink.write(text)
+          work += text.length + workOfChunk
+          // What an upstream sends at once is no reason to keep others waiting.
+          const next = turns.next(work)
+          if (next !== null) {
+            work = 0
+            await next
+          }
+          const room = sink.room()
+          if (room !== null) await room
+        }
       }
       if (call.stopped !== null) throw shuttingDown()
       const next: IteratorResult<ChatChunk> = await rest.next()

@@ -3,6 +3,7 @@ import { canonicalJson, contentHash, type Message, messagesOf, sha256, toolsOf }
 import type { AssistantMessage, ChatRequest, ToolDefinition } from '../../core/index.ts'
 import { rendersRedacted } from './call-params.ts'
 import { turns } from '../turns.ts'
+import type { ShownRequest } from '../agents/index.ts'
 import { type Redaction, redactMessage, redactTools } from './redaction/index.ts'
 import { joined, looseForm, otherParts, type Spoken, spokenForm, spokenOf } from './spoken.ts'
 
@@ -52,6 +53,8 @@ export interface Conversation {
    * call may be kept.
    */
   readonly redacted: boolean
+  /** Of which messages that is so. */
+  readonly redactedMessages: readonly boolean[]
 }
 
 /** The tools of a call, and their content hash. */
@@ -68,8 +71,7 @@ export async function conversationOf(request: ChatRequest, redaction: Redaction,
   await turns.next(weight)
   const read = messagesOf(request.messages)
   await turns.next(weight)
-  const tools = redactTools(toolsOf(request.tools ?? []), redaction)
-  const toolset = tools.value.length > 0 ? { key: toolsetKey(tools.value), definitions: tools.value } : null
+  const tools = toolsetOf(request, redaction)
   const messages: ReturnType<typeof redactMessage>[] = []
   const points: Point[] = []
   // A turn of several messages is hashed again with each of them.
@@ -87,30 +89,53 @@ export async function conversationOf(request: ChatRequest, redaction: Redaction,
     points.push(after(points.at(-1) ?? beginning, redacted.value))
   }
   const values = messages.map(({ value }) => value)
+  const redactedMessages = messages.map(({ changed }) => changed)
   return {
     messages: values,
     points,
     opening: openingOf(values, points),
-    tools: toolset,
-    redacted: tools.changed || messages.some(({ changed }) => changed) || rendersRedacted(request, redaction),
+    tools: tools.toolset,
+    redacted: tools.changed || redactedMessages.includes(true) || rendersRedacted(request, redaction),
+    redactedMessages,
   }
+}
+
+function toolsetOf(request: ChatRequest, redaction: Redaction) {
+  const { value, changed } = redactTools(toolsOf(request.tools ?? []), redaction)
+  return { toolset: value.length > 0 ? { key: toolsetKey(value), definitions: value } : null, changed }
 }
 
 /**
  * The same conversation, read with learned texts: it is known again by what the client sent, and recorded as it was read.
+ * What was read already is not read again: how long an answer takes to begin would tell an arm of a canary.
  * @param sent the client's own.
- * @param request as it goes on to the upstream.
- * @param inserted whether its first message is none of the client's.
+ * @param shown the request as it goes on to the upstream.
  */
 export async function readAs(
   sent: Conversation,
-  { request, inserted }: { readonly request: ChatRequest; readonly inserted: boolean },
+  { request, texts, inserted }: ShownRequest,
   redaction: Redaction,
   weight = 0,
 ): Promise<Conversation> {
+  const replaced = texts.some(({ parameter }) => parameter === 'system')
+  const first = replaced ? messagesOf(request.messages.slice(0, 1)).map((one) => redactMessage(one, redaction)) : []
+  const kept = replaced && !inserted ? 1 : 0
+  await turns.next(weight)
+  const { toolset, changed } = toolsetOf(request, redaction)
+  const messages = [...first.map(({ value }) => value), ...sent.messages.slice(kept)]
+  const redactedMessages = [...first.map((one) => one.changed), ...sent.redactedMessages.slice(kept)]
   return {
-    ...(await conversationOf(request, redaction, weight)),
+    messages,
     points: inserted ? [beginning, ...sent.points] : sent.points,
+    opening: replaced
+      ? openingOf(
+          messages,
+          first.map(({ value }) => after(beginning, value)),
+        )
+      : sent.opening,
+    tools: toolset,
+    redacted: changed || redactedMessages.includes(true) || rendersRedacted(request, redaction),
+    redactedMessages,
   }
 }
 

@@ -247,8 +247,11 @@ class StoringRecorder implements ForgetfulRecorder {
   async #askedUnder(served: Served | null, { facts, conversation: sent, asker, isNew }: SentCall): Promise<AskedCall> {
     const { places, redaction } = this.#desk
     const { request, params, trajectory } = facts
-    const shown = served && served.texts.size > 0 ? shownRequest(request, served.texts) : null
-    const conversation = shown && shown.texts.length > 0 ? await readAs(sent, shown, redaction, facts.weight) : sent
+    // Beside a canary the same is done in both arms: time spent here would tell them apart.
+    const alike = served !== null && served.servedBy.canary !== null
+    const shown = served && (alike || served.texts.size > 0) ? shownRequest(request, served.texts) : null
+    const reads = shown !== null && (alike || shown.texts.length > 0)
+    const conversation = reads ? await readAs(sent, shown, redaction, facts.weight) : sent
     const found = isNew ? [] : await places.within(trajectory, conversation, asker)
     // From now on it has a continuation, for whoever looks for one that has none.
     const [first] = found

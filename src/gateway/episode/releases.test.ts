@@ -379,3 +379,29 @@ it('another model than the agent’s answers as itself, with the release’s tex
   const { decisions } = await stored(store, record.trajectory)
   expect((await store.versions.get(decisions[0]!.version))?.value).toMatchObject({ base: 'other', adapter: null })
 })
+
+describe('the time that the gateway itself takes', () => {
+  it('is spent on the same work in both arms of a canary, and what was read once is not read again', async () => {
+    router.candidate = second
+    const long = [says('system', 'own'), says('user', 'x'.repeat(100_000))]
+    const read = { characters: 0 }
+    const counting = {
+      active: true,
+      redact: (text: string) => {
+        read.characters += text.length
+        return { value: text, changed: false }
+      },
+    }
+    const counter = open({ redaction: counting })
+    const work: Record<string, number> = {}
+    for (const arm of ['baseline', 'candidate'] as const) {
+      router.servedBy = { release: release('r1'), canary: { id: CanaryId.parse('c_1'), arm, propensity: 0.5 } }
+      read.characters = 0
+      const begun = await counter.begin(requestOf(long, { tools: [tool] }), contextOf({ ...agent, session: arm }))
+      if (begun.kind !== 'call') throw new Error(begun.kind)
+      work[arm] = read.characters
+    }
+    expect(work['candidate']).toBeLessThan(110_000)
+    expect(Math.abs((work['candidate'] ?? 0) - (work['baseline'] ?? 0))).toBeLessThan(20)
+  })
+})

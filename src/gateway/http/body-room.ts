@@ -2,7 +2,7 @@ import type { Caller } from '../ports.ts'
 import { refusal } from './refusals.ts'
 
 /**
- * How many bytes of request bodies the process holds at once: many large ones together must not exhaust its memory. One
+ * How many bytes of request bodies, and of large answers, the process holds at once: many large ones together must not exhaust its memory. One
  * key takes at most half of it, so that nobody can keep all others out; of that, all sessions that it made take at most
  * half, and one of them at most a quarter, so that they cannot keep out their maker.
  */
@@ -36,7 +36,7 @@ export class BodySpace {
         if (accounts.some(({ name, most }) => (this.#taken.get(name) ?? 0) + bytes > most)) {
           throw refusal(
             'no-room',
-            'The gateway holds as many request bodies as its memory allows.',
+            'The gateway holds as many requests and answers as its memory allows.',
             'Send the request again in a moment.',
             { status: 429, type: 'rate_limit_error', retryAfterSeconds: 1 },
           )

@@ -78,10 +78,10 @@ describe('a body that is too large', () => {
     const maker = { key: KeyId.parse('maker'), limits }
     const session = (name: string) => bodies.room({ key: KeyId.parse(name), session: name, parent: maker })
     session('a').take(100)
-    expect(() => session('a').take(1)).toThrow('as many request bodies')
+    expect(() => session('a').take(1)).toThrow('as many requests')
     const other = session('b')
     other.take(100)
-    expect(() => session('c').take(1)).toThrow('as many request bodies')
+    expect(() => session('c').take(1)).toThrow('as many requests')
     bodies.room({ ...maker, session: null }).take(200)
     other.giveBack()
     session('c').take(100)
@@ -91,7 +91,7 @@ describe('a body that is too large', () => {
     const bodies = new BodySpace(100)
     const greedy = bodies.room(key('greedy'))
     greedy.take(50)
-    expect(() => bodies.room(key('greedy')).take(1)).toThrow('as many request bodies')
+    expect(() => bodies.room(key('greedy')).take(1)).toThrow('as many requests')
     bodies.room(key('other')).take(50)
     greedy.giveBack()
     bodies.room(key('greedy')).take(50)
@@ -174,5 +174,23 @@ describe('what is at no route', () => {
     const response = await fetch(`${gateway.url}${path}`, { method: 'DELETE' })
     expect(response.status).toBe(405)
     expect(response.headers.get('allow')).toBe(path.includes('chat') ? 'POST' : 'GET')
+  })
+})
+
+describe('a body in pieces of a byte', () => {
+  const chunks = (count: number) => '1\r\n \r\n'.repeat(count)
+  const last = JSON.stringify(ask)
+  const end = `${last.length.toString(16)}\r\n${last}\r\n0\r\n\r\n`
+
+  it('is read as any other', async () => {
+    gateway = await listeningGateway()
+    const answer = await raw(gateway.port, [head('transfer-encoding: chunked'), chunks(5_000), end], 'You said')
+    expect(answer).toMatch(/^HTTP\/1\.1 200/)
+  })
+
+  it('is refused when there are too many: each costs as much as many bytes', async () => {
+    gateway = await listeningGateway()
+    const answer = await raw(gateway.port, [head('transfer-encoding: chunked'), chunks(70_000), end], 'too-many-pieces')
+    expect(answer).toMatch(/^HTTP\/1\.1 413/)
   })
 })

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { measureJson } from '../../core/index.ts'
+import { GatheredBytes, measureJson } from '../../core/index.ts'
 import { RatchetError } from '../../errors/index.ts'
 import { beyondBounds, bodyBounds } from './body-bounds.ts'
 import type { BodyRoom } from './body-room.ts'
@@ -97,19 +97,31 @@ async function readBytes(request: Request, limit: number, room: BodyRoom): Promi
   }
 }
 
+/** Pieces of one body, at most: each costs as much as many bytes. Who sends much sends it in larger ones. */
+const mostPieces = 65_536
+
 async function readStream({ body }: Request, limit: number, room: BodyRoom): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = []
-  let length = 0
+  const gathered = new GatheredBytes()
+  let pieces = 0
   if (body !== null) {
     for await (const piece of body) {
-      length += piece.length
-      if (length > limit) throw tooLarge(limit)
+      pieces += 1
+      if (gathered.length + piece.length > limit) throw tooLarge(limit)
+      if (pieces > mostPieces) throw tooManyPieces()
       room.take(piece.length)
-      pieces.push(piece)
+      gathered.add(piece)
     }
   }
-  return Buffer.concat(pieces, length)
+  return gathered.whole()
 }
+
+const tooManyPieces = () =>
+  refusal(
+    'too-many-pieces',
+    `The request's body comes in more than ${mostPieces} pieces.`,
+    'Send it whole, with a content-length, or in larger chunks.',
+    { status: 413 },
+  )
 
 function textOf(bytes: Uint8Array): string {
   if (!isUtf8(bytes)) throw refusal('not-utf-8', "The request's body is not UTF-8.", 'Encode the JSON as UTF-8.')

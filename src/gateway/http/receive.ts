@@ -1,10 +1,11 @@
 import type { Caller, Doorkeeper } from '../ports.ts'
 import type { Context } from 'hono'
-import type { BodySpace } from './body-room.ts'
+import type { BodyRoom, BodySpace } from './body-room.ts'
 import { type JsonBody, readJson } from './body.ts'
-import type { HttpEnv } from './both-paths.ts'
+import { type HttpEnv, outgoingOf } from './both-paths.ts'
 import { clientOf } from './client.ts'
 import type { Call, Calls } from './calls.ts'
+import { whenTaken } from './taken.ts'
 
 /** What receiving a request takes. */
 export interface Receiving {
@@ -19,6 +20,8 @@ export interface Receiving {
 export interface Received {
   readonly caller: Caller
   readonly call: Call
+  /** What the request and its answer take of the process's memory. */
+  readonly room: BodyRoom
   /** @throws GatewayError for a body that is too large or no JSON. */
   readonly json: () => Promise<JsonBody>
 }
@@ -40,14 +43,16 @@ export function receive(
     // A body takes its time as its sender likes: the place is taken when it has come.
     const bodied = hasBody(request)
     if (!bodied) call.onEnd(arrived.enter())
+    const room = bodies.room(caller)
+    // A large answer is held until its reader has it.
+    const taken = whenTaken(outgoingOf(c))
+    call.onEnd(() => taken(room.giveBack))
     const json = async () => {
-      const room = bodies.room(caller)
-      call.onEnd(room.giveBack)
       const body = await readJson(request, bodyLimit(bodyBytes, caller), room)
       if (bodied) call.onEnd(arrived.enter())
       return body
     }
-    return work({ caller, call, json })
+    return work({ caller, call, room, json })
   })
 }
 

@@ -8,6 +8,9 @@ type CallDelta = NonNullable<ChatChunk['choices'][number]['delta']['tool_calls']
 /** Told of the events of a response, in their order. */
 export type Emit = (type: string, fields: object) => void
 
+/** Log-probabilities that the last events tell again, each of them all; more of them are no answer of any model. */
+const mostLogprobs = 131_072
+
 /** What of a call is known before its name is. */
 interface UnnamedCall {
   id: string | undefined
@@ -135,7 +138,7 @@ export class ResponseBuilder {
       return
     }
     const logprobs = this.#wantsLogprobs ? logprobsOf(told) : []
-    part.logprobs.push(...logprobs)
+    for (const one of logprobs) if (part.logprobs.length < mostLogprobs) part.logprobs.push(one)
     if (delta !== '') this.#emit('response.output_text.delta', { ...place, delta, logprobs })
   }
 

@@ -37,7 +37,7 @@ export function addResponsesRoute(app: OpenAPIHono<HttpEnv>, options: AskingMode
     },
   }
   addAtBothPaths(app, route, (c, session) =>
-    receive(options, c, async ({ caller, call, json }) => {
+    receive(options, c, async ({ caller, call, room, json }) => {
       const { headers } = c.req.raw
       const { value, weight } = await json()
       await turns.next(weight)
@@ -56,7 +56,7 @@ export function addResponsesRoute(app: OpenAPIHono<HttpEnv>, options: AskingMode
         weight,
       })
       const wire = (id: string) => responsesWire(asked, id)
-      return answer(options, { request, context, headers, call, outgoing: outgoingOf(c), wire })
+      return answer(options, { request, context, headers, call, outgoing: outgoingOf(c), room, wire })
     }),
   )
 }

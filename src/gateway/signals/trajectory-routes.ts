@@ -14,10 +14,13 @@ import {
   Trajectory,
   type TrajectoryId,
   type TrajectoryRepository,
+  OneAtATime,
+  turns,
 } from '../../core/index.ts'
 import { answers, refuses } from '../answers.ts'
 import { type AskedEnv, asking, type AskingOptions } from '../auth/index.ts'
 import { GatewayError, refuseInvalid } from '../errors.ts'
+import type { BodyRoom } from '../http/body-room.ts'
 import { refusal } from '../http/refusals.ts'
 import { OutsideTrajectoryId } from './signal-input.ts'
 
@@ -66,6 +69,8 @@ const params = z.object({ id: OutsideTrajectoryId })
 /** Bytes of a trajectory in one answer, and of the signals of a page, as they are stored. */
 const mostBytes = 16 * 1024 * 1024
 const mostSignalBytes = 4 * 1024 * 1024
+/** One of so many bytes is read when no other is. */
+const largeBytes = 1024 * 1024
 
 const PageQuery = z.strictObject({
   /** `next` of the page before. */
@@ -115,22 +120,42 @@ export function trajectoryRoutes(options: TrajectoryRoutesOptions): OpenAPIHono<
   const app = new OpenAPIHono<AskedEnv>({ defaultHook: refuseInvalid })
   const shared = { method: 'get' as const, tags: ['trajectories'], middleware: [asking(options, 'read')] }
 
-  /** @throws GatewayError 404; 413 for one that is too large for one answer. */
-  async function ofTenant(id: TrajectoryId, tenant: Tenant): Promise<RecordedTrajectory> {
+  /** Many large ones that come back from the store together would keep everybody else waiting. */
+  const large = new OneAtATime()
+
+  /**
+   * Answers with a trajectory, or with a part of it.
+   * @throws GatewayError 404; 413 for one that is too large for one answer; 429 when there is no room for it.
+   */
+  async function ofTenant<T>(
+    id: TrajectoryId,
+    { tenant, room }: { readonly tenant: Tenant; readonly room: BodyRoom },
+    tell: (found: RecordedTrajectory) => Promise<T>,
+  ): Promise<T> {
     const size = await trajectories.size(id)
-    if (size?.tenant === tenant && size.bytes > mostBytes) throw trajectoryTooLarge(size.bytes)
-    const found = size?.tenant === tenant ? await trajectories.get(id) : null
-    if (found !== null && tenantOf(found.trajectory.origin) === tenant) return found
-    throw unknownTrajectory()
+    if (size?.tenant !== tenant) throw unknownTrajectory()
+    const { bytes } = size
+    if (bytes > mostBytes) throw trajectoryTooLarge(bytes)
+    const read = async () => {
+      const found = await trajectories.get(id)
+      if (found === null || tenantOf(found.trajectory.origin) !== tenant) throw unknownTrajectory()
+      await turns.next(bytes)
+      return tell(found)
+    }
+    if (bytes < largeBytes) return read()
+    room.take(bytes)
+    return large.run(read)
   }
 
   /** @throws GatewayError 400 for a mark that is none. */
   async function pageOf(
     id: TrajectoryId,
     { limit, after }: z.infer<typeof PageQuery>,
+    room: BodyRoom,
   ): Promise<z.infer<typeof Evidence>> {
     const from = after === undefined ? {} : { after: readMark(after) }
-    const { signals: some, more } = await signals.page(id, { ...from, limit, bytes: mostSignalBytes })
+    const { signals: some, more } = await large.run(() => signals.page(id, { ...from, limit, bytes: mostSignalBytes }))
+    room.take(some.reduce((bytes, { value }) => bytes + JSON.stringify(value).length, 0))
     const last = some.at(-1)
     return { signals: [...some], next: more && last ? `${last.at}:${last.key}` : null }
   }
@@ -180,9 +205,12 @@ export function trajectoryRoutes(options: TrajectoryRoutesOptions): OpenAPIHono<
       },
     }),
     async (c) => {
-      const { trajectory, reward, run } = await ofTenant(c.req.valid('param').id, c.var.caller.tenant)
-      const evidence = await pageOf(trajectory.id, { limit: 1_000 })
-      return c.json({ trajectory, reward, run, ...evidence }, 200)
+      const { id } = c.req.valid('param')
+      const { room, caller } = c.var
+      const evidence = await pageOf(id, { limit: 1_000 }, room)
+      return ofTenant(id, { tenant: caller.tenant, room }, async ({ trajectory, reward, run }) =>
+        c.json({ trajectory, reward, run, ...evidence }, 200),
+      )
     },
   )
 
@@ -201,7 +229,7 @@ export function trajectoryRoutes(options: TrajectoryRoutesOptions): OpenAPIHono<
     async (c) => {
       const { id } = c.req.valid('param')
       if ((await trajectories.size(id))?.tenant !== c.var.caller.tenant) throw unknownTrajectory()
-      return c.json(await pageOf(id, c.req.valid('query')), 200)
+      return c.json(await pageOf(id, c.req.valid('query'), c.var.room), 200)
     },
   )
   return app

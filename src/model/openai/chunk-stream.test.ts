@@ -194,3 +194,18 @@ describe('a stream', () => {
     expect(told.filter((what) => what === 'pause').length).toBeGreaterThan(5)
   })
 })
+
+describe('tool calls', () => {
+  const called = (index: number) => chunkEvent({ tool_calls: [{ index, id: `c${index}`, function: { name: 'f' } }] })
+  const chunkEvent = (delta: ChatChunk['choices'][number]['delta']) =>
+    Buffer.from(`data: ${JSON.stringify({ ...chunkOf(''), choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`)
+
+  it('by the thousand, each in a chunk of its own, break the answer', async () => {
+    const { incoming, reader } = body()
+    const stream = new ChunkStream(incoming, options)
+    for (let i = 0; i < 3_000; i++) reader().data(called(i * 7))
+    const { chunks, failure } = await read(stream)
+    expect(chunks).toHaveLength(1_024)
+    expect(failure).toMatchObject({ code: 'model/upstream-malformed', message: expect.stringContaining('tool calls') })
+  })
+})

@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
 import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser'
-import { atFirstIssue, ChatChunk, measureJson, plainChunk } from '../../core/index.ts'
+import { atFirstIssue, ChatChunk, measureJson, mostCalls, plainChunk } from '../../core/index.ts'
 import { answerBounds } from './answer-bounds.ts'
 import type { BodyReader, Incoming } from './exchange.ts'
 import { cut, malformed, tooLarge, unaskedChoice } from './failures.ts'
@@ -50,6 +50,8 @@ export class ChunkStream implements AsyncIterableIterator<ChatChunk, undefined>,
   #toldTokens = false
   readonly #begun = new Set<number>()
   readonly #finished = new Set<number>()
+  /** Of each choice, the places of its tool calls. */
+  readonly #calls = new Map<number, Set<number>>()
 
   constructor(incoming: Incoming, options: ChunkStreamOptions) {
     this.#incoming = incoming
@@ -145,7 +147,10 @@ export class ChunkStream implements AsyncIterableIterator<ChatChunk, undefined>,
     const unasked = chunk.choices.find(({ index }) => index >= this.#options.choices)
     if (unasked) return this.#break(malformed(this.#options.upstream, unaskedChoice(unasked.index)))
     this.#incoming.begun()
-    for (const { index, finish_reason, token_ids } of chunk.choices) {
+    for (const { index, finish_reason, token_ids, delta } of chunk.choices) {
+      if (this.#callsOf(index, delta) > mostCalls) {
+        return this.#break(malformed(this.#options.upstream, `more than ${mostCalls} tool calls in one answer`))
+      }
       this.#begun.add(index)
       if (finish_reason) this.#finished.add(index)
       if (token_ids) this.#toldTokens = true
@@ -161,6 +166,15 @@ export class ChunkStream implements AsyncIterableIterator<ChatChunk, undefined>,
       this.#paused = true
       this.#incoming.pause()
     }
+  }
+
+  /** @returns how many tool calls a choice has so far. */
+  #callsOf(choice: number, { tool_calls }: ChatChunk['choices'][number]['delta']): number {
+    if (!tool_calls) return 0
+    const places = this.#calls.get(choice) ?? new Set()
+    this.#calls.set(choice, places)
+    for (const { index } of tool_calls) places.add(index)
+    return places.size
   }
 
   #emptied(): void {

@@ -269,6 +269,31 @@ describe('models, embeddings and weights', () => {
     ])
   })
 
+  it('knows no list of more models than anybody serves', async () => {
+    const { upstream } = await start({ models: Array.from({ length: 10_001 }, (_, i) => `m${i}`) })
+    expect(await failureOf(upstream.models(callOf()))).toMatchObject({ code: 'model/upstream-malformed' })
+  })
+
+  it('takes room for a large answer, and gives up one for which there is none', async () => {
+    const { upstream } = await start()
+    const taken: number[] = []
+    const room = { take: (bytes: number) => void taken.push(bytes) }
+    const said = (length: number) => callOf({ messages: [{ role: 'user', content: 'x'.repeat(length) }] })
+    await upstream.chat({ ...said(1_000), room })
+    expect(taken).toEqual([])
+    await upstream.chat({ ...said(500_000), room })
+    const held = taken.reduce((sum, bytes) => sum + bytes, 0)
+    expect(held).toBeGreaterThan(400_000)
+    expect(held).toBeLessThan(600_000)
+    const full = new Error('full')
+    const none = {
+      take: () => {
+        throw full
+      },
+    }
+    await expect(upstream.chat({ ...said(500_000), room: none })).rejects.toBe(full)
+  })
+
   it('passes embeddings through', async () => {
     const { server, upstream } = await start()
     const body = { model: 'scripted', input: ['one', 'two'], dimensions: 3 }

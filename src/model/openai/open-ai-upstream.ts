@@ -10,6 +10,7 @@ import {
   contentHash,
   Json,
   type ServedModel,
+  turns,
   type WeightsValue,
 } from '../../core/index.ts'
 import { type Asked, Asking, type TellsTokens } from './asking.ts'
@@ -17,7 +18,7 @@ import { begun } from './begun.ts'
 import { ChunkStream } from './chunk-stream.ts'
 import { Endpoint, type EndpointRequest } from './endpoint.ts'
 import { malformed, unaskedChoice } from './failures.ts'
-import { readJson } from './read-json.ts'
+import { type AnswerJson, readJson } from './read-json.ts'
 import { Repair } from './repair.ts'
 import { keptElsewhere, otherBase, servesNoAdapters } from './unserved-adapter.ts'
 import { UpstreamError } from './upstream-error.ts'
@@ -44,14 +45,19 @@ export interface OpenAiUpstreamOptions {
   readonly adapters?: VllmAdapterOptions | null
 }
 
+/** More is no list of models. */
+const mostModels = 10_000
+
 const ModelList = z.looseObject({
-  data: z.array(
-    z.looseObject({
-      id: z.string().min(1),
-      owned_by: z.string().nullish(),
-      created: z.number().nonnegative().nullish(),
-    }),
-  ),
+  data: z
+    .array(
+      z.looseObject({
+        id: z.string().min(1),
+        owned_by: z.string().nullish(),
+        created: z.number().nonnegative().nullish(),
+      }),
+    )
+    .max(mostModels),
 })
 
 /**
@@ -111,9 +117,10 @@ class OpenAiUpstream implements ChatUpstream {
     return weights
   }
 
-  async models(call: Pick<ChatCall, 'authorization' | 'signal'>): Promise<readonly ServedModel[]> {
-    const value = await this.#json({ method: 'GET', path: '/models', ...call })
-    const list = ModelList.safeParse(value)
+  async models(call: Pick<ChatCall, 'authorization' | 'signal' | 'room'>): Promise<readonly ServedModel[]> {
+    const { value, weight } = await this.#json({ method: 'GET', path: '/models', ...call })
+    await turns.next(weight)
+    const list = ModelList.safeParse(value, atFirstIssue)
     if (!list.success) throw this.#problemOf(value, call.authorization, 'a list of models that is none')
     const served = list.data.data.map(({ id, owned_by, created }) => ({
       id,
@@ -124,7 +131,8 @@ class OpenAiUpstream implements ChatUpstream {
   }
 
   async embeddings({ body, ...call }: Parameters<ChatUpstream['embeddings']>[0]): Promise<Json> {
-    const value = await this.#json({ method: 'POST', path: '/embeddings', body, ...call })
+    const { value, weight } = await this.#json({ method: 'POST', path: '/embeddings', body, ...call })
+    await turns.next(weight)
     const answer = Json.safeParse(value)
     if (!answer.success || this.#endpoint.failureIn(value, call.authorization)) {
       throw this.#problemOf(value, call.authorization, 'embeddings that are none')
@@ -179,8 +187,10 @@ class OpenAiUpstream implements ChatUpstream {
     return asked.request.stream === true ? this.#stream(call, asked).then(begun) : this.#whole(call, asked)
   }
 
-  async #whole({ request, authorization, signal }: ChatCall, asked: Asked): Promise<ChatReply> {
-    const value = await this.#json({ ...chatPath, body: asked.request, authorization, signal })
+  async #whole({ request, authorization, signal, room }: ChatCall, asked: Asked): Promise<ChatReply> {
+    const body = asked.request
+    const { value, weight } = await this.#json({ ...chatPath, body, authorization, signal, room })
+    await turns.next(weight)
     let parsed = ChatCompletion.safeParse(value, atFirstIssue)
     if (!parsed.success) {
       const failure = this.#endpoint.failureIn(value, authorization)
@@ -194,10 +204,10 @@ class OpenAiUpstream implements ChatUpstream {
     if (unasked) throw malformed(this.name, unaskedChoice(unasked.index))
     const toldTokens = completion.choices.some(({ token_ids }) => Array.isArray(token_ids))
     this.#asking.answered(request, asked, toldTokens)
-    return { kind: 'whole', completion, upstream: this.name }
+    return { kind: 'whole', completion, upstream: this.name, weight }
   }
 
-  async #stream({ request, authorization, signal }: ChatCall, asked: Asked): Promise<ChatReply> {
+  async #stream({ request, authorization, signal, room }: ChatCall, asked: Asked): Promise<ChatReply> {
     const incoming = await this.#endpoint.send({
       ...chatPath,
       body: asked.request,
@@ -208,7 +218,7 @@ class OpenAiUpstream implements ChatUpstream {
     // Servers are careless with the type of a stream, but what they call JSON or a page is no stream.
     const type = incoming.headers['content-type'] ?? ''
     if (/json|html/i.test(type)) {
-      const value = await readJson(incoming, this.name)
+      const { value } = await readJson(incoming, this.name, room)
       throw this.#problemOf(value, authorization, 'one answer where a stream was asked for')
     }
     const chunks = new ChunkStream(incoming, {
@@ -221,8 +231,8 @@ class OpenAiUpstream implements ChatUpstream {
     return { kind: 'stream', chunks, upstream: this.name }
   }
 
-  async #json(request: Omit<EndpointRequest, 'accept'>): Promise<unknown> {
-    return readJson(await this.#endpoint.send({ ...request, accept: 'application/json' }), this.name)
+  async #json({ room, ...request }: Omit<EndpointRequest, 'accept'> & Pick<ChatCall, 'room'>): Promise<AnswerJson> {
+    return readJson(await this.#endpoint.send({ ...request, accept: 'application/json' }), this.name, room)
   }
 
   /** An error object, as some servers send it with status 200, or what it is instead. */
@@ -239,7 +249,7 @@ const chatPath = { method: 'POST', path: '/chat/completions' } as const
 
 /** SGLang tells a prompt's tokens with each choice, where vLLM tells them once. */
 function withPromptTokens(completion: ChatCompletion): ChatCompletion {
-  const told = ChatCompletion.shape.prompt_token_ids.safeParse(completion.choices[0]?.prompt_token_ids)
+  const told = ChatCompletion.shape.prompt_token_ids.safeParse(completion.choices[0]?.prompt_token_ids, atFirstIssue)
   if (!told.success || !told.data) return completion
   const choices = completion.choices.map((choice) => ({ ...choice, prompt_token_ids: undefined }))
   return { ...completion, choices, prompt_token_ids: completion.prompt_token_ids ?? told.data }

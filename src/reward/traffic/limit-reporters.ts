@@ -46,8 +46,8 @@ export interface LimitedEvidence<Evidence extends SessionEvidence> {
  * `bound` times (ceiling − floor).
  *
  * A key that is not trusted decides no more than `shareOfKey` of them with all whom it names and its sessions that name
- * nobody, so made-up names bring nothing. Where no key is trusted it is 2/k of k keys if that is more, at most a half, and
- * all where there is one key only. Whoever can make keys is not bounded. A key is what `origin.key` says.
+ * nobody, so made-up names bring nothing. Where no key is trusted it is 2/k of k keys if that is more, at most 2/5 (of two keys
+ * a half), and all where there is one key only. Whoever can make keys is not bounded. A key is what `origin.key` says.
  * @param seed decides, with the ids, which sessions and signals stay.
  * @throws InputError for limits that are none.
  */

@@ -10,8 +10,9 @@ import { trafficRubric } from './traffic-rubric.ts'
 /** Keys of people who lie about nothing, beside the one that makes up names. */
 const honestKeys = [1, 2, 4, 25]
 const attacker = 'm'
-/** What one of n + 1 keys may decide by default: twice an equal share, never more than a half. */
-const shareBeside = (honest: number) => Math.max(0.05, Math.min(1 / 2, 2 / (honest + 1)))
+/** What one of so many keys may decide by default: twice an equal share, but of two no more than a half, of more 2/5. */
+const shareOfOne = (keys: number) => Math.max(0.05, Math.min(keys === 2 ? 1 / 2 : 2 / 5, 2 / keys))
+const shareBeside = (honest: number) => shareOfOne(honest + 1)
 
 interface Row {
   readonly key: string
@@ -94,7 +95,7 @@ describe.each(honestKeys)('one key with any number of made-up names, beside %i t
           const others = [...keys].filter((key) => key !== attacker).length
           if (theirs && others > 0) {
             const most = others >= honest ? bound : 1 / 2
-            expect(decided).toBeLessThan(Math.max(5, most * all) + 1e-9)
+            expect(decided).toBeLessThan(Math.max(5, most * all + 0.5) + 1e-9)
           }
           if (theirs) decided += 1
           all += 1
@@ -125,6 +126,30 @@ describe.each(honestKeys)('one key with any number of made-up names, beside %i t
       { numRuns: 60 },
     )
   })
+})
+
+it.each(honestKeys)('two keys that flood decide two shares at most, beside %i that are honest', (honest) => {
+  const rows = [
+    ...Array.from({ length: honest * 12 }, (_, i) => ({ key: `k${i % honest}`, subject: `user${i}`, speakers: [] })),
+    ...Array.from({ length: 1_200 }, (_, i) => ({ key: `${attacker}${i % 2}`, subject: `made-up-${i}`, speakers: [] })),
+  ]
+  const sessions = rows.map(evidenceOf)
+  const bound = 2 * shareOfOne(honest + 2)
+  const theirs = (some: readonly SessionEvidence[]) =>
+    some.filter((one) => ownedBy(`${attacker}0`, one) || ownedBy(`${attacker}1`, one)).length
+  const { evidence } = limitReporters(sessions)
+  expect(theirs(evidence)).toBeLessThanOrEqual(bound * evidence.length)
+  expect(theirs(evidence)).toBeLessThan(0.81 * evidence.length)
+  const shares = new ReporterShares()
+  const taken = sessions.filter((one) => shares.take(one) !== null)
+  expect(theirs(taken)).toBeLessThanOrEqual(Math.max(10, bound * taken.length + 2))
+  expect(taken.length - theirs(taken)).toBe(honest * 12)
+})
+
+it.each(honestKeys)('%i honest keys, by turns, are all heard', (honest) => {
+  const shares = new ReporterShares()
+  const rows = Array.from({ length: 100 }, (_, i) => ({ key: `k${i % honest}`, subject: `user${i}`, speakers: [] }))
+  expect(rows.map(evidenceOf).filter((one) => shares.take(one) !== null)).toHaveLength(100)
 })
 
 it('a key without sessions of its own that speaks under many names of those of a single key has its share of them', () => {

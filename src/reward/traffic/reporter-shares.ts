@@ -23,7 +23,7 @@ const somePeople = 3
  * where that is more and k ≥ 3 people had sessions, and always 5. From then on their own sessions are left out, and their
  * signals about others' are not heard, until there are more of others. What is said plays no part. A key that is not trusted
  * counts with all whom it names, and has `shareOfKey`·n; where no key is trusted, 2n/k of k ≥ 2 keys if that is more, at
- * most a half, and all as long as no other key has had a session. One that has none of its own has `shareOfKey`·n of others'.
+ * most 2/5 (of two a half and one session more), and all as long as no other key has had a session. One that has none of its own has `shareOfKey`·n of others'.
  */
 export class ReporterShares {
   readonly #limits: ReporterLimits
@@ -91,9 +91,12 @@ export class ReporterShares {
   }
 
   #isSpent(bucket: string, speaks: boolean): boolean {
-    const share = bucket.startsWith(ofKey) ? this.#shareOfKey(bucket, speaks) : this.#shareOfPerson()
+    const isOfKey = bucket.startsWith(ofKey)
+    const share = isOfKey ? this.#shareOfKey(bucket, speaks) : this.#shareOfPerson()
     if (share >= 1) return false
-    return (this.#decided.get(bucket) ?? 0) >= Math.max(few, share * this.#sessions)
+    // Of two keys with a half each one has to go first: without the one more, each would wait for the other for ever.
+    const ahead = isOfKey && !speaks && !this.#trust.hasKeys && this.#keys.size === 2 ? 0.5 : 0
+    return (this.#decided.get(bucket) ?? 0) >= Math.max(few, share * this.#sessions + ahead)
   }
 
   #shareOfPerson(): number {

@@ -10,7 +10,7 @@ export const ReporterLimits = z.strictObject({
   share: z.number().positive().max(1).default(0.05),
   /**
    * The same of one API key that is not trusted, with all whom it names and its sessions that name nobody: whoever makes up
-   * names is one reporter. Among few keys it is twice an equal share if that is more, and never more than a half by that.
+   * names is one reporter. Among few keys it is twice an equal share if that is more, and never more than 2/5 by that, of two keys a half.
    * Where `trusted` has a key, it is exactly this, however few keys there are. Default: `share`, a half at
    * most.
    */
@@ -78,13 +78,17 @@ export function bucketings(limits: ReporterLimits): Readonly<Record<'byName' | '
   }
 }
 
+/** Of three keys or more: with a half each, two that flood would be everybody, however much the others have. */
+const mostOfSeveral = 2 / 5
+
 /**
  * Share of all that one key decides, at most. A key that is alone is everybody, as nobody else is there. Of several, none
- * outvotes the rest: not even of two. Where the owner trusts a key, those that they do not trust have their share alone.
+ * outvotes the rest, and of more than two no two are everybody. Where the owner trusts a key, those that they do not trust
+ * have their share alone.
  */
 export function boundOfKey(shareOfKey: number, hasTrustedKeys: boolean, keys: number): number {
   if (hasTrustedKeys) return shareOfKey
-  return Math.max(shareOfKey, keys <= 1 ? 1 : Math.min(1 / 2, 2 / keys))
+  return Math.max(shareOfKey, keys <= 1 ? 1 : Math.min(keys === 2 ? 1 / 2 : mostOfSeveral, 2 / keys))
 }
 
 /** How much each may have of something that owners bring. */

@@ -81,6 +81,20 @@ describe('a stream', () => {
     expect(deltas(seen).map(({ content }) => content)).toEqual(['', 'Here', ' it', ' is.', undefined])
   })
 
+  it('takes more words and log-probabilities in one chunk than a call takes arguments', () => {
+    const content = Array.from({ length: 200_000 }, () => ({ token: '', logprob: -1 }))
+    const text = 'a '.repeat(200_000)
+    const [choice] = chunk({ content: text }).choices
+    const seen = told([
+      { ...chunk({}), choices: [{ ...choice, index: 0, delta: { content: text }, logprobs: { content } }] },
+    ])
+    expect(
+      deltas(seen)
+        .map((delta) => delta.content ?? '')
+        .join(''),
+    ).toBe(text)
+  })
+
   it('that breaks off tells what it held back', () => {
     const alike = answer()
     expect(deltas(alike.chunks(chunk({ content: 'Half a wor' }))).map(({ content }) => content)).toEqual([

@@ -47,28 +47,32 @@ export class ChoiceTeller {
 
   take({ delta, finish_reason, logprobs, token_ids }: ChunkChoice): readonly ChunkChoice[] {
     const told: ChunkChoice[] = []
+    // One by one: there may be more than a call takes arguments.
+    const tell = (pieces: readonly ChunkChoice[]) => {
+      for (const piece of pieces) told.push(piece)
+    }
     if (!this.#opened) told.push(this.#choice({ role: 'assistant', content: '' }))
     this.#opened = true
-    this.#logprobs.push(...(logprobs?.content ?? []))
+    for (const logprob of logprobs?.content ?? []) this.#logprobs.push(logprob)
     for (const token of token_ids ?? []) this.#tokens.push(token)
     const { content, refusal, tool_calls } = delta
     const reasoning = delta.reasoning_content ?? delta['reasoning']
-    if (typeof reasoning === 'string') told.push(...this.#say('reasoning_content', reasoning))
-    if (content) told.push(...this.#say('content', content))
-    if (refusal) told.push(...this.#say('refusal', refusal))
-    for (const { index, function: called } of tool_calls ?? []) told.push(...this.#call(index, called))
-    told.push(...this.#legacyCall(delta))
-    if (finish_reason) told.push(...this.#finish(finish_reason))
+    if (typeof reasoning === 'string') tell(this.#say('reasoning_content', reasoning))
+    if (content) tell(this.#say('content', content))
+    if (refusal) tell(this.#say('refusal', refusal))
+    for (const { index, function: called } of tool_calls ?? []) tell(this.#call(index, called))
+    tell(this.#legacyCall(delta))
+    if (finish_reason) tell(this.#finish(finish_reason))
     return told
   }
 
   /** What is held back, where nothing more comes. */
   flush(): readonly ChunkChoice[] {
-    const told = [...this.#turnTo(this.#kind)]
-    for (const call of this.#calls.values()) {
-      if (!call.told) told.push(...this.#openCall(call), ...this.#turnTo(this.#kind))
-    }
-    return told
+    const unnamed = [...this.#calls.values()].filter(({ told }) => !told)
+    return [
+      ...this.#turnTo(this.#kind),
+      ...unnamed.flatMap((call) => [...this.#openCall(call), ...this.#turnTo(this.#kind)]),
+    ]
   }
 
   #finish(said: string): readonly ChunkChoice[] {
