@@ -391,6 +391,7 @@ describe('the time that the gateway itself takes', () => {
         read.characters += text.length
         return { value: text, changed: false }
       },
+      keeps: () => true,
     }
     const counter = open({ redaction: counting })
     const work: Record<string, number> = {}
