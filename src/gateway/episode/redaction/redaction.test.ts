@@ -188,6 +188,11 @@ describe('rules of one’s own', () => {
     expect(redaction.redact('a ab abb')).toEqual({ value: 'a a[letter] a[letter]', changed: true })
   })
 
+  it('that run out of stack on a text leave nothing of it', () => {
+    const redaction = redactionOf([{ name: 'run', pattern: '^(?:x|y)+z' }])
+    expect(redaction.redact('x'.repeat(12_000_000))).toEqual({ value: '[unread]', changed: true })
+  })
+
   it.each([
     ['a bracket that is not closed', { name: 'x', pattern: '(' }, 'gateway/bad-redaction-pattern'],
     ['a pattern that matches everywhere', { name: 'x', pattern: 'a*' }, 'gateway/bad-redaction-pattern'],

@@ -78,10 +78,23 @@ export function redactionOf(
     active: compiled.length > 0,
     redact: (text) => {
       if (compiled.length === 0) return { value: text, changed: false }
-      const { value } = seen(redactEncoded(text, seen).value)
+      const value = orUnread(() => seen(redactEncoded(text, seen).value).value)
       return { value, changed: value !== text }
     },
     keeps: (name) => kept.has(name),
+  }
+}
+
+/** What a text becomes that the rules cannot be applied to. */
+const unread = '[unread]'
+
+/** A long run of what a rule begins with may be more than its pattern's stack holds: nothing of such a text is written. */
+function orUnread(redacted: () => string): string {
+  try {
+    return redacted()
+  } catch (error) {
+    if (error instanceof RangeError) return unread
+    throw error
   }
 }
 
