@@ -6,10 +6,11 @@ import { TrafficRubricConfig } from '../reward/index.ts'
 import type { ServeConfig } from './config.ts'
 import { redactId, redactName, redactSession } from './episode/redaction/pseudonym.ts'
 import { redactJson } from './episode/redaction/redact-json.ts'
-import type { Redaction } from './episode/redaction/redaction.ts'
+import type { Redaction } from './episode/redaction/index.ts'
 import type { BodySpace } from './http/body-room.ts'
 import { type Check, type GatewayTelemetry, observeRoutes } from './observe/index.ts'
 import { signalRoutes, trajectoryRoutes } from './signals/index.ts'
+import type { Redacting, SignalIntake } from './signals/take-signals.ts'
 
 /** What Ratchet's own routes need. */
 export interface RatchetRoutesOptions {
@@ -61,8 +62,8 @@ export function ratchetRoutes(options: RatchetRoutesOptions): OpenAPIHono<never>
     redactName: (name: string, tenant: Tenant) => redactName(name, tenant, redaction),
     redactSession: (name: string, tenant: Tenant) => redactSession(name, tenant, redaction),
   }
-  const redacting = { ...names, redact: redactedBy(redaction), redactId: (id: string) => redactId(id, redaction).value }
-  app.route('/', signalRoutes({ ...asking, ...redacting, signals, limits, telemetry, readings: readingsOf(config) }))
+  const redacting: SignalIntake['redacting'] = (read) => redaction.reading((by) => read(redactingBy(by)))
+  app.route('/', signalRoutes({ ...asking, redacting, signals, limits, telemetry, readings: readingsOf(config) }))
   app.route('/', trajectoryRoutes({ ...asking, trajectories, signals, ...names }))
   app.route('/', sessionRoutes({ ...asking, ...names, keys }))
   app.route('/', keyRoutes({ ...asking, ...names, keys }))
@@ -71,6 +72,12 @@ export function ratchetRoutes(options: RatchetRoutesOptions): OpenAPIHono<never>
   app.route('/', observeRoutes({ door, keys, telemetry, tenant, checks }))
   return app
 }
+
+const redactingBy = (redaction: Redaction): Redacting => ({
+  redact: redactedBy(redaction),
+  redactName: (name, tenant) => redactName(name, tenant, redaction),
+  redactId: (id) => redactId(id, redaction).value,
+})
 
 /** A number that is a signal's value is a measurement, whatever it looks like. */
 function redactedBy(redaction: Redaction): (value: Json) => Json {

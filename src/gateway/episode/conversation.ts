@@ -4,7 +4,7 @@ import type { AssistantMessage, ChatRequest, ToolDefinition } from '../../core/i
 import { rendersRedacted } from './call-params.ts'
 import { turns } from '../turns.ts'
 import type { ShownRequest } from '../agents/index.ts'
-import { type Redaction, redactMessage, redactTools } from './redaction/index.ts'
+import { type Redaction, readBy, redactMessage, redactTools } from './redaction/index.ts'
 import { joined, looseForm, otherParts, type Spoken, spokenForm, spokenOf } from './spoken.ts'
 
 /** A point in a conversation: by what it is known again, and from where its continuation is hashed. */
@@ -71,7 +71,7 @@ export async function conversationOf(request: ChatRequest, redaction: Redaction,
   await turns.next(weight)
   const read = messagesOf(request.messages)
   await turns.next(weight)
-  const tools = toolsetOf(request, redaction)
+  const tools = await readBy(redaction, weight, (by) => toolsetOf(request, by))
   const messages: ReturnType<typeof redactMessage>[] = []
   const points: Point[] = []
   // A turn of several messages is hashed again with each of them.
@@ -84,18 +84,20 @@ export async function conversationOf(request: ChatRequest, redaction: Redaction,
       done = 0
       await next
     }
-    const redacted = redactMessage(message, redaction)
+    const reads = readBy(redaction, weight, (by) => redactMessage(message, by))
+    const redacted = reads instanceof Promise ? await reads : reads
     messages.push(redacted)
     points.push(after(points.at(-1) ?? beginning, redacted.value))
   }
   const values = messages.map(({ value }) => value)
   const redactedMessages = messages.map(({ changed }) => changed)
+  const rendered = await readBy(redaction, weight, (by) => rendersRedacted(request, by))
   return {
     messages: values,
     points,
     opening: openingOf(values, points),
     tools: tools.toolset,
-    redacted: tools.changed || redactedMessages.includes(true) || rendersRedacted(request, redaction),
+    redacted: tools.changed || redactedMessages.includes(true) || rendered,
     redactedMessages,
   }
 }
@@ -118,10 +120,12 @@ export async function readAs(
   weight = 0,
 ): Promise<Conversation> {
   const replaced = texts.some(({ parameter }) => parameter === 'system')
-  const first = replaced ? messagesOf(request.messages.slice(0, 1)).map((one) => redactMessage(one, redaction)) : []
+  const opening = replaced ? messagesOf(request.messages.slice(0, 1)) : []
   const kept = replaced && !inserted ? 1 : 0
   await turns.next(weight)
-  const { toolset, changed } = toolsetOf(request, redaction)
+  const first = await readBy(redaction, weight, (by) => opening.map((one) => redactMessage(one, by)))
+  const { toolset, changed } = await readBy(redaction, weight, (by) => toolsetOf(request, by))
+  const rendered = await readBy(redaction, weight, (by) => rendersRedacted(request, by))
   const messages = [...first.map(({ value }) => value), ...sent.messages.slice(kept)]
   const redactedMessages = [...first.map((one) => one.changed), ...sent.redactedMessages.slice(kept)]
   return {
@@ -134,7 +138,7 @@ export async function readAs(
         )
       : sent.opening,
     tools: toolset,
-    redacted: changed || redactedMessages.includes(true) || rendersRedacted(request, redaction),
+    redacted: changed || redactedMessages.includes(true) || rendered,
     redactedMessages,
   }
 }

@@ -170,13 +170,13 @@ export class OpenCall implements CallRecord {
 
   async #part(end: CallEnd): Promise<CallPart> {
     const { known, redaction, ownDefaults, clock } = this.#desk
-    return callPart(this.#asked.facts, end, {
+    const context = {
       known,
-      redaction,
       version: await this.#version(end.answer),
       ownDefaults: end.answer === null || ownDefaults(end.answer.upstream),
       now: clock.now(),
-    })
+    }
+    return redaction.reading((by) => callPart(this.#asked.facts, end, { ...context, redaction: by }))
   }
 
   async #version(answer: Answer | null): Promise<VersionId | null> {

@@ -24,7 +24,7 @@ import { KnownNodes } from './known-nodes.ts'
 import { type AskedCall, type Desk, OpenCall } from './open-call.ts'
 import { type Asker, mostBytesRead, Places } from './places.ts'
 import { givenUpAfter, Recovery } from './recovery.ts'
-import { type Redaction, redactName, redactSession } from './redaction/index.ts'
+import { type Redaction, readBy, redactName, redactSession } from './redaction/index.ts'
 import { completionOf, type Given, givenIn } from './replay.ts'
 import { type Claim, type Identity, identityOf, otherBody, Repeats } from './repeats.ts'
 import { headOf } from './traffic-head.ts'
@@ -209,7 +209,7 @@ class StoringRecorder implements ForgetfulRecorder {
     const asker: Asker = { tenant: caller.tenant, key: caller.key, session, subject: about }
     const conversation = await conversationOf(request, redaction, weight)
     await turns.next(weight)
-    const params = callParams(request, redaction)
+    const params = await readBy(redaction, weight, (by) => callParams(request, by))
     const found = repeated?.trajectory ?? (await this.#trajectoryOf(conversation, asker))
     const trajectory = found ?? freshTrajectory(this.#ids)
     if (found === null) known.tree(trajectory).complete = true

@@ -28,6 +28,7 @@ import {
   tokensAlong,
 } from './recorder.conformance.ts'
 import type { EpisodeRecorderOptions, ForgetfulRecorder } from './recorder.ts'
+import type { Redaction } from './redaction/index.ts'
 
 /*
  * What an agent's releases do to its records. The client's own prompt is "own"; the releases are R1 (as it was), R2 and R3
@@ -385,13 +386,14 @@ describe('the time that the gateway itself takes', () => {
     router.candidate = second
     const long = [says('system', 'own'), says('user', 'x'.repeat(100_000))]
     const read = { characters: 0 }
-    const counting = {
+    const counting: Redaction = {
       active: true,
       redact: (text: string) => {
         read.characters += text.length
         return { value: text, changed: false }
       },
       keeps: () => true,
+      reading: async (read) => read(counting),
     }
     const counter = open({ redaction: counting })
     const work: Record<string, number> = {}

@@ -43,9 +43,7 @@ beforeEach(async () => {
       limits: config.limits,
       clock,
       readings: [TrafficRubricConfig.parse({ signals: { thumbs: { values: { meh: -0.2 } } } }).signals],
-      redact,
-      redactName,
-      redactId: (id) => id,
+      redacting: async (read) => read({ redact, redactName, redactId: (id) => id }),
       telemetry: { signals: (outcomes) => void counted.push({ ...outcomes }) },
     }) as never,
     trajectoryRoutes({

@@ -19,18 +19,24 @@ import { type SignalTarget, targetOf } from './target.ts'
 /** How far a client's clock may be ahead of ours. */
 const skewMs = 5 * 60_000
 
-/** What turns reports into signals. */
-export interface SignalIntake {
-  readonly signals: Pick<SignalRepository, 'last'>
-  readonly clock: Clock
+/** What stands for what must not be written. */
+export interface Redacting {
   /** Takes out what must not be written, before anything is made of it. */
   readonly redact: (value: Json) => Json
-  /** How agents' rubrics read signals, by the name. */
-  readonly readings: readonly Readonly<Record<string, SignalReading>>[]
   /** What stands for a person's name that must not be written. */
   readonly redactName: (name: string, tenant: Tenant) => string
   /** What stands for an id that must not be written. */
   readonly redactId: (id: string) => string
+}
+
+/** What turns reports into signals. */
+export interface SignalIntake {
+  readonly signals: Pick<SignalRepository, 'last'>
+  readonly clock: Clock
+  /** Runs what redacts, in parts that keep nobody waiting: it may run several times. */
+  readonly redacting: <T>(read: (by: Redacting) => T) => Promise<T>
+  /** How agents' rubrics read signals, by the name. */
+  readonly readings: readonly Readonly<Record<string, SignalReading>>[]
 }
 
 /**
@@ -40,16 +46,18 @@ export interface SignalIntake {
 export async function signalsFrom(
   inputs: readonly SignalInput[],
   caller: Caller,
-  { signals, clock, readings, ...redacting }: SignalIntake,
+  { signals, clock, readings, redacting }: SignalIntake,
 ): Promise<readonly Signal[]> {
   const now = clock.now()
   inputs.forEach((input, i) => {
     if (saysNothing(input, readings)) throw worthless(input.name, inputs.length > 1 ? `${i}.value` : 'value')
   })
-  const reports = inputs.map((input, i) => ({
-    input,
-    signal: unkeyed(input, caller, { now, at: inputs.length > 1 ? `${i}.` : '', ...redacting }),
-  }))
+  const reports = await redacting((by) =>
+    inputs.map((input, i) => ({
+      input,
+      signal: unkeyed(input, caller, { now, at: inputs.length > 1 ? `${i}.` : '', ...by }),
+    })),
+  )
   const last = new LastSaid(signals)
   await last.read(reports.filter(({ input }) => isSaying(input)).map(({ signal }) => signal))
   return reports.map(({ input, signal }) => {
@@ -70,13 +78,7 @@ function keyFor(input: SignalInput, signal: UnkeyedSignal, { key }: Caller, last
 function unkeyed(
   input: SignalInput,
   caller: Caller,
-  {
-    now,
-    at,
-    redact,
-    redactName,
-    redactId,
-  }: { readonly now: number; readonly at: string } & Pick<SignalIntake, 'redact' | 'redactName' | 'redactId'>,
+  { now, at, redact, redactName, redactId }: { readonly now: number; readonly at: string } & Redacting,
 ): UnkeyedSignal {
   // Who holds a session's key is that session's user: not their backend, and no judge of their own case.
   if (caller.session !== null && input.source !== 'user') throw notForSessions(`report as "${input.source}"`)
@@ -94,7 +96,7 @@ function unkeyed(
 }
 
 /** Ids of the gateway's own never change; a client may make up others. */
-function writable({ trajectory, node }: SignalTarget, redactId: SignalIntake['redactId']): SignalTarget {
+function writable({ trajectory, node }: SignalTarget, redactId: Redacting['redactId']): SignalTarget {
   return {
     trajectory: TrajectoryId.parse(redactId(trajectory)),
     node: node === null ? null : NodeId.parse(redactId(node)),
@@ -102,7 +104,7 @@ function writable({ trajectory, node }: SignalTarget, redactId: SignalIntake['re
 }
 
 /** What was measured. What stands for a part of it may be longer than that was. */
-function nameOf({ name }: SignalInput, redact: SignalIntake['redact']): string {
+function nameOf({ name }: SignalInput, redact: Redacting['redact']): string {
   const redacted = redact(name)
   return typeof redacted === 'string' ? redacted.slice(0, longestName) : name
 }
@@ -114,7 +116,7 @@ function nameOf({ name }: SignalInput, redact: SignalIntake['redact']): string {
 function reporterOf(
   { reporter }: SignalInput,
   { tenant, key, parent }: Caller,
-  redactName: SignalIntake['redactName'],
+  redactName: Redacting['redactName'],
 ): string {
   if (reporter !== undefined) return ClientName.parse(`${key}:${redactName(reporter, tenant)}`)
   return ClientName.parse(parent ? `${parent.key}:${key}` : key)

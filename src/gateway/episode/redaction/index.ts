@@ -1,5 +1,6 @@
 export { pseudonymDigits, pseudonymOf, redactId, redactName, redactSession, sessionPseudonym } from './pseudonym.ts'
+export { readBy } from './reading.ts'
 export { redactObject } from './redact-json.ts'
 export { redactMessage, redactTools } from './redact-message.ts'
-export type { Redacted } from './redacted.ts'
-export { type Redaction, redactionOf } from './redaction.ts'
+export type { Redacted, Redaction } from './redacted.ts'
+export { redactionOf } from './redaction.ts'

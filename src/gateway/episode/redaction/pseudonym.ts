@@ -1,6 +1,5 @@
 import { sha256, type Tenant } from '../../../core/index.ts'
-import type { Redacted } from './redacted.ts'
-import type { Redaction } from './redaction.ts'
+import type { Redacted, Redaction } from './redacted.ts'
 
 const digits = 24
 const pseudonym = /^redacted-([0-9a-f]{24})$/

@@ -1,7 +1,6 @@
 import type { Json } from '../../../core/index.ts'
 import { isBytes, redactEncoded } from './bytes.ts'
-import type { Redacted } from './redacted.ts'
-import type { Redaction } from './redaction.ts'
+import type { Redacted, Redaction } from './redacted.ts'
 
 /**
  * A JSON value as it may be written: every string in it, keys too, and every whole number that reads like something that

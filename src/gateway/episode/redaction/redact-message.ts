@@ -1,8 +1,7 @@
 import type { AssistantMessage, Json, Message, ToolDefinition } from '../../../core/index.ts'
 import { redactId } from './pseudonym.ts'
 import { redactList, redactObject } from './redact-json.ts'
-import type { Redacted } from './redacted.ts'
-import type { Redaction } from './redaction.ts'
+import type { Redacted, Redaction } from './redacted.ts'
 
 type Part = Readonly<Record<string, Json>>
 

@@ -7,21 +7,10 @@ import { redactEncoded } from './bytes.ts'
 import { type Finder, type Found, matches } from './found.ts'
 import { card, iban, phone } from './numbers.ts'
 import { type PlainView, plainView } from './plain-view.ts'
-import type { Redacted } from './redacted.ts'
+import { readInParts } from './reading.ts'
+import type { Redacted, Redaction, Rules } from './redacted.ts'
+import { redactionThread, unread } from './redaction-thread.ts'
 import { secret } from './secrets.ts'
-
-/** Takes out of texts what must not be written. */
-export interface Redaction {
-  /** False when there are no rules: nothing is looked at. */
-  readonly active: boolean
-  /**
-   * Everything that a rule finds is replaced by its name: `[email]`. The same text always becomes the same. Looks also
-   * behind characters that nobody sees, escapes, and base64 that is text.
-   */
-  redact(text: string): Redacted<string>
-  /** Whether a name is the operator's own, of an agent or a model in the configuration: these are written as they are. */
-  keeps(name: string): boolean
-}
 
 const builtInKinds: Readonly<Record<string, readonly Finder[]>> = {
   email: [email],
@@ -49,6 +38,17 @@ export function redactionOf(
   rules: z.infer<typeof ServeConfig>['redact'],
   kept: ReadonlySet<string> = new Set(),
 ): Redaction {
+  const applied = rulesOf(rules, kept)
+  const elsewhere = redactionThread(rules)
+  const redaction: Redaction = {
+    ...applied,
+    reading: async (read) => (applied.active ? readInParts(applied, elsewhere, read) : read(redaction)),
+  }
+  return redaction
+}
+
+/** The rules alone, applied in this thread. */
+export function rulesOf(rules: z.infer<typeof ServeConfig>['redact'], kept: ReadonlySet<string> = new Set()): Rules {
   const compiled = rules.map((rule): Rule => {
     if (typeof rule === 'string') return { name: rule, finders: builtIn(rule) }
     // The name of a kind as a pattern means the kind, under another name.
@@ -84,9 +84,6 @@ export function redactionOf(
     keeps: (name) => kept.has(name),
   }
 }
-
-/** What a text becomes that the rules cannot be applied to. */
-const unread = '[unread]'
 
 /** A long run of what a rule begins with may be more than its pattern's stack holds: nothing of such a text is written. */
 function orUnread(redacted: () => string): string {

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest'
+import { mostAtOnce, readInParts } from './reading.ts'
+import { redactionOf, rulesOf } from './redaction.ts'
+
+const filler = (length: number) => 'words and words '.repeat(Math.ceil(length / 16)).slice(0, length)
+const address = 'jo@example.org'
+
+/** Turns of the event loop while something is done. */
+async function turnsDuring<T>(work: () => Promise<T>): Promise<{ readonly result: T; readonly turns: number }> {
+  let turns = 0
+  let over = false
+  const count = () => {
+    turns += 1
+    if (!over) setImmediate(count)
+  }
+  setImmediate(count)
+  const result = await work()
+  over = true
+  return { result, turns }
+}
+
+describe('what is read in parts', () => {
+  const rules = rulesOf(['email'])
+
+  it('is what it would be read at once, and others have their turns between the parts', async () => {
+    const texts = Array.from({ length: 40 }, (_, i) => `${filler(mostAtOnce / 4)} ${i} ${address}`)
+    const elsewhere = () => Promise.reject(new Error('nothing is long'))
+    const { result, turns } = await turnsDuring(() =>
+      readInParts(rules, elsewhere, (by) => texts.map((text) => by.redact(text))),
+    )
+    expect(result).toEqual(texts.map((text) => rules.redact(text)))
+    expect(turns).toBeGreaterThan(8)
+  })
+
+  it('asks another thread for a long text, once', async () => {
+    const long = `${filler(mostAtOnce)} ${address}`
+    const asked: string[] = []
+    const result = await readInParts(
+      rules,
+      async (text) => {
+        asked.push(text)
+        return rules.redact(text)
+      },
+      (by) => [by.redact(long), by.redact(address), by.redact(long)].map(({ value }) => value.slice(-8)),
+    )
+    expect(result).toEqual([' [email]', '[email]', ' [email]'])
+    expect(asked).toEqual([long])
+  })
+
+  it('fails as what is read fails', async () => {
+    const broken = () => {
+      throw new TypeError('unreadable')
+    }
+    await expect(readInParts(rules, () => Promise.reject(new Error()), broken)).rejects.toThrow('unreadable')
+  })
+})
+
+describe('a long text', () => {
+  it('is redacted in another thread: the event loop goes on', async () => {
+    const text = `${filler(4_000_000)} ${address}`
+    const { result, turns } = await turnsDuring(() => redactionOf(['email', 'card']).reading((by) => by.redact(text)))
+    expect(result).toEqual({ value: `${filler(4_000_000)} [email]`, changed: true })
+    expect(turns).toBeGreaterThan(3)
+  })
+
+  it('that a rule cannot be applied to is not written', async () => {
+    const redaction = redactionOf([{ name: 'run', pattern: '^(?:x|y)+z' }])
+    expect(await redaction.reading((by) => by.redact('x'.repeat(12_000_000)))).toEqual({
+      value: '[unread]',
+      changed: true,
+    })
+  })
+})

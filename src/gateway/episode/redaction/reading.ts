@@ -1,0 +1,66 @@
+import { turns } from '../../../core/index.ts'
+import type { Redacted, Redaction, Rules } from './redacted.ts'
+
+/** Characters that are redacted in one turn of the event loop; a longer text is redacted in another thread. */
+export const mostAtOnce = 128 * 1024
+
+/** Redacts a text where it keeps nobody waiting. */
+export type RedactElsewhere = (text: string) => Promise<Redacted<string>>
+
+/** Thrown out of a reading that has come to its limit: it begins again when there is more. */
+class Waiting extends Error {
+  /** What has to be redacted elsewhere first; `null` where another turn of the event loop is enough. */
+  readonly text: string | null
+  constructor(text: string | null) {
+    super('a reading waits')
+    this.text = text
+  }
+}
+
+/**
+ * Runs `read`, which redacts what it reads, and keeps others waiting for no more than a part of it: what rules do with
+ * megabytes takes seconds. It runs again from its beginning after each part, and finds what was redacted done.
+ * @param read changes nothing before it returns.
+ */
+export async function readInParts<T>(
+  rules: Rules,
+  elsewhere: RedactElsewhere,
+  read: (redaction: Redaction) => T,
+): Promise<T> {
+  const known = new Map<string, Redacted<string>>()
+  let spent = 0
+  const partly: Redaction = {
+    active: true,
+    keeps: (name) => rules.keeps(name),
+    redact: (text) => {
+      const before = known.get(text)
+      if (before) return before
+      if (text.length > mostAtOnce) throw new Waiting(text)
+      if (spent > 0 && spent + text.length > mostAtOnce) throw new Waiting(null)
+      spent += text.length
+      const redacted = rules.redact(text)
+      known.set(text, redacted)
+      return redacted
+    },
+    reading: async (inner) => inner(partly),
+  }
+  for (;;) {
+    try {
+      return read(partly)
+    } catch (error) {
+      if (!(error instanceof Waiting)) throw error
+      const { text } = error
+      if (text === null) await turns.next(Number.POSITIVE_INFINITY)
+      else known.set(text, await elsewhere(text))
+      spent = 0
+    }
+  }
+}
+
+/**
+ * Reads what is light at once, for to read in parts costs more than that, and what is heavy in parts.
+ * @param weight of all that is read, about its characters.
+ */
+export function readBy<T>(redaction: Redaction, weight: number, read: (by: Redaction) => T): T | Promise<T> {
+  return weight > mostAtOnce ? redaction.reading(read) : read(redaction)
+}
