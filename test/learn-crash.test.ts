@@ -22,7 +22,8 @@ describe('a process that dies', () => {
       validationTasks: 3,
       holdoutTasks: 8,
     },
-    gate: pairedGate({ margin: 0, alpha: 0.25 }),
+    // Eight tasks show little: the agent's first candidate is tested at 0.25.
+    gate: pairedGate({ margin: 0, alpha: 0.25, lifetime: { alpha: 0.7 } }),
     model: { practice: () => 5 },
   }
 
