@@ -20,10 +20,10 @@ describe('a process that dies', () => {
       attempts: 2,
       validateEvery: 1,
       validationTasks: 3,
-      holdoutTasks: 8,
+      holdoutTasks: 16,
     },
-    // Eight tasks show little: the agent's first candidate is tested at 0.25.
-    gate: pairedGate({ margin: 0, alpha: 0.25, lifetime: { alpha: 0.7 } }),
+    // So few tasks show little: the agent's first candidate is tested at the highest level that there is.
+    gate: pairedGate({ margin: 0, alpha: 0.25, lifetime: { alpha: 0.25 } }),
     model: { practice: () => 5 },
   }
 
@@ -33,7 +33,7 @@ describe('a process that dies', () => {
     const events = await store.runs.events(id)
     const finished = events.at(-1)?.data['summary'] as Record<string, unknown>
     const { runId: _, releaseId, seconds: __, ...figures } = finished
-    const holdout = readerTasks.flatMap(({ id, split }) => (split === 'holdout' ? [id] : [])).slice(0, 8)
+    const holdout = readerTasks.flatMap(({ id, split }) => (split === 'holdout' ? [id] : [])).slice(0, 16)
     return {
       status,
       versionsOut,
