@@ -1,4 +1,4 @@
-import type { Span } from '../core/index.ts'
+import type { SampledSpan, Span } from '../core/index.ts'
 
 /**
  * Log-probabilities of fewer tokens than this stay JSON numbers, which people can read. To write and read a double as
@@ -21,10 +21,10 @@ export function packed(record: Spoken): object {
   return { ...record, nodes: record.nodes.map((node) => ({ ...node, spans: node.spans.map(packedSpan) })) }
 }
 
-const isLongSample = (span: Span) => span.kind === 'sampled' && span.logprobs.length >= fewest
+const isLongSample = (span: Span): span is SampledSpan => span.kind === 'sampled' && span.logprobs.length >= fewest
 
 function packedSpan(span: Span): object {
-  if (span.kind !== 'sampled' || !isLongSample(span)) return span
+  if (!isLongSample(span)) return span
   const { logprobs, behaviourLogprobs: behaviour } = span
   // What JSON cannot hold is for whoever writes the record to refuse.
   if (!logprobs.every(Number.isFinite) || !(behaviour ?? []).every(Number.isFinite)) return span

@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import { InvariantError } from '../errors/index.ts'
+import { builtEntry } from '../errors/index.ts'
 import { CrashedStoreError } from './errors/index.ts'
 import { toJson } from './record.ts'
 import { errorOf } from './sqlite-thread-error.ts'
@@ -111,15 +109,5 @@ export class StoreThread {
 
 /** Without the flags that this process was started with: some are refused for a thread, and none is meant for it. */
 function startWorker(): ThreadPort {
-  return new Worker(entryFile(), { execArgv: [] })
-}
-
-/** The compiled entry file: beside this one, or in `dist/` when this one is a source file (tests). */
-function entryFile(): URL {
-  const here = import.meta.url
-  const compiled = here.endsWith('.ts') ? here.replace(/\/src\/(?!.*\/src\/)/, '/dist/') : here
-  const file = new URL('./sqlite-thread-entry.js', compiled)
-  if (!existsSync(fileURLToPath(file)))
-    throw new InvariantError(`${fileURLToPath(file)} is missing: run "npm run build"`)
-  return file
+  return new Worker(builtEntry(import.meta.url, './sqlite-thread-entry.js'), { execArgv: [] })
 }

@@ -1,12 +1,12 @@
 import type { MiddlewareHandler } from 'hono'
-import type { Scope } from '../../core/index.ts'
+import { type Scope, turns } from '../../core/index.ts'
 import type { HttpBindings } from '@hono/node-server'
 import type { BodyRoom, BodySpace } from '../http/body-room.ts'
 import { readJson } from '../http/body.ts'
+import { outgoingOf } from '../http/both-paths.ts'
 import { bodyLimit } from '../http/receive.ts'
 import { whenTaken } from '../http/taken.ts'
 import type { Caller, Doorkeeper } from '../ports.ts'
-import { turns } from '../turns.ts'
 
 /** What a route behind {@link asking} finds in its context. */
 export interface AskedEnv {
@@ -49,7 +49,7 @@ export function asking({ door, bodyBytes, bodies }: AskingOptions, needs: Scope)
       await next()
     } finally {
       // A large answer is held until its reader has it.
-      whenTaken(c.env?.outgoing ?? null)(room.giveBack)
+      whenTaken(outgoingOf(c), room.giveBack)
       arrived.leave()
       leave()
     }

@@ -1,5 +1,13 @@
 import type { ServerResponse } from 'node:http'
-import type { ChatCall, ChatCompletion, ChatReply, ChatRequest, ChatUpstream, Clock } from '../../core/index.ts'
+import {
+  type ChatCall,
+  type ChatCompletion,
+  type ChatReply,
+  type ChatRequest,
+  type ChatUpstream,
+  type Clock,
+  turns,
+} from '../../core/index.ts'
 import { isUnservedAdapter } from '../../model/openai/index.ts'
 import type { BodyRoom } from '../http/body-room.ts'
 import type { Call } from '../http/calls.ts'
@@ -7,7 +15,6 @@ import { problemOf, problemResponse } from '../http/problem.ts'
 import { refusal } from '../http/refusals.ts'
 import type { Log } from '../log.ts'
 import type { CallRecord, EpisodeRecorder, RequestContext, Telemetry } from '../ports.ts'
-import { turns } from '../turns.ts'
 import { type Alike, alikeTo, asTold } from './alike/index.ts'
 import { chunksOf } from './chunks.ts'
 import { Exchange } from './exchange.ts'

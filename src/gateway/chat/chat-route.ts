@@ -1,12 +1,11 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import { ChatCompletion, ChatRequest } from '../../core/index.ts'
+import { ChatCompletion, ChatRequest, turns } from '../../core/index.ts'
 import { answers, refuses } from '../answers.ts'
 import { assertArgumentsWithin } from '../http/body-bounds.ts'
 import { addAtBothPaths, type HttpEnv, outgoingOf } from '../http/both-paths.ts'
 import { parseRequest } from '../http/parse-request.ts'
 import { receive, type Receiving } from '../http/receive.ts'
 import { requestContext, userIn } from '../http/request-context.ts'
-import { turns } from '../turns.ts'
 import { answer, type Serving } from './answer.ts'
 import { chatWire } from './chat-wire.ts'
 

@@ -20,12 +20,11 @@ export function chatWire(request: ChatRequest, id: string): Wire {
   const headOf = (said: object, hidden: ReadonlySet<string>) => {
     const seen = copyWithout(said, hidden)
     seen['id'] = id
-    delete seen['choices']
     return JSON.stringify(seen).slice(0, -1)
   }
   const choicesOf = (choices: readonly object[]) => `,"choices":${JSON.stringify(choices.map(choiceView))}}`
-  const inCompletion = without(wantsTokens ? [] : ['prompt_token_ids'])
-  const inChunk = without(wantsTokens ? [] : ['prompt_token_ids'], wantsUsage ? [] : ['usage'])
+  const inCompletion = without(['choices'], wantsTokens ? [] : ['prompt_token_ids'])
+  const inChunk = without(['choices'], wantsTokens ? [] : ['prompt_token_ids'], wantsUsage ? [] : ['usage'])
 
   return {
     id,
@@ -38,7 +37,7 @@ export function chatWire(request: ChatRequest, id: string): Wire {
         open: () => '',
         chunk: (chunk) => {
           if (!wantsUsage && chunk.usage && chunk.choices.length === 0) return ''
-          if (told === null || !isAlike(told, chunk)) head = headOf(chunk, inChunk)
+          if (told === null || !hasSameHead(told, chunk)) head = headOf(chunk, inChunk)
           told = chunk
           return `data: ${head}${choicesOf(chunk.choices)}\n\n`
         },
@@ -50,7 +49,7 @@ export function chatWire(request: ChatRequest, id: string): Wire {
 }
 
 /** Whether two values have the same fields beside their choices; those that hold objects are never the same. */
-function isAlike(one: ChatChunk, other: ChatChunk): boolean {
+function hasSameHead(one: ChatChunk, other: ChatChunk): boolean {
   let more = 0
   for (const name in other) {
     if (name !== 'choices' && (one[name] !== other[name] || !Object.hasOwn(one, name))) return false

@@ -10,6 +10,7 @@ import {
   type TrajectoryId,
   type VersionId,
   type WeightsValue,
+  turns,
 } from '../../core/index.ts'
 import { RatchetError } from '../../errors/index.ts'
 import type { z } from 'zod'
@@ -23,7 +24,6 @@ import type { KnownNodes } from './known-nodes.ts'
 import { type Asker, type Places, turnDigest } from './places.ts'
 import { type Redaction, redactId } from './redaction/index.ts'
 import type { Given } from './replay.ts'
-import { turns } from '../turns.ts'
 import type { VersionBook } from './version-book.ts'
 
 /** What all calls of a recorder share. */

@@ -8,6 +8,7 @@ import {
   type TrajectoryId,
   type WeightsValue,
   blobKey,
+  turns,
 } from '../../core/index.ts'
 import { type FindAgent, type Served, type ServedAgent, shownRequest } from '../agents/index.ts'
 import type { ServeConfig } from '../config.ts'
@@ -28,7 +29,6 @@ import { type Redaction, readBy, redactName, redactSession } from './redaction/i
 import { completionOf, type Given, givenIn } from './replay.ts'
 import { type Claim, type Identity, identityOf, otherBody, Repeats } from './repeats.ts'
 import { headOf } from './traffic-head.ts'
-import { turns } from '../turns.ts'
 import { VersionBook } from './version-book.ts'
 
 export interface EpisodeRecorderOptions {

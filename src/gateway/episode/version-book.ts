@@ -8,9 +8,8 @@ const mostVersions = 1_024
 /** What decides in a served model, as Versions of the Parameter `model`: each is written once, before it is referred to. */
 export class VersionBook {
   readonly #versions: VersionRepository
-  /** By the text of their weights, those that are in the store. */
-  readonly #known = new LRUCache<string, VersionId>({ max: mostVersions })
-  readonly #written = new LRUCache<VersionId, Promise<void>>({ max: mostVersions })
+  /** By the text of their weights. */
+  readonly #written = new LRUCache<string, Promise<VersionId>>({ max: mostVersions })
 
   constructor(versions: VersionRepository) {
     this.#versions = versions
@@ -22,26 +21,22 @@ export class VersionBook {
    */
   async versionOf(weights: z.infer<typeof WeightsValue>): Promise<VersionId> {
     const text = JSON.stringify(weights)
-    const known = this.#known.get(text)
-    if (known !== undefined) return known
-    const id = await this.#put(weights)
-    this.#known.set(text, id)
-    return id
-  }
-
-  async #put(weights: z.infer<typeof WeightsValue>): Promise<VersionId> {
-    const version = mintVersion('model', weights, { parents: [], run: null })
-    let written = this.#written.get(version.id)
+    let written = this.#written.get(text)
     if (!written) {
-      written = this.#versions.put(version)
-      this.#written.set(version.id, written)
+      written = this.#write(weights)
+      this.#written.set(text, written)
     }
     try {
-      await written
+      return await written
     } catch (error) {
-      if (this.#written.peek(version.id) === written) this.#written.delete(version.id)
+      if (this.#written.peek(text) === written) this.#written.delete(text)
       throw error
     }
+  }
+
+  async #write(weights: z.infer<typeof WeightsValue>): Promise<VersionId> {
+    const version = mintVersion('model', weights, { parents: [], run: null })
+    await this.#versions.put(version)
     return version.id
   }
 }

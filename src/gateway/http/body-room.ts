@@ -2,9 +2,9 @@ import type { Caller } from '../ports.ts'
 import { refusal } from './refusals.ts'
 
 /**
- * How many bytes of request bodies, and of large answers, the process holds at once: many large ones together must not exhaust its memory. One
- * key takes at most half of it, so that nobody can keep all others out; of that, all sessions that it made take at most
- * half, and one of them at most a quarter, so that they cannot keep out their maker.
+ * How many bytes of request bodies, and of large answers, the process holds at once: many large ones together must not
+ * exhaust its memory. One key takes at most half of it, so that nobody can keep all others out; of that, all sessions that
+ * it made take at most half, and one of them at most a quarter, so that they cannot keep out their maker.
  */
 export class BodySpace {
   readonly #capacity: number

@@ -1,9 +1,8 @@
 import { isUtf8 } from 'node:buffer'
-import { GatheredBytes, measureJson } from '../../core/index.ts'
+import { GatheredBytes, measureJson, turns, weightOf } from '../../core/index.ts'
 import { RatchetError } from '../../errors/index.ts'
 import { beyondBounds, bodyBounds } from './body-bounds.ts'
 import type { BodyRoom } from './body-room.ts'
-import { turns, weightOf } from '../turns.ts'
 import { refusal } from './refusals.ts'
 
 /** A request's body. */

@@ -32,7 +32,11 @@ const headers = z.object({
 const inSession = z.object({ session: z.string().meta({ description: 'As the header `ratchet-session`.' }) })
 
 /** The connection's end that answers a request; `null` where no server of Node's brought it. */
-export function outgoingOf({ env }: Context<HttpEnv>): HttpBindings['outgoing'] | null {
+export function outgoingOf({
+  env,
+}: {
+  readonly env: Partial<HttpBindings> | undefined
+}): HttpBindings['outgoing'] | null {
   return env?.outgoing ?? null
 }
 

@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import type { HttpEnv } from './both-paths.ts'
+import { type HttpEnv, outgoingOf } from './both-paths.ts'
 
 /** Whoever waits for an answer. */
 export interface Client {
@@ -11,9 +11,9 @@ export interface Client {
 }
 
 /** The client of a request. Under Node's server its connection says when it is gone, and no signal is made for that. */
-export function clientOf({ req, env }: Context<HttpEnv>): Client {
-  const { outgoing } = env ?? {}
-  if (outgoing === undefined) return clientBehind(req.raw.signal)
+export function clientOf(c: Context<HttpEnv>): Client {
+  const outgoing = outgoingOf(c)
+  if (outgoing === null) return clientBehind(c.req.raw.signal)
   return {
     onGone(listener) {
       const closed = () => {
@@ -27,7 +27,7 @@ export function clientOf({ req, env }: Context<HttpEnv>): Client {
 }
 
 /** A client that a signal stands for: it fires when the client is gone. */
-export function clientBehind(signal: AbortSignal): Client {
+function clientBehind(signal: AbortSignal): Client {
   return {
     onGone(listener) {
       if (signal.aborted) listener()

@@ -45,8 +45,7 @@ export function receive(
     if (!bodied) call.onEnd(arrived.enter())
     const room = bodies.room(caller)
     // A large answer is held until its reader has it.
-    const taken = whenTaken(outgoingOf(c))
-    call.onEnd(() => taken(room.giveBack))
+    call.onEnd(() => whenTaken(outgoingOf(c), room.giveBack))
     const json = async () => {
       const body = await readJson(request, bodyLimit(bodyBytes, caller), room)
       if (bodied) call.onEnd(arrived.enter())

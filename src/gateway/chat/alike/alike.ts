@@ -1,7 +1,7 @@
 import type { ChatChunk, ChatCompletion, ChatRequest, ServedBy, WireUsage } from '../../../core/index.ts'
 import type { Problem } from '../../http/problem.ts'
 import { alikeProblem } from './alike-problem.ts'
-import { ChoiceTeller, alikeFinish, alikeLogprobs } from './choice-teller.ts'
+import { ChoiceTeller, alikeFinish, alikeLegacyCall, alikeLogprobs } from './choice-teller.ts'
 import { countedUsage, plainUsage } from './counted.ts'
 
 /**
@@ -180,19 +180,11 @@ function wholeChoice({ index, message, finish_reason = null, logprobs, token_ids
       refusal: refusal === '' ? null : refusal,
       ...(typeof reasoning === 'string' && reasoning !== '' ? { reasoning_content: reasoning } : {}),
       ...(calls.length > 0 ? { tool_calls: calls } : {}),
-      ...(function_call === null ? {} : { function_call: legacyCall(function_call) }),
+      ...(function_call === null ? {} : { function_call: alikeLegacyCall(function_call) }),
     },
     logprobs: alikeLogprobs(logprobs?.content ?? []),
     finish_reason: alikeFinish(finish_reason, calls.length > 0),
     ...(token_ids ? { token_ids } : {}),
-  }
-}
-
-function legacyCall(called: unknown): { readonly name?: string; readonly arguments?: string } {
-  const { name, arguments: text } = called as { readonly name?: unknown; readonly arguments?: unknown }
-  return {
-    ...(typeof name === 'string' ? { name } : {}),
-    ...(typeof text === 'string' ? { arguments: text } : {}),
   }
 }
 
@@ -203,7 +195,7 @@ function bytesOf(choices: readonly Choice[]): number {
     refusal ?? '',
     reasoning_content ?? (typeof more['reasoning'] === 'string' ? more['reasoning'] : ''),
     ...(tool_calls ?? []).flatMap(({ function: { name, arguments: text } }) => [name, text]),
-    more['function_call'] ? JSON.stringify(legacyCall(more['function_call'])) : '',
+    more['function_call'] ? JSON.stringify(alikeLegacyCall(more['function_call'])) : '',
   ])
   return texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
 }

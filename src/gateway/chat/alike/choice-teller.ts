@@ -146,11 +146,7 @@ export class ChoiceTeller {
   #legacyCall(delta: Delta): readonly ChunkChoice[] {
     const called = delta['function_call']
     if (typeof called !== 'object' || called === null) return []
-    const { name, arguments: text } = called as { readonly name?: unknown; readonly arguments?: unknown }
-    const function_call = {
-      ...(typeof name === 'string' ? { name } : {}),
-      ...(typeof text === 'string' ? { arguments: text } : {}),
-    }
+    const function_call = alikeLegacyCall(called)
     this.#bytes += Buffer.byteLength(JSON.stringify(function_call))
     return [...this.#turnTo('content'), this.#choice({ function_call })]
   }
@@ -180,4 +176,13 @@ export function alikeFinish(said: string | null, calls: boolean): FinishReason |
   if (said === 'function_call') return said
   const finish = finishOf(said)
   return finish === 'stop' && calls ? 'tool_calls' : finish
+}
+
+/** `function_call`, with the fields that it has in the API. */
+export function alikeLegacyCall(called: unknown): { readonly name?: string; readonly arguments?: string } {
+  const { name, arguments: text } = called as { readonly name?: unknown; readonly arguments?: unknown }
+  return {
+    ...(typeof name === 'string' ? { name } : {}),
+    ...(typeof text === 'string' ? { arguments: text } : {}),
+  }
 }

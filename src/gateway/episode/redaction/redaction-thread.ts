@@ -1,9 +1,7 @@
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
 import type { z } from 'zod'
 import { OneAtATime } from '../../../core/index.ts'
-import { InvariantError } from '../../../errors/index.ts'
+import { builtEntry } from '../../../errors/index.ts'
 import type { ServeConfig } from '../../config.ts'
 import type { Redacted } from './redacted.ts'
 
@@ -26,7 +24,10 @@ export function redactionThread(
   let worker: Worker | null = null
   let give: (redacted: Redacted<string> | null) => void = () => {}
   const start = () => {
-    const thread = new Worker(entryFile(), { workerData: rules, execArgv: [] })
+    const thread = new Worker(builtEntry(import.meta.url, './redaction-thread-entry.js'), {
+      workerData: rules,
+      execArgv: [],
+    })
     const ended = () => {
       if (worker !== thread) return
       worker = null
@@ -54,14 +55,4 @@ export function redactionThread(
       thread.postMessage(text, [])
     })
   return (text) => oneAtATime.run(() => ask(text))
-}
-
-/** The compiled entry file: beside this one, or in `dist/` when this one is a source file (tests). */
-function entryFile(): URL {
-  const here = import.meta.url
-  const compiled = here.endsWith('.ts') ? here.replace(/\/src\/(?!.*\/src\/)/, '/dist/') : here
-  const file = new URL('./redaction-thread-entry.js', compiled)
-  if (!existsSync(fileURLToPath(file)))
-    throw new InvariantError(`${fileURLToPath(file)} is missing: run "npm run build"`)
-  return file
 }

@@ -1,7 +1,5 @@
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 import { Worker } from 'node:worker_threads'
-import { InvariantError } from '../../../errors/index.ts'
+import { builtEntry } from '../../../errors/index.ts'
 import type { Listener, SampledToken, SampledTokens, SampleJob } from '../sampling/job.ts'
 import { EngineClosedError } from './engine-closed-error.ts'
 import { type FromWorker, type ToWorker, type WorkerRequest, fromPlainError } from './protocol.ts'
@@ -29,7 +27,7 @@ export class EngineWorker {
   #closing: Promise<void> | undefined
 
   constructor() {
-    this.#thread = new Worker(entryFile())
+    this.#thread = new Worker(builtEntry(import.meta.url, './entry.js'))
     this.#thread.on('message', (message: FromWorker) => this.#receive(message))
     this.#thread.on('error', (error) => this.#end(new WorkerCrashedError(error.message, error)))
     this.#thread.on('exit', (code) => {
@@ -166,14 +164,4 @@ export class EngineWorker {
     if (this.#requests.size + this.#jobs.size > 0) this.#thread.ref()
     else this.#thread.unref()
   }
-}
-
-/** The compiled entry file: beside this one, or in `dist/` when this one is a source file (tests). */
-function entryFile(): URL {
-  const here = import.meta.url
-  const compiled = here.endsWith('.ts') ? here.replace(/\/src\/(?!.*\/src\/)/, '/dist/') : here
-  const file = new URL('./entry.js', compiled)
-  if (!existsSync(fileURLToPath(file)))
-    throw new InvariantError(`${fileURLToPath(file)} is missing: run "npm run build"`)
-  return file
 }

@@ -1,1 +1,0 @@
-export { turns, weightOf } from '../core/index.ts'
