@@ -4,3 +4,13 @@ export { grpo } from './grpo.ts'
 export { leaveOneOut } from './leave-one-out.ts'
 export { outcomeCredit } from './outcome.ts'
 export { taskFeatures, valueBaseline, type ValueBaselineOptions } from './value-baseline.ts'
+export {
+  type ReviewedTrajectory,
+  Imitated,
+  lagOf,
+  type Lags,
+  lagsOf,
+  type Reading,
+  shownIn,
+  type Shown,
+} from './lessons/index.ts'

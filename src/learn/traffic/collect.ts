@@ -1,9 +1,8 @@
 import { type Alert, AlertId, contentHash, type Repositories } from '../../core/index.ts'
-import { valueBaseline } from '../../credit/index.ts'
+import { shownIn, valueBaseline } from '../../credit/index.ts'
 import { isKey, limitReporters, shareOut } from '../../reward/index.ts'
 import { type Flood, gather } from './gather.ts'
 import { readingOf } from './material.ts'
-import { shownIn } from './shown.ts'
 import type { TrafficRun } from './traffic-run.ts'
 import { BATCH, earlierBatches, encodeBatch, usedBy } from './used.ts'
 

@@ -1,6 +1,6 @@
 import type { ParameterName, Store, TrajectoryId } from '../../core/index.ts'
 import type { TrafficSource } from '../source.ts'
-import { type Lags, lagsOf } from './served.ts'
+import { type Lags, lagsOf } from '../../credit/index.ts'
 import { earlierBatches, namedIn, usedBy } from './used.ts'
 
 /**

@@ -8,12 +8,11 @@ import {
 } from '../../../test/support/learner-traffic.ts'
 import { scriptedModel } from '../../../test/support/scripted-model.ts'
 import { type Store, TrajectoryId, VersionId } from '../../core/index.ts'
-import { batchBaseline } from '../../credit/index.ts'
+import { batchBaseline, shownIn } from '../../credit/index.ts'
 import { limitReporters, rubric, shareOut, signal, trafficRubric } from '../../reward/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import { traffic } from '../source.ts'
 import { gather, type Gathering } from './gather.ts'
-import { shownIn } from './shown.ts'
 
 const { renderer } = scriptedModel(() => [])
 const minute = 60_000

@@ -12,9 +12,8 @@ import type { Contribution, LimitedEvidence, SessionEvidence, SharedOut } from '
 import type { TrafficSource } from '../source.ts'
 import type { DropReason, EvidenceReport } from './evidence-report.ts'
 import { commonTemperature, fitOf } from './fit.ts'
-import { lagOf, type Lags } from './served.ts'
+import { lagOf, type Lags, type ReviewedTrajectory, type Shown } from '../../credit/index.ts'
 import { endOf, settledOf } from './settled.ts'
-import type { Evidence, Shown } from './shown.ts'
 import type { TrafficBatch, UsedSince } from './used.ts'
 
 /** Takes away what reporters decide beyond their share: of all sessions, and of what a run learns from in them. */
@@ -41,19 +40,19 @@ export interface Gathering {
   readonly credit: CreditEstimator
   readonly reporters: ReporterLimit
   /** What people showed and preferred in a trajectory. */
-  readonly shownIn: (evidence: Evidence) => Promise<Shown>
+  readonly shownIn: (evidence: ReviewedTrajectory) => Promise<Shown>
   /** Milliseconds since the epoch: what was said later is not seen. */
   readonly asOf: number
 }
 
 /** How much a session shows. */
 interface Taught {
-  readonly evidence: Evidence
+  readonly evidence: ReviewedTrajectory
   readonly demonstrations: number
   readonly pairs: number
 }
 
-interface Fresh extends Evidence {
+interface Fresh extends ReviewedTrajectory {
   readonly lag: number
   readonly temperatures: ReadonlyMap<DecisionId, number>
 }
@@ -152,7 +151,7 @@ async function signalsOf(
 const lagIn = (trajectory: Trajectory, { parameter, lags, source }: Gathering) =>
   lagOf(trajectory, parameter, lags, source.maxLag)
 
-function freshness(evidence: Evidence, gathering: Gathering): Fresh | DropReason {
+function freshness(evidence: ReviewedTrajectory, gathering: Gathering): Fresh | DropReason {
   const { trajectory, reward } = evidence
   const lag = lagIn(trajectory, gathering)
   if (typeof lag === 'string') return lag

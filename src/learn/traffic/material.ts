@@ -9,9 +9,8 @@ import {
 } from '../../core/index.ts'
 import { InvariantError, present } from '../../errors/index.ts'
 import type { Material } from './learned-from.ts'
-import { lagsOf } from './served.ts'
+import { lagsOf, type Reading, type Shown, shownIn } from '../../credit/index.ts'
 import { endOf } from './settled.ts'
-import { type Reading, shownIn, type Shown } from './shown.ts'
 import type { TrafficRun } from './traffic-run.ts'
 import { BATCH, decodeBatch, type TrafficBatch } from './used.ts'
 

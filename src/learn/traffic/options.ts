@@ -12,6 +12,7 @@ import type {
   Store,
   TrainingMethod,
 } from '../../core/index.ts'
+import { Imitated } from '../../credit/index.ts'
 import type { Gate } from '../../gate/index.ts'
 import type { PreferenceOptions, SupervisedOptions } from '../../optimize/weights/index.ts'
 import type { ImplicitOptions, ReporterLimits } from '../../reward/index.ts'
@@ -25,20 +26,6 @@ import type { TrafficEvent } from './events.ts'
  */
 export const LearningMode = z.enum(['shadow', 'canary', 'automatic'])
 export type LearningMode = z.infer<typeof LearningMode>
-
-/** What is imitated of what people did with answers. */
-export const Imitated = z.strictObject({
-  /** Whole turns that people demonstrated. */
-  demonstrated: z.boolean().default(true),
-  /** Answers as people edited them, where the turns that led to them are sound: an edit does not say how to find it. */
-  edited: z.boolean().default(true),
-  /**
-   * Answers that people took, as they were sampled, in sessions that earned at least this (rejection-sampling
-   * fine-tuning); `null`: none.
-   */
-  accepted: z.number().nullable().default(0.5),
-})
-export type Imitated = z.infer<typeof Imitated>
 
 /** How much is learned from one batch. */
 export const TrafficSchedule = z.strictObject({

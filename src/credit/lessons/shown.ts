@@ -13,7 +13,7 @@ import {
   type TrajectoryNode,
 } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
-import type { Imitated } from './options.ts'
+import type { Imitated } from './imitated.ts'
 import { acceptedIn } from './accepted.ts'
 import { type OpinionReading, opinions } from './opinions.ts'
 import { lagOf, type Lags } from './served.ts'
@@ -28,7 +28,7 @@ export interface Shown {
 }
 
 /** A trajectory with what it earned and what was said of it. */
-export interface Evidence extends ScoredTrajectory {
+export interface ReviewedTrajectory extends ScoredTrajectory {
   readonly signals: readonly Signal[]
 }
 
@@ -55,7 +55,7 @@ export interface Reading extends OpinionReading {
  * An answer is preferred only where its trajectory was not vetoed and it came to its end (invariant 5). Two answers in one
  * place read the very same tokens; a question that was put in other words is another place.
  */
-export async function shownIn(evidence: Evidence, reading: Reading): Promise<Shown> {
+export async function shownIn(evidence: ReviewedTrajectory, reading: Reading): Promise<Shown> {
   const { trajectory, signals, reward } = evidence
   const { parameter, lags, longest } = reading
   const edits = await editsIn(evidence, reading)
@@ -78,7 +78,7 @@ export async function shownIn(evidence: Evidence, reading: Reading): Promise<Sho
  */
 const bytesPerToken = 32
 
-async function editsIn(evidence: Evidence, reading: Reading): Promise<Shown> {
+async function editsIn(evidence: ReviewedTrajectory, reading: Reading): Promise<Shown> {
   const { demonstrated, edited } = reading.imitate
   const demonstrations: Demonstration[] = []
   const pairs: PreferencePair[] = []
@@ -100,7 +100,10 @@ async function editsIn(evidence: Evidence, reading: Reading): Promise<Shown> {
   return { demonstrations, pairs, refused }
 }
 
-async function choicesIn({ trajectory, reward, signals }: Evidence, reading: Reading): Promise<Shown['pairs']> {
+async function choicesIn(
+  { trajectory, reward, signals }: ReviewedTrajectory,
+  reading: Reading,
+): Promise<Shown['pairs']> {
   if (reward.status === 'vetoed') return []
   const steps = stepsByAction(trajectory)
   const liked = await opinions(trajectory, signals, reading)

@@ -20,7 +20,7 @@ import {
 import { InputError, present } from '../../errors/index.ts'
 import { trafficRubric } from '../../reward/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
-import type { Imitated } from './options.ts'
+import type { Imitated } from './imitated.ts'
 import { shownIn } from './shown.ts'
 
 const { renderer } = scriptedModel(() => [])
