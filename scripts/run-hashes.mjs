@@ -81,12 +81,10 @@ async function trafficRun(folder) {
     await learn(servedAgent({ name: 'support', parameters: { model: weights({ base: service.base, rank: 4 }) } }), {
       model: service,
       store,
-      source: traffic({ agent: 'support', window: '6h', settle: '10m' }),
+      source: traffic({ agent: 'support', window: '6h', settle: '10m', reporters: { share: 1 } }),
       reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
       optimize: { model: policyGradient({ learningRate: 1e-3, minibatches: 2 }) },
-      mode: 'shadow',
       schedule: { epochs: 2, imitate: { accepted: 0.5 } },
-      reporters: { share: 1 },
       seed: 7,
       clock: { now: () => now },
     })

@@ -12,7 +12,7 @@ import {
   type LearnerEvent,
   startLearner,
   traffic,
-  type TrafficEvent,
+  type LearnEvent,
   trafficLearner,
 } from '../src/learn/index.ts'
 import { chatUpstream, openEmbeddedModel } from '../src/model/index.ts'
@@ -20,6 +20,7 @@ import { policyGradient } from '../src/optimize/weights/index.ts'
 import { rubric, signal } from '../src/reward/index.ts'
 import { openMemoryStore } from '../src/store/index.ts'
 import { writeTinyModel } from './tiny/model.ts'
+import { shadow } from '../src/learn/index.ts'
 
 let folder: string
 let service: ModelService
@@ -93,7 +94,7 @@ it('an agent behind the gateway learns from what its users say, and a share of t
     },
     'a configuration',
   )
-  const events: (LearnerEvent | TrafficEvent)[] = []
+  const events: (LearnerEvent | LearnEvent)[] = []
   const told = new Promise<LearnerEvent & { type: 'learned' }>((resolve) => {
     const agent = servedAgent({ name: 'painter', parameters: { model: weights({ base: service.base, rank: 4 }) } })
     const learner = startLearner(
@@ -137,7 +138,7 @@ it('an agent behind the gateway learns from what its users say, and a share of t
 })
 
 it('fresh samples are on-policy to the trainer: their ratio is 1', async () => {
-  const seen: TrafficEvent[] = []
+  const seen: LearnEvent[] = []
   for (let i = 0; i < 24; i++) {
     await say(`t${i}`, { name: 'thumbs', value: i % 2 === 0 })
   }
@@ -147,14 +148,14 @@ it('fresh samples are on-policy to the trainer: their ratio is 1', async () => {
     source: traffic({ agent: 'painter', settle: '0s' }),
     reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
     optimize: { model: policyGradient({ minibatches: 1 }) },
-    mode: 'shadow',
+    release: shadow(),
     schedule: { epochs: 1, replay: 0 },
     onEvent: (event) => seen.push(event),
   })
   const gathered = seen.find((event) => event.type === 'gathered')!
   expect(gathered).toMatchObject({ dropped: { used: 24 } })
   expect((gathered as { dropped: Record<string, number> }).dropped['candidate-arm']).toBeGreaterThan(0)
-  const practised = seen.find((event) => event.type === 'practised') as Extract<TrafficEvent, { type: 'practised' }>
+  const practised = seen.find((event) => event.type === 'practised') as Extract<LearnEvent, { type: 'practised' }>
   expect(practised.metrics['ratioMean']).toBeCloseTo(1, 4)
   expect(practised.metrics['ratioMax']).toBeCloseTo(1, 3)
 })

@@ -149,7 +149,7 @@ it('asked to stop, it ends at a checkpoint and leaves the lease to the next', as
   const one = start('one')
   await one.told('practised')
   await kill(one.child, 'SIGTERM')
-  expect(one.events.at(-1)).toMatchObject({ type: 'stopped' })
+  expect(one.events.at(-1)).toMatchObject({ type: 'ended' })
   expect(await store.leases.get('learn:reader')).toBeNull()
   expect((await store.runs.list({ limit: 1 }))[0]).toMatchObject({ status: 'interrupted', failure: null })
   const two = start('two')

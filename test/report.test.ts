@@ -12,6 +12,7 @@ import type { RunId, Store } from '../src/core/index.ts'
 import { likedSessions, recordSessions, runTraffic, type TrafficChanges } from './support/learner-traffic.ts'
 import { practisedModel } from './support/practised-model.ts'
 import { type FixtureOptions, recordRun } from './report-fixture/index.ts'
+import { shadow } from '../src/learn/index.ts'
 
 const flags = [
   '--headless',
@@ -45,7 +46,7 @@ const cases: Readonly<Record<string, FixtureOptions>> = {
 /** Runs that learned from sessions. */
 const overTraffic: Readonly<Record<string, TrafficChanges>> = {
   'over traffic, in a canary': {},
-  'over traffic, in the shadow': { mode: 'shadow' },
+  'over traffic, in the shadow': { release: shadow() },
 }
 
 async function recordTraffic(store: Store, changes: TrafficChanges): Promise<RunId> {

@@ -92,8 +92,8 @@ function watching(tell) {
     onEvent: (event) => {
       news.events.push({ at: Date.now(), ...event })
       if (event.type === 'tried') news.tried++
-      if (event.type === 'looked' && event.release !== null) news.released++
-      if (event.type === 'looked' && event.status !== 'running') news.over++
+      if (event.type === 'watched' && event.release !== null) news.released++
+      if (event.type === 'watched' && event.status !== 'running') news.over++
       const line = lineOf(event)
       if (line !== null) tell(line)
     },
@@ -109,7 +109,7 @@ function lineOf(event) {
       return `it learns from ${event.sessions} fresh sessions, mean reward ${event.meanReward?.toFixed(2)}, left out ${JSON.stringify(event.dropped)}`
     case 'tried':
       return `canary: ${100 * event.share} % of the sessions`
-    case 'looked':
+    case 'watched':
       return `canary: ${event.status}, ${event.action}: ${event.reason}`
     case 'problem':
       return `problem: ${event.message} [${event.code}]`

@@ -23,7 +23,7 @@ export const configOf = (learn) => ({
 /**
  * Starts the gateway that was built last, on any free port.
  * @param learn the agent's section `learn`.
- * @param onEvent told what the learner tells: see `LearnerEvent` and `TrafficEvent` of `ratchet-agents/learn`.
+ * @param onEvent told what the learner tells: see `LearnerEvent` and `LearnEvent` of `ratchet-agents/learn`.
  * @returns `{ place, stop }`: what users need to reach the agent, and what ends the process.
  */
 export async function serve({ folder, learn, onEvent = () => {} }) {

@@ -36,7 +36,7 @@ export async function tryCandidate({
   const canary = await plant({ folder, service, conversations, learn: section, seed, ...training })
   let ended = null
   const onEvent = (event) => {
-    if (event.type !== 'looked') return
+    if (event.type !== 'watched') return
     tell(`${name}: ${event.status}, ${event.action}: ${event.reason}`)
     if (event.status !== 'running') ended = event
   }

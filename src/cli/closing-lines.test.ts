@@ -1,12 +1,12 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, it } from 'vitest'
 import { ReleaseId, RunId } from '../core/index.ts'
-import type { LearnSummary } from '../learn/index.ts'
+import type { RolloutSummary } from '../learn/index.ts'
 import { closingLines } from './closing-lines.ts'
 import type { RivalArithmetic } from './report/index.ts'
 
 const rate = (success: number) => ({ success, n: 400, ci: [success - 0.05, success + 0.05] as const, missing: 0 })
-const summary: LearnSummary = {
+const summary: RolloutSummary = {
   runId: RunId.parse('run-1'),
   base: rate(0.05),
   primed: rate(0.26),
@@ -19,7 +19,7 @@ const summary: LearnSummary = {
   tokensTrained: 2000,
 }
 const where = { report: 'report.html', store: '' }
-const linesOf = (rivals: readonly RivalArithmetic[], changes: Partial<LearnSummary> = {}) =>
+const linesOf = (rivals: readonly RivalArithmetic[], changes: Partial<RolloutSummary> = {}) =>
   closingLines({ ...summary, ...changes }, [{ name: 'scripted expert', tier: 'all', rate: rate(0.9) }], rivals, where)
     .map(stripVTControlCharacters)
     .join('\n')

@@ -1,6 +1,6 @@
 import pc from 'picocolors'
-import type { Baseline, LearnSummary } from '../learn/index.ts'
-import { measured } from './progress.ts'
+import type { Baseline, RolloutSummary } from '../learn/index.ts'
+import { measured } from './run-line.ts'
 import { duration, figure, signed, success } from './report/format.ts'
 import type { RivalArithmetic } from './report/index.ts'
 import { visible } from './visible.ts'
@@ -9,7 +9,7 @@ import { visible } from './visible.ts'
  * A few lines: what happened, how sure that is, what it is to be compared with, what it had to beat, and what to do next.
  */
 export function closingLines(
-  { base, primed, control, learned, decision, releaseId, seconds, tokensSampled, tokensTrained }: LearnSummary,
+  { base, primed, control, learned, decision, releaseId, seconds, tokensSampled, tokensTrained }: RolloutSummary,
   /** Of the tier that was judged. */
   baselines: readonly Baseline[],
   rivals: readonly RivalArithmetic[],

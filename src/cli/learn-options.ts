@@ -1,7 +1,7 @@
 import type { Json, ModelService } from '../core/index.ts'
 import { verify } from '../environment/search/index.ts'
 import { pairedGate } from '../gate/index.ts'
-import { type LearnOptions, recipe, scheduleOf } from '../learn/index.ts'
+import { type RolloutOptions, recipe, scheduleOf } from '../learn/index.ts'
 import { policyGradient } from '../optimize/weights/index.ts'
 import { brokenCalls, noAnswer, repetition, rubric, verifier } from '../reward/index.ts'
 import { creditOf } from './credit.ts'
@@ -16,8 +16,8 @@ export function learnOptions(
   { config, seed, control, deterministic, resume }: Plan,
   { source, demonstrations, baselines }: SearchJob,
   model: ModelService,
-): Omit<LearnOptions, 'store'> {
-  const options: Omit<LearnOptions, 'store'> = {
+): Omit<RolloutOptions, 'store'> {
+  const options: Omit<RolloutOptions, 'store'> = {
     model,
     source,
     ...(demonstrations.length > 0 ? { prime: { demonstrations, supervised: config.prime } } : {}),

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { defaultBudget } from '../agent/index.ts'
 import { RunId } from '../core/index.ts'
 import type { LearnEvent, SuccessRate } from '../learn/index.ts'
-import { jsonProgress, measured, terminalProgress } from './progress.ts'
+import { jsonProgress, terminalProgress } from './progress.ts'
+import { measured } from './run-line.ts'
 
 const rate: SuccessRate = { success: 0.615, n: 200, ci: [0.546, 0.68], missing: 0 }
 

@@ -6,7 +6,7 @@ import { Registry } from '../release/index.ts'
 // The store is passed in through its port; the tests use the real one.
 import { openMemoryStore } from '../store/index.ts'
 import { canaryGateFrom, canaryLook } from './canary-look.ts'
-import { LearnFromTrafficConfig } from './traffic/config.ts'
+import { LearnFromTrafficConfig } from './source/traffic/config.ts'
 
 let store: Store
 beforeEach(async () => {

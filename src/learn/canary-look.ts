@@ -2,9 +2,9 @@ import { type CanaryId, type Clock, type Store, systemClock, type Tenant } from 
 import { type CanaryGate, canaryGate } from '../gate/index.ts'
 import { type CanaryMemory, type Looked, newCanaryMemory, Registry, watchCanary } from '../release/index.ts'
 import { guardMetrics, trafficRubric } from '../reward/index.ts'
-import { promotedByHand } from './traffic/by-hand.ts'
-import { canaryConfigFrom } from './traffic/canary-config.ts'
-import type { LearnFromTrafficConfig } from './traffic/config.ts'
+import { promotedByHand } from './source/traffic/by-hand.ts'
+import { canaryConfigFrom } from './source/traffic/canary-config.ts'
+import type { LearnFromTrafficConfig } from './source/traffic/config.ts'
 
 /** The gate of a configuration's canaries. */
 export function canaryGateFrom({ canary }: Pick<LearnFromTrafficConfig, 'canary'>): CanaryGate {

@@ -13,9 +13,9 @@ import {
 } from '../core/index.ts'
 import { rollout } from '../rollout/index.ts'
 import type { LearnEvent } from './events.ts'
-import type { ServingVersions } from './learning-run.ts'
+import type { ServingVersions } from './run/learn-run.ts'
 import type { LearnOptions } from './options.ts'
-import type { Schedule } from './schedule.ts'
+import type { Schedule } from './source/rollouts/schedule.ts'
 import type { RolloutSource } from './source.ts'
 
 /** The run that episodes belong to, as far as they need it. */

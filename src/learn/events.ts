@@ -1,24 +1,15 @@
-import { z } from 'zod'
 import type { EpisodeBudget } from '../agent/index.ts'
-import { GateDecision, type Metrics, type ReceiptId, ReleaseId, RunId } from '../core/index.ts'
+import type { CanaryId, GateDecision, Metrics, ReceiptId, ReleaseId, RunId } from '../core/index.ts'
 import type { Finding } from './preflight/index.ts'
+import type { EvidenceReport } from './source/traffic/evidence-report.ts'
 import type { Diagnosis, PrimingLook } from './steer/index.ts'
+import type { Divergence, LearnSummary, SuccessRate } from './summary.ts'
 
 /**
  * Which agent is measured: the base model, what served when the run began, after priming, after learning, or after the
  * same time of supervised learning alone.
  */
 export type Arm = 'base' | 'serving' | 'primed' | 'learned' | 'control'
-
-/** A success rate with its 95 % Wilson interval. `success` is `null` only when nothing could be scored. */
-export const SuccessRate = z.strictObject({
-  success: z.number().min(0).max(1).nullable(),
-  n: z.int().nonnegative(),
-  ci: z.tuple([z.number(), z.number()]).readonly(),
-  /** Episodes without a reward, through no act of the policy. */
-  missing: z.int().nonnegative(),
-})
-export type SuccessRate = Readonly<z.infer<typeof SuccessRate>>
 
 /** How often a scripted policy succeeds on the held-out tasks of a tier: what a learned one is read beside. */
 export interface Baseline {
@@ -27,16 +18,17 @@ export interface Baseline {
   readonly rate: SuccessRate
 }
 
-/** What a run tells while it goes. Everything but `progress` is kept in the store. */
+/** What a run tells while it goes, whatever it learns from. Everything but `progress` is kept in the store. */
 export type LearnEvent =
   | {
       readonly type: 'started'
       readonly runId: RunId
       readonly agent: string
       readonly seed: number
-      readonly resumedAt: number | null
-      /** What the run chose or was given: of one episode, and how many families its tasks fall into. */
-      readonly chosen: {
+      /** The update or the phase that it goes on from; `null` for a new run. */
+      readonly resumedAt: number | string | null
+      /** What a run over rollouts chose or was given: of one episode, and how many families its tasks fall into. */
+      readonly chosen?: {
         readonly budget: EpisodeBudget
         readonly families: number
         readonly demonstrations: number
@@ -109,27 +101,37 @@ export type LearnEvent =
       readonly rate: SuccessRate
     }
   | ({ readonly type: 'baseline' } & Baseline)
+  | ({ readonly type: 'gathered' } & EvidenceReport)
+  | { readonly type: 'anchored'; readonly sequences: number; readonly strength: number }
+  | {
+      readonly type: 'imitated' | 'preferred'
+      readonly pass: number
+      readonly passes: number
+      readonly metrics: Metrics
+      readonly seconds: number
+    }
+  | {
+      readonly type: 'practised'
+      readonly epoch: number
+      readonly epochs: number
+      readonly metrics: Metrics
+      readonly divergence: Divergence
+      readonly seconds: number
+    }
+  | { readonly type: 'out-of-bounds'; readonly epoch: number; readonly divergence: Divergence }
+  | {
+      readonly type: 'measured'
+      readonly suite: string
+      readonly arm: 'serving' | 'learned'
+      readonly meanReward: number | null
+      readonly n: number
+    }
   | {
       readonly type: 'gated'
       readonly receipt: ReceiptId
       readonly decision: GateDecision
       readonly reasons: readonly string[]
     }
+  | { readonly type: 'tried'; readonly canary: CanaryId; readonly share: number }
   | { readonly type: 'released'; readonly release: ReleaseId }
   | { readonly type: 'finished'; readonly summary: LearnSummary }
-
-/** How a run ended, measured on held-out tasks. */
-export const LearnSummary = z.strictObject({
-  runId: RunId,
-  base: SuccessRate,
-  primed: SuccessRate,
-  control: SuccessRate.nullable(),
-  learned: SuccessRate,
-  decision: GateDecision,
-  releaseId: ReleaseId.nullable(),
-  seconds: z.number().nonnegative(),
-  tokensSampled: z.int().nonnegative(),
-  /** Tokens of the data of every training step, context included, once for each time that they were trained on. */
-  tokensTrained: z.int().nonnegative(),
-})
-export type LearnSummary = Readonly<z.infer<typeof LearnSummary>>

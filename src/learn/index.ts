@@ -1,15 +1,24 @@
-export { assertSameBase } from './base.ts'
-export { LearnError } from './errors.ts'
-export { lookName, succeeded } from './evaluate.ts'
+export { assertSameBase } from './run/base.ts'
+export { LearnError, LostLeaseError } from './errors.ts'
+export { lookName, succeeded } from './source/rollouts/evaluate.ts'
 export { episodeId } from './episodes.ts'
-export type { Arm, Baseline, LearnEvent, LearnSummary, SuccessRate } from './events.ts'
+export type { Arm, Baseline, LearnEvent } from './events.ts'
+export {
+  type Divergence,
+  type LearnSummary,
+  type RolloutSummary,
+  RunOutcome,
+  type SuccessRate,
+  TrafficSummary,
+} from './summary.ts'
 export { learn } from './learn.ts'
-export type { LearnOptions } from './options.ts'
-export { scheduleOf } from './schedule-of.ts'
-export { recipe } from './recipe.ts'
-export { Schedule } from './schedule.ts'
+export type { LearnOptions, RolloutOptions, RunOptions, TrafficOptions } from './options.ts'
+export { canary, direct, type ReleasePlan, shadow } from './release-plan.ts'
+export { scheduleOf } from './source/rollouts/schedule-of.ts'
+export { recipe } from './source/rollouts/recipe.ts'
+export { Schedule } from './source/rollouts/schedule.ts'
 export { bestLook, type PrimingLook } from './steer/index.ts'
-export type { ScriptedResults } from './scripted.ts'
+export type { ScriptedResults } from './source/rollouts/scripted.ts'
 export {
   type HeldOut,
   type RolloutSource,
@@ -17,6 +26,7 @@ export {
   type Source,
   traffic,
   type TrafficSource,
+  type TrafficSourceOptions,
   TrafficWindow,
 } from './source.ts'
 export { driftObserver, type DriftObserverParts } from './drift-observer.ts'
@@ -24,13 +34,12 @@ export { Duration } from './duration.ts'
 export { hasLearner } from './has-learner.ts'
 export { leaseOf, type Learner, type LearnerOptions, type LearnerRun, startLearner } from './learner.ts'
 export type { LearnerEvent } from './learner/events.ts'
-export { LostLeaseError } from './errors.ts'
-export { TrafficOutcome, TrafficSummary, type TrafficEvent } from './traffic/events.ts'
-export { DropReason, EvidenceReport } from './traffic/evidence-report.ts'
-export { freshEpisodes } from './traffic/fresh.ts'
-export { type Evaluation, LearningMode, type TrafficLearnOptions, TrafficSchedule } from './traffic/options.ts'
-export { LearnFromTrafficConfig } from './traffic/config.ts'
-export { promotedByHand } from './traffic/by-hand.ts'
+export { DropReason, EvidenceReport } from './source/traffic/evidence-report.ts'
+export { freshEpisodes } from './source/traffic/fresh.ts'
+export { LearningMode } from './source/traffic/learning-mode.ts'
+export { TrafficSchedule } from './source/traffic/schedule.ts'
+export { LearnFromTrafficConfig } from './source/traffic/config.ts'
+export { promotedByHand } from './source/traffic/by-hand.ts'
 export { canaryGateFrom, canaryLook, type LookParts } from './canary-look.ts'
 export { trafficFrom, trafficLearner, type TrafficLearnerParts } from './traffic-learner.ts'
 export {

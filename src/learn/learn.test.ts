@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { practisedModel, type PractisedModelOptions, skillIn } from '../../test/support/practised-model.ts'
 import { reader, readerTasks, type ReaderChanges, runReader } from '../../test/support/reader.ts'
-import { wordEnvironment } from '../../test/support/word-environment.ts'
+import { answeredRight, wordEnvironment } from '../../test/support/word-environment.ts'
 import { defaultBudget, defineAgent, user, weights } from '../agent/index.ts'
 import {
   type Environment,
@@ -18,11 +18,12 @@ import { RatchetError } from '../errors/index.ts'
 import { holdoutHash, pairedGate, replay, wilson } from '../gate/index.ts'
 import { policyGradient } from '../optimize/weights/index.ts'
 import { Registry } from '../release/index.ts'
+import { rubric, verifier } from '../reward/index.ts'
 import { openMemoryStore } from '../store/index.ts'
 import type { LearnEvent } from './events.ts'
 import { learn } from './learn.ts'
-import type { LearnOptions } from './options.ts'
-import type { ScriptedResults } from './scripted.ts'
+import type { RolloutOptions } from './options.ts'
+import type { ScriptedResults } from './source/rollouts/scripted.ts'
 import { rollouts } from './source.ts'
 
 let store: Store
@@ -412,16 +413,12 @@ describe('a run that does not end well', () => {
   it('is refused at once when tasks of its holdout are spent', async () => {
     const tasks = readerTasks.flatMap(({ id, split }) => (split === 'holdout' ? [id] : [])).slice(30)
     await store.ledger.append({ holdout: holdoutHash(tasks), use: 1, alpha: 0.05, run: null, at: 0 }, tasks)
-    const { code } = await run().then(
-      () => ({ code: 'none' }),
-      (error: RatchetError) => error,
-    )
-    expect(code).toBe('gate/holdout-exhausted')
-    expect(await store.trajectories.count({})).toBe(0)
-    expect(await only()).toMatchObject({
-      status: 'failed',
-      failure: { code: 'gate/holdout-exhausted', hint: expect.stringContaining('Hold out fresh tasks') },
+    await expect(run()).rejects.toMatchObject({
+      code: 'gate/holdout-exhausted',
+      hint: expect.stringContaining('Hold out fresh tasks'),
     })
+    expect(await store.trajectories.count({})).toBe(0)
+    expect(await store.runs.list({ limit: 1 })).toEqual([])
   })
 
   it('is refused when it names no Parameter that can learn', async () => {
@@ -432,7 +429,7 @@ describe('a run that does not end well', () => {
 
   it('is refused on a model that is not its own, and leaves the store as it was', async () => {
     const options = (service: ModelService, deterministic = false) => ({
-      ...({} as LearnOptions),
+      ...({} as RolloutOptions),
       model: service,
       store,
       source: rollouts(wordEnvironment, readerTasks),
@@ -455,7 +452,9 @@ describe('a run that does not end well', () => {
       parameters: { model: weights({ base: 'words' }), judge: weights({ base: 'words' }) },
       run: (task, { model }, episode) => model.act([user(task.instruction)], episode),
     })
-    const options = { ...({} as LearnOptions), model: practisedModel().service, store }
+    const source = rollouts(wordEnvironment, readerTasks)
+    const reward = rubric({ solved: verifier((final) => answeredRight(final)) })
+    const options = { model: practisedModel().service, store, source, reward }
     await expect(learn(two, { ...options, optimize: { model: policyGradient() } })).rejects.toMatchObject({
       code: 'learn/several-weights',
     })
@@ -477,7 +476,7 @@ describe('a run that does not end well', () => {
     const service = { ...practisedModel().service, ...changed }
     await expect(
       learn(reader, {
-        ...({} as LearnOptions),
+        ...({} as RolloutOptions),
         model: service,
         store,
         source: rollouts(wordEnvironment, readerTasks),

@@ -6,9 +6,10 @@ import { Registry } from '../release/index.ts'
 import { openMemoryStore } from '../store/index.ts'
 import { leaseOf, type Learner, type LearnerOptions, type LearnerRun, startLearner } from './learner.ts'
 import type { LearnerEvent } from './learner/events.ts'
-import { LearnFromTrafficConfig } from './traffic/config.ts'
-import type { TrafficEvent } from './traffic/events.ts'
-import { freshEpisodes } from './traffic/fresh.ts'
+import { LearnFromTrafficConfig } from './source/traffic/config.ts'
+import { shadow } from './release-plan.ts'
+import type { LearnEvent } from './events.ts'
+import { freshEpisodes } from './source/traffic/fresh.ts'
 import { traffic } from './source.ts'
 import { trafficLearner } from './traffic-learner.ts'
 
@@ -43,8 +44,8 @@ const config = parseInput(
 
 /** A learner of the reader's traffic that looks around every few milliseconds. */
 function start(changes: Partial<LearnerOptions> = {}) {
-  const events: (LearnerEvent | TrafficEvent)[] = []
-  const onEvent = (event: LearnerEvent | TrafficEvent) => events.push(event)
+  const events: (LearnerEvent | LearnEvent)[] = []
+  const onEvent = (event: LearnerEvent | LearnEvent) => events.push(event)
   const openModel = () => Promise.resolve(practisedModel().service)
   const options = trafficLearner({ agent: servedReader, tenant: defaultTenant, config, store, openModel, onEvent })
   const learner = startLearner({ ...options, everyMs: 50, watchMs: 5, leaseMs: 300, ...changes })
@@ -99,7 +100,7 @@ describe('a learner', () => {
   })
 
   it('drift makes a run due sooner and with fewer, and the alert names it', async () => {
-    const { summary } = await runTraffic(store, Date.now() - 2 * hour, { mode: 'shadow' })
+    const { summary } = await runTraffic(store, Date.now() - 2 * hour, { release: shadow() })
     await sessions('s', 3)
     await store.alerts.put(alert('old', Date.now() - 4 * hour))
     await store.alerts.put(alert('new', Date.now() + 1_000))
@@ -115,7 +116,7 @@ describe('a learner', () => {
   it('counts what has settled since the last run looked, and not again what that one left out', async () => {
     await sessions('s', 8)
     for (const id of ['quiet-0', 'quiet-1']) await recordSessions(store, renderer, [{ id, at: Date.now() - hour }])
-    await runTraffic(store, Date.now(), { mode: 'shadow' })
+    await runTraffic(store, Date.now(), { release: shadow() })
     const source = traffic({ agent: 'reader', window: '6h', settle: '10m' })
     expect(await freshEpisodes(store, source, 'reader', Date.now())).toBe(0)
     await recordSessions(store, renderer, [{ id: 'later', at: Date.now() - 9 * 60_000 }])
@@ -141,8 +142,8 @@ describe('a learner', () => {
   ])('goes on though whoever listens throws, and %s', async (_, takes) => {
     await sessions('s', 8)
     const warning = vi.spyOn(process, 'emitWarning').mockReturnValue()
-    const taken: (LearnerEvent | TrafficEvent)[] = []
-    const onEvent = (event: LearnerEvent | TrafficEvent) => {
+    const taken: (LearnerEvent | LearnEvent)[] = []
+    const onEvent = (event: LearnerEvent | LearnEvent) => {
       if (event.type !== takes) throw new Error('no ears')
       taken.push(event)
     }
@@ -160,7 +161,7 @@ describe('a learner', () => {
 
   it('told to stay in the shadow, ends the canary of an earlier run', async () => {
     await sessions('s', 8)
-    const { summary } = await runTraffic(store, Date.now(), { mode: 'automatic' })
+    const { summary } = await runTraffic(store, Date.now(), {})
     const shadow = { ...config, mode: 'shadow' as const }
     const openModel = () => Promise.resolve(practisedModel().service)
     const { watch } = trafficLearner({ agent: servedReader, tenant: defaultTenant, config: shadow, store, openModel })
@@ -225,7 +226,7 @@ describe('two learners', () => {
     const two = start({ holder: 'two' })
     expect(await two.until('standby')).toMatchObject([{ holder: 'one' }])
     await one.learner.stop()
-    expect(one.events.at(-1)).toMatchObject({ type: 'stopped' })
+    expect(one.events.at(-1)).toMatchObject({ type: 'ended' })
     expect(await two.until('leading')).toMatchObject([{ holder: 'two', token: 2 }])
   })
 
@@ -266,7 +267,7 @@ describe('two learners', () => {
 
   it('a run that cannot be gone on with is given up: the next one begins', async () => {
     await sessions('s', 8)
-    const { summary } = await runTraffic(store, Date.now() - 2 * hour, { mode: 'shadow', seed: 7 })
+    const { summary } = await runTraffic(store, Date.now() - 2 * hour, { release: shadow(), seed: 7 })
     await store.runs.update(summary.runId, { status: 'interrupted' })
     const { until } = start()
     expect(await until('problem')).toMatchObject([{ during: 'learn', code: 'learn/other-seed' }])
@@ -280,7 +281,7 @@ describe('two learners', () => {
   it('a run that ends with its process again and again is given up', async () => {
     await sessions('s', 8)
     const started = { type: 'started', data: {}, at: 1 }
-    const { summary } = await runTraffic(store, Date.now(), { mode: 'shadow' })
+    const { summary } = await runTraffic(store, Date.now(), { release: shadow() })
     const events = await store.runs.events(summary.runId)
     await store.runs.appendEvents(
       Array.from({ length: 5 }, (_, i) => ({ ...started, run: summary.runId, sequence: events.length + i })),

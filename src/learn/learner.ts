@@ -9,8 +9,8 @@ import { type HeldLease, whileHeld } from './learner/hold.ts'
 import { listener } from './learner/listener.ts'
 import { onceEach } from './learner/once-each.ts'
 import { problem } from './learner/problem.ts'
-import type { TrafficSummary } from './traffic/events.ts'
-import { fromTraffic } from './traffic/used.ts'
+import type { TrafficSummary } from './summary.ts'
+import { fromTraffic } from './source/traffic/used.ts'
 
 /** What a run is given by the learner that begins it. */
 export interface LearnerRun {
@@ -106,7 +106,7 @@ async function run(options: LearnerOptions, stop: AbortSignal): Promise<void> {
     }
     await pause(leaseMs / 3, stop)
   }
-  onEvent({ type: 'stopped', agent })
+  onEvent({ type: 'ended', agent })
 }
 
 /** The lease of whoever learns for an agent. */

@@ -7,24 +7,59 @@ import type {
   Json,
   ModelService,
   Optimizer,
-  RunId,
+  Repositories,
   Rubric,
+  RunId,
   Store,
   Task,
   TrainingMethod,
 } from '../core/index.ts'
 import type { Gate } from '../gate/index.ts'
-import type { SupervisedOptions } from '../optimize/weights/index.ts'
+import type { PreferenceOptions, SupervisedOptions } from '../optimize/weights/index.ts'
 import type { LearnEvent } from './events.ts'
-import type { Schedule } from './schedule.ts'
-import type { ScriptedResults } from './scripted.ts'
-import type { RolloutSource } from './source.ts'
+import type { ReleasePlan } from './release-plan.ts'
+import type { RolloutSource, Source, TrafficSource } from './source.ts'
+import type { Schedule } from './source/rollouts/schedule.ts'
+import type { ScriptedResults } from './source/rollouts/scripted.ts'
+import type { TrafficSchedule } from './source/traffic/schedule.ts'
 
-/** Everything one run is made of. Each piece can be called alone; what is left out is the {@link recipe}'s. */
-export interface LearnOptions {
+/** What one run is made of, whatever it learns from. Each piece can be called alone; what is left out has a default. */
+export interface RunOptions<S extends Source = Source> {
   readonly model: ModelService
   readonly store: Store
-  readonly source: RolloutSource
+  readonly source: S
+  /** What an episode or a session earned. */
+  readonly reward: Rubric
+  /** Over rollouts the {@link recipe}'s by default; over traffic, whose groups are of one, `valueBaseline()`. */
+  readonly credit?: CreditEstimator
+  /** The Parameter that learns, and its optimizer: exactly one `weights` Parameter of the agent, for now. */
+  readonly optimize?: Readonly<Record<string, Optimizer<'weights'>>>
+  /** Judges the candidate on held-out tasks. */
+  readonly gate?: Gate
+  /** How a candidate comes to serve. Default: over rollouts `direct()`, over traffic `shadow()`. */
+  readonly release?: ReleasePlan
+  /** Default: LoRA of the Parameter's rank, alpha equal to it, on every projection of attention and MLP. */
+  readonly method?: TrainingMethod
+  readonly seed?: number
+  /** One thread, fixed schedule: the run repeats bit for bit, resumed or not (invariant 12). */
+  readonly deterministic?: boolean
+  /** Go on with this run from its last checkpoint. */
+  readonly resume?: RunId
+  /**
+   * Throws when this process may not write any more, as another has taken its place; asked in every transaction.
+   * Then the run stops there, and is the other's.
+   */
+  readonly mayWrite?: (tx: Repositories) => Promise<void>
+  readonly onEvent?: (event: LearnEvent) => void
+  /** Ends the run; it can be resumed from its last checkpoint. */
+  readonly signal?: AbortSignal
+  readonly clock?: Clock
+  /** Kept with the run: what `--resume` rebuilds everything else from. */
+  readonly config?: Readonly<Record<string, Json>>
+}
+
+/** A run over rollouts: practice in an environment. */
+export interface RolloutOptions extends RunOptions<RolloutSource> {
   /** Demonstrations to start from; without them the run starts from what serves now. */
   readonly prime?: { readonly demonstrations: readonly DemonstratedEpisode[]; readonly supervised?: SupervisedOptions }
   /**
@@ -32,19 +67,11 @@ export interface LearnOptions {
    * is imitated without it.
    */
   readonly guide?: (task: Task<'train'>) => string | null
-  readonly reward: Rubric
-  /** Default: the {@link recipe}'s, as of `optimize` and `gate`. */
-  readonly credit?: CreditEstimator
-  /** The Parameter that learns, and its optimizer: exactly one `weights` Parameter of the agent, for now. */
-  readonly optimize?: Readonly<Record<string, Optimizer<'weights'>>>
-  readonly gate?: Gate
   /**
    * Scores scripted policies on the held-out tasks that are measured. They are told and kept beside the arms; those that
    * say `beat` a candidate must beat, as it must the primed policy.
    */
   readonly baselines?: (tasks: readonly HoldoutTask[]) => Promise<readonly ScriptedResults[]>
-  /** Default: LoRA of the Parameter's rank, alpha equal to it, on every projection of attention and MLP. */
-  readonly method?: TrainingMethod
   /** Of one episode, in rollouts and measurements alike. Default: half as much again as the longest demonstration. */
   readonly budget?: Partial<EpisodeBudget>
   readonly schedule?: Partial<Schedule>
@@ -52,14 +79,18 @@ export interface LearnOptions {
   readonly control?: boolean
   /** Whether the job is checked before training: demonstrations, what they earn, the verifier, the environment. Default true. */
   readonly check?: boolean
-  readonly seed?: number
-  /** One thread, fixed schedule: the run repeats bit for bit, resumed or not (invariant 12). */
-  readonly deterministic?: boolean
-  /** Go on with this run from its last checkpoint. */
-  readonly resume?: RunId
-  readonly onEvent?: (event: LearnEvent) => void
-  readonly signal?: AbortSignal
-  readonly clock?: Clock
-  /** Kept with the run: what `--resume` rebuilds everything else from. */
-  readonly config?: Readonly<Record<string, Json>>
 }
+
+/** A run over traffic: what an agent did for people, and what came of it. */
+export interface TrafficOptions extends RunOptions<TrafficSource> {
+  readonly supervised?: SupervisedOptions
+  /** Options of direct preference optimisation. */
+  readonly preference?: Omit<PreferenceOptions, 'reference' | 'epochs' | 'rng'>
+  readonly schedule?: Partial<TrafficSchedule>
+}
+
+/** What `learn` takes. */
+export type LearnOptions = RolloutOptions | TrafficOptions
+
+/** Options with nothing left open that every run needs. */
+export type Complete<O extends LearnOptions> = O & Required<Pick<RunOptions, 'credit' | 'optimize' | 'release'>>

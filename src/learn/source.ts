@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Agent, EpisodeBudget } from '../agent/index.ts'
 import {
   ClientName,
   defaultTenant,
@@ -10,6 +11,7 @@ import {
   type Task,
   Tenant,
 } from '../core/index.ts'
+import { type ImplicitOptions, ReporterLimits } from '../reward/index.ts'
 import { Duration } from './duration.ts'
 import { LearnError } from './errors.ts'
 
@@ -26,8 +28,11 @@ export interface RolloutSource {
 export interface HeldOut {
   readonly environment: Environment
   readonly holdout: readonly HoldoutTask[]
-  /** What an attempt earns, where it is not the rubric of the run's evaluation. */
-  readonly reward?: Rubric
+  /** Attempts the tasks: an agent with a program of its own and the Parameters of the one that learns. */
+  readonly agent: Agent
+  /** What an attempt earns. */
+  readonly reward: Rubric
+  readonly budget?: EpisodeBudget
 }
 
 /** An agent's own traffic: what it did for people, and what came of it. */
@@ -48,6 +53,13 @@ export interface TrafficSource {
   readonly evaluation: HeldOut | null
   /** Held-out tasks of what was learned before and must not be forgotten, by the names that the gate has limits for. */
   readonly suites: Readonly<Record<string, HeldOut>>
+  /** How much one reporter may decide of a batch. */
+  readonly reporters: ReporterLimits
+  /**
+   * What of people's behaviour tells which answers they took, to be imitated and preferred. Omitted: all of it, whatever
+   * the reward makes of it.
+   */
+  readonly behaviour?: ImplicitOptions
 }
 
 /** What `learn` reads. */
@@ -63,6 +75,11 @@ export const TrafficWindow = z.strictObject({
   limit: z.int().positive().max(100_000).default(2_000),
 })
 
+/** What else a source of traffic is given. */
+export interface TrafficSourceOptions extends Partial<Pick<TrafficSource, 'evaluation' | 'suites' | 'behaviour'>> {
+  readonly reporters?: z.input<typeof ReporterLimits>
+}
+
 /**
  * Learning from what an agent does in production.
  * @throws InputError for a length of time or a number that is none.
@@ -70,9 +87,18 @@ export const TrafficWindow = z.strictObject({
 export function traffic({
   evaluation = null,
   suites = {},
+  reporters = {},
+  behaviour,
   ...window
-}: z.input<typeof TrafficWindow> & Partial<Pick<TrafficSource, 'evaluation' | 'suites'>>): TrafficSource {
-  return { kind: 'traffic', ...parseInput(TrafficWindow, window, 'the traffic to learn from'), evaluation, suites }
+}: z.input<typeof TrafficWindow> & TrafficSourceOptions): TrafficSource {
+  return {
+    kind: 'traffic',
+    ...parseInput(TrafficWindow, window, 'the traffic to learn from'),
+    evaluation,
+    suites,
+    reporters: parseInput(ReporterLimits, reporters, 'the limits of reporters'),
+    ...(behaviour ? { behaviour } : {}),
+  }
 }
 
 const inSplit =

@@ -7,7 +7,7 @@ import { Registry } from '../release/index.ts'
 // The store is passed in through its port; the tests use the real one.
 import { openMemoryStore } from '../store/index.ts'
 import { canaryGateFrom } from './canary-look.ts'
-import { LearnFromTrafficConfig } from './traffic/config.ts'
+import { LearnFromTrafficConfig } from './source/traffic/config.ts'
 import { trafficLearner } from './traffic-learner.ts'
 
 let store: Store
@@ -54,7 +54,7 @@ it('tells nothing of a canary that is only kept from going on by a pin', async (
     config,
     store,
     openModel: () => Promise.resolve(practisedModel().service),
-    onEvent: (event) => told.push(event.type === 'looked' ? `${event.action} ${event.status}` : event.type),
+    onEvent: (event) => told.push(event.type === 'watched' ? `${event.action} ${event.status}` : event.type),
     clock: { now: () => 5_000 },
   })
   await watch?.()

@@ -1,19 +1,21 @@
 import { type Agent, parametersOfKind } from '../agent/index.ts'
 import { agentKey, type Clock, type ModelService, type Store, systemClock, type Tenant } from '../core/index.ts'
+import type { Gate } from '../gate/index.ts'
 import { policyGradient } from '../optimize/weights/index.ts'
 import { type DriftConfig, Registry } from '../release/index.ts'
 import { trafficRubric } from '../reward/index.ts'
 import { canaryGateFrom, canaryLook } from './canary-look.ts'
+import type { LearnEvent } from './events.ts'
+import { learn } from './learn.ts'
 import { driftObserver } from './drift-observer.ts'
 import type { LearnerEvent } from './learner/events.ts'
 import { listener } from './learner/listener.ts'
 import type { LearnerOptions } from './learner.ts'
+import type { TrafficOptions } from './options.ts'
+import { canary, type ReleasePlan, shadow } from './release-plan.ts'
 import type { HeldOut, TrafficSource } from './source.ts'
-import { behaviourFrom, creditFrom, type LearnFromTrafficConfig } from './traffic/config.ts'
-import type { TrafficEvent } from './traffic/events.ts'
-import { freshEpisodes } from './traffic/fresh.ts'
-import { learnFromTraffic } from './traffic/learn-from-traffic.ts'
-import type { Evaluation, TrafficLearnOptions } from './traffic/options.ts'
+import { behaviourFrom, creditFrom, type LearnFromTrafficConfig } from './source/traffic/config.ts'
+import { freshEpisodes } from './source/traffic/fresh.ts'
 
 /** What a learner of an agent's traffic is made of, beside its configuration. */
 export interface TrafficLearnerParts {
@@ -25,29 +27,31 @@ export interface TrafficLearnerParts {
   /** Opens what is trained, for one run; it is closed at the run's end. With the trainer `none` it is never called. */
   readonly openModel: () => Promise<ModelService>
   /** Held-out tasks, where there are some: what a configuration cannot say. */
-  readonly evaluation?: Evaluation & {
+  readonly evaluation?: {
+    readonly gate: Gate
     readonly heldOut: HeldOut
     /** Tasks of what was learned before, by the names that the gate has limits for. */
     readonly suites?: Readonly<Record<string, HeldOut>>
   }
-  readonly onEvent?: (event: LearnerEvent | TrafficEvent) => void
+  readonly onEvent?: (event: LearnerEvent | LearnEvent) => void
   readonly clock?: Clock
 }
 
 /** Which traffic a configuration means. */
 export function trafficFrom(
-  { window, settle, maxLag, limit }: LearnFromTrafficConfig,
+  { window, settle, maxLag, limit, reporters, rubric }: LearnFromTrafficConfig,
   agent: string,
   tenant: Tenant,
 ): TrafficSource {
-  return { kind: 'traffic', agent, tenant, window, settle, maxLag, limit, evaluation: null, suites: {} }
+  const which = { agent, tenant, window, settle, maxLag, limit }
+  return { kind: 'traffic', ...which, evaluation: null, suites: {}, reporters, behaviour: behaviourFrom(rubric) }
 }
 
 /** Puts a learner of an agent's traffic together: give it to `startLearner`. */
 export function trafficLearner(parts: TrafficLearnerParts): LearnerOptions {
   const { agent, tenant, config, store, openModel, clock = systemClock } = parts
   const key = agentKey(tenant, agent.name)
-  const onEvent = listener<TrafficEvent>(key, parts.onEvent)
+  const onEvent = listener<LearnEvent>(key, parts.onEvent)
   const options = runOptions(parts)
   const [parameter] = Object.keys(options.optimize)
   return {
@@ -56,7 +60,7 @@ export function trafficLearner(parts: TrafficLearnerParts): LearnerOptions {
     async learn({ resume, signal, mayWrite, onStarted }) {
       const model = await openModel()
       try {
-        return await learnFromTraffic(agent, {
+        return await learn(agent, {
           ...options,
           model,
           signal,
@@ -93,7 +97,7 @@ function runOptions({
   store,
   evaluation,
   clock,
-}: TrafficLearnerParts): Omit<TrafficLearnOptions, 'model'> {
+}: TrafficLearnerParts): Omit<TrafficOptions, 'model'> & Required<Pick<TrafficOptions, 'optimize'>> {
   const source = trafficFrom(config, agent.name, tenant)
   const [parameter = 'model'] = parametersOfKind(agent, 'weights')
   const definition = agent.parameters[parameter]
@@ -101,22 +105,25 @@ function runOptions({
   return {
     store,
     source: evaluation ? { ...source, evaluation: evaluation.heldOut, suites: evaluation.suites ?? {} } : source,
-    ...(evaluation ? { evaluation } : {}),
+    ...(evaluation ? { gate: evaluation.gate } : {}),
     reward: trafficRubric(config.rubric, config.reporters),
-    behaviour: behaviourFrom(config.rubric),
     credit: creditFrom(config.credit),
     optimize: { [parameter]: policyGradient(config.policy) },
     supervised: config.demonstrations,
     preference: config.preferences,
-    reporters: config.reporters,
-    mode: config.mode,
-    canary: canaryGateFrom(config),
+    release: releaseFrom(config),
     method: { kind: 'lora', rank, alpha: config.adapter.alpha ?? rank },
     schedule: config.schedule,
     seed: config.seed,
     ...(clock ? { clock } : {}),
     config: { learn: config },
   }
+}
+
+/** How far learning goes by itself. */
+function releaseFrom(config: LearnFromTrafficConfig): ReleasePlan {
+  if (config.mode === 'shadow') return shadow()
+  return canary(canaryGateFrom(config), { promotes: config.mode === 'automatic' ? 'gate' : 'hand' })
 }
 
 /** Shows the drift detectors what is new. */
@@ -140,18 +147,18 @@ function watching({ store, tenant, config, onEvent, clock = systemClock }: Traff
   const promotes = config.mode === 'automatic' ? 'gate' : 'hand'
   const look = canaryLook({ store, tenant, config, clock }, promotes)
   return async () => {
-    const canary = await registry.runningCanary(agent)
-    if (!canary) return
-    if (config.mode === 'shadow' && canary.run !== null) {
+    const running = await registry.runningCanary(agent)
+    if (!running) return
+    if (config.mode === 'shadow' && running.run !== null) {
       const reasons = ['the mode is "shadow" now: nobody gets candidates']
-      const { id, status, reason } = await registry.giveUpCanary(canary.id, { reasons, at: clock.now() })
-      onEvent?.({ type: 'looked', agent, canary: id, action: null, status, reason, release: null })
+      const { id, status, reason } = await registry.giveUpCanary(running.id, { reasons, at: clock.now() })
+      onEvent?.({ type: 'watched', agent, canary: id, action: null, status, reason, release: null })
       return
     }
-    const { verdict, canary: now, release, waits } = await look(canary.id)
+    const { verdict, canary: now, release, waits } = await look(running.id)
     const action = verdict?.action ?? null
     if (now.status === 'running' && (action === 'hold' || waits !== null)) return
     const { id, status, reason } = now
-    onEvent?.({ type: 'looked', agent, canary: id, action, status, reason, release: release?.id ?? null })
+    onEvent?.({ type: 'watched', agent, canary: id, action, status, reason, release: release?.id ?? null })
   }
 }

@@ -20,7 +20,14 @@ import {
   type VersionId,
 } from '../../src/core/index.ts'
 import { canaryGate } from '../../src/gate/index.ts'
-import { learn, traffic, type TrafficEvent, type TrafficLearnOptions } from '../../src/learn/index.ts'
+import {
+  canary,
+  learn,
+  type LearnEvent,
+  traffic,
+  type TrafficOptions,
+  type TrafficSourceOptions,
+} from '../../src/learn/index.ts'
 import { policyGradient } from '../../src/optimize/weights/index.ts'
 import { rubric, signal } from '../../src/reward/index.ts'
 import { servedAgent, weights } from '../../src/agent/index.ts'
@@ -217,8 +224,10 @@ export async function likedSessions(
 export const onlyShown = { demonstrated: true, edited: true, accepted: null }
 
 /** What a test changes of a run over the reader's traffic. */
-export interface TrafficChanges extends Partial<Omit<TrafficLearnOptions, 'model'>> {
+export interface TrafficChanges extends Partial<Omit<TrafficOptions, 'model'>> {
   readonly model?: PractisedModelOptions
+  /** Of its source. */
+  readonly from?: TrafficSourceOptions
   /** Puts a trainer in the place of the practised one. */
   readonly trainer?: (practised: Trainer) => Trainer
 }
@@ -227,20 +236,18 @@ export interface TrafficChanges extends Partial<Omit<TrafficLearnOptions, 'model
 export async function runTraffic(
   store: Store,
   now: number,
-  { model, trainer, schedule, ...changes }: TrafficChanges = {},
+  { model, trainer, schedule, from, ...changes }: TrafficChanges = {},
 ) {
-  const events: TrafficEvent[] = []
+  const events: LearnEvent[] = []
   const practised = practisedModel(model)
   const { service } = practised
   const summary = await learn(servedReader, {
     model: trainer ? { ...service, trainer: async (...given) => trainer(await service.trainer(...given)) } : service,
     store,
-    source: traffic({ agent: 'reader', window: '6h', settle: '10m' }),
+    source: traffic({ agent: 'reader', window: '6h', settle: '10m', reporters: { trusted: ['k'] }, ...from }),
     reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
     optimize: { model: policyGradient() },
-    mode: 'automatic',
-    reporters: { trusted: ['k'] },
-    canary: canaryGate({ shares: [0.1, 0.5] }),
+    release: canary(canaryGate({ shares: [0.1, 0.5] }), { promotes: 'gate' }),
     schedule: { imitate: onlyShown, ...schedule },
     onEvent: (event) => events.push(event),
     clock: { now: () => now },

@@ -2,7 +2,7 @@ import { defineAgent, user, weights } from '../../src/agent/index.ts'
 import type { Environment, Message, ModelService, Store, Task } from '../../src/core/index.ts'
 import { leaveOneOut } from '../../src/credit/index.ts'
 import { pairedGate } from '../../src/gate/index.ts'
-import { learn, type LearnEvent, type LearnOptions, rollouts, type Schedule } from '../../src/learn/index.ts'
+import { learn, type LearnEvent, type RolloutOptions, rollouts, type Schedule } from '../../src/learn/index.ts'
 import { policyGradient } from '../../src/optimize/weights/index.ts'
 import { rubric, verifier } from '../../src/reward/index.ts'
 import { type PractisedModelOptions, practisedModel } from './practised-model.ts'
@@ -38,7 +38,7 @@ const schedule: Partial<Schedule> = {
 }
 
 /** What a test changes of the reader's run. */
-export interface ReaderChanges extends Partial<Omit<LearnOptions, 'model' | 'schedule'>> {
+export interface ReaderChanges extends Partial<Omit<RolloutOptions, 'model' | 'schedule'>> {
   readonly model?: PractisedModelOptions
   readonly schedule?: Partial<Schedule>
   readonly environment?: Environment

@@ -1,7 +1,7 @@
 import pc from 'picocolors'
 import type { Agent } from '../../agent/index.ts'
 import { InputError } from '../../errors/index.ts'
-import { learn, type LearnEvent, type LearnOptions, type LearnSummary } from '../../learn/index.ts'
+import { learn, type LearnEvent, type RolloutOptions, type RolloutSummary } from '../../learn/index.ts'
 import { openEmbeddedModel } from '../../model/index.ts'
 import { openStore } from '../../store/index.ts'
 import { closingLines } from '../closing-lines.ts'
@@ -63,7 +63,7 @@ export async function learnCommand(flags: LearnFlags & LearnerFlags): Promise<vo
 const stopSignals = ['SIGINT', 'SIGTERM'] as const
 
 /** Learns until the end, or until the person or the system asks to stop; then it can be resumed. */
-async function learnUntilStopped(agent: Agent, options: LearnOptions, storeFlag: string): Promise<LearnSummary> {
+async function learnUntilStopped(agent: Agent, options: RolloutOptions, storeFlag: string): Promise<RolloutSummary> {
   const interrupt = new AbortController()
   const stop = () => interrupt.abort(new InputError(interrupted(storeFlag)))
   for (const signal of stopSignals) process.once(signal, stop)
@@ -92,10 +92,10 @@ function introduce(
 
 /** The last line of `--json`. Success rates are on the test split. */
 function summaryLine(
-  { runId, base, primed, control, learned, decision, releaseId, tokensSampled, tokensTrained }: LearnSummary,
+  { runId, base, primed, control, learned, decision, releaseId, tokensSampled, tokensTrained }: RolloutSummary,
   seconds: number,
 ) {
-  const rate = ({ success, n, ci }: LearnSummary['base']) => ({ success, n, ci })
+  const rate = ({ success, n, ci }: RolloutSummary['base']) => ({ success, n, ci })
   return {
     type: 'summary',
     runId,

@@ -1,6 +1,6 @@
 import { agentKey, type CanaryId, type ModelService, type Store } from '../../core/index.ts'
 import { InvariantError } from '../../errors/index.ts'
-import { canaryLook, type LearnerEvent, startLearner, type TrafficEvent, trafficLearner } from '../../learn/index.ts'
+import { canaryLook, type LearnerEvent, startLearner, type LearnEvent, trafficLearner } from '../../learn/index.ts'
 import { openEmbeddedModel } from '../../model/index.ts'
 import type { Looked } from '../../release/index.ts'
 import { noCanaryRules } from './canary-rules.ts'
@@ -16,7 +16,7 @@ export interface Learners {
 export function startLearners(
   plans: readonly LearnerPlan[],
   store: Store,
-  onEvent: (event: LearnerEvent | TrafficEvent) => void,
+  onEvent: (event: LearnerEvent | LearnEvent) => void,
 ): Learners {
   const learners = plans.map(({ model, ...plan }) =>
     startLearner(trafficLearner({ ...plan, store, openModel: () => modelOf(model), onEvent })),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { isPaired, type Json, type PairedReceipt, type Repositories, type Run, RunId } from '../../core/index.ts'
+import { isPaired, type PairedReceipt, type Repositories, type Run, RunId } from '../../core/index.ts'
 import type { Arm, Baseline } from '../../learn/index.ts'
 import { arithmeticOf } from './arithmetic.ts'
 import { UnknownRunError } from './errors.ts'
@@ -34,11 +34,12 @@ export async function reportOf(store: ReportStore, runId: string, storeArgument 
   const summary = eventsOf(events, 'finished').at(-1)?.summary ?? null
   const checkpoint = await store.runs.latestCheckpoint(run.id)
   const at = StandsAt.parse(checkpoint?.state ?? {})
+  const place = Place.parse(checkpoint?.state ?? null)
   const updates = latest(eventsOf(events, 'updated'), ({ update }) => update)
 
   return {
     run,
-    progress: progressOf(run, events, at),
+    progress: { ...progressOf(run, events, at), phase: place === null ? null : (phases[place] ?? null) },
     rates: summary && 'base' in summary ? pickRates(summary) : null,
     tiers: tierResults(heldOut, baselinesOf(events), judged),
     priming: latest(eventsOf(events, 'primed'), ({ pass }) => pass),
@@ -50,14 +51,31 @@ export async function reportOf(store: ReportStore, runId: string, storeArgument 
     stories: receipt ? await storiesOf(receipt, run.id, find) : [],
     unreadEvents: unread,
     reproduce: reproduce(run),
-    traffic: await trafficCourse(store, run, events, trafficPhase(checkpoint?.state ?? null)),
+    traffic: await trafficCourse(store, run, events, place),
     storeArgument,
   }
 }
 
+/** The Learning or the phase that a checkpoint names, also as earlier versions named them; `null` for none. */
+const Place = z
+  .object({ phase: z.string(), doing: z.string().nullable().catch(null) })
+  .transform(({ phase, doing }) => (phase === 'learn' ? doing : phase))
+  .nullable()
+  .catch(null)
+
+const phases: Readonly<Record<string, Progress['phase']>> = {
+  prime: 'prime',
+  improve: 'improve',
+  practise: 'improve',
+  control: 'improve',
+  test: 'test',
+  judge: 'test',
+  release: 'test',
+  done: 'done',
+}
+
 /** What a report reads of the state in a checkpoint. */
 const StandsAt = z.object({
-  phase: z.enum(['prime', 'improve', 'test', 'done']).nullable().catch(null),
   update: z.int().catch(0),
   best: z.object({ update: z.int(), success: z.number() }).nullable().catch(null),
   tokensSampled: z.number().catch(0),
@@ -65,11 +83,11 @@ const StandsAt = z.object({
   seconds: z.number().nullable().catch(null),
 })
 
-/** Where a run over traffic stands. */
-const trafficPhase = (state: Json): string | null =>
-  z.object({ phase: z.string().nullable() }).catch({ phase: null }).parse(state).phase
-
-function progressOf(run: Run, events: readonly StoredEvent[], state: z.infer<typeof StandsAt>): Progress {
+function progressOf(
+  run: Run,
+  events: readonly StoredEvent[],
+  state: z.infer<typeof StandsAt>,
+): Omit<Progress, 'phase'> {
   const summary = eventsOf(events, 'finished').at(-1)?.summary
   const started = eventsOf(events, 'started')
   return {

@@ -4,7 +4,7 @@ import type {
   Baseline,
   EvidenceReport,
   LearningMode,
-  LearnSummary,
+  RolloutSummary,
   PrimingLook,
   SuccessRate,
   TrafficSummary,
@@ -16,7 +16,7 @@ export interface RunReport {
   readonly run: Run
   readonly progress: Progress
   /** Success of each arm on the held-out tasks that the gate judged by; `null` before the run has finished. */
-  readonly rates: Pick<LearnSummary, 'base' | 'primed' | 'control' | 'learned'> | null
+  readonly rates: Pick<RolloutSummary, 'base' | 'primed' | 'control' | 'learned'> | null
   /** Held-out results by tier, those that the gate judged by first. */
   readonly tiers: readonly TierResult[]
   readonly priming: readonly PrimingPass[]

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { GateDecision, type RunEvent } from '../../core/index.ts'
-import { type Arm, EvidenceReport, type LearnEvent, type TrafficEvent, TrafficSummary } from '../../learn/index.ts'
+import { type Arm, EvidenceReport, type LearnEvent, TrafficSummary } from '../../learn/index.ts'
 
 /** A metric that is not finite has no JSON: it reads as missing, so that a diverged run still has its report. */
 const figure = z.number().nullable().catch(null)
@@ -31,7 +31,7 @@ const summary = z.union([
 ])
 
 /** Everything that a run of either kind keeps of what it tells. */
-type Told = Exclude<LearnEvent['type'] | TrafficEvent['type'], 'progress'>
+type Told = Exclude<LearnEvent['type'], 'progress'>
 
 /** What a report reads of each kind of event, as the store keeps it. A kind that has no line here does not compile. */
 const kinds = {

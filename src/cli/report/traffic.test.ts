@@ -10,6 +10,7 @@ import { practisedModel } from '../../../test/support/practised-model.ts'
 import type { Store } from '../../core/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import { renderReport, reportOf } from './index.ts'
+import { shadow } from '../../learn/index.ts'
 
 const hour = 3_600_000
 
@@ -34,7 +35,7 @@ async function reported(changes: TrafficChanges, storeArgument = '') {
 
 describe('the report of a run over traffic', () => {
   it('reads every event, and shows what was learned from and how', async () => {
-    const { report, page } = await reported({ mode: 'shadow' })
+    const { report, page } = await reported({ release: shadow() })
     expect(report.unreadEvents).toBe(0)
     expect(report.traffic).toMatchObject({
       mode: 'shadow',
@@ -50,7 +51,7 @@ describe('the report of a run over traffic', () => {
   })
 
   it('prints commands of its own kind only, with its agent and its store', async () => {
-    const { report, page, run } = await reported({ mode: 'shadow' }, ' --store elsewhere')
+    const { report, page, run } = await reported({ release: shadow() }, ' --store elsewhere')
     expect(report.reproduce).toBeNull()
     expect(page).not.toMatch(/ratchet learn/)
     expect(page).toContain(`npx ratchet report ${run} --store elsewhere`)
@@ -68,7 +69,7 @@ describe('the report of a run over traffic', () => {
   it('says why sessions were left out', async () => {
     await recordSessions(store, practisedModel().service.renderer, [{ id: 'quiet', at: hour - 100_000, train: false }])
     await store.signals.append([sayOf('quiet', true)])
-    const { page } = await reported({ mode: 'shadow' })
+    const { page } = await reported({ release: shadow() })
     expect(page).toContain('train-forbidden 1 Its client forbids learning.')
   })
 })

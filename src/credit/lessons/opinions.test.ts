@@ -5,7 +5,7 @@ import { type Store, TrajectoryId } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 import { trafficRubric } from '../../reward/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
-import { behaviourFrom, LearnFromTrafficConfig } from '../../learn/traffic/config.ts'
+import { behaviourFrom, LearnFromTrafficConfig } from '../../learn/source/traffic/config.ts'
 import { opinions } from './opinions.ts'
 
 const { renderer } = scriptedModel(() => [])

@@ -1,6 +1,6 @@
 import type { CanaryId, CanaryStatus, ReleaseId, RunId } from '../../core/index.ts'
 import type { CanaryVerdict } from '../../gate/index.ts'
-import type { TrafficSummary } from '../traffic/events.ts'
+import type { TrafficSummary } from '../summary.ts'
 
 /** What a learner tells between its runs; what runs tell is theirs. */
 export type LearnerEvent =
@@ -15,7 +15,7 @@ export type LearnerEvent =
   | { readonly type: 'learning'; readonly agent: string; readonly reason: string }
   /** A look at the canary that changed something. */
   | {
-      readonly type: 'looked'
+      readonly type: 'watched'
       readonly agent: string
       readonly canary: CanaryId
       /** What its gate said; `null` when it was not asked: what it was compared with serves no more, or nobody is to get it. */
@@ -33,4 +33,4 @@ export type LearnerEvent =
       readonly code: string
       readonly message: string
     }
-  | { readonly type: 'stopped'; readonly agent: string }
+  | { readonly type: 'ended'; readonly agent: string }

@@ -30,6 +30,13 @@ export function outcomeOf(report: RunReport, { outcome, reason }: TrafficSummary
         tone: 'open',
         next: html`${reason} <code>${agentCommand(report, `try ${report.run.id}`)}</code> lets a share of the sessions get it.`,
       }
+    case 'released':
+      return {
+        word: 'Promoted',
+        sign: '✓',
+        tone: 'good',
+        next: html`${reason} <code>${agentCommand(report, 'rollback')}</code> takes it back.`,
+      }
     case 'canary':
       return canary === null ? { word: 'In a canary', sign: '…', tone: 'open', next: reason } : standing(report, canary)
   }

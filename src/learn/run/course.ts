@@ -1,0 +1,33 @@
+import type { HoldoutUse, PairedOutcome, Rubric } from '../../core/index.ts'
+import type { Gate } from '../../gate/index.ts'
+import type { MeasuredRates } from '../summary.ts'
+import type { LearnRun } from './learn-run.ts'
+
+/** One way in which a run learns from its source, from beginning to end. It goes on from the run's checkpoints. */
+export interface Learning<R extends LearnRun> {
+  readonly name: string
+  learn(run: R): Promise<void>
+}
+
+/** What held-out tasks showed of a candidate and of what serves. */
+export interface Measured {
+  readonly gate: Gate
+  /** This use of the holdout, as its ledger has it. */
+  readonly use: HoldoutUse
+  readonly outcomes: readonly PairedOutcome[]
+  /** On what was learned before, by the suite. */
+  readonly suites?: Readonly<Record<string, readonly PairedOutcome[]>>
+  /** Against whatever else the candidate must beat, by the rival. */
+  readonly rivals?: Readonly<Record<string, readonly PairedOutcome[]>>
+  readonly reward: Pick<Rubric, 'floor' | 'ceiling'>
+  readonly rates: MeasuredRates | null
+  readonly remarks: readonly string[]
+}
+
+/** What a source makes of a run: how it learns, one Learning after the other, and what speaks for the candidate. */
+export interface Course<R extends LearnRun> {
+  readonly run: R
+  readonly learnings: readonly Learning<R>[]
+  /** Measures the candidate on held-out tasks; `null` where there are none. */
+  measure(run: R): Promise<Measured | null>
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest'
+import { stateOf } from './earlier-state.ts'
+import { initialState } from './state.ts'
+
+/** What a run over rollouts kept when it and one over traffic were two programs. */
+const rolloutState = {
+  phase: 'improve',
+  passes: 4,
+  update: 7,
+  looks: [],
+  standing: { a: { attempts: 3, successes: 1 } },
+  steady: null,
+  signs: [],
+  stride: { scale: 0.5, most: 1 },
+  recoveries: 0,
+  successes: [],
+  episodes: 96,
+  stopped: null,
+  best: { update: 0, success: 0.5, rose: false },
+  validated: 0,
+  risen: null,
+  use: null,
+  events: 12,
+  checkpoints: 11,
+  tokensSampled: 900,
+  tokensTrained: 800,
+  learningSeconds: 10,
+  seconds: 12,
+}
+
+describe('the state of a checkpoint', () => {
+  it('is read back as it was written', () => {
+    const state = { ...initialState, phase: 'judge', learned: 3, update: 9 } as const
+    expect(stateOf(JSON.parse(JSON.stringify(state)))).toEqual(state)
+  })
+
+  it.each([
+    ['prime', 'learn', 0],
+    ['improve', 'learn', 1],
+    ['test', 'judge', 3],
+  ])('of an earlier version, over rollouts, goes on from %s', (phase, now, learned) => {
+    expect(stateOf({ ...rolloutState, phase })).toEqual({ ...initialState, ...rolloutState, phase: now, learned })
+  })
+
+  it.each([
+    ['gather', 'learn', 0],
+    ['anchor', 'learn', 1],
+    ['practise', 'learn', 2],
+    ['imitate', 'learn', 3],
+    ['prefer', 'learn', 4],
+    ['judge', 'judge', 5],
+    ['serve', 'release', 5],
+  ])('of an earlier version, over traffic, goes on from %s', (phase, now, learned) => {
+    const { report, epochs, preferences, replayed, divergence, reason } = initialState
+    const earlier = { phase, report, passes: 1, preferences, epochs, replayed, divergence, reason, events: 3 }
+    expect(stateOf(earlier)).toEqual({ ...initialState, ...earlier, phase: now, learned })
+  })
+
+  it('of a later version is refused, with what to do', () => {
+    const later = { ...initialState, phase: 'dream' }
+    expect(() => stateOf(later)).toThrow(expect.objectContaining({ code: 'learn/other-version' }))
+    expect(() => stateOf({ ...initialState, hunches: 3 })).toThrow('written by another version')
+  })
+})

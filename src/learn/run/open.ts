@@ -1,0 +1,115 @@
+import type { Agent } from '../../agent/index.ts'
+import type { HoldoutTask, Run } from '../../core/index.ts'
+import { nextUse } from '../../gate/index.ts'
+import { Registry } from '../../release/index.ts'
+import { LearnError } from '../errors.ts'
+import type { Complete, LearnOptions, RunOptions } from '../options.ts'
+import { refuseOtherBase, servingVersions } from './base.ts'
+import type { LearnRun } from './learn-run.ts'
+import { initialVersions, learningParameter, methodOf, refuseSeveralWeights } from './parameter.ts'
+import { newRunId } from './run-id.ts'
+import type { Opening } from './opening.ts'
+import { initialState } from './state.ts'
+import { stateOf } from './earlier-state.ts'
+import { restoredTrainer, startingTrainer, unlessFailed } from './trainer.ts'
+import { refuseIncapable } from './trainer-needs.ts'
+import { refuseOtherEngine } from './engine.ts'
+
+/**
+ * Opens a new run, or an earlier one at its last checkpoint.
+ * @throws LearnError for pieces that do not go together: nothing is written then.
+ */
+export async function openRun<O extends LearnOptions, R extends LearnRun<O>>(
+  agent: Agent,
+  options: Complete<O>,
+  opening: Opening<O, R>,
+): Promise<R> {
+  const { store, model, seed = 0 } = options
+  const { key } = opening
+  refuseSeveralWeights(agent)
+  refuseOtherEngine(agent, options)
+  const { parameter } = learningParameter(agent, options)
+  const earlier = options.resume === undefined ? null : await resumable(key, options)
+  await refuseOtherBase(key, options)
+  await opening.prepare()
+  if (!earlier) await refuseSpentHoldout(options, opening.holdout)
+
+  const now = options.clock?.now() ?? Date.now()
+  const registry = new Registry(store)
+  await registry.initial(key, [...initialVersions(agent, model).values()], now)
+  const serving = await servingVersions(registry, options, key, earlier?.run ?? null)
+  const run: Run = earlier?.run ?? {
+    id: newRunId(now),
+    agent: key,
+    config: { ...options.config, ...opening.config },
+    seed,
+    status: 'running',
+    versionsIn: Object.fromEntries([...serving.versions].map(([name, { id }]) => [name, id])),
+    versionsOut: null,
+    receipt: null,
+    release: null,
+    failure: null,
+    startedAt: now,
+    endedAt: null,
+  }
+
+  const method = methodOf(agent, options)
+  const checkpoint = earlier?.checkpoint ?? null
+  const trained = checkpoint?.blobs['trainer']
+  const trainer = await (trained === undefined
+    ? startingTrainer(options, method, serving.versions.get(parameter))
+    : restoredTrainer(options, method, trained))
+  return unlessFailed(trainer, async () => {
+    refuseIncapable(trainer, opening.needs)
+    await store.transaction(async (tx) => {
+      await options.mayWrite?.(tx)
+      if (earlier) await tx.runs.update(run.id, { status: 'running', failure: null, endedAt: null })
+      else await tx.runs.create(run)
+    })
+    const state = checkpoint ? stateOf(checkpoint.state) : initialState
+    const blobs = checkpoint?.blobs ?? {}
+    const opened = opening.open({ agent, key, options, registry, run, trainer, serving, state, blobs })
+    opened.emit({ type: 'started', runId: run.id, agent: key, seed, ...opening.started(opened, checkpoint !== null) })
+    await opened.checkpoint()
+    return opened
+  })
+}
+
+/**
+ * Holds that the held-out tasks may be used once more, before a run spends its time and its evidence; spends nothing.
+ * @throws HoldoutExhaustedError when they may not.
+ */
+async function refuseSpentHoldout(
+  { store, gate }: Pick<RunOptions, 'store' | 'gate'>,
+  holdout: readonly HoldoutTask[],
+): Promise<void> {
+  if (!gate || holdout.length === 0) return
+  nextUse(await store.ledger.uses(holdout.map(({ id }) => id)), gate.alpha)
+}
+
+/** The run to resume, with its last checkpoint. @param key what the agent's runs go by. */
+async function resumable(key: string, { store, resume, seed = 0 }: Pick<RunOptions, 'store' | 'resume' | 'seed'>) {
+  const run = resume ? await store.runs.get(resume) : null
+  if (!run) {
+    throw new LearnError({
+      code: 'learn/unknown-run',
+      message: `There is no run "${resume}" in this store.`,
+      hint: 'List the runs with `ratchet runs`.',
+    })
+  }
+  if (run.agent !== key) {
+    throw new LearnError({
+      code: 'learn/other-agent',
+      message: `Run "${run.id}" is of the agent "${run.agent}", not "${key}".`,
+      hint: `Resume it with the agent "${run.agent}".`,
+    })
+  }
+  if (run.seed !== seed) {
+    throw new LearnError({
+      code: 'learn/other-seed',
+      message: `Run "${run.id}" began with seed ${run.seed}, not ${seed}.`,
+      hint: `Resume it with seed ${run.seed}.`,
+    })
+  }
+  return { run, checkpoint: await store.runs.latestCheckpoint(run.id) }
+}

@@ -1,0 +1,127 @@
+import { z } from 'zod'
+import { CanaryId, GateDecision, HoldoutUse, ReceiptId, ReleaseId, TrajectoryId } from '../../core/index.ts'
+import { EvidenceReport } from '../source/traffic/evidence-report.ts'
+import { Divergence, MeasuredRates, RunOutcome } from '../summary.ts'
+import { Diagnosis, PrimingLook, Standing, UpdateSign } from '../steer/index.ts'
+
+/** Why updating ended before the schedule's last update, in words for whoever runs it. */
+export const Stopped = z.strictObject({
+  reason: z.enum(['silent', 'still', 'collapsed']),
+  message: z.string(),
+  hint: z.string(),
+})
+export type Stopped = Readonly<z.infer<typeof Stopped>>
+
+/** An episode of the policy's own that may be imitated. */
+export const Success = z.object({
+  family: z.string(),
+  trajectory: TrajectoryId,
+})
+export type Success = Readonly<z.infer<typeof Success>>
+
+const count = z.int().nonnegative()
+
+/** Where a run stands: with the checkpoint's blobs, everything that resuming needs. */
+export const RunState = z.strictObject({
+  /** What comes next. */
+  phase: z.enum(['learn', 'judge', 'release', 'done']),
+  /** Learnings that are through, and the name of the one that was begun last. */
+  learned: count,
+  doing: z.string().nullable(),
+
+  /** Passes of imitation; updates on fresh batches; epochs over one batch; passes over preferences. */
+  passes: count,
+  update: count,
+  epochs: count,
+  preferences: count,
+  /** Sequences of earlier runs that were imitated again, over all passes. */
+  replayed: count,
+  /** How far the weights are from those that sampled, as the last epoch left it. */
+  divergence: Divergence.nullable(),
+  /** What was gathered from traffic. */
+  report: EvidenceReport.nullable(),
+
+  /** What was seen while imitating. */
+  looks: z.array(PrimingLook.extend({ diagnosis: Diagnosis })),
+  /** What attempts came to, by family; and as it was at the steady checkpoint. */
+  standing: Standing,
+  steady: z.strictObject({ update: count, standing: Standing }).nullable(),
+  /** Updates since the last recovery. */
+  signs: z.array(UpdateSign),
+  /** What scales the learning rate now, and at most; and how many recoveries there were. */
+  stride: z.strictObject({ scale: z.number().positive(), most: z.number().positive() }),
+  recoveries: count,
+  /** Own successes to rehearse, the newest last. */
+  successes: z.array(Success),
+  /** Episodes sampled to learn from; measurements are not among them. */
+  episodes: count,
+  /** Why updating ended before the schedule's last update; `null` while it has not. */
+  stopped: Stopped.nullable(),
+  /** The best validation so far, and whether it is better than the first was. */
+  best: z.strictObject({ update: count, success: z.number(), rose: z.boolean() }).nullable(),
+  /** The update that was validated last. */
+  validated: count.nullable(),
+  /** The last validation that rose over the one that rose before it by more than chance. */
+  risen: z.strictObject({ update: count, success: z.number() }).nullable(),
+
+  /** The use of the holdout that this run has claimed, what the arms earned, and what the gate said. */
+  use: HoldoutUse.nullable(),
+  rates: MeasuredRates.nullable(),
+  receipt: ReceiptId.nullable(),
+  decision: GateDecision.nullable(),
+  /** What became of the candidate, and why. */
+  outcome: RunOutcome.nullable(),
+  reason: z.string(),
+  canary: CanaryId.nullable(),
+  release: ReleaseId.nullable(),
+
+  /** Events written. */
+  events: count,
+  checkpoints: count,
+  tokensSampled: count,
+  tokensTrained: count,
+  /** Seconds of learning; and of everything. */
+  learningSeconds: z.number().nonnegative(),
+  seconds: z.number().nonnegative(),
+})
+export type RunState = z.infer<typeof RunState>
+
+/** Where every run begins. */
+export const initialState: RunState = {
+  phase: 'learn',
+  learned: 0,
+  doing: null,
+  passes: 0,
+  update: 0,
+  epochs: 0,
+  preferences: 0,
+  replayed: 0,
+  divergence: null,
+  report: null,
+  looks: [],
+  standing: {},
+  steady: null,
+  signs: [],
+  stride: { scale: 0.5, most: 1 },
+  recoveries: 0,
+  successes: [],
+  episodes: 0,
+  stopped: null,
+  best: null,
+  validated: null,
+  risen: null,
+  use: null,
+  rates: null,
+  receipt: null,
+  decision: null,
+  outcome: null,
+  reason: '',
+  canary: null,
+  release: null,
+  events: 0,
+  checkpoints: 0,
+  tokensSampled: 0,
+  tokensTrained: 0,
+  learningSeconds: 0,
+  seconds: 0,
+}

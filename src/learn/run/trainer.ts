@@ -1,0 +1,41 @@
+import { type BlobRef, savedAt, type Trainer, type TrainingMethod, type Version } from '../../core/index.ts'
+import type { RunOptions } from '../options.ts'
+
+type Trains = Pick<RunOptions, 'model' | 'store' | 'seed'>
+
+/** A trainer that stands where learning begins: at the weights of a Version. */
+export async function startingTrainer(
+  { model, store, seed = 0 }: Trains,
+  method: TrainingMethod,
+  start: Version | undefined,
+): Promise<Trainer> {
+  const trainer = await model.trainer(method, seed)
+  const adapter = start?.value.kind === 'weights' ? start.value.adapter : null
+  return unlessFailed(trainer, async () => {
+    if (adapter !== null) await trainer.loadWeights(await savedAt(store.blobs, adapter))
+    return trainer
+  })
+}
+
+/** A trainer that stands where a checkpoint left it. */
+export async function restoredTrainer(
+  { model, store, seed = 0 }: Trains,
+  method: TrainingMethod,
+  state: BlobRef,
+): Promise<Trainer> {
+  const trainer = await model.trainer(method, seed)
+  return unlessFailed(trainer, async () => {
+    await trainer.loadState(await savedAt(store.blobs, state))
+    return trainer
+  })
+}
+
+/** Work that hands an open trainer on; where it fails, the trainer is closed. */
+export async function unlessFailed<T>(trainer: Trainer, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    await trainer.close()
+    throw error
+  }
+}

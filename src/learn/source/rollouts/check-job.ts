@@ -1,0 +1,48 @@
+import type { ToolDefinition } from '../../../core/index.ts'
+import { toolsOf } from './demonstrations.ts'
+import { cannotLearn } from '../../errors.ts'
+import type { RolloutRun } from './rollout-run.ts'
+import {
+  demonstrationFindings,
+  environmentFindings,
+  type Finding,
+  replayFindings,
+  verifierFindings,
+} from '../../preflight/index.ts'
+
+/**
+ * Looks for what keeps the job from being learned, before any training: in the environment, the demonstrations, what they
+ * earn and the verifier. Everything that is found is told.
+ * @throws LearnError where training is of no use as the job is.
+ */
+export async function checkJob(run: RolloutRun): Promise<void> {
+  for await (const findings of findingsOf(run)) {
+    for (const finding of findings) run.emit({ type: 'found', ...finding })
+    const [worst] = findings.filter(({ severity }) => severity === 'stop')
+    if (worst) {
+      await run.checkpoint()
+      throw cannotLearn(worst)
+    }
+  }
+}
+
+/** Check after check: a later one is of no use where an earlier one stops. */
+async function* findingsOf({ options, clock }: RolloutRun): AsyncGenerator<readonly Finding[]> {
+  const { source, model, reward, prime, signal } = options
+  const { environment, train } = source
+  const demonstrations = prime?.demonstrations ?? []
+  const watch = { now: () => clock.now(), ...(signal ? { signal } : {}) }
+  const { renderer, sampler } = model
+  const { contextLength } = sampler.capabilities
+  const countTokens = (text: string) => renderer.extend([{ role: 'user', content: text }], true).length
+  const asked = [{ role: 'user', content: 'x' }] as const
+  const toolTokens = (tools: readonly ToolDefinition[]) =>
+    renderer.start(asked, tools).length - renderer.start(asked, []).length
+  const measure = { countTokens, toolTokens, contextLength }
+  yield await environmentFindings({ environment, tasks: train, ...measure, ...watch })
+  const [first] = train
+  const tools = first ? await toolsOf(environment, first) : []
+  yield demonstrationFindings({ demonstrations, tools })
+  yield await replayFindings({ environment, demonstrations, tasks: train, reward, ...watch })
+  yield await verifierFindings({ environment, demonstrations, tasks: train, reward, ...watch })
+}

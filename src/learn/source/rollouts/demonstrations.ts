@@ -1,0 +1,128 @@
+import { demonstration } from '../../../agent/index.ts'
+import type {
+  DemonstratedEpisode,
+  Demonstration,
+  Environment,
+  Message,
+  Rng,
+  Task,
+  ToolDefinition,
+} from '../../../core/index.ts'
+import { present } from '../../../errors/index.ts'
+import { LearnError } from '../../errors.ts'
+import type { RolloutOptions } from '../../options.ts'
+import { Augmenter, instructionOf } from '../../augment/index.ts'
+
+/** A demonstration as the model reads it, with what was asked in it. */
+export interface RenderedDemonstration extends Demonstration {
+  readonly instruction: string
+}
+
+/** Demonstrations to imitate: as they were given, and told of other things. */
+export class Demonstrations {
+  /** As they were given, in their order. */
+  readonly given: readonly RenderedDemonstration[]
+  /** Tells them of other things. */
+  readonly augmenter: Augmenter
+  readonly #shown: readonly Shown[]
+  readonly #model: RolloutOptions['model']
+
+  private constructor(
+    shown: readonly Shown[],
+    given: readonly RenderedDemonstration[],
+    augmenter: Augmenter,
+    model: RolloutOptions['model'],
+  ) {
+    this.#shown = shown
+    this.given = given
+    this.augmenter = augmenter
+    this.#model = model
+  }
+
+  /**
+   * Reads demonstrations, each with the tools of an episode on its task; where that is not known, on the first training
+   * task.
+   * @throws AgentError for a demonstration in which the assistant does nothing; LearnError (`learn/long-demonstration`) where
+   * one does not fit the model's context; errors of the environment pass through.
+   */
+  static async read({
+    prime,
+    source: { environment, train },
+    model,
+  }: Pick<RolloutOptions, 'prime' | 'source' | 'model'>): Promise<Demonstrations> {
+    const episodes = prime?.demonstrations ?? []
+    const known = new Map<string, readonly ToolDefinition[]>()
+    const shown: Shown[] = []
+    for (const episode of episodes) {
+      const { task = train[0] } = episode
+      const tools = task === undefined ? [] : (known.get(task.id) ?? (await toolsOf(environment, task)))
+      if (task !== undefined) known.set(task.id, tools)
+      shown.push({ episode, tools })
+    }
+    const given = fitting(shown, model)
+    return new Demonstrations(shown, given, new Augmenter(episodes, train), model)
+  }
+
+  /** All of them once, each told of other things with this probability. */
+  drawn(augmented: number, random: Rng): readonly Demonstration[] {
+    return this.given.map((_, i) => this.told(i, augmented, random))
+  }
+
+  /** One of them, told of other things with this probability, where that still fits the model's context. */
+  told(index: number, augmented: number, random: Rng): Demonstration {
+    const { episode, tools } = present(this.#shown[index], `demonstration ${index}`)
+    const given = present(this.given[index], `demonstration ${index}`)
+    const messages = this.augmenter.told(episode, augmented, random)
+    if (messages === null) return given
+    const told = demonstration(messages, tools, this.#model.renderer)
+    return told.tokens.length > this.#model.sampler.capabilities.contextLength ? given : told
+  }
+}
+
+/** Characters of a message that are read for each token of the context, to see whether it fits: no megabyte is read. */
+const charactersPerToken = 8
+
+/** A demonstration as the model reads it; `null` where it does not fit the model's context. */
+function rendered(
+  { episode, tools }: Shown,
+  { renderer, sampler }: RolloutOptions['model'],
+): RenderedDemonstration | null {
+  const { contextLength } = sampler.capabilities
+  const most = contextLength * charactersPerToken
+  const read = (messages: readonly Message[]) => {
+    const one = demonstration(messages, tools, renderer)
+    return one.tokens.length > contextLength ? null : { ...one, instruction: instructionOf(episode) }
+  }
+  const cut = episode.messages.map((one): Message => ({ ...one, content: one.content.slice(0, most) }))
+  const whole = episode.messages.every(({ content }) => content.length <= most)
+  return whole || read(cut) !== null ? read(episode.messages) : null
+}
+
+/**
+ * Demonstrations as the model reads them.
+ * @throws LearnError where any does not fit the model's context.
+ */
+function fitting(shown: readonly Shown[], model: RolloutOptions['model']): readonly RenderedDemonstration[] {
+  const given = shown.map((one) => rendered(one, model))
+  const long = given.flatMap((one, i) => (one === null ? [i + 1] : []))
+  const [first] = long
+  if (first === undefined) return given.filter((one) => one !== null)
+  throw new LearnError({
+    code: 'learn/long-demonstration',
+    message: `${long.length} of ${given.length} demonstrations do not fit the model's context of ${model.sampler.capabilities.contextLength} tokens. The first is demonstration ${first}.`,
+    hint: 'Leave them out, let the environment cut what it returns, or take a model that reads more.',
+  })
+}
+
+/** A demonstration, and the tools that were at hand. */
+interface Shown {
+  readonly episode: DemonstratedEpisode
+  readonly tools: readonly ToolDefinition[]
+}
+
+/** The tools of an episode on a task. */
+export async function toolsOf(environment: Environment, task: Task): Promise<readonly ToolDefinition[]> {
+  const episode = await environment.open(task, 0)
+  await episode.close()
+  return episode.tools
+}

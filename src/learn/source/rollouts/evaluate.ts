@@ -1,0 +1,76 @@
+import { type Reward, sampledTokens, type ScoredTrajectory, type Task } from '../../../core/index.ts'
+import { wilson } from '../../../gate/index.ts'
+import { type Policy, runBatch } from '../../episodes.ts'
+import type { Arm } from '../../events.ts'
+import type { SuccessRate } from '../../summary.ts'
+import type { RolloutRun } from './rollout-run.ts'
+import type { RolloutSource } from '../../source.ts'
+
+/** Whether an episode reached the best reward there is; `null` when there is no evidence. */
+export function succeeded(reward: Reward, ceiling: number): boolean | null {
+  return reward.status === 'missing' ? null : reward.status === 'scored' && reward.value >= ceiling
+}
+
+/** Success rate of scored episodes with its 95 % Wilson interval; missing evidence is counted, not averaged. */
+export function successRate(scored: readonly ScoredTrajectory[], ceiling: number): SuccessRate {
+  return rateOf(scored.map(({ reward }) => succeeded(reward, ceiling)))
+}
+
+/** Success rate of verdicts with its 95 % Wilson interval; `null` is missing evidence. */
+export function rateOf(verdicts: readonly (boolean | null)[]): SuccessRate {
+  const n = verdicts.filter((verdict) => verdict !== null).length
+  const successes = verdicts.filter((verdict) => verdict === true).length
+  return {
+    success: n === 0 ? null : successes / n,
+    n,
+    ci: n === 0 ? [0, 1] : wilson(successes, n, 0.95),
+    missing: verdicts.length - n,
+  }
+}
+
+/** The name of the batch in which an arm is measured, after an update or on another occasion. */
+export const lookName = (split: 'validation' | 'holdout', arm: Arm, look: number | string): string =>
+  `${split}/${arm}/${typeof look === 'number' ? `update-${look}` : look}`
+
+/** Measures an arm greedily on tasks, one attempt each, and tells the success by tier. `look` is the occasion. */
+export async function evaluate(
+  run: RolloutRun,
+  arm: Arm,
+  policy: Omit<Policy, 'temperature'>,
+  split: 'validation' | 'holdout',
+  tasks: readonly Task[],
+  look: number | string = run.state.update,
+): Promise<readonly ScoredTrajectory[]> {
+  const name = lookName(split, arm, look)
+  const scored = await runBatch(run, { ...policy, temperature: 0 }, { name, tasks, attempts: 1 })
+  const tokens = scored.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0)
+  run.state = { ...run.state, tokensSampled: run.state.tokensSampled + tokens }
+  for (const tier of new Set(tasks.map((task) => task.tier ?? 'all'))) {
+    const ofTier = scored.filter(({ trajectory }) => (trajectory.task.tier ?? 'all') === tier)
+    const rate = successRate(ofTier, run.options.reward.ceiling)
+    run.emit({ type: 'evaluated', arm, split, tier, update: run.state.update, rate })
+  }
+  return scored
+}
+
+/** The episodes that judge: on tasks of the tiers that are trained. The other tiers are measured and told beside. */
+export function judgedEpisodes(run: RolloutRun, scored: readonly ScoredTrajectory[]): readonly ScoredTrajectory[] {
+  const judges = inTrainedTiers(run.options.source)
+  return scored.filter(({ trajectory }) => judges(trajectory.task))
+}
+
+/** Whether a task is of a tier that is trained. */
+export function inTrainedTiers({ train }: Pick<RolloutSource, 'train'>): (task: Pick<Task, 'tier'>) => boolean {
+  const trained = new Set(train.map(({ tier = 'all' }) => tier))
+  return ({ tier = 'all' }) => trained.has(tier)
+}
+
+/** The first `limit` tasks of each tier, in a fixed order. */
+export function firstOfEachTier<T extends Task>(tasks: readonly T[], limit: number): readonly T[] {
+  const taken = new Map<string, number>()
+  return tasks.filter(({ tier = 'all' }) => {
+    const count = taken.get(tier) ?? 0
+    taken.set(tier, count + 1)
+    return count < limit
+  })
+}

@@ -1,0 +1,48 @@
+import { type Demonstration, type Metrics, rng } from '../../../core/index.ts'
+import { supervisedPass } from '../../../optimize/weights/index.ts'
+import type { RolloutRun } from './rollout-run.ts'
+import { recipe } from './recipe.ts'
+import { settledPace } from '../../steer/index.ts'
+
+/** What is imitated is drawn anew so many times in an update: at first there is little to draw from. */
+const passes = 4
+/** Tokens that an update imitates while nothing succeeds, at most: of long episodes there are fewer, with more decisions each. */
+const tokensAtMost = 32_768
+
+/**
+ * Imitates the policy's own successes, and the demonstrations: the more, the less succeeds. With the attempts before it this
+ * is expert iteration (Anthony et al. 2017; for language models STaR, Zelikman et al. 2022).
+ */
+export async function imitate(run: RolloutRun): Promise<Metrics> {
+  const { options, schedule, state } = run
+  const { seed = 0, prime } = options
+  const overall = state.signs.at(-1)?.overall ?? 0
+  const random = rng('imitate', seed, state.update)
+  const supervised = { ...recipe.supervised, ...prime?.supervised }
+  const paced = {
+    ...supervised,
+    learningRate: supervised.learningRate * settledPace(overall, recipe.settling.imitation),
+  }
+  const told = { imitated: 0, imitationLoss: 0, imitationTokens: 0 }
+  for (let pass = 0; pass < passes; pass++) {
+    const sequences = await run.rehearsal.drawn({
+      successes: state.successes,
+      count: Math.round((schedule.imitation * (1 - overall)) / passes),
+      standing: state.standing,
+      augmented: schedule.augmentation,
+      random,
+    })
+    const taken = within(sequences, (tokensAtMost * (1 - overall)) / passes)
+    const { tokens = 0, loss = 0 } = await supervisedPass(run.trainer, taken, random, paced)
+    told.imitated += taken.length
+    told.imitationLoss = loss
+    told.imitationTokens += tokens
+  }
+  return told
+}
+
+/** The first sequences that together have no more tokens; at least one. */
+function within(sequences: readonly Demonstration[], most: number): readonly Demonstration[] {
+  let tokens = 0
+  return sequences.filter((sequence, i) => (tokens += sequence.tokens.length) <= most || i === 0)
+}

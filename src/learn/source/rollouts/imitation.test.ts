@@ -1,0 +1,104 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { type ReaderChanges, runReader } from '../../../../test/support/reader.ts'
+import type { Datum, Store } from '../../../core/index.ts'
+import { openMemoryStore } from '../../../store/index.ts'
+
+let store: Store
+beforeEach(async () => {
+  store = await openMemoryStore()
+})
+afterEach(() => store.close())
+
+/** A sequence that was imitated: all of it, and what of it was learned. */
+interface Imitated {
+  readonly text: string
+  readonly acts: string
+}
+
+/** One run of the reader that learns nothing from its policy gradient, with what it imitated. */
+async function imitating(changes: ReaderChanges) {
+  const imitated: Datum[] = []
+  const onData = (data: readonly Datum[], loss: string) => {
+    if (loss === 'cross_entropy') imitated.push(...data)
+  }
+  const { model, ...others } = changes
+  const ran = await runReader(store, { model: { practice: () => 0, ...model, onData }, ...others })
+  const { renderer } = ran.practised.service
+  const told = imitated.map(
+    ({ input, target, weights }): Imitated => ({
+      text: renderer.decode([...input.slice(0, 1), ...target]),
+      acts: renderer.decode(target.filter((_, t) => (weights?.[t] ?? 1) > 0)),
+    }),
+  )
+  return { ...ran, imitated: told, updates: ran.of('updated') }
+}
+
+describe('beside its policy gradient an update imitates', () => {
+  it('own successes, and so learns what the demonstration did not show', async () => {
+    const model = { imitation: 0.5, imitated: 10 }
+    const { imitated, updates, summary } = await imitating({ model, schedule: { imitation: 32, updates: 8 } })
+    expect(imitated.filter(({ acts }) => acts.includes('!answer')).length).toBeGreaterThan(20)
+    expect(summary.learned.success).toBeGreaterThan(summary.primed.success ?? 1)
+    const [first, last] = [updates[0]?.metrics, updates.at(-1)?.metrics]
+    expect(first?.imitated).toBeGreaterThan(0)
+    expect(last?.imitated, 'the more succeeds, the less').toBeLessThan(32 * (1.25 - (last?.overall ?? 0)))
+  })
+
+  it('no failure: every answer that is imitated is the word that was read', async () => {
+    const { imitated } = await imitating({ schedule: { imitation: 32 } })
+    for (const one of imitated) {
+      const [, word] = /!answer {"word":"(\w+)"}/.exec(one.acts) ?? []
+      if (word !== undefined) expect(one.text).toContain(`the word is ${word}`)
+    }
+  })
+
+  it('nothing where the schedule says so', async () => {
+    const { imitated, updates } = await imitating({ schedule: { imitation: 0 } })
+    expect(updates.map(({ metrics }) => metrics.imitated)).toEqual(updates.map(() => 0))
+    expect(imitated, 'two passes over one demonstration').toHaveLength(2)
+  })
+})
+
+describe('families on which next to nothing succeeds', () => {
+  const model = { imitation: 0.5, imitated: 10, practice: () => 0 }
+  const schedule = {
+    imitation: 16,
+    augmentation: 0,
+    explorationTasks: 5,
+    explorationAttempts: 3,
+    explorationTemperature: 1.5,
+    updates: 3,
+  }
+
+  it('are attempted more often, and warmer', async () => {
+    const { updates, practised } = await imitating({ model: { ...model, imitation: 0.01 }, schedule })
+    expect(updates.map(({ metrics }) => metrics.explored)).toEqual([0, 15, 15])
+    const warm = practised.requests.filter(({ params }) => params.temperature === 1.5)
+    expect(warm.length).toBeGreaterThanOrEqual(30)
+  })
+
+  it('are left alone where they succeed, or where nothing is to be explored', async () => {
+    const good = await imitating({ model: { ...model, imitation: 3 }, schedule })
+    expect(good.updates.map(({ metrics }) => metrics.explored)).toEqual([0, 0, 0])
+    store = await openMemoryStore()
+    const off = await imitating({ model: { ...model, imitation: 0.2 }, schedule: { ...schedule, explorationTasks: 0 } })
+    expect(off.updates.map(({ metrics }) => metrics.explored)).toEqual([0, 0, 0])
+  })
+
+  it('are attempted with a hint where there is one, and what succeeds is imitated without it', async () => {
+    const hinted = { ...model, imitation: 0.01 }
+    const guide = ({ data }: { readonly data?: unknown }) =>
+      `By the way, the word is ${(data as { secret: string }).secret}`
+    const { imitated, updates } = await imitating({ model: hinted, schedule, guide })
+    expect(updates.map(({ metrics }) => metrics.explored)).toEqual([0, 10, 10])
+    const guided = imitated.flatMap(({ text }) => (text.includes('look') ? [] : [text]))
+    expect(guided.length).toBeGreaterThan(0)
+    for (const text of guided) {
+      expect(text).toMatch(/What is the word of train-\d+\?/)
+      expect(text).toContain('!answer')
+      expect(text).not.toContain('By the way')
+    }
+    const recorded = await store.trajectories.list({ limit: 1000 })
+    expect(JSON.stringify(recorded)).toContain('By the way')
+  })
+})

@@ -1,0 +1,73 @@
+import { settledWeights } from './average.ts'
+import { whileLoaded } from '../../episodes.ts'
+import { evaluate, firstOfEachTier, inTrainedTiers, successRate } from './evaluate.ts'
+import { nothingLearned } from '../../errors.ts'
+import type { RolloutRun } from './rollout-run.ts'
+import { isRising } from '../../steer/index.ts'
+import { update } from './update.ts'
+
+/**
+ * Updates and validations in turn, until the schedule says that it is enough or nothing is left to learn from. The best
+ * validation is kept.
+ * @throws LearnError where updating stopped early and no validation was better than the first.
+ */
+export async function improve(run: RolloutRun): Promise<void> {
+  for (;;) {
+    if (validationDue(run)) await step(run, validate)
+    if (enough(run)) break
+    await step(run, update)
+  }
+  const { stopped, best } = run.state
+  if (stopped !== null && !best?.rose) throw nothingLearned(stopped)
+}
+
+/** Does one piece of learning, adds its time to the run's, and makes it durable. */
+async function step(run: RolloutRun, work: (run: RolloutRun) => Promise<void>): Promise<void> {
+  const began = run.clock.now()
+  const before = run.state.learningSeconds
+  await work(run)
+  run.state = { ...run.state, learningSeconds: before + (run.clock.now() - began) / 1000 }
+  await run.checkpoint()
+}
+
+/** Before the first update, every so many updates, and at the end: a checkpoint is not validated twice. */
+function validationDue(run: RolloutRun): boolean {
+  const { update, validated } = run.state
+  return update !== validated && (update % run.schedule.validateEvery === 0 || enough(run))
+}
+
+function enough({ state, schedule }: RolloutRun): boolean {
+  return (
+    state.stopped !== null ||
+    state.update >= schedule.updates ||
+    (schedule.seconds !== undefined && state.learningSeconds >= schedule.seconds) ||
+    (schedule.target !== null && (state.best?.success ?? 0) >= schedule.target) ||
+    (schedule.patience !== null &&
+      state.update - (state.risen?.update ?? 0) >= schedule.patience * schedule.validateEvery &&
+      !isRising(state.signs, schedule.validateEvery / 2))
+  )
+}
+
+/** A rise on validation that can be chance. */
+const chance = 0.02
+
+/** Measures the average of the latest weights on validation and keeps it when none was better: of equals, the most practised. */
+async function validate(run: RolloutRun): Promise<void> {
+  const { source, model, reward } = run.options
+  const tasks = firstOfEachTier(source.validation, run.schedule.validationTasks).filter(inTrainedTiers(source))
+  const inForce = run.inForce(run.servingVersion.id, run.state.update)
+  const arm = run.state.update === 0 ? 'primed' : 'learned'
+  const weights = await settledWeights(run)
+  const scored = await whileLoaded(model.sampler, await model.loadAdapter(weights), (adapter) =>
+    evaluate(run, arm, { adapter, inForce }, 'validation', tasks),
+  )
+  const success = successRate(scored, reward.ceiling).success ?? 0
+  const { best, risen, update: at } = run.state
+  const better = best === null || success > best.success
+  const rises = risen === null || success > risen.success + chance
+  if (better || success === best.success) {
+    await run.keep('best', weights)
+    run.state = { ...run.state, best: { update: at, success, rose: best !== null && (better || best.rose) } }
+  }
+  run.state = { ...run.state, validated: at, risen: rises ? { update: at, success } : risen }
+}

@@ -1,0 +1,79 @@
+import type { Agent, EpisodeBudget } from '../../../agent/index.ts'
+import type { Trainer } from '../../../core/index.ts'
+import { LearnError } from '../../errors.ts'
+import type { Complete, RolloutOptions, RunOptions } from '../../options.ts'
+import type { Course, Learning } from '../../run/course.ts'
+import { openRun } from '../../run/open.ts'
+import { learningParameter } from '../../run/parameter.ts'
+import type { TrainerNeeds } from '../../run/trainer-needs.ts'
+import { trainControl } from './control.ts'
+import { Demonstrations } from './demonstrations.ts'
+import { improve } from './improve.ts'
+import { judgingTasks, measureArms } from './measure.ts'
+import { prime } from './prime.ts'
+import { budgetWith, completed } from './recipe.ts'
+import { RolloutRun } from './rollout-run.ts'
+import type { Schedule } from './schedule.ts'
+import { scheduleOf } from './schedule-of.ts'
+
+/** A run over rollouts imitates demonstrations, practises, and trains a control where one is asked for. */
+const learnings: readonly Learning<RolloutRun>[] = [
+  { name: 'prime', learn: prime },
+  { name: 'practise', learn: improve },
+  { name: 'control', learn: trainControl },
+]
+
+/** Opens a run over rollouts. */
+export async function openRollouts(agent: Agent, given: RolloutOptions): Promise<Course<RolloutRun>> {
+  const options = completed(agent, given)
+  const schedule = scheduleOf(options)
+  const demonstrations = await Demonstrations.read(options)
+  const budget = budgetWith(options.budget ?? {}, demonstrations.given)
+  const run = await openRun<RolloutOptions, RolloutRun>(agent, options, {
+    key: agent.name,
+    config: { deterministic: options.deterministic ?? false },
+    needs: needsOf(agent, options, schedule),
+    holdout: judgingTasks({ options, schedule }),
+    prepare: async () => refuseLongTurns(options, budget),
+    open: (parts) =>
+      new RolloutRun(parts, {
+        schedule: savesBytes(parts.trainer) ? schedule : { ...schedule, averaging: 0 },
+        budget,
+        demonstrations,
+      }),
+    started: ({ state, familySizes }, resumed) => ({
+      resumedAt: resumed ? state.update : null,
+      chosen: {
+        budget,
+        families: familySizes.size,
+        demonstrations: demonstrations.given.length,
+        names: demonstrations.augmenter.names,
+      },
+    }),
+  })
+  return { run, learnings, measure: measureArms }
+}
+
+const savesBytes = ({ capabilities }: Trainer) => capabilities.saves === 'bytes'
+
+/** What a run over rollouts asks of its trainer. Where nobody asks for an average, one that cannot be had is left out. */
+function needsOf(agent: Agent, options: Complete<RolloutOptions>, schedule: Schedule): TrainerNeeds {
+  const { losses = [] } = learningParameter(agent, options).optimizer
+  const imitates = options.prime !== undefined || schedule.imitation > 0
+  return {
+    losses: [...losses, ...(imitates ? (['cross_entropy'] as const) : [])],
+    temperature: losses.length > 0 ? schedule.temperature : null,
+    bytesFor: (options.schedule?.averaging ?? 0) > 0 ? ['schedule.averaging'] : [],
+  }
+}
+
+/** @throws LearnError when no policy call could be made: each would outgrow the model's context. */
+function refuseLongTurns({ model }: Pick<RunOptions, 'model'>, budget: EpisodeBudget): void {
+  const { contextLength } = model.sampler.capabilities
+  if (budget.tokensPerTurn < contextLength) return
+  throw new LearnError({
+    code: 'learn/turn-exceeds-context',
+    message: `A turn may take ${budget.tokensPerTurn} tokens, and the model's context holds ${contextLength}.`,
+    hint: 'Allow fewer tokens a turn (episode.tokensPerTurn).',
+  })
+}

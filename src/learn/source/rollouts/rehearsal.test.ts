@@ -1,0 +1,111 @@
+import * as fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import {
+  encodedSpan,
+  missing,
+  sampledSpan,
+  scored,
+  trajectoryOf,
+  vetoed,
+} from '../../../../test/support/trajectories.ts'
+import { type Group, GroupId, type Reward, rng, type StopReason, TrajectoryId } from '../../../core/index.ts'
+import { drawRehearsal, imitable, successesIn, thinned } from './rehearsal.ts'
+import type { Success } from '../../run/state.ts'
+
+/** A group of attempts at a task, with ids `<task>-0`, `<task>-1` … */
+const groupOf = (task: string, rewards: readonly Reward[], stopReason: StopReason = 'done'): Group => ({
+  id: GroupId.parse(task),
+  attempts: rewards.map((reward, i) => ({
+    trajectory: trajectoryOf({ id: `${task}-${i}`, task, stopReason }),
+    reward,
+  })),
+})
+const [won, lost] = [scored(1), scored(0)]
+const keptOf = (...groups: readonly Group[]) =>
+  successesIn(groups, 1, ({ instruction }) => instruction).map(({ trajectory }) => trajectory)
+
+describe('a success is kept', () => {
+  it('of a group the first, with its family', () => {
+    const kept = successesIn([groupOf('a', [lost, won, won, lost])], 1, ({ instruction }) => instruction)
+    expect(kept).toEqual([{ family: 'Do it.', trajectory: 'a-1' }])
+    expect(keptOf(groupOf('a', [won, won]))).toEqual(['a-0'])
+    expect(keptOf(groupOf('a', [lost, lost]))).toEqual([])
+  })
+
+  it('where it came to its own end and earned all there is (invariant 5)', () => {
+    expect(keptOf(groupOf('a', [won, lost], 'turn-budget'))).toEqual([])
+    expect(keptOf(groupOf('a', [vetoed(1), lost]))).toEqual([])
+    expect(keptOf(groupOf('a', [scored(0.99), lost]))).toEqual([])
+    expect(keptOf(groupOf('a', [missing, scored(1.5), lost]))).toEqual(['a-1'])
+  })
+})
+
+describe('an episode is imitated', () => {
+  it('in what the policy sampled, and the rest is context', () => {
+    const nodes = [
+      { id: 'n0', spans: [encodedSpan([1, 2])] },
+      { id: 'n1', parent: 'n0', spans: [sampledSpan([3]), encodedSpan([4])] },
+      { id: 'n2', parent: 'n1', spans: [encodedSpan([5]), sampledSpan([6, 7])] },
+    ]
+    expect(imitable(trajectoryOf({ nodes }))).toEqual([
+      { tokens: [1, 2, 3, 4, 5, 6, 7], learn: [false, false, true, false, false, true, true] },
+    ])
+  })
+
+  it('each token once, whatever branches share it', () => {
+    const nodes = [
+      { id: 'n0', spans: [sampledSpan([1])] },
+      { id: 'n1', parent: 'n0', spans: [sampledSpan([2])] },
+      { id: 'n2', parent: 'n0', spans: [sampledSpan([3])] },
+    ]
+    expect(imitable(trajectoryOf({ nodes }))).toEqual([
+      { tokens: [1, 2], learn: [true, true] },
+      { tokens: [1, 3], learn: [false, true] },
+    ])
+  })
+})
+
+describe('of more than 256 successes', () => {
+  const successes = (family: string, count: number): Success[] =>
+    Array.from({ length: count }, (_, i) => ({ family, trajectory: TrajectoryId.parse(`${family}-${i}`) }))
+  const idsOf = (kept: readonly Success[]) => kept.map(({ trajectory }) => String(trajectory))
+
+  it('the oldest go', () => {
+    expect(idsOf(thinned(successes('a', 300)))).toEqual(idsOf(successes('a', 300).slice(44)))
+    expect(thinned(successes('a', 256))).toHaveLength(256)
+  })
+
+  it('those go first of which there are most, so that what seldom succeeds is not crowded out', () => {
+    const kept = thinned([...successes('rare', 3), ...successes('common', 300), ...successes('other', 40)])
+    const of = (family: string) => idsOf(kept.filter((one) => one.family === family))
+    expect(of('rare')).toHaveLength(3)
+    expect(of('other')).toHaveLength(40)
+    expect(of('common')).toEqual(idsOf(successes('common', 300).slice(87)))
+  })
+})
+
+describe('what is rehearsed is drawn', () => {
+  const pool = Array.from({ length: 40 }, (_, item) => ({ family: item % 2 === 0 ? 'weak' : 'strong', item }))
+  const standing = { weak: { attempts: 99, successes: 0 }, strong: { attempts: 99, successes: 99 } }
+
+  it('without repetition, and as many as there are and are wanted', () => {
+    fc.assert(
+      fc.property(fc.nat(40), fc.nat(60), fc.nat(), (size, count, seed) => {
+        const drawn = drawRehearsal(pool.slice(0, size), count, standing, rng(seed))
+        expect(drawn).toHaveLength(Math.min(size, count))
+        expect(new Set(drawn).size).toBe(drawn.length)
+        expect(drawn.every((item) => item < size)).toBe(true)
+        expect(drawRehearsal(pool.slice(0, size), count, standing, rng(seed))).toEqual(drawn)
+      }),
+    )
+  })
+
+  it('the more often, the less often its family succeeds', () => {
+    const random = rng('shares')
+    const drawn = Array.from({ length: 4000 }, () => drawRehearsal(pool, 1, standing, random)).flat()
+    // Weights of 0.02 + 0.995² and 0.02 + 0.005²: a share of 0.019.
+    const share = drawn.filter((item) => item % 2 === 1).length / drawn.length
+    expect(share).toBeGreaterThan(0.012)
+    expect(share).toBeLessThan(0.027)
+  })
+})

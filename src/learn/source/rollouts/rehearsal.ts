@@ -1,0 +1,80 @@
+import {
+  branches,
+  type Demonstration,
+  type Group,
+  type NodeId,
+  type Rng,
+  type ScoredTrajectory,
+  type Trajectory,
+} from '../../../core/index.ts'
+import { type FamilyOf, rateOf, type Standing, weightedDraw } from '../../steer/index.ts'
+import type { Success } from '../../run/state.ts'
+
+/** Successes that are kept, at most. */
+const kept = 256
+
+type Successes = readonly Success[]
+
+/** One success of each group that has one, with its family. */
+export const successesIn = (groups: readonly Group[], ceiling: number, familyOf: FamilyOf): Successes =>
+  groups.flatMap(({ attempts }) => {
+    const won = attempts.find((one) => isExample(one, ceiling))
+    return won ? [{ family: familyOf(won.trajectory.task), trajectory: won.trajectory.id }] : []
+  })
+
+/** At most 256 successes. Of too many the oldest go, of whichever family has the most: what seldom succeeds is not crowded out. */
+export function thinned(successes: Successes): Success[] {
+  const sizes = new Map<string, number>()
+  for (const { family } of successes) sizes.set(family, (sizes.get(family) ?? 0) + 1)
+  const dropped = new Map<string, number>()
+  for (let excess = successes.length - kept; excess > 0; excess--) {
+    const [largest] = [...sizes].reduce((most, one) => (one[1] > most[1] ? one : most), ['', 0])
+    sizes.set(largest, (sizes.get(largest) ?? 0) - 1)
+    dropped.set(largest, (dropped.get(largest) ?? 0) + 1)
+  }
+  return successes.filter(({ family }) => {
+    const left = dropped.get(family) ?? 0
+    if (left > 0) dropped.set(family, left - 1)
+    return left === 0
+  })
+}
+
+/** Whether an episode may be imitated: it came to its own end, and earned all there is (invariant 5). */
+export const isExample = ({ trajectory, reward }: ScoredTrajectory, ceiling: number): boolean =>
+  trajectory.stopReason === 'done' && reward.status === 'scored' && reward.value >= ceiling
+
+/** What the policy sampled in an episode, to be imitated. What an earlier branch holds is context in a later one. */
+export function imitable(trajectory: Trajectory): readonly Demonstration[] {
+  const held = new Set<NodeId>()
+  return branches(trajectory).map((path) => {
+    const spans = path.flatMap(({ id, spans }) => spans.map((span) => ({ ...span, fresh: !held.has(id) })))
+    for (const { id } of path) held.add(id)
+    return {
+      tokens: spans.flatMap(({ tokens }) => [...tokens]),
+      learn: spans.flatMap(({ kind, tokens, fresh }) => tokens.map(() => fresh && kind === 'sampled')),
+    }
+  })
+}
+
+/** Something to rehearse, and the family that it is of. */
+export interface Rehearsable<T> {
+  readonly family: string
+  readonly item: T
+}
+
+/** What even a mastered family is rehearsed by. */
+const floor = 0.02
+
+/** Draws what to rehearse: from each family the more, the less often it succeeds, however many of it there are. */
+export function drawRehearsal<T>(
+  pool: readonly Rehearsable<T>[],
+  count: number,
+  standing: Standing,
+  random: Rng,
+): readonly T[] {
+  const sizes = new Map<string, number>()
+  for (const { family } of pool) sizes.set(family, (sizes.get(family) ?? 0) + 1)
+  const weightOf = ({ family }: Rehearsable<T>) =>
+    (floor + (1 - rateOf(standing, family)) ** 2) / (sizes.get(family) ?? 1)
+  return weightedDraw(pool, weightOf, count, random).map(({ item }) => item)
+}

@@ -1,0 +1,96 @@
+import { type Alert, AlertId, contentHash, type Repositories } from '../../../core/index.ts'
+import { shownIn } from '../../../credit/index.ts'
+import { isKey, limitReporters, shareOut } from '../../../reward/index.ts'
+import { type Flood, gather } from './gather.ts'
+import { readingOf } from './material.ts'
+import type { TrafficRun } from './traffic-run.ts'
+import { BATCH, earlierBatches, encodeBatch, usedBy } from './used.ts'
+
+/** Gathers the evidence and keeps it: from here on it is this run's, and no other run learns from it. */
+export async function collect(run: TrafficRun): Promise<void> {
+  const { options, parameter, key } = run
+  const { store, source } = options
+  const asOf = run.clock.now()
+  const reading = await readingOf(run, asOf)
+  const { batch, report, flood } = await gather({
+    store,
+    source,
+    parameter,
+    lags: reading.lags,
+    usedSince: (since) => usedBy(earlierBatches(store, key, { since, except: run.run.id })),
+    reward: options.reward,
+    credit: options.credit,
+    reporters: {
+      sessions: (evidence) => limitReporters(evidence, source.reporters, run.run.id),
+      shareOut: (contributions) => shareOut(contributions, source.reporters, run.run.id),
+    },
+    shownIn: (evidence) => shownIn(evidence, reading),
+    asOf,
+  })
+  run.emit({ type: 'gathered', ...report })
+  const losses = [...lossesOf(flood)].slice(0, mostTold)
+  const alerts = losses.map(([reporter, all]) => floodAlert(run, reporter, all, asOf))
+  // With the batch that they are of: a run that is gone on with before it was kept gathers another one.
+  const tell = async (tx: Repositories) => {
+    for (const alert of alerts) await tx.alerts.put(alert)
+  }
+  const { credited, demonstrations, pairs } = report
+  await run.keep(BATCH, encodeBatch(batch))
+  if (credited + demonstrations + pairs > 0) await run.enter('learn', { report, learned: run.state.learned + 1 }, tell)
+  else await run.enter('done', { report, ...nothing(report.sessions) }, tell)
+}
+
+/** Alerts of one run, at most: whoever floods under many names fills no more than this. */
+const mostTold = 10
+
+/** What one reporter lost, in words and in numbers. */
+interface Loss {
+  readonly words: string
+  readonly numbers: Alert['evidence']
+}
+
+/** Who had more than their share, and of what: first those who lost whole sessions or signals, most of them first. */
+function lossesOf({ leftOut, excess }: Flood): ReadonlyMap<string, readonly Loss[]> {
+  const losses = new Map<string, Loss[]>()
+  const add = (reporter: string, loss: Loss) => losses.set(reporter, [...(losses.get(reporter) ?? []), loss])
+  for (const { reporter, sessions, leftOut: lost } of leftOut) {
+    const words = `${sessions.before} sessions of the batch: ${lost.sessions} of its own and ${lost.signals} signals are left out`
+    add(reporter, { words, numbers: { sessions: { ...sessions }, leftOut: { ...lost } } })
+  }
+  for (const [part, name] of parts) {
+    for (const { reporter, before, after } of excess[part]) {
+      add(reporter, { words: `${before} ${name}: ${after} count`, numbers: { [part]: { before, after } } })
+    }
+  }
+  return losses
+}
+
+const parts = [
+  ['practised', 'sessions that can be practised on'],
+  ['demonstrations', 'answers that were shown or taken'],
+  ['pairs', 'preferences'],
+] as const
+
+function floodAlert({ run, key }: TrafficRun, reporter: string, losses: readonly Loss[], at: number): Alert {
+  return {
+    id: AlertId.parse(contentHash([run.id, 'flood', reporter]).slice(0, 24)),
+    agent: key,
+    kind: 'flood',
+    name: reporter.slice(0, 256),
+    message: `One reporter decided ${losses.map(({ words }) => words).join('; and ')}.${isKey(reporter) ? ofAllItsPeople : ''}`,
+    evidence: Object.fromEntries(losses.flatMap(({ numbers }) => Object.entries(numbers))),
+    run: run.id,
+    at,
+  }
+}
+
+/** A key that speaks for many looks like one that makes up names: who knows is the owner. */
+const ofAllItsPeople = ' With all whom it names: where these are people, its id belongs in reporters.trusted.'
+
+const nothing = (sessions: number) => ({
+  outcome: 'nothing-to-learn' as const,
+  reason:
+    sessions === 0
+      ? 'There is no fresh evidence, and nobody showed or preferred anything.'
+      : `All ${sessions} fresh sessions earned the same: they say nothing of what is better.`,
+})

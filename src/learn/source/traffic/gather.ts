@@ -1,0 +1,194 @@
+import {
+  type Credit,
+  type CreditEstimator,
+  type DecisionId,
+  groupAttempts,
+  type ParameterName,
+  type Repositories,
+  type Rubric,
+  type Trajectory,
+} from '../../../core/index.ts'
+import type { Contribution, LimitedEvidence, SessionEvidence, SharedOut } from '../../../reward/index.ts'
+import type { TrafficSource } from '../../source.ts'
+import type { DropReason, EvidenceReport } from './evidence-report.ts'
+import { commonTemperature, fitOf } from './fit.ts'
+import { lagOf, type Lags, type ReviewedTrajectory, type Shown } from '../../../credit/index.ts'
+import { endOf, settledOf } from './settled.ts'
+import type { TrafficBatch, UsedSince } from './used.ts'
+
+/** Takes away what reporters decide beyond their share: of all sessions, and of what a run learns from in them. */
+export interface ReporterLimit {
+  readonly sessions: (
+    evidence: readonly SessionEvidence[],
+  ) => Pick<LimitedEvidence<SessionEvidence>, 'evidence' | 'leftOut'>
+  readonly shareOut: (contributions: readonly Contribution[]) => SharedOut
+}
+
+/** Who had more than their share, of which part of the evidence. */
+export interface Flood extends Pick<LimitedEvidence<SessionEvidence>, 'leftOut'> {
+  readonly excess: Readonly<Record<'practised' | 'demonstrations' | 'pairs', SharedOut['excess']>>
+}
+
+/** What gathering needs to know. */
+export interface Gathering {
+  readonly store: Pick<Repositories, 'trajectories' | 'signals'>
+  readonly source: TrafficSource
+  readonly parameter: ParameterName
+  readonly lags: Lags
+  readonly usedSince: UsedSince
+  readonly reward: Rubric
+  readonly credit: CreditEstimator
+  readonly reporters: ReporterLimit
+  /** What people showed and preferred in a trajectory. */
+  readonly shownIn: (evidence: ReviewedTrajectory) => Promise<Shown>
+  /** Milliseconds since the epoch: what was said later is not seen. */
+  readonly asOf: number
+}
+
+/** How much a session shows. */
+interface Taught {
+  readonly evidence: ReviewedTrajectory
+  readonly demonstrations: number
+  readonly pairs: number
+}
+
+interface Fresh extends ReviewedTrajectory {
+  readonly lag: number
+  readonly temperatures: ReadonlyMap<DecisionId, number>
+}
+
+/**
+ * Reads the settled traffic of an agent, scores it, and credits what is fresh evidence of how the weights that serve act:
+ * groups of one, compared with their batch. What is left out is counted by reason.
+ */
+export async function gather(gathering: Gathering): Promise<{
+  readonly batch: TrafficBatch
+  readonly report: EvidenceReport
+  readonly flood: Flood
+}> {
+  const { store, source, asOf, reward, shownIn, reporters } = gathering
+  const isFresh = (trajectory: Trajectory) => typeof lagIn(trajectory, gathering) === 'number'
+  const settled = await settledOf(store, source, asOf, gathering.usedSince, isFresh)
+  const dropped = new Map(settled.dropped)
+  const drop = (reason: DropReason) => dropped.set(reason, (dropped.get(reason) ?? 0) + 1)
+
+  const { evidence: heard, leftOut } = reporters.sessions(await signalsOf(gathering, settled.trajectories))
+  for (let i = heard.length; i < settled.trajectories.length; i++) drop('over-share')
+  const taught: Taught[] = []
+  const fresh: Fresh[] = []
+  let unknownTools = 0
+  for (const { trajectory, signals } of heard) {
+    const evidence = { trajectory, signals, reward: await reward.score(trajectory, signals, asOf) }
+    const { demonstrations, pairs, refused } = await shownIn(evidence)
+    unknownTools += refused
+    taught.push({ evidence, demonstrations: demonstrations.length, pairs: pairs.length })
+    const one = freshness(evidence, gathering)
+    if (typeof one === 'string') drop(one)
+    else fresh.push(one)
+  }
+
+  const temperature = commonTemperature(fresh)
+  const fitting = fresh.filter((one) => {
+    const fits = [...one.temperatures.values()].includes(temperature ?? Number.NaN)
+    if (!fits) drop('other-temperature')
+    return fits
+  })
+  const shared = reporters.shareOut(fitting.map((session) => ({ session, amount: 1 })))
+  const kept = fitting.filter((_, i) => {
+    const counts = shared.amounts[i] === 1
+    if (!counts) drop('over-share')
+    return counts
+  })
+  const lessons = lessonsOf(taught, reporters)
+  const credits = creditsOf(kept, temperature, gathering.credit)
+  const batch: TrafficBatch = { asOf, temperature, credits, shown: lessons.shown }
+  const report: EvidenceReport = {
+    asOf,
+    seen: settled.seen,
+    sessions: kept.length,
+    credited: credits.length,
+    ...lessons.counts,
+    unknownTools,
+    dropped: Object.fromEntries(dropped),
+    flood: leftOut.reduce((sum, one) => sum + one.leftOut.signals, 0),
+    ...rewardsOf(kept),
+    ...agesOf(kept, asOf),
+  }
+  return { batch, report, flood: { leftOut, excess: { practised: shared.excess, ...lessons.excess } } }
+}
+
+/** How much of what sessions show counts, and in which of them some does. */
+function lessonsOf(taught: readonly Taught[], { shareOut }: ReporterLimit) {
+  const shared = (part: 'demonstrations' | 'pairs') =>
+    shareOut(taught.map((one) => ({ session: one.evidence, amount: one[part] })))
+  const [demonstrations, pairs] = [shared('demonstrations'), shared('pairs')]
+  const shown = taught.flatMap(({ evidence: { trajectory, signals } }, i): TrafficBatch['shown'] => {
+    const most = { demonstrations: demonstrations.amounts[i] ?? 0, pairs: pairs.amounts[i] ?? 0 }
+    const keys = signals.map(({ key }) => key)
+    return most.demonstrations + most.pairs > 0 ? [{ trajectory: trajectory.id, signals: keys, most }] : []
+  })
+  return {
+    shown,
+    counts: { demonstrations: sum(demonstrations.amounts), pairs: sum(pairs.amounts) },
+    excess: { demonstrations: demonstrations.excess, pairs: pairs.excess },
+  }
+}
+
+const sum = (amounts: readonly number[]) => amounts.reduce((all, amount) => all + amount, 0)
+
+async function signalsOf(
+  { store, asOf }: Gathering,
+  trajectories: readonly Trajectory[],
+): Promise<readonly SessionEvidence[]> {
+  const evidence: SessionEvidence[] = []
+  for (const trajectory of trajectories) {
+    const signals = (await store.signals.of(trajectory.id)).filter(({ at }) => at <= asOf)
+    evidence.push({ trajectory, signals })
+  }
+  return evidence
+}
+
+const lagIn = (trajectory: Trajectory, { parameter, lags, source }: Gathering) =>
+  lagOf(trajectory, parameter, lags, source.maxLag)
+
+function freshness(evidence: ReviewedTrajectory, gathering: Gathering): Fresh | DropReason {
+  const { trajectory, reward } = evidence
+  const lag = lagIn(trajectory, gathering)
+  if (typeof lag === 'string') return lag
+  if (reward.status === 'missing') return 'missing-reward'
+  const { temperatures, unfit } = fitOf(trajectory, gathering.parameter)
+  return temperatures.size === 0 ? (unfit ?? 'no-logprobs') : { ...evidence, lag, temperatures }
+}
+
+function creditsOf(
+  fresh: readonly Fresh[],
+  temperature: number | null,
+  estimator: CreditEstimator,
+): TrafficBatch['credits'] {
+  const drawn = new Map(fresh.map((one) => [one.trajectory.id, one.temperatures]))
+  return estimator.credit(groupAttempts(fresh)).credits.flatMap(({ trajectory, decision, advantage }: Credit) => {
+    const fits = drawn.get(trajectory)?.get(decision) === temperature
+    return fits && advantage !== null ? [{ trajectory, decision, advantage }] : []
+  })
+}
+
+function rewardsOf(fresh: readonly Fresh[]): Pick<EvidenceReport, 'meanReward' | 'vetoed' | 'vetoedBy'> {
+  const guards = fresh.flatMap(({ reward }) => (reward.status === 'vetoed' ? [reward.guard] : []))
+  const vetoedBy: Record<string, number> = {}
+  for (const guard of guards) vetoedBy[guard] = (vetoedBy[guard] ?? 0) + 1
+  const values = fresh.flatMap(({ reward: { value } }) => (value === null ? [] : [value]))
+  return {
+    meanReward: values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length,
+    vetoed: guards.length,
+    vetoedBy,
+  }
+}
+
+function agesOf(fresh: readonly Fresh[], asOf: number): Pick<EvidenceReport, 'age' | 'lags'> {
+  const ages = fresh.map(({ trajectory }) => (asOf - endOf(trajectory)) / 1000).toSorted((a, b) => a - b)
+  const [newest, median, oldest] = [ages[0], ages[ages.length >> 1], ages.at(-1)]
+  const lags: Record<string, number> = {}
+  for (const { lag } of fresh) lags[lag] = (lags[lag] ?? 0) + 1
+  const known = newest !== undefined && median !== undefined && oldest !== undefined
+  return { age: known ? { newest, median, oldest } : null, lags }
+}

@@ -1,0 +1,12 @@
+import type { Demonstration, Gradient, PreferencePair, TrajectoryId } from '../../../core/index.ts'
+
+/** What a batch comes to for the Parameter that learns. */
+export interface Material {
+  readonly temperature: number | null
+  readonly gradients: readonly Extract<Gradient, { kind: 'weights' }>[]
+  readonly demonstrations: readonly Demonstration[]
+  /** Trajectories that are practised on, and those that demonstrations come from: some are both. */
+  readonly practised: ReadonlySet<TrajectoryId>
+  readonly demonstrated: ReadonlySet<TrajectoryId>
+  readonly pairs: readonly PreferencePair[]
+}

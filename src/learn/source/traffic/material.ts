@@ -1,0 +1,112 @@
+import { backward } from '../../../agent/index.ts'
+import {
+  type Gradient,
+  type ModelService,
+  savedAt,
+  type Store,
+  type Trajectory,
+  type TrajectoryId,
+} from '../../../core/index.ts'
+import { InvariantError, present } from '../../../errors/index.ts'
+import type { Material } from './learned-from.ts'
+import { lagsOf, type Reading, type Shown, shownIn } from '../../../credit/index.ts'
+import { endOf } from './settled.ts'
+import type { TrafficRun } from './traffic-run.ts'
+import { BATCH, decodeBatch, type TrafficBatch } from './used.ts'
+
+/**
+ * What the run learns from, read once. Trajectories that were erased since it was gathered are gone, and so are those whose
+ * client has forbidden learning since.
+ */
+export async function materialOf(run: TrafficRun): Promise<Material> {
+  run.material ??= await materialIn(run, await ownBatch(run))
+  return run.material
+}
+
+async function ownBatch(run: TrafficRun): Promise<TrafficBatch> {
+  const saved = await savedAt(run.options.store.blobs, present(run.blobs[BATCH], "the run's batch"))
+  if (!(saved instanceof Uint8Array)) throw new InvariantError('a batch that a trainer keeps')
+  return decodeBatch(saved)
+}
+
+async function materialIn(run: Learns, batch: TrafficBatch): Promise<Material> {
+  const { asOf, temperature, credits } = batch
+  const trajectories = await learnable(run, new Set(credits.map(({ trajectory }) => trajectory)), asOf)
+  const taught = await taughtIn(run, batch)
+  return {
+    temperature,
+    gradients: fitting(run, backward({ trajectories, credits })),
+    practised: new Set(trajectories.map(({ id }) => id)),
+    demonstrations: [...taught.values()].flatMap(({ demonstrations }) => demonstrations),
+    demonstrated: new Set([...taught].flatMap(([id, { demonstrations }]) => (demonstrations.length > 0 ? [id] : []))),
+    pairs: [...taught.values()].flatMap(({ pairs }) => pairs),
+  }
+}
+
+type Learns = Pick<TrafficRun, 'options' | 'key' | 'parameter' | 'schedule'>
+
+/** What is deposited on the Parameter that learns, without samples that the model cannot read. */
+export function fitting(run: Learns, gradients: readonly Gradient[]): Material['gradients'] {
+  const longest = longestOf(run.options.model)
+  return gradients.flatMap((gradient) =>
+    gradient.kind === 'weights' && gradient.parameter === run.parameter
+      ? [{ ...gradient, samples: gradient.samples.filter(({ tokens }) => tokens.length <= longest) }]
+      : [],
+  )
+}
+
+/** What people showed and preferred in the trajectories of a batch, by the trajectory. */
+export async function taughtIn(run: Learns, { asOf, shown }: TrafficBatch): Promise<ReadonlyMap<TrajectoryId, Shown>> {
+  const reading = await readingOf(run, asOf)
+  const taught = new Map<TrajectoryId, Shown>()
+  const heard = new Map(shown.map((one) => [one.trajectory, { keys: new Set(one.signals), most: one.most }]))
+  for (const trajectory of await learnable(run, new Set(heard.keys()), asOf)) {
+    const counted = heard.get(trajectory.id)
+    const signals = (await run.options.store.signals.of(trajectory.id)).filter(({ key }) => counted?.keys.has(key))
+    const reward = await run.options.reward.score(trajectory, signals, asOf)
+    const { demonstrations, pairs, refused } = await shownIn({ trajectory, reward, signals }, reading)
+    taught.set(trajectory.id, {
+      demonstrations: demonstrations.slice(0, counted?.most?.demonstrations),
+      pairs: pairs.slice(0, counted?.most?.pairs),
+      refused,
+    })
+  }
+  return taught
+}
+
+/**
+ * Those of these trajectories that are still there and may still be learned from, as they were at a moment: a session may
+ * go on after it was gathered, and what came then was neither scored nor credited.
+ */
+export async function learnable(
+  { options: { store } }: { readonly options: { readonly store: Pick<Store, 'trajectories'> } },
+  ids: ReadonlySet<TrajectoryId>,
+  asOf: number,
+): Promise<readonly Trajectory[]> {
+  const found: Trajectory[] = []
+  for (const id of ids) {
+    const present = (await store.trajectories.get(id))?.trajectory
+    if (present?.origin.kind !== 'traffic' || !present.origin.train) continue
+    const then = endOf(present) > asOf ? (await store.trajectories.get(id, asOf))?.trajectory : present
+    if (then) found.push(then)
+  }
+  return found
+}
+
+/** How a run reads trajectories, as of a moment. */
+export async function readingOf({ options, key, parameter, schedule }: Learns, asOf: number): Promise<Reading> {
+  const { model, store } = options
+  return {
+    asOf,
+    rubric: options.reward,
+    ...(options.source.behaviour ? { behaviour: options.source.behaviour } : {}),
+    renderer: model.renderer,
+    parameter,
+    lags: await lagsOf(store.releases, key, parameter),
+    longest: longestOf(model),
+    imitate: schedule.imitate,
+  }
+}
+
+/** Tokens of a sequence that the model can read, at most. */
+const longestOf = ({ sampler }: ModelService): number => sampler.capabilities.contextLength

@@ -1,0 +1,107 @@
+import { defaultBudget } from '../../../agent/index.ts'
+import { type BlobRef, type HoldoutTask, type ScoredTrajectory, savedAt } from '../../../core/index.ts'
+import { present } from '../../../errors/index.ts'
+import { pairOutcomes } from '../../../gate/index.ts'
+import { type EpisodeHost, runBatch, whileLoaded } from '../../episodes.ts'
+import { claim } from '../../holdout.ts'
+import { resultsOf } from '../../judge.ts'
+import type { Measured } from '../../run/course.ts'
+import type { HeldOut } from '../../source.ts'
+import { firstOfEachTier } from '../rollouts/evaluate.ts'
+import type { TrafficRun } from './traffic-run.ts'
+
+/** What the held-out tasks say of the candidate, and those of what was learned before; `null` without any. */
+export async function measureSuites(run: TrafficRun): Promise<Measured | null> {
+  const { source } = run.options
+  const { evaluation } = source
+  if (evaluation === null) return null
+  const gate = present(run.options.gate, 'the gate')
+  const { holdoutTasks } = run.schedule
+  const tasks = firstOfEachTier(evaluation.holdout, holdoutTasks)
+  const use = await claim(run, gate, tasks)
+  const outcomes = await outcomesOf(run, 'held-out', { ...evaluation, holdout: tasks })
+  const suites: Record<string, typeof outcomes> = {}
+  for (const [name, suite] of Object.entries(source.suites)) {
+    const holdout = firstOfEachTier(suite.holdout, holdoutTasks)
+    suites[name] = await outcomesOf(run, name, { ...suite, holdout })
+  }
+  return {
+    gate,
+    use,
+    outcomes,
+    ...(Object.keys(suites).length > 0 ? { suites } : {}),
+    reward: evaluation.reward,
+    rates: null,
+    remarks: [],
+  }
+}
+
+/** Both arms on the same tasks, greedily. */
+async function outcomesOf(run: TrafficRun, suite: string, { holdout, ...where }: HeldOut) {
+  const serving = run.servingVersion.value
+  const host = hostOf(run, where)
+  const arms = {
+    serving: { adapter: serving.kind === 'weights' ? serving.adapter : null, version: run.servingVersion.id },
+    learned: { adapter: present(run.blobs['candidate'], 'the candidate'), version: run.candidate.id },
+  }
+  const scored = {
+    serving: await attempt(run, host, 'serving', suite, holdout, arms.serving),
+    learned: await attempt(run, host, 'learned', suite, holdout, arms.learned),
+  }
+  return pairOutcomes(holdout, resultsOf(scored.serving), resultsOf(scored.learned))
+}
+
+async function attempt(
+  run: TrafficRun,
+  host: EpisodeHost,
+  arm: 'serving' | 'learned',
+  suite: string,
+  tasks: readonly HoldoutTask[],
+  { adapter, version }: { readonly adapter: BlobRef | null; readonly version: TrafficRun['candidate']['id'] },
+): Promise<readonly ScoredTrajectory[]> {
+  const { model, store } = run.options
+  const inForce = run.inForce(version, null)
+  const batch = { name: `${suite}/${arm}`, tasks, attempts: 1 }
+  const scored =
+    adapter === null
+      ? await runBatch(host, { adapter: null, inForce, temperature: 0 }, batch)
+      : await whileLoaded(model.sampler, await model.loadAdapter(await savedAt(store.blobs, adapter)), (loaded) =>
+          runBatch(host, { adapter: loaded, inForce, temperature: 0 }, batch),
+        )
+  const rewards = scored.flatMap(({ reward: { value } }) => (value === null ? [] : [value]))
+  const sum = rewards.reduce((total, reward) => total + reward, 0)
+  run.emit({
+    type: 'measured',
+    suite,
+    arm,
+    meanReward: rewards.length === 0 ? null : sum / rewards.length,
+    n: rewards.length,
+  })
+  return scored
+}
+
+function hostOf(
+  run: TrafficRun,
+  { agent, environment, reward, budget = defaultBudget }: Omit<HeldOut, 'holdout'>,
+): EpisodeHost {
+  const { store, model, seed, signal } = run.options
+  return {
+    agent,
+    run: run.run,
+    clock: run.clock,
+    options: {
+      store,
+      model,
+      reward,
+      source: { environment },
+      ...(seed === undefined ? {} : { seed }),
+      ...(signal ? { signal } : {}),
+    },
+    schedule: run.schedule,
+    budget,
+    parameter: run.parameter,
+    serving: run.serving,
+    inForce: (version, checkpoint) => run.inForce(version, checkpoint),
+    emit: (event) => run.emit(event),
+  }
+}

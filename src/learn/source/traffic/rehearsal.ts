@@ -1,0 +1,106 @@
+import { backward } from '../../../agent/index.ts'
+import { type Demonstration, isWhole, rng, stepsByAction, type Trajectory } from '../../../core/index.ts'
+import { demonstrationDatum, drawReplay } from '../../../optimize/weights/index.ts'
+import { fitting, learnable, materialOf, taughtIn } from './material.ts'
+import type { TrafficRun } from './traffic-run.ts'
+import { earlierBatches, namedIn, type TrafficBatch } from './used.ts'
+
+/** So many trajectories of earlier runs are read, at least: few make a poor mix. */
+const least = 64
+
+/**
+ * What is rehearsed beside what this run learns from, drawn for one pass: so much that it is `schedule.replay` of all.
+ * @param pass tells apart what is drawn for each.
+ */
+export async function replayed(run: TrafficRun, pass: number): Promise<readonly Demonstration[]> {
+  const { replay: share } = run.schedule
+  const random = rng('replay', run.options.seed ?? 0, run.run.id, pass)
+  return drawReplay({ fresh: await learnedFrom(run), earlier: await rehearsalOf(run), share, rng: random })
+}
+
+/** How much this run learns from: sequences that it imitates, and trajectories that it only practises on. */
+async function learnedFrom(run: TrafficRun): Promise<number> {
+  const { epochs, demonstrationPasses } = run.schedule
+  const { demonstrations, demonstrated, practised } = await materialOf(run)
+  if (demonstrationPasses === 0) return epochs > 0 ? practised.size : 0
+  return demonstrations.length + (epochs > 0 ? [...practised].filter((id) => !demonstrated.has(id)).length : 0)
+}
+
+/**
+ * What earlier runs learned from and is to be kept: what people showed and took, and what went well beside it. Whoever's
+ * weights sampled it, it is imitated: the ratios of a policy gradient hold for what is fresh.
+ */
+async function rehearsalOf(run: TrafficRun): Promise<readonly Demonstration[]> {
+  if (run.rehearsal) return run.rehearsal
+  const { replay, anchor: strength, anchorSequences } = run.schedule
+  const wanted = Math.ceil(((await learnedFrom(run)) * replay) / (1 - replay))
+  const earlier: Demonstration[] = []
+  if (replay > 0 || strength > 0) {
+    for (const batch of await drawn(run, Math.max(least, wanted, strength > 0 ? anchorSequences : 0))) {
+      const taught = await taughtIn(run, batch)
+      earlier.push(...[...taught.values()].flatMap(({ demonstrations }) => demonstrations))
+      const credits = batch.credits.filter(({ trajectory }) => !taught.get(trajectory)?.demonstrations.length)
+      earlier.push(...(await wentWell(run, { ...batch, credits })))
+    }
+  }
+  run.rehearsal = earlier
+  return earlier
+}
+
+/** What earlier runs that are over learned from, drawn for one run: the same whenever it is resumed. */
+async function drawn(run: TrafficRun, trajectories: number): Promise<readonly TrafficBatch[]> {
+  const { replayRuns } = run.schedule
+  if (replayRuns === 0) return []
+  const kept: TrafficBatch[] = []
+  for await (const { over, batch } of earlierBatches(run.options.store, run.key, { since: 0, except: run.run.id })) {
+    const good = { ...batch, credits: batch.credits.filter(({ advantage }) => advantage > 0) }
+    if (over && batch.asOf <= run.run.startedAt && namedIn(good).size > 0) kept.push(good)
+    if (kept.length === replayRuns) break
+  }
+  const all = kept.flatMap((batch, i) => [...namedIn(batch)].map((id) => ({ i, id })))
+  const chosen = rng('replayed', run.options.seed ?? 0, run.run.id)
+    .shuffle(all)
+    .slice(0, trajectories)
+  return kept.map((batch, i) => {
+    const ids = new Set(chosen.flatMap((one) => (one.i === i ? [one.id] : [])))
+    return {
+      ...batch,
+      credits: batch.credits.filter(({ trajectory }) => ids.has(trajectory)),
+      shown: batch.shown.filter(({ trajectory }) => ids.has(trajectory)),
+    }
+  })
+}
+
+/** Answers that are credited, of conversations that came to their end: half of an answer is no example (invariant 5). */
+async function wentWell(run: TrafficRun, { asOf, credits }: TrafficBatch): Promise<readonly Demonstration[]> {
+  const trajectories = await learnable(run, new Set(credits.map(({ trajectory }) => trajectory)), asOf)
+  const examples = new Map(trajectories.map((trajectory) => [trajectory.id, examplesIn(trajectory)]))
+  const good = credits.filter(({ trajectory, decision }) => examples.get(trajectory)?.has(decision))
+  return fitting(run, backward({ trajectories, credits: good })).flatMap(({ samples }) =>
+    samples.map(({ tokens, sampled }) => ({ tokens, learn: sampled })),
+  )
+}
+
+/** Decisions whose answers may be imitated. */
+function examplesIn(trajectory: Trajectory): ReadonlySet<string> {
+  if (trajectory.stopReason !== 'done') return new Set()
+  const steps = stepsByAction(trajectory)
+  const whole = new Set(trajectory.nodes.flatMap((node) => (isWhole([node], steps) ? [node.id] : [])))
+  return new Set(trajectory.decisions.flatMap(({ id, output }) => (output !== null && whole.has(output) ? [id] : [])))
+}
+
+/**
+ * Holds on to the weights that earlier runs need, before this one moves any: elastic weight consolidation, with the
+ * importance measured on what is rehearsed of them, at the weights that serve.
+ */
+export async function anchor(run: TrafficRun): Promise<void> {
+  const { anchor: strength, anchorSequences } = run.schedule
+  const { anchoring } = run.trainer
+  if (strength > 0 && anchoring) {
+    const data = (await rehearsalOf(run)).slice(0, anchorSequences).map((one) => demonstrationDatum(one, 1))
+    if (data.length > 0) {
+      await anchoring.hold([await anchoring.importance(data)], strength)
+      run.emit({ type: 'anchored', sequences: data.length, strength })
+    }
+  }
+}

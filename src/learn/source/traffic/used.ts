@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { DecisionId, type Run, type RunId, type Store, TrajectoryId } from '../../../core/index.ts'
+import { ownCanary } from '../../own-canary.ts'
+
+const count = z.int().nonnegative()
+
+/**
+ * What a run learns from: kept as a blob beside its checkpoints, and after its end. It names trajectories and holds none
+ * of their words, so that what is erased is gone.
+ */
+export const TrafficBatch = z.strictObject({
+  asOf: z.number(),
+  temperature: z.number().nullable(),
+  /** The advantage of each decision that is fresh evidence. */
+  credits: z.array(z.strictObject({ trajectory: TrajectoryId, decision: DecisionId, advantage: z.number() })),
+  /**
+   * Trajectories in which people showed or preferred something, with the keys of the signals that count, and how many of
+   * the Demonstrations and pairs do; in batches of before there were such bounds: all.
+   */
+  shown: z.array(
+    z.strictObject({
+      trajectory: TrajectoryId,
+      signals: z.array(z.string()),
+      most: z.strictObject({ demonstrations: count, pairs: count }).optional(),
+    }),
+  ),
+})
+export type TrafficBatch = z.infer<typeof TrafficBatch>
+
+/** The name of the batch among a run's blobs. */
+export const BATCH = 'batch'
+
+/** An earlier run and what it learned from. */
+export interface EarlierBatch {
+  readonly run: RunId
+  /** Whether it has learned all that it could: it does not go on. */
+  readonly over: boolean
+  readonly batch: TrafficBatch
+}
+
+export const encodeBatch = (batch: TrafficBatch): Uint8Array => new TextEncoder().encode(JSON.stringify(batch))
+export const decodeBatch = (bytes: Uint8Array): TrafficBatch =>
+  TrafficBatch.parse(JSON.parse(new TextDecoder().decode(bytes)))
+
+/** Runs of one page that the store is asked for. */
+const page = 100
+
+/**
+ * What earlier runs of an agent learned from traffic, newest first, however many there are. A run that failed for good has
+ * used nothing, as its weights are gone, unless it had begun a canary by then.
+ * @param since leaves out runs that had ended before: they know of nothing that began at or after it.
+ */
+export async function* earlierBatches(
+  store: Pick<Store, 'runs' | 'blobs' | 'canaries'>,
+  agent: string,
+  { since, except }: { readonly since: number; readonly except: RunId | null },
+): AsyncGenerator<EarlierBatch> {
+  const { runs, blobs } = store
+  let before: RunId | undefined
+  for (;;) {
+    const found = await runs.list({ agent, endedSince: since, limit: page, ...(before ? { before } : {}) })
+    for (const run of found) {
+      if (run.id === except || !fromTraffic(run)) continue
+      if (run.status === 'failed' && !(await ownCanary(store, run))) continue
+      const hash = (await runs.latestCheckpoint(run.id))?.blobs[BATCH]
+      if (typeof hash !== 'string') continue
+      const batch = decodeBatch(await blobs.get(hash))
+      yield { run: run.id, over: run.status === 'completed' || run.status === 'failed', batch }
+    }
+    before = found.at(-1)?.id
+    if (found.length < page) return
+  }
+}
+
+/** Whether a run learned from traffic. */
+export function fromTraffic({ config }: Pick<Run, 'config'>): boolean {
+  return typeof config === 'object' && config !== null && 'source' in config && config.source === 'traffic'
+}
+
+/**
+ * Says which trajectories runs learned from, of those that began at or after a moment. A session that goes on for longer
+ * than a window changes in it, and may have been learned from long before it.
+ */
+export type UsedSince = (began: number) => Promise<ReadonlySet<TrajectoryId>>
+
+/** Trajectories that these batches learned from. */
+export async function usedBy(batches: AsyncIterable<EarlierBatch>): Promise<ReadonlySet<TrajectoryId>> {
+  const used = new Set<TrajectoryId>()
+  for await (const { batch } of batches) for (const id of namedIn(batch)) used.add(id)
+  return used
+}
+
+/** The trajectories that a batch names. */
+export function namedIn({ credits, shown }: TrafficBatch): ReadonlySet<TrajectoryId> {
+  return new Set([...credits, ...shown].map(({ trajectory }) => trajectory))
+}
