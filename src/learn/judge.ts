@@ -1,11 +1,4 @@
-import {
-  causedByPolicy,
-  type HoldoutUse,
-  type PairedOutcome,
-  type Rubric,
-  type ScoredTrajectory,
-  type TaskId,
-} from '../core/index.ts'
+import { causedByPolicy, type ScoredTrajectory, type TaskId } from '../core/index.ts'
 import { type ArmResult, levelInWords } from '../gate/index.ts'
 import type { Course } from './run/course.ts'
 import type { LearnRun } from './run/learn-run.ts'
@@ -14,9 +7,10 @@ import type { LearnRun } from './run/learn-run.ts'
  * Asks the gate whether the candidate beats what serves and every rival, and keeps the candidate and the receipt. Without
  * held-out tasks only a canary can say something of it.
  */
-export async function judge<R extends LearnRun>({ run, measure }: Course<R>): Promise<void> {
+export async function judge<R extends LearnRun>(course: Course<R>): Promise<void> {
+  const { run } = course
   const { store } = run.options
-  const measured = await measure(run)
+  const measured = await course.measure(run)
   const { candidate, servingSet } = run
   if (measured === null) return run.enter('release', {}, (tx) => tx.versions.put(candidate))
   const { gate, use, outcomes, suites, rivals, reward, rates, remarks } = measured

@@ -248,7 +248,7 @@ export async function runTraffic(
     reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
     optimize: { model: policyGradient() },
     release: canary(canaryGate({ shares: [0.1, 0.5] }), { promotes: 'gate' }),
-    schedule: { imitate: onlyShown, ...schedule },
+    schedule: { imitate: onlyShown, epochs: 2, ...schedule },
     onEvent: (event) => events.push(event),
     clock: { now: () => now },
     ...changes,

@@ -47,7 +47,10 @@ export async function prefer(run: TrafficRun): Promise<void> {
   if (passes + preferences + epochs > 0) {
     await run.keep('candidate')
   } else {
-    const reason = 'The weights that serve are too far from those that sampled, and nobody showed anything.'
-    await run.enter('done', { outcome: 'nothing-to-learn', reason })
+    const practised =
+      run.schedule.epochs > 0
+        ? 'The weights that serve are too far from those that sampled'
+        : 'Rewards alone teach nothing without epochs of policy gradient (schedule.epochs)'
+    await run.enter('done', { outcome: 'nothing-to-learn', reason: `${practised}, and nobody showed anything.` })
   }
 }

@@ -8,8 +8,8 @@ export const TrafficSchedule = z.strictObject({
   preferencePasses: z.int().nonnegative().default(1),
   /** What is imitated. */
   imitate: Imitated.prefault({}),
-  /** Epochs of policy gradient over the batch, at most. */
-  epochs: z.int().nonnegative().default(2),
+  /** Epochs of policy gradient over the batch, at most. None has been shown to help beside imitation. */
+  epochs: z.int().nonnegative().default(0),
   /**
    * Bounds of trust: an epoch begins only while the mean ratio of the trainer's probabilities to those of the weights
    * that sampled lies between these, and the estimated divergence in nats a token is at most that.
