@@ -26,8 +26,10 @@ const floors: Readonly<Record<string, number>> = {
   gate: 6,
   release: 7,
   learn: 8,
-  gateway: 9,
-  cli: 10,
+  recipe: 9,
+  report: 9,
+  gateway: 10,
+  cli: 11,
 }
 
 const fromRoot = (path: string) => new URL(`../${path}`, import.meta.url)

@@ -6,13 +6,14 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type Browser, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { renderReport, reportOf } from '../src/cli/report/index.ts'
+import { renderReport, reportOf } from '../src/report/index.ts'
 import { openMemoryStore } from '../src/store/index.ts'
 import type { RunId, Store } from '../src/core/index.ts'
 import { likedSessions, recordSessions, runTraffic, type TrafficChanges } from './support/learner-traffic.ts'
 import { practisedModel } from './support/practised-model.ts'
 import { type FixtureOptions, recordRun } from './report-fixture/index.ts'
 import { shadow } from '../src/learn/index.ts'
+import { reproduce } from '../src/cli/reproduce.ts'
 
 const flags = [
   '--headless',
@@ -75,7 +76,7 @@ async function open(name: string, look: { colorScheme?: 'light' | 'dark'; width?
   const traffic = overTraffic[name]
   const run = traffic ? await recordTraffic(store, traffic) : await recordRun(store, { tasks: 60, ...cases[name] })
   const path = join(folder, `${name}.html`)
-  await writeFile(path, renderReport(await reportOf(store, run)))
+  await writeFile(path, renderReport(await reportOf(store, run, { reproduce })))
   await store.close()
   const { colorScheme = 'light', width = 1400 } = look
   const page = await browser.newPage({ colorScheme, viewport: { width, height: 900 } })

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { ReleaseId, RunId } from '../core/index.ts'
 import type { RolloutSummary } from '../learn/index.ts'
 import { closingLines } from './closing-lines.ts'
-import type { RivalArithmetic } from './report/index.ts'
+import type { RivalArithmetic } from '../report/index.ts'
 
 const rate = (success: number) => ({ success, n: 400, ci: [success - 0.05, success + 0.05] as const, missing: 0 })
 const summary: RolloutSummary = {

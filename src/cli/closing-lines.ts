@@ -1,8 +1,7 @@
 import pc from 'picocolors'
 import type { Baseline, RolloutSummary } from '../learn/index.ts'
 import { measured } from './run-line.ts'
-import { duration, figure, signed, success } from './report/format.ts'
-import type { RivalArithmetic } from './report/index.ts'
+import { duration, figure, type RivalArithmetic, signed, success } from '../report/index.ts'
 import { visible } from './visible.ts'
 
 /**

@@ -1,1 +1,1 @@
-export { LearnConfig } from './learn-config.ts'
+export { LearnConfig } from '../recipe/index.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type Json, type Run, RunId } from '../core/index.ts'
 import { openStore } from '../store/index.ts'
-import { LearnConfig } from './learn-config.ts'
+import { LearnConfig } from '../recipe/index.ts'
 import { planOf } from './plan.ts'
 
 let folder: string

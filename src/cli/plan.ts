@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { parseInput, type Run, RunId, type Store } from '../core/index.ts'
 import { InputError } from '../errors/index.ts'
 import { openStore } from '../store/index.ts'
-import { LearnConfig } from './learn-config.ts'
+import { LearnConfig, type Plan } from '../recipe/index.ts'
 import { readConfig } from './read-config.ts'
 import { locationOf, type StoreFlags } from './with-store.ts'
 
@@ -14,15 +14,6 @@ export interface LearnFlags extends StoreFlags {
   readonly deterministic?: boolean
   /** A run's id; true for the latest that did not complete. */
   readonly resume?: string | true
-}
-
-/** What decides a run, kept with it so that `--resume` needs no other flag. */
-export interface Plan {
-  readonly config: LearnConfig
-  readonly seed: number
-  readonly control: boolean
-  readonly deterministic: boolean
-  readonly resume: RunId | null
 }
 
 /**

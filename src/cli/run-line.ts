@@ -1,7 +1,7 @@
 import pc from 'picocolors'
 import type { LearnEvent, SuccessRate } from '../learn/index.ts'
 import { percentOf } from '../release/index.ts'
-import { duration, percentRange, success } from './report/format.ts'
+import { duration, percentRange, success } from '../report/index.ts'
 import { visible } from './visible.ts'
 
 /** What a line is about. */

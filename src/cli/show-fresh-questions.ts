@@ -3,10 +3,8 @@ import pc from 'picocolors'
 import { type Json, type Message, type ModelService, type Store, type Task, VersionId, savedAt } from '../core/index.ts'
 import { assertSameBase } from '../learn/index.ts'
 import { Registry } from '../release/index.ts'
-import { ask } from './fresh-questions.ts'
-import type { LearnConfig } from './learn-config.ts'
+import { ask, type LearnConfig, type SearchJob } from '../recipe/index.ts'
 import type { Progress } from './progress.ts'
-import type { SearchJob } from './search-job.ts'
 import { visible } from './visible.ts'
 
 interface Exhibit {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Store } from '../core/index.ts'
-import { shellWord } from './report/command.ts'
+import { shellWord } from '../report/index.ts'
 import { MissingStoreError, openStore, type StoreLocation, storeLocation } from '../store/index.ts'
 
 export interface StoreFlags {

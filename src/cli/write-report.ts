@@ -2,7 +2,8 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RunId } from '../core/index.ts'
 import { InputError } from '../errors/index.ts'
-import { renderReport, type ReportStore, reportOf, type RunReport } from './report/index.ts'
+import { reproduce } from './reproduce.ts'
+import { renderReport, type ReportStore, reportOf, type RunReport } from '../report/index.ts'
 
 /** Where a run's report is written unless something else is asked for. The folder is made where the store is elsewhere. */
 export async function reportPath(folder: string, run: RunId): Promise<string> {
@@ -21,7 +22,7 @@ export async function writeReport(
   path: string,
   storeArgument: string,
 ): Promise<RunReport> {
-  const report = await reportOf(store, run, storeArgument)
+  const report = await reportOf(store, run, { storeArgument, reproduce })
   try {
     await writeFile(path, renderReport(report))
   } catch (cause) {

@@ -1,5 +1,5 @@
 import { type Run, RunId, type Store } from '../../core/index.ts'
-import { UnknownRunError } from '../report/index.ts'
+import { UnknownRunError } from '../../report/index.ts'
 import { folderOf, storeArgument, type StoreFlags, withStore } from '../with-store.ts'
 import { reportPath, writeReport } from '../write-report.ts'
 

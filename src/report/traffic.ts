@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { CanaryId, type Repositories, type Run } from '../../core/index.ts'
-import { LearningMode, type TrafficSummary } from '../../learn/index.ts'
-import { shownCanary } from '../../release/index.ts'
+import { CanaryId, type Repositories, type Run } from '../core/index.ts'
+import { LearningMode, type TrafficSummary } from '../learn/index.ts'
+import { shownCanary } from '../release/index.ts'
 import type { TrafficCourse, TrafficStep } from './run-report.ts'
 import { type EventOf, eventsOf, latest, type StoredEvent } from './stored-events.ts'
 

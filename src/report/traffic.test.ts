@@ -5,12 +5,12 @@ import {
   runTraffic,
   sayOf,
   type TrafficChanges,
-} from '../../../test/support/learner-traffic.ts'
-import { practisedModel } from '../../../test/support/practised-model.ts'
-import type { Store } from '../../core/index.ts'
-import { openMemoryStore } from '../../store/index.ts'
+} from '../../test/support/learner-traffic.ts'
+import { practisedModel } from '../../test/support/practised-model.ts'
+import type { Store } from '../core/index.ts'
+import { openMemoryStore } from '../store/index.ts'
 import { renderReport, reportOf } from './index.ts'
-import { shadow } from '../../learn/index.ts'
+import { shadow } from '../learn/index.ts'
 
 const hour = 3_600_000
 
@@ -29,7 +29,7 @@ const text = (page: string) =>
 async function reported(changes: TrafficChanges, storeArgument = '') {
   await likedSessions(store, { now: hour, prefix: 's', count: 8 })
   const { summary } = await runTraffic(store, hour, changes)
-  const report = await reportOf(store, summary.runId, storeArgument)
+  const report = await reportOf(store, summary.runId, { storeArgument })
   return { report, page: text(renderReport(report)), run: summary.runId }
 }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { PairedOutcome, PairedReceipt } from '../../core/index.ts'
+import type { PairedOutcome, PairedReceipt } from '../core/index.ts'
 import type { GateArithmetic, RivalArithmetic } from './run-report.ts'
 
 /** What a gate may have computed or been configured with: each is shown if it is there. */

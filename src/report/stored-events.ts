@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { GateDecision, type RunEvent } from '../../core/index.ts'
-import { type Arm, EvidenceReport, type LearnEvent, TrafficSummary } from '../../learn/index.ts'
+import { GateDecision, type RunEvent } from '../core/index.ts'
+import { type Arm, EvidenceReport, type LearnEvent, TrafficSummary } from '../learn/index.ts'
 
 /** A metric that is not finite has no JSON: it reads as missing, so that a diverged run still has its report. */
 const figure = z.number().nullable().catch(null)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { canonicalJson, Json, type Run } from '../../core/index.ts'
-import { LearnConfig } from '../learn-config.ts'
-import type { Reproduction } from './run-report.ts'
+import { canonicalJson, Json, type Run } from '../core/index.ts'
+import { LearnConfig } from '../recipe/index.ts'
+import type { Reproduction } from '../report/index.ts'
 
 /** What `ratchet learn` keeps with a run. */
 const Kept = z.object({

@@ -1,4 +1,4 @@
-import type { SuccessRate } from '../../../learn/index.ts'
+import type { SuccessRate } from '../../learn/index.ts'
 import { clock, percent, short } from '../format.ts'
 import { type Html, html } from '../html.ts'
 import type { UpdatePoint, ValidationCurve } from '../run-report.ts'

@@ -1,4 +1,4 @@
-import type { Message, ToolCall } from '../../../core/index.ts'
+import type { Message, ToolCall } from '../../core/index.ts'
 import { cut, flatten, inline, plural } from '../format.ts'
 import { type Html, html } from '../html.ts'
 

@@ -1,4 +1,4 @@
-import type { Json } from '../../../core/index.ts'
+import type { Json } from '../../core/index.ts'
 import { differenceLine } from '../charts/interval.ts'
 import { figure, flatten, inline, percent, plural, signed, words } from '../format.ts'
 import { type Content, type Html, html } from '../html.ts'

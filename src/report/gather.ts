@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import { isPaired, type PairedReceipt, type Repositories, type Run, RunId } from '../../core/index.ts'
-import type { Arm, Baseline } from '../../learn/index.ts'
+import { isPaired, type PairedReceipt, type Repositories, type Run, RunId } from '../core/index.ts'
+import type { Arm, Baseline } from '../learn/index.ts'
 import { arithmeticOf } from './arithmetic.ts'
 import { UnknownRunError } from './errors.ts'
-import { reproduce } from './reproduce.ts'
-import type { Progress, ReleaseStanding, RunReport, TierResult, ValidationCurve } from './run-report.ts'
+import type { Progress, ReleaseStanding, Reproduction, RunReport, TierResult, ValidationCurve } from './run-report.ts'
 import { steeringOf } from './steering.ts'
 import { type EventOf, eventsOf, latest, readEvents, type StoredEvent } from './stored-events.ts'
 import { type FindEpisode, heldOutEpisodes, storiesOf } from './stories.ts'
@@ -13,12 +12,23 @@ import { trafficCourse } from './traffic.ts'
 /** What of a store a report reads. */
 export type ReportStore = Pick<Repositories, 'runs' | 'receipts' | 'trajectories' | 'releases' | 'canaries'>
 
+/** What a report is told beside the run. */
+export interface ReportOptions {
+  /** How its commands name the store. */
+  readonly storeArgument?: string
+  /** The command that repeats a run, where there is one. Default: none. */
+  readonly reproduce?: (run: Run) => Reproduction | null
+}
+
 /**
  * Gathers what is known of a run, finished or not, over rollouts or over traffic.
- * @param storeArgument how the commands of the report name the store.
  * @throws UnknownRunError when the store has no such run; errors of the store pass through.
  */
-export async function reportOf(store: ReportStore, runId: string, storeArgument = ''): Promise<RunReport> {
+export async function reportOf(
+  store: ReportStore,
+  runId: string,
+  { storeArgument = '', reproduce = () => null }: ReportOptions = {},
+): Promise<RunReport> {
   const id = RunId.safeParse(runId)
   const run = id.success ? await store.runs.get(id.data) : null
   if (!run) throw new UnknownRunError(runId)

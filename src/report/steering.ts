@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { Json } from '../../core/index.ts'
-import { Schedule } from '../../learn/index.ts'
+import type { Json } from '../core/index.ts'
+import { Schedule } from '../learn/index.ts'
 import type { FamilyCourse, Steering, UpdatePoint } from './run-report.ts'
 import { type EventOf, eventsOf, latest, type StoredEvent } from './stored-events.ts'
 

@@ -1,4 +1,4 @@
-import { bestLook } from '../../../learn/index.ts'
+import { bestLook } from '../../learn/index.ts'
 import { count, cut, figure, percent, plural, success } from '../format.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { RunReport, Steering } from '../run-report.ts'

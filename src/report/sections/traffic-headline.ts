@@ -1,4 +1,4 @@
-import type { TrafficSummary } from '../../../learn/index.ts'
+import type { TrafficSummary } from '../../learn/index.ts'
 import { agentCommand } from '../command.ts'
 import { count, figure, percent, plural } from '../format.ts'
 import { type Content, type Html, html } from '../html.ts'

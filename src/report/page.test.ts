@@ -1,13 +1,14 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { recordRun } from '../../../test/report-fixture/index.ts'
-import { present } from '../../errors/index.ts'
-import { openMemoryStore } from '../../store/index.ts'
+import { recordRun } from '../../test/report-fixture/index.ts'
+import { present } from '../errors/index.ts'
+import { openMemoryStore } from '../store/index.ts'
 import { renderReport, type RunReport, reportOf } from './index.ts'
+import { reproduce } from '../cli/reproduce.ts'
 
 async function reported(options: Parameters<typeof recordRun>[1]): Promise<RunReport> {
   const store = await openMemoryStore()
-  return reportOf(store, await recordRun(store, { tasks: 60, ...options }))
+  return reportOf(store, await recordRun(store, { tasks: 60, ...options }), { reproduce })
 }
 
 /** Names of the tags of a page, in order, its style left out. */

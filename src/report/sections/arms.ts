@@ -1,4 +1,4 @@
-import type { Arm, SuccessRate } from '../../../learn/index.ts'
+import type { Arm, SuccessRate } from '../../learn/index.ts'
 import { intervalAxis, intervalRow } from '../charts/interval.ts'
 import { armName, count, percentRange, plural, success } from '../format.ts'
 import { type Html, html } from '../html.ts'

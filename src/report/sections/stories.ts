@@ -1,4 +1,4 @@
-import type { Reward, StopReason } from '../../../core/index.ts'
+import type { Reward, StopReason } from '../../core/index.ts'
 import { armName, cut, figure, flatten, inline, plural, words } from '../format.ts'
 import { type Html, html } from '../html.ts'
 import type { Attempt, RunReport, Story } from '../run-report.ts'

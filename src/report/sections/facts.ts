@@ -1,4 +1,4 @@
-import { defaultTenant, type VersionSet } from '../../../core/index.ts'
+import { defaultTenant, type VersionSet } from '../../core/index.ts'
 import { cut, flatten, inline, moment, plural, words } from '../format.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { RunReport, TrafficCourse } from '../run-report.ts'

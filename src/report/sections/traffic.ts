@@ -1,4 +1,4 @@
-import type { DropReason } from '../../../learn/index.ts'
+import type { DropReason } from '../../learn/index.ts'
 import { count, duration, figure, moment, percent, plural } from '../format.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { RunReport, TrafficCourse, TrafficStep } from '../run-report.ts'

@@ -1,9 +1,10 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { fixtureRun, recordRun } from '../../../test/report-fixture/index.ts'
-import { ReleaseId, type Store } from '../../core/index.ts'
-import { present } from '../../errors/index.ts'
-import { openMemoryStore } from '../../store/index.ts'
+import { fixtureRun, recordRun } from '../../test/report-fixture/index.ts'
+import { ReleaseId, type Store } from '../core/index.ts'
+import { present } from '../errors/index.ts'
+import { openMemoryStore } from '../store/index.ts'
 import { type RunReport, reportOf } from './index.ts'
+import { reproduce } from '../cli/reproduce.ts'
 
 async function reported(
   options: Parameters<typeof recordRun>[1],
@@ -12,7 +13,7 @@ async function reported(
   const store = await openMemoryStore()
   await recordRun(store, { tasks: 120, ...options })
   await after?.(store)
-  return reportOf(store, fixtureRun)
+  return reportOf(store, fixtureRun, { reproduce })
 }
 
 describe('a promoted run', () => {

@@ -1,4 +1,4 @@
-import { InputError } from '../../errors/index.ts'
+import { InputError } from '../errors/index.ts'
 
 /** A report was asked for a run that the store does not have. */
 export class UnknownRunError extends InputError {

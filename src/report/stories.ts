@@ -7,8 +7,8 @@ import {
   sampledTokens,
   type TaskId,
   type TrajectoryRepository,
-} from '../../core/index.ts'
-import { type Arm, episodeId, lookName, succeeded } from '../../learn/index.ts'
+} from '../core/index.ts'
+import { type Arm, episodeId, lookName, succeeded } from '../learn/index.ts'
 import { ceilingOf } from './arithmetic.ts'
 import type { Attempt, Story } from './run-report.ts'
 

@@ -1,4 +1,4 @@
-import type { GateDecision, Json, Message, Release, Reward, Run, StopReason, TaskId } from '../../core/index.ts'
+import type { GateDecision, Json, Message, Release, Reward, Run, StopReason, TaskId } from '../core/index.ts'
 import type {
   Arm,
   Baseline,
@@ -8,8 +8,8 @@ import type {
   PrimingLook,
   SuccessRate,
   TrafficSummary,
-} from '../../learn/index.ts'
-import type { ShownCanary } from '../../release/index.ts'
+} from '../learn/index.ts'
+import type { ShownCanary } from '../release/index.ts'
 
 /** One learning run as a report tells it: plain data, nothing rendered. */
 export interface RunReport {

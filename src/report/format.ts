@@ -1,5 +1,5 @@
-import type { Json } from '../../core/index.ts'
-import type { Arm, SuccessRate } from '../../learn/index.ts'
+import type { Json } from '../core/index.ts'
+import type { Arm, SuccessRate } from '../learn/index.ts'
 
 /** A share as a percentage: whole, but with a decimal close to 0 and 100, where it matters. */
 export function percent(share: number): string {

@@ -1,0 +1,5 @@
+export { ask, type Asked } from './ask.ts'
+export { LearnConfig } from './learn-config.ts'
+export { learnOptions } from './learn-options.ts'
+export type { Plan } from './plan.ts'
+export { openSearchJob, type SearchJob } from './search-job.ts'
