@@ -1,11 +1,77 @@
-export * from './agent/index.ts'
-export * from './core/index.ts'
-export * from './credit/index.ts'
-export * from './errors/index.ts'
-export * from './gate/index.ts'
-export * from './learn/index.ts'
-export * from './optimize/weights/index.ts'
-export * from './release/index.ts'
-export * from './reward/index.ts'
-export * from './rollout/index.ts'
-export * from './store/index.ts'
+/**
+ * The words that a user writes. What a piece is made of has a subpath of its own, by its room: `ratchet-agents/gate`,
+ * `ratchet-agents/store`, …
+ */
+export {
+  type Agent,
+  defineAgent,
+  type EpisodeBudget,
+  runEpisode,
+  servedAgent,
+  text,
+  user,
+  weights,
+} from './agent/index.ts'
+export {
+  type Clock,
+  type CreditEstimator,
+  type DemonstratedEpisode,
+  type Environment,
+  type Episode,
+  type FinalState,
+  type Message,
+  type ModelService,
+  type Optimizer,
+  type Reward,
+  rng,
+  type Rubric,
+  type Sampler,
+  Signal,
+  type Store,
+  Task,
+  type ToolDefinition,
+  type Trainer,
+  type Trajectory,
+} from './core/index.ts'
+export { batchBaseline, groupMean, grpo, leaveOneOut, valueBaseline } from './credit/index.ts'
+export { InputError, RatchetError } from './errors/index.ts'
+export { canaryGate, type Gate, pairedGate } from './gate/index.ts'
+export {
+  canary,
+  direct,
+  learn,
+  LearnError,
+  type LearnEvent,
+  type LearnOptions,
+  type LearnSummary,
+  recipe,
+  type RolloutOptions,
+  type RolloutSummary,
+  rollouts,
+  shadow,
+  startLearner,
+  traffic,
+  trafficLearner,
+  type TrafficOptions,
+  type TrafficSummary,
+} from './learn/index.ts'
+export { policyGradient } from './optimize/weights/index.ts'
+export { Registry } from './release/index.ts'
+export {
+  brokenCalls,
+  clearByWording,
+  implicit,
+  inaction,
+  limitReporters,
+  noAnswer,
+  outcome,
+  overlong,
+  perToolCall,
+  questionsBack,
+  repetition,
+  rubric,
+  signal,
+  trafficRubric,
+  verifier,
+} from './reward/index.ts'
+export { openMemoryStore, openStore } from './store/index.ts'

@@ -17,6 +17,7 @@ const floors: Readonly<Record<string, number>> = {
   core: 1,
   store: 2,
   model: 2,
+  codec: 2,
   environment: 2,
   agent: 3,
   reward: 3,

@@ -19,7 +19,7 @@ from verifiers.v1.task import WireTaskData
 from verifiers.v1.types import AssistantMessage, SystemMessage, ToolMessage, UserMessage
 from verifiers.v1.types import ToolCall as VfToolCall
 
-folder = Path(__file__).parents[2] / "src/core/codec/vectors"
+folder = Path(__file__).parents[2] / "src/codec/vectors"
 
 
 def write(name, value):

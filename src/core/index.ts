@@ -4,7 +4,15 @@ export * from './blob-ref.ts'
 export * from './canary.ts'
 export * from './chat.ts'
 export * from './clock.ts'
-export * from './codec/index.ts'
+export {
+  isWhole,
+  lastTurn,
+  type ReviewedTrajectory,
+  type ShownTurn,
+  shownTurns,
+  stepsByAction,
+  taughtTurns,
+} from './shown-turns.ts'
 export * from './credit.ts'
 export * from './decision.ts'
 export * from './demonstration.ts'

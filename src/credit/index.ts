@@ -5,7 +5,6 @@ export { leaveOneOut } from './leave-one-out.ts'
 export { outcomeCredit } from './outcome.ts'
 export { taskFeatures, valueBaseline, type ValueBaselineOptions } from './value-baseline.ts'
 export {
-  type ReviewedTrajectory,
   Imitated,
   lagOf,
   type Lags,

@@ -1,18 +1,13 @@
 import pc from 'picocolors'
 import {
   AtifTrajectory,
-  defaultTenant,
   fromAtif,
   fromVerifiers,
   type Imported,
   type ImportOptions,
-  parseInput,
-  type RecordedTrajectory,
-  type Split,
-  type Store,
-  Tenant,
   VerifiersTrace,
-} from '../../core/index.ts'
+} from '../../codec/index.ts'
+import { defaultTenant, parseInput, type RecordedTrajectory, type Split, type Store, Tenant } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
 import { said } from '../trajectory/said.ts'
 import { type ExportOptions, exportRows } from '../transfer/export-rows.ts'

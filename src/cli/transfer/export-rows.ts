@@ -1,15 +1,5 @@
-import {
-  type Exported,
-  groupRows,
-  preferenceRows,
-  type Rows,
-  type SignalRepository,
-  sftRows,
-  toAtif,
-  toVerifiers,
-  type TrajectoryFilter,
-  type TrajectoryRepository,
-} from '../../core/index.ts'
+import { groupRows, preferenceRows, type Rows, sftRows, toAtif, toVerifiers } from '../../codec/index.ts'
+import type { ReviewedTrajectory, SignalRepository, TrajectoryFilter, TrajectoryRepository } from '../../core/index.ts'
 import { rewardedBy } from '../rewarded-by.ts'
 
 /** What `ratchet export` writes. */
@@ -54,7 +44,7 @@ export async function exportRows(
     for (const row of rows) await write(row)
     for (const [reason, count] of Object.entries(some)) skipped[reason] = (skipped[reason] ?? 0) + count
   }
-  const held: Exported[] = []
+  const held: ReviewedTrajectory[] = []
   for await (const one of exported(store, filter, reward)) {
     switch (format) {
       case 'atif':
@@ -84,8 +74,8 @@ async function* exported(
   store: Exporting,
   filter: TrajectoryFilter,
   reward: string | undefined,
-): AsyncGenerator<Exported> {
-  for (let after: Exported['trajectory']['id'] | undefined; ; ) {
+): AsyncGenerator<ReviewedTrajectory> {
+  for (let after: ReviewedTrajectory['trajectory']['id'] | undefined; ; ) {
     const records = await store.trajectories.list({ ...filter, limit: page, ...(after === undefined ? {} : { after }) })
     for (const record of records) {
       const signals = await store.signals.of(record.trajectory.id)
@@ -99,4 +89,4 @@ async function* exported(
   }
 }
 
-const isAlone = ({ trajectory: { id, group } }: Exported) => (group as string) === id
+const isAlone = ({ trajectory: { id, group } }: ReviewedTrajectory) => (group as string) === id

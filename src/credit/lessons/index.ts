@@ -1,3 +1,3 @@
 export { Imitated } from './imitated.ts'
 export { lagOf, type Lags, lagsOf } from './served.ts'
-export { type ReviewedTrajectory, type Reading, shownIn, type Shown } from './shown.ts'
+export { type Reading, shownIn, type Shown } from './shown.ts'

@@ -5,8 +5,7 @@ import {
   type ParameterName,
   type PreferencePair,
   type Renderer,
-  type Signal,
-  type ScoredTrajectory,
+  type ReviewedTrajectory,
   taughtTurns,
   unofferedTools,
   stepsByAction,
@@ -25,11 +24,6 @@ export interface Shown {
   readonly pairs: readonly PreferencePair[]
   /** What people demonstrated and nobody imitates, as it calls tools that the turn was not offered. */
   readonly refused: number
-}
-
-/** A trajectory with what it earned and what was said of it. */
-export interface ReviewedTrajectory extends ScoredTrajectory {
-  readonly signals: readonly Signal[]
 }
 
 /** How trajectories are read. */

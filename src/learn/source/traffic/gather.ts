@@ -5,6 +5,7 @@ import {
   groupAttempts,
   type ParameterName,
   type Repositories,
+  type ReviewedTrajectory,
   type Rubric,
   type Trajectory,
 } from '../../../core/index.ts'
@@ -12,7 +13,7 @@ import type { Contribution, LimitedEvidence, SessionEvidence, SharedOut } from '
 import type { TrafficSource } from '../../source.ts'
 import type { DropReason, EvidenceReport } from './evidence-report.ts'
 import { commonTemperature, fitOf } from './fit.ts'
-import { lagOf, type Lags, type ReviewedTrajectory, type Shown } from '../../../credit/index.ts'
+import { lagOf, type Lags, type Shown } from '../../../credit/index.ts'
 import { endOf, settledOf } from './settled.ts'
 import type { TrafficBatch, UsedSince } from './used.ts'
 

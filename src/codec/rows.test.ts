@@ -1,11 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { NodeId } from '../id.ts'
-import type { Message } from '../message.ts'
-import type { Reward } from '../reward.ts'
-import { Signal, type SignalValue } from '../signal.ts'
-import { Trajectory } from '../trajectory.ts'
-import type { Exported } from './exchange.ts'
-import type { FinishReason } from '../model-call.ts'
+import {
+  type FinishReason,
+  type Message,
+  NodeId,
+  type ReviewedTrajectory,
+  type Reward,
+  Signal,
+  type SignalValue,
+  Trajectory,
+} from '../core/index.ts'
 import { groupRows, preferenceRows, sftRows } from './rows.ts'
 
 const scored = (value: number): Reward => ({ status: 'scored', value, parts: {} })
@@ -55,7 +58,7 @@ function one({
   better,
   finish,
   before,
-}: Sketch = {}): Exported {
+}: Sketch = {}): ReviewedTrajectory {
   const trajectory = Trajectory.parse({
     id,
     origin: {
@@ -113,7 +116,7 @@ function one({
 }
 
 /** One branch; each of its answers is a step, with why it ended. */
-function conversation(messages: readonly Message[], finishes: readonly FinishReason[]): Exported {
+function conversation(messages: readonly Message[], finishes: readonly FinishReason[]): ReviewedTrajectory {
   const sketch = one()
   const nodes = messages.map((message, i) => ({
     id: NodeId.parse(`n${i}`),
@@ -233,7 +236,7 @@ describe('rows to imitate', () => {
     const chain = conversation(said, ['stop', 'stop', 'stop'])
     const { trajectory } = chain
     const branch = { ...trajectory.nodes[5]!, id: NodeId.parse('again') }
-    const forked: Exported = {
+    const forked: ReviewedTrajectory = {
       ...chain,
       trajectory: {
         ...trajectory,
@@ -245,7 +248,7 @@ describe('rows to imitate', () => {
       { prompt: [user], completion: said.slice(1) },
       { prompt: said.slice(0, 5), completion: [assistant('Three.')] },
     ])
-    const written: Exported = {
+    const written: ReviewedTrajectory = {
       ...chain,
       trajectory: { ...trajectory, steps: [trajectory.steps[0]!, last(trajectory)] },
     }
@@ -357,7 +360,7 @@ it('rows show the tools that the calls of their own branch had', () => {
   const toolsets = Object.fromEntries(
     names.toReversed().map((name) => [name, [{ name, description: '', parameters: {} }]]),
   )
-  const exported: Exported = { ...sketch, trajectory: { ...sketch.trajectory, steps, toolsets } }
+  const exported: ReviewedTrajectory = { ...sketch, trajectory: { ...sketch.trajectory, steps, toolsets } }
   const tools = (name: string) => [{ type: 'function', function: { name, description: '', parameters: {} } }]
   expect(sftRows([exported], 0).rows).toMatchObject([
     { completion: [assistant('Because of rain.')], tools: tools('second') },

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Json } from '../json.ts'
+import { Json } from '../core/index.ts'
 
 /**
  * The trace of verifiers v1 (schema version 1): a graph of messages with the tokens that each adds.

@@ -1,13 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { branches, type ReviewedTrajectory, type Reward, Signal, Trajectory } from '../core/index.ts'
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { branches, Trajectory } from '../trajectory.ts'
-import type { Reward } from '../reward.ts'
-import { Signal } from '../signal.ts'
 import { toAtif } from './atif.ts'
 import { fromAtif } from './atif-import.ts'
 import { AtifTrajectory } from './atif-schema.ts'
-import type { Exported } from './exchange.ts'
 import { fromVerifiers } from './verifiers-import.ts'
 import { toVerifiers } from './verifiers.ts'
 import { VerifiersTrace } from './verifiers-schema.ts'
@@ -17,7 +14,7 @@ const vector = (name: string): unknown =>
 const options = { tenant: 'default', split: 'holdout', now: 1_000 } as const
 
 /** Two turns with a tool call, a branch, exact tokens, a reward and a signal: everything that the formats have a field for. */
-const exported: Exported = (() => {
+const exported: ReviewedTrajectory = (() => {
   const { trajectory, reward, signals } = vector('exported') as {
     trajectory: unknown
     reward: Reward
@@ -61,7 +58,7 @@ describe('what leaves', () => {
 describe('what came back', () => {
   const train = { ...options, split: 'train' } as const
   const { trajectory } = exported
-  const asTraffic = (mayTrain: boolean): Exported => ({
+  const asTraffic = (mayTrain: boolean): ReviewedTrajectory => ({
     ...exported,
     trajectory: {
       ...trajectory,
@@ -77,7 +74,7 @@ describe('what came back', () => {
       },
     },
   })
-  const back = (one: Exported) => [
+  const back = (one: ReviewedTrajectory) => [
     ...toAtif(one).map((document) => fromAtif(AtifTrajectory.parse(document), train)),
     fromVerifiers(VerifiersTrace.parse(toVerifiers(one)), train),
   ]

@@ -1,12 +1,20 @@
-import { contentHash } from '../hash.ts'
-import { GroupId, NodeId, TaskId, TrajectoryId } from '../id.ts'
-import type { Json } from '../json.ts'
-import type { Message } from '../message.ts'
-import type { Reward } from '../reward.ts'
-import type { Span } from '../span.ts'
-import type { Split } from '../task.ts'
-import type { Tenant } from '../tenant.ts'
-import type { Origin, Step, Trajectory, TrajectoryNode } from '../trajectory.ts'
+import {
+  contentHash,
+  GroupId,
+  type Json,
+  type Message,
+  NodeId,
+  type Origin,
+  type Reward,
+  type Span,
+  type Split,
+  type Step,
+  TaskId,
+  type Tenant,
+  type Trajectory,
+  TrajectoryId,
+  type TrajectoryNode,
+} from '../core/index.ts'
 import type { Imported } from './exchange.ts'
 
 /** Where imported trajectories go, and what they may serve. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Json } from '../json.ts'
+import { Json } from '../core/index.ts'
 
 /**
  * The Agent Trajectory Interchange Format, as far as Ratchet reads it: versions 1.0 to 1.8. What is written is 1.7.

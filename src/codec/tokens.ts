@@ -1,5 +1,4 @@
-import type { Span } from '../span.ts'
-import type { TrajectoryNode } from '../trajectory.ts'
+import type { Span, TrajectoryNode } from '../core/index.ts'
 
 /** Tokens, flat: which were sampled, and the log-probabilities that those were drawn with, in order. */
 export interface FlatTokens {

@@ -1,8 +1,19 @@
-import type { Json } from '../json.ts'
-import type { AssistantMessage, Message } from '../message.ts'
-import { Demonstrated, EditedAnswer, type Signal } from '../signal.ts'
-import { branches, causedByPolicy, type Step, type Trajectory, type TrajectoryNode } from '../trajectory.ts'
-import type { Exported } from './exchange.ts'
+import {
+  type AssistantMessage,
+  branches,
+  causedByPolicy,
+  isWhole,
+  type Json,
+  lastTurn,
+  type Message,
+  type ReviewedTrajectory,
+  type ShownTurn,
+  type Step,
+  stepsByAction,
+  taughtTurns,
+  type Trajectory,
+  type TrajectoryNode,
+} from '../core/index.ts'
 import { mayTrain } from './imported.ts'
 import { flatten } from './tokens.ts'
 import { toolsOn } from './tools.ts'
@@ -79,7 +90,7 @@ function barred({ task, origin }: Trajectory): Reason | null {
 }
 
 /** Why a trajectory may not be a positive example. */
-function notPositive({ trajectory, reward }: Exported, least: number): Reason | null {
+function notPositive({ trajectory, reward }: ReviewedTrajectory, least: number): Reason | null {
   if (reward.status === 'vetoed') return 'vetoed'
   if (trajectory.stopReason !== 'done') return 'broken'
   if (reward.status === 'missing') return 'no-reward'
@@ -87,25 +98,10 @@ function notPositive({ trajectory, reward }: Exported, least: number): Reason | 
 }
 
 /**
- * Whether everything on a branch was said to its end and can be shown as it was said. A trajectory that ended well may hold
- * answers that were cut off, filtered or given up on the way: its client asked again.
- */
-export function isWhole(path: readonly TrajectoryNode[], steps: ReadonlyMap<string, Step>): boolean {
-  return path.every(({ id, message }) => {
-    if (message.role !== 'assistant') return true
-    const call = steps.get(id)?.call
-    const unreadable = (message.malformedCalls ?? []).some(({ text }) => !message.content.includes(text))
-    return !unreadable && (call === undefined || call.finish === 'stop' || call.finish === 'tool_calls')
-  })
-}
-
-export const stepsByAction = ({ steps }: Trajectory) => new Map<string, Step>(steps.map((step) => [step.action, step]))
-
-/**
  * What to imitate: what people demonstrated or edited ({@link taughtTurns}), and the turns of trajectories whose reward is at
  * least `least`, each in one row.
  */
-export function sftRows(exported: Iterable<Exported>, least: number): Rows<SftRow> {
+export function sftRows(exported: Iterable<ReviewedTrajectory>, least: number): Rows<SftRow> {
   const rows: SftRow[] = []
   const skipped = tally()
   for (const one of exported) {
@@ -168,10 +164,10 @@ function ownRuns(
  * What is better than what: an edited or demonstrated turn over what the model said, and the best attempt of a group over
  * its worst, where their prompts are equal and their rewards at least `margin` apart. What is the same is no better.
  */
-export function preferenceRows(exported: readonly Exported[], margin: number): Rows<PreferenceRow> {
+export function preferenceRows(exported: readonly ReviewedTrajectory[], margin: number): Rows<PreferenceRow> {
   const rows: PreferenceRow[] = []
   const skipped = tally()
-  const groups = new Map<string, Exported[]>()
+  const groups = new Map<string, ReviewedTrajectory[]>()
   for (const one of exported) {
     const { trajectory } = one
     const bar = barred(trajectory)
@@ -218,7 +214,7 @@ export function preferenceRows(exported: readonly Exported[], margin: number): R
  * Attempts with their rewards and exact tokens. A vetoed attempt stays, at its floor; a missing reward leaves no row, nor
  * does an attempt that ended through no act of the policy (invariant 1), or one of a served model that was cut off.
  */
-export function groupRows(exported: Iterable<Exported>): Rows<GroupRow> {
+export function groupRows(exported: Iterable<ReviewedTrajectory>): Rows<GroupRow> {
   const rows: GroupRow[] = []
   const skipped = tally()
   for (const { trajectory, reward } of exported) {
@@ -243,74 +239,14 @@ export function groupRows(exported: Iterable<Exported>): Rows<GroupRow> {
   return { rows, skipped }
 }
 
-/** A turn of the model's, and what people showed to be better. */
-export interface ShownTurn {
-  readonly node: TrajectoryNode
-  /** Whether it was shown from there on, or the answer's text was changed. */
-  readonly by: 'demonstration' | 'edit'
-  /** To the turn that it is about. */
-  readonly path: readonly TrajectoryNode[]
-  /** The conversation that it stands in. */
-  readonly before: readonly Message[]
-  readonly said: Message
-  /** Ends with a message of the assistant's. */
-  readonly better: readonly Message[]
-}
-
-/** What people showed or edited, with the conversation it stands in. The last word on a turn counts. */
-export function shownTurns({ trajectory, signals }: Pick<Exported, 'trajectory' | 'signals'>): readonly ShownTurn[] {
-  const byId = new Map(trajectory.nodes.map((node) => [node.id, node]))
-  const latest = new Map<string, { readonly signal: Signal; readonly node: TrajectoryNode }>()
-  for (const signal of signals) {
-    const node = signal.node === null ? lastTurn(trajectory) : byId.get(signal.node)
-    if (node?.message.role === 'assistant' && showsTurn(signal.value)) latest.set(node.id, { signal, node })
-  }
-  return [...latest.values()].flatMap(({ signal: { value }, node }) => {
-    // An edit that changed nothing shows nothing.
-    if (EditedAnswer.safeParse(value).data?.text === node.message.content) return []
-    const back: TrajectoryNode[] = []
-    for (let at: TrajectoryNode | undefined = node; at; at = at.parent ? byId.get(at.parent) : undefined) back.push(at)
-    const path = back.toReversed()
-    const shown = Demonstrated.safeParse(value)
-    const better: readonly Message[] = shown.success
-      ? shown.data.messages
-      : [{ role: 'assistant', content: EditedAnswer.parse(value).text }]
-    const by = shown.success ? 'demonstration' : 'edit'
-    return { node, by, path, before: path.slice(0, -1).map(messageOf), said: node.message, better }
-  })
-}
-
-/**
- * Of what people showed, what may be learned. A demonstration counts whatever its trajectory earned: it stands in the place
- * of what was done. An edit stands on the turns before it, and shows nothing where the trajectory was vetoed, or where these
- * or the answer itself were broken.
- */
-export function taughtTurns(one: Pick<Exported, 'trajectory' | 'signals' | 'reward'>): readonly ShownTurn[] {
-  const steps = stepsByAction(one.trajectory)
-  return shownTurns(one).filter(
-    ({ by, path }) => by === 'demonstration' || (one.reward.status !== 'vetoed' && isWhole(path, steps)),
-  )
-}
-
-/**
- * Whether a value shows what an assistant should have said: it ends with the assistant's own words. Instructions are for
- * whoever writes the agent, not for who reports on it (invariant 10).
- */
-function showsTurn(value: Json): boolean {
-  const shown = Demonstrated.safeParse(value)
-  if (!shown.success) return (EditedAnswer.safeParse(value).data?.text.trim() ?? '') !== ''
-  const { messages } = shown.data
-  return messages.at(-1)?.role === 'assistant' && messages.every(({ role }) => role !== 'system')
-}
+const messageOf = ({ message }: TrajectoryNode): Message => message
 
 const isSame = (a: readonly RowMessage[], b: readonly RowMessage[]) => JSON.stringify(a) === JSON.stringify(b)
 
-function lastTurn({ nodes, steps }: Trajectory): TrajectoryNode | undefined {
-  const action = steps.at(-1)?.action
-  return nodes.find(({ id }) => id === action)
-}
-
-function bestAndWorst(group: readonly Exported[], margin: number): { best: Exported; worst: Exported } | null {
+function bestAndWorst(
+  group: readonly ReviewedTrajectory[],
+  margin: number,
+): { best: ReviewedTrajectory; worst: ReviewedTrajectory } | null {
   const scored = group
     .flatMap((one) => (one.reward.status === 'missing' ? [] : [{ one, value: one.reward.value }]))
     .toSorted((a, b) => b.value - a.value)
@@ -350,8 +286,6 @@ function tokensRow(nodes: readonly TrajectoryNode[]) {
   const { ids, mask, logprobs } = flat
   return { token_ids: ids, sampled_mask: mask, ...(logprobs ? { logprobs } : {}) }
 }
-
-const messageOf = ({ message }: TrajectoryNode): Message => message
 
 function rowMessage(message: Message): RowMessage {
   switch (message.role) {

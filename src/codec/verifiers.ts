@@ -1,7 +1,4 @@
-import type { Json } from '../json.ts'
-import type { Message } from '../message.ts'
-import type { Step, Trajectory, TrajectoryNode } from '../trajectory.ts'
-import type { Exported } from './exchange.ts'
+import type { Json, Message, ReviewedTrajectory, Step, Trajectory, TrajectoryNode } from '../core/index.ts'
 import { mayTrain } from './imported.ts'
 import { flatten, temperatureOf } from './tokens.ts'
 import type { VerifiersMessage, VerifiersTrace } from './verifiers-schema.ts'
@@ -12,7 +9,7 @@ import type { VerifiersMessage, VerifiersTrace } from './verifiers-schema.ts'
  * sampled ones without log-probabilities as drawn for certain. A vetoed reward leaves at the floor, with the guard named
  * in `info`; a missing one leaves as no reward, never as 0.
  */
-export function toVerifiers({ trajectory, reward, signals }: Exported): VerifiersTrace {
+export function toVerifiers({ trajectory, reward, signals }: ReviewedTrajectory): VerifiersTrace {
   const { nodes, steps, task, startedAt, seconds, stopReason, failure, origin } = trajectory
   const indexOf = new Map(nodes.map(({ id }, i) => [id, i]))
   const stepOf = new Map(steps.map((step) => [step.action, step]))

@@ -1,8 +1,12 @@
-import type { Json } from '../json.ts'
-import type { Message } from '../message.ts'
-import { branches, type Step, type TrajectoryNode } from '../trajectory.ts'
+import {
+  branches,
+  type Json,
+  type Message,
+  type ReviewedTrajectory,
+  type Step,
+  type TrajectoryNode,
+} from '../core/index.ts'
 import type { AtifStep, AtifTrajectory } from './atif-schema.ts'
-import type { Exported } from './exchange.ts'
 import { mayTrain } from './imported.ts'
 import { flatten, temperatureOf } from './tokens.ts'
 import { toolsOn } from './tools.ts'
@@ -12,7 +16,7 @@ import { toolsOn } from './tools.ts'
  * first and is whole; in the others, what an earlier document holds is marked `is_copied_context`, so that each turn is
  * trained on once. They share a `session_id`. What ATIF has no field for is under `extra.ratchet`.
  */
-export function toAtif(exported: Exported): readonly AtifTrajectory[] {
+export function toAtif(exported: ReviewedTrajectory): readonly AtifTrajectory[] {
   const { trajectory } = exported
   const order = new Map(trajectory.nodes.map(({ id }, i) => [id, i]))
   const paths = branches(trajectory).toSorted((a, b) => leafOrder(b, order) - leafOrder(a, order))
@@ -29,7 +33,7 @@ function leafOrder(path: readonly TrajectoryNode[], order: ReadonlyMap<string, n
 }
 
 function documentOf(
-  { trajectory, reward, signals }: Exported,
+  { trajectory, reward, signals }: ReviewedTrajectory,
   path: readonly TrajectoryNode[],
   branch: number,
   written: ReadonlySet<string>,

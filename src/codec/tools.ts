@@ -1,5 +1,4 @@
-import type { ToolDefinition } from '../message.ts'
-import type { Step, Trajectory, TrajectoryNode } from '../trajectory.ts'
+import type { Step, ToolDefinition, Trajectory, TrajectoryNode } from '../core/index.ts'
 
 /**
  * The tools that the last call on a path was made with, of those that had any: another branch, a sub-agent's, may have had
