@@ -88,6 +88,7 @@ it('an agent behind the gateway learns from what its users say, and a share of t
       watchEvery: '1s',
       judgeAfter: '1s',
       policy: { learningRate: 1e-3, minibatches: 2 },
+      schedule: { epochs: 2 },
       reporters: { share: 1, trusted: ['open'] },
       rubric: { implicit: false },
       canary: { shares: [0.5], sessionsPerStep: 4 },
