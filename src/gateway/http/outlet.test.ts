@@ -33,9 +33,8 @@ describe('an outlet under the server of Node', () => {
       await nextTurn()
       outlet.end('data: ü\n\n')
     })
-    expect(body).toBe(
-      'd\r\ndata: plain\n\n\r\n' + '14\r\ndata: Grüße 👋\n\n\r\n' + 'a\r\ndata: ü\n\n\r\n' + '0\r\n\r\n',
-    )
+    const pieces = ['d\r\ndata: plain\n\n', '14\r\ndata: Grüße 👋\n\n', 'a\r\ndata: ü\n\n', '0\r\n', '']
+    expect(body).toBe(pieces.join('\r\n'))
   })
 
   it('ends with nothing more to say', async () => {
