@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { Session } from 'node:inspector/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
+import { PerformanceObserver } from 'node:perf_hooks'
 import workerThreads, { BroadcastChannel, isMainThread, threadId, Worker } from 'node:worker_threads'
 
 const session = new Session()
@@ -25,7 +26,38 @@ function watchTurns() {
   }, 2).unref()
 }
 
+/** Milliseconds: of CPU that the main thread had, and that it waited for a core while it could have run. */
+const scheduled = () =>
+  readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8')
+    .split(' ', 2)
+    .map((nanoseconds) => Number(nanoseconds) / 1e6)
+
+const watch = { timer: null, turns: [], collections: [], observer: null }
+
 const commands = {
+  /** From now on notes how far apart turns of the main thread's event loop are, and each garbage collection. */
+  startWatch() {
+    Object.assign(watch, { turns: [], collections: [] })
+    watch.observer = new PerformanceObserver((list) => {
+      for (const { duration, detail } of list.getEntries()) watch.collections.push({ ms: duration, kind: detail.kind })
+    })
+    watch.observer.observe({ entryTypes: ['gc'] })
+    let at = performance.now()
+    let [cpu, waited] = scheduled()
+    watch.timer = setInterval(() => {
+      const [nowCpu, nowWaited] = scheduled()
+      const now = performance.now()
+      watch.turns.push({ ms: now - at, cpu: nowCpu - cpu, waited: nowWaited - waited })
+      at = now
+      cpu = nowCpu
+      waited = nowWaited
+    }, 1)
+  },
+  stopWatch() {
+    clearInterval(watch.timer)
+    watch.observer.disconnect()
+    return { turns: watch.turns, collections: watch.collections }
+  },
   async startProfile() {
     session.connect()
     await session.post('Profiler.enable')

@@ -72,8 +72,9 @@ export function startLoad() {
  * @param store a folder or a database's URL.
  * @param more of its configuration.
  * @param probed whether probe.mjs is loaded before it.
+ * @param flags of Node.
  */
-export async function startGateway({ folder, store, upstream, probed = false, more = {} }) {
+export async function startGateway({ folder, store, upstream, probed = false, more = {}, flags = [] }) {
   mkdirSync(folder, { recursive: true })
   const config = join(folder, 'serve.json')
   const url = `http://${upstream.host}:${upstream.port}/v1`
@@ -84,7 +85,7 @@ export async function startGateway({ folder, store, upstream, probed = false, mo
     JSON.stringify({ port: 0, upstreams: [{ name: 'canned', url, ...unlimited }], limits, ...more }),
   )
   const probe = probed ? ['--expose-gc', '--import', here('probe.mjs')] : []
-  const args = [...probe, command, 'serve', '--json', '--config', config, '--store', store]
+  const args = [...flags, ...probe, command, 'serve', '--json', '--config', config, '--store', store]
   const env = { ...process.env, RATCHET_LOG_LEVEL: 'warn' }
   const stdio = ['ignore', 'pipe', 'inherit', ...(probed ? ['ipc'] : [])]
   const child = endWithUs(spawn(process.execPath, args, { env, stdio }))

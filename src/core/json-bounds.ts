@@ -21,6 +21,9 @@ const comma = 0x2c
 const colon = 0x3a
 const backslash = 0x5c
 
+/** Keys of the objects around a place, by their depth: one list for all texts, which are counted one at a time. */
+const keys: number[] = []
+
 /**
  * Counts JSON text in one pass, before anything is built from it: parsing millions of brackets takes seconds. Stops at the
  * first bound that is passed. Text that is no JSON may get any answer; parsing it says the rest.
@@ -37,7 +40,7 @@ export function measureJson(
   // The first value has no comma before it; nor has the first of each array or object.
   let values = 1
   let depth = 0
-  const keys = [0]
+  keys[0] = 0
   for (let i = 0; i < text.length; i += 1) {
     switch (text.charCodeAt(i)) {
       case quote:

@@ -1,5 +1,6 @@
-import type { Compilable, CompiledQuery, Kysely, QueryResult } from 'kysely'
+import type { Compilable, CompiledQuery, Kysely, QueryResult, SqliteDatabase } from 'kysely'
 import { present } from '../errors/index.ts'
+import { sqliteBehind } from './sqlite-driver.ts'
 import type { Tables } from './tables.ts'
 
 /** Stands for a parameter while its statement is compiled. */
@@ -28,7 +29,9 @@ export function compiledStatement<P extends Parameters, R = unknown>(
     const query = known.get(adapter) ?? build(db, standIns(parameters)).compile()
     known.set(adapter, query)
     const bound = query.parameters.map((given) => (given instanceof Placeholder ? parameters[given.name] : given))
-    return db.executeQuery({ ...query, parameters: bound })
+    // Who is in a transaction has the connection: asking for it again would cost as much as most statements do.
+    const sqlite = db.isTransaction ? sqliteBehind(adapter) : undefined
+    return sqlite ? runNow<R>(sqlite, query.sql, bound) : db.executeQuery({ ...query, parameters: bound })
   }
 }
 
@@ -39,6 +42,12 @@ export function compiledWrite<P extends Parameters>(
   const statement = compiledStatement(build)
   return async (db, parameters) =>
     present((await statement(db, parameters)).numAffectedRows, 'the number of rows written')
+}
+
+function runNow<R>(sqlite: SqliteDatabase, sql: string, parameters: readonly unknown[]): QueryResult<R> {
+  const statement = sqlite.prepare(sql)
+  if (statement.reader) return { rows: statement.all(parameters) as R[] }
+  return { rows: [], numAffectedRows: BigInt(statement.run(parameters).changes) }
 }
 
 function standIns<P extends Parameters>(parameters: P): P {

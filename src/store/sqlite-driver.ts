@@ -1,6 +1,7 @@
 import {
   CompiledQuery,
   type DatabaseConnection,
+  type DialectAdapter,
   type Driver,
   Kysely,
   type SqliteDatabase,
@@ -115,11 +116,29 @@ export function kyselyOver<Tables>(connection: SqliteConnection): Kysely<Tables>
   return new Kysely<Tables>({ dialect: new NodeSqliteDialect(connection.database) })
 }
 
+/** By the adapters of their dialects. */
+const databases = new WeakMap<object, SqliteDatabase>()
+
+/**
+ * The database behind a query builder: what runs on it runs at once, in the transaction that is open on its one connection.
+ * @param adapter of the builder's dialect.
+ * @returns `undefined` where that is not SQLite's.
+ */
+export function sqliteBehind(adapter: object): SqliteDatabase | undefined {
+  return databases.get(adapter)
+}
+
 class NodeSqliteDialect extends SqliteDialect {
   readonly #database: SqliteDatabase
   constructor(database: SqliteDatabase) {
     super({ database })
     this.#database = database
+  }
+
+  override createAdapter(): DialectAdapter {
+    const adapter = super.createAdapter()
+    databases.set(adapter, this.#database)
+    return adapter
   }
 
   override createDriver(): Driver {

@@ -1,7 +1,6 @@
 import type { ChatChunk } from './chat-completion.ts'
 import { mostChoices } from './chat-request.ts'
-
-type Fields = { readonly [name: string]: unknown }
+import { hasNone, isFields, isTextOrNone } from './plain-fields.ts'
 
 /** Fields that only chunks of another kind have: what they hold is for the schema to say. */
 const rare = {
@@ -31,15 +30,5 @@ function isPlainChoice(choice: unknown): boolean {
   if (!Number.isSafeInteger(index) || (index as number) < 0 || !isTextOrNone(finish_reason)) return false
   if (!isFields(delta) || !hasNone(delta, rare.delta)) return false
   for (const name of texts) if (!isTextOrNone(delta[name])) return false
-  return true
-}
-
-const isTextOrNone = (value: unknown) => value === undefined || value === null || typeof value === 'string'
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) && !Object.hasOwn(value, '__proto__')
-
-function hasNone(fields: Fields, names: readonly string[]): boolean {
-  for (const name of names) if (fields[name] !== undefined && fields[name] !== null) return false
   return true
 }

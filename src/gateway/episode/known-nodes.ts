@@ -96,8 +96,11 @@ export class KnownNodes {
   add(trajectory: TrajectoryId, node: KnownNode, digests: readonly (string | null)[]): KnownNode {
     const parent = node.parent && (this.node(trajectory, node.parent.id) ?? node.parent)
     const key = `${trajectory} ${node.id}`
-    const known = this.#nodes.get(key) ?? (parent === node.parent ? node : { ...node, parent })
-    this.#nodes.set(key, known)
+    let known = this.#nodes.get(key)
+    if (!known) {
+      known = parent === node.parent ? node : { ...node, parent }
+      this.#nodes.set(key, known)
+    }
     if (parent) {
       parent.continued = true
       if (node.answer) parent.answered = true

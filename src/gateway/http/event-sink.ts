@@ -78,9 +78,9 @@ export class EventSink {
   /** Nothing more comes. */
   end(): void {
     if (!this.#open) return
-    this.#flush()
     this.#open = false
-    this.#outlet.end()
+    this.#outlet.end(this.#waiting)
+    this.#waiting = ''
   }
 
   #giveUp(why: 'client-gone' | 'slow-reader'): void {

@@ -6,7 +6,8 @@ export interface Outlet {
   readonly response: Response
   /** @returns whether there is room for more; where there is none, `onRoom` tells when there is. */
   write(text: string): boolean
-  end(): void
+  /** @param text what is left to write; may be empty. */
+  end(text: string): void
   /** Cuts off a reader that is given up. */
   sever(): void
 }
@@ -34,13 +35,27 @@ function nodeOutlet(outgoing: ServerResponse, { headers, onRoom, onGone }: Outle
   })
   outgoing.writeHead(200, headers)
   outgoing.flushHeaders()
+  // Node would give its socket three texts for each piece; HTTP/1.0 has no pieces.
+  const inPieces = outgoing.chunkedEncoding
+  outgoing.chunkedEncoding = false
   return {
     response: alreadySent(),
-    write: (text) => outgoing.write(text),
-    end: () => outgoing.end(),
+    write: (text) => {
+      const bytes = Buffer.byteLength(text)
+      // What is ASCII is the same in both, and needs no conversion in one.
+      const encoding = bytes === text.length ? 'latin1' : 'utf8'
+      return outgoing.write(inPieces ? pieceOf(bytes, text) : text, encoding)
+    },
+    end: (text) => {
+      const last = inPieces ? `${text === '' ? '' : pieceOf(Buffer.byteLength(text), text)}0\r\n\r\n` : text
+      outgoing.end(last)
+    },
     sever: () => outgoing.destroy(),
   }
 }
+
+/** One piece of a body, as the chunked encoding of HTTP/1.1 has it. */
+const pieceOf = (bytes: number, text: string) => `${bytes.toString(16)}\r\n${text}\r\n`
 
 /** The adapter of Node's server leaves alone what says this of itself, once it has looked at its body. */
 function alreadySent(): Response {
@@ -70,7 +85,10 @@ function webOutlet({ headers, onRoom, onGone }: OutletOptions): Outlet {
       controller?.enqueue(Buffer.from(text))
       return (controller?.desiredSize ?? 1) > 0
     },
-    end: () => controller?.close(),
+    end: (text) => {
+      if (text !== '') controller?.enqueue(Buffer.from(text))
+      controller?.close()
+    },
     sever: () => controller?.error(new Error('The reader took nothing for too long.')),
   }
 }

@@ -1,3 +1,4 @@
+import { isAscii } from 'node:buffer'
 import { StringDecoder } from 'node:string_decoder'
 import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser'
 import { atFirstIssue, ChatChunk, measureJson, mostCalls, plainChunk } from '../../core/index.ts'
@@ -35,6 +36,8 @@ const done = { done: true, value: undefined } as const
 export class ChunkStream implements AsyncIterableIterator<ChatChunk, undefined>, BodyReader {
   readonly #incoming: Incoming
   readonly #options: ChunkStreamOptions
+  /** Whether all that came so far is: then no character can be cut in two. */
+  #ascii = true
   readonly #decoder = new StringDecoder('utf8')
   readonly #parser: EventSourceParser
   readonly #repair: Repair
@@ -98,7 +101,8 @@ export class ChunkStream implements AsyncIterableIterator<ChatChunk, undefined>,
 
   data(bytes: Buffer): void {
     if (this.#state !== 'open') return
-    const text = this.#decoder.write(bytes)
+    this.#ascii &&= isAscii(bytes)
+    const text = this.#ascii ? bytes.toString('latin1') : this.#decoder.write(bytes)
     this.#parser.feed(this.#read === 0 ? text.replace(/^\uFEFF/, '') : text)
     this.#read += text.length
   }

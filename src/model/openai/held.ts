@@ -9,16 +9,15 @@ export function held(reply: ChatReply & { kind: 'stream' }, leave: () => void, s
     signal.removeEventListener('abort', leave)
     leave()
   }
+  const overIfDone = ({ done }: IteratorResult<ChatChunk>): void => {
+    if (done === true) over()
+  }
   const chunks: AsyncIterableIterator<ChatChunk> = {
-    async next() {
-      try {
-        const result = await inner.next()
-        if (result.done === true) over()
-        return result
-      } catch (error) {
-        over()
-        throw error
-      }
+    // Who waits for the chunk gets the promise itself: one more for each would be a tenth of a stream's garbage.
+    next() {
+      const next = inner.next()
+      void next.then(overIfDone, over)
+      return next
     },
     async return() {
       over()

@@ -6,9 +6,11 @@ import {
   ChatCompletion,
   type ChatCall,
   type ChatReply,
+  type ChatRequest,
   type ChatUpstream,
   contentHash,
   Json,
+  plainCompletion,
   type ServedModel,
   turns,
   type WeightsValue,
@@ -191,20 +193,24 @@ class OpenAiUpstream implements ChatUpstream {
     const body = asked.request
     const { value, weight } = await this.#json({ ...chatPath, body, authorization, signal, room })
     await turns.next(weight)
-    let parsed = ChatCompletion.safeParse(value, atFirstIssue)
-    if (!parsed.success) {
-      const failure = this.#endpoint.failureIn(value, authorization)
-      if (failure) throw failure
-      parsed = ChatCompletion.safeParse(new Repair(request.model).mend(value), atFirstIssue)
-    }
-    if (!parsed.success) throw malformed(this.name, 'an answer that is no chat completion')
-    const completion = withPromptTokens(parsed.data)
+    const completion = plainCompletion(value) ?? withPromptTokens(this.#completionIn(value, request, authorization))
     if (completion.choices.length === 0) throw malformed(this.name, 'an answer without choices')
     const unasked = completion.choices.find(({ index }) => index >= (request.n ?? 1))
     if (unasked) throw malformed(this.name, unaskedChoice(unasked.index))
     const toldTokens = completion.choices.some(({ token_ids }) => Array.isArray(token_ids))
     this.#asking.answered(request, asked, toldTokens)
     return { kind: 'whole', completion, upstream: this.name, weight }
+  }
+
+  /** @throws UpstreamError for what is none. */
+  #completionIn(value: unknown, { model }: ChatRequest, authorization: string | null): ChatCompletion {
+    const parsed = ChatCompletion.safeParse(value, atFirstIssue)
+    if (parsed.success) return parsed.data
+    const failure = this.#endpoint.failureIn(value, authorization)
+    if (failure) throw failure
+    const mended = ChatCompletion.safeParse(new Repair(model).mend(value), atFirstIssue)
+    if (!mended.success) throw malformed(this.name, 'an answer that is no chat completion')
+    return mended.data
   }
 
   async #stream({ request, authorization, signal, room }: ChatCall, asked: Asked): Promise<ChatReply> {
