@@ -5,10 +5,11 @@ import { openStore } from '../src/store/index.ts'
 import { type GatewayPlace, sqlitePlace } from './support/gateway-place.ts'
 import { type GatewayProcess, killGateways, startGatewayProcess } from './support/gateway-process.ts'
 import { open, speak, statusesIn } from './support/gateway-raw.ts'
+import { watching as watchingAt } from './support/healthz.ts'
 import { startUpstream, type Upstream } from './support/upstream-server.mjs'
 import { worstBodies } from './support/worst-bodies.mjs'
 
-/** One request must not hurt anybody else: sent to a running `ratchet serve`. How long each stalls it: bench/gateway-stall.mjs. */
+/** One request must not hurt anybody else: sent to a running `ratchet serve`. How long each stalls it: bench/gateway-stall.mjs. What is large: gateway-stall-large.test.ts. */
 
 const mega = 2 ** 20
 let upstream: Upstream
@@ -51,26 +52,7 @@ async function sessionKey(): Promise<string> {
   return (JSON.parse(text) as { token: string }).token
 }
 
-/** What /healthz took at most while `work` ran, for the log: a test asserts no time. */
-async function watching<T>(what: string, work: () => Promise<T>): Promise<T> {
-  let longest = 0
-  const state = { over: false }
-  const watch = (async () => {
-    while (!state.over) {
-      const began = performance.now()
-      expect((await fetch(`${url}/healthz`)).status).toBe(200)
-      longest = Math.max(longest, performance.now() - began)
-      await delay(5)
-    }
-  })()
-  try {
-    return await work()
-  } finally {
-    state.over = true
-    await watch
-    console.log(`${what}: /healthz took ${Math.round(longest)} ms at most`)
-  }
-}
+const watching = <T>(what: string, work: () => Promise<T>) => watchingAt(url, what, work)
 
 const list = (piece: string, count: number) => Array.from({ length: count }, () => piece).join(',')
 const chat = (messages: string) => `{"model":"scripted","messages":[${messages}]}`

@@ -1,11 +1,11 @@
 import { z } from 'zod'
-import { Json } from './json.ts'
+import { JsonObject } from './json.ts'
 
 /** A call of one tool that the dialect understood. `arguments` are not yet checked against the tool's own schema. */
 export const ToolCall = z.strictObject({
   id: z.string().optional(),
   name: z.string().min(1),
-  arguments: z.record(z.string(), Json),
+  arguments: JsonObject,
 })
 export type ToolCall = z.infer<typeof ToolCall>
 
@@ -22,7 +22,7 @@ export type MalformedCall = z.infer<typeof MalformedCall>
  * The content as it was given, where it was more than one text: text, images, audio, files, in their order and in the wire
  * form of the OpenAI API. `content` then holds the texts, joined.
  */
-const parts = z.array(z.record(z.string(), Json)).optional()
+const parts = z.array(JsonObject).optional()
 
 /** One message of a conversation. */
 export const Message = z.discriminatedUnion('role', [
@@ -60,7 +60,7 @@ export const ToolDefinition = z.strictObject({
   name: z.string().regex(/^[A-Za-z0-9_][\w.-]{0,63}$/),
   description: z.string(),
   /** JSON Schema of the arguments object. */
-  parameters: z.record(z.string(), Json),
+  parameters: JsonObject,
 })
 export type ToolDefinition = z.infer<typeof ToolDefinition>
 

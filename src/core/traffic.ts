@@ -56,6 +56,8 @@ export interface RecordedCall {
   readonly turns: readonly ProducedTurn[]
   /** `null` when the request carries nothing to know it again by. */
   readonly identity: RequestIdentity | null
+  /** About how much work it is to go through it; default: little. A heavy one is serialized in parts. */
+  readonly weight?: number
 }
 
 /** A call under way: what a stream has said so far, so that a half answer outlives the process. */

@@ -90,6 +90,8 @@ export interface Answer {
   readonly promptTokens: readonly number[] | null
   /** Milliseconds since the epoch of the first token; `null` before it. */
   readonly firstTokenAt: number | null
+  /** About how much work it is to go through it: see `weightOf`. Default: little. */
+  readonly weight?: number
 }
 
 /** How a call ended. */

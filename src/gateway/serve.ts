@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { InputError } from '../errors/index.ts'
 import type { Gateway } from './create-gateway.ts'
+import { pace } from './http/paced.ts'
 import { problemOf, problemResponse } from './http/problem.ts'
 import { refusal } from './http/refusals.ts'
 import { wrongOnTheWire } from './http/target.ts'
@@ -78,6 +79,7 @@ export async function serve(gateway: Gateway, options: ServeOptions): Promise<Se
       const ahead = (unanswered.get(socket) ?? 0) + 1
       if (ahead > mostAhead) return void socket.destroy()
       unanswered.set(socket, ahead)
+      pace(incoming)
       outgoing.once('close', () => unanswered.set(socket, (unanswered.get(socket) ?? 1) - 1))
       // An answer that is over waits for its reader, but not for ever; Node's own time-outs follow when it has gone out.
       outgoing.once('prefinish', () => socket.setTimeout(patienceMs))

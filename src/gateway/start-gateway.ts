@@ -42,7 +42,10 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   const { config, store, upstream, exclusive, router = null } = options
   const { clock = systemClock } = options
   await assertMayServe(config, store.keys)
-  const redaction = redactionOf(config.redact, namesOfOperator(config))
+  const redaction = redactionOf(config.redact, {
+    kept: namesOfOperator(config),
+    onUnread: () => telemetry.metrics.unread.inc(),
+  })
   const logger = redactedLog(options.logger ?? gatewayLogger(), redaction)
   const agents = await declareAgents({ config, store, upstream })
   const telemetry = gatewayTelemetry({

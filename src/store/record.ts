@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
+import { jsonInParts } from '../core/index.ts'
 import { CorruptRecordError, RecordConflictError, UnstorableValueError } from './errors/index.ts'
 
 /**
@@ -8,9 +9,19 @@ import { CorruptRecordError, RecordConflictError, UnstorableValueError } from '.
  * @throws UnstorableValueError for what JSON would silently change, such as NaN or a typed array.
  */
 export function toJson(value: unknown, what: string): string {
+  assertStorable(value, what)
+  return JSON.stringify(value)
+}
+
+/** The same of a value that may be large: in parts, between which others are served. */
+export async function toJsonInParts(value: unknown, what: string): Promise<string> {
+  assertStorable(value, what)
+  return jsonInParts(value)
+}
+
+function assertStorable(value: unknown, what: string): void {
   const problem = problemIn(value)
   if (problem) throw new UnstorableValueError(what, problem.path.join('.') || 'it', problem.shown)
-  return JSON.stringify(value)
 }
 
 /** The first value in a record that JSON cannot hold, and the way to it. */

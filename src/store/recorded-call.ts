@@ -1,10 +1,10 @@
 import { type Insertable, type Kysely, sql } from 'kysely'
-import { type RecordedCall, type Reward, type TrafficHead, TrajectoryPart } from '../core/index.ts'
+import { partSize, type RecordedCall, type Reward, type TrafficHead, TrajectoryPart, turns } from '../core/index.ts'
 import { compiledWrite } from './compiled-statement.ts'
 import { type ErasableCall, erasedSubject, erasedTrajectory, isErased } from './erasures.ts'
 import { ErasedCallError, RecordConflictError } from './errors/index.ts'
 import { packed, unpacked } from './packed-spans.ts'
-import { assertSame, fromJson, parseRecord, toJson } from './record.ts'
+import { assertSame, fromJson, parseRecord, toJson, toJsonInParts } from './record.ts'
 import type { Tables } from './tables.ts'
 import { originColumns, shown } from './trajectory-rows.ts'
 
@@ -21,7 +21,26 @@ export interface CallRows {
 }
 
 /** @throws UnstorableValueError */
-export function toCallRows({ head, part, turns, identity }: RecordedCall): CallRows {
+export function toCallRows(call: RecordedCall): CallRows {
+  const { head, part } = call
+  return rowsOf(call, toJson(head, nameOfHead(head)), toJson(packed(part), nameOf(part.call, head.id)))
+}
+
+/**
+ * The same of a call that may be heavy: in parts, between which others are served.
+ * @throws UnstorableValueError
+ */
+export async function toCallRowsInParts(call: RecordedCall): Promise<CallRows> {
+  const { head, part, weight = 0 } = call
+  if (weight <= partSize) return toCallRows(call)
+  const headJson = await toJsonInParts(head, nameOfHead(head))
+  const partJson = await toJsonInParts(packed(part), nameOf(part.call, head.id))
+  // Whoever writes them copies them, which is a part of its own.
+  await turns.next(weight)
+  return rowsOf(call, headJson, partJson)
+}
+
+function rowsOf({ head, part, turns, identity }: RecordedCall, headJson: string, partJson: string): CallRows {
   const { id: trajectory, origin, task, startedAt } = head
   const { call } = part
   const { tenant, key: api_key } = origin
@@ -44,9 +63,9 @@ export function toCallRows({ head, part, turns, identity }: RecordedCall): CallR
       ...originColumns(origin),
       instruction: shown(task.instruction),
       updated_at,
-      head: toJson(head, `trajectory ${trajectory}`),
+      head: headJson,
     },
-    payload: { call, trajectory, payload: toJson(packed(part), nameOf(call, trajectory)), at },
+    payload: { call, trajectory, payload: partJson, at },
     turns: turns.map(({ digest, node }) => ({ tenant, api_key, digest, trajectory, node })),
     identity: identity && { tenant, api_key, identity: identity.key, body: identity.body, trajectory, call, at },
     erasable: erasableCall(head),
@@ -218,6 +237,8 @@ async function isHalfOf(db: Kysely<Tables>, { payload: { call, trajectory, paylo
   assertSame({ trajectory: stored.trajectory, part: known }, { trajectory, part }, `call ${call}`)
   return false
 }
+
+const nameOfHead = ({ id }: TrafficHead) => `trajectory ${id}`
 
 function nameOf(call: string, trajectory: string): string {
   return `call ${call} of trajectory ${trajectory}`

@@ -5,7 +5,7 @@ import { InvariantError } from '../errors/index.ts'
 import type { BlobStorage } from './blobs.ts'
 import { ClosedStoreError, OutsideTransactionError, ReadOnlyStoreError } from './errors/index.ts'
 import { fileBlobs, readOnlyBlobs } from './file-blobs.ts'
-import { toCallRows } from './recorded-call.ts'
+import { toCallRowsInParts } from './recorded-call.ts'
 import { StoreThread } from './sqlite-thread.ts'
 import type { RepositoryCall, ThreadStore } from './sqlite-thread-protocol.ts'
 
@@ -208,7 +208,7 @@ function repositoriesOver(
       ...repositories.traffic,
       // To copy texts to another thread costs a fraction of copying what they are made of.
       append: async (call) => {
-        await send('write', { repository: 'traffic', method: 'appendRows', args: [toCallRows(call)] })
+        await send('write', { repository: 'traffic', method: 'appendRows', args: [await toCallRowsInParts(call)] })
       },
     },
     blobs: { ...repositories.blobs, put: (bytes) => blobs.put(bytes), get: (hash) => blobs.get(hash) },

@@ -2,7 +2,7 @@ import { CallId, type TrafficRepository, TrajectoryId } from '../core/index.ts'
 import type { Access } from './access.ts'
 import { recoverCall, toPendingRow, writePending } from './pending.ts'
 import { parseRecord } from './record.ts'
-import { type CallRows, commitCall, toCallRows } from './recorded-call.ts'
+import { type CallRows, commitCall, toCallRowsInParts } from './recorded-call.ts'
 import { turnsOf } from './turns.ts'
 
 /** What a thread that writes calls is asked: what it gets has been serialized. */
@@ -16,7 +16,7 @@ export function trafficRepository({ read, write }: Access): RowsOfTraffic {
   const appendRows = (rows: CallRows) => write((db) => commitCall(db, rows), callsOf(rows.trajectory.id))
   return {
     // Serialized before the transaction begins: what cannot be stored fails alone, and the disk does not wait for it.
-    append: async (call) => appendRows(toCallRows(call)),
+    append: async (call) => appendRows(await toCallRowsInParts(call)),
 
     appendRows,
 

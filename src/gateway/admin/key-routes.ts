@@ -14,6 +14,7 @@ import { answers, refuses } from '../answers.ts'
 import { type AskedEnv, asking, type AskingOptions, type KeyDoorkeeper, newKey } from '../auth/index.ts'
 import { GatewayError, refuseInvalid } from '../errors.ts'
 import { posted } from '../http/posted.ts'
+import { scopesOf } from './scopes.ts'
 
 /** What the key routes need. */
 export interface KeyRoutesOptions extends AskingOptions {
@@ -24,13 +25,10 @@ export interface KeyRoutesOptions extends AskingOptions {
   readonly redactName: (name: string, tenant: Tenant) => string
 }
 
-/** Scopes that one request names, repetitions included. */
-const mostScopes = 16
-
 const KeyInput = z.strictObject({
   /** For people. */
   name: ClientName,
-  scopes: z.array(Scope).min(1).max(mostScopes).default(['infer', 'signal']),
+  scopes: scopesOf(Scope).default(['infer', 'signal']),
   /** Defaults for the calls made with it. */
   agent: ClientName.optional(),
   subject: ClientName.optional(),

@@ -14,6 +14,7 @@ import {
 } from '../auth/index.ts'
 import { refuseInvalid } from '../errors.ts'
 import { posted } from '../http/posted.ts'
+import { scopesOf } from './scopes.ts'
 import type { Caller } from '../ports.ts'
 
 /** What the session route needs. */
@@ -32,9 +33,6 @@ type SessionScope = (typeof sessionScopes)[number]
 
 const day = 86_400
 
-/** Scopes that one request names, repetitions included. */
-const mostScopes = 16
-
 const SessionInput = z.strictObject({
   /** The client's own name for the episode; a new one by default. */
   session: ClientName.optional(),
@@ -44,7 +42,7 @@ const SessionInput = z.strictObject({
   /** False forbids learning from the session. What the caller's key forbids stays forbidden. */
   train: z.boolean().default(true),
   /** Of `infer` and `signal`; those of them that the caller has by default. */
-  scopes: z.array(z.enum(sessionScopes)).min(1).max(mostScopes).optional(),
+  scopes: scopesOf(z.enum(sessionScopes)).optional(),
   /** Beside the limits of the caller's key, which hold for all its sessions together. */
   limits: KeyLimits.partial().default({}),
   /** How long the key works; never longer than the caller's. */

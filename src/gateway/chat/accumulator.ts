@@ -12,7 +12,7 @@ import {
   maxJsonValues,
 } from '../../core/index.ts'
 import type { Answer, AnsweredChoice } from '../ports.ts'
-import { chunkOf } from './chunks.ts'
+import { chunkOf, weightOfChunk } from './chunks.ts'
 
 type ChunkChoice = ChatChunk['choices'][number]
 type Delta = ChunkChoice['delta']
@@ -163,6 +163,7 @@ export class Accumulator {
   #promptTokens: readonly number[] | null = null
   #firstTokenAt: number | null = null
   #finished = 0
+  #weight = 0
 
   /** @param upstream which one answers. */
   constructor(upstream: string, clock: Clock) {
@@ -214,11 +215,14 @@ export class Accumulator {
       upstreamId: this.#id,
       promptTokens: this.#promptTokens,
       firstTokenAt: this.#firstTokenAt,
+      weight: this.#weight,
     }
   }
 
   /** @returns whether the piece holds anything that a model said. */
-  #take({ id, model, choices, usage, prompt_token_ids }: ChatChunk): boolean {
+  #take(chunk: ChatChunk): boolean {
+    const { id, model, choices, usage, prompt_token_ids } = chunk
+    this.#weight += weightOfChunk(chunk)
     if (this.#id === null && id !== '') this.#id = id
     if (this.#model === '') this.#model = model
     if (usage) this.#usage = usageOf(usage)

@@ -179,7 +179,7 @@ function tellAtOnce(
   if (!stream) return new Response(wire.whole(alike.whole(completion)), { headers: { ...jsonHeaders, ...headers } })
   const events = wire.stream()
   const chunks = [...[...chunksOf(completion)].flatMap((chunk) => alike.chunks(chunk)), ...alike.rest()]
-  const texts = [events.open(chunks[0] ?? null), ...chunks.map((chunk) => events.chunk(chunk)), events.done()]
+  const texts = [events.open(chunks[0] ?? null), ...chunks.map((chunk) => events.chunk(chunk)), ...events.done()]
   return new Response(texts.join(''), { headers: { ...eventHeaders, ...headers } })
 }
 

@@ -41,7 +41,7 @@ export function chatWire(request: ChatRequest, id: string): Wire {
           told = chunk
           return `data: ${head}${choicesOf(chunk.choices)}\n\n`
         },
-        done: () => 'data: [DONE]\n\n',
+        done: () => ['data: [DONE]\n\n'],
         failed: (problem) => `data: ${JSON.stringify({ error: errorIn(problem) })}\n\n`,
       }
     },

@@ -1,4 +1,4 @@
-import type { ChatChunk, ChatCompletion } from '../../core/index.ts'
+import { type ChatChunk, type ChatCompletion, weightOf } from '../../core/index.ts'
 
 type Choice = ChatCompletion['choices'][number]
 type ChunkChoice = ChatChunk['choices'][number]
@@ -26,4 +26,18 @@ export function* chunksOf(completion: ChatCompletion): Generator<ChatChunk> {
   }
   for (const { index, finish_reason } of choices) yield { ...head, choices: [{ index, delta: {}, finish_reason }] }
   if (usage) yield { ...head, choices: [], usage }
+}
+
+/** About how much work it is to go through what a chunk adds to an answer: it has few values, but for tokens. */
+export function weightOfChunk({ choices, prompt_token_ids }: ChatChunk): number {
+  let weight = weightOf(0, prompt_token_ids?.length ?? 0)
+  for (const { delta, token_ids, logprobs } of choices) {
+    const { content, refusal, reasoning_content, tool_calls } = delta
+    weight += weightOf(
+      (content?.length ?? 0) + (refusal?.length ?? 0) + (reasoning_content?.length ?? 0),
+      (token_ids?.length ?? 0) + (logprobs?.content?.length ?? 0),
+    )
+    for (const call of tool_calls ?? []) weight += call.function?.arguments?.length ?? 0
+  }
+  return weight
 }

@@ -103,10 +103,25 @@ async function tell(telling: Telling): Promise<void> {
   try {
     const committed = await exchange.succeed()
     const last = [...held.flatMap((chunk) => alike.chunks(chunk)), ...alike.rest()]
-    sink.write(`${texts(last)}${comment(committed)}${events.done()}`)
+    await writeLast(sink, `${texts(last)}${comment(committed)}`, events.done())
   } catch (error) {
     sink.write(events.failed(problemOf(error)))
   }
+}
+
+/** What little there is goes out as one; what is much, piece by piece. */
+async function writeLast(sink: EventSink, text: string, pieces: Iterable<string>): Promise<void> {
+  let held = text
+  for (const piece of pieces) {
+    held += piece
+    const next = turns.next(held.length)
+    if (next === null) continue
+    sink.write(held)
+    held = ''
+    await next
+    await sink.room()
+  }
+  sink.write(held)
 }
 
 /** Sends each chunk on at once, up to the one with which the answer is whole: that one and what follows is held back. */

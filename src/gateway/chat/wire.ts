@@ -16,8 +16,8 @@ export interface WireStream {
   /** Before the first chunk, which is known already; `null` when none comes. */
   open(first: ChatChunk | null): string
   chunk(chunk: ChatChunk): string
-  /** After the last, and after the commit. */
-  done(): string
+  /** After the last, and after the commit: in pieces, since some events tell the whole answer again. */
+  done(): Iterable<string>
   /** In the place of all that is left, when the answer cannot be brought to its end. */
   failed(problem: Problem): string
 }

@@ -9,10 +9,10 @@ import type {
   TrajectoryNode,
 } from '../../core/index.ts'
 import type { AnsweredChoice } from '../ports.ts'
-import { after, beginning, type Conversation } from './conversation.ts'
+import type { Conversation, Point } from './conversation.ts'
 import { answerNode } from './ids.ts'
 import type { KnownNode } from './known-nodes.ts'
-import { type Redaction, redactMessage } from './redaction/index.ts'
+import { type Redacted, type Redaction, redactMessage } from './redaction/index.ts'
 import { drawnOf } from './sampling.ts'
 
 /** What a turn that we produced becomes. */
@@ -35,7 +35,6 @@ export interface Answering {
   /** Tokens that it read and that no node carries; `null` where its prompt's tokens are not kept. */
   readonly unplaced: readonly number[] | null
   readonly promptShape: string
-  readonly redaction: Redaction
   readonly ownDefaults: boolean
   readonly at: number
 }
@@ -51,17 +50,22 @@ export function answersIn(choices: readonly AnsweredChoice[]): readonly Answered
   return [...byIndex.values()]
 }
 
+/** One answer, as it may be written, and where the conversation is after it. */
+export interface Said {
+  readonly choice: AnsweredChoice
+  readonly message: Redacted<AssistantMessage>
+  readonly point: Point
+}
+
 /** The node of one answer. Tokens that would tell what was redacted are not kept. */
-export function answeredNode(choice: AnsweredChoice, answering: Answering): AnsweredNode {
-  const { call, request, conversation, parent, unplaced, redaction, ownDefaults, at } = answering
-  const message = recorded(choice, redaction)
+export function answeredNode({ choice, message, point }: Said, answering: Answering): AnsweredNode {
+  const { call, request, conversation, parent, unplaced, ownDefaults, at } = answering
   const { span, propensity } = drawnOf(choice, request, ownDefaults)
   const spans: Span[] =
     span === null || unplaced === null || message.changed
       ? []
       : [...(unplaced.length > 0 ? [{ kind: 'encoded' as const, tokens: [...unplaced] }] : []), span]
   const id = answerNode(call, choice.index)
-  const point = after(conversation.points.at(-1) ?? beginning, message.value)
   const calls = point.spoken?.calls ?? []
   const digests = [point.exact, ...(calls.length > 0 && point.loose !== null ? [point.loose] : [])]
   return {
@@ -102,7 +106,8 @@ export function tokensOf(spans: readonly Span[]): Uint32Array | null {
 /** What a rule would find may have begun in the last characters of half an answer. */
 const heldBack = 64
 
-function recorded({ message, finish }: AnsweredChoice, redaction: Redaction) {
+/** What an answer says, as it may be written. */
+export function recordedMessage({ message, finish }: AnsweredChoice, redaction: Redaction): Redacted<AssistantMessage> {
   const redacted = redactMessage(message, redaction)
   if (finish !== null || !redaction.active) return redacted
   return { value: withoutEnd(redacted.value), changed: true }

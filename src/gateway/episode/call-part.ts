@@ -1,47 +1,22 @@
 import {
-  type CallId,
-  type ChatRequest,
   type Decision,
   DecisionId,
-  type Json,
-  type Message,
   type ModelCall,
-  NodeId,
+  type NodeId,
+  partSize,
   type ProducedTurn,
   type Step,
-  sha256,
-  type TrajectoryId,
-  type TrajectoryNode,
   type TrajectoryPart,
   type VersionId,
 } from '../../core/index.ts'
-import type { ShownText } from '../agents/index.ts'
 import type { CallEnd } from '../ports.ts'
-import { type AnsweredNode, answeredNode, answersIn } from './answer-node.ts'
-import { type AttachPoint, attachTo } from './attach.ts'
+import { type AnsweredNode, answeredNode, answersIn, recordedMessage, type Said } from './answer-node.ts'
+import type { CallFacts } from './call-facts.ts'
 import { promptShape } from './call-params.ts'
-import type { Conversation } from './conversation.ts'
-import { type KnownNode, type KnownNodes, pathTo } from './known-nodes.ts'
+import { after, afterLong, beginning } from './conversation.ts'
+import type { KnownNodes } from './known-nodes.ts'
+import { type LearnedNode, type ReadNodes, readNodes } from './read-nodes.ts'
 import { type Redaction, redactId } from './redaction/index.ts'
-
-/** What is known of a call when it begins. */
-export interface CallFacts {
-  readonly trajectory: TrajectoryId
-  readonly call: CallId
-  readonly request: ChatRequest
-  readonly params: Readonly<Record<string, Json>>
-  readonly conversation: Conversation
-  /** The Generation of what serves; 0 for an agent without releases. */
-  readonly generation: number
-  /** Learned texts that the policy reads. */
-  readonly texts: readonly ShownText[]
-  /** Where it may go on in its trajectory. */
-  readonly candidates: readonly AttachPoint[]
-  readonly retryOf: CallId | null
-  readonly startedAt: number
-  /** About how much work it is to go through the request: see `RequestContext`. */
-  readonly weight: number
-}
 
 /** What making a part takes beside the call. */
 export interface PartContext {
@@ -60,7 +35,7 @@ export interface CallPart {
   /** Of each answer. */
   readonly nodes: readonly NodeId[]
   readonly turns: readonly ProducedTurn[]
-  readonly learned: readonly { readonly node: KnownNode; readonly digests: readonly (string | null)[] }[]
+  readonly learned: readonly LearnedNode[]
 }
 
 /**
@@ -71,40 +46,62 @@ export interface CallPart {
  * begin with is left where they part. Steps have no `observations`: tool results and what users say next come with later
  * calls, as the nodes under the answer.
  */
-export function callPart(facts: CallFacts, end: CallEnd, context: PartContext): CallPart {
-  const { trajectory, call, conversation } = facts
+export async function callPart(facts: CallFacts, end: CallEnd, context: PartContext): Promise<CallPart> {
+  const { conversation, weight } = facts
   const { answer } = end
-  const { known, redaction, now } = context
+  const { known, redaction } = context
   const prompt = conversation.redacted ? null : (answer?.promptTokens ?? null)
+  const read = await readNodes(facts, known, prompt)
+  const choices = answersIn(answer?.choices ?? [])
+  const messages = await redaction.reading((by) => choices.map((choice) => recordedMessage(choice, by)))
+  const last = conversation.points.at(-1) ?? beginning
+  const isLong = weight + (answer?.weight ?? 0) > partSize
+  const said: Said[] = []
+  for (const [i, choice] of choices.entries()) {
+    const message = messages[i]
+    if (message === undefined) break
+    const point = isLong ? await afterLong(last, message.value) : after(last, message.value)
+    said.push({ choice, message, point })
+  }
+  return redaction.reading((by) => assembled(facts, end, { ...context, redaction: by }, { read, prompt, said }))
+}
+
+/** Puts together what was read and said. */
+function assembled(
+  facts: CallFacts,
+  end: CallEnd,
+  { known, redaction, now, version, ownDefaults }: PartContext,
+  {
+    read,
+    prompt,
+    said,
+  }: { readonly read: ReadNodes; readonly prompt: readonly number[] | null; readonly said: readonly Said[] },
+): CallPart {
+  const { trajectory, call, conversation } = facts
   const endedAt = Math.max(now, facts.startedAt)
-  const read = readNodes(facts, known, prompt)
-  const parent = read.path.at(-1) ?? null
-  const answered = answersIn(answer?.choices ?? []).map((choice) =>
-    answeredNode(choice, {
+  const answered = said.map((one) =>
+    answeredNode(one, {
       call,
       request: facts.request,
       conversation,
-      parent,
+      parent: read.path.at(-1) ?? null,
       unplaced: prompt && read.unplaced,
       promptShape: promptShape(facts.request.model, conversation.tools?.key ?? null, facts.params),
-      redaction,
-      ownDefaults: context.ownDefaults,
+      ownDefaults,
       at: endedAt,
     }),
   )
   const inputs = read.path.slice(-1).map(({ id }) => id)
-  const decisions = answered.map(({ node, propensity }, i) =>
-    decision(facts, i, context.version, inputs, node.id, propensity),
-  )
+  const decisions = answered.map(({ node, propensity }, i) => decision(facts, i, version, inputs, node.id, propensity))
   const texts = answered.length === 0 ? [] : textDecisions(facts, answered.length, read.path[0]?.id ?? null)
   const { tools } = conversation
   return {
     part: {
       call,
       nodes: [...read.nodes, ...answered.map(({ node }) => node)],
-      steps: answered.map((said, i) => {
+      steps: answered.map((one, i) => {
         const made = [decisions[i], ...(i === 0 ? texts : [])]
-        return step(i, said, modelCall(facts, end, said, { index: i, endedAt, redaction }), made)
+        return step(i, one, modelCall(facts, end, one, { index: i, endedAt, redaction }), made)
       }),
       decisions: [...decisions, ...texts].filter((made) => made !== null),
       toolsets:
@@ -123,60 +120,6 @@ export function callPart(facts: CallFacts, end: CallEnd, context: PartContext): 
       ...answered.map(({ known: node, turns }) => ({ node, digests: turns.map(({ digest }) => digest) })),
     ],
   }
-}
-
-interface ReadNodes {
-  /** From the root to the last message. */
-  readonly path: readonly KnownNode[]
-  /** Those that the store does not have. */
-  readonly nodes: readonly TrajectoryNode[]
-  /** Tokens of the prompt that no message carries. */
-  readonly unplaced: readonly number[]
-  readonly learned: CallPart['learned']
-}
-
-function readNodes(facts: CallFacts, known: KnownNodes, prompt: readonly number[] | null): ReadNodes {
-  const { trajectory, candidates, startedAt } = facts
-  const { messages, points, opening } = facts.conversation
-  const attached = attachTo(candidates, prompt)
-  const path: KnownNode[] = [...pathTo(attached.node)]
-  const nodes: TrajectoryNode[] = []
-  const learned: CallPart['learned'][number][] = []
-  if (attached.node) learned.push({ node: attached.node, digests: [points[attached.messages - 1]?.exact ?? null] })
-  let unplaced = prompt?.slice(attached.tokens) ?? []
-  for (let i = attached.messages; i < messages.length; i += 1) {
-    const message = messages[i]
-    if (message === undefined) break
-    const tokens = i === messages.length - 1 ? unplaced : []
-    const parent = path.at(-1) ?? null
-    const id = inputNode(parent?.id ?? null, message, tokens)
-    const committed = known.node(trajectory, id)
-    const node = committed ?? {
-      id,
-      parent,
-      tokens: tokens.length > 0 ? Uint32Array.from(tokens) : null,
-      opening,
-      answer: null,
-      continued: false,
-      answered: false,
-    }
-    if (!committed) {
-      const spans: TrajectoryNode['spans'] = tokens.length > 0 ? [{ kind: 'encoded', tokens: [...tokens] }] : []
-      nodes.push({ id, parent: parent?.id ?? null, message, spans, at: startedAt })
-    }
-    if (tokens.length > 0) unplaced = []
-    path.push(node)
-    learned.push({ node, digests: [points[i]?.exact ?? null] })
-  }
-  return { path, nodes, unplaced, learned }
-}
-
-/**
- * The same message under the same parent, with the same tokens, is one node, whichever process writes it: what calls
- * share is stored once.
- */
-function inputNode(parent: NodeId | null, message: Message, tokens: readonly number[]): NodeId {
-  return NodeId.parse(`m_${sha256(JSON.stringify([parent, message, tokens])).slice(0, 24)}`)
 }
 
 function step(

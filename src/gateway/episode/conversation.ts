@@ -1,6 +1,15 @@
 import { LRUCache } from 'lru-cache'
-import { canonicalJson, contentHash, type Message, messagesOf, sha256, toolsOf, turns } from '../../core/index.ts'
-import type { AssistantMessage, ChatRequest, ToolDefinition } from '../../core/index.ts'
+import {
+  canonicalHashInParts,
+  canonicalJson,
+  contentHash,
+  messagesOf,
+  partSize,
+  sha256,
+  toolsOf,
+  turns,
+} from '../../core/index.ts'
+import type { AssistantMessage, ChatRequest, Json, Message, ToolDefinition } from '../../core/index.ts'
 import { rendersRedacted } from './call-params.ts'
 import type { ShownRequest } from '../agents/index.ts'
 import { type Redaction, readBy, redactMessage, redactTools } from './redaction/index.ts'
@@ -29,13 +38,40 @@ const mostJoined = 8
 
 /** The point after one more message. */
 export function after(point: Point, message: Message): Point {
+  const { before, exact, loose, spoken } = hashedOf(point, message)
+  return {
+    exact: digest(before, exact),
+    loose: loose === null ? null : digest(before, loose),
+    spoken,
+    before,
+  }
+}
+
+/** The same after a message that may be long: it is hashed in parts, and others are served between them. */
+export async function afterLong(point: Point, message: Message): Promise<Point> {
+  const { before, exact, loose, spoken } = hashedOf(point, message)
+  return {
+    exact: await digestInParts(before, exact),
+    loose: loose === null ? null : await digestInParts(before, loose),
+    spoken,
+    before,
+  }
+}
+
+/** What a point's hashes are made of. */
+interface Hashed extends Pick<Point, 'spoken' | 'before'> {
+  readonly exact: Json
+  readonly loose: Json | null
+}
+
+function hashedOf(point: Point, message: Message): Hashed {
   if (message.role !== 'assistant') {
-    return { exact: digest(point.exact, form(message)), loose: null, spoken: null, before: point.exact }
+    return { exact: form(message), loose: null, spoken: null, before: point.exact }
   }
   const begun = point.spoken && point.spoken.messages < mostJoined ? point.spoken : null
   const before = begun ? point.before : point.exact
   const spoken = begun ? joined(begun, spokenOf(message)) : spokenOf(message)
-  return { exact: digest(before, spokenForm(spoken)), loose: digest(before, looseForm(spoken)), spoken, before }
+  return { exact: spokenForm(spoken), loose: looseForm(spoken), spoken, before }
 }
 
 /** A request's conversation as it is recorded: after redaction. */
@@ -86,7 +122,8 @@ export async function conversationOf(request: ChatRequest, redaction: Redaction,
     const reads = readBy(redaction, weight, (by) => redactMessage(message, by))
     const redacted = reads instanceof Promise ? await reads : reads
     messages.push(redacted)
-    points.push(after(points.at(-1) ?? beginning, redacted.value))
+    const before = points.at(-1) ?? beginning
+    points.push(weight > partSize ? await afterLong(before, redacted.value) : after(before, redacted.value))
   }
   const values = messages.map(({ value }) => value)
   const redactedMessages = messages.map(({ changed }) => changed)
@@ -163,20 +200,26 @@ function toolsetKey(tools: readonly ToolDefinition[]): string {
   return key
 }
 
-function form(message: Exclude<Message, AssistantMessage>): string {
+function form(message: Exclude<Message, AssistantMessage>): Json {
   const { role, content } = message
   const other = otherParts(message)
   switch (role) {
     case 'system':
-      return canonicalJson([role, content, other])
+      return [role, content, other]
     case 'user':
-      return canonicalJson([role, content, other, message.name ?? null])
+      return [role, content, other, message.name ?? null]
     case 'tool':
-      return canonicalJson([role, content, other, message.toolCallId ?? null])
+      return [role, content, other, message.toolCallId ?? null]
   }
 }
 
 /** 160 bits: shorter than the whole, and nobody finds two conversations with the same. */
-function digest(before: string, text: string): string {
-  return sha256(`${before}\n${text}`).slice(0, 40)
+const digestLength = 40
+
+function digest(before: string, said: Json): string {
+  return sha256(`${before}\n${canonicalJson(said)}`).slice(0, digestLength)
+}
+
+async function digestInParts(before: string, said: Json): Promise<string> {
+  return (await canonicalHashInParts(`${before}\n`, said)).slice(0, digestLength)
 }

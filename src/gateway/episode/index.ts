@@ -9,5 +9,6 @@ export {
   responseIdOf,
   trajectoryOfSession,
 } from './ids.ts'
-export { type EpisodeRecorderOptions, episodeRecorder, type ForgetfulRecorder } from './recorder.ts'
+export { episodeRecorder } from './recorder.ts'
+export type { EpisodeRecorderOptions, ForgetfulRecorder } from './recorder-options.ts'
 export { pseudonymOf, type Redacted, type Redaction, redactionOf } from './redaction/index.ts'

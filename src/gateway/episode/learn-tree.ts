@@ -1,17 +1,29 @@
-import type { ModelCall, NodeId, Trajectory } from '../../core/index.ts'
+import { type ModelCall, type NodeId, partSize, type Trajectory, turns } from '../../core/index.ts'
 import { closedTurn, tokensOf } from './answer-node.ts'
 import { promptShape } from './call-params.ts'
-import { after, beginning, openingOf, type Point } from './conversation.ts'
+import { after, afterLong, beginning, openingOf, type Point } from './conversation.ts'
 import type { KnownAnswer, KnownNode, KnownNodes } from './known-nodes.ts'
 
-/** Takes in a trajectory that was read from the store: its nodes, and what conversations they end. */
-export function learnTree(known: KnownNodes, trajectory: Trajectory): void {
+/**
+ * Takes in a trajectory that was read from the store: its nodes, and what conversations they end.
+ * @param weight of the trajectory: a heavy one is taken in in parts, and others are served between them.
+ */
+export async function learnTree(known: KnownNodes, trajectory: Trajectory, weight: number): Promise<void> {
   const { id, nodes, steps, toolsets, origin } = trajectory
   const calls = new Map(steps.flatMap(({ action, call }) => (call ? [[action, call] as const] : [])))
   const learned = new Map<NodeId, { readonly node: KnownNode; readonly point: Point }>()
+  const partOf = weight / Math.max(1, nodes.length)
+  let done = 0
   for (const { id: node, parent, message, spans } of nodes) {
     const under = parent === null ? undefined : learned.get(parent)
-    const point = after(under?.point ?? beginning, message)
+    done += partOf
+    const next = turns.next(done)
+    if (next !== null) {
+      done = 0
+      await next
+    }
+    const before = under?.point ?? beginning
+    const point = weight > partSize ? await afterLong(before, message) : after(before, message)
     const call = calls.get(node)
     const answer =
       call && message.role === 'assistant'

@@ -17,7 +17,8 @@ import type { z } from 'zod'
 import type { Served } from '../agents/index.ts'
 import { type Answer, type CallEnd, type CallRecord, type Committed, erasedCall, type RecordMode } from '../ports.ts'
 import { answersIn } from './answer-node.ts'
-import { type CallFacts, callPart, type CallPart } from './call-part.ts'
+import type { CallFacts } from './call-facts.ts'
+import { callPart, type CallPart } from './call-part.ts'
 import { responseIdOf } from './ids.ts'
 import { Journal } from './journal.ts'
 import type { KnownNodes } from './known-nodes.ts'
@@ -137,13 +138,13 @@ export class OpenCall implements CallRecord {
 
   async #finish(end: CallEnd): Promise<Committed> {
     await this.#journal.end()
-    const { weight } = this.#asked.facts
+    const weight = this.#weight(end)
     let given: Given | null = null
     try {
       await turns.next(weight)
       const made = await this.#part(end)
       await turns.next(weight)
-      await this.#commit(made, isComplete(end))
+      await this.#commit(made, { complete: isComplete(end), weight })
       given = this.#givenBy(end)
       return { recorded: true, nodes: made.nodes }
     } catch (error) {
@@ -155,6 +156,10 @@ export class OpenCall implements CallRecord {
     } finally {
       this.#options.onEnd(given)
     }
+  }
+
+  #weight({ answer }: CallEnd): number {
+    return this.#asked.facts.weight + (answer?.weight ?? 0)
   }
 
   async #keep(answer: Answer): Promise<void> {
@@ -176,7 +181,7 @@ export class OpenCall implements CallRecord {
       ownDefaults: end.answer === null || ownDefaults(end.answer.upstream),
       now: clock.now(),
     }
-    return redaction.reading((by) => callPart(this.#asked.facts, end, { ...context, redaction: by }))
+    return callPart(this.#asked.facts, end, { ...context, redaction })
   }
 
   async #version(answer: Answer | null): Promise<VersionId | null> {
@@ -192,7 +197,10 @@ export class OpenCall implements CallRecord {
     })
   }
 
-  async #commit({ part, turns, learned }: CallPart, complete: boolean): Promise<void> {
+  async #commit(
+    { part, turns, learned }: CallPart,
+    { complete, weight }: { readonly complete: boolean; readonly weight: number },
+  ): Promise<void> {
     const { traffic, known, places } = this.#desk
     const { asker, identity } = this.#options
     const { facts } = this.#asked
@@ -203,6 +211,7 @@ export class OpenCall implements CallRecord {
       turns: turns.map(({ digest, node }) => ({ digest: turnDigest(digest, trajectory, asker), node })),
       // A request that got no answer may be asked again: nothing is known of it.
       identity: complete ? identity : null,
+      weight,
     })
     for (const { node, digests } of learned) known.add(trajectory, node, digests)
     if (facts.conversation.tools) known.addToolset(trajectory, facts.conversation.tools.key)

@@ -5,6 +5,7 @@ import { conversationOf } from './conversation.ts'
 import { trajectoryOfSession } from './ids.ts'
 import { KnownNodes } from './known-nodes.ts'
 import { Places } from './places.ts'
+import { ReadingBack } from './reading-back.ts'
 import { called, recorderOver, requestOf, says, turn } from './recorder.conformance.ts'
 import { redactionOf } from './redaction/index.ts'
 
@@ -15,6 +16,7 @@ const trajectory = trajectoryOfSession('acme', 'a')
 
 function places(store: Pick<Store, 'traffic' | 'trajectories'>, problems: unknown[] = []) {
   return new Places({
+    readingBack: new ReadingBack(store.trajectories),
     store,
     known: new KnownNodes(1_000_000),
     ask: (question) => question(),

@@ -12,6 +12,7 @@ import { type AttachPoint, attachPoints, producedAt, turnEnds } from './attach.t
 import { beginning, type Conversation } from './conversation.ts'
 import type { KnownNode, KnownNodes } from './known-nodes.ts'
 import { learnTree } from './learn-tree.ts'
+import type { ReadingBack } from './reading-back.ts'
 import { saysTheSame } from './spoken.ts'
 
 /** Who asks, as far as it decides which conversations may be recognised. */
@@ -25,6 +26,7 @@ export interface Asker {
 
 export interface PlacesOptions {
   readonly store: Pick<Store, 'traffic' | 'trajectories'>
+  readonly readingBack: ReadingBack
   readonly known: KnownNodes
   /** Asks the store; what it says when it cannot answer is the recorder's to decide. */
   readonly ask: <T>(question: () => Promise<T>, otherwise: T) => Promise<T>
@@ -38,8 +40,6 @@ export interface PlacesOptions {
 
 /** A trajectory of more calls is not read back: reading it would take longer than any call may wait. */
 const mostCallsRead = 2_000
-/** Nor is a larger one. */
-export const mostBytesRead = 8 * 1024 * 1024
 /** Assistant turns of a history that are looked up, from its end. */
 const mostTurns = 512
 /** Trajectories that are looked at, where many have the same conversation. */
@@ -181,17 +181,19 @@ export class Places {
   }
 
   async #readWhole(trajectory: TrajectoryId, { tenant, session }: Asker): Promise<void> {
-    const { known, store, sessionAsStored } = this.#options
+    const { known, store, readingBack, sessionAsStored } = this.#options
     if (session !== null) {
       const filter = { tenant, session: sessionAsStored(session, tenant), origin: 'traffic' as const, limit: 1 }
       const [summary] = await store.trajectories.summaries(filter)
       if (summary && (summary.calls ?? 0) > mostCallsRead) return
     }
-    if (((await store.trajectories.size(trajectory))?.bytes ?? 0) > mostBytesRead) return
-    const recorded = await store.trajectories.get(trajectory)
-    const origin = recorded?.trajectory.origin
-    if (recorded === null) known.tree(trajectory).complete = true
-    else if (origin?.kind === 'traffic' && origin.tenant === tenant) learnTree(known, recorded.trajectory)
+    const read = await readingBack.read(trajectory)
+    if (read.kind === 'none') known.tree(trajectory).complete = true
+    if (read.kind !== 'found') return
+    const { origin } = read.recorded.trajectory
+    if (origin.kind === 'traffic' && origin.tenant === tenant) {
+      await learnTree(known, read.recorded.trajectory, read.weight)
+    }
   }
 }
 

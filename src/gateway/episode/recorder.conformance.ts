@@ -15,7 +15,8 @@ import {
 } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 import type { Answer, AnsweredChoice, Begun, CallRecord, EpisodeRecorder, RequestContext } from '../ports.ts'
-import { type EpisodeRecorderOptions, episodeRecorder, type ForgetfulRecorder } from './recorder.ts'
+import { episodeRecorder } from './recorder.ts'
+import type { EpisodeRecorderOptions, ForgetfulRecorder } from './recorder-options.ts'
 import { redactionOf } from './redaction/index.ts'
 
 /** Times and ids that tests can foresee. */

@@ -13,7 +13,7 @@ import {
   stored,
   turn,
 } from './recorder.conformance.ts'
-import type { ForgetfulRecorder } from './recorder.ts'
+import type { ForgetfulRecorder } from './recorder-options.ts'
 
 let store: Store
 let recorder: ForgetfulRecorder

@@ -15,7 +15,7 @@ import {
   stored,
   TestClock,
 } from './recorder.conformance.ts'
-import type { EpisodeRecorderOptions, ForgetfulRecorder } from './recorder.ts'
+import type { EpisodeRecorderOptions, ForgetfulRecorder } from './recorder-options.ts'
 import { pseudonymOf, sessionPseudonym, redactionOf } from './redaction/index.ts'
 
 let store: Store

@@ -27,7 +27,7 @@ import {
   stored,
   tokensAlong,
 } from './recorder.conformance.ts'
-import type { EpisodeRecorderOptions, ForgetfulRecorder } from './recorder.ts'
+import type { EpisodeRecorderOptions, ForgetfulRecorder } from './recorder-options.ts'
 import type { Redaction } from './redaction/index.ts'
 
 /*
@@ -388,6 +388,7 @@ describe('the time that the gateway itself takes', () => {
     const read = { characters: 0 }
     const counting: Redaction = {
       active: true,
+      mayBeSlow: false,
       redact: (text: string) => {
         read.characters += text.length
         return { value: text, changed: false }

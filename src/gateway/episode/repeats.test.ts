@@ -14,7 +14,7 @@ import {
   stored,
   TestClock,
 } from './recorder.conformance.ts'
-import type { ForgetfulRecorder } from './recorder.ts'
+import type { ForgetfulRecorder } from './recorder-options.ts'
 
 let store: Store
 let recorder: ForgetfulRecorder

@@ -136,5 +136,14 @@ export function otherBody(): GatewayError {
 }
 
 function sizeOf({ choices }: Given): number {
-  return choices.reduce((sum, { message }) => sum + 2 * JSON.stringify(message).length, 200)
+  return choices.reduce((sum, { message }) => sum + 2 * charactersIn(message), 200)
+}
+
+/** About how many characters a value's JSON has, without writing it. */
+function charactersIn(value: unknown): number {
+  if (typeof value === 'string') return value.length + 2
+  if (typeof value !== 'object' || value === null) return 8
+  let sum = 2
+  for (const key in value) sum += key.length + 4 + charactersIn(value[key as keyof typeof value])
+  return sum
 }

@@ -5,7 +5,7 @@ import type { Store, Trajectory } from '../../core/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import { readResponseId } from './ids.ts'
 import { pathIn, recorderOver, tokensAlong } from './recorder.conformance.ts'
-import type { ForgetfulRecorder } from './recorder.ts'
+import type { ForgetfulRecorder } from './recorder-options.ts'
 
 /** The recorder behind the gateway's HTTP side, with a real client and a real upstream. */
 

@@ -1,4 +1,4 @@
-import { type AssistantMessage, canonicalJson, type Json, type MalformedCall, type Message } from '../../core/index.ts'
+import type { AssistantMessage, Json, MalformedCall, Message } from '../../core/index.ts'
 
 /**
  * What an assistant turn says, without what clients change when they send it back. Checked against the real SDKs
@@ -78,19 +78,19 @@ export function otherParts({ parts = [] }: Message): readonly Readonly<Record<st
 
 const saysNothing = (call: SpokenCall) => call.arguments === null || Object.keys(call.arguments).length === 0
 
-/** Text that is equal for turns that say the same. */
-export function spokenForm({ text, calls, other }: Spoken): string {
-  return canonicalJson([
+/** What is equal for turns that say the same. */
+export function spokenForm({ text, calls, other }: Spoken): Json {
+  return [
     'assistant',
     text,
     calls.map((call) => (saysNothing(call) ? [call.name] : [call.id, call.name, call.arguments])),
     other,
-  ])
+  ]
 }
 
-/** Text that is equal for turns that may say the same: {@link saysTheSame} tells. */
-export function looseForm({ text, other }: Spoken): string {
-  return canonicalJson(['assistant?', text, other])
+/** What is equal for turns that may say the same: {@link saysTheSame} tells. */
+export function looseForm({ text, other }: Spoken): Json {
+  return ['assistant?', text, other]
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   tokensAlong,
   turn,
 } from './recorder.conformance.ts'
-import type { ForgetfulRecorder } from './recorder.ts'
+import type { ForgetfulRecorder } from './recorder-options.ts'
 import { redactionOf } from './redaction/index.ts'
 
 let store: Store

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { GatheredBytes, measureJson, turns, weightOf } from '../../core/index.ts'
+import { GatheredBytes, measureJson, textInParts, turns, weightOf } from '../../core/index.ts'
 import { RatchetError } from '../../errors/index.ts'
 import { beyondBounds, bodyBounds } from './body-bounds.ts'
 import type { BodyRoom } from './body-room.ts'
@@ -22,7 +22,7 @@ export async function readJson(request: Request, limit: number, room: BodyRoom):
   requireJson(request.headers)
   const bytes = await readBytes(request, limit, room)
   await turns.next(bytes.length)
-  const text = textOf(bytes)
+  const text = await textOf(bytes)
   const { values, excess } = measureJson(text, bodyBounds)
   if (excess !== null) throw beyondBounds(excess)
   const weight = weightOf(bytes.length, values)
@@ -96,8 +96,11 @@ async function readBytes(request: Request, limit: number, room: BodyRoom): Promi
   }
 }
 
-/** Pieces of one body, at most: each costs as much as many bytes. Who sends much sends it in larger ones. */
-const mostPieces = 65_536
+/**
+ * Pieces of one body, at most: so many, and one more for as many bytes. Each costs as much as hundreds of bytes.
+ */
+const mostPieces = 8_192
+const bytesOfPiece = 256
 
 async function readStream({ body }: Request, limit: number, room: BodyRoom): Promise<Uint8Array> {
   const gathered = new GatheredBytes()
@@ -106,7 +109,7 @@ async function readStream({ body }: Request, limit: number, room: BodyRoom): Pro
     for await (const piece of body) {
       pieces += 1
       if (gathered.length + piece.length > limit) throw tooLarge(limit)
-      if (pieces > mostPieces) throw tooManyPieces()
+      if (pieces > mostPieces + gathered.length / bytesOfPiece) throw tooManyPieces()
       room.take(piece.length)
       gathered.add(piece)
     }
@@ -117,13 +120,13 @@ async function readStream({ body }: Request, limit: number, room: BodyRoom): Pro
 const tooManyPieces = () =>
   refusal(
     'too-many-pieces',
-    `The request's body comes in more than ${mostPieces} pieces.`,
-    'Send it whole, with a content-length, or in larger chunks.',
+    `The request's body comes in pieces of a few bytes: more than ${mostPieces} of them.`,
+    `Send it whole, with a content-length, or in chunks of ${bytesOfPiece} bytes or more.`,
     { status: 413 },
   )
 
-function textOf(bytes: Uint8Array): string {
+async function textOf(bytes: Uint8Array): Promise<string> {
   if (!isUtf8(bytes)) throw refusal('not-utf-8', "The request's body is not UTF-8.", 'Encode the JSON as UTF-8.')
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  const text = await textInParts(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
   return text.startsWith(byteOrderMark) ? text.slice(1) : text
 }

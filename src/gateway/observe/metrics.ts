@@ -29,6 +29,7 @@ export class GatewayMetrics {
   readonly commitSeconds: Histogram
   readonly unrecorded: Counter
   readonly signals: Counter<'outcome'>
+  readonly unread: Counter
   readonly fallBacks: Counter<'agent'>
 
   /**
@@ -98,6 +99,11 @@ export class GatewayMetrics {
       name: 'ratchet_signals_total',
       help: 'Signals by what became of them.',
       labelNames: ['outcome'],
+      registers,
+    })
+    this.unread = new Counter({
+      name: 'ratchet_unread_texts_total',
+      help: 'Texts that no redaction rule could be applied to in time, and that were not written.',
       registers,
     })
     this.fallBacks = new Counter({

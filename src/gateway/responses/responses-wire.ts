@@ -22,28 +22,40 @@ export function responsesWire(request: ResponsesRequest, chatId: string): Wire {
 }
 
 function eventStream(request: ResponsesRequest, id: string, logprobs: boolean): WireStream {
-  let text = ''
+  let events: Event[] = []
   let sequence = 0
   const emit = (type: string, fields: object) => {
-    text += `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence, ...fields })}\n\n`
+    events.push({ type, sequence_number: sequence, ...fields })
     sequence += 1
   }
   const builder = new ResponseBuilder(request, id, logprobs, emit)
-  const told = (tell: () => void): string => {
-    text = ''
+  const emitted = (tell: () => void): readonly Event[] => {
+    events = []
     tell()
-    return text
+    return events
   }
+  const told = (tell: () => void): string => emitted(tell).map(textOf).join('')
   return {
     open: (first) => told(() => builder.open(first)),
     chunk: (chunk) => told(() => builder.take(chunk)),
-    done: () => told(() => void builder.complete()),
+    done: () => textsOf(emitted(() => void builder.complete())),
     failed: (problem) =>
       told(() => {
         builder.fail(problem.message)
         emit('error', errorEvent(problem))
       }),
   }
+}
+
+interface Event {
+  readonly type: string
+  readonly sequence_number: number
+}
+
+const textOf = (event: Event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`
+
+function* textsOf(events: readonly Event[]): Generator<string> {
+  for (const event of events) yield textOf(event)
 }
 
 /** SDKs differ in where they look for what went wrong: in the event, or in its `error`. */

@@ -1,4 +1,4 @@
-import { type AnswerRoom, GatheredBytes, Json, measureJson, turns, weightOf } from '../../core/index.ts'
+import { type AnswerRoom, GatheredBytes, Json, measureJson, textInParts, turns, weightOf } from '../../core/index.ts'
 import { answerBounds } from './answer-bounds.ts'
 import type { Incoming } from './exchange.ts'
 import { malformed } from './failures.ts'
@@ -22,7 +22,7 @@ export interface AnswerJson {
 export async function readJson(incoming: Incoming, upstream: string, room?: AnswerRoom): Promise<AnswerJson> {
   const bytes = await readBytes(incoming, { room })
   await turns.next(bytes.length)
-  const text = bytes.toString('utf8')
+  const text = await textInParts(bytes)
   await turns.next(bytes.length)
   const { values, excess } = measureJson(text, answerBounds)
   if (excess === 'depth') throw malformed(upstream, 'JSON that is nested too deeply')

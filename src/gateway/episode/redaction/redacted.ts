@@ -8,6 +8,8 @@ export interface Redacted<T> {
 export interface Rules {
   /** False when there are no rules: nothing is looked at. */
   readonly active: boolean
+  /** Whether there are patterns of the owner's own, which may take long on a short text. */
+  readonly mayBeSlow: boolean
   /**
    * Everything that a rule finds is replaced by its name: `[email]`. The same text always becomes the same. Looks also
    * behind characters that nobody sees, escapes, and base64 that is text.

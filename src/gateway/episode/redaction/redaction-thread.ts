@@ -4,9 +4,7 @@ import { OneAtATime } from '../../../core/index.ts'
 import { builtEntry } from '../../../errors/index.ts'
 import type { ServeConfig } from '../../config.ts'
 import type { Redacted } from './redacted.ts'
-
-/** Text that no rule could be applied to in time. */
-export const unread = '[unread]'
+import { unread } from './unread.ts'
 
 /** One text may take this long: the worst of the largest takes ten seconds, and a rule of one's own may take for ever. */
 const patienceMs = 30_000

@@ -194,6 +194,9 @@ describe('rules of one’s own', () => {
   })
 
   it.each([
+    ['a pattern that doubles with each letter', { name: 'x', pattern: '(?:a+)+b' }, 'gateway/slow-redaction-pattern'],
+    ['one that does so with words', { name: 'x', pattern: '(?:\\w+\\s?)+:' }, 'gateway/slow-redaction-pattern'],
+    ['one of two ways', { name: 'x', pattern: '(?:ж|[а-я])+ю' }, 'gateway/slow-redaction-pattern'],
     ['a bracket that is not closed', { name: 'x', pattern: '(' }, 'gateway/bad-redaction-pattern'],
     ['a pattern that matches everywhere', { name: 'x', pattern: 'a*' }, 'gateway/bad-redaction-pattern'],
     ['a pattern of a book’s length', { name: 'x', pattern: 'a'.repeat(5_000) }, 'gateway/bad-redaction-pattern'],

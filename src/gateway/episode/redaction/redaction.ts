@@ -6,11 +6,13 @@ import { email, ip } from './addresses.ts'
 import { redactEncoded } from './bytes.ts'
 import { type Finder, type Found, matches } from './found.ts'
 import { card, iban, phone } from './numbers.ts'
+import { ownerPattern, within } from './owner-pattern.ts'
 import { type PlainView, plainView } from './plain-view.ts'
 import { readInParts } from './reading.ts'
 import type { Redacted, Redaction, Rules } from './redacted.ts'
-import { redactionThread, unread } from './redaction-thread.ts'
+import { redactionThread } from './redaction-thread.ts'
 import { secret } from './secrets.ts'
+import { unread } from './unread.ts'
 
 const builtInKinds: Readonly<Record<string, readonly Finder[]>> = {
   email: [email],
@@ -21,25 +23,39 @@ const builtInKinds: Readonly<Record<string, readonly Finder[]>> = {
   secret,
 }
 
-/** More than a pattern for one kind of text has. */
-const longestPattern = 4_096
+/** How long patterns of the owner's own may take for one text, in milliseconds. */
+const patienceMs = 50
 
 interface Rule {
   readonly name: string
   readonly finders: readonly Finder[]
+  readonly isOwners: boolean
+}
+
+/** What redacting takes beside the rules. */
+export interface RedactionOptions {
+  /** Names that stay as they are. */
+  readonly kept?: ReadonlySet<string>
+  /** Told of each text that no rule could be applied to in time, and that is not written. */
+  readonly onUnread?: () => void
 }
 
 /**
  * Compiles rules: built-in kinds by name, and rules of one's own, applied in their order.
- * @param kept names that stay as they are.
  * @throws InputError for a kind that there is not, or a pattern that cannot be used.
  */
 export function redactionOf(
   rules: z.infer<typeof ServeConfig>['redact'],
-  kept: ReadonlySet<string> = new Set(),
+  { kept = new Set(), onUnread = () => {} }: RedactionOptions = {},
 ): Redaction {
-  const applied = rulesOf(rules, kept)
-  const elsewhere = redactionThread(rules)
+  const counted = (redacted: Redacted<string>) => {
+    if (redacted.value === unread) onUnread()
+    return redacted
+  }
+  const rulesHere = rulesOf(rules, { kept, patience: patienceMs })
+  const applied: Rules = { ...rulesHere, redact: (text) => counted(rulesHere.redact(text)) }
+  const thread = redactionThread(rules)
+  const elsewhere = async (text: string) => counted(await thread(text))
   const redaction: Redaction = {
     ...applied,
     reading: async (read) => (applied.active ? readInParts(applied, elsewhere, read) : read(redaction)),
@@ -47,13 +63,20 @@ export function redactionOf(
   return redaction
 }
 
-/** The rules alone, applied in this thread. */
-export function rulesOf(rules: z.infer<typeof ServeConfig>['redact'], kept: ReadonlySet<string> = new Set()): Rules {
+/**
+ * The rules alone, applied in this thread.
+ * @param patience how long patterns of the owner's own may take for one text; `null` where somebody else sees to that.
+ */
+export function rulesOf(
+  rules: z.infer<typeof ServeConfig>['redact'],
+  { kept, patience }: { readonly kept: ReadonlySet<string>; readonly patience: number | null },
+): Rules {
   const compiled = rules.map((rule): Rule => {
-    if (typeof rule === 'string') return { name: rule, finders: builtIn(rule) }
+    if (typeof rule === 'string') return { name: rule, finders: builtIn(rule), isOwners: false }
     // The name of a kind as a pattern means the kind, under another name.
     const kind = Object.hasOwn(builtInKinds, rule.pattern) ? builtInKinds[rule.pattern] : undefined
-    return { name: rule.name, finders: kind ?? [matches(compile(rule.name, rule.pattern))] }
+    const finders = kind ?? [matches(ownerPattern(rule.name, rule.pattern))]
+    return { name: rule.name, finders, isOwners: kind === undefined }
   })
   const seen = (text: string): Redacted<string> => {
     let value = text
@@ -74,11 +97,16 @@ export function rulesOf(rules: z.infer<typeof ServeConfig>['redact'], kept: Read
     }
     return { value, changed: value !== text }
   }
+  // Built-in kinds take time by the length of a text, and by nothing else.
+  const mayBeSlow = compiled.some(({ isOwners }) => isOwners)
+  const through = (text: string) => orUnread(() => seen(redactEncoded(text, seen).value).value)
   return {
     active: compiled.length > 0,
+    mayBeSlow,
     redact: (text) => {
       if (compiled.length === 0) return { value: text, changed: false }
-      const value = orUnread(() => seen(redactEncoded(text, seen).value).value)
+      const inTime = mayBeSlow && patience !== null ? within(patience, () => through(text)) : { value: through(text) }
+      const value = inTime?.value ?? unread
       return { value, changed: value !== text }
     },
     keeps: (name) => kept.has(name),
@@ -120,25 +148,6 @@ function builtIn(kind: string): readonly Finder[] {
     message: `There is no built-in kind "${kind.slice(0, 64)}" of text to redact.`,
     hint: nearest ? `Did you mean "${nearest}"?` : `Known are ${kinds.join(', ')}; a rule of your own has a pattern.`,
   })
-}
-
-function compile(name: string, source: string): RegExp {
-  const refused = (problem: string, cause?: unknown) =>
-    new InputError({
-      code: 'gateway/bad-redaction-pattern',
-      message: `The pattern of the redaction rule "${name}" cannot be used: ${problem}.`,
-      hint: 'Give a JavaScript regular expression that matches what is to be replaced, and nothing else.',
-      cause,
-    })
-  if (source.length > longestPattern) throw refused(`it is longer than ${longestPattern} characters`)
-  let pattern: RegExp
-  try {
-    pattern = new RegExp(source, 'gu')
-  } catch (error) {
-    throw refused((error as Error).message, error)
-  }
-  if (pattern.test('')) throw refused('it matches where there is nothing, and so everywhere')
-  return pattern
 }
 
 function cut(text: string, found: Iterable<Found>, by: string): string {

@@ -1,0 +1,137 @@
+import { blobKey, type ChatRequest, type TrajectoryId, turns } from '../../core/index.ts'
+import { type Served, type ServedAgent, shownRequest } from '../agents/index.ts'
+import type { RequestContext } from '../ports.ts'
+import type { Admitted } from './admission.ts'
+import { readAlike } from './attach.ts'
+import type { CallFacts } from './call-facts.ts'
+import { callParams, promptShape } from './call-params.ts'
+import { type Conversation, conversationOf, readAs } from './conversation.ts'
+import { historyIn } from './history.ts'
+import { freshCall, freshTrajectory, trajectoryOfSession } from './ids.ts'
+import { type AskedCall, type Desk, OpenCall } from './open-call.ts'
+import type { Asker } from './places.ts'
+import type { EpisodeRecorderOptions } from './recorder-options.ts'
+import { readBy, redactName } from './redaction/index.ts'
+import { headOf } from './traffic-head.ts'
+
+/** What opening calls takes beside the desk. */
+export interface OpeningOptions extends Required<Pick<EpisodeRecorderOptions, 'agents' | 'onFallBack' | 'ids'>> {
+  readonly train: boolean
+}
+
+/** A call as the client sent it, in its place. */
+interface SentCall {
+  readonly facts: Omit<CallFacts, 'conversation' | 'candidates' | 'generation' | 'texts'>
+  readonly conversation: Conversation
+  readonly asker: Asker
+  /** Whether its trajectory begins with it. */
+  readonly isNew: boolean
+}
+
+/** Finds the episode that a request belongs to, and what serves it, and opens its record. */
+export class Opening {
+  readonly #desk: Desk
+  readonly #options: OpeningOptions
+
+  constructor(desk: Desk, options: OpeningOptions) {
+    this.#desk = desk
+    this.#options = options
+  }
+
+  /** @param calls those under way: it is one of them until it ends. */
+  async open(
+    request: ChatRequest,
+    context: RequestContext,
+    startedAt: number,
+    { identity, repeated, end }: Admitted,
+    calls: Set<OpenCall>,
+  ): Promise<OpenCall> {
+    const { known, places, redaction, clock } = this.#desk
+    const { caller, session, subject, weight = 0 } = context
+    // As it is written: a key may know a person by what stands for their name.
+    const about = subject === null ? null : redactName(subject, caller.tenant, redaction)
+    const asker: Asker = { tenant: caller.tenant, key: caller.key, session, subject: about }
+    const conversation = await conversationOf(request, redaction, weight)
+    await turns.next(weight)
+    const params = await readBy(redaction, weight, (by) => callParams(request, by))
+    const found = repeated?.trajectory ?? (await this.#trajectoryOf(conversation, asker))
+    const trajectory = found ?? freshTrajectory(this.#options.ids)
+    if (found === null) known.tree(trajectory).complete = true
+    const agent = this.#options.agents(caller.tenant, context.agent) ?? null
+    if (agent) await places.learn(trajectory, asker)
+    const tree = known.tree(trajectory)
+    tree.train &&= context.train && this.#options.train
+    const served = agent?.assign(trajectory, tree.servedBy) ?? null
+    tree.servedBy ??= served?.servedBy ?? null
+    const call = freshCall(this.#options.ids)
+    const sent: SentCall = {
+      facts: { trajectory, call, request, params, retryOf: repeated?.call ?? null, startedAt, weight },
+      conversation,
+      asker,
+      isNew: found === null,
+    }
+    const head = { redaction, train: tree.train, servedBy: tree.servedBy, startedAt }
+    const opened = new OpenCall(this.#desk, {
+      asked: await this.#askedUnder(served, sent),
+      otherwise: agent && served && ((cause) => this.#fallBack(agent, served, sent, cause)),
+      head: headOf(trajectory, conversation, context, head),
+      asker,
+      identity: { key: identity.key, body: identity.body },
+      onEnd: (given) => {
+        calls.delete(opened)
+        end({ trajectory, call, given, at: clock.now() })
+      },
+    })
+    calls.add(opened)
+    return opened
+  }
+
+  /** The call as the policy is asked it by what serves it. */
+  async #askedUnder(served: Served | null, { facts, conversation: sent, asker, isNew }: SentCall): Promise<AskedCall> {
+    const { places, redaction } = this.#desk
+    const { request, params, trajectory } = facts
+    // Beside a canary the same is done in both arms: time spent here would tell them apart.
+    const alike = served !== null && served.servedBy.canary !== null
+    const shown = served && (alike || served.texts.size > 0) ? shownRequest(request, served.texts) : null
+    const reads = shown !== null && (alike || shown.texts.length > 0)
+    const conversation = reads ? await readAs(sent, shown, redaction, facts.weight) : sent
+    const found = isNew ? [] : await places.within(trajectory, conversation, asker)
+    // From now on it has a continuation, for whoever looks for one that has none.
+    const [first] = found
+    if (first?.node) first.node.continued = true
+    const candidates = readAlike(found, conversation)
+    const shape = promptShape(request.model, conversation.tools?.key ?? null, params)
+    return {
+      facts: {
+        ...facts,
+        conversation,
+        candidates,
+        generation: served?.generation ?? 0,
+        texts: shown?.texts ?? [],
+      },
+      request: shown?.request ?? request,
+      weights: served?.weights(request.model) ?? null,
+      history: historyIn(conversation, candidates, shape),
+      served,
+    }
+  }
+
+  /** The call under what serves everybody else; `null` where that has the same weights. */
+  async #fallBack(agent: ServedAgent, served: Served, sent: SentCall, cause: unknown): Promise<AskedCall | null> {
+    const { trajectory, request } = sent.facts
+    const baseline = agent.baseline(trajectory, served)
+    const adapterOf = (one: Served) => {
+      const adapter = one.weights(request.model)?.adapter ?? null
+      return adapter && blobKey(adapter)
+    }
+    if (baseline === null || adapterOf(baseline) === adapterOf(served)) return null
+    this.#options.onFallBack(agent, served, cause)
+    return this.#askedUnder(baseline, sent)
+  }
+
+  /** `null` where there is none yet. */
+  async #trajectoryOf(conversation: Conversation, asker: Asker): Promise<TrajectoryId | null> {
+    if (asker.session !== null) return trajectoryOfSession(asker.tenant, asker.session)
+    return this.#desk.places.recognise(conversation, asker)
+  }
+}
