@@ -4,11 +4,12 @@ import { type CanaryMemory, type Looked, newCanaryMemory, Registry, watchCanary 
 import { guardMetrics, trafficRubric } from '../reward/index.ts'
 import { promotedByHand } from './traffic/by-hand.ts'
 import { canaryConfigFrom } from './traffic/canary-config.ts'
+import { auditFrom } from './traffic/audit-config.ts'
 import type { LearnFromTrafficConfig } from './traffic/config.ts'
 
 /** The gate of a configuration's canaries. */
-export function canaryGateFrom({ canary }: Pick<LearnFromTrafficConfig, 'canary'>): CanaryGate {
-  return canaryGate(canaryConfigFrom(canary))
+export function canaryGateFrom({ canary, audit }: Pick<LearnFromTrafficConfig, 'canary' | 'audit'>): CanaryGate {
+  return canaryGate(canaryConfigFrom(canary, auditFrom(audit)))
 }
 
 const leastWatchedMs = 5_000

@@ -240,7 +240,7 @@ export async function runTraffic(
     optimize: { model: policyGradient() },
     mode: 'automatic',
     reporters: { trusted: ['k'] },
-    canary: canaryGate({ shares: [0.1, 0.5] }),
+    canary: canaryGate({ shares: [0.1, 0.5], promote: 'behaviour-only' }),
     schedule: { imitate: onlyShown, ...schedule },
     onEvent: (event) => events.push(event),
     clock: { now: () => now },
