@@ -3,6 +3,8 @@ import { agentKey, type Clock, type ModelService, type Store, systemClock, type 
 import { policyGradient } from '../optimize/weights/index.ts'
 import { type DriftConfig, Registry } from '../release/index.ts'
 import { trafficRubric } from '../reward/index.ts'
+import { auditing } from './audit/auditing.ts'
+import type { AuditVerifier } from './audit/verifier.ts'
 import { canaryGateFrom, canaryLook } from './canary-look.ts'
 import { driftObserver } from './drift-observer.ts'
 import type { LearnerEvent } from './learner/events.ts'
@@ -30,7 +32,11 @@ export interface TrafficLearnerParts {
     /** Tasks of what was learned before, by the names that the gate has limits for. */
     readonly suites?: Readonly<Record<string, HeldOut>>
   }
+  /** Judges sessions that were drawn for the audit, where that is said to be `by` a `verifier`. */
+  readonly verifier?: AuditVerifier
   readonly onEvent?: (event: LearnerEvent | TrafficEvent) => void
+  /** Told of what a verifier throws. */
+  readonly onProblem?: (error: unknown) => void
   readonly clock?: Clock
 }
 
@@ -135,13 +141,15 @@ function observing({ agent, tenant, config, store, clock }: TrafficLearnerParts,
 }
 
 /** Looks at the canary that runs, if one does. In the mode `shadow`, one that a run began ends: nobody gets candidates. */
-function watching({ store, tenant, config, onEvent, clock = systemClock }: TrafficLearnerParts, agent: string) {
+function watching(parts: TrafficLearnerParts, agent: string) {
+  const { store, tenant, config, onEvent, clock = systemClock } = parts
   const registry = new Registry(store)
+  const audits = auditing(parts, agent, registry)
   const promotes = config.mode === 'automatic' ? 'gate' : 'hand'
   const look = canaryLook({ store, tenant, config, clock }, promotes)
   return async () => {
     const canary = await registry.runningCanary(agent)
-    if (!canary) return
+    if (!canary) return audits.reopen()
     if (config.mode === 'shadow' && canary.run !== null) {
       const reasons = ['the mode is "shadow" now: nobody gets candidates']
       const { id, status, reason } = await registry.giveUpCanary(canary.id, { reasons, at: clock.now() })
@@ -149,6 +157,8 @@ function watching({ store, tenant, config, onEvent, clock = systemClock }: Traff
       return
     }
     const { verdict, canary: now, release, waits } = await look(canary.id)
+    // After the look, which keeps the canary serving: a source of truth that fails stops no session.
+    if (now.status === 'running') await audits.look(now)
     const action = verdict?.action ?? null
     if (now.status === 'running' && (action === 'hold' || waits !== null)) return
     const { id, status, reason } = now

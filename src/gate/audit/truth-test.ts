@@ -23,6 +23,8 @@ export interface TruthEvidence {
   readonly most: number
   /** Truths that were compared. */
   readonly labels: number
+  /** Of them, those after which `bound` was reached first; `null` where it was not, or none was given. */
+  readonly shownAfter: number | null
   /** What each session said of the difference, for an estimate: its mean is `weight` times the difference. */
   readonly terms: readonly { readonly value: number; readonly weight: number }[]
 }
@@ -59,10 +61,15 @@ const PRIOR = { mean: 1, variance: 4 }
  *
  * @param observations in the order in which sessions began, up to the first draw that waits for its truth.
  * @param margin in (−1, 1).
+ * @param bound logarithm of an e-value at which it stops, for who wants to know how soon that is.
  */
-export function truthAbove(observations: readonly AuditObservation[], margin: number): TruthEvidence {
+export function truthAbove(
+  observations: Iterable<AuditObservation>,
+  margin: number,
+  bound = Number.POSITIVE_INFINITY,
+): TruthEvidence {
   const capital = EFFECTS.map(() => 1 / EFFECTS.length)
-  const regression = new RunningRegression(observations[0]?.features.length ?? 0)
+  let regression: RunningRegression | null = null
   const level = new RunningLevel()
   let [now, most] = [0, 0]
   const terms: { readonly value: number; readonly weight: number }[] = []
@@ -70,6 +77,7 @@ export function truthAbove(observations: readonly AuditObservation[], margin: nu
     if (propensity <= 0 || propensity >= 1) continue
     const { mean, trust } = level
     const odds = propensity / (1 - propensity)
+    regression ??= new RunningRegression(features.length)
     const guess = Math.min(Math.max(mean + regression.predict(features), 0), 1)
     const foretold = mean + trust * (guess - mean)
     const u = p * (foretold - mean) + (drawn ? truth - foretold : 0)
@@ -94,11 +102,14 @@ export function truthAbove(observations: readonly AuditObservation[], margin: nu
     terms.push({ value, weight })
     level.see(u, p)
     regression.see(features)
-    if (!drawn) continue
-    regression.learn(features, truth - mean)
-    level.learn(truth, guess)
+    if (drawn) {
+      regression.learn(features, truth - mean)
+      level.learn(truth, guess)
+    }
+    if (now >= bound) break
   }
-  return { now: round(now), most: round(most), labels: level.labels, terms }
+  const shownAfter = now >= bound ? level.labels : null
+  return { now: round(now), most: round(most), labels: level.labels, shownAfter, terms }
 }
 
 /** Means and spreads of what was seen so far. */
