@@ -40,7 +40,7 @@ const shareOf = (results, action) => percent(results.filter((one) => one.action 
 const of = (results, action, count) => results.filter((one) => one.action === action).map((one) => one[count])
 
 // 1. A/A canaries.
-const SHORT = { shares: [0.1, 0.5, 1], sessionsPerStep: 50, maxSessions: 500 }
+const SHORT = { shares: [0.1, 0.5, 1], sessionsPerStep: 50, maxSessions: 500, promote: 'behaviour-only' }
 const bound = binomialBound(CANARIES, 0.05)
 table(
   `${CANARIES} A/A canaries a row, all levels 0.05 (bound of each column: ${bound}, exceeded by chance once in 1,000); beside them, a z-test that is looked at again and again`,
@@ -110,7 +110,7 @@ table(
 )
 
 // 3. Regressions and gains of the reward.
-const LONG = { shares: [0.1, 0.5, 1] }
+const LONG = { shares: [0.1, 0.5, 1], promote: 'behaviour-only' }
 table(
   `Planted regressions, 0/1 rewards of mean 0.7 before, ${FEWER} canaries a row`,
   [

@@ -83,7 +83,7 @@ for (const [candidates, good] of [
 }
 table(`Tests that err exactly as often as they may, ${flags.lives} lives a row, 95 % intervals`, columns, exact)
 
-const gate = canaryGate({ shares: [0.5], maxSessions: 250, sessionsPerStep: 20 })
+const gate = canaryGate({ shares: [0.5], maxSessions: 250, sessionsPerStep: 20, promote: 'behaviour-only' })
 const canaries = []
 for (const [name, level] of Object.entries(rules)) {
   const next = random('canaries', name)

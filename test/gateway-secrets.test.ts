@@ -312,6 +312,9 @@ describe('what must not be written is on no disk and in no log, whichever field 
     ] as const) {
       await ask(`POST /ratchet/agents/{agent}/${verb}`, `${agent}/${verb}`, body, {}, 404)
     }
+    const judged = { draw: 'd', truth: true, note: mail('audit: note'), reviewer: mail('audit: reviewer') }
+    await ask('POST /ratchet/agents/{agent}/audit/labels', `${agent}/audit/labels`, judged, {}, 404)
+    await ask('POST /ratchet/audit/withdraw', '/ratchet/audit/withdraw', { key: mail('audit: key') })
     const query = `session=${session('query')}&subject=${session('query')}&agent=${session('query')}`
     await ask('GET /ratchet/trajectories', `/ratchet/trajectories?${query}`, null, { method: 'GET' })
     await ask('DELETE /ratchet/keys/{id}', `/ratchet/keys/${session('revoke')}`, null, { method: 'DELETE' }, 404)

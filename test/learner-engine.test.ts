@@ -91,7 +91,7 @@ it('an agent behind the gateway learns from what its users say, and a share of t
       schedule: { epochs: 2 },
       reporters: { share: 1, trusted: ['open'] },
       rubric: { implicit: false },
-      canary: { shares: [0.5], sessionsPerStep: 4 },
+      canary: { shares: [0.5], sessionsPerStep: 4, promote: 'behaviour-only' },
     },
     'a configuration',
   )

@@ -34,6 +34,8 @@ export const beginning = ({ sessions, settle = '2s', judgeAfter = '20s' }) => ({
   demonstrations: { learningRate: 1e-3, batchSize: 8 },
   schedule: { demonstrationPasses: 3, preferencePasses: 0, epochs: 0 },
   canary: {
+    // People of this example are scripted: what they do is the truth here.
+    promote: 'behaviour-only',
     shares: [0.5],
     sessionsPerStep: 20,
     missing: 'worst',
@@ -73,6 +75,7 @@ export const steady = ({
     ...schedule,
   },
   canary: {
+    promote: 'behaviour-only',
     shares: [0.2, 0.5],
     sessionsPerStep: 20,
     maxSessions: 350,

@@ -2,6 +2,10 @@
 import { readFileSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { alertsCommand } from './commands/alerts.ts'
+import { auditLabelCommand } from './commands/audit/label.ts'
+import { auditNextCommand } from './commands/audit/next.ts'
+import { auditPlanCommand } from './commands/audit/plan.ts'
+import { auditAgreementCommand, auditListCommand, auditWithdrawCommand } from './commands/audit/standing.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { initCommand } from './commands/init.ts'
 import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './commands/keys.ts'
@@ -176,6 +180,43 @@ command('learn', 'learn from demonstrations and a reward, judge on held-out task
   .option('--min-episodes <n>', 'with --agent: fresh episodes that a run needs', integer)
   .action(learnCommand)
 
+const audit = program.command('audit').description('judge by truth what was drawn of a canary')
+const auditing = (name: string, description: string) =>
+  withStoreOptions(audit.command(name), description)
+    .option('--url <url>', 'where the gateway is (default: where the one answers that writes the store)')
+    .option('--key <key>', 'its API key, with the scope audit (default: RATCHET_API_KEY)')
+const auditingAgent = (name: string, description: string) =>
+  auditing(name, description).option('--agent <name>', 'of one agent')
+auditingAgent('next', 'show the next session that is to be judged, and ask how it went; its arm is not told')
+  .option('--by <name>', 'who judges, where several people share a key')
+  .action(auditNextCommand)
+auditingAgent('label', 'say how a session that was drawn went')
+  .argument('<draw>', 'its id, as `audit next` shows it')
+  .argument('<truth>', 'right, wrong, a number from 0 to 1, or unknown')
+  .option('--note <words>', 'why')
+  .option('--by <name>', 'who judges, where several people share a key')
+  .action(auditLabelCommand)
+auditingAgent('list', 'show where the audit stands, and what you said in it').action(auditListCommand)
+auditingAgent('agreement', 'show how reviewers agree, and who says the same of everything').action(
+  auditAgreementCommand,
+)
+auditing('withdraw', 'take back all labels of a key, as one that was stolen')
+  .argument('<key>', 'its id')
+  .action(auditWithdrawCommand)
+audit
+  .command('plan')
+  .description('say how many labels a decision needs')
+  .requiredOption('--effect <share>', 'how much more often the candidate is right, as in 0.05', number)
+  .option('--base <share>', 'how often what serves is right (default: 0.5)', number)
+  .option('--share <share>', 'of the sessions that is drawn (default: 0.25)', number)
+  .option('--correlation <r>', 'of behaviour with the truth; 0: it tells nothing (default: 0)', number)
+  .option('--candidate <share>', 'of the sessions that gets the candidate (default: 0.5)', number)
+  .option('--alpha <level>', 'at which it is to be shown (default: 0.05)', number)
+  .option('--power <share>', 'how often it is to be shown (default: 0.8)', number)
+  .option('--json', 'one JSON object')
+  .addHelpText('after', examples('audit plan --effect 0.1', 'audit plan --effect 0.1 --share 0.05 --correlation 0.7'))
+  .action(auditPlanCommand)
+
 program.commandsGroup('Change what serves:')
 const changing = (made: Command) =>
   made
@@ -205,7 +246,7 @@ program.commandsGroup('Data and keys:')
 const keys = program.command('keys').description('API keys of the gateway')
 withStoreOptions(keys.command('create'), 'make a key; its secret is shown once')
   .argument('<name>', 'for people')
-  .option('--scopes <list>', 'of infer, signal, read, admin', 'infer,signal')
+  .option('--scopes <list>', 'of infer, signal, read, audit, admin', 'infer,signal')
   .option('--tenant <name>', 'whose data it reaches')
   .option('--agent <name>', 'the agent that calls with it')
   .option('--no-train', 'forbid learning from anything that it sends')

@@ -8,8 +8,9 @@ import { Json } from './json.ts'
  * - `guard`: guards veto more of the sessions than they did.
  * - `flood`: one reporter says more than its share; what it said beyond is left out.
  * - `rollback`: a canary or a release went back.
+ * - `audit`: the source of truth says nothing, or a reviewer says the same of everything.
  */
-export const AlertKind = z.enum(['drift', 'guard', 'flood', 'rollback'])
+export const AlertKind = z.enum(['drift', 'guard', 'flood', 'rollback', 'audit'])
 export type AlertKind = z.infer<typeof AlertKind>
 
 /** Written once; `run` is filled in when it opened one. */

@@ -2,8 +2,11 @@ import { z } from 'zod'
 import { KeyId } from './id.ts'
 import { ClientName, Tenant } from './tenant.ts'
 
-/** What a key may do: ask models, send signals, read trajectories, or everything (keys, erasure, other sessions). */
-export const Scope = z.enum(['infer', 'signal', 'read', 'admin'])
+/**
+ * What a key may do: ask models, send signals, read trajectories, judge what was drawn for the audit, or everything (keys,
+ * erasure, other sessions).
+ */
+export const Scope = z.enum(['infer', 'signal', 'read', 'audit', 'admin'])
 export type Scope = z.infer<typeof Scope>
 
 /** What a key may use. `null`: as the gateway is configured. */

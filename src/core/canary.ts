@@ -74,6 +74,18 @@ export const CanaryEvent = z.strictObject({
 })
 export type CanaryEvent = z.infer<typeof CanaryEvent>
 
+/** Whether a session that could have been drawn for the audit was, and what is true of it. */
+export const AuditOutcome = z.strictObject({
+  /** With which it was drawn, whatever its arm. */
+  probability: z.number().positive().max(1),
+  drawn: z.boolean(),
+  /** False for a draw that waits for its truth. */
+  settled: z.boolean(),
+  /** From 0, wrong, to 1, right; `null` where it was not drawn, waits, or cannot be told. */
+  truth: z.number().min(0).max(1).nullable(),
+})
+export type AuditOutcome = z.infer<typeof AuditOutcome>
+
 /** What one judged session of a canary showed. */
 export const CanaryOutcome = z.strictObject({
   trajectory: TrajectoryId,
@@ -84,6 +96,8 @@ export const CanaryOutcome = z.strictObject({
   reward: z.number().nullable(),
   /** Guard metrics, higher is worse, for example `{ brokenCalls: 1, questionsBack: 0, tokens: 420 }`. */
   guards: z.record(z.string(), z.number()),
+  /** Left out where it could not have been drawn for the audit. */
+  audit: AuditOutcome.exactOptional(),
 })
 export type CanaryOutcome = z.infer<typeof CanaryOutcome>
 
@@ -93,7 +107,15 @@ export type CanaryOutcome = z.infer<typeof CanaryOutcome>
  * both arms got the baseline; `over-share`: its reporter had decided as many sessions as one may.
  */
 export const JudgedSession = z.strictObject({
-  ...CanaryOutcome.shape,
+  ...CanaryOutcome.omit({ audit: true }).shape,
+  /**
+   * The draw for the audit: with which probability, and the id that it has if it was drawn. `null` where it could not be
+   * drawn: nothing is audited, or as much waits for its truth as may.
+   */
+  audit: z
+    .strictObject({ probability: z.number().positive().max(1), draw: z.string().min(1).nullable() })
+    .nullable()
+    .default(null),
   /** 0, 1, 2 … within the canary: in the order in which sessions began, those that were recorded late after others. */
   sequence: z.int().nonnegative(),
   /** When it began, in milliseconds since the epoch. */

@@ -1,5 +1,6 @@
 export * from './alert.ts'
 export * from './api-key.ts'
+export * from './audit.ts'
 export * from './blob-ref.ts'
 export * from './canary.ts'
 export * from './chat.ts'

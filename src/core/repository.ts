@@ -1,5 +1,6 @@
 import type { ApiKey } from './api-key.ts'
 import type { Alert, AlertKind } from './alert.ts'
+import type { AuditDraw, AuditLabel, LabelOutcome } from './audit.ts'
 import type { Canary, CanaryArm, CanaryEvent, CanaryWatch, JudgedSession, UnjudgedSession } from './canary.ts'
 import type { HoldoutUse } from './gate.ts'
 import type {
@@ -400,6 +401,20 @@ export interface CanaryRepository {
   events(canary: CanaryId): Promise<readonly CanaryEvent[]>
 }
 
+/** What was drawn for the audit, and what reviewers said of it. A draw is written with its {@link JudgedSession}. */
+export interface AuditRepository {
+  /** In the order in which sessions began, with all labels. */
+  drawn(canary: CanaryId): Promise<readonly AuditDraw[]>
+  get(draw: string): Promise<AuditDraw | null>
+  /**
+   * One label of a reviewer for a draw: the last word counts. Saying the same again changes nothing.
+   * @throws StoreError for a draw that there is not.
+   */
+  label(label: Omit<AuditLabel, 'withdrawnAt'>): Promise<LabelOutcome>
+  /** Takes back what a key said, under whatever names. @returns how many labels. */
+  withdraw(which: { readonly tenant: Tenant; readonly key: KeyId; readonly at: number }): Promise<number>
+}
+
 /** What only one process may do at a time. */
 export interface LeaseRepository {
   /**
@@ -443,6 +458,7 @@ export interface Repositories {
   readonly levels: LevelRepository
   readonly releases: ReleaseRepository
   readonly canaries: CanaryRepository
+  readonly audits: AuditRepository
   readonly leases: LeaseRepository
   readonly alerts: AlertRepository
 }

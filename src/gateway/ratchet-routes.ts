@@ -1,6 +1,13 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { type Clock, type Json, type Store, systemClock, type Tenant } from '../core/index.ts'
-import { keyRoutes, type ReleaseRoutesOptions, releaseRoutes, sessionRoutes, subjectRoutes } from './admin/index.ts'
+import {
+  auditRoutes,
+  keyRoutes,
+  type ReleaseRoutesOptions,
+  releaseRoutes,
+  sessionRoutes,
+  subjectRoutes,
+} from './admin/index.ts'
 import type { KeyDoorkeeper } from './auth/index.ts'
 import { TrafficRubricConfig } from '../reward/index.ts'
 import type { ServeConfig } from './config.ts'
@@ -69,6 +76,7 @@ export function ratchetRoutes(options: RatchetRoutesOptions): OpenAPIHono<never>
   app.route('/', keyRoutes({ ...asking, ...names, keys }))
   app.route('/', subjectRoutes({ ...asking, trajectories, onErased }))
   app.route('/', releaseRoutes({ ...asking, ...releases, store, redact: (text) => redaction.redact(text).value }))
+  app.route('/', auditRoutes({ ...asking, ...names, store, redact: (text) => redaction.redact(text).value }))
   app.route('/', observeRoutes({ door, keys, telemetry, tenant, checks }))
   return app
 }

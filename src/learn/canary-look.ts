@@ -3,12 +3,13 @@ import { type CanaryGate, canaryGate } from '../gate/index.ts'
 import { type CanaryMemory, type Looked, newCanaryMemory, Registry, watchCanary } from '../release/index.ts'
 import { guardMetrics, trafficRubric } from '../reward/index.ts'
 import { promotedByHand } from './source/traffic/by-hand.ts'
+import { auditFrom } from './source/traffic/audit-config.ts'
 import { canaryConfigFrom } from './source/traffic/canary-config.ts'
 import type { LearnFromTrafficConfig } from './source/traffic/config.ts'
 
 /** The gate of a configuration's canaries. */
-export function canaryGateFrom({ canary }: Pick<LearnFromTrafficConfig, 'canary'>): CanaryGate {
-  return canaryGate(canaryConfigFrom(canary))
+export function canaryGateFrom({ canary, audit }: Pick<LearnFromTrafficConfig, 'canary' | 'audit'>): CanaryGate {
+  return canaryGate(canaryConfigFrom(canary, auditFrom(audit)))
 }
 
 const leastWatchedMs = 5_000

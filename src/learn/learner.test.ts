@@ -37,7 +37,7 @@ const config = parseInput(
     settle: '10m',
     rubric: { signals: { thumbs: {} } },
     reporters: { share: 1, trusted: ['k'] },
-    canary: { shares: [0.1, 0.5] },
+    canary: { shares: [0.1, 0.5], promote: 'behaviour-only' },
   },
   'a configuration',
 )

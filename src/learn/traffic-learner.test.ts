@@ -22,7 +22,7 @@ it('tells nothing of a canary that is only kept from going on by a pin', async (
     judgeAfter: '1s',
     rubric: { signals: { thumbs: {} } },
     reporters: { share: 1, trusted: ['k'] },
-    canary: { shares: [0.5, 0.9], sessionsPerStep: 10, maxSessions: 200, guards: false },
+    canary: { shares: [0.5, 0.9], sessionsPerStep: 10, maxSessions: 200, guards: false, promote: 'behaviour-only' },
   })
   const agent = servedReader.name
   const registry = new Registry(store)

@@ -4,6 +4,8 @@ import type { Gate } from '../gate/index.ts'
 import { policyGradient } from '../optimize/weights/index.ts'
 import { type DriftConfig, Registry } from '../release/index.ts'
 import { trafficRubric } from '../reward/index.ts'
+import { auditing } from './audit/auditing.ts'
+import type { AuditVerifier } from './audit/verifier.ts'
 import { canaryGateFrom, canaryLook } from './canary-look.ts'
 import type { LearnEvent } from './events.ts'
 import { learn } from './learn.ts'
@@ -33,7 +35,11 @@ export interface TrafficLearnerParts {
     /** Tasks of what was learned before, by the names that the gate has limits for. */
     readonly suites?: Readonly<Record<string, HeldOut>>
   }
+  /** Judges sessions that were drawn for the audit, where that is said to be `by` a `verifier`. */
+  readonly verifier?: AuditVerifier
   readonly onEvent?: (event: LearnerEvent | LearnEvent) => void
+  /** Told of what a verifier throws. */
+  readonly onProblem?: (error: unknown) => void
   readonly clock?: Clock
 }
 
@@ -142,13 +148,15 @@ function observing({ agent, tenant, config, store, clock }: TrafficLearnerParts,
 }
 
 /** Looks at the canary that runs, if one does. In the mode `shadow`, one that a run began ends: nobody gets candidates. */
-function watching({ store, tenant, config, onEvent, clock = systemClock }: TrafficLearnerParts, agent: string) {
+function watching(parts: TrafficLearnerParts, agent: string) {
+  const { store, tenant, config, onEvent, clock = systemClock } = parts
   const registry = new Registry(store)
+  const audits = auditing(parts, agent, registry)
   const promotes = config.mode === 'automatic' ? 'gate' : 'hand'
   const look = canaryLook({ store, tenant, config, clock }, promotes)
   return async () => {
     const running = await registry.runningCanary(agent)
-    if (!running) return
+    if (!running) return audits.reopen()
     if (config.mode === 'shadow' && running.run !== null) {
       const reasons = ['the mode is "shadow" now: nobody gets candidates']
       const { id, status, reason } = await registry.giveUpCanary(running.id, { reasons, at: clock.now() })
@@ -156,6 +164,8 @@ function watching({ store, tenant, config, onEvent, clock = systemClock }: Traff
       return
     }
     const { verdict, canary: now, release, waits } = await look(running.id)
+    // After the look, which keeps the canary serving: a source of truth that fails stops no session.
+    if (now.status === 'running') await audits.look(now)
     const action = verdict?.action ?? null
     if (now.status === 'running' && (action === 'hold' || waits !== null)) return
     const { id, status, reason } = now

@@ -83,7 +83,7 @@ it('what shows a gain at alpha and not at the level waits', () => {
     guards: {},
   })) as never
   const seen = { sessions, step: 0, sessionsInStep: 200, rewardRange: [0, 1] as const }
-  const gate = canaryGate({ shares: [0.5], sessionsPerStep: 10 })
+  const gate = canaryGate({ shares: [0.5], sessionsPerStep: 10, promote: 'behaviour-only' })
   const { evidence } = gate.look(seen)
   const { eValue } = evidence['gain'] as { eValue: number }
   expect(eValue).toBeGreaterThan(1)

@@ -15,7 +15,7 @@ import type { ReporterLimits, ReporterShares } from '../reward/index.ts'
 
 /** How sessions are judged. */
 export interface Judging {
-  readonly store: Pick<Repositories, 'canaries' | 'signals' | 'trajectories'>
+  readonly store: Pick<Repositories, 'audits' | 'canaries' | 'signals' | 'trajectories'>
   /** What a session earned. */
   readonly rubric: Rubric
   /** The guards' metrics of a session as it was at `asOf`, for example reward's `guardMetrics`; higher is worse. */
@@ -78,7 +78,7 @@ export async function judge(
   judging: Judging,
   { trajectory, began, train, assigned: { arm, propensity }, recorded, later, signals }: Evidence,
   { shares, gaps }: { readonly shares: ReporterShares | null; readonly gaps: readonly Gap[] },
-): Promise<Omit<JudgedSession, 'sequence' | 'began' | 'rules'>> {
+): Promise<Omit<JudgedSession, 'sequence' | 'began' | 'rules' | 'audit'>> {
   const due = began + judging.judgeAfterMs
   const nothing = { trajectory, arm, propensity, reward: null, guards: {}, leftOut: null, unheard: 0, reporters: [] }
   if (!train) return { ...nothing, leftOut: 'forbidden' }

@@ -8,6 +8,8 @@ import {
   type UnjudgedSession,
 } from '../core/index.ts'
 import { ReporterShares } from '../reward/index.ts'
+import { auditOf, drawFor } from './audit/draw.ts'
+import { auditOutcome, countWaiting, type KnownTruths, knownTruths } from './audit/known-truths.ts'
 import { evidenceOn, type Gap, judge, type Judging } from './judge-session.ts'
 
 /**
@@ -93,15 +95,21 @@ export async function gatherOutcomes(options: GatherOptions): Promise<Gathered |
   const underWay = await store.canaries.countUnjudged(canary.id, recent)
   const { judged } = memory
   return {
-    outcomes: evidenceOf(judged),
+    outcomes: evidenceOf(judged, await truthsOf(store, canary)),
     sessionsInStep: judged.filter((one) => isEvidenceOf('candidate', one) && one.began >= canary.stepAt).length,
     sessions: { ...countsOf(judged), underWay },
   }
 }
 
 /** Sessions that were judged, as they are kept now: what was erased meanwhile is named no more. */
-export async function keptOutcomes(store: Pick<Repositories, 'canaries'>, canary: Canary) {
-  return evidenceOf(await keptSessions(store, canary))
+export async function keptOutcomes(store: Pick<Repositories, 'audits' | 'canaries'>, canary: Canary) {
+  return evidenceOf(await keptSessions(store, canary), await truthsOf(store, canary))
+}
+
+/** What is true of the sessions that were drawn for the audit; empty where there is none. */
+async function truthsOf({ audits }: Pick<Repositories, 'audits'>, canary: Canary): Promise<KnownTruths> {
+  const audit = auditOf(canary)
+  return audit === null ? new Map() : knownTruths(await audits.drawn(canary.id), audit)
 }
 
 /** What is evidence of a canary, what was left out, and what may be learned from and nobody has judged. */
@@ -193,6 +201,8 @@ async function judgeAll(
 ): Promise<readonly JudgedSession[]> {
   const { canary, gaps, memory } = options
   const judged: JudgedSession[] = []
+  const audit = auditOf(canary)
+  let waiting = audit === null ? 0 : countWaiting(await truthsOf(options.store, canary))
   for (let start = 0; start < due.length; start += readAtOnce) {
     const some = due.slice(start, start + readAtOnce)
     const read = await Promise.all(some.map((session) => evidenceOn(options, canary, session)))
@@ -201,7 +211,14 @@ async function judgeAll(
       if (!one) continue
       const { shares } = memory
       const sequence = memory.judged.length + judged.length
-      judged.push({ ...(await judge(options, one, { shares, gaps })), sequence, began: one.began, rules })
+      const session = await judge(options, one, { shares, gaps })
+      const propensity = session.arm === 'candidate' ? session.propensity : 1 - session.propensity
+      const drawn =
+        audit === null || session.leftOut !== null
+          ? null
+          : drawFor(canary, audit, session.trajectory, { propensity, waiting })
+      if (drawn?.draw) waiting++
+      judged.push({ ...session, audit: drawn, sequence, began: one.began, rules })
     }
   }
   return judged
@@ -211,10 +228,13 @@ function isEvidenceOf(arm: JudgedSession['arm'], session: JudgedSession): boolea
   return session.arm === arm && session.leftOut === null
 }
 
-function evidenceOf(judged: readonly JudgedSession[]): readonly CanaryOutcome[] {
+function evidenceOf(judged: readonly JudgedSession[], truths: KnownTruths): readonly CanaryOutcome[] {
   return judged
     .filter(({ leftOut }) => leftOut === null)
-    .map(({ trajectory, arm, propensity, reward, guards }) => ({ trajectory, arm, propensity, reward, guards }))
+    .map((session) => {
+      const { trajectory, arm, propensity, reward, guards } = session
+      return { trajectory, arm, propensity, reward, guards, ...auditOutcome(session, truths) }
+    })
 }
 
 function countsOf(judged: readonly JudgedSession[]): SessionCounts {

@@ -55,6 +55,6 @@ it('tells what a release rests on, also where its canary is not among those that
   const past = { ...store, canaries: Object.assign(Object.create(store.canaries), { list: none }) as Store['canaries'] }
   for (const some of [store, past]) {
     const overview = await overviewOf(some, agent)
-    expect(overview?.releases.map(({ evidence }) => evidence)).toEqual(['canary-only', 'held-out', 'initial'])
+    expect(overview?.releases.map(({ evidence }) => evidence)).toEqual(['behaviour-only', 'held-out', 'initial'])
   }
 })

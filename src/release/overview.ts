@@ -14,9 +14,10 @@ import { runningCanary, shareOf } from './canary-record.ts'
 
 /**
  * What a release rests on. `initial`: nothing, it is the agent before it learned. `held-out`: a comparison on held-out
- * tasks. `canary`: that, and a comparison on live sessions. `canary-only`: live sessions alone.
+ * tasks. `canary`: that, and a comparison on live sessions. `audited`: a sample of live sessions, judged by truth.
+ * `behaviour-only`: what people did in live sessions, which an agent can learn to please.
  */
-export type ReleaseEvidence = 'initial' | 'held-out' | 'canary' | 'canary-only'
+export type ReleaseEvidence = 'initial' | 'held-out' | 'canary' | 'audited' | 'behaviour-only'
 
 /** A canary as it may be shown: without what keys its assignment. */
 export type ShownCanary = Omit<Canary, 'salt'> & {
@@ -54,11 +55,11 @@ export async function overviewOf(store: Reading, agent: string, limit = 100): Pr
   if (!standing) return null
   const activations = await store.releases.activations(agent)
   const canaries = await store.canaries.list({ agent, limit: 10_000 })
-  const admissions = new Map(canaries.map(({ receipt, admission }) => [receipt, admission]))
+  const known = new Map(canaries.map((canary) => [canary.receipt, canary]))
   const evidenceOf = ({ receipt }: Release): ReleaseEvidence | Promise<ReleaseEvidence> => {
     if (receipt === null) return 'initial'
-    const admission = admissions.get(receipt)
-    return admission === undefined ? kindOf(store, receipt) : admission === null ? 'canary-only' : 'canary'
+    const canary = known.get(receipt)
+    return canary ? kindOfCanary(canary) : kindOf(store, receipt)
   }
   const listed = (await store.releases.list({ agent, limit })).map(async (release) => ({
     release,
@@ -79,7 +80,12 @@ async function standingOf(store: StandingStore, agent: string): Promise<Standing
 /** What a receipt says that a release rests on, where its canary is not among those that were read. */
 async function kindOf({ receipts }: Pick<Repositories, 'receipts'>, id: ReceiptId): Promise<ReleaseEvidence> {
   const receipt = present(await receipts.get(id), `receipt ${id}`)
-  return isPaired(receipt) ? 'held-out' : receipt.admission === null ? 'canary-only' : 'canary'
+  return isPaired(receipt) ? 'held-out' : kindOfCanary(receipt)
+}
+
+function kindOfCanary({ gate, admission }: Pick<Canary, 'gate' | 'admission'>): ReleaseEvidence {
+  if ((gate.config['audit'] ?? null) !== null) return 'audited'
+  return admission === null ? 'behaviour-only' : 'canary'
 }
 
 /** Every agent that has releases, by name. */

@@ -11,6 +11,7 @@ import type {
   Store,
   Version,
 } from '../core/index.ts'
+import { InvariantError } from '../errors/index.ts'
 import { replay } from '../gate/index.ts'
 import { advance, type NewCanary, promote, type PromotedCanary, servingIn, start } from './canary-changes.ts'
 import {
@@ -23,7 +24,7 @@ import {
   stillRunning,
 } from './canary-record.ts'
 import { NotPromotedError, UnknownAgentError } from './errors.ts'
-import { begin, pin, type Promotion, release, rollBack } from './release-changes.ts'
+import { begin, pin, type Promotion, release, rollBack, takeBack } from './release-changes.ts'
 
 /** What serves an agent: a release, and the activation that let it. */
 export interface Serving {
@@ -201,6 +202,17 @@ export class Registry {
   /** Ends a canary that came to no conclusion. @throws as {@link rollBackCanary}. */
   giveUpCanary(id: CanaryId, stop: CanaryStop): Promise<Canary> {
     return this.#stop(id, 'ended', stop)
+  }
+
+  /**
+   * Takes back what serves, pinned or not, as what is known of its canary now does not let it be promoted any more: labels
+   * of its audit came, changed or were taken back after the promotion. What it was tried beside serves again.
+   * @param receipt of the same canary, that replays to anything but a promotion.
+   * @throws ReceiptError; OtherCanaryError where something else serves by now; NothingToRollBackToError.
+   */
+  async takeBack(receipt: CanaryReceipt, reasons: readonly string[], at = Date.now()): Promise<Release> {
+    if (this.#replay(receipt) === 'promote') throw new InvariantError(`receipt ${receipt.id} promotes`)
+    return this.#store.transaction((tx) => takeBack(tx, receipt, reasons, at))
   }
 
   /**

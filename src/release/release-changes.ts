@@ -1,9 +1,12 @@
 import {
   type Activation,
   AlertId,
+  type CanaryReceipt,
   contentHash,
+  isPaired,
   type PairedReceipt,
   type Pin,
+  type ReceiptId,
   type Release,
   type ReleaseId,
   type Repositories,
@@ -11,7 +14,8 @@ import {
   type Version,
 } from '../core/index.ts'
 import { assertNotPinned, servingIn } from './canary-changes.ts'
-import { endCanary, runningCanary } from './canary-record.ts'
+import { OtherCanaryError } from './canary-errors.ts'
+import { appendEvent, canaryOf, endCanary, runningCanary } from './canary-record.ts'
 import {
   InitialChangedError,
   NothingToRollBackToError,
@@ -22,7 +26,15 @@ import {
   UnknownReleaseError,
 } from './errors.ts'
 import { assertComplete, assertGenuine } from './gated.ts'
-import { activate, differences, newRelease, releaseOf, servedBefore, versionSetOf } from './release-record.ts'
+import {
+  activate,
+  differences,
+  newRelease,
+  releaseById,
+  releaseOf,
+  servedBefore,
+  versionSetOf,
+} from './release-record.ts'
 
 /*
  * What Registry does inside its transactions; it says what each refuses.
@@ -105,6 +117,30 @@ export async function rollBack(
   return back
 }
 
+/** Takes back a release whose canary's audit speaks against it now. */
+export async function takeBack(
+  tx: Repositories,
+  receipt: CanaryReceipt,
+  reasons: readonly string[],
+  at: number,
+): Promise<Release> {
+  const { agent } = receipt
+  const canary = await canaryOf(tx, receipt.canary)
+  const { release: serving, activation } = await servingIn(tx, agent)
+  const made = serving.receipt === null ? null : await tx.receipts.get(serving.receipt)
+  if (canary.agent !== agent || made === null || isPaired(made) || made.canary !== canary.id) {
+    throw new OtherCanaryError(receipt.id, canary.id, 'what serves did not come from it')
+  }
+  await tx.receipts.put(receipt)
+  const back = await releaseById(tx, canary.baseline)
+  await activate(tx, activation, back, 'rollback', at)
+  const note = { reasons, evidence: { ...receipt.evidence, receipt: receipt.id } }
+  await appendEvent(tx, canary, 'rolled-back', note, at)
+  await tell(tx, activation, back, at, { receipt: receipt.id, reason: reasons[0] ?? 'its audit says otherwise now' })
+  await endBeside(tx, back, at)
+  return back
+}
+
 /** Holds what serves. */
 export async function pin(
   tx: Repositories,
@@ -127,15 +163,21 @@ async function endBeside(tx: Repositories, { id, agent }: Release, at: number): 
 }
 
 /** Tells that a release went back. */
-async function tell(tx: Pick<Repositories, 'alerts'>, from: Activation, to: Release, at: number): Promise<void> {
+async function tell(
+  tx: Pick<Repositories, 'alerts'>,
+  from: Activation,
+  to: Release,
+  at: number,
+  shown?: { readonly receipt: ReceiptId; readonly reason: string },
+): Promise<void> {
   const { agent, release: gone, generation } = from
   await tx.alerts.put({
     id: AlertId.parse(contentHash({ agent, rollback: generation }).slice(0, 16)),
     agent,
     kind: 'rollback',
     name: gone,
-    message: `The release ${gone} went back: ${to.id} serves again.`,
-    evidence: { from: gone, to: to.id, generation: generation + 1 },
+    message: `The release ${gone} went back: ${to.id} serves again.${shown ? ` ${shown.reason}` : ''}`,
+    evidence: { from: gone, to: to.id, generation: generation + 1, ...(shown && { receipt: shown.receipt }) },
     run: null,
     at,
   })

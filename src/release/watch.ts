@@ -26,7 +26,7 @@ import type { Registry } from './registry.ts'
 
 /** What one look at a canary needs. */
 export interface WatchOptions extends Judging {
-  readonly store: Pick<Store, 'canaries' | 'releases' | 'signals' | 'trajectories'>
+  readonly store: Pick<Store, 'audits' | 'canaries' | 'releases' | 'signals' | 'trajectories'>
   readonly registry: Registry
   readonly canary: CanaryId
   /**
@@ -143,6 +143,7 @@ async function look(options: WatchOptions & { readonly gate: CanaryGate }, momen
     step: canary.step,
     sessionsInStep,
     rewardRange: [rubric.floor, rubric.ceiling],
+    admitted: canary.admission !== null,
     ...(level && { level }),
   }
   const verdict = gate.look(input)

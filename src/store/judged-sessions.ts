@@ -32,6 +32,13 @@ export function judgedSessions({
           const some = rows.slice(start, start + rowsAtOnce)
           await db.insertInto('judged_sessions').values(some).execute()
         }
+        const drawn = sessions.flatMap((session) => drawOf(canary, session))
+        for (let start = 0; start < drawn.length; start += rowsAtOnce) {
+          await db
+            .insertInto('audit_draws')
+            .values(drawn.slice(start, start + rowsAtOnce))
+            .execute()
+        }
         return true
       })
     },
@@ -152,6 +159,15 @@ function toRow(canary: string, session: JudgedSession): Tables['judged_sessions'
   const { sequence, trajectory, reporters, ...judged } = session
   const what = nameOf({ canary, sequence })
   return { canary, sequence, trajectory, reporters: toJson(reporters, what), judged: toJson(judged, what) }
+}
+
+/** The row of a session that was drawn. */
+function drawOf(
+  canary: string,
+  { sequence, trajectory, audit, began }: JudgedSession,
+): readonly Tables['audit_draws'][] {
+  const id = audit?.draw ?? null
+  return id === null ? [] : [{ id, canary, sequence, trajectory, at: began }]
 }
 
 function fromRow({ canary, sequence, trajectory, reporters, judged }: Selectable<Tables['judged_sessions']>) {

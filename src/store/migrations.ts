@@ -6,6 +6,7 @@ import { rememberErasures } from './migration-0006.ts'
 import { expireSessionKeys } from './migration-0008.ts'
 import { claimRequests } from './migration-0009.ts'
 import { levelCandidates } from './migration-0010.ts'
+import { auditCanaries } from './migration-0011.ts'
 import type { Tables } from './tables.ts'
 
 /** One step of the schema, forward only. A released one is never edited: the next change is a new one. */
@@ -327,4 +328,5 @@ export const migrations: readonly Migration[] = [
   { name: '0008-expired-keys', up: expireSessionKeys },
   { name: '0009-request-claims', up: claimRequests },
   { name: '0010-candidate-levels', up: levelCandidates },
+  { name: '0011-audits', up: auditCanaries },
 ]

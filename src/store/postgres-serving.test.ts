@@ -2,6 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { makeTestDatabase, type TestDatabase } from '../../test/support/postgres.ts'
 import type { Store } from '../core/index.ts'
 import { alertConformance } from './alerts.conformance.ts'
+import { auditConformance } from './audits.conformance.ts'
 import { canaries, canaryConformance } from './canaries.conformance.ts'
 import { RunningCanaryError } from './errors/index.ts'
 import { claimConformance } from './claims.conformance.ts'
@@ -25,6 +26,7 @@ leaseConformance('PostgreSQL', open)
 levelConformance('PostgreSQL', open)
 claimConformance('PostgreSQL', open)
 alertConformance('PostgreSQL', open)
+auditConformance('PostgreSQL', open)
 
 describe('several processes on one database', () => {
   let stores: readonly Store[]

@@ -2,6 +2,7 @@ import type { Expression, ExpressionBuilder, Kysely, SqlBool } from 'kysely'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Removal, TrajectoryFilter } from '../core/index.ts'
 import type { Access } from './access.ts'
+import { auditNobody } from './audits.ts'
 import { scrubDerived } from './derived.ts'
 import { erasedSubject, erasedTrajectory, forgetOldErasures, rememberErased } from './erasures.ts'
 import { countJudged, nameNobody } from './judged-sessions.ts'
@@ -160,6 +161,7 @@ async function remove(
     )
     .executeTakeFirstOrThrow()
   await nameNobody(db, doomed)
+  await auditNobody(db, doomed)
   await db.deleteFrom('pending_calls').where('trajectory', 'in', doomed).execute()
   await db.deleteFrom('request_identities').where('trajectory', 'in', doomed).execute()
   await db.deleteFrom('produced_turns').where('trajectory', 'in', doomed).execute()

@@ -1,6 +1,7 @@
 import type { Repositories } from '../core/index.ts'
 import type { Access } from './access.ts'
 import { alertRepository } from './alerts.ts'
+import { auditRepository } from './audits.ts'
 import { blobRepository, type BlobStorage } from './blobs.ts'
 import { canaryRepository } from './canaries.ts'
 import { claimRepository } from './claims.ts'
@@ -32,6 +33,7 @@ export function repositories(access: Access, blobs: BlobStorage): Repositories {
     levels: levelRepository(access),
     releases: releaseRepository(access),
     canaries: canaryRepository(access),
+    audits: auditRepository(access),
     leases: leaseRepository(access),
     alerts: alertRepository(access),
   }

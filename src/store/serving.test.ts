@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { CanaryId, TrajectoryId } from '../core/index.ts'
 import { alertConformance } from './alerts.conformance.ts'
+import { auditConformance } from './audits.conformance.ts'
 import { canaries, canaryConformance } from './canaries.conformance.ts'
 import { sqliteEngine } from './engine.ts'
 import { StoreError } from './errors/index.ts'
@@ -37,6 +38,7 @@ for (const [name, open] of [
   levelConformance(name, open)
   claimConformance(name, open)
   alertConformance(name, open)
+  auditConformance(name, open)
 }
 
 describe('a SQLite file', () => {

@@ -21,6 +21,7 @@ import { hostStore } from './sqlite-thread-host.ts'
 import type { ThreadStore } from './sqlite-thread-protocol.ts'
 import { openThreadedStore } from './sqlite-threaded-store.ts'
 import { alertConformance } from './alerts.conformance.ts'
+import { auditConformance } from './audits.conformance.ts'
 import { canaryConformance } from './canaries.conformance.ts'
 import { claimConformance } from './claims.conformance.ts'
 import { leaseConformance } from './leases.conformance.ts'
@@ -79,6 +80,7 @@ leaseConformance('SQLite in threads', () => open())
 levelConformance('SQLite in threads', () => open())
 claimConformance('SQLite in threads', () => open())
 alertConformance('SQLite in threads', () => open())
+auditConformance('SQLite in threads', () => open())
 
 describe('a store in threads', () => {
   it('writes, looks up and scans in a thread each, and ends them', async () => {

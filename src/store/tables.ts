@@ -185,6 +185,19 @@ export interface Tables {
   }
   /** Each in the order of judging; `judged` has the rest of the record, as JSON, and `reporters` a list. */
   judged_sessions: { canary: string; sequence: number; trajectory: string; reporters: string; judged: string }
+  /** Sessions of canaries that were drawn for the audit, by an id that tells nothing of them. */
+  audit_draws: { id: string; canary: string; sequence: number; trajectory: string; at: number }
+  /** What a reviewer says of a draw; `truth` is `null` where it cannot be told. */
+  audit_labels: {
+    tenant: string
+    draw: string
+    reviewer: string
+    by: string
+    truth: number | null
+    note: string
+    at: number
+    withdrawn_at: number | null
+  }
   /** `holder` is `null` of one that was given up: the row stays, so that its token goes on growing. */
   leases: { name: string; holder: string | null; token: number; expires_at: number }
   alerts: {

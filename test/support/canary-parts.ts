@@ -44,9 +44,14 @@ export function admissionOf(baseline: VersionSet, candidate: VersionSet, solved 
 }
 
 /** A gate that needs few sessions: half of them get the candidate from the start. */
-export const quickGate = canaryGate({ shares: [0.5], sessionsPerStep: 10, maxSessions: 200 })
+export const quickGate = canaryGate({
+  shares: [0.5],
+  sessionsPerStep: 10,
+  maxSessions: 200,
+  promote: 'behaviour-only',
+})
 /** One that goes through two shares. */
-export const rampGate = canaryGate({ shares: [0.2, 0.5], sessionsPerStep: 10, maxSessions: 200 })
+export const rampGate = canaryGate({ ...quickGate.config, shares: [0.2, 0.5] })
 
 /** Sessions of both arms by turns, and what each arm earns. */
 export function sessionsOf(

@@ -247,7 +247,7 @@ export async function runTraffic(
     source: traffic({ agent: 'reader', window: '6h', settle: '10m', reporters: { trusted: ['k'] }, ...from }),
     reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
     optimize: { model: policyGradient() },
-    release: canary(canaryGate({ shares: [0.1, 0.5] }), { promotes: 'gate' }),
+    release: canary(canaryGate({ shares: [0.1, 0.5], promote: 'behaviour-only' }), { promotes: 'gate' }),
     schedule: { imitate: onlyShown, epochs: 2, ...schedule },
     onEvent: (event) => events.push(event),
     clock: { now: () => now },

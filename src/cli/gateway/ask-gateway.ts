@@ -66,7 +66,7 @@ function refused(status: number, { message, code }: Refusal): InputError {
     code: 'input/gateway-refused',
     message: `The gateway refused it (${status}${code ? `, ${said(code, 60)}` : ''}): ${said(message, 1_000)}`,
     hint: byKey
-      ? 'Give a key with --key or RATCHET_API_KEY: a signal needs the scope signal, and what changes what serves the scope admin. `ratchet keys create NAME --scopes admin` makes one.'
+      ? 'Give a key with --key or RATCHET_API_KEY: a signal needs the scope signal, judging what was drawn the scope audit, and what changes what serves the scope admin. `ratchet keys create NAME --scopes admin` makes one.'
       : 'Nothing was changed by it: correct what is named, and try again.',
   })
 }

@@ -20,6 +20,8 @@ export function learnerLine(event: LearnerEvent | LearnEvent): string | null {
       return `${label('learner')}begins a run: ${shown(event.reason)}`
     case 'watched':
       return `${label('canary')}${event.canary}: ${pc.bold(event.status)}, ${shown(event.reason)}`
+    case 'reopened':
+      return `${label('audit')}${event.canary}: ${pc.bold('rolled back')}, ${event.release} serves again. ${shown(event.reason)}`
     case 'problem':
       return `${label('problem')}${pc.red(shown(event.message))} ${pc.dim(`[${event.code}, ${event.during}]`)}`
     case 'ended':

@@ -51,7 +51,12 @@ const inputOf = (sessions: readonly CanaryOutcome[], step = 1): CanaryLook => ({
   sessionsInStep: candidatesOf(sessions),
   rewardRange: [0, 1],
 })
-const configuration = { shares: [0.1, 0.5, 1], sessionsPerStep: 20, maxSessions: 300 }
+const configuration = {
+  shares: [0.1, 0.5, 1],
+  sessionsPerStep: 20,
+  maxSessions: 300,
+  promote: 'behaviour-only' as const,
+}
 const gate = canaryGate(configuration)
 const lookAt = (sessions: readonly CanaryOutcome[], step = 1, by = gate) => by.look(inputOf(sessions, step))
 const guarded = canaryGate({ ...configuration, guards: { brokenCalls: { tolerance: 0.05, range: [0, 1] } } })

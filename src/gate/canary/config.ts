@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CandidateLevel, LifetimeAlpha } from '../../core/index.ts'
+import { Audit, CandidateLevel, LifetimeAlpha } from '../../core/index.ts'
 import { GateError } from '../errors.ts'
 
 /** A metric per session that must not get worse; higher is worse. */
@@ -64,6 +64,13 @@ export const CanaryConfig = z
     missing: z.enum(['worst', 'neutral']).default('worst'),
     /** How much higher the candidate's share of sessions without reward may be: the built-in guard `missing`. */
     missingTolerance: z.number().nonnegative().max(1).default(0.02),
+    /**
+     * What a promotion rests on. `truth`: held-out tasks that the candidate passed before, or the audit. `behaviour-only`:
+     * without these, what people do is enough, which an agent can learn to please.
+     */
+    promote: z.enum(['truth', 'behaviour-only']).default('truth'),
+    /** A random sample of the sessions is judged by truth, which then decides; `null`: none is. */
+    audit: Audit.nullable().default(null),
     /** Evidence of harm, as an e-value, from which on the ramp waits: 3 is weak, 20 shows it at 0.05. */
     caution: z.number().min(1).default(3),
     /** Share of candidate sessions in which a guard must have been measured before a promotion. */
@@ -77,11 +84,25 @@ export const CanaryConfig = z
     path: ['missingTolerance'],
     error: `with missing "neutral" it must be at most ${MOST_MISSING_UNDER_NEUTRAL}`,
   })
+  .refine(({ audit, promote }) => audit === null || promote === 'truth', {
+    path: ['promote'],
+    error: 'where sessions are audited, the audit decides: leave promote out',
+  })
 export type CanaryConfig = z.infer<typeof CanaryConfig>
 
 /** The part of an agent's alpha that a canary's candidate has: in the place of the configuration's own. */
 export const CanaryLevel = CandidateLevel.pick({ candidate: true, promotions: true, alpha: true })
 export type CanaryLevel = z.infer<typeof CanaryLevel>
+
+/** What a promotion rests on; `null`: nothing that it may rest on is there. */
+export type Basis = 'audited' | 'held-out' | 'behaviour-only' | null
+
+/** @param admitted whether the candidate passed held-out tasks before anybody got it. */
+export function basisOf({ audit, promote }: Pick<CanaryConfig, 'audit' | 'promote'>, admitted: boolean): Basis {
+  if (audit !== null) return 'audited'
+  if (admitted) return 'held-out'
+  return promote === 'behaviour-only' ? promote : null
+}
 
 /** @throws GateError naming every entry that is wrong. */
 export function parseCanaryConfig(config: unknown): CanaryConfig {

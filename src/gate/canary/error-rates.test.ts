@@ -9,7 +9,7 @@ const CANARIES = 200
 /** 200 draws at 0.05 exceed this with probability below 0.001, and at 0.1 the other. */
 const BOUND = 21
 const BOUND_OF_BOTH = 34
-const RAMP = { shares: [0.1, 0.5, 1], sessionsPerStep: 20, maxSessions: 150 }
+const RAMP = { shares: [0.1, 0.5, 1], sessionsPerStep: 20, maxSessions: 150, promote: 'behaviour-only' as const }
 const ids = Array.from({ length: 4000 }, (_, i) => TrajectoryId.parse(`session-${i}`))
 
 type Law = (session: { candidate: boolean; at: number; next: () => number }) => number | null

@@ -42,6 +42,31 @@ export function estimateDifference(observations: readonly Observation[]): Estima
     weightY += propensity * term
     weights2 += propensity ** 2
   }
+  return fromSums({ y, weight, yy, weightY, weights2 })
+}
+
+/** The same of terms whose mean is their weight times the difference, as the test of truth has them. */
+export function estimateOf(terms: readonly { readonly value: number; readonly weight: number }[]): Estimate {
+  const sums = { y: 0, weight: 0, yy: 0, weightY: 0, weights2: 0 }
+  for (const { value, weight } of terms) {
+    sums.y += value
+    sums.weight += weight
+    sums.yy += value ** 2
+    sums.weightY += weight * value
+    sums.weights2 += weight ** 2
+  }
+  return sums.yy === 0 ? { difference: null, interval: null } : fromSums(sums)
+}
+
+interface Sums {
+  readonly y: number
+  readonly weight: number
+  readonly yy: number
+  readonly weightY: number
+  readonly weights2: number
+}
+
+function fromSums({ y, weight, yy, weightY, weights2 }: Sums): Estimate {
   const difference = y / weight
   const squares = Math.max(0, yy - 2 * difference * weightY + difference ** 2 * weights2)
   const scale = squares * RHO2 + 1

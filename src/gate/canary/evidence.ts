@@ -2,13 +2,18 @@ import type { Json } from '../../core/index.ts'
 import type { RewardRange } from '../reward-range.ts'
 import { round } from '../round.ts'
 import type { Observation } from './difference-test.ts'
+import type { Audited } from './audited.ts'
+import type { Basis } from './config.ts'
 import type { Measured, Tested } from './measure.ts'
 import { finite } from './words.ts'
 
 /** What was measured, for people and reports; nothing is decided from it. */
-export function evidenceOf(measured: Measured, range: RewardRange): { readonly [key: string]: Json } {
+export function evidenceOf(measured: Measured, range: RewardRange, basis: Basis): { readonly [key: string]: Json } {
   const { earned, gain, harm, guards, estimate, candidates } = measured
   return {
+    // What a promotion rests on: `audited`, `held-out` or `behaviour-only`.
+    basis,
+    ...(measured.truth && { truth: truthOf(measured.truth) }),
     test: 'e-values by betting on inverse-propensity-weighted rewards, valid at every look',
     sessions: { candidate: candidates, baseline: earned.length - candidates },
     compared: gain.sessions,
@@ -33,6 +38,16 @@ export function evidenceOf(measured: Measured, range: RewardRange): { readonly [
   }
 }
 
+function truthOf({ gain, harm, estimate, ...counted }: Audited): { readonly [key: string]: Json } {
+  return {
+    ...counted,
+    difference: estimate.difference,
+    interval: estimate.interval && [...estimate.interval],
+    gain: shown(gain),
+    harm: shown(harm),
+  }
+}
+
 function missingByArm(earned: readonly Observation[]): { readonly baseline: number; readonly candidate: number } {
   const missing = earned.filter(({ value }) => value === null)
   const candidate = missing.filter((o) => o.candidate).length
@@ -50,6 +65,6 @@ function meanOf(earned: readonly Observation[], candidate: boolean, [low, high]:
   return count === 0 ? null : round(low + ((high - low) * sum) / count)
 }
 
-function shown({ now, most, bound }: Tested): { readonly [key: string]: Json } {
+function shown({ now, most, bound }: Pick<Tested, 'now' | 'most' | 'bound'>): { readonly [key: string]: Json } {
   return { eValue: finite(now), most: finite(most), bound: finite(bound) }
 }

@@ -2,10 +2,12 @@ import type { CanaryOutcome, GateDecision, Json } from '../../core/index.ts'
 import { GateError } from '../errors.ts'
 import { levelInWords } from '../lifetime.ts'
 import type { RewardRange } from '../reward-range.ts'
-import type { CanaryConfig, CanaryLevel } from './config.ts'
+import type { CanaryAction, Rule } from './rule.ts'
+import { basisOf, type CanaryConfig, type CanaryLevel } from './config.ts'
 import type { Observation } from './difference-test.ts'
 import { evidenceOf } from './evidence.ts'
 import { type GuardTest, measure } from './measure.ts'
+import { behaviourOnly, harmInTruth, nothingTrue, spentLabels, truthInWords, truthWaiting } from './truth-rules.ts'
 import { differenceOf, eValue, percent } from './words.ts'
 
 /** What a canary has shown so far. */
@@ -23,11 +25,11 @@ export interface CanaryLook {
   /** Judged candidate sessions that began in this step. */
   readonly sessionsInStep: number
   readonly rewardRange: RewardRange
+  /** Whether the candidate passed held-out tasks before anybody got it; default: it did not. */
+  readonly admitted?: boolean
   /** What the candidate may spend; default: the configuration's `alpha`. */
   readonly level?: CanaryLevel
 }
-
-export type CanaryAction = 'hold' | 'advance' | 'promote' | 'roll-back' | 'give-up'
 
 /** What to do with a canary, and why. */
 export interface CanaryVerdict {
@@ -52,13 +54,6 @@ const DECISIONS: Readonly<Record<CanaryAction, GateDecision>> = {
   advance: 'need_more_evidence',
 }
 
-/** A row of the truth table. */
-interface Rule {
-  readonly holds: boolean
-  readonly action: CanaryAction
-  readonly reason: string
-}
-
 /**
  * One look at a canary: the first row that holds. Every test is `differenceAbove`, on all sessions from the
  * canary's first, so that looks may be taken at any time and as often as one likes. `shown` for harm and guards: the
@@ -66,12 +61,15 @@ interface Rule {
  *
  * | # | when | action |
  * |---|---|---|
- * | 1 | the reward is shown to be lower than the baseline's by more than `tolerance`, at `alphaHarm` | roll-back |
+ * | 1 | the reward, or the truth of the audited sample, is shown to be lower than the baseline's by more than `tolerance`, at `alphaHarm`, or half of it each | roll-back |
  * | 2 | a guard, or the share of missing rewards, is shown to be higher by more than it tolerates, at `alphaGuard` divided by their number | roll-back |
- * | 3 | the reward is shown to be higher by more than `margin`, at `alpha` or the candidate's `level`; `sessionsPerStep` candidate sessions were judged, every guard was measured in `minCoverage` of them, and nothing speaks of a guard | **promote** |
+ * | 3 | what a promotion rests on is shown to be higher by more than `margin`, at `alpha` or the candidate's `level`: the truth of the audited sample, or without an audit the reward; `sessionsPerStep` candidate sessions were judged, every guard was measured in `minCoverage` of them, and nothing speaks of a guard | **promote** |
  * | 4 | `sessionsPerStep` candidate sessions of this step were judged, nothing speaks of harm, and there is a next share below 1 | advance |
- * | 5 | `maxSessions` candidate sessions of this step were judged | give-up |
+ * | 5 | `maxSessions` candidate sessions of this step were judged; with an audit, `maxLabels` truths were told instead | give-up |
  * | 6 | otherwise | hold |
+ *
+ * Without an audit the reward promotes only a candidate that passed held-out tasks before, or where the owner said
+ * `behaviour-only`.
  *
  * Something speaks of harm where its e-value is at `caution` or above now, or the estimated difference of rewards is
  * below −`tolerance`. In row 1 a missing reward is left out, in both arms: what is lost may not show a harm, and losing
@@ -86,11 +84,12 @@ interface Rule {
  */
 export function look(
   config: CanaryConfig,
-  { sessions, step, sessionsInStep, rewardRange, level }: CanaryLook,
+  { sessions, step, sessionsInStep, rewardRange, level, admitted = false }: CanaryLook,
 ): CanaryVerdict {
   checkStep(config, step)
   const measured = measure(config, sessions, rewardRange, level?.alpha)
-  const { earned, gain, harm, guards, estimate, candidates } = measured
+  const { earned, gain, harm, guards, estimate, truth, candidates } = measured
+  const basis = basisOf(config, admitted)
   const uncovered = guards.filter(({ coverage }) => coverage < config.minCoverage)
   const cautions = [
     ...(harm.now >= Math.log(config.caution) ? [`The e-value of a harm is ${eValue(harm.now)}`] : []),
@@ -103,12 +102,14 @@ export function look(
     .map(({ name, now }) => `The e-value of the guard ${name} is ${eValue(now)}`)
   const speaking = [...cautions, ...guardCautions]
   const early = candidates < config.sessionsPerStep
-  const better = gain.now >= gain.bound
+  const shownBy = truth?.gain ?? gain
+  const better = basis !== null && shownBy.now >= shownBy.bound
   const last = step === lastStep(config.shares)
   const difference = `${differenceOf(estimate)} over ${sessions.length} sessions, ${candidates} of the candidate`
   const enough = sessionsInStep >= config.sessionsPerStep
 
   const rules: Rule[] = [
+    ...(truth === null ? [] : [harmInTruth(config, truth)]),
     {
       holds: harm.most >= harm.bound,
       action: 'roll-back',
@@ -124,15 +125,16 @@ export function look(
     {
       holds: better && !early && uncovered.length === 0 && guardCautions.length === 0,
       action: 'promote',
-      reason: `The candidate's reward is higher than the baseline's by more than ${config.margin}: e-value ${eValue(gain.now)}, ${eValue(gain.bound)} shows it. ${difference}.`,
+      reason: `The candidate's ${truth ? 'truth' : 'reward'} is higher than the baseline's by more than ${config.margin}: e-value ${eValue(shownBy.now)}, ${eValue(shownBy.bound)} shows it. ${truth ? `${truthInWords(truth)}.` : `${difference}.`}`,
     },
     {
       holds: !last && enough && speaking.length === 0,
       action: 'advance',
       reason: `${sessionsInStep} candidate sessions judged at share ${share(config, step)} and nothing speaks of harm. ${difference}.`,
     },
+    ...(config.audit && truth ? [spentLabels(config.audit, truth)] : []),
     {
-      holds: sessionsInStep >= config.maxSessions,
+      holds: truth === null && sessionsInStep >= config.maxSessions,
       action: 'give-up',
       reason: `${sessionsInStep} candidate sessions judged at share ${share(config, step)} and showed neither a gain nor a harm. ${difference}.`,
     },
@@ -146,7 +148,9 @@ export function look(
     ...(better ? uncovered.map(lacking) : []),
     ...(last || !enough || better ? [] : speaking.map((reason) => `${reason}: the ramp waits.`)),
     ...(better ? guardCautions.map((reason) => `${reason}: the promotion waits.`) : []),
+    ...(truth ? [truthWaiting(truth)] : []),
     `${difference}; the e-value of a gain is ${eValue(gain.now)} of ${eValue(gain.bound)}.`,
+    ...(basis === null ? [nothingTrue(gain.now >= gain.bound)] : []),
     ...missingInTheWay(config, earned),
   ]
   return {
@@ -155,9 +159,10 @@ export function look(
     reasons: [
       ...holding.map(({ reason }) => reason),
       ...(level && action === 'promote' ? [levelInWords(level)] : []),
+      ...(action === 'promote' && basis === 'behaviour-only' ? [behaviourOnly] : []),
       ...(holding[0] && action !== 'give-up' ? [] : waiting),
     ],
-    evidence: { ...evidenceOf(measured, rewardRange), step, share: share(config, step), sessionsInStep },
+    evidence: { ...evidenceOf(measured, rewardRange, basis), step, share: share(config, step), sessionsInStep },
   }
 }
 

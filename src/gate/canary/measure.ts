@@ -2,6 +2,7 @@ import type { CanaryOutcome } from '../../core/index.ts'
 import { GateError } from '../errors.ts'
 import { checkRange, type RewardRange } from '../reward-range.ts'
 import { round } from '../round.ts'
+import { type Audited, audited } from './audited.ts'
 import type { CanaryConfig } from './config.ts'
 import { differenceAbove, type Evidence, type Observation } from './difference-test.ts'
 import { type Estimate, estimateDifference } from './estimate.ts'
@@ -30,6 +31,8 @@ export interface Measured {
   readonly guards: readonly GuardTest[]
   /** In units of the reward; missing ones are left out. */
   readonly estimate: Estimate
+  /** What the audited sample shows; `null` where there is none. */
+  readonly truth: Audited | null
   /** Sessions of the candidate, compared or not. */
   readonly candidates: number
 }
@@ -47,12 +50,15 @@ export function measure(
   checkRange(range)
   const span = range[1] - range[0]
   const earned = rewards(sessions, range)
+  // Two tests of harm share what one has.
+  const alphaHarm = config.audit === null ? config.alphaHarm : config.alphaHarm / 2
   return {
     earned,
     gain: tested(imputed(earned, config.missing), scaled('margin', config.margin, span), alpha),
-    harm: tested(reflected(earned), scaled('tolerance', config.tolerance, span), config.alphaHarm),
+    harm: tested(reflected(earned), scaled('tolerance', config.tolerance, span), alphaHarm),
     guards: guardTests(config, sessions, earned),
     estimate: inUnits(estimateDifference(earned), span),
+    truth: audited(config, sessions, range, alpha),
     candidates: earned.filter(({ candidate }) => candidate).length,
   }
 }

@@ -13,7 +13,7 @@ import { type CanaryLook, look } from './look.ts'
 export const CANARY_GATE = 'canary'
 
 /** What is compared, and on what evidence. */
-export interface CanaryReceiptInput extends CanaryLook {
+export interface CanaryReceiptInput extends Omit<CanaryLook, 'admitted'> {
   readonly agent: string
   readonly baseline: VersionSet
   readonly candidate: VersionSet
@@ -25,7 +25,7 @@ export interface CanaryReceiptInput extends CanaryLook {
 /** Looks, and keeps everything that the decision was made from; the id is the content hash of all the rest. */
 export function makeCanaryReceipt(config: CanaryConfig, input: CanaryReceiptInput): CanaryReceipt {
   const { agent, baseline, candidate, canary, admission, sessions, step, sessionsInStep, rewardRange, level } = input
-  const { decision, evidence, reasons } = look(config, input)
+  const { decision, evidence, reasons } = look(config, { ...input, admitted: admission !== null })
   const body = asStored({
     gate: { name: CANARY_GATE, config: { ...config, ...(level && { level }), step, sessionsInStep, rewardRange } },
     agent,
@@ -42,9 +42,15 @@ export function makeCanaryReceipt(config: CanaryConfig, input: CanaryReceiptInpu
 }
 
 /** The decision that a receipt's sessions lead to. */
-export function decideAgain({ gate, sessions }: Pick<CanaryReceipt, 'gate' | 'sessions'>): GateDecision {
+export function decideAgain({
+  gate,
+  sessions,
+  admission,
+}: Pick<CanaryReceipt, 'gate' | 'sessions' | 'admission'>): GateDecision {
   const { step, sessionsInStep, rewardRange, level, ...config } = gate.config
-  return look(parseCanaryConfig(config), {
+  // Receipts from before there were audits rest on behaviour, and say so by saying nothing.
+  return look(parseCanaryConfig({ promote: 'behaviour-only', ...config }), {
+    admitted: admission !== null,
     sessions,
     step: step as number,
     sessionsInStep: sessionsInStep as number,

@@ -1,3 +1,4 @@
+export { type AuditRoutesOptions, auditRoutes } from './audit-routes.ts'
 export { eraseSubject } from './erase-subject.ts'
 export { type KeyRoutesOptions, keyRoutes } from './key-routes.ts'
 export { type ReleaseRoutesOptions, releaseRoutes } from './release-routes.ts'

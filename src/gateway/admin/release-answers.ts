@@ -10,7 +10,7 @@ export const ReleaseAnswer = z.object({
   run: z.string().nullable(),
   createdAt: z.number(),
   /** What it rests on. */
-  evidence: z.enum(['initial', 'held-out', 'canary', 'canary-only']),
+  evidence: z.enum(['initial', 'held-out', 'canary', 'audited', 'behaviour-only']),
   serving: z.boolean(),
   /** That its decisions carry, or carried last; `null` for one that never served. */
   generation: z.number().nullable(),

@@ -266,7 +266,7 @@ describe('where canaries are judged', () => {
     const promoted = await ask('POST', `${at}/promote`, { canary: canary.id })
     expect(promoted).toMatchObject({ status: 200, body: { canary: { status: 'promoted', share: 1 } } })
     expect((await ask('GET', `${at}/releases`)).body.releases).toMatchObject([
-      { evidence: 'canary-only', serving: true, generation: 2 },
+      { evidence: 'behaviour-only', serving: true, generation: 2 },
       { evidence: 'initial', serving: false },
     ])
   })

@@ -28,7 +28,7 @@ export interface KeyDoorkeeper extends Doorkeeper {
 /** Who is asking where no key is asked for. */
 export const openKey = KeyId.parse('open')
 /** What may be done without a key. Keys, and what cannot be undone, are for who holds one. */
-const openScopes: ReadonlySet<Scope> = new Set<Scope>(['infer', 'signal', 'read'])
+const openScopes: ReadonlySet<Scope> = new Set<Scope>(['infer', 'signal', 'read', 'audit'])
 /** How long it is believed that there is no key yet. */
 const openMs = 2_000
 

@@ -24,6 +24,14 @@ export type LearnerEvent =
       readonly reason: string
       readonly release: ReleaseId | null
     }
+  /** A release went back, as labels that came after its promotion say otherwise. */
+  | {
+      readonly type: 'reopened'
+      readonly agent: string
+      readonly canary: CanaryId
+      readonly release: ReleaseId
+      readonly reason: string
+    }
   | { readonly type: 'learned'; readonly agent: string; readonly summary: TrafficSummary }
   | {
       readonly type: 'problem'

@@ -313,6 +313,7 @@ describe('releases and canaries', () => {
         guards: {},
         leftOut: sequence === 2 ? ('over-share' as const) : null,
         unheard: 0,
+        audit: null,
         reporters: [],
         began: 5,
         rules: 'r',

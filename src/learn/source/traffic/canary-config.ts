@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { Audit } from '../../../core/index.ts'
 import { CanaryConfig, CanaryGuard } from '../../../gate/index.ts'
 import { defaultGuardTolerances, type GuardMetric } from '../../../reward/index.ts'
 
@@ -27,23 +28,26 @@ const CanaryGuards = z.strictObject({
   cost: guard('cost').default(false),
 } satisfies Record<GuardMetric, z.ZodType>)
 
+/** The audit is a section of its own. */
+const { audit: _, ...rules } = CanaryConfig.shape
+
 const Declared = z.strictObject({
-  ...CanaryConfig.shape,
+  ...rules,
   /** `false` switches all of them off. */
   guards: z.union([z.literal(false), CanaryGuards]).prefault({}),
 })
 
 /** The gate of canaries on traffic, as a configuration declares it: its guards are the metrics of sessions. */
 export const TrafficCanaryConfig = Declared.superRefine((declared, context) => {
-  const { error } = CanaryConfig.safeParse(canaryConfigFrom(declared))
+  const { error } = CanaryConfig.safeParse(canaryConfigFrom(declared, null))
   for (const { path, message } of error?.issues ?? []) context.addIssue({ code: 'custom', path, message })
 })
 export type TrafficCanaryConfig = z.infer<typeof Declared>
 
-/** The gate's own configuration: the guards that are on. */
-export function canaryConfigFrom({ guards, ...rest }: TrafficCanaryConfig): CanaryConfig {
+/** The gate's own configuration: the guards that are on, and how sessions are audited; `null`: they are not. */
+export function canaryConfigFrom({ guards, ...rest }: TrafficCanaryConfig, audit: Audit | null): CanaryConfig {
   const on = Object.entries(guards === false ? {} : guards).flatMap(([metric, one]) =>
     one === false ? [] : [[metric, one] as const],
   )
-  return { ...rest, guards: Object.fromEntries(on) }
+  return { ...rest, guards: Object.fromEntries(on), audit }
 }

@@ -4,6 +4,7 @@ import { batchBaseline, valueBaseline } from '../../../credit/index.ts'
 import { DriftConfig } from '../../../release/index.ts'
 import { allImplicitKinds, type ImplicitOptions, ReporterLimits, TrafficRubricConfig } from '../../../reward/index.ts'
 import { Duration } from '../../duration.ts'
+import { TrafficAuditConfig } from './audit-config.ts'
 import { TrafficCanaryConfig } from './canary-config.ts'
 import { LearningMode } from './learning-mode.ts'
 import { TrafficSchedule } from './schedule.ts'
@@ -77,6 +78,8 @@ const Declared = z.strictObject({
   schedule: TrafficSchedule.prefault({}),
   /** The canary's gate. Its guards are the metrics of sessions. */
   canary: TrafficCanaryConfig.prefault({}),
+  /** A random sample of a canary's sessions, in both arms alike, is judged by truth, which decides; `false`: none is. */
+  audit: TrafficAuditConfig.default(false),
   /**
    * How long after it began a session is judged, by canaries and by drift detectors. Silence speaks to them only where this
    * is longer than the turns of a session and `rubric.implicit.abandonedAfterMinutes` together.
@@ -96,7 +99,11 @@ const Declared = z.strictObject({
 })
 
 /** How an agent learns from its traffic: JSON, as `ratchet serve` and `ratchet learn --every` read it. */
-export const LearnFromTrafficConfig = Declared.superRefine(({ mode, reporters }, context) => {
+export const LearnFromTrafficConfig = Declared.superRefine(({ mode, reporters, audit, canary }, context) => {
+  if (audit !== false && canary.promote === 'behaviour-only') {
+    const message = 'where sessions are audited, the audit decides: leave promote out'
+    context.addIssue({ code: 'custom', path: ['canary', 'promote'], message })
+  }
   const why = strangersDecide(mode, reporters)
   if (why) context.addIssue({ code: 'custom', path: ['reporters', why.key], message: `${why.message}. ${why.hint}` })
 })

@@ -1,0 +1,134 @@
+import { stripVTControlCharacters } from 'node:util'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { agent, base, model, prompt, sessionCall } from '../../../../test/support/canary-parts.ts'
+import { serveRoutes } from '../../../../test/support/route-server.ts'
+import { type Store, TrajectoryId } from '../../../core/index.ts'
+import { canaryGate } from '../../../gate/index.ts'
+import { auditRoutes } from '../../../gateway/admin/index.ts'
+import { doorkeeper, newKey } from '../../../gateway/auth/index.ts'
+import { BodySpace } from '../../../gateway/http/body-room.ts'
+import { ServeConfig } from '../../../gateway/index.ts'
+import { Registry } from '../../../release/index.ts'
+import { openMemoryStore } from '../../../store/index.ts'
+import type { AuditFlags } from './audit-gateway.ts'
+import { auditLabelCommand, truthOf } from './label.ts'
+import { auditNextCommand, sessionLines } from './next.ts'
+import { auditPlanCommand } from './plan.ts'
+import { auditAgreementCommand, auditListCommand, auditWithdrawCommand } from './standing.ts'
+
+const now = 1_700_000_000_000
+let store: Store
+let server: Awaited<ReturnType<typeof serveRoutes>>
+let flags: AuditFlags & { readonly key: string }
+let id: string
+beforeEach(async () => {
+  store = await openMemoryStore()
+  const registry = new Registry(store)
+  await registry.initial(agent, [model, base], now)
+  const clock = { now: () => now }
+  const door = doorkeeper({ keys: store.keys, config: ServeConfig.parse({}), clock })
+  const bodies = new BodySpace(1_000_000)
+  server = await serveRoutes(
+    auditRoutes({
+      door,
+      bodyBytes: 65_536,
+      bodies,
+      clock,
+      store,
+      redact: (text) => text,
+      redactName: (name) => name,
+    }) as never,
+  )
+  const { key, token } = newKey({ name: 'k', tenant: 'default', scopes: ['admin'], now })
+  await store.keys.put(key)
+  id = key.id
+  flags = { url: server.url, key: token, agent }
+  const gate = canaryGate({ shares: [0.5], audit: { share: 1, by: 'person' } })
+  const versions = [prompt('better')]
+  const canary = await registry.startCanary({ agent, versions, admission: null, run: null, gate, at: now })
+  const judged = ['t0', 't1', 't2'].map((name, sequence) => ({
+    trajectory: TrajectoryId.parse(name),
+    arm: 'baseline' as const,
+    propensity: 0.5,
+    reward: 1,
+    guards: {},
+    audit: { probability: 1, draw: `d${sequence}` },
+    sequence,
+    began: now + sequence,
+    leftOut: null,
+    unheard: 0,
+    reporters: [],
+    rules: 'r',
+  }))
+  for (const { trajectory, began } of judged) {
+    const served = { release: canary.baseline, canary: { id: canary.id, arm: 'baseline', propensity: 0.5 } } as const
+    await store.traffic.append(sessionCall(trajectory, served, { at: began }))
+  }
+  await store.canaries.appendJudged(canary.id, judged)
+})
+afterEach(async () => {
+  await server.close()
+  await store.close()
+})
+
+/** What a command writes to standard output. */
+async function says(work: () => Promise<void>): Promise<string> {
+  let output = ''
+  const write = vi.spyOn(process.stdout, 'write').mockImplementation((text) => {
+    output += String(text)
+    return true
+  })
+  try {
+    await work()
+    return stripVTControlCharacters(output)
+  } finally {
+    write.mockRestore()
+  }
+}
+
+describe('ratchet audit', () => {
+  it('shows what is next, takes what is said of it, and then shows the one after', async () => {
+    expect(await says(() => auditNextCommand(flags))).toMatch(
+      /draw d0[\s\S]*user[\s\S]*npx ratchet audit label d0 right/,
+    )
+    expect(await says(() => auditLabelCommand('d0', 'right', { ...flags, note: 'It is there.' }))).toContain('recorded')
+    expect(await says(() => auditLabelCommand('d1', 'unknown', flags))).toContain('it cannot be told')
+    expect(await says(() => auditNextCommand(flags))).toMatch(/draw d2[\s\S]*2 of 3 judged, 1 wait/)
+    await says(() => auditLabelCommand('d2', '0.5', flags))
+    expect(await says(() => auditNextCommand(flags))).toContain('Nothing waits for you.')
+    expect(await says(() => auditListCommand(flags))).toMatch(/3 judged[\s\S]*d0 {2}1 {2}It is there\.[\s\S]*d1 {2}\?/)
+  })
+
+  it('tells how two people agree, and takes back what their key said', async () => {
+    for (const by of ['ann', 'bob']) {
+      for (const [draw, truth] of [
+        ['d0', 'right'],
+        ['d1', by === 'ann' ? 'right' : 'wrong'],
+      ] as const) {
+        await says(() => auditLabelCommand(draw, truth, { ...flags, by }))
+      }
+    }
+    const told = await says(() => auditAgreementCommand(flags))
+    expect(told).toMatch(/Krippendorff's alpha: 0\.00 over 2/)
+    expect(told).toContain(`${id}:ann: 2 judged, mean 1.00, with the others in 50 %`)
+    expect(await says(() => auditWithdrawCommand(id, flags))).toContain('4 labels')
+    expect(await says(() => auditListCommand(flags))).toContain('0 judged, 3 wait')
+  })
+
+  it('refuses what is no truth', () => {
+    expect(['right', 'wrong', 'unknown', '0.25'].map(truthOf)).toEqual([1, 0, null, 0.25])
+    for (const text of ['', 'maybe', '2', '-1']) expect(() => truthOf(text)).toThrow('does not say how true')
+  })
+
+  it('shows nothing that could forge a line of the terminal', () => {
+    const message = { role: 'user', content: 'a\u001b[2Jb', calls: [], cut: true }
+    expect(sessionLines({ id: 'd', messages: [message] }, 80)).not.toContain('\u001b[2J')
+  })
+
+  it('plans', async () => {
+    const told = await says(() => auditPlanCommand({ effect: 0.3, json: true }))
+    expect(JSON.parse(told)).toMatchObject({ effect: 0.3, share: 0.25, labels: expect.any(Number) })
+    expect(await says(() => auditPlanCommand({ effect: 0.3 }))).toMatch(/^\d+ labels show it in 80 % of the canaries/)
+    await expect(auditPlanCommand({ effect: 3 })).rejects.toThrow('effect')
+  })
+})

@@ -1,0 +1,150 @@
+import { describe, expect, it } from 'vitest'
+import { Audit, CanaryId, type CanaryOutcome, rng, TrajectoryId, VersionId } from '../../core/index.ts'
+import { replay } from '../replay.ts'
+import { canaryGate } from './canary-gate.ts'
+import type { CanaryLook } from './look.ts'
+import { decideAgain } from './receipt.ts'
+
+const audit = Audit.parse({ share: 0.5, by: 'person', maxLabels: 400 })
+const rules = { shares: [0.5], sessionsPerStep: 20, maxSessions: 100 }
+const gate = canaryGate({ ...rules, audit })
+
+interface Law {
+  /** Probability that the truth is 1, by arm. */
+  readonly truth: readonly [baseline: number, candidate: number]
+  /** What people do, by arm. */
+  readonly reward: readonly [baseline: number, candidate: number]
+}
+const [alike, pleases]: [Law, Law] = [
+  { truth: [0.5, 0.5], reward: [0.5, 0.5] },
+  { truth: [0.5, 0.5], reward: [0.4, 0.9] },
+]
+
+function sessionsOf({ truth, reward }: Law, n = 600): CanaryOutcome[] {
+  const stream = rng('audited', n, ...truth, ...reward)
+  return Array.from({ length: n }, (_, i) => {
+    const arm = stream.next() < 0.5 ? 'candidate' : 'baseline'
+    const of = (law: readonly [number, number]) => Number(stream.next() < law[arm === 'candidate' ? 1 : 0])
+    const drawn = stream.next() < audit.share
+    const judged = of(truth)
+    return {
+      trajectory: TrajectoryId.parse(`s${i}`),
+      arm,
+      propensity: 0.5,
+      reward: of(reward),
+      guards: {},
+      audit: { probability: audit.share, drawn, settled: true, truth: drawn ? judged : null },
+    }
+  })
+}
+const lookOf = (sessions: readonly CanaryOutcome[]): CanaryLook => ({
+  sessions,
+  step: 0,
+  sessionsInStep: sessions.filter(({ arm }) => arm === 'candidate').length,
+  rewardRange: [0, 1],
+})
+const lookAt = (sessions: readonly CanaryOutcome[], by = gate) => by.look(lookOf(sessions))
+const receiptOf = (sessions: readonly CanaryOutcome[], by = gate) =>
+  by.makeReceipt({
+    ...lookOf(sessions),
+    agent: 'support',
+    baseline: { system: VersionId.parse('v0') },
+    candidate: { system: VersionId.parse('v1') },
+    canary: CanaryId.parse('k'),
+    admission: null,
+  })
+
+describe('with an audit, truth decides', () => {
+  it('promotes what is right more often, though people do not show it', () => {
+    const sessions = sessionsOf({ truth: [0.4, 0.8], reward: [0.5, 0.5] })
+    const verdict = lookAt(sessions)
+    expect(verdict).toMatchObject({ action: 'promote', evidence: { basis: 'audited' } })
+    expect(verdict.reasons[0]).toMatch(/^The candidate's truth is higher .* audited sessions, \d+ of the candidate/)
+    expect(replay(receiptOf(sessions))).toBe('promote')
+  })
+
+  it('does not promote what people take and is no better: behaviour alone would have', () => {
+    const sessions = sessionsOf(pleases)
+    expect(lookAt(sessions).action).toBe('hold')
+    const behaviour = canaryGate({ ...rules, promote: 'behaviour-only' })
+    expect(lookAt(sessions, behaviour)).toMatchObject({ action: 'promote', evidence: { basis: 'behaviour-only' } })
+    expect(lookAt(sessions, behaviour).reasons.join(' ')).toContain('Evidence: behaviour-only.')
+  })
+
+  it('takes back what is right less often, though people take it', () => {
+    const { action, reasons } = lookAt(sessionsOf({ truth: [0.8, 0.3], reward: [0.5, 0.6] }))
+    expect(action).toBe('roll-back')
+    expect(reasons[0]).toMatch(/^The candidate's truth is lower/)
+  })
+
+  it('lets behaviour stop a candidate', () => {
+    expect(lookAt(sessionsOf({ truth: [0.5, 0.6], reward: [0.9, 0.3] }))).toMatchObject({ action: 'roll-back' })
+  })
+
+  it('waits at the first draw that nobody has judged: what comes after it does not count yet', () => {
+    const sessions = sessionsOf({ truth: [0.2, 0.9], reward: [0.5, 0.5] })
+    const first = sessions.findIndex(({ audit: one }) => one?.drawn)
+    const waiting = sessions.map((session, i) =>
+      i === first && session.audit ? { ...session, audit: { ...session.audit, settled: false, truth: null } } : session,
+    )
+    expect(lookAt(sessions).action).toBe('promote')
+    const verdict = lookAt(waiting)
+    expect(verdict).toMatchObject({ action: 'hold', evidence: { truth: { labels: { candidate: 0 }, waiting: 1 } } })
+    expect(verdict.reasons.join(' ')).toContain('1 that were drawn wait for their truth')
+  })
+
+  it('counts what cannot be told against the candidate, and never as a harm', () => {
+    const sessions = sessionsOf({ truth: [0.4, 0.8], reward: [0.5, 0.5] })
+    const untold = sessions.map((session) =>
+      session.arm === 'candidate' && session.audit ? { ...session, audit: { ...session.audit, truth: null } } : session,
+    )
+    const verdict = lookAt(untold)
+    expect(verdict.action).toBe('hold')
+    expect(verdict.reasons.join(' ')).toMatch(/Of \d+ it cannot be told, which counts against the candidate/)
+  })
+
+  it('is given up after as many truths as it may cost, however many sessions there were', () => {
+    expect(lookAt(sessionsOf(alike, 600)).action).toBe('hold')
+    const verdict = lookAt(sessionsOf(alike, 880))
+    expect(verdict.action).toBe('give-up')
+    expect(verdict.reasons[0]).toMatch(/^4\d\d sessions were audited and showed neither/)
+  })
+
+  it('tells how behaviour goes with the truth', () => {
+    const told = sessionsOf(alike).map((session) => ({ ...session, reward: session.audit?.truth ?? 0.5 }))
+    expect(lookAt(told).evidence).toMatchObject({ truth: { correlation: 1 } })
+  })
+})
+
+function unaudited(session: CanaryOutcome): CanaryOutcome {
+  const { audit: _, ...rest } = session
+  return rest
+}
+
+describe('without an audit', () => {
+  const better = sessionsOf({ truth: [0.5, 0.5], reward: [0.3, 0.9] }, 160).map((session) => unaudited(session))
+
+  it('behaviour promotes nothing, unless its owner takes the risk; the reason says what to do', () => {
+    const verdict = lookAt(better, canaryGate(rules))
+    expect(verdict).toMatchObject({ action: 'hold', evidence: { basis: null } })
+    expect(verdict.reasons.join(' ')).toMatch(/alone promotes nothing.*set "audit".*"promote": "behaviour-only"/)
+  })
+
+  it('behaviour promotes what passed held-out tasks before', () => {
+    const verdict = canaryGate(rules).look({ ...lookOf(better), admitted: true })
+    expect(verdict).toMatchObject({ action: 'promote', evidence: { basis: 'held-out' } })
+  })
+
+  it('an earlier receipt, which knows of no audits, replays to what it said', () => {
+    const { gate: signed, ...receipt } = receiptOf(better, canaryGate({ ...rules, promote: 'behaviour-only' }))
+    const { audit: _, promote: __, ...config } = signed.config
+    expect(decideAgain({ ...receipt, gate: { ...signed, config } })).toBe('promote')
+    expect(decideAgain({ ...receipt, gate: { ...signed, config: { ...config, promote: 'truth' } } })).not.toBe(
+      'promote',
+    )
+  })
+
+  it('refuses both: where sessions are audited the audit decides', () => {
+    expect(() => canaryGate({ ...rules, audit, promote: 'behaviour-only' })).toThrow('the audit decides')
+  })
+})

@@ -1,0 +1,124 @@
+import type { AuditOutcome, CanaryOutcome } from '../../core/index.ts'
+import { type AuditObservation, truthAbove, type TruthEvidence } from '../audit/truth-test.ts'
+import { round } from '../round.ts'
+import type { RewardRange } from '../reward-range.ts'
+import type { CanaryConfig } from './config.ts'
+import { type Estimate, estimateOf } from './estimate.ts'
+import { guardValues, rewards } from './quantities.ts'
+
+/** What the audited sample shows. */
+export interface Audited {
+  readonly gain: Shown
+  readonly harm: Shown
+  /** Of the truth, from 0 to 1. */
+  readonly estimate: Estimate
+  /** Truths that are known, by arm; of them those that cannot be told. */
+  readonly labels: { readonly candidate: number; readonly baseline: number; readonly missing: number }
+  /** Draws whose truth nobody has told; the sessions after the first of them do not count yet. */
+  readonly waiting: number
+  /** How the reward went along with the truth: Pearson's correlation over what is known of both; `null` for too few. */
+  readonly correlation: number | null
+}
+
+interface Shown extends Pick<TruthEvidence, 'now' | 'most'> {
+  /** Logarithm of the e-value that shows it. */
+  readonly bound: number
+}
+
+type Drawable = CanaryOutcome & { readonly audit: AuditOutcome }
+
+/**
+ * The tests of truth. Sessions are taken in the order in which they began, up to the first draw that waits: which draws are
+ * told first may hang on what they showed, and a prefix of a fixed order does not. Truth that cannot be told counts as the
+ * worst for the candidate where a gain is to be shown, and as the best where a harm is.
+ */
+export function audited(
+  config: CanaryConfig,
+  sessions: readonly CanaryOutcome[],
+  range: RewardRange,
+  alpha: number,
+): Audited | null {
+  if (config.audit === null) return null
+  const known = untilWaiting(sessions)
+  const features = featuresOf(config, known, range)
+  const observe = (missing: 'worst' | 'best', side: (truth: number) => number) =>
+    known.map((session, i) => observation(session, features[i] ?? [], missing, side))
+  const gain = truthAbove(
+    observe('worst', (truth) => truth),
+    config.margin / (range[1] - range[0]),
+  )
+  const harm = truthAbove(
+    observe('best', (truth) => 1 - truth),
+    config.tolerance / (range[1] - range[0]),
+  )
+  const told = known.filter(({ audit }) => audit.drawn)
+  const candidate = told.filter(({ arm }) => arm === 'candidate').length
+  return {
+    gain: { ...gain, bound: round(-Math.log(alpha)) },
+    harm: { ...harm, bound: round(-Math.log(config.alphaHarm / 2)) },
+    estimate: estimateOf(gain.terms),
+    labels: {
+      candidate,
+      baseline: told.length - candidate,
+      missing: told.filter(({ audit }) => audit.truth === null).length,
+    },
+    waiting: sessions.filter(({ audit }) => audit !== undefined && !audit.settled).length,
+    correlation: correlationOf(told),
+  }
+}
+
+function untilWaiting(sessions: readonly CanaryOutcome[]): readonly Drawable[] {
+  const drawable = sessions.filter((session): session is Drawable => session.audit !== undefined)
+  const first = drawable.findIndex(({ audit }) => !audit.settled)
+  return first === -1 ? drawable : drawable.slice(0, first)
+}
+
+/** What behaviour shows of each session: its reward, whether it is missing, and its guards' metrics. */
+function featuresOf(
+  config: CanaryConfig,
+  sessions: readonly CanaryOutcome[],
+  range: RewardRange,
+): readonly (readonly number[])[] {
+  const earned = rewards(sessions, range).map(({ value }) => value)
+  const guards = Object.entries(config.guards).map(([name, guard]) =>
+    guardValues(sessions, name, guard).map(({ value }) => value ?? 0),
+  )
+  return earned.map((value, i) => [value ?? 0.5, value === null ? 1 : 0, ...guards.map((values) => values[i] ?? 0)])
+}
+
+function observation(
+  { arm, propensity, audit: { probability, drawn, truth } }: Drawable,
+  features: readonly number[],
+  missing: 'worst' | 'best',
+  side: (truth: number) => number,
+): AuditObservation {
+  const candidate = arm === 'candidate'
+  const imputed = (missing === 'worst') === candidate ? 0 : 1
+  return {
+    candidate,
+    propensity: candidate ? propensity : 1 - propensity,
+    probability,
+    drawn,
+    truth: side(truth ?? imputed),
+    features,
+  }
+}
+
+const fewestPairs = 10
+
+function correlationOf(sessions: readonly Drawable[]): number | null {
+  const pairs = sessions.flatMap(({ reward, audit: { truth } }) =>
+    reward === null || truth === null ? [] : [[reward, truth] as const],
+  )
+  if (pairs.length < fewestPairs) return null
+  const mean = (of: 0 | 1) => pairs.reduce((sum, pair) => sum + pair[of], 0) / pairs.length
+  const [meanReward, meanTruth] = [mean(0), mean(1)]
+  let [together, rewardSquares, truthSquares] = [0, 0, 0]
+  for (const [reward, truth] of pairs) {
+    together += (reward - meanReward) * (truth - meanTruth)
+    rewardSquares += (reward - meanReward) ** 2
+    truthSquares += (truth - meanTruth) ** 2
+  }
+  const spread = Math.sqrt(rewardSquares * truthSquares)
+  return spread === 0 ? null : round(together / spread)
+}

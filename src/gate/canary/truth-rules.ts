@@ -1,0 +1,52 @@
+import type { Audit } from '../../core/index.ts'
+import type { Audited } from './audited.ts'
+import type { CanaryConfig } from './config.ts'
+import type { Rule } from './rule.ts'
+import { differenceOf, eValue } from './words.ts'
+
+/** The audited sample shows that the candidate is wrong more often. */
+export function harmInTruth({ tolerance }: Pick<CanaryConfig, 'tolerance'>, truth: Audited): Rule {
+  const { most, bound } = truth.harm
+  return {
+    holds: most >= bound,
+    action: 'roll-back',
+    reason: `The candidate's truth is lower than the baseline's by more than ${tolerance}: e-value ${eValue(most)}, ${eValue(bound)} shows it. ${truthInWords(truth)}.`,
+  }
+}
+
+/** As many truths were told as this canary may cost. */
+export function spentLabels({ maxLabels }: Pick<Audit, 'maxLabels'>, truth: Audited): Rule {
+  return {
+    holds: labelsOf(truth) >= maxLabels,
+    action: 'give-up',
+    reason: `${labelsOf(truth)} sessions were audited and showed neither a gain nor a harm. ${truthInWords(truth)}.`,
+  }
+}
+
+export function truthInWords(truth: Audited): string {
+  const { candidate } = truth.labels
+  return `${differenceOf(truth.estimate)} over ${labelsOf(truth)} audited sessions, ${candidate} of the candidate`
+}
+
+/** Where the audit stands, while it decides nothing. */
+export function truthWaiting(truth: Audited): string {
+  const { gain, waiting, labels } = truth
+  const missing =
+    labels.missing > 0 ? ` Of ${labels.missing} it cannot be told, which counts against the candidate.` : ''
+  const wait =
+    waiting > 0 ? ` ${waiting} that were drawn wait for their truth: sessions after the first of them count later.` : ''
+  return `Truth: ${truthInWords(truth)}; the e-value of a gain is ${eValue(gain.now)} of ${eValue(gain.bound)}.${missing}${wait}`
+}
+
+/** Nothing that a promotion may rest on is there, and what to do about it. */
+export function nothingTrue(shown: boolean): string {
+  const seen = shown ? 'What people do shows a gain' : 'What people do may come to show a gain'
+  return `${seen}, and alone promotes nothing, as an agent can learn to please: set "audit", so that a sample is judged by truth; or take that risk with "promote": "behaviour-only".`
+}
+
+export const behaviourOnly =
+  'Evidence: behaviour-only. Nobody judged by truth whether the candidate is right more often; its owner took that risk.'
+
+function labelsOf({ labels }: Audited): number {
+  return labels.candidate + labels.baseline
+}

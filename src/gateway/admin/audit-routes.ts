@@ -1,0 +1,234 @@
+import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
+import { z } from 'zod'
+import {
+  agentKey,
+  type AuditDraw,
+  type AuditLabel,
+  AuditSource,
+  ClientName,
+  type Clock,
+  KeyId,
+  type Store,
+  type Tenant,
+} from '../../core/index.ts'
+import { agreementOf, truthOf } from '../../gate/index.ts'
+import { type AuditedCanary, auditedCanary } from '../../release/index.ts'
+import { answers, refuses } from '../answers.ts'
+import { type AskedEnv, asking, type AskingOptions, notForSessions } from '../auth/index.ts'
+import { refuseInvalid } from '../errors.ts'
+import { posted } from '../http/posted.ts'
+import type { Caller } from '../ports.ts'
+import { judgedElsewhere, notAudited, unknownDraw } from './audit-refusals.ts'
+import { blind, nextFor, ReviewedMessage } from './audit-view.ts'
+import { mayDecide } from './release-refusals.ts'
+
+/** What the audit routes need. */
+export interface AuditRoutesOptions extends AskingOptions {
+  readonly store: Pick<Store, 'audits' | 'canaries' | 'receipts' | 'releases' | 'trajectories'>
+  readonly clock: Clock
+  /** Takes out of a note what must not be written. */
+  readonly redact: (text: string) => string
+  /** What stands for a name that must not be written. */
+  readonly redactName: (name: string, tenant: Tenant) => string
+}
+
+const params = z.object({ agent: ClientName })
+const Reviewer = ClientName.max(180).optional()
+const nothing = refuses('Nothing of such an agent is audited.')
+
+const Standing = z.object({
+  canary: z.string(),
+  by: AuditSource,
+  share: z.number(),
+  /** Sessions that were drawn, of which the truth is known, and that wait. */
+  drawn: z.number(),
+  settled: z.number(),
+  waiting: z.number(),
+})
+
+const Agreed = Standing.extend({
+  shared: z.number(),
+  alpha: z.number().nullable(),
+  pairs: z.array(z.object({ a: z.string(), b: z.string(), draws: z.number(), kappa: z.number().nullable() })),
+  reviewers: z.array(
+    z.object({
+      reviewer: z.string(),
+      labels: z.number(),
+      untold: z.number(),
+      mean: z.number().nullable(),
+      agrees: z.number().nullable(),
+      alike: z.boolean(),
+    }),
+  ),
+})
+
+const OwnLabel = z.object({
+  draw: z.string(),
+  reviewer: z.string(),
+  truth: z.number().nullable(),
+  note: z.string(),
+  at: z.number(),
+  withdrawn: z.boolean(),
+})
+
+const Label = z.strictObject({
+  draw: ClientName.max(64),
+  /** Right or wrong, or from 0 to 1; `null` where it cannot be told. */
+  truth: z.union([z.boolean(), z.number().min(0).max(1)]).nullable(),
+  note: z.string().max(2_000).default(''),
+  /** Which of the people behind the key judges. */
+  reviewer: Reviewer,
+})
+
+/**
+ * `GET /ratchet/agents/{agent}/audit`, `…/audit/next` and `…/audit/agreement`, `POST …/audit/labels` (scope `audit`) and
+ * `POST /ratchet/audit/withdraw` (scope `admin`): sessions that were drawn are judged by people, who are not told their arm.
+ */
+export function auditRoutes(options: AuditRoutesOptions): OpenAPIHono<AskedEnv> {
+  const { store, clock, redact, redactName } = options
+  const app = new OpenAPIHono<AskedEnv>({ defaultHook: refuseInvalid })
+  const shared = { tags: ['audit'], middleware: [asking(options, 'audit')] }
+
+  /** @throws GatewayError 404. */
+  async function draws(
+    { tenant }: Caller,
+    agent: string,
+  ): Promise<AuditedCanary & { readonly drawn: readonly AuditDraw[] }> {
+    const found = await auditedCanary(store, agentKey(tenant, agent))
+    if (!found) throw notAudited()
+    return { ...found, drawn: await store.audits.drawn(found.canary.id) }
+  }
+
+  function reviewerOf({ key, tenant, session }: Caller, named: string | undefined): string {
+    if (session !== null) throw notForSessions('judge sessions')
+    return named === undefined ? key : ClientName.parse(`${key}:${redactName(named, tenant)}`)
+  }
+
+  app.openapi(
+    createRoute({
+      ...shared,
+      method: 'get',
+      path: '/ratchet/agents/{agent}/audit',
+      summary: 'Where the audit stands, and what the caller said in it',
+      request: { params },
+      responses: {
+        200: answers('Labels of the caller’s key.', Standing.extend({ labels: z.array(OwnLabel) })),
+        404: nothing,
+      },
+    }),
+    async (c) => {
+      const { caller } = c.var
+      const found = await draws(caller, c.req.valid('param').agent)
+      const own = found.drawn.flatMap(({ labels }) => labels).filter((label) => isOf(label, caller.key))
+      return c.json({ ...standingOf(found), labels: own.map(shownLabel) }, 200)
+    },
+  )
+
+  app.openapi(
+    createRoute({
+      ...shared,
+      method: 'get',
+      path: '/ratchet/agents/{agent}/audit/next',
+      summary: 'The next session that is to be judged, without what tells its arm',
+      request: { params, query: z.strictObject({ reviewer: Reviewer, after: ClientName.optional() }) },
+      responses: {
+        200: answers(
+          '`draw` is `null` where this reviewer has nothing to judge.',
+          Standing.extend({
+            draw: z.object({ id: z.string(), messages: z.array(ReviewedMessage) }).nullable(),
+          }),
+        ),
+        404: nothing,
+        409: refuses('People judge nothing of it.'),
+      },
+    }),
+    async (c) => {
+      const { caller } = c.var
+      const { reviewer, after } = c.req.valid('query')
+      const found = await draws(caller, c.req.valid('param').agent)
+      if (found.audit.by !== 'person') throw judgedElsewhere(found.audit)
+      const next = nextFor(found.drawn, found.audit, reviewerOf(caller, reviewer), after)
+      const recorded = next && (await store.trajectories.get(next.trajectory))
+      const draw = next && { id: next.id, messages: recorded ? [...blind(recorded.trajectory)] : [] }
+      return c.json({ ...standingOf(found), draw }, 200)
+    },
+  )
+
+  app.openapi(
+    createRoute({
+      ...shared,
+      method: 'post',
+      path: '/ratchet/agents/{agent}/audit/labels',
+      summary: 'Say whether a session that was drawn went right',
+      request: { params, body: posted(Label) },
+      responses: {
+        200: answers(
+          'The last word of a reviewer counts; saying it again changes nothing.',
+          z.object({ outcome: z.enum(['recorded', 'repeated', 'changed']) }),
+        ),
+        404: refuses('There is no such draw.'),
+        409: refuses('People judge nothing of it.'),
+      },
+    }),
+    async (c) => {
+      const { caller } = c.var
+      const { draw: id, truth, note, reviewer: named } = c.req.valid('json')
+      const reviewer = reviewerOf(caller, named)
+      const found = await draws(caller, c.req.valid('param').agent)
+      if (found.audit.by !== 'person') throw judgedElsewhere(found.audit)
+      if (!found.drawn.some((draw) => draw.id === id)) throw unknownDraw()
+      const { tenant } = caller
+      const said = { tenant, draw: id, reviewer, by: 'person', at: clock.now() } as const
+      const told = truth === null ? null : Number(truth)
+      const outcome = await store.audits.label({ ...said, truth: told, note: redact(note).slice(0, 2_000) })
+      return c.json({ outcome }, 200)
+    },
+  )
+
+  app.openapi(
+    createRoute({
+      ...shared,
+      middleware: [asking(options, 'audit'), mayDecide],
+      method: 'get',
+      path: '/ratchet/agents/{agent}/audit/agreement',
+      summary: 'How reviewers agree (scope admin)',
+      request: { params },
+      responses: { 200: answers('Who said most first.', Agreed), 404: nothing },
+    }),
+    async (c) => {
+      const found = await draws(c.var.caller, c.req.valid('param').agent)
+      const { shared: several, alpha, pairs, reviewers } = agreementOf(found.drawn, found.audit)
+      return c.json({ ...standingOf(found), shared: several, alpha, pairs: [...pairs], reviewers: [...reviewers] }, 200)
+    },
+  )
+
+  app.openapi(
+    createRoute({
+      ...shared,
+      middleware: [asking(options, 'audit'), mayDecide],
+      method: 'post',
+      path: '/ratchet/audit/withdraw',
+      summary: 'Take back all labels of a key, as one that was stolen (scope admin)',
+      request: { body: posted(z.strictObject({ key: ClientName.pipe(KeyId) })) },
+      responses: { 200: answers('What rested on them is looked at again.', z.object({ withdrawn: z.number() })) },
+    }),
+    async (c) => {
+      const { key } = c.req.valid('json')
+      const { tenant } = c.var.caller
+      return c.json({ withdrawn: await store.audits.withdraw({ tenant, key, at: clock.now() }) }, 200)
+    },
+  )
+  return app
+}
+
+function standingOf({ canary, audit, drawn }: AuditedCanary & { readonly drawn: readonly AuditDraw[] }) {
+  const settled = drawn.filter((draw) => truthOf(draw, audit).settled).length
+  const { by, share } = audit
+  return { canary: canary.id, by, share, drawn: drawn.length, settled, waiting: drawn.length - settled }
+}
+
+const isOf = ({ reviewer }: AuditLabel, key: string) => reviewer === key || reviewer.startsWith(`${key}:`)
+
+function shownLabel({ draw, reviewer, truth, note, at, withdrawnAt }: AuditLabel): z.infer<typeof OwnLabel> {
+  return { draw, reviewer, truth, note, at, withdrawn: withdrawnAt !== null }
+}

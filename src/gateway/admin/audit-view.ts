@@ -1,0 +1,67 @@
+import { z } from 'zod'
+import type { Audit, AuditDraw, Message, Trajectory } from '../../core/index.ts'
+import { countingLabels, truthOf } from '../../gate/index.ts'
+
+/** Characters of one message and of all together that a reviewer is shown. */
+const mostOfMessage = 20_000
+const mostOfAll = 200_000
+
+/** A message as a reviewer sees it. */
+export const ReviewedMessage = z.object({
+  role: z.enum(['user', 'assistant', 'tool']),
+  content: z.string(),
+  /** Tools that the agent called, with their arguments as JSON. */
+  calls: z.array(z.string()),
+  /** Whether only its beginning is here. */
+  cut: z.boolean(),
+})
+export type ReviewedMessage = z.infer<typeof ReviewedMessage>
+
+/**
+ * A session as whoever judges it may see it: what was said and done, and nothing that tells its arm. System messages may be
+ * what is tried, and ids, versions and times would let the session be looked up.
+ */
+export function blind({ nodes }: Pick<Trajectory, 'nodes'>): readonly ReviewedMessage[] {
+  const shown: ReviewedMessage[] = []
+  let room = mostOfAll
+  for (const { message } of nodes) {
+    if (message.role === 'system' || room <= 0) continue
+    const text = textOf(message)
+    const content = text.slice(0, Math.min(mostOfMessage, room))
+    const calls = callsOf(message).map((call) => call.slice(0, mostOfMessage))
+    room -= content.length + calls.reduce((sum, call) => sum + call.length, 0)
+    shown.push({ role: message.role, content, calls, cut: content.length < text.length })
+  }
+  return shown
+}
+
+function textOf(message: Message): string {
+  return message.role === 'assistant'
+    ? [message.content, message.refusal ?? ''].filter(Boolean).join('\n')
+    : message.content
+}
+
+function callsOf(message: Message): readonly string[] {
+  if (message.role !== 'assistant') return []
+  const read = (message.toolCalls ?? []).map(({ name, arguments: given }) => `${name} ${JSON.stringify(given)}`)
+  return [...read, ...(message.malformedCalls ?? []).map(({ text }) => text)]
+}
+
+/**
+ * The first draw that waits and that this reviewer has said nothing of: the gate takes sessions in the order in which they
+ * began, so that each label counts at once.
+ * @param after a draw that is to be passed over, with all before it.
+ */
+export function nextFor(
+  draws: readonly AuditDraw[],
+  audit: Audit,
+  reviewer: string,
+  after: string | undefined,
+): AuditDraw | null {
+  const passed = after === undefined ? -1 : draws.findIndex(({ id }) => id === after)
+  const open = draws.slice(passed + 1).find((draw) => {
+    const own = countingLabels(draw.labels, audit).some((label) => label.reviewer === reviewer)
+    return !own && !truthOf(draw, audit).settled
+  })
+  return open ?? null
+}

@@ -1,0 +1,240 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { agent, base, model, prompt, sessionCall, setOf, thumb } from '../../../test/support/canary-parts.ts'
+import { type Canary, KeyId, type Store } from '../../core/index.ts'
+import { present } from '../../errors/index.ts'
+import { replay } from '../../gate/index.ts'
+import { Registry } from '../../release/index.ts'
+import { openMemoryStore } from '../../store/index.ts'
+import { canaryGateFrom, canaryLook } from '../canary-look.ts'
+import type { LearnerEvent } from '../learner/events.ts'
+import { LearnFromTrafficConfig } from '../source/traffic/config.ts'
+import { auditing } from './auditing.ts'
+import { auditor } from './auditor.ts'
+import type { AuditVerifier } from './verifier.ts'
+
+let store: Store
+let registry: Registry
+let canary: Canary
+let now: number
+beforeEach(async () => {
+  store = await openMemoryStore()
+  registry = new Registry(store)
+  await registry.initial(agent, [model, base], 1)
+  now = 10
+})
+afterEach(() => store.close())
+
+const clock = { now: () => now }
+const caps = { perTrajectory: 9, perTrajectoryOfKey: 9, perDay: 99_999 }
+const configOf = (audit: object) =>
+  LearnFromTrafficConfig.parse({
+    judgeAfter: '1s',
+    rubric: { implicit: false },
+    reporters: { share: 1, trusted: ['k'] },
+    canary: { shares: [0.5], sessionsPerStep: 10, guards: false, missing: 'neutral', missingTolerance: 0.1 },
+    audit: { share: 1, queue: 500, ...audit },
+  })
+
+/** Sessions of both arms by turns, all of which people take alike, and their draws. */
+async function sessions(config: LearnFromTrafficConfig, count: number) {
+  const gate = canaryGateFrom(config)
+  const versions = [prompt('better')]
+  canary = await registry.startCanary({
+    agent,
+    versions,
+    admission: null,
+    run: null,
+    gate,
+    salt: 'of the tests',
+    at: now,
+  })
+  await registry.keepWatched(canary.id, { at: now, forMs: 99_000_000 })
+  for (let i = 0; i < count; i++) {
+    const served = { release: canary.baseline, canary: { id: canary.id, arm: armOf(i), propensity: 0.5 } } as const
+    now += 1
+    await store.traffic.append(sessionCall(`t_${i}`, served, { at: now }))
+    await store.signals.append([{ ...thumb(`t_${i}`, 1, now), reporter: `user ${i}` }], { caps, now })
+  }
+  now += 1_000
+  const look = canaryLook({ store, tenant: 'default', config, clock }, 'gate')
+  await look(canary.id)
+  return { look: () => look(canary.id), draws: await store.audits.drawn(canary.id) }
+}
+const armOf = (i: number) => (i % 2 === 0 ? 'candidate' : 'baseline')
+const label = (draw: string, truth: number | null, reviewer = 'k_1:ann') =>
+  store.audits.label({ tenant: 'default', draw, reviewer, by: 'person', truth, note: '', at: now })
+const byArm = (sequence: number, truths: { readonly candidate: number; readonly baseline: number }) =>
+  truths[armOf(sequence)]
+
+describe('a canary that people audit', () => {
+  it('is promoted by truth; when its labels are taken back, the release goes back with a receipt', async () => {
+    const config = configOf({ by: 'person' })
+    const { look, draws } = await sessions(config, 120)
+    expect(draws).toHaveLength(120)
+    expect(await look()).toMatchObject({
+      canary: { status: 'running' },
+      verdict: { evidence: { truth: { waiting: 120 } } },
+    })
+    for (const { id, sequence } of draws) await label(id, byArm(sequence, { candidate: 1, baseline: 0 }))
+    const { release } = await look()
+    const promoted = present(await store.receipts.get(present(release, 'the release').receipt as never), 'the receipt')
+    expect(promoted.evidence).toMatchObject({ basis: 'audited' })
+    expect(replay(promoted)).toBe('promote')
+
+    const events: LearnerEvent[] = []
+    const audits = auditing(
+      { store, tenant: 'default', config, clock, onEvent: (event) => events.push(event) },
+      agent,
+      registry,
+    )
+    await audits.reopen()
+    expect(events).toEqual([])
+    now += 5
+    expect(await store.audits.withdraw({ tenant: 'default', key: KeyId.parse('k_1'), at: now })).toBe(120)
+    await audits.reopen()
+    expect(events).toMatchObject([{ type: 'reopened', canary: canary.id, release: canary.baseline }])
+    expect((await registry.current(agent)).release.versions).toEqual(setOf(model, base))
+    const [alert] = await store.alerts.list({ agent, kind: 'rollback', limit: 1 })
+    const receipt = present(await store.receipts.get(alert?.evidence['receipt'] as never), 'the later receipt')
+    expect(replay(receipt)).toBe('need_more_evidence')
+    expect(alert?.message).toContain('Labels that its promotion rested on were changed or taken back')
+    expect((await store.canaries.events(canary.id)).at(-1)).toMatchObject({ type: 'rolled-back', share: 0 })
+    await audits.reopen()
+    expect(events).toHaveLength(1)
+  })
+
+  it('goes back when labels that came after the promotion show a harm', async () => {
+    const config = configOf({ by: 'person' })
+    const { look, draws } = await sessions(config, 400)
+    for (const { id, sequence } of draws.slice(0, 60)) await label(id, byArm(sequence, { candidate: 1, baseline: 0 }))
+    expect(await look()).toMatchObject({ canary: { status: 'promoted' } })
+    const audits = auditing({ store, tenant: 'default', config, clock }, agent, registry)
+    for (const { id, sequence } of draws.slice(60)) await label(id, byArm(sequence, { candidate: 0, baseline: 1 }))
+    await audits.reopen()
+    expect((await registry.current(agent)).release.id).toBe(canary.baseline)
+    const [alert] = await store.alerts.list({ agent, kind: 'rollback', limit: 1 })
+    expect(replay(await store.receipts.get(alert?.evidence['receipt'] as never))).toBe('reject')
+  })
+
+  it('waits and tells, once, while nobody judges: no promotion, and it goes on serving', async () => {
+    const config = configOf({ by: 'person', patience: '1d' })
+    const { look } = await sessions(config, 60)
+    const audits = auditing({ store, tenant: 'default', config, clock }, agent, registry)
+    await audits.look(canary)
+    expect(await store.alerts.list({ kind: 'audit', limit: 9 })).toEqual([])
+    now += 86_400_000
+    for (let i = 0; i < 2; i++) await audits.look(canary)
+    const alerts = await store.alerts.list({ kind: 'audit', limit: 9 })
+    expect(alerts).toMatchObject([{ name: canary.id, agent }])
+    expect(alerts[0]?.message).toMatch(/the oldest of 60 draws has waited .* Nothing is promoted .* serving goes on/)
+    expect((await look()).canary.status).toBe('running')
+  })
+
+  it('tells of a reviewer who says the same of everything; such labels promote nothing', async () => {
+    const config = configOf({ by: 'person' })
+    const { look, draws } = await sessions(config, 60)
+    for (const { id } of draws) await label(id, 1)
+    await auditing({ store, tenant: 'default', config, clock }, agent, registry).look(canary)
+    const alerts = await store.alerts.list({ kind: 'audit', limit: 9 })
+    expect(alerts).toMatchObject([{ name: 'k_1:ann', evidence: { labels: 60, mean: 1 } }])
+    expect((await look()).canary.status).toBe('running')
+  })
+
+  it('draws no more than may wait', async () => {
+    const { draws } = await sessions(configOf({ by: 'person', queue: 7 }), 40)
+    expect(draws.map(({ sequence }) => sequence)).toEqual([0, 1, 2, 3, 4, 5, 6])
+  })
+})
+
+describe('a canary that a program audits', () => {
+  const judgedBy = async (verifier: AuditVerifier, looks = 1, count = 24) => {
+    const config = configOf({ by: 'verifier' })
+    const { look } = await sessions(config, count)
+    const problems: unknown[] = []
+    const audit = present(config.audit === false ? null : config.audit, 'the audit')
+    const judging = auditor({
+      store,
+      tenant: 'default',
+      audit: { ...audit, outcome: null, patienceMs: audit.patience },
+      verifier,
+      limits: { timeoutMs: 20, tries: 2, concurrency: 100 },
+      clock,
+      onProblem: (error) => problems.push(error),
+    })
+    for (let i = 0; i < looks; i++) {
+      await judging.look(canary)
+      await judging.idle()
+    }
+    const labels = (await store.audits.drawn(canary.id)).flatMap((draw) => draw.labels)
+    return { look, labels, problems, judging }
+  }
+
+  it('has what the program says', async () => {
+    const { labels } = await judgedBy(({ trajectory }) => Number(trajectory.id.slice(2)) % 2 === 0)
+    expect(labels).toHaveLength(24)
+    expect(labels.filter(({ truth }) => truth === 1)).toHaveLength(12)
+  })
+
+  it.each<[string, AuditVerifier]>([
+    ['throws', () => Promise.reject(new Error('no'))],
+    [
+      'throws at once',
+      () => {
+        throw new Error('no')
+      },
+    ],
+    ['never answers', () => new Promise<never>(() => {})],
+    ['says nonsense', () => 7],
+  ])('takes its word as missing, never as 0, where it %s, and asks again before', async (_, verifier) => {
+    const once = await judgedBy(verifier, 1)
+    expect(once.labels).toEqual([])
+    expect(once.problems).toHaveLength(24)
+    await once.judging.look(canary)
+    await once.judging.idle()
+    const labels = (await store.audits.drawn(canary.id)).flatMap((draw) => draw.labels)
+    expect(labels.map(({ truth }) => truth)).toEqual(Array.from({ length: 24 }, () => null))
+    await once.judging.look(canary)
+    const [alert] = await store.alerts.list({ kind: 'audit', limit: 1 })
+    expect(alert?.message).toContain('of the last 10 draws the truth is missing')
+    expect((await once.look()).canary.status).toBe('running')
+  })
+
+  it('needs one: a configuration alone cannot hold it', () => {
+    const config = configOf({ by: 'verifier' })
+    expect(() => auditing({ store, tenant: 'default', config, clock }, agent, registry)).toThrow(
+      expect.objectContaining({ code: 'learn/no-verifier' }),
+    )
+  })
+})
+
+describe('a canary that outcomes audit', () => {
+  const outcome = { signal: 'resolved', within: '1h', from: ['k_ops'] }
+  const report = (id: string, value: boolean | number, reporter: string, at: number, source = 'outcome' as const) =>
+    store.signals.append(
+      [{ ...thumb(id, 0, at), key: `${id} ${reporter} ${at}`, name: 'resolved', source, value, reporter }],
+      { caps, now: at },
+    )
+
+  it('takes the last word of a trusted key within the time, and nothing else', async () => {
+    const config = configOf({ by: 'outcome', outcome })
+    await sessions(config, 6)
+    await report('t_0', true, 'k_ops', now)
+    await report('t_1', true, 'k_ops:crm', now)
+    await report('t_1', false, 'k_ops:crm', now + 1)
+    await report('t_2', true, 'k_other', now)
+    await report('t_3', true, 'k_ops', now, 'user' as never)
+    await report('t_4', true, 'k_ops', now + 3_700_000)
+    const audits = auditing({ store, tenant: 'default', config, clock }, agent, registry)
+    await audits.look(canary)
+    expect((await store.audits.drawn(canary.id)).flatMap(({ labels }) => labels)).toEqual([])
+    now += 3_600_000
+    await audits.look(canary)
+    const truths = (await store.audits.drawn(canary.id)).map(({ labels }) => labels[0]?.truth)
+    expect(truths).toEqual([1, 0, null, null, null, null])
+  })
+
+  it('must name the outcome', () => {
+    expect(() => configOf({ by: 'outcome' })).toThrow('needs the outcome')
+    expect(() => configOf({ by: 'person', outcome })).toThrow('needs the outcome')
+  })
+})

@@ -1,0 +1,58 @@
+import { type Canary, type Clock, type Store, systemClock, type Tenant } from '../../core/index.ts'
+import { type Registry, reopen } from '../../release/index.ts'
+import { LearnError } from '../errors.ts'
+import { auditFrom } from '../source/traffic/audit-config.ts'
+import type { LearnerEvent } from '../learner/events.ts'
+import type { LearnFromTrafficConfig } from '../source/traffic/config.ts'
+import { auditor } from './auditor.ts'
+import type { AuditVerifier } from './verifier.ts'
+
+/** What a learner does for the audit of its agent's canaries between two looks. */
+export function auditing(
+  { store, tenant, config, verifier, onEvent, onProblem, clock = systemClock }: Parts,
+  agent: string,
+  registry: Registry,
+): { look(canary: Canary): Promise<void>; reopen(): Promise<void> } {
+  const audit = auditFrom(config.audit)
+  if (audit?.by === 'verifier' && !verifier) throw noVerifier()
+  const memory = { seen: null }
+  const judging =
+    audit &&
+    auditor({
+      store,
+      tenant,
+      audit,
+      clock,
+      ...(verifier ? { verifier } : {}),
+      ...(onProblem ? { onProblem } : {}),
+    })
+  return {
+    look: async (canary) => judging?.look(canary),
+    // Also where nothing is audited any more: what was promoted by truth rests on it still.
+    async reopen() {
+      const back = await reopen({ store, registry, agent, memory, now: clock.now() })
+      if (!back) return
+      const { release, receipt, reasons } = back
+      const [reason = ''] = reasons
+      onEvent?.({ type: 'reopened', agent, canary: receipt.canary, release: release.id, reason })
+    },
+  }
+}
+
+interface Parts {
+  readonly store: Store
+  readonly tenant: Tenant
+  readonly config: Pick<LearnFromTrafficConfig, 'audit'>
+  readonly verifier?: AuditVerifier
+  readonly onEvent?: (event: LearnerEvent) => void
+  readonly onProblem?: (error: unknown) => void
+  readonly clock?: Clock
+}
+
+function noVerifier(): LearnError {
+  return new LearnError({
+    code: 'learn/no-verifier',
+    message: 'The audit is said to be by a verifier, and there is none.',
+    hint: 'Give trafficLearner a `verifier`: a configuration file cannot hold one. In a file say by "person" or by "outcome".',
+  })
+}

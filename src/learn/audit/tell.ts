@@ -1,0 +1,55 @@
+import {
+  type Alert,
+  AlertId,
+  type Audit,
+  type AuditDraw,
+  type Canary,
+  contentHash,
+  type Store,
+} from '../../core/index.ts'
+import { agreementOf, truthOf } from '../../gate/index.ts'
+
+/** Draws in a row of which nothing could be told, after which the source of truth counts as dead. */
+const untoldInARow = 10
+
+/** Tells people, once each, that no truth comes, and of reviewers who say the same of everything. */
+export async function tellOfAudit(
+  { alerts }: Pick<Store, 'alerts'>,
+  canary: Canary,
+  { audit, draws, now }: { readonly audit: Audit; readonly draws: readonly AuditDraw[]; readonly now: number },
+): Promise<void> {
+  const tell = async (key: string, name: string, message: string, evidence: Alert['evidence']) => {
+    const id = AlertId.parse(contentHash({ audit: canary.id, key }).slice(0, 16))
+    if (await alerts.get(id)) return
+    await alerts.put({ id, agent: canary.agent, kind: 'audit', name, message, evidence, run: null, at: now })
+  }
+  const oldest = draws.find((draw) => !truthOf(draw, audit).settled)
+  const waited = oldest ? now - oldest.at : 0
+  const allowed = audit.patienceMs + (audit.outcome?.withinMs ?? 0)
+  if (oldest && waited > allowed) {
+    const waiting = draws.filter((draw) => !truthOf(draw, audit).settled).length
+    const message = `The audit says nothing: the oldest of ${waiting} draws has waited for ${days(waited)}. Nothing is promoted until its truth is told, and serving goes on. ${whatToDo[audit.by]}`
+    await tell(`silent ${oldest.id}`, canary.id, message, { canary: canary.id, draw: oldest.id, waiting })
+  }
+  const last = draws.filter((draw) => truthOf(draw, audit).settled).slice(-untoldInARow)
+  if (last.length === untoldInARow && last.every((draw) => truthOf(draw, audit).truth === null)) {
+    const message = `The audit tells nothing: of the last ${untoldInARow} draws the truth is missing, which counts against the candidate. ${whatToDo[audit.by]}`
+    await tell(`untold ${last[0]?.id ?? ''}`, canary.id, message, { canary: canary.id, draws: untoldInARow })
+  }
+  for (const { reviewer, labels, mean, alike } of agreementOf(draws, audit).reviewers) {
+    if (!alike || audit.by !== 'person') continue
+    const message = `The reviewer ${reviewer} said the same of all ${labels} sessions that they judged. Such labels tell nothing; where the key was stolen, \`ratchet audit withdraw\` takes them back.`
+    await tell(`alike ${reviewer}`, reviewer, message, { canary: canary.id, labels, mean })
+  }
+}
+
+const whatToDo: Readonly<Record<Audit['by'], string>> = {
+  person: '`ratchet audit next` shows what is to be judged.',
+  verifier: 'Look at why the verifier fails or is not there.',
+  outcome: 'Look whether the keys that may report the outcome still do.',
+}
+
+function days(ms: number): string {
+  const hours = Math.floor(ms / 3_600_000)
+  return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`
+}

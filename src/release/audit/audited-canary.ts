@@ -1,0 +1,32 @@
+import { type Audit, type Canary, isPaired, type Repositories } from '../../core/index.ts'
+import { runningCanary } from '../canary-record.ts'
+import { auditOf } from './draw.ts'
+
+/** A canary whose draws may be judged, and how. */
+export interface AuditedCanary {
+  readonly canary: Canary
+  readonly audit: Audit
+}
+
+/**
+ * The canary whose truth is asked for now: the one that runs; else the one that what serves came from, as late labels reopen
+ * its promotion. `null` where neither is audited.
+ */
+export async function auditedCanary(
+  store: Pick<Repositories, 'canaries' | 'receipts' | 'releases'>,
+  agent: string,
+): Promise<AuditedCanary | null> {
+  const canary = (await runningCanary(store, agent)) ?? (await promotedCanary(store, agent))
+  const audit = canary && auditOf(canary)
+  return canary && audit && { canary, audit }
+}
+
+async function promotedCanary(
+  { canaries, receipts, releases }: Pick<Repositories, 'canaries' | 'receipts' | 'releases'>,
+  agent: string,
+): Promise<Canary | null> {
+  const serving = await releases.current(agent)
+  const release = serving && (await releases.get(serving.release))
+  const receipt = release?.receipt ? await receipts.get(release.receipt) : null
+  return receipt === null || isPaired(receipt) ? null : canaries.get(receipt.canary)
+}

@@ -1,0 +1,97 @@
+import {
+  type Activation,
+  type AuditOutcome,
+  type CanaryOutcome,
+  type CanaryReceipt,
+  contentHash,
+  isPaired,
+  type Release,
+  type Store,
+} from '../../core/index.ts'
+import { present } from '../../errors/index.ts'
+import { canaryGate, CanaryLevel } from '../../gate/index.ts'
+import { keptOutcomes } from '../outcomes.ts'
+import type { Registry } from '../registry.ts'
+import { auditOf } from './draw.ts'
+
+/** What looking again at a decision takes. */
+export interface ReopenOptions {
+  readonly store: Pick<Store, 'audits' | 'canaries' | 'receipts'>
+  readonly registry: Registry
+  readonly agent: string
+  /** What was looked at last: kept by the caller, so that equal labels are judged once. */
+  readonly memory: { seen: string | null }
+  /** Milliseconds since the epoch. */
+  readonly now: number
+}
+
+/** A release that went back, as labels that came after its promotion say otherwise. */
+export interface Reopened {
+  readonly release: Release
+  readonly receipt: CanaryReceipt
+  readonly reasons: readonly string[]
+}
+
+/**
+ * Looks again at the audited canary that what serves came from, with what its labels say now. It goes back, with a receipt,
+ * where all labels together show a harm; and where labels that its promotion rested on were changed or taken back and what
+ * is left does not show the gain. More labels alone, which show neither, leave it: the gain was shown.
+ * @returns `null` where what serves stays.
+ * @throws ReleaseError, StoreError
+ */
+export async function reopen({ store, registry, agent, memory, now }: ReopenOptions): Promise<Reopened | null> {
+  const { release, activation } = await registry.current(agent)
+  const receipt = release.receipt === null ? null : present(await store.receipts.get(release.receipt), 'the receipt')
+  if (receipt === null || isPaired(receipt) || !cameIn(activation)) return null
+  const canary = present(await store.canaries.get(receipt.canary), `canary ${receipt.canary}`)
+  if (auditOf(canary) === null) return null
+  const sessions = await keptOutcomes(store, canary)
+  const seen = contentHash({ release: release.id, audits: JSON.stringify(sessions.map(({ audit }) => audit ?? null)) })
+  if (memory.seen === seen) return null
+  const { gate, look } = again(receipt, sessions)
+  const verdict = gate.look({ ...look, admitted: receipt.admission !== null })
+  const changed = differ(receipt.sessions, sessions)
+  if (verdict.decision !== 'reject' && (!changed || verdict.decision === 'promote')) {
+    memory.seen = seen
+    return null
+  }
+  const reasons = [...(verdict.decision === 'reject' ? [] : [withdrawn]), ...verdict.reasons]
+  const shown = gate.makeReceipt({
+    ...look,
+    agent,
+    baseline: receipt.baseline,
+    candidate: receipt.candidate,
+    canary: canary.id,
+    admission: receipt.admission,
+  })
+  const back = await registry.takeBack(shown, reasons, now)
+  return { release: back, receipt: shown, reasons }
+}
+
+const withdrawn =
+  'Labels that its promotion rested on were changed or taken back, and what is left does not show the gain.'
+
+/** What was taken up again by hand stays: somebody has decided. */
+const cameIn = ({ reason }: Activation) => reason === 'promote'
+
+/** The gate that decided, and what it is asked now. */
+function again({ gate }: CanaryReceipt, sessions: readonly CanaryOutcome[]) {
+  const { step, sessionsInStep, rewardRange, level, ...config } = gate.config
+  const look = {
+    sessions,
+    step: step as number,
+    sessionsInStep: sessionsInStep as number,
+    rewardRange: rewardRange as unknown as readonly [number, number],
+    ...(level !== undefined && { level: CanaryLevel.parse(level) }),
+  }
+  return { gate: canaryGate(config), look }
+}
+
+/** Whether what was known when it was decided is not what is known of it now. */
+function differ(then: readonly CanaryOutcome[], now: readonly CanaryOutcome[]): boolean {
+  const known = ({ settled, truth }: AuditOutcome) => (settled ? String(truth) : 'waits')
+  return then.some(({ audit }, i) => {
+    const today = now[i]?.audit
+    return audit?.settled === true && (today === undefined || known(today) !== known(audit))
+  })
+}

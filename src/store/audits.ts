@@ -1,0 +1,120 @@
+import { type Kysely, type Selectable, sql } from 'kysely'
+import { AuditLabel, type AuditDraw, type AuditRepository, CanaryId, TrajectoryId } from '../core/index.ts'
+import type { Access } from './access.ts'
+import { UnknownRecordError } from './errors/index.ts'
+import { parseRecord } from './record.ts'
+import type { Tables } from './tables.ts'
+
+/** What was drawn for the audit; a draw is inserted with its judged session. */
+export function auditRepository({ read, write }: Access): AuditRepository {
+  return {
+    drawn: (canary) =>
+      read(async (db) => {
+        const draws = await db
+          .selectFrom('audit_draws')
+          .selectAll()
+          .where('canary', '=', canary)
+          .orderBy('sequence')
+          .execute()
+        const labels = await db
+          .selectFrom('audit_labels')
+          .innerJoin('audit_draws', 'audit_draws.id', 'audit_labels.draw')
+          .selectAll('audit_labels')
+          .where('audit_draws.canary', '=', canary)
+          .orderBy('reviewer')
+          .execute()
+        return withLabels(draws, labels)
+      }),
+
+    get: (id) =>
+      read(async (db) => {
+        const draws = await db.selectFrom('audit_draws').selectAll().where('id', '=', id).execute()
+        const labels = await db
+          .selectFrom('audit_labels')
+          .selectAll()
+          .where('draw', '=', id)
+          .orderBy('reviewer')
+          .execute()
+        return withLabels(draws, labels)[0] ?? null
+      }),
+
+    label: (label) =>
+      write(async (db) => {
+        // Held from here on: an erasure of its session waits, and the label comes before or after it.
+        const { numUpdatedRows: held } = await db
+          .updateTable('audit_draws')
+          .set((eb) => ({ at: eb.ref('at') }))
+          .where('id', '=', label.draw)
+          .executeTakeFirstOrThrow()
+        if (held === 0n) throw new UnknownRecordError(`draw ${label.draw}`)
+        const known = await ofReviewer(db, label).executeTakeFirst()
+        if (known?.truth === label.truth && known.withdrawn_at === null) return 'repeated'
+        const row = { ...label, withdrawn_at: null }
+        await db
+          .insertInto('audit_labels')
+          .values(row)
+          .onConflict((c) => c.columns(['draw', 'reviewer']).doUpdateSet(row))
+          .execute()
+        return known ? 'changed' : 'recorded'
+      }, `audit ${label.draw}`),
+
+    withdraw: ({ tenant, key, at }) =>
+      write(async (db) => {
+        const { numUpdatedRows: withdrawn } = await db
+          .updateTable('audit_labels')
+          .set({ withdrawn_at: at })
+          .where('tenant', '=', tenant)
+          .where('withdrawn_at', 'is', null)
+          .where((eb) =>
+            eb.or([
+              eb('reviewer', '=', key),
+              sql<boolean>`substr(${eb.ref('reviewer')}, 1, ${sql.lit(key.length + 1)}) = ${`${key}:`}`,
+            ]),
+          )
+          .executeTakeFirstOrThrow()
+        return Number(withdrawn)
+      }),
+  }
+}
+
+function ofReviewer(db: Kysely<Tables>, { draw, reviewer }: Pick<AuditLabel, 'draw' | 'reviewer'>) {
+  return db
+    .selectFrom('audit_labels')
+    .select(['truth', 'withdrawn_at'])
+    .where('draw', '=', draw)
+    .where('reviewer', '=', reviewer)
+}
+
+/** Takes the names of trajectories that are removed, and all words about them, out of the audit. Numbers stay. */
+export async function auditNobody(db: Kysely<Tables>, trajectories: readonly string[]): Promise<void> {
+  // Draws before their labels, as whoever labels does: so neither waits for the other.
+  const drawn = await db
+    .updateTable('audit_draws')
+    .set({ trajectory: sql<string>`'erased-' || sequence` })
+    .where('trajectory', 'in', trajectories)
+    .returning('id')
+    .execute()
+  if (drawn.length === 0) return
+  const ids = drawn.map(({ id }) => id)
+  await db.updateTable('audit_labels').set({ note: '' }).where('draw', 'in', ids).execute()
+}
+
+function withLabels(
+  draws: readonly Selectable<Tables['audit_draws']>[],
+  labels: readonly Selectable<Tables['audit_labels']>[],
+): AuditDraw[] {
+  const said = new Map<string, AuditLabel[]>()
+  for (const row of labels) said.set(row.draw, [...(said.get(row.draw) ?? []), toLabel(row)])
+  return draws.map(({ id, canary, sequence, trajectory, at }) => ({
+    id,
+    canary: parseRecord(CanaryId, canary, `draw ${id}`),
+    sequence,
+    trajectory: parseRecord(TrajectoryId, trajectory, `draw ${id}`),
+    at,
+    labels: said.get(id) ?? [],
+  }))
+}
+
+function toLabel({ withdrawn_at: withdrawnAt, ...row }: Selectable<Tables['audit_labels']>): AuditLabel {
+  return parseRecord(AuditLabel, { ...row, withdrawnAt }, `label of draw ${row.draw}`)
+}
