@@ -134,7 +134,7 @@ async function tell(tx: Pick<Repositories, 'alerts'>, from: Activation, to: Rele
     agent,
     kind: 'rollback',
     name: gone,
-    message: `The release ${gone} went back: ${to.id} serves again.`,
+    message: `The release ${gone} was rolled back: ${to.id} serves again.`,
     evidence: { from: gone, to: to.id, generation: generation + 1 },
     run: null,
     at,

@@ -129,7 +129,7 @@ export function look(
     {
       holds: !last && enough && speaking.length === 0,
       action: 'advance',
-      reason: `${sessionsInStep} candidate sessions judged at share ${share(config, step)} and nothing speaks of harm. ${difference}.`,
+      reason: `${sessionsInStep} candidate sessions judged at share ${share(config, step)} and no sign of harm. ${difference}.`,
     },
     {
       holds: sessionsInStep >= config.maxSessions,
