@@ -326,7 +326,7 @@ describe('a whole run', () => {
     child.kill('SIGINT')
     const interrupted = await ended
     expect(interrupted.code).toBe(1)
-    expect(interrupted.stderr).toMatch(/^✗ The run was interrupted\.\n {2}Go on .*ratchet learn --resume --store/)
+    expect(interrupted.stderr).toMatch(/^✗ The run was interrupted\.\n {2}Continue .*ratchet learn --resume --store/)
     const [run] = linesOf(await ratchet(['runs', '--json', '--store', store]))
     expect(run).toMatchObject({ status: 'interrupted', failure: null })
     const report = await ratchet(['report', '--json', '--store', store])

@@ -111,7 +111,7 @@ it('a canary that goes back past both is gone from both, also for sessions that 
     env: { ...process.env, NO_COLOR: '1' },
   })
   const begun = performance.now()
-  expect(stdout).toContain(`The canary ${canary.id} of ${agent} went back`)
+  expect(stdout).toContain(`The canary ${canary.id} of ${agent} was rolled back`)
   expectSoon(await reached('First.', begun))
   for (const talk of talks) expect(await talk('And now?')).toBe('First.')
 })

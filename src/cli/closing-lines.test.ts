@@ -39,8 +39,8 @@ it('tell every rival with its mean and the difference, and whether it is beaten'
   expect(told).toContain('✗ primed')
   expect(told).toContain('0.26 (0 [−0.02, +0.02]), ✓ first hit 0.1 (+0.16 [+0.09, +0.22]), ✗ chance no score of both.')
   expect(told).not.toMatch(/primed\n/)
-  expect(told).toContain('The gate says hold; what served before goes on serving.')
-  expect(told).toContain('Beside it: scripted expert 90%.')
+  expect(told).toContain('The gate says hold; the previous release still serves.')
+  expect(told).toContain('For comparison: scripted expert 90%.')
 })
 
 it('say nothing of rivals where there are none, and how to undo a release', () => {

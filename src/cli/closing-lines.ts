@@ -19,9 +19,9 @@ export function closingLines(
   return [
     '',
     `${decision === 'promote' ? pc.green('✓') : pc.yellow('•')} On ${learned.n} held-out tasks: ${arms}${control ? ` (control ${measured(control)})` : ''}.`,
-    `  ${duration(seconds)} on this machine, ${tokens}. Beside it: ${baselines.map(({ name, rate }) => `${name} ${success(rate)}`).join(', ') || 'no scripted baselines'}.`,
+    `  ${duration(seconds)} on this machine, ${tokens}. For comparison: ${baselines.map(({ name, rate }) => `${name} ${success(rate)}`).join(', ') || 'no scripted baselines'}.`,
     ...(rivals.length > 0 ? [`  To beat: ${rivals.map(againstRival).join(', ')}.`] : []),
-    `  The gate says ${pc.bold(decision)}; ${releaseId ? `release ${releaseId} serves now. Undo it with: npx ratchet rollback${store}` : 'what served before goes on serving.'}`,
+    `  The gate says ${pc.bold(decision)}; ${releaseId ? `release ${releaseId} serves now. Undo it with: npx ratchet rollback${store}` : 'the previous release still serves.'}`,
     `  Curves, the gate's arithmetic and transcripts before and after: ${pc.underline(report)}`,
     `  Next: npx ratchet report${store} makes that page of any run again · your own documents and tasks: docs/learn.md`,
   ]

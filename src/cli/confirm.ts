@@ -10,7 +10,7 @@ export async function confirmed(question: string, yes: boolean | undefined): Pro
   if (!process.stdin.isTTY || !process.stdout.isTTY) {
     throw new InputError({
       code: 'input/not-confirmed',
-      message: 'Nothing was removed: there is nobody here to ask.',
+      message: 'Nothing was removed: this terminal cannot ask for confirmation.',
       hint: 'Look at the counts above, and run it again with --yes.',
     })
   }

@@ -22,7 +22,7 @@ export function unwritableOutput(cause: Error): InputError {
   return new InputError({
     code: 'input/unwritable-file',
     message: `The output cannot be written: ${cause.message}.`,
-    hint: 'Make room where it goes, and run it again.',
+    hint: 'Free some space there, and run it again.',
     cause,
   })
 }

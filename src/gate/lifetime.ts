@@ -10,7 +10,9 @@ const shareOf = (candidate: number): number => candidate ** -1.5 / zeta
  * The level of an agent's next candidate. Under `fwer` its share of alpha, γ(t) = t^-1.5 / ζ(1.5): by the union bound the
  * probability of any wrong promotion is at most alpha. Under `fdr` that share once more for each earlier promotion, which
  * is e-LOND (Xu and Ramdas, Online multiple testing with e-values, AISTATS 2024): the expected share of wrong promotions
- * among all is at most alpha, at any time and whatever the tests have to do with each other.
+ * among all is at most alpha, at any time and whatever the tests have to do with each other. A wrong candidate t adds at
+ * most 1/(promotions before it + 1) to that share, and only if its e-value E reaches 1/level. So it adds at most
+ * E · level/(promotions before it + 1) = E · alpha · γ(t); E is expected to be at most 1, and the γ add up to 1.
  *
  * It holds for tests whose e-value is expected to be at most 1, or whose p-value is at most u with probability at most u,
  * given all that was known when the candidate's number was drawn; tests of several candidates may run at once.

@@ -9,7 +9,7 @@ export class LostLeaseError extends LearnError {
     super({
       code: 'learn/lost-lease',
       message: `Another process holds the lease "${name}" now.`,
-      hint: 'Nothing is to be done: the other process goes on from the last checkpoint.',
+      hint: 'Do nothing: the other process continues from the last checkpoint.',
     })
   }
 }

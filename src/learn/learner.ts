@@ -239,5 +239,5 @@ const stopped = () =>
   new LearnError({
     code: 'learn/stopped',
     message: 'The learner was told to stop.',
-    hint: 'Start it again: it goes on from the last checkpoint.',
+    hint: 'Start it again to continue from the last checkpoint.',
   })

@@ -20,7 +20,7 @@ export async function release({ run }: { readonly run: LearnRun }): Promise<void
   const { release: plan } = run.options
   switch (plan.kind) {
     case 'shadow':
-      return run.enter('done', { outcome: 'shadow', reason: 'The candidate is kept, and nobody gets it.' })
+      return run.enter('done', { outcome: 'shadow', reason: 'The candidate is kept; nobody gets it.' })
     case 'direct':
       return promote(run)
     case 'canary':

@@ -27,6 +27,6 @@ export function answerableWarning(
   throw new InputError({
     code: 'input/unanswerable-tasks',
     message,
-    hint: 'Add the documents that these answers stand in, or leave these tasks out.',
+    hint: 'Add documents that contain these answers, or remove these tasks.',
   })
 }

@@ -271,7 +271,7 @@ describe('a canary goes back', () => {
       {
         kind: 'rollback',
         name: canary.id,
-        message: `The canary ${canary.id} went back after 103 sessions had it: ${reasons[0]}`,
+        message: `The canary ${canary.id} was rolled back after 103 sessions had it: ${reasons[0]}`,
         evidence: { exposed: 103, candidate: tried },
         run: null,
         at: 50,
@@ -286,7 +286,7 @@ describe('a canary goes back', () => {
     await registry.pin(agent, 'the fair')
     const ended = await registry.rollBackCanary(canary.id, { reasons: ['I do not like it'] })
     expect(ended).toMatchObject({ status: 'rolled-back', receipt: null, reason: 'I do not like it' })
-    expect((await alerts())[0]?.message).toBe(`The canary ${canary.id} went back: I do not like it`)
+    expect((await alerts())[0]?.message).toBe(`The canary ${canary.id} was rolled back: I do not like it`)
     await expect(registry.rollBackCanary(canary.id, { reasons: ['again'] })).rejects.toThrow(CanaryEndedError)
     await expect(registry.rollBackCanary(CanaryId.parse('none'), { reasons: [''] })).rejects.toThrow(UnknownCanaryError)
   })
@@ -365,7 +365,11 @@ it('tells when a release went back', async () => {
   const { release } = await registry.promoteCanary(canaryReceiptOf(canary, served))
   await registry.rollback(agent, undefined, 80)
   expect(await alerts()).toMatchObject([
-    { kind: 'rollback', name: release.id, message: `The release ${release.id} went back: ${initial} serves again.` },
+    {
+      kind: 'rollback',
+      name: release.id,
+      message: `The release ${release.id} was rolled back: ${initial} serves again.`,
+    },
   ])
   await registry.rollback(agent, release.id, 90)
   await registry.rollback(agent, undefined, 100)

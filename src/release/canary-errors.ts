@@ -8,7 +8,7 @@ export class PinnedError extends ReleaseError {
     super({
       code: 'release/pinned',
       message: `What serves "${agent}" is pinned: ${reason || 'no reason was given'}.`,
-      hint: 'Let go of it with `ratchet unpin` first. A rollback needs no unpinning.',
+      hint: 'Run `ratchet unpin` first. A rollback does not need it.',
     })
   }
 }
@@ -78,7 +78,7 @@ export class ServingChangedError extends ReleaseError {
   constructor(agent: string) {
     super({
       code: 'release/serving-changed',
-      message: `Another release of "${agent}" came to serve while its canary was started.`,
+      message: `Another release of "${agent}" was activated while its canary started.`,
       hint: 'Nothing was started: look at what serves now, and start again.',
     })
   }

@@ -146,7 +146,7 @@ function rollbackAlert(
     agent,
     kind: 'rollback',
     name: id,
-    message: `The canary ${id} went back${after}: ${reason}`,
+    message: `The canary ${id} was rolled back${after}: ${reason}`,
     evidence: { canary: id, candidate, step, exposed },
     run: null,
     at,

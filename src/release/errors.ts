@@ -42,7 +42,7 @@ export class NotPromotedError extends ReleaseError {
     super({
       code: 'release/not-promoted',
       message: `The receipt ${receipt} does not promote its candidate: its outcomes lead to "${decision}".`,
-      hint: 'Only what a gate promotes is released: go on learning, or gate again on fresh tasks.',
+      hint: 'Only a gate makes a release: continue learning, or gate again on fresh tasks.',
     })
   }
 }

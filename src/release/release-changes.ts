@@ -176,7 +176,7 @@ async function tell(
     agent,
     kind: 'rollback',
     name: gone,
-    message: `The release ${gone} went back: ${to.id} serves again.${shown ? ` ${shown.reason}` : ''}`,
+    message: `The release ${gone} was rolled back: ${to.id} serves again.${shown ? ` ${shown.reason}` : ''}`,
     evidence: { from: gone, to: to.id, generation: generation + 1, ...(shown && { receipt: shown.receipt }) },
     run: null,
     at,

@@ -139,7 +139,7 @@ describe('one look', () => {
     expect(looked).toMatchObject({ canary: { status: 'rolled-back' }, verdict: { action: 'roll-back' } })
     expect(read.mock.calls.some(([id]) => under.includes(id))).toBe(false)
     const [alert] = await store.alerts.list({ agent, kind: 'rollback', limit: 1 })
-    expect(alert?.message).toContain('went back after 51 sessions had it')
+    expect(alert?.message).toContain('was rolled back after 51 sessions had it')
     expect(alert?.evidence).toMatchObject({ exposed: 51 })
     expect((await registry.current(agent)).release.versions).toEqual(served)
   })

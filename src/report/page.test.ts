@@ -175,7 +175,7 @@ describe('what the run decided by itself', () => {
     expect(page).toContain('Found 1 thing in the job 3 of 16 demonstrations end without an answer')
     expect(page).toMatch(/Pass 8 Imitated for 8 passes After pass 8, 42% of the attempts .* 50% of the groups differed/)
     expect(page).toContain('So many succeed that practice teaches more (25% were wanted)')
-    expect(page).toContain('Update 14 Success collapsed, so it went back to update 12')
+    expect(page).toContain('Update 14 Success collapsed, so it returned to update 12')
     expect(page).toContain('In 3 of 29 updates too few groups differed')
     expect(page).toContain('attempts more at tasks of such families, warmer or with a hint')
   })

@@ -34,7 +34,7 @@ export function databaseName(url: string): string {
   const [, authority = '', rest = ''] = /^postgres(?:ql)?:\/\/([^/?#]*)(.*)$/s.exec(url) ?? []
   if (authority === '' && rest === '') throw new BadDatabaseUrlError('it does not begin with postgresql://')
   // A password with one of `/?#` in it ends the host's part early: the rest of it would be taken for host or database.
-  if (rest.includes('@')) throw new BadDatabaseUrlError('there is an @ after the host, where it has to be written %40')
+  if (rest.includes('@')) throw new BadDatabaseUrlError('it has an @ after the host; write it as %40')
   try {
     const { user, host, port, database } = new Client({ connectionString: url })
     return `postgresql://${user ?? ''}@${host}:${port}/${database ?? ''}`

@@ -48,4 +48,4 @@ const lineOf = ({ check, status, says, hint }: Finding): string =>
 const closing = (failures: number): string =>
   failures === 0
     ? `\nAll is well. Start it: ${pc.bold('npx ratchet serve')}\n`
-    : `\n${failures === 1 ? 'One thing has' : `${failures} things have`} to be mended before \`ratchet serve\` runs as configured.\n`
+    : `\n${failures === 1 ? 'One thing has' : `${failures} things have`} to be fixed before \`ratchet serve\` runs as configured.\n`

@@ -56,8 +56,8 @@ async function setupFrom(flags: InitFlags): Promise<Setup | null> {
   if (!said && !(process.stdin.isTTY && process.stdout.isTTY)) {
     throw new InputError({
       code: 'input/not-confirmed',
-      message: 'Nothing was written: there is nobody here to ask.',
-      hint: 'Give --upstream, or --yes for the small model of the package.',
+      message: 'Nothing was written: this terminal cannot ask questions.',
+      hint: 'Give --upstream, or --yes for the bundled small model.',
     })
   }
   const asked = said ? upstreamOf(flags) : await askUpstream()
@@ -66,8 +66,8 @@ async function setupFrom(flags: InitFlags): Promise<Setup | null> {
   if (flags.agent !== undefined && model === undefined) {
     throw new InputError({
       code: 'input/agent-without-model',
-      message: `--agent ${flags.agent} names an agent, and nothing says which model it asks for.`,
-      hint: 'Give --model as well: the name that its requests ask for.',
+      message: `--agent ${flags.agent} needs the model that the agent asks for.`,
+      hint: 'Add --model with the name in its requests.',
     })
   }
   const agent = flags.agent === undefined || model === undefined ? null : { name: flags.agent, model }
@@ -84,11 +84,11 @@ function upstreamOf({ upstream, upstreamKey }: InitFlags): Upstream {
 async function askUpstream(): Promise<Upstream | null> {
   intro('Which model does your agent call?')
   const kind = await select({
-    message: 'Ratchet stands in front of it and records what happens.',
+    message: 'Ratchet forwards calls to it and records them.',
     options: [
       { value: 'https://api.openai.com/v1', label: 'OpenAI' },
       { value: 'other', label: 'another API like it: vLLM, Ollama, OpenRouter …' },
-      { value: 'embedded', label: 'the small model of the package', hint: '26 million weights: good for trying out' },
+      { value: 'embedded', label: 'the bundled small model', hint: '26 million weights: good for a trial' },
     ],
   })
   if (isCancel(kind)) return null
@@ -97,7 +97,7 @@ async function askUpstream(): Promise<Upstream | null> {
     kind === 'other' ? await text({ message: 'Its base URL', placeholder: 'http://127.0.0.1:8000/v1' }) : kind
   if (isCancel(upstream)) return null
   const keyEnv = await text({
-    message: 'Environment variable with its key. Empty: your agent sends its own key, which goes on as it is.',
+    message: "Environment variable with its key (empty: forward your agent's own key)",
     initialValue: usualKeyOf(upstream) ?? '',
   })
   if (isCancel(keyEnv)) return null

@@ -113,5 +113,5 @@ function summaryLine(
 const interrupted = (storeFlag: string) => ({
   code: 'learn/interrupted',
   message: 'The run was interrupted.',
-  hint: `Go on from its last checkpoint with: npx ratchet learn --resume${storeFlag}`,
+  hint: `Continue from its last checkpoint with: npx ratchet learn --resume${storeFlag}`,
 })

@@ -31,7 +31,7 @@ export async function serveCommand(flags: ServeFlags): Promise<void> {
       const learners = startLearners(flags.learn === false ? [] : plans, store, learnerEvents(flags.json === true))
       await askedToStop()
       if (!flags.json)
-        process.stdout.write(`\n${pc.dim('Calls under way end; then the gateway stops. Ask again to stop at once.')}\n`)
+        process.stdout.write(`\n${pc.dim('Stopping after the running calls. Press Ctrl-C again to stop at once.')}\n`)
       // At once: a run may take minutes to its next checkpoint, and whoever stops processes waits for seconds only.
       const stopped = learners.stop()
       try {
@@ -68,9 +68,9 @@ function say(flags: ServeFlags, { url, open }: RunningGateway, { upstreams, agen
       ...qualityOf(upstreams),
       '',
       `  Point your agent at it:      ${pc.bold(`OPENAI_BASE_URL=${url}/v1`)}${open ? pc.dim('   (any key will do from this machine)') : ''}`,
-      `  See what was recorded:       npx ratchet trajectories${store}`,
+      `  List the episodes:           npx ratchet trajectories${store}`,
       `  Read the latest episode:     npx ratchet show${store}`,
-      `  Say how one went:            npx ratchet signal thumbs false --session NAME${address}${open ? '' : pc.dim('   (RATCHET_API_KEY holds a key)')}`,
+      `  Rate an episode:             npx ratchet signal thumbs false --session NAME${address}${open ? '' : pc.dim('   (RATCHET_API_KEY holds a key)')}`,
       '',
     ].join('\n') + '\n',
   )
@@ -79,7 +79,7 @@ function say(flags: ServeFlags, { url, open }: RunningGateway, { upstreams, agen
 /** What the small model of the package is good for. Nobody should judge an agent by it. */
 function qualityOf(upstreams: ServeConfig['upstreams']): readonly string[] {
   if (!upstreams.some(({ url, model }) => url === 'embedded' && model === smallModel)) return []
-  const note = `${smallModel} has 26 million weights: it shows how things work, and its answers are poor.`
+  const note = `${smallModel} has 26 million weights: good for a trial, with poor answers.`
   return [
     `  ${pc.yellow(note)}`,
     `  ${pc.yellow('For a real agent: npx ratchet serve --upstream https://api.openai.com/v1')}`,

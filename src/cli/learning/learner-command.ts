@@ -41,5 +41,5 @@ const nothingTrains = (agent: string) =>
   new InputError({
     code: 'input/not-trainable',
     message: `The section "learn" of "${agent}" says that nothing trains it ("trainer": "none").`,
-    hint: 'Its gateway watches its canaries by itself: run `ratchet serve` with this configuration.',
+    hint: 'The gateway watches its canaries: run `ratchet serve` with this configuration.',
   })

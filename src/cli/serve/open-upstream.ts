@@ -56,7 +56,7 @@ function openUrl(config: UpstreamConfig, env: Env, adapterBytes: AdapterBytes): 
     throw new InputError({
       code: 'input/missing-upstream-key',
       message: `The upstream "${name}" takes its key from ${keyEnv}, which is not set.`,
-      hint: `Set ${keyEnv}, or leave the name out: then the client's own Authorization goes on to it.`,
+      hint: `Set ${keyEnv}, or remove keyEnv to forward the client's own Authorization.`,
     })
   }
   const adapters = adaptersOf(config, adapterBytes)

@@ -34,7 +34,7 @@ const embedded = (check: string, name: string): Finding =>
   name.startsWith('minimind2')
     ? warning(
         check,
-        `The engine runs ${name}. It has 26 million weights: it shows how things work, and says little of use.`,
+        `The engine runs ${name}. It has 26 million weights: good for a trial, with poor answers.`,
         'For a real agent give its API: `ratchet serve --upstream https://api.openai.com/v1`.',
       )
     : ok(check, `The engine runs ${name}.`)

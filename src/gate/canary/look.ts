@@ -130,21 +130,19 @@ export function look(
     {
       holds: !last && enough && speaking.length === 0,
       action: 'advance',
-      reason: `${sessionsInStep} candidate sessions judged at share ${share(config, step)} and nothing speaks of harm. ${difference}.`,
+      reason: `${sessionsInStep} candidate sessions judged at share ${share(config, step)} and no sign of harm. ${difference}.`,
     },
     ...(config.audit && truth ? [spentLabels(config.audit, truth)] : []),
     {
       holds: truth === null && sessionsInStep >= config.maxSessions,
       action: 'give-up',
-      reason: `${sessionsInStep} candidate sessions judged at share ${share(config, step)} and showed neither a gain nor a harm. ${difference}.`,
+      reason: `${sessionsInStep} candidate sessions judged at share ${share(config, step)} and neither gain nor harm is shown. ${difference}.`,
     },
   ]
   const holding = rules.filter(({ holds }) => holds)
   const action = holding[0]?.action ?? 'hold'
   const waiting = [
-    ...(better && early
-      ? [`A gain is shown; ${config.sessionsPerStep} candidate sessions are needed, so that guards can see.`]
-      : []),
+    ...(better && early ? [`A gain is shown; the guards need ${config.sessionsPerStep} candidate sessions.`] : []),
     ...(better ? uncovered.map(lacking) : []),
     ...(last || !enough || better ? [] : speaking.map((reason) => `${reason}: the ramp waits.`)),
     ...(better ? guardCautions.map((reason) => `${reason}: the promotion waits.`) : []),

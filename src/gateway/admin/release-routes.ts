@@ -146,7 +146,7 @@ export function releaseRoutes(options: ReleaseRoutesOptions): OpenAPIHono<AskedE
       request: asked(z.strictObject({ release: Id.pipe(ReleaseId).optional() })),
       responses: {
         200: answers(
-          'What went back. Every gateway serves it within a second.',
+          'What was rolled back. Every gateway applies it within a second.',
           z.object({ agent: AgentAnswer, canary: CanaryAnswer.nullable() }),
         ),
         404: missing,

@@ -11,7 +11,7 @@ export function keyMissing(): GatewayError {
     ...authentication,
     code: 'gateway/no-key',
     message: 'This gateway asks for a key, and the request brings none.',
-    hint: 'Send `Authorization: Bearer rk_…`, or `ratchet-key: rk_…` when Authorization is for the upstream. Whoever runs the gateway makes keys with `ratchet keys create`.',
+    hint: 'Send `Authorization: Bearer rk_…`, or `ratchet-key: rk_…` when Authorization is for the upstream. The operator makes keys with `ratchet keys create`.',
   })
 }
 
@@ -75,7 +75,7 @@ export function notForTenants(): GatewayError {
     status: 403,
     type: 'permission_error',
     code: 'gateway/other-tenant',
-    message: 'Metrics tell of all tenants together, and the key is of one of them.',
+    message: 'Metrics cover all tenants, and this key belongs to one of them.',
     hint: 'Use a key of the tenant that the gateway is configured with (`tenant`).',
   })
 }
@@ -87,7 +87,7 @@ export function keysUnreadable(cause: unknown): GatewayError {
     type: 'server_error',
     code: 'gateway/keys-unreadable',
     message: 'The gateway cannot read its keys at the moment.',
-    hint: 'Try again; if it goes on, the log of the gateway says what is wrong with its store.',
+    hint: "Try again. If it persists, read the gateway's log: its store has a problem.",
     retryAfterSeconds: 1,
     cause,
   })
@@ -112,7 +112,7 @@ export function rateSpent(requestsPerMinute: number, retryAfterSeconds: number):
     type: 'rate_limit_error',
     code: 'gateway/rate-limit',
     message: `The key has made its ${requestsPerMinute} requests a minute.`,
-    hint: `Try again in ${retryAfterSeconds} s; whoever runs the gateway sets limits.requestsPerMinute.`,
+    hint: `Try again in ${retryAfterSeconds} s; the operator sets limits.requestsPerMinute.`,
     retryAfterSeconds,
   })
 }
@@ -124,7 +124,7 @@ export function allPlacesTaken(concurrency: number): GatewayError {
     type: 'rate_limit_error',
     code: 'gateway/concurrency-limit',
     message: `The key has ${concurrency} requests under way, as many as it may.`,
-    hint: 'Wait for one to end; whoever runs the gateway sets limits.concurrency.',
+    hint: 'Wait for a call to end. The operator sets limits.concurrency.',
     retryAfterSeconds: 1,
   })
 }

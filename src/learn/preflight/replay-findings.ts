@@ -133,7 +133,7 @@ function unfinished(sound: readonly Replayed[]): readonly Finding[] {
       severity: 'warn',
       code: 'learn/unfinished-demonstration',
       message: `${counted(open.length, sound.length, 'replayed demonstration', ['ends', 'end'])} before the environment says that the episode is done. For example, ${example}.`,
-      hint: 'Show the act that ends the task, or let the environment end there: else an agent goes on until its budget is spent.',
+      hint: 'Demonstrate the action that ends the task, or let the environment end there. Otherwise an agent acts until its budget is spent.',
       n: open.length,
       of: sound.length,
       example,

@@ -125,7 +125,7 @@ function forWrongActs({ reward }: Proving, trials: readonly Trial[]): readonly F
       severity: judged.length < enough ? 'warn' : 'stop',
       code: 'learn/reward-for-wrong-acts',
       message: `The reward is earned by wrong acts: ${succeed} with acts that do not belong to the task. For example, ${example}.`,
-      hint: 'Mend the verifier: it does not tell right from wrong.',
+      hint: 'Fix the verifier: it scores right and wrong alike.',
       n: paid.length,
       of: judged.length,
       example,

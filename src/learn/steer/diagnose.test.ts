@@ -61,7 +61,7 @@ it('tells the shares of the endings, the largest first, and what to do about the
 })
 
 it('has nothing to do where all succeed, or nothing was attempted', () => {
-  expect(diagnose([attempt('done', scored(2))], 2).hint).toBe('Nothing is to be done.')
+  expect(diagnose([attempt('done', scored(2))], 2).hint).toBe('Do nothing.')
   expect(diagnose([], 1)).toMatchObject({ attempts: 0, endings: {}, message: 'Nothing was attempted.' })
 })
 

@@ -28,7 +28,7 @@ export const Diagnosis = z.strictObject({
 export type Diagnosis = Readonly<z.infer<typeof Diagnosis>>
 
 const wordsOf: Readonly<Record<Ending, { readonly share: string; readonly hint: string }>> = {
-  success: { share: 'succeed', hint: 'Nothing is to be done.' },
+  success: { share: 'succeed', hint: 'Do nothing.' },
   'broken-first-call': {
     share: 'break the first call',
     hint: 'Give more demonstrations, or a shorter form: fewer arguments, shorter names, renderer "compact".',

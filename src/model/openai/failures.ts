@@ -19,7 +19,7 @@ export function cancelled(upstream: string): UpstreamError {
     kind: 'cancelled',
     upstream,
     message: `The request to the upstream ${upstream} was cancelled.`,
-    hint: 'Nothing is to be done: whoever asked is gone, or Ratchet is stopping.',
+    hint: 'Do nothing: the caller left, or Ratchet is stopping.',
   })
 }
 

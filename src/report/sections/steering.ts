@@ -120,7 +120,7 @@ function practice({ sampledOn: { updates, of }, explored }: Steering): readonly 
 function returned({ update, rollouts, to, scale }: Steering['returns'][number]): Moment {
   return {
     when: `Update ${update}`,
-    what: `Success collapsed, so it went back to ${to === 0 ? 'the primed weights' : `update ${to}`}`,
+    what: `Success collapsed, so it returned to ${to === 0 ? 'the primed weights' : `update ${to}`}`,
     why: `Of ${plural(rollouts.n, 'attempt')} ${success(rollouts)} succeeded, far fewer than the same families did before. From there its steps are at most half as long: ×\u00a0${figure(scale)}.`,
     tone: 'trouble',
   }

@@ -17,7 +17,7 @@ export class EndedCanaryError extends StoreError {
     super({
       code: 'store/canary-ended',
       message: `Canary ${canary} has ended already: it is ${status}.`,
-      hint: 'What has ended does not go on: look at what serves now, and start another canary.',
+      hint: 'An ended canary cannot continue: check what serves now, and start another one.',
     })
   }
 }

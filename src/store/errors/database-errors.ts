@@ -57,7 +57,7 @@ export class ConnectionLostError extends UnavailableStoreError {
     super({
       code: 'store/connection-lost',
       message: `The connection to the database ${name} was lost: ${problem}. Nothing was written.`,
-      hint: 'Try again: a new connection is made by itself once the server answers.',
+      hint: 'Try again: Ratchet reconnects once the server answers.',
       cause,
     })
   }

@@ -72,7 +72,7 @@ function linesOf({
   sessions,
 }: ToldCanary): readonly string[] {
   return [
-    `${pc.bold(id)}  ${visible(agent)}  ${colours[status](status)}  beside ${baseline}  ${pc.dim(admission ? 'held-out and live evidence' : 'live evidence only')}`,
+    `${pc.bold(id)}  ${visible(agent)}  ${colours[status](status)}  against ${baseline}  ${pc.dim(admission ? 'held-out and live evidence' : 'live evidence only')}`,
     `  ${sessionsLine(sessions)}`,
     ...levelLines(gate.config),
     ...events.map(({ at, type, share, reasons }) => {

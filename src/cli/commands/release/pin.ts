@@ -21,7 +21,7 @@ export async function pinCommand(
     body: { reason, ...named },
   })
   printOutcome(flags, outcome, ({ agent: { agent, serving, canary } }) => {
-    const beside = canary ? ` The canary ${canary.id} runs on at its share, and may only go back.` : ''
+    const beside = canary ? ` The canary ${canary.id} keeps its share and can only roll back.` : ''
     return `${pc.green('✓')} ${visible(agent)} is pinned to ${serving}: no gate changes what serves until \`ratchet unpin\`.${beside}`
   })
 }

@@ -122,7 +122,7 @@ describe('rollback', () => {
   it('takes the canary back first, then the release, and says which', async () => {
     const { id } = await learn()
     const canary = await tryOut()
-    expect(await says(back())).toBe(`✓ The canary ${canary.id} of support went back: everybody gets ${id}.\n`)
+    expect(await says(back())).toBe(`✓ The canary ${canary.id} of support was rolled back: everybody gets ${id}.\n`)
     expect(await says(back())).toBe(`✓ support serves ${initial} again.\n`)
     await expect(says(back())).rejects.toMatchObject({ code: 'release/nothing-before' })
     expect(await tells(back(id))).toMatchObject([{ agent: { agent, serving: id, generation: 4 }, canary: null }])
@@ -160,7 +160,7 @@ describe('try', () => {
     const said = await says(tryOf(flags))
     const running = await writing((store) => new Registry(store).runningCanary(agent))
     expect(said).toContain(`✓ The canary ${running?.id} of support runs: 20 % of the sessions get the candidate`)
-    expect(said).toContain('No learner of support is at work')
+    expect(said).toContain('No learner of support is running')
     expect(said).toContain('describes no tool search')
     const texts = await writing((store) =>
       Promise.all(['system', 'tool-search'].map((name) => store.versions.get(running!.candidate[name]!))),
@@ -203,7 +203,7 @@ describe('while a gateway has the store', () => {
     expect(await says(pin(), { url })).toContain(`support is pinned to ${initial}: no gate changes what serves`)
     atUsualAddress(url)
     expect(await says(back())).toBe(
-      `✓ The canary ${canary.id} of support went back: everybody gets ${initial}. (through the gateway at http://127.0.0.1:8787)\n`,
+      `✓ The canary ${canary.id} of support was rolled back: everybody gets ${initial}. (through the gateway at http://127.0.0.1:8787)\n`,
     )
     expect((await store.canaries.get(canary.id))?.status).toBe('rolled-back')
     expect(await says((flags) => unpinCommand(flags))).toContain('support is no longer pinned.')
@@ -344,7 +344,7 @@ describe('releases and canaries', () => {
     })
     expect(told).not.toHaveProperty('salt')
     const shown = await says(canaries)
-    expect(shown).toMatch(/rolled-back {2}beside .* live evidence only/)
+    expect(shown).toMatch(/rolled-back {2}against .* live evidence only/)
     expect(shown).toContain('4 sessions, judged: 1 baseline, 1 candidate, 1 over share, 1 not judged\n')
     expect(shown).toMatch(/started +50 % {2}50 % of the sessions get the candidate/)
     expect(await says(canaries, { agent: 'nobody' })).toContain('No canaries yet')

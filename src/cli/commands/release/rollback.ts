@@ -24,5 +24,5 @@ function lineOf({ agent: { agent, serving }, canary }: Changed, named: boolean):
   const back = `${visible(agent)} serves ${serving} again.`
   if (!canary) return `${pc.green('✓')} ${back}`
   if (named) return `${pc.green('✓')} ${back} The canary ${canary.id} ended.`
-  return `${pc.green('✓')} The canary ${canary.id} of ${visible(agent)} went back: everybody gets ${serving}.`
+  return `${pc.green('✓')} The canary ${canary.id} of ${visible(agent)} was rolled back: everybody gets ${serving}.`
 }

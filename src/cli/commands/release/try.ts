@@ -55,16 +55,16 @@ function linesOf({ agent: { agent, serving }, canary, watched, newTools = [] }: 
   const name = visible(agent)
   const share = percentOf(canary?.share ?? 0)
   const problems = newTools.map((tool) => {
-    return `What serves ${name} describes no tool ${visible(tool)}: if no client brings one of that name either, both arms are the same.`
+    return `The release of ${name} describes no tool ${visible(tool)}. Unless clients send one, both arms are the same.`
   })
   if (!watched) {
     problems.push(
-      `No learner of ${name} is at work, so nobody watches it, and nobody gets the candidate for long. A gateway with its section "learn" watches, and \`ratchet learn --agent\`.`,
+      `No learner of ${name} is running, so nobody watches the canary and soon nobody gets the candidate. Start a gateway with the agent's section "learn", or \`ratchet learn --agent\`.`,
     )
   }
   return [
     `${pc.green('✓')} The canary ${canary?.id} of ${name} runs: ${share} of the sessions get the candidate, the others ${serving}.`,
-    `  See how it goes: npx ratchet canaries${store}   Take it back: npx ratchet rollback${store}`,
+    `  Watch it: npx ratchet canaries${store}   End it: npx ratchet rollback${store}`,
     ...problems.map((problem) => `  ${pc.yellow(problem)}`),
   ].join('\n')
 }

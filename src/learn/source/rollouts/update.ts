@@ -130,7 +130,7 @@ export function refuseNoise(scored: readonly ScoredTrajectory[]): void {
   throw new LearnError({
     code: 'learn/noisy-reward',
     message: `The reward is noise: among attempts that did exactly the same, it varies ${Math.round(100 * chance)} % as much as among all (${comparisons} comparisons).`,
-    hint: 'Make the verifier read what the episode came to, and nothing random: the same end must earn the same reward.',
+    hint: 'Make the verifier read only the final state, and nothing random: equal ends must earn equal rewards.',
   })
 }
 
