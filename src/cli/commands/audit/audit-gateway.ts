@@ -58,7 +58,7 @@ export class AuditGateway {
   async next(after?: string): Promise<z.infer<typeof Next>> {
     const { by } = this.#flags
     const query = new URLSearchParams({ ...(by === undefined ? {} : { reviewer: by }), ...(after ? { after } : {}) })
-    return this.ask(`/next?${query}`, Next)
+    return this.ask(`/next?${query.toString()}`, Next)
   }
 
   async label(draw: string, truth: number | null, note = ''): Promise<string> {

@@ -79,7 +79,7 @@ const Declared = z.strictObject({
   /** The canary's gate. Its guards are the metrics of sessions. */
   canary: TrafficCanaryConfig.prefault({}),
   /** A random sample of a canary's sessions, in both arms alike, is judged by truth, which decides; `false`: none is. */
-  audit: TrafficAuditConfig.default(false),
+  audit: TrafficAuditConfig.prefault(false),
   /**
    * How long after it began a session is judged, by canaries and by drift detectors. Silence speaks to them only where this
    * is longer than the turns of a session and `rubric.implicit.abandonedAfterMinutes` together.
