@@ -103,6 +103,16 @@ describe('a canary that people audit', () => {
     expect(events).toHaveLength(1)
   })
 
+  it('finds nothing to look at again where nothing was released, or only what the agent began with serves', async () => {
+    const config = configOf({ by: 'person' })
+    for (const name of ['nobody', agent]) {
+      const events: LearnerEvent[] = []
+      const onEvent = (event: LearnerEvent) => events.push(event)
+      await auditing({ store, tenant: 'default', config, clock, onEvent }, name, registry).reopen()
+      expect(events).toEqual([])
+    }
+  })
+
   it('goes back when labels that came after the promotion show a harm', async () => {
     const config = configOf({ by: 'person' })
     const { look, draws } = await sessions(config, 400)

@@ -12,11 +12,12 @@ import { present } from '../../errors/index.ts'
 import { canaryGate, CanaryLevel } from '../../gate/index.ts'
 import { keptOutcomes } from '../outcomes.ts'
 import type { Registry } from '../registry.ts'
+import { releaseOf } from '../release-record.ts'
 import { auditOf } from './draw.ts'
 
 /** What looking again at a decision takes. */
 export interface ReopenOptions {
-  readonly store: Pick<Store, 'audits' | 'canaries' | 'receipts'>
+  readonly store: Pick<Store, 'audits' | 'canaries' | 'receipts' | 'releases'>
   readonly registry: Registry
   readonly agent: string
   /** What was looked at last: kept by the caller, so that equal labels are judged once. */
@@ -40,9 +41,12 @@ export interface Reopened {
  * @throws ReleaseError, StoreError
  */
 export async function reopen({ store, registry, agent, memory, now }: ReopenOptions): Promise<Reopened | null> {
-  const { release, activation } = await registry.current(agent)
+  const activation = await store.releases.current(agent)
+  // A learner may look before its agent has a release.
+  if (!activation || !cameIn(activation)) return null
+  const release = await releaseOf(store, activation)
   const receipt = release.receipt === null ? null : present(await store.receipts.get(release.receipt), 'the receipt')
-  if (receipt === null || isPaired(receipt) || !cameIn(activation)) return null
+  if (receipt === null || isPaired(receipt)) return null
   const canary = present(await store.canaries.get(receipt.canary), `canary ${receipt.canary}`)
   if (auditOf(canary) === null) return null
   const sessions = await keptOutcomes(store, canary)
