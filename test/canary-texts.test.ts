@@ -83,7 +83,7 @@ it('a prompt is tried, judged and promoted before a model of any upstream, with 
             mode: 'canary',
             watchEvery: '1s',
             judgeAfter: '1s',
-            canary: { shares: [0.5, 1], guards: false },
+            canary: { shares: [0.5, 1], guards: false, promote: 'behaviour-only' },
           },
         },
       ],
