@@ -5,6 +5,9 @@ import { unread } from './unread.ts'
 /** Characters that are redacted in one turn of the event loop; a longer text is redacted in another thread. */
 export const mostAtOnce = 128 * 1024
 
+/** The same where a text may take long however short it is, and the time for one is the same for all. */
+const mostOfSlow = 16 * 1024
+
 /** What takes so many milliseconds counts as {@link mostAtOnce} characters, however few it has. */
 const longAtOnceMs = 50
 
@@ -45,7 +48,7 @@ export async function readInParts<T>(
       const before = known.get(text)
       if (before) return before
       if (late >= mostUnread) return { value: unread, changed: true }
-      if (text.length > mostAtOnce) throw new Waiting(text)
+      if (text.length > (rules.mayBeSlow ? mostOfSlow : mostAtOnce)) throw new Waiting(text)
       if (spent > 0 && spent + text.length > mostAtOnce) throw new Waiting(null)
       const began = performance.now()
       const redacted = rules.redact(text)
