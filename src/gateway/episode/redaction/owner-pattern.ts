@@ -65,7 +65,7 @@ const run = new Script('run()')
 
 /** How often something that was late is asked again, and how often when it had no processor meanwhile. */
 const mostTries = 2
-const mostWaits = 20
+const mostWaits = 4
 
 /**
  * The result of `ask`, or `null` when it takes longer than so many milliseconds; even a regular expression ends then. On a
