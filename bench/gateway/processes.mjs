@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { endWithUs } from './children.mjs'
 
 const here = (name) => fileURLToPath(new URL(name, import.meta.url))
-const command = here('../../dist/cli/main.js')
+const ours = here('../..')
 
 /** Asks a forked process, one thing at a time. */
 export function ask(child, question) {
@@ -73,8 +73,17 @@ export function startLoad() {
  * @param more of its configuration.
  * @param probed whether probe.mjs is loaded before it.
  * @param flags of Node.
+ * @param checkout whose build serves; this one by default.
  */
-export async function startGateway({ folder, store, upstream, probed = false, more = {}, flags = [] }) {
+export async function startGateway({
+  folder,
+  store,
+  upstream,
+  probed = false,
+  more = {},
+  flags = [],
+  checkout = ours,
+}) {
   mkdirSync(folder, { recursive: true })
   const config = join(folder, 'serve.json')
   const url = `http://${upstream.host}:${upstream.port}/v1`
@@ -85,7 +94,17 @@ export async function startGateway({ folder, store, upstream, probed = false, mo
     JSON.stringify({ port: 0, upstreams: [{ name: 'canned', url, ...unlimited }], limits, ...more }),
   )
   const probe = probed ? ['--expose-gc', '--import', here('probe.mjs')] : []
-  const args = [...flags, ...probe, command, 'serve', '--json', '--config', config, '--store', store]
+  const args = [
+    ...flags,
+    ...probe,
+    join(checkout, 'dist/cli/main.js'),
+    'serve',
+    '--json',
+    '--config',
+    config,
+    '--store',
+    store,
+  ]
   const env = { ...process.env, RATCHET_LOG_LEVEL: 'warn' }
   const stdio = ['ignore', 'pipe', 'inherit', ...(probed ? ['ipc'] : [])]
   const child = endWithUs(spawn(process.execPath, args, { env, stdio }))
