@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parseInput, type Run, RunId, type Store } from '../core/index.ts'
 import { InputError } from '../errors/index.ts'
+import { fromTraffic } from '../learn/index.ts'
 import { openStore } from '../store/index.ts'
 import { LearnConfig, type Plan } from '../recipe/index.ts'
 import { readConfig } from './read-config.ts'
@@ -70,7 +71,8 @@ async function runToResume(resume: string | true, store: Store): Promise<Run> {
   const id = resume === true ? null : RunId.safeParse(resume)
   const named = id?.success ? await store.runs.get(id.data) : null
   const latest = resume === true ? await store.runs.list({ limit: 100 }) : []
-  const rollouts = latest.filter(({ config }) => !isTraffic(config))
+  // Runs of a learner are gone on with by a learner.
+  const rollouts = latest.filter((one) => !fromTraffic(one))
   const run = named ?? rollouts.find(({ status }) => status !== 'completed') ?? rollouts[0]
   if (run) return run
   throw new InputError({
@@ -79,7 +81,3 @@ async function runToResume(resume: string | true, store: Store): Promise<Run> {
     hint: 'List the runs with `ratchet runs`, or start one with `ratchet learn`.',
   })
 }
-
-/** Runs of a learner are gone on with by a learner. */
-const isTraffic = (config: Run['config']) =>
-  typeof config === 'object' && config !== null && 'source' in config && config.source === 'traffic'

@@ -93,7 +93,7 @@ export function runLine(event: LearnEvent): string | null {
     case 'finished':
       // A run over rollouts ends with more than a line.
       return 'outcome' in event.summary
-        ? `${label('finish')}${pc.bold(event.summary.outcome)}: ${shown(event.summary.reason)}`
+        ? `${label('finish')}${pc.bold(event.summary.outcome)}: ${shown(event.summary.reason ?? '')}`
         : null
     // Baselines are read beside the arms, at the end.
     case 'baseline':

@@ -32,6 +32,7 @@ export {
 export { driftObserver, type DriftObserverParts } from './drift-observer.ts'
 export { Duration } from './duration.ts'
 export { hasLearner } from './has-learner.ts'
+export { fromTraffic } from './run/source-of.ts'
 export { leaseOf, type Learner, type LearnerOptions, type LearnerRun, startLearner } from './learner.ts'
 export type { LearnerEvent } from './learner/events.ts'
 export { DropReason, EvidenceReport } from './source/traffic/evidence-report.ts'

@@ -1,4 +1,4 @@
-import { causedByPolicy, type ScoredTrajectory, type TaskId } from '../core/index.ts'
+import { causedByPolicy, type Repositories, type ScoredTrajectory, type TaskId } from '../core/index.ts'
 import { type ArmResult, levelInWords } from '../gate/index.ts'
 import type { Course } from './run/course.ts'
 import type { LearnRun } from './run/learn-run.ts'
@@ -27,12 +27,15 @@ export async function judge<R extends LearnRun>(course: Course<R>): Promise<void
     remarks: [...remarks, ...(level === null ? [] : [levelInWords(level)])],
   })
   const { id, decision, reasons } = receipt
-  await store.receipts.put(receipt)
   run.emit({ type: 'gated', receipt: id, decision, reasons })
   const judged = { receipt: id, decision, rates }
   const rejected = { outcome: 'rejected', reason: reasons[0] ?? decision } as const
-  if (decision === 'promote') await run.enter('release', judged, (tx) => tx.versions.put(candidate))
-  else await run.enter('done', { ...judged, ...rejected }, (tx) => tx.versions.put(candidate))
+  const keep = async (tx: Repositories) => {
+    await tx.receipts.put(receipt)
+    await tx.versions.put(candidate)
+  }
+  if (decision === 'promote') await run.enter('release', judged, keep)
+  else await run.enter('done', { ...judged, ...rejected }, keep)
 }
 
 /** Counts that the gate's guards compare between the arms. */

@@ -4,7 +4,7 @@ import { LostLeaseError } from './errors.ts'
 import { judge } from './judge.ts'
 import type { LearnOptions, RolloutOptions, TrafficOptions } from './options.ts'
 import { release } from './release.ts'
-import type { Course } from './run/course.ts'
+import type { Course, GoOn } from './run/course.ts'
 import type { LearnRun } from './run/learn-run.ts'
 import { openRollouts } from './source/rollouts/open.ts'
 import { openTraffic } from './source/traffic/open.ts'
@@ -49,15 +49,17 @@ async function follow<R extends LearnRun>(course: Course<R>): Promise<LearnSumma
   }
 }
 
-/** Does the next Learning, unless it ends the run or goes on by itself; after the last one there is a candidate. */
+/** Does a Learning, and goes on to the next one unless it did so itself or ended the run. After the last there is a candidate. */
 async function learnOn<R extends LearnRun>({ run, learnings }: Course<R>): Promise<void> {
-  const { learned } = run.state
-  const next = learnings[learned]
-  if (!next) return run.enter('judge')
-  run.state = { ...run.state, doing: next.name }
-  await next.learn(run)
-  const here = run.state.phase === 'learn' && run.state.learned === learned
-  if (here) await run.enter('learn', { learned: learned + 1 })
+  const at = learnings.findIndex(({ name }) => name === run.state.learning)
+  const { name: next = null } = learnings[at + 1] ?? {}
+  let gone = false
+  const goOn: GoOn = async (change, work) => {
+    gone = true
+    await run.enter(next === null ? 'judge' : 'learn', { ...change, learning: next }, work)
+  }
+  await present(learnings[at], 'the Learning that is next').learn(run, goOn)
+  if (!gone && run.state.phase === 'learn') await goOn()
 }
 
 const overRollouts = (options: LearnOptions): options is RolloutOptions => options.source.kind === 'rollouts'
@@ -96,6 +98,7 @@ async function fail(run: LearnRun, error: unknown): Promise<void> {
     await tx.runs.update(run.run.id, {
       status: interrupted ? 'interrupted' : 'failed',
       failure: interrupted ? null : failure,
+      release: run.state.release,
       endedAt: run.clock.now(),
     })
   })

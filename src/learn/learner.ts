@@ -10,7 +10,7 @@ import { listener } from './learner/listener.ts'
 import { onceEach } from './learner/once-each.ts'
 import { problem } from './learner/problem.ts'
 import type { TrafficSummary } from './summary.ts'
-import { fromTraffic } from './source/traffic/used.ts'
+import { fromTraffic } from './run/source-of.ts'
 
 /** What a run is given by the learner that begins it. */
 export interface LearnerRun {

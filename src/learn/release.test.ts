@@ -7,6 +7,8 @@ import { canaryGate, pairedGate } from '../gate/index.ts'
 import { Registry } from '../release/index.ts'
 import { rubric, verifier } from '../reward/index.ts'
 import { openMemoryStore } from '../store/index.ts'
+import { LostLeaseError } from './errors.ts'
+import type { LearnEvent } from './events.ts'
 import { canary, direct, shadow } from './release-plan.ts'
 import { rollouts } from './source.ts'
 
@@ -29,7 +31,7 @@ describe('what practice learned', () => {
 
   it('is tried by a share of the sessions, on the receipt of the held-out tasks', async () => {
     const { summary, of } = await runReader(store, { release: canary(rules) })
-    expect(summary).toMatchObject({ decision: 'promote', releaseId: null })
+    expect(summary).toMatchObject({ decision: 'promote', releaseId: null, outcome: 'canary' })
     const [tried] = of('tried')
     expect(tried).toMatchObject({ canary: summary.canary, share: 0.1 })
     const begun = (await store.canaries.get(summary.canary!))!
@@ -40,11 +42,58 @@ describe('what practice learned', () => {
 
   it('is kept, and nobody gets it', async () => {
     const { summary } = await runReader(store, { release: shadow() })
-    expect(summary).toMatchObject({ decision: 'promote', releaseId: null })
+    expect(summary).toMatchObject({ decision: 'promote', releaseId: null, outcome: 'shadow' })
     const { versionsOut } = (await store.runs.get(summary.runId))!
     expect(await store.versions.get(versionsOut!['model']!)).not.toBeNull()
     expect(await generation()).toBe(1)
   })
+})
+
+describe('a release for everybody', () => {
+  it('is not made by a process whose place another has taken', async () => {
+    let isLost = false
+    const mayWrite = async () => {
+      if (isLost) throw new LostLeaseError('learn:reader')
+    }
+    const onEvent = ({ type }: LearnEvent) => {
+      isLost ||= type === 'gated'
+    }
+    await expect(runReader(store, { mayWrite, onEvent })).rejects.toThrow(LostLeaseError)
+    expect(await generation()).toBe(1)
+    const [run] = await store.runs.list({ limit: 1 })
+    expect(run).toMatchObject({ status: 'running', release: null })
+    expect((await runReader(store, { resume: run!.id })).summary.releaseId).not.toBeNull()
+  })
+
+  it('is superseded where something else has come to serve meanwhile', async () => {
+    const pin = async () => {
+      await new Registry(store).pin('reader', 'the fair')
+    }
+    let pinned: Promise<void> | null = null
+    const mayWrite = async () => {
+      await pinned
+    }
+    const { summary } = await runReader(store, {
+      mayWrite,
+      onEvent: ({ type }) => {
+        if (type === 'evaluated') pinned ??= pin()
+      },
+    })
+    expect(summary).toMatchObject({ decision: 'promote', releaseId: null, outcome: 'superseded' })
+    expect(summary.reason).toContain('pinned')
+    expect(await generation()).toBe(1)
+  })
+})
+
+it('a run goes on with the source that it began with, and no other', async () => {
+  const now = 3_600_000
+  await likedSessions(store, { now, prefix: 's', count: 4 })
+  const stop = new AbortController()
+  const onEvent = ({ type }: LearnEvent) => type === 'gathered' && stop.abort(new Error('enough'))
+  await expect(runTraffic(store, now, { onEvent, signal: stop.signal })).rejects.toThrow('enough')
+  const [run] = await store.runs.list({ limit: 1 })
+  await expect(runReader(store, { resume: run!.id })).rejects.toMatchObject({ code: 'learn/other-source' })
+  expect(await store.runs.get(run!.id)).toEqual(run)
 })
 
 describe('what was learned from traffic', () => {

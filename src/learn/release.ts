@@ -1,5 +1,5 @@
 import { type Canary, type CanaryId, isPaired, type PairedReceipt } from '../core/index.ts'
-import { InvariantError } from '../errors/index.ts'
+import { present } from '../errors/index.ts'
 import {
   CanaryEndedError,
   CanaryRunningError,
@@ -7,6 +7,7 @@ import {
   percentOf,
   PinnedError,
   ServingChangedError,
+  SpentReceiptError,
   StaleReceiptError,
 } from '../release/index.ts'
 import { RunningCanaryError } from '../store/index.ts'
@@ -30,16 +31,22 @@ export async function release({ run }: { readonly run: LearnRun }): Promise<void
 
 /** Everybody gets it. Asked again after `kill -9`, the same receipt makes the same release. */
 async function promote(run: LearnRun): Promise<void> {
-  const receipt = await receiptOf(run)
-  if (receipt === null) throw new InvariantError('a release without a receipt')
-  const released = await run.registry.promote({
-    receipt,
-    versions: [run.candidate],
-    run: run.run.id,
-    at: run.clock.now(),
-  })
-  run.emit({ type: 'released', release: released.id })
-  await run.enter('done', { outcome: 'released', release: released.id, reason: 'The candidate serves.' })
+  const { mayWrite } = run.options
+  const receipt = present(await receiptOf(run), 'the receipt of a candidate that is released')
+  try {
+    const released = await run.registry.promote({
+      receipt,
+      versions: [run.candidate],
+      run: run.run.id,
+      at: run.clock.now(),
+      ...(mayWrite ? { mayWrite } : {}),
+    })
+    run.emit({ type: 'released', release: released.id })
+    await run.enter('done', { outcome: 'released', release: released.id, reason: 'The candidate serves.' })
+  } catch (error) {
+    if (!wasOvertaken(error)) throw error
+    await run.enter('done', superseded(error.message))
+  }
 }
 
 async function receiptOf({ state, options: { store } }: LearnRun): Promise<PairedReceipt | null> {
@@ -92,7 +99,7 @@ async function start(run: LearnRun, { rules }: Extract<ReleasePlan, { readonly k
     if (error instanceof NothingToTryError) {
       return { outcome: 'nothing-to-learn', reason: error.message, canary: null }
     }
-    for (const kind of overtaken) if (error instanceof kind) return superseded(error.message)
+    if (wasOvertaken(error)) return superseded(error.message)
     throw error
   }
 }
@@ -104,7 +111,10 @@ const overtaken = [
   PinnedError,
   RunningCanaryError,
   ServingChangedError,
+  SpentReceiptError,
   StaleReceiptError,
 ]
 
-const superseded = (reason: string): Tried => ({ outcome: 'superseded', reason, canary: null })
+const wasOvertaken = (error: unknown): error is Error => overtaken.some((kind) => error instanceof kind)
+
+const superseded = (reason: string) => ({ outcome: 'superseded', reason, canary: null }) as const

@@ -51,6 +51,9 @@ export const RolloutSummary = z.strictObject({
   /** The release that it made, or the canary that it began. */
   releaseId: ReleaseId.nullable(),
   canary: CanaryId.exactOptional(),
+  /** What became of a candidate that the gate promotes and that does not serve everybody, and why. */
+  outcome: RunOutcome.exactOptional(),
+  reason: z.string().exactOptional(),
   seconds: z.number().nonnegative(),
   tokensSampled: z.int().nonnegative(),
   /** Tokens of the data of every training step, context included, once for each time that they were trained on. */

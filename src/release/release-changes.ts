@@ -48,6 +48,8 @@ export interface Promotion {
   readonly run: RunId | null
   /** Milliseconds since the epoch. Default: now. */
   readonly at?: number
+  /** Throws when whoever asks may not write any more: asked in the transaction, before anything is written. */
+  readonly mayWrite?: (tx: Repositories) => Promise<void>
 }
 
 /** Makes the first release of an agent, or finds it. */
@@ -73,7 +75,12 @@ export async function begin(
 }
 
 /** Makes the release that a receipt on held-out tasks promotes. */
-export async function release(tx: Repositories, { receipt, versions, run }: Promotion, at: number): Promise<Release> {
+export async function release(
+  tx: Repositories,
+  { receipt, versions, run, mayWrite }: Promotion,
+  at: number,
+): Promise<Release> {
+  await mayWrite?.(tx)
   const { agent, candidate } = receipt
   assertGenuine(versions, receipt)
   const made = newRelease({ agent, versions: candidate, createdAt: at }, { receipt: receipt.id, run })

@@ -58,6 +58,7 @@ export async function reportOf(
     steering: steeringOf(events, updates, run.config),
     gate: receipt ? arithmeticOf(receipt) : null,
     release: await standing(store, run),
+    unreleased: summary && 'base' in summary ? (summary.reason ?? null) : null,
     stories: receipt ? await storiesOf(receipt, run.id, find) : [],
     unreadEvents: unread,
     reproduce: reproduce(run),
@@ -68,8 +69,8 @@ export async function reportOf(
 
 /** The Learning or the phase that a checkpoint names, also as earlier versions named them; `null` for none. */
 const Place = z
-  .object({ phase: z.string(), doing: z.string().nullable().catch(null) })
-  .transform(({ phase, doing }) => (phase === 'learn' ? doing : phase))
+  .object({ phase: z.string(), learning: z.string().nullable().catch(null) })
+  .transform(({ phase, learning }) => (phase === 'learn' ? learning : phase))
   .nullable()
   .catch(null)
 

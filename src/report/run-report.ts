@@ -27,6 +27,8 @@ export interface RunReport {
   readonly steering: Steering | null
   readonly gate: GateArithmetic | null
   readonly release: ReleaseStanding | null
+  /** Why a candidate that the gate promotes does not serve everybody; `null` where it does, or nothing is known. */
+  readonly unreleased: string | null
   readonly stories: readonly Story[]
   /** Events of the run that could not be read: told, never hidden. */
   readonly unreadEvents: number
@@ -42,7 +44,8 @@ export interface RunReport {
 export interface TrafficCourse {
   /** The agent's own name, and whose it is. */
   readonly agent: { readonly name: string; readonly tenant: string } | null
-  readonly mode: LearningMode | null
+  /** `direct`: held-out tasks alone decide. */
+  readonly mode: LearningMode | 'direct' | null
   /** What it learned from, and what was left out; `null` before it gathered. */
   readonly gathered: EvidenceReport | null
   /** What it did to its weights, in order. */

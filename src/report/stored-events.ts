@@ -27,6 +27,8 @@ const summary = z.union([
     seconds: z.number(),
     tokensSampled: z.number(),
     tokensTrained: z.number(),
+    /** Why a candidate that the gate promotes does not serve everybody. */
+    reason: z.string().optional(),
   }),
 ])
 

@@ -9,13 +9,16 @@ import { type EventOf, eventsOf, latest, type StoredEvent } from './stored-event
 const Kept = z.object({
   source: z.literal('traffic'),
   traffic: z.object({ agent: z.string(), tenant: z.string() }).nullable().catch(null),
-  mode: LearningMode.nullable().catch(null),
+  mode: z
+    .union([LearningMode, z.literal('direct')])
+    .nullable()
+    .catch(null),
 })
 
 /** The summary of a run over traffic, once it has ended. */
 export function trafficSummaryOf(events: readonly StoredEvent[]): TrafficSummary | null {
   const summary = eventsOf(events, 'finished').at(-1)?.summary
-  return summary && 'outcome' in summary ? summary : null
+  return summary && 'passes' in summary ? summary : null
 }
 
 /** How a run over traffic went; `null` for another run. */

@@ -1,6 +1,6 @@
 import type { Alert, Store } from '../../core/index.ts'
 import { runningCanary } from '../../release/index.ts'
-import { fromTraffic } from '../source/traffic/used.ts'
+import { fromTraffic } from '../run/source-of.ts'
 
 /** When a learner begins a run. */
 export interface DueOptions {

@@ -1,12 +1,19 @@
-import type { HoldoutUse, PairedOutcome, Rubric } from '../../core/index.ts'
+import type { HoldoutUse, PairedOutcome, Repositories, Rubric } from '../../core/index.ts'
 import type { Gate } from '../../gate/index.ts'
 import type { MeasuredRates } from '../summary.ts'
 import type { LearnRun } from './learn-run.ts'
+import type { RunState } from './state.ts'
+
+/**
+ * Goes on to what comes next, durably; a Learning may ask for it, so that something commits together with it.
+ * @param work commits in the same transaction.
+ */
+export type GoOn = (change?: Partial<RunState>, work?: (tx: Repositories) => Promise<void>) => Promise<void>
 
 /** One way in which a run learns from its source, from beginning to end. It goes on from the run's checkpoints. */
 export interface Learning<R extends LearnRun> {
   readonly name: string
-  learn(run: R): Promise<void>
+  learn(run: R, goOn: GoOn): Promise<void>
 }
 
 /** What held-out tasks showed of a candidate and of what serves. */

@@ -1,38 +1,45 @@
 import type { Agent } from '../../agent/index.ts'
-import type { HoldoutTask, Run } from '../../core/index.ts'
+import { type HoldoutTask, type Run, savedAt } from '../../core/index.ts'
 import { nextUse } from '../../gate/index.ts'
 import { Registry } from '../../release/index.ts'
 import { LearnError } from '../errors.ts'
 import type { Complete, LearnOptions, RunOptions } from '../options.ts'
 import { refuseOtherBase, servingVersions } from './base.ts'
+import type { Course } from './course.ts'
 import type { LearnRun } from './learn-run.ts'
 import { initialVersions, learningParameter, methodOf, refuseSeveralWeights } from './parameter.ts'
 import { newRunId } from './run-id.ts'
 import type { Opening } from './opening.ts'
 import { initialState } from './state.ts'
-import { stateOf } from './earlier-state.ts'
-import { restoredTrainer, startingTrainer, unlessFailed } from './trainer.ts'
+import { otherVersion, stateOf } from './earlier-state.ts'
+import { fromTraffic } from './source-of.ts'
+import { startingTrainer, unlessFailed } from './trainer.ts'
 import { refuseIncapable } from './trainer-needs.ts'
 import { refuseOtherEngine } from './engine.ts'
 
 /**
  * Opens a new run, or an earlier one at its last checkpoint.
- * @throws LearnError for pieces that do not go together: nothing is written then.
+ * @throws LearnError for pieces that do not go together: no run is begun, and none is changed.
  */
 export async function openRun<O extends LearnOptions, R extends LearnRun<O>>(
   agent: Agent,
   options: Complete<O>,
   opening: Opening<O, R>,
-): Promise<R> {
+): Promise<Course<R>> {
   const { store, model, seed = 0 } = options
-  const { key } = opening
+  const { key, learnings, measure } = opening
   refuseSeveralWeights(agent)
   refuseOtherEngine(agent, options)
   const { parameter } = learningParameter(agent, options)
   const earlier = options.resume === undefined ? null : await resumable(key, options)
+  const checkpoint = earlier?.checkpoint ?? null
+  const [first] = learnings
+  const state = checkpoint ? stateOf(checkpoint.state) : { ...initialState, learning: first?.name ?? null }
+  if (state.phase === 'learn' && !learnings.some(({ name }) => name === state.learning)) {
+    throw otherVersion(`the Learning "${state.learning}" is not known`)
+  }
   await refuseOtherBase(key, options)
-  await opening.prepare()
-  if (!earlier) await refuseSpentHoldout(options, opening.holdout)
+  if (!state.use) await refuseSpentHoldout(options, opening.holdout)
 
   const now = options.clock?.now() ?? Date.now()
   const registry = new Registry(store)
@@ -54,24 +61,23 @@ export async function openRun<O extends LearnOptions, R extends LearnRun<O>>(
   }
 
   const method = methodOf(agent, options)
-  const checkpoint = earlier?.checkpoint ?? null
   const trained = checkpoint?.blobs['trainer']
   const trainer = await (trained === undefined
     ? startingTrainer(options, method, serving.versions.get(parameter))
-    : restoredTrainer(options, method, trained))
+    : model.trainer(method, seed))
   return unlessFailed(trainer, async () => {
     refuseIncapable(trainer, opening.needs)
+    if (trained !== undefined) await trainer.loadState(await savedAt(store.blobs, trained))
     await store.transaction(async (tx) => {
       await options.mayWrite?.(tx)
       if (earlier) await tx.runs.update(run.id, { status: 'running', failure: null, endedAt: null })
       else await tx.runs.create(run)
     })
-    const state = checkpoint ? stateOf(checkpoint.state) : initialState
     const blobs = checkpoint?.blobs ?? {}
     const opened = opening.open({ agent, key, options, registry, run, trainer, serving, state, blobs })
     opened.emit({ type: 'started', runId: run.id, agent: key, seed, ...opening.started(opened, checkpoint !== null) })
     await opened.checkpoint()
-    return opened
+    return { run: opened, learnings, measure }
   })
 }
 
@@ -88,7 +94,10 @@ async function refuseSpentHoldout(
 }
 
 /** The run to resume, with its last checkpoint. @param key what the agent's runs go by. */
-async function resumable(key: string, { store, resume, seed = 0 }: Pick<RunOptions, 'store' | 'resume' | 'seed'>) {
+async function resumable(
+  key: string,
+  { store, source, resume, seed = 0 }: Pick<RunOptions, 'store' | 'source' | 'resume' | 'seed'>,
+) {
   const run = resume ? await store.runs.get(resume) : null
   if (!run) {
     throw new LearnError({
@@ -102,6 +111,13 @@ async function resumable(key: string, { store, resume, seed = 0 }: Pick<RunOptio
       code: 'learn/other-agent',
       message: `Run "${run.id}" is of the agent "${run.agent}", not "${key}".`,
       hint: `Resume it with the agent "${run.agent}".`,
+    })
+  }
+  if (fromTraffic(run) !== (source.kind === 'traffic')) {
+    throw new LearnError({
+      code: 'learn/other-source',
+      message: `Run "${run.id}" learns from ${fromTraffic(run) ? 'traffic' : 'rollouts'}, not from ${source.kind}.`,
+      hint: 'Resume it with the source that it began with.',
     })
   }
   if (run.seed !== seed) {

@@ -1,13 +1,14 @@
 import type { HoldoutTask, Json } from '../../core/index.ts'
 import type { LearnEvent } from '../events.ts'
 import type { LearnOptions } from '../options.ts'
+import type { Course } from './course.ts'
 import type { LearnRun, RunParts } from './learn-run.ts'
 import type { TrainerNeeds } from './trainer-needs.ts'
 
 type Started = Extract<LearnEvent, { readonly type: 'started' }>
 
 /** What a source brings to a run that opens. */
-export interface Opening<O extends LearnOptions, R extends LearnRun<O>> {
+export interface Opening<O extends LearnOptions, R extends LearnRun<O>> extends Omit<Course<R>, 'run'> {
   /** What the agent's releases, runs and alerts go by. */
   readonly key: string
   /** Kept with the run, beside what the options say. */
@@ -16,8 +17,6 @@ export interface Opening<O extends LearnOptions, R extends LearnRun<O>> {
   readonly needs: TrainerNeeds
   /** Held-out tasks that judge the candidate; none where only a canary can. */
   readonly holdout: readonly HoldoutTask[]
-  /** Reads what can be refused, before anything is written. */
-  prepare(): Promise<void>
   open(parts: RunParts<O>): R
   /** What the first event tells of it. */
   started(run: R, resumed: boolean): Pick<Started, 'resumedAt' | 'chosen'>

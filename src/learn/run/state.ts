@@ -25,9 +25,8 @@ const count = z.int().nonnegative()
 export const RunState = z.strictObject({
   /** What comes next. */
   phase: z.enum(['learn', 'judge', 'release', 'done']),
-  /** Learnings that are through, and the name of the one that was begun last. */
-  learned: count,
-  doing: z.string().nullable(),
+  /** While it learns: the name of the Learning that is next, or under way. */
+  learning: z.string().nullable(),
 
   /** Passes of imitation; updates on fresh batches; epochs over one batch; passes over preferences. */
   passes: count,
@@ -89,8 +88,7 @@ export type RunState = z.infer<typeof RunState>
 /** Where every run begins. */
 export const initialState: RunState = {
   phase: 'learn',
-  learned: 0,
-  doing: null,
+  learning: null,
   passes: 0,
   update: 0,
   epochs: 0,

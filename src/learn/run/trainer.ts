@@ -1,4 +1,4 @@
-import { type BlobRef, savedAt, type Trainer, type TrainingMethod, type Version } from '../../core/index.ts'
+import { savedAt, type Trainer, type TrainingMethod, type Version } from '../../core/index.ts'
 import type { RunOptions } from '../options.ts'
 
 type Trains = Pick<RunOptions, 'model' | 'store' | 'seed'>
@@ -13,19 +13,6 @@ export async function startingTrainer(
   const adapter = start?.value.kind === 'weights' ? start.value.adapter : null
   return unlessFailed(trainer, async () => {
     if (adapter !== null) await trainer.loadWeights(await savedAt(store.blobs, adapter))
-    return trainer
-  })
-}
-
-/** A trainer that stands where a checkpoint left it. */
-export async function restoredTrainer(
-  { model, store, seed = 0 }: Trains,
-  method: TrainingMethod,
-  state: BlobRef,
-): Promise<Trainer> {
-  const trainer = await model.trainer(method, seed)
-  return unlessFailed(trainer, async () => {
-    await trainer.loadState(await savedAt(store.blobs, state))
     return trainer
   })
 }

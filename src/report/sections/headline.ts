@@ -28,7 +28,11 @@ function verdictOf(report: RunReport): Verdict {
 /** How a run goes on that did not complete. */
 function resumption(report: RunReport): Content {
   const { run, traffic, reproduce } = report
-  if (traffic) return 'The gateway that learns goes on from the last checkpoint by itself, once it runs.'
+  if (traffic) {
+    return run.status === 'failed'
+      ? 'The next run begins anew.'
+      : 'The gateway that learns goes on from the last checkpoint by itself, once it runs.'
+  }
   if (reproduce === null) return 'Its program goes on from the last checkpoint, when it is given this run to resume.'
   return html`Go on from the last checkpoint with <code>${commandLine(report, `learn --resume ${run.id}`)}</code>.`
 }
@@ -60,12 +64,20 @@ function decisionOf(report: RunReport, { decision, reasons }: GateArithmetic, re
   const [why] = reasons
   switch (decision) {
     case 'promote':
+      if (release === null) {
+        return {
+          word: 'Better, and not released',
+          sign: '◐',
+          tone: 'open',
+          next: html`${report.unreleased ?? 'Nobody gets it yet.'} What served before still serves.`,
+        }
+      }
       return {
         word: 'Promoted',
         sign: '✓',
         tone: 'good',
         next:
-          release?.servesNow === false
+          release.servesNow === false
             ? 'It no longer serves: it was rolled back, or a later release took its place.'
             : html`It serves now. <code>${agentCommand(report, 'rollback')}</code> brings back what served before.`,
       }

@@ -123,7 +123,9 @@ function canary({ canary: tried, mode, summary }: TrafficCourse): Part {
         ? 'It comes last.'
         : mode === 'shadow'
           ? 'In the mode “shadow” nobody gets a candidate.'
-          : 'No session got the candidate.'
+          : mode === 'direct'
+            ? 'None: a candidate that passes the held-out tasks serves everybody at once.'
+            : 'No session got the candidate.'
     return notYet(title, why)
   }
   const rows: readonly (readonly [string, Content])[] = [

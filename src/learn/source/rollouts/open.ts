@@ -29,12 +29,14 @@ export async function openRollouts(agent: Agent, given: RolloutOptions): Promise
   const schedule = scheduleOf(options)
   const demonstrations = await Demonstrations.read(options)
   const budget = budgetWith(options.budget ?? {}, demonstrations.given)
-  const run = await openRun<RolloutOptions, RolloutRun>(agent, options, {
+  refuseLongTurns(options, budget)
+  return openRun<RolloutOptions, RolloutRun>(agent, options, {
+    learnings,
+    measure: measureArms,
     key: agent.name,
     config: { deterministic: options.deterministic ?? false },
     needs: needsOf(agent, options, schedule),
     holdout: judgingTasks({ options, schedule }),
-    prepare: async () => refuseLongTurns(options, budget),
     open: (parts) =>
       new RolloutRun(parts, {
         schedule: savesBytes(parts.trainer) ? schedule : { ...schedule, averaging: 0 },
@@ -51,7 +53,6 @@ export async function openRollouts(agent: Agent, given: RolloutOptions): Promise
       },
     }),
   })
-  return { run, learnings, measure: measureArms }
 }
 
 const savesBytes = ({ capabilities }: Trainer) => capabilities.saves === 'bytes'

@@ -43,13 +43,15 @@ export class RolloutRun extends LearnRun<RolloutOptions> {
   }
 
   override summary(): RolloutSummary {
-    const { rates, decision, release, canary, tokensSampled, tokensTrained } = this.state
+    const { rates, decision, release, canary, outcome, reason, tokensSampled, tokensTrained } = this.state
+    const elsewhere = decision === 'promote' && outcome !== null && outcome !== 'released'
     return {
       runId: this.run.id,
       ...present(rates, 'what the arms earned'),
       decision: present(decision, "the gate's decision"),
       releaseId: release,
       ...(canary === null ? {} : { canary }),
+      ...(elsewhere ? { outcome, reason } : {}),
       seconds: this.seconds,
       tokensSampled,
       tokensTrained,

@@ -1,13 +1,14 @@
 import { type Alert, AlertId, contentHash, type Repositories } from '../../../core/index.ts'
 import { shownIn } from '../../../credit/index.ts'
 import { isKey, limitReporters, shareOut } from '../../../reward/index.ts'
+import type { GoOn } from '../../run/course.ts'
 import { type Flood, gather } from './gather.ts'
 import { readingOf } from './material.ts'
 import type { TrafficRun } from './traffic-run.ts'
 import { BATCH, earlierBatches, encodeBatch, usedBy } from './used.ts'
 
 /** Gathers the evidence and keeps it: from here on it is this run's, and no other run learns from it. */
-export async function collect(run: TrafficRun): Promise<void> {
+export async function collect(run: TrafficRun, goOn: GoOn): Promise<void> {
   const { options, parameter, key } = run
   const { store, source } = options
   const asOf = run.clock.now()
@@ -36,7 +37,7 @@ export async function collect(run: TrafficRun): Promise<void> {
   }
   const { credited, demonstrations, pairs } = report
   await run.keep(BATCH, encodeBatch(batch))
-  if (credited + demonstrations + pairs > 0) await run.enter('learn', { report, learned: run.state.learned + 1 }, tell)
+  if (credited + demonstrations + pairs > 0) await goOn({ report }, tell)
   else await run.enter('done', { report, ...nothing(report.sessions) }, tell)
 }
 

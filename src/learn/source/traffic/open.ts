@@ -42,19 +42,16 @@ export async function openTraffic(agent: Agent, given: TrafficOptions): Promise<
   const schedule = parseInput(TrafficSchedule, options.schedule ?? {}, 'the schedule')
   refuseIncomplete(agent, options)
   const { source } = options
-  const run = await openRun<TrafficOptions, TrafficRun>(agent, options, {
+  return openRun<TrafficOptions, TrafficRun>(agent, options, {
+    learnings,
+    measure: measureSuites,
     key: agentKey(source.tenant, agent.name),
     config: configOf(options),
     needs: needsOf(agent, options, schedule),
     holdout: source.evaluation === null ? [] : firstOfEachTier(source.evaluation.holdout, schedule.holdoutTasks),
-    prepare: async () => {},
     open: (parts) => new TrafficRun(parts, schedule),
-    started: ({ state }, resumed) => {
-      const at = state.phase === 'learn' ? (learnings[state.learned]?.name ?? 'judge') : state.phase
-      return { resumedAt: resumed ? at : null }
-    },
+    started: ({ state }, resumed) => ({ resumedAt: resumed ? (state.learning ?? state.phase) : null }),
   })
-  return { run, learnings, measure: measureSuites }
 }
 
 /** What a run over traffic asks of its trainer. Preferences are learned by cross-entropy, too. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { DecisionId, type Run, type RunId, type Store, TrajectoryId } from '../../../core/index.ts'
 import { ownCanary } from '../../own-canary.ts'
+import { fromTraffic } from '../../run/source-of.ts'
 
 const count = z.int().nonnegative()
 
@@ -47,7 +48,7 @@ const page = 100
 
 /**
  * What earlier runs of an agent learned from traffic, newest first, however many there are. A run that failed for good has
- * used nothing, as its weights are gone, unless it had begun a canary by then.
+ * used nothing, as its weights are gone, unless it had begun a canary or made a release by then.
  * @param since leaves out runs that had ended before: they know of nothing that began at or after it.
  */
 export async function* earlierBatches(
@@ -61,7 +62,8 @@ export async function* earlierBatches(
     const found = await runs.list({ agent, endedSince: since, limit: page, ...(before ? { before } : {}) })
     for (const run of found) {
       if (run.id === except || !fromTraffic(run)) continue
-      if (run.status === 'failed' && !(await ownCanary(store, run))) continue
+      const lost = run.status === 'failed' && run.release === null
+      if (lost && !(await ownCanary(store, run))) continue
       const hash = (await runs.latestCheckpoint(run.id))?.blobs[BATCH]
       if (typeof hash !== 'string') continue
       const batch = decodeBatch(await blobs.get(hash))
@@ -70,11 +72,6 @@ export async function* earlierBatches(
     before = found.at(-1)?.id
     if (found.length < page) return
   }
-}
-
-/** Whether a run learned from traffic. */
-export function fromTraffic({ config }: Pick<Run, 'config'>): boolean {
-  return typeof config === 'object' && config !== null && 'source' in config && config.source === 'traffic'
 }
 
 /**
