@@ -1,4 +1,4 @@
-import type { HoldoutTask, HoldoutUse } from '../core/index.ts'
+import type { HoldoutTask, HoldoutUse, Task } from '../core/index.ts'
 import { claimHoldout, claimLevel, type Gate } from '../gate/index.ts'
 import type { LearnRun } from './run/learn-run.ts'
 
@@ -16,5 +16,15 @@ export async function claim(run: LearnRun, gate: Gate, tasks: readonly HoldoutTa
     const use = await claimHoldout(tx.ledger, { tasks, alpha, ...most, run: run.run.id, at })
     run.state = { ...run.state, use }
     return use
+  })
+}
+
+/** The first `limit` tasks of each tier, in a fixed order. */
+export function firstOfEachTier<T extends Task>(tasks: readonly T[], limit: number): readonly T[] {
+  const taken = new Map<string, number>()
+  return tasks.filter(({ tier = 'all' }) => {
+    const count = taken.get(tier) ?? 0
+    taken.set(tier, count + 1)
+    return count < limit
   })
 }

@@ -24,9 +24,6 @@ import { RunJournal } from './journal.ts'
 import { learningParameter } from './parameter.ts'
 import type { RunState } from './state.ts'
 
-/** What a run keeps by name beside its checkpoints: adapters, and what it learns from. */
-export type Kept = 'primed' | 'average' | 'best' | 'control' | 'batch' | 'candidate'
-
 /** What serves when a run begins: for each Parameter its Version, and the Generation of its decisions. */
 export interface ServingVersions {
   readonly versions: ReadonlyMap<string, Version>
@@ -50,8 +47,12 @@ export interface RunParts<O extends LearnOptions> {
 /**
  * One run under way: its options with defaults filled in, its record in the store, and where it stands. A source says what
  * is learned from it, and what speaks for the candidate.
+ * @typeParam Kept names of what it keeps beside its checkpoints: adapters, and what it learns from.
  */
-export abstract class LearnRun<O extends LearnOptions = LearnOptions> extends RunJournal<RunState, LearnEvent> {
+export abstract class LearnRun<O extends LearnOptions = LearnOptions, Kept extends string = string> extends RunJournal<
+  RunState,
+  LearnEvent
+> {
   readonly agent: Agent
   readonly key: string
   readonly options: Complete<O>

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { attemptsOf, missing, scored, vetoed } from '../../../../test/support/trajectories.ts'
 import { wordTask } from '../../../../test/support/word-environment.ts'
 import type { Task } from '../../../core/index.ts'
-import { firstOfEachTier, inTrainedTiers, succeeded, successRate } from './evaluate.ts'
+import { inTrainedTiers, succeeded, successRate } from './evaluate.ts'
+import { firstOfEachTier } from '../../holdout.ts'
 
 describe('success', () => {
   it('is the best reward there is, honestly earned', () => {

@@ -64,13 +64,3 @@ export function inTrainedTiers({ train }: Pick<RolloutSource, 'train'>): (task: 
   const trained = new Set(train.map(({ tier = 'all' }) => tier))
   return ({ tier = 'all' }) => trained.has(tier)
 }
-
-/** The first `limit` tasks of each tier, in a fixed order. */
-export function firstOfEachTier<T extends Task>(tasks: readonly T[], limit: number): readonly T[] {
-  const taken = new Map<string, number>()
-  return tasks.filter(({ tier = 'all' }) => {
-    const count = taken.get(tier) ?? 0
-    taken.set(tier, count + 1)
-    return count < limit
-  })
-}

@@ -1,6 +1,7 @@
 import { settledWeights } from './average.ts'
 import { whileLoaded } from '../../episodes.ts'
-import { evaluate, firstOfEachTier, inTrainedTiers, successRate } from './evaluate.ts'
+import { evaluate, inTrainedTiers, successRate } from './evaluate.ts'
+import { firstOfEachTier } from '../../holdout.ts'
 import { nothingLearned } from '../../errors.ts'
 import type { RolloutRun } from './rollout-run.ts'
 import { isRising } from '../../steer/index.ts'

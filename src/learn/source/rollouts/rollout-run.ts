@@ -2,7 +2,7 @@ import type { EpisodeBudget } from '../../../agent/index.ts'
 import type { ScoredTrajectory } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import type { RolloutOptions } from '../../options.ts'
-import { type Kept, LearnRun, type RunParts } from '../../run/learn-run.ts'
+import { LearnRun, type RunParts } from '../../run/learn-run.ts'
 import type { Stopped } from '../../run/state.ts'
 import { diagnose, familiesOf, type FamilyOf } from '../../steer/index.ts'
 import type { RolloutSummary } from '../../summary.ts'
@@ -17,8 +17,11 @@ export interface Practice {
   readonly demonstrations: Demonstrations
 }
 
+/** Adapters that it keeps: where priming ended, the moving average, the best validation, and the control's best. */
+type KeptAdapter = 'primed' | 'average' | 'best' | 'control'
+
 /** A run over rollouts: it imitates demonstrations, practises, and is judged on held-out tasks. */
-export class RolloutRun extends LearnRun<RolloutOptions> {
+export class RolloutRun extends LearnRun<RolloutOptions, KeptAdapter> {
   readonly schedule: Schedule
   readonly budget: EpisodeBudget
   readonly demonstrations: Demonstrations
@@ -27,7 +30,7 @@ export class RolloutRun extends LearnRun<RolloutOptions> {
   readonly familySizes: ReadonlyMap<string, number>
   /** What an update can rehearse. */
   readonly rehearsal: RehearsalPool
-  protected override readonly candidateName: Kept = 'best'
+  protected override readonly candidateName = 'best'
 
   constructor(parts: RunParts<RolloutOptions>, { schedule, budget, demonstrations }: Practice) {
     super(parts)

@@ -3,11 +3,10 @@ import { type BlobRef, type HoldoutTask, type ScoredTrajectory, savedAt } from '
 import { present } from '../../../errors/index.ts'
 import { pairOutcomes } from '../../../gate/index.ts'
 import { type EpisodeHost, runBatch, whileLoaded } from '../../episodes.ts'
-import { claim } from '../../holdout.ts'
+import { claim, firstOfEachTier } from '../../holdout.ts'
 import { resultsOf } from '../../judge.ts'
 import type { Measured } from '../../run/course.ts'
 import type { HeldOut } from '../../source.ts'
-import { firstOfEachTier } from '../rollouts/evaluate.ts'
 import type { TrafficRun } from './traffic-run.ts'
 
 /** What the held-out tasks say of the candidate, and those of what was learned before; `null` without any. */

@@ -1,19 +1,19 @@
 import type { Demonstration } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import type { TrafficOptions } from '../../options.ts'
-import { type Kept, LearnRun, type RunParts } from '../../run/learn-run.ts'
+import { LearnRun, type RunParts } from '../../run/learn-run.ts'
 import type { TrafficSummary } from '../../summary.ts'
 import type { Material } from './learned-from.ts'
 import type { TrafficSchedule } from './schedule.ts'
 
 /** A run over traffic: it gathers what people did and said, and learns from that. */
-export class TrafficRun extends LearnRun<TrafficOptions> {
+export class TrafficRun extends LearnRun<TrafficOptions, 'batch' | 'candidate'> {
   readonly schedule: TrafficSchedule
   /** What is learned from, once it was read. */
   material: Material | null = null
   /** What may be learned again, once it was read. */
   rehearsal: readonly Demonstration[] | null = null
-  protected override readonly candidateName: Kept = 'candidate'
+  protected override readonly candidateName = 'candidate'
 
   constructor(parts: RunParts<TrafficOptions>, schedule: TrafficSchedule) {
     super(parts)
