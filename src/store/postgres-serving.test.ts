@@ -111,7 +111,7 @@ describe('a database of before canaries', () => {
       await early.trajectories.append([sample.recorded('t1')])
       await early.close()
       await own.execute(`
-        drop table ratchet.judged_sessions, ratchet.pins, ratchet.serving_revision, ratchet.canary_events, ratchet.canaries, ratchet.leases,
+        drop table ratchet.audit_labels, ratchet.audit_draws, ratchet.judged_sessions, ratchet.pins, ratchet.serving_revision, ratchet.canary_events, ratchet.canaries, ratchet.leases,
           ratchet.alerts, ratchet.erasures, ratchet.request_claims, ratchet.candidate_levels;
         alter table ratchet.trajectories drop column canary;
         alter table ratchet.api_keys drop column expires_at;
