@@ -79,3 +79,23 @@ it('leaves a body of a known length to Node', async () => {
   await answered(1)
   close()
 })
+
+it('waits for the reader of a body of a known length on a connection that was paced before', async () => {
+  const length = 16 * 1024 * 1024
+  const later: IncomingMessage[] = []
+  const { client, answered, close } = await serverOf((incoming) => {
+    if (incoming.headers['content-length'] === undefined) incoming.resume()
+    else later.push(incoming)
+  })
+  client.write(`${head('transfer-encoding: chunked')}1\r\n \r\n0\r\n\r\n`)
+  await answered(1)
+  client.write(`${head(`content-length: ${length}`)}${' '.repeat(length)}`)
+  // More turns than it takes to read all of it.
+  for (let turn = 0; turn < 2_000; turn += 1) await new Promise(setImmediate)
+  const [incoming] = later
+  expect(incoming?.readableLength).toBeGreaterThan(0)
+  expect(incoming?.readableLength).toBeLessThanOrEqual(4 * 64 * 1024)
+  incoming?.resume()
+  await answered(2)
+  close()
+})

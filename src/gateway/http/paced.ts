@@ -11,9 +11,13 @@ const paced = new WeakMap<Socket, IncomingMessage>()
  * as can be, whether somebody wants the body or nobody does.
  */
 export function pace(incoming: IncomingMessage): void {
-  if (incoming.headers['transfer-encoding'] === undefined) return
   const { socket } = incoming
   const known = paced.has(socket)
+  if (incoming.headers['transfer-encoding'] === undefined) {
+    // The connection stays paced: it waits for this request's reader from now on.
+    if (known) paced.set(socket, incoming)
+    return
+  }
   paced.set(socket, incoming)
   if (known) return
   let held = false
