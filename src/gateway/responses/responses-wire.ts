@@ -22,23 +22,29 @@ export function responsesWire(request: ResponsesRequest, chatId: string): Wire {
 }
 
 function eventStream(request: ResponsesRequest, id: string, logprobs: boolean): WireStream {
-  let events: Event[] = []
+  let take: (event: Event) => void = () => {}
   let sequence = 0
   const emit = (type: string, fields: object) => {
-    events.push({ type, sequence_number: sequence, ...fields })
+    take({ type, sequence_number: sequence, ...fields })
     sequence += 1
   }
   const builder = new ResponseBuilder(request, id, logprobs, emit)
-  const emitted = (tell: () => void): readonly Event[] => {
-    events = []
+  // An event tells what is known when it is emitted: the builder goes on with the same objects.
+  const told = (tell: () => void): string => {
+    let text = ''
+    take = (event) => (text += textOf(event))
     tell()
-    return events
+    return text
   }
-  const told = (tell: () => void): string => emitted(tell).map(textOf).join('')
   return {
     open: (first) => told(() => builder.open(first)),
     chunk: (chunk) => told(() => builder.take(chunk)),
-    done: () => textsOf(emitted(() => void builder.complete())),
+    done: () => {
+      const events: Event[] = []
+      take = (event) => events.push(event)
+      builder.complete()
+      return textsOf(events)
+    },
     failed: (problem) =>
       told(() => {
         builder.fail(problem.message)
