@@ -2,10 +2,8 @@ import {
   type CallId,
   type ChatHistory,
   type ChatRequest,
-  type Clock,
   contentHash,
   type RequestIdentity,
-  type Store,
   type TrafficHead,
   type TrajectoryId,
   type VersionId,
@@ -15,35 +13,16 @@ import {
 import { RatchetError } from '../../errors/index.ts'
 import type { z } from 'zod'
 import type { Served } from '../agents/index.ts'
-import { type Answer, type CallEnd, type CallRecord, type Committed, erasedCall, type RecordMode } from '../ports.ts'
+import { type Answer, type CallEnd, type CallRecord, type Committed, erasedCall } from '../ports.ts'
 import { answersIn } from './answer-node.ts'
 import type { CallFacts } from './call-facts.ts'
 import { callPart, type CallPart } from './call-part.ts'
+import type { Desk } from './desk.ts'
 import { responseIdOf } from './ids.ts'
 import { Journal } from './journal.ts'
-import type { KnownNodes } from './known-nodes.ts'
-import { type Asker, type Places, turnDigest } from './places.ts'
+import { type Asker, turnDigest } from './places.ts'
 import { type Redaction, redactId } from './redaction/index.ts'
 import type { Given } from './replay.ts'
-import type { VersionBook } from './version-book.ts'
-
-/** What all calls of a recorder share. */
-export interface Desk {
-  readonly traffic: Store['traffic']
-  readonly known: KnownNodes
-  readonly places: Places
-  readonly versions: VersionBook
-  readonly redaction: Redaction
-  readonly mode: RecordMode
-  readonly clock: Clock
-  /** The name of this process. */
-  readonly gateway: string
-  readonly journalMs: number
-  readonly beatMs: number
-  readonly weightsOf: (upstream: string, model: string) => z.infer<typeof WeightsValue>
-  readonly ownDefaults: (upstream: string) => boolean
-  readonly onProblem: (error: unknown) => void
-}
 
 /** A call as it is asked: what the policy reads, and what answers it. */
 export interface AskedCall {
@@ -63,6 +42,8 @@ export interface OpenCallOptions {
   readonly otherwise: ((cause: unknown) => Promise<AskedCall | null>) | null
   readonly head: TrafficHead
   readonly asker: Asker
+  /** Of all readings of the request; its answer's is one of them. */
+  readonly redaction: Redaction
   readonly identity: RequestIdentity
   /** Told once, when the call is over: what was given to the client, or `null` when it got no answer. */
   readonly onEnd: (given: Given | null) => void
@@ -88,10 +69,12 @@ export class OpenCall implements CallRecord {
     this.#desk = desk
     this.#options = options
     this.#asked = options.asked
+    // What is late in half an answer is not to withhold the whole one.
+    const ofHalves = desk.redaction.together()
     this.#journal = new Journal({
       everyMs: desk.journalMs,
       beatMs: desk.beatMs,
-      save: (answer) => this.#keep(answer),
+      save: (answer) => this.#keep(answer, ofHalves),
       onProblem: desk.onProblem,
     })
   }
@@ -142,7 +125,7 @@ export class OpenCall implements CallRecord {
     let given: Given | null = null
     try {
       await turns.next(weight)
-      const made = await this.#part(end)
+      const made = await this.#part(end, this.#options.redaction)
       await turns.next(weight)
       await this.#commit(made, { complete: isComplete(end), weight })
       given = this.#givenBy(end)
@@ -162,8 +145,8 @@ export class OpenCall implements CallRecord {
     return this.#asked.facts.weight + (answer?.weight ?? 0)
   }
 
-  async #keep(answer: Answer): Promise<void> {
-    const { part } = await this.#part({ answer, stopReason: 'interrupted', failure: null })
+  async #keep(answer: Answer, redaction: Redaction): Promise<void> {
+    const { part } = await this.#part({ answer, stopReason: 'interrupted', failure: null }, redaction)
     await this.#desk.traffic.savePending({
       call: this.call,
       gateway: this.#desk.gateway,
@@ -173,8 +156,8 @@ export class OpenCall implements CallRecord {
     })
   }
 
-  async #part(end: CallEnd): Promise<CallPart> {
-    const { known, redaction, ownDefaults, clock } = this.#desk
+  async #part(end: CallEnd, redaction: Redaction): Promise<CallPart> {
+    const { known, ownDefaults, clock } = this.#desk
     const context = {
       known,
       version: await this.#version(end.answer),

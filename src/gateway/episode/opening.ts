@@ -6,12 +6,13 @@ import { readAlike } from './attach.ts'
 import type { CallFacts } from './call-facts.ts'
 import { callParams, promptShape } from './call-params.ts'
 import { type Conversation, conversationOf, readAs } from './conversation.ts'
+import type { Desk } from './desk.ts'
 import { historyIn } from './history.ts'
 import { freshCall, freshTrajectory, trajectoryOfSession } from './ids.ts'
-import { type AskedCall, type Desk, OpenCall } from './open-call.ts'
+import { type AskedCall, OpenCall } from './open-call.ts'
 import type { Asker } from './places.ts'
 import type { EpisodeRecorderOptions } from './recorder-options.ts'
-import { readBy, redactName } from './redaction/index.ts'
+import { readBy, type Redaction, redactName } from './redaction/index.ts'
 import { headOf } from './traffic-head.ts'
 
 /** What opening calls takes beside the desk. */
@@ -24,6 +25,8 @@ interface SentCall {
   readonly facts: Omit<CallFacts, 'conversation' | 'candidates' | 'generation' | 'texts'>
   readonly conversation: Conversation
   readonly asker: Asker
+  /** Of all readings of the request. */
+  readonly redaction: Redaction
   /** Whether its trajectory begins with it. */
   readonly isNew: boolean
 }
@@ -46,7 +49,8 @@ export class Opening {
     { identity, repeated, end }: Admitted,
     calls: Set<OpenCall>,
   ): Promise<OpenCall> {
-    const { known, places, redaction, clock } = this.#desk
+    const { known, places, clock } = this.#desk
+    const redaction = this.#desk.redaction.together()
     const { caller, session, subject, weight = 0 } = context
     // As it is written: a key may know a person by what stands for their name.
     const about = subject === null ? null : redactName(subject, caller.tenant, redaction)
@@ -68,6 +72,7 @@ export class Opening {
       facts: { trajectory, call, request, params, retryOf: repeated?.call ?? null, startedAt, weight },
       conversation,
       asker,
+      redaction,
       isNew: found === null,
     }
     const head = { redaction, train: tree.train, servedBy: tree.servedBy, startedAt }
@@ -76,6 +81,7 @@ export class Opening {
       otherwise: agent && served && ((cause) => this.#fallBack(agent, served, sent, cause)),
       head: headOf(trajectory, conversation, context, head),
       asker,
+      redaction,
       identity: { key: identity.key, body: identity.body },
       onEnd: (given) => {
         calls.delete(opened)
@@ -87,8 +93,11 @@ export class Opening {
   }
 
   /** The call as the policy is asked it by what serves it. */
-  async #askedUnder(served: Served | null, { facts, conversation: sent, asker, isNew }: SentCall): Promise<AskedCall> {
-    const { places, redaction } = this.#desk
+  async #askedUnder(
+    served: Served | null,
+    { facts, conversation: sent, asker, redaction, isNew }: SentCall,
+  ): Promise<AskedCall> {
+    const { places } = this.#desk
     const { request, params, trajectory } = facts
     // Beside a canary the same is done in both arms: time spent here would tell them apart.
     const alike = served !== null && served.servedBy.canary !== null

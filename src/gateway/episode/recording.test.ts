@@ -291,6 +291,35 @@ describe('what must not be written', () => {
     expect(kept).not.toContain('4111')
   })
 
+  it('is late three times in a request at most: then nothing more of it is written, nor of its answer', async () => {
+    const late: string[] = []
+    open({ redaction: redactionOf([{ name: 'slow', pattern: '\\d+\\d+x' }], { onUnread: () => late.push('late') }) })
+    const said = Array.from({ length: 6 }, (_, i) => says('user', String(i).repeat(12_000)))
+    const asked = requestOf([says('user', 'first'), ...said], { stop: ['stopped'] })
+    const first = await called(recorder, asked, `answer ${'7'.repeat(12_000)}`)
+    expect(late).toHaveLength(3)
+    const { nodes, steps } = await stored(store, first.record.trajectory)
+    expect(nodes.map(({ message }) => message.content)).toEqual(['first', ...said.map(() => '[unread]'), '[unread]'])
+    expect(JSON.stringify(steps)).not.toContain('stopped')
+    const second = await called(recorder, requestOf([...asked.messages, first.wire, says('user', 'more')]), 'yes')
+    expect(second.record.trajectory).toBe(first.record.trajectory)
+    expect(late).toHaveLength(6)
+  })
+
+  it('may be late in halves of an answer, and the whole answer is read by itself', async () => {
+    const seen = watched()
+    const late: string[] = []
+    const redaction = redactionOf([{ name: 'slow', pattern: '\\d+\\d+x' }], { onUnread: () => late.push('late') })
+    open({ store: seen.store, redaction })
+    const record = await opened(recorder, hello)
+    record.progress(() => answerOf(['1', '2', '3'].map((one) => ({ content: one.repeat(12_000), finish: null }))))
+    await vi.waitFor(() => expect(seen.pending).toHaveLength(1), 10_000)
+    expect(late).toHaveLength(3)
+    await record.finish(whole)
+    const { nodes } = await stored(store, record.trajectory)
+    expect(nodes.at(-1)?.message.content).toBe('hello you')
+  })
+
   it('does not keep a conversation from being known again', async () => {
     open({ redaction })
     const first = await called(recorder, requestOf([says('user', `I am ${mail}`)]), `Hello ${mail}`)

@@ -395,6 +395,7 @@ describe('the time that the gateway itself takes', () => {
       },
       keeps: () => true,
       reading: async (read) => read(counting),
+      together: () => counting,
     }
     const counter = open({ redaction: counting })
     const work: Record<string, number> = {}

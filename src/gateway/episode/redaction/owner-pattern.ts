@@ -69,20 +69,33 @@ const mostWaits = 4
 
 /**
  * The result of `ask`, or `null` when it takes longer than so many milliseconds; even a regular expression ends then. On a
- * machine with much else to do the clock runs on while others have the processor: so it is asked again.
+ * machine with much else to do the clock runs on while others have the processor: so it is asked again. Yields before it
+ * is: others may have their turn first.
  */
-export function within<T>(ms: number, ask: () => T): { readonly value: T } | null {
+export function* triesWithin<T>(ms: number, ask: () => T): Generator<void, { readonly value: T } | null> {
   let tries = 0
-  for (let i = 0; i < mostWaits && tries < mostTries; i += 1) {
+  for (let asked = 1; ; asked += 1) {
     const before = process.cpuUsage()
     const done = once(ms, ask)
     if (done !== null) return done
     // Of all threads together: it is never less than this one had.
     const { user, system } = process.cpuUsage(before)
     if (user + system > 500 * ms) tries += 1
+    if (asked >= mostWaits || tries >= mostTries) return null
+    yield
   }
-  return null
 }
+
+/** The result of tries that nothing comes between. */
+export function atOnce<T>(tries: Generator<void, T>): T {
+  for (;;) {
+    const { done, value } = tries.next()
+    if (done) return value
+  }
+}
+
+/** As {@link triesWithin}, at once. */
+export const within = <T>(ms: number, ask: () => T): { readonly value: T } | null => atOnce(triesWithin(ms, ask))
 
 function once<T>(ms: number, ask: () => T): { readonly value: T } | null {
   let done: { readonly value: T } | null = null

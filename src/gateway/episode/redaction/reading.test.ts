@@ -59,6 +59,36 @@ describe('what is read in parts', () => {
     expect(turns).toBeGreaterThanOrEqual(2)
   })
 
+  it('gives others their turn before a text that was late is tried again', async () => {
+    const redaction = redactionOf([{ name: 'slow', pattern: 'a*a*a*a*b' }])
+    const { result, turns } = await turnsDuring(() => redaction.reading((by) => by.redact('a'.repeat(5_000)).value))
+    expect(result).toBe('[unread]')
+    expect(turns).toBeGreaterThanOrEqual(1)
+  })
+
+  it('has one limit with whatever else is read of the same request, and no other', async () => {
+    const late: string[] = []
+    const redaction = redactionOf([{ name: 'slow', pattern: '\\d+\\d+x' }], { onUnread: () => late.push('late') })
+    const request = redaction.together()
+    const texts = Array.from({ length: 6 }, (_, i) => String(i).repeat(12_000))
+    expect(await request.reading((by) => by.redact('it is 12x').value)).toBe('it is [slow]')
+    for (const text of [texts[0], ...texts]) {
+      expect(await request.reading((by) => by.redact(text ?? '').value)).toBe('[unread]')
+    }
+    expect(await request.reading((by) => by.redact('it is 12x').value)).toBe('[unread]')
+    expect(late).toHaveLength(3)
+    expect(await redaction.together().reading((by) => by.redact('it is 12x').value)).toBe('it is [slow]')
+    expect(await redaction.reading((by) => by.redact('it is 12x').value)).toBe('it is [slow]')
+  })
+
+  it('is not late where the client itself says what stands for a late text', async () => {
+    const request = redactionOf([{ name: 'slow', pattern: '\\d+\\d+x' }]).together()
+    for (let i = 0; i < 4; i += 1) {
+      expect(await request.reading((by) => by.redact('[unread]'))).toEqual({ value: '[unread]', changed: false })
+    }
+    expect(await request.reading((by) => by.redact('it is 12x').value)).toBe('it is [slow]')
+  })
+
   it('fails as what is read fails', async () => {
     const broken = () => {
       throw new TypeError('unreadable')

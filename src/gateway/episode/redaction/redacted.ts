@@ -19,6 +19,12 @@ export interface Rules {
   keeps(name: string): boolean
 }
 
+/** Rules that can be late, and that are tried again then. */
+export interface TriedRules extends Rules {
+  /** As `redact`: yields before a text that was late is tried again. */
+  tries(text: string): Generator<void, Redacted<string>>
+}
+
 /** Takes out of texts what must not be written. */
 export interface Redaction extends Rules {
   /**
@@ -27,4 +33,9 @@ export interface Redaction extends Rules {
    * @param read may run several times, and changes nothing before it returns.
    */
   reading<T>(read: (redaction: Redaction) => T): Promise<T>
+  /**
+   * The same for all readings of one request: however many there are, what may be late in them is limited as in one. A
+   * reading by itself has a limit of its own.
+   */
+  together(): Redaction
 }

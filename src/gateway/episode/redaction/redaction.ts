@@ -6,10 +6,10 @@ import { email, ip } from './addresses.ts'
 import { redactEncoded } from './bytes.ts'
 import { type Finder, type Found, matches } from './found.ts'
 import { card, iban, phone } from './numbers.ts'
-import { ownerPattern, within } from './owner-pattern.ts'
+import { atOnce, ownerPattern, triesWithin } from './owner-pattern.ts'
 import { type PlainView, plainView } from './plain-view.ts'
-import { readInParts } from './reading.ts'
-import type { Redacted, Redaction, Rules } from './redacted.ts'
+import { noEffort, readInParts } from './reading.ts'
+import type { Redacted, Redaction, TriedRules } from './redacted.ts'
 import { redactionThread } from './redaction-thread.ts'
 import { secret } from './secrets.ts'
 import { unread } from './unread.ts'
@@ -53,14 +53,27 @@ export function redactionOf(
     return redacted
   }
   const rulesHere = rulesOf(rules, { kept, patience: patienceMs })
-  const applied: Rules = { ...rulesHere, redact: (text) => counted(rulesHere.redact(text)) }
+  const applied: TriedRules = {
+    ...rulesHere,
+    redact: (text) => counted(rulesHere.redact(text)),
+    *tries(text) {
+      return counted(yield* rulesHere.tries(text))
+    },
+  }
   const thread = redactionThread(rules)
   const elsewhere = async (text: string) => counted(await thread(text))
-  const redaction: Redaction = {
-    ...applied,
-    reading: async (read) => (applied.active ? readInParts(applied, elsewhere, read) : read(redaction)),
+  const redactionBy = (effortOf: typeof noEffort): Redaction => {
+    const redaction: Redaction = {
+      ...applied,
+      reading: async (read) => (applied.active ? readInParts(applied, elsewhere, read, effortOf()) : read(redaction)),
+      together: () => {
+        const effort = noEffort()
+        return redactionBy(() => effort)
+      },
+    }
+    return redaction
   }
-  return redaction
+  return redactionBy(noEffort)
 }
 
 /**
@@ -70,7 +83,7 @@ export function redactionOf(
 export function rulesOf(
   rules: z.infer<typeof ServeConfig>['redact'],
   { kept, patience }: { readonly kept: ReadonlySet<string>; readonly patience: number | null },
-): Rules {
+): TriedRules {
   const compiled = rules.map((rule): Rule => {
     if (typeof rule === 'string') return { name: rule, finders: builtIn(rule), isOwners: false }
     // The name of a kind as a pattern means the kind, under another name.
@@ -100,15 +113,18 @@ export function rulesOf(
   // Built-in kinds take time by the length of a text, and by nothing else.
   const mayBeSlow = compiled.some(({ isOwners }) => isOwners)
   const through = (text: string) => orUnread(() => seen(redactEncoded(text, seen).value).value)
+  function* tries(text: string): Generator<void, Redacted<string>> {
+    if (compiled.length === 0) return { value: text, changed: false }
+    const inTime =
+      mayBeSlow && patience !== null ? yield* triesWithin(patience, () => through(text)) : { value: through(text) }
+    const value = inTime?.value ?? unread
+    return { value, changed: value !== text }
+  }
   return {
     active: compiled.length > 0,
     mayBeSlow,
-    redact: (text) => {
-      if (compiled.length === 0) return { value: text, changed: false }
-      const inTime = mayBeSlow && patience !== null ? within(patience, () => through(text)) : { value: through(text) }
-      const value = inTime?.value ?? unread
-      return { value, changed: value !== text }
-    },
+    redact: (text) => atOnce(tries(text)),
+    tries,
     keeps: (name) => kept.has(name),
   }
 }
