@@ -76,10 +76,9 @@ function decisionOf(report: RunReport, { decision, reasons }: GateArithmetic, re
         word: 'Promoted',
         sign: '✓',
         tone: 'good',
-        next:
-          release.servesNow === false
-            ? 'It no longer serves: it was rolled back, or a later release took its place.'
-            : html`It serves now. <code>${agentCommand(report, 'rollback')}</code> brings back what served before.`,
+        next: release.servesNow
+          ? html`It serves now. <code>${agentCommand(report, 'rollback')}</code> brings back what served before.`
+          : 'It no longer serves: it was rolled back, or a later release took its place.',
       }
     case 'hold':
       return {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DecisionId, type Run, type RunId, type Store, TrajectoryId } from '../../../core/index.ts'
+import { DecisionId, type RunId, type Store, TrajectoryId } from '../../../core/index.ts'
 import { ownCanary } from '../../own-canary.ts'
 import { fromTraffic } from '../../run/source-of.ts'
 
