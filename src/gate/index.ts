@@ -1,4 +1,5 @@
-export { type Agreement, agreementOf, type ReviewerStanding } from './audit/agreement.ts'
+export { Agreement, agreementOf, ReviewerStanding } from './audit/agreement.ts'
+export { alikeReviewers, toldBy } from './audit/alike.ts'
 export { type AuditPlan, AuditQuestion, planAudit } from './audit/plan.ts'
 export { type Judgements, poweredDifference, type PoweredMean, poweredMean } from './audit/ppi.ts'
 export { countingLabels, type Truth, truthOf } from './audit/truth.ts'

@@ -104,7 +104,12 @@ function withLabels(
   labels: readonly Selectable<Tables['audit_labels']>[],
 ): AuditDraw[] {
   const said = new Map<string, AuditLabel[]>()
-  for (const row of labels) said.set(row.draw, [...(said.get(row.draw) ?? []), toLabel(row)])
+  for (const row of labels) {
+    const label = toLabel(row)
+    const known = said.get(row.draw)
+    if (known) known.push(label)
+    else said.set(row.draw, [label])
+  }
   return draws.map(({ id, canary, sequence, trajectory, at }) => ({
     id,
     canary: parseRecord(CanaryId, canary, `draw ${id}`),

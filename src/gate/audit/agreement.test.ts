@@ -86,4 +86,15 @@ describe('how reviewers agree', () => {
     expect(agreementOf(right, person).reviewers.some(({ alike }) => alike)).toBe(false)
     expect(agreementOf(draws.slice(0, 10), person).reviewers.some(({ alike }) => alike)).toBe(false)
   })
+
+  it('compares no more than 20, those who judged most: names cost nothing', () => {
+    const names = Array.from({ length: 5_000 }, (_, i) => [`made up ${i}`, i % 2] as const)
+    const draws = [drawOf(0, Object.fromEntries(names)), drawOf(1, { ann: 1, bob: 1 }), drawOf(2, { ann: 0, bob: 1 })]
+    const { pairs, reviewers, others } = agreementOf(draws, person)
+    expect(reviewers.slice(0, 2).map(({ reviewer }) => reviewer)).toEqual(['ann', 'bob'])
+    expect(reviewers).toHaveLength(20)
+    expect(others).toBe(4_982)
+    expect(pairs).toContainEqual({ a: 'ann', b: 'bob', draws: 2, kappa: 0 })
+    expect(pairs.length).toBeLessThanOrEqual(190)
+  })
 })

@@ -1,64 +1,70 @@
+import { z } from 'zod'
 import type { Audit, AuditDraw } from '../../core/index.ts'
 import { round } from '../round.ts'
-import { countingLabels } from './truth.ts'
+import { alikeReviewers, type Told, toldBy } from './alike.ts'
 
 /** How one reviewer judges. */
-export interface ReviewerStanding {
-  readonly reviewer: string
+export const ReviewerStanding = z.object({
+  reviewer: z.string(),
   /** Draws that they judged; those of which they said that it cannot be told are not among them. */
-  readonly labels: number
-  readonly untold: number
+  labels: z.number(),
+  untold: z.number(),
   /** Mean of what they said; `null` for nothing. */
-  readonly mean: number | null
+  mean: z.number().nullable(),
   /** Of the labels on draws that others judged too, the share that was what the others' median was; `null` for none. */
-  readonly agrees: number | null
+  agrees: z.number().nullable(),
   /** Says the same of everything, as often as hardly anybody would who looks. */
-  readonly alike: boolean
-}
+  alike: z.boolean(),
+})
+export type ReviewerStanding = z.infer<typeof ReviewerStanding>
 
 /** How reviewers agree. */
-export interface Agreement {
+export const Agreement = z.object({
   /** Draws that several judged. */
-  readonly shared: number
+  shared: z.number(),
   /**
    * Krippendorff's alpha for interval data over all reviewers: 1 for full agreement, 0 for what chance gives; `null` where
    * nothing was judged twice, or nothing differs.
    */
-  readonly alpha: number | null
+  alpha: z.number().nullable(),
   /** Cohen's kappa of each two who judged the same draws, with labels rounded to right and wrong. */
-  readonly pairs: readonly {
-    readonly a: string
-    readonly b: string
-    readonly draws: number
-    readonly kappa: number | null
-  }[]
+  pairs: z.array(z.object({ a: z.string(), b: z.string(), draws: z.number(), kappa: z.number().nullable() })),
   /** Those who judged most first. */
-  readonly reviewers: readonly ReviewerStanding[]
-}
+  reviewers: z.array(ReviewerStanding),
+  /** Reviewers who are left out, as there are more than are compared. */
+  others: z.number(),
+})
+export type Agreement = z.infer<typeof Agreement>
 
-/** One label that tells. */
-interface Told {
-  readonly draw: string
-  readonly reviewer: string
-  readonly truth: number
-}
+/** Reviewers who are compared: names cost nothing, and pairs grow with their square. */
+const mostCompared = 20
 
 /** How reviewers of draws agree; labels that were taken back do not count. */
 export function agreementOf(draws: readonly AuditDraw[], audit: Pick<Audit, 'by'>): Agreement {
-  const labels = draws.flatMap((draw) => countingLabels(draw.labels, audit))
-  const told = labels.flatMap(({ draw, reviewer, truth }) => (truth === null ? [] : [{ draw, reviewer, truth }]))
-  const byDraw = groupBy(told, ({ draw }) => draw)
-  const shared = [...byDraw.values()].filter(({ length }) => length > 1)
-  const reviewers = [...new Set(labels.map(({ reviewer }) => reviewer))].toSorted()
-  const standings = reviewers.map((reviewer) => ({
-    ...standing(reviewer, told, byDraw),
-    untold: labels.filter((label) => label.reviewer === reviewer && label.truth === null).length,
-  }))
+  const all = toldBy(draws, audit)
+  const ranked = [...all].toSorted(([a, one], [b, other]) => other.told.length - one.told.length || (a < b ? -1 : 1))
+  const compared = ranked.slice(0, mostCompared)
+  const told = [...all.values()].flatMap((one) => one.told)
+  const truths = groupBy(told, ({ draw }) => draw)
+  const shared = [...truths.values()].filter(({ length }) => length > 1)
+  const alike = new Set(alikeReviewers(all).map(({ reviewer }) => reviewer))
+  const byDraw = compared.map(([, one]) => new Map(one.told.map(({ draw, truth }) => [draw, truth])))
+  const pairs = compared.flatMap(([a], i) =>
+    compared.slice(i + 1).flatMap(([b], j) => pairOf(a, b, byDraw[i] ?? new Map(), byDraw[i + 1 + j] ?? new Map())),
+  )
   return {
     shared: shared.length,
     alpha: krippendorff(shared.map((group) => group.map(({ truth }) => truth))),
-    pairs: reviewers.flatMap((a, i) => reviewers.slice(i + 1).flatMap((b) => pairOf(a, b, shared))),
-    reviewers: standings.toSorted((a, b) => b.labels - a.labels),
+    pairs,
+    reviewers: compared.map(([reviewer, one]) => ({
+      reviewer,
+      labels: one.told.length,
+      untold: one.untold,
+      mean: meanOf(one.told),
+      agrees: agreesOf(reviewer, one.told, truths),
+      alike: alike.has(reviewer),
+    })),
+    others: ranked.length - compared.length,
   }
 }
 
@@ -93,46 +99,31 @@ export function cohen(pairs: readonly (readonly [number, number])[]): number | n
   return pairs.length === 0 || byChance === 1 ? null : round((agreed - byChance) / (1 - byChance))
 }
 
-function pairOf(a: string, b: string, shared: readonly (readonly Told[])[]): Agreement['pairs'] {
-  const both = shared.flatMap((group) => {
-    const [one, other] = [a, b].map((name) => group.find(({ reviewer }) => reviewer === name))
-    return one && other ? [[Math.round(one.truth), Math.round(other.truth)] as const] : []
+function pairOf(
+  a: string,
+  b: string,
+  one: ReadonlyMap<string, number>,
+  other: ReadonlyMap<string, number>,
+): Agreement['pairs'] {
+  const both = [...one].flatMap(([draw, truth]) => {
+    const beside = other.get(draw)
+    return beside === undefined ? [] : [[Math.round(truth), Math.round(beside)] as const]
   })
-  return both.length === 0 ? [] : [{ a, b, draws: both.length, kappa: cohen(both) }]
+  if (both.length === 0) return []
+  const [first, second] = a < b ? [a, b] : [b, a]
+  return [{ a: first, b: second, draws: both.length, kappa: cohen(both) }]
 }
 
-function standing(
-  reviewer: string,
-  told: readonly Told[],
-  byDraw: ReadonlyMap<string, readonly Told[]>,
-): Omit<ReviewerStanding, 'untold'> {
-  const own = told.filter((label) => label.reviewer === reviewer)
-  const others = told.filter((label) => label.reviewer !== reviewer)
+function agreesOf(reviewer: string, own: readonly Told[], truths: ReadonlyMap<string, readonly Told[]>): number | null {
   const beside = own.flatMap(({ draw, truth }) => {
-    const rest = (byDraw.get(draw) ?? []).filter((label) => label.reviewer !== reviewer).map((label) => label.truth)
+    const rest = (truths.get(draw) ?? []).filter((label) => label.reviewer !== reviewer).map((label) => label.truth)
     return rest.length === 0 ? [] : [Math.round(truth) === Math.round(medianOf(rest))]
   })
-  return {
-    reviewer,
-    labels: own.length,
-    mean: own.length === 0 ? null : round(own.reduce((sum, { truth }) => sum + truth, 0) / own.length),
-    agrees: beside.length === 0 ? null : round(beside.filter(Boolean).length / beside.length),
-    alike: saysTheSame(own, others),
-  }
+  return beside.length === 0 ? null : round(beside.filter(Boolean).length / beside.length)
 }
 
-/** Fewer labels of one kind in a row tell nothing. */
-const fewestAlike = 20
-/** How seldom whoever looks would say the same that often. */
-const byChance = 0.01
-
-/** Alone, a reviewer is told of after so many alike; beside others, where what they say makes such a row unlikely. */
-function saysTheSame(own: readonly Told[], others: readonly Told[]): boolean {
-  const [first] = own
-  if (!first || own.length < fewestAlike || own.some(({ truth }) => truth !== first.truth)) return false
-  if (others.length < fewestAlike) return true
-  const rate = (others.filter(({ truth }) => truth === first.truth).length + 1) / (others.length + 2)
-  return rate ** own.length < byChance
+function meanOf(told: readonly Told[]): number | null {
+  return told.length === 0 ? null : round(told.reduce((sum, { truth }) => sum + truth, 0) / told.length)
 }
 
 function medianOf(values: readonly number[]): number {

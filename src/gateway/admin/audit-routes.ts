@@ -11,7 +11,7 @@ import {
   type Store,
   type Tenant,
 } from '../../core/index.ts'
-import { agreementOf, truthOf } from '../../gate/index.ts'
+import { Agreement, agreementOf, truthOf } from '../../gate/index.ts'
 import { type AuditedCanary, auditedCanary } from '../../release/index.ts'
 import { answers, refuses } from '../answers.ts'
 import { type AskedEnv, asking, type AskingOptions, notForSessions } from '../auth/index.ts'
@@ -46,21 +46,7 @@ const Standing = z.object({
   waiting: z.number(),
 })
 
-const Agreed = Standing.extend({
-  shared: z.number(),
-  alpha: z.number().nullable(),
-  pairs: z.array(z.object({ a: z.string(), b: z.string(), draws: z.number(), kappa: z.number().nullable() })),
-  reviewers: z.array(
-    z.object({
-      reviewer: z.string(),
-      labels: z.number(),
-      untold: z.number(),
-      mean: z.number().nullable(),
-      agrees: z.number().nullable(),
-      alike: z.boolean(),
-    }),
-  ),
-})
+const Agreed = Standing.extend(Agreement.shape)
 
 const OwnLabel = z.object({
   draw: z.string(),
@@ -193,12 +179,14 @@ export function auditRoutes(options: AuditRoutesOptions): OpenAPIHono<AskedEnv> 
       path: '/ratchet/agents/{agent}/audit/agreement',
       summary: 'How reviewers agree (scope admin)',
       request: { params },
-      responses: { 200: answers('Who said most first.', Agreed), 404: nothing },
+      responses: {
+        200: answers('Who said most first; beyond 20 reviewers, `others` counts them.', Agreed),
+        404: nothing,
+      },
     }),
     async (c) => {
       const found = await draws(c.var.caller, c.req.valid('param').agent)
-      const { shared: several, alpha, pairs, reviewers } = agreementOf(found.drawn, found.audit)
-      return c.json({ ...standingOf(found), shared: several, alpha, pairs: [...pairs], reviewers: [...reviewers] }, 200)
+      return c.json({ ...standingOf(found), ...agreementOf(found.drawn, found.audit) }, 200)
     },
   )
 

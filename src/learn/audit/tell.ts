@@ -7,7 +7,7 @@ import {
   contentHash,
   type Store,
 } from '../../core/index.ts'
-import { agreementOf, truthOf } from '../../gate/index.ts'
+import { alikeReviewers, toldBy, truthOf } from '../../gate/index.ts'
 
 /** Draws in a row of which nothing could be told, after which the source of truth counts as dead. */
 const untoldInARow = 10
@@ -36,8 +36,8 @@ export async function tellOfAudit(
     const message = `The audit tells nothing: of the last ${untoldInARow} draws the truth is missing, which counts against the candidate. ${whatToDo[audit.by]}`
     await tell(`untold ${last[0]?.id ?? ''}`, canary.id, message, { canary: canary.id, draws: untoldInARow })
   }
-  for (const { reviewer, labels, mean, alike } of agreementOf(draws, audit).reviewers) {
-    if (!alike || audit.by !== 'person') continue
+  if (audit.by !== 'person') return
+  for (const { reviewer, labels, truth: mean } of alikeReviewers(toldBy(draws, audit))) {
     const message = `The reviewer ${reviewer} said the same of all ${labels} sessions that they judged. Such labels tell nothing; where the key was stolen, \`ratchet audit withdraw\` takes them back.`
     await tell(`alike ${reviewer}`, reviewer, message, { canary: canary.id, labels, mean })
   }

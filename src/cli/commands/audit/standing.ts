@@ -1,6 +1,7 @@
 import pc from 'picocolors'
 import { z } from 'zod'
 import { parseInput } from '../../../core/index.ts'
+import { Agreement } from '../../../gate/index.ts'
 import { askGateway } from '../../gateway/ask-gateway.ts'
 import { type GatewayFlags, gatewayOf } from '../../gateway/gateway-url.ts'
 import { said } from '../../trajectory/said.ts'
@@ -34,21 +35,7 @@ export async function auditListCommand(flags: AuditFlags): Promise<void> {
   }
 }
 
-const Agreed = Standing.extend({
-  shared: z.number(),
-  alpha: z.number().nullable(),
-  pairs: z.array(z.looseObject({ a: z.string(), b: z.string(), draws: z.number(), kappa: z.number().nullable() })),
-  reviewers: z.array(
-    z.looseObject({
-      reviewer: z.string(),
-      labels: z.number(),
-      untold: z.number(),
-      mean: z.number().nullable(),
-      agrees: z.number().nullable(),
-      alike: z.boolean(),
-    }),
-  ),
-})
+const Agreed = Standing.extend(Agreement.shape)
 
 /** `ratchet audit agreement`: how reviewers agree, and who says the same of everything. */
 export async function auditAgreementCommand(flags: AuditFlags): Promise<void> {
@@ -73,6 +60,7 @@ export async function auditAgreementCommand(flags: AuditFlags): Promise<void> {
       ]
       return `  ${said(reviewer, 60)}: ${facts.join(', ')}${alike ? pc.red('  says the same of everything') : ''}`
     }),
+    ...(agreed.others > 0 ? [`  and ${agreed.others} others who judged less`] : []),
   ]
   process.stdout.write(`${lines.join('\n')}\n`)
 }
