@@ -27,11 +27,16 @@ export const Audit = z
       })
       .nullable()
       .default(null),
-    /** Labels that a draw needs; where their middle disagrees, one more. */
+    /** People whose labels a draw needs; where their middle disagrees, one more. Programs judge alone. */
     reviewers: z.int().min(1).max(9).default(1),
+    /** Keys whose names are people, and single reviewers (`key:name`): all names of another key are one reviewer. */
+    trusted: z.array(ClientName).default([]),
     /** Nothing more is drawn while so many draws wait for their truth. */
     queue: z.int().positive().max(10_000).default(50),
-    /** How long the oldest draw may wait until people are told that the source of truth is dead. */
+    /**
+     * How long the oldest draw may wait until people are told that the source of truth is dead; and reviewers who contradict
+     * each other for one who decides it: then it cannot be told.
+     */
     patienceMs: z.number().positive().default(259_200_000),
     /** Draws that were judged without showing a gain or a harm, after which the canary is given up. */
     maxLabels: z.int().positive().max(100_000).default(1_000),

@@ -8,8 +8,12 @@ import { canaryConfigFrom } from './source/traffic/canary-config.ts'
 import type { LearnFromTrafficConfig } from './source/traffic/config.ts'
 
 /** The gate of a configuration's canaries. */
-export function canaryGateFrom({ canary, audit }: Pick<LearnFromTrafficConfig, 'canary' | 'audit'>): CanaryGate {
-  return canaryGate(canaryConfigFrom(canary, auditFrom(audit)))
+export function canaryGateFrom({
+  canary,
+  audit,
+  reporters,
+}: Pick<LearnFromTrafficConfig, 'canary' | 'audit' | 'reporters'>): CanaryGate {
+  return canaryGate(canaryConfigFrom(canary, auditFrom(audit, reporters.trusted)))
 }
 
 const leastWatchedMs = 5_000

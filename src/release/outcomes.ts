@@ -95,21 +95,21 @@ export async function gatherOutcomes(options: GatherOptions): Promise<Gathered |
   const underWay = await store.canaries.countUnjudged(canary.id, recent)
   const { judged } = memory
   return {
-    outcomes: evidenceOf(judged, await truthsOf(store, canary)),
+    outcomes: evidenceOf(judged, await truthsOf(store, canary, now)),
     sessionsInStep: judged.filter((one) => isEvidenceOf('candidate', one) && one.began >= canary.stepAt).length,
     sessions: { ...countsOf(judged), underWay },
   }
 }
 
 /** Sessions that were judged, as they are kept now: what was erased meanwhile is named no more. */
-export async function keptOutcomes(store: Pick<Repositories, 'audits' | 'canaries'>, canary: Canary) {
-  return evidenceOf(await keptSessions(store, canary), await truthsOf(store, canary))
+export async function keptOutcomes(store: Pick<Repositories, 'audits' | 'canaries'>, canary: Canary, now: number) {
+  return evidenceOf(await keptSessions(store, canary), await truthsOf(store, canary, now))
 }
 
 /** What is true of the sessions that were drawn for the audit; empty where there is none. */
-async function truthsOf({ audits }: Pick<Repositories, 'audits'>, canary: Canary): Promise<KnownTruths> {
+async function truthsOf({ audits }: Pick<Repositories, 'audits'>, canary: Canary, now: number): Promise<KnownTruths> {
   const audit = auditOf(canary)
-  return audit === null ? new Map() : knownTruths(await audits.drawn(canary.id), audit)
+  return audit === null ? new Map() : knownTruths(await audits.drawn(canary.id), audit, now)
 }
 
 /** What is evidence of a canary, what was left out, and what may be learned from and nobody has judged. */
@@ -202,7 +202,7 @@ async function judgeAll(
   const { canary, gaps, memory } = options
   const judged: JudgedSession[] = []
   const audit = auditOf(canary)
-  let waiting = audit === null ? 0 : countWaiting(await truthsOf(options.store, canary))
+  let waiting = audit === null ? 0 : countWaiting(await truthsOf(options.store, canary, options.now))
   for (let start = 0; start < due.length; start += readAtOnce) {
     const some = due.slice(start, start + readAtOnce)
     const read = await Promise.all(some.map((session) => evidenceOn(options, canary, session)))

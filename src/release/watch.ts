@@ -159,7 +159,7 @@ async function look(options: WatchOptions & { readonly gate: CanaryGate }, momen
       const { agent, candidate, admission } = canary
       return gate.makeReceipt({
         ...input,
-        sessions: await keptOutcomes(store, canary),
+        sessions: await keptOutcomes(store, canary, clock.now()),
         agent,
         baseline: release.versions,
         candidate,

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Audit, AuditDraw } from '../../core/index.ts'
 import { round } from '../round.ts'
 import { alikeReviewers, type Told, toldBy } from './alike.ts'
+import { groupBy } from './group-by.ts'
 
 /** How one reviewer judges. */
 export const ReviewerStanding = z.object({
@@ -130,14 +131,4 @@ function medianOf(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
   const half = sorted.length / 2
   return ((sorted[Math.ceil(half) - 1] ?? 0) + (sorted[Math.floor(half)] ?? 0)) / 2
-}
-
-function groupBy<T>(items: readonly T[], key: (item: T) => string): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>()
-  for (const item of items) {
-    const group = groups.get(key(item))
-    if (group) group.push(item)
-    else groups.set(key(item), [item])
-  }
-  return groups
 }

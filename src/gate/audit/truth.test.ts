@@ -13,8 +13,9 @@ const label = (reviewer: string, truth: number | null, change: Partial<AuditLabe
   withdrawnAt: null,
   ...change,
 })
-const of = (labels: readonly AuditLabel[], reviewers = 1, trajectory = 't0') =>
-  truthOf({ labels, sequence: 0, trajectory: TrajectoryId.parse(trajectory) }, { by: 'person', reviewers })
+const rules = { by: 'person', reviewers: 1, trusted: [], patienceMs: 100 } as const
+const of = (labels: readonly AuditLabel[], reviewers = 1, trajectory = 't0', { now = 2, ...change } = {}) =>
+  truthOf({ labels, sequence: 0, trajectory: TrajectoryId.parse(trajectory) }, { ...rules, reviewers, ...change }, now)
 const waits = (needs: number) => ({ settled: false, truth: null, needs })
 const settled = (truth: number | null) => ({ settled: true, truth, needs: 0 })
 
@@ -46,5 +47,40 @@ describe('the truth of a draw', () => {
     expect(of([], 1, 'erased-0')).toEqual(settled(null))
     expect(of([label('ann', 1), label('bob', 0)], 1, 'erased-0')).toEqual(settled(null))
     expect(of([label('ann', 1)], 1, 'erased-0')).toEqual(settled(1))
+  })
+
+  it('takes all names that a key makes up as one reviewer, by their median', () => {
+    const names = ['a', 'b', 'c'].map((name) => label(`k_1:${name}`, 1))
+    expect(of(names, 3)).toEqual(waits(2))
+    expect(of([...names, label('k_2', 0)], 3)).toEqual(waits(1))
+    expect(of([label('k_1:a', 1), label('k_1:b', 1), label('k_1:c', 0)])).toEqual(settled(1))
+    expect(of([...names, label('k_2', 0), label('k_3', 0)])).toEqual(settled(0))
+  })
+
+  it('takes the names of a key that is trusted as people, and single ones', () => {
+    const names = ['a', 'b', 'c'].map((name) => label(`k_1:${name}`, 1))
+    const trusting = (...trusted: string[]) =>
+      truthOf(
+        { labels: names, sequence: 0, trajectory: TrajectoryId.parse('t') },
+        { ...rules, reviewers: 3, trusted },
+        2,
+      )
+    expect(trusting('k_1')).toEqual(settled(1))
+    expect(trusting('k_1:a')).toEqual(waits(1))
+  })
+
+  it('is missing where a contradiction waits for too long: two who cannot agree block nothing for ever', () => {
+    const tie = [label('ann', 1), label('bob', 0, { at: 50 })]
+    expect(of(tie, 2, 't0', { now: 149 })).toEqual(waits(1))
+    expect(of(tie, 2, 't0', { now: 150 })).toEqual(settled(null))
+    expect(of([label('ann', 1)], 2, 't0', { now: 1_000 })).toEqual(waits(1))
+  })
+
+  it('is what a program says, which judges alone', () => {
+    const [said] = [label('verifier', 1, { by: 'verifier' })]
+    const alone = { ...rules, by: 'verifier', reviewers: 3 } as const
+    expect(
+      truthOf({ labels: [said as AuditLabel], sequence: 0, trajectory: TrajectoryId.parse('t') }, alone, 2),
+    ).toEqual(settled(1))
   })
 })

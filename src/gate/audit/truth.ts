@@ -1,4 +1,5 @@
 import type { Audit, AuditDraw, AuditLabel } from '../../core/index.ts'
+import { groupBy } from './group-by.ts'
 
 /** What is true of a draw, as far as its labels say. */
 export interface Truth {
@@ -15,26 +16,53 @@ export function countingLabels(labels: readonly AuditLabel[], { by }: Pick<Audit
   return labels.filter((label) => label.by === by && label.withdrawnAt === null)
 }
 
+/** What a truth hangs on, beside what was said. */
+export type TruthRules = Pick<Audit, 'by' | 'reviewers' | 'trusted' | 'patienceMs'>
+
+/** Whom a reviewer counts as: a name that a key made up counts as the key, unless its owner trusts it to name people. */
+export function voiceOf(reviewer: string, { trusted }: Pick<Audit, 'trusted'>): string {
+  const key = reviewer.split(':', 1)[0] ?? reviewer
+  return trusted.includes(key) || trusted.includes(reviewer) ? reviewer : key
+}
+
 /**
- * The median of what reviewers say, once there are as many as are asked. Where an even number disagrees in its middle, one
- * more is asked, so that contradictions are decided and never averaged. What most say cannot be told is missing. A session
- * that was erased before it was judged is missing, too: nobody can judge it any more.
+ * The median of what voices say, once there are as many as are asked. Where an even number disagrees in its middle, one
+ * more is asked, so that contradictions are decided and never averaged; where nobody decides it in time, it cannot be told,
+ * which counts against the candidate. What most say cannot be told is missing. A session that was erased before it was
+ * judged is missing, too: nobody can judge it any more. Programs speak with one voice.
+ * @param now milliseconds since the epoch.
  */
 export function truthOf(
   { labels, trajectory, sequence }: Pick<AuditDraw, 'labels' | 'trajectory' | 'sequence'>,
-  audit: Pick<Audit, 'by' | 'reviewers'>,
+  audit: TruthRules,
+  now: number,
 ): Truth {
-  const said = countingLabels(labels, audit).map(({ truth }) => truth)
+  const counting = countingLabels(labels, audit)
+  const said = voicesOf(counting, audit)
   const told = said.filter((truth) => truth !== null).toSorted((a, b) => a - b)
-  const lacking = Math.max(0, audit.reviewers - said.length)
-  if (lacking > 0) {
-    if (trajectory === `erased-${sequence}`) return { settled: true, truth: null, needs: 0 }
-    return { settled: false, truth: null, needs: lacking }
-  }
-  if (told.length * 2 < said.length) return { settled: true, truth: null, needs: 0 }
-  const upper = told[Math.floor(told.length / 2)] ?? 0
-  const lower = told[Math.ceil(told.length / 2) - 1] ?? 0
+  const lacking = Math.max(0, (audit.by === 'person' ? audit.reviewers : 1) - said.length)
   const erased = trajectory === `erased-${sequence}`
+  if (lacking > 0) return erased ? missing : { settled: false, truth: null, needs: lacking }
+  if (told.length * 2 < said.length) return missing
+  const [lower, upper] = middleOf(told)
   if (lower === upper) return { settled: true, truth: upper, needs: 0 }
-  return erased ? { settled: true, truth: null, needs: 0 } : { settled: false, truth: null, needs: 1 }
+  const latest = Math.max(...counting.map(({ at }) => at))
+  return erased || now - latest >= audit.patienceMs ? missing : { settled: false, truth: null, needs: 1 }
+}
+
+const missing: Truth = { settled: true, truth: null, needs: 0 }
+
+/** One word of each voice: of several labels their median. */
+function voicesOf(labels: readonly AuditLabel[], audit: Pick<Audit, 'trusted'>): readonly (number | null)[] {
+  const voices = groupBy(labels, ({ reviewer }) => voiceOf(reviewer, audit))
+  return [...voices.values()].map((own) => {
+    const told = own.flatMap(({ truth }) => (truth === null ? [] : [truth])).toSorted((a, b) => a - b)
+    if (told.length * 2 < own.length) return null
+    const [lower, upper] = middleOf(told)
+    return (lower + upper) / 2
+  })
+}
+
+function middleOf(sorted: readonly number[]): readonly [lower: number, upper: number] {
+  return [sorted[Math.ceil(sorted.length / 2) - 1] ?? 0, sorted[Math.floor(sorted.length / 2)] ?? 0]
 }

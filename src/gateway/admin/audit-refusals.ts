@@ -34,3 +34,22 @@ export function judgedElsewhere({ by }: Pick<Audit, 'by'>): GatewayError {
     hint: 'Say "by": "person" in the section "audit"; it holds from the next canary on.',
   })
 }
+
+/** The draw takes no label of this reviewer. */
+export function closed(why: 'settled' | 'full'): GatewayError {
+  return new GatewayError({
+    status: 409,
+    type: 'invalid_request_error',
+    ...whyClosed[why],
+    hint: 'Judge what GET /ratchet/agents/{agent}/audit/next names. Who judged this draw before may change their mind.',
+    param: 'draw',
+  })
+}
+
+const whyClosed = {
+  settled: { code: 'gateway/draw-settled', message: 'Others have judged this draw, and its truth is known.' },
+  full: {
+    code: 'gateway/draw-full',
+    message: 'This draw has as many labels as one may have, or as one key may give it.',
+  },
+} as const

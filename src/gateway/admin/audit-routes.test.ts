@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { agentKey, type AuditDraw, type Canary, type Scope, type Store } from '../../core/index.ts'
+import { agentKey, type Audit, type AuditDraw, type Canary, type Scope, type Store } from '../../core/index.ts'
 import { canaryGate } from '../../gate/index.ts'
 import { Registry, watchCanary } from '../../release/index.ts'
 import { guardMetrics, rubric, signal } from '../../reward/index.ts'
@@ -44,9 +44,9 @@ afterEach(async () => {
 })
 
 /** A canary with sessions of both arms, each of which was drawn. */
-async function drawn(count: number, by: 'person' | 'verifier' = 'person'): Promise<readonly AuditDraw[]> {
+async function drawn(count: number, change: Partial<Audit> = {}): Promise<readonly AuditDraw[]> {
   const key = agentKey('acme', agent)
-  const gate = canaryGate({ shares: [0.5], audit: { ...audit, by } })
+  const gate = canaryGate({ shares: [0.5], audit: { ...audit, ...change } })
   const began = now - 10_000
   const canary: Canary = await registry.startCanary({
     agent: key,
@@ -128,7 +128,7 @@ describe('who judges', () => {
   })
 
   it('needs the scope, judges its own tenant’s sessions only, and none that a program judges', async () => {
-    const [first] = await drawn(2, 'verifier')
+    const [first] = await drawn(2, { by: 'verifier' })
     const { token } = await issue(['audit'])
     expect((await next(token)).body.error.code).toBe('gateway/audited-elsewhere')
     expect((await label(token, { draw: first?.id, truth: true })).status).toBe(409)
@@ -144,9 +144,34 @@ describe('who judges', () => {
   })
 })
 
+describe('one key', () => {
+  it('fills no quorum with names that it makes up, and adds none without end', async () => {
+    const [first] = await drawn(2, { reviewers: 3 })
+    const { token } = await issue(['audit'])
+    const answers = []
+    for (const reviewer of ['a', 'b', 'c', 'd', 'e']) {
+      answers.push(await label(token, { draw: first?.id, truth: true, reviewer }))
+    }
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 409])
+    expect(answers.at(-1)?.body.error.code).toBe('gateway/draw-full')
+    expect((await server.call('GET', at, { token })).body).toMatchObject({ settled: 0, waiting: 2 })
+    expect((await next(token, '?reviewer=z')).body.draw.id).not.toBe(first?.id)
+  })
+
+  it('moves nothing that others settled; who settled it may change their mind', async () => {
+    const [first] = await drawn(2)
+    const [ann, bob] = [await issue(['audit']), await issue(['audit'])]
+    expect((await label(ann.token, { draw: first?.id, truth: true })).status).toBe(200)
+    const late = await label(bob.token, { draw: first?.id, truth: false })
+    expect(late).toMatchObject({ status: 409, body: { error: { code: 'gateway/draw-settled' } } })
+    expect((await label(ann.token, { draw: first?.id, truth: false })).body).toEqual({ outcome: 'changed' })
+    expect((await store.audits.get(first?.id ?? ''))?.labels).toHaveLength(1)
+  })
+})
+
 describe('who decides', () => {
   it('sees how reviewers agree; who only judges does not', async () => {
-    const draws = await drawn(4)
+    const draws = await drawn(4, { reviewers: 2 })
     const [ann, bob] = [await issue(['audit']), await issue(['audit'])]
     for (const [i, { id }] of draws.entries()) {
       await label(ann.token, { draw: id, truth: i < 2 })

@@ -18,8 +18,8 @@ import { type AskedEnv, asking, type AskingOptions, notForSessions } from '../au
 import { refuseInvalid } from '../errors.ts'
 import { posted } from '../http/posted.ts'
 import type { Caller } from '../ports.ts'
-import { judgedElsewhere, notAudited, unknownDraw } from './audit-refusals.ts'
-import { blind, nextFor, ReviewedMessage } from './audit-view.ts'
+import { closed, judgedElsewhere, notAudited, unknownDraw } from './audit-refusals.ts'
+import { blind, closedFor, nextFor, ReviewedMessage } from './audit-view.ts'
 import { mayDecide } from './release-refusals.ts'
 
 /** What the audit routes need. */
@@ -106,7 +106,7 @@ export function auditRoutes(options: AuditRoutesOptions): OpenAPIHono<AskedEnv> 
       const { caller } = c.var
       const found = await draws(caller, c.req.valid('param').agent)
       const own = found.drawn.flatMap(({ labels }) => labels).filter((label) => isOf(label, caller.key))
-      return c.json({ ...standingOf(found), labels: own.map(shownLabel) }, 200)
+      return c.json({ ...standingOf(found, clock.now()), labels: own.map(shownLabel) }, 200)
     },
   )
 
@@ -133,10 +133,11 @@ export function auditRoutes(options: AuditRoutesOptions): OpenAPIHono<AskedEnv> 
       const { reviewer, after } = c.req.valid('query')
       const found = await draws(caller, c.req.valid('param').agent)
       if (found.audit.by !== 'person') throw judgedElsewhere(found.audit)
-      const next = nextFor(found.drawn, found.audit, reviewerOf(caller, reviewer), after)
+      const asking = { reviewer: reviewerOf(caller, reviewer), after, now: clock.now() }
+      const next = nextFor(found.drawn, found.audit, asking)
       const recorded = next && (await store.trajectories.get(next.trajectory))
       const draw = next && { id: next.id, messages: recorded ? [...blind(recorded.trajectory)] : [] }
-      return c.json({ ...standingOf(found), draw }, 200)
+      return c.json({ ...standingOf(found, clock.now()), draw }, 200)
     },
   )
 
@@ -153,7 +154,7 @@ export function auditRoutes(options: AuditRoutesOptions): OpenAPIHono<AskedEnv> 
           z.object({ outcome: z.enum(['recorded', 'repeated', 'changed']) }),
         ),
         404: refuses('There is no such draw.'),
-        409: refuses('People judge nothing of it.'),
+        409: refuses('People judge nothing of it; or its truth is known; or it has as many labels as it may.'),
       },
     }),
     async (c) => {
@@ -162,7 +163,10 @@ export function auditRoutes(options: AuditRoutesOptions): OpenAPIHono<AskedEnv> 
       const reviewer = reviewerOf(caller, named)
       const found = await draws(caller, c.req.valid('param').agent)
       if (found.audit.by !== 'person') throw judgedElsewhere(found.audit)
-      if (!found.drawn.some((draw) => draw.id === id)) throw unknownDraw()
+      const draw = found.drawn.find((one) => one.id === id)
+      if (!draw) throw unknownDraw()
+      const why = closedFor(draw, found.audit, reviewer, clock.now())
+      if (why !== null) throw closed(why)
       const { tenant } = caller
       const said = { tenant, draw: id, reviewer, by: 'person', at: clock.now() } as const
       const told = truth === null ? null : Number(truth)
@@ -186,7 +190,7 @@ export function auditRoutes(options: AuditRoutesOptions): OpenAPIHono<AskedEnv> 
     }),
     async (c) => {
       const found = await draws(c.var.caller, c.req.valid('param').agent)
-      return c.json({ ...standingOf(found), ...agreementOf(found.drawn, found.audit) }, 200)
+      return c.json({ ...standingOf(found, clock.now()), ...agreementOf(found.drawn, found.audit) }, 200)
     },
   )
 
@@ -209,8 +213,8 @@ export function auditRoutes(options: AuditRoutesOptions): OpenAPIHono<AskedEnv> 
   return app
 }
 
-function standingOf({ canary, audit, drawn }: AuditedCanary & { readonly drawn: readonly AuditDraw[] }) {
-  const settled = drawn.filter((draw) => truthOf(draw, audit).settled).length
+function standingOf({ canary, audit, drawn }: AuditedCanary & { readonly drawn: readonly AuditDraw[] }, now: number) {
+  const settled = drawn.filter((draw) => truthOf(draw, audit, now).settled).length
   const { by, share } = audit
   return { canary: canary.id, by, share, drawn: drawn.length, settled, waiting: drawn.length - settled }
 }

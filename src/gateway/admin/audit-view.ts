@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Audit, AuditDraw, Message, Trajectory } from '../../core/index.ts'
-import { countingLabels, truthOf } from '../../gate/index.ts'
+import { countingLabels, truthOf, voiceOf } from '../../gate/index.ts'
 
 /** Characters of one message and of all together that a reviewer is shown. */
 const mostOfMessage = 20_000
@@ -47,21 +47,38 @@ function callsOf(message: Message): readonly string[] {
   return [...read, ...(message.malformedCalls ?? []).map(({ text }) => text)]
 }
 
+/** Labels of one draw, and of one voice among them: names that a key makes up cost nothing, and all are read at each look. */
+const mostLabels = 16
+const mostOfVoice = 4
+
 /**
- * The first draw that waits and that this reviewer has said nothing of: the gate takes sessions in the order in which they
- * began, so that each label counts at once.
+ * Why a reviewer may not label a draw; `null` where they may. What is settled stays as it is, but for who settled it: whoever
+ * comes later would move what others said.
+ */
+export function closedFor(draw: AuditDraw, audit: Audit, reviewer: string, now: number): 'settled' | 'full' | null {
+  const labels = countingLabels(draw.labels, audit)
+  if (labels.some((label) => label.reviewer === reviewer)) return null
+  if (truthOf(draw, audit, now).settled) return 'settled'
+  const voice = voiceOf(reviewer, audit)
+  const own = labels.filter((label) => voiceOf(label.reviewer, audit) === voice)
+  return labels.length >= mostLabels || own.length >= mostOfVoice ? 'full' : null
+}
+
+/**
+ * The first draw that waits and that this reviewer has said nothing of, under no name of theirs: the gate takes sessions in
+ * the order in which they began, so that each label counts at once.
  * @param after a draw that is to be passed over, with all before it.
  */
 export function nextFor(
   draws: readonly AuditDraw[],
   audit: Audit,
-  reviewer: string,
-  after: string | undefined,
+  { reviewer, after, now }: { readonly reviewer: string; readonly after?: string | undefined; readonly now: number },
 ): AuditDraw | null {
   const passed = after === undefined ? -1 : draws.findIndex(({ id }) => id === after)
+  const voice = voiceOf(reviewer, audit)
   const open = draws.slice(passed + 1).find((draw) => {
-    const own = countingLabels(draw.labels, audit).some((label) => label.reviewer === reviewer)
-    return !own && !truthOf(draw, audit).settled
+    const own = countingLabels(draw.labels, audit).some((label) => voiceOf(label.reviewer, audit) === voice)
+    return !own && closedFor(draw, audit, reviewer, now) === null
   })
   return open ?? null
 }

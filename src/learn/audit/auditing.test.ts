@@ -150,6 +150,16 @@ describe('a canary that people audit', () => {
     expect((await look()).canary.status).toBe('running')
   })
 
+  it('counts the names of a key as people where its owner trusts the key, as everywhere', async () => {
+    const { look, draws } = await sessions(configOf({ by: 'person', reviewers: 2 }), 20)
+    const [first, second] = draws.map(({ id }) => id)
+    for (const name of ['ann', 'bob']) {
+      await label(first ?? '', 1, `k:${name}`)
+      await label(second ?? '', 1, `k_1:${name}`)
+    }
+    expect((await look()).verdict?.evidence).toMatchObject({ truth: { waiting: 19 } })
+  })
+
   it('draws no more than may wait', async () => {
     const { draws } = await sessions(configOf({ by: 'person', queue: 7 }), 40)
     expect(draws.map(({ sequence }) => sequence)).toEqual([0, 1, 2, 3, 4, 5, 6])
@@ -165,7 +175,7 @@ describe('a canary that a program audits', () => {
     const judging = auditor({
       store,
       tenant: 'default',
-      audit: { ...audit, outcome: null, patienceMs: audit.patience },
+      audit: { ...audit, trusted: [], outcome: null, patienceMs: audit.patience },
       verifier,
       limits: { timeoutMs: 20, tries: 2, concurrency: 100 },
       clock,
@@ -214,6 +224,15 @@ describe('a canary that a program audits', () => {
     expect(() => auditing({ store, tenant: 'default', config, clock }, agent, registry)).toThrow(
       expect.objectContaining({ code: 'learn/no-verifier' }),
     )
+  })
+})
+
+describe('a canary that a program or outcomes audit', () => {
+  it('has one judge: more could never come', () => {
+    for (const change of [{ by: 'verifier' }, { by: 'outcome', outcome: { signal: 's', within: '1h', from: ['k'] } }]) {
+      expect(() => configOf({ ...change, reviewers: 2 })).toThrow('only people can be several')
+      expect(configOf(change).audit).toMatchObject({ reviewers: 1 })
+    }
   })
 })
 

@@ -13,7 +13,7 @@ export function auditing(
   agent: string,
   registry: Registry,
 ): { look(canary: Canary): Promise<void>; reopen(): Promise<void> } {
-  const audit = auditFrom(config.audit)
+  const audit = auditFrom(config.audit, config.reporters.trusted)
   if (audit?.by === 'verifier' && !verifier) throw noVerifier()
   const memory = { seen: null }
   const judging =
@@ -42,7 +42,7 @@ export function auditing(
 interface Parts {
   readonly store: Store
   readonly tenant: Tenant
-  readonly config: Pick<LearnFromTrafficConfig, 'audit'>
+  readonly config: Pick<LearnFromTrafficConfig, 'audit' | 'reporters'>
   readonly verifier?: AuditVerifier
   readonly onEvent?: (event: LearnerEvent) => void
   readonly onProblem?: (error: unknown) => void

@@ -42,7 +42,7 @@ export function auditor(parts: AuditorParts): Auditor {
   return {
     async look(canary) {
       const draws = await store.audits.drawn(canary.id)
-      const waiting = draws.filter((draw) => !truthOf(draw, audit).settled)
+      const waiting = draws.filter((draw) => !truthOf(draw, audit, clock.now()).settled)
       if (audit.by === 'outcome') await fromOutcomes(parts, waiting)
       if (audit.by === 'verifier' && parts.verifier) {
         for (const draw of waiting) {

@@ -23,18 +23,20 @@ export async function tellOfAudit(
     if (await alerts.get(id)) return
     await alerts.put({ id, agent: canary.agent, kind: 'audit', name, message, evidence, run: null, at: now })
   }
-  const oldest = draws.find((draw) => !truthOf(draw, audit).settled)
+  const known = draws.map((draw) => ({ draw, ...truthOf(draw, audit, now) }))
+  const open = known.filter(({ settled }) => !settled)
+  const oldest = open[0]?.draw
   const waited = oldest ? now - oldest.at : 0
   const allowed = audit.patienceMs + (audit.outcome?.withinMs ?? 0)
   if (oldest && waited > allowed) {
-    const waiting = draws.filter((draw) => !truthOf(draw, audit).settled).length
+    const waiting = open.length
     const message = `The audit says nothing: the oldest of ${waiting} draws has waited for ${days(waited)}. Nothing is promoted until its truth is told, and serving goes on. ${whatToDo[audit.by]}`
     await tell(`silent ${oldest.id}`, canary.id, message, { canary: canary.id, draw: oldest.id, waiting })
   }
-  const last = draws.filter((draw) => truthOf(draw, audit).settled).slice(-untoldInARow)
-  if (last.length === untoldInARow && last.every((draw) => truthOf(draw, audit).truth === null)) {
+  const last = known.filter(({ settled }) => settled).slice(-untoldInARow)
+  if (last.length === untoldInARow && last.every(({ truth }) => truth === null)) {
     const message = `The audit tells nothing: of the last ${untoldInARow} draws the truth is missing, which counts against the candidate. ${whatToDo[audit.by]}`
-    await tell(`untold ${last[0]?.id ?? ''}`, canary.id, message, { canary: canary.id, draws: untoldInARow })
+    await tell(`untold ${last[0]?.draw.id ?? ''}`, canary.id, message, { canary: canary.id, draws: untoldInARow })
   }
   if (audit.by !== 'person') return
   for (const { reviewer, labels, truth: mean } of alikeReviewers(toldBy(draws, audit))) {

@@ -4,8 +4,8 @@ import { type Truth, truthOf } from '../../gate/index.ts'
 /** What is true of the sessions of a canary that were drawn, by their sequence. */
 export type KnownTruths = ReadonlyMap<number, Truth>
 
-export function knownTruths(draws: readonly AuditDraw[], audit: Audit): KnownTruths {
-  return new Map(draws.map((draw) => [draw.sequence, truthOf(draw, audit)]))
+export function knownTruths(draws: readonly AuditDraw[], audit: Audit, now: number): KnownTruths {
+  return new Map(draws.map((draw) => [draw.sequence, truthOf(draw, audit, now)]))
 }
 
 /** Draws that wait for their truth. */

@@ -49,7 +49,7 @@ export async function reopen({ store, registry, agent, memory, now }: ReopenOpti
   if (receipt === null || isPaired(receipt)) return null
   const canary = present(await store.canaries.get(receipt.canary), `canary ${receipt.canary}`)
   if (auditOf(canary) === null) return null
-  const sessions = await keptOutcomes(store, canary)
+  const sessions = await keptOutcomes(store, canary, now)
   const seen = contentHash({ release: release.id, audits: JSON.stringify(sessions.map(({ audit }) => audit ?? null)) })
   if (memory.seen === seen) return null
   const { gate, look } = again(receipt, sessions)

@@ -100,13 +100,11 @@ describe('ratchet audit', () => {
   })
 
   it('tells how two people agree, and takes back what their key said', async () => {
-    for (const by of ['ann', 'bob']) {
-      for (const [draw, truth] of [
-        ['d0', 'right'],
-        ['d1', by === 'ann' ? 'right' : 'wrong'],
-      ] as const) {
-        await says(() => auditLabelCommand(draw, truth, { ...flags, by }))
-      }
+    for (const draw of ['d0', 'd1']) {
+      await says(() => auditLabelCommand(draw, 'right', { ...flags, by: 'ann' }))
+      const truth = draw === 'd0' ? 1 : 0
+      const bob = { draw, reviewer: `${id}:bob`, truth, tenant: 'default', by: 'person', note: '', at: now } as const
+      await store.audits.label(bob)
     }
     const told = await says(() => auditAgreementCommand(flags))
     expect(told).toMatch(/Krippendorff's alpha: 0\.00 over 2/)

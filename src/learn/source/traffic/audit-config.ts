@@ -25,18 +25,27 @@ const Declared = z.strictObject({
 export const TrafficAuditConfig = z.union([
   z.literal(false),
   Declared.superRefine((declared, context) => {
-    const { error } = Audit.safeParse(auditFrom(declared))
+    const { error } = Audit.safeParse(auditFrom(declared, []))
     for (const { path, message } of error?.issues ?? []) context.addIssue({ code: 'custom', path, message })
+    // Here and not where canaries are read: those that began before this was refused are still judged.
+    if (declared.by !== 'person' && declared.reviewers !== 1) {
+      const message = `only people can be several: with by "${declared.by}" leave reviewers out`
+      context.addIssue({ code: 'custom', path: ['reviewers'], message })
+    }
   }),
 ])
 export type TrafficAuditConfig = z.infer<typeof TrafficAuditConfig>
 
-/** What a gate's configuration says of it. */
-export function auditFrom(declared: z.infer<typeof Declared>): Audit
-export function auditFrom(declared: TrafficAuditConfig): Audit | null
-export function auditFrom(declared: TrafficAuditConfig): Audit | null {
+/**
+ * What a gate's configuration says of it.
+ * @param trusted keys whose names are people.
+ */
+export function auditFrom(declared: z.infer<typeof Declared>, trusted: readonly string[]): Audit
+export function auditFrom(declared: TrafficAuditConfig, trusted: readonly string[]): Audit | null
+export function auditFrom(declared: TrafficAuditConfig, trusted: readonly string[]): Audit | null {
   if (declared === false) return null
   const { patience, outcome, ...rest } = declared
   const told = outcome && { signal: outcome.signal, withinMs: outcome.within, from: outcome.from }
-  return { ...rest, patienceMs: patience, outcome: told ?? null }
+  const people = declared.by === 'person' ? trusted.toSorted() : []
+  return { ...rest, trusted: people, patienceMs: patience, outcome: told ?? null }
 }
