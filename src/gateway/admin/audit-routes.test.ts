@@ -106,6 +106,23 @@ describe('who judges', () => {
     })
   })
 
+  it('is shown what nobody else is at, and the same draw again where they ask again', async () => {
+    const [first, second] = await drawn(2)
+    const [ann, bob] = [await issue(['audit']), await issue(['audit'])]
+    const shownTo = async (token: string) => (await next(token)).body.draw.id
+    expect(await shownTo(ann.token)).toBe(first?.id)
+    expect(await shownTo(bob.token)).toBe(second?.id)
+    expect(await shownTo(ann.token)).toBe(first?.id)
+    const both = await shownTo((await issue(['audit'])).token)
+    expect(both).toBe(first?.id)
+  })
+
+  it('is one of as many at a draw as it needs', async () => {
+    const [first, second] = await drawn(2, { reviewers: 2 })
+    const shownTo = async () => (await next((await issue(['audit'])).token)).body.draw.id
+    expect([await shownTo(), await shownTo(), await shownTo()]).toEqual([first?.id, first?.id, second?.id])
+  })
+
   it('is one of several people behind a key, who see nothing of each other', async () => {
     const [first] = await drawn(2)
     const { token, id } = await issue(['audit'])

@@ -19,6 +19,7 @@ import { refuseInvalid } from '../errors.ts'
 import { posted } from '../http/posted.ts'
 import type { Caller } from '../ports.ts'
 import { closed, judgedElsewhere, notAudited, unknownDraw } from './audit-refusals.ts'
+import { ShownDraws } from './audit-shown.ts'
 import { blind, closedFor, nextFor, ReviewedMessage } from './audit-view.ts'
 import { mayDecide } from './release-refusals.ts'
 
@@ -73,6 +74,7 @@ const Label = z.strictObject({
 export function auditRoutes(options: AuditRoutesOptions): OpenAPIHono<AskedEnv> {
   const { store, clock, redact, redactName } = options
   const app = new OpenAPIHono<AskedEnv>({ defaultHook: refuseInvalid })
+  const shown = new ShownDraws()
   const shared = { tags: ['audit'], middleware: [asking(options, 'audit')] }
 
   /** @throws GatewayError 404. */
@@ -119,7 +121,7 @@ export function auditRoutes(options: AuditRoutesOptions): OpenAPIHono<AskedEnv> 
       request: { params, query: z.strictObject({ reviewer: Reviewer, after: ClientName.optional() }) },
       responses: {
         200: answers(
-          '`draw` is `null` where this reviewer has nothing to judge.',
+          '`draw` is `null` where this reviewer has nothing to judge. Reviewers who ask at a time get different draws.',
           Standing.extend({
             draw: z.object({ id: z.string(), messages: z.array(ReviewedMessage) }).nullable(),
           }),
@@ -133,8 +135,9 @@ export function auditRoutes(options: AuditRoutesOptions): OpenAPIHono<AskedEnv> 
       const { reviewer, after } = c.req.valid('query')
       const found = await draws(caller, c.req.valid('param').agent)
       if (found.audit.by !== 'person') throw judgedElsewhere(found.audit)
-      const asking = { reviewer: reviewerOf(caller, reviewer), after, now: clock.now() }
-      const next = nextFor(found.drawn, found.audit, asking)
+      const asked = { reviewer: reviewerOf(caller, reviewer), after, now: clock.now(), shown }
+      const next = nextFor(found.drawn, found.audit, asked)
+      if (next) shown.note(next.id, asked.reviewer, asked.now)
       const recorded = next && (await store.trajectories.get(next.trajectory))
       const draw = next && { id: next.id, messages: recorded ? [...blind(recorded.trajectory)] : [] }
       return c.json({ ...standingOf(found, clock.now()), draw }, 200)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Audit, AuditDraw, Message, Trajectory } from '../../core/index.ts'
 import { countingLabels, truthOf, voiceOf } from '../../gate/index.ts'
+import type { ShownDraws } from './audit-shown.ts'
 
 /** Characters of one message and of all together that a reviewer is shown. */
 const mostOfMessage = 20_000
@@ -66,19 +67,27 @@ export function closedFor(draw: AuditDraw, audit: Audit, reviewer: string, now: 
 
 /**
  * The first draw that waits and that this reviewer has said nothing of, under no name of theirs: the gate takes sessions in
- * the order in which they began, so that each label counts at once.
+ * the order in which they began, so that each label counts at once. Draws that as many others are at as it needs come last.
  * @param after a draw that is to be passed over, with all before it.
  */
 export function nextFor(
   draws: readonly AuditDraw[],
   audit: Audit,
-  { reviewer, after, now }: { readonly reviewer: string; readonly after?: string | undefined; readonly now: number },
+  { reviewer, after, now, shown }: AskingForNext,
 ): AuditDraw | null {
   const passed = after === undefined ? -1 : draws.findIndex(({ id }) => id === after)
   const voice = voiceOf(reviewer, audit)
-  const open = draws.slice(passed + 1).find((draw) => {
+  const open = draws.slice(passed + 1).filter((draw) => {
     const own = countingLabels(draw.labels, audit).some((label) => voiceOf(label.reviewer, audit) === voice)
     return !own && closedFor(draw, audit, reviewer, now) === null
   })
-  return open ?? null
+  const free = open.find((draw) => shown.others(draw.id, reviewer, now) < truthOf(draw, audit, now).needs)
+  return free ?? open[0] ?? null
+}
+
+interface AskingForNext {
+  readonly reviewer: string
+  readonly after?: string | undefined
+  readonly now: number
+  readonly shown: Pick<ShownDraws, 'others'>
 }

@@ -103,6 +103,25 @@ describe('a canary that people audit', () => {
     expect(events).toHaveLength(1)
   })
 
+  it('stays where one of many labels is contradicted or taken back: the others go on counting', async () => {
+    const config = configOf({ by: 'person' })
+    const { look, draws } = await sessions(config, 120)
+    const [first, ...others] = draws
+    await label(present(first, 'a draw').id, 1, 'k_9')
+    for (const { id, sequence } of others) await label(id, byArm(sequence, { candidate: 1, baseline: 0 }))
+    expect((await look()).canary.status).toBe('promoted')
+    const audits = auditing({ store, tenant: 'default', config, clock }, agent, registry)
+    await label(present(first, 'a draw').id, 0, 'k_8')
+    await audits.reopen()
+    expect((await registry.current(agent)).release.id).not.toBe(canary.baseline)
+    for (const key of ['k_8', 'k_9']) await store.audits.withdraw({ tenant: 'default', key: KeyId.parse(key), at: now })
+    await audits.reopen()
+    expect((await registry.current(agent)).release.id).not.toBe(canary.baseline)
+    await store.audits.withdraw({ tenant: 'default', key: KeyId.parse('k_1'), at: now })
+    await audits.reopen()
+    expect((await registry.current(agent)).release.id).toBe(canary.baseline)
+  })
+
   it('finds nothing to look at again where nothing was released, or only what the agent began with serves', async () => {
     const config = configOf({ by: 'person' })
     for (const name of ['nobody', agent]) {

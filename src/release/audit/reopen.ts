@@ -1,6 +1,5 @@
 import {
   type Activation,
-  type AuditOutcome,
   type CanaryOutcome,
   type CanaryReceipt,
   contentHash,
@@ -35,8 +34,8 @@ export interface Reopened {
 
 /**
  * Looks again at the audited canary that what serves came from, with what its labels say now. It goes back, with a receipt,
- * where all labels together show a harm; and where labels that its promotion rested on were changed or taken back and what
- * is left does not show the gain. More labels alone, which show neither, leave it: the gain was shown.
+ * where all labels together show a harm; and where labels that its promotion rested on were changed, contradicted or taken
+ * back and what is left, with those as missing, does not show the gain. More labels alone, which show neither, leave it: the gain was shown.
  * @returns `null` where what serves stays.
  * @throws ReleaseError, StoreError
  */
@@ -49,7 +48,7 @@ export async function reopen({ store, registry, agent, memory, now }: ReopenOpti
   if (receipt === null || isPaired(receipt)) return null
   const canary = present(await store.canaries.get(receipt.canary), `canary ${receipt.canary}`)
   if (auditOf(canary) === null) return null
-  const sessions = await keptOutcomes(store, canary, now)
+  const sessions = keepKnown(receipt.sessions, await keptOutcomes(store, canary, now))
   const seen = contentHash({ release: release.id, audits: JSON.stringify(sessions.map(({ audit }) => audit ?? null)) })
   if (memory.seen === seen) return null
   const { gate, look } = again(receipt, sessions)
@@ -91,11 +90,21 @@ function again({ gate }: CanaryReceipt, sessions: readonly CanaryOutcome[]) {
   return { gate: canaryGate(config), look }
 }
 
+/**
+ * What was known when it was decided and now waits again cannot be told: it counts as the worst for the candidate, and what
+ * else was said of the canary goes on counting. As a draw that waits it would hide all that comes after it.
+ */
+function keepKnown(then: readonly CanaryOutcome[], now: readonly CanaryOutcome[]): readonly CanaryOutcome[] {
+  return now.map((session, i) => {
+    const { audit } = session
+    const wasKnown = then[i]?.audit?.settled === true
+    return audit && wasKnown && !audit.settled
+      ? { ...session, audit: { ...audit, settled: true, truth: null } }
+      : session
+  })
+}
+
 /** Whether what was known when it was decided is not what is known of it now. */
 function differ(then: readonly CanaryOutcome[], now: readonly CanaryOutcome[]): boolean {
-  const known = ({ settled, truth }: AuditOutcome) => (settled ? String(truth) : 'waits')
-  return then.some(({ audit }, i) => {
-    const today = now[i]?.audit
-    return audit?.settled === true && (today === undefined || known(today) !== known(audit))
-  })
+  return then.some(({ audit }, i) => audit?.settled === true && now[i]?.audit?.truth !== audit.truth)
 }
