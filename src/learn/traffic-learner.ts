@@ -155,8 +155,10 @@ function watching(parts: TrafficLearnerParts, agent: string) {
   const promotes = config.mode === 'automatic' ? 'gate' : 'hand'
   const look = canaryLook({ store, tenant, config, clock }, promotes)
   return async () => {
+    // Before the canary that runs: where what serves goes back, it ends, as it is compared with what serves.
+    await audits.reopen()
     const running = await registry.runningCanary(agent)
-    if (!running) return audits.reopen()
+    if (!running) return
     if (config.mode === 'shadow' && running.run !== null) {
       const reasons = ['the mode is "shadow" now: nobody gets candidates']
       const { id, status, reason } = await registry.giveUpCanary(running.id, { reasons, at: clock.now() })

@@ -1,5 +1,5 @@
 export { type ServedAgent, type Versions } from './assignment.ts'
-export { type AuditedCanary, auditedCanary } from './audit/audited-canary.ts'
+export { type AuditedCanary, auditedCanaries } from './audit/audited-canary.ts'
 export { auditOf } from './audit/draw.ts'
 export { type Reopened, reopen, type ReopenOptions } from './audit/reopen.ts'
 export type { CanaryRules, NewCanary, PromotedCanary } from './canary-changes.ts'

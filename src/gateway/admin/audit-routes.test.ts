@@ -155,6 +155,27 @@ describe('who judges', () => {
     expect((await next((await issue(['audit'], 'other')).token)).body.error.code).toBe('gateway/not-audited')
   })
 
+  it('judges what was promoted while the next canary runs, after what that one has', async () => {
+    const draws = await drawn(100)
+    const { token } = await issue(['audit'])
+    const [last] = draws.slice(-1)
+    for (const { id, sequence } of draws.slice(0, -1)) await label(token, { draw: id, truth: sequence % 2 === 0 })
+    const look = { rubric: rubric({ thumbs: signal('thumbs') }), guardMetrics, judgeAfterMs: 1_000, tenant: 'acme' }
+    const clock = { now: () => now }
+    const watched = { store, registry, clock, ...look, canary: draws[0]?.canary ?? ('' as never) }
+    expect((await watchCanary(watched)).canary.status).toBe('promoted')
+    const gate = canaryGate({ shares: [0.5], audit })
+    const of = { agent: agentKey('acme', agent), versions: [prompt('still better')], admission: null, run: null, gate }
+    const running = await registry.startCanary({ ...of, at: now })
+    expect((await next(token)).body).toMatchObject({ canary: last?.canary, draw: { id: last?.id } })
+    expect((await label(token, { draw: draws[0]?.id, truth: false })).body).toEqual({ outcome: 'changed' })
+    expect((await label(token, { draw: last?.id, truth: true })).body).toEqual({ outcome: 'recorded' })
+    const standing = (await server.call('GET', at, { token })).body
+    expect(standing).toMatchObject({ canary: running.id, drawn: 0 })
+    expect(standing.labels).toHaveLength(draws.length)
+    expect((await next(token, `?after=${last?.id}`)).body.draw).toBeNull()
+  })
+
   it('finds nothing where nothing is audited', async () => {
     const { token } = await issue(['audit'])
     expect((await next(token)).body.error).toMatchObject({ code: 'gateway/not-audited' })

@@ -12,7 +12,7 @@ import {
   type Tenant,
 } from '../../core/index.ts'
 import { Agreement, agreementOf, truthOf } from '../../gate/index.ts'
-import { type AuditedCanary, auditedCanary } from '../../release/index.ts'
+import { type AuditedCanary, auditedCanaries } from '../../release/index.ts'
 import { answers, refuses } from '../answers.ts'
 import { type AskedEnv, asking, type AskingOptions, notForSessions } from '../auth/index.ts'
 import { refuseInvalid } from '../errors.ts'
@@ -32,6 +32,9 @@ export interface AuditRoutesOptions extends AskingOptions {
   /** What stands for a name that must not be written. */
   readonly redactName: (name: string, tenant: Tenant) => string
 }
+
+/** A canary with what was drawn of it. */
+type Drawn = AuditedCanary & { readonly drawn: readonly AuditDraw[] }
 
 const params = z.object({ agent: ClientName })
 const Reviewer = ClientName.max(180).optional()
@@ -77,14 +80,25 @@ export function auditRoutes(options: AuditRoutesOptions): OpenAPIHono<AskedEnv> 
   const shown = new ShownDraws()
   const shared = { tags: ['audit'], middleware: [asking(options, 'audit')] }
 
-  /** @throws GatewayError 404. */
-  async function draws(
-    { tenant }: Caller,
-    agent: string,
-  ): Promise<AuditedCanary & { readonly drawn: readonly AuditDraw[] }> {
-    const found = await auditedCanary(store, agentKey(tenant, agent))
-    if (!found) throw notAudited()
-    return { ...found, drawn: await store.audits.drawn(found.canary.id) }
+  /**
+   * What may be judged: of the canary that runs, then of the one that what serves came from.
+   * @throws GatewayError 404.
+   */
+  async function audits({ tenant }: Caller, agent: string): Promise<readonly [Drawn, ...Drawn[]]> {
+    const found = await auditedCanaries(store, agentKey(tenant, agent))
+    const [first, ...others] = await Promise.all(
+      found.map(async (one) => ({ ...one, drawn: await store.audits.drawn(one.canary.id) })),
+    )
+    if (!first) throw notAudited()
+    return [first, ...others]
+  }
+
+  /** @throws GatewayError 404, 409. */
+  async function byPeople(caller: Caller, agent: string): Promise<readonly [Drawn, ...Drawn[]]> {
+    const found = await audits(caller, agent)
+    const [first, ...others] = found.filter(({ audit }) => audit.by === 'person')
+    if (!first) throw judgedElsewhere(found[0].audit)
+    return [first, ...others]
   }
 
   function reviewerOf({ key, tenant, session }: Caller, named: string | undefined): string {
@@ -106,9 +120,10 @@ export function auditRoutes(options: AuditRoutesOptions): OpenAPIHono<AskedEnv> 
     }),
     async (c) => {
       const { caller } = c.var
-      const found = await draws(caller, c.req.valid('param').agent)
-      const own = found.drawn.flatMap(({ labels }) => labels).filter((label) => isOf(label, caller.key))
-      return c.json({ ...standingOf(found, clock.now()), labels: own.map(shownLabel) }, 200)
+      const found = await audits(caller, c.req.valid('param').agent)
+      const said = found.flatMap(({ drawn }) => drawn).flatMap(({ labels }) => labels)
+      const own = said.filter((label) => isOf(label, caller.key))
+      return c.json({ ...standingOf(found[0], clock.now()), labels: own.map(shownLabel) }, 200)
     },
   )
 
@@ -133,14 +148,17 @@ export function auditRoutes(options: AuditRoutesOptions): OpenAPIHono<AskedEnv> 
     async (c) => {
       const { caller } = c.var
       const { reviewer, after } = c.req.valid('query')
-      const found = await draws(caller, c.req.valid('param').agent)
-      if (found.audit.by !== 'person') throw judgedElsewhere(found.audit)
+      const found = await byPeople(caller, c.req.valid('param').agent)
       const asked = { reviewer: reviewerOf(caller, reviewer), after, now: clock.now(), shown }
-      const next = nextFor(found.drawn, found.audit, asked)
+      // One that was passed over is of one canary: draws of those before it have been passed over, too.
+      const passed = found.findIndex(({ drawn }) => drawn.some(({ id }) => id === after))
+      const from = found.slice(Math.max(passed, 0))
+      const open = from.map((one) => ({ one, next: nextFor(one.drawn, one.audit, asked) }))
+      const { one, next } = open.find((some) => some.next !== null) ?? { one: found[0], next: null }
       if (next) shown.note(next.id, asked.reviewer, asked.now)
       const recorded = next && (await store.trajectories.get(next.trajectory))
       const draw = next && { id: next.id, messages: recorded ? [...blind(recorded.trajectory)] : [] }
-      return c.json({ ...standingOf(found, clock.now()), draw }, 200)
+      return c.json({ ...standingOf(one, clock.now()), draw }, 200)
     },
   )
 
@@ -164,11 +182,12 @@ export function auditRoutes(options: AuditRoutesOptions): OpenAPIHono<AskedEnv> 
       const { caller } = c.var
       const { draw: id, truth, note, reviewer: named } = c.req.valid('json')
       const reviewer = reviewerOf(caller, named)
-      const found = await draws(caller, c.req.valid('param').agent)
-      if (found.audit.by !== 'person') throw judgedElsewhere(found.audit)
-      const draw = found.drawn.find((one) => one.id === id)
-      if (!draw) throw unknownDraw()
-      const why = closedFor(draw, found.audit, reviewer, clock.now())
+      const found = await audits(caller, c.req.valid('param').agent)
+      const judged = found.find(({ drawn }) => drawn.some((draw) => draw.id === id))
+      const draw = judged?.drawn.find((one) => one.id === id)
+      if (!judged || !draw) throw unknownDraw()
+      if (judged.audit.by !== 'person') throw judgedElsewhere(judged.audit)
+      const why = closedFor(draw, judged.audit, reviewer, clock.now())
       if (why !== null) throw closed(why)
       const { tenant } = caller
       const said = { tenant, draw: id, reviewer, by: 'person', at: clock.now() } as const
@@ -192,7 +211,7 @@ export function auditRoutes(options: AuditRoutesOptions): OpenAPIHono<AskedEnv> 
       },
     }),
     async (c) => {
-      const found = await draws(c.var.caller, c.req.valid('param').agent)
+      const [found] = await audits(c.var.caller, c.req.valid('param').agent)
       return c.json({ ...standingOf(found, clock.now()), ...agreementOf(found.drawn, found.audit) }, 200)
     },
   )
@@ -216,7 +235,7 @@ export function auditRoutes(options: AuditRoutesOptions): OpenAPIHono<AskedEnv> 
   return app
 }
 
-function standingOf({ canary, audit, drawn }: AuditedCanary & { readonly drawn: readonly AuditDraw[] }, now: number) {
+function standingOf({ canary, audit, drawn }: Drawn, now: number) {
   const settled = drawn.filter((draw) => truthOf(draw, audit, now).settled).length
   const { by, share } = audit
   return { canary: canary.id, by, share, drawn: drawn.length, settled, waiting: drawn.length - settled }

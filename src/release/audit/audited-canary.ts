@@ -9,16 +9,18 @@ export interface AuditedCanary {
 }
 
 /**
- * The canary whose truth is asked for now: the one that runs; else the one that what serves came from, as late labels reopen
- * its promotion. `null` where neither is audited.
+ * The canaries whose truth is asked for now: the one that runs, and the one that what serves came from, as late labels
+ * reopen its promotion. The running one first; those that are not audited are left out.
  */
-export async function auditedCanary(
+export async function auditedCanaries(
   store: Pick<Repositories, 'canaries' | 'receipts' | 'releases'>,
   agent: string,
-): Promise<AuditedCanary | null> {
-  const canary = (await runningCanary(store, agent)) ?? (await promotedCanary(store, agent))
-  const audit = canary && auditOf(canary)
-  return canary && audit && { canary, audit }
+): Promise<readonly AuditedCanary[]> {
+  const canaries = [await runningCanary(store, agent), await promotedCanary(store, agent)]
+  return canaries.flatMap((canary) => {
+    const audit = canary && auditOf(canary)
+    return canary && audit ? [{ canary, audit }] : []
+  })
 }
 
 async function promotedCanary(
