@@ -407,7 +407,8 @@ export interface AuditRepository {
   drawn(canary: CanaryId): Promise<readonly AuditDraw[]>
   get(draw: string): Promise<AuditDraw | null>
   /**
-   * One label of a reviewer for a draw: the last word counts. Saying the same again changes nothing.
+   * One label of a reviewer for a draw: the last word counts. Saying the same again changes nothing. Of a session that was
+   * erased no note is kept.
    * @throws StoreError for a draw that there is not.
    */
   label(label: Omit<AuditLabel, 'withdrawnAt'>): Promise<LabelOutcome>

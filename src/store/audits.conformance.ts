@@ -104,5 +104,19 @@ export function auditConformance(name: string, open: () => Promise<Store>): void
         { trajectory: 'erased-1', labels: [{ truth: 1, note: '' }] },
       ])
     })
+
+    it('keep no words about what was erased before they came', async () => {
+      await judge('d0', 'd1')
+      await store.audits.label(label('d0'))
+      await store.trajectories.remove({ canary, origin: 'traffic' }, { dryRun: false })
+      await store.trajectories.remove({ origin: 'traffic' }, { dryRun: false })
+      expect(await store.audits.label(label('d0', { truth: 0, note: 'Ann wrote.' }))).toBe('changed')
+      expect(await store.audits.label(label('d1', { note: 'Ann wrote.' }))).toBe('recorded')
+      const labels = (await store.audits.drawn(canary)).flatMap((draw) => draw.labels)
+      expect(labels).toMatchObject([
+        { truth: 0, note: '' },
+        { truth: 1, note: '' },
+      ])
+    })
   })
 }

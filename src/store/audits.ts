@@ -41,15 +41,18 @@ export function auditRepository({ read, write }: Access): AuditRepository {
     label: (label) =>
       write(async (db) => {
         // Held from here on: an erasure of its session waits, and the label comes before or after it.
-        const { numUpdatedRows: held } = await db
+        const held = await db
           .updateTable('audit_draws')
           .set((eb) => ({ at: eb.ref('at') }))
           .where('id', '=', label.draw)
-          .executeTakeFirstOrThrow()
-        if (held === 0n) throw new UnknownRecordError(`draw ${label.draw}`)
+          .returning(['trajectory', 'sequence'])
+          .executeTakeFirst()
+        if (!held) throw new UnknownRecordError(`draw ${label.draw}`)
         const known = await ofReviewer(db, label).executeTakeFirst()
         if (known?.truth === label.truth && known.withdrawn_at === null) return 'repeated'
-        const row = { ...label, withdrawn_at: null }
+        // Who was erased is written of no more.
+        const note = held.trajectory === `erased-${held.sequence}` ? '' : label.note
+        const row = { ...label, note, withdrawn_at: null }
         await db
           .insertInto('audit_labels')
           .values(row)
