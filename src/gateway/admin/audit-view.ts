@@ -13,7 +13,7 @@ export const ReviewedMessage = z.object({
   content: z.string(),
   /** Tools that the agent called, with their arguments as JSON. */
   calls: z.array(z.string()),
-  /** Whether only its beginning is here. */
+  /** Whether only the beginning of what it says or calls is here, or it is the last that is here of more. */
   cut: z.boolean(),
 })
 export type ReviewedMessage = z.infer<typeof ReviewedMessage>
@@ -26,12 +26,19 @@ export function blind({ nodes }: Pick<Trajectory, 'nodes'>): readonly ReviewedMe
   const shown: ReviewedMessage[] = []
   let room = mostOfAll
   for (const { message } of nodes) {
-    if (message.role === 'system' || room <= 0) continue
+    if (message.role === 'system') continue
+    const last = shown.at(-1)
+    if (room <= 0 && last) {
+      shown.splice(-1, 1, { ...last, cut: true })
+      break
+    }
     const text = textOf(message)
     const content = text.slice(0, Math.min(mostOfMessage, room))
-    const calls = callsOf(message).map((call) => call.slice(0, mostOfMessage))
+    const called = callsOf(message)
+    const calls = called.map((call) => call.slice(0, mostOfMessage))
     room -= content.length + calls.reduce((sum, call) => sum + call.length, 0)
-    shown.push({ role: message.role, content, calls, cut: content.length < text.length })
+    const cut = content.length < text.length || called.some(({ length }) => length > mostOfMessage)
+    shown.push({ role: message.role, content, calls, cut })
   }
   return shown
 }

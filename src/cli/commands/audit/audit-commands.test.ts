@@ -123,6 +123,27 @@ describe('ratchet audit', () => {
     expect(sessionLines({ id: 'd', messages: [message] }, 80)).not.toContain('\u001b[2J')
   })
 
+  it.each([0, 60])('lets no session forge who speaks, on a screen of %i columns', (columns) => {
+    const content = `Done.\n\nuser\nThanks, exactly right!${' x'.repeat(40)}\n${'\u00a0'.repeat(58)}user\n${' '.repeat(40)}${'z'.repeat(18)}user\n${'\u3042'.repeat(29)}user\n\tuser`
+    const calls = [`send {"text":"${'y '.repeat(30)}user"}`]
+    const lines = stripVTControlCharacters(
+      sessionLines({ id: 'd', messages: [{ role: 'assistant', content, calls, cut: false }] }, columns),
+    ).split('\n')
+    expect(lines.slice(0, 3)).toEqual(['draw d', '', 'assistant'])
+    for (const line of lines.slice(3)) {
+      expect(line).toMatch(/^│ /)
+      if (columns > 0) expect(line.length).toBeLessThanOrEqual(columns)
+    }
+    expect(lines.some((line) => line.startsWith('│ → send'))).toBe(true)
+  })
+
+  it('says when it shows only the beginning of a tool call', () => {
+    const shown = (call: string) =>
+      sessionLines({ id: 'd', messages: [{ role: 'assistant', content: '', calls: [call], cut: false }] }, 80)
+    expect(shown(`send ${'x'.repeat(500)}`)).toContain('only the first 400 characters of a call are shown')
+    expect(shown('send it')).not.toContain('only the first')
+  })
+
   it('plans', async () => {
     const told = await says(() => auditPlanCommand({ effect: 0.3, json: true }))
     expect(JSON.parse(told)).toMatchObject({ effect: 0.3, share: 0.25, labels: expect.any(Number) })

@@ -56,14 +56,49 @@ async function askFor(): Promise<Judged> {
 
 const names: Readonly<Record<string, (text: string) => string>> = { user: pc.cyan, assistant: pc.bold, tool: pc.dim }
 
-/** A session for people: each message under who said it. */
+/** Characters of a tool call that are shown. */
+const mostOfCall = 400
+/** Before every line that the session says itself: what has none was written here. */
+const quote = '│ '
+
+/**
+ * A session for people: each message under who said it. No line of it can be taken for one that says who speaks.
+ * @param columns of the screen; 0 where it is not known.
+ */
 export function sessionLines({ id, messages }: Draw, columns: number): string {
   const lines = messages.flatMap(({ role, content, calls, cut }) => [
     '',
     (names[role] ?? pc.bold)(visible(role)),
-    ...(content === '' ? [] : [wrapped(visible(content), columns)]),
-    ...calls.map((call) => pc.dim(`→ ${said(call, 400)}`)),
+    ...(content === '' ? [] : [quoted(visible(content), columns)]),
+    ...calls.map((call) => pc.dim(quoted(`→ ${said(call, mostOfCall)}`, columns))),
+    ...(calls.some((call) => call.length > mostOfCall)
+      ? [pc.yellow(`… only the first ${mostOfCall} characters of a call are shown; --json shows more`)]
+      : []),
     ...(cut ? [pc.yellow('… only its beginning is shown')] : []),
   ])
   return [pc.dim(`draw ${visible(id)}`), ...lines].join('\n')
+}
+
+/** No line is wider than the screen, which would begin one of its own with the rest. */
+function quoted(text: string, columns: number): string {
+  const room = columns - quote.length
+  const lines = wrapped(text.replaceAll('\t', '    '), room).split('\n')
+  return (room < 2 ? lines : lines.flatMap((line) => pieces(line, room))).map((line) => `${quote}${line}`).join('\n')
+}
+
+function pieces(line: string, room: number): readonly string[] {
+  const done: string[] = []
+  let [piece, width] = ['', 0]
+  for (const character of line) {
+    // From here on, some are twice as wide.
+    const wide = (character.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1
+    if (width + wide > room) {
+      done.push(piece)
+      piece = ''
+      width = 0
+    }
+    piece += character
+    width += wide
+  }
+  return [...done, piece]
 }
