@@ -110,6 +110,29 @@ describe('with an audit, truth decides', () => {
     expect(verdict.reasons[0]).toMatch(/^4\d\d sessions were audited and showed neither/)
   })
 
+  describe('on a ramp', () => {
+    const ramp = canaryGate({ ...rules, shares: [0.5, 0.9], tolerance: 0.1, audit: { ...audit, maxLabels: 20 } })
+    /** A little worse in truth, which people do not show, and not shown to be a harm. */
+    const sessions = sessionsOf({ truth: [0.8, 0.5], reward: [0.5, 0.6] }, 60)
+
+    it('waits where truth speaks of harm, and is given up when its labels are spent', () => {
+      const { action, reasons } = lookAt(sessions, canaryGate({ ...ramp.config, audit }))
+      expect(action).toBe('hold')
+      expect(reasons.join(' ')).toMatch(/The estimated difference of truth is -0\.\d+: the ramp waits\./)
+      expect(lookAt(sessions, ramp).action).toBe('give-up')
+      const alikeInTruth = sessionsOf({ truth: [0.5, 0.6], reward: [0.5, 0.6] }, 60)
+      expect(lookAt(alikeInTruth, ramp).action).toBe('advance')
+    })
+
+    it('an earlier receipt, whose ramp did not ask truth, replays to what it said', () => {
+      const { gate: signed, ...receipt } = receiptOf(sessions, ramp)
+      expect(receipt.decision).toBe('hold')
+      expect(decideAgain({ ...receipt, gate: signed })).toBe('hold')
+      const { cautions: _, ...config } = signed.config
+      expect(decideAgain({ ...receipt, gate: { ...signed, config } })).toBe('need_more_evidence')
+    })
+  })
+
   it('tells how behaviour goes with the truth', () => {
     const told = sessionsOf(alike).map((session) => ({ ...session, reward: session.audit?.truth ?? 0.5 }))
     expect(lookAt(told).evidence).toMatchObject({ truth: { correlation: 1 } })

@@ -73,6 +73,8 @@ export const CanaryConfig = z
     audit: Audit.nullable().default(null),
     /** Evidence of harm, as an e-value, from which on the ramp waits: 3 is weak, 20 shows it at 0.05. */
     caution: z.number().min(1).default(3),
+    /** What evidence of harm the ramp waits for. `reward`: of gates from before the truth of an audit was asked, too. */
+    cautions: z.enum(['reward', 'reward-and-truth']).default('reward-and-truth'),
     /** Share of candidate sessions in which a guard must have been measured before a promotion. */
     minCoverage: z.number().nonnegative().max(1).default(0.9),
   })

@@ -7,7 +7,7 @@ import { basisOf, type CanaryConfig, type CanaryLevel } from './config.ts'
 import type { Observation } from './difference-test.ts'
 import { evidenceOf } from './evidence.ts'
 import { type GuardTest, measure } from './measure.ts'
-import { behaviourOnly, harmInTruth, nothingTrue, spentLabels, truthInWords, truthWaiting } from './truth-rules.ts'
+import { behaviourOnly, harmInTruth, nothingTrue, spentLabels, truthCautions, truthInWords, truthWaiting } from './truth-rules.ts'
 import { differenceOf, eValue, percent } from './words.ts'
 
 /** What a canary has shown so far. */
@@ -71,8 +71,8 @@ const DECISIONS: Readonly<Record<CanaryAction, GateDecision>> = {
  * Without an audit the reward promotes only a candidate that passed held-out tasks before, or where the owner said
  * `behaviour-only`.
  *
- * Something speaks of harm where its e-value is at `caution` or above now, or the estimated difference of rewards is
- * below −`tolerance`. In row 1 a missing reward is left out, in both arms: what is lost may not show a harm, and losing
+ * Something speaks of harm where its e-value is at `caution` or above now, or the estimated difference of rewards, or of
+ * the truth of the audited sample, is below −`tolerance`. In row 1 a missing reward is left out, in both arms: what is lost may not show a harm, and losing
  * more than the baseline does is row 2.
  *
  * A candidate that is no better is promoted with probability at most that, one that is no worse goes back with
@@ -96,6 +96,7 @@ export function look(
     ...(estimate.difference !== null && estimate.difference < -config.tolerance
       ? [`The estimated difference of rewards is ${estimate.difference.toPrecision(3)}`]
       : []),
+    ...(truth === null ? [] : truthCautions(config, truth, rewardRange)),
   ]
   const guardCautions = guards
     .filter(({ now }) => now >= Math.log(config.caution))

@@ -48,8 +48,9 @@ export function decideAgain({
   admission,
 }: Pick<CanaryReceipt, 'gate' | 'sessions' | 'admission'>): GateDecision {
   const { step, sessionsInStep, rewardRange, level, ...config } = gate.config
-  // Receipts from before there were audits rest on behaviour, and say so by saying nothing.
-  return look(parseCanaryConfig({ promote: 'behaviour-only', ...config }), {
+  // Receipts from before there were audits rest on behaviour, and say so by saying nothing; so do those whose ramp did not
+  // ask what truth says of harm.
+  return look(parseCanaryConfig({ promote: 'behaviour-only', cautions: 'reward', ...config }), {
     admitted: admission !== null,
     sessions,
     step: step as number,

@@ -1,4 +1,5 @@
 import type { Audit } from '../../core/index.ts'
+import type { RewardRange } from '../reward-range.ts'
 import type { Audited } from './audited.ts'
 import type { CanaryConfig } from './config.ts'
 import type { Rule } from './rule.ts'
@@ -12,6 +13,21 @@ export function harmInTruth({ tolerance }: Pick<CanaryConfig, 'tolerance'>, trut
     action: 'roll-back',
     reason: `The candidate's truth is lower than the baseline's by more than ${tolerance}: e-value ${eValue(most)}, ${eValue(bound)} shows it. ${truthInWords(truth)}.`,
   }
+}
+
+/** What speaks of a harm in the audited sample, and does not show it yet. */
+export function truthCautions(
+  { cautions, caution, tolerance }: Pick<CanaryConfig, 'cautions' | 'caution' | 'tolerance'>,
+  { harm, estimate: { difference } }: Audited,
+  range: RewardRange,
+): readonly string[] {
+  if (cautions === 'reward') return []
+  return [
+    ...(harm.now >= Math.log(caution) ? [`The e-value of a harm in truth is ${eValue(harm.now)}`] : []),
+    ...(difference !== null && difference < -tolerance / (range[1] - range[0])
+      ? [`The estimated difference of truth is ${difference.toPrecision(3)}`]
+      : []),
+  ]
 }
 
 /** As many truths were told as this canary may cost. */

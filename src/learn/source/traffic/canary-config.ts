@@ -28,8 +28,8 @@ const CanaryGuards = z.strictObject({
   cost: guard('cost').default(false),
 } satisfies Record<GuardMetric, z.ZodType>)
 
-/** The audit is a section of its own. */
-const { audit: _, ...rules } = CanaryConfig.shape
+/** The audit is a section of its own; and new canaries heed all that speaks of harm. */
+const { audit: _, cautions: __, ...rules } = CanaryConfig.shape
 
 const Declared = z.strictObject({
   ...rules,
@@ -49,5 +49,5 @@ export function canaryConfigFrom({ guards, ...rest }: TrafficCanaryConfig, audit
   const on = Object.entries(guards === false ? {} : guards).flatMap(([metric, one]) =>
     one === false ? [] : [[metric, one] as const],
   )
-  return { ...rest, guards: Object.fromEntries(on), audit }
+  return { ...rest, guards: Object.fromEntries(on), audit, cautions: 'reward-and-truth' }
 }
