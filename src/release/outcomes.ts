@@ -7,6 +7,7 @@ import {
   sha256,
   type UnjudgedSession,
 } from '../core/index.ts'
+import { present } from '../errors/index.ts'
 import { ReporterShares } from '../reward/index.ts'
 import { auditOf, drawFor } from './audit/draw.ts'
 import { auditOutcome, countWaiting, type KnownTruths, knownTruths } from './audit/known-truths.ts'
@@ -99,6 +100,17 @@ export async function gatherOutcomes(options: GatherOptions): Promise<Gathered |
     sessionsInStep: judged.filter((one) => isEvidenceOf('candidate', one) && one.began >= canary.stepAt).length,
     sessions: { ...countsOf(judged), underWay },
   }
+}
+
+/** What a look saw, with what was erased meanwhile named no more; what was said since is another look's. */
+export async function withKeptNames(
+  store: Pick<Repositories, 'canaries'>,
+  canary: Canary,
+  outcomes: readonly CanaryOutcome[],
+): Promise<readonly CanaryOutcome[]> {
+  const kept = (await keptSessions(store, canary)).filter(({ leftOut }) => leftOut === null)
+  // In their order, which only grows at its end.
+  return outcomes.map((outcome, i) => ({ ...outcome, trajectory: present(kept[i], 'a judged session').trajectory }))
 }
 
 /** Sessions that were judged, as they are kept now: what was erased meanwhile is named no more. */

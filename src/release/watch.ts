@@ -19,8 +19,8 @@ import {
   candidateSessions,
   gatherOutcomes,
   type Gathered,
-  keptOutcomes,
   newCanaryMemory,
+  withKeptNames,
 } from './outcomes.ts'
 import type { Registry } from './registry.ts'
 
@@ -159,7 +159,7 @@ async function look(options: WatchOptions & { readonly gate: CanaryGate }, momen
       const { agent, candidate, admission } = canary
       return gate.makeReceipt({
         ...input,
-        sessions: await keptOutcomes(store, canary, clock.now()),
+        sessions: await withKeptNames(store, canary, outcomes),
         agent,
         baseline: release.versions,
         candidate,

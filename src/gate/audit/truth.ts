@@ -17,10 +17,14 @@ export function countingLabels(labels: readonly AuditLabel[], { by }: Pick<Audit
 }
 
 /** What a truth hangs on, beside what was said. */
-export type TruthRules = Pick<Audit, 'by' | 'reviewers' | 'trusted' | 'patienceMs'>
+export type TruthRules = Pick<Audit, 'by' | 'reviewers' | 'patienceMs'> & Trusting
+
+interface Trusting {
+  readonly trusted: readonly string[]
+}
 
 /** Whom a reviewer counts as: a name that a key made up counts as the key, unless its owner trusts it to name people. */
-export function voiceOf(reviewer: string, { trusted }: Pick<Audit, 'trusted'>): string {
+export function voiceOf(reviewer: string, { trusted }: Trusting): string {
   const key = reviewer.split(':', 1)[0] ?? reviewer
   return trusted.includes(key) || trusted.includes(reviewer) ? reviewer : key
 }
@@ -53,7 +57,7 @@ export function truthOf(
 const missing: Truth = { settled: true, truth: null, needs: 0 }
 
 /** One word of each voice: of several labels their median. */
-function voicesOf(labels: readonly AuditLabel[], audit: Pick<Audit, 'trusted'>): readonly (number | null)[] {
+function voicesOf(labels: readonly AuditLabel[], audit: Trusting): readonly (number | null)[] {
   const voices = groupBy(labels, ({ reviewer }) => voiceOf(reviewer, audit))
   return [...voices.values()].map((own) => {
     const told = own.flatMap(({ truth }) => (truth === null ? [] : [truth])).toSorted((a, b) => a - b)

@@ -7,7 +7,15 @@ import { basisOf, type CanaryConfig, type CanaryLevel } from './config.ts'
 import type { Observation } from './difference-test.ts'
 import { evidenceOf } from './evidence.ts'
 import { type GuardTest, measure } from './measure.ts'
-import { behaviourOnly, harmInTruth, nothingTrue, spentLabels, truthCautions, truthInWords, truthWaiting } from './truth-rules.ts'
+import {
+  behaviourOnly,
+  harmInTruth,
+  nothingTrue,
+  spentLabels,
+  truthCautions,
+  truthInWords,
+  truthWaiting,
+} from './truth-rules.ts'
 import { differenceOf, eValue, percent } from './words.ts'
 
 /** What a canary has shown so far. */

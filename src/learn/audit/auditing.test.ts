@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { agent, base, model, prompt, sessionCall, setOf, thumb } from '../../../test/support/canary-parts.ts'
 import { type Canary, KeyId, type Store } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
@@ -101,6 +101,25 @@ describe('a canary that people audit', () => {
     expect((await store.canaries.events(canary.id)).at(-1)).toMatchObject({ type: 'rolled-back', share: 0 })
     await audits.reopen()
     expect(events).toHaveLength(1)
+  })
+
+  it('is promoted on what was looked at: a label that comes between look and receipt is the next look’s', async () => {
+    const config = configOf({ by: 'person' })
+    const { look, draws } = await sessions(config, 120)
+    for (const { id, sequence } of draws) await label(id, byArm(sequence, { candidate: 1, baseline: 0 }))
+    const { pinned } = store.releases
+    vi.spyOn(store.releases, 'pinned').mockImplementationOnce(async (name) => {
+      for (const { id, sequence } of draws) await label(id, byArm(sequence, { candidate: 0, baseline: 1 }))
+      await store.trajectories.remove({ origin: 'traffic' }, { dryRun: false })
+      return pinned(name)
+    })
+    const { release } = await look()
+    const receipt = present(await store.receipts.get(present(release, 'the release').receipt as never), 'the receipt')
+    expect(replay(receipt)).toBe('promote')
+    const { sessions: kept } = receipt as Extract<typeof receipt, { readonly sessions: unknown }>
+    expect(kept.map(({ trajectory }) => trajectory)).toEqual(draws.map(({ sequence }) => `erased-${sequence}`))
+    await auditing({ store, tenant: 'default', config, clock }, agent, registry).reopen()
+    expect((await registry.current(agent)).release.id).toBe(canary.baseline)
   })
 
   it('stays where one of many labels is contradicted or taken back: the others go on counting', async () => {
