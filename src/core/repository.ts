@@ -406,6 +406,8 @@ export interface AuditRepository {
   /** In the order in which sessions began, with all labels. */
   drawn(canary: CanaryId): Promise<readonly AuditDraw[]>
   get(draw: string): Promise<AuditDraw | null>
+  /** What its labels and erased draws come to: another text where any of them is not what it was. Reads no session. */
+  mark(canary: CanaryId): Promise<string>
   /**
    * One label of a reviewer for a draw: the last word counts. Saying the same again changes nothing. Of a session that was
    * erased no note is kept.

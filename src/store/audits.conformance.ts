@@ -105,6 +105,26 @@ export function auditConformance(name: string, open: () => Promise<Store>): void
       ])
     })
 
+    it('tell cheaply whether what was said of a canary, or what was erased of it, has changed', async () => {
+      await judge('d0', 'd1')
+      const change = async (work: () => Promise<unknown>) => {
+        const before = await store.audits.mark(canary)
+        await work()
+        return (await store.audits.mark(canary)) !== before
+      }
+      expect(await change(async () => {})).toBe(false)
+      expect(await change(() => store.audits.label(label('d0')))).toBe(true)
+      expect(await change(() => store.audits.label(label('d0')))).toBe(false)
+      expect(await change(() => store.audits.label(label('d1', { at: 1 })))).toBe(true)
+      expect(await change(() => store.audits.label(label('d1', { at: 1, truth: 0 })))).toBe(true)
+      expect(await change(() => store.audits.label(label('d1', { at: 1, truth: null })))).toBe(true)
+      const key = KeyId.parse('k_1')
+      expect(await change(() => store.audits.withdraw({ tenant: 'default', key, at: 80 }))).toBe(true)
+      expect(await change(() => store.audits.label(label('d1', { at: 1, truth: null })))).toBe(true)
+      expect(await change(() => store.trajectories.remove({ origin: 'traffic' }, { dryRun: false }))).toBe(true)
+      expect(await store.audits.mark(CanaryId.parse('none'))).toEqual(await store.audits.mark(CanaryId.parse('nor')))
+    })
+
     it('keep no words about what was erased before they came', async () => {
       await judge('d0', 'd1')
       await store.audits.label(label('d0'))

@@ -1,5 +1,5 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { AuditLabel, type AuditDraw, type AuditRepository, CanaryId, TrajectoryId } from '../core/index.ts'
+import { AuditLabel, type AuditDraw, type AuditRepository, CanaryId, contentHash, TrajectoryId } from '../core/index.ts'
 import type { Access } from './access.ts'
 import { UnknownRecordError } from './errors/index.ts'
 import { parseRecord } from './record.ts'
@@ -36,6 +36,32 @@ export function auditRepository({ read, write }: Access): AuditRepository {
           .orderBy('reviewer')
           .execute()
         return withLabels(draws, labels)[0] ?? null
+      }),
+
+    mark: (canary) =>
+      read(async (db) => {
+        // Sums, too: two labels may come within one millisecond, and clocks of several gateways differ.
+        const said = await db
+          .selectFrom('audit_labels')
+          .innerJoin('audit_draws', 'audit_draws.id', 'audit_labels.draw')
+          .where('audit_draws.canary', '=', canary)
+          .select(({ fn }) => [
+            fn.countAll().as('labels'),
+            fn.count('audit_labels.truth').as('told'),
+            fn.count('audit_labels.withdrawn_at').as('withdrawn'),
+            fn.max('audit_labels.at').as('latest'),
+            fn.sum('audit_labels.at').as('times'),
+            fn.sum('audit_labels.truth').as('truths'),
+            fn.max('audit_labels.withdrawn_at').as('latestWithdrawn'),
+          ])
+          .executeTakeFirstOrThrow()
+        const { erased } = await db
+          .selectFrom('audit_draws')
+          .where('canary', '=', canary)
+          .where('trajectory', '=', sql<string>`'erased-' || sequence`)
+          .select(({ fn }) => fn.countAll().as('erased'))
+          .executeTakeFirstOrThrow()
+        return contentHash({ said: Object.values(said).map(String), erased: String(erased) })
       }),
 
     label: (label) =>

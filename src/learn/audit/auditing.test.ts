@@ -141,6 +141,20 @@ describe('a canary that people audit', () => {
     expect((await registry.current(agent)).release.id).toBe(canary.baseline)
   })
 
+  it('reads the sessions of what was promoted again only where something was said', async () => {
+    const config = configOf({ by: 'person' })
+    const { look, draws } = await sessions(config, 120)
+    for (const { id, sequence } of draws.slice(0, -1)) await label(id, byArm(sequence, { candidate: 1, baseline: 0 }))
+    expect((await look()).canary.status).toBe('promoted')
+    const read = vi.spyOn(store.canaries, 'judged')
+    const audits = auditing({ store, tenant: 'default', config, clock }, agent, registry)
+    for (let i = 0; i < 3; i++) await audits.reopen()
+    expect(read).toHaveBeenCalledTimes(1)
+    await label(draws.at(-1)?.id ?? '', 1)
+    for (let i = 0; i < 3; i++) await audits.reopen()
+    expect(read).toHaveBeenCalledTimes(2)
+  })
+
   it('finds nothing to look at again where nothing was released, or only what the agent began with serves', async () => {
     const config = configOf({ by: 'person' })
     for (const name of ['nobody', agent]) {

@@ -15,7 +15,7 @@ export function auditing(
 ): { look(canary: Canary): Promise<void>; reopen(): Promise<void> } {
   const audit = auditFrom(config.audit, config.reporters.trusted)
   if (audit?.by === 'verifier' && !verifier) throw noVerifier()
-  const memory = { seen: null }
+  const memory = { seen: null, mark: null }
   const judging =
     audit &&
     auditor({

@@ -1,5 +1,6 @@
 import {
   type Activation,
+  type Canary,
   type CanaryOutcome,
   type CanaryReceipt,
   contentHash,
@@ -19,8 +20,8 @@ export interface ReopenOptions {
   readonly store: Pick<Store, 'audits' | 'canaries' | 'receipts' | 'releases'>
   readonly registry: Registry
   readonly agent: string
-  /** What was looked at last: kept by the caller, so that equal labels are judged once. */
-  readonly memory: { seen: string | null }
+  /** What was looked at last, and its mark: kept by the caller, so that equal labels are read and judged once. */
+  readonly memory: { seen: string | null; mark: string | null }
   /** Milliseconds since the epoch. */
   readonly now: number
 }
@@ -48,14 +49,21 @@ export async function reopen({ store, registry, agent, memory, now }: ReopenOpti
   if (receipt === null || isPaired(receipt)) return null
   const canary = present(await store.canaries.get(receipt.canary), `canary ${receipt.canary}`)
   if (auditOf(canary) === null) return null
+  // Its labels are read after their mark: those that come meanwhile are another look's.
+  const mark = await markOf(store, release, canary, now)
+  if (memory.mark === mark) return null
   const sessions = keepKnown(receipt.sessions, await keptOutcomes(store, canary, now))
   const seen = contentHash({ release: release.id, audits: JSON.stringify(sessions.map(({ audit }) => audit ?? null)) })
-  if (memory.seen === seen) return null
+  if (memory.seen === seen) {
+    memory.mark = mark
+    return null
+  }
   const { gate, look } = again(receipt, sessions)
   const verdict = gate.look({ ...look, admitted: receipt.admission !== null })
   const changed = differ(receipt.sessions, sessions)
   if (verdict.decision !== 'reject' && (!changed || verdict.decision === 'promote')) {
     memory.seen = seen
+    memory.mark = mark
     return null
   }
   const reasons = [...(verdict.decision === 'reject' ? [] : [withdrawn]), ...verdict.reasons]
@@ -73,6 +81,19 @@ export async function reopen({ store, registry, agent, memory, now }: ReopenOpti
 
 const withdrawn =
   'Labels that its promotion rested on were changed or taken back, and what is left does not show the gain.'
+
+/** Contradictions that wait for too long count without a word: so often it is looked at again, whatever was said. */
+const readAgainMs = 3_600_000
+
+/** Tells without reading the sessions whether there is something new to look at. */
+async function markOf(
+  { audits }: Pick<Store, 'audits'>,
+  { id }: Release,
+  canary: Canary,
+  now: number,
+): Promise<string> {
+  return JSON.stringify([id, await audits.mark(canary.id), Math.floor(now / readAgainMs)])
+}
 
 /** What was taken up again by hand stays: somebody has decided. */
 const cameIn = ({ reason }: Activation) => reason === 'promote'
