@@ -10,7 +10,7 @@ import { BodySpace } from '../../../gateway/http/body-room.ts'
 import { ServeConfig } from '../../../gateway/index.ts'
 import { Registry } from '../../../release/index.ts'
 import { openMemoryStore } from '../../../store/index.ts'
-import type { AuditFlags } from './audit-gateway.ts'
+import { type AuditFlags, AuditGateway } from './audit-gateway.ts'
 import { auditLabelCommand, truthOf } from './label.ts'
 import { auditNextCommand, sessionLines } from './next.ts'
 import { auditPlanCommand } from './plan.ts'
@@ -97,6 +97,16 @@ describe('ratchet audit', () => {
     await says(() => auditLabelCommand('d2', '0.5', flags))
     expect(await says(() => auditNextCommand(flags))).toContain('Nothing waits for you.')
     expect(await says(() => auditListCommand(flags))).toMatch(/3 judged[\s\S]*d0 {2}1 {2}It is there\.[\s\S]*d1 {2}\?/)
+  })
+
+  it('goes on where others have judged meanwhile what it showed', async () => {
+    const { key, token } = newKey({ name: 'other', tenant: 'default', scopes: ['audit'], now })
+    await store.keys.put(key)
+    const [mine, others] = [await AuditGateway.of(flags), await AuditGateway.of({ ...flags, key: token })]
+    expect(await mine.judge('d0', 1)).toBe(true)
+    expect(await others.judge('d0', 0)).toBe(false)
+    expect((await store.audits.get('d0'))?.labels).toMatchObject([{ reviewer: id, truth: 1 }])
+    await expect(others.judge('nothing', 0)).rejects.toThrow('unknown-draw')
   })
 
   it('tells how two people agree, and takes back what their key said', async () => {

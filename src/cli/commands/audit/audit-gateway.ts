@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { parseInput } from '../../../core/index.ts'
+import { InputError } from '../../../errors/index.ts'
 import { askGateway } from '../../gateway/ask-gateway.ts'
 import { type GatewayFlags, gatewayOf } from '../../gateway/gateway-url.ts'
 import { onlyOne } from '../release/agent.ts'
@@ -65,6 +66,17 @@ export class AuditGateway {
     const { by } = this.#flags
     const body = { draw, truth, note, ...(by === undefined ? {} : { reviewer: by }) }
     return (await this.ask('/labels', Labelled, body)).outcome
+  }
+
+  /** Labels what was shown a while ago. @returns whether it counts: not where others have judged it meanwhile. */
+  async judge(draw: string, truth: number | null): Promise<boolean> {
+    try {
+      await this.label(draw, truth)
+      return true
+    } catch (error) {
+      if (InputError.is(error) && /\bgateway\/draw-(settled|full)\b/.test(error.message)) return false
+      throw error
+    }
   }
 
   /** Asks a route of the audit. */

@@ -32,7 +32,9 @@ export async function auditNextCommand(flags: AuditFlags): Promise<void> {
     }
     const judged = await askFor()
     if (judged === 'stop') return
-    if (judged !== 'skip') await gateway.label(draw.id, judged)
+    if (judged !== 'skip' && !(await gateway.judge(draw.id, judged))) {
+      process.stdout.write(`${pc.yellow('Others have judged it meanwhile.')}\n`)
+    }
     after = judged === 'skip' ? draw.id : undefined
   }
 }
