@@ -123,6 +123,15 @@ describe('who judges', () => {
     expect([await shownTo(), await shownTo(), await shownTo()]).toEqual([first?.id, first?.id, second?.id])
   })
 
+  it('is shown first what another has judged and one more must', async () => {
+    const [first] = await drawn(2, { reviewers: 2 })
+    const [ann, bob] = [await issue(['audit']), await issue(['audit'])]
+    await next(ann.token)
+    await label(ann.token, { draw: first?.id, truth: true })
+    expect((await next(bob.token)).body.draw.id).toBe(first?.id)
+    expect((await next((await issue(['audit'])).token)).body.draw.id).not.toBe(first?.id)
+  })
+
   it('is one of several people behind a key, who see nothing of each other', async () => {
     const [first] = await drawn(2)
     const { token, id } = await issue(['audit'])

@@ -12,10 +12,13 @@ export class ShownDraws {
   /** When it was shown last, by reviewer, by draw. */
   readonly #shown = new Map<string, Map<string, number>>()
 
-  /** Others who were shown it lately. */
-  others(draw: string, reviewer: string, now: number): number {
+  /**
+   * How many were shown it lately.
+   * @param but whoever is not at it: who asks, and who has judged it.
+   */
+  others(draw: string, but: ReadonlySet<string>, now: number): number {
     let count = 0
-    for (const [name, at] of this.#shown.get(draw) ?? []) if (name !== reviewer && now - at < atItMs) count++
+    for (const [name, at] of this.#shown.get(draw) ?? []) if (!but.has(name) && now - at < atItMs) count++
     return count
   }
 

@@ -88,7 +88,10 @@ export function nextFor(
     const own = countingLabels(draw.labels, audit).some((label) => voiceOf(label.reviewer, audit) === voice)
     return !own && closedFor(draw, audit, reviewer, now) === null
   })
-  const free = open.find((draw) => shown.others(draw.id, reviewer, now) < truthOf(draw, audit, now).needs)
+  const free = open.find((draw) => {
+    const judged = countingLabels(draw.labels, audit).map((label) => label.reviewer)
+    return shown.others(draw.id, new Set([reviewer, ...judged]), now) < truthOf(draw, audit, now).needs
+  })
   return free ?? open[0] ?? null
 }
 
