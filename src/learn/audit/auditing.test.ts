@@ -107,7 +107,7 @@ describe('a canary that people audit', () => {
     const config = configOf({ by: 'person' })
     const { look, draws } = await sessions(config, 120)
     for (const { id, sequence } of draws) await label(id, byArm(sequence, { candidate: 1, baseline: 0 }))
-    const { pinned } = store.releases
+    const pinned = store.releases.pinned.bind(store.releases)
     vi.spyOn(store.releases, 'pinned').mockImplementationOnce(async (name) => {
       for (const { id, sequence } of draws) await label(id, byArm(sequence, { candidate: 0, baseline: 1 }))
       await store.trajectories.remove({ origin: 'traffic' }, { dryRun: false })
