@@ -98,9 +98,10 @@ it('a prompt is tried, judged and promoted before a model of any upstream, with 
   expect(tried.stderr).toBe('')
   expect(tried.code).toBe(0)
 
-  const candidate = await visits(url, 100, 120)
-  expect(candidate).toBeGreaterThan(30)
-  expect(candidate).toBeLessThan(90)
+  // A promotion needs 50 sessions of the candidate: of 120 it would have fewer in one run of forty.
+  const candidate = await visits(url, 100, 160)
+  expect(candidate).toBeGreaterThan(45)
+  expect(candidate).toBeLessThan(115)
   await expect
     .poll(async () => (await ratchet(['promote', '--store', store])).code, {
       timeout: 60_000,
