@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { base, model, prompt, sessionCall, thumb } from '../../test/support/canary-parts.ts'
 import { servedReader } from '../../test/support/learner-traffic.ts'
 import { practisedModel } from '../../test/support/practised-model.ts'
-import { KeyId, type Store } from '../core/index.ts'
+import { type Canary, KeyId, type Store } from '../core/index.ts'
 import { Registry } from '../release/index.ts'
 // The store is passed in through its port; the tests use the real one.
 import { openMemoryStore } from '../store/index.ts'
@@ -15,6 +15,19 @@ beforeEach(async () => {
   store = await openMemoryStore()
 })
 afterEach(() => store.close())
+
+/** Sessions of both arms by turns, all of which people like. */
+async function likedInBothArms(canary: Canary, count: number) {
+  const caps = { perTrajectory: 9, perTrajectoryOfKey: 9, perDay: 999 }
+  for (let i = 0; i < count; i++) {
+    const arm = i % 2 === 0 ? 'candidate' : 'baseline'
+    const servedBy = { release: canary.baseline, canary: { id: canary.id, arm, propensity: 0.5 } } as const
+    const call = sessionCall(`t_${i}`, servedBy, { at: 11 + i })
+    const head = { ...call.head, origin: { ...call.head.origin, agent: canary.agent } }
+    await store.traffic.append({ ...call, head })
+    await store.signals.append([{ ...thumb(`t_${i}`, 1, 200), reporter: `user ${i}` }], { caps, now: 200 })
+  }
+}
 
 it('tells nothing of a canary that is only kept from going on by a pin', async () => {
   const config = LearnFromTrafficConfig.parse({
@@ -37,14 +50,7 @@ it('tells nothing of a canary that is only kept from going on by a pin', async (
     at: 10,
   })
   await registry.keepWatched(canary.id, { at: 10, forMs: 9_000 })
-  const caps = { perTrajectory: 9, perTrajectoryOfKey: 9, perDay: 999 }
-  for (let i = 0; i < 40; i++) {
-    const arm = i % 2 === 0 ? 'candidate' : 'baseline'
-    const servedBy = { release: canary.baseline, canary: { id: canary.id, arm, propensity: 0.5 } } as const
-    const call = sessionCall(`t_${i}`, servedBy, { at: 11 + i })
-    await store.traffic.append({ ...call, head: { ...call.head, origin: { ...call.head.origin, agent } } })
-    await store.signals.append([{ ...thumb(`t_${i}`, 1, 200), reporter: `user ${i}` }], { caps, now: 200 })
-  }
+  await likedInBothArms(canary, 40)
   await registry.pin(agent, 'the fair')
 
   const told: string[] = []
@@ -102,14 +108,7 @@ it('looks again at what was promoted by truth while the next canary runs: when i
   })
   const canary = await begin('better')
   await registry.keepWatched(canary.id, { at: now, forMs: 99_000 })
-  const caps = { perTrajectory: 9, perTrajectoryOfKey: 9, perDay: 999 }
-  for (let i = 0; i < 100; i++) {
-    const arm = i % 2 === 0 ? 'candidate' : 'baseline'
-    const servedBy = { release: canary.baseline, canary: { id: canary.id, arm, propensity: 0.5 } } as const
-    const call = sessionCall(`t_${i}`, servedBy, { at: 11 + i })
-    await store.traffic.append({ ...call, head: { ...call.head, origin: { ...call.head.origin, agent } } })
-    await store.signals.append([{ ...thumb(`t_${i}`, 1, 200), reporter: `user ${i}` }], { caps, now: 200 })
-  }
+  await likedInBothArms(canary, 100)
   now = 5_000
   await watch?.()
   for (const { id, sequence } of await store.audits.drawn(canary.id)) {

@@ -126,10 +126,13 @@ function runOptions({
   }
 }
 
+/** Who lets a canary's candidate serve everybody. */
+const promoterIn = ({ mode }: LearnFromTrafficConfig) => (mode === 'automatic' ? 'gate' : 'hand')
+
 /** How far learning goes by itself. */
 function releaseFrom(config: LearnFromTrafficConfig): ReleasePlan {
   if (config.mode === 'shadow') return shadow()
-  return canary(canaryGateFrom(config), { promotes: config.mode === 'automatic' ? 'gate' : 'hand' })
+  return canary(canaryGateFrom(config), { promotes: promoterIn(config) })
 }
 
 /** Shows the drift detectors what is new. */
@@ -152,8 +155,7 @@ function watching(parts: TrafficLearnerParts, agent: string) {
   const { store, tenant, config, onEvent, clock = systemClock } = parts
   const registry = new Registry(store)
   const audits = auditing(parts, agent, registry)
-  const promotes = config.mode === 'automatic' ? 'gate' : 'hand'
-  const look = canaryLook({ store, tenant, config, clock }, promotes)
+  const look = canaryLook({ store, tenant, config, clock }, promoterIn(config))
   return async () => {
     // Before the canary that runs: where what serves goes back, it ends, as it is compared with what serves.
     await audits.reopen()

@@ -1,3 +1,4 @@
+import { Gamblers, MEMORY, PRIOR } from '../betting.ts'
 import { round } from '../round.ts'
 import { RunningRegression } from './regression.ts'
 
@@ -29,15 +30,6 @@ export interface TruthEvidence {
   readonly terms: readonly { readonly value: number; readonly weight: number }[]
 }
 
-/** Differences that are bet on, in standard deviations of the truth. */
-const EFFECTS = [0.1, 0.2, 0.4] as const
-/** The largest share of what there is that one session can cost. */
-const MOST_LOST = 0.5
-/** What was seen counts as that of so many labels: levels drift. */
-const MEMORY = 500
-/** Before anything is seen: a mean of 1/2 with the weight of one label, a variance of 1/4 with that of four. */
-const PRIOR = { mean: 1, variance: 4 }
-
 /**
  * An always-valid test of "the candidate's mean truth is at most `margin` above the baseline's", where truth is known of a
  * random sample only and behaviour is known of all: the betting of `differenceAbove` on the doubly robust value
@@ -54,7 +46,8 @@ const PRIOR = { mean: 1, variance: 4 }
  * truth u varies less, and fewer labels show the same; where it does not, f comes to be m, and u = R·(v − m).
  *
  * **Bounds.** v lies in [0, 1] and f in [f₀, f₁], so u is at least −max(p·(m − f₀), (1 − p)·f₁ + p·m) and at most
- * max(p·(f₁ − m), 1 − (1 − p)·f₀ − p·m): λ stays below {@link MOST_LOST} over the largest loss that follows.
+ * max(p·(f₁ − m), 1 − (1 − p)·f₀ − p·m): λ stays below half over the largest loss that follows
+ * ({@link Gamblers}).
  *
  * Sources: as `differenceAbove`; Robins, Rotnitzky & Zhao 1994 (the doubly robust value); Angelopoulos, Bates, Fannjiang,
  * Jordan & Zrnic 2023 (prediction-powered inference), Angelopoulos, Duchi & Zrnic 2023 (how far to trust f).
@@ -68,10 +61,9 @@ export function truthAbove(
   margin: number,
   bound = Number.POSITIVE_INFINITY,
 ): TruthEvidence {
-  const capital = EFFECTS.map(() => 1 / EFFECTS.length)
+  const gamblers = new Gamblers()
   let regression: RunningRegression | null = null
   const level = new RunningLevel()
-  let [now, most] = [0, 0]
   const terms: { readonly value: number; readonly weight: number }[] = []
   for (const { candidate, propensity, probability: p, drawn, truth, features } of observations) {
     if (propensity <= 0 || propensity >= 1) continue
@@ -89,16 +81,7 @@ export function truthAbove(
     const gain = value - weight * margin
     const largestLoss = Math.max(least, greatest * odds) + weight * Math.max(margin, 0)
     const unit = ((1 - propensity) * level.deviation) / level.variance
-    let growth = 0
-    for (let j = 0; j < EFFECTS.length; j++) {
-      const bet = Math.min((EFFECTS[j] as number) * unit, MOST_LOST / largestLoss)
-      const kept = (capital[j] as number) * (1 + bet * gain)
-      capital[j] = kept
-      growth += kept
-    }
-    for (let j = 0; j < EFFECTS.length; j++) capital[j] = (capital[j] as number) / growth
-    now += Math.log(growth)
-    most = Math.max(most, now)
+    gamblers.bet(gain, unit, largestLoss)
     terms.push({ value, weight })
     level.see(u, p)
     regression.see(features)
@@ -106,8 +89,9 @@ export function truthAbove(
       regression.learn(features, truth - mean)
       level.learn(truth, guess)
     }
-    if (now >= bound) break
+    if (gamblers.now >= bound) break
   }
+  const { now, most } = gamblers
   const shownAfter = now >= bound ? level.labels : null
   return { now: round(now), most: round(most), labels: level.labels, shownAfter, terms }
 }

@@ -1,3 +1,4 @@
+import { Gamblers, MEMORY, PRIOR } from '../betting.ts'
 import { round } from '../round.ts'
 
 /** What one session says of one quantity. */
@@ -19,15 +20,6 @@ export interface Evidence {
   readonly sessions: number
 }
 
-/** Differences that are bet on, in standard deviations of the quantity. */
-const EFFECTS = [0.1, 0.2, 0.4] as const
-/** The largest share of what there is that one session can cost. */
-const MOST_LOST = 0.5
-/** The mean and the spread that are bet with are those of about so many sessions: levels drift. */
-const MEMORY = 500
-/** Before anything is seen the mean is 1/2, with the weight of one session, and the variance 1/4, with that of four. */
-const PRIOR = { mean: 1, variance: 4 }
-
 /**
  * An always-valid test of "the candidate's mean is at most `margin` above the baseline's": e-values by betting on
  * inverse-propensity-weighted, centred values. It may be looked at after every session: if in every session the
@@ -42,8 +34,8 @@ const PRIOR = { mean: 1, variance: 4 }
  *     e ← e · (1 + λ·(Y − π·margin)),       λ ≥ 0 of the past only
  *
  * **Bounds.** v lies in [0, 1], so Y ≥ −m in the candidate's arm and Y ≥ −(1 − m)·q in the baseline's; hence
- * Y − π·margin ≥ −L with L = max(m, (1 − m)·q) + π·max(margin, 0). λ ≤ {@link MOST_LOST}/L keeps every factor at least
- * 1 − MOST_LOST > 0.
+ * Y − π·margin ≥ −L with L = max(m, (1 − m)·q) + π·max(margin, 0). λ ≤ 1/(2·L) keeps every factor at least 1/2
+ * ({@link Gamblers}).
  *
  * **Bets.** Three gamblers with a third of the capital each; one bets on a difference of d standard deviations:
  * λ = d·(1 − π)/σ, cut at the bound, is Kelly's bet for it in the approximation λ = E[Y]/E[Y²], as
@@ -62,10 +54,8 @@ const PRIOR = { mean: 1, variance: 4 }
  * @param margin in (−1, 1).
  */
 export function differenceAbove(observations: readonly Observation[], margin: number): Evidence {
-  // Of what the gamblers have together, the share of each.
-  const capital = EFFECTS.map(() => 1 / EFFECTS.length)
+  const gamblers = new Gamblers()
   let [mean, variance, sessions] = [0.5, 0.25, 0]
-  let [now, most] = [0, 0]
   for (const { candidate, propensity, value } of observations) {
     if (value === null || propensity <= 0 || propensity >= 1) continue
     const odds = propensity / (1 - propensity)
@@ -73,20 +63,11 @@ export function differenceAbove(observations: readonly Observation[], margin: nu
     const gain = (candidate ? centred : -centred * odds) - propensity * margin
     const largestLoss = Math.max(mean, (1 - mean) * odds) + propensity * Math.max(margin, 0)
     const unit = (1 - propensity) / Math.sqrt(variance)
-    let growth = 0
-    for (let j = 0; j < EFFECTS.length; j++) {
-      const bet = Math.min((EFFECTS[j] as number) * unit, MOST_LOST / largestLoss)
-      const kept = (capital[j] as number) * (1 + bet * gain)
-      capital[j] = kept
-      growth += kept
-    }
-    for (let j = 0; j < EFFECTS.length; j++) capital[j] = (capital[j] as number) / growth
-    now += Math.log(growth)
-    most = Math.max(most, now)
+    gamblers.bet(gain, unit, largestLoss)
     sessions++
     const age = Math.min(sessions, MEMORY)
     variance += (centred ** 2 - variance) / (age + PRIOR.variance)
     mean += centred / (age + PRIOR.mean)
   }
-  return { now: round(now), most: round(most), sessions }
+  return { now: round(gamblers.now), most: round(gamblers.most), sessions }
 }
