@@ -211,14 +211,20 @@ describe('bodies', () => {
 
   it('of 100 MB are refused, with their length or without, many at once; memory stays bounded', async () => {
     const before = gateway.memory().peak
+    // A connection that brings all of its body within half a second after the refusal is kept: it answers the next request.
     const answers = await Promise.all(
-      Array.from({ length: 20 }, (_, i) => speak(url, i % 2 === 0 ? chunks(1_600) : plain(1_600))),
+      Array.from({ length: 20 }, (_, i) =>
+        speak(url, [
+          ...(i % 2 === 0 ? chunks(1_600) : plain(1_600)),
+          request('GET', '/healthz', '', 'connection: close'),
+        ]),
+      ),
     )
     for (const { text, end } of answers) {
       expect(end).toBe('closed')
-      expect(statusesIn(text)).toSatisfy((statuses: number[]) =>
-        statuses.every((status) => [413, 429].includes(status)),
-      )
+      const [refused, next = 200, ...more] = statusesIn(text)
+      if (refused !== undefined) expect([413, 429]).toContain(refused)
+      expect([next, ...more]).toEqual([200])
     }
     expect(answers.filter(({ text }) => text.includes('gateway/body-too-large')).length).toBeGreaterThan(0)
     expect(gateway.memory().peak - before).toBeLessThan(600 * mega)
