@@ -205,10 +205,10 @@ export class Registry {
   }
 
   /**
-   * Takes back what serves, pinned or not, as what is known of its canary now does not let it be promoted any more: labels
-   * of its audit came, changed or were taken back after the promotion. What it was tried beside serves again.
+   * Takes back what serves, as what is known of its canary now does not let it be promoted any more: labels of its audit
+   * came, changed or were taken back after the promotion. What it was tried beside serves again.
    * @param receipt of the same canary, that replays to anything but a promotion.
-   * @throws ReceiptError; OtherCanaryError where something else serves by now; NothingToRollBackToError.
+   * @throws ReceiptError; OtherCanaryError where something else serves by now; PinnedError while what serves is pinned.
    */
   async takeBack(receipt: CanaryReceipt, reasons: readonly string[], at = Date.now()): Promise<Release> {
     if (this.#replay(receipt) === 'promote') throw new InvariantError(`receipt ${receipt.id} promotes`)

@@ -139,6 +139,7 @@ export async function takeBack(
     throw new OtherCanaryError(receipt.id, canary.id, 'what serves did not come from it')
   }
   await tx.receipts.put(receipt)
+  await assertNotPinned(tx, agent)
   const back = await releaseById(tx, canary.baseline)
   await activate(tx, activation, back, 'rollback', at)
   const note = { reasons, evidence: { ...receipt.evidence, receipt: receipt.id } }

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { agentKey, type Audit, type AuditDraw, type Canary, type Scope, type Store } from '../../core/index.ts'
 import { canaryGate } from '../../gate/index.ts'
 import { Registry, watchCanary } from '../../release/index.ts'
@@ -212,6 +212,24 @@ describe('one key', () => {
     const late = await label(bob.token, { draw: first?.id, truth: false })
     expect(late).toMatchObject({ status: 409, body: { error: { code: 'gateway/draw-settled' } } })
     expect((await label(ann.token, { draw: first?.id, truth: false })).body).toEqual({ outcome: 'changed' })
+    expect((await store.audits.get(first?.id ?? ''))?.labels).toHaveLength(1)
+  })
+
+  it('at the same moment: one of two reviewers settles it, and nothing of the other is kept', async () => {
+    const [first] = await drawn(2)
+    const reviewers = [await issue(['audit']), await issue(['audit'])]
+    // Both have looked at the draw before either has labelled it.
+    const read = store.audits.drawn.bind(store.audits)
+    let looks = 0
+    vi.spyOn(store.audits, 'drawn').mockImplementation(async (of) => {
+      const draws = await read(of)
+      looks += 1
+      await vi.waitUntil(() => looks === reviewers.length)
+      return draws
+    })
+    const said = reviewers.map(({ token }, i) => label(token, { draw: first?.id, truth: i === 0 }))
+    const statuses = (await Promise.all(said)).map(({ status }) => status)
+    expect(statuses.toSorted((a, b) => a - b)).toEqual([200, 409])
     expect((await store.audits.get(first?.id ?? ''))?.labels).toHaveLength(1)
   })
 })

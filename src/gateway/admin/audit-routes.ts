@@ -2,6 +2,7 @@ import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import {
   agentKey,
+  type Audit,
   type AuditDraw,
   type AuditLabel,
   AuditSource,
@@ -11,6 +12,7 @@ import {
   type Store,
   type Tenant,
 } from '../../core/index.ts'
+import { present } from '../../errors/index.ts'
 import { Agreement, agreementOf, truthOf } from '../../gate/index.ts'
 import { type AuditedCanary, auditedCanaries } from '../../release/index.ts'
 import { answers, refuses } from '../answers.ts'
@@ -25,7 +27,7 @@ import { mayDecide } from './release-refusals.ts'
 
 /** What the audit routes need. */
 export interface AuditRoutesOptions extends AskingOptions {
-  readonly store: Pick<Store, 'audits' | 'canaries' | 'receipts' | 'releases' | 'trajectories'>
+  readonly store: Pick<Store, 'audits' | 'canaries' | 'receipts' | 'releases' | 'trajectories' | 'transaction'>
   readonly clock: Clock
   /** Takes out of a note what must not be written. */
   readonly redact: (text: string) => string
@@ -99,6 +101,12 @@ export function auditRoutes(options: AuditRoutesOptions): OpenAPIHono<AskedEnv> 
     const [first, ...others] = found.filter(({ audit }) => audit.by === 'person')
     if (!first) throw judgedElsewhere(found[0].audit)
     return [first, ...others]
+  }
+
+  /** @throws GatewayError 409 for a draw that the reviewer may not label. */
+  function assertOpenTo(reviewer: string, draw: AuditDraw, audit: Audit): void {
+    const why = closedFor(draw, audit, reviewer, clock.now())
+    if (why !== null) throw closed(why)
   }
 
   function reviewerOf({ key, tenant, session }: Caller, named: string | undefined): string {
@@ -187,12 +195,20 @@ export function auditRoutes(options: AuditRoutesOptions): OpenAPIHono<AskedEnv> 
       const draw = judged?.drawn.find((one) => one.id === id)
       if (!judged || !draw) throw unknownDraw()
       if (judged.audit.by !== 'person') throw judgedElsewhere(judged.audit)
-      const why = closedFor(draw, judged.audit, reviewer, clock.now())
-      if (why !== null) throw closed(why)
+      assertOpenTo(reviewer, draw, judged.audit)
       const { tenant } = caller
       const said = { tenant, draw: id, reviewer, by: 'person', at: clock.now() } as const
       const told = truth === null ? null : Number(truth)
-      const outcome = await store.audits.label({ ...said, truth: told, note: redact(note).slice(0, 2_000) })
+      const label = { ...said, truth: told, note: redact(note).slice(0, 2_000) }
+      const outcome = await store.transaction(async (tx) => {
+        const outcome = await tx.audits.label(label)
+        if (outcome !== 'recorded') return outcome
+        // The draw is held from here on. Others may have judged it since it was looked at.
+        const held = present(await tx.audits.get(id), `draw ${id}`)
+        const others = held.labels.filter((one) => one.reviewer !== reviewer)
+        assertOpenTo(reviewer, { ...held, labels: others }, judged.audit)
+        return outcome
+      })
       return c.json({ outcome }, 200)
     },
   )

@@ -141,6 +141,26 @@ describe('a canary that people audit', () => {
     expect((await registry.current(agent)).release.id).toBe(canary.baseline)
   })
 
+  it('stays while it is pinned, which is told once; it goes back when the pin is gone', async () => {
+    const config = configOf({ by: 'person' })
+    const { look, draws } = await sessions(config, 120)
+    for (const { id, sequence } of draws) await label(id, byArm(sequence, { candidate: 1, baseline: 0 }))
+    const promoted = present((await look()).release, 'the release').id
+    await registry.pin(agent, 'a demonstration')
+    await store.audits.withdraw({ tenant: 'default', key: KeyId.parse('k_1'), at: now })
+    const audits = auditing({ store, tenant: 'default', config, clock }, agent, registry)
+    for (let i = 0; i < 2; i++) {
+      await audits.reopen()
+      now += 3_600_000
+    }
+    expect((await registry.current(agent)).release.id).toBe(promoted)
+    const told = (await store.alerts.list({ agent, kind: 'audit', limit: 9 })).filter(({ name }) => name === canary.id)
+    expect(told.map(({ message }) => message)).toEqual([expect.stringContaining('which is pinned and stays')])
+    await registry.unpin(agent)
+    await audits.reopen()
+    expect((await registry.current(agent)).release.id).toBe(canary.baseline)
+  })
+
   it('reads the sessions of what was promoted again only where something was said', async () => {
     const config = configOf({ by: 'person' })
     const { look, draws } = await sessions(config, 120)

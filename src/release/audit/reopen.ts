@@ -1,10 +1,12 @@
 import {
   type Activation,
+  AlertId,
   type Canary,
   type CanaryOutcome,
   type CanaryReceipt,
   contentHash,
   isPaired,
+  type Pin,
   type Release,
   type Store,
 } from '../../core/index.ts'
@@ -17,7 +19,7 @@ import { auditOf } from './draw.ts'
 
 /** What looking again at a decision takes. */
 export interface ReopenOptions {
-  readonly store: Pick<Store, 'audits' | 'canaries' | 'receipts' | 'releases'>
+  readonly store: Pick<Store, 'alerts' | 'audits' | 'canaries' | 'receipts' | 'releases'>
   readonly registry: Registry
   readonly agent: string
   /** What was looked at last, and its mark: kept by the caller, so that equal labels are read and judged once. */
@@ -37,6 +39,7 @@ export interface Reopened {
  * Looks again at the audited canary that what serves came from, with what its labels say now. It goes back, with a receipt,
  * where all labels together show a harm; and where labels that its promotion rested on were changed, contradicted or taken
  * back and what is left, with those as missing, does not show the gain. More labels alone, which show neither, leave it: the gain was shown.
+ * While it is pinned it stays, and an Alert says what its labels say.
  * @returns `null` where what serves stays.
  * @throws ReleaseError, StoreError
  */
@@ -50,7 +53,8 @@ export async function reopen({ store, registry, agent, memory, now }: ReopenOpti
   const canary = present(await store.canaries.get(receipt.canary), `canary ${receipt.canary}`)
   if (auditOf(canary) === null) return null
   // Its labels are read after their mark: those that come meanwhile are another look's.
-  const mark = await markOf(store, release, canary, now)
+  const pin = await store.releases.pinned(agent)
+  const mark = await markOf(store, release, canary, { pinned: pin !== null, now })
   if (memory.mark === mark) return null
   const sessions = keepKnown(receipt.sessions, await keptOutcomes(store, canary, now))
   const seen = contentHash({ release: release.id, audits: JSON.stringify(sessions.map(({ audit }) => audit ?? null)) })
@@ -67,6 +71,11 @@ export async function reopen({ store, registry, agent, memory, now }: ReopenOpti
     return null
   }
   const reasons = [...(verdict.decision === 'reject' ? [] : [withdrawn]), ...verdict.reasons]
+  if (pin) {
+    memory.mark = mark
+    await tellPinned(store, canary, { pin, reason: reasons[0] ?? '', now })
+    return null
+  }
   const shown = gate.makeReceipt({
     ...look,
     agent,
@@ -90,9 +99,22 @@ async function markOf(
   { audits }: Pick<Store, 'audits'>,
   { id }: Release,
   canary: Canary,
-  now: number,
+  { pinned, now }: { readonly pinned: boolean; readonly now: number },
 ): Promise<string> {
-  return JSON.stringify([id, await audits.mark(canary.id), Math.floor(now / readAgainMs)])
+  return JSON.stringify([id, await audits.mark(canary.id), pinned, Math.floor(now / readAgainMs)])
+}
+
+/** Tells people, once for each pin, that labels speak against what they pinned. */
+async function tellPinned(
+  { alerts }: Pick<Store, 'alerts'>,
+  { id: canary, agent }: Canary,
+  { pin, reason, now }: { readonly pin: Pin; readonly reason: string; readonly now: number },
+): Promise<void> {
+  const id = AlertId.parse(contentHash({ reopen: canary, pinnedAt: pin.at }).slice(0, 16))
+  if (await alerts.get(id)) return
+  const message = `Labels speak against the release ${pin.release}, which is pinned and stays. ${reason} \`ratchet rollback\` takes it back; after \`ratchet unpin\` it goes back by itself.`
+  const evidence = { canary, release: pin.release }
+  await alerts.put({ id, agent, kind: 'audit', name: canary, message, evidence, run: null, at: now })
 }
 
 /** What was taken up again by hand stays: somebody has decided. */
