@@ -1,8 +1,10 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodedSpan, type NodeSketch, sampledSpan, trajectoryOf } from '../../test/support/trajectories.ts'
-import { type Credit, DecisionId, type Gradient, type Trajectory } from '../core/index.ts'
-import { backward } from './backward.ts'
+import { type Credit, type CreditedDecision, DecisionId, type Trajectory } from '../core/index.ts'
+import { backward, type CreditedBatch } from './backward.ts'
+import { critiques } from './critiques.ts'
+import { policySamples } from './policy-samples.ts'
 
 const creditsOf = ({ id, decisions }: Trajectory, ...advantages: (number | null)[]): Credit[] =>
   decisions.flatMap((decision, i) => {
@@ -10,8 +12,7 @@ const creditsOf = ({ id, decisions }: Trajectory, ...advantages: (number | null)
     return advantage === undefined ? [] : [{ trajectory: id, decision: decision.id, advantage }]
   })
 
-const weightsOf = (gradients: readonly Gradient[]) =>
-  gradients.flatMap((gradient) => (gradient.kind === 'weights' ? [gradient] : []))
+const onWeights = (batch: CreditedBatch, parameter = 'model') => backward(batch, { parameter, rule: policySamples })
 
 /** Two turns: read 1 2, say 3 4, read 5, say 6. */
 const twoTurns: readonly NodeSketch[] = [
@@ -24,12 +25,11 @@ const twoTurns: readonly NodeSketch[] = [
 describe('on weights', () => {
   it('leaves each decision’s advantage on the tokens that it sampled, and on no other', () => {
     const trajectory = trajectoryOf({ nodes: twoTurns, decisions: [{ output: 'n1' }, { output: 'n3' }] })
-    expect(backward({ trajectories: [trajectory], credits: creditsOf(trajectory, 2, -1) })).toEqual([
+    expect(onWeights({ trajectories: [trajectory], credits: creditsOf(trajectory, 2, -1) })).toEqual([
       {
-        kind: 'weights',
         parameter: 'model',
         version: 'v0',
-        samples: [
+        deposits: [
           {
             group: 'g',
             tokens: [1, 2, 3, 4, 5, 6],
@@ -46,18 +46,18 @@ describe('on weights', () => {
 
   it('does not touch tokens of decisions without credit (their reward is missing)', () => {
     const trajectory = trajectoryOf({ nodes: twoTurns, decisions: [{ output: 'n1' }, { output: 'n3' }] })
-    const [gradient] = weightsOf(backward({ trajectories: [trajectory], credits: creditsOf(trajectory, null, 1) }))
-    expect(gradient?.samples[0]?.sampled).toEqual([false, false, false, false, false, true])
-    expect(gradient?.samples[0]?.behaviourLogprobs[2]).toBe(0)
-    expect(weightsOf(backward({ trajectories: [trajectory], credits: [] }))).toEqual([])
-    const allNull = weightsOf(backward({ trajectories: [trajectory], credits: creditsOf(trajectory, null, null) }))
-    expect(allNull.flatMap(({ samples }) => samples)).toEqual([])
+    const [gradient] = onWeights({ trajectories: [trajectory], credits: creditsOf(trajectory, null, 1) })
+    expect(gradient?.deposits[0]?.sampled).toEqual([false, false, false, false, false, true])
+    expect(gradient?.deposits[0]?.behaviourLogprobs[2]).toBe(0)
+    expect(onWeights({ trajectories: [trajectory], credits: [] })).toEqual([])
+    const allNull = onWeights({ trajectories: [trajectory], credits: creditsOf(trajectory, null, null) })
+    expect(allNull.flatMap(({ deposits }) => deposits)).toEqual([])
   })
 
   it('counts a token with advantage 0 as sampled: it is part of the mean', () => {
     const trajectory = trajectoryOf({ nodes: twoTurns, decisions: [{ output: 'n1' }] })
-    const [gradient] = weightsOf(backward({ trajectories: [trajectory], credits: creditsOf(trajectory, 0) }))
-    expect(gradient?.samples[0]?.sampled.filter(Boolean).length).toBe(2)
+    const [gradient] = onWeights({ trajectories: [trajectory], credits: creditsOf(trajectory, 0) })
+    expect(gradient?.deposits[0]?.sampled.filter(Boolean).length).toBe(2)
   })
 
   it('gives each Parameter and Version its own tokens; the others’ are context', () => {
@@ -65,17 +65,17 @@ describe('on weights', () => {
       nodes: twoTurns,
       decisions: [{ output: 'n1' }, { output: 'n3', parameter: 'critic', version: 'c1' }],
     })
-    const gradients = weightsOf(backward({ trajectories: [trajectory], credits: creditsOf(trajectory, 1, 3) }))
-    expect(gradients.map(({ parameter, version, samples }) => [parameter, version, samples[0]?.advantages])).toEqual([
-      ['model', 'v0', [0, 0, 1, 1, 0, 0]],
-      ['critic', 'c1', [0, 0, 0, 0, 0, 3]],
-    ])
+    const batch = { trajectories: [trajectory], credits: creditsOf(trajectory, 1, 3) }
+    const advantagesOf = (parameter: string) =>
+      onWeights(batch, parameter).map(({ version, deposits }) => [version, deposits[0]?.advantages])
+    expect(advantagesOf('model')).toEqual([['v0', [0, 0, 1, 1, 0, 0]]])
+    expect(advantagesOf('critic')).toEqual([['c1', [0, 0, 0, 0, 0, 3]]])
   })
 
   it('never learns from encoded tokens, even where a decision claims them', () => {
     const trajectory = trajectoryOf({ nodes: twoTurns, decisions: [{ output: 'n2' }] })
-    const gradients = weightsOf(backward({ trajectories: [trajectory], credits: creditsOf(trajectory, 1) }))
-    expect(gradients.flatMap(({ samples }) => samples)).toEqual([])
+    const gradients = onWeights({ trajectories: [trajectory], credits: creditsOf(trajectory, 1) })
+    expect(gradients.flatMap(({ deposits }) => deposits)).toEqual([])
   })
 
   it('says when any token was drawn from a cut distribution, and at what temperature', () => {
@@ -85,7 +85,7 @@ describe('on weights', () => {
     ]
     const trajectory = trajectoryOf({ nodes, decisions: [{ output: 'n0' }, { output: 'n1' }] })
     const sampleWith = (...advantages: (number | null)[]) =>
-      weightsOf(backward({ trajectories: [trajectory], credits: creditsOf(trajectory, ...advantages) }))[0]?.samples[0]
+      onWeights({ trajectories: [trajectory], credits: creditsOf(trajectory, ...advantages) })[0]?.deposits[0]
     expect(sampleWith(1, 1)).toMatchObject({ temperature: 0.7, truncated: true })
     // Context may be cut: only what is learnt from has to be reproduced.
     expect(sampleWith(1, null)).toMatchObject({ temperature: 0.7, truncated: false })
@@ -97,7 +97,7 @@ describe('on weights', () => {
       { id: 'n1', parent: 'n0', spans: [sampledSpan([2], -1, 1)] },
     ]
     const trajectory = trajectoryOf({ nodes, decisions: [{ output: 'n0' }, { output: 'n1' }] })
-    expect(() => backward({ trajectories: [trajectory], credits: creditsOf(trajectory, 1, 1) })).toThrow(
+    expect(() => onWeights({ trajectories: [trajectory], credits: creditsOf(trajectory, 1, 1) })).toThrow(
       'temperatures 0.7 and 1',
     )
   })
@@ -110,8 +110,8 @@ describe('on weights', () => {
       decisions: trajectory.decisions.map((made) => ({ ...made, id: DecisionId.parse(i === 0 ? 'b c' : 'c') })),
     }))
     const credits = renamed.flatMap((trajectory, i) => creditsOf(trajectory, i + 1))
-    const [gradient] = weightsOf(backward({ trajectories: renamed, credits }))
-    expect(gradient?.samples.map(({ advantages }) => Math.max(...advantages))).toEqual([1, 2])
+    const [gradient] = onWeights({ trajectories: renamed, credits })
+    expect(gradient?.deposits.map(({ advantages }) => Math.max(...advantages))).toEqual([1, 2])
   })
 })
 
@@ -131,7 +131,7 @@ describe('on branches', () => {
           decisions: picks.map((_, i) => ({ output: `n${i}` })),
         })
         const credits = creditsOf(trajectory, ...picks.map((_, i) => i + 1))
-        const samples = weightsOf(backward({ trajectories: [trajectory], credits })).flatMap(({ samples }) => samples)
+        const samples = onWeights({ trajectories: [trajectory], credits }).flatMap(({ deposits }) => deposits)
 
         const entered = samples.flatMap(({ tokens, sampled }) => tokens.filter((_, t) => sampled[t]))
         expect(entered.toSorted((a, b) => a - b)).toEqual(picks.flatMap(({ sampled }, i) => (sampled ? [i] : [])))
@@ -152,8 +152,8 @@ describe('on branches', () => {
       { id: 'm3', parent: 'm2', spans: [sampledSpan([8])] },
     ]
     const trajectory = trajectoryOf({ nodes, decisions: [{ output: 'n1' }, { output: 'n3' }, { output: 'm3' }] })
-    const [gradient] = weightsOf(backward({ trajectories: [trajectory], credits: creditsOf(trajectory, 1, 1, 1) }))
-    expect(gradient?.samples.map(({ tokens, sampled }) => [tokens, sampled.map(Number)])).toEqual([
+    const [gradient] = onWeights({ trajectories: [trajectory], credits: creditsOf(trajectory, 1, 1, 1) })
+    expect(gradient?.deposits.map(({ tokens, sampled }) => [tokens, sampled.map(Number)])).toEqual([
       [
         [1, 2, 3, 4, 5, 6],
         [0, 0, 1, 1, 0, 1],
@@ -172,12 +172,12 @@ describe('on text', () => {
     const [good, bad] = [trajectoryOf({ id: 'good', decisions }), trajectoryOf({ id: 'bad', decisions })]
     const [first] = creditsOf(good, 1)
     const credits = [{ ...first, critique: 'Too terse.' } as Credit, ...creditsOf(bad, -1)]
-    expect(backward({ trajectories: [good, bad], credits })).toEqual([
+    const learns = { parameter: 'system', rule: critiques }
+    expect(backward({ trajectories: [good, bad], credits }, learns)).toEqual([
       {
-        kind: 'text',
         parameter: 'system',
         version: 's1',
-        critiques: [
+        deposits: [
           { advantage: 1, critique: 'Too terse.' },
           { advantage: -1, critique: null },
         ],
@@ -186,10 +186,25 @@ describe('on text', () => {
   })
 })
 
+it('deposits what the rule of a kind of one’s own says, on what learns, and nothing on what does not', () => {
+  const trajectory = trajectoryOf({
+    nodes: twoTurns,
+    decisions: [{ output: 'n1' }, { kind: 'choice', parameter: 'route', version: 'r1', output: 'n3' }],
+  })
+  const batch = { trajectories: [trajectory], credits: creditsOf(trajectory, 1, -2) }
+  const rule = {
+    kind: 'choice',
+    deposit: (_: Trajectory, decided: readonly CreditedDecision[]) => decided.map(({ credit }) => credit.advantage),
+  }
+  expect(backward(batch, { parameter: 'route', rule })).toEqual([{ parameter: 'route', version: 'r1', deposits: [-2] }])
+  expect(backward(batch, { parameter: 'nothing', rule })).toEqual([])
+  expect(() => backward(batch, { parameter: 'model', rule })).toThrow('learns as choice and made a decision of kind')
+})
+
 it('refuses to learn from a held-out task (invariant 6)', () => {
   const learnt = trajectoryOf({ nodes: twoTurns, decisions: [{ output: 'n1' }] })
   const heldOut: Trajectory = { ...learnt, task: { ...learnt.task, split: 'holdout' } }
-  expect(() => backward({ trajectories: [heldOut], credits: creditsOf(heldOut, 1) })).toThrow('held-out task "task"')
+  expect(() => onWeights({ trajectories: [heldOut], credits: creditsOf(heldOut, 1) })).toThrow('held-out task "task"')
 })
 
 it('takes ten thousand trajectories in one go, in their order', () => {
@@ -197,7 +212,7 @@ it('takes ten thousand trajectories in one go, in their order', () => {
     trajectoryOf({ id: `t${i}`, nodes: twoTurns, decisions: [{ output: 'n1' }, { output: 'n3' }] }),
   )
   const credits = trajectories.flatMap((trajectory, i) => creditsOf(trajectory, i, i))
-  const [gradient] = weightsOf(backward({ trajectories, credits }))
-  expect(gradient?.samples.length).toBe(10_000)
-  expect(gradient?.samples[9_999]?.advantages[2]).toBe(9_999)
+  const [gradient] = onWeights({ trajectories, credits })
+  expect(gradient?.deposits.length).toBe(10_000)
+  expect(gradient?.deposits[9_999]?.advantages[2]).toBe(9_999)
 })

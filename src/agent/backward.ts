@@ -1,13 +1,11 @@
 import {
-  branches,
   type Credit,
-  type Decision,
+  type CreditedDecision,
+  type DepositRule,
   type Gradient,
-  type GroupId,
-  type NodeId,
-  type PolicySample,
+  type ParameterName,
   type Trajectory,
-  type TrajectoryNode,
+  type VersionId,
 } from '../core/index.ts'
 import { InvariantError } from '../errors/index.ts'
 
@@ -17,126 +15,53 @@ export interface CreditedBatch {
   readonly credits: readonly Credit[]
 }
 
-/**
- * A branch's tokens as one sample for one Parameter. Nodes that an earlier branch trained are context only, and so are
- * tokens whose behaviour log-probabilities are not known.
- */
-function sampleOf(
-  group: GroupId,
-  path: readonly TrajectoryNode[],
-  advantageAt: ReadonlyMap<NodeId, number>,
-  trained: Set<NodeId>,
-): PolicySample {
-  const tokens: number[] = []
-  const advantages: number[] = []
-  const behaviourLogprobs: number[] = []
-  const sampled: boolean[] = []
-  let temperature: number | null = null
-  let truncated = false
-  for (const node of path) {
-    const advantage = trained.has(node.id) ? undefined : advantageAt.get(node.id)
-    for (const span of node.spans) {
-      const behaviour = span.kind === 'sampled' && advantage !== undefined ? span.behaviourLogprobs : null
-      const learns = behaviour !== null
-      if (learns && span.kind === 'sampled') {
-        temperature ??= span.sampling.temperature
-        truncated ||= span.sampling.truncated
-        if (span.sampling.temperature !== temperature) {
-          throw new InvariantError(
-            `one sample was drawn at temperatures ${temperature} and ${span.sampling.temperature}`,
-          )
-        }
-      }
-      span.tokens.forEach((token, i) => {
-        tokens.push(token)
-        sampled.push(learns)
-        advantages.push(learns ? (advantage as number) : 0)
-        behaviourLogprobs.push(behaviour?.[i] ?? 0)
-      })
-    }
-    if (advantage !== undefined) trained.add(node.id)
-  }
-  return { group, tokens, advantages, behaviourLogprobs, sampled, temperature: temperature ?? 1, truncated }
-}
-
-interface CreditedDecision {
-  readonly decision: Decision
-  readonly credit: Credit
-}
-
-type Critique = Extract<Gradient, { kind: 'text' }>['critiques'][number]
-
-const critiqueOf = ({ advantage, critique }: Credit): Critique => ({ advantage, critique: critique ?? null })
-
-function weightsSamples(trajectory: Trajectory, decided: readonly CreditedDecision[]): readonly PolicySample[] {
-  const advantageAt = new Map<NodeId, number>()
-  for (const { decision, credit } of decided) {
-    if (decision.output !== null && credit.advantage !== null) advantageAt.set(decision.output, credit.advantage)
-  }
-  const trained = new Set<NodeId>()
-  return branches(trajectory)
-    .map((path) => sampleOf(trajectory.group, path, advantageAt, trained))
-    .filter((sample) => sample.sampled.some(Boolean))
-}
-
-/** What a batch deposits on one Version of one Parameter. */
-interface Deposit {
-  readonly owner: Pick<Decision, 'kind' | 'parameter' | 'version'>
-  readonly samples: PolicySample[]
-  readonly critiques: Critique[]
+/** A Parameter that learns, and what its kind's Decisions deposit. */
+export interface Learns<D> {
+  readonly parameter: ParameterName
+  readonly rule: DepositRule<string, D>
 }
 
 /**
- * Walks the recorded Decisions of a batch and leaves a Gradient on every Parameter that decided anything: token
- * advantages on weights, advantages and critiques on text. Decisions without credit (their reward is missing) deposit
- * nothing. A token that several branches share enters one sample only, so that each enters a loss once.
- * @throws InvariantError for a trajectory of a held-out task (invariant 6), and for a sample whose tokens were drawn at
- * different temperatures.
+ * Walks the recorded Decisions of a batch and leaves a Gradient for each Version of the Parameter that learns. Those of
+ * Parameters that do not learn are passed over: they are frozen, and get none. Decisions without credit (their reward is
+ * missing) deposit nothing.
+ * @throws InvariantError for a trajectory of a held-out task (invariant 6); for a Decision of the Parameter that is of
+ * another kind than it; and what the rule throws.
  */
-export function backward({ trajectories, credits }: CreditedBatch): readonly Gradient[] {
-  const creditOf = new Map(credits.map((credit) => [JSON.stringify([credit.trajectory, credit.decision]), credit]))
-  const deposits = new Map<string, Deposit>()
-
+export function backward<D>({ trajectories, credits }: CreditedBatch, learns: Learns<D>): readonly Gradient<D>[] {
+  const creditOf = new Map(credits.map((credit) => [keyOf(credit.trajectory, credit.decision), credit]))
+  const deposits = new Map<VersionId, D[]>()
   for (const trajectory of trajectories) {
     if (trajectory.task.split === 'holdout') {
       throw new InvariantError(`the held-out task "${trajectory.task.id}" was about to be learnt from`)
     }
-    const decidedBy = new Map<Deposit, CreditedDecision[]>()
-    for (const decision of trajectory.decisions) {
-      const credit = creditOf.get(JSON.stringify([trajectory.id, decision.id]))
-      if (!credit) continue
-      const deposit = depositOf(deposits, decision)
-      const decided = decidedBy.get(deposit)
-      if (decided) decided.push({ decision, credit })
-      else decidedBy.set(deposit, [{ decision, credit }])
-    }
-    for (const [{ owner, samples, critiques }, decided] of decidedBy) {
-      if (owner.kind === 'weights') samples.push(...weightsSamples(trajectory, decided))
-      else critiques.push(...decided.map(({ credit }) => critiqueOf(credit)))
+    for (const [version, decided] of decidedBy(trajectory, learns, creditOf)) {
+      const known = deposits.get(version) ?? []
+      known.push(...learns.rule.deposit(trajectory, decided))
+      deposits.set(version, known)
     }
   }
+  return [...deposits].map(([version, of]) => ({ parameter: learns.parameter, version, deposits: of }))
+}
 
-  return [...deposits.values()].flatMap(({ owner, samples, critiques }): Gradient[] => {
-    const { kind, parameter, version } = owner
-    switch (kind) {
-      case 'weights':
-        return [{ kind, parameter, version, samples }]
-      case 'text':
-        return [{ kind, parameter, version, critiques }]
-      case 'skill':
-      case 'memory':
-      case 'choice':
-      case 'program':
-        return []
+/** What each Version of the Parameter decided in a trajectory and has credit for. */
+function decidedBy(
+  trajectory: Trajectory,
+  { parameter, rule }: Learns<unknown>,
+  creditOf: ReadonlyMap<string, Credit>,
+): ReadonlyMap<VersionId, readonly CreditedDecision[]> {
+  const decided = new Map<VersionId, CreditedDecision[]>()
+  for (const decision of trajectory.decisions) {
+    const credit = creditOf.get(keyOf(trajectory.id, decision.id))
+    if (!credit || decision.parameter !== parameter) continue
+    if (decision.kind !== rule.kind) {
+      throw new InvariantError(`"${parameter}" learns as ${rule.kind} and made a decision of kind ${decision.kind}`)
     }
-  })
+    const known = decided.get(decision.version)
+    if (known) known.push({ decision, credit })
+    else decided.set(decision.version, [{ decision, credit }])
+  }
+  return decided
 }
 
-function depositOf(deposits: Map<string, Deposit>, { kind, parameter, version }: Decision): Deposit {
-  const key = JSON.stringify([kind, parameter, version])
-  const known = deposits.get(key)
-  if (known) return known
-  const deposit: Deposit = { owner: { kind, parameter, version }, samples: [], critiques: [] }
-  deposits.set(key, deposit)
-  return deposit
-}
+const keyOf = (trajectory: string, decision: string) => JSON.stringify([trajectory, decision])

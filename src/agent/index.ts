@@ -1,7 +1,8 @@
 export { type Agent, defineAgent, type Handles, parametersOfKind } from './agent.ts'
-export { backward, type CreditedBatch } from './backward.ts'
+export { backward, type CreditedBatch, type Learns } from './backward.ts'
 export type { ParameterBinding, TextBinding, WeightsBinding } from './binding.ts'
 export { defaultBudget, type EpisodeBudget } from './budget.ts'
+export { critiques } from './critiques.ts'
 export { continued, demonstration } from './demonstration.ts'
 export { AgentError, EpisodeStopped } from './errors.ts'
 export {
@@ -13,6 +14,7 @@ export {
   type WeightsDefinition,
   weights,
 } from './parameters.ts'
+export { policySamples } from './policy-samples.ts'
 export { currentRecorder, type RecordedGraph, Recorder, recording, type VersionInForce } from './recorder.ts'
 export { type EpisodeRequest, runEpisode } from './run-episode.ts'
 export { servedAgent } from './served-agent.ts'

@@ -1,5 +1,31 @@
+import type { Credit } from './credit.ts'
+import type { Decision } from './decision.ts'
 import type { GroupId, VersionId } from './id.ts'
 import type { ParameterName } from './parameter.ts'
+import type { Trajectory } from './trajectory.ts'
+
+/** A Decision with what it earned. */
+export interface CreditedDecision {
+  readonly decision: Decision
+  readonly credit: Credit
+}
+
+/**
+ * What the Decisions of one kind of Parameter deposit: a module of that kind, so that no other file names it.
+ * @template D one deposit.
+ */
+export interface DepositRule<K extends string, D> {
+  readonly kind: K
+  /** @param decided what one Version decided in one trajectory, in order. */
+  deposit(trajectory: Trajectory, decided: readonly CreditedDecision[]): readonly D[]
+}
+
+/** What `backward` leaves for one Version of a Parameter that learns, from a batch. */
+export interface Gradient<D> {
+  readonly parameter: ParameterName
+  readonly version: VersionId
+  readonly deposits: readonly D[]
+}
 
 /**
  * One root-to-leaf sample for a `weights` Parameter. The arrays have equal length, one entry a token; a token enters a
@@ -20,18 +46,8 @@ export interface PolicySample {
   readonly truncated: boolean
 }
 
-/** What `backward` deposits on one Parameter from a batch. */
-export type Gradient =
-  | {
-      readonly kind: 'weights'
-      readonly parameter: ParameterName
-      readonly version: VersionId
-      readonly samples: readonly PolicySample[]
-    }
-  | {
-      readonly kind: 'text'
-      readonly parameter: ParameterName
-      readonly version: VersionId
-      /** One entry a decision: how good the episode was, and what a critic said of it. */
-      readonly critiques: readonly { readonly advantage: number | null; readonly critique: string | null }[]
-    }
+/** One decision of a `text` Parameter: how good the episode was, and what a critic said of it. */
+export interface TextCritique {
+  readonly advantage: number | null
+  readonly critique: string | null
+}

@@ -1,4 +1,4 @@
-import type { Gradient } from './gradient.ts'
+import type { Gradient, PolicySample, TextCritique } from './gradient.ts'
 import type { VersionId } from './id.ts'
 import type { ParameterKind, ParameterName, ValueOf } from './parameter.ts'
 import type { Rng } from './rng.ts'
@@ -13,10 +13,17 @@ export type Evaluate = (
   budget: { readonly episodes: number },
 ) => Promise<{ readonly mean: number; readonly n: number }>
 
+/** What decisions of a kind deposit. */
+interface Deposits {
+  readonly weights: PolicySample
+  readonly text: TextCritique
+}
+export type DepositOf<K extends ParameterKind> = K extends keyof Deposits ? Deposits[K] : never
+
 /** What an Optimizer is given in one step. `trainer` is there for `weights`, and only for them. */
 export interface OptimizerContext<K extends ParameterKind> {
   readonly current: { readonly version: VersionId; readonly value: ValueOf<K> }
-  readonly gradients: readonly Extract<Gradient, { kind: K }>[]
+  readonly gradients: readonly Gradient<DepositOf<K>>[]
   readonly trainer: K extends 'weights' ? Trainer : null
   /** Updates of this run before this one: schedules depend on it, so that a resumed run goes on alike. */
   readonly update: number

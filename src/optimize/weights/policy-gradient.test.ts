@@ -27,7 +27,7 @@ async function step(
   const version = VersionId.parse('v0')
   const result = await policyGradient(options).step({
     current: { version, value: { kind: 'weights', base: 'uniform', baseHash: 'uniform-content', adapter: null } },
-    gradients: [{ kind: 'weights', parameter: 'model', version, samples }],
+    gradients: [{ parameter: 'model', version, deposits: samples }],
     trainer,
     update: 0,
     evaluate: () => Promise.reject(new Error('not asked')),

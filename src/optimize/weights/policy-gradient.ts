@@ -56,7 +56,7 @@ export function policyGradient(
     losses: [lossOf(options, 1).kind],
     options,
     async step({ gradients, trainer, update, rng, pace = 1 }) {
-      const samples = gradients.flatMap((gradient) => gradient.samples)
+      const samples = gradients.flatMap(({ deposits }) => deposits)
       const temperature = reproducibleTemperature(samples)
       const rate = learningRate * scheduled(update, options) * pace
       const adam = { beta1, beta2, gradClipNorm, weightDecay }

@@ -1,4 +1,4 @@
-import { backward } from '../../../agent/index.ts'
+import { backward, policySamples } from '../../../agent/index.ts'
 import { groupAttempts, type Metrics, rng, sampledTokens, type ScoredTrajectory, savedAt } from '../../../core/index.ts'
 import { InvariantError, present } from '../../../errors/index.ts'
 import { averageUpdate } from './average.ts'
@@ -106,10 +106,10 @@ async function learnFrom(run: RolloutRun, scored: readonly ScoredTrajectory[], i
   const { value, id: version } = run.servingVersion
   if (value.kind !== 'weights') throw new InvariantError(`the learning parameter holds a ${value.kind} value`)
   const { credits, counts } = options.credit.credit(groupAttempts(scored))
-  const gradients = backward({ trajectories: scored.map(({ trajectory }) => trajectory), credits })
+  const batch = { trajectories: scored.map(({ trajectory }) => trajectory), credits }
   const { metrics } = await run.optimizer.step({
     current: { version, value },
-    gradients: gradients.filter((g) => g.kind === 'weights').filter((g) => g.parameter === run.parameter),
+    gradients: backward(batch, { parameter: run.parameter, rule: policySamples }),
     trainer: run.trainer,
     sampler: options.model.sampler,
     update: state.update,

@@ -1,7 +1,7 @@
-import { backward } from '../../../agent/index.ts'
+import { backward, type CreditedBatch, policySamples } from '../../../agent/index.ts'
 import {
-  type Gradient,
   type ModelService,
+  type PolicySample,
   savedAt,
   type Store,
   type Trajectory,
@@ -35,7 +35,7 @@ async function materialIn(run: Learns, batch: TrafficBatch): Promise<Material> {
   const taught = await taughtIn(run, batch)
   return {
     temperature,
-    gradients: fitting(run, backward({ trajectories, credits })),
+    samples: samplesIn(run, { trajectories, credits }),
     practised: new Set(trajectories.map(({ id }) => id)),
     demonstrations: [...taught.values()].flatMap(({ demonstrations }) => demonstrations),
     demonstrated: new Set([...taught].flatMap(([id, { demonstrations }]) => (demonstrations.length > 0 ? [id] : []))),
@@ -46,13 +46,11 @@ async function materialIn(run: Learns, batch: TrafficBatch): Promise<Material> {
 type Learns = Pick<TrafficRun, 'options' | 'key' | 'parameter' | 'schedule'>
 
 /** What is deposited on the Parameter that learns, without samples that the model cannot read. */
-export function fitting(run: Learns, gradients: readonly Gradient[]): Material['gradients'] {
-  const longest = longestOf(run.options.model)
-  return gradients.flatMap((gradient) =>
-    gradient.kind === 'weights' && gradient.parameter === run.parameter
-      ? [{ ...gradient, samples: gradient.samples.filter(({ tokens }) => tokens.length <= longest) }]
-      : [],
-  )
+export function samplesIn({ options, parameter }: Learns, batch: CreditedBatch): readonly PolicySample[] {
+  const longest = longestOf(options.model)
+  return backward(batch, { parameter, rule: policySamples })
+    .flatMap(({ deposits }) => deposits)
+    .filter(({ tokens }) => tokens.length <= longest)
 }
 
 /** What people showed and preferred in the trajectories of a batch, by the trajectory. */

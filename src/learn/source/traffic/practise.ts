@@ -11,8 +11,7 @@ import type { TrafficRun } from './traffic-run.ts'
  * samples say little of what the weights would do now. It comes first, as everything else moves the weights as well.
  */
 export async function practise(run: TrafficRun): Promise<void> {
-  const { gradients, temperature } = await materialOf(run)
-  const fresh = gradients.flatMap(({ samples }) => samples)
+  const { samples: fresh, temperature } = await materialOf(run)
   const epochs = fresh.length === 0 ? 0 : run.schedule.epochs
   let divergence = epochs > 0 ? await divergenceOf(run, fresh, temperature ?? 1) : null
   while (divergence !== null && run.state.epochs < epochs) {
@@ -37,7 +36,7 @@ async function update(run: TrafficRun, fresh: readonly PolicySample[], epoch: nu
   if (value.kind !== 'weights') throw new InvariantError(`the learning parameter holds a ${value.kind} value`)
   const { metrics } = await run.optimizer.step({
     current: { version: id, value },
-    gradients: [{ kind: 'weights', parameter: run.parameter, version: id, samples: fresh }],
+    gradients: [{ parameter: run.parameter, version: id, deposits: fresh }],
     trainer: run.trainer,
     sampler: model.sampler,
     update: epoch - 1,

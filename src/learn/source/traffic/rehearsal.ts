@@ -1,7 +1,6 @@
-import { backward } from '../../../agent/index.ts'
 import { type Demonstration, isWhole, rng, stepsByAction, type Trajectory } from '../../../core/index.ts'
 import { demonstrationDatum, drawReplay } from '../../../optimize/weights/index.ts'
-import { fitting, learnable, materialOf, taughtIn } from './material.ts'
+import { learnable, materialOf, samplesIn, taughtIn } from './material.ts'
 import type { TrafficRun } from './traffic-run.ts'
 import { earlierBatches, namedIn, type TrafficBatch } from './used.ts'
 
@@ -76,9 +75,7 @@ async function wentWell(run: TrafficRun, { asOf, credits }: TrafficBatch): Promi
   const trajectories = await learnable(run, new Set(credits.map(({ trajectory }) => trajectory)), asOf)
   const examples = new Map(trajectories.map((trajectory) => [trajectory.id, examplesIn(trajectory)]))
   const good = credits.filter(({ trajectory, decision }) => examples.get(trajectory)?.has(decision))
-  return fitting(run, backward({ trajectories, credits: good })).flatMap(({ samples }) =>
-    samples.map(({ tokens, sampled }) => ({ tokens, learn: sampled })),
-  )
+  return samplesIn(run, { trajectories, credits: good }).map(({ tokens, sampled }) => ({ tokens, learn: sampled }))
 }
 
 /** Decisions whose answers may be imitated. */
