@@ -2,6 +2,7 @@ import type { Agent } from '../agent/index.ts'
 import { present, RatchetError } from '../errors/index.ts'
 import { LostLeaseError } from './errors.ts'
 import { judge } from './judge.ts'
+import { refuseUnknownOptions } from './known-options.ts'
 import type { LearnOptions, RolloutOptions, TrafficOptions } from './options.ts'
 import { release } from './release.ts'
 import type { Course, GoOn } from './run/course.ts'
@@ -25,6 +26,7 @@ import { type LearnSummary, RolloutSummary, TrafficSummary } from './summary.ts'
 export async function learn(agent: Agent, options: RolloutOptions): Promise<RolloutSummary>
 export async function learn(agent: Agent, options: TrafficOptions): Promise<TrafficSummary>
 export async function learn(agent: Agent, options: LearnOptions): Promise<LearnSummary> {
+  refuseUnknownOptions(options)
   const summary = await summaryOfCompleted(options)
   if (summary) return summary
   return overRollouts(options) ? follow(await openRollouts(agent, options)) : follow(await openTraffic(agent, options))

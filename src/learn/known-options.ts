@@ -1,0 +1,61 @@
+import { LearnError } from './errors.ts'
+import type { LearnOptions, RolloutOptions, RunOptions, TrafficOptions } from './options.ts'
+
+const ofRuns = {
+  model: true,
+  store: true,
+  source: true,
+  reward: true,
+  credit: true,
+  optimize: true,
+  gate: true,
+  release: true,
+  method: true,
+  seed: true,
+  deterministic: true,
+  resume: true,
+  mayWrite: true,
+  onEvent: true,
+  signal: true,
+  clock: true,
+  config: true,
+} as const satisfies Record<keyof RunOptions, true>
+
+const known = {
+  rollouts: {
+    ...ofRuns,
+    prime: true,
+    guide: true,
+    baselines: true,
+    budget: true,
+    schedule: true,
+    control: true,
+    check: true,
+  } as const satisfies Record<keyof RolloutOptions, true>,
+  traffic: {
+    ...ofRuns,
+    supervised: true,
+    preference: true,
+    schedule: true,
+  } as const satisfies Record<keyof TrafficOptions, true>,
+}
+
+/**
+ * Programs in JavaScript have no compiler that tells a wrong name: what nobody reads would be left out in silence, and a
+ * run would do other things than it was told.
+ * @throws LearnError `learn/unknown-option`
+ */
+export function refuseUnknownOptions(options: LearnOptions): void {
+  const { kind } = options.source
+  const unknown = Object.keys(options).filter((name) => !Object.hasOwn(known[kind], name))
+  if (unknown.length === 0) return
+  const [one] = unknown
+  throw new LearnError({
+    code: 'learn/unknown-option',
+    message: `learn over ${kind} has no option ${unknown.map((name) => `"${name}"`).join(', ')}.`,
+    hint:
+      one === 'mode'
+        ? 'Say `release: shadow()`, `canary(…)` or `direct()`.'
+        : `Take it out, or write it as one of: ${Object.keys(known[kind]).join(', ')}.`,
+  })
+}
