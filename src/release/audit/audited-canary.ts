@@ -1,6 +1,7 @@
-import { type Audit, type Canary, isPaired, type Repositories } from '../../core/index.ts'
+import type { Audit, Canary, Repositories } from '../../core/index.ts'
 import { runningCanary } from '../canary-record.ts'
 import { auditOf } from './draw.ts'
+import { promotedByCanary } from './promoted.ts'
 
 /** A canary whose draws may be judged, and how. */
 export interface AuditedCanary {
@@ -16,19 +17,10 @@ export async function auditedCanaries(
   store: Pick<Repositories, 'canaries' | 'receipts' | 'releases'>,
   agent: string,
 ): Promise<readonly AuditedCanary[]> {
-  const canaries = [await runningCanary(store, agent), await promotedCanary(store, agent)]
+  const promoted = await promotedByCanary(store, agent)
+  const canaries = [await runningCanary(store, agent), promoted?.canary]
   return canaries.flatMap((canary) => {
     const audit = canary && auditOf(canary)
     return canary && audit ? [{ canary, audit }] : []
   })
-}
-
-async function promotedCanary(
-  { canaries, receipts, releases }: Pick<Repositories, 'canaries' | 'receipts' | 'releases'>,
-  agent: string,
-): Promise<Canary | null> {
-  const serving = await releases.current(agent)
-  const release = serving && (await releases.get(serving.release))
-  const receipt = release?.receipt ? await receipts.get(release.receipt) : null
-  return receipt === null || isPaired(receipt) ? null : canaries.get(receipt.canary)
 }

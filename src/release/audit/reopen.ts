@@ -5,17 +5,15 @@ import {
   type CanaryOutcome,
   type CanaryReceipt,
   contentHash,
-  isPaired,
   type Pin,
   type Release,
   type Store,
 } from '../../core/index.ts'
-import { present } from '../../errors/index.ts'
 import { canaryGate, CanaryLevel } from '../../gate/index.ts'
 import { keptOutcomes } from '../outcomes.ts'
 import type { Registry } from '../registry.ts'
-import { releaseOf } from '../release-record.ts'
 import { auditOf } from './draw.ts'
+import { promotedByCanary } from './promoted.ts'
 
 /** What looking again at a decision takes. */
 export interface ReopenOptions {
@@ -44,14 +42,9 @@ export interface Reopened {
  * @throws ReleaseError, StoreError
  */
 export async function reopen({ store, registry, agent, memory, now }: ReopenOptions): Promise<Reopened | null> {
-  const activation = await store.releases.current(agent)
-  // A learner may look before its agent has a release.
-  if (!activation || !cameIn(activation)) return null
-  const release = await releaseOf(store, activation)
-  const receipt = release.receipt === null ? null : present(await store.receipts.get(release.receipt), 'the receipt')
-  if (receipt === null || isPaired(receipt)) return null
-  const canary = present(await store.canaries.get(receipt.canary), `canary ${receipt.canary}`)
-  if (auditOf(canary) === null) return null
+  const promoted = await promotedByCanary(store, agent)
+  if (!promoted || !cameIn(promoted.activation) || auditOf(promoted.canary) === null) return null
+  const { release, receipt, canary } = promoted
   // Its labels are read after their mark: those that come meanwhile are another look's.
   const pin = await store.releases.pinned(agent)
   const mark = await markOf(store, release, canary, { pinned: pin !== null, now })
