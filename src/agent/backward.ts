@@ -16,7 +16,7 @@ export interface CreditedBatch {
 }
 
 /** A Parameter that learns, and what its kind's Decisions deposit. */
-export interface Learns<D> {
+export interface LearningParameter<D> {
   readonly parameter: ParameterName
   readonly rule: DepositRule<string, D>
 }
@@ -28,7 +28,10 @@ export interface Learns<D> {
  * @throws InvariantError for a trajectory of a held-out task (invariant 6); for a Decision of the Parameter that is of
  * another kind than it; and what the rule throws.
  */
-export function backward<D>({ trajectories, credits }: CreditedBatch, learns: Learns<D>): readonly Gradient<D>[] {
+export function backward<D>(
+  { trajectories, credits }: CreditedBatch,
+  learns: LearningParameter<D>,
+): readonly Gradient<D>[] {
   const creditOf = new Map(credits.map((credit) => [keyOf(credit.trajectory, credit.decision), credit]))
   const deposits = new Map<VersionId, D[]>()
   for (const trajectory of trajectories) {
@@ -47,13 +50,14 @@ export function backward<D>({ trajectories, credits }: CreditedBatch, learns: Le
 /** What each Version of the Parameter decided in a trajectory and has credit for. */
 function decidedBy(
   trajectory: Trajectory,
-  { parameter, rule }: Learns<unknown>,
+  { parameter, rule }: LearningParameter<unknown>,
   creditOf: ReadonlyMap<string, Credit>,
 ): ReadonlyMap<VersionId, readonly CreditedDecision[]> {
   const decided = new Map<VersionId, CreditedDecision[]>()
   for (const decision of trajectory.decisions) {
+    if (decision.parameter !== parameter) continue
     const credit = creditOf.get(keyOf(trajectory.id, decision.id))
-    if (!credit || decision.parameter !== parameter) continue
+    if (!credit) continue
     if (decision.kind !== rule.kind) {
       throw new InvariantError(`"${parameter}" learns as ${rule.kind} and made a decision of kind ${decision.kind}`)
     }

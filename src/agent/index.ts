@@ -1,5 +1,5 @@
 export { type Agent, defineAgent, type Handles, parametersOfKind } from './agent.ts'
-export { backward, type CreditedBatch, type Learns } from './backward.ts'
+export { backward, type CreditedBatch } from './backward.ts'
 export type { ParameterBinding, TextBinding, WeightsBinding } from './binding.ts'
 export { defaultBudget, type EpisodeBudget } from './budget.ts'
 export { critiques } from './critiques.ts'

@@ -19,7 +19,7 @@ const ofRuns = {
   signal: true,
   clock: true,
   config: true,
-} as const satisfies Record<keyof RunOptions, true>
+} satisfies Record<keyof RunOptions, true>
 
 const known = {
   rollouts: {
@@ -31,13 +31,13 @@ const known = {
     schedule: true,
     control: true,
     check: true,
-  } as const satisfies Record<keyof RolloutOptions, true>,
+  } satisfies Record<keyof RolloutOptions, true>,
   traffic: {
     ...ofRuns,
     supervised: true,
     preference: true,
     schedule: true,
-  } as const satisfies Record<keyof TrafficOptions, true>,
+  } satisfies Record<keyof TrafficOptions, true>,
 }
 
 /**

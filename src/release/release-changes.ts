@@ -3,7 +3,6 @@ import {
   AlertId,
   type CanaryReceipt,
   contentHash,
-  isPaired,
   type PairedReceipt,
   type Pin,
   type ReceiptId,
@@ -13,6 +12,7 @@ import {
   type RunId,
   type Version,
 } from '../core/index.ts'
+import { promotedByCanary } from './audit/promoted.ts'
 import { assertNotPinned, servingIn } from './canary-changes.ts'
 import { OtherCanaryError } from './canary-errors.ts'
 import { appendEvent, canaryOf, endCanary, runningCanary } from './canary-record.ts'
@@ -133,11 +133,11 @@ export async function takeBack(
 ): Promise<Release> {
   const { agent } = receipt
   const canary = await canaryOf(tx, receipt.canary)
-  const { release: serving, activation } = await servingIn(tx, agent)
-  const made = serving.receipt === null ? null : await tx.receipts.get(serving.receipt)
-  if (canary.agent !== agent || made === null || isPaired(made) || made.canary !== canary.id) {
+  const promoted = await promotedByCanary(tx, agent)
+  if (canary.agent !== agent || promoted?.canary.id !== canary.id) {
     throw new OtherCanaryError(receipt.id, canary.id, 'what serves did not come from it')
   }
+  const { activation } = promoted
   await tx.receipts.put(receipt)
   await assertNotPinned(tx, agent)
   const back = await releaseById(tx, canary.baseline)
