@@ -80,13 +80,12 @@ async function openLoop(client, { rate, warmUp, seconds, watch }) {
         resolve(false)
       }
     }
+    // One message, one call: the pacer alone says what is due, as the clocks of two threads differ by microseconds.
     pacer.on('message', () => {
-      while (sent < count && startAt + sent * intervalMs <= now()) {
-        moments.due[sent] = startAt + sent * intervalMs
-        client.call(waiting.shift() ?? client.conversation(), moments, sent++, onEnd)
-        if (sent - ended > mostInFlight) resolve(true)
-        if (sent === count) patience = setTimeout(() => resolve(false), patienceMs)
-      }
+      moments.due[sent] = startAt + sent * intervalMs
+      client.call(waiting.shift() ?? client.conversation(), moments, sent++, onEnd)
+      if (sent - ended > mostInFlight) resolve(true)
+      if (sent === count) patience = setTimeout(() => resolve(false), patienceMs)
     })
   })
   await pacer.terminate()
