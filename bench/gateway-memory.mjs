@@ -68,7 +68,7 @@ async function main() {
     `Records in ${flags.postgres ? 'PostgreSQL' : 'SQLite'}; ${flags.keys} keys; ${flags.callers} callers of plain answers and ${flags.streams} of streams, ${flags.chunks} tokens each.\n`,
   )
 
-  const columns = ['RSS', 'heap in use', 'outside the heap', 'store on the disk']
+  const columns = ['RSS', 'heap in use', 'outside the heap', 'V8 holds, all threads', 'files', 'allocator', 'store on the disk']
   const rows = openTable(['requests', 'minutes', ...columns.map((column) => `${column}, MiB`)])
   const samples = []
   let next = 0
@@ -92,13 +92,13 @@ async function main() {
     if (failed) throw new Error(`a call failed: ${failed.error}`)
     requests += runs.reduce((sum, { statuses }) => sum + (statuses[200] ?? 0), 0)
     await sleep(300)
-    const { rss, heapUsed, external } = await gateway.probe({ kind: 'memory' })
+    const { rss, heaps, files, rest, heapUsed, external } = await gateway.probe({ kind: 'memory' })
     const disk = await places.gateway.bytes()
     const seconds = (performance.now() - begun) / 1000
-    samples.push({ requests, seconds, rss, heapUsed, external, disk })
+    samples.push({ requests, seconds, rss, heapUsed, external, heaps, files, rest, disk })
     if (requests < wanted && requests < next) continue
     next = requests + wanted / rowsShown
-    const amounts = [rss, heapUsed, external, disk].map((bytes) => (bytes / mib).toFixed(1))
+    const amounts = [rss, heapUsed, external, heaps, files, rest, disk].map((bytes) => (bytes / mib).toFixed(1))
     rows.row([requests.toLocaleString('en'), (seconds / 60).toFixed(1), ...amounts])
   }
   printGrowth(samples)
@@ -138,6 +138,8 @@ function printGrowth(samples) {
     ['RSS', 'rss'],
     ['heap in use after a collection', 'heapUsed'],
     ['outside the heap', 'external'],
+    ['what V8 holds for all threads', 'heaps'],
+    ['what the allocator holds', 'rest'],
   ]) {
     const { slope, low, high } = slopeOf(
       half.map(({ requests }) => requests / 1e6),

@@ -5,6 +5,8 @@ import { Session } from 'node:inspector/promises'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import { PerformanceObserver } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { getHeapStatistics } from 'node:v8'
 import workerThreads, { BroadcastChannel, isMainThread, threadId, Worker } from 'node:worker_threads'
 
 const session = new Session()
@@ -33,6 +35,27 @@ const scheduled = () =>
     .map((nanoseconds) => Number(nanoseconds) / 1e6)
 
 const watch = { timer: null, turns: [], collections: [], observer: null }
+
+/** Bytes of memory that V8 holds for this thread's heap, whether objects use them or not. */
+const heapHeld = () => getHeapStatistics().total_physical_size
+
+/** Of every other thread; one that does not answer in half a second is busy, and left out. */
+async function heapsOfThreads() {
+  const held = []
+  const answers = new BroadcastChannel(threads.name)
+  answers.addEventListener('message', ({ data }) => data.kind === 'held' && held.push(data.bytes))
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window's
+  threads.postMessage({ kind: 'heap' })
+  await sleep(500)
+  answers.close()
+  return held
+}
+
+function mappedFiles() {
+  const rollup = readFileSync('/proc/self/smaps_rollup', 'utf8')
+  const kib = (name) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(rollup)?.[1])
+  return (kib('Rss') - kib('Anonymous')) * 1024
+}
 
 const commands = {
   /** From now on notes how far apart turns of the main thread's event loop are, and each garbage collection. */
@@ -76,12 +99,22 @@ const commands = {
     turns.longest = 0
     return { longest }
   },
-  /** Bytes: of the process as they are, then of this thread's heap with nothing in it that is not used any more. */
-  memory() {
+  /**
+   * Bytes: of the process as they are, of what V8 holds for the heaps of all threads, of files that are mapped; then of this
+   * thread's heap with nothing in it that is not used any more. `rest` is what nobody of these holds: the allocator's.
+   */
+  async memory() {
     const { rss } = process.memoryUsage()
+    const heaps = (await heapsOfThreads()).reduce((sum, bytes) => sum + bytes, heapHeld())
+    const files = mappedFiles()
     globalThis.gc()
     const { heapUsed, external } = process.memoryUsage()
-    return { rss, heapUsed, external }
+    return { rss, heaps, files, rest: rss - heaps - files, heapUsed, external }
+  },
+  /** Told to every thread but the main one: answers on the channel. */
+  heap() {
+    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- no window's
+    threads.postMessage({ kind: 'held', bytes: heapHeld() })
   },
 }
 
@@ -101,5 +134,5 @@ if (isMainThread) {
   }
   syncBuiltinESMExports()
 } else {
-  threads.addEventListener('message', ({ data }) => void commands[data.kind](data))
+  threads.addEventListener('message', ({ data }) => void commands[data.kind]?.(data))
 }
