@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { configDefaults, defineConfig } from 'vitest/config'
 import { postgresHere } from './test/support/postgres-here.ts'
 
@@ -11,6 +12,7 @@ export default defineConfig(async () => {
       env: { RATCHET_POSTGRES: postgres ? 'here' : 'absent' },
       testTimeout: 30_000,
       pool: 'forks' as const,
+      maxWorkers: availableParallelism(),
     },
   }
 })
