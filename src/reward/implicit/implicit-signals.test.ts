@@ -228,6 +228,16 @@ describe('what a turn brought about speaks for nothing', () => {
     expect(read(dodged)).toEqual([['b', 'rephrased', -0.5]])
   })
 
+  it('nor do a hundred calls between a question and its answer', () => {
+    const calling: Message = { role: 'assistant', content: '', toolCalls: [{ name: 't', arguments: {} }] }
+    const calls = Array.from({ length: 200 }, (_, i): Sketch => {
+      const message: Message = i % 2 === 0 ? calling : { role: 'tool', name: 't', content: 'ok' }
+      return { id: `c${i}`, parent: i === 0 ? 'q' : `c${i - 1}`, message, at: 1 }
+    })
+    const story = [asked, ...calls, said('a', 'c199', 'I see.', 2), user('u', 'a', asked.message.content, 3)]
+    expect(read(story)).toEqual([['a', 'rephrased', -0.5]])
+  })
+
   it('while what speaks against it counts, whatever it asks, offers or says', () => {
     for (const turn of [answer, `${answer} Is it wrong?`, `${answer} Do not say that is wrong.`]) {
       expect(replyTo(turn, 'That is wrong.')).toEqual(['change-request'])

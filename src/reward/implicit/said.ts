@@ -58,21 +58,26 @@ export class Said {
     let own: readonly string[] | null = null
     const asked: string[] = []
     let at: TrajectoryNode | undefined = turn
-    for (let steps = 0; at && steps < mostBack; steps += 1) {
+    for (let steps = 0; at && steps < mostBack && asked.length < mostAsked; steps += 1) {
       if (isUsers(at)) {
         own ??= said
         if (asked.length > 0 && !reader.asks(said)) break
         asked.push(at.message.content)
         said = []
-      } else if (at.message.role === 'assistant') said.push(at.message.content)
+      } else if (at.message.role === 'assistant') said.push(shownIn(at))
       at = at.parent === null ? undefined : this.#nodes.get(at.parent)
     }
     return { said: own ?? said, asked, opening: this.#opening.get(turn.id) ?? '' }
   }
 }
 
-/** Nodes that are looked back over, at most: a turn of many calls is read in bounded time. */
-const mostBack = 64
+/** Nodes and messages of the user's that are looked back over, at most: a turn is read in bounded time. */
+const mostBack = 4_096
+const mostAsked = 8
+
+/** What a turn tells its user. */
+export const shownIn = ({ message }: TrajectoryNode): string =>
+  message.role === 'assistant' && message.refusal ? `${message.content}\n${message.refusal}` : message.content
 
 const isUsers = ({ message: { role } }: TrajectoryNode): boolean => role === 'user'
 
