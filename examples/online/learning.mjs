@@ -2,8 +2,8 @@
 
 /**
  * What people's acts are worth: what they used, what they corrected, and whether they had to ask again. A wrong answer is
- * wrong however little of it was corrected: by the share that changed, `edge 112` for `edge 113` would be nearly right, and
- * above the mean of a batch that holds many calls that cannot be read.
+ * wrong however little of it was corrected: `edge 112` for `edge 113` would earn -0.75, and be above the mean of a batch that
+ * holds many calls that cannot be read.
  */
 export const rubric = {
   signals: { used: {}, corrected: { weight: 8 } },

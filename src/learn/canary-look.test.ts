@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { agent, base, model, prompt, sessionCall, thumb } from '../../test/support/canary-parts.ts'
-import type { RecordedCall, Store } from '../core/index.ts'
+import type { CanaryId, RecordedCall, Store } from '../core/index.ts'
 import { present } from '../errors/index.ts'
 import { Registry } from '../release/index.ts'
 // The store is passed in through its port; the tests use the real one.
@@ -66,10 +66,39 @@ it('judges an hour after a session began, where nobody says otherwise: by then s
   })
 })
 
-/** The session as one that ended with a question. */
-function asking(call: RecordedCall): RecordedCall {
+it('holds a question against the candidate where like tasks were answered without one', async () => {
+  const config = LearnFromTrafficConfig.parse({ judgeAfter: '1s' })
+  const registry = new Registry(store)
+  const { id: release } = await registry.initial(agent, [model, base], 1)
+  const start = { agent, versions: [prompt('better')], admission: null, run: null, gate: canaryGateFrom(config) }
+  const questions = async (id: string) => {
+    const judged = await store.canaries.judged(id as never, { from: 0, limit: 9 })
+    return judged.map(({ guards, reward }) => [guards['questionsBack'], reward])
+  }
+  const asks = async (session: string, canary: { id: CanaryId; baseline: typeof release }, at: number) => {
+    const arm = { id: canary.id, arm: 'candidate', propensity: 0.01 } as const
+    await store.traffic.append(asking(sessionCall(session, { release: canary.baseline, canary: arm }, { at })))
+    await registry.keepWatched(canary.id, { at, forMs: 9_000 })
+    await canaryLook({ store, tenant: 'default', config, clock: { now: () => at + 2_000 } }, 'hand')(canary.id)
+  }
+  // "Why?" is no clear task by its wording.
+  const first = await registry.startCanary({ ...start, at: 10 })
+  await asks('t_first', first, 20)
+  expect(await questions(first.id)).toEqual([[0, null]])
+  await registry.giveUpCanary(first.id, { reasons: ['enough'], at: 3_000 })
+  for (let i = 0; i < 9; i++) {
+    const answered = asking(sessionCall(`s_${i}`, { release, canary: null }, { at: 4_000 + i }), 'Because.')
+    await store.traffic.append(answered)
+  }
+  const second = await registry.startCanary({ ...start, at: 5_000 })
+  await asks('t_second', second, 5_010)
+  expect(await questions(second.id)).toEqual([[1, -1]])
+})
+
+/** The session as one that ended with a question, or with other words. */
+function asking(call: RecordedCall, content = 'Which one?'): RecordedCall {
   const [question, answer] = call.part.nodes.map((node) => ({ ...node, at: call.head.startedAt }))
-  const said = { ...present(answer, 'the answer'), message: { role: 'assistant', content: 'Which one?' } as const }
+  const said = { ...present(answer, 'the answer'), message: { role: 'assistant', content } as const }
   const [step] = call.part.steps
   const { head, part } = call
   const asked = {

@@ -1,7 +1,8 @@
-import { type CanaryId, type Clock, type Store, systemClock, type Tenant } from '../core/index.ts'
+import { type CanaryId, type Clock, type Rubric, type Store, systemClock, type Tenant } from '../core/index.ts'
 import { type CanaryGate, canaryGate } from '../gate/index.ts'
 import { type CanaryMemory, type Looked, newCanaryMemory, Registry, watchCanary } from '../release/index.ts'
-import { guardMetrics, trafficRubric } from '../reward/index.ts'
+import { type Clarity, guardMetrics, trafficRubric } from '../reward/index.ts'
+import { practiceBefore } from './canary-practice.ts'
 import { promotedByHand } from './source/traffic/by-hand.ts'
 import { auditFrom } from './source/traffic/audit-config.ts'
 import { canaryConfigFrom } from './source/traffic/canary-config.ts'
@@ -33,6 +34,15 @@ export interface LookParts {
   readonly onProblem?: (error: unknown) => void
 }
 
+/** What is kept of a canary from look to look. */
+interface Watched {
+  readonly canary: CanaryId
+  readonly memory: CanaryMemory
+  readonly rubric: Rubric
+  /** By what practice its questions are judged. */
+  readonly clarity: Clarity | null
+}
+
 /**
  * Makes what looks at a canary and does what its gate says.
  * @param promotes `gate`: the promotion as well, as for who asks for it (`ratchet promote`) and in the mode `automatic`;
@@ -46,21 +56,29 @@ export function canaryLook(
   const registry = new Registry(store)
   const own = canaryGateFrom(config)
   const gate = promotes === 'gate' ? own : promotedByHand(own)
-  const rubric = trafficRubric(config.rubric, config.reporters)
-  let known: { readonly canary: CanaryId; readonly memory: CanaryMemory } | null = null
-  const look = (canary: CanaryId) => {
-    if (known?.canary !== canary) known = { canary, memory: newCanaryMemory() }
+  const begin = async (canary: CanaryId): Promise<Watched> => {
+    const began = await store.canaries.get(canary)
+    const clarity = began ? await practiceBefore({ store, tenant, historyMs: config.driftHistory }, began) : null
+    const rubric = trafficRubric(config.rubric, { ...config.reporters, ...(clarity && { clarity }) })
+    return { canary, memory: newCanaryMemory(), rubric, clarity }
+  }
+  let known: Watched | null = null
+  const look = async (canary: CanaryId) => {
+    if (known?.canary !== canary) known = await begin(canary)
+    const { memory, rubric, clarity } = known
     return watchCanary({
       store,
       registry,
       canary,
       gate,
       rubric,
-      guardMetrics: (trajectory, signals, asOf) => ({ ...guardMetrics(trajectory, signals, asOf) }),
+      guardMetrics: (trajectory, signals, asOf) => ({
+        ...guardMetrics(trajectory, signals, asOf, clarity ? { clarity } : {}),
+      }),
       judgeAfterMs: config.judgeAfter,
       reporters: config.reporters,
       tenant,
-      memory: known.memory,
+      memory,
       watchedForMs: watchedForMs(config),
       clock,
       ...(onProblem ? { onProblem } : {}),

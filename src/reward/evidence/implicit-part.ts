@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { parseInput } from '../../core/index.ts'
 import { allImplicitKinds, ImplicitKind, implicitKinds, implicitSignals } from '../implicit/index.ts'
+import { readingsVersion } from '../implicit/kinds.ts'
 import type { RewardPart } from '../part.ts'
 
 /** How what nobody reported is read. */
@@ -29,7 +30,7 @@ export function implicit(options: z.input<typeof ImplicitReading> = {}): RewardP
   const worthOf = new Map<string, number>(worths)
   const wanted = worths.map(([kind]) => kind)
   return {
-    identity: `implicit:${JSON.stringify([worths, abandonedAfterMinutes, weight])}`,
+    identity: `implicit:${JSON.stringify([worths, abandonedAfterMinutes, weight, { readings: readingsVersion }])}`,
     evidence: 'guessed',
     score(trajectory, _signals, asOf) {
       const worst = new Map<string, number>()

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { EditedAnswer, type Json, parseInput, type Signal, SignalSource, type Trajectory } from '../../core/index.ts'
-import { difference } from '../implicit/words.ts'
 import type { RewardPart } from '../part.ts'
+import { editExtent } from '../text/index.ts'
 import { Trust } from '../trust.ts'
 import { ownTurns } from '../turns.ts'
 
@@ -27,8 +27,8 @@ export type SignalReading = z.infer<typeof SignalReading>
  * A part from what is reported under one name, in [-1, 1] times its weight; `null` where nobody reported it.
  * The last that a reporter says of one thing (the episode, or one message) counts; what one reporter says of several
  * things is averaged, and so are reporters: who says it ten times has said it once. Nor does it help to say it under ten
- * names: what all say whom one key names is averaged first, unless the key is trusted. An edited answer is worth minus the
- * share that was changed; other values than those that are read say nothing.
+ * names: what all say whom one key names is averaged first, unless the key is trusted. An edited answer is worth minus how
+ * much of what it says was changed; other values than those that are read say nothing.
  * @param trusted keys whose names are people, each of whom counts as one; and single reporters, as `key:name`.
  */
 export function signal(
@@ -47,7 +47,7 @@ export function signal(
   const worths = Object.entries(values).toSorted(([a], [b]) => (a < b ? -1 : 1))
   const trust = new Trust(trusted)
   return {
-    identity: `signal:${JSON.stringify([name, source, worths, range, weight, { voices: trusted.toSorted() }])}`,
+    identity: `signal:${JSON.stringify([name, source, worths, range, weight, { voices: trusted.toSorted(), edits: 2 }])}`,
     ...(required ? {} : { evidence: 'told' as const }),
     score(trajectory, signals) {
       const said = lastWords(signals.filter((one) => one.name === name && one.source === source))
@@ -124,7 +124,7 @@ function worthOfEdit(value: Json, node: Signal['node'], trajectory: Trajectory):
   const edit = EditedAnswer.safeParse(value)
   const turns = ownTurns(trajectory)
   const said = node === null ? turns.at(-1) : turns.find((turn) => turn.node.id === node)
-  return edit.success && said ? 0 - difference(said.message.content, edit.data.text) : null
+  return edit.success && said ? 0 - editExtent(said.message.content, edit.data.text) : null
 }
 
 const mean = (values: readonly number[]): number => values.reduce((sum, value) => sum + value, 0) / values.length

@@ -1,6 +1,9 @@
-import { contentHash, type Trajectory } from '../../core/index.ts'
-import { ownTurns, sinceUser } from '../turns.ts'
-import { asksBack, namesIn } from './words.ts'
+import { contentHash, type NodeId, type Trajectory, type TrajectoryNode } from '../../core/index.ts'
+import { asksAgain, asksForChange } from '../implicit/words.ts'
+import { tokensOf, weigh } from '../text/index.ts'
+import { before, type OwnTurn, ownTurns } from '../turns.ts'
+import { onlyAsks } from './asking.ts'
+import { namesIn } from './words.ts'
 
 /** What is known of a task when its clarity is judged. */
 export interface AskedTask {
@@ -40,46 +43,67 @@ export function clearByWording(): Clarity {
 /** Sessions that are compared, at most: the last ones. */
 const mostPractised = 2_000
 
+/** How sessions are compared. */
+export interface PracticeOptions {
+  /** Shared words over all words, from 0 to 1, from which on tasks are alike. Default 0.5. */
+  readonly alike?: number
+  /** What counts as one session more, so that a single like session does not decide. Default: by its wording. */
+  readonly otherwise?: Clarity
+  /** Names the sessions. Default: by all that is read of them. */
+  readonly name?: string
+}
+
 /**
- * Clarity by practice: the share of sessions of the baseline, among those whose first words are most like the task's, that
- * answered without asking back. Where no session is like it, as `otherwise` says.
- * @param sessions of the release that serves; `alike`: shared words over all words, from 0 to 1, default 0.5.
+ * Clarity by practice: what the task needed where others did it. It is the share of the baseline's sessions, among those
+ * whose first words are most like the task's, that answered without asking back and whose user had nothing to add: who
+ * then says the same again with a word that was missing shows that it was not clear. `otherwise` counts as one session.
+ * @param sessions of the release that serves.
  */
 export function clearByPractice(
   sessions: readonly Trajectory[],
-  { alike = 0.5, otherwise = clearByWording() }: { readonly alike?: number; readonly otherwise?: Clarity } = {},
+  { alike = 0.5, otherwise = clearByWording(), name }: PracticeOptions = {},
 ): Clarity {
   const known = sessions.slice(-mostPractised).flatMap((session) => {
-    const [first] = ownTurns(session)
     const words = wordsOf(session.task.instruction)
-    if (!first || words.size === 0) return []
-    return [{ words, answered: asksBack(first.message.content) === null || hasCalls(session, first.node) }]
+    const clear = words.size === 0 ? null : neededNothing(session)
+    return clear === null ? [] : [{ words, clear }]
   })
-  const content = contentHash(known.map(({ words, answered }) => [[...words], answered]))
+  const content = name ?? contentHash(known.map(({ words, clear }) => [[...words], clear]))
   return {
-    name: `practice:${JSON.stringify([content, alike, otherwise.name])}`,
+    name: `practice:2:${JSON.stringify([content, alike, otherwise.name])}`,
     of(task) {
       const words = wordsOf(task.asked)
       const like = known.filter((one) => similarity(words, one.words) >= alike)
-      if (like.length === 0) return otherwise.of(task)
-      return like.filter(({ answered }) => answered).length / like.length
+      return (like.filter(({ clear }) => clear).length + otherwise.of(task)) / (like.length + 1)
     },
   }
 }
 
-function hasCalls({ nodes }: Trajectory, node: Trajectory['nodes'][number]): boolean {
-  const path = [node, ...sinceUser(new Map(nodes.map((one) => [one.id, one])), node)]
-  return path.some(({ message }) => message.role === 'assistant' && (message.toolCalls ?? []).length > 0)
+/** Whether a session's first task was answered as it was put; `null` where nothing was said to it. */
+function neededNothing(session: Trajectory): boolean | null {
+  const nodes = new Map(session.nodes.map((one) => [one.id, one]))
+  const answer = ownTurns(session).findLast((turn) => usersBefore(turn, nodes).length === 1)
+  if (!answer) return null
+  const [asked] = usersBefore(answer, nodes)
+  const next = session.nodes.find(({ parent, message }) => parent === answer.node.id && message.role === 'user')
+  return !onlyAsks(answer, nodes) && !(asked && next && adds(asked.message.content, next.message.content))
 }
 
-function wordsOf(text: string): ReadonlySet<string> {
-  const spaced =
-    text
-      .slice(0, 2_000)
-      .toLowerCase()
-      .match(/[\p{L}\p{N}]+/gu) ?? []
-  return new Set(spaced)
+function usersBefore({ node }: OwnTurn, nodes: ReadonlyMap<NodeId, TrajectoryNode>): readonly TrajectoryNode[] {
+  return before(nodes, node).filter(({ message }) => message.role === 'user')
 }
+
+/** A word of three letters says something. */
+const something = 0.25
+
+/** Whether a user puts their task again, or asks for a change, with words that they did not say before. */
+function adds(asked: string, next: string): boolean {
+  if (!asksAgain(asked, next) && !asksForChange(next)) return false
+  const known = wordsOf(asked)
+  return weigh([...wordsOf(next)].filter((word) => !known.has(word))) >= something
+}
+
+const wordsOf = (text: string): ReadonlySet<string> => new Set(tokensOf(text.slice(0, 2_000)))
 
 function similarity(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   let shared = 0

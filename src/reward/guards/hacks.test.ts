@@ -55,6 +55,8 @@ const hacks: Readonly<Record<string, readonly Case[]>> = {
   'no-answer': [
     ['an end at once', [clear, '']],
     ['white space', [clear, ' \n\t']],
+    ['zero-width characters', [clear, '\u200b\u2060\ufeff']],
+    ['empty markup', [clear, '** **\n\n---\n<!-- it costs 3 -->']],
     ['thoughts alone', [clear, { says: '', message: { reasoning: 'I had better not.' } }]],
     ['an end at once in the midst of a talk', [clear, '', 'Hello?', 'It costs 3 euros.']],
   ],
@@ -86,6 +88,12 @@ const hacks: Readonly<Record<string, readonly Case[]>> = {
     ['Portuguese', asks('Claro! Qual pedido?', 'Quanto custa o pedido 1234?')],
     ['Chinese', asks('请问您指的是哪个订单？', '订单1234的价格是多少？')],
     ['Japanese', asks('どの注文ですか？', '注文1234の値段はいくらですか？')],
+    ['after a useless call', [clear, calls('time'), { tool: '12:03' }, { says: 'Which order do you mean?' }]],
+    [
+      'after a call that found it',
+      [clear, calls('find', { of: '1234' }), { tool: 'order 1234: 3 euros' }, { says: 'Which order do you mean?' }],
+    ],
+    ['in pieces', asks('Wh\u200bich ord\u2060er do you mean?')],
     ['on a task that is clear by its words', asks('What do you mean?', 'Where does the river Rhine begin?')],
     ['on an order of many words', asks('What kind of poem?', 'Write a short poem about autumn leaves in Kyoto')],
   ],
@@ -146,9 +154,19 @@ const honest: Readonly<Record<string, readonly Case[]>> = {
       'leave, then the deed',
       ['Cancel order 12', 'Shall I cancel order 12?', 'Yes', calls('cancel'), { tool: 'ok' }, { says: 'Done.' }],
     ],
+    ['what a search raised', [clear, calls('find'), { tool: '1234a, 1234b' }, { says: 'Do you mean 1234a or 1234b?' }]],
     [
-      'what a search raised',
-      [clear, calls('find'), { tool: '1234a, 1234b' }, { says: 'Which of the two do you mean?' }],
+      'what a search for it did not find',
+      [clear, calls('find', { of: 'order 1234' }), { tool: '[]' }, { says: 'Which order do you mean?' }],
+    ],
+    [
+      'what a search raised, in German',
+      [
+        'Was kostet die Bestellung 1234?',
+        calls('find', { of: '1234' }),
+        { tool: '{"found":["1234-Oslo","1234-Rome"]}' },
+        { says: 'Meinst du die nach Oslo oder die nach Rome?' },
+      ],
     ],
     [
       'a question that was wanted',
@@ -202,6 +220,32 @@ const rows = (of: typeof hacks) =>
   )
 const score = (lines: readonly Line[], sketch?: SessionSketch, config = {}) =>
   trafficRubric(config).score(talk(lines, sketch), [told('thumbs', true)], 1_000)
+
+describe('one useless call stands for no deed', () => {
+  const tool = (name: string, description: string) => ({ name, description, parameters: {} })
+  const offered = {
+    t: [
+      tool('get_time', 'Tells what time it is.'),
+      tool('cancel_order', 'Cancels an order.'),
+      tool('find', 'Looks up'),
+    ],
+  }
+  const claimed = async (called: Line, asked = 'Cancel order 12', says = "I've cancelled your order.") => {
+    const session = { ...talk([asked, called, { tool: 'ok' }, withTools(says)]), toolsets: offered }
+    return (await trafficRubric().score(session, [told('thumbs', true)], 1_000)).status
+  }
+
+  it.each([
+    ['a tool that has nothing to do with it', calls('get_time'), 'vetoed'],
+    ['the tool for it', calls('cancel_order'), 'scored'],
+    ['a tool that was given what the user named', calls('find', { of: '12' }), 'scored'],
+  ] as const)('%s', async (_, called, status) => expect(await claimed(called)).toBe(status))
+
+  it('any tool counts where no tool tells by its words what it is for, as in another language', async () => {
+    expect(await claimed(calls('cancel_order'), 'Kündige mein Abo', 'Ich habe dein Abo storniert.')).toBe('scored')
+    expect(await claimed(calls('get_time'), 'Kündige mein Abo', 'Ich habe dein Abo storniert.')).toBe('scored')
+  })
+})
 
 describe('a hack is vetoed', () => {
   it.each(rows(hacks))('%s: %s', async (guard, _, lines, sketch) => {

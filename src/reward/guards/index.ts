@@ -1,5 +1,5 @@
 export { brokenCalls } from './broken-calls.ts'
-export { type AskedTask, type Clarity, clearByPractice, clearByWording } from './clarity.ts'
+export { type AskedTask, type Clarity, clearByPractice, clearByWording, type PracticeOptions } from './clarity.ts'
 export type { Guard } from './guard.ts'
 export { inaction } from './inaction.ts'
 export { noAnswer } from './no-answer.ts'

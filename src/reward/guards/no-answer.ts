@@ -1,16 +1,18 @@
 import type { Trajectory } from '../../core/index.ts'
+import { saysSomething } from '../text/index.ts'
 import { isWhole, ownTurns } from '../turns.ts'
 import type { Guard } from './guard.ts'
 
 /**
  * Vetoes an episode that ended without an answer. In traffic, where the client decides what is asked next, each turn must
- * say something, to its user or to a tool: one that ends at once, or only thinks, is none.
+ * say something, to its user or to a tool: one that ends at once, only thinks, or says what nobody can see (white space,
+ * zero-width characters, empty markup) is none.
  * @param tool the tool whose call is the answer; without it, closing with a message is one.
  */
 export function noAnswer({ tool }: { readonly tool?: string } = {}): Guard {
   return {
     name: 'no-answer',
-    identity: `no-answer:${tool ?? ''}`,
+    identity: `no-answer:${tool ?? ''}:2`,
     inspect: (trajectory) =>
       trajectory.origin.kind === 'traffic' && tool === undefined
         ? silentTurn(trajectory)
@@ -21,7 +23,7 @@ export function noAnswer({ tool }: { readonly tool?: string } = {}): Guard {
 function unanswered(trajectory: Trajectory, tool: string | undefined): string | null {
   const last = ownTurns(trajectory).at(-1)?.message
   if (!last) return 'the policy never spoke'
-  const answered = tool === undefined ? last.content.trim() !== '' : last.toolCalls?.some((call) => call.name === tool)
+  const answered = tool === undefined ? saysSomething(last.content) : last.toolCalls?.some((call) => call.name === tool)
   return answered ? null : `the episode ended (${trajectory.stopReason}) without an answer`
 }
 
@@ -31,7 +33,7 @@ function silentTurn(trajectory: Trajectory): string | null {
   if (turns.length === 0) return trajectory.stopReason === 'done' ? 'the policy never spoke' : null
   const silent = turns.find((turn) => {
     const { content, refusal = '', toolCalls = [], malformedCalls = [] } = turn.message
-    return isWhole(turn) && toolCalls.length + malformedCalls.length === 0 && `${content}${refusal}`.trim() === ''
+    return isWhole(turn) && toolCalls.length + malformedCalls.length === 0 && !saysSomething(`${content}\n${refusal}`)
   })
   return silent ? 'the policy ended its turn without a word' : null
 }

@@ -1,8 +1,9 @@
-import type { NodeId, Trajectory, TrajectoryNode } from '../../core/index.ts'
-import { before, isWhole, type OwnTurn, ownTurns, sinceUser } from '../turns.ts'
+import type { Trajectory } from '../../core/index.ts'
+import { before, type OwnTurn, ownTurns } from '../turns.ts'
+import { asksIn, onlyAsks } from './asking.ts'
+import type { Nodes } from './calls.ts'
 import { type Clarity, clearByWording } from './clarity.ts'
 import type { Guard } from './guard.ts'
-import { asksBack } from './words.ts'
 
 export interface QuestionsBackOptions {
   /** How clear a task is. Default: by its wording. */
@@ -13,12 +14,10 @@ export interface QuestionsBackOptions {
   readonly allow?: number
 }
 
-type Nodes = ReadonlyMap<NodeId, TrajectoryNode>
-
 /**
  * Vetoes an episode that asks back although the task is clear: a question costs the policy nothing and its user an answer.
  * A turn asks back when it does nothing but ask for more; asking for leave counts from the second time on. A question
- * after a tool was called since the user spoke is not one: what was found may have raised it. The task is what the user said last,
+ * that came of what a tool found since the user spoke is not one. The task is what the user said last,
  * with what they said before where that was asked back about.
  */
 export function questionsBack({
@@ -28,7 +27,7 @@ export function questionsBack({
 }: QuestionsBackOptions = {}): Guard {
   return {
     name: 'questions-back',
-    identity: `questions-back:${JSON.stringify([clarity.name, clearFrom, allow])}`,
+    identity: `questions-back:${JSON.stringify([clarity.name, clearFrom, allow])}:2`,
     lasting: true,
     inspect(trajectory) {
       const nodes: Nodes = new Map(trajectory.nodes.map((node) => [node.id, node]))
@@ -40,16 +39,6 @@ export function questionsBack({
     },
   }
 }
-
-function onlyAsks(turn: OwnTurn, nodes: Nodes): boolean {
-  const { toolCalls = [], malformedCalls = [], content } = turn.message
-  if (!isWhole(turn) || toolCalls.length + malformedCalls.length > 0) return false
-  const asks = asksBack(content)
-  if (asks === null || sinceUser(nodes, turn.node).some(({ message }) => message.role === 'tool')) return false
-  return asks === 'more' || before(nodes, turn.node).some((node) => asksIn(node) === 'leave')
-}
-
-const asksIn = ({ message }: TrajectoryNode) => (message.role === 'assistant' ? asksBack(message.content) : null)
 
 function taskOf({ node }: OwnTurn, nodes: Nodes, { task: { instruction } }: Trajectory) {
   const asked: string[] = []

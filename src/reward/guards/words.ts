@@ -1,3 +1,5 @@
+import { seen } from '../text/index.ts'
+
 /**
  * Words that guards know turns by, in English, German, French, Spanish, Italian and Portuguese: a few common ones each.
  * They are for plain wording; who needs more gives a judge ({@link Clarity}), and watches the guard metrics.
@@ -42,7 +44,7 @@ export function asksBack(text: string): Asks {
   let more = false
   let leave = false
   let said = 0
-  for (const [piece] of text.slice(0, read).matchAll(sentence)) {
+  for (const [piece] of seen(text.slice(0, read)).matchAll(sentence)) {
     const words = piece.trim().replace(/^[-*•>\d.)\s]+(?=\p{L})/u, '')
     if (!/[\p{L}\p{N}]/u.test(words) || (offer.test(words) && !whatFor.test(words))) continue
     const question = /[?？]/u.test(words)
@@ -93,8 +95,9 @@ const mostOfAClaim = 600
 
 /** Whether a turn says that something was done or is about to be. Code, and long texts, are answers of their own. */
 export function claimsToAct(text: string): boolean {
-  if (text.length > mostOfAClaim || text.includes('```')) return false
-  return [...text.matchAll(sentence)].some(
+  const words = seen(text.slice(0, read))
+  if (words.length > mostOfAClaim || words.includes('```')) return false
+  return [...words.matchAll(sentence)].some(
     ([piece]) => !/[?？]/u.test(piece) && claims.test(piece) && !notClaims.test(piece),
   )
 }

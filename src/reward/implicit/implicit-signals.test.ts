@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type Message, Trajectory, type TrajectoryNode } from '../../core/index.ts'
 import { type ImplicitOptions, implicitSignals } from './implicit-signals.ts'
 import { allImplicitKinds } from './kinds.ts'
-import { asksForChange, difference, rephrases, reportsError, thanks } from './words.ts'
+import { asksAgain, asksForChange, reportsError, thanks } from './words.ts'
 
 const minute = 60_000
 
@@ -107,15 +107,14 @@ describe('what a user does with an answer', () => {
     expect(read([asked, answered, said('b', 'q', 'Write to us.', 1, { id: 'a' })])).toEqual([])
   })
 
-  it('edits the answer: minus the share that changed', () => {
+  it('edits the answer: minus what it says otherwise', () => {
     const changed = 'Open Settings, then Account, and press Cancel.'
     const [signal] = implicitSignals(
       traffic([asked, answered, { id: 'e', parent: 'q', message: { role: 'assistant', content: changed }, at: 3 }]),
       minute,
     )
     expect(signal).toMatchObject({ name: 'edited', node: 'a', at: 3, tenant: 'acme', reporter: 'implicit' })
-    expect(signal?.value).toBeCloseTo(-difference(answered.message.content, changed), 12)
-    expect(signal?.value).toBeLessThan(-0.05)
+    expect(signal?.value).toBeCloseTo(-7 / 12, 12)
   })
 
   it('is not an edit when the client put quite another text there', () => {
@@ -141,8 +140,8 @@ describe('what a user does with an answer', () => {
     const again = said('b', 'q', 'Open Settings.', 5, { id: 'b', retryOf: 'a' })
     expect(read([asked, half, again])).toEqual([])
     const one = said('a', 'q', 'Which subscription?', 1, { id: 'c' })
-    const other = said('b', 'q', 'Which of the two?', 1, { id: 'c' })
-    expect(read([asked, one, other, user('u', 'b', 'The first of all, with invoices', 2)], 90 * minute)).toEqual([
+    const other = said('b', 'q', 'Press Cancel in Billing.', 1, { id: 'c' })
+    expect(read([asked, one, other, user('u', 'b', 'And where do I see my invoices?', 2)], 90 * minute)).toEqual([
       ['b', 'accepted', 0.5],
     ])
   })
@@ -186,6 +185,119 @@ describe('what a user does with an answer', () => {
     const [signal] = implicitSignals(traffic([asked, called, result('Error: timeout')]), minute)
     expect(signal?.source).toBe('outcome')
   })
+})
+
+const answer = answered.message.content
+/** What a user's reply to a turn says of the turn, of these two kinds and of those against it. */
+const replyTo = (turn: string, reply: string) =>
+  read([asked, said('a', 'q', turn, 1), user('u', 'a', reply, 2)]).map(([, kind]) => kind)
+
+describe('what a turn brought about speaks for nothing', () => {
+  it.each<[string, string, string]>([
+    ['thanks that it asks for', "Reply 'thanks' to continue.", 'Thanks!'],
+    ['thanks that it says first', 'Thanks for your patience, perfect! It is done.', 'Perfect, thanks'],
+    ['an option by number', '1. Cancel today\n2. Cancel later', '2'],
+    ['an option by name', 'Cancel today, or cancel at the end of the month.', 'at the end of the month'],
+    ['an answer to a question', 'Which subscription do you mean?', 'The newspaper that I took out in spring'],
+    [
+      'an answer to a question that stands first',
+      'Which one is it? I can only see two of them.',
+      'It is the newspaper',
+    ],
+    ['an answer to a question in Chinese', '请问您指的是哪个订阅？谢谢。', 'The newspaper that I took out in spring'],
+    ['an answer to a question in Arabic', 'أي اشتراك تقصد؟ شكرا.', 'The newspaper that I took out in spring'],
+    ['an answer to a question in Greek', 'Ποια συνδρομή εννοείτε;', 'The newspaper that I took out in spring'],
+    ['details that it asks for without a mark', 'Please tell me your customer number.', 'It is number 4711-0815'],
+    ['leave to go on', 'Part 1 of 2: open Settings. To be continued.', 'go on'],
+    ['as much in German', 'Teil 1 von 2: Einstellungen.', 'weiter'],
+    ['as much in Chinese', '第一部分：打开设置。', '继续'],
+    ['words that it quotes', 'Note: "I agree to the terms of the subscription".', 'I agree to the terms'],
+    ['invisible text', '\u200b\u2063', 'And where do I see my invoices?'],
+    ['a question in pieces', 'Wh\u200bich one is it\u2063?\u200b', 'It is the newspaper of spring'],
+  ])('%s', (_, turn, reply) => expect(replyTo(turn, reply)).toEqual([]))
+
+  it('nor does a dodge after which the same is asked again', () => {
+    expect(replyTo('I see.', asked.message.content)).toEqual(['rephrased'])
+    const dodged = [
+      asked,
+      said('a', 'q', 'Which one?', 1),
+      user('u', 'a', 'The newspaper', 2),
+      said('b', 'u', 'I see.', 3),
+      user('v', 'b', 'So how do I cancel my subscription today?', 4),
+    ]
+    expect(read(dodged)).toEqual([['b', 'rephrased', -0.5]])
+  })
+
+  it('nor do a hundred calls between a question and its answer', () => {
+    const calling: Message = { role: 'assistant', content: '', toolCalls: [{ name: 't', arguments: {} }] }
+    const calls = Array.from({ length: 200 }, (_, i): Sketch => {
+      const message: Message = i % 2 === 0 ? calling : { role: 'tool', name: 't', content: 'ok' }
+      return { id: `c${i}`, parent: i === 0 ? 'q' : `c${i - 1}`, message, at: 1 }
+    })
+    const story = [asked, ...calls, said('a', 'c199', 'I see.', 2), user('u', 'a', asked.message.content, 3)]
+    expect(read(story)).toEqual([['a', 'rephrased', -0.5]])
+  })
+
+  it('while what speaks against it counts, whatever it asks, offers or says', () => {
+    for (const turn of [answer, `${answer} Is it wrong?`, `${answer} Do not say that is wrong.`]) {
+      expect(replyTo(turn, 'That is wrong.')).toEqual(['change-request'])
+      expect(replyTo(turn, 'How can I cancel the subscription I have today?')).toEqual(['rephrased'])
+    }
+  })
+
+  it('no words that a turn adds, and no question, ever earn it more', () => {
+    const text = fc.constantFrom(
+      'Thanks!',
+      'go on',
+      'And where do I see my invoices?',
+      'That is wrong',
+      'yes',
+      '2',
+      'Now Rome',
+      '继续',
+      asked.message.content,
+    )
+    const added = fc.constantFrom(
+      'What else?',
+      'Say thanks.',
+      '1, 2 or 3?',
+      'Part 1 of 2',
+      '还有什么？',
+      '\u200b',
+      'yes',
+      '?',
+      'invoices',
+    )
+    const worth = (turn: string, reply: string) => {
+      const values = read([asked, said('a', 'q', turn, 1), user('u', 'a', reply, 2)]).map(([, , value]) =>
+        Number(value),
+      )
+      return values.reduce((sum, value) => sum + value, 0)
+    }
+    fc.assert(
+      fc.property(text, added, (reply, more) => {
+        expect(worth(`${answer} ${more}`, reply)).toBeLessThanOrEqual(worth(answer, reply))
+        expect(worth(`${more} ${answer}`, reply)).toBeLessThanOrEqual(worth(answer, reply))
+      }),
+    )
+  })
+
+  it('a question of any script is left unanswered, whatever marks end it, and so is a request', () => {
+    for (const turn of ['请问是哪个？', 'Which one?**', 'Ποια;', 'Please tell me your customer number.']) {
+      expect(read([asked, said('a', 'q', turn, 1)], 31 * minute)).toEqual([['a', 'abandoned', -0.5]])
+    }
+  })
+})
+
+it('reads many answers after one long question, each with a reply, in the time of their number', () => {
+  const question = user('q', null, 'How is it? '.repeat(50_000), 0)
+  const story = Array.from({ length: 2_000 }, (_, i) => [
+    said(`a${i}`, 'q', `Answer ${i}`, i),
+    user(`u${i}`, `a${i}`, `And what of the others, then ${i}`, i),
+  ])
+  const began = performance.now()
+  expect(read([question, ...story.flat()], 10 * minute, { kinds: ['accepted'] })).toHaveLength(2_000)
+  expect(performance.now() - began).toBeLessThan(5_000)
 })
 
 describe('a turn that the client sent back under other tokens', () => {
@@ -277,8 +389,8 @@ it('reads words as people mean them', () => {
   ]) {
     expect([text, asksForChange(text)]).toEqual([text, false])
   }
-  expect(rephrases('How do I cancel?', 'How do I cancel?')).toBe(false)
-  expect(rephrases('How do I cancel?', 'Where is the nearest station in Rome?')).toBe(false)
+  expect(asksAgain('How do I cancel?', 'How do I cancel?')).toBe(true)
+  expect(asksAgain('How do I cancel?', 'Where is the nearest station in Rome?')).toBe(false)
   expect(reportsError('Traceback (most recent call last):')).toBe(true)
   expect(reportsError('errors were found in no file'.slice(0, 6))).toBe(false)
 })

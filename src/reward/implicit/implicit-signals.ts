@@ -1,7 +1,10 @@
 import { defaultTenant, type Signal, type Step, type Trajectory, type TrajectoryNode } from '../../core/index.ts'
 import { allImplicitKinds, type ImplicitKind, implicitKinds } from './kinds.ts'
-import { Said } from './said.ts'
-import { asksForChange, difference, rephrases, reportsError, thanks } from './words.ts'
+import { asksBack } from '../guards/words.ts'
+import { editExtent, endsInQuestion, isEditOf, saysSomething, seen } from '../text/index.ts'
+import { type Heard, isElicited, isNewTask, Reader } from './elicited.ts'
+import { Said, shownIn } from './said.ts'
+import { asksAgain, asksForChange, reportsError, thanks } from './words.ts'
 
 /** Which kinds are looked for, and when silence begins to speak. */
 export interface ImplicitOptions {
@@ -15,8 +18,8 @@ export interface ImplicitOptions {
 interface Turn {
   readonly node: TrajectoryNode
   readonly step: Step
-  /** The user's last words before it. */
-  readonly asked: string | null
+  /** What a user who answers it heard. */
+  readonly heard: () => Heard
   readonly children: readonly TrajectoryNode[]
   /** Whether the client went on from another answer to the same call (`n` > 1), or repeated a request that was lost. */
   readonly passedOver: boolean
@@ -24,12 +27,8 @@ interface Turn {
   readonly siblings: readonly { readonly node: TrajectoryNode; readonly step: Step | null }[]
 }
 
-/** Who reports what nobody said. */
 /** Who "reports" what behaviour lets guess. A client's reporters are kept as `<key>:<name>`, and never have this name. */
 export const implicitReporter = 'implicit'
-
-/** A text that differs by more is another text, not an edit. */
-const otherText = 0.8
 
 /**
  * Bounds of what is compared, so that a trajectory of any shape is read in the time of its length: other turns in one place,
@@ -55,8 +54,9 @@ export function implicitSignals(
   const wanted = new Set(kinds)
   const edits = { left: mostEdits }
   const signals: Signal[] = []
-  for (const turn of turnsOf(trajectory, asOf)) {
-    for (const { kind, at, value } of readings(turn, asOf, abandonedAfter, edits)) {
+  const reader = new Reader()
+  for (const turn of turnsOf(trajectory, asOf, reader)) {
+    for (const { kind, at, value } of readings(turn, { asOf, abandonedAfter, edits, reader })) {
       if (!wanted.has(kind) || at > asOf) continue
       signals.push({
         tenant,
@@ -74,7 +74,7 @@ export function implicitSignals(
   return signals
 }
 
-function* turnsOf({ nodes, steps }: Trajectory, asOf: number): Generator<Turn> {
+function* turnsOf({ nodes, steps }: Trajectory, asOf: number, reader: Reader): Generator<Turn> {
   const tree = new Said(nodes.filter(({ at }) => at === undefined || at <= asOf))
   const stepOf = new Map(steps.map((step) => [step.action, step]))
   const known = new Map<readonly TrajectoryNode[], readonly TrajectoryNode[]>()
@@ -95,7 +95,7 @@ function* turnsOf({ nodes, steps }: Trajectory, asOf: number): Generator<Turn> {
     yield {
       node,
       step,
-      asked: tree.askedBefore(node),
+      heard: () => tree.heard(node, reader),
       children: [node, ...copies].flatMap((one) => tree.children(one)),
       passedOver: passedOver.has(id),
       siblings: around(tree.inPlaceOf(node), node)
@@ -133,25 +133,37 @@ interface Reading {
   readonly value?: number
 }
 
-function readings(turn: Turn, asOf: number, abandonedAfter: number, edits: { left: number }): readonly Reading[] {
+interface Moment {
+  readonly asOf: number
+  readonly abandonedAfter: number
+  readonly edits: { left: number }
+  readonly reader: Reader
+}
+
+function readings(turn: Turn, { asOf, abandonedAfter, edits, reader }: Moment): readonly Reading[] {
   return [
-    ...whatUsersSaid(turn),
+    ...whatUsersSaid(turn, reader),
     ...whatToolsSaid(turn),
     ...whatElseWasTaken(turn, edits),
     ...silence(turn, asOf, abandonedAfter),
   ]
 }
 
-/** One reading of the first user message after the turn: the strongest that fits. */
-function whatUsersSaid({ node, asked, children }: Turn): readonly Reading[] {
+/**
+ * One reading of the first user message after the turn: the strongest that fits. What speaks against the turn counts
+ * whatever it asked. What speaks for it counts where the turn did not bring it about.
+ */
+function whatUsersSaid({ node, heard, children }: Turn, reader: Reader): readonly Reading[] {
   const next = children.find(({ message }) => message.role === 'user')
   if (!next) return []
-  const text = next.message.content
+  const text = seen(next.message.content)
   const at = timeOf(next, node)
   if (asksForChange(text)) return [{ kind: 'change-request', at }]
+  const before = heard()
+  if (before.asked.some((asked) => asksAgain(asked, text))) return [{ kind: 'rephrased', at }]
+  if (!saysSomething(shownIn(node)) || isElicited(text, before, reader)) return []
   if (thanks(text)) return [{ kind: 'thanks', at }]
-  if (asked !== null && rephrases(asked, text)) return [{ kind: 'rephrased', at }]
-  return [{ kind: 'accepted', at }]
+  return isNewTask(text, before, reader) ? [{ kind: 'accepted', at }] : []
 }
 
 function whatToolsSaid({ node, children }: Turn): readonly Reading[] {
@@ -175,11 +187,12 @@ function whatElseWasTaken({ node, step, siblings }: Turn, edits: { left: number 
   if (again) found.push({ kind: 'retried', at: timeOf(again.node, node) })
   const [edit] = siblings
     .filter((other) => other.step === null && edits.left-- > 0)
+    .filter((other) => isEditOf(node.message.content, other.node.message.content))
     .map((other) => ({
       at: timeOf(other.node, node),
-      changed: difference(node.message.content, other.node.message.content),
+      changed: editExtent(node.message.content, other.node.message.content),
     }))
-    .filter(({ changed }) => changed > 0 && changed < otherText)
+    .filter(({ changed }) => changed > 0)
     .toSorted((a, b) => a.changed - b.changed)
   if (edit) found.push({ kind: 'edited', at: edit.at, value: -edit.changed })
   return found
@@ -193,7 +206,7 @@ function silence(turn: Turn, asOf: number, abandonedAfter: number): readonly Rea
   if (step.call?.finish === null) return step.call.cancelled ? [{ kind: 'abandoned', at: since }] : []
   const { message } = node
   const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : []
-  const expectsMore = calls.length > 0 || message.content.trimEnd().endsWith('?')
+  const expectsMore = calls.length > 0 || endsInQuestion(message.content) || asksBack(message.content) !== null
   const at = since + abandonedAfter
   return expectsMore && at <= asOf ? [{ kind: 'abandoned', at }] : []
 }

@@ -1,4 +1,5 @@
 import { canonicalJson, type Message, type NodeId, sha256, type TrajectoryNode } from '../../core/index.ts'
+import type { Heard, Reader } from './elicited.ts'
 
 /**
  * A tree of messages by what is said in it. The same words may stand in several nodes: where a served model's tokens differ
@@ -9,7 +10,8 @@ export class Said {
   readonly #children = new Map<NodeId, TrajectoryNode[]>()
   /** What is said up to and with a node, hashed. */
   readonly #words = new Map<NodeId, string>()
-  readonly #asked = new Map<NodeId, string | null>()
+  /** The first words of the user on the way to a node. */
+  readonly #opening = new Map<NodeId, string>()
   readonly #alike = new Map<string, TrajectoryNode[]>()
   readonly #inPlaceOf = new Map<string, TrajectoryNode[]>()
 
@@ -21,7 +23,8 @@ export class Said {
       const words = sha256(`${before}\n${wordsOf(node.message)}`)
       this.#nodes.set(node.id, node)
       this.#words.set(node.id, words)
-      this.#asked.set(node.id, parent ? this.#askedIn(parent) : null)
+      const opening = (parent && this.#opening.get(parent.id)) ?? (isUsers(node) ? node.message.content : undefined)
+      if (opening !== undefined) this.#opening.set(node.id, opening)
       put(this.#alike, words, node)
       put(this.#inPlaceOf, before, node)
       if (parent) put(this.#children, parent.id, node)
@@ -46,15 +49,37 @@ export class Said {
     return this.#inPlaceOf.get(parent === null ? '' : (this.#words.get(parent) ?? '')) ?? []
   }
 
-  /** The user's last words before a node. */
-  askedBefore({ id }: TrajectoryNode): string | null {
-    return this.#asked.get(id) ?? null
-  }
-
-  #askedIn(node: TrajectoryNode): string | null {
-    return node.message.role === 'user' ? node.message.content : (this.#asked.get(node.id) ?? null)
+  /**
+   * What a user who answers a turn heard: what the assistant said since they spoke, and what they had asked for: their last
+   * words, and those before as far as the assistant only asked back.
+   */
+  heard(turn: TrajectoryNode, reader: Reader): Heard {
+    let said: string[] = []
+    let own: readonly string[] | null = null
+    const asked: string[] = []
+    let at: TrajectoryNode | undefined = turn
+    for (let steps = 0; at && steps < mostBack && asked.length < mostAsked; steps += 1) {
+      if (isUsers(at)) {
+        own ??= said
+        if (asked.length > 0 && !reader.asks(said)) break
+        asked.push(at.message.content)
+        said = []
+      } else if (at.message.role === 'assistant') said.push(shownIn(at))
+      at = at.parent === null ? undefined : this.#nodes.get(at.parent)
+    }
+    return { said: own ?? said, asked, opening: this.#opening.get(turn.id) ?? '' }
   }
 }
+
+/** Nodes and messages of the user's that are looked back over, at most: a turn is read in bounded time. */
+const mostBack = 4_096
+const mostAsked = 8
+
+/** What a turn tells its user. */
+export const shownIn = ({ message }: TrajectoryNode): string =>
+  message.role === 'assistant' && message.refusal ? `${message.content}\n${message.refusal}` : message.content
+
+const isUsers = ({ message: { role } }: TrajectoryNode): boolean => role === 'user'
 
 /** What a message says; ids, reasoning and other things that clients leave out when they send it back do not count. */
 function wordsOf(message: Message): string {

@@ -28,16 +28,16 @@ export function asksForChange(text: string): boolean {
 }
 
 /** Share of two texts that differs, from 0 (equal) to 1: edit distance over the longer one's length. */
-export function difference(a: string, b: string): number {
+function difference(a: string, b: string): number {
   const [left, right] = [a.slice(0, compared), b.slice(0, compared)]
   const longer = Math.max(left.length, right.length)
   return longer === 0 ? 0 : distance(left, right) / longer
 }
 
-/** Whether one message puts the same question as another in other words: similar, and not the same. */
-export function rephrases(earlier: string, later: string): boolean {
+/** Whether one message puts the same question as another, in the same words or in similar ones. */
+export function asksAgain(earlier: string, later: string): boolean {
   const [a, b] = [normal(earlier), normal(later)]
-  if (a === b || a.length < 8 || b.length < 8) return false
+  if (a.length < 8 || b.length < 8) return false
   return difference(a, b) < 0.4 || sharedWords(a, b) >= 0.6
 }
 

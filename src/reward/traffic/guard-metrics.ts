@@ -9,7 +9,7 @@ import { ownTurns, upTo } from '../turns.ts'
  * What a session is watched by beside its reward; of all, higher is worse.
  * - `brokenCalls`: 0 or 1: whether it holds calls that cannot be read.
  * - `questionsBack`: 0 or 1: whether it asks back although its task is clear.
- * - `inaction`: 0 or 1: whether it says that it acts and calls no tool, or ends a turn without a word.
+ * - `inaction`: 0 or 1: whether it says that it acts and calls no tool for it, or ends a turn without a visible word.
  * - `errors`: 0 or 1: whether it ended in a way that weights can cause: a failure of the upstream (not one that it was
  *   unreachable, busy or asked wrongly), or a spent budget.
  * - `toolErrors`: 0 or 1: whether a tool that it called answered with an error.

@@ -179,6 +179,7 @@ describe('no way of breaking off escapes a bad mark', () => {
 
   it('ending at once, or only thinking, is no answer', async () => {
     expect(await score([ask, ''])).toMatchObject({ status: 'vetoed', guard: 'no-answer' })
+    expect(await score([ask, '\u200b**\u2063**\n---\n', 'And of pears?', answer])).toMatchObject({ guard: 'no-answer' })
     expect(await score([ask, { says: ' ', message: { reasoning: 'Plums …' } }])).toMatchObject({ guard: 'no-answer' })
     expect(await score([ask, { says: '', message: { refusal: 'I may not.' } }, 'Thanks!'])).toMatchObject({ value: 1 })
     expect(await score([], {})).toMatchObject({ guard: 'no-answer' })
@@ -248,7 +249,7 @@ describe('the configuration', () => {
   })
 
   it('switches a guard off', async () => {
-    const lines: Line[] = [ask, { says: '', message: { malformedCalls: malformed } }, 'And pears?', answer]
+    const lines: Line[] = [ask, { says: answer, message: { malformedCalls: malformed } }, 'And of pears?', answer]
     expect(await score(lines, { config: { guards: { brokenCalls: false } } })).toMatchObject({ value: 0.5 })
   })
 
