@@ -10,6 +10,7 @@ import { NEW_WATCH, NOTHING_SEEN, DriftConfig, watchFor, watchSession } from '..
 import {
   agrapa,
   crossingOf,
+  crowd,
   EQUAL,
   hoeffdingMixture,
   peekingGate,
@@ -32,9 +33,9 @@ const quantile = (numbers, q) =>
   numbers.length === 0 ? '–' : Math.round(numbers.toSorted((a, b) => a - b)[Math.floor(q * numbers.length)])
 
 /** Results of `count` canaries. */
-function canaries(count, name, { law, config, gateOf = () => canaryGate(config) }) {
+function canaries(count, name, { law, config, gateOf = () => canaryGate(config), drawOf }) {
   const next = random(name)
-  return times(count, () => runCanary({ gate: gateOf(), law, next }))
+  return times(count, () => runCanary({ gate: gateOf(), law, next, ...(drawOf && { draw: drawOf() }) }))
 }
 const shareOf = (results, action) => percent(results.filter((one) => one.action === action).length / results.length)
 const of = (results, action, count) => results.filter((one) => one.action === action).map((one) => one[count])
@@ -68,6 +69,33 @@ table(
       count(naive, 'roll-back'),
     ]
   }),
+)
+
+// 1b. People who come again.
+const OF_PEOPLE = { ...SHORT, maxSessions: 2000 }
+table(
+  `People who come again (an eighth of the sessions are of the busiest 64th): half of them content in 0.1 of their sessions, half in 0.9; ${CANARIES} A/A canaries a row (bound: ${bound}), and ${FEWER} where the candidate contents each 0.1 oftener`,
+  ['people', 'what is drawn', 'promoted wrongly', 'rolled back wrongly', 'gain 0.1: promoted', 'all sessions: median'],
+  [100, 1000, 10_000].flatMap((people) =>
+    ['person', 'person-as-sessions', 'session'].map((drawn) => {
+      const law =
+        (gain) =>
+        ({ candidate, next, person: { content } }) => ({
+          reward: Number(next() < Math.min(1, content + (candidate ? gain : 0))),
+        })
+      const of = (count, gain) =>
+        canaries(count, `people ${people} ${drawn} ${gain}`, {
+          law: law(gain),
+          config: OF_PEOPLE,
+          drawOf: () => crowd({ people, drawn }),
+        })
+      const equal = of(CANARIES, 0)
+      const better = of(FEWER, 0.1)
+      const count = (action) => equal.filter((one) => one.action === action).length
+      const spent = better.filter(({ action }) => action === 'promote').map(({ sessions }) => sessions)
+      return [people, drawn, count('promote'), count('roll-back'), shareOf(better, 'promote'), quantile(spent, 0.5)]
+    }),
+  ),
 )
 
 // 2. The bets beside others, at one share, looked at after every session.

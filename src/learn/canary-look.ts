@@ -13,7 +13,7 @@ export function canaryGateFrom({
   audit,
   reporters,
 }: Pick<LearnFromTrafficConfig, 'canary' | 'audit' | 'reporters'>): CanaryGate {
-  return canaryGate(canaryConfigFrom(canary, auditFrom(audit, reporters.trusted)))
+  return canaryGate(canaryConfigFrom(canary, auditFrom(audit, reporters.trusted), reporters.trusted))
 }
 
 const leastWatchedMs = 5_000
@@ -44,8 +44,7 @@ export function canaryLook(
   promotes: 'gate' | 'hand',
 ): (canary: CanaryId) => Promise<Looked> {
   const registry = new Registry(store)
-  const own = canaryGateFrom(config)
-  const gate = promotes === 'gate' ? own : promotedByHand(own)
+  const gate = canaryGateFrom(config)
   const rubric = trafficRubric(config.rubric, config.reporters)
   let known: { readonly canary: CanaryId; readonly memory: CanaryMemory } | null = null
   const look = (canary: CanaryId) => {
@@ -55,6 +54,7 @@ export function canaryLook(
       registry,
       canary,
       gate,
+      ...(promotes === 'hand' && { through: promotedByHand }),
       rubric,
       guardMetrics: (trajectory, signals, asOf) => ({ ...guardMetrics(trajectory, signals, asOf) }),
       judgeAfterMs: config.judgeAfter,

@@ -12,6 +12,7 @@ import type {
   UnjudgedSession,
 } from '../core/index.ts'
 import type { ReporterLimits, ReporterShares } from '../reward/index.ts'
+import type { PeopleSeen } from './people.ts'
 
 /** How sessions are judged. */
 export interface Judging {
@@ -72,12 +73,21 @@ export async function evidenceOn(
 /**
  * Judges one session.
  * @param shares what reporters have decided before it; counts it.
+ * @param people who had which arm before it, where persons have one; counts it.
  * @param gaps when nobody looked at its canary.
  */
 export async function judge(
   judging: Judging,
   { trajectory, began, train, assigned: { arm, propensity }, recorded, later, signals }: Evidence,
-  { shares, gaps }: { readonly shares: ReporterShares | null; readonly gaps: readonly Gap[] },
+  {
+    shares,
+    people,
+    gaps,
+  }: {
+    readonly shares: ReporterShares | null
+    readonly people: PeopleSeen | null
+    readonly gaps: readonly Gap[]
+  },
 ): Promise<Omit<JudgedSession, 'sequence' | 'began' | 'rules' | 'audit'>> {
   const due = began + judging.judgeAfterMs
   const nothing = { trajectory, arm, propensity, reward: null, guards: {}, leftOut: null, unheard: 0, reporters: [] }
@@ -87,7 +97,13 @@ export async function judge(
   // One that was recorded too late counts as its owner's, too.
   const heard = shares?.take({ trajectory: later, signals: recorded ? signals : [] })
   if (heard === null) return { ...nothing, leftOut: 'over-share' }
-  const kept = { ...nothing, unheard: heard?.unheard ?? 0, reporters: [...(heard?.reporters ?? [])] }
+  const person = people?.take(later, arm, propensity) ?? null
+  const kept = {
+    ...nothing,
+    propensity: person?.propensity ?? propensity,
+    unheard: heard?.unheard ?? 0,
+    reporters: [...(heard?.reporters ?? []), ...(person ? [person.name] : [])],
+  }
   return recorded ? { ...kept, ...(await scored(judging, recorded, heard?.signals ?? signals, due)) } : kept
 }
 

@@ -35,7 +35,8 @@ export const CanaryConfig = z
      * guards have had the time to see.
      */
     sessionsPerStep: z.int().positive().default(50),
-    /** Judged candidate sessions of one step after which a canary that neither goes up nor down is given up. */
+    /** Judged candidate sessions of one step after which a canary that neither goes up nor down is given up; later ones of
+     * people who are evidence already count here, too. */
     maxSessions: z.int().positive().default(2000),
     /**
      * The candidate's mean reward must be shown to exceed the baseline's by more than this, in units of the reward.
@@ -69,6 +70,14 @@ export const CanaryConfig = z
      * without these, what people do is enough, which an agent can learn to please.
      */
     promote: z.enum(['truth', 'behaviour-only']).default('truth'),
+    /**
+     * Whose sessions all get one arm: people whom keys name that the owner trusts (or single ones, as `key:name`). A person
+     * is evidence once at each share. `null`: each session is drawn by itself.
+     */
+    people: z
+      .strictObject({ trusted: z.array(z.string().min(1)) })
+      .nullable()
+      .default(null),
     /** A random sample of the sessions is judged by truth, which then decides; `null`: none is. */
     audit: Audit.nullable().default(null),
     /** Evidence of harm, as an e-value, from which on the ramp waits: 3 is weak, 20 shows it at 0.05. */

@@ -30,7 +30,7 @@ export interface CanaryLook {
   readonly sessions: readonly CanaryOutcome[]
   /** Index of the share in force, among the gate's `shares`. */
   readonly step: number
-  /** Judged candidate sessions that began in this step. */
+  /** Judged candidate sessions that began in this step, and whose arm was drawn. */
   readonly sessionsInStep: number
   readonly rewardRange: RewardRange
   /** Whether the candidate passed held-out tasks before anybody got it; default: it did not. */
@@ -96,7 +96,7 @@ export function look(
 ): CanaryVerdict {
   checkStep(config, step)
   const measured = measure(config, sessions, rewardRange, level?.alpha)
-  const { earned, gain, harm, guards, estimate, truth, candidates } = measured
+  const { earned, gain, harm, guards, estimate, truth, candidates, repeats } = measured
   const basis = basisOf(config, admitted)
   const uncovered = guards.filter(({ coverage }) => coverage < config.minCoverage)
   const cautions = [
@@ -110,7 +110,7 @@ export function look(
     .filter(({ now }) => now >= Math.log(config.caution))
     .map(({ name, now }) => `The e-value of the guard ${name} is ${eValue(now)}`)
   const speaking = [...cautions, ...guardCautions]
-  const early = candidates < config.sessionsPerStep
+  const early = candidates - repeats < config.sessionsPerStep
   const shownBy = truth?.gain ?? gain
   const better = basis !== null && shownBy.now >= shownBy.bound
   const last = step === lastStep(config.shares)
@@ -143,9 +143,9 @@ export function look(
     },
     ...(config.audit && truth ? [spentLabels(config.audit, truth)] : []),
     {
-      holds: truth === null && sessionsInStep >= config.maxSessions,
+      holds: truth === null && sessionsInStep + repeats >= config.maxSessions,
       action: 'give-up',
-      reason: `${sessionsInStep} candidate sessions judged at share ${share(config, step)} and neither gain nor harm is shown. ${difference}.`,
+      reason: `${sessionsInStep + repeats} candidate sessions judged at share ${share(config, step)} and neither gain nor harm is shown. ${difference}.`,
     },
   ]
   const holding = rules.filter(({ holds }) => holds)
@@ -159,6 +159,7 @@ export function look(
     `${difference}; the e-value of a gain is ${eValue(gain.now)} of ${eValue(gain.bound)}.`,
     ...(basis === null ? [nothingTrue(gain.now >= gain.bound)] : []),
     ...missingInTheWay(config, earned),
+    ...(repeats > 0 ? [repeated(repeats)] : []),
   ]
   return {
     action,
@@ -184,6 +185,10 @@ function checkStep({ shares }: CanaryConfig, step: number): void {
 
 function lacking({ name, coverage }: GuardTest): string {
   return `The guard ${name} was measured in ${percent(coverage)} of the candidate's sessions only: the promotion waits.`
+}
+
+function repeated(repeats: number): string {
+  return `${repeats} sessions of the candidate were of people who had been drawn before: they have its arm, and compare nothing.`
 }
 
 function missingInTheWay({ missing }: CanaryConfig, earned: readonly Observation[]): string[] {

@@ -35,6 +35,8 @@ export interface Measured {
   readonly truth: Audited | null
   /** Sessions of the candidate, compared or not. */
   readonly candidates: number
+  /** Of them those of people who had been drawn before: they compare nothing. */
+  readonly repeats: number
 }
 
 /**
@@ -60,6 +62,7 @@ export function measure(
     estimate: inUnits(estimateDifference(earned), span),
     truth: audited(config, sessions, range, alpha),
     candidates: earned.filter(({ candidate }) => candidate).length,
+    repeats: earned.filter(({ candidate, propensity }) => candidate && propensity === 1).length,
   }
 }
 

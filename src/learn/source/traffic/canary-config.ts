@@ -29,25 +29,38 @@ const CanaryGuards = z.strictObject({
 } satisfies Record<GuardMetric, z.ZodType>)
 
 /** The audit is a section of its own; and new canaries heed all that speaks of harm. */
-const { audit: _, cautions: __, ...rules } = CanaryConfig.shape
+const { audit: _, cautions: __, people: ___, ...rules } = CanaryConfig.shape
 
 const Declared = z.strictObject({
   ...rules,
+  /**
+   * What is drawn. `person`: a person whom a trusted key names (`reporters.trusted`) has one arm in all their sessions, and is
+   * evidence once at each share; of anybody else each session is drawn. `session`: each is, for few people.
+   */
+  assign: z.enum(['person', 'session']).default('person'),
   /** `false` switches all of them off. */
   guards: z.union([z.literal(false), CanaryGuards]).prefault({}),
 })
 
 /** The gate of canaries on traffic, as a configuration declares it: its guards are the metrics of sessions. */
 export const TrafficCanaryConfig = Declared.superRefine((declared, context) => {
-  const { error } = CanaryConfig.safeParse(canaryConfigFrom(declared, null))
+  const { error } = CanaryConfig.safeParse(canaryConfigFrom(declared, null, []))
   for (const { path, message } of error?.issues ?? []) context.addIssue({ code: 'custom', path, message })
 })
 export type TrafficCanaryConfig = z.infer<typeof Declared>
 
-/** The gate's own configuration: the guards that are on, and how sessions are audited; `null`: they are not. */
-export function canaryConfigFrom({ guards, ...rest }: TrafficCanaryConfig, audit: Audit | null): CanaryConfig {
+/**
+ * The gate's own configuration: the guards that are on, and how sessions are audited; `null`: they are not.
+ * @param trusted keys whose names are people.
+ */
+export function canaryConfigFrom(
+  { guards, assign, ...rest }: TrafficCanaryConfig,
+  audit: Audit | null,
+  trusted: readonly string[],
+): CanaryConfig {
   const on = Object.entries(guards === false ? {} : guards).flatMap(([metric, one]) =>
     one === false ? [] : [[metric, one] as const],
   )
-  return { ...rest, guards: Object.fromEntries(on), audit, cautions: 'reward-and-truth' }
+  const people = assign === 'person' ? { trusted: trusted.toSorted() } : null
+  return { ...rest, guards: Object.fromEntries(on), audit, people, cautions: 'reward-and-truth' }
 }
