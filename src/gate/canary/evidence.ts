@@ -19,6 +19,7 @@ export function evidenceOf(measured: Measured, range: RewardRange, basis: Basis)
     compared: gain.sessions,
     ...(repeats > 0 && { repeats }),
     missing: missingByArm(earned),
+    baselineMisses: shown(measured.baselineMisses),
     means: { candidate: meanOf(earned, true, range), baseline: meanOf(earned, false, range) },
     difference: estimate.difference,
     interval: estimate.interval && [...estimate.interval],
@@ -29,7 +30,7 @@ export function evidenceOf(measured: Measured, range: RewardRange, basis: Basis)
         guard.name,
         {
           ...shown(guard),
-          tolerance: guard.tolerance,
+          ...(guard.isRelative ? { relative: guard.tolerance } : { tolerance: guard.tolerance }),
           difference: guard.estimate.difference,
           interval: guard.estimate.interval && [...guard.estimate.interval],
           coverage: round(guard.coverage),

@@ -1,4 +1,5 @@
 export {
+  defaultGuardRises,
   defaultGuardTolerances,
   GuardMetric,
   guardMetrics,
