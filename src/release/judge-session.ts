@@ -12,7 +12,8 @@ import type {
   UnjudgedSession,
 } from '../core/index.ts'
 import type { ReporterLimits, ReporterShares } from '../reward/index.ts'
-import type { PeopleSeen } from './people.ts'
+import { sameAskedNext } from './next-sessions.ts'
+import { type PeopleSeen, trustOf } from './people.ts'
 
 /** How sessions are judged. */
 export interface Judging {
@@ -57,7 +58,7 @@ export interface Evidence extends UnjudgedSession {
 /** Reads a session as it was when it was due; `null` for one that the canary did not assign, or that is gone. */
 export async function evidenceOn(
   { store, tenant, judgeAfterMs }: Judging,
-  { id }: Canary,
+  canary: Canary,
   session: UnjudgedSession,
 ): Promise<Evidence | null> {
   const { trajectory, began } = session
@@ -65,9 +66,12 @@ export async function evidenceOn(
   const recorded = (await store.trajectories.get(trajectory, due))?.trajectory ?? null
   const later = recorded ?? (await store.trajectories.get(trajectory))?.trajectory
   const assigned = later?.origin.kind === 'traffic' ? later.origin.servedBy?.canary : null
-  if (!later || assigned?.id !== id) return null
+  if (!later || assigned?.id !== canary.id) return null
   const signals = await store.signals.of(trajectory, tenant, due)
-  return { ...session, assigned, recorded, later, signals: signals.filter(({ at }) => at <= due) }
+  const trust = trustOf(canary)
+  const next = trust && recorded && (await sameAskedNext(store, trust, recorded, due))
+  const heard = signals.filter(({ at }) => at <= due)
+  return { ...session, assigned, recorded, later, signals: next ? [...heard, next] : heard }
 }
 
 /**

@@ -254,6 +254,40 @@ describe('one look', () => {
     expect(verdict?.action).toBe('give-up')
   })
 
+  it('hears of a session that its person came back and asked the same again, before it was due', async () => {
+    const gate = canaryGate({ shares: [0.5], people: { trusted: ['k'] } })
+    await begin(gate)
+    const ask = async (id: string, subject: string, instruction: string, { agent: of = agent, key = 'k' } = {}) => {
+      now += 1
+      const servedBy: ServedBy = {
+        release: canary.baseline,
+        canary: { id: canary.id, arm: 'baseline', propensity: 0.5 },
+      }
+      const call = sessionCall(id, servedBy, { at: now })
+      const origin = { ...call.head.origin, subject, agent: of, key }
+      const task = { ...call.head.task, instruction }
+      await store.traffic.append({ ...call, head: { ...call.head, origin, task } })
+    }
+    await ask('again', 'ann', 'Where is my order 12 today?')
+    await ask('again-2', 'ann', 'Where is order 12 of mine today?')
+    await ask('other', 'bob', 'Where is my order 12 today?')
+    await ask('other-2', 'bob', 'Where is my order 13 today?')
+    await ask('agent', 'cat', 'Where is my order 12 today?')
+    await ask('agent-2', 'cat', 'Where is my order 12 today?', { agent: 'another' })
+    await ask('key', 'dan', 'Where is my order 12 today?')
+    await ask('key-2', 'dan', 'Where is my order 12 today?', { key: 'stranger' })
+    await ask('late', 'eve', 'Where is my order 12 today?')
+    now += judgeAfterMs
+    await ask('late-2', 'eve', 'Where is my order 12 today?')
+    untilDue()
+    const seen = vi.spyOn(gate, 'look')
+    await look({ gate })
+    const outcomes = seen.mock.calls[0]?.[0].sessions ?? []
+    const shown = outcomes.filter(({ guards }) => guards['askedAgain'] === 1).map(({ trajectory }) => trajectory)
+    expect(outcomes.map(({ trajectory }) => trajectory)).toContain('late-2')
+    expect(shown).toEqual(['again'])
+  })
+
   it('gives up a candidate that shows neither a gain nor a harm', async () => {
     const gate = canaryGate({ shares: [0.5], sessionsPerStep: 10, maxSessions: 20 })
     await begin(gate)

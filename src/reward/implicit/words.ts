@@ -41,6 +41,24 @@ export function rephrases(earlier: string, later: string): boolean {
   return difference(a, b) < 0.4 || sharedWords(a, b) >= 0.6
 }
 
+/**
+ * Whether somebody who comes back asks the same again: in equal or other words, about the same numbers. Another number (an
+ * order, a date) is another question.
+ */
+export function asksAgain(earlier: string, later: string): boolean {
+  const [a, b] = [normal(earlier), normal(later)]
+  if (a.length < 8 || numbersIn(a) !== numbersIn(b)) return false
+  return a === b || rephrases(earlier, later)
+}
+
+function numbersIn(text: string): string {
+  return text
+    .split(' ')
+    .filter((word) => /\p{N}/u.test(word))
+    .toSorted()
+    .join(' ')
+}
+
 function normal(text: string): string {
   return text
     .slice(0, compared)

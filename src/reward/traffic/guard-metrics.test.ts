@@ -20,6 +20,7 @@ describe('of one session', () => {
       inaction: 0,
       errors: 0,
       toolErrors: 0,
+      askedAgain: 0,
       tokens: 20,
       seconds: 1.5,
       cost: 60 + 4 + 80,
@@ -113,6 +114,13 @@ describe('of one session', () => {
     const session = talk([ask, 'Three.'])
     expect(guardMetrics(session, [told('tool-error', true, { source: 'outcome' })])).toMatchObject({ toolErrors: 1 })
     expect(guardMetrics(session, [told('tool-error', true)])).toMatchObject({ toolErrors: 0 })
+  })
+
+  it('hears that its person asked the same again from nobody but the gateway itself', () => {
+    const session = talk([ask, 'Three.'])
+    const derived = told('asked-again', -0.5, { reporter: 'implicit' })
+    expect(guardMetrics(session, [derived])).toMatchObject({ askedAgain: 1 })
+    expect(guardMetrics(session, [told('asked-again', -0.5, { reporter: 'k:ann' })])).toMatchObject({ askedAgain: 0 })
   })
 
   it('sees nothing after asOf', () => {

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { ModelCall, NodeId, Signal, StopReason, Trajectory, Usage } from '../../core/index.ts'
 import { brokenCalls, type Clarity, inaction, noAnswer, questionsBack } from '../guards/index.ts'
 import { estimatedTokens, tokensOf } from '../guards/overlong.ts'
-import { implicitSignals } from '../implicit/index.ts'
+import { implicitReporter, implicitSignals } from '../implicit/index.ts'
 import { ownTurns, upTo } from '../turns.ts'
 
 /**
@@ -14,6 +14,8 @@ import { ownTurns, upTo } from '../turns.ts'
  *   nothing, or the client had to send the request again. Not that the client left. An outage of the upstream hits both
  *   arms alike; what one arm has more of is its own.
  * - `toolErrors`: 0 or 1: whether a tool that it called answered with an error.
+ * - `askedAgain`: 0 or 1: whether its person came back in another session before it was judged, and asked the same again:
+ *   told by a signal `asked-again` that the gateway itself derives; 0 where nobody knows the person.
  * - `tokens`: sampled tokens of the whole session, from 0; what nobody counted is estimated at 4 characters each.
  * - `seconds`: seconds that all its calls took together, from 0.
  * - `cost`: of all its calls, in prompt tokens, from 0: see {@link TokenPrices}. Estimated at 4 characters a token for calls
@@ -25,6 +27,7 @@ export const GuardMetric = z.enum([
   'inaction',
   'errors',
   'toolErrors',
+  'askedAgain',
   'tokens',
   'seconds',
   'cost',
@@ -47,6 +50,7 @@ export const defaultGuardTolerances: Readonly<Record<GuardMetric, GuardTolerance
   inaction: { tolerance: 0.02, range: [0, 1] },
   errors: { tolerance: 0, range: [0, 1] },
   toolErrors: { tolerance: 0.05, range: [0, 1] },
+  askedAgain: { tolerance: 0.02, range: [0, 1] },
   tokens: { tolerance: 100, range: [0, 4_096] },
   seconds: { tolerance: 1, range: [0, 60] },
   cost: { tolerance: 500, range: [0, 32_768] },
@@ -77,7 +81,8 @@ export type GuardMetrics = Readonly<Record<GuardMetric, number>>
 /**
  * The {@link GuardMetric}s of one session. Every one is always there: a metric that policies could make disappear would
  * guard nothing.
- * @param signals only their `tool-error` is read: what the operator's systems report of tools, beside what results say.
+ * @param signals only their `tool-error` is read, what the operator's systems report of tools, beside what results say; and
+ * `asked-again`, which nobody can report.
  * @param asOf milliseconds since the epoch; what happened later is not seen. Default: all is.
  */
 export function guardMetrics(
@@ -95,6 +100,7 @@ export function guardMetrics(
     inaction: Math.max(silent, vetoed(inaction())),
     errors: failed(trajectory) ? 1 : 0,
     toolErrors: toolFailed(trajectory, signals, asOf) ? 1 : 0,
+    askedAgain: cameBack(signals, asOf) ? 1 : 0,
     tokens: sampledIn(trajectory),
     seconds: secondsOf(trajectory),
     cost: costOf(trajectory, prices),
@@ -109,6 +115,13 @@ function failed({ stopReason, steps }: Trajectory): boolean {
 
 function callFailed({ finish, cancelled, retryOf }: ModelCall): boolean {
   return finish === 'length' || (finish === null && cancelled !== true) || retryOf !== null
+}
+
+/** Name of the signal that a person asked the same again in another session. */
+export const askedAgain = 'asked-again'
+
+function cameBack(signals: readonly Signal[], asOf: number): boolean {
+  return signals.some(({ name, reporter, at }) => name === askedAgain && reporter === implicitReporter && at <= asOf)
 }
 
 function toolFailed(trajectory: Trajectory, signals: readonly Signal[], asOf: number): boolean {

@@ -1,4 +1,5 @@
 export {
+  askedAgain,
   defaultGuardRises,
   defaultGuardTolerances,
   GuardMetric,

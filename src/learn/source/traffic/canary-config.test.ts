@@ -12,6 +12,7 @@ const usual = {
   inaction: { tolerance: 0.02, range: [0, 1] },
   errors: { tolerance: 0, range: [0, 1] },
   toolErrors: { tolerance: 0.05, range: [0, 1] },
+  askedAgain: { tolerance: 0.02, range: [0, 1] },
   tokens: { tolerance: 100, range: [0, 4_096] },
   seconds: { relative: 0.5 },
   cost: { relative: 0.5 },

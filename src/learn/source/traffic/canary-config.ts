@@ -36,6 +36,7 @@ const CanaryGuards = z.strictObject({
   inaction: guard('inaction').prefault({}),
   errors: guard('errors').prefault({}),
   toolErrors: guard('toolErrors').prefault({}),
+  askedAgain: guard('askedAgain').prefault({}),
   tokens: guard('tokens').prefault({}),
   seconds: rise('seconds').prefault({}),
   cost: rise('cost').prefault({}),
