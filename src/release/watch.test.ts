@@ -206,12 +206,14 @@ describe('one look', () => {
   })
 
   it('goes on with one that began before persons had arms, by its own rules', async () => {
-    const { people: _, ...before } = quickGate.config
+    const { people: _, excess: __, ...before } = quickGate.config
     await begin({ ...quickGate, config: before } as typeof quickGate)
     await sessions(100, { candidate: 1, baseline: 0 })
     untilDue()
     const gate = canaryGate({ ...quickGate.config, people: { trusted: ['k'] }, missingTolerance: 0.3 })
-    expect(await look({ gate })).toMatchObject({ canary: { status: 'promoted' } })
+    const { release } = await look({ gate })
+    const receipt = await store.receipts.get(release!.receipt!)
+    expect(receipt?.gate.config).toMatchObject({ people: null, excess: 'candidate', missingTolerance: 0 })
   })
 
   it('counts a person once at a share: their next sessions compare nothing, are not audited, and end it in time', async () => {

@@ -82,7 +82,8 @@ export async function watchCanary(options: WatchOptions): Promise<Looked> {
       return ended(await registry.rollBackCanary(canary.id, { reasons, at: now }))
     }
     const { level, ...rules } = canary.gate.config
-    const began = canaryGate(rules)
+    // One that says nothing of it is from before both directions were tested.
+    const began = canaryGate({ excess: 'candidate', ...rules })
     if (options.gate && !isByTheseRules(options.gate, began, rules)) {
       const reasons = ['its gate is configured otherwise now, and what began by some rules is not judged by others']
       return ended(await registry.giveUpCanary(canary.id, { reasons, at: now }))
