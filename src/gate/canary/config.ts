@@ -43,8 +43,10 @@ export const CanaryConfig = z
      * guards have had the time to see.
      */
     sessionsPerStep: z.int().positive().default(50),
-    /** Judged candidate sessions of one step after which a canary that neither goes up nor down is given up; later ones of
-     * people who are evidence already count here, too. */
+    /**
+     * Judged candidate sessions of one step after which a canary that neither goes up nor down is given up. Those of people
+     * who are evidence already count here, too, of all steps.
+     */
     maxSessions: z.int().positive().default(2000),
     /**
      * The candidate's mean reward must be shown to exceed the baseline's by more than this, in units of the reward.
