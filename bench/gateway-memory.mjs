@@ -68,7 +68,15 @@ async function main() {
     `Records in ${flags.postgres ? 'PostgreSQL' : 'SQLite'}; ${flags.keys} keys; ${flags.callers} callers of plain answers and ${flags.streams} of streams, ${flags.chunks} tokens each.\n`,
   )
 
-  const columns = ['RSS', 'heap in use', 'outside the heap', 'V8 holds, all threads', 'files', 'allocator', 'store on the disk']
+  const columns = [
+    'RSS',
+    'heap in use',
+    'outside the heap',
+    'V8 holds, all threads',
+    'files',
+    'allocator',
+    'store on the disk',
+  ]
   const rows = openTable(['requests', 'minutes', ...columns.map((column) => `${column}, MiB`)])
   const samples = []
   let next = 0

@@ -10,6 +10,7 @@ import { NEW_WATCH, NOTHING_SEEN, DriftConfig, watchFor, watchSession } from '..
 import {
   agrapa,
   crossingOf,
+  crowd,
   EQUAL,
   hoeffdingMixture,
   peekingGate,
@@ -32,9 +33,9 @@ const quantile = (numbers, q) =>
   numbers.length === 0 ? '–' : Math.round(numbers.toSorted((a, b) => a - b)[Math.floor(q * numbers.length)])
 
 /** Results of `count` canaries. */
-function canaries(count, name, { law, config, gateOf = () => canaryGate(config) }) {
+function canaries(count, name, { law, config, gateOf = () => canaryGate(config), drawOf }) {
   const next = random(name)
-  return times(count, () => runCanary({ gate: gateOf(), law, next }))
+  return times(count, () => runCanary({ gate: gateOf(), law, next, ...(drawOf && { draw: drawOf() }) }))
 }
 const shareOf = (results, action) => percent(results.filter((one) => one.action === action).length / results.length)
 const of = (results, action, count) => results.filter((one) => one.action === action).map((one) => one[count])
@@ -68,6 +69,33 @@ table(
       count(naive, 'roll-back'),
     ]
   }),
+)
+
+// 1b. People who come again.
+const OF_PEOPLE = { ...SHORT, maxSessions: 2000 }
+table(
+  `People who come again (an eighth of the sessions are of the busiest 64th): half of them content in 0.1 of their sessions, half in 0.9; ${CANARIES} A/A canaries a row (bound: ${bound}), and ${FEWER} where the candidate contents each 0.1 oftener`,
+  ['people', 'what is drawn', 'promoted wrongly', 'rolled back wrongly', 'gain 0.1: promoted', 'all sessions: median'],
+  [100, 1000, 10_000].flatMap((people) =>
+    ['person', 'person-as-sessions', 'session'].map((drawn) => {
+      const law =
+        (gain) =>
+        ({ candidate, next, person: { content } }) => ({
+          reward: Number(next() < Math.min(1, content + (candidate ? gain : 0))),
+        })
+      const of = (count, gain) =>
+        canaries(count, `people ${people} ${drawn} ${gain}`, {
+          law: law(gain),
+          config: OF_PEOPLE,
+          drawOf: () => crowd({ people, drawn }),
+        })
+      const equal = of(CANARIES, 0)
+      const better = of(FEWER, 0.1)
+      const count = (action) => equal.filter((one) => one.action === action).length
+      const spent = better.filter(({ action }) => action === 'promote').map(({ sessions }) => sessions)
+      return [people, drawn, count('promote'), count('roll-back'), shareOf(better, 'promote'), quantile(spent, 0.5)]
+    }),
+  ),
 )
 
 // 2. The bets beside others, at one share, looked at after every session.
@@ -215,12 +243,52 @@ table(
   }),
 )
 
+// 4b. Guards on a rise: seconds of sessions, some of which take many times as long as others.
+const RISING = { ...LONG, maxSessions: 1000, guards: { seconds: { relative: 0.5 } } }
+const gaussian = (next) => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
+table(
+  `Seconds of a session (log-normal, sigma 1, at a scale of 0.01, 10 or 10,000), half as much again tolerated; rewards 0/1 of mean 0.5 in both arms; ${CANARIES} canaries a row of what is tolerated (bound of each guard: ${binomialBound(CANARIES, 0.025)}), ${FEWER} of what is not`,
+  [
+    'candidate takes',
+    'scale',
+    'rolled back',
+    'for seconds',
+    'candidate sessions before that: median',
+    'nine in ten within',
+  ],
+  [
+    [1, 10],
+    [1.5, 10],
+    [2, 0.01],
+    [2, 10],
+    [2, 10_000],
+    [3, 10],
+    [5, 10],
+  ].map(([factor, scale]) => {
+    const law = ({ candidate, next }) => ({
+      reward: Number(next() < 0.5),
+      guards: { seconds: scale * Math.exp(gaussian(next)) * (candidate ? factor : 1) },
+    })
+    const results = canaries(factor <= 1.5 ? CANARIES : FEWER, `rise ${factor} ${scale}`, { law, config: RISING })
+    const slow = results.filter(({ verdict }) => verdict.reasons[0].startsWith('The guard seconds'))
+    const spent = slow.map(({ candidates }) => candidates)
+    return [
+      `${factor} times as long`,
+      scale,
+      shareOf(results, 'roll-back'),
+      percent(slow.length / results.length),
+      quantile(spent, 0.5),
+      quantile(spent, 0.9),
+    ]
+  }),
+)
+
 // 5. Missing rewards.
 const missing =
-  ({ gain, either = 0, failures = 0 }) =>
+  ({ gain, either = 0, failures = 0, baseline = 0 }) =>
   ({ candidate, next }) => {
     const reward = Number(next() < (candidate ? 0.6 + gain : 0.6))
-    const gone = next() < either || (candidate && reward === 0 && next() < failures)
+    const gone = next() < either || (reward === 0 && next() < (candidate ? failures : baseline))
     return { reward: gone ? null : reward }
   }
 table(
@@ -232,7 +300,8 @@ table(
     'worst: rolled back',
     'neutral: promoted',
     'neutral: rolled back',
-    'neutral without the guard: promoted',
+    'neutral, whose excess counts is the candidate alone: rolled back',
+    'neutral without guard and lowest: promoted',
   ],
   [
     { gain: 0.1, what: 'nothing' },
@@ -241,11 +310,18 @@ table(
     { gain: 0, failures: 0.1, what: 'a tenth of the candidate’s failures' },
     { gain: 0, failures: 0.3, what: 'three tenths of them' },
     { gain: -0.05, failures: 0.3, what: 'three tenths of them' },
+    { gain: 0, baseline: 0.3, what: 'three tenths of the baseline’s failures' },
+    { gain: 0.1, baseline: 0.6, what: 'six tenths of them' },
   ].map(({ what, ...law }) => {
-    const results = ['worst', 'neutral', 'unguarded'].map((mode) =>
+    const results = ['worst', 'neutral', 'as before', 'unguarded'].map((mode) =>
       canaries(FEWER, `missing ${law.gain} ${what}`, {
         law: missing(law),
-        config: { ...LONG, maxSessions: 1000, missing: mode === 'worst' ? 'worst' : 'neutral', missingTolerance: 0.02 },
+        config: {
+          ...LONG,
+          maxSessions: 1000,
+          missing: mode === 'worst' ? 'worst' : 'neutral',
+          excess: mode === 'as before' ? 'candidate' : 'either',
+        },
         ...(mode === 'unguarded' && { gateOf: () => unguarded({ ...LONG, maxSessions: 1000 }) }),
       }),
     )
@@ -253,7 +329,8 @@ table(
       law.gain,
       what,
       ...results.slice(0, 2).flatMap((one) => [shareOf(one, 'promote'), shareOf(one, 'roll-back')]),
-      shareOf(results[2], 'promote'),
+      shareOf(results[2], 'roll-back'),
+      shareOf(results[3], 'promote'),
     ]
   }),
 )

@@ -1,19 +1,56 @@
 /** Simulated canaries for canary-evidence.mjs: a gate, sessions of both arms along the ramp, looks, an end. */
+import { PeopleSeen } from '../dist/release/people.js'
+import { Trust } from '../dist/reward/index.js'
+
+/** Each session is drawn by itself. */
+const eachSession = ({ share, next }) => {
+  const candidate = next() < share
+  return { candidate, propensity: candidate ? share : 1 - share }
+}
+
+/**
+ * People who come again and again, some much oftener than others, and of whom most are nearly always content or nearly never.
+ * @param drawn what gets an arm: `person` as the gate counts them, `person-as-sessions`: people whose sessions are all taken
+ * for random, or `session`.
+ */
+export function crowd({ people, drawn }) {
+  const [known, seen] = [new Map(), new PeopleSeen(new Trust(['key']), 'salt')]
+  return ({ share, next }) => {
+    const name = Math.floor(people * next() ** 2)
+    const person = known.get(name) ?? { place: next(), content: next() < 0.5 ? 0.1 : 0.9 }
+    known.set(name, person)
+    if (drawn === 'session') return { ...eachSession({ share, next }), person }
+    const candidate = person.place < share
+    const propensity = candidate ? share : 1 - share
+    if (drawn === 'person-as-sessions') return { candidate, propensity, person }
+    const origin = { kind: 'traffic', key: 'key', subject: String(name) }
+    return { candidate, ...seen.take({ origin }, candidate ? 'candidate' : 'baseline', propensity), person }
+  }
+}
 
 /** How far a canary came: what ended it and how many sessions it had seen by then, of which the candidate's. */
-export function runCanary({ gate, law, next, rewardRange = [0, 1], lookAfter = 20, growth = 1.15 }) {
+export function runCanary({
+  gate,
+  law,
+  next,
+  draw = eachSession,
+  rewardRange = [0, 1],
+  lookAfter = 20,
+  growth = 1.15,
+}) {
   const sessions = []
   let [step, inStep, candidates, nextLook] = [0, 0, 0, lookAfter]
   for (;;) {
     const share = gate.shares[step]
-    const candidate = next() < share
-    if (candidate) [inStep, candidates] = [inStep + 1, candidates + 1]
+    const { candidate, propensity, person } = draw({ share, next })
+    if (candidate) candidates++
+    if (candidate && propensity < 1) inStep++
     sessions.push({
       trajectory: `s${sessions.length}`,
       arm: candidate ? 'candidate' : 'baseline',
-      propensity: candidate ? share : 1 - share,
+      propensity,
       guards: {},
-      ...law({ candidate, next, at: sessions.length }),
+      ...law({ candidate, next, person, at: sessions.length }),
     })
     if (sessions.length < nextLook) continue
     nextLook = Math.max(nextLook + lookAfter, Math.ceil(growth * nextLook))
@@ -51,36 +88,36 @@ export function peekingGate({ shares, sessionsPerStep, maxSessions }) {
   }
 }
 
-const draw = (probability) => (next) => Number(next() < probability)
+const hit = (probability) => (next) => Number(next() < probability)
 
 /** Laws of A/A canaries: both arms earn the same, whatever the law does over time. */
 export const EQUAL = [
-  { name: '0/1, mean 0.1', law: ({ next }) => ({ reward: draw(0.1)(next) }) },
-  { name: '0/1, mean 0.5', law: ({ next }) => ({ reward: draw(0.5)(next) }) },
-  { name: '0/1, mean 0.9', law: ({ next }) => ({ reward: draw(0.9)(next) }) },
+  { name: '0/1, mean 0.1', law: ({ next }) => ({ reward: hit(0.1)(next) }) },
+  { name: '0/1, mean 0.5', law: ({ next }) => ({ reward: hit(0.5)(next) }) },
+  { name: '0/1, mean 0.9', law: ({ next }) => ({ reward: hit(0.9)(next) }) },
   {
     name: 'graded: solved less 0.02 a call',
-    law: ({ next }) => ({ reward: 0.3 + 0.7 * draw(0.6)(next) - 0.02 * Math.floor(11 * next()) }),
+    law: ({ next }) => ({ reward: 0.3 + 0.7 * hit(0.6)(next) - 0.02 * Math.floor(11 * next()) }),
   },
   {
     name: '0/1, mean 0.5, 30 % missing, neutral',
-    law: ({ next }) => ({ reward: next() < 0.3 ? null : draw(0.5)(next) }),
+    law: ({ next }) => ({ reward: next() < 0.3 ? null : hit(0.5)(next) }),
     config: { missing: 'neutral' },
   },
   {
     name: '0/1, falling from 0.8 to 0.2 over 1,000 sessions',
-    law: ({ next, at }) => ({ reward: draw(Math.max(0.2, 0.8 - 0.0006 * at))(next) }),
+    law: ({ next, at }) => ({ reward: hit(Math.max(0.2, 0.8 - 0.0006 * at))(next) }),
   },
   {
     name: '0/1, day and night: 0.7 and 0.3, 200 sessions each',
-    law: ({ next, at }) => ({ reward: draw(at % 400 < 200 ? 0.7 : 0.3)(next) }),
+    law: ({ next, at }) => ({ reward: hit(at % 400 < 200 ? 0.7 : 0.3)(next) }),
   },
 ]
 
 /** 0/1 rewards of mean `mean`, and `mean + gain` for the candidate. */
 export const zeroOne =
   (mean, gain) =>
-  ({ candidate, next }) => ({ reward: draw(candidate ? mean + gain : mean)(next) })
+  ({ candidate, next }) => ({ reward: hit(candidate ? mean + gain : mean)(next) })
 
 /** Sessions until an incremental test of `law` reaches 1/alpha, of at most `most`: candidate sessions, or `null`. */
 export function sessionsUntil({ law, share, next, most, crossedAt }) {

@@ -36,6 +36,8 @@ export const beginning = ({ sessions, settle = '2s', judgeAfter = '20s' }) => ({
   canary: {
     // People of this example are scripted: what they do is the truth here.
     promote: 'behaviour-only',
+    // They remember nothing, and are too few to be counted once each.
+    assign: 'session',
     shares: [0.5],
     sessionsPerStep: 20,
     missing: 'worst',
@@ -76,6 +78,7 @@ export const steady = ({
   },
   canary: {
     promote: 'behaviour-only',
+    assign: 'session',
     shares: [0.2, 0.5],
     sessionsPerStep: 20,
     maxSessions: 350,

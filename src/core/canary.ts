@@ -35,7 +35,7 @@ export const Canary = z.strictObject({
   shares: z.array(z.number().positive().max(1)).min(1),
   /** Index of the share in force. */
   step: z.int().nonnegative(),
-  /** Keys the hash that assigns sessions. */
+  /** Keys the hash that assigns sessions, or their persons. */
   salt: z.string().min(1),
   /** The Generation that decisions of the candidate's arm carry. */
   generation: z.int().positive(),
@@ -90,7 +90,10 @@ export type AuditOutcome = z.infer<typeof AuditOutcome>
 export const CanaryOutcome = z.strictObject({
   trajectory: TrajectoryId,
   arm: CanaryArm,
-  /** Probability with which its arm was assigned, in (0, 1]. */
+  /**
+   * Probability with which its arm was assigned, given the sessions before it, in (0, 1]. 1: its person had been drawn
+   * before, so that it compares nothing.
+   */
   propensity: z.number().positive().max(1),
   /** `null` when the evidence is missing: it counts, as the worst for the candidate. */
   reward: z.number().nullable(),
@@ -124,7 +127,7 @@ export const JudgedSession = z.strictObject({
   leftOut: z.enum(['forbidden', 'unwatched', 'over-share']).nullable(),
   /** Signals about it that were not heard: who reported them had decided as many sessions as one may. */
   unheard: z.int().nonnegative(),
-  /** Who decided it, as hashes that mean something in this canary alone; forgotten when it ends. */
+  /** Who decided it and whose it is, as hashes that mean something in this canary alone; forgotten when it ends. */
   reporters: z.array(z.string()),
   /** Hash of what it was judged by. */
   rules: z.string(),

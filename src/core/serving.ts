@@ -12,13 +12,20 @@ export interface Assignment {
   readonly learned: boolean
 }
 
+/** Whose session it is, as it is recorded: the id of the API key, and the name that its client gave; `null` without one. */
+export interface SessionOwner {
+  readonly key: string
+  readonly subject: string | null
+}
+
 /** Says which release, or which arm of a canary, answers a session. It knows what serves; it never waits for the store. */
 export interface SessionRouter {
   /**
    * @param agent its {@link agentKey}.
    * @param known what served the session when it began; `null` for a new one. A session keeps its arm while its canary
    * runs, and gets what serves everybody once it has ended.
+   * @param owner whose session it is: all sessions of a person may get one arm. Default: nobody's.
    * @returns `null` for an agent without releases.
    */
-  assign(agent: string, session: TrajectoryId, known: ServedBy | null): Assignment | null
+  assign(agent: string, session: TrajectoryId, known: ServedBy | null, owner?: SessionOwner): Assignment | null
 }

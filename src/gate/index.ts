@@ -7,7 +7,15 @@ export { type AuditObservation, truthAbove, type TruthEvidence } from './audit/t
 export { meanAbove, meanLowerBound } from './bounded-mean.ts'
 export { GuardLimit, PairedGateConfig, SuiteLimit } from './config.ts'
 export { type CanaryGate, canaryGate } from './canary/canary-gate.ts'
-export { type Basis, basisOf, CanaryConfig, CanaryGuard, CanaryLevel } from './canary/config.ts'
+export {
+  type Basis,
+  basisOf,
+  BoundedGuard,
+  CanaryConfig,
+  CanaryGuard,
+  CanaryLevel,
+  RelativeGuard,
+} from './canary/config.ts'
 export type { CanaryLook, CanaryVerdict } from './canary/look.ts'
 export type { CanaryAction } from './canary/rule.ts'
 export type { CanaryReceiptInput } from './canary/receipt.ts'

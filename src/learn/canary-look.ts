@@ -14,7 +14,7 @@ export function canaryGateFrom({
   audit,
   reporters,
 }: Pick<LearnFromTrafficConfig, 'canary' | 'audit' | 'reporters'>): CanaryGate {
-  return canaryGate(canaryConfigFrom(canary, auditFrom(audit, reporters.trusted)))
+  return canaryGate(canaryConfigFrom(canary, auditFrom(audit, reporters.trusted), reporters.trusted))
 }
 
 const leastWatchedMs = 5_000
@@ -54,8 +54,7 @@ export function canaryLook(
   promotes: 'gate' | 'hand',
 ): (canary: CanaryId) => Promise<Looked> {
   const registry = new Registry(store)
-  const own = canaryGateFrom(config)
-  const gate = promotes === 'gate' ? own : promotedByHand(own)
+  const gate = canaryGateFrom(config)
   const begin = async (canary: CanaryId): Promise<Watched> => {
     const began = await store.canaries.get(canary)
     const clarity = began ? await practiceBefore({ store, tenant, historyMs: config.driftHistory }, began) : null
@@ -71,6 +70,7 @@ export function canaryLook(
       registry,
       canary,
       gate,
+      ...(promotes === 'hand' && { through: promotedByHand }),
       rubric,
       guardMetrics: (trajectory, signals, asOf) => ({
         ...guardMetrics(trajectory, signals, asOf, clarity ? { clarity } : {}),

@@ -44,6 +44,11 @@ const served = (canary: Canary | null, receipt: string | null = null): ServedAge
   canary: canary && { canary, versions: tried },
 })
 
+const byPerson = (share: number, salt: string): Canary => ({
+  ...canaryAt(share, salt),
+  gate: { name: 'canary', config: { people: { trusted: ['backend'] } } },
+})
+
 const armOf = (servedBy: ServedBy) => servedBy.canary?.arm ?? null
 const shares = fc.double({ min: 0.001, max: 1, noNaN: true })
 
@@ -141,6 +146,41 @@ describe('an assignment', () => {
         expect(later.versions).toBe(first.versions)
       }),
     )
+  })
+
+  it('is one for all sessions of a person, who keeps the candidate while the share rises', () => {
+    fc.assert(
+      fc.property(shares, shares, fc.string({ minLength: 1 }), fc.nat(), fc.nat(), (one, other, subject, i, j) => {
+        const [low, high] = [Math.min(one, other), Math.max(one, other)]
+        const owner = { key: 'backend', subject }
+        const arm = (share: number, at: number, salt = 'salt') =>
+          armOf(assignmentOf(served(byPerson(share, salt)), session(at), null, true, owner).servedBy)
+        expect(arm(low, i)).toBe(arm(low, j))
+        if (arm(low, i) === 'candidate') expect(arm(high, j)).toBe('candidate')
+      }),
+    )
+  })
+
+  it('is each session’s own where nobody is known: a key that is not trusted holds on to no arm by a name', () => {
+    for (const [canary, owner] of [
+      [byPerson(0.5, 'salt'), { key: 'stranger', subject: 'ann' }],
+      [byPerson(0.5, 'salt'), { key: 'backend', subject: null }],
+      [canaryAt(0.5), { key: 'backend', subject: 'ann' }],
+    ] as const) {
+      const arms = Array.from({ length: 40 }, (_, i) => assignmentOf(served(canary), session(i), null, true, owner))
+      const alone = Array.from({ length: 40 }, (_, i) => assignmentOf(served(canary), session(i), null, true))
+      expect(arms).toEqual(alone)
+      expect(new Set(arms.map(({ servedBy }) => armOf(servedBy))).size).toBe(2)
+    }
+  })
+
+  it('goes to as many people as the share says', () => {
+    const n = 10_000
+    const hits = Array.from({ length: n }, (_, i) => {
+      const owner = { key: 'backend', subject: `user-${i}` }
+      return armOf(assignmentOf(served(byPerson(0.1, 'salt')), session(1), null, true, owner).servedBy)
+    }).filter((arm) => arm === 'candidate').length
+    expect(Math.abs(hits - n * 0.1)).toBeLessThan(4 * Math.sqrt(n * 0.09))
   })
 
   it('is what serves everybody once the canary has ended, also when another one runs', () => {

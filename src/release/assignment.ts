@@ -5,11 +5,13 @@ import {
   type ParameterName,
   type Release,
   type ServedBy,
+  type SessionOwner,
   sha256,
   type TrajectoryId,
   type Version,
 } from '../core/index.ts'
 import { shareOf } from './canary-record.ts'
+import { trustOf } from './people.ts'
 
 /** Versions that answer together, by Parameter. */
 export type Versions = ReadonlyMap<ParameterName, Version>
@@ -28,15 +30,16 @@ export interface ServedAgent {
 /** Bits of a hash that a double holds exactly. */
 const bits = 52
 
-/** Where a session lies in [0, 1): uniform over sessions for every salt, and the same for ever. */
-export function placeOf(salt: string, session: TrajectoryId): number {
-  return Number.parseInt(sha256(JSON.stringify([salt, session])).slice(0, bits / 4), 16) / 2 ** bits
+/** Where a session, or a person, lies in [0, 1): uniform over them for every salt, and the same for ever. */
+export function placeOf(salt: string, drawn: string): number {
+  return Number.parseInt(sha256(JSON.stringify([salt, drawn])).slice(0, bits / 4), 16) / 2 ** bits
 }
 
 /**
  * What answers a session.
  * - A new one gets the candidate of a running canary when its place lies below the share in force: who has it keeps it
- *   while the share rises.
+ *   while the share rises. Its place is its person's where one is known, so that all sessions of a person have one arm at
+ *   a share; a name that a key made up which the owner does not trust is no person, and cannot hold on to an arm.
  * - One that the running canary assigned keeps its arm.
  * - One that began before the canary, or under one that has ended, gets what serves everybody, and stays outside the
  *   evidence.
@@ -44,15 +47,17 @@ export function placeOf(salt: string, session: TrajectoryId): number {
  *   candidate get it again when somebody watches again.
  * @param watched whether somebody watches the canary that runs.
  * @param known what served it when it began; `null` for a new one.
+ * @param owner whose it is; `null` for nobody's.
  */
 export function assignmentOf(
   served: ServedAgent,
   session: TrajectoryId,
   known: ServedBy | null,
   watched: boolean,
+  owner: SessionOwner | null = null,
 ): Assignment {
   const running = watched ? (served.canary?.canary ?? null) : null
-  const servedBy = known ?? { release: served.release.id, canary: running && draw(running, session) }
+  const servedBy = known ?? { release: served.release.id, canary: running && draw(running, session, owner) }
   const tried = running !== null && servedBy.canary?.id === running.id && servedBy.canary.arm === 'candidate'
   if (served.canary && tried) {
     const { canary, versions } = served.canary
@@ -62,8 +67,11 @@ export function assignmentOf(
   return { servedBy, versions, generation, learned: release.receipt !== null }
 }
 
-function draw(canary: Canary, session: TrajectoryId): NonNullable<ServedBy['canary']> {
+function draw(canary: Canary, session: TrajectoryId, owner: SessionOwner | null): NonNullable<ServedBy['canary']> {
   const share = shareOf(canary)
-  const arm: CanaryArm = placeOf(canary.salt, session) < share ? 'candidate' : 'baseline'
+  const person = owner && (trustOf(canary)?.personOf(owner) ?? null)
+  const place =
+    person === null ? placeOf(canary.salt, session) : placeOf(JSON.stringify(['person', canary.salt]), person)
+  const arm: CanaryArm = place < share ? 'candidate' : 'baseline'
   return { id: canary.id, arm, propensity: arm === 'candidate' ? share : 1 - share }
 }

@@ -12,6 +12,8 @@ import type {
   UnjudgedSession,
 } from '../core/index.ts'
 import type { ReporterLimits, ReporterShares } from '../reward/index.ts'
+import { sameAskedNext } from './next-sessions.ts'
+import { type PeopleSeen, trustOf } from './people.ts'
 
 /** How sessions are judged. */
 export interface Judging {
@@ -56,7 +58,7 @@ export interface Evidence extends UnjudgedSession {
 /** Reads a session as it was when it was due; `null` for one that the canary did not assign, or that is gone. */
 export async function evidenceOn(
   { store, tenant, judgeAfterMs }: Judging,
-  { id }: Canary,
+  canary: Canary,
   session: UnjudgedSession,
 ): Promise<Evidence | null> {
   const { trajectory, began } = session
@@ -64,20 +66,32 @@ export async function evidenceOn(
   const recorded = (await store.trajectories.get(trajectory, due))?.trajectory ?? null
   const later = recorded ?? (await store.trajectories.get(trajectory))?.trajectory
   const assigned = later?.origin.kind === 'traffic' ? later.origin.servedBy?.canary : null
-  if (!later || assigned?.id !== id) return null
+  if (!later || assigned?.id !== canary.id) return null
   const signals = await store.signals.of(trajectory, tenant, due)
-  return { ...session, assigned, recorded, later, signals: signals.filter(({ at }) => at <= due) }
+  const trust = trustOf(canary)
+  const next = trust && recorded && (await sameAskedNext(store, trust, recorded, due))
+  const heard = signals.filter(({ at }) => at <= due)
+  return { ...session, assigned, recorded, later, signals: next ? [...heard, next] : heard }
 }
 
 /**
  * Judges one session.
  * @param shares what reporters have decided before it; counts it.
+ * @param people who had which arm before it, where persons have one; counts it.
  * @param gaps when nobody looked at its canary.
  */
 export async function judge(
   judging: Judging,
   { trajectory, began, train, assigned: { arm, propensity }, recorded, later, signals }: Evidence,
-  { shares, gaps }: { readonly shares: ReporterShares | null; readonly gaps: readonly Gap[] },
+  {
+    shares,
+    people,
+    gaps,
+  }: {
+    readonly shares: ReporterShares | null
+    readonly people: PeopleSeen | null
+    readonly gaps: readonly Gap[]
+  },
 ): Promise<Omit<JudgedSession, 'sequence' | 'began' | 'rules' | 'audit'>> {
   const due = began + judging.judgeAfterMs
   const nothing = { trajectory, arm, propensity, reward: null, guards: {}, leftOut: null, unheard: 0, reporters: [] }
@@ -87,7 +101,13 @@ export async function judge(
   // One that was recorded too late counts as its owner's, too.
   const heard = shares?.take({ trajectory: later, signals: recorded ? signals : [] })
   if (heard === null) return { ...nothing, leftOut: 'over-share' }
-  const kept = { ...nothing, unheard: heard?.unheard ?? 0, reporters: [...(heard?.reporters ?? [])] }
+  const person = people?.take(later, arm, propensity) ?? null
+  const kept = {
+    ...nothing,
+    propensity: person?.propensity ?? propensity,
+    unheard: heard?.unheard ?? 0,
+    reporters: [...(heard?.reporters ?? []), ...(person ? [person.name] : [])],
+  }
   return recorded ? { ...kept, ...(await scored(judging, recorded, heard?.signals ?? signals, due)) } : kept
 }
 

@@ -12,6 +12,7 @@ import { ReporterShares } from '../reward/index.ts'
 import { auditOf, drawFor } from './audit/draw.ts'
 import { auditOutcome, countWaiting, type KnownTruths, knownTruths } from './audit/known-truths.ts'
 import { evidenceOn, type Gap, judge, type Judging } from './judge-session.ts'
+import { PeopleSeen, trustOf } from './people.ts'
 
 /**
  * What looks at one canary have read of it: of one look at a time. Lost with its process, and then read again: the store
@@ -22,6 +23,8 @@ export interface CanaryMemory {
   readonly judged: JudgedSession[]
   /** `null` until something was read. */
   shares: ReporterShares | null
+  /** Who had which arm; `null` until something was read, and where each session is drawn. */
+  people: PeopleSeen | null
   /** When sessions were looked for that were recorded very late; `null` before that. */
   soughtAt: number | null
   /** The last look that held and was noted. */
@@ -29,7 +32,7 @@ export interface CanaryMemory {
 }
 
 export function newCanaryMemory(): CanaryMemory {
-  return { judged: [], shares: null, soughtAt: null, noted: null }
+  return { judged: [], shares: null, people: null, soughtAt: null, noted: null }
 }
 
 /** Sessions of a canary: what is evidence, by arm, and what is not. */
@@ -48,7 +51,7 @@ export interface SessionCounts {
 export interface Gathered {
   /** In the order in which they were judged. */
   readonly outcomes: readonly CanaryOutcome[]
-  /** Judged candidate sessions that began in the step in force. */
+  /** Judged candidate sessions that began in the step in force, and whose arm was drawn: of a person, the first. */
   readonly sessionsInStep: number
   readonly sessions: SessionCounts & {
     /** May be learned from, and are not due yet. */
@@ -97,7 +100,9 @@ export async function gatherOutcomes(options: GatherOptions): Promise<Gathered |
   const { judged } = memory
   return {
     outcomes: evidenceOf(judged, await truthsOf(store, canary, now)),
-    sessionsInStep: judged.filter((one) => isEvidenceOf('candidate', one) && one.began >= canary.stepAt).length,
+    sessionsInStep: judged.filter(
+      (one) => isEvidenceOf('candidate', one) && one.propensity < 1 && one.began >= canary.stepAt,
+    ).length,
     sessions: { ...countsOf(judged), underWay },
   }
 }
@@ -156,6 +161,7 @@ function sinceOf({ startedAt }: Canary, { judged }: Pick<CanaryMemory, 'judged'>
 function forget(memory: CanaryMemory): void {
   memory.judged.length = 0
   memory.shares = null
+  memory.people = null
 }
 
 /** Reads what others have judged since. */
@@ -163,6 +169,14 @@ async function catchUp(options: GatherOptions): Promise<void> {
   const { store, canary, memory, reporters } = options
   const before = memory.judged.length
   await readJudged(store, canary, memory.judged)
+  const trust = trustOf(canary)
+  if (trust) {
+    const from = memory.people ? before : 0
+    memory.people ??= new PeopleSeen(trust, canary.salt)
+    for (const { leftOut, reporters: deciders, arm, propensity } of memory.judged.slice(from)) {
+      if (leftOut === null) memory.people.resume(deciders, arm, propensity)
+    }
+  }
   if (!reporters) return
   const known = memory.shares
   memory.shares ??= new ReporterShares(reporters, (name) => sha256(JSON.stringify([canary.salt, name])).slice(0, 16))
@@ -221,9 +235,9 @@ async function judgeAll(
     // One after the other: what a reporter may decide depends on what came before.
     for (const one of read) {
       if (!one) continue
-      const { shares } = memory
+      const { shares, people } = memory
       const sequence = memory.judged.length + judged.length
-      const session = await judge(options, one, { shares, gaps })
+      const session = await judge(options, one, { shares, people, gaps })
       const propensity = session.arm === 'candidate' ? session.propensity : 1 - session.propensity
       const drawn =
         audit === null || session.leftOut !== null

@@ -3,6 +3,7 @@ import {
   type CanaryId,
   type Clock,
   type ServedBy,
+  type SessionOwner,
   type SessionRouter,
   systemClock,
   type TrajectoryId,
@@ -98,9 +99,9 @@ class PollingRouter implements ReleaseRouter {
     this.#schedule()
   }
 
-  assign(agent: string, session: TrajectoryId, known: ServedBy | null): Assignment | null {
+  assign(agent: string, session: TrajectoryId, known: ServedBy | null, owner?: SessionOwner): Assignment | null {
     const served = this.#served.get(agent)
-    return served ? assignmentOf(served, session, known, this.#isWatched(served)) : null
+    return served ? assignmentOf(served, session, known, this.#isWatched(served), owner) : null
   }
 
   async refresh(): Promise<void> {

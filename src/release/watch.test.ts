@@ -205,6 +205,91 @@ describe('one look', () => {
     expect((await registry.current(agent)).release.versions).toEqual(served)
   })
 
+  it('goes on with one that began before persons had arms, by its own rules', async () => {
+    const { people: _, excess: __, ...before } = quickGate.config
+    await begin({ ...quickGate, config: before } as typeof quickGate)
+    await sessions(100, { candidate: 1, baseline: 0 })
+    untilDue()
+    const gate = canaryGate({ ...quickGate.config, people: { trusted: ['k'] }, missingTolerance: 0.3 })
+    const { release } = await look({ gate })
+    const receipt = await store.receipts.get(release!.receipt!)
+    expect(receipt?.gate.config).toMatchObject({ people: null, excess: 'candidate', missingTolerance: 0 })
+  })
+
+  it('counts a person once at a share: their next sessions compare nothing, are not audited, and end it in time', async () => {
+    const people = { trusted: ['k'] }
+    const gate = canaryGate({ shares: [0.5], sessionsPerStep: 10, maxSessions: 30, people })
+    await begin(gate)
+    for (let i = 0; i < 40; i++) {
+      now += 1
+      const arm = i % 2 === 0 ? 'candidate' : 'baseline'
+      const servedBy: ServedBy = { release: canary.baseline, canary: { id: canary.id, arm, propensity: 0.5 } }
+      const call = sessionCall(`t_${i}`, servedBy, { at: now })
+      const head = { ...call.head, origin: { ...call.head.origin, subject: `user-${i % 4}` } }
+      await store.traffic.append({ ...call, head })
+    }
+    untilDue()
+    const memory = newCanaryMemory()
+    const looked = await look({ memory })
+    expect(looked.verdict?.evidence).toMatchObject({
+      compared: 4,
+      repeats: 18,
+      sessions: { candidate: 20, baseline: 20 },
+    })
+    expect(looked.verdict?.evidence['sessionsInStep']).toBe(2)
+    expect(looked.verdict?.action).toBe('hold')
+    expect(looked.verdict?.reasons).toContainEqual(expect.stringContaining('18 sessions of the candidate'))
+    // Another process, which reads what the first one judged, goes on in the same way.
+    for (let i = 40; i < 60; i++) {
+      now += 1
+      const servedBy: ServedBy = {
+        release: canary.baseline,
+        canary: { id: canary.id, arm: 'candidate', propensity: 0.5 },
+      }
+      const call = sessionCall(`t_${i}`, servedBy, { at: now })
+      const head = { ...call.head, origin: { ...call.head.origin, subject: `user-${2 * (i % 2)}` } }
+      await store.traffic.append({ ...call, head })
+    }
+    untilDue()
+    const { verdict } = await look({ memory: newCanaryMemory() })
+    expect(verdict?.evidence).toMatchObject({ compared: 4, repeats: 38 })
+    expect(verdict?.action).toBe('give-up')
+  })
+
+  it('hears of a session that its person came back and asked the same again, before it was due', async () => {
+    const gate = canaryGate({ shares: [0.5], people: { trusted: ['k'] } })
+    await begin(gate)
+    const ask = async (id: string, subject: string, instruction: string, { agent: of = agent, key = 'k' } = {}) => {
+      now += 1
+      const servedBy: ServedBy = {
+        release: canary.baseline,
+        canary: { id: canary.id, arm: 'baseline', propensity: 0.5 },
+      }
+      const call = sessionCall(id, servedBy, { at: now })
+      const origin = { ...call.head.origin, subject, agent: of, key }
+      const task = { ...call.head.task, instruction }
+      await store.traffic.append({ ...call, head: { ...call.head, origin, task } })
+    }
+    await ask('again', 'ann', 'Where is my order 12 today?')
+    await ask('again-2', 'ann', 'Where is order 12 of mine today?')
+    await ask('other', 'bob', 'Where is my order 12 today?')
+    await ask('other-2', 'bob', 'Where is my order 13 today?')
+    await ask('agent', 'cat', 'Where is my order 12 today?')
+    await ask('agent-2', 'cat', 'Where is my order 12 today?', { agent: 'another' })
+    await ask('key', 'dan', 'Where is my order 12 today?')
+    await ask('key-2', 'dan', 'Where is my order 12 today?', { key: 'stranger' })
+    await ask('late', 'eve', 'Where is my order 12 today?')
+    now += judgeAfterMs
+    await ask('late-2', 'eve', 'Where is my order 12 today?')
+    untilDue()
+    const seen = vi.spyOn(gate, 'look')
+    await look({ gate })
+    const outcomes = seen.mock.calls[0]?.[0].sessions ?? []
+    const shown = outcomes.filter(({ guards }) => guards['askedAgain'] === 1).map(({ trajectory }) => trajectory)
+    expect(outcomes.map(({ trajectory }) => trajectory)).toContain('late-2')
+    expect(shown).toEqual(['again'])
+  })
+
   it('gives up a candidate that shows neither a gain nor a harm', async () => {
     const gate = canaryGate({ shares: [0.5], sessionsPerStep: 10, maxSessions: 20 })
     await begin(gate)

@@ -34,6 +34,8 @@ export interface WatchOptions extends Judging {
    * gives the canary up.
    */
   readonly gate?: CanaryGate
+  /** Changes what the gate that judges says; default: it decides. */
+  readonly through?: (gate: CanaryGate) => CanaryGate
   /** What earlier looks read: kept by the caller between looks, so that it is read once. Of one look at a time. */
   readonly memory?: CanaryMemory
   /**
@@ -80,15 +82,18 @@ export async function watchCanary(options: WatchOptions): Promise<Looked> {
       return ended(await registry.rollBackCanary(canary.id, { reasons, at: now }))
     }
     const { level, ...rules } = canary.gate.config
-    const began = canaryGate(rules)
-    if (options.gate && contentHash(options.gate.config) !== contentHash(began.config)) {
+    // One that says nothing of it is from before both directions were tested.
+    const began = canaryGate({ excess: 'candidate', ...rules })
+    if (options.gate && !isByTheseRules(options.gate, began, rules)) {
       const reasons = ['its gate is configured otherwise now, and what began by some rules is not judged by others']
       return ended(await registry.giveUpCanary(canary.id, { reasons, at: now }))
     }
     const watchedUntilThen = Math.max(await watchedUntil(store, canary), canary.startedAt)
     const gaps = await gapsOf(store, canary, { from: watchedUntilThen, until: now })
     const own = level === undefined ? {} : { level: CanaryLevel.parse(level) }
-    const looked = await look({ gate: began, ...options }, { canary, release, memory, gaps, now, ...own })
+    const { gate = began, through = (same) => same } = options
+    const judging = through(isAsConfigured(gate, began) ? gate : began)
+    const looked = await look({ ...options, gate: judging }, { canary, release, memory, gaps, now, ...own })
     const forMs = options.watchedForMs ?? defaultWatchMs
     // Judging takes a while, and gateways did not wait for it.
     const at = clock.now()
@@ -103,6 +108,23 @@ export async function watchCanary(options: WatchOptions): Promise<Looked> {
     throw error
   }
 }
+
+/**
+ * Whether a canary is judged by the rules of this gate. One that began before persons had arms goes on by its own, where
+ * rules that came with them, or whose defaults changed then, are all that differs.
+ */
+function isByTheseRules(gate: CanaryGate, began: CanaryGate, kept: Canary['gate']['config']): boolean {
+  return isAsConfigured(gate, began, 'people' in kept ? new Set() : sincePeople)
+}
+
+function isAsConfigured(gate: CanaryGate, other: CanaryGate, but: ReadonlySet<string> = new Set()): boolean {
+  const [one, two] = [gate, other].map(({ config }) =>
+    contentHash(Object.fromEntries(Object.entries(config).filter(([key]) => !but.has(key)))),
+  )
+  return one === two
+}
+
+const sincePeople: ReadonlySet<string> = new Set(['people', 'excess', 'guards', 'missingTolerance'])
 
 const hasEnded: ReadonlySet<string> = new Set(['release/canary-ended', 'store/canary-ended'])
 

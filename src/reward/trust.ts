@@ -25,6 +25,13 @@ export class Trust {
     this.hasKeys = namesKeys(trusted)
   }
 
+  /** The person whose session it is, as `key:name`; `null` where nobody whom the owner trusts names one. */
+  personOf({ key, subject }: { readonly key: string; readonly subject: string | null }): string | null {
+    if (subject === null) return null
+    const name = `${key}:${subject}`
+    return this.exempt.has(name) || this.exempt.has(keyOf(key)) ? name : null
+  }
+
   /** Whom a reporter counts as: themselves where the owner trusts them or their key, and else their key. */
   voiceOf(reporter: string): string {
     return this.exempt.has(reporter) || this.exempt.has(keyOf(reporter)) ? reporter : keyOf(reporter)

@@ -4,7 +4,7 @@ import { round } from '../round.ts'
 import type { RewardRange } from '../reward-range.ts'
 import type { CanaryConfig } from './config.ts'
 import { type Estimate, estimateOf } from './estimate.ts'
-import { guardValues, rewards } from './quantities.ts'
+import { guardMetric, guardValues, rewards } from './quantities.ts'
 
 /** What the audited sample shows. */
 export interface Audited {
@@ -81,7 +81,7 @@ function featuresOf(
 ): readonly (readonly number[])[] {
   const earned = rewards(sessions, range).map(({ value }) => value)
   const guards = Object.entries(config.guards).map(([name, guard]) =>
-    guardValues(sessions, name, guard).map(({ value }) => value ?? 0),
+    guardValues(guardMetric(sessions, name), guard).map(({ value }) => value ?? 0),
   )
   return earned.map((value, i) => [value ?? 0.5, value === null ? 1 : 0, ...guards.map((values) => values[i] ?? 0)])
 }

@@ -176,6 +176,63 @@ describe('missing rewards', () => {
     expect(verdict.action).toBe('roll-back')
     expect(verdict.reasons[0]).toMatch(/^The guard missing is higher/)
   })
+
+  it('are no way to a gain: who hides failures shows none, even where a tenth more may be missing', () => {
+    const hiding: Also = ({ candidate, random }) => {
+      const reward = Number(random() < 0.5)
+      return { reward: candidate && reward === 0 && random() < 0.4 ? null : reward }
+    }
+    const sessions = draw({ n: 1500, also: hiding })
+    const rules = { ...configuration, missing: 'neutral', missingTolerance: 0.1, maxSessions: 2000 } as const
+    const gainOf = (by: ReturnType<typeof canaryGate>) =>
+      by.look(inputOf(sessions)).evidence['gain'] as { most: number; bound: number }
+    const before = gainOf(canaryGate({ ...rules, excess: 'candidate' }))
+    expect(before.most).toBeGreaterThan(before.bound)
+    const now = gainOf(canaryGate(rules))
+    expect(now.most).toBeLessThan(now.bound)
+  })
+
+  it('that the baseline hides take no candidate back', () => {
+    const hiding: Also = ({ candidate, random }) => {
+      const reward = Number(random() < 0.5)
+      return { reward: !candidate && reward === 0 && random() < 0.5 ? null : reward }
+    }
+    const sessions = draw({ n: 1000, also: hiding })
+    const before = lookAt(sessions, 1, canaryGate({ ...configuration, excess: 'candidate' }))
+    expect(before.action).toBe('roll-back')
+    const verdict = lookAt(sessions, 1, canaryGate({ ...configuration, maxSessions: 1000 }))
+    expect(verdict.action).toBe('hold')
+    expect(verdict.reasons).toContainEqual(expect.stringMatching(/^The baseline misses more rewards/))
+  })
+})
+
+describe('a guard on a rise', () => {
+  const watching = canaryGate({ ...configuration, maxSessions: 2000, guards: { seconds: { relative: 0.5 } } })
+  const slower =
+    (factor: number, unit: number): Also =>
+    ({ candidate, random }) => ({ guards: { seconds: unit * -Math.log(1 - random()) * (candidate ? factor : 1) } })
+
+  it.each([1e-3, 1, 1e5])('takes back what takes three times as long, whatever takes long there: %d', (unit) => {
+    const verdict = lookAt(draw({ n: 300, also: slower(3, unit) }), 1, watching)
+    expect(verdict.action).toBe('roll-back')
+    expect(verdict.reasons[0]).toMatch(/^The guard seconds is higher than the baseline's by more than 50.0 %/)
+    expect(verdict).toEqual(lookAt(draw({ n: 300, also: slower(3, unit) }), 1, watching))
+  })
+
+  it('lets pass what it tolerates', () => {
+    for (const factor of [0.1, 1, 1.4]) {
+      expect(lookAt(draw({ n: 1000, also: slower(factor, 20) }), 1, watching).action).toBe('hold')
+    }
+  })
+
+  it('is not blinded by one wild session, nor by zeros', () => {
+    const sessions = draw({ n: 400, also: slower(3, 1) })
+    const wild = [{ ...sessions[0]!, guards: { seconds: 1e12 } }, ...sessions.slice(1)]
+    const zeros = [{ ...sessions[0]!, guards: { seconds: 0 } }, ...sessions.slice(1)]
+    for (const seen of [wild, zeros]) expect(lookAt(seen, 1, watching).action).toBe('roll-back')
+    const nothing = sessions.map((one) => ({ ...one, guards: { seconds: 0 } }))
+    expect(lookAt(nothing, 1, watching).action).toBe('hold')
+  })
 })
 
 describe('configuration', () => {
@@ -275,6 +332,19 @@ describe('replay', () => {
   const resigned = ({ id: _id, ...body }: CanaryReceipt): CanaryReceipt => ({
     ...body,
     id: ReceiptId.parse(contentHash(Json.parse(body))),
+  })
+
+  it('makes the decision of receipts from before people had arms and both directions were tested', () => {
+    const hiding: Also = ({ candidate, random }) => {
+      const reward = Number(random() < 0.5)
+      return { reward: !candidate && reward === 0 && random() < 0.5 ? null : reward }
+    }
+    const sessions = draw({ n: 1000, also: hiding })
+    const receipt = receiptOf(sessions, 1, canaryGate({ ...configuration, excess: 'candidate', maxSessions: 1000 }))
+    const { people: _, excess: __, ...config } = receipt.gate.config
+    expect(receipt.decision).toBe('reject')
+    expect(replay(resigned({ ...receipt, gate: { ...receipt.gate, config } }))).toBe('reject')
+    expect(lookAt(sessions, 1, canaryGate({ ...configuration, maxSessions: 1000 })).decision).toBe('need_more_evidence')
   })
 
   it('finds out a decision that its sessions do not lead to, though its hash is right', () => {

@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { Audit, CandidateLevel, LifetimeAlpha } from '../../core/index.ts'
 import { GateError } from '../errors.ts'
 
-/** A metric per session that must not get worse; higher is worse. */
-export const CanaryGuard = z.strictObject({
+/** A metric per session that must not get worse by so much in its own unit; higher is worse. */
+export const BoundedGuard = z.strictObject({
   /** How much higher, in the metric's own unit, the candidate's mean may be than the baseline's. */
   tolerance: z.number().nonnegative().default(0),
   /**
@@ -12,6 +12,14 @@ export const CanaryGuard = z.strictObject({
    */
   range: z.tuple([z.number(), z.number()]).refine(([low, high]) => low < high, 'the range must be [low, high]'),
 })
+
+/**
+ * A metric from 0 on, whatever its scale, that must not rise by more than this share of what serves: 0.5 tolerates half as
+ * much again.
+ */
+export const RelativeGuard = z.strictObject({ relative: z.number().nonnegative() })
+
+export const CanaryGuard = z.union([BoundedGuard, RelativeGuard])
 export type CanaryGuard = z.infer<typeof CanaryGuard>
 
 const MISSING = 'missing'
@@ -35,7 +43,10 @@ export const CanaryConfig = z
      * guards have had the time to see.
      */
     sessionsPerStep: z.int().positive().default(50),
-    /** Judged candidate sessions of one step after which a canary that neither goes up nor down is given up. */
+    /**
+     * Judged candidate sessions of one step after which a canary that neither goes up nor down is given up. Those of people
+     * who are evidence already count here, too, of all steps.
+     */
     maxSessions: z.int().positive().default(2000),
     /**
      * The candidate's mean reward must be shown to exceed the baseline's by more than this, in units of the reward.
@@ -59,16 +70,30 @@ export const CanaryConfig = z
     alphaGuard: z.number().positive().max(0.25).default(0.05),
     /**
      * What a missing reward counts as where a gain is to be shown. `worst`: the candidate's as the lowest reward, the
-     * baseline's as the highest. `neutral`: left out in both arms; what keeps it honest is the guard on missing rewards.
+     * baseline's as the highest. `neutral`: left out in both arms, and the gain must also show where each counts as the lowest,
+     * so that whoever hides failures gains nothing.
      */
     missing: z.enum(['worst', 'neutral']).default('worst'),
     /** How much higher the candidate's share of sessions without reward may be: the built-in guard `missing`. */
-    missingTolerance: z.number().nonnegative().max(1).default(0.02),
+    missingTolerance: z.number().nonnegative().max(1).default(0),
+    /**
+     * Whose excess of missing rewards counts against it. `either`: a gain that only leaving them out shows is none, nor is a
+     * harm where the baseline is shown to miss more. `candidate`: of gates from before both directions were tested.
+     */
+    excess: z.enum(['candidate', 'either']).default('either'),
     /**
      * What a promotion rests on. `truth`: held-out tasks that the candidate passed before, or the audit. `behaviour-only`:
      * without these, what people do is enough, which an agent can learn to please.
      */
     promote: z.enum(['truth', 'behaviour-only']).default('truth'),
+    /**
+     * Whose sessions all get one arm: people whom keys name that the owner trusts (or single ones, as `key:name`). A person
+     * is evidence once at each share. `null`: each session is drawn by itself.
+     */
+    people: z
+      .strictObject({ trusted: z.array(z.string().min(1)) })
+      .nullable()
+      .default(null),
     /** A random sample of the sessions is judged by truth, which then decides; `null`: none is. */
     audit: Audit.nullable().default(null),
     /** Evidence of harm, as an e-value, from which on the ramp waits: 3 is weak, 20 shows it at 0.05. */

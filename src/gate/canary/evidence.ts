@@ -9,7 +9,7 @@ import { finite } from './words.ts'
 
 /** What was measured, for people and reports; nothing is decided from it. */
 export function evidenceOf(measured: Measured, range: RewardRange, basis: Basis): { readonly [key: string]: Json } {
-  const { earned, gain, harm, guards, estimate, candidates } = measured
+  const { earned, gain, harm, guards, estimate, candidates, repeats } = measured
   return {
     // What a promotion rests on: `audited`, `held-out` or `behaviour-only`.
     basis,
@@ -17,7 +17,9 @@ export function evidenceOf(measured: Measured, range: RewardRange, basis: Basis)
     test: 'e-values by betting on inverse-propensity-weighted rewards, valid at every look',
     sessions: { candidate: candidates, baseline: earned.length - candidates },
     compared: gain.sessions,
+    ...(repeats > 0 && { repeats }),
     missing: missingByArm(earned),
+    baselineMisses: shown(measured.baselineMisses),
     means: { candidate: meanOf(earned, true, range), baseline: meanOf(earned, false, range) },
     difference: estimate.difference,
     interval: estimate.interval && [...estimate.interval],
@@ -28,7 +30,7 @@ export function evidenceOf(measured: Measured, range: RewardRange, basis: Basis)
         guard.name,
         {
           ...shown(guard),
-          tolerance: guard.tolerance,
+          ...(guard.isRelative ? { relative: guard.tolerance } : { tolerance: guard.tolerance }),
           difference: guard.estimate.difference,
           interval: guard.estimate.interval && [...guard.estimate.interval],
           coverage: round(guard.coverage),

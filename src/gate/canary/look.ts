@@ -6,7 +6,7 @@ import type { CanaryAction, Rule } from './rule.ts'
 import { basisOf, type CanaryConfig, type CanaryLevel } from './config.ts'
 import type { Observation } from './difference-test.ts'
 import { evidenceOf } from './evidence.ts'
-import { type GuardTest, measure } from './measure.ts'
+import { type GuardTest, measure, type Tested } from './measure.ts'
 import {
   behaviourOnly,
   harmInTruth,
@@ -30,7 +30,7 @@ export interface CanaryLook {
   readonly sessions: readonly CanaryOutcome[]
   /** Index of the share in force, among the gate's `shares`. */
   readonly step: number
-  /** Judged candidate sessions that began in this step. */
+  /** Judged candidate sessions that began in this step, and whose arm was drawn. */
   readonly sessionsInStep: number
   readonly rewardRange: RewardRange
   /** Whether the candidate passed held-out tasks before anybody got it; default: it did not. */
@@ -81,7 +81,9 @@ const DECISIONS: Readonly<Record<CanaryAction, GateDecision>> = {
  *
  * Something speaks of harm where its e-value is at `caution` or above now, or the estimated difference of rewards, or of
  * the truth of the audited sample, is below −`tolerance`. In row 1 a missing reward is left out, in both arms: what is lost may not show a harm, and losing
- * more than the baseline does is row 2.
+ * more than the baseline does is row 2. Where the baseline is shown to lose more, the harm has to show also with each missing
+ * reward as the lowest, in both arms: so an excess counts against the arm that shows it. With `missing` `neutral` a gain has
+ * to show both ways.
  *
  * A candidate that is no better is promoted with probability at most that, one that is no worse goes back with
  * probability at most `alphaHarm` + `alphaGuard`, whatever the number of looks.
@@ -96,7 +98,7 @@ export function look(
 ): CanaryVerdict {
   checkStep(config, step)
   const measured = measure(config, sessions, rewardRange, level?.alpha)
-  const { earned, gain, harm, guards, estimate, truth, candidates } = measured
+  const { earned, gain, harm, guards, estimate, truth, candidates, repeats } = measured
   const basis = basisOf(config, admitted)
   const uncovered = guards.filter(({ coverage }) => coverage < config.minCoverage)
   const cautions = [
@@ -110,7 +112,7 @@ export function look(
     .filter(({ now }) => now >= Math.log(config.caution))
     .map(({ name, now }) => `The e-value of the guard ${name} is ${eValue(now)}`)
   const speaking = [...cautions, ...guardCautions]
-  const early = candidates < config.sessionsPerStep
+  const early = candidates - repeats < config.sessionsPerStep
   const shownBy = truth?.gain ?? gain
   const better = basis !== null && shownBy.now >= shownBy.bound
   const last = step === lastStep(config.shares)
@@ -128,7 +130,7 @@ export function look(
       (guard): Rule => ({
         holds: guard.most >= guard.bound,
         action: 'roll-back',
-        reason: `The guard ${guard.name} is higher than the baseline's by more than ${guard.tolerance}: e-value ${eValue(guard.most)}, ${eValue(guard.bound)} shows it. ${differenceOf(guard.estimate)}.`,
+        reason: `The guard ${guard.name} is higher than the baseline's by more than ${toleranceOf(guard)}: e-value ${eValue(guard.most)}, ${eValue(guard.bound)} shows it. ${differenceOf(guard.estimate)}.`,
       }),
     ),
     {
@@ -143,9 +145,9 @@ export function look(
     },
     ...(config.audit && truth ? [spentLabels(config.audit, truth)] : []),
     {
-      holds: truth === null && sessionsInStep >= config.maxSessions,
+      holds: truth === null && sessionsInStep + repeats >= config.maxSessions,
       action: 'give-up',
-      reason: `${sessionsInStep} candidate sessions judged at share ${share(config, step)} and neither gain nor harm is shown. ${difference}.`,
+      reason: `${sessionsInStep + repeats} candidate sessions judged at share ${share(config, step)} and neither gain nor harm is shown. ${difference}.`,
     },
   ]
   const holding = rules.filter(({ holds }) => holds)
@@ -159,6 +161,8 @@ export function look(
     `${difference}; the e-value of a gain is ${eValue(gain.now)} of ${eValue(gain.bound)}.`,
     ...(basis === null ? [nothingTrue(gain.now >= gain.bound)] : []),
     ...missingInTheWay(config, earned),
+    ...(config.excess === 'either' ? missesMore(measured.baselineMisses) : []),
+    ...(repeats > 0 ? [repeated(repeats)] : []),
   ]
   return {
     action,
@@ -184,6 +188,21 @@ function checkStep({ shares }: CanaryConfig, step: number): void {
 
 function lacking({ name, coverage }: GuardTest): string {
   return `The guard ${name} was measured in ${percent(coverage)} of the candidate's sessions only: the promotion waits.`
+}
+
+function toleranceOf({ tolerance, isRelative }: GuardTest): string {
+  return isRelative ? percent(tolerance) : `${tolerance}`
+}
+
+function missesMore({ most, bound }: Tested): string[] {
+  if (most < bound) return []
+  return [
+    'The baseline misses more rewards than the candidate: a harm has to show also where each of them counts as the lowest.',
+  ]
+}
+
+function repeated(repeats: number): string {
+  return `${repeats} sessions of the candidate were of people who had been drawn before: they have its arm, and compare nothing.`
 }
 
 function missingInTheWay({ missing }: CanaryConfig, earned: readonly Observation[]): string[] {

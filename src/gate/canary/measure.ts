@@ -3,10 +3,10 @@ import { GateError } from '../errors.ts'
 import { checkRange, type RewardRange } from '../reward-range.ts'
 import { round } from '../round.ts'
 import { type Audited, audited } from './audited.ts'
-import type { CanaryConfig } from './config.ts'
+import type { CanaryConfig, CanaryGuard } from './config.ts'
 import { differenceAbove, type Evidence, type Observation } from './difference-test.ts'
 import { type Estimate, estimateDifference } from './estimate.ts'
-import { guardValues, imputed, missingRewards, reflected, rewards } from './quantities.ts'
+import { floored, guardMetric, guardValues, imputed, missingRewards, reflected, rewards } from './quantities.ts'
 
 /** Evidence with the logarithm of the e-value that shows it. */
 export interface Tested extends Evidence {
@@ -15,7 +15,9 @@ export interface Tested extends Evidence {
 
 export interface GuardTest extends Tested {
   readonly name: string
+  /** In the guard's own unit, or as a share of what serves. */
   readonly tolerance: number
+  readonly isRelative: boolean
   /** In the guard's own unit. */
   readonly estimate: Estimate
   /** Share of candidate sessions in which it was measured; 1 without any. */
@@ -29,12 +31,16 @@ export interface Measured {
   readonly gain: Tested
   readonly harm: Tested
   readonly guards: readonly GuardTest[]
+  /** That the baseline misses more rewards than the candidate, whatever is tolerated of that. */
+  readonly baselineMisses: Tested
   /** In units of the reward; missing ones are left out. */
   readonly estimate: Estimate
   /** What the audited sample shows; `null` where there is none. */
   readonly truth: Audited | null
   /** Sessions of the candidate, compared or not. */
   readonly candidates: number
+  /** Of them those of people who had been drawn before: they compare nothing. */
+  readonly repeats: number
 }
 
 /**
@@ -52,14 +58,25 @@ export function measure(
   const earned = rewards(sessions, range)
   // Two tests of harm share what one has.
   const alphaHarm = config.audit === null ? config.alphaHarm : config.alphaHarm / 2
+  const margin = scaled('margin', config.margin, span)
+  const tolerance = scaled('tolerance', config.tolerance, span)
+  const baselineMisses = tested(reflected(missingRewards(earned)), 0, guardAlpha(config))
+  const shown = tested(imputed(earned, config.missing), margin, alpha)
+  const harm = tested(reflected(earned), tolerance, alphaHarm)
+  const counts = config.excess === 'either'
   return {
     earned,
-    gain: tested(imputed(earned, config.missing), scaled('margin', config.margin, span), alpha),
-    harm: tested(reflected(earned), scaled('tolerance', config.tolerance, span), alphaHarm),
+    gain: counts && config.missing === 'neutral' ? both(shown, tested(floored(earned), margin, alpha)) : shown,
+    harm:
+      counts && baselineMisses.most >= baselineMisses.bound
+        ? both(harm, tested(reflected(floored(earned)), tolerance, alphaHarm))
+        : harm,
+    baselineMisses,
     guards: guardTests(config, sessions, earned),
     estimate: inUnits(estimateDifference(earned), span),
     truth: audited(config, sessions, range, alpha),
     candidates: earned.filter(({ candidate }) => candidate).length,
+    repeats: earned.filter(({ candidate, propensity }) => candidate && propensity === 1).length,
   }
 }
 
@@ -67,28 +84,39 @@ function tested(observations: readonly Observation[], margin: number, alpha: num
   return { ...differenceAbove(observations, margin), bound: round(-Math.log(alpha)) }
 }
 
+/** What only both show: no more often than either one, whatever the looks. */
+function both(one: Tested, other: Tested): Tested {
+  return { ...one, now: Math.min(one.now, other.now), most: Math.min(one.most, other.most) }
+}
+
+function guardAlpha({ alphaGuard, guards }: CanaryConfig): number {
+  return alphaGuard / (1 + Object.keys(guards).length)
+}
+
 function guardTests(
   config: CanaryConfig,
   sessions: readonly CanaryOutcome[],
   earned: readonly Observation[],
 ): GuardTest[] {
-  const alpha = config.alphaGuard / (1 + Object.keys(config.guards).length)
-  const test = (name: string, values: readonly Observation[], tolerance: number, span: number): GuardTest => {
-    const candidates = values.filter(({ candidate }) => candidate)
+  const alpha = guardAlpha(config)
+  const test = (name: string, measured: readonly Observation[], guard: CanaryGuard): GuardTest => {
+    const candidates = measured.filter(({ candidate }) => candidate)
+    const values = guardValues(measured, guard)
+    const isRelative = 'relative' in guard
+    const span = isRelative ? 1 : guard.range[1] - guard.range[0]
     return {
-      ...tested(values, Math.min(tolerance / span, 1), alpha),
+      ...tested(values, isRelative ? 0 : Math.min(guard.tolerance / span, 1), alpha),
       name,
-      tolerance,
-      estimate: inUnits(estimateDifference(values), span),
+      tolerance: isRelative ? guard.relative : guard.tolerance,
+      isRelative,
+      estimate: inUnits(estimateDifference(isRelative ? measured : values), span),
       coverage:
         candidates.length === 0 ? 1 : candidates.filter(({ value }) => value !== null).length / candidates.length,
     }
   }
   return [
-    ...Object.entries(config.guards).map(([name, guard]) =>
-      test(name, guardValues(sessions, name, guard), guard.tolerance, guard.range[1] - guard.range[0]),
-    ),
-    test('missing', missingRewards(earned), config.missingTolerance, 1),
+    ...Object.entries(config.guards).map(([name, guard]) => test(name, guardMetric(sessions, name), guard)),
+    test('missing', missingRewards(earned), { tolerance: config.missingTolerance, range: [0, 1] }),
   ]
 }
 

@@ -1,5 +1,6 @@
 import type { CanaryOutcome } from '../../core/index.ts'
 import { GateError } from '../errors.ts'
+import { MEMORY } from '../betting.ts'
 import type { RewardRange } from '../reward-range.ts'
 import type { CanaryConfig, CanaryGuard } from './config.ts'
 import type { Observation } from './difference-test.ts'
@@ -40,27 +41,71 @@ export function imputed(
   return observations.map((o) => (o.value === null ? { ...o, value: o.candidate ? 0 : 1 } : o))
 }
 
+/** With missing rewards as the lowest in both arms: an excess of them counts against the arm that shows it. */
+export function floored(observations: readonly Observation[]): readonly Observation[] {
+  return observations.map((o) => (o.value === null ? { ...o, value: 0 } : o))
+}
+
 /** Higher is worse: what the harm test asks of rewards. */
-export function reflected(observations: readonly Observation[]): Observation[] {
+export function reflected(observations: readonly Observation[]): readonly Observation[] {
   return observations.map((o) => (o.value === null ? o : { ...o, value: 1 - o.value }))
 }
 
 /** 1 where the reward is missing. */
-export function missingRewards(observations: readonly Observation[]): Observation[] {
+export function missingRewards(observations: readonly Observation[]): readonly Observation[] {
   return observations.map((o) => ({ ...o, value: Number(o.value === null) }))
 }
 
-/** A guard's metric, clipped to its range and scaled to [0, 1]; `null` where it was not measured. */
-export function guardValues(
-  sessions: readonly CanaryOutcome[],
-  name: string,
-  { range: [low, high] }: CanaryGuard,
-): Observation[] {
+/** A guard's metric in its own unit; `null` where it was not measured. */
+export function guardMetric(sessions: readonly CanaryOutcome[], name: string): readonly Observation[] {
   return sessions.map((session) => {
     const value = session.guards[name]
-    const known = value !== undefined && !Number.isNaN(value)
-    return observe(session, known ? (Math.min(Math.max(value, low), high) - low) / (high - low) : null)
+    return observe(session, value === undefined || Number.isNaN(value) ? null : value)
   })
+}
+
+/** A guard's metric in [0, 1]; `null` where it was not measured. */
+export function guardValues(measured: readonly Observation[], guard: CanaryGuard): readonly Observation[] {
+  if ('relative' in guard) return relativeTo(measured, guard.relative)
+  const [low, high] = guard.range
+  return measured.map((o) => ({
+    ...o,
+    value: o.value === null ? null : (Math.min(Math.max(o.value, low), high) - low) / (high - low),
+  }))
+}
+
+/**
+ * A metric from 0 on as x/(x + s), with x: the value, of the candidate over 1 + `share`, and s: the median of x over the
+ * latest sessions before. It lies in [0, 1], rises with the value and knows no unit. If the candidate's values over
+ * 1 + `share` are stochastically no larger than the baseline's, its mean is no larger whatever s is, and s is of the past
+ * only: so the test is as valid for it as for any other.
+ */
+function relativeTo(measured: readonly Observation[], share: number): readonly Observation[] {
+  const latest: number[] = []
+  const sorted: number[] = []
+  return measured.map((o) => {
+    if (o.value === null) return o
+    const x = Math.max(o.value, 0) / (o.candidate ? 1 + share : 1)
+    const scale = sorted[Math.floor((sorted.length - 1) / 2)]
+    // The first one has nothing to be compared with.
+    const value = scale === undefined ? 1 / 2 : x === 0 ? 0 : x / (x + scale)
+    latest.push(x)
+    sorted.splice(placeIn(sorted, x), 0, x)
+    const oldest = latest.length > MEMORY ? latest.shift() : undefined
+    if (oldest !== undefined) sorted.splice(placeIn(sorted, oldest), 1)
+    return { ...o, value }
+  })
+}
+
+/** Index of the first value that is not below `x`. */
+function placeIn(sorted: readonly number[], x: number): number {
+  let [low, high] = [0, sorted.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((sorted[middle] ?? x) < x) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 function observe({ arm, propensity }: CanaryOutcome, value: number | null): Observation {

@@ -4,6 +4,7 @@ import {
   type Assignment,
   type ChatUpstream,
   type ServedBy,
+  type SessionOwner,
   type SessionRouter,
   type Tenant,
   type TrajectoryId,
@@ -28,9 +29,10 @@ export interface ServedAgent {
   readonly name: string
   /**
    * @param known what served the session when it began; `null` for a new one.
+   * @param owner whose session it is.
    * @returns `null` where nothing was released.
    */
-  assign(session: TrajectoryId, known: ServedBy | null): Served | null
+  assign(session: TrajectoryId, known: ServedBy | null, owner: SessionOwner): Served | null
   /**
    * What serves everybody else, for a session whose candidate cannot be served. It stays in its arm: left out, a candidate
    * that fails when times are bad would be judged by the good ones alone, and the baseline by all.
@@ -65,8 +67,8 @@ class RoutedAgent implements ServedAgent {
     this.#upstream = upstream
   }
 
-  assign(session: TrajectoryId, known: ServedBy | null): Served | null {
-    const assignment = this.#router.assign(this.#agent.key, session, known)
+  assign(session: TrajectoryId, known: ServedBy | null, owner: SessionOwner): Served | null {
+    const assignment = this.#router.assign(this.#agent.key, session, known, owner)
     return assignment && this.#served(assignment, assignment.servedBy)
   }
 

@@ -13,7 +13,7 @@ import { type AskedCall, OpenCall } from './open-call.ts'
 import type { Asker } from './places.ts'
 import type { EpisodeRecorderOptions } from './recorder-options.ts'
 import { readBy, type Redaction, redactName } from './redaction/index.ts'
-import { headOf } from './traffic-head.ts'
+import { headOf, ownerKey } from './traffic-head.ts'
 
 /** What opening calls takes beside the desk. */
 export interface OpeningOptions extends Required<Pick<EpisodeRecorderOptions, 'agents' | 'onFallBack' | 'ids'>> {
@@ -65,7 +65,7 @@ export class Opening {
     if (agent) await places.learn(trajectory, asker)
     const tree = known.tree(trajectory)
     tree.train &&= context.train && this.#options.train
-    const served = agent?.assign(trajectory, tree.servedBy) ?? null
+    const served = agent?.assign(trajectory, tree.servedBy, { key: ownerKey(context), subject: about }) ?? null
     tree.servedBy ??= served?.servedBy ?? null
     const call = freshCall(this.#options.ids)
     const sent: SentCall = {

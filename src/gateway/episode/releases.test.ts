@@ -6,6 +6,7 @@ import {
   mintVersion,
   ReleaseId,
   type ServedBy,
+  type SessionOwner,
   type SessionRouter,
   type Store,
   type TrajectoryId,
@@ -68,8 +69,11 @@ class Told implements SessionRouter {
   candidate: Releasing | null = null
   readonly asked: { readonly session: TrajectoryId; readonly known: ServedBy | null }[] = []
 
-  assign(_: string, session: TrajectoryId, known: ServedBy | null): Assignment {
+  readonly owners: (SessionOwner | undefined)[] = []
+
+  assign(_: string, session: TrajectoryId, known: ServedBy | null, owner?: SessionOwner): Assignment {
     this.asked.push({ session, known })
+    this.owners.push(owner)
     const servedBy = known ?? this.servedBy
     const { versions, ...rest } = (servedBy.canary?.arm === 'candidate' ? this.candidate : null) ?? this.now
     return { servedBy, versions: new Map(versions.map((version) => [version.parameter, version])), ...rest }
@@ -314,6 +318,15 @@ describe('a session', () => {
     expect(router.asked.map(({ known }) => known)).toEqual([null, candidate, candidate])
     const { origin } = await stored(store, first.record.trajectory)
     expect(origin).toMatchObject({ servedBy: candidate })
+  })
+
+  it('is asked for with whose it is, as it is recorded', async () => {
+    for (const subject of ['ann', 'ann@example.com', null]) {
+      const { record } = await called(recorder, requestOf(begin), 'hi', { ...agent, subject })
+      const { origin } = await stored(store, record.trajectory)
+      if (origin.kind !== 'traffic') throw new Error('no traffic')
+      expect(router.owners.at(-1)).toEqual({ key: origin.key, subject: origin.subject })
+    }
   })
 
   it('is read back before it is assigned, though nothing of its history comes', async () => {

@@ -4,11 +4,16 @@ import type { Conversation } from './conversation.ts'
 import { instructionOf } from './instruction.ts'
 import { type Redaction, redactName, redactSession } from './redaction/index.ts'
 
+/** The key that a session is recorded under: a session key's with the key that made it. */
+export function ownerKey({ caller: { parent, key } }: Pick<RequestContext, 'caller'>): string {
+  return parent ? `${parent.key}:${key}` : key
+}
+
 /** What is known of a trajectory from a call of it; of the first one, it stays. */
 export function headOf(
   trajectory: TrajectoryId,
   { messages }: Conversation,
-  { caller, session, agent, subject }: RequestContext,
+  context: RequestContext,
   {
     redaction,
     train,
@@ -21,13 +26,14 @@ export function headOf(
     readonly startedAt: number
   },
 ): TrafficHead {
+  const { caller, session, agent, subject } = context
   const name = (said: string | null) => (said === null ? null : redactName(said, caller.tenant, redaction))
   return {
     id: trajectory,
     origin: {
       kind: 'traffic',
       tenant: caller.tenant,
-      key: caller.parent ? `${caller.parent.key}:${caller.key}` : caller.key,
+      key: ownerKey(context),
       session: session === null ? null : redactSession(session, caller.tenant, redaction),
       agent: name(agent),
       subject: name(subject),

@@ -123,7 +123,8 @@ function again({ gate }: CanaryReceipt, sessions: readonly CanaryOutcome[]) {
     rewardRange: rewardRange as unknown as readonly [number, number],
     ...(level !== undefined && { level: CanaryLevel.parse(level) }),
   }
-  return { gate: canaryGate(config), look }
+  // A receipt that says nothing of it is from before both directions were tested.
+  return { gate: canaryGate({ excess: 'candidate', ...config }), look }
 }
 
 /**

@@ -1,4 +1,5 @@
 import { type OwnTurn, ownTurns } from '../turns.ts'
+import type { Message } from '../../core/index.ts'
 import type { Guard } from './guard.ts'
 
 /**
@@ -23,9 +24,17 @@ const charactersPerToken = 4
 /** Tokens of a turn: as sampled, or else estimated by its length. */
 export function tokensOf({ node, message }: OwnTurn): number {
   const sampled = node.spans.reduce((sum, { kind, tokens }) => sum + (kind === 'sampled' ? tokens.length : 0), 0)
-  if (sampled > 0) return sampled
+  return sampled > 0 ? sampled : estimatedTokens(message)
+}
+
+/** Tokens of a message, by its length. */
+export function estimatedTokens(message: Message): number {
+  return Math.ceil(textsOf(message).reduce((sum, text) => sum + text.length, 0) / charactersPerToken)
+}
+
+function textsOf(message: Message): readonly string[] {
+  if (message.role !== 'assistant') return [message.content]
   const calls = (message.toolCalls ?? []).map((call) => call.name + JSON.stringify(call.arguments))
   const broken = (message.malformedCalls ?? []).map(({ text }) => text)
-  const said = [message.content, message.reasoning ?? '', message.refusal ?? '', ...calls, ...broken]
-  return Math.ceil(said.reduce((sum, text) => sum + text.length, 0) / charactersPerToken)
+  return [message.content, message.reasoning ?? '', message.refusal ?? '', ...calls, ...broken]
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { type Message, Trajectory, type TrajectoryNode } from '../../core/index.ts'
 import { type ImplicitOptions, implicitSignals } from './implicit-signals.ts'
 import { allImplicitKinds } from './kinds.ts'
-import { asksAgain, asksForChange, reportsError, thanks } from './words.ts'
+import { asksAgain, asksForChange, asksTheSame, reportsError, thanks } from './words.ts'
 
 const minute = 60_000
 
@@ -435,4 +435,14 @@ it('is a pure function of hostile trajectories: bounded values, unique keys, nod
       },
     ),
   )
+})
+
+it.each([
+  ['How do I cancel?', 'How do I cancel?', true],
+  ['Wann kommt meine Bestellung 12 endlich?', 'Bestellung 12: wann kommt meine endlich?', true],
+  ['Where is order 12?', 'Where is order 13?', false],
+  ['How do I cancel?', 'Where is the nearest station in Rome?', false],
+  ['Hi', 'Hi', false],
+])('who comes back: %s %s', (earlier, later, again) => {
+  expect(asksTheSame(earlier, later)).toBe(again)
 })

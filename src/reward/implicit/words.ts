@@ -41,6 +41,19 @@ export function asksAgain(earlier: string, later: string): boolean {
   return difference(a, b) < 0.4 || sharedWords(a, b) >= 0.6
 }
 
+/** Whether somebody who comes back asks the same again, about the same numbers: another order or date is another question. */
+export function asksTheSame(earlier: string, later: string): boolean {
+  return numbersIn(normal(earlier)) === numbersIn(normal(later)) && asksAgain(earlier, later)
+}
+
+function numbersIn(text: string): string {
+  return text
+    .split(' ')
+    .filter((word) => /\p{N}/u.test(word))
+    .toSorted()
+    .join(' ')
+}
+
 function normal(text: string): string {
   return text
     .slice(0, compared)

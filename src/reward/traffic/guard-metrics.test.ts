@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Line, type SessionSketch, talk, told } from '../../../test/support/traffic-session.ts'
 import { sampledSpan, trajectoryOf } from '../../../test/support/trajectories.ts'
-import { StopReason } from '../../core/index.ts'
+import { CallId, type ModelCall, StopReason } from '../../core/index.ts'
 import { defaultGuardTolerances, GuardMetric, type GuardMetricsOptions, guardMetrics } from './guard-metrics.ts'
 
 const ask = 'What is the price of plums?'
@@ -20,6 +20,7 @@ describe('of one session', () => {
       inaction: 0,
       errors: 0,
       toolErrors: 0,
+      askedAgain: 0,
       tokens: 20,
       seconds: 1.5,
       cost: 60 + 4 + 80,
@@ -52,23 +53,46 @@ describe('of one session', () => {
   it.each<[StopReason, string | null, number]>([
     ['model-error', 'model/upstream-failed', 1],
     ['model-error', 'gateway/unfinished-answer', 1],
-    ['model-error', 'model/upstream-unreachable', 0],
-    ['model-error', 'model/upstream-refused', 0],
+    ['model-error', 'model/upstream-unreachable', 1],
+    ['model-error', 'model/upstream-refused', 1],
     ['token-budget', null, 1],
     ['cancelled', null, 0],
-    ['interrupted', null, 0],
-    ['environment-error', null, 0],
+    ['interrupted', null, 1],
+    ['environment-error', null, 1],
     ['done', null, 0],
   ])('errors: %s with %s is %d', (stopReason, code, errors) => {
     const failure = code === null ? null : { code, message: 'x' }
     expect(metrics([ask, 'Three.'], { stopReason, failure })).toMatchObject({ errors })
   })
 
-  it('every metric but the cost is there whatever a session holds, and is a number from 0 on', () => {
+  it.each<[string, Partial<ModelCall>, number]>([
+    ['that came to its end', {}, 0],
+    ['that broke off', { finish: null }, 1],
+    ['that its client left', { finish: null, cancelled: true }, 0],
+    ['that was cut', { finish: 'length' }, 1],
+    ['that was asked again', { retryOf: CallId.parse('before') }, 1],
+  ])('errors: a call in the midst of it %s', (_, call, errors) => {
+    expect(metrics([ask, { says: 'Three.', call }, 'And?', 'Four.'])).toMatchObject({ errors })
+  })
+
+  it('takes the time and the cost of all its calls', () => {
+    const call = { usage, totalMs: 1_500 }
+    const twice = [ask, { says: 'Three euros.', call }, 'And pears?', { says: 'Four.', call }] as const
+    expect(metrics(twice)).toMatchObject({ seconds: 3, cost: 2 * (60 + 4 + 80) })
+  })
+
+  it('estimates the cost of calls of which nobody tells the usage: what was read before each, and what it said', () => {
+    const [asked, said] = [ask.length, 'x'.repeat(40)]
+    const [read, sampled] = [Math.ceil(asked / 4), 10]
+    const lines = [ask, { says: said, call: {} }, { user: ask }, { says: said, call: {} }] as const
+    expect(metrics(lines)).toMatchObject({ cost: read + 4 * sampled + (2 * read + sampled) + 4 * sampled })
+  })
+
+  it('every metric is there whatever a session holds, and is a number from 0 on', () => {
     for (const stopReason of StopReason.options) {
       for (const lines of [[], [{ user: ask }], [ask, { says: 'x', call: { finish: null } }]] as const) {
         const shown = metrics(lines, { stopReason })
-        for (const metric of GuardMetric.options.filter((name) => name !== 'cost')) {
+        for (const metric of GuardMetric.options) {
           expect(shown[metric]).toBeGreaterThanOrEqual(0)
         }
       }
@@ -92,6 +116,13 @@ describe('of one session', () => {
     expect(guardMetrics(session, [told('tool-error', true)])).toMatchObject({ toolErrors: 0 })
   })
 
+  it('hears that its person asked the same again from nobody but the gateway itself', () => {
+    const session = talk([ask, 'Three.'])
+    const derived = told('asked-again', -0.5, { reporter: 'implicit' })
+    expect(guardMetrics(session, [derived])).toMatchObject({ askedAgain: 1 })
+    expect(guardMetrics(session, [told('asked-again', -0.5, { reporter: 'k:ann' })])).toMatchObject({ askedAgain: 0 })
+  })
+
   it('sees nothing after asOf', () => {
     const lines: Line[] = [ask, 'Three.', 'And?', 'Which ones do you mean?']
     expect(metrics([...lines], { asOf: 2 })).toMatchObject({ tokens: 2 })
@@ -99,14 +130,14 @@ describe('of one session', () => {
 })
 
 it('goes where names of metrics may be any', () => {
-  expect(Object.keys(asAnyMetrics)).not.toContain('cost')
+  expect(Object.keys(asAnyMetrics).toSorted()).toEqual(GuardMetric.options.toSorted())
 })
 
 it('every metric has a tolerance within its range', () => {
   expect(Object.keys(defaultGuardTolerances).toSorted()).toEqual(GuardMetric.options.toSorted())
   for (const { tolerance, range } of Object.values(defaultGuardTolerances)) {
     expect(range[0]).toBe(0)
-    expect(tolerance).toBeGreaterThan(0)
+    expect(tolerance).toBeGreaterThanOrEqual(0)
     expect(tolerance).toBeLessThan(range[1])
   }
 })

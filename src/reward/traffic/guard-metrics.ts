@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { causedByPolicy, type Signal, type Trajectory } from '../../core/index.ts'
+import type { ModelCall, NodeId, Signal, StopReason, Trajectory, Usage } from '../../core/index.ts'
 import { brokenCalls, type Clarity, inaction, noAnswer, questionsBack } from '../guards/index.ts'
-import { tokensOf } from '../guards/overlong.ts'
-import { implicitSignals } from '../implicit/index.ts'
+import { estimatedTokens, tokensOf } from '../guards/overlong.ts'
+import { implicitReporter, implicitSignals } from '../implicit/index.ts'
 import { ownTurns, upTo } from '../turns.ts'
 
 /**
@@ -10,12 +10,16 @@ import { ownTurns, upTo } from '../turns.ts'
  * - `brokenCalls`: 0 or 1: whether it holds calls that cannot be read.
  * - `questionsBack`: 0 or 1: whether it asks back although its task is clear.
  * - `inaction`: 0 or 1: whether it says that it acts and calls no tool for it, or ends a turn without a visible word.
- * - `errors`: 0 or 1: whether it ended in a way that weights can cause: a failure of the upstream (not one that it was
- *   unreachable, busy or asked wrongly), or a spent budget.
+ * - `errors`: 0 or 1: whether a call of it failed, whatever its code: the answer broke off, was cut by a budget or came to
+ *   nothing, or the client had to send the request again. Not that the client left. An outage of the upstream hits both
+ *   arms alike; what one arm has more of is its own.
  * - `toolErrors`: 0 or 1: whether a tool that it called answered with an error.
+ * - `askedAgain`: 0 or 1: whether its person came back in another session before it was judged, and asked the same again:
+ *   told by a signal `asked-again` that the gateway itself derives; 0 where nobody knows the person.
  * - `tokens`: sampled tokens of the whole session, from 0; what nobody counted is estimated at 4 characters each.
- * - `seconds`: mean seconds of a call, from 0.
- * - `cost`: in prompt tokens, from 0: see {@link TokenPrices}; absent where the upstream tells no usage.
+ * - `seconds`: seconds that all its calls took together, from 0.
+ * - `cost`: of all its calls, in prompt tokens, from 0: see {@link TokenPrices}. Estimated at 4 characters a token for calls
+ *   of which the upstream tells no usage.
  */
 export const GuardMetric = z.enum([
   'brokenCalls',
@@ -23,6 +27,7 @@ export const GuardMetric = z.enum([
   'inaction',
   'errors',
   'toolErrors',
+  'askedAgain',
   'tokens',
   'seconds',
   'cost',
@@ -43,12 +48,19 @@ export const defaultGuardTolerances: Readonly<Record<GuardMetric, GuardTolerance
   brokenCalls: { tolerance: 0.01, range: [0, 1] },
   questionsBack: { tolerance: 0.02, range: [0, 1] },
   inaction: { tolerance: 0.02, range: [0, 1] },
-  errors: { tolerance: 0.02, range: [0, 1] },
+  errors: { tolerance: 0, range: [0, 1] },
   toolErrors: { tolerance: 0.05, range: [0, 1] },
+  askedAgain: { tolerance: 0.02, range: [0, 1] },
   tokens: { tolerance: 100, range: [0, 4_096] },
   seconds: { tolerance: 1, range: [0, 60] },
   cost: { tolerance: 500, range: [0, 32_768] },
 }
+
+/**
+ * How much higher a candidate's may be as a share of what serves, of metrics whose scale is the agent's: there such a rise is
+ * watched for, unless a tolerance in the metric's own unit is set.
+ */
+export const defaultGuardRises = { seconds: 0.5, cost: 0.5 } as const satisfies Partial<Record<GuardMetric, number>>
 
 /** What tokens cost in relation to a prompt token that was not cached; most price lists are near the default. */
 export interface TokenPrices {
@@ -63,13 +75,14 @@ export interface GuardMetricsOptions {
   readonly prices?: TokenPrices
 }
 
-/** One number a metric; the cost only where it is known. */
-export type GuardMetrics = Readonly<Record<Exclude<GuardMetric, 'cost'>, number> & { cost?: number }>
+/** One number a metric. */
+export type GuardMetrics = Readonly<Record<GuardMetric, number>>
 
 /**
- * The {@link GuardMetric}s of one session. Every one but `cost` is always there: a metric that policies could make
- * disappear would guard nothing.
- * @param signals only their `tool-error` is read: what the operator's systems report of tools, beside what results say.
+ * The {@link GuardMetric}s of one session. Every one is always there: a metric that policies could make disappear would
+ * guard nothing.
+ * @param signals only their `tool-error` is read, what the operator's systems report of tools, beside what results say; and
+ * `asked-again`, which nobody can report.
  * @param asOf milliseconds since the epoch; what happened later is not seen. Default: all is.
  */
 export function guardMetrics(
@@ -81,33 +94,34 @@ export function guardMetrics(
   const trajectory = upTo(session, asOf)
   const vetoed = (guard: { inspect(of: Trajectory): string | null }) => (guard.inspect(trajectory) === null ? 0 : 1)
   const silent = trajectory.origin.kind === 'traffic' ? vetoed(noAnswer()) : 0
-  const cost = costOf(trajectory, prices)
   return {
     brokenCalls: vetoed(brokenCalls()),
     questionsBack: vetoed(questionsBack(clarity ? { clarity } : {})),
     inaction: Math.max(silent, vetoed(inaction())),
     errors: failed(trajectory) ? 1 : 0,
     toolErrors: toolFailed(trajectory, signals, asOf) ? 1 : 0,
+    askedAgain: cameBack(signals, asOf) ? 1 : 0,
     tokens: sampledIn(trajectory),
     seconds: secondsOf(trajectory),
-    ...(cost === null ? {} : { cost }),
+    cost: costOf(trajectory, prices),
   }
 }
 
-/** Failures of an upstream that no weights can cause: it is not there, has no room, or the request was wrong. */
-const notOfWeights: ReadonlySet<string> = new Set([
-  'model/upstream-unreachable',
-  'model/upstream-busy',
-  'model/upstream-queue-full',
-  'model/upstream-refused',
-  'model/upstream-own-key',
-  'model/upstream-cancelled',
-  'model/upstream-closed',
-])
+const notFailed: ReadonlySet<StopReason> = new Set(['done', 'cancelled', 'straggler'])
 
-function failed({ stopReason, failure }: Trajectory): boolean {
-  if (stopReason === 'model-error') return failure === null || !notOfWeights.has(failure.code)
-  return stopReason !== 'done' && causedByPolicy(stopReason)
+function failed({ stopReason, steps }: Trajectory): boolean {
+  return !notFailed.has(stopReason) || steps.some(({ call }) => call !== undefined && callFailed(call))
+}
+
+function callFailed({ finish, cancelled, retryOf }: ModelCall): boolean {
+  return finish === 'length' || (finish === null && cancelled !== true) || retryOf !== null
+}
+
+/** Name of the signal that a person asked the same again in another session. */
+export const askedAgain = 'asked-again'
+
+function cameBack(signals: readonly Signal[], asOf: number): boolean {
+  return signals.some(({ name, reporter, at }) => name === askedAgain && reporter === implicitReporter && at <= asOf)
 }
 
 function toolFailed(trajectory: Trajectory, signals: readonly Signal[], asOf: number): boolean {
@@ -130,16 +144,38 @@ function sampledIn(trajectory: Trajectory): number {
 }
 
 function secondsOf(trajectory: Trajectory): number {
-  const calls = new Map(ownTurns(trajectory).flatMap(({ call }) => (call ? [[call.id, call.totalMs]] : [])))
-  if (calls.size === 0) return trajectory.seconds / Math.max(1, trajectory.steps.length)
-  return [...calls.values()].reduce((sum, ms) => sum + ms, 0) / calls.size / 1000
+  const calls = new Map(trajectory.steps.flatMap(({ call }) => (call ? [[call.id, call.totalMs]] : [])))
+  if (calls.size === 0) return trajectory.seconds
+  return [...calls.values()].reduce((sum, ms) => sum + ms, 0) / 1000
 }
 
-function costOf(trajectory: Trajectory, { cached, completion }: TokenPrices): number | null {
-  const told = trajectory.steps.flatMap(({ call }) => (call?.usage ? [call.usage] : []))
-  if (told.length === 0) return null
-  return told.reduce((sum, { promptTokens, completionTokens, cachedTokens }) => {
-    const fromCache = Math.min(promptTokens, cachedTokens ?? 0)
-    return sum + promptTokens - fromCache + cached * fromCache + completion * completionTokens
-  }, 0)
+/** By call: its prompt once, however many answers it has. */
+function costOf(trajectory: Trajectory, { cached, completion }: TokenPrices): number {
+  const read = tokensBefore(trajectory)
+  const calls = new Map<string, { told: number | null; prompt: number; sampled: number }>()
+  for (const turn of ownTurns(trajectory)) {
+    const id = turn.call?.id ?? turn.node.id
+    const known = calls.get(id) ?? { told: null, prompt: read.get(turn.node.parent) ?? 0, sampled: 0 }
+    known.sampled += tokensOf(turn)
+    if (turn.call?.usage) known.told = (known.told ?? 0) + costTold(turn.call.usage, cached, completion)
+    calls.set(id, known)
+  }
+  return [...calls.values()].reduce(
+    (sum, { told, prompt, sampled }) => sum + (told ?? prompt + completion * sampled),
+    0,
+  )
+}
+
+function costTold({ promptTokens, completionTokens, cachedTokens }: Usage, cached: number, completion: number): number {
+  const fromCache = Math.min(promptTokens, cachedTokens ?? 0)
+  return promptTokens - fromCache + cached * fromCache + completion * completionTokens
+}
+
+/** About how many tokens a prompt has that ends with a node. */
+function tokensBefore({ nodes }: Trajectory): ReadonlyMap<NodeId | null, number> {
+  const totals = new Map<NodeId | null, number>()
+  for (const { id, parent, message } of nodes) {
+    totals.set(id, (totals.get(parent) ?? 0) + estimatedTokens(message))
+  }
+  return totals
 }

@@ -1,4 +1,6 @@
 export {
+  askedAgain,
+  defaultGuardRises,
   defaultGuardTolerances,
   GuardMetric,
   guardMetrics,

@@ -10,10 +10,12 @@ const usual = {
   brokenCalls: { tolerance: 0.01, range: [0, 1] },
   questionsBack: { tolerance: 0.02, range: [0, 1] },
   inaction: { tolerance: 0.02, range: [0, 1] },
-  errors: { tolerance: 0.02, range: [0, 1] },
+  errors: { tolerance: 0, range: [0, 1] },
   toolErrors: { tolerance: 0.05, range: [0, 1] },
+  askedAgain: { tolerance: 0.02, range: [0, 1] },
   tokens: { tolerance: 100, range: [0, 4_096] },
-  seconds: { tolerance: 1, range: [0, 60] },
+  seconds: { relative: 0.5 },
+  cost: { relative: 0.5 },
 }
 
 it('a guard that is named changes that one, and no other', () => {
@@ -26,6 +28,10 @@ it('a guard that is named changes that one, and no other', () => {
     tokens: { tolerance: 100, range: [0, 100_000] },
   })
   expect(guardsOf({ cost: { tolerance: 50 } })).toEqual({ ...usual, cost: { tolerance: 50, range: [0, 32_768] } })
+  expect(guardsOf({ seconds: { range: [0, 600] } })).toEqual({ ...usual, seconds: { tolerance: 1, range: [0, 600] } })
+  expect(guardsOf({ seconds: { relative: 0.1 }, cost: false })).toEqual(
+    Object.fromEntries(Object.entries({ ...usual, seconds: { relative: 0.1 } }).filter(([name]) => name !== 'cost')),
+  )
 })
 
 it('false is no guard at all', () => {

@@ -1,0 +1,36 @@
+import type { Repositories, Signal, Trajectory } from '../core/index.ts'
+import { askedAgain, asksTheSame, implicitReporter, type Trust } from '../reward/index.ts'
+
+/** Of a person's next sessions, so many are looked at. */
+const most = 8
+const worth = -0.5
+
+/**
+ * What a person did next speaks of a session: that they came back, with the same agent, and asked the same again. Derived when
+ * it is needed and never stored. Of the later session only what they asked is read, which its own answers cannot change.
+ * @param trust who counts as a person: of anybody else nothing is read.
+ * @param until milliseconds since the epoch: what began later is not seen.
+ * @returns `null` where they did not.
+ */
+export async function sameAskedNext(
+  { trajectories }: Pick<Repositories, 'trajectories'>,
+  trust: Trust,
+  { id, origin, task, startedAt }: Trajectory,
+  until: number,
+): Promise<Signal | null> {
+  const person = origin.kind === 'traffic' ? trust.personOf(origin) : null
+  if (origin.kind !== 'traffic' || person === null || origin.subject === null || origin.agent === null) return null
+  const { tenant, agent, subject } = origin
+  const began = { after: { startedAt, id }, until }
+  const next = await trajectories.summaries({ tenant, agent, subject, origin: 'traffic', began, limit: most })
+  for (const { id: later, instruction, startedAt: at } of next) {
+    if (!asksTheSame(task.instruction, instruction)) continue
+    const found = (await trajectories.get(later, until))?.trajectory.origin
+    // Another key may know somebody else by this name.
+    if (found?.kind !== 'traffic' || trust.personOf(found) !== person) continue
+    const key = `${implicitReporter}/${id}/${askedAgain}`.slice(0, 256)
+    const said = { source: 'user', reporter: implicitReporter, name: askedAgain, value: worth, at } as const
+    return { tenant, key, trajectory: id, node: null, ...said }
+  }
+  return null
+}
