@@ -1,7 +1,7 @@
 import { type CanaryId, type Clock, type Store, systemClock, type Tenant } from '../core/index.ts'
 import { type CanaryGate, canaryGate } from '../gate/index.ts'
 import { type CanaryMemory, type Looked, newCanaryMemory, Registry, watchCanary } from '../release/index.ts'
-import { guardMetrics, trafficRubric } from '../reward/index.ts'
+import { guardMetrics, signalPays, trafficRubric } from '../reward/index.ts'
 import { promotedByHand } from './source/traffic/by-hand.ts'
 import { auditFrom } from './source/traffic/audit-config.ts'
 import { canaryConfigFrom } from './source/traffic/canary-config.ts'
@@ -47,6 +47,7 @@ export function canaryLook(
   const own = canaryGateFrom(config)
   const gate = promotes === 'gate' ? own : promotedByHand(own)
   const rubric = trafficRubric(config.rubric, config.reporters)
+  const pays = signalPays(config.rubric, config.reporters)
   let known: { readonly canary: CanaryId; readonly memory: CanaryMemory } | null = null
   const look = (canary: CanaryId) => {
     if (known?.canary !== canary) known = { canary, memory: newCanaryMemory() }
@@ -57,6 +58,7 @@ export function canaryLook(
       gate,
       rubric,
       guardMetrics: (trajectory, signals, asOf) => ({ ...guardMetrics(trajectory, signals, asOf) }),
+      ...(config.audit === false ? {} : { signalPays: pays }),
       judgeAfterMs: config.judgeAfter,
       reporters: config.reporters,
       tenant,

@@ -49,8 +49,8 @@ export function decideAgain({
 }: Pick<CanaryReceipt, 'gate' | 'sessions' | 'admission'>): GateDecision {
   const { step, sessionsInStep, rewardRange, level, ...config } = gate.config
   // Receipts from before there were audits rest on behaviour, and say so by saying nothing; so do those whose ramp did not
-  // ask what truth says of harm.
-  return look(parseCanaryConfig({ promote: 'behaviour-only', cautions: 'reward', ...config }), {
+  // ask what truth says of harm, and those that did not ask whether behaviour pays more than the truth.
+  return look(parseCanaryConfig({ promote: 'behaviour-only', cautions: 'reward', goodhart: null, ...config }), {
     admitted: admission !== null,
     sessions,
     step: step as number,
