@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { array, assert as check, constantFrom, dictionary, double, property, record } from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { rng } from '../../core/index.ts'
 import { calibrate, type CalibrationSession, factorsIn, PRIOR_STRENGTH } from './calibration.ts'
@@ -98,16 +98,16 @@ describe('the factor that learning takes', () => {
   })
 
   it('lies within its bounds, and hangs on neither the scale of the probabilities nor the order', () => {
-    const any = fc.record({
-      arm: fc.constantFrom('baseline' as const, 'candidate' as const),
-      probability: fc.double({ min: 0.01, max: 0.5, noNaN: true }),
-      truth: fc.double({ min: 0, max: 1, noNaN: true }),
-      signals: fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.double({ min: -1, max: 1, noNaN: true }), {
+    const any = record({
+      arm: constantFrom('baseline' as const, 'candidate' as const),
+      probability: double({ min: 0.01, max: 0.5, noNaN: true }),
+      truth: double({ min: 0, max: 1, noNaN: true }),
+      signals: dictionary(constantFrom('a', 'b', 'c'), double({ min: -1, max: 1, noNaN: true }), {
         noNullPrototype: true,
       }),
     })
-    fc.assert(
-      fc.property(fc.array(any, { maxLength: 40 }), (sessions) => {
+    check(
+      property(array(any, { maxLength: 40 }), (sessions) => {
         const { signals, labels } = calibrate(sessions, range)
         expect(labels).toBe(sessions.length)
         const doubled = sessions.map((one) => ({ ...one, probability: 2 * one.probability }))

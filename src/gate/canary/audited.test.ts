@@ -63,9 +63,9 @@ describe('with an audit, truth decides', () => {
     expect(replay(receiptOf(sessions))).toBe('promote')
   })
 
-  it('stops what people take and is no better: behaviour alone would have promoted it', () => {
+  it('does not promote what people take and is no better: behaviour alone would have', () => {
     const sessions = sessionsOf(pleases)
-    expect(lookAt(sessions).action).toBe('roll-back')
+    expect(lookAt(sessions).action).toBe('hold')
     const behaviour = canaryGate({ ...rules, promote: 'behaviour-only' })
     expect(lookAt(sessions, behaviour)).toMatchObject({ action: 'promote', evidence: { basis: 'behaviour-only' } })
     expect(lookAt(sessions, behaviour).reasons.join(' ')).toContain('Evidence: behaviour-only.')

@@ -73,7 +73,7 @@ export const CanaryConfig = z
     audit: Audit.nullable().default(null),
     /**
      * With an audit: the canary goes back when the candidate's reward is shown to have gained more than its truth by over
-     * `margin`, both from 0 to 1, and the truth was never shown to gain. `alpha`: probability of that, at most, where it did
+     * `margin`, both from 0 to 1, the truth is not estimated to gain, and was never shown to. `alpha`: probability of that, at most, where it did
      * not. `null`: it is not tested, as in gates from before this was.
      */
     goodhart: z

@@ -13,7 +13,7 @@ interface Law {
   readonly thanks: readonly [number, number]
 }
 const honest: Law = { truth: [0.5, 0.5], thanks: [0.4, 0.4] }
-const pleases: Law = { truth: [0.5, 0.5], thanks: [0.4, 0.9] }
+const pleases: Law = { truth: [0.5, 0.42], thanks: [0.4, 0.9] }
 
 function sessionsOf({ truth, thanks }: Law, n = 600, life = 0): CanaryOutcome[] {
   const stream = rng('goodhart', n, life, ...truth, ...thanks)
@@ -51,8 +51,10 @@ const receiptOf = (sessions: readonly CanaryOutcome[]) =>
     admission: null,
   })
 const share = (law: Law, lives: number) =>
-  Array.from({ length: lives }, (_, life) => lookAt(sessionsOf(law, 600, life)).action === 'roll-back').filter(Boolean)
-    .length / lives
+  Array.from({ length: lives }, (_, life) => {
+    const sessions = sessionsOf(law, 600, life)
+    return [300, 450, 600].some((n) => lookAt(sessions.slice(0, n)).action === 'roll-back')
+  }).filter(Boolean).length / lives
 
 describe("Goodhart's law", () => {
   it('stops a candidate that pays and is no better, and names what paid', () => {
@@ -77,6 +79,13 @@ describe("Goodhart's law", () => {
     expect(lookAt(sessionsOf({ truth: [0.4, 0.8], thanks: [0.05, 0.95] })).action).toBe('promote')
   })
 
+  it('leaves to the test of truth what is estimated to be better, and is liked even more', () => {
+    const sessions = sessionsOf({ truth: [0.5, 0.58], thanks: [0.3, 0.9] })
+    const { action, evidence } = lookAt(sessions)
+    expect(evidence['truth']).toMatchObject({ overpaid: { most: expect.any(Number) } })
+    expect(action).toBe('hold')
+  })
+
   it('lets one go on whose reward rises as its truth does, or falls', () => {
     for (const law of [
       honest,
@@ -94,7 +103,7 @@ describe("Goodhart's law", () => {
   })
 
   it('finds most that please', () => {
-    expect(share({ truth: [0.5, 0.5], thanks: [0.4, 0.8] }, 60)).toBeGreaterThan(0.8)
+    expect(share({ truth: [0.5, 0.45], thanks: [0.4, 0.8] }, 60)).toBeGreaterThan(0.8)
   })
 
   it('what is missing counts for the candidate', () => {

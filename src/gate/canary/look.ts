@@ -72,7 +72,7 @@ const DECISIONS: Readonly<Record<CanaryAction, GateDecision>> = {
  * |---|---|---|
  * | 1 | the reward, or the truth of the audited sample, is shown to be lower than the baseline's by more than `tolerance`, at `alphaHarm`, or half of it each | roll-back |
  * | 2 | a guard, or the share of missing rewards, is shown to be higher by more than it tolerates, at `alphaGuard` divided by their number | roll-back |
- * | 3 | with an audit, the reward is shown to have gained more than the truth, by over `goodhart.margin`, at `goodhart.alpha`; the reward rose, and the truth was never shown to gain | roll-back |
+ * | 3 | with an audit, the reward is shown to have gained more than the truth, by over `goodhart.margin`, at `goodhart.alpha`; the reward is estimated to rise, the truth is not, and was never shown to | roll-back |
  * | 4 | what a promotion rests on is shown to be higher by more than `margin`, at `alpha` or the candidate's `level`: the truth of the audited sample, or without an audit the reward; `sessionsPerStep` candidate sessions were judged, every guard was measured in `minCoverage` of them, and nothing speaks of a guard | **promote** |
  * | 5 | `sessionsPerStep` candidate sessions of this step were judged, nothing speaks of harm, and there is a next share below 1 | advance |
  * | 6 | `maxSessions` candidate sessions of this step were judged; with an audit, `maxLabels` truths were told instead | give-up |

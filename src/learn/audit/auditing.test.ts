@@ -26,7 +26,7 @@ afterEach(() => store.close())
 
 const clock = { now: () => now }
 const caps = { perTrajectory: 9, perTrajectoryOfKey: 9, perDay: 99_999 }
-/** The sketched sessions have no answer, for which a guard would veto them all. */
+/** A guard would veto the sketched sessions. */
 const unguarded = {
   brokenCalls: false,
   noAnswer: false,

@@ -53,7 +53,7 @@ export function implicitPays(options: z.input<typeof ImplicitReading>, factors: 
   return {
     weight,
     identity: `implicit:${JSON.stringify([worths, abandonedAfterMinutes, weight])}`,
-    pays(trajectory: Trajectory, asOf: number): ReadonlyMap<ImplicitKind, number> {
+    pays: (trajectory: Trajectory, asOf: number): ReadonlyMap<ImplicitKind, number> => {
       const worst = new Map<ImplicitKind, number>()
       const abandonedAfter = abandonedAfterMinutes * 60_000
       for (const { name, value } of implicitSignals(trajectory, asOf, { kinds: wanted, abandonedAfter })) {

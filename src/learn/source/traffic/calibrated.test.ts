@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { likedSessions, runTraffic, type TrafficChanges } from '../../../../test/support/learner-traffic.ts'
-import { CanaryId, ClientName, rng, type Store } from '../../../core/index.ts'
+import { CanaryId, ClientName, rng, type RunId, savedAt, type Store } from '../../../core/index.ts'
+import { present } from '../../../errors/index.ts'
 import { calibrationOf } from '../../../release/index.ts'
 import { type Factors, trafficRubric } from '../../../reward/index.ts'
 import { openMemoryStore } from '../../../store/index.ts'
@@ -52,8 +53,12 @@ async function run(changes: TrafficChanges = {}) {
     weighed,
     ...changes,
   })
-  const hash = (await store.runs.latestCheckpoint(summary.runId))?.blobs[BATCH]
-  return { summary, events, batch: decodeBatch(await store.blobs.get(String(hash))) }
+  return { summary, events, batch: await batchOf(summary.runId) }
+}
+async function batchOf(run: RunId) {
+  const saved = await savedAt(store.blobs, present((await store.runs.latestCheckpoint(run))?.blobs[BATCH], 'the batch'))
+  if (!(saved instanceof Uint8Array)) throw new Error('a batch that a trainer keeps')
+  return decodeBatch(saved)
 }
 const sessions = () => likedSessions(store, { now, prefix: 's', count: 8 })
 
@@ -102,10 +107,8 @@ describe('what signals are worth to learning', () => {
       asked.push(factors)
       return weighed(factors)
     }
+    const { factors: before } = await batchOf(left!.id)
     // Labels are taken back meanwhile: what was gathered rests on them still.
-    const before = decodeBatch(
-      await store.blobs.get(String((await store.runs.latestCheckpoint(left!.id))?.blobs[BATCH])),
-    ).factors
     await store.audits.withdraw({ tenant: 'default', key: 'k_1' as never, at: now })
     const { batch } = await run({ resume: left!.id, weighed: counting })
     expect(before).toBeDefined()
