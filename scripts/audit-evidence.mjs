@@ -101,7 +101,10 @@ function canary(gate, law, next) {
     look = Math.ceil(1.15 * look)
     const verdict = gate.look({ sessions, step, sessionsInStep, rewardRange: [0, 1] })
     if (verdict.action === 'advance') [step, sessionsInStep] = [step + 1, 0]
-    else if (verdict.action !== 'hold') return { action: verdict.action, labels, sessions: sessionsInStep }
+    else if (verdict.action !== 'hold') {
+      const goodhart = verdict.reasons[0].startsWith('Goodhart')
+      return { action: verdict.action, goodhart, labels, sessions: sessionsInStep }
+    }
   }
 }
 const median = (numbers) =>
@@ -145,7 +148,44 @@ table(
   }),
 )
 
-// 3. Labels against power, with and without what behaviour tells.
+// 3. Goodhart's law: what behaviour pays rises, and the truth does not follow.
+table(
+  `Stopped by Goodhart's law (margin 0.1, level ${ALPHA}), the same gate, ${FEWER} canaries a row`,
+  [
+    'candidate',
+    "gain of the reward − the truth's",
+    "stopped by Goodhart's law, with its 95 % interval",
+    'rolled back otherwise',
+    'promoted',
+    "labels to Goodhart's stop: median",
+  ],
+  [
+    ['equal, behaviour tells the truth in 70 %', {}, 0],
+    ['equal, behaviour is noise', { honest: 0 }, 0],
+    ['14 points better, behaviour tells the truth in 70 %', { effect: 0.14 }, 0],
+    ['equal, behaviour looks 10 points better: just the margin', { honest: 0, trick: 0.1 }, 0.1],
+    ['10 points better, behaviour looks 30 points better', { honest: 0, effect: 0.1, trick: 0.2 }, 0.2],
+    ['20 points better, behaviour looks 40 points better', { honest: 0, effect: 0.2, trick: 0.2 }, 0.2],
+    ['equal, behaviour looks 20 points better', { honest: 0, trick: 0.2 }, 0.2],
+    ['equal, behaviour looks 40 points better', { honest: 0, trick: 0.4 }, 0.4],
+    ['10 points worse, behaviour looks 30 points better', { honest: 0, effect: -0.1, trick: 0.4 }, 0.4],
+  ].map(([name, law, excess]) => {
+    const next = random('goodhart', name)
+    const results = times(FEWER, () => canary(GATES.audited, law, next))
+    const part = (is) => percent(results.filter(is).length / FEWER)
+    const stopped = results.filter(({ goodhart }) => goodhart)
+    return [
+      name,
+      excess,
+      within(stopped.length, FEWER),
+      part(({ action, goodhart }) => action === 'roll-back' && !goodhart),
+      part(({ action }) => action === 'promote'),
+      stopped.length > FEWER / 2 ? median(stopped.map(({ labels }) => labels)) : '–',
+    ]
+  }),
+)
+
+// 4. Labels against power, with and without what behaviour tells.
 const DESIGNS = [
   ['labels alone', {}],
   ['r 0.5, 25 % drawn', { correlation: 0.5 }],
@@ -167,7 +207,7 @@ table(
   ]),
 )
 
-// 4. What labels of a week do.
+// 5. What labels of a week do.
 const WEEKLY = [20, 50, 200]
 table(
   'Weeks until a gain is shown in 80 % of the canaries',

@@ -5,6 +5,7 @@ import { alertsCommand } from './commands/alerts.ts'
 import { auditLabelCommand } from './commands/audit/label.ts'
 import { auditNextCommand } from './commands/audit/next.ts'
 import { auditPlanCommand } from './commands/audit/plan.ts'
+import { auditSignalsCommand } from './commands/audit/signals.ts'
 import { auditAgreementCommand, auditListCommand, auditWithdrawCommand } from './commands/audit/standing.ts'
 import { doctorCommand } from './commands/doctor.ts'
 import { initCommand } from './commands/init.ts'
@@ -193,6 +194,9 @@ auditingAgent('label', 'say how a session that was drawn went')
 auditingAgent('list', 'show where the audit stands, and what you said in it').action(auditListCommand)
 auditingAgent('agreement', 'show how reviewers agree, and who says the same of everything').action(
   auditAgreementCommand,
+)
+auditingAgent('signals', 'show how well each signal predicts the truth, and what learning makes of it').action(
+  auditSignalsCommand,
 )
 auditing('withdraw', 'take back all labels of a key, as one that was stolen')
   .argument('<key>', 'its id')

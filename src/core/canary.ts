@@ -99,6 +99,11 @@ export const CanaryOutcome = z.strictObject({
   reward: z.number().nullable(),
   /** Guard metrics, higher is worse, for example `{ brokenCalls: 1, questionsBack: 0, tokens: 420 }`. */
   guards: z.record(z.string(), z.number()),
+  /**
+   * What each signal of behaviour that spoke pays, in units of the reward, by its name; whether or not it counted. Left out
+   * where nothing is audited.
+   */
+  signals: z.record(z.string(), z.number()).exactOptional(),
   /** Left out where it could not have been drawn for the audit. */
   audit: AuditOutcome.exactOptional(),
 })

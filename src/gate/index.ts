@@ -1,5 +1,14 @@
 export { Agreement, agreementOf, ReviewerStanding } from './audit/agreement.ts'
 export { alikeReviewers, toldBy } from './audit/alike.ts'
+export {
+  calibrate,
+  Calibration,
+  type CalibrationSession,
+  calibrationSessions,
+  factorsIn,
+  SignalTells,
+  SignalWorth,
+} from './audit/calibration.ts'
 export { type AuditPlan, AuditQuestion, planAudit } from './audit/plan.ts'
 export { type Judgements, poweredDifference, type PoweredMean, poweredMean } from './audit/ppi.ts'
 export { countingLabels, type Truth, truthOf, voiceOf } from './audit/truth.ts'

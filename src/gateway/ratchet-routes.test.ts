@@ -55,6 +55,7 @@ it('are all there, in one document', () => {
     'post /ratchet/agents/{agent}/audit/labels',
     'get /ratchet/agents/{agent}/audit/agreement',
     'post /ratchet/audit/withdraw',
+    'get /ratchet/agents/{agent}/audit/signals',
     'get /healthz',
     'get /readyz',
     'get /metrics',

@@ -2,6 +2,7 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import { type Clock, type Json, type Store, systemClock, type Tenant } from '../core/index.ts'
 import {
   auditRoutes,
+  auditSignals,
   keyRoutes,
   type ReleaseRoutesOptions,
   releaseRoutes,
@@ -44,6 +45,14 @@ const readingsOf = ({ agents }: Pick<ServeConfig, 'agents'>) => [
   ...agents.flatMap(({ learn }) => (learn ? [learn.rubric.signals] : [])),
 ]
 
+/** Of the rubric of an agent that learns; of the usual one for others. */
+const rewardRangeOf =
+  ({ agents }: Pick<ServeConfig, 'agents'>) =>
+  (agent: string) => {
+    const { floor, ceiling } = agents.find(({ name }) => name === agent)?.learn?.rubric ?? TrafficRubricConfig.parse({})
+    return [floor, ceiling] as const
+  }
+
 /**
  * Every route that is Ratchet's own, beside the OpenAI API's: signals, trajectories, sessions, keys, erasure, releases, and
  * what operators look at. For `routes` of `createGateway`.
@@ -77,6 +86,7 @@ export function ratchetRoutes(options: RatchetRoutesOptions): OpenAPIHono<never>
   app.route('/', subjectRoutes({ ...asking, trajectories, onErased }))
   app.route('/', releaseRoutes({ ...asking, ...releases, store, redact: (text) => redaction.redact(text).value }))
   app.route('/', auditRoutes({ ...asking, ...names, store, redact: (text) => redaction.redact(text).value }))
+  app.route('/', auditSignals({ ...asking, store, rewardRange: rewardRangeOf(config) }))
   app.route('/', observeRoutes({ door, keys, telemetry, tenant, checks }))
   return app
 }

@@ -1,7 +1,7 @@
 import { type CanaryId, type Clock, type Rubric, type Store, systemClock, type Tenant } from '../core/index.ts'
 import { type CanaryGate, canaryGate } from '../gate/index.ts'
 import { type CanaryMemory, type Looked, newCanaryMemory, Registry, watchCanary } from '../release/index.ts'
-import { type Clarity, guardMetrics, trafficRubric } from '../reward/index.ts'
+import { type Clarity, guardMetrics, signalPays, trafficRubric } from '../reward/index.ts'
 import { practiceBefore } from './canary-practice.ts'
 import { promotedByHand } from './source/traffic/by-hand.ts'
 import { auditFrom } from './source/traffic/audit-config.ts'
@@ -55,6 +55,7 @@ export function canaryLook(
 ): (canary: CanaryId) => Promise<Looked> {
   const registry = new Registry(store)
   const gate = canaryGateFrom(config)
+  const pays = signalPays(config.rubric, config.reporters)
   const begin = async (canary: CanaryId): Promise<Watched> => {
     const began = await store.canaries.get(canary)
     const clarity = began ? await practiceBefore({ store, tenant, historyMs: config.driftHistory }, began) : null
@@ -75,6 +76,7 @@ export function canaryLook(
       guardMetrics: (trajectory, signals, asOf) => ({
         ...guardMetrics(trajectory, signals, asOf, clarity ? { clarity } : {}),
       }),
+      ...(config.audit === false ? {} : { signalPays: pays }),
       judgeAfterMs: config.judgeAfter,
       reporters: config.reporters,
       tenant,

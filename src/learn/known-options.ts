@@ -37,6 +37,8 @@ const known = {
     supervised: true,
     preference: true,
     schedule: true,
+    weighed: true,
+    calibrate: true,
   } satisfies Record<keyof TrafficOptions, true>,
 }
 

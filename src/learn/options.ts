@@ -16,6 +16,7 @@ import type {
 } from '../core/index.ts'
 import type { Gate } from '../gate/index.ts'
 import type { PreferenceOptions, SupervisedOptions } from '../optimize/weights/index.ts'
+import type { Factors } from '../reward/index.ts'
 import type { LearnEvent } from './events.ts'
 import type { ReleasePlan } from './release-plan.ts'
 import type { RolloutSource, Source, TrafficSource } from './source.ts'
@@ -87,6 +88,13 @@ export interface TrafficOptions extends RunOptions<TrafficSource> {
   /** Options of direct preference optimisation. */
   readonly preference?: Omit<PreferenceOptions, 'reference' | 'epochs' | 'rng'>
   readonly schedule?: Partial<TrafficSchedule>
+  /**
+   * The reward with signals' worth multiplied, by the names of `signalPays`. Where it is given, labels of the agent's audits
+   * say by what: as of the batch's close, and kept with the batch.
+   */
+  readonly weighed?: (factors: Factors) => Rubric
+  /** `false`: the reward's own constants count, whatever labels say. Default: true. */
+  readonly calibrate?: boolean
 }
 
 /** What `learn` takes. */

@@ -113,6 +113,8 @@ function runOptions({
     source: evaluation ? { ...source, evaluation: evaluation.heldOut, suites: evaluation.suites ?? {} } : source,
     ...(evaluation ? { gate: evaluation.gate } : {}),
     reward: trafficRubric(config.rubric, config.reporters),
+    weighed: (factors) => trafficRubric(config.rubric, { ...config.reporters, factors }),
+    calibrate: config.calibrate,
     credit: creditFrom(config.credit),
     optimize: { [parameter]: policyGradient(config.policy) },
     supervised: config.demonstrations,

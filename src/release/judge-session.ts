@@ -26,6 +26,12 @@ export interface Judging {
     signals: readonly Signal[],
     asOf: number,
   ) => { readonly [metric: string]: number | undefined }
+  /** What each signal of an audited session pays, for example reward's `signalPays`. Default: it is not kept. */
+  readonly signalPays?: (
+    trajectory: Trajectory,
+    signals: readonly Signal[],
+    asOf: number,
+  ) => Promise<Readonly<Record<string, number>>>
   /**
    * How long after it began a session is judged, in milliseconds, by what had been received then: the same for both arms,
    * so that neither looks better by ending sooner. Long enough for a session and for what people say of it.
@@ -113,14 +119,16 @@ export async function judge(
 
 /** What a session earned; evidence that cannot be read is missing evidence. */
 async function scored(
-  { rubric, guardMetrics, onProblem }: Judging,
+  { rubric, guardMetrics, signalPays, onProblem }: Judging,
   trajectory: Trajectory,
   signals: readonly Signal[],
   asOf: number,
-): Promise<Pick<CanaryOutcome, 'reward' | 'guards'>> {
+): Promise<Pick<CanaryOutcome, 'reward' | 'guards' | 'signals'>> {
   try {
     const { value } = await rubric.score(trajectory, signals, asOf)
-    return { reward: value, guards: measured(guardMetrics(trajectory, signals, asOf)) }
+    const guards = measured(guardMetrics(trajectory, signals, asOf))
+    const paid = await signalPays?.(trajectory, signals, asOf)
+    return { reward: value, guards, ...(paid && { signals: paid }) }
   } catch (error) {
     onProblem?.(error)
     return { reward: null, guards: {} }

@@ -258,8 +258,9 @@ function evidenceOf(judged: readonly JudgedSession[], truths: KnownTruths): read
   return judged
     .filter(({ leftOut }) => leftOut === null)
     .map((session) => {
-      const { trajectory, arm, propensity, reward, guards } = session
-      return { trajectory, arm, propensity, reward, guards, ...auditOutcome(session, truths) }
+      const { trajectory, arm, propensity, reward, guards, signals } = session
+      const seen = { trajectory, arm, propensity, reward, guards, ...(signals && { signals }) }
+      return { ...seen, ...auditOutcome(session, truths) }
     })
 }
 

@@ -34,4 +34,6 @@ it.each([
   expect((await opinions(trajectory, [], reading)).get(retried)).toBe(opinion)
   const told = await opinions(trajectory, [sayOf('a', true, { node: retried })], reading)
   expect(told.get(retried), 'what was said counts').toBe(1)
+  const weighed = await opinions(trajectory, [], { ...reading, factors: { 'implicit/retried': 0.5 } })
+  expect(weighed.get(retried), 'as the labels of an audit say').toBe(opinion && opinion / 2)
 })

@@ -1,5 +1,11 @@
 import type { NodeId, Rubric, Signal, Trajectory } from '../../core/index.ts'
-import { type ImplicitOptions, implicitSignals } from '../../reward/index.ts'
+import {
+  behaviourName,
+  type Factors,
+  type ImplicitKind,
+  type ImplicitOptions,
+  implicitSignals,
+} from '../../reward/index.ts'
 
 /** How opinions are read. */
 export interface OpinionReading {
@@ -9,13 +15,15 @@ export interface OpinionReading {
   readonly rubric: Rubric
   /** What of behaviour is read. Default: all of it. */
   readonly behaviour?: ImplicitOptions
+  /** What kinds of behaviour are multiplied by, by `behaviourName`: what an audit's labels make of them. */
+  readonly factors?: Factors
 }
 
 /**
  * What people made of each answer, from -1 to 1; answers of which nothing is known are left out. What somebody said of an
  * answer goes before what is guessed from behaviour. It means what the rubric makes of it: one star of five is no praise,
  * a name that the rubric does not read says nothing, and of one reporter the last word counts. Of behaviour each kind
- * that is read means what it does by default: the rubric's worths say what a session earns, this which answers people took.
+ * that is read means what it does by default, times its factor: the rubric's worths say what a session earns, this which answers people took.
  */
 export async function opinions(
   trajectory: Trajectory,
@@ -26,10 +34,15 @@ export async function opinions(
 }
 
 /** The mean of what behaviour tells of each answer. */
-function guessed(trajectory: Trajectory, { asOf, behaviour }: OpinionReading): ReadonlyMap<NodeId, number> {
+function guessed(
+  trajectory: Trajectory,
+  { asOf, behaviour, factors = {} }: OpinionReading,
+): ReadonlyMap<NodeId, number> {
   const means = new Map<NodeId, number>()
   for (const [node, about] of byAnswer(implicitSignals(trajectory, asOf, behaviour))) {
-    const values = about.flatMap(({ value }) => (typeof value === 'number' ? [value] : []))
+    const values = about.flatMap(({ name, value }) =>
+      typeof value === 'number' ? [value * (factors[behaviourName(name as ImplicitKind)] ?? 1)] : [],
+    )
     if (values.length > 0) means.set(node, values.reduce((sum, one) => sum + one, 0) / values.length)
   }
   return means

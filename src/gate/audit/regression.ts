@@ -67,7 +67,7 @@ export class RunningRegression {
 }
 
 /** Solves a positive definite system by Cholesky's decomposition. */
-function solve(gram: Float64Array, moment: Float64Array, size: number): Float64Array {
+export function solve(gram: Float64Array, moment: Float64Array, size: number): Float64Array {
   const lower = new Float64Array(size * size)
   const at = (i: number, j: number) => lower[i * size + j] as number
   for (let i = 0; i < size; i++) {

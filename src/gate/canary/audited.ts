@@ -3,13 +3,17 @@ import { type AuditObservation, truthAbove, type TruthEvidence } from '../audit/
 import { round } from '../round.ts'
 import type { RewardRange } from '../reward-range.ts'
 import type { CanaryConfig } from './config.ts'
+import type { Observation } from './difference-test.ts'
 import { type Estimate, estimateOf } from './estimate.ts'
+import { type Overpaid, overpaid } from './goodhart.ts'
 import { guardMetric, guardValues, rewards } from './quantities.ts'
 
 /** What the audited sample shows. */
 export interface Audited {
   readonly gain: Shown
   readonly harm: Shown
+  /** Whether what behaviour pays rose by more than the truth; `null` where that is not tested. */
+  readonly overpaid: Overpaid | null
   /** Of the truth, from 0 to 1. */
   readonly estimate: Estimate
   /** Truths that are known, by arm; of them those that cannot be told. */
@@ -40,22 +44,23 @@ export function audited(
 ): Audited | null {
   if (config.audit === null) return null
   const known = untilWaiting(sessions)
-  const features = featuresOf(config, known, range)
+  const earned = rewards(known, range)
+  const features = featuresOf(config, known, earned)
   const observe = (missing: 'worst' | 'best', side: (truth: number) => number) =>
     known.map((session, i) => observation(session, features[i] ?? [], missing, side))
-  const gain = truthAbove(
-    observe('worst', (truth) => truth),
-    config.margin / (range[1] - range[0]),
-  )
+  const observations = observe('worst', (truth) => truth)
+  const gain = truthAbove(observations, config.margin / (range[1] - range[0]))
   const harm = truthAbove(
     observe('best', (truth) => 1 - truth),
     config.tolerance / (range[1] - range[0]),
   )
+  const { goodhart } = config
   const told = known.filter(({ audit }) => audit.drawn)
   const candidate = told.filter(({ arm }) => arm === 'candidate').length
   return {
     gain: { ...gain, bound: round(-Math.log(alpha)) },
     harm: { ...harm, bound: round(-Math.log(config.alphaHarm / 2)) },
+    overpaid: goodhart && overpaid(goodhart, known, { earned, observations }),
     estimate: estimateOf(gain.terms),
     labels: {
       candidate,
@@ -77,13 +82,12 @@ function untilWaiting(sessions: readonly CanaryOutcome[]): readonly Drawable[] {
 function featuresOf(
   config: CanaryConfig,
   sessions: readonly CanaryOutcome[],
-  range: RewardRange,
+  earned: readonly Observation[],
 ): readonly (readonly number[])[] {
-  const earned = rewards(sessions, range).map(({ value }) => value)
   const guards = Object.entries(config.guards).map(([name, guard]) =>
     guardValues(guardMetric(sessions, name), guard).map(({ value }) => value ?? 0),
   )
-  return earned.map((value, i) => [value ?? 0.5, value === null ? 1 : 0, ...guards.map((values) => values[i] ?? 0)])
+  return earned.map(({ value }, i) => [value ?? 0.5, value === null ? 1 : 0, ...guards.map((values) => values[i] ?? 0)])
 }
 
 function observation(

@@ -96,6 +96,18 @@ export const CanaryConfig = z
       .default(null),
     /** A random sample of the sessions is judged by truth, which then decides; `null`: none is. */
     audit: Audit.nullable().default(null),
+    /**
+     * With an audit: the canary goes back when the candidate's reward is shown to have gained more than its truth by over
+     * `margin`, both from 0 to 1, the truth is not estimated to gain, and was never shown to. `alpha`: probability of that, at most, where it did
+     * not. `null`: it is not tested, as in gates from before this was.
+     */
+    goodhart: z
+      .strictObject({
+        margin: z.number().nonnegative().max(0.9).default(0.1),
+        alpha: z.number().positive().max(0.25).default(0.05),
+      })
+      .nullable()
+      .prefault({}),
     /** Evidence of harm, as an e-value, from which on the ramp waits: 3 is weak, 20 shows it at 0.05. */
     caution: z.number().min(1).default(3),
     /** What evidence of harm the ramp waits for. `reward`: of gates from before the truth of an audit was asked, too. */

@@ -40,9 +40,17 @@ export function evidenceOf(measured: Measured, range: RewardRange, basis: Basis)
   }
 }
 
-function truthOf({ gain, harm, estimate, ...counted }: Audited): { readonly [key: string]: Json } {
+function truthOf({ gain, harm, estimate, overpaid, ...counted }: Audited): { readonly [key: string]: Json } {
   return {
     ...counted,
+    ...(overpaid && {
+      overpaid: {
+        ...shown(overpaid),
+        difference: overpaid.estimate.difference,
+        interval: overpaid.estimate.interval && [...overpaid.estimate.interval],
+        paid: Object.fromEntries(overpaid.paid.map(({ signal, difference }) => [signal, difference])),
+      },
+    }),
     difference: estimate.difference,
     interval: estimate.interval && [...estimate.interval],
     gain: shown(gain),

@@ -9,6 +9,7 @@ import { evidenceOf } from './evidence.ts'
 import { type GuardTest, measure, type Tested } from './measure.ts'
 import {
   behaviourOnly,
+  goodhartsLaw,
   harmInTruth,
   nothingTrue,
   spentLabels,
@@ -71,10 +72,11 @@ const DECISIONS: Readonly<Record<CanaryAction, GateDecision>> = {
  * |---|---|---|
  * | 1 | the reward, or the truth of the audited sample, is shown to be lower than the baseline's by more than `tolerance`, at `alphaHarm`, or half of it each | roll-back |
  * | 2 | a guard, or the share of missing rewards, is shown to be higher by more than it tolerates, at `alphaGuard` divided by their number | roll-back |
- * | 3 | what a promotion rests on is shown to be higher by more than `margin`, at `alpha` or the candidate's `level`: the truth of the audited sample, or without an audit the reward; `sessionsPerStep` candidate sessions were judged, every guard was measured in `minCoverage` of them, and nothing speaks of a guard | **promote** |
- * | 4 | `sessionsPerStep` candidate sessions of this step were judged, nothing speaks of harm, and there is a next share below 1 | advance |
- * | 5 | `maxSessions` candidate sessions of this step were judged; with an audit, `maxLabels` truths were told instead | give-up |
- * | 6 | otherwise | hold |
+ * | 3 | with an audit, the reward is shown to have gained more than the truth, by over `goodhart.margin`, at `goodhart.alpha`; the reward is estimated to rise, the truth is not, and was never shown to | roll-back |
+ * | 4 | what a promotion rests on is shown to be higher by more than `margin`, at `alpha` or the candidate's `level`: the truth of the audited sample, or without an audit the reward; `sessionsPerStep` candidate sessions were judged, every guard was measured in `minCoverage` of them, and nothing speaks of a guard | **promote** |
+ * | 5 | `sessionsPerStep` candidate sessions of this step were judged, nothing speaks of harm, and there is a next share below 1 | advance |
+ * | 6 | `maxSessions` candidate sessions of this step were judged; with an audit, `maxLabels` truths were told instead | give-up |
+ * | 7 | otherwise | hold |
  *
  * Without an audit the reward promotes only a candidate that passed held-out tasks before, or where the owner said
  * `behaviour-only`.
@@ -86,7 +88,8 @@ const DECISIONS: Readonly<Record<CanaryAction, GateDecision>> = {
  * to show both ways.
  *
  * A candidate that is no better is promoted with probability at most that, one that is no worse goes back with
- * probability at most `alphaHarm` + `alphaGuard`, whatever the number of looks.
+ * probability at most `alphaHarm` + `alphaGuard`, whatever the number of looks; with an audit, `goodhart.alpha` more where
+ * its reward gains at most `goodhart.margin` more than its truth.
  *
  * A pure function of time linear in the sessions.
  * @throws GateError when a session appears twice, a reward is out of range, the step is none, or the margin or the
@@ -133,6 +136,7 @@ export function look(
         reason: `The guard ${guard.name} is higher than the baseline's by more than ${toleranceOf(guard)}: e-value ${eValue(guard.most)}, ${eValue(guard.bound)} shows it. ${differenceOf(guard.estimate)}.`,
       }),
     ),
+    ...(config.goodhart && truth?.overpaid ? [goodhartsLaw(config.goodhart, truth, truth.overpaid)] : []),
     {
       holds: better && !early && uncovered.length === 0 && guardCautions.length === 0,
       action: 'promote',

@@ -49,8 +49,9 @@ export function decideAgain({
 }: Pick<CanaryReceipt, 'gate' | 'sessions' | 'admission'>): GateDecision {
   const { step, sessionsInStep, rewardRange, level, ...config } = gate.config
   // Receipts from before there were audits rest on behaviour, and say so by saying nothing; so do those whose ramp did not
-  // ask what truth says of harm, and those that counted the candidate's missing rewards alone.
-  const before = { promote: 'behaviour-only', cautions: 'reward', excess: 'candidate' }
+  // ask what truth says of harm, those that counted the candidate's missing rewards alone, and those that did not ask whether
+  // behaviour pays more than the truth.
+  const before = { promote: 'behaviour-only', cautions: 'reward', excess: 'candidate', goodhart: null }
   return look(parseCanaryConfig({ ...before, ...config }), {
     admitted: admission !== null,
     sessions,

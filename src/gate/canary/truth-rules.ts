@@ -2,6 +2,7 @@ import type { Audit } from '../../core/index.ts'
 import type { RewardRange } from '../reward-range.ts'
 import type { Audited } from './audited.ts'
 import type { CanaryConfig } from './config.ts'
+import type { Overpaid } from './goodhart.ts'
 import type { Rule } from './rule.ts'
 import { differenceOf, eValue } from './words.ts'
 
@@ -15,14 +16,37 @@ export function harmInTruth({ tolerance }: Pick<CanaryConfig, 'tolerance'>, trut
   }
 }
 
+/** Whether the truth is estimated to gain: who is better and liked even more is left to the test of truth. */
+const follows = ({ estimate: { difference } }: Pick<Audited, 'estimate'>) => (difference ?? 0) > 0
+
+/** What behaviour pays rose, and the truth did not follow: it is no measure of this candidate any more. */
+export function goodhartsLaw(
+  { margin }: NonNullable<CanaryConfig['goodhart']>,
+  truth: Pick<Audited, 'gain' | 'estimate'>,
+  { most, bound, estimate, rise, paid }: Overpaid,
+): Rule {
+  const signals = paid.map(({ signal, difference }) => `${signal} by ${difference.toPrecision(2)}`).join(', ')
+  const rose = signals === '' ? '' : ` What paid it more: ${signals}.`
+  return {
+    // Where the truth was shown to gain, it decided.
+    holds: most >= bound && (rise ?? 0) > 0 && !follows(truth) && truth.gain.most < truth.gain.bound,
+    action: 'roll-back',
+    reason: `Goodhart's law: what people do pays the candidate more, and the truth does not follow. The reward's gain exceeds the truth's by more than ${margin}: e-value ${eValue(most)}, ${eValue(bound)} shows it. ${differenceOf(estimate)}.${rose}`,
+  }
+}
+
 /** What speaks of a harm in the audited sample, and does not show it yet. */
 export function truthCautions(
   { cautions, caution, tolerance }: Pick<CanaryConfig, 'cautions' | 'caution' | 'tolerance'>,
-  { harm, estimate: { difference } }: Audited,
+  truth: Audited,
   range: RewardRange,
 ): readonly string[] {
   if (cautions === 'reward') return []
+  const { harm, overpaid, estimate } = truth
+  const { difference } = estimate
+  const overpays = overpaid !== null && overpaid.now >= Math.log(caution) && !follows(truth)
   return [
+    ...(overpays ? [`The e-value of a reward that gains more than the truth is ${eValue(overpaid.now)}`] : []),
     ...(harm.now >= Math.log(caution) ? [`The e-value of a harm in truth is ${eValue(harm.now)}`] : []),
     ...(difference !== null && difference < -tolerance / (range[1] - range[0])
       ? [`The estimated difference of truth is ${difference.toPrecision(3)}`]

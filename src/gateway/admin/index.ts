@@ -1,4 +1,5 @@
 export { type AuditRoutesOptions, auditRoutes } from './audit-routes.ts'
+export { auditSignals } from './audit-signals.ts'
 export { eraseSubject } from './erase-subject.ts'
 export { type KeyRoutesOptions, keyRoutes } from './key-routes.ts'
 export { type ReleaseRoutesOptions, releaseRoutes } from './release-routes.ts'

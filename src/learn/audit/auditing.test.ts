@@ -3,7 +3,7 @@ import { agent, base, model, prompt, sessionCall, setOf, thumb } from '../../../
 import { type Canary, KeyId, type Store } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 import { replay } from '../../gate/index.ts'
-import { Registry } from '../../release/index.ts'
+import { calibrationOf, Registry } from '../../release/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import { canaryGateFrom, canaryLook } from '../canary-look.ts'
 import type { LearnerEvent } from '../learner/events.ts'
@@ -26,17 +26,26 @@ afterEach(() => store.close())
 
 const clock = { now: () => now }
 const caps = { perTrajectory: 9, perTrajectoryOfKey: 9, perDay: 99_999 }
+/** A guard would veto the sketched sessions. */
+const unguarded = {
+  brokenCalls: false,
+  noAnswer: false,
+  repetition: false,
+  questionsBack: false,
+  inaction: false,
+  overlong: false,
+}
 const configOf = (audit: object) =>
   LearnFromTrafficConfig.parse({
     judgeAfter: '1s',
-    rubric: { implicit: false },
+    rubric: { implicit: false, guards: unguarded },
     reporters: { share: 1, trusted: ['k'] },
     canary: { shares: [0.5], sessionsPerStep: 10, guards: false, missing: 'neutral', missingTolerance: 0.1 },
     audit: { share: 1, queue: 500, ...audit },
   })
 
-/** Sessions of both arms by turns, all of which people take alike, and their draws. */
-async function sessions(config: LearnFromTrafficConfig, count: number) {
+/** Sessions of both arms by turns, which people take alike unless it is said, and their draws. */
+async function sessions(config: LearnFromTrafficConfig, count: number, taken: (i: number) => number = () => 1) {
   const gate = canaryGateFrom(config)
   const versions = [prompt('better')]
   canary = await registry.startCanary({
@@ -53,7 +62,7 @@ async function sessions(config: LearnFromTrafficConfig, count: number) {
     const served = { release: canary.baseline, canary: { id: canary.id, arm: armOf(i), propensity: 0.5 } } as const
     now += 1
     await store.traffic.append(sessionCall(`t_${i}`, served, { at: now }))
-    await store.signals.append([{ ...thumb(`t_${i}`, 1, now), reporter: `user ${i}` }], { caps, now })
+    await store.signals.append([{ ...thumb(`t_${i}`, taken(i), now), reporter: `user ${i}` }], { caps, now })
   }
   now += 1_000
   const look = canaryLook({ store, tenant: 'default', config, clock }, 'gate')
@@ -101,6 +110,21 @@ describe('a canary that people audit', () => {
     expect((await store.canaries.events(canary.id)).at(-1)).toMatchObject({ type: 'rolled-back', share: 0 })
     await audits.reopen()
     expect(events).toHaveLength(1)
+  })
+
+  it("goes back by Goodhart's law where people take it and it is no better: told, and what paid counts less", async () => {
+    const config = configOf({ by: 'person' })
+    const { look, draws } = await sessions(config, 160, (i) => (armOf(i) === 'candidate' ? 1 : -1))
+    for (const { id, sequence } of draws) await label(id, (sequence >> 1) % 2)
+    const { canary: ended } = await look()
+    expect(ended.status).toBe('rolled-back')
+    const [alert] = await store.alerts.list({ agent, kind: 'rollback', limit: 1 })
+    expect(alert?.message).toMatch(/Goodhart's law: .*What paid it more: thumbs by 2\.0\./)
+    const receipt = present(await store.receipts.get(present(ended.receipt, 'the receipt')), 'the receipt')
+    expect(replay(receipt)).toBe('reject')
+    const { signals } = await calibrationOf(store, agent, [-1, 1], now)
+    expect(signals).toMatchObject([{ signal: 'thumbs', labels: 160, present: 160 }])
+    expect(signals[0]?.factor).toBeLessThan(0.1)
   })
 
   it('is promoted on what was looked at: a label that comes between look and receipt is the next look’s', async () => {

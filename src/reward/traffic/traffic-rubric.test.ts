@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type Line, type SessionSketch, talk, told } from '../../../test/support/traffic-session.ts'
 import type { Signal } from '../../core/index.ts'
-import { allImplicitKinds, type Clarity, trafficRubric, type TrafficRubricConfig } from '../index.ts'
+import { allImplicitKinds, type Clarity, signalPays, trafficRubric, type TrafficRubricConfig } from '../index.ts'
 
 type Config = Parameters<typeof trafficRubric>[0]
 const late = 1_000 * 60_000
@@ -51,6 +51,28 @@ describe('what a session earns', () => {
       value: -1,
       parts: { thumbs: -1 },
     })
+  })
+
+  it('multiplies the worth of signals by what an audit makes of them', async () => {
+    const signals = [told('thumbs', true)]
+    const by = (factors: Record<string, number>) => trafficRubric({}, { factors })
+    const usual = trafficRubric()
+    expect(by({ thumbs: 1, 'implicit/thanks': 1 }).hash).toBe(usual.hash)
+    expect(by({ thumbs: 0.5 }).hash).not.toBe(usual.hash)
+    expect(await by({ thumbs: 0.25 }).score(talk([ask, answer]), signals, late)).toMatchObject({ value: 0.25 })
+    const weighed = by({ 'implicit/thanks': 0.3, 'implicit/accepted': 0 })
+    expect(await weighed.score(talk([ask, answer, 'Thanks!']), [], late)).toMatchObject({ value: 0.3 })
+    expect(await weighed.score(talk([ask, answer, 'And of pears?']), [], late)).toMatchObject({ value: 0 })
+  })
+
+  it('tells what each signal pays, whether or not it counts', async () => {
+    const pays = signalPays({ implicit: { weight: 2 }, signals: { thumbs: { weight: 0.5 } } })
+    expect(await pays(talk([ask, answer, 'Thanks!']), [told('thumbs', false)], late)).toEqual({
+      thumbs: -0.5,
+      'implicit/thanks': 2,
+    })
+    expect(await pays(talk([ask, answer]), [], late)).toEqual({})
+    expect(await signalPays({ implicit: false })(talk([ask, answer, 'Thanks!']), [], late)).toEqual({})
   })
 
   it('hears the last word of a reporter, and all reporters alike', async () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { parseInput, type Rubric } from '../../core/index.ts'
-import { implicit, ImplicitReading, signal, SignalReading } from '../evidence/index.ts'
+import { type Factors, implicit, ImplicitReading, signal, SignalReading } from '../evidence/index.ts'
 import {
   brokenCalls,
   type Clarity,
@@ -11,6 +11,7 @@ import {
   questionsBack,
   repetition,
 } from '../guards/index.ts'
+import type { RewardPart } from '../part.ts'
 import { rubric } from '../rubric.ts'
 
 /** The name of the part that nobody reports. */
@@ -60,6 +61,8 @@ export interface TrafficRubricParts {
   readonly guards?: readonly Guard[]
   /** Keys whose names are people, each of whom counts as one: `reporters.trusted`. Names of other keys are their key. */
   readonly trusted?: readonly string[]
+  /** What the worth of signals is multiplied by, by their names as `signalPays` gives them: an audit's calibration. */
+  readonly factors?: Factors
 }
 
 /**
@@ -69,11 +72,13 @@ export interface TrafficRubricParts {
  */
 export function trafficRubric(
   config: z.input<typeof TrafficRubricConfig> = {},
-  { clarity, guards: more = [], trusted = [] }: TrafficRubricParts = {},
+  { clarity, guards: more = [], trusted = [], factors = {} }: TrafficRubricParts = {},
 ): Rubric {
   const { signals, implicit: behaviour, guards, floor, ceiling } = parseInput(TrafficRubricConfig, config, 'The rubric')
-  const told = Object.entries(signals).map(([name, reading]) => [name, signal(name, reading, trusted)] as const)
-  const parts = [...told, ...(behaviour === false ? [] : [[guessed, implicit(behaviour)] as const])]
+  const told = Object.entries(signals).map(
+    ([name, reading]) => [name, times(signal(name, reading, trusted), factors[name])] as const,
+  )
+  const parts = [...told, ...(behaviour === false ? [] : [[guessed, implicit(behaviour, factors)] as const])]
   const on = [
     guards.brokenCalls && brokenCalls(guards.brokenCalls),
     guards.noAnswer && noAnswer(),
@@ -83,4 +88,17 @@ export function trafficRubric(
     guards.overlong && overlong(guards.overlong),
   ].filter((one) => one !== false)
   return rubric(Object.fromEntries(parts), { guards: [...on, ...more], floor, ceiling, cut: 'against' })
+}
+
+/** A part whose scores are multiplied. */
+function times(part: RewardPart, factor = 1): RewardPart {
+  if (factor === 1) return part
+  return {
+    ...part,
+    identity: `${part.identity}×${factor}`,
+    async score(...seen) {
+      const score = await part.score(...seen)
+      return score === null ? null : factor * score
+    },
+  }
 }

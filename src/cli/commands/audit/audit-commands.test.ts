@@ -4,7 +4,7 @@ import { agent, base, model, prompt, sessionCall } from '../../../../test/suppor
 import { serveRoutes } from '../../../../test/support/route-server.ts'
 import { type Store, TrajectoryId } from '../../../core/index.ts'
 import { canaryGate } from '../../../gate/index.ts'
-import { auditRoutes } from '../../../gateway/admin/index.ts'
+import { auditRoutes, auditSignals } from '../../../gateway/admin/index.ts'
 import { doorkeeper, newKey } from '../../../gateway/auth/index.ts'
 import { BodySpace } from '../../../gateway/http/body-room.ts'
 import { ServeConfig } from '../../../gateway/index.ts'
@@ -14,6 +14,7 @@ import { type AuditFlags, AuditGateway } from './audit-gateway.ts'
 import { auditLabelCommand, truthOf } from './label.ts'
 import { auditNextCommand, sessionLines } from './next.ts'
 import { auditPlanCommand } from './plan.ts'
+import { auditSignalsCommand } from './signals.ts'
 import { auditAgreementCommand, auditListCommand, auditWithdrawCommand } from './standing.ts'
 
 const now = 1_700_000_000_000
@@ -28,17 +29,10 @@ beforeEach(async () => {
   const clock = { now: () => now }
   const door = doorkeeper({ keys: store.keys, config: ServeConfig.parse({}), clock })
   const bodies = new BodySpace(1_000_000)
-  server = await serveRoutes(
-    auditRoutes({
-      door,
-      bodyBytes: 65_536,
-      bodies,
-      clock,
-      store,
-      redact: (text) => text,
-      redactName: (name) => name,
-    }) as never,
-  )
+  const asked = { door, bodyBytes: 65_536, bodies, clock, store }
+  const routes = auditRoutes({ ...asked, redact: (text) => text, redactName: (name) => name })
+  routes.route('/', auditSignals({ ...asked, rewardRange: () => [-1, 1] }))
+  server = await serveRoutes(routes as never)
   const { key, token } = newKey({ name: 'k', tenant: 'default', scopes: ['admin'], now })
   await store.keys.put(key)
   id = key.id
@@ -52,6 +46,7 @@ beforeEach(async () => {
     propensity: 0.5,
     reward: 1,
     guards: {},
+    signals: sequence === 0 ? {} : { thumbs: 1 },
     audit: { probability: 1, draw: `d${sequence}` },
     sequence,
     began: now + sequence,
@@ -121,6 +116,20 @@ describe('ratchet audit', () => {
     expect(told).toContain(`${id}:ann: 2 judged, mean 1.00, with the others in 50 %`)
     expect(await says(() => auditWithdrawCommand(id, flags))).toContain('4 labels')
     expect(await says(() => auditListCommand(flags))).toContain('0 judged, 3 wait')
+  })
+
+  it('tells how well signals predict the truth, to those who decide', async () => {
+    expect(await says(() => auditSignalsCommand(flags))).toContain('0 labels')
+    await says(() => auditLabelCommand('d0', 'wrong', flags))
+    await says(() => auditLabelCommand('d1', 'right', flags))
+    expect(await says(() => auditSignalsCommand(flags))).toMatch(
+      /^2 labels.*\nthumbs {2}counts × 1\.00 in learning .*\n {2}right in 100 % of the sessions with it \(1\), in 0 % of the others; correlation 1\.00\n/,
+    )
+    const asked = JSON.parse(await says(() => auditSignalsCommand({ ...flags, json: true })))
+    expect(asked).toMatchObject({ labels: 2, signals: [{ signal: 'thumbs', factor: 1, candidate: { labels: 0 } }] })
+    const { key, token } = newKey({ name: 'other', tenant: 'default', scopes: ['audit'], now })
+    await store.keys.put(key)
+    await expect(auditSignalsCommand({ ...flags, key: token })).rejects.toThrow()
   })
 
   it('refuses what is no truth', () => {

@@ -1,6 +1,8 @@
 import { type Alert, AlertId, contentHash, type Repositories } from '../../../core/index.ts'
 import { shownIn } from '../../../credit/index.ts'
-import { isKey, limitReporters, shareOut } from '../../../reward/index.ts'
+import { factorsIn } from '../../../gate/index.ts'
+import { calibrationOf } from '../../../release/index.ts'
+import { type Factors, isKey, limitReporters, shareOut } from '../../../reward/index.ts'
 import type { GoOn } from '../../run/course.ts'
 import { type Flood, gather } from './gather.ts'
 import { readingOf } from './material.ts'
@@ -12,14 +14,16 @@ export async function collect(run: TrafficRun, goOn: GoOn): Promise<void> {
   const { options, parameter, key } = run
   const { store, source } = options
   const asOf = run.clock.now()
-  const reading = await readingOf(run, asOf)
+  const factors = await factorsNow(run, asOf)
+  const reading = await readingOf(run, asOf, factors)
   const { batch, report, flood } = await gather({
     store,
     source,
     parameter,
     lags: reading.lags,
     usedSince: (since) => usedBy(earlierBatches(store, key, { since, except: run.run.id })),
-    reward: options.reward,
+    reward: reading.rubric,
+    ...(factors && { factors }),
     credit: options.credit,
     reporters: {
       sessions: (evidence) => limitReporters(evidence, source.reporters, run.run.id),
@@ -39,6 +43,14 @@ export async function collect(run: TrafficRun, goOn: GoOn): Promise<void> {
   await run.keep(BATCH, encodeBatch(batch))
   if (credited + demonstrations + pairs > 0) await goOn({ report }, tell)
   else await run.enter('done', { report, ...nothing(report.sessions) }, tell)
+}
+
+/** What labels of audits make of the signals now; `undefined` where they change nothing. */
+async function factorsNow({ options, key }: TrafficRun, asOf: number): Promise<Factors | undefined> {
+  const { store, reward, weighed, calibrate = true } = options
+  if (!weighed || !calibrate) return undefined
+  const factors = factorsIn(await calibrationOf(store, key, [reward.floor, reward.ceiling], asOf))
+  return Object.keys(factors).length > 0 ? factors : undefined
 }
 
 /** Alerts of one run, at most: whoever floods under many names fills no more than this. */

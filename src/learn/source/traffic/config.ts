@@ -36,6 +36,8 @@ const Declared = z.strictObject({
   limit: z.int().positive().max(100_000).default(2_000),
   /** What a session earns. */
   rubric: TrafficRubricConfig.prefault({}),
+  /** Whether learning multiplies the rubric's worths by what labels of audits make of them; canaries and drift never do. */
+  calibrate: z.boolean().default(true),
   /** How much one reporter may decide. */
   reporters: ReporterLimits.prefault({}),
   /** What a session is compared with: `value` foretells it from the task, `batch` is the mean of all. */

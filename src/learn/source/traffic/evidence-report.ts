@@ -58,5 +58,7 @@ export const EvidenceReport = z.strictObject({
   /** Seconds since the end of the fresh sessions, and how many activations ago their weights served, by lag. */
   age: z.strictObject({ newest: z.number(), median: z.number(), oldest: z.number() }).nullable(),
   lags: z.record(z.string(), count),
+  /** What signals' worth was multiplied by, where an audit's labels said so. */
+  factors: z.record(z.string(), z.number()).exactOptional(),
 })
 export type EvidenceReport = z.infer<typeof EvidenceReport>

@@ -9,7 +9,7 @@ import {
   type Rubric,
   type Trajectory,
 } from '../../../core/index.ts'
-import type { Contribution, LimitedEvidence, SessionEvidence, SharedOut } from '../../../reward/index.ts'
+import type { Contribution, Factors, LimitedEvidence, SessionEvidence, SharedOut } from '../../../reward/index.ts'
 import type { TrafficSource } from '../../source.ts'
 import type { DropReason, EvidenceReport } from './evidence-report.ts'
 import { commonTemperature, fitOf } from './fit.ts'
@@ -38,6 +38,8 @@ export interface Gathering {
   readonly lags: Lags
   readonly usedSince: UsedSince
   readonly reward: Rubric
+  /** What signals' worth is multiplied by in it, to be kept with the batch. */
+  readonly factors?: Factors
   readonly credit: CreditEstimator
   readonly reporters: ReporterLimit
   /** What people showed and preferred in a trajectory. */
@@ -67,7 +69,8 @@ export async function gather(gathering: Gathering): Promise<{
   readonly report: EvidenceReport
   readonly flood: Flood
 }> {
-  const { store, source, asOf, reward, shownIn, reporters } = gathering
+  const { store, source, asOf, reward, shownIn, reporters, factors } = gathering
+  const weighed = factors && { factors }
   const isFresh = (trajectory: Trajectory) => typeof lagIn(trajectory, gathering) === 'number'
   const settled = await settledOf(store, source, asOf, gathering.usedSince, isFresh)
   const dropped = new Map(settled.dropped)
@@ -102,7 +105,7 @@ export async function gather(gathering: Gathering): Promise<{
   })
   const lessons = lessonsOf(taught, reporters)
   const credits = creditsOf(kept, temperature, gathering.credit)
-  const batch: TrafficBatch = { asOf, temperature, credits, shown: lessons.shown }
+  const batch: TrafficBatch = { asOf, temperature, ...weighed, credits, shown: lessons.shown }
   const report: EvidenceReport = {
     asOf,
     seen: settled.seen,
@@ -114,6 +117,7 @@ export async function gather(gathering: Gathering): Promise<{
     flood: leftOut.reduce((sum, one) => sum + one.leftOut.signals, 0),
     ...rewardsOf(kept),
     ...agesOf(kept, asOf),
+    ...weighed,
   }
   return { batch, report, flood: { leftOut, excess: { practised: shared.excess, ...lessons.excess } } }
 }

@@ -8,6 +8,7 @@ import {
   type TrajectoryId,
 } from '../../../core/index.ts'
 import { InvariantError, present } from '../../../errors/index.ts'
+import type { Factors } from '../../../reward/index.ts'
 import type { Material } from './learned-from.ts'
 import { lagsOf, type Reading, type Shown, shownIn } from '../../../credit/index.ts'
 import { endOf } from './settled.ts'
@@ -54,14 +55,17 @@ export function samplesIn({ options, parameter }: Learns, batch: CreditedBatch):
 }
 
 /** What people showed and preferred in the trajectories of a batch, by the trajectory. */
-export async function taughtIn(run: Learns, { asOf, shown }: TrafficBatch): Promise<ReadonlyMap<TrajectoryId, Shown>> {
-  const reading = await readingOf(run, asOf)
+export async function taughtIn(
+  run: Learns,
+  { asOf, shown, factors }: TrafficBatch,
+): Promise<ReadonlyMap<TrajectoryId, Shown>> {
+  const reading = await readingOf(run, asOf, factors)
   const taught = new Map<TrajectoryId, Shown>()
   const heard = new Map(shown.map((one) => [one.trajectory, { keys: new Set(one.signals), most: one.most }]))
   for (const trajectory of await learnable(run, new Set(heard.keys()), asOf)) {
     const counted = heard.get(trajectory.id)
     const signals = (await run.options.store.signals.of(trajectory.id)).filter(({ key }) => counted?.keys.has(key))
-    const reward = await run.options.reward.score(trajectory, signals, asOf)
+    const reward = await reading.rubric.score(trajectory, signals, asOf)
     const { demonstrations, pairs, refused } = await shownIn({ trajectory, reward, signals }, reading)
     taught.set(trajectory.id, {
       demonstrations: demonstrations.slice(0, counted?.most?.demonstrations),
@@ -91,12 +95,20 @@ export async function learnable(
   return found
 }
 
-/** How a run reads trajectories, as of a moment. */
-export async function readingOf({ options, key, parameter, schedule }: Learns, asOf: number): Promise<Reading> {
+/**
+ * How a run reads trajectories, as of a moment.
+ * @param factors what signals' worth is multiplied by, as the batch keeps it.
+ */
+export async function readingOf(
+  { options, key, parameter, schedule }: Learns,
+  asOf: number,
+  factors?: Factors,
+): Promise<Reading> {
   const { model, store } = options
   return {
     asOf,
-    rubric: options.reward,
+    rubric: (factors && options.weighed?.(factors)) ?? options.reward,
+    ...(factors && { factors }),
     ...(options.source.behaviour ? { behaviour: options.source.behaviour } : {}),
     renderer: model.renderer,
     parameter,

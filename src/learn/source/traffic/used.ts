@@ -12,6 +12,8 @@ const count = z.int().nonnegative()
 export const TrafficBatch = z.strictObject({
   asOf: z.number(),
   temperature: z.number().nullable(),
+  /** What signals' worth was multiplied by, where an audit's labels said so. */
+  factors: z.record(z.string(), z.number()).exactOptional(),
   /** The advantage of each decision that is fresh evidence. */
   credits: z.array(z.strictObject({ trajectory: TrajectoryId, decision: DecisionId, advantage: z.number() })),
   /**
