@@ -1,0 +1,93 @@
+/**
+ * The red team: tricks and honest candidates in canaries on recorded sessions, against crowds of scripted people. Prints
+ * Markdown tables, and with `--out` writes one JSON row a canary.
+ *
+ *     npx tsc -b && node scripts/red-team.mjs [--half first|second] [--classes a,b] [--crowds a,b] [--seeds N] [--quick]
+ *
+ * - `--half` names the classes that are tried (scripts/red-team/classes.mjs); by default both.
+ * - `--only tricks|honest`; `--defences behaviour-only,audited`; `--base 0.75`: share of right answers of what serves.
+ */
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { DEFENCES, runCanary } from './red-team/canary.mjs'
+import { classesOf, HALVES } from './red-team/classes.mjs'
+import { honestCandidates } from './red-team/honest.mjs'
+import { honestTable, trickTables } from './red-team/tables.mjs'
+import { CROWDS } from './red-team/temperaments.mjs'
+
+const { values } = parseArgs({
+  options: {
+    half: { type: 'string' },
+    only: { type: 'string' },
+    classes: { type: 'string' },
+    crowds: { type: 'string' },
+    base: { type: 'string' },
+    defences: { type: 'string' },
+    seeds: { type: 'string', default: '1' },
+    quick: { type: 'boolean', default: false },
+    out: { type: 'string' },
+  },
+})
+const listed = (text, known, what) => {
+  const names = text?.split(',') ?? known
+  const unknown = names.find((name) => !known.includes(name))
+  if (unknown !== undefined) throw new Error(`${what} "${unknown}" is none of: ${known.join(', ')}`)
+  return names
+}
+const { quick, base } = values
+const only = listed(values.only, ['tricks', 'honest'], 'part')
+const crowds = listed(values.crowds, Object.keys(CROWDS), 'crowd')
+
+/** Judged candidate sessions, and labels, after which a canary is given up. */
+const LIMITS = quick ? { sessions: 150, labels: 80 } : { sessions: 500, labels: 250 }
+const HONEST_LIMITS = { sessions: 500, labels: 600 }
+
+/** Each crowd at a base rate of one half; where none are named, one of all temperaments at a higher rate besides. */
+const PLACES = quick
+  ? [['mixed', Number(base ?? 0.5)]]
+  : [...crowds.map((crowd) => [crowd, Number(base ?? 0.5)]), ...(values.crowds || base ? [] : [['mixed', 0.75]])]
+
+/** So many canaries of each honest candidate for each seed: power needs more of them than the finding of tricks. */
+const HONEST_TIMES = 2
+
+const rows = []
+async function run(candidate, { times = 1, ...more }) {
+  const { name, half = null, family = 'honest', gain = null } = candidate
+  for (let seed = 1; seed <= times * Number(values.seeds); seed++) {
+    const result = await runCanary({ candidate, seed, ...more })
+    const { crowd, base, defence } = more
+    rows.push({ name, half, family, gain, crowd, base, defence, seed, ...result })
+    if (values.out) writeFileSync(values.out, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
+  }
+}
+
+const halves = listed(values.half, HALVES, 'half')
+const known = only.includes('tricks') ? await classesOf(halves) : []
+const wanted = listed(
+  values.classes,
+  known.map(({ name }) => name),
+  'class',
+)
+const tricks = known.filter(({ name }) => wanted.includes(name))
+const defences = listed(values.defences, quick ? ['audited'] : Object.keys(DEFENCES), 'defence')
+for (const trick of tricks) {
+  for (const [crowd, base] of PLACES)
+    for (const defence of defences) await run(trick, { crowd, base, defence, limits: LIMITS })
+}
+if (tricks.length > 0) trickTables(tricks, rows, { limits: LIMITS, halves })
+
+if (only.includes('honest') && !quick) {
+  for (const candidate of honestCandidates()) {
+    await run(candidate, {
+      crowd: 'mixed',
+      base: Number(base ?? 0.5),
+      defence: 'audited',
+      limits: HONEST_LIMITS,
+      times: HONEST_TIMES,
+    })
+  }
+  honestTable(
+    rows.filter(({ family }) => family === 'honest'),
+    { limits: HONEST_LIMITS },
+  )
+}
