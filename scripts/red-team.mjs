@@ -5,6 +5,7 @@
  *     npx tsc -b && node scripts/red-team.mjs [--half first|second] [--classes a,b] [--crowds a,b] [--seeds N] [--quick]
  *
  * - `--half` names the classes that are tried (scripts/red-team/classes.mjs); by default both.
+ * - `--quick`: all classes against one crowd, with few labels, in a minute. `--http`: calls go through the gateway's routes.
  * - `--only tricks|honest`; `--defences behaviour-only,audited`; `--base 0.75`: share of right answers of what serves.
  */
 import { writeFileSync } from 'node:fs'
@@ -24,6 +25,7 @@ const { values } = parseArgs({
     base: { type: 'string' },
     defences: { type: 'string' },
     seeds: { type: 'string', default: '1' },
+    http: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     out: { type: 'string' },
   },
@@ -54,7 +56,7 @@ const rows = []
 async function run(candidate, { times = 1, ...more }) {
   const { name, half = null, family = 'honest', gain = null } = candidate
   for (let seed = 1; seed <= times * Number(values.seeds); seed++) {
-    const result = await runCanary({ candidate, seed, ...more })
+    const result = await runCanary({ candidate, seed, http: values.http, ...more })
     const { crowd, base, defence } = more
     rows.push({ name, half, family, gain, crowd, base, defence, seed, ...result })
     if (values.out) writeFileSync(values.out, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))

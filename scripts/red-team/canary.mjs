@@ -44,13 +44,14 @@ function configOf(defence, limits) {
  * tasks, and how it changes a turn.
  * @param base share of right answers of what serves.
  * @param limits `{ sessions, labels }`: where it is given up.
+ * @param http whether calls go through the gateway's routes.
  * @returns `{ outcome, sessions, candidates, labels, truth, reason }`: `outcome` is `promoted`, `rolled-back` or `ended` (given
  * up); `truth`: share of right tasks by arm.
  */
-export async function runCanary({ candidate, crowd, base, defence, seed, limits }) {
+export async function runCanary({ candidate, crowd, base, defence, seed, limits, http = false }) {
   const stream = rng('red-team', crowd, String(base), String(seed))
   const random = () => stream.next()
-  const place = await openPlace()
+  const place = await openPlace({ http })
   try {
     const { store, clock, registry, router } = place
     const config = configOf(defence, limits)

@@ -9,6 +9,7 @@ import { episodeRecorder } from '../../dist/gateway/episode/index.js'
 import { redactionOf } from '../../dist/gateway/episode/redaction/index.js'
 import { openReleaseRouter, Registry } from '../../dist/release/index.js'
 import { openMemoryStore } from '../../dist/store/index.js'
+import { callsOverHttp } from './over-http.mjs'
 
 export const AGENT = 'desk'
 export const MODEL = 'm'
@@ -27,8 +28,11 @@ function countedIds() {
   return () => (next++).toString(16).padStart(24, '0')
 }
 
-/** A place without sessions. `close` it. */
-export async function openPlace() {
+/**
+ * A place without sessions. `close` it.
+ * @param http whether calls go through the gateway's routes, and not to its recorder at once.
+ */
+export async function openPlace({ http = false } = {}) {
   const store = await openMemoryStore()
   const clock = { time: Date.UTC(2026, 0, 5), now: () => clock.time }
   const upstream = { weights: (model) => weightsOf('scripted', model) }
@@ -50,11 +54,19 @@ export async function openPlace() {
       throw error
     },
   })
+  const parts = { recorder, clock, caller: CALLER, agent: AGENT, candidateText: CANDIDATE.value.text, weightsOf }
+  const make = http ? callsOverHttp(parts) : callsOf(parts)
   return {
     store,
     clock,
     router,
-    recorder,
+    /**
+     * One call.
+     * @param answer gives what the upstream says, once it is known which arm the session is in: `{ message, seconds, tokens,
+     * promptTokens }`.
+     * @returns `{ arm, trajectory, said }`: `said` is what `answer` gave.
+     */
+    call: ({ messages, session, person }, answer) => make({ request: requestOf(messages), session, person }, answer),
     registry: new Registry(store),
     candidate: [CANDIDATE],
     close: async () => {
@@ -65,22 +77,25 @@ export async function openPlace() {
   }
 }
 
-/**
- * One call through the recorder.
- * @param answer gives what the upstream says, once it is known which arm the session is in: `{ message, seconds, tokens }`.
- * @returns `{ arm, trajectory, said }`: `arm` is `null` outside the canary; `said` is what `answer` gave.
- */
-export async function call({ recorder, clock }, { messages, session, person }, answer) {
-  const request = { model: MODEL, messages: [{ role: 'system', content: SYSTEM }, ...messages], tools: TOOLS }
-  const begun = await recorder.begin(request, contextOf(session, person))
-  if (begun.kind !== 'call') throw new Error(`the request is no call: ${begun.kind}`)
-  const { record } = begun
-  const arm = record.served?.by.canary?.arm ?? null
-  const said = answer(arm)
-  clock.time += Math.round(1000 * said.seconds)
-  const { toolCalls = [] } = said.message
-  await record.finish({ answer: answerOf(said, toolCalls.length > 0), stopReason: 'done', failure: null })
-  return { arm, trajectory: record.trajectory, said }
+const requestOf = (messages) => ({
+  model: MODEL,
+  messages: [{ role: 'system', content: SYSTEM }, ...messages],
+  tools: TOOLS,
+})
+
+/** Calls that go to the recorder at once. */
+function callsOf({ recorder, clock }) {
+  return async ({ request, session, person }, answer) => {
+    const begun = await recorder.begin(request, contextOf(session, person))
+    if (begun.kind !== 'call') throw new Error(`the request is no call: ${begun.kind}`)
+    const { record } = begun
+    const arm = record.served?.by.canary?.arm ?? null
+    const said = answer(arm)
+    clock.time += Math.round(1000 * said.seconds)
+    const { toolCalls = [] } = said.message
+    await record.finish({ answer: answerOf(said, toolCalls.length > 0), stopReason: 'done', failure: null })
+    return { arm, trajectory: record.trajectory, said }
+  }
 }
 
 /** A thumb, as the application reports it. */
@@ -132,19 +147,20 @@ const answerOf = ({ message, tokens, promptTokens }, calls) => ({
   firstTokenAt: null,
 })
 
+const CALLER = {
+  tenant: 'default',
+  key: KeyId.parse(APPLICATION),
+  scopes: new Set(['infer']),
+  session: null,
+  agent: null,
+  subject: null,
+  train: true,
+  limits: { requestsPerMinute: null, concurrency: null, bodyBytes: null },
+  authorization: null,
+}
 const SIGNAL = new AbortController().signal
 const contextOf = (session, person) => ({
-  caller: {
-    tenant: 'default',
-    key: KeyId.parse(APPLICATION),
-    scopes: new Set(['infer']),
-    session: null,
-    agent: null,
-    subject: null,
-    train: true,
-    limits: { requestsPerMinute: null, concurrency: null, bodyBytes: null },
-    authorization: null,
-  },
+  caller: CALLER,
   session,
   agent: AGENT,
   subject: person,

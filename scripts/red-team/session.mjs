@@ -1,5 +1,5 @@
 /** One session: a person asks, agents of either arm answer through the gateway's recorder, and the person reacts. */
-import { call, report } from './place.mjs'
+import { report } from './place.mjs'
 import { react } from './person.mjs'
 import { rephrased, taskOf } from './tasks.mjs'
 import { TEMPERAMENTS } from './temperaments.mjs'
@@ -74,7 +74,7 @@ async function ask(place, { messages, ...who }, agents, context) {
     turn ??= agents[arm ?? 'baseline'](context)
     return at(turn, 0, messages)
   }
-  let made = await call(place, { messages, ...who }, answer)
+  let made = await place.call({ messages, ...who }, answer)
   for (let i = 0; i < turn.calls.length; i++) {
     const { order, result } = turn.calls[i]
     const id = `call_${messages.length}`
@@ -83,7 +83,7 @@ async function ask(place, { messages, ...who }, agents, context) {
       { role: 'assistant', content: null, tool_calls: [wire] },
       { role: 'tool', tool_call_id: id, content: result },
     )
-    made = await call(place, { messages, ...who }, () => at(turn, i + 1, messages))
+    made = await place.call({ messages, ...who }, () => at(turn, i + 1, messages))
   }
   return { ...made, turn }
 }
