@@ -6,13 +6,15 @@
  *
  * - `--half` names the classes that are tried (scripts/red-team/classes.mjs); by default both.
  * - `--quick`: all classes against one crowd, with few labels, in a minute. `--http`: calls go through the gateway's routes.
- * - `--only tricks|honest`; `--defences behaviour-only,audited`; `--base 0.75`: share of right answers of what serves.
+ * - `--only tricks|honest`; `--defences behaviour-only,audited`; `--base 0.75`: share of right answers of what serves;
+ *   `--gains 0,0.15`: honest candidates of these alone.
+ * - `--resume`: canaries that the file of `--out` holds are not run again.
  */
-import { writeFileSync } from 'node:fs'
-import { parseArgs } from 'node:util'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { isDeepStrictEqual, parseArgs } from 'node:util'
 import { DEFENCES, runCanary } from './red-team/canary.mjs'
 import { classesOf, HALVES } from './red-team/classes.mjs'
-import { honestCandidates } from './red-team/honest.mjs'
+import { GAINS, honestCandidates } from './red-team/honest.mjs'
 import { honestTable, trickTables } from './red-team/tables.mjs'
 import { CROWDS } from './red-team/temperaments.mjs'
 
@@ -27,7 +29,9 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '1' },
     http: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
+    gains: { type: 'string' },
     out: { type: 'string' },
+    resume: { type: 'boolean', default: false },
   },
 })
 const listed = (text, known, what) => {
@@ -49,16 +53,20 @@ const PLACES = quick
   ? [['mixed', Number(base ?? 0.5)]]
   : [...crowds.map((crowd) => [crowd, Number(base ?? 0.5)]), ...(values.crowds || base ? [] : [['mixed', 0.75]])]
 
-/** So many canaries of each honest candidate for each seed: power needs more of them than the finding of tricks. */
-const HONEST_TIMES = 2
-
-const rows = []
-async function run(candidate, { times = 1, ...more }) {
+/** Rows of an earlier run that was cut off: of the same code, which the caller answers for. */
+const rows =
+  values.resume && values.out && existsSync(values.out)
+    ? readFileSync(values.out, 'utf8')
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+    : []
+async function run(candidate, { limits, ...where }) {
   const { name, half = null, family = 'honest', gain = null } = candidate
-  for (let seed = 1; seed <= times * Number(values.seeds); seed++) {
-    const result = await runCanary({ candidate, seed, http: values.http, ...more })
-    const { crowd, base, defence } = more
-    rows.push({ name, half, family, gain, crowd, base, defence, seed, ...result })
+  for (let seed = 1; seed <= Number(values.seeds); seed++) {
+    const row = { name, half, family, gain, ...where, seed }
+    if (rows.some((known) => isDeepStrictEqual({ ...known, ...row }, known))) continue
+    rows.push({ ...row, ...(await runCanary({ candidate, limits, seed, http: values.http, ...where })) })
     if (values.out) writeFileSync(values.out, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
   }
 }
@@ -79,13 +87,13 @@ for (const trick of tricks) {
 if (tricks.length > 0) trickTables(tricks, rows, { limits: LIMITS, halves })
 
 if (only.includes('honest') && !quick) {
-  for (const candidate of honestCandidates()) {
+  const gains = listed(values.gains, GAINS.map(String), 'gain').map(Number)
+  for (const candidate of honestCandidates().filter(({ gain }) => gains.includes(gain))) {
     await run(candidate, {
       crowd: 'mixed',
       base: Number(base ?? 0.5),
       defence: 'audited',
       limits: HONEST_LIMITS,
-      times: HONEST_TIMES,
     })
   }
   honestTable(

@@ -10,7 +10,7 @@ import { hold } from './session.mjs'
 /** People who come back from time to time; each has a few sessions. */
 const PEOPLE = 250
 /** Share of labels that say the opposite of what is true. */
-export const REVIEWERS_ERR = 0.05
+const REVIEWERS_ERR = 0.05
 /** Share of the sessions that are drawn at the share of the ramp at which a label tells most. */
 const AUDITED = 0.25
 

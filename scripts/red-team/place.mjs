@@ -12,7 +12,7 @@ import { openMemoryStore } from '../../dist/store/index.js'
 import { callsOverHttp } from './over-http.mjs'
 
 export const AGENT = 'desk'
-export const MODEL = 'm'
+const MODEL = 'm'
 /** The key of the application, whose people are real, and the key of who reviews. */
 export const APPLICATION = 'k_application'
 export const REVIEWERS = 'k_reviewers'

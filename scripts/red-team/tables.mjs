@@ -26,16 +26,15 @@ const points = (share) => (100 * share).toFixed(0)
 /** By how many points the candidate's sessions were right more often. */
 const difference = (rows) => points(mean(rows.map(({ truth }) => truth.candidate - truth.baseline)))
 
-/** The crowds of which most promoted, with how many. */
+/** The crowds of which most promoted, with how many; where they are many, how many crowds. */
 function worst(rows) {
   const crowds = groups(rows, ({ crowd, base }) => `${crowd} ${points(base)} %`)
   const shares = [...crowds].map(([crowd, some]) => ({ crowd, n: some.length, promoted: count(some, 'promoted') }))
   const most = Math.max(...shares.map(({ promoted, n }) => promoted / n))
   if (most === 0) return 'none'
-  return shares
-    .filter(({ promoted, n }) => promoted / n === most)
-    .map(({ crowd, promoted, n }) => `${crowd}: ${promoted}/${n}`)
-    .join(', ')
+  const worse = shares.filter(({ promoted, n }) => promoted / n === most)
+  if (worse.length > 3) return `${worse.length} of ${shares.length} crowds`
+  return worse.map(({ crowd, promoted, n }) => `${crowd}: ${promoted}/${n}`).join(', ')
 }
 
 /** One row a class; then each crowd. */
