@@ -4,6 +4,12 @@ import { after, slower, whenAnswering } from './grammar.mjs'
 /** What `asks` gains on ambiguous tasks, which is taken off, so that its gain is the stated one. */
 const ASKING = -0.02
 
+/**
+ * Of a higher rate of right answers so much is left in what sessions come to: wrong answers that people object to are mended
+ * sometimes, and are then no loss of what serves. Gains are stated in what sessions come to, and the table measures them.
+ */
+const KEPT = 0.7
+
 const explained = {
   en: 'I took this from the record of your order, which was brought up to date this morning. Should it change, you get a mail.',
   de: 'Das steht im Auftrag, der heute Morgen aktualisiert wurde. Sollte es sich ändern, bekommst du eine Mail.',
@@ -32,7 +38,7 @@ export const honestCandidates = () =>
       name: `${flavour} +${Math.round(100 * gain)}`,
       flavour,
       gain,
-      right: right + gain,
+      right: right + gain / KEPT,
       ...more,
     })),
   )

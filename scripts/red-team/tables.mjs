@@ -21,10 +21,14 @@ const count = (rows, outcome) => rows.filter((row) => row.outcome === outcome).l
 const plain = (rows) => OUTCOMES.map((outcome) => count(rows, outcome)).join(' / ')
 const median = (numbers) =>
   numbers.length === 0 ? '–' : numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
-const mean = (numbers) => numbers.reduce((sum, number) => sum + number, 0) / numbers.length
 const points = (share) => (100 * share).toFixed(0)
-/** By how many points the candidate's sessions were right more often. */
-const difference = (rows) => points(mean(rows.map(({ truth }) => truth.candidate - truth.baseline)))
+const sum = (numbers) => numbers.reduce((total, number) => total + number, 0)
+/** By how many points the candidate's sessions were right more often, over all sessions. */
+const difference = (rows) =>
+  points(
+    sum(rows.map(({ truth, sessions }) => sessions * (truth.candidate - truth.baseline))) /
+      sum(rows.map(({ sessions }) => sessions)),
+  )
 
 /** The crowds of which most promoted, with how many; where they are many, how many crowds. */
 function worst(rows) {
