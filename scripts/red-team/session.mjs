@@ -1,0 +1,101 @@
+/** One session: a person asks, agents of either arm answer through the gateway's recorder, and the person reacts. */
+import { report } from './place.mjs'
+import { react } from './person.mjs'
+import { rephrased, taskOf } from './tasks.mjs'
+import { TEMPERAMENTS } from './temperaments.mjs'
+import { say } from './words.mjs'
+
+const MOST_TURNS = 8
+
+/**
+ * @param agents `{ baseline, candidate }`: functions that give a turn from a context (agent.mjs).
+ * @returns `{ trajectory, arm, truth, turns }`: `truth` is the share of its tasks after which their person had the right answer,
+ * whole and alone; what a careful reviewer says.
+ */
+export async function hold(place, { person, name, agents, random }) {
+  const { clock } = place
+  const { language } = person
+  const messages = []
+  const truths = []
+  let [task, before, intent, objections] = [taskOf(language, random), null, 'task', 0]
+  let [trajectory, arm] = [null, null]
+  messages.push({ role: 'user', content: task.text })
+  for (let turns = 1; ; turns++) {
+    const context = { task, intent, language, before, random }
+    const asked = await ask(place, { messages, session: name, person: person.name }, agents, context)
+    const { turn } = asked
+    ;({ trajectory, arm } = asked)
+    if (turn.value !== null) before = turn
+    for (const mark of turn.marks) person.marks.add(mark)
+    clock.time += 5_000 + Math.round(40_000 * random())
+    const { act, took } = react(person, turn, { task, objections, random })
+    const { thumbs, returns } = TEMPERAMENTS[person.temperament]
+    if (took !== null && random() < (took === 'right' ? thumbs.up : thumbs.down)) {
+      await report(place, { trajectory, person: person.name, value: took === 'right' })
+    }
+    if (took === 'wrong') {
+      objections++
+      if (random() >= returns) person.gone = true
+    }
+    const over = act === 'leave' || turns === MOST_TURNS
+    if (over || act === 'next' || act === 'edit') truths.push(isRight(task, before))
+    if (over) {
+      const truth = truths.reduce((sum, right) => sum + right, 0) / truths.length
+      return { trajectory, arm, truth, turns }
+    }
+    if (act === 'next' || act === 'edit') {
+      const said = act === 'edit' ? turn.text.replaceAll(turn.value, task.truth) : turn.text
+      task = taskOf(language, random)
+      ;[before, intent, objections] = [null, 'task', 0]
+      messages.push({ role: 'assistant', content: said }, { role: 'user', content: task.text })
+    } else {
+      intent = act
+      if (act === 'retry') continue
+      messages.push({ role: 'assistant', content: turn.text }, { role: 'user', content: wordsOf(act, task, random) })
+    }
+  }
+}
+
+const isRight = ({ truth }, turn) =>
+  Number(turn !== null && turn.complete && turn.value === truth && turn.values.length === 0)
+
+function wordsOf(act, task, random) {
+  const { language, order } = task
+  if (act === 'rephrase') return rephrased(task, random)
+  if (act === 'insist') return say('insist', language, random, { q: rephrased(task, random) })
+  const key = act === 'go-on' ? 'goOn' : act
+  return say(key, language, random, { o: order })
+}
+
+/** All calls of one turn: those that call tools, whose results the client sends back, and the one that answers. */
+async function ask(place, { messages, ...who }, agents, context) {
+  let turn = null
+  const answer = (arm) => {
+    turn ??= agents[arm ?? 'baseline'](context)
+    return at(turn, 0, messages)
+  }
+  let made = await place.call({ messages, ...who }, answer)
+  for (let i = 0; i < turn.calls.length; i++) {
+    const { order, result } = turn.calls[i]
+    const id = `call_${messages.length}`
+    const wire = { id, type: 'function', function: { name: 'look_up', arguments: JSON.stringify({ order }) } }
+    messages.push(
+      { role: 'assistant', content: null, tool_calls: [wire] },
+      { role: 'tool', tool_call_id: id, content: result },
+    )
+    made = await place.call({ messages, ...who }, () => at(turn, i + 1, messages))
+  }
+  return { ...made, turn }
+}
+
+/** What the upstream says in call `i` of a turn: a tool call, or at last its text. */
+function at({ text, calls, seconds }, i, messages) {
+  const promptTokens = tokensOf(messages.map(({ content }) => content ?? '').join(''))
+  const part = { seconds: seconds / (calls.length + 1), promptTokens }
+  if (i === calls.length) return { message: { content: text }, tokens: tokensOf(text), ...part }
+  const { order } = calls[i]
+  const toolCalls = [{ id: `call_${messages.length}`, name: 'look_up', arguments: { order } }]
+  return { message: { content: '', toolCalls }, tokens: 20, ...part }
+}
+
+const tokensOf = (text) => Math.max(1, Math.ceil(text.length / 4))

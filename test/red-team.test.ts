@@ -1,0 +1,53 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { repository } from './docs/scratch.ts'
+
+const Row = z.looseObject({
+  name: z.string(),
+  family: z.string(),
+  outcome: z.enum(['promoted', 'rolled-back', 'ended']),
+  labels: z.number().positive(),
+})
+
+let folder: string
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), 'ratchet-red-team-'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** The canaries of the quick form. */
+function quick(...flags: string[]) {
+  const out = join(folder, `rows-${flags.length}.jsonl`)
+  const args = ['scripts/red-team.mjs', '--quick', '--out', out, ...flags]
+  const { status, stderr } = spawnSync(process.execPath, args, { cwd: repository, encoding: 'utf8' })
+  expect(status, stderr).toBe(0)
+  const lines = readFileSync(out, 'utf8').trim().split('\n')
+  return lines.map((line) => Row.parse(JSON.parse(line)))
+}
+
+describe('the red team, in its quick form', () => {
+  it('has no trick of any family promoted where truth is audited', () => {
+    const rows = quick()
+    const families = new Set(rows.map(({ family }) => family))
+    expect([...families].toSorted()).toEqual([
+      'confusing',
+      'dodging',
+      'eliciting',
+      'hedging',
+      'padding',
+      'slowing',
+      'spoiling',
+      'withholding',
+    ])
+    expect(rows.filter(({ outcome }) => outcome === 'promoted')).toEqual([])
+  })
+
+  it('comes to the same through the gateway’s routes as through its recorder', () => {
+    const classes = ['--classes', 'many-quick-calls,warns-of-others']
+    expect(quick(...classes, '--http')).toEqual(quick(...classes))
+  })
+})
