@@ -29,6 +29,8 @@ function configOf(defence, limits) {
     reporters: { trusted: [APPLICATION] },
     // Many people are silent, and the ramp would only take longer.
     canary: {
+      // So few people come back so often that arms by person would be drawn out.
+      assign: 'session',
       shares: [0.5],
       sessionsPerStep: 40,
       lifetime: null,

@@ -4,10 +4,13 @@ import { askedAgain, asksTheSame, implicitReporter, type Trust } from '../reward
 /** Of a person's next sessions, so many are looked at. */
 const most = 8
 const worth = -0.5
+/** A list shows no more of what was asked: whether it is the same, only the whole text tells. */
+const listed = 200
 
 /**
  * What a person did next speaks of a session: that they came back, with the same agent, and asked the same again. Derived when
  * it is needed and never stored. Of the later session only what they asked is read, which its own answers cannot change.
+ * A session that must not be learned from is not read.
  * @param trust who counts as a person: of anybody else nothing is read.
  * @param until milliseconds since the epoch: what began later is not seen.
  * @returns `null` where they did not.
@@ -24,10 +27,11 @@ export async function sameAskedNext(
   const began = { after: { startedAt, id }, until }
   const next = await trajectories.summaries({ tenant, agent, subject, origin: 'traffic', began, limit: most })
   for (const { id: later, instruction, startedAt: at } of next) {
-    if (!asksTheSame(task.instruction, instruction)) continue
-    const found = (await trajectories.get(later, until))?.trajectory.origin
+    if (instruction.length < listed && !asksTheSame(task.instruction, instruction)) continue
+    const found = (await trajectories.get(later, until))?.trajectory
+    if (found?.origin.kind !== 'traffic' || !found.origin.train) continue
     // Another key may know somebody else by this name.
-    if (found?.kind !== 'traffic' || trust.personOf(found) !== person) continue
+    if (trust.personOf(found.origin) !== person || !asksTheSame(task.instruction, found.task.instruction)) continue
     const key = `${implicitReporter}/${id}/${askedAgain}`.slice(0, 256)
     const said = { source: 'user', reporter: implicitReporter, name: askedAgain, value: worth, at } as const
     return { tenant, key, trajectory: id, node: null, ...said }

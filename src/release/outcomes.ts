@@ -53,6 +53,8 @@ export interface Gathered {
   readonly outcomes: readonly CanaryOutcome[]
   /** Judged candidate sessions that began in the step in force, and whose arm was drawn: of a person, the first. */
   readonly sessionsInStep: number
+  /** And the others. */
+  readonly repeatsInStep: number
   readonly sessions: SessionCounts & {
     /** May be learned from, and are not due yet. */
     readonly underWay: number
@@ -97,12 +99,13 @@ export async function gatherOutcomes(options: GatherOptions): Promise<Gathered |
   if (seeks) memory.soughtAt = now
   const recent = { since: now - judgeAfterMs, until: now, train: true } as const
   const underWay = await store.canaries.countUnjudged(canary.id, recent)
+  const ofStep = memory.judged.filter((one) => isEvidenceOf('candidate', one) && one.began >= canary.stepAt)
+  const drawn = ofStep.filter(({ propensity }) => propensity < 1).length
   const { judged } = memory
   return {
     outcomes: evidenceOf(judged, await truthsOf(store, canary, now)),
-    sessionsInStep: judged.filter(
-      (one) => isEvidenceOf('candidate', one) && one.propensity < 1 && one.began >= canary.stepAt,
-    ).length,
+    sessionsInStep: drawn,
+    repeatsInStep: ofStep.length - drawn,
     sessions: { ...countsOf(judged), underWay },
   }
 }

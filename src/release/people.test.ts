@@ -83,6 +83,12 @@ describe('the probability of a session’s arm, given those before it', () => {
     )
   })
 
+  it('knows a person by whichever session key of their key', () => {
+    const seen = new PeopleSeen(trust, 'salt')
+    expect(seen.take(of('ann', 'backend:s1'), 'candidate', 0.1)?.propensity).toBeCloseTo(0.1, 12)
+    expect(seen.take(of('ann', 'backend:s2'), 'candidate', 0.1)?.propensity).toBe(1)
+  })
+
   it('is not touched where nobody is known: without a name, or with one that a key made up', () => {
     const seen = new PeopleSeen(trust, 'salt')
     expect(seen.take(of(null), 'candidate', 0.1)).toBeNull()

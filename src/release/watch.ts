@@ -82,8 +82,8 @@ export async function watchCanary(options: WatchOptions): Promise<Looked> {
       return ended(await registry.rollBackCanary(canary.id, { reasons, at: now }))
     }
     const { level, ...rules } = canary.gate.config
-    // One that says nothing of it is from before both directions were tested.
-    const began = canaryGate({ excess: 'candidate', ...rules })
+    // One that says nothing of these is from before they were tested.
+    const began = canaryGate({ excess: 'candidate', goodhart: null, ...rules })
     if (options.gate && !isByTheseRules(options.gate, began, rules)) {
       const reasons = ['its gate is configured otherwise now, and what began by some rules is not judged by others']
       return ended(await registry.giveUpCanary(canary.id, { reasons, at: now }))
@@ -124,7 +124,7 @@ function isAsConfigured(gate: CanaryGate, other: CanaryGate, but: ReadonlySet<st
   return one === two
 }
 
-const sincePeople: ReadonlySet<string> = new Set(['people', 'excess', 'guards', 'missingTolerance'])
+const sincePeople: ReadonlySet<string> = new Set(['people', 'excess', 'goodhart', 'guards', 'missingTolerance'])
 
 const hasEnded: ReadonlySet<string> = new Set(['release/canary-ended', 'store/canary-ended'])
 
@@ -159,11 +159,12 @@ async function look(options: WatchOptions & { readonly gate: CanaryGate }, momen
     const reasons = ['its sessions are judged otherwise now, and what began by some rules is not judged by others']
     return ended(await options.registry.giveUpCanary(canary.id, { reasons, at: clock.now() }))
   }
-  const { sessions, outcomes, sessionsInStep } = gathered
+  const { sessions, outcomes, sessionsInStep, repeatsInStep } = gathered
   const input: CanaryLook = {
     sessions: outcomes,
     step: canary.step,
     sessionsInStep,
+    repeatsInStep,
     rewardRange: [rubric.floor, rubric.ceiling],
     admitted: canary.admission !== null,
     ...(level && { level }),

@@ -25,10 +25,13 @@ export class Trust {
     this.hasKeys = namesKeys(trusted)
   }
 
-  /** The person whose session it is, as `key:name`; `null` where nobody whom the owner trusts names one. */
+  /**
+   * The person whose session it is, as `key:name`, whichever session key they use; `null` where nobody whom the owner trusts
+   * names one.
+   */
   personOf({ key, subject }: { readonly key: string; readonly subject: string | null }): string | null {
     if (subject === null) return null
-    const name = `${key}:${subject}`
+    const name = `${keyOf(key)}:${subject}`
     return this.exempt.has(name) || this.exempt.has(keyOf(key)) ? name : null
   }
 

@@ -3,6 +3,7 @@ import { GateError } from '../errors.ts'
 import { levelInWords } from '../lifetime.ts'
 import type { RewardRange } from '../reward-range.ts'
 import type { CanaryAction, Rule } from './rule.ts'
+import type { Audited } from './audited.ts'
 import { basisOf, type CanaryConfig, type CanaryLevel } from './config.ts'
 import type { Observation } from './difference-test.ts'
 import { evidenceOf } from './evidence.ts'
@@ -33,6 +34,8 @@ export interface CanaryLook {
   readonly step: number
   /** Judged candidate sessions that began in this step, and whose arm was drawn. */
   readonly sessionsInStep: number
+  /** And those of people who had been drawn before. Default: of all steps. */
+  readonly repeatsInStep?: number
   readonly rewardRange: RewardRange
   /** Whether the candidate passed held-out tasks before anybody got it; default: it did not. */
   readonly admitted?: boolean
@@ -75,7 +78,7 @@ const DECISIONS: Readonly<Record<CanaryAction, GateDecision>> = {
  * | 3 | with an audit, the reward is shown to have gained more than the truth, by over `goodhart.margin`, at `goodhart.alpha`; the reward is estimated to rise, the truth is not, and was never shown to | roll-back |
  * | 4 | what a promotion rests on is shown to be higher by more than `margin`, at `alpha` or the candidate's `level`: the truth of the audited sample, or without an audit the reward; `sessionsPerStep` candidate sessions were judged, every guard was measured in `minCoverage` of them, and nothing speaks of a guard | **promote** |
  * | 5 | `sessionsPerStep` candidate sessions of this step were judged, nothing speaks of harm, and there is a next share below 1 | advance |
- * | 6 | `maxSessions` candidate sessions of this step were judged; with an audit, `maxLabels` truths were told instead | give-up |
+ * | 6 | `maxSessions` candidate sessions of this step were judged; with an audit, `maxLabels` truths were told instead, or so many sessions of people who had been drawn before | give-up |
  * | 7 | otherwise | hold |
  *
  * Without an audit the reward promotes only a candidate that passed held-out tasks before, or where the owner said
@@ -97,7 +100,7 @@ const DECISIONS: Readonly<Record<CanaryAction, GateDecision>> = {
  */
 export function look(
   config: CanaryConfig,
-  { sessions, step, sessionsInStep, rewardRange, level, admitted = false }: CanaryLook,
+  { sessions, step, sessionsInStep, repeatsInStep: repeatsOfStep, rewardRange, level, admitted = false }: CanaryLook,
 ): CanaryVerdict {
   checkStep(config, step)
   const measured = measure(config, sessions, rewardRange, level?.alpha)
@@ -115,6 +118,7 @@ export function look(
     .filter(({ now }) => now >= Math.log(config.caution))
     .map(({ name, now }) => `The e-value of the guard ${name} is ${eValue(now)}`)
   const speaking = [...cautions, ...guardCautions]
+  const repeatsInStep = repeatsOfStep ?? repeats
   const early = candidates - repeats < config.sessionsPerStep
   const shownBy = truth?.gain ?? gain
   const better = basis !== null && shownBy.now >= shownBy.bound
@@ -149,9 +153,9 @@ export function look(
     },
     ...(config.audit && truth ? [spentLabels(config.audit, truth)] : []),
     {
-      holds: truth === null && sessionsInStep + repeats >= config.maxSessions,
+      holds: spent(config, truth, sessionsInStep, repeatsInStep),
       action: 'give-up',
-      reason: `${sessionsInStep + repeats} candidate sessions judged at share ${share(config, step)} and neither gain nor harm is shown. ${difference}.`,
+      reason: `${sessionsInStep + repeatsInStep} candidate sessions judged at share ${share(config, step)} and neither gain nor harm is shown. ${difference}.${fewPeople(sessionsInStep, repeatsInStep)}`,
     },
   ]
   const holding = rules.filter(({ holds }) => holds)
@@ -192,6 +196,20 @@ function checkStep({ shares }: CanaryConfig, step: number): void {
 
 function lacking({ name, coverage }: GuardTest): string {
   return `The guard ${name} was measured in ${percent(coverage)} of the candidate's sessions only: the promotion waits.`
+}
+
+/**
+ * Whether a step had all the sessions that it may have. Those of an audit end by their labels, but for people who all were
+ * drawn before: of them no label comes.
+ */
+function spent({ maxSessions }: CanaryConfig, truth: Audited | null, drawn: number, repeats: number): boolean {
+  return truth === null ? drawn + repeats >= maxSessions : repeats >= maxSessions && repeats > drawn
+}
+
+function fewPeople(drawn: number, repeats: number): string {
+  return repeats > drawn
+    ? ' Most of them were of people who had been drawn before: take larger "shares", or "assign": "session".'
+    : ''
 }
 
 function toleranceOf({ tolerance, isRelative }: GuardTest): string {

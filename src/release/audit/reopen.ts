@@ -123,8 +123,8 @@ function again({ gate }: CanaryReceipt, sessions: readonly CanaryOutcome[]) {
     rewardRange: rewardRange as unknown as readonly [number, number],
     ...(level !== undefined && { level: CanaryLevel.parse(level) }),
   }
-  // A receipt that says nothing of it is from before both directions were tested.
-  return { gate: canaryGate({ excess: 'candidate', ...config }), look }
+  // A receipt that says nothing of these is from before they were tested.
+  return { gate: canaryGate({ excess: 'candidate', goodhart: null, ...config }), look }
 }
 
 /**

@@ -35,7 +35,9 @@ function themes(texts: readonly string[]): ReadonlySet<string> {
   return found
 }
 
-const read = 4_000
+const read = 2_000
+/** Calls and results that are compared with a task, the latest: who made more did something. */
+const mostMade = 16
 /** What users said is looked back over so far. */
 const mostAsked = 8
 
@@ -50,6 +52,7 @@ export function acts(turn: OwnTurn, nodes: Nodes, trajectory: Trajectory): boole
   const path = sinceUser(nodes, turn.node)
   const calls = callsOf([turn.node, ...path])
   if (calls.length === 0) return path.some(({ message }) => message.role === 'tool')
+  if (calls.length > mostMade) return true
   const offered = turn.call?.tools ? trajectory.toolsets[turn.call.tools] : undefined
   if (!offered) return true
   const task = themes([turn.message.content, ...asked(turn, nodes)])
@@ -67,12 +70,20 @@ export function acts(turn: OwnTurn, nodes: Nodes, trajectory: Trajectory): boole
  */
 export function wasRaised(turn: OwnTurn, nodes: Nodes): boolean {
   const path = sinceUser(nodes, turn.node)
-  const results = path.flatMap(({ message }) => (message.role === 'tool' ? [message.content] : []))
+  const found = path.flatMap(({ message }) => (message.role === 'tool' ? [message.content] : []))
+  const results = found.slice(0, mostMade)
   if (results.length === 0) return false
   const known = themes(asked(turn, nodes))
   const told = themes([turn.message.content])
   if ([...themes(results)].some((word) => told.has(word) && !known.has(word))) return true
-  const soughtIt = meets(themes(callsOf(path).map((call) => call.given)), known)
+  const soughtIt = meets(
+    themes(
+      callsOf(path)
+        .slice(0, mostMade)
+        .map((call) => call.given),
+    ),
+    known,
+  )
   return soughtIt && results.every((result) => reportsError(result) || !meets(themes([result]), known))
 }
 

@@ -1,5 +1,5 @@
 import { asksBack } from '../guards/words.ts'
-import { holdsQuestion, tokensOf, weigh } from '../text/index.ts'
+import { holdsQuestion, termsOf, weigh } from '../text/index.ts'
 
 /**
  * What a user's message answers. What it says counts for the turn only where the turn did not bring it about: whoever is
@@ -19,9 +19,9 @@ export class Reader {
   readonly #words = new Map<string, ReadonlySet<string>>()
   readonly #asks = new Map<string, boolean>()
 
-  /** The distinct tokens of a text. */
+  /** The distinct terms of a text. */
   words(text: string): ReadonlySet<string> {
-    const known = this.#words.get(text) ?? new Set(tokensOf(text))
+    const known = this.#words.get(text) ?? new Set(termsOf(text))
     this.#words.set(text, known)
     return known
   }
@@ -36,13 +36,17 @@ export class Reader {
   }
 }
 
+/** A reply says what it says at its beginning; beyond this it is not read. */
+const read = 4_000
+const wordsOf = (reply: string): readonly string[] => [...new Set(termsOf(reply.slice(0, read)))]
+
 /** A share of a reply from which on it repeats the turn rather than says something. */
 const repeats = 0.5
 
 /** Whether a user's words were brought about: the turn asks, or its own words hold half of what they say. */
 export function isElicited(reply: string, { said }: Pick<Heard, 'said'>, reader: Reader): boolean {
   if (reader.asks(said)) return true
-  const words = [...new Set(tokensOf(reply))]
+  const words = wordsOf(reply)
   const heard = said.map((text) => reader.words(text))
   const repeated = weigh(words.filter((word) => heard.some((known) => known.has(word))))
   return repeated > 0 && repeated >= repeats * weigh(words)
@@ -59,6 +63,6 @@ const enough = 1
  */
 export function isNewTask(reply: string, { said, asked, opening }: Heard, reader: Reader): boolean {
   const known = [...said, ...asked].map((text) => reader.words(text))
-  const own = weigh([...new Set(tokensOf(reply))].filter((word) => !known.some((words) => words.has(word))))
+  const own = weigh(wordsOf(reply).filter((word) => !known.some((words) => words.has(word))))
   return own > 0 && own >= Math.min(enough, ofOpening * weigh(reader.words(opening)))
 }

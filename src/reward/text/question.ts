@@ -1,11 +1,12 @@
 import { seen } from './visible.ts'
 
 /**
- * Marks that end a question, script by script; Greek writes a semicolon. One inside an address, or of the operator `?.`, is
- * none. The full-width one is an ordinary one by now ({@link seen}).
+ * Marks that end a question, script by script; Greek writes a semicolon. One before the query of an address is none; one in
+ * code is, as words can be written as code. The full-width one is an ordinary one by now ({@link seen}).
  */
-const mark = /(?!\?(?:\.[\w[(]|\w+=))[?؟՞፧⸮⳺⳻꘏꛷‽]|(?<=\p{Script=Greek}["'»”)]{0,3});/u
-const address = /[a-z][a-z+]{1,9}:\/\/\S*/giu
+const mark = /[?؟՞፧⸮⳺⳻꘏꛷‽]|(?<=\p{Script=Greek}["'»”)]{0,3});/u
+const address = /(?:https?|wss?|ftp|file):\/\/\S+/giu
+const beforeQuery = /\?(?=[\w.~%[\]-]+(?:=|&|$))/gu
 
 /** Whether a text holds a question anywhere, by its marks alone: in any language whose script has one. */
 export function holdsQuestion(text: string): boolean {
@@ -19,4 +20,4 @@ export function endsInQuestion(text: string): boolean {
 }
 
 const withoutAddresses = (text: string): string =>
-  seen(text).replaceAll(address, (found) => (found.endsWith('?') ? '?' : ' '))
+  seen(text).replaceAll(address, (found) => (mark.test(found.replaceAll(beforeQuery, '')) ? '?' : ' '))

@@ -26,6 +26,20 @@ export function tokensOf(text: string): readonly string[] {
 }
 
 /**
+ * The words and numbers of a text, as far as texts are compared by what they say: of scripts without blanks pairs of
+ * characters, as a long text holds most single ones.
+ */
+export function termsOf(text: string): readonly string[] {
+  const tokens = tokensOf(text)
+  return tokens.flatMap((one, i) => {
+    const [before, next] = [tokens[i - 1], tokens[i + 1]]
+    if (!isUnspaced(one)) return [one]
+    if (next !== undefined && isUnspaced(next)) return [one + next]
+    return before !== undefined && isUnspaced(before) ? [] : [one]
+  })
+}
+
+/**
  * How much a token tells, from 0 to {@link fact}: a number all, a word the more the longer it is. Words are the shorter the
  * more often they are used, in every language (Zipf's law of abbreviation; Bentz and Ferrer-i-Cancho 2016).
  */

@@ -11,8 +11,8 @@ export type SignalPays = (
 ) => Promise<Readonly<Record<string, number>>>
 
 /**
- * Reads what the rubric of a configuration pays for each signal alone, whether or not it counted: what was told by its name,
- * and behaviour as `implicit/KIND`. Those that said nothing are left out.
+ * Reads what the rubric of a configuration pays for each signal alone, from -1 to 1: what was told by its name; and behaviour,
+ * which pays only where nothing was told, as `implicit/KIND`. Those that said nothing are left out.
  * @param trusted keys whose names are people, as for `trafficRubric`.
  * @throws InputError for a configuration that is none.
  */
@@ -27,11 +27,15 @@ export function signalPays(
     const paid: Record<string, number> = {}
     for (const [name, part] of told) {
       const score = await part.score(trajectory, signals, asOf)
-      if (score !== null) paid[name] = score
+      if (score !== null) paid[name] = within(score)
     }
+    if (Object.keys(paid).length > 0) return paid
     for (const [kind, worth] of guessed?.pays(trajectory, asOf) ?? []) {
-      paid[behaviourName(kind)] = worth * (guessed?.weight ?? 1)
+      paid[behaviourName(kind)] = within(worth * (guessed?.weight ?? 1))
     }
     return paid
   }
 }
+
+/** A session earns no more than all, and no less than nothing. */
+const within = (pay: number): number => Math.min(1, Math.max(-1, pay))

@@ -65,12 +65,12 @@ describe('what a session earns', () => {
     expect(await weighed.score(talk([ask, answer, 'And of pears?']), [], late)).toMatchObject({ value: 0 })
   })
 
-  it('tells what each signal pays, whether or not it counts', async () => {
+  it('tells what each signal pays by itself: behaviour only where nothing was told, and no more than all', async () => {
     const pays = signalPays({ implicit: { weight: 2 }, signals: { thumbs: { weight: 0.5 } } })
     expect(await pays(talk([ask, answer, 'Thanks!']), [told('thumbs', false)], late)).toEqual({
       thumbs: -0.5,
-      'implicit/thanks': 2,
     })
+    expect(await pays(talk([ask, answer, 'Thanks!']), [], late)).toEqual({ 'implicit/thanks': 1 })
     expect(await pays(talk([ask, answer]), [], late)).toEqual({})
     expect(await signalPays({ implicit: false })(talk([ask, answer, 'Thanks!']), [], late)).toEqual({})
   })
