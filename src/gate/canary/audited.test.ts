@@ -144,6 +144,19 @@ function unaudited(session: CanaryOutcome): CanaryOutcome {
   return rest
 }
 
+it('ends where all the sessions that still come are of people who had been drawn: no label comes of them', () => {
+  const sessions = sessionsOf(alike, 600).map(
+    (session, i): CanaryOutcome => (i < 20 ? session : { ...unaudited(session), propensity: 1 }),
+  )
+  const drawn = sessions.slice(0, 20).filter(({ arm }) => arm === 'candidate').length
+  const again = sessions.filter(({ arm, propensity }) => arm === 'candidate' && propensity === 1).length
+  const look = { ...lookOf(sessions), sessionsInStep: drawn }
+  expect(gate.look({ ...look, repeatsInStep: rules.maxSessions - 1 }).action).toBe('hold')
+  const verdict = gate.look({ ...look, repeatsInStep: again })
+  expect(verdict.action).toBe('give-up')
+  expect(verdict.reasons[0]).toMatch(/had been drawn before: take larger "shares", or "assign": "session"/)
+})
+
 describe('without an audit', () => {
   const better = sessionsOf({ truth: [0.5, 0.5], reward: [0.3, 0.9] }, 160).map((session) => unaudited(session))
 
