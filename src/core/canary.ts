@@ -100,7 +100,7 @@ export const CanaryOutcome = z.strictObject({
   /** Guard metrics, higher is worse, for example `{ brokenCalls: 1, questionsBack: 0, tokens: 420 }`. */
   guards: z.record(z.string(), z.number()),
   /**
-   * What each signal of behaviour that spoke pays, in units of the reward, by its name; whether or not it counted. Left out
+   * What each signal that spoke pays, in units of the reward, by its name: behaviour only where nothing was told. Left out
    * where nothing is audited.
    */
   signals: z.record(z.string(), z.number()).exactOptional(),

@@ -13,9 +13,9 @@ interface PracticeParts {
 }
 
 /**
- * How clear tasks are, by how what serves did like ones before a canary began. Every look reads the same sessions, as they
- * were when the canary began: it is judged by one rule to its end, also where another process looks on. Where nothing was
- * recorded before, tasks are judged by their wording.
+ * How clear tasks are, by how what serves did like ones before a canary began. Sessions are read as they
+ * were when the canary began. A process reads them once; one that looks on later misses those that went on since. Where
+ * nothing was recorded before, tasks are judged by their wording.
  */
 export async function practiceBefore(
   { store, tenant, historyMs }: PracticeParts,

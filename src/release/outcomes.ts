@@ -99,9 +99,9 @@ export async function gatherOutcomes(options: GatherOptions): Promise<Gathered |
   if (seeks) memory.soughtAt = now
   const recent = { since: now - judgeAfterMs, until: now, train: true } as const
   const underWay = await store.canaries.countUnjudged(canary.id, recent)
-  const ofStep = memory.judged.filter((one) => isEvidenceOf('candidate', one) && one.began >= canary.stepAt)
-  const drawn = ofStep.filter(({ propensity }) => propensity < 1).length
   const { judged } = memory
+  const ofStep = judged.filter((one) => isEvidenceOf('candidate', one) && one.began >= canary.stepAt)
+  const drawn = ofStep.filter(({ propensity }) => propensity < 1).length
   return {
     outcomes: evidenceOf(judged, await truthsOf(store, canary, now)),
     sessionsInStep: drawn,

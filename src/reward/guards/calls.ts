@@ -1,6 +1,6 @@
 import type { Json, NodeId, ToolDefinition, Trajectory, TrajectoryNode } from '../../core/index.ts'
 import { reportsError } from '../implicit/words.ts'
-import { isUnspaced, tokensOf } from '../text/index.ts'
+import { isUnspaced, termsOf } from '../text/index.ts'
 import { before, type OwnTurn, sinceUser } from '../turns.ts'
 
 export type Nodes = ReadonlyMap<NodeId, TrajectoryNode>
@@ -25,11 +25,10 @@ function themes(texts: readonly string[]): ReadonlySet<string> {
       .replaceAll(/(\p{Ll})(\p{Lu})/gu, '$1 $2')
       .toLowerCase()
     for (const [named] of words.matchAll(/[\p{L}\p{N}]+/gu)) if (/\p{N}/u.test(named)) found.add(named)
-    const tokens = tokensOf(words)
-    for (const [i, word] of tokens.entries()) {
-      const next = tokens[i + 1] ?? ''
-      if (isUnspaced(word) && isUnspaced(next)) found.add(word + next)
-      else if (word.length >= 4 && !/\p{N}/u.test(word)) found.add(word.slice(0, 5))
+    for (const term of termsOf(words)) {
+      const first = String.fromCodePoint(term.codePointAt(0) ?? 0)
+      if (isUnspaced(first) && term !== first) found.add(term)
+      else if (term.length >= 4 && !/\p{N}/u.test(term)) found.add(term.slice(0, 5))
     }
   }
   return found
