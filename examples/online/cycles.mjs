@@ -11,12 +11,17 @@ const shown = 28
 
 /**
  * The first day: until what people showed is released.
+ * @param evidence what promotions rest on: see `learning.mjs`.
  * @param tell told in one line what happens.
  * @returns how many sessions there were.
  */
-export async function firstDay({ folder, world, seed, atOnce, tell }) {
+export async function firstDay({ folder, world, seed, evidence, atOnce, tell }) {
   const news = watching(tell)
-  const { place, stop } = await serve({ folder, learn: beginning({ sessions: shown }), onEvent: news.onEvent })
+  const { place, stop } = await serve({
+    folder,
+    learn: beginning({ sessions: shown, evidence }),
+    onEvent: news.onEvent,
+  })
   try {
     const people = crowd({ place, world, seed, name: 'first', atOnce: 8, talk: show })
     await people.until(() => people.sessions.length >= shown)

@@ -6,8 +6,9 @@ import { demonstrationOf } from './world.mjs'
 
 const none = (names) => Object.fromEntries(names.map((name) => [name, false]))
 
-/** The section `learn` with every guard off: what people do is all that counts. */
+/** The section `learn` with every guard off, and nobody who knows the truth: what people do is all that counts. */
 export const unguarded = {
+  evidence: 'behaviour',
   rubric: {
     ...rubric,
     guards: none(['brokenCalls', 'noAnswer', 'repetition', 'questionsBack', 'inaction', 'overlong']),

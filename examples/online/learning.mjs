@@ -17,11 +17,27 @@ const pace = { watchEvery: '1s', lease: '20s', window: '24h' }
 const reporters = { trusted: ['open'] }
 
 /**
+ * What promotions rest on. `truth`: the company knows of every session whether its first answer was right. `behaviour`: what
+ * people do, which an agent can learn to please; people of this example are scripted.
+ */
+const evidenceOf = {
+  truth: {
+    audit: {
+      share: 1,
+      by: 'outcome',
+      outcome: { signal: 'resolved', within: '20s', from: ['open'] },
+      queue: 1_000,
+    },
+  },
+  behaviour: { canary: { promote: 'behaviour-only' } },
+}
+
+/**
  * The first day: people show what is right, and one run learns from it. What serves until then breaks every call, so that
  * all its sessions earn the floor and none is silent: the canary counts a silent session of the candidate as a bad one,
  * and is not watched for silence or for the errors of tools, which the agent did not call before.
  */
-export const beginning = ({ sessions, settle = '2s', judgeAfter = '20s' }) => ({
+export const beginning = ({ sessions, settle = '2s', judgeAfter = '20s', evidence = 'truth' }) => ({
   ...pace,
   reporters,
   mode: 'automatic',
@@ -34,9 +50,8 @@ export const beginning = ({ sessions, settle = '2s', judgeAfter = '20s' }) => ({
   demonstrations: { learningRate: 1e-3, batchSize: 8 },
   schedule: { demonstrationPasses: 3, preferencePasses: 0, epochs: 0 },
   canary: {
-    // People of this example are scripted: what they do is the truth here.
-    promote: 'behaviour-only',
-    // They remember nothing, and are too few to be counted once each.
+    ...evidenceOf[evidence].canary,
+    // People of this example remember nothing, and are too few to be counted once each.
     assign: 'session',
     shares: [0.5],
     sessionsPerStep: 20,
@@ -44,6 +59,7 @@ export const beginning = ({ sessions, settle = '2s', judgeAfter = '20s' }) => ({
     missingTolerance: 1,
     guards: { errors: false, toolErrors: false, tokens: false, seconds: false },
   },
+  audit: evidenceOf[evidence].audit ?? false,
 })
 
 /**
@@ -54,6 +70,7 @@ export const steady = ({
   sessions = 90,
   settle = '2s',
   judgeAfter = '20s',
+  evidence = 'truth',
   schedule = {},
   canary = {},
   ...more
@@ -77,7 +94,7 @@ export const steady = ({
     ...schedule,
   },
   canary: {
-    promote: 'behaviour-only',
+    ...evidenceOf[evidence].canary,
     assign: 'session',
     shares: [0.2, 0.5],
     sessionsPerStep: 20,
@@ -87,5 +104,6 @@ export const steady = ({
     missingTolerance: 0.1,
     ...canary,
   },
+  audit: evidenceOf[evidence].audit ?? false,
   ...more,
 })

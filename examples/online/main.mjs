@@ -14,10 +14,12 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '3' },
     first: { type: 'string', default: '1' },
     quick: { type: 'boolean', default: false },
+    'behaviour-only': { type: 'boolean', default: false },
     out: { type: 'string' },
   },
 })
-const size = values.quick ? sizes.quick : sizes.full
+const evidence = values['behaviour-only'] ? 'behaviour' : 'truth'
+const size = { ...(values.quick ? sizes.quick : sizes.full), evidence }
 const seeds = Array.from({ length: values.quick ? 1 : Number(values.seeds) }, (_, i) => Number(values.first) + i)
 const out = resolve(values.out ?? (values.quick ? 'online-results-quick' : 'online-results'))
 mkdirSync(out, { recursive: true })
@@ -29,6 +31,7 @@ const results = {
   machine: `${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown'}`,
   at: new Date(began).toISOString(),
   quick: values.quick,
+  evidence,
   seeds: [],
 }
 for (const seed of seeds) {

@@ -42,21 +42,22 @@ export const sizes = {
 /**
  * @param opened the embedded model: `openEmbeddedModel`.
  * @param folder where the stores go, and what each part has found: parts that are there already are not done again.
- * @param size one of `sizes`.
+ * @param size one of `sizes`, with what promotions rest on: `evidence`, see `learning.mjs`.
  * @param tell told in one line what happens.
  * @returns what `report.mjs` shows of a seed.
  */
 export async function story({ opened, folder, seed, size, tell }) {
   const { service, countTokens } = opened
   const world = openWorld(seed, countTokens)
-  const { atOnce } = size
+  const { atOnce, evidence } = size
   const live = join(folder, 'live')
   const part = partsIn(folder, size, tell)
 
   const lived = await part('live', async () => {
     rmSync(live, { recursive: true, force: true })
-    const from = await firstDay({ folder: live, world, seed, atOnce, tell })
-    const { cycles: plan, learn, minutes } = size
+    const from = await firstDay({ folder: live, world, seed, evidence, atOnce, tell })
+    const { cycles: plan, minutes } = size
+    const learn = { evidence, ...size.learn }
     return cycles({ folder: live, world, seed, from, plan, learn, minutes, atOnce, tell })
   })
   const measured = await part('releases', () => {
@@ -66,7 +67,7 @@ export async function story({ opened, folder, seed, size, tell }) {
   })
 
   const tools = size.cycles.at(-1).tools
-  const trial = { live, folder, service, world, seed, tools, atOnce, tell, ...size.trial }
+  const trial = { live, folder, service, world, seed, tools, atOnce, tell, evidence, ...size.trial }
   const bad = await part('forced', () => forced(trial))
   const tried = []
   for (const name of size.hacks) {
@@ -129,7 +130,20 @@ function runsIn(events) {
 }
 
 /** One candidate, on a copy of the store; how it ended, and how good it is beside what serves. */
-async function attempt({ live, folder, service, world, tools, measured, name, tasks, fresh, ...rest }) {
+async function attempt({
+  live,
+  folder,
+  service,
+  world,
+  tools,
+  measured,
+  name,
+  tasks,
+  fresh,
+  evidence,
+  learn,
+  ...rest
+}) {
   const own = copyOf(live, join(folder, name))
   const { canary, ...ended } = await tryCandidate({
     folder: own,
@@ -139,6 +153,7 @@ async function attempt({ live, folder, service, world, tools, measured, name, ta
     toolsVersion: tools,
     name,
     from: 0,
+    learn: { evidence, ...learn },
     ...rest,
   })
   return measuring({ folder: own, service, world }, async (store, scores) => {

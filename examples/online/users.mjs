@@ -1,4 +1,5 @@
-// Scripted users. They know what is true, and never say a score: they use an answer, correct it, ask again, or leave.
+// Scripted users. They know what is true, and never say a score: they use an answer, correct it, ask again, or leave. The
+// company learns afterwards whether the first answer was right, and says so: what audits rest on.
 import OpenAI from 'openai'
 import { mdn } from 'ratchet-agents/environment/search'
 import { answer } from './agent.mjs'
@@ -49,11 +50,18 @@ export async function converse({ place, toolsFor, task, other, session, user, ra
     acts.push(act)
     if (act === 'accept') await report(said.ids.at(-1), 'used', true)
     if (act === 'edit') await report(said.ids.at(-1), 'corrected', edited(about))
-    if (again || !(act in asksAgain)) return { right, acts }
+    if (again || !(act in asksAgain)) {
+      await resolved(place, first.ids[0], right)
+      return { right, acts }
+    }
     said = await ask(asksAgain[act](messages, task, other))
     if (act === 'move on') about = other
   }
 }
+
+/** What the company knows of a session when it is over; no person's opinion, and no part of the reward. */
+const resolved = (place, id, right) =>
+  signal(place, { response: id, name: 'resolved', source: 'outcome', value: right, reporter: 'back-office' })
 
 /** What the conversation is then, by how somebody asks again. */
 const asksAgain = {
@@ -114,6 +122,7 @@ export async function sendDemonstration({ place, toolsFor, task, session, user, 
   })
   const value = { kind: 'demonstration', messages: show(task, toolsFor(task)) }
   await signal(place, { response: ids[0], name: 'shown', value, reporter: user })
+  await resolved(place, ids[0], false)
   return { right: false, acts: ['show'] }
 }
 

@@ -311,7 +311,7 @@ describe('a canary that a program audits', () => {
     expect(labels.map(({ truth }) => truth)).toEqual(Array.from({ length: 24 }, () => null))
     await once.judging.look(canary)
     const [alert] = await store.alerts.list({ kind: 'audit', limit: 1 })
-    expect(alert?.message).toContain('of the last 10 draws the truth is missing')
+    expect(alert?.message).toContain('of the last 24 draws the truth is missing')
     expect((await once.look()).canary.status).toBe('running')
   })
 
@@ -356,6 +356,20 @@ describe('a canary that outcomes audit', () => {
     await audits.look(canary)
     const truths = (await store.audits.drawn(canary.id)).map(({ labels }) => labels[0]?.truth)
     expect(truths).toEqual([1, 0, null, null, null, null])
+  })
+
+  it('tells once that no truth comes, however many draws it goes on for', async () => {
+    const config = configOf({ by: 'outcome', outcome })
+    await sessions(config, 24)
+    const audits = auditing({ store, tenant: 'default', config, clock }, agent, registry)
+    const first = now - 1_000 - 24
+    for (const settled of [9, 10, 12, 24]) {
+      now = first + settled + 3_600_000
+      await audits.look(canary)
+      const draws = await store.audits.drawn(canary.id)
+      expect(draws.filter(({ labels }) => labels.length > 0)).toHaveLength(settled)
+      expect(await store.alerts.list({ kind: 'audit', limit: 9 })).toHaveLength(settled > 10 ? 1 : 0)
+    }
   })
 
   it('must name the outcome', () => {

@@ -33,10 +33,13 @@ export async function tellOfAudit(
     const message = `The audit says nothing: the oldest of ${waiting} draws has waited for ${days(waited)}. Nothing is promoted until its truth is told, and serving goes on. ${whatToDo[audit.by]}`
     await tell(`silent ${oldest.id}`, canary.id, message, { canary: canary.id, draw: oldest.id, waiting })
   }
-  const last = known.filter(({ settled }) => settled).slice(-untoldInARow)
-  if (last.length === untoldInARow && last.every(({ truth }) => truth === null)) {
-    const message = `The audit tells nothing: of the last ${untoldInARow} draws the truth is missing, which counts against the candidate. ${whatToDo[audit.by]}`
-    await tell(`untold ${last[0]?.draw.id ?? ''}`, canary.id, message, { canary: canary.id, draws: untoldInARow })
+  const over = known.filter(({ settled }) => settled)
+  const untold = over.slice(over.findLastIndex(({ truth }) => truth !== null) + 1)
+  const first = untold[0]?.draw
+  if (first && untold.length >= untoldInARow) {
+    const draws = untold.length
+    const message = `The audit tells nothing: of the last ${draws} draws the truth is missing, which counts against the candidate. ${whatToDo[audit.by]}`
+    await tell(`untold ${first.id}`, canary.id, message, { canary: canary.id, draws })
   }
   if (audit.by !== 'person') return
   for (const { reviewer, labels, truth: mean } of alikeReviewers(toldBy(draws, audit))) {
