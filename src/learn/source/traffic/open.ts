@@ -7,7 +7,8 @@ import type { Complete, TrafficOptions } from '../../options.ts'
 import { type ReleasePlan, shadow } from '../../release-plan.ts'
 import type { Course, Learning } from '../../run/course.ts'
 import { openRun } from '../../run/open.ts'
-import { learningParameter, soleOptimizer } from '../../run/parameter.ts'
+import { noModel } from '../../run/no-model.ts'
+import { soleOptimizer, whatLearns } from '../../run/parameter.ts'
 import type { TrainerNeeds } from '../../run/trainer-needs.ts'
 import { firstOfEachTier } from '../../holdout.ts'
 import { collect } from './collect.ts'
@@ -35,6 +36,7 @@ const learnings: readonly Learning<TrafficRun>[] = [
 export async function openTraffic(agent: Agent, given: TrafficOptions): Promise<Course<TrafficRun>> {
   const options: Complete<TrafficOptions> = {
     ...given,
+    model: given.model ?? noModel,
     credit: given.credit ?? valueBaseline(),
     optimize: given.optimize ?? soleOptimizer(agent, policyGradient()),
     release: given.release ?? shadow(),
@@ -56,7 +58,7 @@ export async function openTraffic(agent: Agent, given: TrafficOptions): Promise<
 
 /** What a run over traffic asks of its trainer. Preferences are learned by cross-entropy, too. */
 function needsOf(agent: Agent, options: Complete<TrafficOptions>, schedule: TrafficSchedule): TrainerNeeds {
-  const { losses = [] } = learningParameter(agent, options).optimizer
+  const { losses = [] } = whatLearns(agent, options).trained?.optimizer ?? {}
   const shown = schedule.demonstrationPasses + schedule.preferencePasses > 0
   return {
     losses: [...(schedule.epochs > 0 ? losses : []), ...(shown ? (['cross_entropy'] as const) : [])],
