@@ -5,6 +5,8 @@
  */
 import {
   defineAgent,
+  deploy,
+  direct,
   learn,
   openMemoryStore,
   pairedGate,
@@ -12,6 +14,9 @@ import {
   Registry,
   rollouts,
   rubric,
+  Signal,
+  signal,
+  traffic,
   verifier,
 } from 'ratchet-agents'
 import { z } from 'zod'
@@ -93,6 +98,8 @@ const environment = {
   },
 }
 
+const right = ({ state }) => Number(state.asked === 'refunds')
+
 const tasks = ['train', 'validation', 'holdout'].flatMap((split) =>
   Array.from({ length: split === 'train' ? 16 : 60 }, (_, i) => ({
     id: `${split}-${i}`,
@@ -102,24 +109,59 @@ const tasks = ['train', 'validation', 'holdout'].flatMap((split) =>
   })),
 )
 
-const store = await openMemoryStore()
-const reward = rubric({ solved: verifier(({ state }) => Number(state.asked === 'refunds')) })
-const servingRoute = async () => {
+const servingRoute = async (store) => {
   const { release } = await new Registry(store).current(agent.name)
   const { value } = await store.versions.get(release.versions.route)
-  return chancesOf(value.value.preferences).map((chance) => chance.toFixed(2))
+  return value.value.options
+    .map((option, i) => `${option} ${chancesOf(value.value.preferences)[i].toFixed(2)}`)
+    .join(', ')
+}
+const heldOut = pairedGate({ margin: 0.02, alpha: 0.05 })
+
+/** In practice: every task is attempted, and the episode's end is verified. */
+async function overRollouts() {
+  const store = await openMemoryStore()
+  const { base, learned, decision } = await learn(agent, {
+    store,
+    source: rollouts(environment, tasks),
+    reward: rubric({ solved: verifier(right) }),
+    optimize: { route: reinforce(4) },
+    gate: heldOut,
+    schedule: { updates: 8, tasks: 8, attempts: 4, validateEvery: 4 },
+  })
+  console.log(`rollouts: ${base.success.toFixed(2)} → ${learned.success.toFixed(2)} (${decision})`)
+  console.log(`rollouts: serves ${await servingRoute(store)}`)
+  await store.close()
 }
 
-const summary = await learn(agent, {
-  store,
-  source: rollouts(environment, tasks),
-  reward,
-  optimize: { route: reinforce(4) },
-  gate: pairedGate({ margin: 0.02, alpha: 0.05 }),
-  schedule: { updates: 8, tasks: 8, attempts: 4, validateEvery: 4 },
-})
-console.log(
-  `over rollouts: ${summary.base.success.toFixed(2)} → ${summary.learned.success.toFixed(2)}, ${summary.decision}`,
-)
-console.log(`what serves takes sales, refunds with ${await servingRoute()}`)
-await store.close()
+/** In production: each session is recorded as it is served, people say what it was worth, and a run learns from that. */
+async function overTraffic() {
+  const store = await openMemoryStore()
+  const deployment = await deploy(agent, { store, environment })
+  for (let i = 0; i < 60; i++) {
+    const session = await deployment.run({
+      instruction: `I want my money back for order ${i}.`,
+      subject: `person-${i}`,
+    })
+    const [{ made }] = session.decisions
+    const thumbs = { key: `thumbs-${i}`, trajectory: session.id, node: null, source: 'user', name: 'thumbs' }
+    await store.signals.append([Signal.parse({ ...thumbs, value: made.chosen === 1, at: Date.now() })])
+  }
+  const holdout = tasks.filter(({ split }) => split === 'holdout')
+  const evaluation = { agent, environment, holdout, reward: rubric({ solved: verifier(right) }) }
+  const { learned, outcome } = await learn(agent, {
+    store,
+    source: traffic({ agent: agent.name, settle: '0s', reporters: { share: 1 }, evaluation }),
+    reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
+    optimize: { route: reinforce(8) },
+    gate: heldOut,
+    release: direct(),
+  })
+  console.log(`traffic: learned from ${learned.learners.route.credited} decisions (${outcome})`)
+  console.log(`traffic: serves ${await servingRoute(store)}`)
+  await deployment.close()
+  await store.close()
+}
+
+await overRollouts()
+await overTraffic()

@@ -1,5 +1,4 @@
-import type { Agent } from '../../agent/index.ts'
-import { weightsOf } from '../../agent/index.ts'
+import { type Agent, weightsOf } from '../../agent/index.ts'
 import {
   type BlobRef,
   keepSaved,
@@ -26,7 +25,7 @@ import type { LearnEvent } from '../events.ts'
 import type { Complete, LearnOptions } from '../options.ts'
 import type { LearnSummary } from '../summary.ts'
 import { RunJournal } from './journal.ts'
-import { isOfLearners, Learners, neededBy, type Values } from './learners.ts'
+import { isOfLearners, Learners, type Values } from './learners.ts'
 import { type Trained, whatLearns } from './parameter.ts'
 import type { Acting, ServingVersions } from './serving.ts'
 import type { RunState } from './state.ts'
@@ -113,13 +112,11 @@ export abstract class LearnRun<O extends LearnOptions = LearnOptions, Kept exten
   /** Sessions are saved while they learn; once the candidate is judged, they are over. */
   protected override async gather(): Promise<void> {
     if (this.learners.size === 0) return
-    const { learners, proposed, phase } = this.state
-    const none = { states: {}, blobs: {} }
-    const { states, blobs } = phase === 'learn' ? await this.learners.save() : none
-    const named = { ...blobs, ...(phase === 'done' ? {} : neededBy(this.agent, proposed)) }
-    const before = Object.keys(learners).concat(Object.keys(proposed)).length > 0 ? Object.keys(this.blobs) : []
-    for (const name of before) if (isOfLearners(name) && !Object.hasOwn(named, name)) this.name(name, null)
-    for (const [name, ref] of Object.entries(named)) this.name(name, ref)
+    const { states, blobs } = await this.learners.kept(this.agent, this.state)
+    for (const name of Object.keys(this.blobs)) {
+      if (isOfLearners(name) && !Object.hasOwn(blobs, name)) this.name(name, null)
+    }
+    for (const [name, ref] of Object.entries(blobs)) this.name(name, ref)
     this.state = { ...this.state, learners: states }
   }
 
@@ -190,12 +187,10 @@ export abstract class LearnRun<O extends LearnOptions = LearnOptions, Kept exten
     return { ...this.servingSet, ...Object.fromEntries(this.candidates.map(({ parameter, id }) => [parameter, id])) }
   }
 
-  /** What acts where the candidate is measured, but for the weights. */
+  /** What acts where the candidate is measured; weights act as an adapter. */
   get candidateActing(): Acting {
     return new Map(
-      this.candidates
-        .filter(({ parameter }) => parameter !== this.trained?.parameter)
-        .map(({ parameter, value, id }) => [parameter, { value, inForce: this.inForce(id, null) }]),
+      this.candidates.map(({ parameter, value, id }) => [parameter, { value, inForce: this.inForce(id, null) }]),
     )
   }
 

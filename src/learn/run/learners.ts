@@ -58,7 +58,7 @@ const blobName = (parameter: string, name: string) => `learner/${parameter}/${na
 export const isOfLearners = (name: string): boolean => name.startsWith('learner/') || name.startsWith('proposed/')
 
 /** The blobs that proposed values need, by the names that a run keeps them under until they are Versions. */
-export function neededBy(agent: Agent, proposed: RunState['proposed']): Readonly<Record<string, BlobRef>> {
+function neededBy(agent: Agent, proposed: RunState['proposed']): Readonly<Record<string, BlobRef>> {
   const named: Record<string, BlobRef> = {}
   for (const [parameter, value] of Object.entries(proposed)) {
     const { of } = present(agent.parameters[parameter], `the Parameter ${parameter}`)
@@ -98,6 +98,11 @@ export class Learners {
     return this.#sessions.length
   }
 
+  /** What learns in them. */
+  get parameters(): readonly ParameterName[] {
+    return this.#sessions.map(({ parameter }) => parameter)
+  }
+
   /** What they act with. @throws KindError for a value that its Kind refuses. */
   async bound(): Promise<Values> {
     const values = new Map<ParameterName, ParameterValue>()
@@ -132,7 +137,7 @@ export class Learners {
     return told
   }
 
-  async save(): Promise<SavedLearners> {
+  private async save(): Promise<SavedLearners> {
     const states: Record<ParameterName, Json> = {}
     const blobs: Record<string, BlobRef> = {}
     for (const { parameter, learning } of this.#sessions) {
@@ -141,6 +146,12 @@ export class Learners {
       for (const [name, ref] of Object.entries(saved.blobs ?? {})) blobs[blobName(parameter, name)] = ref
     }
     return { states, blobs }
+  }
+
+  /** What a checkpoint keeps of them: while they learn their states, and until they are Versions what proposals need. */
+  async kept(agent: Agent, { phase, proposed }: Pick<RunState, 'phase' | 'proposed'>): Promise<SavedLearners> {
+    const { states, blobs } = phase === 'learn' ? await this.save() : { states: {}, blobs: {} }
+    return { states, blobs: { ...blobs, ...(phase === 'done' ? {} : neededBy(agent, proposed)) } }
   }
 
   async close(): Promise<void> {
@@ -174,7 +185,7 @@ function evaluating({ parameter, definition }: Learner, attempt: Attempt | null)
   if (attempt === null) return null
   return (value, tasks) => {
     const stored = storedValue(parameter, definition.of, value)
-    const name = contentHash([stored as Json, tasks.map(({ id }) => id)]).slice(0, 16)
+    const name = contentHash([stored, tasks.map(({ id }) => id)]).slice(0, 16)
     return attempt(new Map([[parameter, stored]]), tasks, `evaluate/${parameter}/${name}`)
   }
 }

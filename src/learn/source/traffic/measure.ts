@@ -39,7 +39,7 @@ export async function measureSuites(run: TrafficRun): Promise<Measured | null> {
 async function outcomesOf(run: TrafficRun, suite: string, { holdout, ...where }: HeldOut) {
   const host = hostOf(run, where)
   const { servingAdapter, candidateActing, servingInForce: inForce } = run
-  const trained = run.trained && present(run.blobs['candidate'], 'the candidate')
+  const trained = run.trained && run.blobs['candidate']
   const arms = {
     serving: { adapter: servingAdapter, inForce },
     learned: {

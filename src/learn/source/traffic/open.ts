@@ -16,21 +16,29 @@ import { imitate, prefer } from './imitate.ts'
 import { measureSuites } from './measure.ts'
 import { practise } from './practise.ts'
 import { anchor } from './rehearsal.ts'
+import { step } from './step.ts'
 import { TrafficSchedule } from './schedule.ts'
 import { TrafficRun } from './traffic-run.ts'
 import { refuseStrangers } from './who-decides.ts'
 
 /**
- * A run over traffic gathers what people did and said, holds on to what earlier runs need, practises while its samples are
+ * A run over traffic gathers what people did and said, lets what learns beside the weights take its step, holds on to what earlier runs need, practises while its samples are
  * fresh, and then imitates and prefers what people showed.
  */
 const learnings: readonly Learning<TrafficRun>[] = [
   { name: 'gather', learn: collect },
+  { name: 'step', learn: step },
   { name: 'anchor', learn: anchor },
   { name: 'practise', learn: practise },
   { name: 'imitate', learn: imitate },
   { name: 'prefer', learn: prefer },
 ]
+
+/** Those that a run needs for what learns in it. */
+function learningsOf(agent: Agent, options: Complete<TrafficOptions>): readonly Learning<TrafficRun>[] {
+  const { trained, learners } = whatLearns(agent, options)
+  return learnings.filter(({ name }) => name === 'gather' || (name === 'step' ? learners.length > 0 : trained !== null))
+}
 
 /** Opens a run over traffic. */
 export async function openTraffic(agent: Agent, given: TrafficOptions): Promise<Course<TrafficRun>> {
@@ -45,7 +53,7 @@ export async function openTraffic(agent: Agent, given: TrafficOptions): Promise<
   refuseIncomplete(agent, options)
   const { source } = options
   return openRun<TrafficOptions, TrafficRun>(agent, options, {
-    learnings,
+    learnings: learningsOf(agent, options),
     measure: measureSuites,
     key: agentKey(source.tenant, agent.name),
     config: configOf(options),
@@ -58,7 +66,9 @@ export async function openTraffic(agent: Agent, given: TrafficOptions): Promise<
 
 /** What a run over traffic asks of its trainer. Preferences are learned by cross-entropy, too. */
 function needsOf(agent: Agent, options: Complete<TrafficOptions>, schedule: TrafficSchedule): TrainerNeeds {
-  const { losses = [] } = whatLearns(agent, options).trained?.optimizer ?? {}
+  const { trained } = whatLearns(agent, options)
+  if (trained === null) return { losses: [], temperature: null }
+  const { losses = [] } = trained.optimizer
   const shown = schedule.demonstrationPasses + schedule.preferencePasses > 0
   return {
     losses: [...(schedule.epochs > 0 ? losses : []), ...(shown ? (['cross_entropy'] as const) : [])],
