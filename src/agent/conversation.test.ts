@@ -7,6 +7,7 @@ import {
   type Environment,
   GroupId,
   type Message,
+  rng,
   type SampleRequest,
   Trajectory,
   TrajectoryId,
@@ -40,7 +41,8 @@ async function run(
       model: model.binding(),
       system: {
         kind: 'text',
-        text: 'Be brief.',
+        value: { text: 'Be brief.' },
+        rng: rng('system'),
         inForce: { version: VersionId.parse('s1'), generation: 3, checkpoint: null },
       },
     },

@@ -1,23 +1,30 @@
-export { type Agent, defineAgent, type Handles, parametersOfKind } from './agent.ts'
+export { type Agent, defineAgent, type Handles, weightsOf } from './agent.ts'
 export { backward, type CreditedBatch } from './backward.ts'
-export type { ParameterBinding, TextBinding, WeightsBinding } from './binding.ts'
+export type { ParameterBinding, WeightsBinding } from './binding.ts'
 export { defaultBudget, type EpisodeBudget } from './budget.ts'
 export { critiques } from './critiques.ts'
 export { continued, demonstration } from './demonstration.ts'
-export { AgentError, EpisodeStopped } from './errors.ts'
+export { depositRule } from './deposit-rule.ts'
+export { AgentError, EpisodeStopped, KindError } from './errors.ts'
+export { initialVersions } from './initial-versions.ts'
+export { storedValue, valueIn } from './kind-value.ts'
 export {
+  asWeightsDefinition,
+  type BaseHashes,
   type HandleOf,
+  parameter,
   type ParameterDefinition,
-  type TextDefinition,
   text,
   user,
   type WeightsDefinition,
   weights,
 } from './parameters.ts'
 export { policySamples } from './policy-samples.ts'
-export { currentRecorder, type RecordedGraph, Recorder, recording, type VersionInForce } from './recorder.ts'
+export { currentRecorder, type RecordedGraph, Recorder, recording } from './recorder.ts'
 export { type EpisodeRequest, runEpisode } from './run-episode.ts'
 export { servedAgent } from './served-agent.ts'
+export { textKind } from './text-kind.ts'
 export { TextParameter } from './text-parameter.ts'
 export type { ActOutcome } from './tool-loop.ts'
+export { weightsKind } from './weights-kind.ts'
 export { WeightsParameter } from './weights-parameter.ts'

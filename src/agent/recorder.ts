@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import {
   type Decision,
   DecisionId,
+  type Json,
   type Message,
   NodeId,
   type ParameterKind,
@@ -9,17 +10,9 @@ import {
   type Propensity,
   type Span,
   type Trajectory,
-  type VersionId,
+  type VersionInForce,
 } from '../core/index.ts'
 import { AgentError } from './errors.ts'
-
-/** Which value of a Parameter is in force during an episode. */
-export interface VersionInForce {
-  readonly version: VersionId
-  readonly generation: number
-  /** Optimizer steps of the run under way; `null` when the version itself serves. */
-  readonly checkpoint: number | null
-}
 
 interface DecisionDraft {
   readonly parameter: ParameterName
@@ -28,6 +21,7 @@ interface DecisionDraft {
   readonly inputs: readonly NodeId[]
   readonly output: NodeId | null
   readonly propensity: Propensity
+  readonly made?: Json
 }
 
 /** What happened in an episode, in the order in which it happened. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { actor, attempt, expert } from '../../test/support/attempt.ts'
 import { scriptedModel } from '../../test/support/scripted-model.ts'
 import { wordEnvironment, wordTask } from '../../test/support/word-environment.ts'
-import { type Environment, type Episode, GroupId, Trajectory, TrajectoryId } from '../core/index.ts'
+import { type Environment, type Episode, GroupId, rng, Trajectory, TrajectoryId } from '../core/index.ts'
 import { InputError } from '../errors/index.ts'
 import { type Agent, defineAgent } from './agent.ts'
 import { user, weights } from './parameters.ts'
@@ -127,7 +127,7 @@ it('refuses to run with a Parameter that nothing is bound to', async () => {
   }
   await expect(runEpisode({ ...request, bindings: {} })).rejects.toThrow('No weights is bound to the Parameter "model"')
   const inForce = scriptedModel(expert).binding().inForce
-  const bindings = { model: { kind: 'text', inForce, text: '' } as const }
+  const bindings = { model: { kind: 'text', inForce, value: { text: '' }, rng: rng('a') } }
   await expect(runEpisode({ ...request, bindings })).rejects.toMatchObject({ code: 'agent/unbound-parameter' })
 })
 

@@ -67,9 +67,10 @@ function guarded(episode: Episode): Episode {
 }
 
 function handlesOf({ agent, bindings }: EpisodeRequest): Handles<Readonly<Record<string, ParameterDefinition>>> {
-  const handles = Object.entries(agent.parameters).map(([name, { kind }]) => {
+  const handles = Object.entries(agent.parameters).map(([name, definition]) => {
+    const { kind } = definition
     const binding = bindings[name]
-    if (binding?.kind === kind) return [name, bindParameter(name, binding)]
+    if (binding?.kind === kind) return [name, bindParameter(name, definition, binding)]
     throw new AgentError({
       code: 'agent/unbound-parameter',
       message: `No ${kind} is bound to the Parameter "${name}" of the agent "${agent.name}".`,

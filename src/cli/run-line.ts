@@ -75,6 +75,10 @@ export function runLine(event: LearnEvent): string | null {
     }
     case 'anchored':
       return `${label('anchor')}held on to ${event.sequences} sequences at ${event.strength}`
+    case 'stepped': {
+      const told = Object.entries(event.metrics).map(([name, value]) => `${name} ${value.toFixed(3)}`)
+      return `${label('step')}${told.join('  ')}  ${pc.dim(duration(event.seconds))}`
+    }
     case 'imitated':
     case 'preferred':
       return `${label(event.type === 'imitated' ? 'imitate' : 'prefer')}pass ${event.pass}/${event.passes}  loss ${event.metrics.loss?.toFixed(3) ?? '?'}  ${pc.dim(duration(event.seconds))}`

@@ -1,6 +1,15 @@
 import { defaultBudget } from '../agent/index.ts'
 import pc from 'picocolors'
-import { type Json, type Message, type ModelService, type Store, type Task, VersionId, savedAt } from '../core/index.ts'
+import {
+  asWeights,
+  type Json,
+  type Message,
+  type ModelService,
+  type Store,
+  type Task,
+  VersionId,
+  savedAt,
+} from '../core/index.ts'
 import { assertSameBase } from '../learn/index.ts'
 import { Registry } from '../release/index.ts'
 import { ask, type LearnConfig, type SearchJob } from '../recipe/index.ts'
@@ -21,7 +30,7 @@ export async function showFreshQuestions({ store, model, job, config, progress }
   if (questions.length === 0) return
   const { release } = await new Registry(store).current(job.agent.name)
   const version = await store.versions.get(VersionId.parse(release.versions.model))
-  const value = version?.value.kind === 'weights' ? version.value : null
+  const value = asWeights(version?.value)
   if (value) assertSameBase('model', value, model)
   const blob = value?.adapter ?? null
   const adapter = blob === null ? null : await model.loadAdapter(await savedAt(store.blobs, blob))

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { DecisionId, NodeId, VersionId } from './id.ts'
+import { Json } from './json.ts'
 import { ParameterKind, ParameterName } from './parameter.ts'
 
 /**
@@ -27,6 +28,11 @@ export const Decision = z.strictObject({
   generation: z.int().nonnegative(),
   /** Optimizer steps of the run that was under way, when the decision was made by an unreleased checkpoint. */
   checkpoint: z.int().nonnegative().nullable(),
+  /**
+   * What was decided, in the kind's own schema: the option chosen among which, items recalled with their scores. Absent
+   * where the output node holds it all, as of `weights` and `text`, and in older records.
+   */
+  made: Json.exactOptional(),
   /**
    * The last node of each branch that it read: a node stands for all that comes before it, so that what a conversation's
    * decisions hold grows with its length. Older records name every node.

@@ -1,6 +1,6 @@
 import { describe, expectTypeOf, it } from 'vitest'
-import type { Evaluate, Optimizer, OptimizerContext } from './optimizer.ts'
-import type { HoldoutTask, LearnableTask, Split, Task } from './task.ts'
+import type { Evaluate, Optimizer, Seat, WeightsOptimizer, WeightsStep } from './optimizer.ts'
+import type { HoldoutTask, LearnableTask, Task } from './task.ts'
 
 /** Invariant 6 is held by the types: these tests fail in `npm run check:types`. */
 describe('a held-out task', () => {
@@ -12,24 +12,22 @@ describe('a held-out task', () => {
   })
 
   it('cannot be what an Optimizer evaluates on', () => {
-    expectTypeOf<Parameters<Evaluate>[1]>().toEqualTypeOf<'train' | 'validation'>()
-    const evaluate: Evaluate = () => Promise.resolve({ mean: 0, n: 0 })
-    // @ts-expect-error a holdout is no split that an Optimizer may see
-    void evaluate(new Map(), 'holdout', { episodes: 1 })
-    const split = 'train' as Split
-    // @ts-expect-error nor is a split that might be one
-    void evaluate(new Map(), split, { episodes: 1 })
+    expectTypeOf<Parameters<Evaluate<unknown>>[1]>().toEqualTypeOf<readonly LearnableTask[]>()
+    const evaluate: Evaluate<unknown> = () => Promise.resolve([])
+    const held = [] as HoldoutTask[]
+    // @ts-expect-error a held-out task is none that an Optimizer may see
+    void evaluate(null, held)
+    const some = [] as Task[]
+    // @ts-expect-error nor is a task that might be one
+    void evaluate(null, some)
   })
 
   it('has no other way into an Optimizer', () => {
-    expectTypeOf<keyof OptimizerContext<'weights'>>().toEqualTypeOf<
-      'current' | 'gradients' | 'trainer' | 'update' | 'pace' | 'evaluate' | 'sampler' | 'rng'
+    expectTypeOf<keyof WeightsStep>().toEqualTypeOf<
+      'current' | 'gradients' | 'trainer' | 'update' | 'pace' | 'sampler' | 'rng'
     >()
-    expectTypeOf<Parameters<Optimizer<'text'>['step']>>().toEqualTypeOf<[OptimizerContext<'text'>]>()
+    expectTypeOf<Parameters<WeightsOptimizer['step']>>().toEqualTypeOf<[WeightsStep]>()
+    expectTypeOf<keyof Seat<unknown>>().toEqualTypeOf<'parameter' | 'version' | 'value' | 'rng' | 'evaluate'>()
+    expectTypeOf<Parameters<Optimizer['open']>[0]>().toEqualTypeOf<Seat<unknown>>()
   })
-})
-
-it('only a weights optimizer gets a trainer', () => {
-  expectTypeOf<OptimizerContext<'text'>['trainer']>().toEqualTypeOf<null>()
-  expectTypeOf<OptimizerContext<'weights'>['trainer']>().not.toEqualTypeOf<null>()
 })

@@ -1,55 +1,90 @@
-import type { Gradient, PolicySample, TextCritique } from './gradient.ts'
+import type { BlobRef } from './blob-ref.ts'
+import type { Gradient, PolicySample } from './gradient.ts'
+import type { ScoredTrajectory } from './group.ts'
 import type { VersionId } from './id.ts'
-import type { ParameterKind, ParameterName, ValueOf } from './parameter.ts'
+import type { Json } from './json.ts'
+import type { AnyKind, DepositOf, ValueOf } from './kind.ts'
+import type { ParameterName, WeightsValue } from './parameter.ts'
 import type { Rng } from './rng.ts'
 import type { Sampler } from './sampler.ts'
-import type { Split } from './task.ts'
+import type { LearnableTask } from './task.ts'
 import type { Loss, Trainer } from './trainer.ts'
-
-/** Scores a candidate value on tasks that an Optimizer may see; the type does not admit `holdout` (invariant 6). */
-export type Evaluate = (
-  candidate: ReadonlyMap<ParameterName, unknown>,
-  split: Exclude<Split, 'holdout'>,
-  budget: { readonly episodes: number },
-) => Promise<{ readonly mean: number; readonly n: number }>
-
-/** What decisions of a kind deposit. */
-interface Deposits {
-  readonly weights: PolicySample
-  readonly text: TextCritique
-}
-export type DepositOf<K extends ParameterKind> = K extends keyof Deposits ? Deposits[K] : never
-
-/** What an Optimizer is given in one step. `trainer` is there for `weights`, and only for them. */
-export interface OptimizerContext<K extends ParameterKind> {
-  readonly current: { readonly version: VersionId; readonly value: ValueOf<K> }
-  readonly gradients: readonly Gradient<DepositOf<K>>[]
-  readonly trainer: K extends 'weights' ? Trainer : null
-  /** Updates of this run before this one: schedules depend on it, so that a resumed run goes on alike. */
-  readonly update: number
-  /** Factor on the learning rate, in (0, 1]: how much the batch is to be trusted. Default 1. */
-  readonly pace?: number
-  readonly evaluate: Evaluate
-  readonly sampler: Sampler
-  readonly rng: Rng
-}
-
-/** New values for one or several Parameters, proposed to be served together. */
-export interface Proposal {
-  readonly values: ReadonlyMap<ParameterName, unknown>
-}
 
 /** Numbers that describe one step, by name. */
 export type Metrics = Readonly<Record<string, number>>
 
 /**
- * Improves one kind of Parameter. A `weights` optimizer moves its trainer's checkpoint and proposes nothing until the
- * run mints a candidate from it; a `text` optimizer proposes texts.
+ * Attempts tasks that an Optimizer may see with a value in the place of what acts, and gives what came of it: trajectories
+ * with what they earned, never a mean alone. The type does not admit `holdout` (invariant 6).
  */
-export interface Optimizer<K extends ParameterKind> {
+export type Evaluate<Value> = (value: Value, tasks: readonly LearnableTask[]) => Promise<readonly ScoredTrajectory[]>
+
+/** What a Learning is opened for. */
+export interface Seat<Value> {
+  readonly parameter: ParameterName
+  /** What served when the run began. */
+  readonly version: VersionId
+  readonly value: Value
+  /** The run's chance for this Parameter and a key: the same each time that it is asked for. */
+  rng(...key: readonly (string | number)[]): Rng
+  /** `null` where a source has no tasks to attempt, as traffic. */
+  readonly evaluate: Evaluate<Value> | null
+}
+
+/** Everything that a Learning knows: what resuming after `kill -9` needs. */
+export interface SavedLearning {
+  readonly state: Json
+  /** Large parts, by name. Default: none. */
+  readonly blobs?: Readonly<Record<string, BlobRef>>
+}
+
+/** One session in which an Optimizer improves one Parameter. */
+export interface Learning<M = AnyKind> {
+  /** What acts in the attempts to come. */
+  bound(): Promise<ValueOf<M>>
+  /** Takes what the decisions of a batch deposited. @param update steps of the run before this one. */
+  step(deposits: readonly DepositOf<M>[], update: number): Promise<Metrics>
+  /** Its whole state, for the run's checkpoint. */
+  save(): Promise<SavedLearning>
+  /** What should serve, as far as it has come: it is validated, and the best is judged. `null`: nothing other than now. */
+  propose(): Promise<ValueOf<M> | null>
+  /** Lets go of what it holds. */
+  close?(): Promise<void>
+}
+
+/**
+ * Improves Parameters of one Kind, in sessions.
+ * @template M the Kind.
+ */
+export interface Optimizer<M = AnyKind> {
   readonly name: string
-  readonly kind: K
+  /** The name of its Kind. */
+  readonly kind: string
+  /** @param saved what the session before it saved last, where a run is resumed. */
+  open(seat: Seat<ValueOf<M>>, saved: SavedLearning | null): Promise<Learning<M>>
+}
+
+/** What a {@link WeightsOptimizer} is given in one step. */
+export interface WeightsStep {
+  readonly current: { readonly version: VersionId; readonly value: WeightsValue }
+  readonly gradients: readonly Gradient<PolicySample>[]
+  readonly trainer: Trainer
+  /** Updates of this run before this one: schedules depend on it, so that a resumed run goes on alike. */
+  readonly update: number
+  /** Factor on the learning rate, in (0, 1]: how much the batch is to be trusted. Default 1. */
+  readonly pace?: number
+  readonly sampler: Sampler
+  readonly rng: Rng
+}
+
+/**
+ * Improves the weights that a run trains: it moves the run's trainer, whose state is the run's. The run averages, validates
+ * and goes back, whatever moves them.
+ */
+export interface WeightsOptimizer {
+  readonly name: string
+  readonly kind: 'weights'
   /** Losses that it asks its trainer for: a trainer without them is refused before a run starts. */
   readonly losses?: readonly Loss['kind'][]
-  step(context: OptimizerContext<K>): Promise<{ readonly proposals: readonly Proposal[]; readonly metrics: Metrics }>
+  step(context: WeightsStep): Promise<{ readonly metrics: Metrics }>
 }

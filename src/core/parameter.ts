@@ -5,10 +5,11 @@ import { RunId, VersionId } from './id.ts'
 import { Json } from './json.ts'
 
 /**
- * What a learnable value is: an adapter on a base model, a prompt, an executable tool with its tests, recalled cases,
- * a small policy over options, or the arrangement of the others.
+ * The name of a Kind: what sort of value a Parameter has. An open set: see {@link Kind}.
  */
-export const ParameterKind = z.enum(['weights', 'text', 'skill', 'memory', 'choice', 'program'])
+export const ParameterKind = z
+  .string()
+  .regex(/^[a-z][a-z0-9-]{0,63}$/, 'a lower-case letter, then lower-case letters, digits or -')
 export type ParameterKind = z.infer<typeof ParameterKind>
 
 /** The name a Parameter has in its agent. */
@@ -30,14 +31,25 @@ export type WeightsValue = z.infer<typeof WeightsValue>
 export const TextValue = z.strictObject({ kind: z.literal('text'), text: z.string() })
 export type TextValue = z.infer<typeof TextValue>
 
-/** The value of a kind whose room is not built yet: kept whole, so that stores and releases need not change for it. */
-const OpaqueValue = z.strictObject({ kind: z.enum(['skill', 'memory', 'choice', 'program']), value: Json })
+const flat: ReadonlySet<string> = new Set([WeightsValue.shape.kind.value, TextValue.shape.kind.value])
 
-/** One value of a Parameter. */
-export const ParameterValue = z.union([WeightsValue, TextValue, OpaqueValue])
+/** The value of any other kind, which its module reads: stores and releases keep it whole. */
+export const OwnValue = z.strictObject({
+  kind: ParameterKind.refine((kind) => !flat.has(kind), 'a value of this kind has another form'),
+  value: Json,
+})
+export type OwnValue = z.infer<typeof OwnValue>
+
+/** One value of a Parameter, as it is stored. */
+export const ParameterValue = z.union([WeightsValue, TextValue, OwnValue])
 export type ParameterValue = z.infer<typeof ParameterValue>
-/** The values that a Parameter of one kind takes. */
-export type ValueOf<K extends ParameterKind> = Extract<ParameterValue, { kind: K }>
+
+/** A stored value as one of a `weights` Parameter; `null` for another kind's. */
+export const asWeights = (value: ParameterValue | undefined): WeightsValue | null =>
+  value && 'base' in value ? value : null
+
+/** A stored value as one of a `text` Parameter; `null` for another kind's. */
+export const asText = (value: ParameterValue | undefined): TextValue | null => (value && 'text' in value ? value : null)
 
 /** One immutable value of a Parameter, addressed by content. Minted when proposed. */
 export const Version = z.strictObject({

@@ -45,10 +45,10 @@ describe('invariant 6, in types', () => {
   it('an Optimizer takes no held-out task', () => {
     expectTypeOf<HoldoutTask>().not.toExtend<LearnableTask>()
     expectTypeOf<LearnableTask>().not.toExtend<HoldoutTask>()
-    expectTypeOf<Parameters<Evaluate>[1]>().toEqualTypeOf<'train' | 'validation'>()
-    const evaluate: Evaluate = async () => ({ mean: 0, n: 0 })
+    expectTypeOf<Parameters<Evaluate<unknown>>[1]>().toEqualTypeOf<readonly LearnableTask[]>()
+    const evaluate: Evaluate<unknown> = async () => []
     // @ts-expect-error an Optimizer cannot ask for held-out evidence
-    void evaluate(new Map(), 'holdout', { episodes: 1 })
+    void evaluate(null, [task('a')])
     // @ts-expect-error nor be given a held-out task as one to learn from
     const learnable: LearnableTask = task('a')
     expect(learnable.split).toBe('holdout')

@@ -1,7 +1,10 @@
-import type { Agent, EpisodeBudget, ParameterBinding, VersionInForce } from '../agent/index.ts'
+import { type Agent, type EpisodeBudget, type ParameterBinding, valueIn } from '../agent/index.ts'
 import {
   type AdapterRef,
   type Clock,
+  type ModelService,
+  type ParameterName,
+  rng,
   type Run,
   type Sampler,
   type ScoredTrajectory,
@@ -10,10 +13,12 @@ import {
   type Trajectory,
   TrajectoryId,
   type VersionId,
+  type VersionInForce,
 } from '../core/index.ts'
+import { present } from '../errors/index.ts'
 import { rollout } from '../rollout/index.ts'
 import type { LearnEvent } from './events.ts'
-import type { ServingVersions } from './run/learn-run.ts'
+import type { Acting, ServingVersions } from './run/serving.ts'
 import type { LearnOptions } from './options.ts'
 import type { Schedule } from './source/rollouts/schedule.ts'
 import type { RolloutSource } from './source.ts'
@@ -23,22 +28,27 @@ export interface EpisodeHost {
   readonly agent: Agent
   readonly run: Pick<Run, 'id'>
   readonly clock: Clock
-  readonly options: Pick<LearnOptions, 'store' | 'reward' | 'model' | 'seed' | 'signal'> & {
+  readonly options: Pick<LearnOptions, 'store' | 'reward' | 'seed' | 'signal'> & {
+    readonly model: ModelService
     readonly source: Pick<RolloutSource, 'environment'>
   }
   readonly schedule: Pick<Schedule, 'concurrency'>
   readonly budget: EpisodeBudget
-  readonly parameter: string
+  /** The Parameter that the model answers for; `null` for an agent without weights. */
+  readonly answering: ParameterName | null
   readonly serving: ServingVersions
   inForce(version: VersionId, checkpoint: number | null): VersionInForce
   emit(event: Extract<LearnEvent, { readonly type: 'progress' }>): void
 }
 
-/** Which value of the learning Parameter acts, and how it samples. */
+/** What acts: the weights and how they sample, and the values of the other Parameters. */
 export interface Policy {
   /** `null` is the base model exactly. */
   readonly adapter: AdapterRef | null
-  readonly inForce: VersionInForce
+  /** Of the weights; `null` for an agent without any. */
+  readonly inForce: VersionInForce | null
+  /** What else acts; of all that is not in it, what serves. */
+  readonly others?: Acting
   /** 0 is greedy. */
   readonly temperature: number
 }
@@ -57,7 +67,7 @@ export function episodeId(run: string, batch: string, task: string, attempt: num
   return TrajectoryId.parse(`${run}/${batch}/${task}/${attempt}`)
 }
 
-/** The agent's bindings for one episode: the policy for the Parameter that learns, what serves for the others. */
+/** The agent's bindings for one episode: what the policy says, and what serves for all others. */
 function bindingsOf(
   run: EpisodeHost,
   policy: Policy,
@@ -65,11 +75,13 @@ function bindingsOf(
 ): Record<string, ParameterBinding> {
   const { model } = run.options
   const bindings: Record<string, ParameterBinding> = {}
-  for (const [name, version] of run.serving.versions) {
-    if (name === run.parameter) {
+  for (const [name, { of, kind }] of Object.entries(run.agent.parameters)) {
+    const version = run.serving.versions.get(name)
+    if (version === undefined) continue
+    if (name === run.answering) {
       bindings[name] = {
         kind: 'weights',
-        inForce: policy.inForce,
+        inForce: present(policy.inForce, 'the version of the weights'),
         sampler: model.sampler,
         renderer: model.renderer,
         adapter: policy.adapter,
@@ -79,8 +91,12 @@ function bindingsOf(
         signal,
         now: () => run.clock.now(),
       }
-    } else if (version.value.kind === 'text') {
-      bindings[name] = { kind: 'text', inForce: run.inForce(version.id, null), text: version.value.text }
+    } else {
+      const { value, inForce } = policy.others?.get(name) ?? {
+        value: version.value,
+        inForce: run.inForce(version.id, null),
+      }
+      bindings[name] = { kind, inForce, value: valueIn(name, of, value), rng: rng('acts', seed, name) }
     }
   }
   return bindings

@@ -111,6 +111,12 @@ export type LearnEvent =
       readonly seconds: number
     }
   | {
+      /** What learns beside the weights took its step on a batch of traffic. Metrics are named by the Parameter. */
+      readonly type: 'stepped'
+      readonly metrics: Metrics
+      readonly seconds: number
+    }
+  | {
       readonly type: 'practised'
       readonly epoch: number
       readonly epochs: number

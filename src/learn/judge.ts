@@ -11,14 +11,17 @@ export async function judge<R extends LearnRun>(course: Course<R>): Promise<void
   const { run } = course
   const { store } = run.options
   const measured = await course.measure(run)
-  const { candidate, servingSet } = run
-  if (measured === null) return run.enter('release', {}, (tx) => tx.versions.put(candidate))
+  const { candidates, candidateSet, servingSet } = run
+  const mint = async (tx: Repositories) => {
+    for (const version of candidates) await tx.versions.put(version)
+  }
+  if (measured === null) return run.enter('release', {}, mint)
   const { gate, use, outcomes, suites, rivals, reward, rates, remarks } = measured
   const level = await store.levels.get(run.key, run.run.id)
   const receipt = gate.makeReceipt({
     agent: run.key,
     baseline: servingSet,
-    candidate: { ...servingSet, [run.parameter]: candidate.id },
+    candidate: candidateSet,
     outcomes,
     ...(suites ? { suites } : {}),
     ...(rivals ? { rivals } : {}),
@@ -32,7 +35,7 @@ export async function judge<R extends LearnRun>(course: Course<R>): Promise<void
   const rejected = { outcome: 'rejected', reason: reasons[0] ?? decision } as const
   const keep = async (tx: Repositories) => {
     await tx.receipts.put(receipt)
-    await tx.versions.put(candidate)
+    await mint(tx)
   }
   if (decision === 'promote') await run.enter('release', judged, keep)
   else await run.enter('done', { ...judged, ...rejected }, keep)

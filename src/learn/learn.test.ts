@@ -4,6 +4,7 @@ import { reader, readerTasks, type ReaderChanges, runReader } from '../../test/s
 import { answeredRight, wordEnvironment } from '../../test/support/word-environment.ts'
 import { defaultBudget, defineAgent, user, weights } from '../agent/index.ts'
 import {
+  asWeights,
   type Environment,
   type HoldoutTask,
   isPaired,
@@ -90,7 +91,7 @@ describe('a run', () => {
       run: summary.runId,
       value: { kind: 'weights', base: 'words', baseHash: 'the words as they are' },
     })
-    const adapter = version.value.kind === 'weights' ? version.value.adapter : null
+    const adapter = asWeights(version.value)?.adapter ?? null
     expect(skillIn(await savedAt(store.blobs, adapter!))).toBe(10)
 
     const receipt = await pairedReceipt(release.receipt)
@@ -424,7 +425,7 @@ describe('a run that does not end well', () => {
   it('is refused when it names no Parameter that can learn', async () => {
     for (const optimize of [{}, { prompt: policyGradient() }, { model: policyGradient(), other: policyGradient() }])
       await expect(run({ optimize })).rejects.toMatchObject({ code: 'learn/no-such-parameter' })
-    await expect(run({ model: {}, optimize: {} })).rejects.toThrow(/the agent's weights are "model"/)
+    await expect(run({ model: {}, optimize: {} })).rejects.toThrow(/the agent's Parameters are "model"/)
   })
 
   it('is refused on a model that is not its own, and leaves the store as it was', async () => {

@@ -47,7 +47,7 @@ async function follow<R extends LearnRun>(course: Course<R>): Promise<LearnSumma
     await fail(run, error)
     throw error
   } finally {
-    await run.trainer.close()
+    await run.close()
   }
 }
 
@@ -80,7 +80,7 @@ async function finish(run: LearnRun): Promise<LearnSummary> {
   const summary = run.summary()
   run.emit({ type: 'finished', summary })
   const { receipt, release } = run.state
-  const versionsOut = run.hasCandidate ? { ...run.servingSet, [run.parameter]: run.candidate.id } : null
+  const versionsOut = run.candidates.length > 0 ? run.candidateSet : null
   await run.checkpoint((tx) =>
     tx.runs.update(run.run.id, { status: 'completed', versionsOut, receipt, release, endedAt: run.clock.now() }),
   )

@@ -13,6 +13,7 @@ import type {
   Store,
   Task,
   TrainingMethod,
+  WeightsOptimizer,
 } from '../core/index.ts'
 import type { Gate } from '../gate/index.ts'
 import type { PreferenceOptions, SupervisedOptions } from '../optimize/weights/index.ts'
@@ -24,17 +25,21 @@ import type { Schedule } from './source/rollouts/schedule.ts'
 import type { ScriptedResults } from './source/rollouts/scripted.ts'
 import type { TrafficSchedule } from './source/traffic/schedule.ts'
 
+/** Improves one Parameter: the weights that the run trains, or one of any Kind in a session. */
+export type AnyOptimizer = WeightsOptimizer | Optimizer
+
 /** What one run is made of, whatever it learns from. Each piece can be called alone; what is left out has a default. */
 export interface RunOptions<S extends Source = Source> {
-  readonly model: ModelService
+  /** Answers for the agent's weights, and trains them. An agent that has none needs no model. */
+  readonly model?: ModelService
   readonly store: Store
   readonly source: S
   /** What an episode or a session earned. */
   readonly reward: Rubric
   /** Over rollouts the {@link recipe}'s by default; over traffic, whose groups are of one, `valueBaseline()`. */
   readonly credit?: CreditEstimator
-  /** The Parameter that learns, and its optimizer: exactly one `weights` Parameter of the agent, for now. */
-  readonly optimize?: Readonly<Record<string, Optimizer<'weights'>>>
+  /** The Parameters that learn, and their optimizers. Default: the agent's weights, by policy gradient. */
+  readonly optimize?: Readonly<Record<string, AnyOptimizer>>
   /** Judges the candidate on held-out tasks. */
   readonly gate?: Gate
   /** How a candidate comes to serve. Default: over rollouts `direct()`, over traffic `shadow()`. */
@@ -101,4 +106,5 @@ export interface TrafficOptions extends RunOptions<TrafficSource> {
 export type LearnOptions = RolloutOptions | TrafficOptions
 
 /** Options with nothing left open that every run needs. */
-export type Complete<O extends LearnOptions> = O & Required<Pick<RunOptions, 'credit' | 'optimize' | 'release'>>
+export type Complete<O extends LearnOptions> = O &
+  Required<Pick<RunOptions, 'model' | 'credit' | 'optimize' | 'release'>>

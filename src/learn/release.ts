@@ -36,7 +36,7 @@ async function promote(run: LearnRun): Promise<void> {
   try {
     const released = await run.registry.promote({
       receipt,
-      versions: [run.candidate],
+      versions: run.candidates,
       run: run.run.id,
       at: run.clock.now(),
       ...(mayWrite ? { mayWrite } : {}),
@@ -87,7 +87,7 @@ async function start(run: LearnRun, { rules }: Extract<ReleasePlan, { readonly k
   try {
     const canary = await run.registry.startCanary({
       agent: run.key,
-      versions: [run.candidate],
+      versions: run.candidates,
       admission: await receiptOf(run),
       run: run.run.id,
       gate: rules,

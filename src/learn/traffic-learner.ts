@@ -1,4 +1,4 @@
-import { type Agent, parametersOfKind } from '../agent/index.ts'
+import { type Agent, asWeightsDefinition, weightsOf } from '../agent/index.ts'
 import { agentKey, type Clock, type ModelService, type Store, systemClock, type Tenant } from '../core/index.ts'
 import type { Gate } from '../gate/index.ts'
 import { policyGradient } from '../optimize/weights/index.ts'
@@ -105,9 +105,8 @@ function runOptions({
   clock,
 }: TrafficLearnerParts): Omit<TrafficOptions, 'model'> & Required<Pick<TrafficOptions, 'optimize'>> {
   const source = trafficFrom(config, agent.name, tenant)
-  const [parameter = 'model'] = parametersOfKind(agent, 'weights')
-  const definition = agent.parameters[parameter]
-  const rank = definition?.kind === 'weights' ? definition.rank : 16
+  const [parameter = 'model'] = weightsOf(agent)
+  const { rank } = asWeightsDefinition(agent.parameters[parameter]) ?? { rank: 16 }
   return {
     store,
     source: evaluation ? { ...source, evaluation: evaluation.heldOut, suites: evaluation.suites ?? {} } : source,

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type ReleaseId, type Store, TrajectoryId } from '../core/index.ts'
+import { asText, type ReleaseId, type Store, TrajectoryId } from '../core/index.ts'
 // The store is passed in through its port; the tests use the real one.
 import { openMemoryStore } from '../store/index.ts'
 import { admissionOf, agent, base, model, prompt } from '../../test/support/canary-parts.ts'
@@ -41,7 +41,7 @@ async function learn(text: string) {
 /** What the system prompt is for a new session. */
 const says = (router: ReleaseRouter, of = agent) => {
   const value = router.assign(of, session, null)?.versions.get('system')?.value
-  return value?.kind === 'text' ? value.text : null
+  return asText(value)?.text ?? null
 }
 const deferred = () => {
   let resolve = () => {}
@@ -205,7 +205,7 @@ describe('what has to be made ready', () => {
     const router = await open({
       prepare: async (_, versions) => {
         const value = versions.get('system')?.value
-        const text = value?.kind === 'text' ? value.text : ''
+        const text = asText(value)?.text ?? ''
         await gates.get(text)?.promise
         ready.push(text)
       },
@@ -247,8 +247,8 @@ describe('what has to be made ready', () => {
     const router = await open({
       prepare: (_, versions) => {
         const value = versions.get('system')?.value
-        if (value?.kind === 'text' && slow.has(value.text)) return new Promise(() => {})
-        if (value?.kind === 'text' && value.text === 'broken') return Promise.reject(new Error('no room'))
+        if (slow.has(asText(value)?.text ?? '')) return new Promise(() => {})
+        if (asText(value)?.text === 'broken') return Promise.reject(new Error('no room'))
         return Promise.resolve()
       },
       onProblem: (error) => problems.push(error),

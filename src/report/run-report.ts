@@ -68,6 +68,7 @@ export interface TrafficCourse {
 /** One pass of learning from traffic. */
 export type TrafficStep =
   | { readonly kind: 'anchored'; readonly sequences: number; readonly strength: number }
+  | { readonly kind: 'stepped'; readonly metrics: Readonly<Record<string, number | null>>; readonly seconds: number }
   | {
       readonly kind: 'practised'
       readonly number: number

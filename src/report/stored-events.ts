@@ -89,6 +89,7 @@ const kinds = {
   baseline: z.object({ name: z.string(), tier: z.string(), rate }),
   gathered: EvidenceReport,
   anchored: z.object({ sequences: z.int(), strength: z.number() }),
+  stepped: z.object({ metrics, seconds: z.number() }),
   imitated: pass,
   preferred: pass,
   practised: z.object({ epoch: z.int(), epochs: z.int(), metrics, divergence, seconds: z.number() }),

@@ -56,6 +56,7 @@ function stepsOf(events: readonly StoredEvent[]): readonly TrafficStep[] {
 
 function stepOf(event: StoredEvent): TrafficStep | null {
   if (event.type === 'anchored') return { kind: event.type, sequences: event.sequences, strength: event.strength }
+  if (event.type === 'stepped') return { kind: event.type, metrics: event.metrics, seconds: event.seconds }
   if (event.type === 'practised')
     return { kind: event.type, number: event.epoch, of: event.epochs, ...moved(event), seconds: event.seconds }
   if (event.type === 'out-of-bounds') return { kind: event.type, number: event.epoch, ...moved(event) }

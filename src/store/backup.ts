@@ -2,7 +2,7 @@ import { open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { type Kysely, sql } from 'kysely'
 import { z } from 'zod'
-import { type BlobHash, BlobRef, ParameterValue } from '../core/index.ts'
+import { asWeights, type BlobHash, BlobRef, ParameterValue } from '../core/index.ts'
 import type { BlobStorage } from './blobs.ts'
 import {
   BackupCheckError,
@@ -96,7 +96,8 @@ async function blobsNamedIn(path: string, copy: string): Promise<NamedBlobs> {
       'select id, value from versions',
     )) {
       const parsed = parseRecord(ParameterValue, fromJson(value, `version ${id}`), `version ${id}`)
-      if (parsed.kind === 'weights' && typeof parsed.adapter === 'string') required.add(parsed.adapter)
+      const adapter = asWeights(parsed)?.adapter
+      if (typeof adapter === 'string') required.add(adapter)
       for (const hash of value.match(/[0-9a-f]{64}/g) ?? []) possible.add(hash)
     }
     const latest = `select blobs from checkpoints as c

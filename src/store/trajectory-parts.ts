@@ -100,7 +100,9 @@ function renumbered(
     const stepOf = new Map(kept.map(({ index }, i) => [index, first + i]))
     const made = new Map<DecisionId, DecisionId>()
     for (const decision of repeated.has(part.call) ? [] : firstOfEach(part.decisions)) {
-      const step = stepOf.get(decision.step)
+      // What was decided after the last Step of its part belongs to one that never came.
+      const beyond = decision.step >= part.steps.length ? first + kept.length : undefined
+      const step = stepOf.get(decision.step) ?? beyond
       if (step === undefined || (decision.output !== null && !known.has(decision.output))) continue
       const id = decisionId(part.call, decision.id)
       made.set(decision.id, id)

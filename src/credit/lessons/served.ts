@@ -24,12 +24,12 @@ export function isSaidBy({ decisions }: Trajectory, node: NodeId, parameter: Par
   return decisions.some((made) => made.output === node && made.kind === 'weights' && made.parameter === parameter)
 }
 
-/** Why what a trajectory's weights decided is no evidence of how those that serve do. */
+/** Why what a Parameter decided in a trajectory is no evidence of how what serves does. */
 export type NotServing = 'not-served' | 'candidate-arm' | 'stale'
 
 /**
- * How many activations ago the oldest weights served that decided in a trajectory. Those of a canary's candidate never
- * served, unless it was promoted since: then they are what serves now.
+ * How many activations ago the oldest Version of a Parameter served that decided in a trajectory. A canary's candidate never
+ * served, unless it was promoted since: then it is what serves now.
  */
 export function lagOf(
   { decisions, origin }: Trajectory,
@@ -37,7 +37,7 @@ export function lagOf(
   lags: Lags,
   maxLag: number,
 ): number | NotServing {
-  const made = decisions.filter((decision) => decision.parameter === parameter && decision.kind === 'weights')
+  const made = decisions.filter((decision) => decision.parameter === parameter)
   if (made.length === 0) return 'not-served'
   const known = made.map(({ version }) => lags.get(version))
   if (known.includes(undefined)) {

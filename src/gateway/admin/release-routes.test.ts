@@ -1,5 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { agentKey, type CanaryId, mintVersion, type ReleaseId, type Scope, type Store } from '../../core/index.ts'
+import {
+  agentKey,
+  asText,
+  type CanaryId,
+  mintVersion,
+  type ReleaseId,
+  type Scope,
+  type Store,
+} from '../../core/index.ts'
 import { type CanaryRules, type Looked, Registry, watchCanary } from '../../release/index.ts'
 import { leaseOf } from '../../learn/index.ts'
 import { guardMetrics, rubric, signal } from '../../reward/index.ts'
@@ -195,7 +203,7 @@ describe('what a person puts together', () => {
 
   it.each([
     [{}, 409, 'release/nothing-to-try'],
-    [{ system: base.value.kind === 'text' ? base.value.text : '' }, 409, 'release/nothing-to-try'],
+    [{ system: asText(base.value)?.text ?? '' }, 409, 'release/nothing-to-try'],
     [{ from: 'none' }, 404, 'release/unknown-candidate'],
     [{ system: '' }, 400, 'gateway/invalid-request'],
     [{ systme: 'x' }, 400, 'gateway/invalid-request'],

@@ -1,4 +1,4 @@
-import type { ChatUpstream, ParameterName, Store, Version } from '../../core/index.ts'
+import { asWeights, type ChatUpstream, type ParameterName, type Store, type Version } from '../../core/index.ts'
 import { isUpstreamFailure } from '../../model/openai/index.ts'
 import type { Log } from '../log.ts'
 import type { DeclaredAgent } from './declare.ts'
@@ -12,8 +12,8 @@ export type PrepareVersions = (agent: string, versions: ReadonlyMap<ParameterNam
 export function prepareVersions(agents: Agents, upstream: Pick<ChatUpstream, 'prepare'>): PrepareVersions {
   return async (agent, versions) => {
     const declared = agents.get(agent)
-    const weights = versions.get('model')?.value
-    if (declared && weights?.kind === 'weights') await upstream.prepare(declared.model, weights)
+    const weights = asWeights(versions.get('model')?.value)
+    if (declared && weights) await upstream.prepare(declared.model, weights)
   }
 }
 

@@ -1,6 +1,8 @@
 import type { z } from 'zod'
 import {
   agentKey,
+  asText,
+  asWeights,
   type Assignment,
   type ChatUpstream,
   type ServedBy,
@@ -81,12 +83,10 @@ class RoutedAgent implements ServedAgent {
     const { base, initial } = this.#agent
     const texts = new Map<string, LearnedText>()
     for (const [parameter, { id, value }] of learned ? versions : []) {
-      if (value.kind === 'text' && id !== initial.get(parameter)?.id) {
-        texts.set(parameter, { version: id, text: value.text })
-      }
+      const learned = asText(value)
+      if (learned && id !== initial.get(parameter)?.id) texts.set(parameter, { version: id, text: learned.text })
     }
-    const value = versions.get('model')?.value
-    const weights = value?.kind === 'weights' ? value : base
+    const weights = asWeights(versions.get('model')?.value) ?? base
     return { servedBy, generation, texts, weights: (model) => (this.#isOwn(model) ? weights : null) }
   }
 

@@ -1,9 +1,17 @@
-import type { ModelService, Run, Store, ValueOf, Version, VersionSet } from '../../core/index.ts'
+import {
+  asWeights,
+  type ModelService,
+  type Run,
+  type Store,
+  type Version,
+  type VersionSet,
+  type WeightsValue,
+} from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 import type { Registry } from '../../release/index.ts'
 import { LearnError } from '../errors.ts'
-import type { RunOptions } from '../options.ts'
-import type { ServingVersions } from './learn-run.ts'
+import type { Complete, LearnOptions } from '../options.ts'
+import type { ServingVersions } from './serving.ts'
 
 /**
  * Holds that the model given is exactly the base of a `weights` value: the same reference and the same content, since a
@@ -13,7 +21,7 @@ import type { ServingVersions } from './learn-run.ts'
  */
 export function assertSameBase(
   parameter: string,
-  { base, baseHash }: Pick<ValueOf<'weights'>, 'base' | 'baseHash'>,
+  { base, baseHash }: Pick<WeightsValue, 'base' | 'baseHash'>,
   model: Pick<ModelService, 'base' | 'baseHash'>,
 ): void {
   if (base !== model.base) throw otherBase(`"${parameter}" serves on base "${base}"`, base, model.base)
@@ -37,7 +45,7 @@ const short = (hash: string) => hash.slice(0, 12)
 /** What serves; for an earlier run, what served when it began, whatever was released since. */
 export async function servingVersions(
   registry: Registry,
-  { store, model }: Pick<RunOptions, 'store' | 'model'>,
+  { store, model }: Pick<Complete<LearnOptions>, 'store' | 'model'>,
   agent: string,
   earlier: Run | null,
 ): Promise<ServingVersions> {
@@ -52,7 +60,8 @@ async function versionsOn(model: ModelService, store: Store, set: VersionSet): P
   const versions = new Map<string, Version>()
   for (const [name, id] of Object.entries(set)) {
     const version = present(await store.versions.get(id), `version ${id}`)
-    if (version.value.kind === 'weights') assertSameBase(name, version.value, model)
+    const weights = asWeights(version.value)
+    if (weights) assertSameBase(name, weights, model)
     versions.set(name, version)
   }
   return versions
@@ -61,7 +70,7 @@ async function versionsOn(model: ModelService, store: Store, set: VersionSet): P
 /** Holds that the agent began in this store on the model as it is now: all that it learned since rests on that. */
 export async function refuseOtherBase(
   agent: string,
-  { store, model }: Pick<RunOptions, 'store' | 'model'>,
+  { store, model }: Pick<Complete<LearnOptions>, 'store' | 'model'>,
 ): Promise<void> {
   const [first] = await store.releases.activations(agent)
   const initial = first && (await store.releases.get(first.release))

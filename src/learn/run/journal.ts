@@ -66,6 +66,9 @@ export abstract class RunJournal<S extends JournalState, E extends Told> {
   /** What the trainer holds, for the next checkpoint; `null` for a run that needs it no more. */
   protected abstract trainerState(): Promise<Saved | null>
 
+  /** Brings the state up to date before it is committed. */
+  protected async gather(): Promise<void> {}
+
   /** Lets go of what the trainer's server keeps under a path. */
   protected abstract discard(path: TrainerPath): Promise<void>
 
@@ -96,6 +99,7 @@ export abstract class RunJournal<S extends JournalState, E extends Told> {
   async checkpoint(): Promise<void>
   async checkpoint<T>(work: (tx: Repositories) => Promise<T>): Promise<T>
   async checkpoint<T>(work?: (tx: Repositories) => Promise<T>): Promise<T | undefined> {
+    await this.gather()
     const trained = await this.trainerState()
     const ref = trained && (await keepSaved(this.#store.blobs, trained))
     for (const name of ['trainer', ...this.#marks]) this.name(name, ref)

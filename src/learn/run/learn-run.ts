@@ -1,9 +1,10 @@
-import type { Agent, VersionInForce } from '../../agent/index.ts'
+import { type Agent, weightsOf } from '../../agent/index.ts'
 import {
   type BlobRef,
   keepSaved,
+  asWeights,
   mintVersion,
-  type Optimizer,
+  type ParameterName,
   type Repositories,
   type Run,
   type Saved,
@@ -13,7 +14,10 @@ import {
   type TrainerPath,
   type Version,
   type VersionId,
+  type VersionInForce,
   type VersionSet,
+  type WeightsOptimizer,
+  type WeightsValue,
 } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 import type { Registry } from '../../release/index.ts'
@@ -21,14 +25,10 @@ import type { LearnEvent } from '../events.ts'
 import type { Complete, LearnOptions } from '../options.ts'
 import type { LearnSummary } from '../summary.ts'
 import { RunJournal } from './journal.ts'
-import { learningParameter } from './parameter.ts'
+import { isOfLearners, Learners, type Values } from './learners.ts'
+import { type Trained, whatLearns } from './parameter.ts'
+import type { Acting, ServingVersions } from './serving.ts'
 import type { RunState } from './state.ts'
-
-/** What serves when a run begins: for each Parameter its Version, and the Generation of its decisions. */
-export interface ServingVersions {
-  readonly versions: ReadonlyMap<string, Version>
-  readonly generation: number
-}
 
 /** What a run is opened with. */
 export interface RunParts<O extends LearnOptions> {
@@ -38,7 +38,8 @@ export interface RunParts<O extends LearnOptions> {
   readonly options: Complete<O>
   readonly registry: Registry
   readonly run: Run
-  readonly trainer: Trainer
+  /** `null` for a run that trains no weights. */
+  readonly trainer: Trainer | null
   readonly serving: ServingVersions
   readonly state: RunState
   readonly blobs: Readonly<Record<string, BlobRef>>
@@ -56,11 +57,12 @@ export abstract class LearnRun<O extends LearnOptions = LearnOptions, Kept exten
   readonly agent: Agent
   readonly key: string
   readonly options: Complete<O>
-  /** The `weights` Parameter that learns, and its optimizer. */
-  readonly parameter: string
-  readonly optimizer: Optimizer<'weights'>
+  /** The `weights` Parameter that the run trains, and its optimizer; `null`: none. */
+  readonly trained: Trained | null
+  /** What else learns. */
+  learners: Learners = Learners.none
   readonly registry: Registry
-  readonly trainer: Trainer
+  readonly #trainer: Trainer | null
   readonly serving: ServingVersions
 
   /** Under which name the candidate's adapter is kept. */
@@ -71,12 +73,29 @@ export abstract class LearnRun<O extends LearnOptions = LearnOptions, Kept exten
     this.agent = agent
     this.key = key
     this.options = options
-    const learns = learningParameter(agent, options)
-    this.parameter = learns.parameter
-    this.optimizer = learns.optimizer
+    this.trained = whatLearns(agent, options).trained
     this.registry = registry
-    this.trainer = trainer
+    this.#trainer = trainer
     this.serving = serving
+  }
+
+  /** The `weights` Parameter that the run trains; only where it trains one. */
+  get parameter(): ParameterName {
+    return present(this.trained, 'the weights that the run trains').parameter
+  }
+
+  get optimizer(): WeightsOptimizer {
+    return present(this.trained, 'the weights that the run trains').optimizer
+  }
+
+  /** Holds the weights that are trained; only where the run trains some. */
+  get trainer(): Trainer {
+    return present(this.#trainer, 'the trainer')
+  }
+
+  /** The Parameter that the model answers for, trained or not; `null` for an agent without weights. */
+  get answering(): ParameterName | null {
+    return weightsOf(this.agent)[0] ?? null
   }
 
   /** How it ended. */
@@ -85,13 +104,33 @@ export abstract class LearnRun<O extends LearnOptions = LearnOptions, Kept exten
   /** Once its candidate is judged, a run needs no trainer any more, and nothing to go back to. */
   protected override trainerState(): Promise<Saved | null> {
     const { phase } = this.state
-    if (phase === 'learn' || phase === 'judge') return this.trainer.saveState()
+    if (this.#trainer && (phase === 'learn' || phase === 'judge')) return this.#trainer.saveState()
     this.mark('steady')
     return Promise.resolve(null)
   }
 
+  /** Sessions are saved while they learn; once the candidate is judged, they are over. */
+  protected override async gather(): Promise<void> {
+    if (this.learners.size === 0) return
+    const { states, blobs } = await this.learners.kept(this.agent, this.state)
+    for (const name of Object.keys(this.blobs)) {
+      if (isOfLearners(name) && !Object.hasOwn(blobs, name)) this.name(name, null)
+    }
+    for (const [name, ref] of Object.entries(blobs)) this.name(name, ref)
+    this.state = { ...this.state, learners: states }
+  }
+
+  /** Lets go of its trainer and its sessions. */
+  async close(): Promise<void> {
+    try {
+      await this.learners.close()
+    } finally {
+      await this.#trainer?.close()
+    }
+  }
+
   protected override discard(path: TrainerPath): Promise<void> {
-    return this.trainer.discard(path)
+    return this.#trainer?.discard(path) ?? Promise.resolve()
   }
 
   protected override async mayWrite(tx: Repositories): Promise<void> {
@@ -132,26 +171,69 @@ export abstract class LearnRun<O extends LearnOptions = LearnOptions, Kept exten
     this.name(name, null)
   }
 
-  /** Whether there is a candidate. */
-  get hasCandidate(): boolean {
-    return this.blobs[this.candidateName] !== undefined
+  /** The candidate: the new Version of every Parameter that learned something, minted from what serves. */
+  get candidates(): readonly Version[] {
+    const adapter = this.trained ? this.blobs[this.candidateName] : undefined
+    const proposed = Object.entries(this.state.proposed).flatMap(([parameter, value]) => {
+      const serving = this.servingOf(parameter)
+      const version = mintVersion(parameter, value, { parents: [serving.id], run: this.run.id })
+      return version.id === serving.id ? [] : [version]
+    })
+    return [...(adapter === undefined ? [] : [this.versionOf(adapter)]), ...proposed]
   }
 
-  /** The candidate, minted from what serves; only once it was kept. */
-  get candidate(): Version {
-    return this.versionOf(present(this.blobs[this.candidateName], "the candidate's adapter"))
+  /** What would serve with the candidate. */
+  get candidateSet(): VersionSet {
+    return { ...this.servingSet, ...Object.fromEntries(this.candidates.map(({ parameter, id }) => [parameter, id])) }
   }
 
-  /** The Version of the learning Parameter whose value is this adapter; `null` is the base model exactly. */
+  /** What acts where the candidate is measured; weights act as an adapter. */
+  get candidateActing(): Acting {
+    return new Map(
+      this.candidates.map(({ parameter, value, id }) => [parameter, { value, inForce: this.inForce(id, null) }]),
+    )
+  }
+
+  /** These values, acting in a run under way: they are checkpoints of what serves. */
+  acting(values: Values, checkpoint: number): Acting {
+    return new Map(
+      [...values].map(([parameter, value]) => [
+        parameter,
+        { value, inForce: this.inForce(this.servingOf(parameter).id, checkpoint) },
+      ]),
+    )
+  }
+
+  /** The Version of the trained Parameter whose value is this adapter; `null` is the base model exactly. */
   versionOf(adapter: BlobRef | null): Version {
     const { base, baseHash } = this.options.model
     const parents = [this.servingVersion.id]
     return mintVersion(this.parameter, { kind: 'weights', base, baseHash, adapter }, { parents, run: this.run.id })
   }
 
-  /** The serving Version of the Parameter that learns. */
+  /** The serving Version of the Parameter that is trained. */
   get servingVersion(): Version {
-    return present(this.serving.versions.get(this.parameter), `the serving version of ${this.parameter}`)
+    return this.servingOf(this.parameter)
+  }
+
+  /** The weights that serve, where the run trains some. */
+  get currentWeights(): { readonly version: VersionId; readonly value: WeightsValue } {
+    const { id, value } = this.servingVersion
+    return { version: id, value: present(asWeights(value), 'a value of weights') }
+  }
+
+  /** The adapter that serves; `null` is the base model exactly, or no model at all. */
+  get servingAdapter(): BlobRef | null {
+    return this.answering === null ? null : (asWeights(this.servingOf(this.answering).value)?.adapter ?? null)
+  }
+
+  /** The weights that serve, in force; `null` for an agent without any. */
+  get servingInForce(): VersionInForce | null {
+    return this.answering === null ? null : this.inForce(this.servingOf(this.answering).id, null)
+  }
+
+  servingOf(parameter: ParameterName): Version {
+    return present(this.serving.versions.get(parameter), `the serving version of ${parameter}`)
   }
 
   /** What serves, by Parameter. */

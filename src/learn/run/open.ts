@@ -1,5 +1,5 @@
-import type { Agent } from '../../agent/index.ts'
-import { type HoldoutTask, type Run, savedAt } from '../../core/index.ts'
+import { type Agent, initialVersions } from '../../agent/index.ts'
+import { type Checkpoint, type HoldoutTask, type Run, savedAt, type Trainer, type Version } from '../../core/index.ts'
 import { nextUse } from '../../gate/index.ts'
 import { Registry } from '../../release/index.ts'
 import { LearnError } from '../errors.ts'
@@ -7,7 +7,8 @@ import type { Complete, LearnOptions, RunOptions } from '../options.ts'
 import { refuseOtherBase, servingVersions } from './base.ts'
 import type { Course } from './course.ts'
 import type { LearnRun } from './learn-run.ts'
-import { initialVersions, learningParameter, methodOf, refuseSeveralWeights } from './parameter.ts'
+import { Learners } from './learners.ts'
+import { methodOf, refuseSeveralWeights, whatLearns } from './parameter.ts'
 import { newRunId } from './run-id.ts'
 import type { Opening } from './opening.ts'
 import { initialState } from './state.ts'
@@ -30,7 +31,7 @@ export async function openRun<O extends LearnOptions, R extends LearnRun<O>>(
   const { key, learnings, measure } = opening
   refuseSeveralWeights(agent)
   refuseOtherEngine(agent, options)
-  const { parameter } = learningParameter(agent, options)
+  const { trained, learners } = whatLearns(agent, options)
   const earlier = options.resume === undefined ? null : await resumable(key, options)
   const checkpoint = earlier?.checkpoint ?? null
   const [first] = learnings
@@ -43,7 +44,7 @@ export async function openRun<O extends LearnOptions, R extends LearnRun<O>>(
 
   const now = options.clock?.now() ?? Date.now()
   const registry = new Registry(store)
-  await registry.initial(key, [...initialVersions(agent, model).values()], now)
+  await registry.initial(key, [...initialVersions(agent, () => model.baseHash).values()], now)
   const serving = await servingVersions(registry, options, key, earlier?.run ?? null)
   const run: Run = earlier?.run ?? {
     id: newRunId(now),
@@ -60,25 +61,42 @@ export async function openRun<O extends LearnOptions, R extends LearnRun<O>>(
     endedAt: null,
   }
 
-  const method = methodOf(agent, options)
-  const trained = checkpoint?.blobs['trainer']
-  const trainer = await (trained === undefined
-    ? startingTrainer(options, method, serving.versions.get(parameter))
-    : model.trainer(method, seed))
+  const trainer = trained && (await openTrainer(agent, options, checkpoint, serving.versions.get(trained.parameter)))
   return unlessFailed(trainer, async () => {
-    refuseIncapable(trainer, opening.needs)
-    if (trained !== undefined) await trainer.loadState(await savedAt(store.blobs, trained))
+    if (trainer) refuseIncapable(trainer, opening.needs)
+    const before = checkpoint?.blobs['trainer']
+    if (trainer && before !== undefined) await trainer.loadState(await savedAt(store.blobs, before))
+    const blobs = checkpoint?.blobs ?? {}
+    const opened = opening.open({ agent, key, options, registry, run, trainer, serving, state, blobs })
+    opened.learners = await Learners.open({
+      learners: state.phase === 'learn' ? learners : [],
+      serving: serving.versions,
+      seed,
+      saved: state.learners,
+      blobs,
+      attempt: opening.attempt?.(opened) ?? null,
+    })
     await store.transaction(async (tx) => {
       await options.mayWrite?.(tx)
       if (earlier) await tx.runs.update(run.id, { status: 'running', failure: null, endedAt: null })
       else await tx.runs.create(run)
     })
-    const blobs = checkpoint?.blobs ?? {}
-    const opened = opening.open({ agent, key, options, registry, run, trainer, serving, state, blobs })
     opened.emit({ type: 'started', runId: run.id, agent: key, seed, ...opening.started(opened, checkpoint !== null) })
     await opened.checkpoint()
     return { run: opened, learnings, measure }
   })
+}
+
+/** The run's trainer: at its last checkpoint's state once that is loaded, or where learning begins. */
+function openTrainer(
+  agent: Agent,
+  options: Complete<LearnOptions>,
+  checkpoint: Checkpoint | null,
+  start: Version | undefined,
+): Promise<Trainer> {
+  const method = methodOf(agent, options)
+  if (checkpoint?.blobs['trainer'] === undefined) return startingTrainer(options, method, start)
+  return options.model.trainer(method, options.seed ?? 0)
 }
 
 /**

@@ -3,6 +3,7 @@ import type { LearnEvent } from '../events.ts'
 import type { LearnOptions } from '../options.ts'
 import type { Course } from './course.ts'
 import type { LearnRun, RunParts } from './learn-run.ts'
+import type { Attempt } from './learners.ts'
 import type { TrainerNeeds } from './trainer-needs.ts'
 
 type Started = Extract<LearnEvent, { readonly type: 'started' }>
@@ -18,6 +19,8 @@ export interface Opening<O extends LearnOptions, R extends LearnRun<O>> extends 
   /** Held-out tasks that judge the candidate; none where only a canary can. */
   readonly holdout: readonly HoldoutTask[]
   open(parts: RunParts<O>): R
+  /** How optimizers attempt tasks; left out where there are none to attempt. */
+  readonly attempt?: (run: R) => Attempt
   /** What the first event tells of it. */
   started(run: R, resumed: boolean): Pick<Started, 'resumedAt' | 'chosen'>
 }

@@ -1,68 +1,99 @@
-import { type Agent, parametersOfKind } from '../../agent/index.ts'
-import { mintVersion, type ModelService, type Optimizer, type TrainingMethod, type Version } from '../../core/index.ts'
+import { type Agent, asWeightsDefinition, type ParameterDefinition, weightsOf } from '../../agent/index.ts'
+import type { Optimizer, ParameterName, TrainingMethod, WeightsOptimizer } from '../../core/index.ts'
 import { LearnError } from '../errors.ts'
-import type { Complete, LearnOptions } from '../options.ts'
+import type { AnyOptimizer, Complete, LearnOptions } from '../options.ts'
 
-/** Finds the one Parameter that a run moves. */
-export function learningParameter(
-  agent: Agent,
-  { optimize }: Pick<Complete<LearnOptions>, 'optimize'>,
-): { readonly parameter: string; readonly optimizer: Optimizer<'weights'> } {
-  const entries = Object.entries(optimize)
-  const [first] = entries
-  const known = parametersOfKind(agent, 'weights')
-  if (!first || entries.length > 1 || !known.includes(first[0])) {
-    throw new LearnError({
-      code: 'learn/no-such-parameter',
-      message: `optimize names ${entries.map(([name]) => `"${name}"`).join(', ') || 'nothing'}; the agent's weights are ${known.map((name) => `"${name}"`).join(', ') || 'none'}.`,
-      hint: 'Name exactly one weights Parameter of the agent in optimize.',
-    })
-  }
-  return { parameter: first[0], optimizer: first[1] }
+/** The `weights` Parameter that a run trains. */
+export interface Trained {
+  readonly parameter: ParameterName
+  readonly optimizer: WeightsOptimizer
 }
 
-/** An optimizer for the agent's only `weights` Parameter. */
-export function soleOptimizer(
-  agent: Agent,
-  optimizer: Optimizer<'weights'>,
-): Readonly<Record<string, Optimizer<'weights'>>> {
-  const [parameter = 'model'] = parametersOfKind(agent, 'weights')
-  return { [parameter]: optimizer }
+/** A Parameter that learns in a session of its optimizer. */
+export interface Learner {
+  readonly parameter: ParameterName
+  readonly definition: ParameterDefinition
+  readonly optimizer: Optimizer
+}
+
+/** What learns in a run. */
+export interface WhatLearns {
+  /** `null`: the run trains no weights. */
+  readonly trained: Trained | null
+  readonly learners: readonly Learner[]
+}
+
+/**
+ * Finds the Parameters that a run moves.
+ * @throws LearnError where `optimize` names none, one that the agent has not, several optimizers for one, or one of another
+ * kind than its Parameter.
+ */
+export function whatLearns(agent: Agent, { optimize }: Pick<Complete<LearnOptions>, 'optimize'>): WhatLearns {
+  const entries = Object.entries(optimize)
+  const known = Object.keys(agent.parameters)
+  const unknown = entries.filter(([name]) => !known.includes(name))
+  if (entries.length === 0 || unknown.length > 0) throw noSuchParameter(Object.keys(optimize), known)
+  let trained: Trained | null = null
+  const learners: Learner[] = []
+  for (const [parameter, optimizer] of entries) {
+    const definition = agent.parameters[parameter]
+    if (definition === undefined) continue
+    refuseOtherKind(parameter, definition, optimizer)
+    if (trainsWeights(optimizer)) trained = { parameter, optimizer }
+    else learners.push({ parameter, definition, optimizer })
+  }
+  return { trained, learners }
+}
+
+/** Whether an optimizer moves the weights that the run trains. */
+const trainsWeights = (optimizer: AnyOptimizer): optimizer is WeightsOptimizer => !('open' in optimizer)
+
+function refuseOtherKind(parameter: string, { kind }: ParameterDefinition, optimizer: AnyOptimizer): void {
+  if (Array.isArray(optimizer)) {
+    throw new LearnError({
+      code: 'learn/several-optimizers',
+      message: `optimize gives the Parameter "${parameter}" ${optimizer.length} optimizers.`,
+      hint: 'Give each Parameter one optimizer: two would undo what the other did.',
+    })
+  }
+  if (optimizer.kind === kind) return
+  throw new LearnError({
+    code: 'learn/other-kind',
+    message: `The optimizer "${optimizer.name}" improves the kind "${optimizer.kind}", and "${parameter}" is of the kind "${kind}".`,
+    hint: `Give "${parameter}" an optimizer of the kind "${kind}".`,
+  })
+}
+
+const quoted = (names: readonly string[]) => names.map((name) => `"${name}"`).join(', ')
+
+const noSuchParameter = (named: readonly string[], known: readonly string[]) =>
+  new LearnError({
+    code: 'learn/no-such-parameter',
+    message: `optimize names ${quoted(named) || 'nothing'}; the agent's Parameters are ${quoted(known) || 'none'}.`,
+    hint: 'Name Parameters of the agent in optimize, at least one.',
+  })
+
+/** An optimizer for the agent's only `weights` Parameter; nothing for an agent without. */
+export function soleOptimizer(agent: Agent, optimizer: WeightsOptimizer): Readonly<Record<string, AnyOptimizer>> {
+  const [parameter] = weightsOf(agent)
+  return parameter === undefined ? {} : { [parameter]: optimizer }
 }
 
 /** One model service acts for one `weights` Parameter. */
 export function refuseSeveralWeights(agent: Agent): void {
-  const known = parametersOfKind(agent, 'weights')
+  const known = weightsOf(agent)
   if (known.length <= 1) return
   throw new LearnError({
     code: 'learn/several-weights',
-    message: `The agent "${agent.name}" has ${known.length} weights Parameters: ${known.map((name) => `"${name}"`).join(', ')}.`,
+    message: `The agent "${agent.name}" has ${known.length} weights Parameters: ${quoted(known)}.`,
     hint: 'Give it one, and let it play every part: a run serves and trains one adapter.',
   })
 }
 
 /** What is trained: what the options say, else a low-rank adapter of the Parameter's rank on every projection. */
-export function methodOf(agent: Agent, options: Pick<Complete<LearnOptions>, 'method' | 'optimize'>): TrainingMethod {
+export function methodOf(agent: Agent, options: Pick<LearnOptions, 'method'>): TrainingMethod {
   if (options.method) return options.method
-  const definition = agent.parameters[learningParameter(agent, options).parameter]
-  const rank = definition?.kind === 'weights' ? definition.rank : 16
+  const [parameter = ''] = weightsOf(agent)
+  const { rank } = asWeightsDefinition(agent.parameters[parameter]) ?? { rank: 16 }
   return { kind: 'lora', rank, alpha: rank }
-}
-
-/** The Versions of an agent before anything is learned, its weights on this model. */
-export function initialVersions(
-  agent: Agent,
-  { baseHash }: Pick<ModelService, 'baseHash'>,
-): ReadonlyMap<string, Version> {
-  const origin = { parents: [], run: null }
-  return new Map(
-    Object.entries(agent.parameters).map(([name, definition]) => {
-      switch (definition.kind) {
-        case 'weights':
-          return [name, mintVersion(name, { kind: 'weights', base: definition.base, baseHash, adapter: null }, origin)]
-        case 'text':
-          return [name, mintVersion(name, { kind: 'text', text: definition.initial }, origin)]
-      }
-    }),
-  )
 }

@@ -1,5 +1,15 @@
 import { z } from 'zod'
-import { CanaryId, GateDecision, HoldoutUse, ReceiptId, ReleaseId, TrajectoryId } from '../../core/index.ts'
+import {
+  CanaryId,
+  GateDecision,
+  HoldoutUse,
+  Json,
+  ParameterName,
+  ParameterValue,
+  ReceiptId,
+  ReleaseId,
+  TrajectoryId,
+} from '../../core/index.ts'
 import { EvidenceReport } from '../source/traffic/evidence-report.ts'
 import { Divergence, MeasuredRates, RunOutcome } from '../summary.ts'
 import { Diagnosis, PrimingLook, Standing, UpdateSign } from '../steer/index.ts'
@@ -50,6 +60,9 @@ export const RunState = z.strictObject({
   /** What scales the learning rate now, and at most; and how many recoveries there were. */
   stride: z.strictObject({ scale: z.number().positive(), most: z.number().positive() }),
   recoveries: count,
+  /** What each session of another kind's optimizer saved, by Parameter; and what the best validation had of each to serve. */
+  learners: z.record(ParameterName, Json),
+  proposed: z.record(ParameterName, ParameterValue),
   /** Own successes to rehearse, the newest last. */
   successes: z.array(Success),
   /** Episodes sampled to learn from; measurements are not among them. */
@@ -102,6 +115,8 @@ export const initialState: RunState = {
   signs: [],
   stride: { scale: 0.5, most: 1 },
   recoveries: 0,
+  learners: {},
+  proposed: {},
   successes: [],
   episodes: 0,
   stopped: null,

@@ -1,7 +1,7 @@
-import { savedAt, type Trainer, type TrainingMethod, type Version } from '../../core/index.ts'
-import type { RunOptions } from '../options.ts'
+import { asWeights, savedAt, type Trainer, type TrainingMethod, type Version } from '../../core/index.ts'
+import type { Complete, LearnOptions } from '../options.ts'
 
-type Trains = Pick<RunOptions, 'model' | 'store' | 'seed'>
+type Trains = Pick<Complete<LearnOptions>, 'model' | 'store' | 'seed'>
 
 /** A trainer that stands where learning begins: at the weights of a Version. */
 export async function startingTrainer(
@@ -10,19 +10,19 @@ export async function startingTrainer(
   start: Version | undefined,
 ): Promise<Trainer> {
   const trainer = await model.trainer(method, seed)
-  const adapter = start?.value.kind === 'weights' ? start.value.adapter : null
+  const adapter = asWeights(start?.value)?.adapter ?? null
   return unlessFailed(trainer, async () => {
     if (adapter !== null) await trainer.loadWeights(await savedAt(store.blobs, adapter))
     return trainer
   })
 }
 
-/** Work that hands an open trainer on; where it fails, the trainer is closed. */
-export async function unlessFailed<T>(trainer: Trainer, work: () => Promise<T>): Promise<T> {
+/** Work that hands an open trainer on, where there is one; where it fails, the trainer is closed. */
+export async function unlessFailed<T>(trainer: Trainer | null, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    await trainer.close()
+    await trainer?.close()
     throw error
   }
 }

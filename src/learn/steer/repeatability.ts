@@ -15,7 +15,7 @@ export interface Repeatability {
 }
 
 /**
- * Compares attempts at one task in which every message is the same: their rewards should be, too. The ratio of variances
+ * Compares attempts at one task in which every message is the same, and all that was decided beside: their rewards should be, too. The ratio of variances
  * is one minus the intraclass correlation (Shrout & Fleiss 1979).
  */
 export function repeatability(scored: readonly ScoredTrajectory[]): Repeatability {
@@ -24,7 +24,8 @@ export function repeatability(scored: readonly ScoredTrajectory[]): Repeatabilit
   for (const { trajectory, reward } of scored) {
     // A veto is a verdict on what was done, and no measurement of it.
     if (reward.status !== 'scored') continue
-    const key = JSON.stringify([trajectory.task.id, trajectory.nodes.map(({ message }) => message)])
+    const said = trajectory.nodes.map(({ message }) => message)
+    const key = JSON.stringify([trajectory.task.id, said, trajectory.decisions.map(({ made = null }) => made)])
     const rewards = same.get(key)
     if (rewards) rewards.push(reward.value)
     else same.set(key, [reward.value])

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { recordingTrainer } from '../../../test/support/recording-trainer.ts'
 import { scriptedModel } from '../../../test/support/scripted-model.ts'
-import { GroupId, type OptimizerContext, type PolicySample, rng, VersionId } from '../../core/index.ts'
+import { GroupId, type PolicySample, rng, VersionId, type WeightsStep } from '../../core/index.ts'
 import { type PolicyGradientOptions, policyGradient } from './policy-gradient.ts'
 
 /** A sample of one context token and `acts` sampled ones, which name it. */
@@ -21,7 +21,7 @@ const sampleOf = (group: string, name: number, acts: number, advantage: number):
 async function step(
   samples: readonly PolicySample[],
   options: PolicyGradientOptions = {},
-  context: Partial<OptimizerContext<'weights'>> = {},
+  context: Partial<WeightsStep> = {},
 ) {
   const { trainer, passes } = recordingTrainer(10)
   const version = VersionId.parse('v0')
@@ -30,7 +30,6 @@ async function step(
     gradients: [{ parameter: 'model', version, deposits: samples }],
     trainer,
     update: 0,
-    evaluate: () => Promise.reject(new Error('not asked')),
     sampler: scriptedModel(() => ['']).sampler,
     rng: rng('test'),
     ...context,

@@ -1,4 +1,4 @@
-import type { Loss, Metrics, Optimizer, PolicySample, Rng } from '../../core/index.ts'
+import type { Loss, Metrics, PolicySample, Rng, WeightsOptimizer } from '../../core/index.ts'
 import { count, policyDatum } from './datum.ts'
 import { OptimizeError, requireOption, requirePositiveInteger } from './errors.ts'
 import { Ratios } from './ratios.ts'
@@ -44,7 +44,7 @@ export interface PolicyGradientOptions {
  */
 export function policyGradient(
   options: PolicyGradientOptions = {},
-): Optimizer<'weights'> & { readonly options: PolicyGradientOptions } {
+): WeightsOptimizer & { readonly options: PolicyGradientOptions } {
   const { learningRate = 3e-4, minibatches = 1 } = options
   const { beta1 = 0.9, beta2 = 0.95, gradClipNorm = 1, weightDecay = 0, klBound = 0.05 } = options
   requirePositiveInteger('minibatches', minibatches)
@@ -61,7 +61,7 @@ export function policyGradient(
       const rate = learningRate * scheduled(update, options) * pace
       const adam = { beta1, beta2, gradClipNorm, weightDecay }
       const totals: Totals = { loss: 0, gradNorm: 0, steps: 0, tokens: 0, computed: 0 }
-      if (temperature === null) return { proposals: [], metrics: metricsOf(totals, 0) }
+      if (temperature === null) return { metrics: metricsOf(totals, 0) }
       const loss = lossOf(options, temperature)
       const ratios = new Ratios()
       let last = rate
@@ -79,10 +79,7 @@ export function policyGradient(
         totals.tokens += result.tokens.data
         totals.computed = sumOfTold(totals.computed, result.tokens.computed)
       }
-      return {
-        proposals: [],
-        metrics: { ...metricsOf(totals, samples.length), ...ratios.metrics(), rate: last },
-      }
+      return { metrics: { ...metricsOf(totals, samples.length), ...ratios.metrics(), rate: last } }
     },
   }
 }

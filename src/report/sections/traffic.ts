@@ -87,6 +87,8 @@ function stepRow(step: TrafficStep): Html {
         `${plural(step.sequences, 'sequence')} at strength ${figure(step.strength)}`,
         null,
       )
+    case 'stepped':
+      return row('Other parameters, one step', told(step.metrics), step.seconds)
     case 'out-of-bounds':
       return row(`Practice stopped after epoch ${step.number}`, `out of bounds: ${moved(step)}`, null)
     case 'practised':
@@ -100,6 +102,11 @@ function stepRow(step: TrafficStep): Html {
       )
   }
 }
+
+const told = (metrics: Readonly<Record<string, number | null>>): string =>
+  Object.entries(metrics)
+    .map(([name, value]) => `${name} ${value === null ? 'not finite' : figure(value)}`)
+    .join(', ')
 
 const moved = ({ ratio, divergence }: { readonly ratio: number | null; readonly divergence: number | null }): string =>
   `ratio ${ratio === null ? 'not finite' : figure(ratio)}, divergence ${divergence === null ? 'not finite' : figure(divergence)}`

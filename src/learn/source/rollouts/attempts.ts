@@ -1,12 +1,6 @@
-import {
-  type AdapterRef,
-  groupAttempts,
-  rewardsOf,
-  rng,
-  type ScoredTrajectory,
-  type Task,
-} from '../../../core/index.ts'
+import { groupAttempts, rewardsOf, rng, type ScoredTrajectory, type Task } from '../../../core/index.ts'
 import { runBatch } from '../../episodes.ts'
+import type { Actor } from './acting.ts'
 import { succeeded } from './evaluate.ts'
 import type { RolloutRun } from './rollout-run.ts'
 import { wantedGroups } from './schedule.ts'
@@ -29,10 +23,9 @@ const wider = 1.5
  * as many groups as wanted differ in reward, tasks at which an attempt failed are attempted on, for at most
  * `schedule.rounds` rounds (adaptive sampling: Xiong et al. 2025, Reinforce-Ada; dynamic sampling: Yu et al. 2025, DAPO).
  */
-export async function attemptTasks(run: RolloutRun, adapter: AdapterRef): Promise<Sampled> {
+export async function attemptTasks(run: RolloutRun, actor: Actor): Promise<Sampled> {
   const { schedule, state } = run
-  const inForce = run.inForce(run.servingVersion.id, state.update)
-  const policy = { adapter, inForce, temperature: schedule.temperature }
+  const policy = { ...actor, temperature: schedule.temperature }
   const count = Math.round(schedule.tasks * wider)
   const rare = (state.signs.at(-1)?.overall ?? 0) >= common && run.options.source.train.length >= count
   const wide = rare && schedule.allocation === 'learnability'

@@ -4,13 +4,14 @@ import type {
   Demonstration,
   Environment,
   Message,
+  ModelService,
   Rng,
   Task,
   ToolDefinition,
 } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import { LearnError } from '../../errors.ts'
-import type { RolloutOptions } from '../../options.ts'
+import type { Complete, RolloutOptions } from '../../options.ts'
 import { Augmenter, instructionOf } from '../../augment/index.ts'
 
 /** A demonstration as the model reads it, with what was asked in it. */
@@ -25,13 +26,13 @@ export class Demonstrations {
   /** Tells them of other things. */
   readonly augmenter: Augmenter
   readonly #shown: readonly Shown[]
-  readonly #model: RolloutOptions['model']
+  readonly #model: ModelService
 
   private constructor(
     shown: readonly Shown[],
     given: readonly RenderedDemonstration[],
     augmenter: Augmenter,
-    model: RolloutOptions['model'],
+    model: ModelService,
   ) {
     this.#shown = shown
     this.given = given
@@ -49,7 +50,7 @@ export class Demonstrations {
     prime,
     source: { environment, train },
     model,
-  }: Pick<RolloutOptions, 'prime' | 'source' | 'model'>): Promise<Demonstrations> {
+  }: Pick<Complete<RolloutOptions>, 'prime' | 'source' | 'model'>): Promise<Demonstrations> {
     const episodes = prime?.demonstrations ?? []
     const known = new Map<string, readonly ToolDefinition[]>()
     const shown: Shown[] = []
@@ -83,10 +84,7 @@ export class Demonstrations {
 const charactersPerToken = 8
 
 /** A demonstration as the model reads it; `null` where it does not fit the model's context. */
-function rendered(
-  { episode, tools }: Shown,
-  { renderer, sampler }: RolloutOptions['model'],
-): RenderedDemonstration | null {
+function rendered({ episode, tools }: Shown, { renderer, sampler }: ModelService): RenderedDemonstration | null {
   const { contextLength } = sampler.capabilities
   const most = contextLength * charactersPerToken
   const read = (messages: readonly Message[]) => {
@@ -102,7 +100,7 @@ function rendered(
  * Demonstrations as the model reads them.
  * @throws LearnError where any does not fit the model's context.
  */
-function fitting(shown: readonly Shown[], model: RolloutOptions['model']): readonly RenderedDemonstration[] {
+function fitting(shown: readonly Shown[], model: ModelService): readonly RenderedDemonstration[] {
   const given = shown.map((one) => rendered(one, model))
   const long = given.flatMap((one, i) => (one === null ? [i + 1] : []))
   const [first] = long

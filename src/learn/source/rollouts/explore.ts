@@ -1,5 +1,6 @@
-import { type AdapterRef, groupAttempts, rng, type ScoredTrajectory, type Task } from '../../../core/index.ts'
+import { groupAttempts, rng, type ScoredTrajectory, type Task } from '../../../core/index.ts'
 import { runBatch } from '../../episodes.ts'
+import type { Actor } from './acting.ts'
 import type { RolloutRun } from './rollout-run.ts'
 import { successesIn } from './rehearsal.ts'
 import type { Success } from '../../run/state.ts'
@@ -13,7 +14,7 @@ const guidedAttempts = 2
  * (Agent-RLVR: Da et al. 2025), else many of them at a higher temperature. What succeeds is imitated; no policy gradient sees
  * it, since it was sampled in another way.
  */
-export async function explore(run: RolloutRun, adapter: AdapterRef): Promise<readonly ScoredTrajectory[]> {
+export async function explore(run: RolloutRun, actor: Actor): Promise<readonly ScoredTrajectory[]> {
   const { options, schedule, state, familyOf } = run
   const failing = new Set(failingFamilies(state.standing))
   const tasks = rng('explore', options.seed ?? 0, state.update)
@@ -25,14 +26,9 @@ export async function explore(run: RolloutRun, adapter: AdapterRef): Promise<rea
     return hint === null ? [] : [{ ...task, instruction: `${task.instruction}\n${hint}` }]
   })
   const alone = tasks.filter(({ id }) => !guided.some((task) => task.id === id))
-  const inForce = run.inForce(run.servingVersion.id, state.update)
   const attempt = async (name: string, tried: readonly Task<'train'>[], attempts: number, temperature: number) => {
     if (tried.length === 0) return []
-    return runBatch(
-      run,
-      { adapter, inForce, temperature },
-      { name: `update-${state.update}-${name}`, tasks: tried, attempts },
-    )
+    return runBatch(run, { ...actor, temperature }, { name: `update-${state.update}-${name}`, tasks: tried, attempts })
   }
   return [
     ...(await attempt('guided', guided, guidedAttempts, schedule.temperature)),

@@ -1,5 +1,5 @@
 import { settledWeights } from './average.ts'
-import { whileLoaded } from '../../episodes.ts'
+import { whileSettled } from './acting.ts'
 import { evaluate, inTrainedTiers, successRate } from './evaluate.ts'
 import { firstOfEachTier } from '../../holdout.ts'
 import { nothingLearned } from '../../errors.ts'
@@ -52,23 +52,26 @@ function enough({ state, schedule }: RolloutRun): boolean {
 /** A rise on validation that can be chance. */
 const chance = 0.02
 
-/** Measures the average of the latest weights on validation and keeps it when none was better: of equals, the most practised. */
+/** Measures on validation what learning has come to, and keeps it when nothing was better: of equals, the most practised. */
 async function validate(run: RolloutRun): Promise<void> {
-  const { source, model, reward } = run.options
+  const { source, reward } = run.options
   const tasks = firstOfEachTier(source.validation, run.schedule.validationTasks).filter(inTrainedTiers(source))
-  const inForce = run.inForce(run.servingVersion.id, run.state.update)
-  const arm = run.state.update === 0 ? 'primed' : 'learned'
-  const weights = await settledWeights(run)
-  const scored = await whileLoaded(model.sampler, await model.loadAdapter(weights), (adapter) =>
-    evaluate(run, arm, { adapter, inForce }, 'validation', tasks),
-  )
+  const atFirst = run.trained ? 'primed' : 'serving'
+  const arm = run.state.update === 0 ? atFirst : 'learned'
+  const weights = run.trained ? await settledWeights(run) : null
+  const proposed = await run.learners.proposed()
+  const scored = await whileSettled(run, weights, proposed, (actor) => evaluate(run, arm, actor, 'validation', tasks))
   const success = successRate(scored, reward.ceiling).success ?? 0
   const { best, risen, update: at } = run.state
   const better = best === null || success > best.success
   const rises = risen === null || success > risen.success + chance
   if (better || success === best.success) {
-    await run.keep('best', weights)
-    run.state = { ...run.state, best: { update: at, success, rose: best !== null && (better || best.rose) } }
+    if (weights) await run.keep('best', weights)
+    run.state = {
+      ...run.state,
+      proposed: Object.fromEntries(proposed),
+      best: { update: at, success, rose: best !== null && (better || best.rose) },
+    }
   }
   run.state = { ...run.state, validated: at, risen: rises ? { update: at, success } : risen }
 }

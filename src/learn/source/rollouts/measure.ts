@@ -26,8 +26,7 @@ export async function measureArms(run: RolloutRun): Promise<Measured> {
   const scripted = (await run.options.baselines?.(tasks)) ?? []
   for (const baseline of ratesByTier(scripted, tasks, reward.ceiling)) run.emit({ type: 'baseline', ...baseline })
 
-  const serving = run.servingVersion.value
-  const servingAdapter = serving.kind === 'weights' ? serving.adapter : null
+  const { servingAdapter, candidateActing } = run
   const adapters: Readonly<Record<Arm, BlobRef | null>> = {
     base: null,
     serving: servingAdapter,
@@ -36,21 +35,23 @@ export async function measureArms(run: RolloutRun): Promise<Measured> {
     learned: run.blobs.best ?? null,
   }
   const measure = async (arm: Arm) => {
-    const blob = adapters[arm]
-    const inForce = run.inForce(run.versionOf(blob).id, null)
+    const blob = run.trained ? adapters[arm] : servingAdapter
+    const inForce = run.trained ? run.inForce(run.versionOf(blob).id, null) : run.servingInForce
     const asked = arm === 'learned' ? tasks : judging
-    const look = (adapter: AdapterRef | null) => evaluate(run, arm, { adapter, inForce }, 'holdout', asked)
+    const others = arm === 'learned' ? candidateActing : new Map()
+    const look = (adapter: AdapterRef | null) => evaluate(run, arm, { adapter, inForce, others }, 'holdout', asked)
     const scored =
       blob === null
         ? await look(null)
         : await whileLoaded(model.sampler, await model.loadAdapter(await savedAt(store.blobs, blob)), look)
     return judgedEpisodes(run, scored)
   }
-  const base = await measure('base')
-  const primed = await measure('primed')
+  // Without weights to train, nothing was primed: what serves stands for every arm but the learned one.
+  const base = await measure(run.trained ? 'base' : 'serving')
+  const primed = run.trained ? await measure('primed') : base
   const control = run.blobs.control ? await measure('control') : null
   const learned = await measure('learned')
-  const served = servingAdapter === null ? base : await measure('serving')
+  const served = servingAdapter === null || !run.trained ? base : await measure('serving')
 
   const rate = (scored: readonly ScoredTrajectory[]) => successRate(scored, reward.ceiling)
   const results = resultsOf(learned)

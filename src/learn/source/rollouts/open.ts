@@ -1,11 +1,14 @@
-import type { Agent, EpisodeBudget } from '../../../agent/index.ts'
-import type { Trainer } from '../../../core/index.ts'
+import { type Agent, type EpisodeBudget, weightsOf } from '../../../agent/index.ts'
+import type { Task, Trainer } from '../../../core/index.ts'
+import { runBatch } from '../../episodes.ts'
 import { LearnError } from '../../errors.ts'
-import type { Complete, RolloutOptions, RunOptions } from '../../options.ts'
+import type { Complete, RolloutOptions } from '../../options.ts'
 import type { Course, Learning } from '../../run/course.ts'
+import type { Values } from '../../run/learners.ts'
 import { openRun } from '../../run/open.ts'
-import { learningParameter } from '../../run/parameter.ts'
+import { whatLearns } from '../../run/parameter.ts'
 import type { TrainerNeeds } from '../../run/trainer-needs.ts'
+import { whileLearning } from './acting.ts'
 import { trainControl } from './control.ts'
 import { Demonstrations } from './demonstrations.ts'
 import { improve } from './improve.ts'
@@ -29,9 +32,10 @@ export async function openRollouts(agent: Agent, given: RolloutOptions): Promise
   const schedule = scheduleOf(options)
   const demonstrations = await Demonstrations.read(options)
   const budget = budgetWith(options.budget ?? {}, demonstrations.given)
-  refuseLongTurns(options, budget)
+  refuseLongTurns(agent, options, budget)
   return openRun<RolloutOptions, RolloutRun>(agent, options, {
-    learnings,
+    learnings: whatLearns(agent, options).trained ? learnings : learnings.filter(({ name }) => name === 'practise'),
+    attempt,
     measure: measureArms,
     key: agent.name,
     config: { deterministic: options.deterministic ?? false },
@@ -55,11 +59,18 @@ export async function openRollouts(agent: Agent, given: RolloutOptions): Promise
   })
 }
 
-const savesBytes = ({ capabilities }: Trainer) => capabilities.saves === 'bytes'
+/** How an optimizer attempts tasks: with its values in the place of what acts now. */
+const attempt = (run: RolloutRun) => (values: Values, tasks: readonly Task[], name: string) =>
+  whileLearning(run, (actor) => {
+    const policy = { ...actor, others: new Map([...(actor.others ?? []), ...run.acting(values, run.state.update)]) }
+    return runBatch(run, { ...policy, temperature: run.schedule.temperature }, { name, tasks, attempts: 1 })
+  })
+
+const savesBytes = (trainer: Trainer | null) => trainer?.capabilities.saves !== 'paths'
 
 /** What a run over rollouts asks of its trainer. Where nobody asks for an average, one that cannot be had is left out. */
 function needsOf(agent: Agent, options: Complete<RolloutOptions>, schedule: Schedule): TrainerNeeds {
-  const { losses = [] } = learningParameter(agent, options).optimizer
+  const { losses = [] } = whatLearns(agent, options).trained?.optimizer ?? {}
   const imitates = options.prime !== undefined || schedule.imitation > 0
   return {
     losses: [...losses, ...(imitates ? (['cross_entropy'] as const) : [])],
@@ -69,7 +80,12 @@ function needsOf(agent: Agent, options: Complete<RolloutOptions>, schedule: Sche
 }
 
 /** @throws LearnError when no policy call could be made: each would outgrow the model's context. */
-function refuseLongTurns({ model }: Pick<RunOptions, 'model'>, budget: EpisodeBudget): void {
+function refuseLongTurns(
+  agent: Agent,
+  { model }: Pick<Complete<RolloutOptions>, 'model'>,
+  budget: EpisodeBudget,
+): void {
+  if (weightsOf(agent).length === 0) return
   const { contextLength } = model.sampler.capabilities
   if (budget.tokensPerTurn < contextLength) return
   throw new LearnError({

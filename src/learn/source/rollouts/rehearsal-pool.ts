@@ -11,7 +11,7 @@ import {
   type TrajectoryId,
 } from '../../../core/index.ts'
 import { type Demonstrations, toolsOf } from './demonstrations.ts'
-import type { RolloutOptions } from '../../options.ts'
+import type { Complete, RolloutOptions } from '../../options.ts'
 import { drawRehearsal, imitable, type Rehearsable } from './rehearsal.ts'
 import type { Success } from '../../run/state.ts'
 import type { FamilyOf, Standing } from '../../steer/index.ts'
@@ -29,14 +29,14 @@ export interface Rehearsal {
 
 /** What an update can rehearse: the demonstrations, and the policy's own successes. */
 export class RehearsalPool {
-  readonly #options: Pick<RolloutOptions, 'store' | 'source' | 'model'>
+  readonly #options: Pick<Complete<RolloutOptions>, 'store' | 'source' | 'model'>
   readonly #demonstrations: Demonstrations
   readonly #families: readonly string[]
   readonly #own = new Map<TrajectoryId, Trajectory>()
   readonly #tools = new Map<string, readonly ToolDefinition[]>()
 
   constructor(
-    options: Pick<RolloutOptions, 'store' | 'source' | 'model'>,
+    options: Pick<Complete<RolloutOptions>, 'store' | 'source' | 'model'>,
     demonstrations: Demonstrations,
     familyOf: FamilyOf,
   ) {

@@ -1,9 +1,17 @@
 import { backward, policySamples } from '../../../agent/index.ts'
-import { groupAttempts, type Metrics, rng, sampledTokens, type ScoredTrajectory, savedAt } from '../../../core/index.ts'
-import { InvariantError, present } from '../../../errors/index.ts'
+import {
+  type CreditCounts,
+  groupAttempts,
+  type Metrics,
+  rng,
+  sampledTokens,
+  type ScoredTrajectory,
+  savedAt,
+} from '../../../core/index.ts'
+import { present } from '../../../errors/index.ts'
 import { averageUpdate } from './average.ts'
 import { attemptTasks, informativeOf, type Sampled } from './attempts.ts'
-import { whileLoaded } from '../../episodes.ts'
+import { whileLearning } from './acting.ts'
 import { LearnError } from '../../errors.ts'
 import { explore, wonByExploring } from './explore.ts'
 import { succeeded, successRate } from './evaluate.ts'
@@ -31,15 +39,10 @@ import {
 export async function update(run: RolloutRun): Promise<void> {
   const began = run.clock.now()
   const { state, options } = run
-  const sampler = options.model.sampler
-  const { scored, first, rounds, explored } = await whileLoaded(
-    sampler,
-    await run.trainer.publish(),
-    async (adapter) => ({
-      ...(await attemptTasks(run, adapter)),
-      explored: await explore(run, adapter),
-    }),
-  )
+  const { scored, first, rounds, explored } = await whileLearning(run, async (actor) => ({
+    ...(await attemptTasks(run, actor)),
+    explored: run.trained ? await explore(run, actor) : [],
+  }))
   refuseNoise(scored)
   const attempted = attemptedIn(run, first)
   const sampled = [...scored, ...explored].reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0)
@@ -59,18 +62,20 @@ export async function update(run: RolloutRun): Promise<void> {
     informative,
     overall: overallRate(standing, run.familySizes),
   }
-  const successes = thinned([
-    ...state.successes,
-    ...successesIn(groups, options.reward.ceiling, run.familyOf),
-    ...wonByExploring(run, explored),
-  ])
-  run.state = { ...run.state, standing, successes, signs: [...state.signs, sign] }
-
-  if (state.update % steadyEvery === 0) run.keepSampled()
-  run.rehearsal.remember(successes, [...scored, ...explored])
+  run.state = { ...run.state, standing, signs: [...state.signs, sign] }
+  if (run.trained) {
+    const successes = thinned([
+      ...state.successes,
+      ...successesIn(groups, options.reward.ceiling, run.familyOf),
+      ...wonByExploring(run, explored),
+    ])
+    run.state = { ...run.state, successes }
+    if (state.update % steadyEvery === 0) run.keepSampled()
+    run.rehearsal.remember(successes, [...scored, ...explored])
+  }
   const { metrics, counts } = await learnFrom(run, scored, informative)
-  const imitated = await imitate(run)
-  await averageUpdate(run, state.update, sign.overall)
+  const imitated = run.trained ? await imitate(run) : {}
+  if (run.trained) await averageUpdate(run, state.update, sign.overall)
   // Before the first of several steps, fresh samples have moved from nothing.
   const moved = (metrics.steps ?? 0) > 1 ? (metrics.kl ?? null) : null
   run.state = { ...run.state, stride: adapted(run.state.stride, moved) }
@@ -101,14 +106,18 @@ export function attemptedIn(run: RolloutRun, scored: readonly ScoredTrajectory[]
   })
 }
 
-async function learnFrom(run: RolloutRun, scored: readonly ScoredTrajectory[], informative: number) {
+async function learnFrom(
+  run: RolloutRun,
+  scored: readonly ScoredTrajectory[],
+  informative: number,
+): Promise<{ readonly metrics: Metrics; readonly counts: CreditCounts }> {
   const { options, schedule, state } = run
-  const { value, id: version } = run.servingVersion
-  if (value.kind !== 'weights') throw new InvariantError(`the learning parameter holds a ${value.kind} value`)
   const { credits, counts } = options.credit.credit(groupAttempts(scored))
   const batch = { trajectories: scored.map(({ trajectory }) => trajectory), credits }
+  const others = await run.learners.step(batch, state.update)
+  if (!run.trained) return { metrics: others, counts }
   const { metrics } = await run.optimizer.step({
-    current: { version, value },
+    current: run.currentWeights,
     gradients: backward(batch, { parameter: run.parameter, rule: policySamples }),
     trainer: run.trainer,
     sampler: options.model.sampler,
@@ -118,9 +127,8 @@ async function learnFrom(run: RolloutRun, scored: readonly ScoredTrajectory[], i
       state.stride.scale *
       paceOf(informative, wantedGroups(schedule)) *
       settledPace(state.signs.at(-1)?.overall ?? 0, recipe.settling.practice),
-    evaluate: () => Promise.reject(new InvariantError('weights optimizers are validated by the loop')),
   })
-  return { metrics, counts }
+  return { metrics: { ...metrics, ...others }, counts }
 }
 
 /** @throws LearnError for a reward that does not follow from what was done. */
@@ -134,13 +142,15 @@ export function refuseNoise(scored: readonly ScoredTrajectory[]): void {
   })
 }
 
-/** Goes back to the last steady checkpoint, and takes half the step from there. */
+/** Goes back to the last steady weights, and takes half the step from there. Other learners stay where they are. */
 async function recover(run: RolloutRun, scored: readonly ScoredTrajectory[]): Promise<void> {
   const { state, schedule, options } = run
   const rate = successRate(scored, options.reward.ceiling)
-  const steady = present(state.steady, 'a steady checkpoint')
-  run.forget('average')
-  await run.trainer.loadState(await savedAt(options.store.blobs, present(run.blobs['steady'], 'its trainer state')))
+  const steady = run.trained ? present(state.steady, 'a steady checkpoint') : { update: state.update, standing: {} }
+  if (run.trained) {
+    run.forget('average')
+    await run.trainer.loadState(await savedAt(options.store.blobs, present(run.blobs['steady'], 'its trainer state')))
+  }
   const recoveries = state.recoveries + 1
   const stride = shortened(state.stride)
   run.state = { ...run.state, recoveries, stride, standing: steady.standing, signs: [] }

@@ -1,37 +1,49 @@
-import { type Alert, AlertId, contentHash, type Repositories } from '../../../core/index.ts'
-import { shownIn } from '../../../credit/index.ts'
+import { type Alert, AlertId, contentHash, type ParameterName, type Repositories } from '../../../core/index.ts'
+import { lagsOf, shownIn } from '../../../credit/index.ts'
 import { factorsIn } from '../../../gate/index.ts'
 import { calibrationOf } from '../../../release/index.ts'
-import { type Factors, isKey, limitReporters, shareOut } from '../../../reward/index.ts'
+import {
+  type Contribution,
+  type Factors,
+  isKey,
+  limitReporters,
+  type SessionEvidence,
+  shareOut,
+} from '../../../reward/index.ts'
 import type { GoOn } from '../../run/course.ts'
+import { decidedOf, fitOf } from './fit.ts'
 import { type Flood, gather } from './gather.ts'
-import { readingOf } from './material.ts'
+import { type Gathered, together } from './gathered.ts'
+import { readingOf, rubricOf } from './material.ts'
 import type { TrafficRun } from './traffic-run.ts'
 import { BATCH, earlierBatches, encodeBatch, usedBy } from './used.ts'
 
 /** Gathers the evidence and keeps it: from here on it is this run's, and no other run learns from it. */
 export async function collect(run: TrafficRun, goOn: GoOn): Promise<void> {
-  const { options, parameter, key } = run
+  const { options, key } = run
   const { store, source } = options
   const asOf = run.clock.now()
   const factors = await factorsNow(run, asOf)
-  const reading = await readingOf(run, asOf, factors)
-  const { batch, report, flood } = await gather({
+  const common = {
     store,
     source,
-    parameter,
-    lags: reading.lags,
-    usedSince: (since) => usedBy(earlierBatches(store, key, { since, except: run.run.id })),
-    reward: reading.rubric,
+    usedSince: (since: number) => usedBy(earlierBatches(store, key, { since, except: run.run.id })),
+    reward: rubricOf(options, factors),
     ...(factors && { factors }),
     credit: options.credit,
     reporters: {
-      sessions: (evidence) => limitReporters(evidence, source.reporters, run.run.id),
-      shareOut: (contributions) => shareOut(contributions, source.reporters, run.run.id),
+      sessions: (evidence: readonly SessionEvidence[]) => limitReporters(evidence, source.reporters, run.run.id),
+      shareOut: (contributions: readonly Contribution[]) => shareOut(contributions, source.reporters, run.run.id),
     },
-    shownIn: (evidence) => shownIn(evidence, reading),
     asOf,
-  })
+  }
+  const ofWeights = run.trained && (await gatherForWeights(run, common, factors))
+  const ofOthers: (readonly [ParameterName, Gathered])[] = []
+  for (const parameter of run.learners.parameters) {
+    const lags = await lagsOf(store.releases, key, parameter)
+    ofOthers.push([parameter, await gather({ ...common, parameter, lags, fit: decidedOf, shownIn: nothingShown })])
+  }
+  const { batch, report, flood } = together(ofWeights, ofOthers)
   run.emit({ type: 'gathered', ...report })
   const losses = [...lossesOf(flood)].slice(0, mostTold)
   const alerts = losses.map(([reporter, all]) => floodAlert(run, reporter, all, asOf))
@@ -44,6 +56,18 @@ export async function collect(run: TrafficRun, goOn: GoOn): Promise<void> {
   if (credited + demonstrations + pairs > 0) await goOn({ report }, tell)
   else await run.enter('done', { report, ...nothing(report.sessions) }, tell)
 }
+
+type Common = Omit<Parameters<typeof gather>[0], 'parameter' | 'lags' | 'fit' | 'shownIn'>
+
+/** What the weights that the run trains decided, and what people showed in their place. */
+async function gatherForWeights(run: TrafficRun, common: Common, factors: Factors | undefined): Promise<Gathered> {
+  const reading = await readingOf(run, common.asOf, factors)
+  const { parameter } = run
+  const { lags } = reading
+  return gather({ ...common, parameter, lags, fit: fitOf, shownIn: (evidence) => shownIn(evidence, reading) })
+}
+
+const nothingShown = async () => ({ demonstrations: [], pairs: [], refused: 0 })
 
 /** What labels of audits make of the signals now; `undefined` where they change nothing. */
 async function factorsNow({ options, key }: TrafficRun, asOf: number): Promise<Factors | undefined> {

@@ -58,6 +58,8 @@ export const EvidenceReport = z.strictObject({
   /** Seconds since the end of the fresh sessions, and how many activations ago their weights served, by lag. */
   age: z.strictObject({ newest: z.number(), median: z.number(), oldest: z.number() }).nullable(),
   lags: z.record(z.string(), count),
+  /** Of each Parameter that learns beside the weights, or without any: its fresh sessions and its credited decisions. */
+  learners: z.record(z.string(), z.strictObject({ sessions: count, credited: count })).exactOptional(),
   /** What signals' worth was multiplied by, where an audit's labels said so. */
   factors: z.record(z.string(), z.number()).exactOptional(),
 })

@@ -13,7 +13,13 @@ export interface Fit {
   readonly unfit: Unfit | null
 }
 
-/** Sorts out what a Parameter decided in a trajectory. */
+/** What a Parameter decided that samples no tokens: all of it fits, at a temperature that is no matter. */
+export function decidedOf({ decisions }: Trajectory, parameter: ParameterName): Fit {
+  const own = decisions.filter((decision) => decision.parameter === parameter)
+  return { temperatures: new Map(own.map(({ id }) => [id, 1])), unfit: null }
+}
+
+/** Sorts out what weights decided in a trajectory. */
 export function fitOf({ nodes, steps, decisions }: Trajectory, parameter: ParameterName): Fit {
   const byId = new Map(nodes.map((node) => [node.id, node]))
   const calls = steps.flatMap(({ call }) => (call ? [call] : []))

@@ -12,6 +12,7 @@ import { batchBaseline, shownIn } from '../../../credit/index.ts'
 import { limitReporters, rubric, shareOut, signal, trafficRubric } from '../../../reward/index.ts'
 import { openMemoryStore } from '../../../store/index.ts'
 import { traffic } from '../../source.ts'
+import { fitOf } from './fit.ts'
 import { gather, type Gathering } from './gather.ts'
 
 const { renderer } = scriptedModel(() => [])
@@ -39,6 +40,7 @@ function gathered(changes: Partial<Gathering> & { readonly maxLag?: number; read
     reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
     credit: batchBaseline({ scale: 'none' }),
     reporters: { sessions: (all) => limitReporters(all, limits), shareOut: (some) => shareOut(some, limits) },
+    fit: fitOf,
     shownIn: (evidence) =>
       shownIn(evidence, {
         asOf,

@@ -12,7 +12,7 @@ import {
 import type { Contribution, Factors, LimitedEvidence, SessionEvidence, SharedOut } from '../../../reward/index.ts'
 import type { TrafficSource } from '../../source.ts'
 import type { DropReason, EvidenceReport } from './evidence-report.ts'
-import { commonTemperature, fitOf } from './fit.ts'
+import { commonTemperature, type Fit } from './fit.ts'
 import { lagOf, type Lags, type Shown } from '../../../credit/index.ts'
 import { endOf, settledOf } from './settled.ts'
 import type { TrafficBatch, UsedSince } from './used.ts'
@@ -36,6 +36,8 @@ export interface Gathering {
   readonly source: TrafficSource
   readonly parameter: ParameterName
   readonly lags: Lags
+  /** Which of the Parameter's decisions in a trajectory can be learned from. */
+  readonly fit: (trajectory: Trajectory, parameter: ParameterName) => Fit
   readonly usedSince: UsedSince
   readonly reward: Rubric
   /** What signals' worth is multiplied by in it, to be kept with the batch. */
@@ -161,7 +163,7 @@ function freshness(evidence: ReviewedTrajectory, gathering: Gathering): Fresh | 
   const lag = lagIn(trajectory, gathering)
   if (typeof lag === 'string') return lag
   if (reward.status === 'missing') return 'missing-reward'
-  const { temperatures, unfit } = fitOf(trajectory, gathering.parameter)
+  const { temperatures, unfit } = gathering.fit(trajectory, gathering.parameter)
   return temperatures.size === 0 ? (unfit ?? 'no-logprobs') : { ...evidence, lag, temperatures }
 }
 

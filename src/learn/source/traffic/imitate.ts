@@ -46,7 +46,7 @@ export async function prefer(run: TrafficRun): Promise<void> {
   const { passes, preferences, epochs } = run.state
   if (passes + preferences + epochs > 0) {
     await run.keep('candidate')
-  } else {
+  } else if (run.candidates.length === 0) {
     const practised =
       run.schedule.epochs > 0
         ? 'The weights that serve are too far from those that sampled'

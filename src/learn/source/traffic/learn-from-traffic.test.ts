@@ -12,7 +12,7 @@ import {
 import { practisedModel, type PractisedModelOptions, skillIn } from '../../../../test/support/practised-model.ts'
 import { reader, readerTasks } from '../../../../test/support/reader.ts'
 import { answeredRight, wordEnvironment } from '../../../../test/support/word-environment.ts'
-import { isPaired, RunId, savedAt, type Store } from '../../../core/index.ts'
+import { asWeights, isPaired, RunId, savedAt, type Store } from '../../../core/index.ts'
 import { pairedGate, replay } from '../../../gate/index.ts'
 import { CanaryRunningError, NothingToTryError, Registry, ServingChangedError } from '../../../release/index.ts'
 import { rubric, verifier } from '../../../reward/index.ts'
@@ -60,7 +60,7 @@ describe('a run over traffic', () => {
     expect(canary.candidate).toEqual({ model: summary.candidate })
     const version = (await store.versions.get(summary.candidate!))!
     expect(version).toMatchObject({ run: summary.runId, parents: [initialWeights] })
-    const adapter = version.value.kind === 'weights' ? version.value.adapter : null
+    const adapter = asWeights(version.value)?.adapter ?? null
     expect(skillIn(await savedAt(store.blobs, adapter!))).toBe(4)
 
     expect(await only()).toMatchObject({ status: 'completed', versionsOut: canary.candidate, release: null })

@@ -2,6 +2,7 @@ import { backward, type CreditedBatch, policySamples } from '../../../agent/inde
 import {
   type ModelService,
   type PolicySample,
+  type Rubric,
   savedAt,
   type Store,
   type Trajectory,
@@ -24,7 +25,8 @@ export async function materialOf(run: TrafficRun): Promise<Material> {
   return run.material
 }
 
-async function ownBatch(run: TrafficRun): Promise<TrafficBatch> {
+/** What the run gathered. */
+export async function ownBatch(run: TrafficRun): Promise<TrafficBatch> {
   const saved = await savedAt(run.options.store.blobs, present(run.blobs[BATCH], "the run's batch"))
   if (!(saved instanceof Uint8Array)) throw new InvariantError('a batch that a trainer keeps')
   return decodeBatch(saved)
@@ -107,7 +109,7 @@ export async function readingOf(
   const { model, store } = options
   return {
     asOf,
-    rubric: (factors && options.weighed?.(factors)) ?? options.reward,
+    rubric: rubricOf(options, factors),
     ...(factors && { factors }),
     ...(options.source.behaviour ? { behaviour: options.source.behaviour } : {}),
     renderer: model.renderer,
@@ -117,6 +119,10 @@ export async function readingOf(
     imitate: schedule.imitate,
   }
 }
+
+/** What sessions are scored by. */
+export const rubricOf = ({ reward, weighed }: TrafficRun['options'], factors?: Factors): Rubric =>
+  (factors && weighed?.(factors)) ?? reward
 
 /** Tokens of a sequence that the model can read, at most. */
 const longestOf = ({ sampler }: ModelService): number => sampler.capabilities.contextLength

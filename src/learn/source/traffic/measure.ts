@@ -2,7 +2,7 @@ import { defaultBudget } from '../../../agent/index.ts'
 import { type BlobRef, type HoldoutTask, type ScoredTrajectory, savedAt } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import { pairOutcomes } from '../../../gate/index.ts'
-import { type EpisodeHost, runBatch, whileLoaded } from '../../episodes.ts'
+import { type EpisodeHost, type Policy, runBatch, whileLoaded } from '../../episodes.ts'
 import { claim, firstOfEachTier } from '../../holdout.ts'
 import { resultsOf } from '../../judge.ts'
 import type { Measured } from '../../run/course.ts'
@@ -37,11 +37,17 @@ export async function measureSuites(run: TrafficRun): Promise<Measured | null> {
 
 /** Both arms on the same tasks, greedily. */
 async function outcomesOf(run: TrafficRun, suite: string, { holdout, ...where }: HeldOut) {
-  const serving = run.servingVersion.value
   const host = hostOf(run, where)
+  const { servingAdapter, candidateActing, servingInForce: inForce } = run
+  const trained = run.trained && run.blobs['candidate']
   const arms = {
-    serving: { adapter: serving.kind === 'weights' ? serving.adapter : null, version: run.servingVersion.id },
-    learned: { adapter: present(run.blobs['candidate'], 'the candidate'), version: run.candidate.id },
+    serving: { adapter: servingAdapter, inForce },
+    learned: {
+      ...(trained
+        ? { adapter: trained, inForce: run.inForce(run.versionOf(trained).id, null) }
+        : { adapter: servingAdapter, inForce }),
+      others: candidateActing,
+    },
   }
   const scored = {
     serving: await attempt(run, host, 'serving', suite, holdout, arms.serving),
@@ -56,16 +62,15 @@ async function attempt(
   arm: 'serving' | 'learned',
   suite: string,
   tasks: readonly HoldoutTask[],
-  { adapter, version }: { readonly adapter: BlobRef | null; readonly version: TrafficRun['candidate']['id'] },
+  { adapter, ...acting }: Omit<Policy, 'adapter' | 'temperature'> & { readonly adapter: BlobRef | null },
 ): Promise<readonly ScoredTrajectory[]> {
   const { model, store } = run.options
-  const inForce = run.inForce(version, null)
   const batch = { name: `${suite}/${arm}`, tasks, attempts: 1 }
   const scored =
     adapter === null
-      ? await runBatch(host, { adapter: null, inForce, temperature: 0 }, batch)
+      ? await runBatch(host, { adapter: null, ...acting, temperature: 0 }, batch)
       : await whileLoaded(model.sampler, await model.loadAdapter(await savedAt(store.blobs, adapter)), (loaded) =>
-          runBatch(host, { adapter: loaded, inForce, temperature: 0 }, batch),
+          runBatch(host, { adapter: loaded, ...acting, temperature: 0 }, batch),
         )
   const rewards = scored.flatMap(({ reward: { value } }) => (value === null ? [] : [value]))
   const sum = rewards.reduce((total, reward) => total + reward, 0)
@@ -98,7 +103,7 @@ function hostOf(
     },
     schedule: run.schedule,
     budget,
-    parameter: run.parameter,
+    answering: run.answering,
     serving: run.serving,
     inForce: (version, checkpoint) => run.inForce(version, checkpoint),
     emit: (event) => run.emit(event),

@@ -7,7 +7,8 @@ import type { Complete, TrafficOptions } from '../../options.ts'
 import { type ReleasePlan, shadow } from '../../release-plan.ts'
 import type { Course, Learning } from '../../run/course.ts'
 import { openRun } from '../../run/open.ts'
-import { learningParameter, soleOptimizer } from '../../run/parameter.ts'
+import { noModel } from '../../run/no-model.ts'
+import { soleOptimizer, whatLearns } from '../../run/parameter.ts'
 import type { TrainerNeeds } from '../../run/trainer-needs.ts'
 import { firstOfEachTier } from '../../holdout.ts'
 import { collect } from './collect.ts'
@@ -15,26 +16,35 @@ import { imitate, prefer } from './imitate.ts'
 import { measureSuites } from './measure.ts'
 import { practise } from './practise.ts'
 import { anchor } from './rehearsal.ts'
+import { step } from './step.ts'
 import { TrafficSchedule } from './schedule.ts'
 import { TrafficRun } from './traffic-run.ts'
 import { refuseStrangers } from './who-decides.ts'
 
 /**
- * A run over traffic gathers what people did and said, holds on to what earlier runs need, practises while its samples are
+ * A run over traffic gathers what people did and said, lets what learns beside the weights take its step, holds on to what earlier runs need, practises while its samples are
  * fresh, and then imitates and prefers what people showed.
  */
 const learnings: readonly Learning<TrafficRun>[] = [
   { name: 'gather', learn: collect },
+  { name: 'step', learn: step },
   { name: 'anchor', learn: anchor },
   { name: 'practise', learn: practise },
   { name: 'imitate', learn: imitate },
   { name: 'prefer', learn: prefer },
 ]
 
+/** Those that a run needs for what learns in it. */
+function learningsOf(agent: Agent, options: Complete<TrafficOptions>): readonly Learning<TrafficRun>[] {
+  const { trained, learners } = whatLearns(agent, options)
+  return learnings.filter(({ name }) => name === 'gather' || (name === 'step' ? learners.length > 0 : trained !== null))
+}
+
 /** Opens a run over traffic. */
 export async function openTraffic(agent: Agent, given: TrafficOptions): Promise<Course<TrafficRun>> {
   const options: Complete<TrafficOptions> = {
     ...given,
+    model: given.model ?? noModel,
     credit: given.credit ?? valueBaseline(),
     optimize: given.optimize ?? soleOptimizer(agent, policyGradient()),
     release: given.release ?? shadow(),
@@ -43,7 +53,7 @@ export async function openTraffic(agent: Agent, given: TrafficOptions): Promise<
   refuseIncomplete(agent, options)
   const { source } = options
   return openRun<TrafficOptions, TrafficRun>(agent, options, {
-    learnings,
+    learnings: learningsOf(agent, options),
     measure: measureSuites,
     key: agentKey(source.tenant, agent.name),
     config: configOf(options),
@@ -56,7 +66,9 @@ export async function openTraffic(agent: Agent, given: TrafficOptions): Promise<
 
 /** What a run over traffic asks of its trainer. Preferences are learned by cross-entropy, too. */
 function needsOf(agent: Agent, options: Complete<TrafficOptions>, schedule: TrafficSchedule): TrainerNeeds {
-  const { losses = [] } = learningParameter(agent, options).optimizer
+  const { trained } = whatLearns(agent, options)
+  if (trained === null) return { losses: [], temperature: null }
+  const { losses = [] } = trained.optimizer
   const shown = schedule.demonstrationPasses + schedule.preferencePasses > 0
   return {
     losses: [...(schedule.epochs > 0 ? losses : []), ...(shown ? (['cross_entropy'] as const) : [])],

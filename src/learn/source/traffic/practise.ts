@@ -1,5 +1,4 @@
 import { type Metrics, type PolicySample, rng } from '../../../core/index.ts'
-import { InvariantError } from '../../../errors/index.ts'
 import { policyDatum } from '../../../optimize/weights/index.ts'
 import type { Divergence } from '../../summary.ts'
 import { materialOf } from './material.ts'
@@ -32,16 +31,14 @@ export async function practise(run: TrafficRun): Promise<void> {
 
 async function update(run: TrafficRun, fresh: readonly PolicySample[], epoch: number): Promise<Metrics> {
   const { seed = 0, model } = run.options
-  const { value, id } = run.servingVersion
-  if (value.kind !== 'weights') throw new InvariantError(`the learning parameter holds a ${value.kind} value`)
+  const current = run.currentWeights
   const { metrics } = await run.optimizer.step({
-    current: { version: id, value },
-    gradients: [{ parameter: run.parameter, version: id, deposits: fresh }],
+    current,
+    gradients: [{ parameter: run.parameter, version: current.version, deposits: fresh }],
     trainer: run.trainer,
     sampler: model.sampler,
     update: epoch - 1,
     rng: rng('practise', seed, run.run.id, epoch),
-    evaluate: () => Promise.reject(new InvariantError('candidates of traffic are judged by gates')),
   })
   return metrics
 }

@@ -32,7 +32,7 @@ export class TrafficRun extends LearnRun<TrafficOptions, 'batch' | 'candidate'> 
       replayed: state.replayed,
       passes: { demonstrations: state.passes, preferences: state.preferences, epochs: state.epochs },
       divergence: state.divergence,
-      candidate: this.hasCandidate ? this.candidate.id : null,
+      candidate: this.candidates[0]?.id ?? null,
       decision: state.decision,
       receipt: state.receipt,
       canary: state.canary,

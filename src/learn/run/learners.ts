@@ -1,0 +1,191 @@
+import { type Agent, type CreditedBatch, backward, depositRule, storedValue, valueIn } from '../../agent/index.ts'
+import {
+  type BlobRef,
+  contentHash,
+  type Evaluate,
+  type Json,
+  type LearnableTask,
+  type Learning,
+  type Metrics,
+  type ParameterName,
+  type ParameterValue,
+  rng,
+  type SavedLearning,
+  type ScoredTrajectory,
+  type Version,
+} from '../../core/index.ts'
+import { present } from '../../errors/index.ts'
+import type { Learner } from './parameter.ts'
+import type { RunState } from './state.ts'
+
+/** Values by the Parameter that they are of, as versions hold them. */
+export type Values = ReadonlyMap<ParameterName, ParameterValue>
+
+/** Attempts tasks with these values in the place of what acts. @param name of the batch: the same is attempted once. */
+export type Attempt = (
+  values: Values,
+  tasks: readonly LearnableTask[],
+  name: string,
+) => Promise<readonly ScoredTrajectory[]>
+
+/** What the sessions of a run are opened with. */
+export interface LearnersParts {
+  readonly learners: readonly Learner[]
+  /** What served when the run began. */
+  readonly serving: ReadonlyMap<ParameterName, Version>
+  readonly seed: number
+  /** What the last checkpoint holds of each, and the blobs that it names. */
+  readonly saved: Readonly<Record<ParameterName, Json>>
+  readonly blobs: Readonly<Record<string, BlobRef>>
+  /** `null` where there are no tasks to attempt. */
+  readonly attempt: Attempt | null
+}
+
+interface Session extends Learner {
+  readonly learning: Learning
+}
+
+/** What all sessions know, for a checkpoint. */
+export interface SavedLearners {
+  readonly states: Readonly<Record<ParameterName, Json>>
+  readonly blobs: Readonly<Record<string, BlobRef>>
+}
+
+/** The name of a session's blob among those of its run. */
+const blobName = (parameter: string, name: string) => `learner/${parameter}/${name}`
+
+/** Whether a run's blob is a session's, or is needed by what one proposes. */
+export const isOfLearners = (name: string): boolean => name.startsWith('learner/') || name.startsWith('proposed/')
+
+/** The blobs that proposed values need, by the names that a run keeps them under until they are Versions. */
+function neededBy(agent: Agent, proposed: RunState['proposed']): Readonly<Record<string, BlobRef>> {
+  const named: Record<string, BlobRef> = {}
+  for (const [parameter, value] of Object.entries(proposed)) {
+    const { of } = present(agent.parameters[parameter], `the Parameter ${parameter}`)
+    const refs = of.blobs?.(valueIn(parameter, of, value)) ?? []
+    for (const [i, ref] of refs.entries()) named[`proposed/${parameter}/${i}`] = ref
+  }
+  return named
+}
+
+/**
+ * The Parameters that learn in sessions of their optimizers, beside the weights that the run trains. All step on the same
+ * batches, each on what its own Decisions deposited.
+ */
+export class Learners {
+  readonly #sessions: readonly Session[]
+
+  private constructor(sessions: readonly Session[]) {
+    this.#sessions = sessions
+  }
+
+  /** Opens a session for each, or none is left open. */
+  static async open(parts: LearnersParts): Promise<Learners> {
+    const sessions: Session[] = []
+    try {
+      for (const learner of parts.learners) sessions.push({ ...learner, learning: await openOne(learner, parts) })
+    } catch (error) {
+      await new Learners(sessions).close()
+      throw error
+    }
+    return new Learners(sessions)
+  }
+
+  /** A run that has none. */
+  static readonly none = new Learners([])
+
+  get size(): number {
+    return this.#sessions.length
+  }
+
+  /** What learns in them. */
+  get parameters(): readonly ParameterName[] {
+    return this.#sessions.map(({ parameter }) => parameter)
+  }
+
+  /** What they act with. @throws KindError for a value that its Kind refuses. */
+  async bound(): Promise<Values> {
+    const values = new Map<ParameterName, ParameterValue>()
+    for (const { parameter, definition, learning } of this.#sessions) {
+      values.set(parameter, storedValue(parameter, definition.of, await learning.bound()))
+    }
+    return values
+  }
+
+  /** What they propose. @throws KindError for a value that its Kind refuses. */
+  async proposed(): Promise<Values> {
+    const values = new Map<ParameterName, ParameterValue>()
+    for (const { parameter, definition, learning } of this.#sessions) {
+      const value = await learning.propose()
+      if (value !== null) values.set(parameter, storedValue(parameter, definition.of, value))
+    }
+    return values
+  }
+
+  /**
+   * One step of each, on what its Decisions in a batch deposited; what they tell is named by the Parameter.
+   * @param update steps of the run before this one.
+   */
+  async step(batch: CreditedBatch, update: number): Promise<Metrics> {
+    const told: Record<string, number> = {}
+    for (const { parameter, definition, learning } of this.#sessions) {
+      const gradients = backward(batch, { parameter, rule: depositRule(definition.of) })
+      const deposits = gradients.flatMap((gradient) => gradient.deposits)
+      const metrics = { deposits: deposits.length, ...(await learning.step(deposits, update)) }
+      for (const [name, value] of Object.entries(metrics)) told[`${parameter}.${name}`] = value
+    }
+    return told
+  }
+
+  private async save(): Promise<SavedLearners> {
+    const states: Record<ParameterName, Json> = {}
+    const blobs: Record<string, BlobRef> = {}
+    for (const { parameter, learning } of this.#sessions) {
+      const saved = await learning.save()
+      states[parameter] = saved.state
+      for (const [name, ref] of Object.entries(saved.blobs ?? {})) blobs[blobName(parameter, name)] = ref
+    }
+    return { states, blobs }
+  }
+
+  /** What a checkpoint keeps of them: while they learn their states, and until they are Versions what proposals need. */
+  async kept(agent: Agent, { phase, proposed }: Pick<RunState, 'phase' | 'proposed'>): Promise<SavedLearners> {
+    const { states, blobs } = phase === 'learn' ? await this.save() : { states: {}, blobs: {} }
+    return { states, blobs: { ...blobs, ...(phase === 'done' ? {} : neededBy(agent, proposed)) } }
+  }
+
+  async close(): Promise<void> {
+    for (const { learning } of this.#sessions) await learning.close?.()
+  }
+}
+
+async function openOne(learner: Learner, parts: LearnersParts): Promise<Learning> {
+  const { parameter, definition, optimizer } = learner
+  const { id: version, value } = present(parts.serving.get(parameter), `the serving version of ${parameter}`)
+  const seat = {
+    parameter,
+    version,
+    value: valueIn(parameter, definition.of, value),
+    rng: (...key: readonly (string | number)[]) => rng('learner', parts.seed, parameter, ...key),
+    evaluate: evaluating(learner, parts.attempt),
+  }
+  return optimizer.open(seat, savedOf(parameter, parts))
+}
+
+function savedOf(parameter: ParameterName, { saved, blobs }: LearnersParts): SavedLearning | null {
+  const state = saved[parameter]
+  if (state === undefined) return null
+  const prefix = blobName(parameter, '')
+  const own = Object.entries(blobs).filter(([name]) => name.startsWith(prefix))
+  return { state, blobs: Object.fromEntries(own.map(([name, ref]) => [name.slice(prefix.length), ref])) }
+}
+
+/** Batches are named by what is attempted: a run that is resumed finds what it attempted before. */
+function evaluating({ parameter, definition }: Learner, attempt: Attempt | null): Evaluate<unknown> | null {
+  if (attempt === null) return null
+  return (value, tasks) => {
+    const stored = storedValue(parameter, definition.of, value)
+    const name = contentHash([stored, tasks.map(({ id }) => id)]).slice(0, 16)
+    return attempt(new Map([[parameter, stored]]), tasks, `evaluate/${parameter}/${name}`)
+  }
+}

@@ -1,0 +1,103 @@
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { z } from 'zod'
+import { practisedModel } from '../../../test/support/practised-model.ts'
+import { wordEnvironment } from '../../../test/support/word-environment.ts'
+import { defineAgent, parameter, text, user, weights } from '../../agent/index.ts'
+import type { Kind, Store } from '../../core/index.ts'
+import { openMemoryStore } from '../../store/index.ts'
+import { Registry } from '../registry.ts'
+import { deploy } from './deploy.ts'
+
+let store: Store
+beforeEach(async () => {
+  store = await openMemoryStore()
+})
+afterEach(() => store.close())
+
+/** A number that an agent says, and each time that it does. */
+const number: Kind<'number', number, number, { say(): number }, number> = {
+  kind: 'number',
+  value: z.number(),
+  made: z.number(),
+  handle: ({ value }, recorder) => ({
+    say() {
+      recorder.decide({ made: value, propensity: { log: 0 } })
+      return value
+    },
+  }),
+  deposit: (decided) => decided.map(({ made }) => made),
+}
+
+const teller = defineAgent({
+  name: 'teller',
+  parameters: { n: parameter(number, 7), tone: text('Be brief.') },
+  async run(_task, { n }, episode) {
+    await episode.step({ kind: 'message', content: String(n.say()) })
+    n.say()
+    return { stopReason: 'done', message: null }
+  },
+})
+
+it('records a session as traffic, with what served it and what was decided in it', async () => {
+  const deployment = await deploy(teller, { store, environment: wordEnvironment })
+  const data = { secret: 'plum' }
+  const trajectory = await deployment.run({ instruction: 'Say it.', data, session: 'visit', subject: 'ada' })
+  await deployment.close()
+
+  const { release } = await new Registry(store).current('teller')
+  expect(trajectory.origin).toMatchObject({
+    kind: 'traffic',
+    agent: 'teller',
+    session: 'visit',
+    subject: 'ada',
+    train: true,
+    servedBy: { release: release.id, canary: null },
+  })
+  expect(trajectory).toMatchObject({ stopReason: 'done', failure: null, task: { instruction: 'Say it.' } })
+  expect(
+    trajectory.decisions.map(({ kind, made, version, generation, checkpoint }) => [
+      kind,
+      made,
+      version,
+      generation,
+      checkpoint,
+    ]),
+  ).toEqual([
+    ['number', 7, release.versions['n'], 1, null],
+    ['number', 7, release.versions['n'], 1, null],
+  ])
+  expect((await store.trajectories.summaries({ agent: 'teller', limit: 10 })).map(({ id }) => id)).toEqual([
+    trajectory.id,
+  ])
+})
+
+it('keeps each session apart, and a failure inside one is its stop reason', async () => {
+  const failing = defineAgent({ ...teller, run: () => Promise.reject(new Error('no luck')) })
+  const deployment = await deploy(failing, { store, environment: wordEnvironment })
+  const asked = { instruction: 'Say it.', data: { secret: 'plum' } }
+  const [one, two] = await Promise.all([deployment.run(asked), deployment.run(asked)])
+  await deployment.close()
+  expect(one.id).not.toBe(two.id)
+  expect(one).toMatchObject({ stopReason: 'agent-error', failure: { message: 'no luck' } })
+  expect(await store.trajectories.count({ agent: 'teller' })).toBe(2)
+})
+
+const reader = defineAgent({
+  name: 'reader',
+  parameters: { model: weights({ base: 'words' }) },
+  run: (task, { model }, episode) => model.act([user(task.instruction)], episode),
+})
+
+it('answers for weights with a model, as they serve; and is refused without', async () => {
+  await expect(deploy(reader, { store, environment: wordEnvironment })).rejects.toMatchObject({
+    code: 'release/no-model',
+  })
+  expect(await store.releases.list({ limit: 1 })).toEqual([])
+  const { service } = practisedModel()
+  const deployment = await deploy(reader, { store, environment: wordEnvironment, model: service })
+  const { decisions, nodes } = await deployment.run({ instruction: 'What is the word?', data: { secret: 'plum' } })
+  await deployment.close()
+  expect(decisions[0]).toMatchObject({ kind: 'weights', parameter: 'model', generation: 1 })
+  expect(decisions[0]?.made).toBeUndefined()
+  expect(nodes.some(({ spans }) => spans.some(({ kind }) => kind === 'sampled'))).toBe(true)
+})
