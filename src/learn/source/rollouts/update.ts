@@ -105,7 +105,11 @@ async function learnFrom(run: RolloutRun, scored: readonly ScoredTrajectory[], i
   const { options, schedule, state } = run
   const { value, id: version } = run.servingVersion
   if (value.kind !== 'weights') throw new InvariantError(`the learning parameter holds a ${value.kind} value`)
-  const { credits, counts } = options.credit.credit(groupAttempts(scored))
+  const { credits, counts } = await options.credit.credit(groupAttempts(scored), {
+    signals: new Map(),
+    rng: rng('credit', options.seed ?? 0, state.update),
+    asOf: run.clock.now(),
+  })
   const batch = { trajectories: scored.map(({ trajectory }) => trajectory), credits }
   const { metrics } = await run.optimizer.step({
     current: { version, value },
