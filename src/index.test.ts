@@ -16,6 +16,7 @@ it('the root has the words that a user writes, and no more: an addition is a dec
     'clearByWording',
     'defineAgent',
     'direct',
+    'downstream',
     'groupMean',
     'grpo',
     'implicit',

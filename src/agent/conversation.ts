@@ -16,7 +16,7 @@ import { InvariantError, present } from '../errors/index.ts'
 import type { WeightsBinding } from './binding.ts'
 import { EpisodeStopped } from './errors.ts'
 import { currentRecorder, type Recorder } from './recorder.ts'
-import { shownMessage } from './sources.ts'
+import { type Shown, shownMessage, shownText } from './sources.ts'
 
 /** What one policy call said. */
 export interface Turn {
@@ -125,6 +125,12 @@ export class Conversation {
     for (const message of messages) this.#recorder.observe(step, this.#place(message, []))
   }
 
+  /** The next policy call was built from these, whatever the messages show. */
+  from(sources: readonly (string | Message)[]): void {
+    for (const source of sources)
+      this.#trace(typeof source === 'string' ? shownText(source) : shownMessage(source), null)
+  }
+
   async #sample(maxTokens: number): Promise<{ sequence: SampledSequence; message: AssistantMessage }> {
     const { sampler, renderer, adapter, sampling, signal } = this.#binding
     try {
@@ -194,11 +200,15 @@ export class Conversation {
   /** Appends a message that the policy is shown, and finds out where it comes from. */
   #place(message: Message, spans: readonly Span[]): NodeId {
     const node = this.#append(message, spans)
-    for (const { decision, isNew } of this.#recorder.originsOf(shownMessage(message), node, this.#path)) {
+    this.#trace(shownMessage(message), node)
+    return node
+  }
+
+  #trace(shown: Shown, at: NodeId | null): void {
+    for (const { decision, isNew } of this.#recorder.originsOf(shown, at, this.#path)) {
       if (isNew) this.#pending.push(decision)
       this.#link(decision)
     }
-    return node
   }
 
   #append(message: Message, spans: readonly Span[]): NodeId {
