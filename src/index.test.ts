@@ -17,6 +17,7 @@ it('the root has the words that a user writes, and no more: an addition is a dec
     'defineAgent',
     'deploy',
     'direct',
+    'downstream',
     'groupMean',
     'grpo',
     'implicit',

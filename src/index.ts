@@ -38,7 +38,7 @@ export {
   type Trajectory,
   type WeightsOptimizer,
 } from './core/index.ts'
-export { batchBaseline, groupMean, grpo, leaveOneOut, valueBaseline } from './credit/index.ts'
+export { batchBaseline, downstream, groupMean, grpo, leaveOneOut, valueBaseline } from './credit/index.ts'
 export { InputError, RatchetError } from './errors/index.ts'
 export { canaryGate, type Gate, pairedGate } from './gate/index.ts'
 export {

@@ -1,6 +1,8 @@
 import {
   type AssistantMessage,
   type Decision,
+  type DecisionId,
+  type Input,
   type Message,
   type NodeId,
   type SampledSequence,
@@ -14,6 +16,7 @@ import { InvariantError, present } from '../errors/index.ts'
 import type { WeightsBinding } from './binding.ts'
 import { EpisodeStopped } from './errors.ts'
 import { currentRecorder, type Recorder } from './recorder.ts'
+import { type Shown, shownMessage, shownText } from './sources.ts'
 
 /** What one policy call said. */
 export interface Turn {
@@ -33,7 +36,14 @@ export class Conversation {
   readonly #binding: WeightsBinding
   readonly #tools: readonly ToolDefinition[]
   readonly #recorder: Recorder
-  readonly #path: NodeId[] = []
+  #leaf: NodeId | null = null
+  readonly #path = new Set<NodeId>()
+  /** Decisions that are on no path of its own and that it has read. */
+  readonly #read = new Set<DecisionId>()
+  /** Those of them that no call has named yet. */
+  #links: Input[] = []
+  /** How many of the decisions that were read as strings it knows. */
+  #heard = 0
   /** Everything that the next policy call reads. */
   #tokens: readonly number[] = []
   /** The end of it that no node carries yet: messages were rendered together, or there was none. */
@@ -52,7 +62,7 @@ export class Conversation {
     this.#binding = binding
     this.#tools = tools
     this.#recorder = currentRecorder()
-    this.#read(opening, binding.renderer.start(opening, tools))
+    this.#render(opening, binding.renderer.start(opening, tools))
   }
 
   /** Tokens so far: what the next policy call will read. */
@@ -66,11 +76,11 @@ export class Conversation {
    */
   async next(maxTokens: number): Promise<Turn> {
     const { sampling, inForce } = this.#binding
+    const inputs = this.#inputs()
     const { sequence, message } = await this.#sample(maxTokens)
     const { tokens, behaviourLogprobs, logprobs, stopReason } = sequence
 
-    const inputs = this.#path.slice(-1)
-    const node = this.#place(message, [
+    const node = this.#append(message, [
       ...this.#rendered(),
       {
         kind: 'sampled',
@@ -98,6 +108,7 @@ export class Conversation {
         ),
       },
     })
+    this.#recorder.said(message, decision)
     const step = this.#recorder.step(node, [...this.#pending, decision])
     this.#pending = []
     return { message, stopReason, tokens: tokens.length, step }
@@ -105,13 +116,19 @@ export class Conversation {
 
   /** Shows messages to the policy: what a step returned. */
   show(messages: readonly Message[], step: number): void {
-    const nodes = this.#read(messages, this.#binding.renderer.extend(messages, this.#closedTurn))
+    const nodes = this.#render(messages, this.#binding.renderer.extend(messages, this.#closedTurn))
     for (const node of nodes) this.#recorder.observe(step, node)
   }
 
   /** Records messages that end the episode: observed, but never read by the policy, so they cost no tokens. */
   end(messages: readonly Message[], step: number): void {
     for (const message of messages) this.#recorder.observe(step, this.#place(message, []))
+  }
+
+  /** The next policy call was built from these, whatever the messages show. */
+  from(sources: readonly (string | Message)[]): void {
+    for (const source of sources)
+      this.#trace(typeof source === 'string' ? shownText(source) : shownMessage(source), null)
   }
 
   async #sample(maxTokens: number): Promise<{ sequence: SampledSequence; message: AssistantMessage }> {
@@ -146,8 +163,28 @@ export class Conversation {
     return seedOf(this.#binding.seed, position, this.#recorder.visit(position))
   }
 
+  /** What the next policy call reads, as far as no earlier call of this conversation named it. */
+  #inputs(): Input[] {
+    const { everywhere } = this.#recorder
+    for (const decision of everywhere.slice(this.#heard)) {
+      // Of the first Step that reads it: the recorder knows which that is.
+      this.#pending.push(decision)
+      this.#link(decision)
+    }
+    this.#heard = everywhere.length
+    const inputs = [...(this.#leaf === null ? [] : [this.#leaf]), ...this.#links]
+    this.#links = []
+    return inputs
+  }
+
+  #link({ id, output }: Decision): void {
+    if ((output !== null && this.#path.has(output)) || this.#read.has(id)) return
+    this.#read.add(id)
+    this.#links.push({ decision: id })
+  }
+
   /** Appends messages that were rendered together: the last one carries the tokens. */
-  #read(messages: readonly Message[], rendered: readonly number[]): readonly NodeId[] {
+  #render(messages: readonly Message[], rendered: readonly number[]): readonly NodeId[] {
     this.#tokens = this.#tokens.concat(rendered)
     this.#unplaced = this.#unplaced.concat(rendered)
     return messages.map((message, i) => this.#place(message, i === messages.length - 1 ? this.#rendered() : []))
@@ -160,10 +197,24 @@ export class Conversation {
     return tokens.length === 0 ? [] : [{ kind: 'encoded', tokens }]
   }
 
+  /** Appends a message that the policy is shown, and finds out where it comes from. */
   #place(message: Message, spans: readonly Span[]): NodeId {
-    const { node, decision } = this.#recorder.place(message, this.#path.at(-1) ?? null, spans)
-    this.#path.push(node)
-    if (decision) this.#pending.push(decision)
+    const node = this.#append(message, spans)
+    this.#trace(shownMessage(message), node)
+    return node
+  }
+
+  #trace(shown: Shown, at: NodeId | null): void {
+    for (const { decision, isNew } of this.#recorder.originsOf(shown, at, this.#path)) {
+      if (isNew) this.#pending.push(decision)
+      this.#link(decision)
+    }
+  }
+
+  #append(message: Message, spans: readonly Span[]): NodeId {
+    const node = this.#recorder.place(message, this.#leaf, spans)
+    this.#leaf = node
+    this.#path.add(node)
     return node
   }
 }

@@ -20,7 +20,7 @@ export function decisionRecorder(
           cause: error,
         })
       }
-      currentRecorder().decide({ parameter, kind, inForce, inputs: [], output: null, propensity, made: data })
+      currentRecorder().decideUnplaced({ parameter, kind, inForce, propensity, made: data })
     },
   }
 }

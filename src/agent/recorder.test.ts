@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { sampledSpan } from '../../test/support/trajectories.ts'
 import { type Message, VersionId } from '../core/index.ts'
 import { currentRecorder, Recorder, recording } from './recorder.ts'
+import { shownMessage } from './sources.ts'
 
 const say = (content: string): Message => ({ role: 'user', content })
 const inForce = { version: VersionId.parse('v0'), generation: 1, checkpoint: null }
@@ -11,10 +12,10 @@ describe('place', () => {
   it('stores a history that conversations share once', () => {
     const recorder = new Recorder()
     const [first, second, other] = [say('first'), say('second'), say('other')]
-    const root = recorder.place(first, null).node
-    const leaf = recorder.place(second, root).node
-    expect(recorder.place(first, null).node).toBe(root)
-    expect(recorder.place(second, root).node).toBe(leaf)
+    const root = recorder.place(first, null)
+    const leaf = recorder.place(second, root)
+    expect(recorder.place(first, null)).toBe(root)
+    expect(recorder.place(second, root)).toBe(leaf)
     recorder.place(other, root)
     expect(recorder.finish().nodes.map(({ id, parent }) => [id, parent])).toEqual([
       ['n0', null],
@@ -26,31 +27,35 @@ describe('place', () => {
   it('tells apart equal texts, and the same message at another place', () => {
     const recorder = new Recorder()
     const message = say('again')
-    const places = [null, recorder.place(say('again'), null).node, null] as const
-    const nodes = places.map((parent) => recorder.place(message, parent).node)
+    const places = [null, recorder.place(say('again'), null), null] as const
+    const nodes = places.map((parent) => recorder.place(message, parent))
     expect(nodes[0]).toBe(nodes[2])
     expect(new Set([...nodes, places[1]]).size).toBe(3)
-    expect(recorder.place(message, places[1]).node).toBe(nodes[1])
+    expect(recorder.place(message, places[1])).toBe(nodes[1])
   })
 
   it('never shares what carries tokens: they were rendered for one branch', () => {
     const recorder = new Recorder()
     const message = say('hello')
-    const carrying = recorder.place(message, null, [sampledSpan([1])]).node
-    const bare = recorder.place(message, null).node
+    const carrying = recorder.place(message, null, [sampledSpan([1])])
+    const bare = recorder.place(message, null)
     expect(bare).not.toBe(carrying)
-    expect(recorder.place(message, null, [sampledSpan([1])]).node).not.toBe(carrying)
-    expect(recorder.place(message, null).node).toBe(bare)
+    expect(recorder.place(message, null, [sampledSpan([1])])).not.toBe(carrying)
+    expect(recorder.place(message, null)).toBe(bare)
   })
 
   it('records the Decision that a message is, the first time that it is placed', () => {
     const recorder = new Recorder()
     const message = say('Be brief.')
     recorder.decidedMessage(message, { parameter: 'system', kind: 'text', inForce, propensity })
-    const { node, decision } = recorder.place(message, null)
-    expect(decision).toMatchObject({ parameter: 'system', output: node, version: 'v0', generation: 1, propensity })
-    expect(recorder.place(message, null).decision).toBeNull()
-    expect(recorder.finish().decisions).toEqual([decision])
+    const node = recorder.place(message, null)
+    const [origin] = recorder.originsOf(shownMessage(message), node)
+    expect(origin).toMatchObject({
+      isNew: true,
+      decision: { parameter: 'system', output: node, version: 'v0', generation: 1, propensity },
+    })
+    expect(recorder.originsOf(shownMessage(message), node)).toEqual([{ ...origin, isNew: false }])
+    expect(recorder.finish().decisions).toEqual([origin?.decision])
   })
 })
 
@@ -58,7 +63,7 @@ it('a Step gathers the Decisions that led to it, whenever they were made', () =>
   const recorder = new Recorder()
   const draft = { parameter: 'p', kind: 'text', inForce, inputs: [], output: null, propensity } as const
   const [early, parallel] = [recorder.decide(draft), recorder.decide(draft)]
-  const action = recorder.place(say(''), null).node
+  const action = recorder.place(say(''), null)
   expect(recorder.step(action, [parallel])).toBe(0)
   expect(recorder.step(action, [early, recorder.decide(draft)])).toBe(1)
   const { steps, decisions } = recorder.finish()

@@ -1,7 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import {
+  type AssistantMessage,
   type Decision,
   DecisionId,
+  type Input,
   type Json,
   type Message,
   NodeId,
@@ -13,12 +15,22 @@ import {
   type VersionInForce,
 } from '../core/index.ts'
 import { AgentError } from './errors.ts'
+import { type Shown, shownMessage, shownText, type Source, Sources } from './sources.ts'
+
+/** A text that a Parameter holds, before it is known where it is read. */
+export type TextDraft = Omit<DecisionDraft, 'inputs' | 'output'>
+
+/** A Decision that something was made from; `isNew`: nothing was recorded of it before. */
+export interface Origin {
+  readonly decision: Decision
+  readonly isNew: boolean
+}
 
 interface DecisionDraft {
   readonly parameter: ParameterName
   readonly kind: ParameterKind
   readonly inForce: VersionInForce
-  readonly inputs: readonly NodeId[]
+  readonly inputs: readonly Input[]
   readonly output: NodeId | null
   readonly propensity: Propensity
   readonly made?: Json
@@ -37,34 +49,79 @@ export class Recorder {
   #graph = emptyGraph()
   /** Nodes without tokens, by message and parent: the ones that several conversations can share. */
   readonly #shared = new WeakMap<Message, Map<NodeId | null, NodeId>>()
-  readonly #drafts = new WeakMap<Message, DecisionDraft>()
+  readonly #sources = new Sources()
+  readonly #drafts = new WeakMap<Source, TextDraft>()
+  /** Decisions that were read without a message: nobody knows where they went. */
+  readonly #everywhere: Decision[] = []
+  readonly #claimed = new Set<DecisionId>()
   readonly #visits = new Map<string, number>()
 
   /**
    * Adds a message under `parent`. The same message object under the same parent is one node, so that histories which
    * several conversations share are stored once; but what carries tokens was rendered for one branch, and is never
    * shared: each branch's spans are exactly what its policy read.
-   * @returns the node, and the Decision that a Parameter made with this message, the first time that it is placed.
    */
-  place(
-    message: Message,
-    parent: NodeId | null,
-    spans: readonly Span[] = [],
-  ): { readonly node: NodeId; readonly decision: Decision | null } {
+  place(message: Message, parent: NodeId | null, spans: readonly Span[] = []): NodeId {
     const shared = spans.length === 0 ? this.#shared.get(message)?.get(parent) : undefined
-    const node = shared ?? NodeId.parse(`n${this.#graph.nodes.length}`)
-    if (shared === undefined) {
-      this.#graph.nodes.push({ id: node, parent, message, spans: [...spans] })
-      if (spans.length === 0) this.#share(message, parent, node)
-    }
-    const draft = this.#drafts.get(message)
-    this.#drafts.delete(message)
-    return { node, decision: draft ? this.decide({ ...draft, output: node }) : null }
+    if (shared !== undefined) return shared
+    const node = NodeId.parse(`n${this.#graph.nodes.length}`)
+    this.#graph.nodes.push({ id: node, parent, message, spans: [...spans] })
+    if (spans.length === 0) this.#share(message, parent, node)
+    return node
   }
 
-  /** Remembers that a Parameter decided this message; the Decision is recorded when the message enters a conversation. */
-  decidedMessage(message: Message, draft: Omit<DecisionDraft, 'output' | 'inputs'>): void {
-    this.#drafts.set(message, { ...draft, inputs: [], output: null })
+  /** Remembers that a Parameter holds this message; the Decision is recorded when a conversation reads it. */
+  decidedMessage(message: Message, draft: TextDraft): void {
+    this.#drafts.set(this.#sources.add(shownMessage(message), { decision: null, version: versionKey(draft) }), draft)
+  }
+
+  /**
+   * Records that a Parameter's text was read as a string. Where it went is not known, so every policy call that comes
+   * later in the episode reads it, in whichever branch: an async context would be narrower, but what a branch hands back
+   * would be lost. Read again, it is the same Decision.
+   */
+  readText(text: string, draft: TextDraft): void {
+    const source =
+      this.#sources.ofVersion(versionKey(draft)) ??
+      this.#sources.add(shownText(text), { decision: null, version: versionKey(draft) })
+    source.decision ??= this.decide({ ...draft, inputs: [], output: null })
+    if (!this.#everywhere.includes(source.decision)) this.#everywhere.push(source.decision)
+  }
+
+  /** Records a Decision that left no message, such as a choice: like a text that was read as a string. */
+  decideUnplaced(draft: Omit<DecisionDraft, 'inputs' | 'output'>): void {
+    this.#everywhere.push(this.decide({ ...draft, inputs: [], output: null }))
+  }
+
+  /** Whether anything was decided so far. */
+  get hasDecided(): boolean {
+    return this.#graph.decisions.length > 0
+  }
+
+  /** Decisions that left no message, and texts that were read as strings, in the order in which they were. */
+  get everywhere(): readonly Decision[] {
+    return this.#everywhere
+  }
+
+  /** Remembers what a policy call said, so that whoever reads it elsewhere is linked to it. */
+  said(message: AssistantMessage, decision: Decision): void {
+    this.#sources.add(shownMessage(message), { decision, version: null })
+  }
+
+  /**
+   * The Decisions that something was made from: see {@link Sources}.
+   * @param at the node that now holds it; `null` for what is no message.
+   * @param path nodes whose decisions are known to have been read.
+   */
+  originsOf(shown: Shown, at: NodeId | null, path: ReadonlySet<NodeId> = nothing): readonly Origin[] {
+    const { how, sources } = this.#sources.of(shown, path)
+    return sources.flatMap((source): Origin[] => {
+      if (source.decision !== null) return [{ decision: source.decision, isNew: false }]
+      const draft = this.#drafts.get(source)
+      if (!draft) return []
+      source.decision = this.decide({ ...draft, inputs: [], output: how === 'is' ? at : null })
+      return [{ decision: source.decision, isNew: true }]
+    })
   }
 
   /** Records a Decision. Until {@link step} says otherwise, it belongs to the Step that comes next. */
@@ -75,11 +132,15 @@ export class Recorder {
     return decision
   }
 
-  /** Opens the next Step with the Decisions that led to it; its observations are added by {@link observe}. */
+  /** Opens the next Step with the Decisions that led to it, each in one Step only; its observations are added by {@link observe}. */
   step(action: NodeId, decisions: readonly Decision[]): number {
     const index = this.#graph.steps.length
-    for (const decision of decisions) decision.step = index
-    this.#graph.steps.push({ index, action, observations: [], decisions: decisions.map(({ id }) => id) })
+    const own = decisions.filter(({ id }) => !this.#claimed.has(id))
+    for (const decision of own) {
+      decision.step = index
+      this.#claimed.add(decision.id)
+    }
+    this.#graph.steps.push({ index, action, observations: [], decisions: own.map(({ id }) => id) })
     return index
   }
 
@@ -106,6 +167,10 @@ export class Recorder {
     this.#shared.set(message, nodes.set(parent, node))
   }
 }
+
+const nothing: ReadonlySet<NodeId> = new Set()
+const versionKey = ({ parameter, inForce }: TextDraft) =>
+  JSON.stringify([parameter, inForce.version, inForce.checkpoint])
 
 const current = new AsyncLocalStorage<Recorder>()
 

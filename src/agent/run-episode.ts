@@ -12,6 +12,7 @@ import { RatchetError } from '../errors/index.ts'
 import type { Agent, Handles } from './agent.ts'
 import type { ParameterBinding } from './binding.ts'
 import { AgentError, EpisodeStopped } from './errors.ts'
+import { Deeds } from './outcome.ts'
 import { bindParameter, type ParameterDefinition } from './parameters.ts'
 import { Recorder, recording } from './recorder.ts'
 
@@ -48,21 +49,25 @@ function endingOf(error: unknown): Ending {
   return { stopReason: error.stopReason, failure: null, finalState: null }
 }
 
-/** Marks errors thrown by the environment, so that each failure is recorded at its own boundary. */
-function guarded(episode: Episode): Episode {
+/**
+ * The episode as the agent sees it. Errors thrown by the environment are marked, so that each failure is recorded at its
+ * own boundary; and what is done to it is kept.
+ */
+function guarded(episode: Episode, deeds: Deeds): Episode {
   const fork = episode.fork?.bind(episode)
   return {
     opening: episode.opening,
     tools: episode.tools,
     async step(action) {
       try {
+        deeds.act(action)
         return await episode.step(action)
       } catch (cause) {
         throw new EpisodeStopped('environment-error', cause)
       }
     },
     close: () => episode.close(),
-    ...(fork ? { fork: () => guarded(fork()) } : {}),
+    ...(fork ? { fork: () => guarded(fork(), deeds.fork()) } : {}),
   }
 }
 
@@ -84,25 +89,27 @@ async function act(
   { agent, task }: EpisodeRequest,
   handles: Parameters<Agent['run']>[1],
   episode: Episode,
+  deeds: Deeds,
 ): Promise<Ending> {
   try {
     // Only these two: what the checker needs stays out of the agent's reach.
     const { id, instruction } = task
-    const { stopReason } = await agent.run({ id, instruction }, handles, guarded(episode))
+    const { stopReason, message } = await agent.run({ id, instruction }, handles, guarded(episode, deeds))
+    if (message !== null) deeds.end(message)
     return { stopReason, failure: null, finalState: null }
   } catch (error) {
     return endingOf(error)
   }
 }
 
-async function live(request: EpisodeRequest, handles: Parameters<Agent['run']>[1]): Promise<Ending> {
+async function live(request: EpisodeRequest, handles: Parameters<Agent['run']>[1], deeds: Deeds): Promise<Ending> {
   let episode: Episode
   try {
     episode = await request.environment.open(request.task, request.seed)
   } catch (error) {
     return failed('environment', error)
   }
-  const ending = await act(request, handles, episode)
+  const ending = await act(request, handles, episode, deeds)
   try {
     const { state, counts } = await episode.close()
     return { ...ending, finalState: { state, counts: { ...counts } } }
@@ -121,7 +128,11 @@ export async function runEpisode(request: EpisodeRequest): Promise<Trajectory> {
   const handles = handlesOf(request)
   const startedAt = now()
   const recorder = new Recorder()
-  const ending = await recording(recorder, () => live(request, handles))
+  const deeds = new Deeds(recorder)
+  const ending = await recording(recorder, () => live(request, handles, deeds))
+  const graph = recorder.finish()
+  // What a budget ended, everything that spent of it led to.
+  const inputs = ending.stopReason === 'done' ? deeds.inputs(graph) : null
   return {
     id,
     origin: { kind: 'rollout' },
@@ -135,8 +146,9 @@ export async function runEpisode(request: EpisodeRequest): Promise<Trajectory> {
     group,
     attempt,
     seed,
-    ...recorder.finish(),
+    ...graph,
     ...ending,
+    ...(inputs === null ? {} : { outcome: { inputs: [...inputs] } }),
     startedAt,
     seconds: Math.max(0, (now() - startedAt) / 1000),
   }

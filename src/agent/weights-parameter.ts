@@ -5,6 +5,15 @@ import { EpisodeStopped } from './errors.ts'
 import { Meter } from './meter.ts'
 import { type ActOutcome, toolLoop } from './tool-loop.ts'
 
+/** What a call is told beside its messages. */
+export interface CallOptions {
+  /**
+   * What earlier calls said that led to this one although its messages do not quote it: a program computed something from
+   * it, or decided by it. What messages quote need not be told.
+   */
+  readonly from?: readonly (string | Message)[]
+}
+
 /** A model with its adapter inside an episode. Everything it says is charged to one budget. */
 export class WeightsParameter {
   readonly #name: string
@@ -18,16 +27,19 @@ export class WeightsParameter {
   }
 
   /** Acts in `episode` until it ends or a budget is spent: call tools, read results, go on. */
-  act(messages: readonly Message[], episode: Episode): Promise<ActOutcome> {
-    return toolLoop(new Conversation(this.#name, this.#binding, messages, episode.tools), this.#meter, episode)
+  act(messages: readonly Message[], episode: Episode, { from = [] }: CallOptions = {}): Promise<ActOutcome> {
+    const conversation = new Conversation(this.#name, this.#binding, messages, episode.tools)
+    conversation.from(from)
+    return toolLoop(conversation, this.#meter, episode)
   }
 
   /**
    * One policy call without tools: what the model says next.
    * @throws EpisodeStopped when a budget is spent or the episode was cancelled.
    */
-  async complete(messages: readonly Message[]): Promise<string> {
+  async complete(messages: readonly Message[], { from = [] }: CallOptions = {}): Promise<string> {
     const conversation = new Conversation(this.#name, this.#binding, messages, [])
+    conversation.from(from)
     const stop = this.#meter.stop(conversation.length)
     if (stop) throw new EpisodeStopped(stop)
     const said = await conversation.next(this.#meter.room)

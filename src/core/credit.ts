@@ -1,5 +1,8 @@
 import type { Group } from './group.ts'
 import type { DecisionId, TrajectoryId } from './id.ts'
+import type { Judge } from './reward.ts'
+import type { Rng } from './rng.ts'
+import type { Signal } from './signal.ts'
 
 /** What one Decision is credited with. */
 export interface Credit {
@@ -23,6 +26,8 @@ export interface CreditCounts {
   readonly singletonGroups: number
   /** Attempts vetoed by a guard. */
   readonly vetoed: number
+  /** Decisions that their outcome was not built from; absent where the estimator does not ask. */
+  readonly unused?: number
 }
 
 /** The Credits of a batch, and how many of its attempts carry none. */
@@ -31,8 +36,21 @@ export interface CreditResult {
   readonly counts: CreditCounts
 }
 
+/** What an estimator may look at beside the groups. */
+export interface CreditContext {
+  /** What was said of the trajectories up to `asOf`; one that nothing was said of is absent. */
+  readonly signals: ReadonlyMap<TrajectoryId, readonly Signal[]>
+  /** Asked for opinions about parts of an episode, where the run has one. */
+  readonly judge?: Judge
+  /** Keyed by the run and its position: what is drawn repeats (invariant 12). */
+  readonly rng: Rng
+  /** Milliseconds since the epoch: what was said later is not seen. */
+  readonly asOf: number
+}
+
 /** Works out which decision earned the score. One readable file per estimator. */
 export interface CreditEstimator {
   readonly name: string
-  credit(groups: readonly Group[]): CreditResult
+  /** Pure but for the judge: equal groups and contexts give equal credits. */
+  credit(groups: readonly Group[], context: CreditContext): Promise<CreditResult>
 }

@@ -14,8 +14,15 @@ export const Propensity = z.union([
 export type Propensity = z.infer<typeof Propensity>
 
 /**
- * One thing that one Parameter decided. `inputs` makes the decisions of an episode a graph, not a timeline; `readBy` tells
- * all that was read.
+ * One thing that was read: a node, which stands for itself and all that comes before it, or an earlier Decision that is
+ * on no such path: a text that was read without a message, what another branch said.
+ */
+export const Input = z.union([NodeId, z.strictObject({ decision: DecisionId })])
+export type Input = z.infer<typeof Input>
+
+/**
+ * One thing that one Parameter decided. `inputs` makes the decisions of an episode a graph, not a timeline: `readBy` tells
+ * which messages were read, `upstreamOf` which Decisions they came from.
  */
 export const Decision = z.strictObject({
   id: DecisionId,
@@ -34,10 +41,11 @@ export const Decision = z.strictObject({
    */
   made: Json.exactOptional(),
   /**
-   * The last node of each branch that it read: a node stands for all that comes before it, so that what a conversation's
-   * decisions hold grows with its length. Older records name every node.
+   * The last node of each branch that it read, so that what a conversation's decisions hold grows with its length, and
+   * the earlier Decisions that it read elsewhere, each named where it was first read. Older records name every node, and
+   * no Decision.
    */
-  inputs: z.array(NodeId),
+  inputs: z.array(Input),
   /** The node that holds what was decided; `null` when the decision left no message of its own. */
   output: NodeId.nullable(),
   propensity: Propensity,

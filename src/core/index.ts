@@ -16,6 +16,7 @@ export {
 } from './shown-turns.ts'
 export * from './credit.ts'
 export * from './decision.ts'
+export * from './decision-graph.ts'
 export * from './demonstration.ts'
 export * from './environment.ts'
 export * from './gate.ts'

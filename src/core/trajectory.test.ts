@@ -1,8 +1,7 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { encodedSpan, sampledSpan, trajectoryOf } from '../../test/support/trajectories.ts'
-import { NodeId } from './id.ts'
-import { branches, causedByPolicy, readBy, sampledTokens, StopReason, Trajectory } from './trajectory.ts'
+import { branches, causedByPolicy, sampledTokens, StopReason, Trajectory } from './trajectory.ts'
 
 const ids = (trajectory: Pick<Trajectory, 'nodes'>) => branches(trajectory).map((path) => path.map(({ id }) => id))
 
@@ -36,6 +35,14 @@ describe('Trajectory', () => {
       'before its parent',
     ],
     ['a decision that left no such node', trajectoryOf({ decisions: [{ output: 'n9' }] }), 'refers to "n9"'],
+    ['a decision that read no such decision', trajectoryOf({ decisions: [{ inputs: [{ decision: 'd9' }] }] }), '"d9"'],
+    [
+      'a decision that read itself',
+      trajectoryOf({ decisions: [{ inputs: [{ decision: 'd0' }] }] }),
+      'no earlier decision',
+    ],
+    ['a decision that read a later one', trajectoryOf({ decisions: [{ inputs: [{ decision: 'd1' }] }, {}] }), '"d1"'],
+    ['an outcome of what is not there', { ...trajectoryOf(), outcome: { inputs: ['n9'] } }, 'the outcome refers to'],
     ['a decision that read no such node', trajectoryOf({ decisions: [{ inputs: ['n9'] }] }), 'refers to "n9"'],
     ['a step out of order', { ...whole, steps: [{ ...step, index: 1 }] }, 'numbered 1'],
     ['a step without its action', { ...whole, steps: [{ ...step, action: 'n9' }] }, 'refers to "n9"'],
@@ -47,25 +54,6 @@ describe('Trajectory', () => {
   it('refuses an unknown stop reason and unknown keys', () => {
     expect(Trajectory.safeParse({ ...whole, stopReason: 'bored' }).success).toBe(false)
     expect(Trajectory.safeParse({ ...whole, reward: 1 }).success).toBe(false)
-  })
-})
-
-describe('what a decision read', () => {
-  const nodes = [{ id: 'a' }, { id: 'b', parent: 'a' }, { id: 'c', parent: 'a' }, { id: 'd', parent: 'b' }, { id: 'e' }]
-  const trajectory = trajectoryOf({ nodes, decisions: [{ inputs: [], output: 'e' }] })
-  const read = (...inputs: string[]) =>
-    readBy({ inputs: inputs.map((id) => NodeId.parse(id)) }, trajectory).map(({ id }) => id)
-
-  it('is its inputs and all that comes before them', () => {
-    expect(read('d')).toEqual(['a', 'b', 'd'])
-    expect(read('c', 'd')).toEqual(['a', 'b', 'c', 'd'])
-    expect(read('e')).toEqual(['e'])
-    expect(read()).toEqual([])
-    expect(read('gone')).toEqual([])
-  })
-
-  it('is the same where a record of before names every node', () => {
-    expect(read('a', 'b', 'd')).toEqual(read('d'))
   })
 })
 

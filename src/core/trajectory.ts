@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Decision } from './decision.ts'
+import { Decision, Input } from './decision.ts'
 import { DecisionId, GroupId, NodeId, TaskId, TrajectoryId } from './id.ts'
 import { Json } from './json.ts'
 import { Message, ToolDefinition } from './message.ts'
@@ -111,6 +111,12 @@ const Shape = z.strictObject({
   /** Tool definitions that calls were made with, by their content hash ({@link ModelCall}'s `tools`). */
   toolsets: z.record(z.string(), z.array(ToolDefinition)).prefault({}),
   stopReason: StopReason,
+  /**
+   * What the outcome was built from: what was done to the episode that was verified, and what the agent gave back. Absent
+   * where it is all that was recorded (one conversation, a budget that was spent), or is not known: in older records, in
+   * traffic, after a failure.
+   */
+  outcome: z.strictObject({ inputs: z.array(Input) }).optional(),
   failure: EpisodeFailure.nullable(),
   /** What the environment's checker reads; `null` when the environment could not say. */
   finalState: z.strictObject({ state: Json, counts: z.record(z.string(), z.number()) }).nullable(),
@@ -120,7 +126,7 @@ const Shape = z.strictObject({
 })
 
 /** What does not hold together in a trajectory's references, or `null`. A parent comes before its children: no cycles. */
-function inconsistency({ nodes, steps, decisions }: z.infer<typeof Shape>): string | null {
+function inconsistency({ nodes, steps, decisions, outcome }: z.infer<typeof Shape>): string | null {
   const known = new Set<NodeId>()
   for (const { id, parent } of nodes) {
     if (known.has(id)) return `two nodes are called "${id}"`
@@ -130,14 +136,31 @@ function inconsistency({ nodes, steps, decisions }: z.infer<typeof Shape>): stri
   const decided = new Set<DecisionId>()
   for (const { id, inputs, output } of decisions) {
     if (decided.has(id)) return `two decisions are called "${id}"`
+    const missing = strayInput(inputs, known, decided)
+    if (missing !== null) return `decision "${id}" refers to ${missing}`
+    if (output !== null && !known.has(output)) return `decision "${id}" refers to "${output}", which is no node`
     decided.add(id)
-    const stray = [...inputs, ...(output === null ? [] : [output])].find((node) => !known.has(node))
-    if (stray !== undefined) return `decision "${id}" refers to "${stray}", which is no node`
   }
+  const missing = strayInput(outcome?.inputs ?? [], known, decided)
+  if (missing !== null) return `the outcome refers to ${missing}`
   for (const [i, { index, action, observations, decisions: made }] of steps.entries()) {
     if (index !== i) return `step ${i} is numbered ${index}`
     const stray = [action, ...observations].find((node) => !known.has(node)) ?? made.find((id) => !decided.has(id))
     if (stray !== undefined) return `step ${i} refers to "${stray}", which does not exist`
+  }
+  return null
+}
+
+/** What is read and is not there. Decisions read earlier ones only: no cycles. */
+function strayInput(
+  inputs: readonly Input[],
+  nodes: ReadonlySet<NodeId>,
+  earlier: ReadonlySet<DecisionId>,
+): string | null {
+  for (const input of inputs) {
+    if (typeof input === 'string') {
+      if (!nodes.has(input)) return `"${input}", which is no node`
+    } else if (!earlier.has(input.decision)) return `"${input.decision}", which is no earlier decision`
   }
   return null
 }
@@ -151,22 +174,6 @@ export const Trajectory = Shape.superRefine((trajectory, context) => {
   if (message !== null) context.addIssue({ code: 'custom', message })
 })
 export type Trajectory = z.infer<typeof Trajectory>
-
-/** Every node that a Decision read, parents before their children: its inputs, and what comes before them. */
-export function readBy(
-  { inputs }: Pick<Decision, 'inputs'>,
-  { nodes }: Pick<Trajectory, 'nodes'>,
-): readonly TrajectoryNode[] {
-  const byId = new Map(nodes.map((node) => [node.id, node]))
-  const read = new Set<NodeId>()
-  for (const input of inputs) {
-    for (let node = byId.get(input); node && !read.has(node.id); ) {
-      read.add(node.id)
-      node = node.parent === null ? undefined : byId.get(node.parent)
-    }
-  }
-  return nodes.filter(({ id }) => read.has(id))
-}
 
 /** The root-to-leaf paths of the tree, in the order of their leaves. Each is one sample for training. */
 export function branches(trajectory: Pick<Trajectory, 'nodes'>): readonly (readonly TrajectoryNode[])[] {

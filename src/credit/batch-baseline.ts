@@ -1,4 +1,4 @@
-import type { CreditEstimator, Group } from '../core/index.ts'
+import type { CreditEstimator } from '../core/index.ts'
 import { deviation, mean, outcomeCredit } from './outcome.ts'
 import { oneGroup } from './one-group.ts'
 
@@ -22,5 +22,5 @@ export function batchBaseline({ scale = 'deviation', epsilon = 1e-6 }: BatchBase
     const unit = scale === 'none' ? 1 : deviation(rewards) + epsilon
     return rewards.map((reward) => (reward - baseline) / unit)
   })
-  return { name: within.name, credit: (groups: readonly Group[]) => within.credit(oneGroup(groups)) }
+  return { name: within.name, credit: (groups, context) => within.credit(oneGroup(groups), context) }
 }

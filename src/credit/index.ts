@@ -1,4 +1,5 @@
 export { batchBaseline, type BatchBaselineOptions } from './batch-baseline.ts'
+export { downstream } from './downstream.ts'
 export { groupMean } from './group-mean.ts'
 export { grpo } from './grpo.ts'
 export { leaveOneOut } from './leave-one-out.ts'

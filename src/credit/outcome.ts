@@ -22,7 +22,7 @@ export function attemptCredit(
 ): CreditEstimator {
   return {
     name,
-    credit(groups) {
+    async credit(groups) {
       const credits: Credit[] = []
       const counts = { missing: 0, uniformGroups: 0, singletonGroups: 0, vetoed: 0 }
       for (const group of groups) {

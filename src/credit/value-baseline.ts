@@ -1,11 +1,4 @@
-import {
-  type CreditEstimator,
-  type Group,
-  type ScoredTrajectory,
-  seedOf,
-  sha256,
-  type Trajectory,
-} from '../core/index.ts'
+import { type CreditEstimator, type ScoredTrajectory, seedOf, sha256, type Trajectory } from '../core/index.ts'
 import { oneGroup } from './one-group.ts'
 import { attemptCredit, deviation } from './outcome.ts'
 import { ridge, zeros } from './ridge.ts'
@@ -53,7 +46,7 @@ export function valueBaseline({
     const unit = scale === 'none' ? 1 : deviation(residuals) + epsilon
     return residuals.map((residual) => residual / unit)
   })
-  return { name: within.name, credit: (groups: readonly Group[]) => within.credit(oneGroup(groups)) }
+  return { name: within.name, credit: (groups, context) => within.credit(oneGroup(groups), context) }
 }
 
 /** The fold of each attempt: folds of equal size, in an order that hangs on the ids alone. */

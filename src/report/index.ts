@@ -1,4 +1,14 @@
 export { UnknownRunError } from './errors.ts'
+export {
+  type DecisionGraph,
+  decisionGraph,
+  type DrawnDecision,
+  fitted,
+  graphSvg,
+  noteOf,
+  speakerOf,
+  wordsOf,
+} from './graph/index.ts'
 export { type ReportStore, reportOf } from './gather.ts'
 export { renderReport } from './page.ts'
 export type { RivalArithmetic, RunReport } from './run-report.ts'

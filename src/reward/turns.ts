@@ -1,4 +1,4 @@
-import type { AssistantMessage, ModelCall, NodeId, Trajectory, TrajectoryNode } from '../core/index.ts'
+import type { AssistantMessage, DecisionId, ModelCall, NodeId, Trajectory, TrajectoryNode } from '../core/index.ts'
 
 /** One thing that the policy said. */
 export interface OwnTurn {
@@ -57,18 +57,22 @@ export function upTo(trajectory: Trajectory, asOf: number): Trajectory {
   const known = new Set(nodes.map(({ id }) => id))
   const kept = trajectory.steps.filter(({ action }) => known.has(action))
   const indexOf = new Map(kept.map(({ index }, i) => [index, i]))
+  const decided = new Set<DecisionId>()
   const decisions = trajectory.decisions.flatMap((decision) => {
     const step = indexOf.get(decision.step)
-    const { inputs, output } = decision
-    if (step === undefined || (output !== null && !known.has(output))) return []
-    return [{ ...decision, step, inputs: inputs.filter((input) => known.has(input)) }]
+    if (step === undefined || (decision.output !== null && !known.has(decision.output))) return []
+    const inputs = decision.inputs.filter((input) =>
+      typeof input === 'string' ? known.has(input) : decided.has(input.decision),
+    )
+    decided.add(decision.id)
+    return [{ ...decision, step, inputs }]
   })
-  const decided = new Set(decisions.map(({ id }) => id))
   const steps = kept.map((step, index) => ({
     ...step,
     index,
     observations: step.observations.filter((node) => known.has(node)),
     decisions: step.decisions.filter((id) => decided.has(id)),
   }))
-  return { ...trajectory, nodes, steps, decisions }
+  const { outcome: _, ...rest } = trajectory
+  return { ...rest, nodes, steps, decisions }
 }

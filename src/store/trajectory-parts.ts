@@ -3,6 +3,7 @@ import {
   type Decision,
   DecisionId,
   GroupId,
+  type Input,
   type NodeId,
   type Step,
   sha256,
@@ -105,8 +106,13 @@ function renumbered(
       const step = stepOf.get(decision.step) ?? beyond
       if (step === undefined || (decision.output !== null && !known.has(decision.output))) continue
       const id = decisionId(part.call, decision.id)
+      const inputs = decision.inputs.flatMap((input): Input[] => {
+        if (typeof input === 'string') return known.has(input) ? [input] : []
+        const earlier = made.get(input.decision)
+        return earlier === undefined ? [] : [{ decision: earlier }]
+      })
       made.set(decision.id, id)
-      decisions.push({ ...decision, id, step, inputs: decision.inputs.filter((input) => known.has(input)) })
+      decisions.push({ ...decision, id, step, inputs })
     }
     for (const [i, step] of kept.entries()) {
       steps.push({

@@ -1,10 +1,13 @@
 import {
+  type CreditContext,
   type Decision,
   DecisionId,
   GroupId,
+  Input,
   type Message,
   NodeId,
   type Reward,
+  rng,
   type ScoredTrajectory,
   type Span,
   type StopReason,
@@ -27,7 +30,7 @@ export interface DecisionSketch {
   readonly kind?: Decision['kind']
   readonly version?: string
   readonly checkpoint?: number | null
-  readonly inputs?: readonly string[]
+  readonly inputs?: readonly (string | { readonly decision: string })[]
   readonly output?: string
 }
 
@@ -77,7 +80,7 @@ export function trajectoryOf({
       version: VersionId.parse(decision.version ?? 'v0'),
       generation: 1,
       checkpoint: decision.checkpoint ?? null,
-      inputs: (decision.inputs ?? []).map((input) => NodeId.parse(input)),
+      inputs: (decision.inputs ?? []).map((input) => Input.parse(input)),
       output: decision.output === undefined ? null : NodeId.parse(decision.output),
       propensity: { log: null, reason: 'not-recorded' },
     })),
@@ -116,3 +119,6 @@ export function sampledSpan(tokens: readonly number[], logprob = -1, temperature
 }
 
 export const encodedSpan = (tokens: readonly number[]): Span => ({ kind: 'encoded', tokens: [...tokens] })
+
+/** What an estimator sees where a test is not about it. */
+export const creditContext: CreditContext = { signals: new Map(), rng: rng('test'), asOf: 0 }

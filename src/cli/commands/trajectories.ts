@@ -1,3 +1,4 @@
+import { writeFile } from 'node:fs/promises'
 import pc from 'picocolors'
 import {
   defaultTenant,
@@ -5,15 +6,19 @@ import {
   RunId,
   type Store,
   Tenant,
+  type Trajectory,
   type TrajectoryFilter,
   type TrajectorySummary,
 } from '../../core/index.ts'
+import { InputError } from '../../errors/index.ts'
 import { ServeConfig } from '../../gateway/index.ts'
+import { graphSvg } from '../../report/index.ts'
 import { implicitSignals } from '../../reward/index.ts'
 import { readConfig } from '../read-config.ts'
 import { gatewayConfig } from '../setup/gateway-config.ts'
 import { type CallFacts, callFacts } from '../trajectory/facts.ts'
 import { findTrajectory } from '../trajectory/find.ts'
+import { graphText } from '../trajectory/graph.ts'
 import { spent } from '../trajectory/lines.ts'
 import { shortReward } from '../trajectory/reward-line.ts'
 import { type RewardNow, type RewardOf, rewardOf } from '../trajectory/reward-now.ts'
@@ -108,6 +113,8 @@ interface ShowFlags extends StoreFlags, JudgingFlags {
   readonly tokens?: boolean
   readonly full?: boolean
   readonly verbose?: boolean
+  readonly graph?: boolean
+  readonly svg?: string
 }
 
 /** `ratchet show [ID]`: one trajectory as a tree, with its tokens, signals and reward. */
@@ -115,6 +122,7 @@ export function showCommand(name: string | undefined, flags: ShowFlags): Promise
   return withStore(flags, 'read', async (store) => {
     const tenant = parseInput(Tenant, flags.tenant ?? defaultTenant, 'The tenant')
     const found = await findTrajectory(store, name, tenant)
+    if (flags.graph || flags.svg !== undefined) return showGraph(found.trajectory, flags)
     const now = Date.now()
     const told = await store.signals.of(found.trajectory.id)
     const signals = [...told, ...implicitSignals(found.trajectory, now)]
@@ -128,4 +136,23 @@ export function showCommand(name: string | undefined, flags: ShowFlags): Promise
     const tree = trajectoryTree({ trajectory: found.trajectory, earned }, signals, options)
     process.stdout.write(process.stdout.isTTY ? wrapped(tree, process.stdout.columns) : tree)
   })
+}
+
+/** `ratchet show --graph`: what each decision was built from, as text, or as a drawing in a file. */
+async function showGraph(trajectory: Trajectory, { svg }: Pick<ShowFlags, 'svg'>): Promise<void> {
+  if (svg === undefined) {
+    process.stdout.write(graphText(trajectory))
+    return
+  }
+  try {
+    await writeFile(svg, graphSvg(trajectory))
+  } catch (cause) {
+    throw new InputError({
+      code: 'input/unwritable-drawing',
+      message: `The drawing ${svg} cannot be written: ${(cause as Error).message}.`,
+      hint: 'Name a file in a folder that is there and may be written, with: ratchet show ID --svg FILE',
+      cause,
+    })
+  }
+  process.stdout.write(`${svg}\n`)
 }

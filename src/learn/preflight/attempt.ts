@@ -60,7 +60,7 @@ export async function attempt(
       const recorder = currentRecorder()
       let leaf: NodeId | null = null
       const place = (message: Message): NodeId => {
-        const { node }: { readonly node: NodeId } = recorder.place(message, leaf)
+        const node: NodeId = recorder.place(message, leaf)
         leaf = node
         return node
       }

@@ -112,7 +112,11 @@ async function learnFrom(
   informative: number,
 ): Promise<{ readonly metrics: Metrics; readonly counts: CreditCounts }> {
   const { options, schedule, state } = run
-  const { credits, counts } = options.credit.credit(groupAttempts(scored))
+  const { credits, counts } = await options.credit.credit(groupAttempts(scored), {
+    signals: new Map(),
+    rng: rng('credit', options.seed ?? 0, state.update),
+    asOf: run.clock.now(),
+  })
   const batch = { trajectories: scored.map(({ trajectory }) => trajectory), credits }
   const others = await run.learners.step(batch, state.update)
   if (!run.trained) return { metrics: others, counts }

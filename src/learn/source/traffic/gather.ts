@@ -6,6 +6,7 @@ import {
   type ParameterName,
   type Repositories,
   type ReviewedTrajectory,
+  rng,
   type Rubric,
   type Trajectory,
 } from '../../../core/index.ts'
@@ -106,7 +107,7 @@ export async function gather(gathering: Gathering): Promise<{
     return counts
   })
   const lessons = lessonsOf(taught, reporters)
-  const credits = creditsOf(kept, temperature, gathering.credit)
+  const credits = await creditsOf(kept, temperature, gathering)
   const batch: TrafficBatch = { asOf, temperature, ...weighed, credits, shown: lessons.shown }
   const report: EvidenceReport = {
     asOf,
@@ -167,13 +168,18 @@ function freshness(evidence: ReviewedTrajectory, gathering: Gathering): Fresh | 
   return temperatures.size === 0 ? (unfit ?? 'no-logprobs') : { ...evidence, lag, temperatures }
 }
 
-function creditsOf(
+async function creditsOf(
   fresh: readonly Fresh[],
   temperature: number | null,
-  estimator: CreditEstimator,
-): TrafficBatch['credits'] {
+  { credit: estimator, asOf, parameter }: Gathering,
+): Promise<TrafficBatch['credits']> {
   const drawn = new Map(fresh.map((one) => [one.trajectory.id, one.temperatures]))
-  return estimator.credit(groupAttempts(fresh)).credits.flatMap(({ trajectory, decision, advantage }: Credit) => {
+  const { credits } = await estimator.credit(groupAttempts(fresh), {
+    signals: new Map(fresh.map(({ trajectory, signals }) => [trajectory.id, signals])),
+    rng: rng('credit', parameter, asOf),
+    asOf,
+  })
+  return credits.flatMap(({ trajectory, decision, advantage }: Credit) => {
     const fits = drawn.get(trajectory)?.get(decision) === temperature
     return fits && advantage !== null ? [{ trajectory, decision, advantage }] : []
   })

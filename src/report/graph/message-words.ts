@@ -1,0 +1,19 @@
+import type { Message } from '../../core/index.ts'
+
+/** What a message says, calls included, as one text. */
+export function wordsOf(message: Message): string {
+  const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : []
+  const broken = message.role === 'assistant' ? (message.malformedCalls ?? []) : []
+  return [
+    message.content,
+    ...calls.map((call) => `${call.name}(${JSON.stringify(call.arguments)})`),
+    ...broken.map(({ text }) => text),
+  ]
+    .filter((part) => part !== '')
+    .join(' ')
+}
+
+/** Who speaks. */
+export function speakerOf(message: Message): string {
+  return message.role === 'tool' ? `tool ${message.name}` : message.role
+}
