@@ -24,6 +24,7 @@ import {
   stillRunning,
 } from './canary-record.ts'
 import { NotPromotedError, UnknownAgentError } from './errors.ts'
+import { standingOf } from './patch.ts'
 import { begin, pin, type Promotion, release, rollBack, takeBack } from './release-changes.ts'
 
 /** What serves an agent: a release, and the activation that let it. */
@@ -250,7 +251,10 @@ export class Registry {
     if (receipt) this.#replay(receipt)
     return this.#store.transaction(async (tx) => {
       const canary = await stillRunning(tx, id)
-      if (receipt) assertOfCanary(canary, receipt)
+      if (receipt) {
+        const { patch } = await standingOf(tx, canary, (await servingIn(tx, canary.agent)).release)
+        assertOfCanary(canary, patch, receipt)
+      }
       return endCanary(tx, canary, {
         status,
         receipt: receipt ?? null,

@@ -15,7 +15,8 @@ import {
 import { promotedByCanary } from './audit/promoted.ts'
 import { assertNotPinned, servingIn } from './canary-changes.ts'
 import { OtherCanaryError } from './canary-errors.ts'
-import { appendEvent, canaryOf, endCanary, runningCanary } from './canary-record.ts'
+import { activatedBeside, endBeside } from './beside.ts'
+import { appendEvent, canaryOf, runningCanary } from './canary-record.ts'
 import {
   InitialChangedError,
   NothingToRollBackToError,
@@ -96,9 +97,9 @@ export async function release(
   await tx.receipts.put(receipt)
   await tx.releases.put(made)
   if (run !== null) await tx.levels.promoted(agent, run)
-  await activate(tx, activation, made, 'promote', at)
+  const activated = await activate(tx, activation, made, 'promote', at)
   await assertNotPinned(tx, agent)
-  await endBeside(tx, made, at)
+  await activatedBeside(tx, serving, activated, made)
   return made
 }
 
@@ -116,11 +117,16 @@ export async function rollBack(
   if (target === null) throw new NothingToRollBackToError(agent)
   const back = await tx.releases.get(target)
   if (back?.agent !== agent) throw new UnknownReleaseError(agent, target)
-  if (back.id !== current.release) {
-    await activate(tx, current, back, 'rollback', at)
-    await tell(tx, current, back, at)
+  const canary = await runningCanary(tx, agent)
+  if (back.id === current.release) {
+    if (canary) await endBeside(tx, canary, back, at)
+    return back
   }
-  await endBeside(tx, back, at)
+  const activated = await activate(tx, current, back, 'rollback', at)
+  await tell(tx, current, back, at)
+  // Nothing learned is to serve anybody.
+  if (canary && back.receipt === null) await endBeside(tx, canary, back, at)
+  else await activatedBeside(tx, await releaseOf(tx, current), activated, back)
   return back
 }
 
@@ -137,15 +143,16 @@ export async function takeBack(
   if (canary.agent !== agent || promoted?.canary.id !== canary.id) {
     throw new OtherCanaryError(receipt.id, canary.id, 'what serves did not come from it')
   }
-  const { activation } = promoted
+  const { activation, release: serving } = promoted
   await tx.receipts.put(receipt)
   await assertNotPinned(tx, agent)
-  const back = await releaseById(tx, canary.baseline)
-  await activate(tx, activation, back, 'rollback', at)
+  const before = servedBefore(await tx.releases.activations(agent), activation)
+  const back = await releaseById(tx, before ?? canary.baseline)
+  const activated = await activate(tx, activation, back, 'rollback', at)
   const note = { reasons, evidence: { ...receipt.evidence, receipt: receipt.id } }
   await appendEvent(tx, canary, 'rolled-back', note, at)
   await tell(tx, activation, back, at, { receipt: receipt.id, reason: reasons[0] ?? 'its audit says otherwise now' })
-  await endBeside(tx, back, at)
+  await activatedBeside(tx, serving, activated, back)
   return back
 }
 
@@ -160,14 +167,6 @@ export async function pin(
   const made: Pin = { agent, release: serving.id, reason, at }
   await tx.releases.pin(agent, made)
   return made
-}
-
-/** Ends the canary that ran while a release came to serve everybody. */
-async function endBeside(tx: Repositories, { id, agent }: Release, at: number): Promise<void> {
-  const canary = await runningCanary(tx, agent)
-  if (!canary) return
-  const reasons = [`release ${id} was made to serve everybody`]
-  await endCanary(tx, canary, { status: 'rolled-back', receipt: null, reasons, exposed: null, at })
 }
 
 /** Tells that a release went back. */

@@ -38,9 +38,11 @@ export async function activate(
   release: Release,
   reason: Activation['reason'],
   at: number,
-): Promise<void> {
+): Promise<Activation> {
   const generation = current.generation + 1
-  await tx.releases.activate({ agent: release.agent, release: release.id, reason, generation, at })
+  const activation = { agent: release.agent, release: release.id, reason, generation, at }
+  await tx.releases.activate(activation)
+  return activation
 }
 
 /** What served when the release of `current` came into service through a gate; `null` for the initial release. */

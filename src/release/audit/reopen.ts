@@ -76,6 +76,7 @@ export async function reopen({ store, registry, agent, memory, now }: ReopenOpti
     candidate: receipt.candidate,
     canary: canary.id,
     admission: receipt.admission,
+    ...(receipt.changes && { changes: receipt.changes }),
   })
   const back = await registry.takeBack(shown, reasons, now)
   return { release: back, receipt: shown, reasons }

@@ -245,7 +245,7 @@ describe('a run over traffic', () => {
   })
 
   it.each([
-    [new CanaryRunningError('reader', 'c'), 'superseded'],
+    [new CanaryRunningError('reader', 'c', ['model']), 'superseded'],
     [new RunningCanaryError('reader', 'c'), 'superseded'],
     [new ServingChangedError('reader'), 'superseded'],
     [new NothingToTryError('reader', 'r'), 'nothing-to-learn'],
