@@ -95,8 +95,9 @@ export class Registry {
 
   /**
    * Makes a release of what a gate promoted, and lets it serve. The receipt is replayed first, and must compare the
-   * candidate with exactly what serves. Asked again with the same receipt while its release serves, gives that one. A
-   * canary that runs ends: what it is compared with serves no more.
+   * candidate with exactly what serves: everybody gets it at once, so that what changed since is not taken on trust. Asked
+   * again with the same receipt while its release serves, gives that one. A canary that runs goes on where it tries other
+   * Parameters, and both of its arms get this one; else it ends.
    * @throws NotPromotedError when the receipt's outcomes do not lead to `promote`; ReceiptError when it was changed.
    * @throws StaleReceiptError when something else serves than what the candidate was compared with.
    * @throws SpentReceiptError when its release was rolled back: a release comes back by rollback only.
@@ -109,7 +110,9 @@ export class Registry {
   }
 
   /**
-   * Lets an earlier release serve again, at once and for all sessions: a canary that runs ends, pinned or not.
+   * Lets an earlier release serve again, at once and pinned or not. A canary that runs goes on where the Parameters that it
+   * tries serve as they did, in both of its arms; it ends where they do not, where the agent as it was before it learned is
+   * named, or what serves already: then all sessions get that.
    * @param to the release; by default the one that served when the current one was promoted, so that repeated
    * rollbacks go back step by step to the initial release.
    * @throws UnknownAgentError | UnknownReleaseError | NothingToRollBackToError
@@ -120,7 +123,7 @@ export class Registry {
 
   /**
    * Goes back one step, by hand: a canary that runs goes back first; else what served before serves again.
-   * @param to names a release instead: it serves everybody, and a canary that runs goes back as well.
+   * @param to names a release instead, as in {@link rollback}: a canary that tries other Parameters goes on beside it.
    * @throws UnknownAgentError | UnknownReleaseError | NothingToRollBackToError
    */
   async goBack(agent: string, to?: ReleaseId, at = Date.now()): Promise<WentBack> {
@@ -134,7 +137,7 @@ export class Registry {
   }
 
   /**
-   * Turns everything learned off: the initial release serves, which is the base agent exactly (invariant 9).
+   * Turns everything learned off: the initial release serves, which is the base agent exactly (invariant 9), and no canary runs.
    * @throws UnknownAgentError when nothing was ever released.
    */
   async off(agent: string, at = Date.now()): Promise<Release> {
@@ -144,10 +147,11 @@ export class Registry {
   }
 
   /**
-   * Lets a candidate serve a share of the sessions beside what serves. Asked again by the same run with the same
-   * candidate while it runs, gives that canary.
+   * Lets a candidate serve a share of the sessions beside what serves: a patch, which goes on when another Parameter comes to
+   * serve otherwise. Asked again by the same run with the same candidate while it runs, gives that canary. An agent has one
+   * at a time, whatever Parameters they are of: a session has one arm, and its evidence says which candidate earned it.
    * @throws NotPromotedError | ReceiptError | StaleReceiptError for an admission that does not promote the candidate
-   * over what serves.
+   * over what serves of the Parameters that it tries.
    * @throws CandidateError when the versions are not those that were gated, or some are missing.
    * @throws NothingToTryError when the candidate is what serves; CanaryRunningError when another one runs;
    * CanaryEndedError when this one ran before; PinnedError while what serves is pinned.

@@ -124,8 +124,8 @@ export async function rollBack(
   }
   const activated = await activate(tx, current, back, 'rollback', at)
   await tell(tx, current, back, at)
-  // Nothing learned is to serve anybody.
-  if (canary && back.receipt === null) await endBeside(tx, canary, back, at)
+  // Who names the agent as it was before it learned lets nothing learned serve anybody.
+  if (canary && to !== undefined && back.receipt === null) await endBeside(tx, canary, back, at)
   else await activatedBeside(tx, await releaseOf(tx, current), activated, back)
   return back
 }
