@@ -1,5 +1,5 @@
 import { type Alert, AlertId, contentHash, type Repositories } from '../../../core/index.ts'
-import { shownIn } from '../../../credit/index.ts'
+import { shownIn, todaysContext } from '../../../credit/index.ts'
 import { factorsIn } from '../../../gate/index.ts'
 import { calibrationOf } from '../../../release/index.ts'
 import { type Factors, isKey, limitReporters, shareOut } from '../../../reward/index.ts'
@@ -21,6 +21,7 @@ export async function collect(run: TrafficRun, goOn: GoOn): Promise<void> {
     source,
     parameter,
     lags: reading.lags,
+    isInContext: await todaysContext(store, key, parameter),
     usedSince: (since) => usedBy(earlierBatches(store, key, { since, except: run.run.id })),
     reward: reading.rubric,
     ...(factors && { factors }),

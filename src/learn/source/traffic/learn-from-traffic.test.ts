@@ -261,6 +261,14 @@ describe('a run over traffic', () => {
           return store.canaries.list(asked)
         },
       },
+      // What reads how long ago weights served looks through canaries, too, and writes nothing after it.
+      releases: {
+        ...store.releases,
+        recent: (...asked) => {
+          refuses = false
+          return store.releases.recent(...asked)
+        },
+      },
       transaction: (work) => {
         if (!refuses) return store.transaction(work)
         refuses = false
