@@ -11,7 +11,7 @@ import type {
   Store,
   Version,
 } from '../core/index.ts'
-import { InvariantError } from '../errors/index.ts'
+import { InvariantError, RatchetError } from '../errors/index.ts'
 import { replay } from '../gate/index.ts'
 import { advance, type NewCanary, promote, type PromotedCanary, servingIn, start } from './canary-changes.ts'
 import {
@@ -25,7 +25,10 @@ import {
 } from './canary-record.ts'
 import { NotPromotedError, UnknownAgentError } from './errors.ts'
 import { standingOf } from './patch.ts'
-import { begin, pin, type Promotion, release, rollBack, takeBack } from './release-changes.ts'
+import { declare } from './declare.ts'
+import { pin, type Promotion, release, rollBack, takeBack } from './release-changes.ts'
+
+const atOnce: ReadonlySet<string> = new Set(['store/record-conflict', 'store/generation-conflict'])
 
 /** What serves an agent: a release, and the activation that let it. */
 export interface Serving {
@@ -67,12 +70,21 @@ export class Registry {
   }
 
   /**
-   * Records the agent as it is before learning, as its first release; asked again, gives that one.
+   * Records the agent as its code declares it: at first as what serves. A declaration that was never seen before changes what
+   * serves: a new Parameter joins, a text that serves as it was once declared becomes as it is declared now, and a Parameter
+   * that is declared no more is left out. A text that was learned stays, and an Alert tells of the edit. Asked again, also
+   * by a process with older code, changes nothing. A pin holds off gates, and not the agent's owner.
    * @param versions the initial Version of every Parameter.
-   * @throws InitialChangedError when the agent began with others.
+   * @returns the agent as it is declared, with everything learned turned off.
+   * @throws InitialChangedError when something else than a text is declared otherwise than before.
    */
   async initial(agent: string, versions: readonly Version[], at = Date.now()): Promise<Release> {
-    return this.#store.transaction((tx) => begin(tx, agent, versions, at))
+    const declared = () => this.#store.transaction((tx) => declare(tx, agent, versions, at))
+    return declared().catch((error: unknown) => {
+      // Another process declared it at the same time: now it is known.
+      if (RatchetError.is(error) && atOnce.has(error.code)) return declared()
+      throw error
+    })
   }
 
   /**
@@ -137,13 +149,14 @@ export class Registry {
   }
 
   /**
-   * Turns everything learned off: the initial release serves, which is the base agent exactly (invariant 9), and no canary runs.
+   * Turns everything learned off: the agent serves as it was declared last, which is the base agent exactly (invariant 9), and
+   * no canary runs.
    * @throws UnknownAgentError when nothing was ever released.
    */
   async off(agent: string, at = Date.now()): Promise<Release> {
-    const [first] = await this.#store.releases.activations(agent)
-    if (!first) throw new UnknownAgentError(agent)
-    return this.rollback(agent, first.release, at)
+    const [declared] = await this.#store.releases.list({ agent, asDeclared: true, limit: 1 })
+    if (!declared) throw new UnknownAgentError(agent)
+    return this.rollback(agent, declared.id, at)
   }
 
   /**

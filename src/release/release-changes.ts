@@ -18,7 +18,6 @@ import { OtherCanaryError } from './canary-errors.ts'
 import { activatedBeside, endBeside } from './beside.ts'
 import { appendEvent, canaryOf, runningCanary } from './canary-record.ts'
 import {
-  InitialChangedError,
   NothingToRollBackToError,
   NotServingError,
   SpentReceiptError,
@@ -53,28 +52,6 @@ export interface Promotion {
   readonly mayWrite?: (tx: Repositories) => Promise<void>
 }
 
-/** Makes the first release of an agent, or finds it. */
-export async function begin(
-  tx: Repositories,
-  agent: string,
-  versions: readonly Version[],
-  at: number,
-): Promise<Release> {
-  const set = versionSetOf(versions)
-  const [first] = await tx.releases.activations(agent)
-  if (first) {
-    const known = await releaseOf(tx, first)
-    const changed = differences(known.versions, set)
-    if (changed.length > 0) throw new InitialChangedError(agent, changed)
-    return known
-  }
-  for (const version of versions) await tx.versions.put(version)
-  const release = newRelease({ agent, versions: set, createdAt: at }, { receipt: null, run: null })
-  await tx.releases.put(release)
-  await tx.releases.activate({ agent, release: release.id, reason: 'initial', generation: 1, at })
-  return release
-}
-
 /** Makes the release that a receipt on held-out tasks promotes. */
 export async function release(
   tx: Repositories,
@@ -88,7 +65,7 @@ export async function release(
   const { activation, release: serving } = await servingIn(tx, agent)
   const earlier = await tx.releases.get(made.id)
   if (earlier) {
-    if (serving.id === earlier.id) return earlier
+    if (serving.receipt === receipt.id) return earlier
     throw new SpentReceiptError(receipt.id, earlier.id)
   }
   if (differences(serving.versions, receipt.baseline).length > 0) throw new StaleReceiptError(receipt.id, serving.id)

@@ -102,3 +102,13 @@ it('what acted is told with every Version', () => {
     ]),
   )
 })
+
+it('is another one for a text that was edited, or learned before it had been declared', async () => {
+  const edited = mint('system', 'Answer in one word.')
+  const isInContext = await served([model, declared], [model, edited, shorter])
+  expect(await isInContext(session('r1', model, shorter)), 'the declared prompt was edited').toBe(false)
+  expect(await isInContext(session('r1', model, edited)), 'a tool was described meanwhile').toBe(false)
+  expect(await isInContext(session('r1', model, edited, shorter))).toBe(true)
+  const joined = await todaysContext(store, 'support', 'model')
+  expect(await joined(session('r2', model))).toBe(true)
+})

@@ -4,6 +4,7 @@ import {
   type ReleaseId,
   type Repositories,
   type Trajectory,
+  type Version,
   type VersionId,
   type VersionSet,
 } from '../../core/index.ts'
@@ -17,8 +18,8 @@ export type IsInContext = (trajectory: Trajectory) => Promise<boolean>
  * memories, may be learned from as what people showed, but is no sample of the policy that serves: its tokens' probabilities
  * would have to be computed again under today's context, which nothing here does.
  *
- * Records of before initial texts were decisions do not name them. Where a text serves that was learned, and the session
- * began under one that was not, a trajectory that names none had another.
+ * Records of before initial texts were decisions do not name them. Where a session began under a text as it was declared, or
+ * before it was, and another serves now, a trajectory that names none had another.
  */
 export async function todaysContext(
   { releases, versions }: Pick<Repositories, 'releases' | 'versions'>,
@@ -27,21 +28,24 @@ export async function todaysContext(
 ): Promise<IsInContext> {
   const current = await releases.current(agent)
   const serving: VersionSet = (current && (await releases.get(current.release))?.versions) ?? {}
-  const declared = new Map<VersionId, Promise<boolean>>()
-  const isDeclared = (id: VersionId) => {
-    const known =
-      declared.get(id) ?? versions.get(id).then((found) => found?.run === null && found.parents.length === 0)
-    declared.set(id, known)
-    return known
+  const known = new Map<VersionId, Promise<Version | null>>()
+  const versionOf = (id: VersionId) => {
+    const version = known.get(id) ?? versions.get(id)
+    known.set(id, version)
+    return version
   }
   const began = new Map<ReleaseId, Promise<readonly ParameterName[]>>()
-  /** Texts that a release had as they were declared, and that serve as they were learned. */
-  const learnedSince = async (release: ReleaseId): Promise<readonly ParameterName[]> => {
+  /** Texts that no decision names, where a session began under a release, and that serve otherwise now. */
+  const changedSince = async (release: ReleaseId): Promise<readonly ParameterName[]> => {
+    const then = (await releases.get(release))?.versions
     const found: ParameterName[] = []
-    for (const [name, id] of Object.entries((await releases.get(release))?.versions ?? {})) {
-      const now = serving[name]
-      if (name === parameter || now === undefined || now === id) continue
-      if ((await isDeclared(id)) && !(await isDeclared(now))) found.push(name)
+    for (const [name, id] of Object.entries(then ? serving : {})) {
+      const before = then?.[name]
+      const now = await versionOf(id)
+      if (name === parameter || before === id || now?.value.kind !== 'text') continue
+      const was = before === undefined ? null : await versionOf(before)
+      // One that had not been declared was the client's own, as is one that is not learned yet.
+      if (was === null ? !isDeclared(now) : isDeclared(was)) found.push(name)
     }
     return found
   }
@@ -52,8 +56,10 @@ export async function todaysContext(
     }
     const release = trajectory.origin.kind === 'traffic' ? trajectory.origin.servedBy?.release : undefined
     if (release === undefined || release === current?.release) return true
-    const since = began.get(release) ?? learnedSince(release)
+    const since = began.get(release) ?? changedSince(release)
     began.set(release, since)
     return !(await since).some((name) => !acted.has(name))
   }
 }
+
+const isDeclared = ({ run, parents }: Version) => run === null && parents.length === 0
