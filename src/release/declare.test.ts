@@ -2,7 +2,16 @@ import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { mintVersion, type Store, type Version } from '../core/index.ts'
 import { openMemoryStore } from '../store/index.ts'
-import { admissionOf, agent, base, model, prompt, quickGate, setOf } from '../../test/support/canary-parts.ts'
+import {
+  admissionOf,
+  agent,
+  base,
+  canaryReceiptOf,
+  model,
+  prompt,
+  quickGate,
+  setOf,
+} from '../../test/support/canary-parts.ts'
 import { InitialChangedError, Registry } from './index.ts'
 
 const tool = mintVersion('tool-search', { kind: 'text', text: 'Searches.' }, { parents: [], run: null })
@@ -95,6 +104,23 @@ describe('an agent that is declared otherwise', () => {
     await registry.pin(agent, 'the fair')
     await declare(model, edited)
     expect(await serving()).toEqual(setOf(model, edited))
+  })
+
+  it('keeps what was declared since, where labels take a promotion back', async () => {
+    const canary = await registry.startCanary({
+      agent,
+      versions: [better],
+      admission: null,
+      run: null,
+      gate: quickGate,
+      at: 10,
+    })
+    await registry.promoteCanary(canaryReceiptOf(canary, setOf(model, base)), 20)
+    await declare(model, base, tool)
+    const shown = canaryReceiptOf(canary, setOf(model, base), { earned: { baseline: 1, candidate: 0 } })
+    const back = await registry.takeBack(shown, ['worse'], 60)
+    expect(back).toMatchObject({ versions: setOf(model, base, tool), receipt: null })
+    expect((await registry.current(agent)).activation).toMatchObject({ release: back.id, reason: 'rollback' })
   })
 
   it('ends a canary of the text that was edited, and none of another Parameter', async () => {

@@ -11,7 +11,7 @@ import {
 import { present } from '../errors/index.ts'
 import { activatedBeside } from './beside.ts'
 import { InitialChangedError } from './errors.ts'
-import { activate, differences, newRelease, releaseOf, versionSetOf } from './release-record.ts'
+import { activate, differences, keepRelease, newRelease, releaseOf, versionSetOf } from './release-record.ts'
 
 /** Declarations that are looked through, at most: the newest. */
 const mostDeclarations = 1_000
@@ -55,11 +55,9 @@ export async function declare(
   const changed = { agent, versions: next.versions, createdAt: at }
   // What was learned of the others rests on what it rested on before.
   const { receipt, run } = serving
-  const made = newRelease(changed, receipt === null ? nothing : { receipt, run })
-  const again = await tx.releases.get(made.id)
-  if (!again) await tx.releases.put(made)
-  const activated = await activate(tx, activation, again ?? made, 'declared', at)
-  await activatedBeside(tx, serving, activated, again ?? made)
+  const made = await keepRelease(tx, newRelease(changed, receipt === null ? nothing : { receipt, run }))
+  const activated = await activate(tx, activation, made, 'declared', at)
+  await activatedBeside(tx, serving, activated, made)
   return asDeclared
 }
 

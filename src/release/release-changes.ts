@@ -26,9 +26,11 @@ import {
   UnknownReleaseError,
 } from './errors.ts'
 import { assertComplete, assertGenuine } from './gated.ts'
+import { patchOf } from './patch.ts'
 import {
   activate,
   differences,
+  keepRelease,
   newRelease,
   releaseById,
   releaseOf,
@@ -120,17 +122,41 @@ export async function takeBack(
   if (canary.agent !== agent || promoted?.canary.id !== canary.id) {
     throw new OtherCanaryError(receipt.id, canary.id, 'what serves did not come from it')
   }
-  const { activation, release: serving } = promoted
+  const { activation, cameIn, release: serving } = promoted
   await tx.receipts.put(receipt)
   await assertNotPinned(tx, agent)
-  const before = servedBefore(await tx.releases.activations(agent), activation)
-  const back = await releaseById(tx, before ?? canary.baseline)
+  const before = servedBefore(await tx.releases.activations(agent), cameIn)
+  const back = await without(tx, await releaseById(tx, before ?? canary.baseline), serving, receipt, at)
   const activated = await activate(tx, activation, back, 'rollback', at)
   const note = { reasons, evidence: { ...receipt.evidence, receipt: receipt.id } }
   await appendEvent(tx, canary, 'rolled-back', note, at)
   await tell(tx, activation, back, at, { receipt: receipt.id, reason: reasons[0] ?? 'its audit says otherwise now' })
   await activatedBeside(tx, serving, activated, back)
   return back
+}
+
+/**
+ * What serves without what a canary brought: the release before it, and with it what its owner declared since, as a release
+ * that rests on what that one did.
+ */
+async function without(
+  tx: Repositories,
+  before: Release,
+  serving: Release,
+  { baseline, candidate }: Pick<CanaryReceipt, 'baseline' | 'candidate'>,
+  at: number,
+): Promise<Release> {
+  const versions = { ...serving.versions }
+  for (const [parameter, id] of Object.entries(patchOf(candidate, baseline))) {
+    if (versions[parameter] !== id) continue
+    const was = before.versions[parameter]
+    if (was === undefined) delete versions[parameter]
+    else versions[parameter] = was
+  }
+  if (differences(versions, before.versions).length === 0) return before
+  const { receipt, run, agent } = before
+  const origin = receipt === null ? { receipt, run: null } : { receipt, run }
+  return keepRelease(tx, newRelease({ agent, versions, createdAt: at }, origin))
 }
 
 /** Holds what serves. */

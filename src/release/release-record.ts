@@ -21,6 +21,13 @@ export function newRelease(
   return { id, ...release, ...origin }
 }
 
+/** Keeps a release, if it is not there already. @returns it as it was made first. */
+export async function keepRelease({ releases }: Pick<Repositories, 'releases'>, made: Release): Promise<Release> {
+  const known = await releases.get(made.id)
+  if (!known) await releases.put(made)
+  return known ?? made
+}
+
 /** A release that some record names. */
 export async function releaseById({ releases }: Pick<Repositories, 'releases'>, id: ReleaseId): Promise<Release> {
   return present(await releases.get(id), `release ${id}`)
