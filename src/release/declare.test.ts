@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { mintVersion, type Store, type Version } from '../core/index.ts'
 import { openMemoryStore } from '../store/index.ts'

@@ -1,7 +1,7 @@
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import fc from 'fast-check'
+import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import type { Canary, CanaryArm, ReleaseId, Store, Version } from '../core/index.ts'
 import { mintVersion, TrajectoryId } from '../core/index.ts'

@@ -1,5 +1,4 @@
 import type {
-  Activation,
   Canary,
   CanaryId,
   CanaryReceipt,
@@ -26,34 +25,10 @@ import {
 import { NotPromotedError, UnknownAgentError } from './errors.ts'
 import { standingOf } from './patch.ts'
 import { declare } from './declare.ts'
+import type { CanaryStop, Serving, WentBack } from './serving.ts'
 import { pin, type Promotion, release, rollBack, takeBack } from './release-changes.ts'
 
 const atOnce: ReadonlySet<string> = new Set(['store/record-conflict', 'store/generation-conflict'])
-
-/** What serves an agent: a release, and the activation that let it. */
-export interface Serving {
-  readonly release: Release
-  /** Its `generation` is what decisions made now carry. */
-  readonly activation: Activation
-}
-
-/** Why a canary goes back or is given up. */
-export interface CanaryStop extends CanaryNote {
-  /** What shows it; left out when it is stopped by hand. */
-  readonly receipt?: CanaryReceipt
-  /** Sessions that had the candidate, where they were counted. */
-  readonly exposed?: number
-  /** Milliseconds since the epoch. Default: now. */
-  readonly at?: number
-}
-
-/** What went back. */
-export interface WentBack {
-  /** What serves everybody now. */
-  readonly release: Release
-  /** The canary that went back; `null` when none ran. */
-  readonly canary: Canary | null
-}
 
 /**
  * What serves, what served, and the only way to change it: forward through a gate's receipt (invariant 7), back at once

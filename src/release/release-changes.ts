@@ -35,7 +35,6 @@ import {
   releaseById,
   releaseOf,
   servedBefore,
-  versionSetOf,
 } from './release-record.ts'
 
 /*

@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import {
   type Canary,
   type CanaryId,
@@ -14,6 +13,7 @@ import { RatchetError } from '../errors/index.ts'
 import { canaryGate, type CanaryGate, CanaryLevel, type CanaryLook, type CanaryVerdict } from '../gate/index.ts'
 import { changesBeside, staleReason } from './beside.ts'
 import { type CanaryNote, canaryOf, defaultWatchMs, watchedUntil } from './canary-record.ts'
+import { gapsOf } from './gaps.ts'
 import type { Gap, Judging } from './judge-session.ts'
 import {
   type CanaryMemory,
@@ -144,18 +144,6 @@ interface Moment {
   /** What the candidate may spend, where the agent's life is bounded. */
   readonly level?: CanaryLevel
 }
-
-/** When nobody looked, as its story tells, and now if that is not told yet. */
-async function gapsOf({ canaries }: WatchOptions['store'], { id }: Canary, latest: Gap): Promise<readonly Gap[]> {
-  const story = await canaries.events(id)
-  const told = story.flatMap(({ type, evidence }) => {
-    const gap = type === 'unwatched' ? GapEvidence.safeParse(evidence) : null
-    return gap?.data ? [gap.data] : []
-  })
-  return latest.from < latest.until ? [...told, latest] : told
-}
-
-const GapEvidence = z.object({ from: z.number(), until: z.number() })
 
 async function look(options: WatchOptions & { readonly gate: CanaryGate }, moment: Moment): Promise<Looked> {
   const { canary, release, standing, memory, level } = moment
