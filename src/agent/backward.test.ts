@@ -32,6 +32,7 @@ describe('on weights', () => {
         deposits: [
           {
             group: 'g',
+            acted: { model: ['v0'] },
             tokens: [1, 2, 3, 4, 5, 6],
             advantages: [0, 0, 2, 2, 0, -1],
             behaviourLogprobs: [0, 0, -0.5, -0.5, 0, -0.25],

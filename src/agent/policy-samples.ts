@@ -1,4 +1,5 @@
 import {
+  actedIn,
   branches,
   type CreditedDecision,
   type DepositRule,
@@ -19,8 +20,9 @@ export const policySamples: DepositRule<'weights', PolicySample> = {
   deposit: (trajectory, decided) => {
     const advantageAt = advantagesOf(decided)
     const trained = new Set<NodeId>()
+    const acted = Object.fromEntries([...actedIn(trajectory)].map(([parameter, ids]) => [parameter, [...ids]]))
     return branches(trajectory)
-      .map((path) => sampleOf(trajectory.group, path, advantageAt, trained))
+      .map((path) => ({ ...sampleOf(trajectory.group, path, advantageAt, trained), acted }))
       .filter((sample) => sample.sampled.some(Boolean))
   },
 }

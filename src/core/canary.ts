@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { VersionSet } from './gate.ts'
-import { CanaryId, ReceiptId, ReleaseId, RunId, TrajectoryId } from './id.ts'
+import { CanaryId, ReceiptId, ReleaseId, RunId, TrajectoryId, VersionId } from './id.ts'
 import { Json } from './json.ts'
+import { ParameterName } from './parameter.ts'
 
 /** Which of the two serves a session: what serves everybody, or what is tried. */
 export const CanaryArm = z.enum(['baseline', 'candidate'])
@@ -22,8 +23,12 @@ export type CanaryStatus = z.infer<typeof CanaryStatus>
 export const Canary = z.strictObject({
   id: CanaryId,
   agent: z.string().min(1),
-  /** What serves everybody else, and everybody again after a rollback. */
+  /** What served everybody else when it began: the candidate was made from it. */
   baseline: ReleaseId,
+  /**
+   * The new Versions that it tries: a patch. What it does not name stays as it serves, in both arms, also where that changes
+   * while it runs. Canaries of before there were patches name every Parameter: what served when they began is none of theirs.
+   */
   candidate: VersionSet,
   /** The offline gate's receipt that let it begin; `null` where there is no held-out suite: the evidence is the canary's alone. */
   admission: ReceiptId.nullable(),
@@ -37,7 +42,10 @@ export const Canary = z.strictObject({
   step: z.int().nonnegative(),
   /** Keys the hash that assigns sessions, or their persons. */
   salt: z.string().min(1),
-  /** The Generation that decisions of the candidate's arm carry. */
+  /**
+   * The Generation that decisions of the candidate's arm carried when it began: the next one after what serves. It grows with
+   * each Activation beside it.
+   */
   generation: z.int().positive(),
   status: CanaryStatus,
   /** What ended it; `null` while it runs, and where it was stopped by hand. */
@@ -58,12 +66,15 @@ export interface CanaryWatch {
   readonly until: number
 }
 
-/** One look at a canary, and what came of it; append-only, so that its story can be told. */
+/**
+ * One look at a canary, and what came of it; append-only, so that its story can be told. `changed`: a Parameter that it does
+ * not try came to serve otherwise, in both arms.
+ */
 export const CanaryEvent = z.strictObject({
   canary: CanaryId,
   /** 0, 1, 2 … within the canary. */
   sequence: z.int().nonnegative(),
-  type: z.enum(['started', 'advanced', 'held', 'unwatched', 'promoted', 'rolled-back', 'ended']),
+  type: z.enum(['started', 'advanced', 'held', 'unwatched', 'changed', 'promoted', 'rolled-back', 'ended']),
   /** The share of sessions that got the candidate from here on; 0 when it ended without a promotion. */
   share: z.number().min(0).max(1),
   /** One sentence each, the deciding one first. */
@@ -73,6 +84,18 @@ export const CanaryEvent = z.strictObject({
   at: z.number(),
 })
 export type CanaryEvent = z.infer<typeof CanaryEvent>
+
+/** A change of what serves, of Parameters that a canary does not try: from then on both of its arms had the new Versions. */
+export const ServingChange = z.strictObject({
+  /** Milliseconds since the epoch. */
+  at: z.number(),
+  /** What serves everybody else from then on, and its Generation. */
+  release: ReleaseId,
+  generation: z.int().positive(),
+  /** The Parameters that changed: the Version before and after; `null` for none. */
+  parameters: z.record(ParameterName, z.strictObject({ from: VersionId.nullable(), to: VersionId.nullable() })),
+})
+export type ServingChange = z.infer<typeof ServingChange>
 
 /** Whether a session that could have been drawn for the audit was, and what is true of it. */
 export const AuditOutcome = z.strictObject({

@@ -34,6 +34,8 @@ export interface Gradient<D> {
 export interface PolicySample {
   /** Samples of one group share prefixes, which a trainer computes once. */
   readonly group: GroupId
+  /** The Versions of everything that acted in its trajectory, this Parameter's own among them. */
+  readonly acted?: Readonly<Record<ParameterName, readonly VersionId[]>>
   readonly tokens: readonly number[]
   /** 0 where the token was not sampled by this Parameter, or entered another branch's sample already. */
   readonly advantages: readonly number[]

@@ -1,3 +1,4 @@
+export * from './acted.ts'
 export * from './alert.ts'
 export * from './api-key.ts'
 export * from './audit.ts'

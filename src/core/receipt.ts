@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CanaryOutcome } from './canary.ts'
+import { CanaryOutcome, ServingChange } from './canary.ts'
 import { GateDecision, HoldoutUse, PairedOutcome, VersionSet } from './gate.ts'
 import { CanaryId, ReceiptId } from './id.ts'
 import { Json } from './json.ts'
@@ -38,6 +38,11 @@ export const CanaryReceipt = z.strictObject({
   admission: ReceiptId.nullable(),
   /** Judged sessions, in the order in which the tests saw them. */
   sessions: z.array(CanaryOutcome),
+  /**
+   * What else came to serve while it ran, in both arms, oldest first: `baseline` and `candidate` are the arms as they were
+   * at the end. Left out where nothing did.
+   */
+  changes: z.array(ServingChange).min(1).exactOptional(),
 })
 export type CanaryReceipt = z.infer<typeof CanaryReceipt>
 

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { VersionSet } from './gate.ts'
 import { ReceiptId, ReleaseId, RunId } from './id.ts'
 
-/** What made a release: nothing, for an agent as it was before it learned anything; else a gate, by its receipt. */
+/** What made a release: nothing, for an agent as it was declared; else a gate, by its receipt. */
 const initial = { receipt: z.null(), run: z.null() }
 const promoted = { receipt: ReceiptId, run: RunId.nullable() }
 const anyRelease = z.strictObject({
@@ -13,8 +13,9 @@ const anyRelease = z.strictObject({
 })
 
 /**
- * A set of Versions that serves, or served. Only a gate makes one: `receipt` is its promoting receipt, and is `null`
- * only for an agent's initial release, which no run made.
+ * A set of Versions that serves, or served. Only a gate makes one of what was learned: `receipt` is the receipt that promoted
+ * the latest of it, and is `null` only for an agent as it was declared, which no run made. Where its owner edits or adds what
+ * was not learned, what was keeps its receipt.
  */
 export const Release = z.union([anyRelease.extend(initial), anyRelease.extend(promoted)])
 export type Release = z.infer<typeof Release>
@@ -23,7 +24,8 @@ export type Release = z.infer<typeof Release>
 export const Activation = z.strictObject({
   agent: z.string().min(1),
   release: ReleaseId,
-  reason: z.enum(['initial', 'promote', 'rollback']),
+  /** `declared`: its code declares the agent otherwise: a Parameter was added or removed, or a text edited. */
+  reason: z.enum(['initial', 'promote', 'rollback', 'declared']),
   /** 1 for the agent's first activation: the Generation that decisions made under it carry. */
   generation: z.int().positive(),
   at: z.number(),

@@ -327,14 +327,23 @@ export interface LevelRepository {
 export interface ReleaseRepository {
   put(release: Release): Promise<void>
   get(id: ReleaseId): Promise<Release | null>
-  /** Newest first. */
-  list(filter: { readonly agent?: string; readonly limit: number }): Promise<readonly Release[]>
+  /**
+   * Newest first.
+   * @param filter.asDeclared true: those that rest on no receipt, of the agent as it was declared, alone.
+   */
+  list(filter: {
+    readonly agent?: string
+    readonly asDeclared?: true
+    readonly limit: number
+  }): Promise<readonly Release[]>
   /** @throws StoreError when another process activated a release of this agent meanwhile (generations never repeat). */
   activate(activation: Activation): Promise<void>
   /** The latest activation, which names what serves now. */
   current(agent: string): Promise<Activation | null>
-  /** Oldest first. */
+  /** Oldest first: all of them, however many there are. */
   activations(agent: string): Promise<readonly Activation[]>
+  /** The latest ones, newest first. */
+  recent(agent: string, limit: number): Promise<readonly Activation[]>
   /** Every agent's latest activation. */
   serving(): Promise<readonly Activation[]>
   /** Pins what serves, or with `null` lets go of it. */

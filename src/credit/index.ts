@@ -7,10 +7,12 @@ export { outcomeCredit } from './outcome.ts'
 export { taskFeatures, valueBaseline, type ValueBaselineOptions } from './value-baseline.ts'
 export {
   Imitated,
+  type IsInContext,
   lagOf,
   type Lags,
   lagsOf,
   type Reading,
   shownIn,
   type Shown,
+  todaysContext,
 } from './lessons/index.ts'

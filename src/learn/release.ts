@@ -80,8 +80,8 @@ async function start(run: LearnRun, { rules }: Extract<ReleasePlan, { readonly k
   const { mayWrite } = run.options
   const { release: current } = await run.registry.current(run.key)
   const expected = run.servingSet
-  const parameters = Object.keys({ ...expected, ...current.versions })
-  if (parameters.some((name) => expected[name] !== current.versions[name])) {
+  // Other Parameters may have changed meanwhile: both arms have them as they serve.
+  if (run.candidates.some(({ parameter }) => expected[parameter] !== current.versions[parameter])) {
     return superseded(`Release ${current.id} serves instead of what the run began from.`)
   }
   try {

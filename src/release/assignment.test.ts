@@ -41,7 +41,7 @@ const served = (canary: Canary | null, receipt: string | null = null): ServedAge
   },
   generation: 3,
   versions,
-  canary: canary && { canary, versions: tried },
+  canary: canary && { canary, versions: tried, generation: canary.generation },
 })
 
 const byPerson = (share: number, salt: string): Canary => ({

@@ -23,8 +23,8 @@ export interface ServedAgent {
   readonly release: Release
   readonly generation: number
   readonly versions: Versions
-  /** What is tried beside it; `null` when nothing is. */
-  readonly canary: { readonly canary: Canary; readonly versions: Versions } | null
+  /** What is tried beside it, and the Generation of its decisions; `null` when nothing is. */
+  readonly canary: { readonly canary: Canary; readonly versions: Versions; readonly generation: number } | null
 }
 
 /** Bits of a hash that a double holds exactly. */
@@ -40,7 +40,7 @@ export function placeOf(salt: string, drawn: string): number {
  * - A new one gets the candidate of a running canary when its place lies below the share in force: who has it keeps it
  *   while the share rises. Its place is its person's where one is known, so that all sessions of a person have one arm at
  *   a share; a name that a key made up which the owner does not trust is no person, and cannot hold on to an arm.
- * - One that the running canary assigned keeps its arm.
+ * - One that the running canary assigned keeps its arm, whatever else comes to serve in both arms.
  * - One that began before the canary, or under one that has ended, gets what serves everybody, and stays outside the
  *   evidence.
  * - While nobody watches the canary, all get what serves everybody: new ones stay outside the evidence, and those of the
@@ -60,8 +60,8 @@ export function assignmentOf(
   const servedBy = known ?? { release: served.release.id, canary: running && draw(running, session, owner) }
   const tried = running !== null && servedBy.canary?.id === running.id && servedBy.canary.arm === 'candidate'
   if (served.canary && tried) {
-    const { canary, versions } = served.canary
-    return { servedBy, versions, generation: canary.generation, learned: true }
+    const { versions, generation } = served.canary
+    return { servedBy, versions, generation, learned: true }
   }
   const { versions, generation, release } = served
   return { servedBy, versions, generation, learned: release.receipt !== null }

@@ -10,6 +10,7 @@ import {
 } from '../core/index.ts'
 import { InputError, present } from '../errors/index.ts'
 import { servingIn } from './canary-changes.ts'
+import { patchOf } from './patch.ts'
 
 /** A candidate that a person puts together; what it leaves out is what serves. */
 export interface MadeByHand {
@@ -50,7 +51,10 @@ async function setOf(
   const release = await releases.get(ReleaseId.parse(from))
   if (release?.agent === agent) return release.versions
   const canary = await canaries.get(CanaryId.parse(from))
-  if (canary?.agent === agent) return canary.candidate
+  if (canary?.agent === agent) {
+    const began = await releases.get(canary.baseline)
+    return patchOf(canary.candidate, began?.versions ?? {})
+  }
   const run = await runs.get(RunId.parse(from))
   if (run?.agent === agent && run.versionsOut) return run.versionsOut
   throw new UnknownCandidateError(agent, from)

@@ -57,7 +57,7 @@ describe('a canary starts', () => {
     expect(canary).toMatchObject({
       agent,
       baseline: initial,
-      candidate: tried,
+      candidate: setOf(better),
       admission: null,
       gate: { name: 'canary', config: rampGate.config },
       shares: [0.2, 0.5],
@@ -82,7 +82,7 @@ describe('a canary starts', () => {
     await store.versions.put(better)
     const admission = admissionOf(served, tried)
     const canary = await start({ versions: [], admission })
-    expect(canary).toMatchObject({ admission: admission.id, candidate: tried })
+    expect(canary).toMatchObject({ admission: admission.id, candidate: setOf(better) })
     expect(await store.receipts.get(admission.id)).toEqual(admission)
   })
 
@@ -272,7 +272,7 @@ describe('a canary goes back', () => {
         kind: 'rollback',
         name: canary.id,
         message: `The canary ${canary.id} was rolled back after 103 sessions had it: ${reasons[0]}`,
-        evidence: { exposed: 103, candidate: tried },
+        evidence: { exposed: 103, candidate: setOf(better) },
         run: null,
         at: 50,
       },
@@ -329,7 +329,7 @@ describe('a canary goes back', () => {
       const release = await change()
       expect(await store.canaries.get(canary.id)).toMatchObject({
         status: 'rolled-back',
-        reason: `release ${release.id} was made to serve everybody`,
+        reason: expect.stringContaining(`release ${release.id} `),
       })
       expect(await registry.runningCanary(agent)).toBeNull()
     }

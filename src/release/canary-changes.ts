@@ -34,6 +34,7 @@ import {
 import { levelKeyOf, withLevel } from './candidate-level.ts'
 import { StaleReceiptError, UnknownAgentError } from './errors.ts'
 import { assertComplete, assertGenuine } from './gated.ts'
+import { patched, patchOf, staleIn, standingOf } from './patch.ts'
 import { activate, differences, newRelease, releaseById, releaseOf, versionSetOf } from './release-record.ts'
 
 /** The rules that a canary runs by: the name and the configuration of its gate, and the shares that it goes through. */
@@ -48,8 +49,8 @@ export interface CanaryRules {
 export interface NewCanary {
   readonly agent: string
   /**
-   * The candidate's versions; it has what serves for every Parameter that they leave out. Those that the store has
-   * already may be left out where there is an admission.
+   * The candidate's versions; what they do not name stays as it serves, also where that changes while it runs. Those that the
+   * store has already may be left out where there is an admission.
    */
   readonly versions: readonly Version[]
   /** The promoting receipt on held-out tasks; `null` where there is no suite: the evidence is the canary's alone. */
@@ -89,20 +90,27 @@ export async function start(tx: Repositories, options: NewCanary, at: number): P
   const { agent, versions, admission, run, gate } = options
   await options.mayWrite?.(tx)
   const { activation, release } = await servingIn(tx, agent)
-  const candidate = admission?.candidate ?? { ...release.versions, ...versionSetOf(versions) }
+  const compared = admission?.baseline ?? release.versions
+  const candidate = patchOf(admission?.candidate ?? versionSetOf(versions), compared)
   const key = { agent, baseline: release.id, candidate, admission: admission?.id ?? null, by: run ?? at }
   const id = CanaryId.parse(contentHash(key).slice(0, 16))
   const earlier = await tx.canaries.get(id)
   if (earlier?.status === 'running') return earlier
   if (earlier) throw new CanaryEndedError(earlier)
   const other = await runningCanary(tx, agent)
-  if (other) throw new CanaryRunningError(agent, other.id)
-  if (admission && differences(release.versions, admission.baseline).length > 0) {
+  if (other) {
+    const tries = await standingOf(tx, other, release)
+    // What serves may have changed since the run began it: so it has another name.
+    if (run !== null && other.run === run && differences(tries.patch, candidate).length === 0) return other
+    throw new CanaryRunningError(agent, other.id, Object.keys(tries.patch))
+  }
+  // What else changed since is the same in both of its arms, which are compared anew.
+  if (admission && staleIn(candidate, compared, release.versions).length > 0) {
     throw new StaleReceiptError(admission.id, release.id)
   }
-  if (differences(candidate, release.versions).length === 0) throw new NothingToTryError(agent, release.id)
+  if (Object.keys(candidate).length === 0) throw new NothingToTryError(agent, release.id)
 
-  const gated = { id: admission?.id ?? id, baseline: release.versions, candidate }
+  const gated = { id: admission?.id ?? id, baseline: release.versions, candidate: patched(release.versions, candidate) }
   assertGenuine(versions, gated)
   for (const version of versions) await tx.versions.put(version)
   await assertComplete(tx, gated)
@@ -117,7 +125,7 @@ export async function start(tx: Repositories, options: NewCanary, at: number): P
     shares: [...gate.shares],
     step: 0,
     salt: options.salt ?? randomUUID(),
-    // The one that it will have as a release: nothing else is activated while it runs.
+    // The one that it would have as a release now.
     generation: activation.generation + 1,
     status: 'running',
     receipt: null,
@@ -165,18 +173,18 @@ export interface PromotedCanary {
 export async function promote(tx: Repositories, receipt: CanaryReceipt, at: number): Promise<PromotedCanary> {
   const canary = await canaryOf(tx, receipt.canary)
   const release = newRelease(
-    { agent: canary.agent, versions: canary.candidate, createdAt: at },
+    { agent: canary.agent, versions: receipt.candidate, createdAt: at },
     { receipt: receipt.id, run: canary.run },
   )
   if (canary.status === 'promoted' && canary.receipt === receipt.id) {
     return { canary, release: await releaseById(tx, release.id) }
   }
   if (canary.status !== 'running') throw new CanaryEndedError(canary)
-  assertOfCanary(canary, receipt)
   const { activation, release: serving } = await servingIn(tx, canary.agent)
-  if (serving.id !== canary.baseline || differences(serving.versions, receipt.baseline).length > 0) {
-    throw new StaleReceiptError(receipt.id, serving.id)
-  }
+  const { patch, candidate, stale } = await standingOf(tx, canary, serving)
+  assertOfCanary(canary, patch, receipt)
+  const asServed = [differences(serving.versions, receipt.baseline), differences(candidate, receipt.candidate)]
+  if (stale.length > 0 || asServed.flat().length > 0) throw new StaleReceiptError(receipt.id, serving.id)
   await assertComplete(tx, receipt)
   await tx.receipts.put(receipt)
   await tx.releases.put(release)

@@ -15,10 +15,11 @@ export class PinnedError extends ReleaseError {
 
 /** A canary of this agent runs: there is one at a time. */
 export class CanaryRunningError extends ReleaseError {
-  constructor(agent: string, canary: string) {
+  /** @param tries the Parameters that it has new Versions of. */
+  constructor(agent: string, canary: string, tries: readonly string[]) {
     super({
       code: 'release/canary-running',
-      message: `The canary ${canary} of "${agent}" runs, and an agent has one at a time.`,
+      message: `The canary ${canary} of "${agent}" runs (it tries ${tries.join(', ')}), and an agent has one at a time, whatever Parameters they are of.`,
       hint: 'Wait for it to end, or end it with `ratchet rollback`.',
     })
   }

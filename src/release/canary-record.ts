@@ -9,9 +9,9 @@ import {
   contentHash,
   type Json,
   type Repositories,
+  type VersionSet,
 } from '../core/index.ts'
 import { CanaryEndedError, OtherCanaryError, UnknownCanaryError } from './canary-errors.ts'
-import { differences } from './release-record.ts'
 
 /** Why a canary stands where it stands, for its story. */
 export interface CanaryNote {
@@ -154,19 +154,20 @@ function rollbackAlert(
 }
 
 /**
- * Holds that a receipt is about this canary: its candidate, its admission, the rules that it began with, and the step in
+ * Holds that a receipt is about this canary: what it tries, its admission, the rules that it began with, and the step in
  * force. Rules may say more than they said then (the range of rewards), never otherwise.
+ * @param patch what it tries.
  * @throws OtherCanaryError
  */
-export function assertOfCanary(canary: Canary, receipt: CanaryReceipt): void {
-  const problem = mismatch(canary, receipt)
+export function assertOfCanary(canary: Canary, patch: VersionSet, receipt: CanaryReceipt): void {
+  const problem = mismatch(canary, patch, receipt)
   if (problem !== null) throw new OtherCanaryError(receipt.id, canary.id, problem)
 }
 
-function mismatch(canary: Canary, receipt: CanaryReceipt): string | null {
+function mismatch(canary: Canary, patch: VersionSet, receipt: CanaryReceipt): string | null {
   if (receipt.canary !== canary.id) return `it is of canary ${receipt.canary}`
   if (receipt.agent !== canary.agent) return `it is of the agent "${receipt.agent}"`
-  const other = differences(receipt.candidate, canary.candidate)
+  const other = Object.keys(patch).filter((parameter) => receipt.candidate[parameter] !== patch[parameter])
   if (other.length > 0) return `its candidate has another version of ${other.join(', ')}`
   if (receipt.admission !== canary.admission) return 'it names another admission'
   if (receipt.gate.name !== canary.gate.name) return `it is of the gate "${receipt.gate.name}"`

@@ -25,13 +25,13 @@ export class UnknownReleaseError extends InputError {
   }
 }
 
-/** The agent as it is before learning is not what it was when this store began. */
+/** Something else than a text is declared otherwise than before: what was learned rests on it. */
 export class InitialChangedError extends InputError {
   constructor(agent: string, changed: readonly string[]) {
     super({
       code: 'release/initial-changed',
-      message: `The agent "${agent}" began in this store with other initial values of: ${changed.join(', ')}.`,
-      hint: 'What was learned was learned for the agent as it was: give the changed agent a name or a store of its own.',
+      message: `The agent "${agent}" was declared in this store with other initial values of: ${changed.join(', ')}.`,
+      hint: 'A declared text can be edited, and a Parameter added; what was learned of weights rests on their base: give the changed agent a name or a store of its own.',
     })
   }
 }

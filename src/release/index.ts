@@ -53,7 +53,8 @@ export {
   shownCanary,
   stateOf,
 } from './overview.ts'
-export { type CanaryStop, Registry, type Serving, type WentBack } from './registry.ts'
+export { Registry } from './registry.ts'
+export type { CanaryStop, Serving, WentBack } from './serving.ts'
 export type { Promotion } from './release-changes.ts'
 export { openReleaseRouter, type ReleaseRouter, type ReleaseRouterOptions } from './router.ts'
 export type { Served } from './served.ts'

@@ -35,7 +35,7 @@ const serving = (versions: Versions, tried: Versions | null = null): ServedAgent
   release: {} as Release,
   generation: 1,
   versions,
-  canary: tried && { canary: {} as Canary, versions: tried },
+  canary: tried && { canary: { id: 'c' } as Canary, versions: tried, generation: 2 },
 })
 /** What serves of what is to, after `before`. */
 const inForce = (next: ServedAgent, before = serving(served)) =>

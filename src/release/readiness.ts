@@ -57,7 +57,9 @@ export class Readiness {
     const serves = this.#isReady(agent, versions, 'release')
     const tried = canary !== null && this.#isReady(agent, canary.versions, 'candidate')
     if (serves) return tried ? next : { ...next, canary: null }
-    return before ? { ...before, canary: null } : { ...next, canary: null }
+    // Its own arms stay as they are until both can have what is new.
+    const goesOn = before?.canary != null && before.canary.canary.id === canary?.canary.id
+    return before ? { ...before, canary: goesOn ? before.canary : null } : { ...next, canary: null }
   }
 
   #isReady(agent: string, versions: Versions, as: 'release' | 'candidate'): boolean {

@@ -1,5 +1,4 @@
 import type {
-  Activation,
   Canary,
   CanaryId,
   CanaryReceipt,
@@ -11,7 +10,7 @@ import type {
   Store,
   Version,
 } from '../core/index.ts'
-import { InvariantError } from '../errors/index.ts'
+import { InvariantError, RatchetError } from '../errors/index.ts'
 import { replay } from '../gate/index.ts'
 import { advance, type NewCanary, promote, type PromotedCanary, servingIn, start } from './canary-changes.ts'
 import {
@@ -24,32 +23,12 @@ import {
   stillRunning,
 } from './canary-record.ts'
 import { NotPromotedError, UnknownAgentError } from './errors.ts'
-import { begin, pin, type Promotion, release, rollBack, takeBack } from './release-changes.ts'
+import { standingOf } from './patch.ts'
+import { declare } from './declare.ts'
+import type { CanaryStop, Serving, WentBack } from './serving.ts'
+import { pin, type Promotion, release, rollBack, takeBack } from './release-changes.ts'
 
-/** What serves an agent: a release, and the activation that let it. */
-export interface Serving {
-  readonly release: Release
-  /** Its `generation` is what decisions made now carry. */
-  readonly activation: Activation
-}
-
-/** Why a canary goes back or is given up. */
-export interface CanaryStop extends CanaryNote {
-  /** What shows it; left out when it is stopped by hand. */
-  readonly receipt?: CanaryReceipt
-  /** Sessions that had the candidate, where they were counted. */
-  readonly exposed?: number
-  /** Milliseconds since the epoch. Default: now. */
-  readonly at?: number
-}
-
-/** What went back. */
-export interface WentBack {
-  /** What serves everybody now. */
-  readonly release: Release
-  /** The canary that went back; `null` when none ran. */
-  readonly canary: Canary | null
-}
+const atOnce: ReadonlySet<string> = new Set(['store/record-conflict', 'store/generation-conflict'])
 
 /**
  * What serves, what served, and the only way to change it: forward through a gate's receipt (invariant 7), back at once
@@ -66,12 +45,21 @@ export class Registry {
   }
 
   /**
-   * Records the agent as it is before learning, as its first release; asked again, gives that one.
+   * Records the agent as its code declares it: at first as what serves. A declaration that was never seen before changes what
+   * serves: a new Parameter joins, a text that serves as it was once declared becomes as it is declared now, and a Parameter
+   * that is declared no more is left out. A text that was learned stays, and an Alert tells of the edit. Asked again, also
+   * by a process with older code, changes nothing. A pin holds off gates, and not the agent's owner.
    * @param versions the initial Version of every Parameter.
-   * @throws InitialChangedError when the agent began with others.
+   * @returns the agent as it is declared, with everything learned turned off.
+   * @throws InitialChangedError when something else than a text is declared otherwise than before.
    */
   async initial(agent: string, versions: readonly Version[], at = Date.now()): Promise<Release> {
-    return this.#store.transaction((tx) => begin(tx, agent, versions, at))
+    const declared = () => this.#store.transaction((tx) => declare(tx, agent, versions, at))
+    return declared().catch((error: unknown) => {
+      // Another process declared it at the same time: now it is known.
+      if (RatchetError.is(error) && atOnce.has(error.code)) return declared()
+      throw error
+    })
   }
 
   /**
@@ -94,8 +82,9 @@ export class Registry {
 
   /**
    * Makes a release of what a gate promoted, and lets it serve. The receipt is replayed first, and must compare the
-   * candidate with exactly what serves. Asked again with the same receipt while its release serves, gives that one. A
-   * canary that runs ends: what it is compared with serves no more.
+   * candidate with exactly what serves: everybody gets it at once, so that what changed since is not taken on trust. Asked
+   * again with the same receipt while its release serves, gives that one. A canary that runs goes on where it tries other
+   * Parameters, and both of its arms get this one; else it ends.
    * @throws NotPromotedError when the receipt's outcomes do not lead to `promote`; ReceiptError when it was changed.
    * @throws StaleReceiptError when something else serves than what the candidate was compared with.
    * @throws SpentReceiptError when its release was rolled back: a release comes back by rollback only.
@@ -108,7 +97,9 @@ export class Registry {
   }
 
   /**
-   * Lets an earlier release serve again, at once and for all sessions: a canary that runs ends, pinned or not.
+   * Lets an earlier release serve again, at once and pinned or not. A canary that runs goes on where the Parameters that it
+   * tries serve as they did, in both of its arms; it ends where they do not, where the agent as it was before it learned is
+   * named, or what serves already: then all sessions get that.
    * @param to the release; by default the one that served when the current one was promoted, so that repeated
    * rollbacks go back step by step to the initial release.
    * @throws UnknownAgentError | UnknownReleaseError | NothingToRollBackToError
@@ -119,7 +110,7 @@ export class Registry {
 
   /**
    * Goes back one step, by hand: a canary that runs goes back first; else what served before serves again.
-   * @param to names a release instead: it serves everybody, and a canary that runs goes back as well.
+   * @param to names a release instead, as in {@link rollback}: a canary that tries other Parameters goes on beside it.
    * @throws UnknownAgentError | UnknownReleaseError | NothingToRollBackToError
    */
   async goBack(agent: string, to?: ReleaseId, at = Date.now()): Promise<WentBack> {
@@ -133,20 +124,22 @@ export class Registry {
   }
 
   /**
-   * Turns everything learned off: the initial release serves, which is the base agent exactly (invariant 9).
+   * Turns everything learned off: the agent serves as it was declared last, which is the base agent exactly (invariant 9), and
+   * no canary runs.
    * @throws UnknownAgentError when nothing was ever released.
    */
   async off(agent: string, at = Date.now()): Promise<Release> {
-    const [first] = await this.#store.releases.activations(agent)
-    if (!first) throw new UnknownAgentError(agent)
-    return this.rollback(agent, first.release, at)
+    const [declared] = await this.#store.releases.list({ agent, asDeclared: true, limit: 1 })
+    if (!declared) throw new UnknownAgentError(agent)
+    return this.rollback(agent, declared.id, at)
   }
 
   /**
-   * Lets a candidate serve a share of the sessions beside what serves. Asked again by the same run with the same
-   * candidate while it runs, gives that canary.
+   * Lets a candidate serve a share of the sessions beside what serves: a patch, which goes on when another Parameter comes to
+   * serve otherwise. Asked again by the same run with the same candidate while it runs, gives that canary. An agent has one
+   * at a time, whatever Parameters they are of: a session has one arm, and its evidence says which candidate earned it.
    * @throws NotPromotedError | ReceiptError | StaleReceiptError for an admission that does not promote the candidate
-   * over what serves.
+   * over what serves of the Parameters that it tries.
    * @throws CandidateError when the versions are not those that were gated, or some are missing.
    * @throws NothingToTryError when the candidate is what serves; CanaryRunningError when another one runs;
    * CanaryEndedError when this one ran before; PinnedError while what serves is pinned.
@@ -250,7 +243,10 @@ export class Registry {
     if (receipt) this.#replay(receipt)
     return this.#store.transaction(async (tx) => {
       const canary = await stillRunning(tx, id)
-      if (receipt) assertOfCanary(canary, receipt)
+      if (receipt) {
+        const { patch } = await standingOf(tx, canary, (await servingIn(tx, canary.agent)).release)
+        assertOfCanary(canary, patch, receipt)
+      }
       return endCanary(tx, canary, {
         status,
         receipt: receipt ?? null,

@@ -15,9 +15,9 @@ import {
 import { promotedByCanary } from './audit/promoted.ts'
 import { assertNotPinned, servingIn } from './canary-changes.ts'
 import { OtherCanaryError } from './canary-errors.ts'
-import { appendEvent, canaryOf, endCanary, runningCanary } from './canary-record.ts'
+import { activatedBeside, endBeside } from './beside.ts'
+import { appendEvent, canaryOf, runningCanary } from './canary-record.ts'
 import {
-  InitialChangedError,
   NothingToRollBackToError,
   NotServingError,
   SpentReceiptError,
@@ -26,14 +26,15 @@ import {
   UnknownReleaseError,
 } from './errors.ts'
 import { assertComplete, assertGenuine } from './gated.ts'
+import { patchOf } from './patch.ts'
 import {
   activate,
   differences,
+  keepRelease,
   newRelease,
   releaseById,
   releaseOf,
   servedBefore,
-  versionSetOf,
 } from './release-record.ts'
 
 /*
@@ -52,28 +53,6 @@ export interface Promotion {
   readonly mayWrite?: (tx: Repositories) => Promise<void>
 }
 
-/** Makes the first release of an agent, or finds it. */
-export async function begin(
-  tx: Repositories,
-  agent: string,
-  versions: readonly Version[],
-  at: number,
-): Promise<Release> {
-  const set = versionSetOf(versions)
-  const [first] = await tx.releases.activations(agent)
-  if (first) {
-    const known = await releaseOf(tx, first)
-    const changed = differences(known.versions, set)
-    if (changed.length > 0) throw new InitialChangedError(agent, changed)
-    return known
-  }
-  for (const version of versions) await tx.versions.put(version)
-  const release = newRelease({ agent, versions: set, createdAt: at }, { receipt: null, run: null })
-  await tx.releases.put(release)
-  await tx.releases.activate({ agent, release: release.id, reason: 'initial', generation: 1, at })
-  return release
-}
-
 /** Makes the release that a receipt on held-out tasks promotes. */
 export async function release(
   tx: Repositories,
@@ -87,7 +66,7 @@ export async function release(
   const { activation, release: serving } = await servingIn(tx, agent)
   const earlier = await tx.releases.get(made.id)
   if (earlier) {
-    if (serving.id === earlier.id) return earlier
+    if (serving.receipt === receipt.id) return earlier
     throw new SpentReceiptError(receipt.id, earlier.id)
   }
   if (differences(serving.versions, receipt.baseline).length > 0) throw new StaleReceiptError(receipt.id, serving.id)
@@ -96,9 +75,9 @@ export async function release(
   await tx.receipts.put(receipt)
   await tx.releases.put(made)
   if (run !== null) await tx.levels.promoted(agent, run)
-  await activate(tx, activation, made, 'promote', at)
+  const activated = await activate(tx, activation, made, 'promote', at)
   await assertNotPinned(tx, agent)
-  await endBeside(tx, made, at)
+  await activatedBeside(tx, serving, activated, made)
   return made
 }
 
@@ -116,11 +95,16 @@ export async function rollBack(
   if (target === null) throw new NothingToRollBackToError(agent)
   const back = await tx.releases.get(target)
   if (back?.agent !== agent) throw new UnknownReleaseError(agent, target)
-  if (back.id !== current.release) {
-    await activate(tx, current, back, 'rollback', at)
-    await tell(tx, current, back, at)
+  const canary = await runningCanary(tx, agent)
+  if (back.id === current.release) {
+    if (canary) await endBeside(tx, canary, back, at)
+    return back
   }
-  await endBeside(tx, back, at)
+  const activated = await activate(tx, current, back, 'rollback', at)
+  await tell(tx, current, back, at)
+  // Who names the agent as it was before it learned lets nothing learned serve anybody.
+  if (canary && to !== undefined && back.receipt === null) await endBeside(tx, canary, back, at)
+  else await activatedBeside(tx, await releaseOf(tx, current), activated, back)
   return back
 }
 
@@ -137,16 +121,41 @@ export async function takeBack(
   if (canary.agent !== agent || promoted?.canary.id !== canary.id) {
     throw new OtherCanaryError(receipt.id, canary.id, 'what serves did not come from it')
   }
-  const { activation } = promoted
+  const { activation, cameIn, release: serving } = promoted
   await tx.receipts.put(receipt)
   await assertNotPinned(tx, agent)
-  const back = await releaseById(tx, canary.baseline)
-  await activate(tx, activation, back, 'rollback', at)
+  const before = servedBefore(await tx.releases.activations(agent), cameIn)
+  const back = await without(tx, await releaseById(tx, before ?? canary.baseline), serving, receipt, at)
+  const activated = await activate(tx, activation, back, 'rollback', at)
   const note = { reasons, evidence: { ...receipt.evidence, receipt: receipt.id } }
   await appendEvent(tx, canary, 'rolled-back', note, at)
   await tell(tx, activation, back, at, { receipt: receipt.id, reason: reasons[0] ?? 'its audit says otherwise now' })
-  await endBeside(tx, back, at)
+  await activatedBeside(tx, serving, activated, back)
   return back
+}
+
+/**
+ * What serves without what a canary brought: the release before it, and with it what its owner declared since, as a release
+ * that rests on what that one did.
+ */
+async function without(
+  tx: Repositories,
+  before: Release,
+  serving: Release,
+  { baseline, candidate }: Pick<CanaryReceipt, 'baseline' | 'candidate'>,
+  at: number,
+): Promise<Release> {
+  const versions = { ...serving.versions }
+  for (const [parameter, id] of Object.entries(patchOf(candidate, baseline))) {
+    if (versions[parameter] !== id) continue
+    const was = before.versions[parameter]
+    if (was === undefined) delete versions[parameter]
+    else versions[parameter] = was
+  }
+  if (differences(versions, before.versions).length === 0) return before
+  const { receipt, run, agent } = before
+  const origin = receipt === null ? { receipt, run: null } : { receipt, run }
+  return keepRelease(tx, newRelease({ agent, versions, createdAt: at }, origin))
 }
 
 /** Holds what serves. */
@@ -160,14 +169,6 @@ export async function pin(
   const made: Pin = { agent, release: serving.id, reason, at }
   await tx.releases.pin(agent, made)
   return made
-}
-
-/** Ends the canary that ran while a release came to serve everybody. */
-async function endBeside(tx: Repositories, { id, agent }: Release, at: number): Promise<void> {
-  const canary = await runningCanary(tx, agent)
-  if (!canary) return
-  const reasons = [`release ${id} was made to serve everybody`]
-  await endCanary(tx, canary, { status: 'rolled-back', receipt: null, reasons, exposed: null, at })
 }
 
 /** Tells that a release went back. */

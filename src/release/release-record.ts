@@ -21,6 +21,13 @@ export function newRelease(
   return { id, ...release, ...origin }
 }
 
+/** Keeps a release, if it is not there already. @returns it as it was made first. */
+export async function keepRelease({ releases }: Pick<Repositories, 'releases'>, made: Release): Promise<Release> {
+  const known = await releases.get(made.id)
+  if (!known) await releases.put(made)
+  return known ?? made
+}
+
 /** A release that some record names. */
 export async function releaseById({ releases }: Pick<Repositories, 'releases'>, id: ReleaseId): Promise<Release> {
   return present(await releases.get(id), `release ${id}`)
@@ -38,9 +45,11 @@ export async function activate(
   release: Release,
   reason: Activation['reason'],
   at: number,
-): Promise<void> {
+): Promise<Activation> {
   const generation = current.generation + 1
-  await tx.releases.activate({ agent: release.agent, release: release.id, reason, generation, at })
+  const activation = { agent: release.agent, release: release.id, reason, generation, at }
+  await tx.releases.activate(activation)
+  return activation
 }
 
 /** What served when the release of `current` came into service through a gate; `null` for the initial release. */

@@ -1,6 +1,7 @@
 import type { Activation, Canary, ParameterName, Repositories, Version, VersionId, VersionSet } from '../core/index.ts'
 import { present } from '../errors/index.ts'
 import type { ServedAgent, Versions } from './assignment.ts'
+import { standingOf } from './patch.ts'
 import { releaseOf } from './release-record.ts'
 
 /** What the router reads. */
@@ -27,7 +28,7 @@ export async function loadServed(
   wanted: ReadonlySet<string> | null,
   last: Served,
 ): Promise<Loaded> {
-  // Canaries first: one that ends between the two looks finds another release serving, and is left out below.
+  // Canaries first: one that is promoted between the two looks finds its own Versions serving, and is left out below.
   const canaries = new Map((await store.canaries.running()).map((canary) => [canary.agent, canary]))
   const activations = (await store.releases.serving()).filter(({ agent }) => wanted?.has(agent) ?? true)
   const known = knownVersions(last)
@@ -55,9 +56,28 @@ async function loadAgent(
   const { agent, generation } = activation
   const release = await releaseOf(store, activation)
   const versions = await versionsOf(store, release.versions, known)
-  const tried =
-    canary?.baseline === release.id ? { canary, versions: await versionsOf(store, canary.candidate, known) } : null
-  return { agent, release, generation, versions, canary: tried }
+  return {
+    agent,
+    release,
+    generation,
+    versions,
+    canary: canary && (await triedBeside(store, canary, { release, generation }, known)),
+  }
+}
+
+/**
+ * What a canary tries now: what serves, with its patch over it, so that a faster Parameter reaches both arms at once. `null`
+ * for a stale one.
+ */
+async function triedBeside(
+  store: ServingStore,
+  canary: Canary,
+  { release, generation }: Pick<ServedAgent, 'release' | 'generation'>,
+  known: ReadonlyMap<VersionId, Version>,
+): Promise<ServedAgent['canary']> {
+  const { candidate, stale } = await standingOf(store, canary, release)
+  if (stale.length > 0) return null
+  return { canary, generation: generation + 1, versions: await versionsOf(store, candidate, known) }
 }
 
 async function versionsOf(

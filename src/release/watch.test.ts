@@ -541,12 +541,13 @@ describe('what stands in the way', () => {
     expect((await look({ memory })).canary.status).toBe('promoted')
   })
 
-  it('a baseline that serves no more takes the candidate back', async () => {
+  it('another version of what it tries, which serves, takes the candidate back', async () => {
     await begin()
     const activation = await store.releases.current(agent)
     await store.releases.put({
       ...(await store.releases.get(activation!.release))!,
       id: 'elsewhere' as never,
+      versions: setOf(model, prompt('elsewhere')),
     })
     await store.releases.activate({
       ...activation!,
@@ -555,7 +556,7 @@ describe('what stands in the way', () => {
     })
     expect((await look()).canary).toMatchObject({
       status: 'rolled-back',
-      reason: 'release elsewhere serves instead of its baseline',
+      reason: 'release elsewhere serves with another version of system, which it tries',
     })
   })
 

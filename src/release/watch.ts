@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import {
   type Canary,
   type CanaryId,
@@ -12,7 +11,9 @@ import {
 } from '../core/index.ts'
 import { RatchetError } from '../errors/index.ts'
 import { canaryGate, type CanaryGate, CanaryLevel, type CanaryLook, type CanaryVerdict } from '../gate/index.ts'
+import { changesBeside, staleReason } from './beside.ts'
 import { type CanaryNote, canaryOf, defaultWatchMs, watchedUntil } from './canary-record.ts'
+import { gapsOf } from './gaps.ts'
 import type { Gap, Judging } from './judge-session.ts'
 import {
   type CanaryMemory,
@@ -22,6 +23,7 @@ import {
   newCanaryMemory,
   withKeptNames,
 } from './outcomes.ts'
+import { type Standing, standingOf } from './patch.ts'
 import type { Registry } from './registry.ts'
 
 /** What one look at a canary needs. */
@@ -62,8 +64,8 @@ export interface Looked {
 
 /**
  * One look at a canary: judges those of its sessions that have become due, for good, asks the gate about all that were
- * judged, and does what it says: on to the next share, to a release, or back. A canary whose baseline no longer serves goes back
- * unasked, one whose gate or judging was configured anew is given up; while what serves is pinned, it only goes back. One look at a
+ * judged, and does what it says: on to the next share, to a release, or back. One whose own Parameters serve otherwise than when
+ * it began goes back unasked, one whose gate or judging was configured anew is given up; while what serves is pinned, it only goes back. One look at a
  * time for a canary; looks of several processes do no harm, as the first one that changes something wins. A look that came
  * to its end keeps the canary serving for a while: one that fails does not.
  *
@@ -77,8 +79,9 @@ export async function watchCanary(options: WatchOptions): Promise<Looked> {
   if (canary.status !== 'running') return ended(canary)
   try {
     const { release } = await registry.current(canary.agent)
-    if (release.id !== canary.baseline) {
-      const reasons = [`release ${release.id} serves instead of its baseline`]
+    const standing = await standingOf(store, canary, release)
+    if (standing.stale.length > 0) {
+      const reasons = [staleReason(release, standing.stale)]
       return ended(await registry.rollBackCanary(canary.id, { reasons, at: now }))
     }
     const { level, ...rules } = canary.gate.config
@@ -93,7 +96,7 @@ export async function watchCanary(options: WatchOptions): Promise<Looked> {
     const own = level === undefined ? {} : { level: CanaryLevel.parse(level) }
     const { gate = began, through = (same) => same } = options
     const judging = through(isAsConfigured(gate, began) ? gate : began)
-    const looked = await look({ ...options, gate: judging }, { canary, release, memory, gaps, now, ...own })
+    const looked = await look({ ...options, gate: judging }, { canary, release, standing, memory, gaps, now, ...own })
     const forMs = options.watchedForMs ?? defaultWatchMs
     // Judging takes a while, and gateways did not wait for it.
     const at = clock.now()
@@ -103,6 +106,8 @@ export async function watchCanary(options: WatchOptions): Promise<Looked> {
     }
     return looked
   } catch (error) {
+    // What serves changed while its sessions were judged: the receipt is to say so.
+    if (RatchetError.is(error) && error.code === 'release/stale-receipt') return watchCanary({ ...options, memory })
     // Somebody else was quicker.
     if (RatchetError.is(error) && hasEnded.has(error.code)) return ended(await canaryOf(store, canary.id))
     throw error
@@ -130,8 +135,9 @@ const hasEnded: ReadonlySet<string> = new Set(['release/canary-ended', 'store/ca
 
 interface Moment {
   readonly canary: Canary
-  /** Its baseline. */
+  /** What serves beside it. */
   readonly release: Release
+  readonly standing: Standing
   readonly memory: CanaryMemory
   readonly gaps: readonly Gap[]
   readonly now: number
@@ -139,20 +145,8 @@ interface Moment {
   readonly level?: CanaryLevel
 }
 
-/** When nobody looked, as its story tells, and now if that is not told yet. */
-async function gapsOf({ canaries }: WatchOptions['store'], { id }: Canary, latest: Gap): Promise<readonly Gap[]> {
-  const story = await canaries.events(id)
-  const told = story.flatMap(({ type, evidence }) => {
-    const gap = type === 'unwatched' ? GapEvidence.safeParse(evidence) : null
-    return gap?.data ? [gap.data] : []
-  })
-  return latest.from < latest.until ? [...told, latest] : told
-}
-
-const GapEvidence = z.object({ from: z.number(), until: z.number() })
-
 async function look(options: WatchOptions & { readonly gate: CanaryGate }, moment: Moment): Promise<Looked> {
-  const { canary, release, memory, level } = moment
+  const { canary, release, standing, memory, level } = moment
   const { store, rubric, gate, clock = systemClock } = options
   const gathered = await gatherOutcomes({ ...options, ...moment })
   if (!gathered) {
@@ -179,15 +173,16 @@ async function look(options: WatchOptions & { readonly gate: CanaryGate }, momen
     note: { reasons: verdict.reasons, evidence: { ...verdict.evidence, ...others } },
     exposed: () => candidateSessions(store, canary, memory),
     makeReceipt: async () => {
-      const { agent, candidate, admission } = canary
+      const { agent, admission } = canary
       return gate.makeReceipt({
         ...input,
         sessions: await withKeptNames(store, canary, outcomes),
         agent,
         baseline: release.versions,
-        candidate,
+        candidate: standing.candidate,
         canary: canary.id,
         admission,
+        changes: await changesBeside(store, canary),
       })
     },
   }

@@ -56,6 +56,7 @@ describe('openStore on PostgreSQL', () => {
         '0009-request-claims',
         '0010-candidate-levels',
         '0011-audits',
+        '0012-patches',
       ])
       await Promise.all(stores.map((store, i) => store.versions.put(sample.version(`v${i}`))))
       expect(await stores[0]?.versions.get(sample.version('v5').id)).not.toBeNull()

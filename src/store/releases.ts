@@ -24,12 +24,13 @@ export function releaseRepository({ read, write }: Access): ReleaseRepository {
 
     get: (id) => read((db) => find(db, id)),
 
-    list: ({ agent, limit }) =>
+    list: ({ agent, asDeclared, limit }) =>
       read(async (db) => {
         const rows = await db
           .selectFrom('releases')
           .selectAll()
           .$if(agent !== undefined, (query) => query.where('agent', '=', agent ?? ''))
+          .$if(asDeclared === true, (query) => query.where('receipt', 'is', null))
           .orderBy('sequence', 'desc')
           .limit(limit)
           .execute()
@@ -60,6 +61,18 @@ export function releaseRepository({ read, write }: Access): ReleaseRepository {
           .selectAll()
           .where('agent', '=', agent)
           .orderBy('generation')
+          .execute()
+        return rows.map(toActivation)
+      }),
+
+    recent: (agent, limit) =>
+      read(async (db) => {
+        const rows = await db
+          .selectFrom('activations')
+          .selectAll()
+          .where('agent', '=', agent)
+          .orderBy('generation', 'desc')
+          .limit(limit)
           .execute()
         return rows.map(toActivation)
       }),

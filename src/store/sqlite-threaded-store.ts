@@ -60,6 +60,7 @@ const lanes: { readonly [R in Exclude<keyof Repositories, 'blobs'>]: CallsIn<R> 
     activate: 'write',
     current: 'look-up',
     activations: 'look-up',
+    recent: 'look-up',
     serving: 'look-up',
     pin: 'write',
     pinned: 'look-up',

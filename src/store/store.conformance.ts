@@ -540,6 +540,8 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
         expect(await store.releases.get(sample.release('z').id)).toBeNull()
         expect((await store.releases.list({ limit: 10 })).map(({ id }) => id)).toEqual(['c', 'b', 'a'])
         expect(await store.releases.list({ agent: 'support', limit: 10 })).toEqual([second, first])
+        const asDeclared = await store.releases.list({ agent: 'support', asDeclared: true, limit: 10 })
+        expect(asDeclared).toEqual([second, first].filter(({ receipt }) => receipt === null))
         await expect(store.releases.put({ ...first, createdAt: 99 })).rejects.toThrow(RecordConflictError)
         await expect(store.releases.put(sample.release('d', { receipt: 'none' }))).rejects.toThrow(
           UnknownReferenceError,
@@ -559,6 +561,11 @@ export function storeConformance(name: string, open: () => Promise<Store>): void
         await expect(store.releases.activate(sample.activation(second, 3))).rejects.toThrow(GenerationConflictError)
         expect(await store.releases.current('support')).toEqual(sample.activation(first, 3))
         expect((await store.releases.activations('support')).map(({ generation }) => generation)).toEqual([1, 2, 3])
+        const recent = async (agent: string, limit: number) =>
+          (await store.releases.recent(agent, limit)).map(({ generation }) => generation)
+        expect(await recent('support', 2)).toEqual([3, 2])
+        expect(await recent('support', 9)).toEqual([3, 2, 1])
+        expect(await recent('nobody', 9)).toEqual([])
       })
 
       it('have one winner when two are activated at once', async () => {

@@ -88,7 +88,7 @@ export function canaryReceiptOf(
     ...(level && { level }),
     agent,
     baseline,
-    candidate,
+    candidate: { ...baseline, ...candidate },
     admission,
     canary: of,
     sessions,

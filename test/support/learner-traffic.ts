@@ -52,6 +52,8 @@ export interface SessionSketch {
   /** The weights that sampled it. Default: those that the agent began with. */
   readonly version?: VersionId | null
   readonly generation?: number
+  /** The learned system prompt that it was answered under. Default: none. */
+  readonly prompt?: VersionId
   readonly arm?: CanaryArm
   readonly train?: boolean
   /** When it began; it ends a millisecond later. */
@@ -154,6 +156,22 @@ export function sessionCall(sketch: SessionSketch, renderer: Renderer): Recorded
                 output: NodeId.parse(answer_),
                 propensity: { log: null, reason: 'not-recorded' },
               },
+              ...(sketch.prompt === undefined
+                ? []
+                : [
+                    {
+                      id: DecisionId.parse('d1'),
+                      step: 0,
+                      parameter: 'system',
+                      kind: 'text' as const,
+                      version: sketch.prompt,
+                      generation,
+                      checkpoint: null,
+                      inputs: [],
+                      output: null,
+                      propensity: { log: null, reason: 'deterministic' as const },
+                    },
+                  ]),
             ],
       toolsets:
         sketch.offered === undefined

@@ -284,10 +284,10 @@ describe('an agent of the configuration', () => {
   it('that began in this store as another does not start the gateway, and is told what to do', async () => {
     const { upstream } = await vllm()
     await start(upstream)
-    const agents = [{ name: agent, model: 'qwen', system: 'Be curt.', tools: { f: 'Does.' } }]
+    const agents = [{ name: agent, model: 'other', system: 'Be curt.', tools: { f: 'Does.' } }]
     await expect(start(upstream, configOf({ agents }))).rejects.toMatchObject({
       code: 'release/initial-changed',
-      message: expect.stringContaining('system') as string,
+      message: expect.stringContaining('model') as string,
     })
     const twice = [
       { name: agent, model: 'qwen' },

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { initialVersion, servedReader } from '../../../test/support/learner-traffic.ts'
 import { trajectoryOf } from '../../../test/support/trajectories.ts'
 import { mintVersion, ReleaseId, type Store, type Version, VersionId } from '../../core/index.ts'
@@ -29,21 +29,22 @@ async function served(...versions: readonly Version[]) {
     const reason = i === 0 ? 'initial' : 'promote'
     await store.releases.activate({ agent: name, release, reason, generation: i + 1, at: i })
   }
-  return lagsOf(store.releases, name, 'model')
+  return lagsOf(store, name, 'model', 1)
 }
 
 const madeBy = (...versions: readonly Pick<Version, 'id'>[]) =>
   trajectoryOf({ decisions: versions.map(({ id }) => ({ version: id })) })
 
 describe('how long ago weights served', () => {
-  it('counts activations, from the last time that they did', async () => {
+  it('counts activations, from the last time that they did, and reads no more of them than are asked for', async () => {
+    const get = vi.spyOn(store.releases, 'get')
     expect(await served(first, second, third)).toEqual(
       new Map([
-        [first.id, 2],
         [second.id, 1],
         [third.id, 0],
       ]),
     )
+    expect(get).toHaveBeenCalledTimes(2)
   })
 
   it('what serves again after a rollback is fresh', async () => {
@@ -63,6 +64,6 @@ describe('how long ago weights served', () => {
     const lags = await served(first)
     expect(lagOf(madeBy({ id: VersionId.parse('unknown') }), 'model', lags, 16)).toBe('stale')
     expect(lagOf(madeBy(first), 'other', lags, 16)).toBe('not-served')
-    expect(await lagsOf(store.releases, 'nobody', 'model')).toEqual(new Map())
+    expect(await lagsOf(store, 'nobody', 'model', 16)).toEqual(new Map())
   })
 })

@@ -1,18 +1,32 @@
-import type { NodeId, ParameterName, ReleaseRepository, Trajectory, VersionId } from '../../core/index.ts'
+import type { NodeId, ParameterName, Repositories, Trajectory, VersionId } from '../../core/index.ts'
 
-/** For each Version of a Parameter that ever served an agent, how many activations ago it last did; 0: it serves now. */
+/**
+ * For Versions of a Parameter that served an agent of late, how many activations ago they last did; 0: it serves now.
+ * Infinity: that of a canary's candidate which came to serve, longer ago than was asked.
+ */
 export type Lags = ReadonlyMap<VersionId, number>
 
-/** Reads the lags from the history of what served. */
+/** Canaries that are looked through, at most: the newest. */
+const mostCanaries = 100
+
+/**
+ * Reads the lags from the latest activations. What is read is bounded by `maxLag`, however long the agent's history is.
+ * @param maxLag activations that a Version may have served ago, at most.
+ */
 export async function lagsOf(
-  releases: Pick<ReleaseRepository, 'activations' | 'get'>,
+  { releases, canaries }: Pick<Repositories, 'releases' | 'canaries'>,
   agent: string,
   parameter: ParameterName,
+  maxLag: number,
 ): Promise<Lags> {
-  const history = await releases.activations(agent)
-  const now = history.at(-1)?.generation ?? 0
   const lags = new Map<VersionId, number>()
-  for (const { release, generation } of history) {
+  for (const { status, candidate } of await canaries.list({ agent, limit: mostCanaries })) {
+    const version = candidate[parameter]
+    if (status === 'promoted' && version !== undefined) lags.set(version, Number.POSITIVE_INFINITY)
+  }
+  const recent = await releases.recent(agent, maxLag + 1)
+  const now = recent[0]?.generation ?? 0
+  for (const { release, generation } of recent.toReversed()) {
     const version = (await releases.get(release))?.versions[parameter]
     if (version !== undefined) lags.set(version, now - generation)
   }

@@ -41,6 +41,12 @@ export interface Evidence {
  * λ = d·(1 − π)/σ, cut at the bound, is Kelly's bet for it in the approximation λ = E[Y]/E[Y²], as
  * E[Y] ≈ π·d·σ and E[Y²] ≈ σ²·π/(1 − π). σ is of the past only. The mean of three e-values is one.
  *
+ * **What else changes.** Other Parameters may come to serve other Versions while a canary runs, from the sessions
+ * themselves if need be: both arms get them at once, and each session's arm was drawn at random, whatever served at that
+ * moment. Such a change moves both means, as a drift of the world does, and the statement above allows it. It is about the
+ * differences as they were, session by session: a gain before a change and a loss after it are evidence for and against. One
+ * that changes by the arm (two Versions, one for each) would be a second candidate, and is none of this test.
+ *
  * A higher reward of a candidate's session never lowers the e-value of that session; it may lower those of later ones,
  * whose centre and bets it changes.
  *

@@ -14,6 +14,15 @@ const ids = Array.from({ length: 4000 }, (_, i) => TrajectoryId.parse(`session-$
 
 type Law = (session: { candidate: boolean; at: number; next: () => number }) => number | null
 
+/** Now and then another Parameter comes to serve otherwise: rewards of both arms jump. */
+function changing(): Law {
+  let mean = 0.5
+  return ({ next }) => {
+    if (next() < 0.02) mean = next()
+    return Number(next() < mean)
+  }
+}
+
 /** The verdicts that ended canaries, looked at again and again along the ramp. */
 function verdicts(name: string, law: Law, config: Partial<CanaryConfig> = {}, count = CANARIES): CanaryVerdict[] {
   const stream = rng('canary-error-rates', name)
@@ -50,6 +59,7 @@ describe('wrong promotions of A/A canaries stay within the binomial bound of alp
     ['graded', ({ next }) => next() * next(), {}],
     ['30 % missing', ({ next }) => (next() < 0.3 ? null : Number(next() < 0.5)), { missing: 'neutral' }],
     // Compared without regard to the share at the time, the candidate would seem worse: it comes when rewards are low.
+    ['another Parameter changed in both arms, at random moments', changing(), {}],
     ['falling while the ramp goes up', ({ next, at }) => Number(next() < Math.max(0.2, 0.9 - 0.001 * at)), {}],
   ])('%s', (name, law, config) => {
     const all = verdicts(name, law, config)

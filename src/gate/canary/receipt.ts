@@ -20,11 +20,14 @@ export interface CanaryReceiptInput extends Omit<CanaryLook, 'admitted'> {
   readonly canary: CanaryId
   /** The receipt on held-out tasks that the canary began with; `null`: the evidence is the canary's alone. */
   readonly admission: ReceiptId | null
+  /** What else came to serve in both arms while it ran, oldest first. Default: nothing. */
+  readonly changes?: CanaryReceipt['changes']
 }
 
 /** Looks, and keeps everything that the decision was made from; the id is the content hash of all the rest. */
 export function makeCanaryReceipt(config: CanaryConfig, input: CanaryReceiptInput): CanaryReceipt {
   const { agent, baseline, candidate, canary, admission, sessions, step, sessionsInStep, rewardRange, level } = input
+  const { changes = [] } = input
   const { decision, evidence, reasons } = look(config, { ...input, admitted: admission !== null })
   const body = asStored({
     gate: { name: CANARY_GATE, config: { ...config, ...(level && { level }), step, sessionsInStep, rewardRange } },
@@ -37,6 +40,7 @@ export function makeCanaryReceipt(config: CanaryConfig, input: CanaryReceiptInpu
     evidence,
     decision,
     reasons,
+    ...(changes.length > 0 && { changes }),
   })
   return CanaryReceipt.parse({ ...body, id: contentHash(body) })
 }

@@ -180,8 +180,8 @@ describe('what a person puts together', () => {
     })
     const running = await registry.runningCanary(key)
     expect(running).toMatchObject({ id: tried.body.canary.id, gate: { config: quickGate.config }, baseline: initial })
-    const { model: same, system, 'tool-search': search } = running!.candidate
-    expect(same).toBe(model.id)
+    const { system, 'tool-search': search, ...others } = running!.candidate
+    expect(others, 'what it does not name stays as it serves').toEqual({})
     expect((await store.versions.get(system!))?.value).toEqual({ kind: 'text', text: texts.system })
     expect((await store.versions.get(system!))?.parents).toEqual([base.id])
     expect((await store.versions.get(search!))?.value).toEqual({ kind: 'text', text: texts.tools.search })

@@ -36,9 +36,9 @@ export interface DeclareOptions {
 }
 
 /**
- * The agents of a configuration by their {@link agentKey}. Each has a release in the store from then on: its initial one,
- * if it has no other. Asked again, changes nothing.
- * @throws InputError for two of one name, and InitialChangedError for an agent that began in this store as another.
+ * The agents of a configuration by their {@link agentKey}. Each has a release in the store from then on: as it is declared,
+ * where nothing was learned; {@link Registry.initial} says what an edited declaration changes. Asked again, changes nothing.
+ * @throws InputError for two of one name, and InitialChangedError for an agent whose model was another one in this store.
  */
 export async function declareAgents(options: DeclareOptions): Promise<ReadonlyMap<string, DeclaredAgent>> {
   const { config, store, upstream } = options

@@ -44,8 +44,12 @@ export async function openRun<O extends LearnOptions, R extends LearnRun<O>>(
 
   const now = options.clock?.now() ?? Date.now()
   const registry = new Registry(store)
-  await registry.initial(key, [...initialVersions(agent, () => model.baseHash).values()], now)
-  const serving = await servingVersions(registry, options, key, earlier?.run ?? null)
+  const declared = initialVersions(agent, () => model.baseHash)
+  await registry.initial(key, [...declared.values()], now)
+  const served = await servingVersions(registry, options, key, earlier?.run ?? null)
+  // What serves may be of before a Parameter was declared.
+  const added = [...declared].filter(([name]) => !served.versions.has(name))
+  const serving = { ...served, versions: new Map([...served.versions, ...added]) }
   const run: Run = earlier?.run ?? {
     id: newRunId(now),
     agent: key,

@@ -1,5 +1,4 @@
 import {
-  type Activation,
   AlertId,
   type Canary,
   type CanaryOutcome,
@@ -43,7 +42,8 @@ export interface Reopened {
  */
 export async function reopen({ store, registry, agent, memory, now }: ReopenOptions): Promise<Reopened | null> {
   const promoted = await promotedByCanary(store, agent)
-  if (!promoted || !cameIn(promoted.activation) || auditOf(promoted.canary) === null) return null
+  // What was taken up again by hand stays: somebody has decided.
+  if (!promoted || promoted.cameIn.reason !== 'promote' || auditOf(promoted.canary) === null) return null
   const { release, receipt, canary } = promoted
   // Its labels are read after their mark: those that come meanwhile are another look's.
   const pin = await store.releases.pinned(agent)
@@ -76,6 +76,7 @@ export async function reopen({ store, registry, agent, memory, now }: ReopenOpti
     candidate: receipt.candidate,
     canary: canary.id,
     admission: receipt.admission,
+    ...(receipt.changes && { changes: receipt.changes }),
   })
   const back = await registry.takeBack(shown, reasons, now)
   return { release: back, receipt: shown, reasons }
@@ -109,9 +110,6 @@ async function tellPinned(
   const evidence = { canary, release: pin.release }
   await alerts.put({ id, agent, kind: 'audit', name: canary, message, evidence, run: null, at: now })
 }
-
-/** What was taken up again by hand stays: somebody has decided. */
-const cameIn = ({ reason }: Activation) => reason === 'promote'
 
 /** The gate that decided, and what it is asked now. */
 function again({ gate }: CanaryReceipt, sessions: readonly CanaryOutcome[]) {

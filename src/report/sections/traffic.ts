@@ -14,6 +14,7 @@ const reasons: Readonly<Record<DropReason, string>> = {
   'over-share': 'Its person has more sessions than one may decide.',
   'not-served': 'Another model answered.',
   'candidate-arm': 'A candidate answered that never came to serve.',
+  'other-context': 'It was answered under another prompt or tool description than serves now.',
   stale: 'The weights that sampled it serve no more.',
   'missing-reward': 'Nothing tells how it went. That is never counted as 0.',
   'no-logprobs': 'The upstream does not tell the probabilities of its tokens.',

@@ -23,6 +23,9 @@ export async function rollbackCommand(release: string | undefined, flags: Change
 function lineOf({ agent: { agent, serving }, canary }: Changed, named: boolean): string {
   const back = `${visible(agent)} serves ${serving} again.`
   if (!canary) return `${pc.green('✓')} ${back}`
+  if (named && canary.status === 'running') {
+    return `${pc.green('✓')} ${back} The canary ${canary.id} goes on, as it tries other parameters: \`ratchet rollback\` ends it.`
+  }
   if (named) return `${pc.green('✓')} ${back} The canary ${canary.id} ended.`
   return `${pc.green('✓')} The canary ${canary.id} of ${visible(agent)} was rolled back: everybody gets ${serving}.`
 }

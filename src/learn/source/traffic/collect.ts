@@ -1,5 +1,5 @@
 import { type Alert, AlertId, contentHash, type ParameterName, type Repositories } from '../../../core/index.ts'
-import { lagsOf, shownIn } from '../../../credit/index.ts'
+import { lagsOf, shownIn, todaysContext } from '../../../credit/index.ts'
 import { factorsIn } from '../../../gate/index.ts'
 import { calibrationOf } from '../../../release/index.ts'
 import {
@@ -40,8 +40,10 @@ export async function collect(run: TrafficRun, goOn: GoOn): Promise<void> {
   const ofWeights = run.trained && (await gatherForWeights(run, common, factors))
   const ofOthers: (readonly [ParameterName, Gathered])[] = []
   for (const parameter of run.learners.parameters) {
-    const lags = await lagsOf(store.releases, key, parameter)
-    ofOthers.push([parameter, await gather({ ...common, parameter, lags, fit: decidedOf, shownIn: nothingShown })])
+    const lags = await lagsOf(store, key, parameter, source.maxLag)
+    const isInContext = await todaysContext(store, key, parameter)
+    const gathering = { ...common, parameter, lags, isInContext, fit: decidedOf, shownIn: nothingShown }
+    ofOthers.push([parameter, await gather(gathering)])
   }
   const { batch, report, flood } = together(ofWeights, ofOthers)
   run.emit({ type: 'gathered', ...report })
@@ -57,14 +59,16 @@ export async function collect(run: TrafficRun, goOn: GoOn): Promise<void> {
   else await run.enter('done', { report, ...nothing(report.sessions) }, tell)
 }
 
-type Common = Omit<Parameters<typeof gather>[0], 'parameter' | 'lags' | 'fit' | 'shownIn'>
+type Common = Omit<Parameters<typeof gather>[0], 'parameter' | 'lags' | 'isInContext' | 'fit' | 'shownIn'>
 
 /** What the weights that the run trains decided, and what people showed in their place. */
 async function gatherForWeights(run: TrafficRun, common: Common, factors: Factors | undefined): Promise<Gathered> {
   const reading = await readingOf(run, common.asOf, factors)
-  const { parameter } = run
+  const { parameter, key } = run
   const { lags } = reading
-  return gather({ ...common, parameter, lags, fit: fitOf, shownIn: (evidence) => shownIn(evidence, reading) })
+  const isInContext = await todaysContext(run.options.store, key, parameter)
+  const shown = (evidence: Parameters<typeof shownIn>[0]) => shownIn(evidence, reading)
+  return gather({ ...common, parameter, lags, isInContext, fit: fitOf, shownIn: shown })
 }
 
 const nothingShown = async () => ({ demonstrations: [], pairs: [], refused: 0 })

@@ -10,6 +10,8 @@ import { z } from 'zod'
  *   fresh.
  * - `not-served`: the Parameter that learns decided nothing in it. `candidate-arm`: a canary's candidate did, which never
  *   served. `stale`: the weights that sampled are older than allowed, or nobody's that ever served.
+ * - `other-context`: another Version of something else acted in it (a prompt, a tool's description) than serves now: what
+ *   people showed in it is learned all the same.
  * - `missing-reward`: what came of it is not known (invariant 1).
  * - `repeated`, `truncated`, `greedy`, `no-logprobs`, `other-temperature`: see `Unfit`.
  */
@@ -23,6 +25,7 @@ export const DropReason = z.enum([
   'not-served',
   'candidate-arm',
   'stale',
+  'other-context',
   'missing-reward',
   'no-logprobs',
   'truncated',

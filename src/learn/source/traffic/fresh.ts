@@ -42,7 +42,7 @@ export async function freshEpisodes(
   const canaries = (await store.canaries.list({ agent, limit: mostCanaries })).filter(
     ({ candidate, endedAt }) => candidate[parameter] !== undefined && (endedAt ?? now) >= now - window,
   )
-  const lags: Lags = canaries.length > 0 ? await lagsOf(store.releases, agent, parameter) : new Map()
+  const lags: Lags = canaries.length > 0 ? await lagsOf(store, agent, parameter, maxLag) : new Map()
   for (const { id: canary, candidate } of canaries) {
     const tried = candidate[parameter]
     if (tried === undefined || lags.has(tried)) continue

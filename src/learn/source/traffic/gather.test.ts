@@ -7,7 +7,7 @@ import {
   type SessionSketch,
 } from '../../../../test/support/learner-traffic.ts'
 import { scriptedModel } from '../../../../test/support/scripted-model.ts'
-import { type Store, TrajectoryId, VersionId } from '../../../core/index.ts'
+import { type Store, type Trajectory, TrajectoryId, VersionId } from '../../../core/index.ts'
 import { batchBaseline, shownIn } from '../../../credit/index.ts'
 import { limitReporters, rubric, shareOut, signal, trafficRubric } from '../../../reward/index.ts'
 import { openMemoryStore } from '../../../store/index.ts'
@@ -152,6 +152,31 @@ describe('what is left out is counted by its reason', () => {
     const { batch, report } = await gathered({ limit: 2 })
     expect(report).toMatchObject({ seen: 5, sessions: 2, dropped: { 'over-limit': 1, 'candidate-arm': 2 } })
     expect(batch.credits.map(({ trajectory }) => trajectory)).toEqual(['a', 'b'])
+  })
+
+  it('other-context: answered under another prompt than serves now, it shows what people showed, and no more', async () => {
+    const [serves, earlier] = [VersionId.parse('serves'), VersionId.parse('earlier')]
+    await record({ id: 'a', prompt: earlier }, { id: 'b', prompt: serves }, { id: 'c', prompt: serves })
+    await say('a', true)
+    const said = { name: 'edit', node: 'a-c-a' as never, key: 'a' }
+    await store.signals.append([sayOf('a', { kind: 'edit', text: 'green' }, said)])
+    for (const id of ['b', 'c']) await say(id, id === 'c')
+    const isInContext = async ({ decisions }: Trajectory) => decisions.every(({ version }) => version !== earlier)
+    const { batch, report } = await gathered({ isInContext })
+    expect(report).toMatchObject({ sessions: 2, dropped: { 'other-context': 1 }, demonstrations: 1 })
+    expect(batch.credits.map(({ trajectory }) => trajectory)).toEqual(['b', 'c'])
+    expect(batch.shown.map(({ trajectory }) => trajectory)).toEqual(['a'])
+    expect(batch.context).toEqual({ system: serves })
+  })
+
+  it('other-context takes no place of what is fresh', async () => {
+    const earlier = VersionId.parse('earlier')
+    await record({ id: 'a' }, { id: 'b' }, ...['t', 'u', 'v'].map((id) => ({ id, prompt: earlier })))
+    for (const id of ['a', 'b', 't', 'u', 'v']) await say(id, id === 'a')
+    const isInContext = async ({ decisions }: Trajectory) => decisions.every(({ version }) => version !== earlier)
+    const { batch, report } = await gathered({ limit: 2, isInContext })
+    expect(report.dropped).toEqual({ 'over-limit': 1, 'other-context': 2 })
+    expect(batch).not.toHaveProperty('context')
   })
 
   it('other-temperature: that of most', async () => {

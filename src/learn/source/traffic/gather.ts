@@ -1,4 +1,5 @@
 import {
+  actedIn,
   type Credit,
   type CreditEstimator,
   type DecisionId,
@@ -9,12 +10,13 @@ import {
   rng,
   type Rubric,
   type Trajectory,
+  type VersionSet,
 } from '../../../core/index.ts'
 import type { Contribution, Factors, LimitedEvidence, SessionEvidence, SharedOut } from '../../../reward/index.ts'
 import type { TrafficSource } from '../../source.ts'
 import type { DropReason, EvidenceReport } from './evidence-report.ts'
 import { commonTemperature, type Fit } from './fit.ts'
-import { lagOf, type Lags, type Shown } from '../../../credit/index.ts'
+import { type IsInContext, lagOf, type Lags, type Shown } from '../../../credit/index.ts'
 import { endOf, settledOf } from './settled.ts'
 import type { TrafficBatch, UsedSince } from './used.ts'
 
@@ -39,6 +41,8 @@ export interface Gathering {
   readonly lags: Lags
   /** Which of the Parameter's decisions in a trajectory can be learned from. */
   readonly fit: (trajectory: Trajectory, parameter: ParameterName) => Fit
+  /** Whether everything else that acted in a trajectory is what serves now. Default: nothing else acts. */
+  readonly isInContext?: IsInContext
   readonly usedSince: UsedSince
   readonly reward: Rubric
   /** What signals' worth is multiplied by in it, to be kept with the batch. */
@@ -74,7 +78,7 @@ export async function gather(gathering: Gathering): Promise<{
 }> {
   const { store, source, asOf, reward, shownIn, reporters, factors } = gathering
   const weighed = factors && { factors }
-  const isFresh = (trajectory: Trajectory) => typeof lagIn(trajectory, gathering) === 'number'
+  const isFresh = async (trajectory: Trajectory) => typeof (await lagIn(trajectory, gathering)) === 'number'
   const settled = await settledOf(store, source, asOf, gathering.usedSince, isFresh)
   const dropped = new Map(settled.dropped)
   const drop = (reason: DropReason) => dropped.set(reason, (dropped.get(reason) ?? 0) + 1)
@@ -89,7 +93,7 @@ export async function gather(gathering: Gathering): Promise<{
     const { demonstrations, pairs, refused } = await shownIn(evidence)
     unknownTools += refused
     taught.push({ evidence, demonstrations: demonstrations.length, pairs: pairs.length })
-    const one = freshness(evidence, gathering)
+    const one = await freshness(evidence, gathering)
     if (typeof one === 'string') drop(one)
     else fresh.push(one)
   }
@@ -108,7 +112,9 @@ export async function gather(gathering: Gathering): Promise<{
   })
   const lessons = lessonsOf(taught, reporters)
   const credits = await creditsOf(kept, temperature, gathering)
-  const batch: TrafficBatch = { asOf, temperature, ...weighed, credits, shown: lessons.shown }
+  const context = contextOf(kept, gathering.parameter)
+  const beside = Object.keys(context).length > 0 && { context }
+  const batch: TrafficBatch = { asOf, temperature, ...weighed, ...beside, credits, shown: lessons.shown }
   const report: EvidenceReport = {
     asOf,
     seen: settled.seen,
@@ -156,12 +162,27 @@ async function signalsOf(
   return evidence
 }
 
-const lagIn = (trajectory: Trajectory, { parameter, lags, source }: Gathering) =>
-  lagOf(trajectory, parameter, lags, source.maxLag)
+/** How long ago the weights served that decided in a trajectory, among what serves now; else why it is no fresh evidence. */
+async function lagIn(
+  trajectory: Trajectory,
+  { parameter, lags, source, isInContext }: Gathering,
+): Promise<number | DropReason> {
+  const lag = lagOf(trajectory, parameter, lags, source.maxLag)
+  if (typeof lag === 'string' || !isInContext) return lag
+  return (await isInContext(trajectory)) ? lag : 'other-context'
+}
 
-function freshness(evidence: ReviewedTrajectory, gathering: Gathering): Fresh | DropReason {
+/** The Versions of everything else that acted in fresh trajectories: of each Parameter the one that serves. */
+function contextOf(fresh: readonly Fresh[], parameter: ParameterName): VersionSet {
+  const acted = fresh.flatMap(({ trajectory }) => [...actedIn(trajectory)])
+  return Object.fromEntries(
+    acted.flatMap(([name, ids]) => (name === parameter ? [] : [...ids].map((id) => [name, id]))),
+  )
+}
+
+async function freshness(evidence: ReviewedTrajectory, gathering: Gathering): Promise<Fresh | DropReason> {
   const { trajectory, reward } = evidence
-  const lag = lagIn(trajectory, gathering)
+  const lag = await lagIn(trajectory, gathering)
   if (typeof lag === 'string') return lag
   if (reward.status === 'missing') return 'missing-reward'
   const { temperatures, unfit } = gathering.fit(trajectory, gathering.parameter)

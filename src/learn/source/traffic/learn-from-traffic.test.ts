@@ -245,7 +245,7 @@ describe('a run over traffic', () => {
   })
 
   it.each([
-    [new CanaryRunningError('reader', 'c'), 'superseded'],
+    [new CanaryRunningError('reader', 'c', ['model']), 'superseded'],
     [new RunningCanaryError('reader', 'c'), 'superseded'],
     [new ServingChangedError('reader'), 'superseded'],
     [new NothingToTryError('reader', 'r'), 'nothing-to-learn'],
@@ -259,6 +259,14 @@ describe('a run over traffic', () => {
         list: (asked) => {
           refuses = true
           return store.canaries.list(asked)
+        },
+      },
+      // What reads how long ago weights served looks through canaries, too, and writes nothing after it.
+      releases: {
+        ...store.releases,
+        recent: (...asked) => {
+          refuses = false
+          return store.releases.recent(...asked)
         },
       },
       transaction: (work) => {

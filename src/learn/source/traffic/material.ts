@@ -114,7 +114,7 @@ export async function readingOf(
     ...(options.source.behaviour ? { behaviour: options.source.behaviour } : {}),
     renderer: model.renderer,
     parameter,
-    lags: await lagsOf(store.releases, key, parameter),
+    lags: await lagsOf(store, key, parameter, options.source.maxLag),
     longest: longestOf(model),
     imitate: schedule.imitate,
   }

@@ -34,14 +34,14 @@ export function notYet(
  * Reads what may be learned from. Of more than the source's limit, the newest: of sessions that are fresh, and as many of
  * others, in which people may have shown something. So no crowd of those, of a canary's candidate for example, crowds out
  * what a policy gradient can learn from.
- * @param isFresh whether the weights that serve decided in a trajectory.
+ * @param isFresh whether the weights that serve decided in a trajectory, beside what else serves.
  */
 export async function settledOf(
   { trajectories: stored }: Pick<Repositories, 'trajectories'>,
   source: TrafficSource,
   asOf: number,
   usedSince: UsedSince,
-  isFresh: (trajectory: Trajectory) => boolean,
+  isFresh: (trajectory: Trajectory) => Promise<boolean>,
 ): Promise<Settled> {
   const dropped = new Map<DropReason, number>()
   const drop = (reason: DropReason) => dropped.set(reason, (dropped.get(reason) ?? 0) + 1)
@@ -70,7 +70,7 @@ export async function settledOf(
       const reason = notYet(trajectory, source, asOf, used)
       if (reason) drop(reason)
       else {
-        const found = isFresh(trajectory) ? fresh : others
+        const found = (await isFresh(trajectory)) ? fresh : others
         found.push({ trajectory, place: seen })
         if (found.length > source.limit) {
           found.shift()
