@@ -1,6 +1,7 @@
 export { type Agent, defineAgent, type Handles, weightsOf } from './agent.ts'
 export { backward, type CreditedBatch } from './backward.ts'
 export type { ParameterBinding, WeightsBinding } from './binding.ts'
+export { bindingsOf, type ActsInEpisode } from './bindings.ts'
 export { defaultBudget, type EpisodeBudget } from './budget.ts'
 export { critiques } from './critiques.ts'
 export { continued, demonstration } from './demonstration.ts'

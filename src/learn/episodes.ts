@@ -1,10 +1,8 @@
-import { type Agent, type EpisodeBudget, type ParameterBinding, valueIn } from '../agent/index.ts'
+import { type ActsInEpisode, type Agent, bindingsOf, type EpisodeBudget } from '../agent/index.ts'
 import {
   type AdapterRef,
   type Clock,
   type ModelService,
-  type ParameterName,
-  rng,
   type Run,
   type Sampler,
   type ScoredTrajectory,
@@ -15,7 +13,6 @@ import {
   type VersionId,
   type VersionInForce,
 } from '../core/index.ts'
-import { present } from '../errors/index.ts'
 import { rollout } from '../rollout/index.ts'
 import type { LearnEvent } from './events.ts'
 import type { Acting, ServingVersions } from './run/serving.ts'
@@ -34,8 +31,6 @@ export interface EpisodeHost {
   }
   readonly schedule: Pick<Schedule, 'concurrency'>
   readonly budget: EpisodeBudget
-  /** The Parameter that the model answers for; `null` for an agent without weights. */
-  readonly answering: ParameterName | null
   readonly serving: ServingVersions
   inForce(version: VersionId, checkpoint: number | null): VersionInForce
   emit(event: Extract<LearnEvent, { readonly type: 'progress' }>): void
@@ -67,39 +62,31 @@ export function episodeId(run: string, batch: string, task: string, attempt: num
   return TrajectoryId.parse(`${run}/${batch}/${task}/${attempt}`)
 }
 
-/** The agent's bindings for one episode: what the policy says, and what serves for all others. */
-function bindingsOf(
+/** What acts in one episode: what the policy says, and what serves for all others. */
+function actsIn(
   run: EpisodeHost,
-  policy: Policy,
+  { inForce, adapter, temperature, others }: Policy,
   { seed, signal }: { readonly seed: number; readonly signal: AbortSignal },
-): Record<string, ParameterBinding> {
+): ActsInEpisode {
   const { model } = run.options
-  const bindings: Record<string, ParameterBinding> = {}
-  for (const [name, { of, kind }] of Object.entries(run.agent.parameters)) {
-    const version = run.serving.versions.get(name)
-    if (version === undefined) continue
-    if (name === run.answering) {
-      bindings[name] = {
-        kind: 'weights',
-        inForce: present(policy.inForce, 'the version of the weights'),
-        sampler: model.sampler,
-        renderer: model.renderer,
-        adapter: policy.adapter,
-        sampling: { temperature: policy.temperature },
-        budget: run.budget,
-        seed,
-        signal,
-        now: () => run.clock.now(),
-      }
-    } else {
-      const { value, inForce } = policy.others?.get(name) ?? {
-        value: version.value,
-        inForce: run.inForce(version.id, null),
-      }
-      bindings[name] = { kind, inForce, value: valueIn(name, of, value), rng: rng('acts', seed, name) }
-    }
+  return {
+    seed,
+    values(name) {
+      const version = run.serving.versions.get(name)
+      return others?.get(name) ?? (version && { value: version.value, inForce: run.inForce(version.id, null) })
+    },
+    weights: inForce && {
+      inForce,
+      sampler: model.sampler,
+      renderer: model.renderer,
+      adapter,
+      sampling: { temperature },
+      budget: run.budget,
+      seed,
+      signal,
+      now: () => run.clock.now(),
+    },
   }
-  return bindings
 }
 
 /** Works with a trainer that was opened for it, and closes it at the end, whichever way it ends. */
@@ -153,7 +140,7 @@ export async function runBatch(run: EpisodeHost, policy: Policy, batch: Batch): 
     attempts: batch.attempts,
     batch: name,
     seedKey: JSON.stringify([seed, batch.name]),
-    bind: (episode) => bindingsOf(run, policy, episode),
+    bind: (episode) => bindingsOf(run.agent, actsIn(run, policy, episode)),
     concurrency: run.schedule.concurrency,
     ...(batch.straggler === undefined ? {} : { straggler: { finished: batch.straggler } }),
     completed: [...scored.values()].map(({ trajectory }) => trajectory),

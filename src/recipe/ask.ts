@@ -1,4 +1,4 @@
-import { type Agent, defaultBudget, type EpisodeBudget, runEpisode } from '../agent/index.ts'
+import { type Agent, bindingsOf, defaultBudget, type EpisodeBudget, runEpisode } from '../agent/index.ts'
 import {
   type AdapterRef,
   GroupId,
@@ -37,9 +37,10 @@ export async function ask(
     attempt: 0,
     seed: seedOf('ask', task.id),
     now: Date.now,
-    bindings: {
-      model: {
-        kind: 'weights',
+    bindings: bindingsOf(agent, {
+      seed: seedOf('ask', task.id),
+      values: () => undefined,
+      weights: {
         inForce: { version: VersionId.parse('asked'), generation: 0, checkpoint: null },
         sampler: model.sampler,
         renderer: model.renderer,
@@ -49,7 +50,7 @@ export async function ask(
         seed: seedOf('ask', task.id),
         now: Date.now,
       },
-    },
+    }),
   })
   return {
     task,

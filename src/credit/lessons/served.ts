@@ -35,7 +35,7 @@ export async function lagsOf(
 
 /** Whether a Parameter's weights said what a node holds: other models behind the same gateway answer too. */
 export function isSaidBy({ decisions }: Trajectory, node: NodeId, parameter: ParameterName): boolean {
-  return decisions.some((made) => made.output === node && made.kind === 'weights' && made.parameter === parameter)
+  return decisions.some((made) => made.output === node && made.parameter === parameter)
 }
 
 /** Why what a Parameter decided in a trajectory is no evidence of how what serves does. */

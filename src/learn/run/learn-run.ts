@@ -1,4 +1,4 @@
-import { type Agent, weightsOf } from '../../agent/index.ts'
+import { type Agent, storedValue, weightsKind, weightsOf } from '../../agent/index.ts'
 import {
   type BlobRef,
   keepSaved,
@@ -207,8 +207,8 @@ export abstract class LearnRun<O extends LearnOptions = LearnOptions, Kept exten
   /** The Version of the trained Parameter whose value is this adapter; `null` is the base model exactly. */
   versionOf(adapter: BlobRef | null): Version {
     const { base, baseHash } = this.options.model
-    const parents = [this.servingVersion.id]
-    return mintVersion(this.parameter, { kind: 'weights', base, baseHash, adapter }, { parents, run: this.run.id })
+    const value = storedValue(this.parameter, weightsKind, { base, baseHash, adapter })
+    return mintVersion(this.parameter, value, { parents: [this.servingVersion.id], run: this.run.id })
   }
 
   /** The serving Version of the Parameter that is trained. */

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import {
+  type ActsInEpisode,
   type Agent,
+  bindingsOf,
   defaultBudget,
   type EpisodeBudget,
   initialVersions,
-  type ParameterBinding,
   runEpisode,
-  valueIn,
   weightsOf,
 } from '../../agent/index.ts'
 import {
@@ -18,8 +18,6 @@ import {
   type Environment,
   GroupId,
   type ModelService,
-  type ParameterName,
-  rng,
   seedOf,
   type Store,
   systemClock,
@@ -28,6 +26,7 @@ import {
   type Tenant,
   type Trajectory,
   TrajectoryId,
+  type Version,
 } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 import { Registry } from '../registry.ts'
@@ -132,7 +131,7 @@ class RoutedDeployment implements Deployment {
         group: GroupId.parse(id),
         attempt: 0,
         seed,
-        bindings: this.#bindings(assigned, adapter, seed, request.signal),
+        bindings: bindingsOf(this.#agent, this.#actsIn(assigned, adapter, seed, request.signal)),
         now: () => clock.now(),
       }),
     )
@@ -154,39 +153,36 @@ class RoutedDeployment implements Deployment {
     return version && this.#adapters ? this.#adapters.use(version, work) : work(null)
   }
 
-  #bindings(
+  #actsIn(
     { versions, generation }: Assignment,
     adapter: AdapterRef | null,
     seed: number,
     signal: AbortSignal | undefined,
-  ): Readonly<Record<ParameterName, ParameterBinding>> {
+  ): ActsInEpisode {
     const { model, budget = defaultBudget, temperature = 1, clock } = this.#options
-    const bindings: Record<ParameterName, ParameterBinding> = {}
-    for (const [name, { of, kind }] of Object.entries(this.#agent.parameters)) {
-      const version = versions.get(name)
-      if (version === undefined) continue
-      const inForce = { version: version.id, generation, checkpoint: null }
-      if (model && weightsOf(this.#agent).includes(name)) {
-        const { sampler, renderer } = model
-        const sampling = { temperature }
-        const now = () => clock.now()
-        bindings[name] = {
-          kind: 'weights',
-          inForce,
-          sampler,
-          renderer,
-          adapter,
-          sampling,
-          budget,
-          seed,
-          now,
-          ...(signal && { signal }),
-        }
-      } else {
-        bindings[name] = { kind, inForce, value: valueIn(name, of, version.value), rng: rng('acts', seed, name) }
-      }
+    const inForceOf = ({ id }: Version) => ({ version: id, generation, checkpoint: null })
+    const answering = versions.get(weightsOf(this.#agent)[0] ?? '')
+    return {
+      seed,
+      values(name) {
+        const version = versions.get(name)
+        return version && { value: version.value, inForce: inForceOf(version) }
+      },
+      weights:
+        model && answering
+          ? {
+              inForce: inForceOf(answering),
+              sampler: model.sampler,
+              renderer: model.renderer,
+              adapter,
+              sampling: { temperature },
+              budget,
+              seed,
+              now: () => clock.now(),
+              ...(signal && { signal }),
+            }
+          : null,
     }
-    return bindings
   }
 }
 

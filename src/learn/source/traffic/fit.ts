@@ -27,8 +27,8 @@ export function fitOf({ nodes, steps, decisions }: Trajectory, parameter: Parame
   const callOf = new Map(steps.map(({ action, call }) => [action, call?.id ?? null]))
   const temperatures = new Map<DecisionId, number>()
   let unfit: Unfit | null = null
-  for (const { id, kind, parameter: by, output } of decisions) {
-    if (by !== parameter || kind !== 'weights' || output === null) continue
+  for (const { id, parameter: by, output } of decisions) {
+    if (by !== parameter || output === null) continue
     const call = callOf.get(output) ?? null
     const drawn = call !== null && repeated.has(call) ? 'repeated' : drawnAt(byId.get(output))
     if (typeof drawn === 'number') temperatures.set(id, drawn)

@@ -103,7 +103,6 @@ function hostOf(
     },
     schedule: run.schedule,
     budget,
-    answering: run.answering,
     serving: run.serving,
     inForce: (version, checkpoint) => run.inForce(version, checkpoint),
     emit: (event) => run.emit(event),
