@@ -4,7 +4,9 @@ export type { ParameterBinding, TextBinding, WeightsBinding } from './binding.ts
 export { defaultBudget, type EpisodeBudget } from './budget.ts'
 export { critiques } from './critiques.ts'
 export { continued, demonstration } from './demonstration.ts'
+export { Dialogue } from './dialogue.ts'
 export { AgentError, EpisodeStopped } from './errors.ts'
+export type { LiveEpisode } from './live-episode.ts'
 export {
   type HandleOf,
   type ParameterDefinition,
@@ -20,4 +22,4 @@ export { type EpisodeRequest, runEpisode } from './run-episode.ts'
 export { servedAgent } from './served-agent.ts'
 export { TextParameter } from './text-parameter.ts'
 export type { ActOutcome } from './tool-loop.ts'
-export { WeightsParameter } from './weights-parameter.ts'
+export { type CallOptions, WeightsParameter } from './weights-parameter.ts'
