@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { attempt } from '../../test/support/attempt.ts'
-import { branches, sampledTokens, type Trajectory } from '../core/index.ts'
+import { branches, sampledTokens, type TrajectoryNode } from '../core/index.ts'
 import { type Agent, defineAgent } from './agent.ts'
 import { user, weights } from './parameters.ts'
 import { policySamples } from './policy-samples.ts'
@@ -20,7 +20,8 @@ const agentThat = (run: (...its: Parameters<Agent<typeof parameters>['run']>) =>
 
 /** Answers with what follows the last question, and the words before it that the prompt holds. */
 const echo: Script = (prompt) => [`heard ${prompt.slice(prompt.lastIndexOf('user: ') + 6).split(/\s/)[0]}`]
-const contents = ({ nodes }: Pick<Trajectory, 'nodes'>) => nodes.map(({ message }) => message.content)
+const contents = ({ nodes }: { readonly nodes: readonly TrajectoryNode[] }) =>
+  nodes.map(({ message }) => message.content)
 
 describe('a forked conversation', () => {
   const forked = agentThat(async (_, { model }) => {
