@@ -1,5 +1,6 @@
-import { type Episode, type ParameterName, ParameterName as ParameterNameSchema, type Task } from '../core/index.ts'
+import { type ParameterName, ParameterName as ParameterNameSchema, type Task } from '../core/index.ts'
 import { AgentError } from './errors.ts'
+import type { LiveEpisode } from './live-episode.ts'
 import { asWeightsDefinition, type HandleOf, type ParameterDefinition, problemOf } from './parameters.ts'
 import type { ActOutcome } from './tool-loop.ts'
 
@@ -14,7 +15,7 @@ export interface Agent<
 > {
   readonly name: string
   readonly parameters: P
-  run(task: Pick<Task, 'id' | 'instruction'>, parameters: Handles<P>, episode: Episode): Promise<ActOutcome>
+  run(task: Pick<Task, 'id' | 'instruction'>, parameters: Handles<P>, episode: LiveEpisode): Promise<ActOutcome>
 }
 
 /**

@@ -1,8 +1,6 @@
 import {
+  type Action,
   type AssistantMessage,
-  type Decision,
-  type DecisionId,
-  type Input,
   type Message,
   type NodeId,
   type SampledSequence,
@@ -14,9 +12,10 @@ import {
 } from '../core/index.ts'
 import { InvariantError, present } from '../errors/index.ts'
 import type { WeightsBinding } from './binding.ts'
+import { Branch } from './branch.ts'
 import { EpisodeStopped } from './errors.ts'
 import { currentRecorder, type Recorder } from './recorder.ts'
-import { type Shown, shownMessage, shownText } from './sources.ts'
+import { shownMessage, shownText } from './sources.ts'
 
 /** What one policy call said. */
 export interface Turn {
@@ -36,33 +35,54 @@ export class Conversation {
   readonly #binding: WeightsBinding
   readonly #tools: readonly ToolDefinition[]
   readonly #recorder: Recorder
-  #leaf: NodeId | null = null
-  readonly #path = new Set<NodeId>()
-  /** Decisions that are on no path of its own and that it has read. */
-  readonly #read = new Set<DecisionId>()
-  /** Those of them that no call has named yet. */
-  #links: Input[] = []
-  /** How many of the decisions that were read as strings it knows. */
-  #heard = 0
+  readonly #branch: Branch
   /** Everything that the next policy call reads. */
   #tokens: readonly number[] = []
   /** The end of it that no node carries yet: messages were rendered together, or there was none. */
   #unplaced: readonly number[] = []
-  /** Decisions that shaped what the next policy call reads: they belong to its Step. */
-  #pending: Decision[] = []
   #closedTurn = true
+  #lastStep: number | null = null
 
-  constructor(
+  private constructor(
     parameter: string,
     binding: WeightsBinding,
-    opening: readonly Message[],
     tools: readonly ToolDefinition[],
+    recorder: Recorder,
+    branch: Branch,
   ) {
     this.#parameter = parameter
     this.#binding = binding
     this.#tools = tools
-    this.#recorder = currentRecorder()
-    this.#render(opening, binding.renderer.start(opening, tools))
+    this.#recorder = recorder
+    this.#branch = branch
+  }
+
+  /** @throws AgentError outside an episode. */
+  static open(
+    parameter: string,
+    binding: WeightsBinding,
+    opening: readonly Message[],
+    tools: readonly ToolDefinition[],
+  ): Conversation {
+    const recorder = currentRecorder()
+    const conversation = new Conversation(parameter, binding, tools, recorder, new Branch(recorder))
+    conversation.#render(opening, binding.renderer.start(opening, tools))
+    return conversation
+  }
+
+  /** Another one that goes on from here. What both have read and said so far is the same nodes, and the same tokens. */
+  fork(): Conversation {
+    const copy = new Conversation(this.#parameter, this.#binding, this.#tools, this.#recorder, this.#branch.fork())
+    copy.#tokens = this.#tokens
+    copy.#unplaced = this.#unplaced
+    copy.#closedTurn = this.#closedTurn
+    copy.#lastStep = this.#lastStep
+    return copy
+  }
+
+  /** Index of the Step in which it spoke last; `null` before it has. */
+  get lastStep(): number | null {
+    return this.#lastStep
   }
 
   /** Tokens so far: what the next policy call will read. */
@@ -76,11 +96,11 @@ export class Conversation {
    */
   async next(maxTokens: number): Promise<Turn> {
     const { sampling, inForce } = this.#binding
-    const inputs = this.#inputs()
+    const inputs = this.#branch.inputs()
     const { sequence, message } = await this.#sample(maxTokens)
     const { tokens, behaviourLogprobs, logprobs, stopReason } = sequence
 
-    const node = this.#append(message, [
+    const node = this.#branch.append(message, [
       ...this.#rendered(),
       {
         kind: 'sampled',
@@ -109,8 +129,8 @@ export class Conversation {
       },
     })
     this.#recorder.said(message, decision)
-    const step = this.#recorder.step(node, [...this.#pending, decision])
-    this.#pending = []
+    const step = this.#recorder.step(node, [...this.#branch.takePending(), decision])
+    this.#lastStep = step
     return { message, stopReason, tokens: tokens.length, step }
   }
 
@@ -122,13 +142,18 @@ export class Conversation {
 
   /** Records messages that end the episode: observed, but never read by the policy, so they cost no tokens. */
   end(messages: readonly Message[], step: number): void {
-    for (const message of messages) this.#recorder.observe(step, this.#place(message, []))
+    for (const message of messages) this.#recorder.observe(step, this.#branch.show(message, []))
+  }
+
+  /** What is done to an episode with what it said. */
+  acts(action: Action, said: AssistantMessage): void {
+    this.#recorder.madeOf(action, said)
   }
 
   /** The next policy call was built from these, whatever the messages show. */
   from(sources: readonly (string | Message)[]): void {
     for (const source of sources)
-      this.#trace(typeof source === 'string' ? shownText(source) : shownMessage(source), null)
+      this.#branch.trace(typeof source === 'string' ? shownText(source) : shownMessage(source), null)
   }
 
   async #sample(maxTokens: number): Promise<{ sequence: SampledSequence; message: AssistantMessage }> {
@@ -163,31 +188,11 @@ export class Conversation {
     return seedOf(this.#binding.seed, position, this.#recorder.visit(position))
   }
 
-  /** What the next policy call reads, as far as no earlier call of this conversation named it. */
-  #inputs(): Input[] {
-    const { everywhere } = this.#recorder
-    for (const decision of everywhere.slice(this.#heard)) {
-      // Of the first Step that reads it: the recorder knows which that is.
-      this.#pending.push(decision)
-      this.#link(decision)
-    }
-    this.#heard = everywhere.length
-    const inputs = [...(this.#leaf === null ? [] : [this.#leaf]), ...this.#links]
-    this.#links = []
-    return inputs
-  }
-
-  #link({ id, output }: Decision): void {
-    if ((output !== null && this.#path.has(output)) || this.#read.has(id)) return
-    this.#read.add(id)
-    this.#links.push({ decision: id })
-  }
-
   /** Appends messages that were rendered together: the last one carries the tokens. */
   #render(messages: readonly Message[], rendered: readonly number[]): readonly NodeId[] {
     this.#tokens = this.#tokens.concat(rendered)
     this.#unplaced = this.#unplaced.concat(rendered)
-    return messages.map((message, i) => this.#place(message, i === messages.length - 1 ? this.#rendered() : []))
+    return messages.map((message, i) => this.#branch.show(message, i === messages.length - 1 ? this.#rendered() : []))
   }
 
   /** Takes the tokens that no node carries yet, as a span. */
@@ -195,26 +200,5 @@ export class Conversation {
     const tokens = [...this.#unplaced]
     this.#unplaced = []
     return tokens.length === 0 ? [] : [{ kind: 'encoded', tokens }]
-  }
-
-  /** Appends a message that the policy is shown, and finds out where it comes from. */
-  #place(message: Message, spans: readonly Span[]): NodeId {
-    const node = this.#append(message, spans)
-    this.#trace(shownMessage(message), node)
-    return node
-  }
-
-  #trace(shown: Shown, at: NodeId | null): void {
-    for (const { decision, isNew } of this.#recorder.originsOf(shown, at, this.#path)) {
-      if (isNew) this.#pending.push(decision)
-      this.#link(decision)
-    }
-  }
-
-  #append(message: Message, spans: readonly Span[]): NodeId {
-    const node = this.#recorder.place(message, this.#leaf, spans)
-    this.#leaf = node
-    this.#path.add(node)
-    return node
   }
 }

@@ -6,9 +6,11 @@ export { defaultBudget, type EpisodeBudget } from './budget.ts'
 export { critiques } from './critiques.ts'
 export { continued, demonstration } from './demonstration.ts'
 export { depositRule } from './deposit-rule.ts'
+export { Dialogue } from './dialogue.ts'
 export { AgentError, EpisodeStopped, KindError } from './errors.ts'
 export { initialVersions } from './initial-versions.ts'
 export { storedValue, valueIn } from './kind-value.ts'
+export type { LiveEpisode } from './live-episode.ts'
 export {
   asWeightsDefinition,
   type BaseHashes,
@@ -28,4 +30,4 @@ export { textKind } from './text-kind.ts'
 export { TextParameter } from './text-parameter.ts'
 export type { ActOutcome } from './tool-loop.ts'
 export { weightsKind } from './weights-kind.ts'
-export { WeightsParameter } from './weights-parameter.ts'
+export { type CallOptions, WeightsParameter } from './weights-parameter.ts'

@@ -32,6 +32,12 @@ export class Meter {
     return now() > this.#deadline ? 'time-budget' : null
   }
 
+  /** Fires when the budget's time is up; `undefined` where there is no such budget. */
+  deadline(): AbortSignal | undefined {
+    if (this.#deadline === Number.POSITIVE_INFINITY) return undefined
+    return AbortSignal.timeout(Math.max(0, Math.ceil(this.#deadline - this.#binding.now())))
+  }
+
   /** Counts one policy call. */
   spend(tokens: number): void {
     this.#turns++

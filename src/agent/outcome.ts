@@ -23,9 +23,9 @@ export class Deeds {
     return copy
   }
 
-  /** Something was done to the episode. */
-  act(action: Action): void {
-    this.#trace(shownAction(action))
+  /** Something was done to the episode. @returns the Decisions behind it. */
+  act(action: Action): readonly Decision[] {
+    return this.#trace(shownAction(action))
   }
 
   /** The agent gave this back as its last word. */
@@ -41,10 +41,12 @@ export class Deeds {
     return [...ends, ...nodeless.map(({ id }) => ({ decision: id }))]
   }
 
-  #trace(shown: Shown): void {
+  #trace(shown: Shown): readonly Decision[] {
     const origins = this.#recorder.originsOf(shown, null)
     if (origins.length === 0 && this.#recorder.hasDecided) this.#untraced = true
-    for (const { decision } of origins) this.#decisions.set(decision.id, decision)
+    const decisions = origins.map(({ decision }) => decision)
+    for (const decision of decisions) this.#decisions.set(decision.id, decision)
+    return decisions
   }
 }
 

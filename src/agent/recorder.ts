@@ -108,6 +108,11 @@ export class Recorder {
     this.#sources.add(shownMessage(message), { decision, version: null })
   }
 
+  /** Remembers that something was made of a message, and of nothing else. */
+  madeOf(made: object, message: Message): void {
+    this.#sources.same(made, message)
+  }
+
   /**
    * The Decisions that something was made from: see {@link Sources}.
    * @param at the node that now holds it; `null` for what is no message.
@@ -146,6 +151,14 @@ export class Recorder {
 
   observe(step: number, observation: NodeId): void {
     this.#graph.steps[step]?.observations.push(observation)
+  }
+
+  /** What a Step earned, by the environment; what it earned in parts adds up. */
+  reward(step: number, reward: number | null): void {
+    const recorded = this.#graph.steps[step]
+    if (!recorded) return
+    const known = recorded.reward ?? 0
+    recorded.reward = reward === null || recorded.reward === null ? null : known + reward
   }
 
   /** How often the episode was at this position before: 0, 1, 2 … */

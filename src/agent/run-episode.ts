@@ -2,7 +2,6 @@ import { inspect } from 'node:util'
 import {
   causedByPolicy,
   type Environment,
-  type Episode,
   type GroupId,
   type Task,
   type Trajectory,
@@ -12,7 +11,8 @@ import { RatchetError } from '../errors/index.ts'
 import type { Agent, Handles } from './agent.ts'
 import type { ParameterBinding } from './binding.ts'
 import { AgentError, EpisodeStopped } from './errors.ts'
-import { Deeds } from './outcome.ts'
+import { LiveEpisodes } from './live-episode.ts'
+import type { Deeds } from './outcome.ts'
 import { bindParameter, type ParameterDefinition } from './parameters.ts'
 import { Recorder, recording } from './recorder.ts'
 
@@ -27,6 +27,8 @@ export interface EpisodeRequest {
   readonly seed: number
   readonly bindings: Readonly<Record<string, ParameterBinding>>
   readonly now: () => number
+  /** Fires when the caller stops the episode: it is passed to the environment, and the trajectory ends as `cancelled`. */
+  readonly signal?: AbortSignal
 }
 
 type Ending = Pick<Trajectory, 'stopReason' | 'failure' | 'finalState'>
@@ -49,28 +51,6 @@ function endingOf(error: unknown): Ending {
   return { stopReason: error.stopReason, failure: null, finalState: null }
 }
 
-/**
- * The episode as the agent sees it. Errors thrown by the environment are marked, so that each failure is recorded at its
- * own boundary; and what is done to it is kept.
- */
-function guarded(episode: Episode, deeds: Deeds): Episode {
-  const fork = episode.fork?.bind(episode)
-  return {
-    opening: episode.opening,
-    tools: episode.tools,
-    async step(action) {
-      try {
-        deeds.act(action)
-        return await episode.step(action)
-      } catch (cause) {
-        throw new EpisodeStopped('environment-error', cause)
-      }
-    },
-    close: () => episode.close(),
-    ...(fork ? { fork: () => guarded(fork(), deeds.fork()) } : {}),
-  }
-}
-
 function handlesOf({ agent, bindings }: EpisodeRequest): Handles<Readonly<Record<string, ParameterDefinition>>> {
   const handles = Object.entries(agent.parameters).map(([name, definition]) => {
     const { kind } = definition
@@ -88,30 +68,41 @@ function handlesOf({ agent, bindings }: EpisodeRequest): Handles<Readonly<Record
 async function act(
   { agent, task }: EpisodeRequest,
   handles: Parameters<Agent['run']>[1],
-  episode: Episode,
-  deeds: Deeds,
+  episodes: LiveEpisodes,
 ): Promise<Ending> {
   try {
     // Only these two: what the checker needs stays out of the agent's reach.
     const { id, instruction } = task
-    const { stopReason, message } = await agent.run({ id, instruction }, handles, guarded(episode, deeds))
-    if (message !== null) deeds.end(message)
+    const { stopReason, message } = await agent.run({ id, instruction }, handles, episodes.root)
+    if (message !== null) episodes.deeds.end(message)
     return { stopReason, failure: null, finalState: null }
   } catch (error) {
     return endingOf(error)
   }
 }
 
-async function live(request: EpisodeRequest, handles: Parameters<Agent['run']>[1], deeds: Deeds): Promise<Ending> {
-  let episode: Episode
+/** How an episode ended, and what was done in it; `null` where it did not open. */
+interface Lived {
+  readonly ending: Ending
+  readonly deeds: Deeds | null
+}
+
+async function live(request: EpisodeRequest, handles: Parameters<Agent['run']>[1], recorder: Recorder): Promise<Lived> {
+  const { environment, task, seed, signal } = request
+  let episodes: LiveEpisodes
   try {
-    episode = await request.environment.open(request.task, request.seed)
+    episodes = new LiveEpisodes(await environment.open(task, seed, signal), recorder, signal)
   } catch (error) {
-    return failed('environment', error)
+    const ending = signal?.aborted ? endingOf(new EpisodeStopped('cancelled', error)) : failed('environment', error)
+    return { ending, deeds: null }
   }
-  const ending = await act(request, handles, episode, deeds)
+  const ending = await act(request, handles, episodes)
+  return { ending: await closed(episodes, ending), deeds: episodes.deeds }
+}
+
+async function closed(episodes: LiveEpisodes, ending: Ending): Promise<Ending> {
   try {
-    const { state, counts } = await episode.close()
+    const { state, counts } = await episodes.close()
     return { ...ending, finalState: { state, counts: { ...counts } } }
   } catch (error) {
     return causedByPolicy(ending.stopReason) ? failed('environment', error) : ending
@@ -128,11 +119,10 @@ export async function runEpisode(request: EpisodeRequest): Promise<Trajectory> {
   const handles = handlesOf(request)
   const startedAt = now()
   const recorder = new Recorder()
-  const deeds = new Deeds(recorder)
-  const ending = await recording(recorder, () => live(request, handles, deeds))
+  const { ending, deeds } = await recording(recorder, () => live(request, handles, recorder))
   const graph = recorder.finish()
   // What a budget ended, everything that spent of it led to.
-  const inputs = ending.stopReason === 'done' ? deeds.inputs(graph) : null
+  const inputs = ending.stopReason === 'done' ? (deeds?.inputs(graph) ?? null) : null
   return {
     id,
     origin: { kind: 'rollout' },

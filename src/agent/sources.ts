@@ -43,6 +43,12 @@ export class Sources {
     return source
   }
 
+  /** Remembers that one object was made of another, so that it is known without looking at what it holds. */
+  same(made: object, of: object): void {
+    const source = this.#byObject.get(of)
+    if (source) this.#byObject.set(made, source)
+  }
+
   /** The first use of a Version, preferably one that is recorded. */
   ofVersion(version: string): Source | undefined {
     return firstOfEachVersion(this.#all.filter((source) => source.version === version))[0]

@@ -41,7 +41,8 @@ export async function toolLoop(conversation: Conversation, meter: Meter, episode
       const action = actionOf(message)
       if (action.kind === 'message' && said.stopReason === 'length') return { stopReason: 'token-budget', message }
 
-      const { messages, done } = await episode.step(action)
+      conversation.acts(action, message)
+      const { messages, done } = await episode.step(action, meter.deadline())
       const spent = meter.failed(errors(messages))
       if (done || spent) {
         conversation.end(messages, said.step)

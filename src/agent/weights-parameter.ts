@@ -1,9 +1,9 @@
-import type { Episode, Message } from '../core/index.ts'
+import type { Episode, Message, ToolDefinition } from '../core/index.ts'
 import type { WeightsBinding } from './binding.ts'
 import { Conversation } from './conversation.ts'
-import { EpisodeStopped } from './errors.ts'
+import { Dialogue } from './dialogue.ts'
 import { Meter } from './meter.ts'
-import { type ActOutcome, toolLoop } from './tool-loop.ts'
+import type { ActOutcome } from './tool-loop.ts'
 
 /** What a call is told beside its messages. */
 export interface CallOptions {
@@ -27,24 +27,28 @@ export class WeightsParameter {
   }
 
   /** Acts in `episode` until it ends or a budget is spent: call tools, read results, go on. */
-  act(messages: readonly Message[], episode: Episode, { from = [] }: CallOptions = {}): Promise<ActOutcome> {
-    const conversation = new Conversation(this.#name, this.#binding, messages, episode.tools)
-    conversation.from(from)
-    return toolLoop(conversation, this.#meter, episode)
+  act(messages: readonly Message[], episode: Episode, options: CallOptions = {}): Promise<ActOutcome> {
+    return this.converse(messages, { ...options, tools: episode.tools }).act(episode)
   }
 
   /**
    * One policy call without tools: what the model says next.
    * @throws EpisodeStopped when a budget is spent or the episode was cancelled.
    */
-  async complete(messages: readonly Message[], { from = [] }: CallOptions = {}): Promise<string> {
-    const conversation = new Conversation(this.#name, this.#binding, messages, [])
+  async complete(messages: readonly Message[], options: CallOptions = {}): Promise<string> {
+    return (await this.converse(messages, options).reply()).content
+  }
+
+  /**
+   * Opens a conversation that the program leads turn by turn, and that it can fork: two continuations from one prefix.
+   * @param options `tools`: what the model is offered; default none.
+   */
+  converse(
+    messages: readonly Message[],
+    { from = [], tools = [] }: CallOptions & { readonly tools?: readonly ToolDefinition[] } = {},
+  ): Dialogue {
+    const conversation = Conversation.open(this.#name, this.#binding, messages, tools)
     conversation.from(from)
-    const stop = this.#meter.stop(conversation.length)
-    if (stop) throw new EpisodeStopped(stop)
-    const said = await conversation.next(this.#meter.room)
-    this.#meter.spend(said.tokens)
-    if (said.stopReason === 'cancelled') throw new EpisodeStopped('cancelled')
-    return said.message.content
+    return new Dialogue(conversation, this.#meter)
   }
 }

@@ -13,6 +13,8 @@ export interface StepOutcome {
   readonly messages: readonly Message[]
   /** Whether the episode is over. */
   readonly done: boolean
+  /** What this step earned, where the environment says so at once; `null` when it could not tell. Kept with the Step. */
+  readonly reward?: number | null
 }
 
 /** Where an episode ended, for the verifier. Never shown to the policy. */
@@ -28,8 +30,11 @@ export interface Episode {
   /** Opening messages: what the policy is shown first. */
   readonly opening: readonly Message[]
   readonly tools: readonly ToolDefinition[]
-  /** @throws RatchetError when the environment itself fails; what the policy did wrong is an observation, not an error. */
-  step(action: Action): Promise<StepOutcome> | StepOutcome
+  /**
+   * @param signal fires when nobody waits for the answer any more: what takes long stops, and throws.
+   * @throws RatchetError when the environment itself fails; what the policy did wrong is an observation, not an error.
+   */
+  step(action: Action, signal?: AbortSignal): Promise<StepOutcome> | StepOutcome
   close(): Promise<FinalState> | FinalState
   /** An independent copy at the same state, for tree search. */
   fork?(): Episode
@@ -38,6 +43,9 @@ export interface Episode {
 /** Opens episodes on tasks. Many are open at once. */
 export interface Environment {
   readonly name: string
-  /** @param seed decides everything random in the episode. */
-  open(task: Task, seed: number): Promise<Episode> | Episode
+  /**
+   * @param seed decides everything random in the episode.
+   * @param signal fires when nobody waits for the episode any more: what takes long stops, and throws.
+   */
+  open(task: Task, seed: number, signal?: AbortSignal): Promise<Episode> | Episode
 }

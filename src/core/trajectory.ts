@@ -74,6 +74,8 @@ export const Step = z.strictObject({
   action: NodeId,
   observations: z.array(NodeId),
   decisions: z.array(DecisionId),
+  /** What the environment said that this step earned; `null` when it could not tell, absent where it does not. */
+  reward: z.number().nullable().optional(),
   /** What was asked of a served model and what came back beside the message; absent in a rollout. */
   call: ModelCall.optional(),
 })

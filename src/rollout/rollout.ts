@@ -100,7 +100,7 @@ export async function rollout(request: RolloutRequest): Promise<readonly Traject
 
   const runOne = async (attempt: Attempt) => {
     const bindings = bind({ seed: attempt.seed, signal })
-    const trajectory = await runEpisode({ ...attempt, agent, environment, bindings, now })
+    const trajectory = await runEpisode({ ...attempt, agent, environment, bindings, now, signal })
     const cancelled = trajectory.stopReason === 'cancelled'
     const straggled = cancelled && signal.reason === enoughEnded
     const recorded: Trajectory = straggled ? { ...trajectory, stopReason: 'straggler' } : trajectory

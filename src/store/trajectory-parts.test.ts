@@ -165,8 +165,9 @@ describe('a trajectory of parts', () => {
     const node = fc.record({ id, parent: fc.option(id), message, spans: fc.constant([]) })
     const number = fc.nat(3)
     const step = fc.record({ index: number, action: id, observations: fc.array(id), decisions: fc.array(id) })
+    const input = fc.oneof(id, fc.record({ decision: id }))
     const decision = fc
-      .record({ id, step: number, output: fc.option(id), inputs: fc.array(id) })
+      .record({ id, step: number, output: fc.option(id), inputs: fc.array(input) })
       .map(({ id: name, ...rest }) => traffic.decision(name, rest))
     const several = { maxLength: 6 }
     const parts = fc
@@ -189,6 +190,21 @@ describe('a trajectory of parts', () => {
       }),
       { numRuns: 500 },
     )
+  })
+
+  it('keeps links to decisions of the same call, by their names in the trajectory', () => {
+    const part = traffic.part('c1', {
+      nodes: [{ id: 'n0', parent: null, message: { role: 'assistant', content: 'hi' }, spans: [] }],
+      steps: [{ index: 0, action: 'n0', observations: [], decisions: ['d1', 'd0'] }],
+      decisions: [
+        traffic.decision('d1', { kind: 'text', parameter: 'tool-f' }),
+        traffic.decision('d0', { inputs: [{ decision: 'd1' }, { decision: 'd9' }], output: 'n0' }),
+      ],
+    })
+    expect(assembleTrajectory(head, [part]).decisions).toMatchObject([
+      { id: 'c1/d1', inputs: [] },
+      { id: 'c1/d0', inputs: [{ decision: 'c1/d1' }] },
+    ])
   })
 
   it('keeps the first of two nodes of one name, and the first of two toolsets', () => {

@@ -5,7 +5,11 @@ import { LearnError } from '../errors.ts'
 
 /** What an environment has to say for itself: enough of its answers' shape to go on with. */
 const Opened = z.object({ opening: z.array(Message), tools: z.array(z.looseObject({ name: z.string() })) })
-const Stepped = z.object({ messages: z.array(Message), done: z.boolean() })
+const Stepped = z.object({
+  messages: z.array(Message),
+  done: z.boolean(),
+  reward: z.number().nullable().exactOptional(),
+})
 const Closed = z.object({ state: z.unknown(), counts: z.record(z.string(), z.number()) })
 
 /**
@@ -17,8 +21,8 @@ const Closed = z.object({ state: z.unknown(), counts: z.record(z.string(), z.num
 export function checkedEnvironment(environment: Environment, seconds: number): Environment {
   return {
     name: environment.name,
-    async open(task, seed) {
-      const episode = await within(seconds, 'open', () => environment.open(task, seed))
+    async open(task, seed, signal) {
+      const episode = await within(seconds, 'open', (late) => environment.open(task, seed, either(late, signal)))
       const { opening } = shaped(Opened, episode, 'open')
       return checkedEpisode(episode, opening, seconds)
     },
@@ -29,7 +33,8 @@ function checkedEpisode(episode: Episode, opening: readonly Message[], seconds: 
   return {
     opening,
     tools: episode.tools,
-    step: async (action) => shaped(Stepped, await within(seconds, 'step', () => episode.step(action)), 'step'),
+    step: async (action, signal) =>
+      shaped(Stepped, await within(seconds, 'step', (late) => episode.step(action, either(late, signal))), 'step'),
     close: async () => {
       const finalState = await within(seconds, 'close', () => episode.close())
       shaped(Closed, finalState, 'close')
@@ -37,6 +42,9 @@ function checkedEpisode(episode: Episode, opening: readonly Message[], seconds: 
     },
   }
 }
+
+const either = (late: AbortSignal, signal: AbortSignal | undefined) =>
+  signal === undefined ? late : AbortSignal.any([late, signal])
 
 function shaped<S extends z.ZodType>(schema: S, value: unknown, call: string): z.output<S> {
   const checked = schema.safeParse(value)
@@ -53,18 +61,30 @@ function shaped<S extends z.ZodType>(schema: S, value: unknown, call: string): z
 /**
  * Waits so long and no longer.
  * @param call names what is waited for.
+ * @param work gets a signal that fires when time is up.
  * @throws LearnError when time is up, and whatever `work` throws.
  */
-export async function within<T>(seconds: number, call: string, work: () => Promise<T> | T): Promise<T> {
+export async function within<T>(
+  seconds: number,
+  call: string,
+  work: (late: AbortSignal) => Promise<T> | T,
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined
+  const over = new AbortController()
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
       const message = `${call} did not return within ${seconds} s.`
-      reject(new LearnError({ code: 'learn/slow-environment', message, hint: 'See whether it waits for something.' }))
+      const error = new LearnError({
+        code: 'learn/slow-environment',
+        message,
+        hint: 'See whether it waits for something.',
+      })
+      reject(error)
+      over.abort(error)
     }, seconds * 1000)
   })
   try {
-    return await Promise.race([Promise.resolve().then(work), late])
+    return await Promise.race([Promise.resolve().then(() => work(over.signal)), late])
   } finally {
     clearTimeout(timer)
   }
