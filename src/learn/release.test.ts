@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { initialVersion, likedSessions, runTraffic } from '../../test/support/learner-traffic.ts'
 import { reader, readerTasks, runReader } from '../../test/support/reader.ts'
 import { answeredRight, wordEnvironment } from '../../test/support/word-environment.ts'
-import type { Store } from '../core/index.ts'
+import { mintVersion, type Store, type Version } from '../core/index.ts'
 import { canaryGate, pairedGate } from '../gate/index.ts'
 import { Registry } from '../release/index.ts'
 import { rubric, verifier } from '../reward/index.ts'
@@ -113,5 +113,38 @@ describe('what was learned from traffic', () => {
     const { release } = await new Registry(store).current('reader')
     expect(release.versions['model']).toBe(summary.candidate)
     expect(release.versions['model']).not.toBe(initialVersion.id)
+  })
+
+  it('is tried also where another Parameter came to serve meanwhile, in both arms', async () => {
+    const now = 3_600_000
+    await likedSessions(store, { now, prefix: 's', count: 4 })
+    const system = mintVersion('system', { kind: 'text', text: 'Say one word.' }, { parents: [], run: null })
+    let declared: Promise<unknown> | null = null
+    const { summary } = await runTraffic(store, now, {
+      mayWrite: async () => void (await declared),
+      onEvent: ({ type }) => {
+        if (type === 'practised') declared ??= new Registry(store).initial('reader', [initialVersion, system], now)
+      },
+    })
+    expect(summary).toMatchObject({ outcome: 'canary' })
+    const begun = await store.canaries.get(summary.canary!)
+    expect(begun).toMatchObject({ status: 'running', candidate: { model: summary.candidate }, generation: 3 })
+    expect(Object.keys(begun!.candidate)).toEqual(['model'])
+  })
+
+  it('is learned from no session that another prompt answered', async () => {
+    const now = 3_600_000
+    const registry = new Registry(store)
+    const [old, edited] = ['Say one word.', 'Be brief.'].map((text) =>
+      mintVersion('system', { kind: 'text', text }, { parents: [], run: null }),
+    ) as [Version, Version]
+    for (const versions of [[], [old], [edited]]) await registry.initial('reader', [initialVersion, ...versions], 1)
+    await likedSessions(store, { now, prefix: 'then', count: 4, sketch: { prompt: old.id } })
+    await likedSessions(store, { now, prefix: 'now', count: 4, sketch: { prompt: edited.id } })
+    const { summary } = await runTraffic(store, now)
+    expect(summary).toMatchObject({ learned: { seen: 8, sessions: 4, dropped: { 'other-context': 4 } } })
+    expect((await registry.current('reader')).release.versions, 'older code takes nothing back').toMatchObject({
+      system: edited.id,
+    })
   })
 })
