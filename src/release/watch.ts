@@ -11,7 +11,14 @@ import {
   systemClock,
 } from '../core/index.ts'
 import { RatchetError } from '../errors/index.ts'
-import { canaryGate, type CanaryGate, CanaryLevel, type CanaryLook, type CanaryVerdict } from '../gate/index.ts'
+import {
+  BEFORE_IT_WAS_SAID,
+  canaryGate,
+  type CanaryGate,
+  CanaryLevel,
+  type CanaryLook,
+  type CanaryVerdict,
+} from '../gate/index.ts'
 import { type CanaryNote, canaryOf, defaultWatchMs, watchedUntil } from './canary-record.ts'
 import type { Gap, Judging } from './judge-session.ts'
 import {
@@ -82,8 +89,7 @@ export async function watchCanary(options: WatchOptions): Promise<Looked> {
       return ended(await registry.rollBackCanary(canary.id, { reasons, at: now }))
     }
     const { level, ...rules } = canary.gate.config
-    // One that says nothing of these is from before they were tested.
-    const began = canaryGate({ excess: 'candidate', goodhart: null, ...rules })
+    const began = canaryGate({ ...BEFORE_IT_WAS_SAID, ...rules })
     if (options.gate && !isByTheseRules(options.gate, began, rules)) {
       const reasons = ['its gate is configured otherwise now, and what began by some rules is not judged by others']
       return ended(await registry.giveUpCanary(canary.id, { reasons, at: now }))

@@ -1,4 +1,5 @@
 import type { Audit, AuditDraw, AuditLabel } from '../../core/index.ts'
+import { Trust } from '../../reward/index.ts'
 import { groupBy } from './group-by.ts'
 
 /** What is true of a draw, as far as its labels say. */
@@ -21,12 +22,6 @@ export type TruthRules = Pick<Audit, 'by' | 'reviewers' | 'patienceMs'> & Trusti
 
 interface Trusting {
   readonly trusted: readonly string[]
-}
-
-/** Whom a reviewer counts as: a name that a key made up counts as the key, unless its owner trusts it to name people. */
-export function voiceOf(reviewer: string, { trusted }: Trusting): string {
-  const key = reviewer.split(':', 1)[0] ?? reviewer
-  return trusted.includes(key) || trusted.includes(reviewer) ? reviewer : key
 }
 
 /**
@@ -57,8 +52,9 @@ export function truthOf(
 const missing: Truth = { settled: true, truth: null, needs: 0 }
 
 /** One word of each voice: of several labels their median. */
-function voicesOf(labels: readonly AuditLabel[], audit: Trusting): readonly (number | null)[] {
-  const voices = groupBy(labels, ({ reviewer }) => voiceOf(reviewer, audit))
+function voicesOf(labels: readonly AuditLabel[], { trusted }: Trusting): readonly (number | null)[] {
+  const trust = new Trust(trusted)
+  const voices = groupBy(labels, ({ reviewer }) => trust.voiceOf(reviewer))
   return [...voices.values()].map((own) => {
     const told = own.flatMap(({ truth }) => (truth === null ? [] : [truth])).toSorted((a, b) => a - b)
     if (told.length * 2 < own.length) return null

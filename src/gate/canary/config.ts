@@ -129,6 +129,15 @@ export const CanaryConfig = z
   })
 export type CanaryConfig = z.infer<typeof CanaryConfig>
 
+/**
+ * What gates did whose configuration says nothing of it, as it was made before there was a choice: the candidate's missing
+ * rewards alone counted, and whether behaviour pays more than the truth was not asked.
+ */
+export const BEFORE_IT_WAS_SAID = { excess: 'candidate', goodhart: null } as const
+
+/** The same of receipts: they rest on behaviour where they do not say so, and their ramp did not ask what truth says of harm. */
+export const BEFORE_RECEIPTS_SAID_IT = { ...BEFORE_IT_WAS_SAID, promote: 'behaviour-only', cautions: 'reward' } as const
+
 /** The part of an agent's alpha that a canary's candidate has: in the place of the configuration's own. */
 export const CanaryLevel = CandidateLevel.pick({ candidate: true, promotions: true, alpha: true })
 export type CanaryLevel = z.infer<typeof CanaryLevel>
