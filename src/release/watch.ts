@@ -117,10 +117,11 @@ export async function watchCanary(options: WatchOptions): Promise<Looked> {
 
 /**
  * Whether a canary is judged by the rules of this gate. One that began before persons had arms goes on by its own, where
- * rules that came with them, or whose defaults changed then, are all that differs.
+ * rules that came with them, or whose defaults changed then, are all that differs; and one that says nothing of tails.
  */
 function isByTheseRules(gate: CanaryGate, began: CanaryGate, kept: Canary['gate']['config']): boolean {
-  return isAsConfigured(gate, began, 'people' in kept ? new Set() : sincePeople)
+  const unsaid = 'tails' in kept ? [] : ['tails']
+  return isAsConfigured(gate, began, new Set([...unsaid, ...('people' in kept ? [] : sincePeople)]))
 }
 
 function isAsConfigured(gate: CanaryGate, other: CanaryGate, but: ReadonlySet<string> = new Set()): boolean {

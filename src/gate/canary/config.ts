@@ -18,6 +18,7 @@ export const BoundedGuard = z.strictObject({
  * much again.
  */
 export const RelativeGuard = z.strictObject({ relative: z.number().nonnegative() })
+export type RelativeGuard = z.infer<typeof RelativeGuard>
 
 export const CanaryGuard = z.union([BoundedGuard, RelativeGuard])
 export type CanaryGuard = z.infer<typeof CanaryGuard>
@@ -66,6 +67,8 @@ export const CanaryConfig = z
       .record(z.string().min(1), CanaryGuard)
       .refine((guards) => !(MISSING in guards), `the guard ${MISSING} is built in; set missingTolerance`)
       .default({}),
+    /** Whether relative guards also compare how many sessions are far above what is usual: a few that are very dear. */
+    tails: z.boolean().default(true),
     /** Probability of going back for any guard, at most, of a candidate whose guards are all as tolerated. */
     alphaGuard: z.number().positive().max(0.25).default(0.05),
     /**
@@ -131,9 +134,9 @@ export type CanaryConfig = z.infer<typeof CanaryConfig>
 
 /**
  * What gates did whose configuration says nothing of it, as it was made before there was a choice: the candidate's missing
- * rewards alone counted, and whether behaviour pays more than the truth was not asked.
+ * rewards alone counted, whether behaviour pays more than the truth was not asked, and nobody looked at tails.
  */
-export const BEFORE_IT_WAS_SAID = { excess: 'candidate', goodhart: null } as const
+export const BEFORE_IT_WAS_SAID = { excess: 'candidate', goodhart: null, tails: false } as const
 
 /** The same of receipts: they rest on behaviour where they do not say so, and their ramp did not ask what truth says of harm. */
 export const BEFORE_RECEIPTS_SAID_IT = { ...BEFORE_IT_WAS_SAID, promote: 'behaviour-only', cautions: 'reward' } as const
