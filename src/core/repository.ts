@@ -141,12 +141,12 @@ export interface TrajectoryRepository {
   /**
    * Latest change first.
    * @param filter.began only those that began after one and until a moment, the one that began first being the first: to
-   * page through them.
+   * page through them; or the one that began last, with `latestFirst`.
    */
   summaries(
     filter: TrajectoryFilter & {
       readonly limit: number
-      readonly began?: { readonly after: Beginning; readonly until: number }
+      readonly began?: { readonly after: Beginning; readonly until: number; readonly latestFirst?: boolean }
     },
   ): Promise<readonly TrajectorySummary[]>
   count(filter: TrajectoryFilter): Promise<number>

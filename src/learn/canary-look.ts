@@ -58,7 +58,9 @@ export function canaryLook(
   const pays = signalPays(config.rubric, config.reporters)
   const begin = async (canary: CanaryId): Promise<Watched> => {
     const began = await store.canaries.get(canary)
-    const clarity = began ? await practiceBefore({ store, tenant, historyMs: config.driftHistory }, began) : null
+    const clarity = began
+      ? await practiceBefore({ store, tenant, historyMs: config.driftHistory, reporters: config.reporters }, began)
+      : null
     const rubric = trafficRubric(config.rubric, { ...config.reporters, ...(clarity && { clarity }) })
     return { canary, memory: newCanaryMemory(), rubric, clarity }
   }
