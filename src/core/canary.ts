@@ -136,6 +136,8 @@ export const JudgedSession = z.strictObject({
   reporters: z.array(z.string()),
   /** Hash of what it was judged by. */
   rules: z.string(),
+  /** Hash of the rubric that its `signals` are paid by, whatever else its canary reads: only what one pays is compared. */
+  paidBy: z.string().exactOptional(),
 })
 export type JudgedSession = z.infer<typeof JudgedSession>
 

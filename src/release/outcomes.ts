@@ -126,6 +126,17 @@ export async function keptOutcomes(store: Pick<Repositories, 'audits' | 'canarie
   return evidenceOf(await keptSessions(store, canary), await truthsOf(store, canary, now))
 }
 
+/** The same, and the rubric that paid their signals, which is one, as a canary is judged by one; `null` where none were kept. */
+export async function keptPaid(
+  store: Pick<Repositories, 'audits' | 'canaries'>,
+  canary: Canary,
+  now: number,
+): Promise<{ readonly rubric: string | null; readonly outcomes: readonly CanaryOutcome[] }> {
+  const kept = await keptSessions(store, canary)
+  const rubric = kept.find(({ paidBy }) => paidBy !== undefined)?.paidBy ?? null
+  return { rubric, outcomes: evidenceOf(kept, await truthsOf(store, canary, now)) }
+}
+
 /** What is true of the sessions that were drawn for the audit; empty where there is none. */
 async function truthsOf({ audits }: Pick<Repositories, 'audits'>, canary: Canary, now: number): Promise<KnownTruths> {
   const audit = auditOf(canary)

@@ -122,7 +122,7 @@ describe('a canary that people audit', () => {
     expect(alert?.message).toMatch(/Goodhart's law: .*What paid it more: thumbs by 2\.0\./)
     const receipt = present(await store.receipts.get(present(ended.receipt, 'the receipt')), 'the receipt')
     expect(replay(receipt)).toBe('reject')
-    const { signals } = await calibrationOf(store, agent, [-1, 1], now)
+    const { signals } = await calibrationOf(store, agent, { range: [-1, 1], rubric: null }, now)
     expect(signals).toMatchObject([{ signal: 'thumbs', labels: 160, present: 160 }])
     expect(signals[0]?.factor).toBeLessThan(0.1)
   })
