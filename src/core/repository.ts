@@ -403,8 +403,10 @@ export interface CanaryRepository {
 
 /** What was drawn for the audit, and what reviewers said of it. A draw is written with its {@link JudgedSession}. */
 export interface AuditRepository {
-  /** In the order in which sessions began, with all labels. */
+  /** Those whose truth is asked for, in the order in which sessions began, with all labels. */
   drawn(canary: CanaryId): Promise<readonly AuditDraw[]>
+  /** And those that only a judge is asked about. */
+  forJudge(canary: CanaryId): Promise<readonly AuditDraw[]>
   get(draw: string): Promise<AuditDraw | null>
   /** What its labels and erased draws come to: another text where any of them is not what it was. Reads no session. */
   mark(canary: CanaryId): Promise<string>

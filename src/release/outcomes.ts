@@ -10,7 +10,7 @@ import {
 import { present } from '../errors/index.ts'
 import { ReporterShares } from '../reward/index.ts'
 import { auditOf, drawFor } from './audit/draw.ts'
-import { auditOutcome, countWaiting, type KnownTruths, knownTruths } from './audit/known-truths.ts'
+import { auditOutcome, countWaiting, type KnownTruths, knownTruths, nothingKnown } from './audit/known-truths.ts'
 import { evidenceOn, type Gap, judge, type Judging } from './judge-session.ts'
 import { PeopleSeen, trustOf } from './people.ts'
 
@@ -140,7 +140,9 @@ export async function keptPaid(
 /** What is true of the sessions that were drawn for the audit; empty where there is none. */
 async function truthsOf({ audits }: Pick<Repositories, 'audits'>, canary: Canary, now: number): Promise<KnownTruths> {
   const audit = auditOf(canary)
-  return audit === null ? new Map() : knownTruths(await audits.drawn(canary.id), audit, now)
+  if (audit === null) return nothingKnown
+  const draws = await (audit.judge === null ? audits.drawn(canary.id) : audits.forJudge(canary.id))
+  return knownTruths(draws, audit, now)
 }
 
 /** What is evidence of a canary, what was left out, and what may be learned from and nobody has judged. */
@@ -242,7 +244,7 @@ async function judgeAll(
   const { canary, gaps, memory } = options
   const judged: JudgedSession[] = []
   const audit = auditOf(canary)
-  let waiting = audit === null ? 0 : countWaiting(await truthsOf(options.store, canary, options.now))
+  const waiting = { ...countWaiting(await truthsOf(options.store, canary, options.now)) }
   for (let start = 0; start < due.length; start += readAtOnce) {
     const some = due.slice(start, start + readAtOnce)
     const read = await Promise.all(some.map((session) => evidenceOn(options, canary, session)))
@@ -257,7 +259,8 @@ async function judgeAll(
         audit === null || session.leftOut !== null
           ? null
           : drawFor(canary, audit, session.trajectory, { propensity, waiting })
-      if (drawn?.draw) waiting++
+      if (drawn?.draw) waiting.truths++
+      if (drawn?.judge?.draw) waiting.words++
       judged.push({ ...session, audit: drawn, sequence, began: one.began, rules })
     }
   }

@@ -5,6 +5,7 @@ import { openEmbeddedModel } from '../../model/index.ts'
 import type { Looked } from '../../release/index.ts'
 import { noCanaryRules } from './canary-rules.ts'
 import type { LearnerPlan } from './learner-plan.ts'
+import { openJudge } from './open-judge.ts'
 
 /** Learners at work. */
 export interface Learners {
@@ -18,12 +19,15 @@ export function startLearners(
   store: Store,
   onEvent: (event: LearnerEvent | LearnEvent) => void,
 ): Learners {
-  const learners = plans.map(({ model, ...plan }) =>
-    startLearner(trafficLearner({ ...plan, store, openModel: () => modelOf(model), onEvent })),
-  )
+  const learners = plans.map(({ model, ...plan }) => {
+    const { judge, close } = openJudge(plan.config)
+    const parts = { ...plan, store, openModel: () => modelOf(model), onEvent, ...(judge && { judge }) }
+    return { learner: startLearner(trafficLearner(parts)), close }
+  })
   return {
     async stop() {
-      await Promise.all(learners.map((learner) => learner.stop()))
+      await Promise.all(learners.map(({ learner }) => learner.stop()))
+      await Promise.all(learners.map(({ close }) => close()))
     },
   }
 }

@@ -49,6 +49,12 @@ export function truthOf(
   return erased || now - latest >= audit.patienceMs ? missing : { settled: false, truth: null, needs: 1 }
 }
 
+/** What a judge said of a draw, whoever else says what is true of it: settled once it said something, readable or not. */
+export function judgeWordOf({ labels }: Pick<AuditDraw, 'labels'>): Truth {
+  const [said] = countingLabels(labels, { by: 'judge' })
+  return said ? { settled: true, truth: said.truth, needs: 0 } : { settled: false, truth: null, needs: 1 }
+}
+
 const missing: Truth = { settled: true, truth: null, needs: 0 }
 
 /** One word of each voice: of several labels their median. */

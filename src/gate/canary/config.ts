@@ -126,7 +126,7 @@ export const CanaryConfig = z
     path: ['missingTolerance'],
     error: `with missing "neutral" it must be at most ${MOST_MISSING_UNDER_NEUTRAL}`,
   })
-  .refine(({ audit, promote }) => audit === null || promote === 'truth', {
+  .refine(({ audit, promote }) => audit === null || audit.by === 'judge' || promote === 'truth', {
     path: ['promote'],
     error: 'where sessions are audited, the audit decides: leave promote out',
   })
@@ -150,7 +150,7 @@ export type Basis = 'audited' | 'held-out' | 'behaviour-only' | null
 
 /** @param admitted whether the candidate passed held-out tasks before anybody got it. */
 export function basisOf({ audit, promote }: Pick<CanaryConfig, 'audit' | 'promote'>, admitted: boolean): Basis {
-  if (audit !== null) return 'audited'
+  if (audit !== null && audit.by !== 'judge') return 'audited'
   if (admitted) return 'held-out'
   return promote === 'behaviour-only' ? promote : null
 }

@@ -37,7 +37,9 @@ export async function calibrationOf(
   const canaries: (readonly CalibrationSession[])[] = []
   // The latest first, as it may be what tells the rubric.
   for (const canary of await store.canaries.list({ agent, limit: mostCanaries })) {
-    if (auditOf(canary) === null) continue
+    const audit = auditOf(canary)
+    // What a judge alone says is no truth that signals could be measured by.
+    if (audit === null || audit.by === 'judge') continue
     const { rubric: payer, outcomes } = await keptPaid(store, canary, now)
     wanted ??= payer
     if (payer !== null && payer === wanted) canaries.push(calibrationSessions(outcomes))
