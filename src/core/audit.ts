@@ -31,6 +31,7 @@ export const Audit = z
     /**
      * A model that says of many more sessions what it thinks of them: a covariate of the truth, which `by` tells of those
      * among them that are drawn. With which probability it is asked, as `share`; and what it is: another one is another audit.
+     * With `by` "judge" it is alone.
      */
     judge: z
       .strictObject({ share: z.number().positive().max(1), model: z.string().min(1) })
@@ -54,9 +55,9 @@ export const Audit = z
     path: ['outcome'],
     error: 'by "outcome" needs the outcome (signal, within, from), and nothing else takes one',
   })
-  .refine(({ by, share, judge }) => judge === null || (by !== 'judge' && judge.share >= share), {
+  .refine(({ share, judge }) => judge === null || judge.share >= share, {
     path: ['judge'],
-    error: 'a judge stands beside labels of somebody else, and is asked about all that are labelled',
+    error: 'a judge is asked about all that are labelled',
   })
 export type Audit = z.infer<typeof Audit>
 

@@ -8,6 +8,7 @@ import {
   type UnjudgedSession,
 } from '../core/index.ts'
 import { present } from '../errors/index.ts'
+import { hasJudgeBeside } from '../gate/index.ts'
 import { ReporterShares } from '../reward/index.ts'
 import { auditOf, drawFor } from './audit/draw.ts'
 import { auditOutcome, countWaiting, type KnownTruths, knownTruths, nothingKnown } from './audit/known-truths.ts'
@@ -141,7 +142,7 @@ export async function keptPaid(
 async function truthsOf({ audits }: Pick<Repositories, 'audits'>, canary: Canary, now: number): Promise<KnownTruths> {
   const audit = auditOf(canary)
   if (audit === null) return nothingKnown
-  const draws = await (audit.judge === null ? audits.drawn(canary.id) : audits.forJudge(canary.id))
+  const draws = await (hasJudgeBeside(audit) ? audits.forJudge(canary.id) : audits.drawn(canary.id))
   return knownTruths(draws, audit, now)
 }
 

@@ -23,7 +23,8 @@ export async function learnerCommand(flags: LearnerFlags & StoreFlags): Promise<
     }
     const openModel = () => modelOf(model)
     const onEvent = learnerEvents(flags.json === true)
-    const { judge, close } = openJudge(config)
+    const opened = openJudge(config)
+    const { judge } = opened
     const learner = startLearner(
       trafficLearner({ agent, tenant, config, store, openModel, onEvent, ...(judge && { judge }) }),
     )
@@ -33,7 +34,7 @@ export async function learnerCommand(flags: LearnerFlags & StoreFlags): Promise<
     }
     for (const signal of stopSignals) process.once(signal, stop)
     await learner.done
-    await close()
+    await opened.close()
     for (const signal of stopSignals) process.removeAllListeners(signal)
   } finally {
     await store.close()

@@ -20,14 +20,15 @@ export function startLearners(
   onEvent: (event: LearnerEvent | LearnEvent) => void,
 ): Learners {
   const learners = plans.map(({ model, ...plan }) => {
-    const { judge, close } = openJudge(plan.config)
+    const opened = openJudge(plan.config)
+    const { judge } = opened
     const parts = { ...plan, store, openModel: () => modelOf(model), onEvent, ...(judge && { judge }) }
-    return { learner: startLearner(trafficLearner(parts)), close }
+    return { learner: startLearner(trafficLearner(parts)), opened }
   })
   return {
     async stop() {
       await Promise.all(learners.map(({ learner }) => learner.stop()))
-      await Promise.all(learners.map(({ close }) => close()))
+      await Promise.all(learners.map(({ opened }) => opened.close()))
     },
   }
 }

@@ -49,6 +49,11 @@ export function truthOf(
   return erased || now - latest >= audit.patienceMs ? missing : { settled: false, truth: null, needs: 1 }
 }
 
+/** Whether a judge is asked about sessions whose truth somebody else tells. */
+export function hasJudgeBeside({ by, judge }: Pick<Audit, 'by' | 'judge'>): boolean {
+  return judge !== null && by !== 'judge'
+}
+
 /** What a judge said of a draw, whoever else says what is true of it: settled once it said something, readable or not. */
 export function judgeWordOf({ labels }: Pick<AuditDraw, 'labels'>): Truth {
   const [said] = countingLabels(labels, { by: 'judge' })

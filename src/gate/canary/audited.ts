@@ -1,5 +1,6 @@
 import type { AuditOutcome, CanaryOutcome } from '../../core/index.ts'
 import { type AuditObservation, truthAbove, type TruthEvidence } from '../audit/truth-test.ts'
+import { hasJudgeBeside } from '../audit/truth.ts'
 import { round } from '../round.ts'
 import type { RewardRange } from '../reward-range.ts'
 import type { CanaryConfig } from './config.ts'
@@ -77,7 +78,7 @@ export function audited(
       baseline: told.length - candidate,
       missing: told.filter(({ audit }) => audit.truth === null).length,
     },
-    judge: config.audit.judge && judgedIn(known, told),
+    judge: hasJudgeBeside(config.audit) ? judgedIn(known, told) : null,
     waiting: sessions.filter(({ audit }) => audit !== undefined && !audit.settled).length,
     correlation: correlationOf(told, ({ reward }) => reward),
   }

@@ -1,5 +1,5 @@
 import type { Audit, AuditDraw, Canary, Clock, Signal, Store, Tenant } from '../../core/index.ts'
-import { judgeWordOf, truthOf } from '../../gate/index.ts'
+import { hasJudgeBeside, judgeWordOf, truthOf } from '../../gate/index.ts'
 import { usualVerifierLimits, type VerifierLimits } from './ask-verifier.ts'
 import { asking, label } from './asking.ts'
 import { tellOfAudit, tellOfJudge } from './tell.ts'
@@ -47,7 +47,7 @@ export function auditor(parts: AuditorParts): Auditor {
       if (audit.by === 'outcome') await fromOutcomes(parts, waiting)
       if (audit.by === 'verifier') verifying?.begin(waiting)
       if (audit.by === 'judge') judging?.begin(waiting)
-      const judged = audit.judge === null ? [] : await store.audits.forJudge(canary.id)
+      const judged = hasJudgeBeside(audit) ? await store.audits.forJudge(canary.id) : []
       judging?.begin(judged.filter((draw) => !judgeWordOf(draw).settled))
       await tellOfAudit(store, canary, { audit, draws, now: clock.now() })
       await tellOfJudge(store, canary, { audit, judged, now: clock.now() })

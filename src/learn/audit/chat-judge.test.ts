@@ -21,6 +21,9 @@ async function session(said: string): Promise<Trajectory> {
   }
 }
 
+const textOf = (message: { readonly content?: unknown } | undefined) =>
+  typeof message?.content === 'string' ? message.content : ''
+
 const signal = new AbortController().signal
 function judging(answer: string | null) {
   const asked: ChatCall[] = []
@@ -63,7 +66,7 @@ describe('a model as a judge', () => {
       maxTokens: 9,
       mark: 'x',
     }).messages
-    const lines = String(user?.content).split('\n')
+    const lines = textOf(user).split('\n')
     expect(lines.slice(0, 1).concat(lines.slice(2))).toEqual([
       '<session-x>',
       '</session-x>',
@@ -76,7 +79,7 @@ describe('a model as a judge', () => {
     // Its marks cannot be guessed.
     const { judge, asked } = judging('5')
     for (let i = 0; i < 2; i++) await judge({ trajectory, signals: [], asOf: 1, signal })
-    const [first, second] = asked.map(({ request }) => String(request.messages[1]?.content).split('\n')[0])
+    const [first, second] = asked.map(({ request }) => textOf(request.messages[1]).split('\n')[0])
     expect(first).toMatch(/^<session-[0-9a-f-]{36}>$/)
     expect(second).not.toBe(first)
     expect(asked[0]).toMatchObject({ request: { model: 'm', stream: false }, weights: null, authorization: null })

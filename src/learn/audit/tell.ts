@@ -7,7 +7,7 @@ import {
   contentHash,
   type Store,
 } from '../../core/index.ts'
-import { alikeReviewers, judgeWordOf, toldBy, truthOf } from '../../gate/index.ts'
+import { alikeReviewers, hasJudgeBeside, judgeWordOf, toldBy, truthOf } from '../../gate/index.ts'
 
 /** Draws in a row of which nothing could be told, after which the source of truth counts as dead. */
 const untoldInARow = 10
@@ -50,7 +50,7 @@ export async function tellOfJudge(
   canary: Canary,
   { audit, judged, now }: { readonly audit: Audit; readonly judged: readonly AuditDraw[]; readonly now: number },
 ): Promise<void> {
-  if (audit.judge === null) return
+  if (!hasJudgeBeside(audit)) return
   const tell = teller(alerts, canary, now)
   const words = judged.map((draw) => ({ draw, ...judgeWordOf(draw) }))
   const open = words.filter(({ settled }) => !settled)

@@ -1,4 +1,5 @@
 import { Audit, type Canary, JUDGE_ALONE, type JudgedSession, sha256, type TrajectoryId } from '../../core/index.ts'
+import { hasJudgeBeside } from '../../gate/index.ts'
 import { placeOf } from '../assignment.ts'
 import type { Waiting } from './known-truths.ts'
 
@@ -26,9 +27,9 @@ export function drawFor(
   const place = placeOf(JSON.stringify(['audit', salt]), session)
   const id = () => sha256(JSON.stringify(['draw', salt, session])).slice(0, 16)
   const draw = place < probability ? id() : null
-  if (audit.judge === null) return { probability, draw }
+  if (!hasJudgeBeside(audit)) return { probability, draw }
   // By the same place: whatever is labelled is among what the judge is asked about.
-  const asked = Math.max(probabilityAt(audit.judge.share, shares, propensity), probability)
+  const asked = Math.max(probabilityAt(audit.judge?.share ?? 0, shares, propensity), probability)
   const judged = draw ?? (place < asked ? JUDGE_ALONE + id() : null)
   return { probability, draw, judge: { probability: asked, draw: judged } }
 }

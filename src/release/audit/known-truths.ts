@@ -1,5 +1,5 @@
 import { type Audit, type AuditDraw, type AuditOutcome, JUDGE_ALONE, type JudgedSession } from '../../core/index.ts'
-import { judgeWordOf, type Truth, truthOf } from '../../gate/index.ts'
+import { hasJudgeBeside, judgeWordOf, type Truth, truthOf } from '../../gate/index.ts'
 
 /** What is true of the sessions of a canary that were drawn, and what a judge said of them, by their sequence. */
 export interface KnownTruths {
@@ -12,7 +12,7 @@ export const nothingKnown: KnownTruths = { truths: new Map(), words: new Map() }
 /** @param draws those that only a judge is asked about among them, where there is one. */
 export function knownTruths(draws: readonly AuditDraw[], audit: Audit, now: number): KnownTruths {
   const drawn = draws.filter(({ id }) => !id.startsWith(JUDGE_ALONE))
-  const asked = audit.judge === null ? [] : draws
+  const asked = hasJudgeBeside(audit) ? draws : []
   return {
     truths: new Map(drawn.map((draw) => [draw.sequence, truthOf(draw, audit, now)])),
     words: new Map(asked.map((draw) => [draw.sequence, judgeWordOf(draw)])),

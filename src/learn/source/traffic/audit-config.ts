@@ -75,7 +75,7 @@ export function auditFrom(declared: TrafficAuditConfig, trusted: readonly string
   const people = by === 'person' ? trusted.toSorted() : []
   // Another model, or another question, says other words: what began with one is not judged by another.
   const model = judge ? contentHash({ ...judge, keyEnv: null }).slice(0, 16) : 'a program'
-  const beside = labels ? { share, model } : null
+  const asked = declared.by === 'judge' ? { share, model } : null
   const labelled = labels ? share * labels.share : share
-  return { ...rest, by, share: labelled, judge: beside, trusted: people, patienceMs: patience, outcome: told ?? null }
+  return { ...rest, by, share: labelled, judge: asked, trusted: people, patienceMs: patience, outcome: told ?? null }
 }
