@@ -1,17 +1,27 @@
 /**
  * What the audit of canaries promises is worth, by simulation, as Markdown tables.
  *
- *     npx tsc -b && node scripts/audit-evidence.mjs [--seed N] [--canaries N]
+ *     npx tsc -b && node scripts/audit-evidence.mjs [--seed N] [--canaries N] [--judge]
+ *
+ * `--judge`: the table of judges alone, in some minutes.
  */
 import { parseArgs } from 'node:util'
 import { rng } from '../dist/core/index.js'
 import { canaryGate, planAudit, truthAbove, wilson } from '../dist/gate/index.js'
 import { percent, table, times } from './evidence.mjs'
+import { judgeTables } from './judge-evidence.mjs'
 
 const { values } = parseArgs({
-  options: { seed: { type: 'string', default: '1' }, canaries: { type: 'string', default: '1000' } },
+  options: {
+    seed: { type: 'string', default: '1' },
+    canaries: { type: 'string', default: '1000' },
+    judge: { type: 'boolean', default: false },
+  },
 })
 const CANARIES = Number(values.canaries)
+// First, so that it can be had alone.
+judgeTables({ seed: values.seed, canaries: CANARIES })
+if (values.judge) process.exit(0)
 const FEWER = Math.ceil(CANARIES / 5)
 const ALPHA = 0.05
 const SHOWN = -Math.log(ALPHA)

@@ -243,16 +243,17 @@ table(
   }),
 )
 
-// 4b. Guards on a rise: seconds of sessions, some of which take many times as long as others.
+// 4b. Guards on a rise: seconds of sessions, some of which take many times as long as others, and those on their tails.
 const RISING = { ...LONG, maxSessions: 1000, guards: { seconds: { relative: 0.5 } } }
 const gaussian = (next) => Math.sqrt(-2 * Math.log(1 - next())) * Math.cos(2 * Math.PI * next())
 table(
-  `Seconds of a session (log-normal, sigma 1, at a scale of 0.01, 10 or 10,000), half as much again tolerated; rewards 0/1 of mean 0.5 in both arms; ${CANARIES} canaries a row of what is tolerated (bound of each guard: ${binomialBound(CANARIES, 0.025)}), ${FEWER} of what is not`,
+  `Seconds of a session (log-normal, sigma 1, at a scale of 0.01, 10 or 10,000), half as much again tolerated; rewards 0/1 of mean 0.5 in both arms; ${CANARIES} canaries a row of what is tolerated (bound of each guard: ${binomialBound(CANARIES, 0.05 / 3)}), ${FEWER} of what is not`,
   [
     'candidate takes',
     'scale',
     'rolled back',
     'for seconds',
+    'for their tail',
     'candidate sessions before that: median',
     'nine in ten within',
   ],
@@ -264,19 +265,31 @@ table(
     [2, 10_000],
     [3, 10],
     [5, 10],
-  ].map(([factor, scale]) => {
+    [10, 10, 0.1],
+    [100, 10, 0.1],
+    [100, 10, 0.03],
+    [100, 10, 0.01],
+  ].map(([factor, scale, seldom = 1]) => {
+    const slower = (next) => (seldom === 1 || next() < seldom ? factor : 1)
     const law = ({ candidate, next }) => ({
       reward: Number(next() < 0.5),
-      guards: { seconds: scale * Math.exp(gaussian(next)) * (candidate ? factor : 1) },
+      guards: { seconds: scale * Math.exp(gaussian(next)) * (candidate ? slower(next) : 1) },
     })
-    const results = canaries(factor <= 1.5 ? CANARIES : FEWER, `rise ${factor} ${scale}`, { law, config: RISING })
-    const slow = results.filter(({ verdict }) => verdict.reasons[0].startsWith('The guard seconds'))
-    const spent = slow.map(({ candidates }) => candidates)
+    const results = canaries(
+      factor <= 1.5 ? CANARIES : FEWER,
+      `rise ${factor} ${scale}${seldom === 1 ? '' : ` in ${seldom}`}`,
+      { law, config: RISING },
+    )
+    const [usual, tail] = ['The guard seconds ', 'The guard seconds/tail '].map((guard) =>
+      results.filter(({ verdict }) => verdict.reasons[0].startsWith(guard)),
+    )
+    const spent = [...usual, ...tail].map(({ candidates }) => candidates)
     return [
-      `${factor} times as long`,
+      `${factor} times as long${seldom === 1 ? '' : ` in ${percent(seldom)} of its sessions`}`,
       scale,
       shareOf(results, 'roll-back'),
-      percent(slow.length / results.length),
+      percent(usual.length / results.length),
+      percent(tail.length / results.length),
       quantile(spent, 0.5),
       quantile(spent, 0.9),
     ]

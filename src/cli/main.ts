@@ -210,11 +210,20 @@ audit
   .option('--base <share>', 'how often what serves is right (default: 0.5)', number)
   .option('--share <share>', 'of the sessions that is drawn (default: 0.25)', number)
   .option('--correlation <r>', 'of behaviour with the truth; 0: it tells nothing (default: 0)', number)
+  .option('--judge <r>', 'correlation of a judge with the truth (default: there is no judge)', number)
+  .option('--judged <share>', 'of the sessions that the judge is asked about (default: 1)', number)
   .option('--candidate <share>', 'of the sessions that gets the candidate (default: 0.5)', number)
   .option('--alpha <level>', 'at which it is to be shown (default: 0.05)', number)
   .option('--power <share>', 'how often it is to be shown (default: 0.8)', number)
   .option('--json', 'one JSON object')
-  .addHelpText('after', examples('audit plan --effect 0.1', 'audit plan --effect 0.1 --share 0.05 --correlation 0.7'))
+  .addHelpText(
+    'after',
+    examples(
+      'audit plan --effect 0.1',
+      'audit plan --effect 0.1 --share 0.05 --correlation 0.7',
+      'audit plan --effect 0.1 --share 0.05 --judge 0.6',
+    ),
+  )
   .action(auditPlanCommand)
 
 program.commandsGroup('Change what serves:')

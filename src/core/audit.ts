@@ -4,9 +4,10 @@ import { ClientName, defaultTenant, Tenant } from './tenant.ts'
 
 /**
  * Who says what is true of a session: a person; a program over the trajectory and its final state; or what happened later,
- * as a trusted key reports it. None of them can be pleased by the agent.
+ * as a trusted key reports it. None of them can be pleased by the agent. `judge`: a model, which can, so that alone it
+ * promotes nothing.
  */
-export const AuditSource = z.enum(['person', 'verifier', 'outcome'])
+export const AuditSource = z.enum(['person', 'verifier', 'outcome', 'judge'])
 export type AuditSource = z.infer<typeof AuditSource>
 
 /** How a random sample of a canary's sessions is judged by truth. */
@@ -27,6 +28,15 @@ export const Audit = z
       })
       .nullable()
       .default(null),
+    /**
+     * A model that says of many more sessions what it thinks of them: a covariate of the truth, which `by` tells of those
+     * among them that are drawn. With which probability it is asked, as `share`; and what it is: another one is another audit.
+     * With `by` "judge" it is alone.
+     */
+    judge: z
+      .strictObject({ share: z.number().positive().max(1), model: z.string().min(1) })
+      .nullable()
+      .default(null),
     /** People whose labels a draw needs; where their middle disagrees, one more. Programs judge alone. */
     reviewers: z.int().min(1).max(9).default(1),
     /** Keys whose names are people, and single reviewers (`key:name`): all names of another key are one reviewer. */
@@ -44,6 +54,10 @@ export const Audit = z
   .refine(({ by, outcome }) => (by === 'outcome') === (outcome !== null), {
     path: ['outcome'],
     error: 'by "outcome" needs the outcome (signal, within, from), and nothing else takes one',
+  })
+  .refine(({ share, judge }) => judge === null || judge.share >= share, {
+    path: ['judge'],
+    error: 'a judge is asked about all that are labelled',
   })
 export type Audit = z.infer<typeof Audit>
 
@@ -63,6 +77,9 @@ export const AuditLabel = z.strictObject({
   withdrawnAt: z.number().nullable(),
 })
 export type AuditLabel = z.infer<typeof AuditLabel>
+
+/** What the ids of draws begin with that only a judge is asked about. */
+export const JUDGE_ALONE = 'judge-'
 
 /** A session of a canary that was drawn, and what was said of it. */
 export interface AuditDraw {

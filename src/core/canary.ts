@@ -106,6 +106,16 @@ export const AuditOutcome = z.strictObject({
   settled: z.boolean(),
   /** From 0, wrong, to 1, right; `null` where it was not drawn, waits, or cannot be told. */
   truth: z.number().min(0).max(1).nullable(),
+  /** What a judge said, where one is asked about a part of the sessions. */
+  judge: z
+    .strictObject({
+      /** With which it was asked, whatever the arm: at least `probability`. */
+      probability: z.number().positive().max(1),
+      asked: z.boolean(),
+      /** From 0, wrong, to 1, right; `null` where it was not asked, said nothing yet, or nothing that can be read. */
+      word: z.number().min(0).max(1).nullable(),
+    })
+    .exactOptional(),
 })
 export type AuditOutcome = z.infer<typeof AuditOutcome>
 
@@ -144,7 +154,14 @@ export const JudgedSession = z.strictObject({
    * drawn: nothing is audited, or as much waits for its truth as may.
    */
   audit: z
-    .strictObject({ probability: z.number().positive().max(1), draw: z.string().min(1).nullable() })
+    .strictObject({
+      probability: z.number().positive().max(1),
+      draw: z.string().min(1).nullable(),
+      /** The same of what a judge is asked about. The id is that of the draw, where it was drawn. */
+      judge: z
+        .strictObject({ probability: z.number().positive().max(1), draw: z.string().min(1).nullable() })
+        .exactOptional(),
+    })
     .nullable()
     .default(null),
   /** 0, 1, 2 … within the canary: in the order in which sessions began, those that were recorded late after others. */
@@ -159,6 +176,8 @@ export const JudgedSession = z.strictObject({
   reporters: z.array(z.string()),
   /** Hash of what it was judged by. */
   rules: z.string(),
+  /** Hash of the rubric that its `signals` are paid by, whatever else its canary reads: only what one pays is compared. */
+  paidBy: z.string().exactOptional(),
 })
 export type JudgedSession = z.infer<typeof JudgedSession>
 

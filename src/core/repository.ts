@@ -141,12 +141,12 @@ export interface TrajectoryRepository {
   /**
    * Latest change first.
    * @param filter.began only those that began after one and until a moment, the one that began first being the first: to
-   * page through them.
+   * page through them; or the one that began last, with `latestFirst`.
    */
   summaries(
     filter: TrajectoryFilter & {
       readonly limit: number
-      readonly began?: { readonly after: Beginning; readonly until: number }
+      readonly began?: { readonly after: Beginning; readonly until: number; readonly latestFirst?: boolean }
     },
   ): Promise<readonly TrajectorySummary[]>
   count(filter: TrajectoryFilter): Promise<number>
@@ -412,8 +412,10 @@ export interface CanaryRepository {
 
 /** What was drawn for the audit, and what reviewers said of it. A draw is written with its {@link JudgedSession}. */
 export interface AuditRepository {
-  /** In the order in which sessions began, with all labels. */
+  /** Those whose truth is asked for, in the order in which sessions began, with all labels. */
   drawn(canary: CanaryId): Promise<readonly AuditDraw[]>
+  /** And those that only a judge is asked about. */
+  forJudge(canary: CanaryId): Promise<readonly AuditDraw[]>
   get(draw: string): Promise<AuditDraw | null>
   /** What its labels and erased draws come to: another text where any of them is not what it was. Reads no session. */
   mark(canary: CanaryId): Promise<string>

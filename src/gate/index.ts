@@ -11,7 +11,7 @@ export {
 } from './audit/calibration.ts'
 export { type AuditPlan, AuditQuestion, planAudit } from './audit/plan.ts'
 export { type Judgements, poweredDifference, type PoweredMean, poweredMean } from './audit/ppi.ts'
-export { countingLabels, type Truth, truthOf, voiceOf } from './audit/truth.ts'
+export { countingLabels, hasJudgeBeside, judgeWordOf, type Truth, truthOf } from './audit/truth.ts'
 export { type AuditObservation, truthAbove, type TruthEvidence } from './audit/truth-test.ts'
 export { meanAbove, meanLowerBound } from './bounded-mean.ts'
 export { GuardLimit, PairedGateConfig, SuiteLimit } from './config.ts'
@@ -19,6 +19,7 @@ export { type CanaryGate, canaryGate } from './canary/canary-gate.ts'
 export {
   type Basis,
   basisOf,
+  EARLIER_RULES,
   BoundedGuard,
   CanaryConfig,
   CanaryGuard,

@@ -10,7 +10,8 @@ import {
   subjectRoutes,
 } from './admin/index.ts'
 import type { KeyDoorkeeper } from './auth/index.ts'
-import { TrafficRubricConfig } from '../reward/index.ts'
+import type { PaidBy } from '../release/index.ts'
+import { trafficRubric, TrafficRubricConfig } from '../reward/index.ts'
 import type { ServeConfig } from './config.ts'
 import { redactId, redactName, redactSession } from './episode/redaction/pseudonym.ts'
 import { redactJson } from './episode/redaction/redact-json.ts'
@@ -45,12 +46,13 @@ const readingsOf = ({ agents }: Pick<ServeConfig, 'agents'>) => [
   ...agents.flatMap(({ learn }) => (learn ? [learn.rubric.signals] : [])),
 ]
 
-/** Of the rubric of an agent that learns; of the usual one for others. */
-const rewardRangeOf =
+/** By the rubric of an agent that learns; of others nobody here knows it. */
+const paidByOf =
   ({ agents }: Pick<ServeConfig, 'agents'>) =>
-  (agent: string) => {
-    const { floor, ceiling } = agents.find(({ name }) => name === agent)?.learn?.rubric ?? TrafficRubricConfig.parse({})
-    return [floor, ceiling] as const
+  (agent: string): PaidBy => {
+    const learn = agents.find(({ name }) => name === agent)?.learn
+    const { floor, ceiling } = learn?.rubric ?? TrafficRubricConfig.parse({})
+    return { range: [floor, ceiling], rubric: learn ? trafficRubric(learn.rubric, learn.reporters).hash : null }
   }
 
 /**
@@ -86,7 +88,7 @@ export function ratchetRoutes(options: RatchetRoutesOptions): OpenAPIHono<never>
   app.route('/', subjectRoutes({ ...asking, trajectories, onErased }))
   app.route('/', releaseRoutes({ ...asking, ...releases, store, redact: (text) => redaction.redact(text).value }))
   app.route('/', auditRoutes({ ...asking, ...names, store, redact: (text) => redaction.redact(text).value }))
-  app.route('/', auditSignals({ ...asking, store, rewardRange: rewardRangeOf(config) }))
+  app.route('/', auditSignals({ ...asking, store, paidBy: paidByOf(config) }))
   app.route('/', observeRoutes({ door, keys, telemetry, tenant, checks }))
   return app
 }

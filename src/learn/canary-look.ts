@@ -55,10 +55,14 @@ export function canaryLook(
 ): (canary: CanaryId) => Promise<Looked> {
   const registry = new Registry(store)
   const gate = canaryGateFrom(config)
-  const pays = signalPays(config.rubric, config.reporters)
+  // By the rubric that learning pays with, whatever practice a canary's questions are judged by.
+  const { hash } = trafficRubric(config.rubric, config.reporters)
+  const pays = { rubric: hash, of: signalPays(config.rubric, config.reporters) }
   const begin = async (canary: CanaryId): Promise<Watched> => {
     const began = await store.canaries.get(canary)
-    const clarity = began ? await practiceBefore({ store, tenant, historyMs: config.driftHistory }, began) : null
+    const clarity = began
+      ? await practiceBefore({ store, tenant, historyMs: config.driftHistory, reporters: config.reporters }, began)
+      : null
     const rubric = trafficRubric(config.rubric, { ...config.reporters, ...(clarity && { clarity }) })
     return { canary, memory: newCanaryMemory(), rubric, clarity }
   }

@@ -37,6 +37,8 @@ export interface TrafficLearnerParts {
   }
   /** Judges sessions that were drawn for the audit, where that is said to be `by` a `verifier`. */
   readonly verifier?: AuditVerifier
+  /** Says what it thinks of sessions, where the audit is said to be `by` a `judge`: for example {@link chatJudge}. */
+  readonly judge?: AuditVerifier
   readonly onEvent?: (event: LearnerEvent | LearnEvent) => void
   /** Told of what a verifier throws. */
   readonly onProblem?: (error: unknown) => void

@@ -1,7 +1,6 @@
 import type { z } from 'zod'
 import type {
   Canary,
-  CanaryOutcome,
   JudgedSession,
   Repositories,
   Rubric,
@@ -26,12 +25,12 @@ export interface Judging {
     signals: readonly Signal[],
     asOf: number,
   ) => { readonly [metric: string]: number | undefined }
-  /** What each signal of an audited session pays, for example reward's `signalPays`. Default: it is not kept. */
-  readonly signalPays?: (
-    trajectory: Trajectory,
-    signals: readonly Signal[],
-    asOf: number,
-  ) => Promise<Readonly<Record<string, number>>>
+  /** What each signal of an audited session pays, for example by reward's `signalPays`. Default: it is not kept. */
+  readonly signalPays?: {
+    /** Hash of the agent's rubric: what another one pays is of another unit. */
+    readonly rubric: string
+    of(trajectory: Trajectory, signals: readonly Signal[], asOf: number): Promise<Readonly<Record<string, number>>>
+  }
   /**
    * How long after it began a session is judged, in milliseconds, by what had been received then: the same for both arms,
    * so that neither looks better by ending sooner. Long enough for a session and for what people say of it.
@@ -123,12 +122,12 @@ async function scored(
   trajectory: Trajectory,
   signals: readonly Signal[],
   asOf: number,
-): Promise<Pick<CanaryOutcome, 'reward' | 'guards' | 'signals'>> {
+): Promise<Pick<JudgedSession, 'reward' | 'guards' | 'signals' | 'paidBy'>> {
   try {
     const { value } = await rubric.score(trajectory, signals, asOf)
     const guards = measured(guardMetrics(trajectory, signals, asOf))
-    const paid = await signalPays?.(trajectory, signals, asOf)
-    return { reward: value, guards, ...(paid && { signals: paid }) }
+    const paid = signalPays && { signals: await signalPays.of(trajectory, signals, asOf), paidBy: signalPays.rubric }
+    return { reward: value, guards, ...paid }
   } catch (error) {
     onProblem?.(error)
     return { reward: null, guards: {} }

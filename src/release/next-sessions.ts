@@ -1,5 +1,5 @@
 import type { Repositories, Signal, Trajectory } from '../core/index.ts'
-import { askedAgain, asksTheSame, implicitReporter, type Trust } from '../reward/index.ts'
+import { askedAgainSignal, asksTheSame, implicitReporter, type Trust } from '../reward/index.ts'
 
 /** Of a person's next sessions, so many are looked at. */
 const most = 8
@@ -32,8 +32,8 @@ export async function sameAskedNext(
     if (found?.origin.kind !== 'traffic' || !found.origin.train) continue
     // Another key may know somebody else by this name.
     if (trust.personOf(found.origin) !== person || !asksTheSame(task.instruction, found.task.instruction)) continue
-    const key = `${implicitReporter}/${id}/${askedAgain}`.slice(0, 256)
-    const said = { source: 'user', reporter: implicitReporter, name: askedAgain, value: worth, at } as const
+    const key = `${implicitReporter}/${id}/${askedAgainSignal}`.slice(0, 256)
+    const said = { source: 'user', reporter: implicitReporter, name: askedAgainSignal, value: worth, at } as const
     return { tenant, key, trajectory: id, node: null, ...said }
   }
   return null

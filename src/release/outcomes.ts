@@ -8,9 +8,10 @@ import {
   type UnjudgedSession,
 } from '../core/index.ts'
 import { present } from '../errors/index.ts'
+import { hasJudgeBeside } from '../gate/index.ts'
 import { ReporterShares } from '../reward/index.ts'
 import { auditOf, drawFor } from './audit/draw.ts'
-import { auditOutcome, countWaiting, type KnownTruths, knownTruths } from './audit/known-truths.ts'
+import { auditOutcome, countWaiting, type KnownTruths, knownTruths, nothingKnown } from './audit/known-truths.ts'
 import { evidenceOn, type Gap, judge, type Judging } from './judge-session.ts'
 import { PeopleSeen, trustOf } from './people.ts'
 
@@ -126,10 +127,23 @@ export async function keptOutcomes(store: Pick<Repositories, 'audits' | 'canarie
   return evidenceOf(await keptSessions(store, canary), await truthsOf(store, canary, now))
 }
 
+/** The same, and the rubric that paid their signals, which is one, as a canary is judged by one; `null` where none were kept. */
+export async function keptPaid(
+  store: Pick<Repositories, 'audits' | 'canaries'>,
+  canary: Canary,
+  now: number,
+): Promise<{ readonly rubric: string | null; readonly outcomes: readonly CanaryOutcome[] }> {
+  const kept = await keptSessions(store, canary)
+  const rubric = kept.find(({ paidBy }) => paidBy !== undefined)?.paidBy ?? null
+  return { rubric, outcomes: evidenceOf(kept, await truthsOf(store, canary, now)) }
+}
+
 /** What is true of the sessions that were drawn for the audit; empty where there is none. */
 async function truthsOf({ audits }: Pick<Repositories, 'audits'>, canary: Canary, now: number): Promise<KnownTruths> {
   const audit = auditOf(canary)
-  return audit === null ? new Map() : knownTruths(await audits.drawn(canary.id), audit, now)
+  if (audit === null) return nothingKnown
+  const draws = await (hasJudgeBeside(audit) ? audits.forJudge(canary.id) : audits.drawn(canary.id))
+  return knownTruths(draws, audit, now)
 }
 
 /** What is evidence of a canary, what was left out, and what may be learned from and nobody has judged. */
@@ -231,7 +245,7 @@ async function judgeAll(
   const { canary, gaps, memory } = options
   const judged: JudgedSession[] = []
   const audit = auditOf(canary)
-  let waiting = audit === null ? 0 : countWaiting(await truthsOf(options.store, canary, options.now))
+  const waiting = { ...countWaiting(await truthsOf(options.store, canary, options.now)) }
   for (let start = 0; start < due.length; start += readAtOnce) {
     const some = due.slice(start, start + readAtOnce)
     const read = await Promise.all(some.map((session) => evidenceOn(options, canary, session)))
@@ -246,7 +260,8 @@ async function judgeAll(
         audit === null || session.leftOut !== null
           ? null
           : drawFor(canary, audit, session.trajectory, { propensity, waiting })
-      if (drawn?.draw) waiting++
+      if (drawn?.draw) waiting.truths++
+      if (drawn?.judge?.draw) waiting.words++
       judged.push({ ...session, audit: drawn, sequence, began: one.began, rules })
     }
   }

@@ -10,6 +10,7 @@ import {
   type Tenant,
 } from '../core/index.ts'
 import { present } from '../errors/index.ts'
+import { auditOf } from './audit/draw.ts'
 import { runningCanary, shareOf } from './canary-record.ts'
 
 /**
@@ -84,7 +85,8 @@ async function kindOf({ receipts }: Pick<Repositories, 'receipts'>, id: ReceiptI
 }
 
 function kindOfCanary({ gate, admission }: Pick<Canary, 'gate' | 'admission'>): ReleaseEvidence {
-  if ((gate.config['audit'] ?? null) !== null) return 'audited'
+  const audit = auditOf({ gate })
+  if (audit !== null) return audit.by === 'judge' ? 'behaviour-only' : 'audited'
   return admission === null ? 'behaviour-only' : 'canary'
 }
 

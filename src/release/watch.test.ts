@@ -216,6 +216,16 @@ describe('one look', () => {
     expect(receipt?.gate.config).toMatchObject({ people: null, excess: 'candidate', missingTolerance: 0 })
   })
 
+  it('goes on with one that says nothing of tails, and looks at none', async () => {
+    const people = { trusted: ['k'] }
+    const { tails: _, ...before } = canaryGate({ ...quickGate.config, people }).config
+    await begin({ ...quickGate, config: before })
+    await sessions(100, { candidate: 1, baseline: 0 })
+    untilDue()
+    const { release } = await look({ gate: canaryGate({ ...quickGate.config, people }) })
+    expect((await store.receipts.get(release!.receipt!))?.gate.config).toMatchObject({ people, tails: false })
+  })
+
   it('counts a person once at a share: their next sessions compare nothing, are not audited, and end it in time', async () => {
     const people = { trusted: ['k'] }
     const gate = canaryGate({ shares: [0.5], sessionsPerStep: 10, maxSessions: 30, people })

@@ -10,7 +10,14 @@ import {
   systemClock,
 } from '../core/index.ts'
 import { RatchetError } from '../errors/index.ts'
-import { canaryGate, type CanaryGate, CanaryLevel, type CanaryLook, type CanaryVerdict } from '../gate/index.ts'
+import {
+  EARLIER_RULES,
+  canaryGate,
+  type CanaryGate,
+  CanaryLevel,
+  type CanaryLook,
+  type CanaryVerdict,
+} from '../gate/index.ts'
 import { changesBeside, staleReason } from './beside.ts'
 import { type CanaryNote, canaryOf, defaultWatchMs, watchedUntil } from './canary-record.ts'
 import { gapsOf } from './gaps.ts'
@@ -85,8 +92,7 @@ export async function watchCanary(options: WatchOptions): Promise<Looked> {
       return ended(await registry.rollBackCanary(canary.id, { reasons, at: now }))
     }
     const { level, ...rules } = canary.gate.config
-    // One that says nothing of these is from before they were tested.
-    const began = canaryGate({ excess: 'candidate', goodhart: null, ...rules })
+    const began = canaryGate({ ...EARLIER_RULES, ...rules })
     if (options.gate && !isByTheseRules(options.gate, began, rules)) {
       const reasons = ['its gate is configured otherwise now, and what began by some rules is not judged by others']
       return ended(await registry.giveUpCanary(canary.id, { reasons, at: now }))
@@ -116,10 +122,11 @@ export async function watchCanary(options: WatchOptions): Promise<Looked> {
 
 /**
  * Whether a canary is judged by the rules of this gate. One that began before persons had arms goes on by its own, where
- * rules that came with them, or whose defaults changed then, are all that differs.
+ * rules that came with them, or whose defaults changed then, are all that differs; and one that says nothing of tails.
  */
 function isByTheseRules(gate: CanaryGate, began: CanaryGate, kept: Canary['gate']['config']): boolean {
-  return isAsConfigured(gate, began, 'people' in kept ? new Set() : sincePeople)
+  const unsaid = 'tails' in kept ? [] : ['tails']
+  return isAsConfigured(gate, began, new Set([...unsaid, ...('people' in kept ? [] : sincePeople)]))
 }
 
 function isAsConfigured(gate: CanaryGate, other: CanaryGate, but: ReadonlySet<string> = new Set()): boolean {

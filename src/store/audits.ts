@@ -1,5 +1,13 @@
 import { type Kysely, type Selectable, sql } from 'kysely'
-import { AuditLabel, type AuditDraw, type AuditRepository, CanaryId, contentHash, TrajectoryId } from '../core/index.ts'
+import {
+  AuditLabel,
+  type AuditDraw,
+  type AuditRepository,
+  CanaryId,
+  contentHash,
+  JUDGE_ALONE,
+  TrajectoryId,
+} from '../core/index.ts'
 import type { Access } from './access.ts'
 import { UnknownRecordError } from './errors/index.ts'
 import { parseRecord } from './record.ts'
@@ -8,23 +16,9 @@ import type { Tables } from './tables.ts'
 /** What was drawn for the audit; a draw is inserted with its judged session. */
 export function auditRepository({ read, write }: Access): AuditRepository {
   return {
-    drawn: (canary) =>
-      read(async (db) => {
-        const draws = await db
-          .selectFrom('audit_draws')
-          .selectAll()
-          .where('canary', '=', canary)
-          .orderBy('sequence')
-          .execute()
-        const labels = await db
-          .selectFrom('audit_labels')
-          .innerJoin('audit_draws', 'audit_draws.id', 'audit_labels.draw')
-          .selectAll('audit_labels')
-          .where('audit_draws.canary', '=', canary)
-          .orderBy('reviewer')
-          .execute()
-        return withLabels(draws, labels)
-      }),
+    drawn: (canary) => read((db) => drawsOf(db, canary, { judgeAlone: false })),
+
+    forJudge: (canary) => read((db) => drawsOf(db, canary, { judgeAlone: true })),
 
     get: (id) =>
       read(async (db) => {
@@ -104,6 +98,28 @@ export function auditRepository({ read, write }: Access): AuditRepository {
         return Number(withdrawn)
       }),
   }
+}
+
+async function drawsOf(
+  db: Kysely<Tables>,
+  canary: string,
+  { judgeAlone }: { readonly judgeAlone: boolean },
+): Promise<AuditDraw[]> {
+  const draws = await db
+    .selectFrom('audit_draws')
+    .selectAll()
+    .where('canary', '=', canary)
+    .$if(!judgeAlone, (query) => query.where('id', 'not like', `${JUDGE_ALONE}%`))
+    .orderBy('sequence')
+    .execute()
+  const labels = await db
+    .selectFrom('audit_labels')
+    .innerJoin('audit_draws', 'audit_draws.id', 'audit_labels.draw')
+    .selectAll('audit_labels')
+    .where('audit_draws.canary', '=', canary)
+    .orderBy('reviewer')
+    .execute()
+  return withLabels(draws, labels)
 }
 
 function ofReviewer(db: Kysely<Tables>, { draw, reviewer }: Pick<AuditLabel, 'draw' | 'reviewer'>) {

@@ -166,7 +166,7 @@ function drawOf(
   canary: string,
   { sequence, trajectory, audit, began }: JudgedSession,
 ): readonly Tables['audit_draws'][] {
-  const id = audit?.draw ?? null
+  const id = audit?.draw ?? audit?.judge?.draw ?? null
   return id === null ? [] : [{ id, canary, sequence, trajectory, at: began }]
 }
 

@@ -39,7 +39,7 @@ export async function summaries(
     .where(matching(filter))
     .limit(limit)
   const ordered = began
-    ? matches.where(beganIn(began)).orderBy('started_at').orderBy('id')
+    ? matches.where(beganIn(began)).orderBy('started_at', order(began)).orderBy('id', order(began))
     : matches.orderBy('updated_at', 'desc').orderBy('sequence', 'desc')
   const rows = await ordered.execute()
   const calls = new Map<string, number>()
@@ -54,6 +54,8 @@ export async function summaries(
     return parseRecord(Summary, { ...row, train: row.train === 1, ...counts }, `summary of trajectory ${row.id}`)
   })
 }
+
+const order = ({ latestFirst = false }: NonNullable<Which['began']>) => (latestFirst ? 'desc' : 'asc')
 
 function beganIn({ after, until }: NonNullable<Which['began']>) {
   return (eb: ExpressionBuilder<Tables, 'trajectories'>) =>

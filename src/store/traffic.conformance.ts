@@ -718,6 +718,9 @@ export function trafficConformance(name: string, open: () => Promise<Store>): vo
           after = last
         }
         expect(pages).toEqual([['a', 'b'], ['c', 'd'], []])
+        const last = { after: { startedAt, id: 'two' }, until: startedAt + 300, latestFirst: true }
+        const latest = await store.trajectories.summaries({ origin: 'traffic', began: last, limit: 3 })
+        expect(latest.map(({ id }) => id)).toEqual(['d', 'c', 'b'])
         const began = { after: { startedAt: 0, id: '' }, until: startedAt }
         const others = await store.trajectories.summaries({ origin: 'traffic', agent: 'support', began, limit: 9 })
         expect(others.map(({ id }) => id)).toEqual(['one'])

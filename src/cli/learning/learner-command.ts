@@ -6,6 +6,7 @@ import { locationOf, type StoreFlags } from '../with-store.ts'
 import { learnerEvents } from './learner-events.ts'
 import { type LearnerFlags, learnerPlan } from './learner-plan.ts'
 import { modelOf } from './learners.ts'
+import { openJudge } from './open-judge.ts'
 
 /**
  * `ratchet learn --every`: learns from an agent's traffic again and again, until it is asked to stop; then the run under
@@ -22,13 +23,18 @@ export async function learnerCommand(flags: LearnerFlags & StoreFlags): Promise<
     }
     const openModel = () => modelOf(model)
     const onEvent = learnerEvents(flags.json === true)
-    const learner = startLearner(trafficLearner({ agent, tenant, config, store, openModel, onEvent }))
+    const opened = openJudge(config)
+    const { judge } = opened
+    const learner = startLearner(
+      trafficLearner({ agent, tenant, config, store, openModel, onEvent, ...(judge && { judge }) }),
+    )
     const stop = () => {
       for (const signal of stopSignals) process.once(signal, () => process.exit(1))
       void learner.stop()
     }
     for (const signal of stopSignals) process.once(signal, stop)
     await learner.done
+    await opened.close()
     for (const signal of stopSignals) process.removeAllListeners(signal)
   } finally {
     await store.close()

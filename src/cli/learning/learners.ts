@@ -5,6 +5,7 @@ import { openEmbeddedModel } from '../../model/index.ts'
 import type { Looked } from '../../release/index.ts'
 import { noCanaryRules } from './canary-rules.ts'
 import type { LearnerPlan } from './learner-plan.ts'
+import { openJudge } from './open-judge.ts'
 
 /** Learners at work. */
 export interface Learners {
@@ -18,12 +19,16 @@ export function startLearners(
   store: Store,
   onEvent: (event: LearnerEvent | LearnEvent) => void,
 ): Learners {
-  const learners = plans.map(({ model, ...plan }) =>
-    startLearner(trafficLearner({ ...plan, store, openModel: () => modelOf(model), onEvent })),
-  )
+  const learners = plans.map(({ model, ...plan }) => {
+    const opened = openJudge(plan.config)
+    const { judge } = opened
+    const parts = { ...plan, store, openModel: () => modelOf(model), onEvent, ...(judge && { judge }) }
+    return { learner: startLearner(trafficLearner(parts)), opened }
+  })
   return {
     async stop() {
-      await Promise.all(learners.map((learner) => learner.stop()))
+      await Promise.all(learners.map(({ learner }) => learner.stop()))
+      await Promise.all(learners.map(({ opened }) => opened.close()))
     },
   }
 }

@@ -3,23 +3,32 @@ import { rng } from '../../core/index.ts'
 import { type AuditObservation, truthAbove } from './truth-test.ts'
 
 /** What an audit is to find out. */
-export const AuditQuestion = z.strictObject({
-  /** How much more often the candidate is right, as a share of the sessions. */
-  effect: z.number().positive().max(1),
-  /** How often what serves is right. */
-  base: z.number().min(0).max(1).default(0.5),
-  /** Share of the sessions that is drawn. */
-  share: z.number().positive().max(1).default(0.25),
-  /** How well behaviour foretells the truth, as a correlation; 0: not at all. `ratchet audit agreement` tells it. */
-  correlation: z.number().min(0).max(0.99).default(0),
-  /** Share of the sessions that gets the candidate. */
-  candidate: z.number().positive().max(0.99).default(0.5),
-  /** At which the gain is to be shown. */
-  alpha: z.number().positive().max(0.25).default(0.05),
-  /** How often it is to be shown, at least. */
-  power: z.number().positive().max(0.99).default(0.8),
-  seed: z.int().default(0),
-})
+export const AuditQuestion = z
+  .strictObject({
+    /** How much more often the candidate is right, as a share of the sessions. */
+    effect: z.number().positive().max(1),
+    /** How often what serves is right. */
+    base: z.number().min(0).max(1).default(0.5),
+    /** Share of the sessions that is drawn. */
+    share: z.number().positive().max(1).default(0.25),
+    /** How well behaviour foretells the truth, as a correlation; 0: not at all. `ratchet audit agreement` tells it. */
+    correlation: z.number().min(0).max(0.99).default(0),
+    /** The same of a judge's words, beside behaviour; `null`: there is no judge. */
+    judge: z.number().min(0).max(0.99).nullable().default(null),
+    /** Share of the sessions that a judge is asked about, at least `share`. */
+    judged: z.number().positive().max(1).default(1),
+    /** Share of the sessions that gets the candidate. */
+    candidate: z.number().positive().max(0.99).default(0.5),
+    /** At which the gain is to be shown. */
+    alpha: z.number().positive().max(0.25).default(0.05),
+    /** How often it is to be shown, at least. */
+    power: z.number().positive().max(0.99).default(0.8),
+    seed: z.int().default(0),
+  })
+  .refine(({ share, judge, judged }) => judge === null || judged >= share, {
+    path: ['judged'],
+    error: 'a judge is asked about all that are labelled: judged is at least share',
+  })
 export type AuditQuestion = z.infer<typeof AuditQuestion>
 
 /** What it takes. Labels are of both arms together. */
@@ -65,7 +74,7 @@ export function planAudit(
 
 /** Sessions of a canary, until so many were drawn. */
 export function* audited(
-  { effect, base, share, correlation, candidate: propensity, seed }: AuditQuestion,
+  { effect, base, share, correlation, judge, judged, candidate: propensity, seed }: AuditQuestion,
   life: number,
   mostLabels: number,
 ): Generator<AuditObservation> {
@@ -76,8 +85,22 @@ export function* audited(
     const truth = Number(stream.next() < right)
     // What says the truth with this probability, and else anything, correlates with it by as much.
     const behaviour = stream.next() < correlation ? truth : Number(stream.next() < right)
-    const drawn = stream.next() < share
+    const place = stream.next()
+    const drawn = place < share
     if (drawn) labels++
-    yield { candidate, propensity, probability: share, drawn, truth, features: correlation > 0 ? [behaviour] : [] }
+    const seen = {
+      candidate,
+      propensity,
+      probability: share,
+      drawn,
+      truth,
+      features: correlation > 0 ? [behaviour] : [],
+    }
+    if (judge === null) {
+      yield seen
+      continue
+    }
+    const word = stream.next() < judge ? truth : Number(stream.next() < right)
+    yield { ...seen, judge: { probability: judged, word: place < judged ? [word, 0] : null } }
   }
 }

@@ -1,6 +1,6 @@
 import { Gamblers, MEMORY, PRIOR } from '../betting.ts'
 import { round } from '../round.ts'
-import { RunningRegression } from './regression.ts'
+import { Foreteller, type ForetoldBounds } from './foretold.ts'
 
 /** One session that could have been drawn. */
 export interface AuditObservation {
@@ -14,6 +14,16 @@ export interface AuditObservation {
   readonly truth: number
   /** What its behaviour showed, each about from 0 to 1: may foretell the truth, and need not. */
   readonly features: readonly number[]
+  /** What a judge said of it, where one is asked about a random part of the sessions; left out where there is no judge. */
+  readonly judge?: Asked
+}
+
+/** Whether a judge was asked about a session. Those whose truth is asked for are among those that it is asked about. */
+export interface Asked {
+  /** Probability with which it was, in [`probability` of the session, 1], whatever its arm. */
+  readonly probability: number
+  /** What it said, each about from 0 to 1; `null`: it was not asked. */
+  readonly word: readonly number[] | null
 }
 
 /** Evidence for a difference of the truth between the arms; natural logarithms of e-values. */
@@ -45,12 +55,21 @@ export interface TruthEvidence {
  * f, m and λ are of earlier sessions only. So nothing that behaviour does can make the test wrong: where it foretells the
  * truth u varies less, and fewer labels show the same; where it does not, f comes to be m, and u = R·(v − m).
  *
- * **Bounds.** v lies in [0, 1] and f in [f₀, f₁], so u is at least −max(p·(m − f₀), (1 − p)·f₁ + p·m) and at most
- * max(p·(f₁ − m), 1 − (1 − p)·f₀ − p·m): λ stays below half over the largest loss that follows
+ * **A judge** that is asked about sessions with probability p₁ ≥ p (A: it was), those with R among them, says something more:
+ * f₁ is what it and behaviour foretell together, f what behaviour does alone, and with p₂ = p/p₁
+ *
+ *     u = p·(f − m) + A·p₂·(f₁ − f) + R·(v − f₁),    E[u | past] = p·(E[v] − m) again
+ *
+ * Its word is one covariate more, known of more sessions than their truth: a judge that is wrong, or favours an arm, costs
+ * sharpness and nothing else.
+ *
+ * **Bounds.** v lies in [0, 1] and f in [l, h], so u is at least −max(p·(m − l), (1 − p)·h + p·m) and at most
+ * max(p·(h − m), 1 − (1 − p)·l − p·m) (with a judge {@link ofBoth}): λ stays below half over the largest loss that follows
  * ({@link Gamblers}).
  *
  * Sources: as `differenceAbove`; Robins, Rotnitzky & Zhao 1994 (the doubly robust value); Angelopoulos, Bates, Fannjiang,
- * Jordan & Zrnic 2023 (prediction-powered inference), Angelopoulos, Duchi & Zrnic 2023 (how far to trust f).
+ * Jordan & Zrnic 2023 (prediction-powered inference), Angelopoulos, Duchi & Zrnic 2023 (how far to trust f); Neyman 1938
+ * (sampling in two phases).
  *
  * @param observations in the order in which sessions began, up to the first draw that waits for its truth.
  * @param margin in (−1, 1).
@@ -62,20 +81,24 @@ export function truthAbove(
   bound = Number.POSITIVE_INFINITY,
 ): TruthEvidence {
   const gamblers = new Gamblers()
-  let regression: RunningRegression | null = null
+  let behaviour: Foreteller | null = null
+  let judge: Foreteller | null = null
   const level = new RunningLevel()
   const terms: { readonly value: number; readonly weight: number }[] = []
-  for (const { candidate, propensity, probability: p, drawn, truth, features } of observations) {
+  for (const { candidate, propensity, probability: p, drawn, truth, features, judge: asked } of observations) {
     if (propensity <= 0 || propensity >= 1) continue
-    const { mean, trust } = level
+    const { mean } = level
     const odds = propensity / (1 - propensity)
-    regression ??= new RunningRegression(features.length)
-    const guess = Math.min(Math.max(mean + regression.predict(features), 0), 1)
-    const foretold = mean + trust * (guess - mean)
-    const u = p * (foretold - mean) + (drawn ? truth - foretold : 0)
-    const [lowest, highest] = [mean * (1 - trust), mean + trust * (1 - mean)]
-    const least = Math.max(p * (mean - lowest), (1 - p) * highest + p * mean)
-    const greatest = Math.max(p * (highest - mean), 1 - (1 - p) * lowest - p * mean)
+    behaviour ??= new Foreteller(features.length)
+    const foretold = behaviour.foretell(features, mean)
+    const told = drawn ? truth : null
+    const both = asked?.word ? [...features, ...asked.word] : null
+    if (both) judge ??= new Foreteller(both.length)
+    const byJudge = (both && judge?.foretell(both, mean)) ?? null
+    const said = { ...behaviour.bounds(mean), value: foretold.value, p, mean, told }
+    const { u, least, greatest } = asked
+      ? ofBoth(said, { asked: asked.probability, by: byJudge?.value ?? null, bounds: judge?.bounds(mean) ?? null })
+      : ofBehaviour(said)
     const weight = p * propensity
     const value = candidate ? u : -u * odds
     const gain = value - weight * margin
@@ -84,16 +107,71 @@ export function truthAbove(
     gamblers.bet(gain, unit, largestLoss)
     terms.push({ value, weight })
     level.see(u, p)
-    regression.see(features)
+    behaviour.see(features)
+    if (both) judge?.see(both)
     if (drawn) {
-      regression.learn(features, truth - mean)
-      level.learn(truth, guess)
+      behaviour.learn(features, truth, { guess: foretold.guess, mean })
+      if (both && byJudge) judge?.learn(both, truth, { guess: byJudge.guess, mean })
+      level.learn(truth)
     }
     if (gamblers.now >= bound) break
   }
   const { now, most } = gamblers
   const shownAfter = now >= bound ? level.labels : null
   return { now: round(now), most: round(most), labels: level.labels, shownAfter, terms }
+}
+
+/** What one session says, and the least and the most that it could have said, both from 0 up. */
+interface Said {
+  readonly u: number
+  readonly least: number
+  readonly greatest: number
+}
+
+/** What behaviour foretells of it, and its truth. */
+interface Drawn extends ForetoldBounds {
+  readonly value: number
+  /** Probability with which its truth is asked for. */
+  readonly p: number
+  readonly mean: number
+  /** `null` where it was not. */
+  readonly told: number | null
+}
+
+function ofBehaviour({ value, lowest, highest, p, mean, told }: Drawn): Said {
+  return {
+    u: p * (value - mean) + (told === null ? 0 : told - value),
+    least: Math.max(p * (mean - lowest), (1 - p) * highest + p * mean),
+    greatest: Math.max(p * (highest - mean), 1 - (1 - p) * lowest - p * mean),
+  }
+}
+
+/**
+ * The same where a judge is asked about some: one that was not asked is foretold by behaviour; of one that was u is
+ * (p − p₂)·f + p₂·f₁ − p·m, or with its truth v + (p − p₂)·f − (1 − p₂)·f₁ − p·m. The bounds hold for all three, as they must
+ * not hang on whether it was asked.
+ */
+function ofBoth(
+  { value, lowest, highest, p, mean, told }: Drawn,
+  judge: { readonly asked: number; readonly by: number | null; readonly bounds: ForetoldBounds | null },
+): Said {
+  const second = Math.min(p / judge.asked, 1)
+  const rest = second - p
+  // One that has said nothing yet foretells the mean.
+  const bounds = judge.bounds ?? { lowest: mean, highest: mean }
+  const u =
+    p * (value - mean) +
+    (judge.by === null ? 0 : second * (judge.by - value)) +
+    (told === null ? 0 : told - (judge.by ?? value))
+  const asked = rest * highest - second * bounds.lowest
+  const labelled = rest * highest + (1 - second) * bounds.highest
+  return {
+    u,
+    least: p * mean + Math.max(-p * lowest, asked, labelled),
+    greatest:
+      Math.max(p * highest, second * bounds.highest - rest * lowest, 1 - rest * lowest - (1 - second) * bounds.lowest) -
+      p * mean,
+  }
 }
 
 /** Means and spreads of what was seen so far. */
@@ -104,18 +182,10 @@ class RunningLevel {
   labels = 0
   #spread = 0.25
   #draws = 0
-  /** How the guesses moved with the truth, and how much they moved. */
-  #together = 0
-  #moved = 1
 
   /** Standard deviation of the truth. */
   get deviation(): number {
     return Math.sqrt(this.#spread)
-  }
-
-  /** How far the guesses are to be trusted: the least-squares coefficient of the truth on them, cut to [0, 1]. */
-  get trust(): number {
-    return Math.min(Math.max(this.#together / this.#moved, 0), 1)
   }
 
   see(u: number, p: number): void {
@@ -126,9 +196,7 @@ class RunningLevel {
     this.variance = Math.max(this.variance, 1e-4)
   }
 
-  learn(truth: number, guess: number): void {
-    this.#together += (guess - this.mean) * (truth - this.mean)
-    this.#moved += (guess - this.mean) ** 2
+  learn(truth: number): void {
     this.labels++
     const age = Math.min(this.labels, MEMORY)
     const centred = truth - this.mean

@@ -1,4 +1,5 @@
 import type { Audit, AuditDraw, AuditLabel } from '../../core/index.ts'
+import { Trust } from '../../reward/index.ts'
 import { groupBy } from './group-by.ts'
 
 /** What is true of a draw, as far as its labels say. */
@@ -21,12 +22,6 @@ export type TruthRules = Pick<Audit, 'by' | 'reviewers' | 'patienceMs'> & Trusti
 
 interface Trusting {
   readonly trusted: readonly string[]
-}
-
-/** Whom a reviewer counts as: a name that a key made up counts as the key, unless its owner trusts it to name people. */
-export function voiceOf(reviewer: string, { trusted }: Trusting): string {
-  const key = reviewer.split(':', 1)[0] ?? reviewer
-  return trusted.includes(key) || trusted.includes(reviewer) ? reviewer : key
 }
 
 /**
@@ -54,11 +49,23 @@ export function truthOf(
   return erased || now - latest >= audit.patienceMs ? missing : { settled: false, truth: null, needs: 1 }
 }
 
+/** Whether a judge is asked about sessions whose truth somebody else tells. */
+export function hasJudgeBeside({ by, judge }: Pick<Audit, 'by' | 'judge'>): boolean {
+  return judge !== null && by !== 'judge'
+}
+
+/** What a judge said of a draw, whoever else says what is true of it: settled once it said something, readable or not. */
+export function judgeWordOf({ labels }: Pick<AuditDraw, 'labels'>): Truth {
+  const [said] = countingLabels(labels, { by: 'judge' })
+  return said ? { settled: true, truth: said.truth, needs: 0 } : { settled: false, truth: null, needs: 1 }
+}
+
 const missing: Truth = { settled: true, truth: null, needs: 0 }
 
 /** One word of each voice: of several labels their median. */
-function voicesOf(labels: readonly AuditLabel[], audit: Trusting): readonly (number | null)[] {
-  const voices = groupBy(labels, ({ reviewer }) => voiceOf(reviewer, audit))
+function voicesOf(labels: readonly AuditLabel[], { trusted }: Trusting): readonly (number | null)[] {
+  const trust = new Trust(trusted)
+  const voices = groupBy(labels, ({ reviewer }) => trust.voiceOf(reviewer))
   return [...voices.values()].map((own) => {
     const told = own.flatMap(({ truth }) => (truth === null ? [] : [truth])).toSorted((a, b) => a - b)
     if (told.length * 2 < own.length) return null

@@ -77,6 +77,18 @@ describe('with an audit, truth decides', () => {
     expect(reasons[0]).toMatch(/^The candidate's truth is lower/)
   })
 
+  it('lets a judge alone promote nothing, but where its owner takes that risk, and its receipt says so', () => {
+    const sessions = sessionsOf({ truth: [0.4, 0.8], reward: [0.5, 0.5] })
+    const alone = { ...rules, audit: { ...audit, by: 'judge' as const } }
+    const verdict = lookAt(sessions, canaryGate(alone))
+    expect(verdict).toMatchObject({ action: 'hold', evidence: { basis: null } })
+    expect(verdict.reasons.join(' ')).toContain('A judge alone promotes nothing')
+    const risking = lookAt(sessions, canaryGate({ ...alone, promote: 'behaviour-only' }))
+    expect(risking).toMatchObject({ action: 'promote', evidence: { basis: 'behaviour-only' } })
+    expect(risking.reasons.join(' ')).toContain('A judge alone said')
+    expect(replay(receiptOf(sessions, canaryGate({ ...alone, promote: 'behaviour-only' })))).toBe('promote')
+  })
+
   it('lets behaviour stop a candidate', () => {
     expect(lookAt(sessionsOf({ truth: [0.5, 0.6], reward: [0.9, 0.3] }))).toMatchObject({ action: 'roll-back' })
   })

@@ -1,5 +1,6 @@
 import type { AuditOutcome, CanaryOutcome } from '../../core/index.ts'
 import { type AuditObservation, truthAbove, type TruthEvidence } from '../audit/truth-test.ts'
+import { hasJudgeBeside } from '../audit/truth.ts'
 import { round } from '../round.ts'
 import type { RewardRange } from '../reward-range.ts'
 import type { CanaryConfig } from './config.ts'
@@ -18,9 +19,19 @@ export interface Audited {
   readonly estimate: Estimate
   /** Truths that are known, by arm; of them those that cannot be told. */
   readonly labels: { readonly candidate: number; readonly baseline: number; readonly missing: number }
-  /** Draws whose truth nobody has told; the sessions after the first of them do not count yet. */
+  /** Of a judge that says something of more sessions: how many it was asked about; `null` where there is none. */
+  readonly judge: Judged | null
+  /** Draws of which truth, or a judge's word, is not told; the sessions after the first of them do not count yet. */
   readonly waiting: number
   /** How the reward went along with the truth: Pearson's correlation over what is known of both; `null` for too few. */
+  readonly correlation: number | null
+}
+
+interface Judged {
+  readonly asked: number
+  /** Of them those of which it said nothing that can be read: they are foretold by behaviour. */
+  readonly unreadable: number
+  /** How its word went along with the truth, as `correlation`. */
   readonly correlation: number | null
 }
 
@@ -67,8 +78,9 @@ export function audited(
       baseline: told.length - candidate,
       missing: told.filter(({ audit }) => audit.truth === null).length,
     },
+    judge: hasJudgeBeside(config.audit) ? judgedIn(known, told) : null,
     waiting: sessions.filter(({ audit }) => audit !== undefined && !audit.settled).length,
-    correlation: correlationOf(told),
+    correlation: correlationOf(told, ({ reward }) => reward),
   }
 }
 
@@ -91,7 +103,7 @@ function featuresOf(
 }
 
 function observation(
-  { arm, propensity, audit: { probability, drawn, truth } }: Drawable,
+  { arm, propensity, audit: { probability, drawn, truth, judge } }: Drawable,
   features: readonly number[],
   missing: 'worst' | 'best',
   side: (truth: number) => number,
@@ -105,15 +117,30 @@ function observation(
     drawn,
     truth: side(truth ?? imputed),
     features,
+    ...(judge && { judge: { probability: judge.probability, word: judge.asked ? wordOf(judge.word) : null } }),
+  }
+}
+
+/** One that cannot be read says so, and nothing else. */
+const wordOf = (word: number | null): readonly number[] => (word === null ? [0.5, 1] : [word, 0])
+
+function judgedIn(known: readonly Drawable[], told: readonly Drawable[]): Judged {
+  const asked = known.filter(({ audit: { judge } }) => judge?.asked)
+  return {
+    asked: asked.length,
+    unreadable: asked.filter(({ audit: { judge } }) => judge?.word === null).length,
+    correlation: correlationOf(told, ({ audit: { judge } }) => judge?.word ?? null),
   }
 }
 
 const fewestPairs = 10
 
-function correlationOf(sessions: readonly Drawable[]): number | null {
-  const pairs = sessions.flatMap(({ reward, audit: { truth } }) =>
-    reward === null || truth === null ? [] : [[reward, truth] as const],
-  )
+/** Of something with the truth. */
+function correlationOf(sessions: readonly Drawable[], of: (session: Drawable) => number | null): number | null {
+  const pairs = sessions.flatMap((session) => {
+    const [seen, { truth }] = [of(session), session.audit]
+    return seen === null || truth === null ? [] : [[seen, truth] as const]
+  })
   if (pairs.length < fewestPairs) return null
   const mean = (of: 0 | 1) => pairs.reduce((sum, pair) => sum + pair[of], 0) / pairs.length
   const [meanReward, meanTruth] = [mean(0), mean(1)]

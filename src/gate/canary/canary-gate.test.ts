@@ -225,6 +225,17 @@ describe('a guard on a rise', () => {
     }
   })
 
+  it('takes back what is seldom very slow, and says so of its tail', () => {
+    const seldom: Also = ({ candidate, random }) => ({
+      guards: { seconds: -Math.log(1 - random()) * (candidate && random() < 0.15 ? 100 : 1) },
+    })
+    const sessions = draw({ n: 1000, also: seldom })
+    const verdict = lookAt(sessions, 1, watching)
+    expect(verdict.action).toBe('roll-back')
+    expect(verdict.reasons[0]).toMatch(/^The guard seconds\/tail is higher than the baseline's by more than 50.0 %/)
+    expect(lookAt(sessions, 1, canaryGate({ ...watching.config, tails: false })).action).toBe('hold')
+  })
+
   it('is not blinded by one wild session, nor by zeros', () => {
     const sessions = draw({ n: 400, also: slower(3, 1) })
     const wild = [{ ...sessions[0]!, guards: { seconds: 1e12 } }, ...sessions.slice(1)]

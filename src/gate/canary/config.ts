@@ -18,6 +18,7 @@ export const BoundedGuard = z.strictObject({
  * much again.
  */
 export const RelativeGuard = z.strictObject({ relative: z.number().nonnegative() })
+export type RelativeGuard = z.infer<typeof RelativeGuard>
 
 export const CanaryGuard = z.union([BoundedGuard, RelativeGuard])
 export type CanaryGuard = z.infer<typeof CanaryGuard>
@@ -66,6 +67,8 @@ export const CanaryConfig = z
       .record(z.string().min(1), CanaryGuard)
       .refine((guards) => !(MISSING in guards), `the guard ${MISSING} is built in; set missingTolerance`)
       .default({}),
+    /** Whether relative guards also compare how many sessions are far above what is usual: a few that are very dear. */
+    tails: z.boolean().default(true),
     /** Probability of going back for any guard, at most, of a candidate whose guards are all as tolerated. */
     alphaGuard: z.number().positive().max(0.25).default(0.05),
     /**
@@ -123,11 +126,20 @@ export const CanaryConfig = z
     path: ['missingTolerance'],
     error: `with missing "neutral" it must be at most ${MOST_MISSING_UNDER_NEUTRAL}`,
   })
-  .refine(({ audit, promote }) => audit === null || promote === 'truth', {
+  .refine(({ audit, promote }) => audit === null || audit.by === 'judge' || promote === 'truth', {
     path: ['promote'],
     error: 'where sessions are audited, the audit decides: leave promote out',
   })
 export type CanaryConfig = z.infer<typeof CanaryConfig>
+
+/**
+ * What gates did whose configuration says nothing of it, as it was made before there was a choice: the candidate's missing
+ * rewards alone counted, whether behaviour pays more than the truth was not asked, and nobody looked at tails.
+ */
+export const EARLIER_RULES = { excess: 'candidate', goodhart: null, tails: false } as const
+
+/** The same of receipts: they rest on behaviour where they do not say so, and their ramp did not ask what truth says of harm. */
+export const BEFORE_RECEIPTS_SAID_IT = { ...EARLIER_RULES, promote: 'behaviour-only', cautions: 'reward' } as const
 
 /** The part of an agent's alpha that a canary's candidate has: in the place of the configuration's own. */
 export const CanaryLevel = CandidateLevel.pick({ candidate: true, promotions: true, alpha: true })
@@ -138,7 +150,7 @@ export type Basis = 'audited' | 'held-out' | 'behaviour-only' | null
 
 /** @param admitted whether the candidate passed held-out tasks before anybody got it. */
 export function basisOf({ audit, promote }: Pick<CanaryConfig, 'audit' | 'promote'>, admitted: boolean): Basis {
-  if (audit !== null) return 'audited'
+  if (audit !== null && audit.by !== 'judge') return 'audited'
   if (admitted) return 'held-out'
   return promote === 'behaviour-only' ? promote : null
 }

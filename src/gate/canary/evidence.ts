@@ -40,9 +40,10 @@ export function evidenceOf(measured: Measured, range: RewardRange, basis: Basis)
   }
 }
 
-function truthOf({ gain, harm, estimate, overpaid, ...counted }: Audited): { readonly [key: string]: Json } {
+function truthOf({ gain, harm, estimate, overpaid, judge, ...counted }: Audited): { readonly [key: string]: Json } {
   return {
     ...counted,
+    ...(judge && { judge: { ...judge } }),
     ...(overpaid && {
       overpaid: {
         ...shown(overpaid),

@@ -12,6 +12,7 @@ import {
   behaviourOnly,
   goodhartsLaw,
   harmInTruth,
+  judgeOnly,
   nothingTrue,
   spentLabels,
   truthCautions,
@@ -82,7 +83,7 @@ const DECISIONS: Readonly<Record<CanaryAction, GateDecision>> = {
  * | 7 | otherwise | hold |
  *
  * Without an audit the reward promotes only a candidate that passed held-out tasks before, or where the owner said
- * `behaviour-only`.
+ * `behaviour-only`; so does a judge of whom nobody checks what it says, in the place of the truth.
  *
  * Something speaks of harm where its e-value is at `caution` or above now, or the estimated difference of rewards, or of
  * the truth of the audited sample, is below −`tolerance`. In row 1 a missing reward is left out, in both arms: what is lost may not show a harm, and losing
@@ -167,7 +168,7 @@ export function look(
     ...(better ? guardCautions.map((reason) => `${reason}: the promotion waits.`) : []),
     ...(truth ? [truthWaiting(truth)] : []),
     `${difference}; the e-value of a gain is ${eValue(gain.now)} of ${eValue(gain.bound)}.`,
-    ...(basis === null ? [nothingTrue(gain.now >= gain.bound)] : []),
+    ...(basis === null ? [nothingTrue(config, gain.now >= gain.bound)] : []),
     ...missingInTheWay(config, earned),
     ...(config.excess === 'either' ? missesMore(measured.baselineMisses) : []),
     ...(repeats > 0 ? [repeated(repeats)] : []),
@@ -178,7 +179,7 @@ export function look(
     reasons: [
       ...holding.map(({ reason }) => reason),
       ...(level && action === 'promote' ? [levelInWords(level)] : []),
-      ...(action === 'promote' && basis === 'behaviour-only' ? [behaviourOnly] : []),
+      ...(action === 'promote' && basis === 'behaviour-only' ? [truth ? judgeOnly : behaviourOnly] : []),
       ...(holding[0] && action !== 'give-up' ? [] : waiting),
     ],
     evidence: { ...evidenceOf(measured, rewardRange, basis), step, share: share(config, step), sessionsInStep },

@@ -3,10 +3,11 @@ import { GateError } from '../errors.ts'
 import { checkRange, type RewardRange } from '../reward-range.ts'
 import { round } from '../round.ts'
 import { type Audited, audited } from './audited.ts'
-import type { CanaryConfig, CanaryGuard } from './config.ts'
+import type { CanaryConfig, CanaryGuard, RelativeGuard } from './config.ts'
 import { differenceAbove, type Evidence, type Observation } from './difference-test.ts'
 import { type Estimate, estimateDifference } from './estimate.ts'
 import { floored, guardMetric, guardValues, imputed, missingRewards, reflected, rewards } from './quantities.ts'
+import { farAbove } from './relative.ts'
 
 /** Evidence with the logarithm of the e-value that shows it. */
 export interface Tested extends Evidence {
@@ -18,7 +19,7 @@ export interface GuardTest extends Tested {
   /** In the guard's own unit, or as a share of what serves. */
   readonly tolerance: number
   readonly isRelative: boolean
-  /** In the guard's own unit. */
+  /** In the guard's own unit; of a tail, of the share of sessions that are far above what is usual. */
   readonly estimate: Estimate
   /** Share of candidate sessions in which it was measured; 1 without any. */
   readonly coverage: number
@@ -89,8 +90,10 @@ function both(one: Tested, other: Tested): Tested {
   return { ...one, now: Math.min(one.now, other.now), most: Math.min(one.most, other.most) }
 }
 
-function guardAlpha({ alphaGuard, guards }: CanaryConfig): number {
-  return alphaGuard / (1 + Object.keys(guards).length)
+function guardAlpha({ alphaGuard, guards, tails }: CanaryConfig): number {
+  const all = Object.values(guards)
+  const ofTails = tails ? all.filter((guard) => 'relative' in guard).length : 0
+  return alphaGuard / (1 + all.length + ofTails)
 }
 
 function guardTests(
@@ -100,7 +103,6 @@ function guardTests(
 ): GuardTest[] {
   const alpha = guardAlpha(config)
   const test = (name: string, measured: readonly Observation[], guard: CanaryGuard): GuardTest => {
-    const candidates = measured.filter(({ candidate }) => candidate)
     const values = guardValues(measured, guard)
     const isRelative = 'relative' in guard
     const span = isRelative ? 1 : guard.range[1] - guard.range[0]
@@ -110,14 +112,28 @@ function guardTests(
       tolerance: isRelative ? guard.relative : guard.tolerance,
       isRelative,
       estimate: inUnits(estimateDifference(isRelative ? measured : values), span),
-      coverage:
-        candidates.length === 0 ? 1 : candidates.filter(({ value }) => value !== null).length / candidates.length,
+      coverage: coverageOf(measured),
     }
   }
+  const tail = (name: string, measured: readonly Observation[], { relative }: RelativeGuard): GuardTest => {
+    const values = farAbove(measured, relative)
+    const estimate = inUnits(estimateDifference(values), 1)
+    const tails = { name: `${name}/tail`, tolerance: relative, isRelative: true, estimate }
+    return { ...tested(values, 0, alpha), ...tails, coverage: coverageOf(measured) }
+  }
   return [
-    ...Object.entries(config.guards).map(([name, guard]) => test(name, guardMetric(sessions, name), guard)),
+    ...Object.entries(config.guards).flatMap(([name, guard]) => {
+      const measured = guardMetric(sessions, name)
+      const isWatched = config.tails && 'relative' in guard
+      return [test(name, measured, guard), ...(isWatched ? [tail(name, measured, guard)] : [])]
+    }),
     test('missing', missingRewards(earned), { tolerance: config.missingTolerance, range: [0, 1] }),
   ]
+}
+
+function coverageOf(measured: readonly Observation[]): number {
+  const candidates = measured.filter(({ candidate }) => candidate)
+  return candidates.length === 0 ? 1 : candidates.filter(({ value }) => value !== null).length / candidates.length
 }
 
 /** A margin on the scale on which the range of rewards is [0, 1]. */

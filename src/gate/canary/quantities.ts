@@ -1,9 +1,9 @@
 import type { CanaryOutcome } from '../../core/index.ts'
 import { GateError } from '../errors.ts'
-import { MEMORY } from '../betting.ts'
 import type { RewardRange } from '../reward-range.ts'
 import type { CanaryConfig, CanaryGuard } from './config.ts'
 import type { Observation } from './difference-test.ts'
+import { relativeTo } from './relative.ts'
 
 /**
  * Rewards, scaled so that the range is [0, 1]; `null` where missing.
@@ -72,40 +72,6 @@ export function guardValues(measured: readonly Observation[], guard: CanaryGuard
     ...o,
     value: o.value === null ? null : (Math.min(Math.max(o.value, low), high) - low) / (high - low),
   }))
-}
-
-/**
- * A metric from 0 on as x/(x + s), with x: the value, of the candidate over 1 + `share`, and s: the median of x over the
- * latest sessions before. It lies in [0, 1], rises with the value and knows no unit. If the candidate's values over
- * 1 + `share` are stochastically no larger than the baseline's, its mean is no larger whatever s is, and s is of the past
- * only: so the test is as valid for it as for any other.
- */
-function relativeTo(measured: readonly Observation[], share: number): readonly Observation[] {
-  const latest: number[] = []
-  const sorted: number[] = []
-  return measured.map((o) => {
-    if (o.value === null) return o
-    const x = Math.max(o.value, 0) / (o.candidate ? 1 + share : 1)
-    const scale = sorted[Math.floor((sorted.length - 1) / 2)]
-    // The first one has nothing to be compared with.
-    const value = scale === undefined ? 1 / 2 : x === 0 ? 0 : x / (x + scale)
-    latest.push(x)
-    sorted.splice(placeIn(sorted, x), 0, x)
-    const oldest = latest.length > MEMORY ? latest.shift() : undefined
-    if (oldest !== undefined) sorted.splice(placeIn(sorted, oldest), 1)
-    return { ...o, value }
-  })
-}
-
-/** Index of the first value that is not below `x`. */
-function placeIn(sorted: readonly number[], x: number): number {
-  let [low, high] = [0, sorted.length]
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((sorted[middle] ?? x) < x) low = middle + 1
-    else high = middle
-  }
-  return low
 }
 
 function observe({ arm, propensity }: CanaryOutcome, value: number | null): Observation {

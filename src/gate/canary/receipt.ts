@@ -7,7 +7,7 @@ import {
   type VersionSet,
 } from '../../core/index.ts'
 import { asStored } from '../as-stored.ts'
-import { type CanaryConfig, CanaryLevel, parseCanaryConfig } from './config.ts'
+import { BEFORE_RECEIPTS_SAID_IT, type CanaryConfig, CanaryLevel, parseCanaryConfig } from './config.ts'
 import { type CanaryLook, look } from './look.ts'
 
 export const CANARY_GATE = 'canary'
@@ -52,11 +52,7 @@ export function decideAgain({
   admission,
 }: Pick<CanaryReceipt, 'gate' | 'sessions' | 'admission'>): GateDecision {
   const { step, sessionsInStep, rewardRange, level, ...config } = gate.config
-  // Receipts from before there were audits rest on behaviour, and say so by saying nothing; so do those whose ramp did not
-  // ask what truth says of harm, those that counted the candidate's missing rewards alone, and those that did not ask whether
-  // behaviour pays more than the truth.
-  const before = { promote: 'behaviour-only', cautions: 'reward', excess: 'candidate', goodhart: null }
-  return look(parseCanaryConfig({ ...before, ...config }), {
+  return look(parseCanaryConfig({ ...BEFORE_RECEIPTS_SAID_IT, ...config }), {
     admitted: admission !== null,
     sessions,
     step: step as number,

@@ -79,10 +79,16 @@ export function truthWaiting(truth: Audited): string {
 }
 
 /** Nothing that a promotion may rest on is there, and what to do about it. */
-export function nothingTrue(shown: boolean): string {
+export function nothingTrue({ audit }: Pick<CanaryConfig, 'audit'>, shown: boolean): string {
+  if (audit?.by === 'judge') {
+    return 'A judge alone promotes nothing, as an agent can learn to please it: give the audit "labels", so that people, a verifier or an outcome say what is true of some of the sessions; or take that risk with "promote": "behaviour-only".'
+  }
   const seen = shown ? 'What people do shows a gain' : 'What people do may come to show a gain'
   return `${seen}, and alone promotes nothing, as an agent can learn to please: set "audit", so that a sample is judged by truth; or take that risk with "promote": "behaviour-only".`
 }
+
+export const judgeOnly =
+  'Evidence: behaviour-only. A judge alone said whether the candidate is right more often, and nobody checked it; its owner took that risk.'
 
 export const behaviourOnly =
   'Evidence: behaviour-only. Nobody judged by truth whether the candidate is right more often; its owner took that risk.'

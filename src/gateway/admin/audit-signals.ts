@@ -1,8 +1,8 @@
 import { createRoute, OpenAPIHono } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { agentKey, ClientName, type Clock, type Store } from '../../core/index.ts'
-import { Calibration, type RewardRange } from '../../gate/index.ts'
-import { calibrationOf } from '../../release/index.ts'
+import { Calibration } from '../../gate/index.ts'
+import { calibrationOf, type PaidBy } from '../../release/index.ts'
 import { answers } from '../answers.ts'
 import { type AskedEnv, asking, type AskingOptions } from '../auth/index.ts'
 import { refuseInvalid } from '../errors.ts'
@@ -12,13 +12,13 @@ import { mayDecide } from './release-refusals.ts'
 export interface AuditSignalsOptions extends AskingOptions {
   readonly store: Pick<Store, 'audits' | 'canaries'>
   readonly clock: Clock
-  /** Floor and ceiling of an agent's rewards, by its name. */
-  readonly rewardRange: (agent: string) => RewardRange
+  /** By what an agent's rewards are paid, by its name. */
+  readonly paidBy: (agent: string) => PaidBy
 }
 
 /** `GET /ratchet/agents/{agent}/audit/signals` (scopes `audit` and `admin`): how well each signal predicts the truth. */
 export function auditSignals(options: AuditSignalsOptions): OpenAPIHono<AskedEnv> {
-  const { store, clock, rewardRange } = options
+  const { store, clock, paidBy } = options
   const app = new OpenAPIHono<AskedEnv>({ defaultHook: refuseInvalid })
   app.openapi(
     createRoute({
@@ -33,7 +33,7 @@ export function auditSignals(options: AuditSignalsOptions): OpenAPIHono<AskedEnv
     async (c) => {
       const { agent } = c.req.valid('param')
       const key = agentKey(c.var.caller.tenant, agent)
-      return c.json(await calibrationOf(store, key, rewardRange(agent), clock.now()), 200)
+      return c.json(await calibrationOf(store, key, paidBy(agent), clock.now()), 200)
     },
   )
   return app

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { Audit, AuditDraw, Message, Trajectory } from '../../core/index.ts'
-import { countingLabels, truthOf, voiceOf } from '../../gate/index.ts'
+import { countingLabels, truthOf } from '../../gate/index.ts'
+import { Trust } from '../../reward/index.ts'
 import type { ShownDraws } from './audit-shown.ts'
 
 /** Characters of one message and of all together that a reviewer is shown. */
@@ -67,8 +68,9 @@ export function closedFor(draw: AuditDraw, audit: Audit, reviewer: string, now: 
   const labels = countingLabels(draw.labels, audit)
   if (labels.some((label) => label.reviewer === reviewer)) return null
   if (truthOf(draw, audit, now).settled) return 'settled'
-  const voice = voiceOf(reviewer, audit)
-  const own = labels.filter((label) => voiceOf(label.reviewer, audit) === voice)
+  const trust = new Trust(audit.trusted)
+  const voice = trust.voiceOf(reviewer)
+  const own = labels.filter((label) => trust.voiceOf(label.reviewer) === voice)
   return labels.length >= mostLabels || own.length >= mostOfVoice ? 'full' : null
 }
 
@@ -83,9 +85,10 @@ export function nextFor(
   { reviewer, after, now, shown }: AskingForNext,
 ): AuditDraw | null {
   const passed = after === undefined ? -1 : draws.findIndex(({ id }) => id === after)
-  const voice = voiceOf(reviewer, audit)
+  const trust = new Trust(audit.trusted)
+  const voice = trust.voiceOf(reviewer)
   const open = draws.slice(passed + 1).filter((draw) => {
-    const own = countingLabels(draw.labels, audit).some((label) => voiceOf(label.reviewer, audit) === voice)
+    const own = countingLabels(draw.labels, audit).some((label) => trust.voiceOf(label.reviewer) === voice)
     return !own && closedFor(draw, audit, reviewer, now) === null
   })
   const free = open.find((draw) => {

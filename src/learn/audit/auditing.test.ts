@@ -8,6 +8,7 @@ import { openMemoryStore } from '../../store/index.ts'
 import { canaryGateFrom, canaryLook } from '../canary-look.ts'
 import type { LearnerEvent } from '../learner/events.ts'
 import { LearnFromTrafficConfig } from '../source/traffic/config.ts'
+import { auditFrom } from '../source/traffic/audit-config.ts'
 import { auditing } from './auditing.ts'
 import { auditor } from './auditor.ts'
 import type { AuditVerifier } from './verifier.ts'
@@ -122,7 +123,7 @@ describe('a canary that people audit', () => {
     expect(alert?.message).toMatch(/Goodhart's law: .*What paid it more: thumbs by 2\.0\./)
     const receipt = present(await store.receipts.get(present(ended.receipt, 'the receipt')), 'the receipt')
     expect(replay(receipt)).toBe('reject')
-    const { signals } = await calibrationOf(store, agent, [-1, 1], now)
+    const { signals } = await calibrationOf(store, agent, { range: [-1, 1], rubric: null }, now)
     expect(signals).toMatchObject([{ signal: 'thumbs', labels: 160, present: 160 }])
     expect(signals[0]?.factor).toBeLessThan(0.1)
   })
@@ -267,11 +268,10 @@ describe('a canary that a program audits', () => {
     const config = configOf({ by: 'verifier' })
     const { look } = await sessions(config, count)
     const problems: unknown[] = []
-    const audit = present(config.audit === false ? null : config.audit, 'the audit')
     const judging = auditor({
       store,
       tenant: 'default',
-      audit: { ...audit, trusted: [], outcome: null, patienceMs: audit.patience },
+      audit: present(auditFrom(config.audit, []), 'the audit'),
       verifier,
       limits: { timeoutMs: 20, tries: 2, concurrency: 100 },
       clock,
@@ -320,6 +320,109 @@ describe('a canary that a program audits', () => {
     expect(() => auditing({ store, tenant: 'default', config, clock }, agent, registry)).toThrow(
       expect.objectContaining({ code: 'learn/no-verifier' }),
     )
+  })
+})
+
+describe('a canary that a judge audits', () => {
+  const labels = { share: 0.5, by: 'person' } as const
+  /** The judge is asked about all until it has said something of each, or was tried out. */
+  async function judgedBy(judge: AuditVerifier, audit: object = { labels }, count = 160) {
+    const config = configOf({ by: 'judge', ...audit })
+    const { look, draws } = await sessions(config, count)
+    const limits = { timeoutMs: 20, tries: 2, concurrency: 500 }
+    const rules = present(auditFrom(config.audit, []), 'the audit')
+    const judging = auditor({ store, tenant: 'default', audit: rules, judge, limits, clock })
+    for (let i = 0; i < 3; i++) {
+      await judging.look(canary)
+      await judging.idle()
+    }
+    const words = async () => (await store.audits.forJudge(canary.id)).flatMap(({ labels: said }) => said)
+    const alerts = async () => (await store.alerts.list({ kind: 'audit', limit: 9 })).map(({ message }) => message)
+    return { config, look, draws, judging, words, alerts }
+  }
+  const right = ({ trajectory: { id } }: { readonly trajectory: { readonly id: string } }) =>
+    byArm(Number(id.slice(2)), { candidate: 1, baseline: 0 })
+
+  it('is promoted by labels of a part, with what the judge said of all in the evidence', async () => {
+    const { look, draws, words } = await judgedBy(right)
+    expect(await words()).toHaveLength(160)
+    expect(draws.length).toBeGreaterThan(50)
+    expect(draws.length).toBeLessThan(110)
+    expect((await look()).canary.status).toBe('running')
+    for (const { id, sequence } of draws) await label(id, byArm(sequence, { candidate: 1, baseline: 0 }))
+    const { release } = await look()
+    const receipt = present(await store.receipts.get(present(release, 'the release').receipt as never), 'the receipt')
+    expect(receipt.evidence).toMatchObject({
+      basis: 'audited',
+      truth: { judge: { asked: 160, unreadable: 0, correlation: 1 }, correlation: null },
+    })
+    expect(replay(receipt)).toBe('promote')
+  })
+
+  it('is not promoted by the judge, whatever it says, where people say otherwise', async () => {
+    const { look, draws } = await judgedBy(right)
+    for (const { id, sequence } of draws) await label(id, (sequence >> 1) % 2)
+    expect((await look()).canary.status).toBe('running')
+  })
+
+  it('promotes nothing alone, and says what to do; as behaviour-only where its owner says so', async () => {
+    const { look, words } = await judgedBy(right, {})
+    expect(await words()).toHaveLength(160)
+    const { verdict, canary: after } = await look()
+    expect(after.status).toBe('running')
+    expect(verdict?.evidence).toMatchObject({ basis: null })
+    expect(verdict?.reasons.join(' ')).toContain('A judge alone promotes nothing')
+  })
+
+  it.each<[string, AuditVerifier]>([
+    ['throws', () => Promise.reject(new Error('no'))],
+    ['never answers', () => new Promise<never>(() => {})],
+    ['says nothing that can be read', () => null],
+  ])('goes on by labels alone where it %s, which is counted and told', async (_, judge) => {
+    const { look, draws, judging, words, alerts } = await judgedBy(judge)
+    expect((await words()).map(({ truth }) => truth)).toEqual(Array.from({ length: 160 }, () => null))
+    await judging.look(canary)
+    expect(await alerts()).toEqual([expect.stringContaining('The judge of the audit tells nothing')])
+    expect((await look()).canary.status).toBe('running')
+    for (const { id, sequence } of draws) await label(id, byArm(sequence, { candidate: 1, baseline: 0 }))
+    const { canary: after, verdict } = await look()
+    expect(verdict?.evidence).toMatchObject({ truth: { judge: { asked: 160, unreadable: 160, correlation: null } } })
+    expect(after.status).toBe('promoted')
+  })
+
+  it('tells of one that says the same of everything, and of one that is not there', async () => {
+    const { alerts } = await judgedBy(() => 1)
+    expect(await alerts()).toEqual([expect.stringContaining('The judge of the audit said the same of all 160')])
+    const config = configOf({ by: 'judge', labels })
+    expect(() => auditing({ store, tenant: 'default', config, clock }, agent, registry)).toThrow(
+      expect.objectContaining({ code: 'learn/no-judge' }),
+    )
+  })
+
+  it('waits for it, and tells, where it does not come: no promotion, and it goes on serving', async () => {
+    const config = configOf({ by: 'judge', labels, patience: '1d' })
+    const { look, draws } = await sessions(config, 60)
+    for (const { id, sequence } of draws) await label(id, byArm(sequence, { candidate: 1, baseline: 0 }))
+    expect((await look()).canary.status).toBe('running')
+    now += 86_400_001
+    const rules = present(auditFrom(config.audit, []), 'the audit')
+    await auditor({ store, tenant: 'default', audit: rules, clock }).look(canary)
+    const [alert] = await store.alerts.list({ kind: 'audit', limit: 9 })
+    expect(alert?.message).toMatch(
+      /The judge .* says nothing: the oldest of 60 .* Nothing is promoted .* serving goes on/,
+    )
+    expect((await look()).canary.status).toBe('running')
+  })
+
+  it('is declared as a whole', () => {
+    expect(() => configOf({ by: 'person', labels })).toThrow('leave labels out')
+    expect(() => configOf({ by: 'verifier', judge: { model: 'm' } })).toThrow('leave judge out')
+    expect(() => configOf({ by: 'judge', labels: { share: 0.1, by: 'judge' } })).toThrow()
+    expect(auditFrom(configOf({ share: 0.5, by: 'judge', labels }).audit, [])).toMatchObject({
+      share: 0.25,
+      by: 'person',
+      judge: { share: 0.5 },
+    })
   })
 })
 

@@ -9,12 +9,13 @@ import type { AuditVerifier } from './verifier.ts'
 
 /** What a learner does for the audit of its agent's canaries between two looks. */
 export function auditing(
-  { store, tenant, config, verifier, onEvent, onProblem, clock = systemClock }: Parts,
+  { store, tenant, config, verifier, judge, onEvent, onProblem, clock = systemClock }: Parts,
   agent: string,
   registry: Registry,
 ): { look(canary: Canary): Promise<void>; reopen(): Promise<void> } {
   const audit = auditFrom(config.audit, config.reporters.trusted)
   if (audit?.by === 'verifier' && !verifier) throw noVerifier()
+  if (audit && (audit.by === 'judge' || audit.judge) && !judge) throw noJudge()
   const memory = { seen: null, mark: null }
   const judging =
     audit &&
@@ -24,6 +25,7 @@ export function auditing(
       audit,
       clock,
       ...(verifier ? { verifier } : {}),
+      ...(judge ? { judge } : {}),
       ...(onProblem ? { onProblem } : {}),
     })
   return {
@@ -44,6 +46,7 @@ interface Parts {
   readonly tenant: Tenant
   readonly config: Pick<LearnFromTrafficConfig, 'audit' | 'reporters'>
   readonly verifier?: AuditVerifier
+  readonly judge?: AuditVerifier
   readonly onEvent?: (event: LearnerEvent) => void
   readonly onProblem?: (error: unknown) => void
   readonly clock?: Clock
@@ -54,5 +57,13 @@ function noVerifier(): LearnError {
     code: 'learn/no-verifier',
     message: 'The audit is said to be by a verifier, and there is none.',
     hint: 'Give trafficLearner a `verifier`: a configuration file cannot hold one. In a file say by "person" or by "outcome".',
+  })
+}
+
+function noJudge(): LearnError {
+  return new LearnError({
+    code: 'learn/no-judge',
+    message: 'The audit is said to have a judge, and there is none.',
+    hint: 'Name a model in the audit\'s section "judge", or give trafficLearner a `judge`, for example `chatJudge({ upstream, model })`.',
   })
 }

@@ -1,8 +1,8 @@
-import type { Audit, AuditDraw, AuditLabel, Canary, Clock, Signal, Store, Tenant } from '../../core/index.ts'
-import { ClientName } from '../../core/index.ts'
-import { truthOf } from '../../gate/index.ts'
-import { askVerifier, usualVerifierLimits, type VerifierLimits } from './ask-verifier.ts'
-import { tellOfAudit } from './tell.ts'
+import type { Audit, AuditDraw, Canary, Clock, Signal, Store, Tenant } from '../../core/index.ts'
+import { hasJudgeBeside, judgeWordOf, truthOf } from '../../gate/index.ts'
+import { usualVerifierLimits, type VerifierLimits } from './ask-verifier.ts'
+import { asking, label } from './asking.ts'
+import { tellOfAudit, tellOfJudge } from './tell.ts'
 import type { AuditVerifier } from './verifier.ts'
 
 /** What judging draws takes. */
@@ -12,9 +12,11 @@ export interface AuditorParts {
   readonly audit: Audit
   /** Needed by `verifier`, and asked by nothing else. */
   readonly verifier?: AuditVerifier
+  /** Says what it thinks of sessions, where the audit has a judge. */
+  readonly judge?: AuditVerifier
   readonly limits?: Partial<VerifierLimits>
   readonly clock: Clock
-  /** Told of what a verifier throws. */
+  /** Told of what a verifier or a judge throws. */
   readonly onProblem?: (error: unknown) => void
 }
 
@@ -29,33 +31,30 @@ export interface Auditor {
   idle(): Promise<void>
 }
 
-/** Who says what verifiers and outcomes say. */
-const VERIFIER = 'verifier'
+/** Who says what outcomes say. */
 const OUTCOME = 'outcome'
 
 /** Makes what has draws judged; where people judge it only watches over the queue. */
 export function auditor(parts: AuditorParts): Auditor {
-  const { store, audit, clock } = parts
-  const work = new Map<string, Promise<void>>()
-  const failures = new Map<string, number>()
-  const limits = { ...usualVerifierLimits, ...parts.limits }
+  const { store, audit, clock, verifier, judge } = parts
+  const asked = { ...parts, limits: { ...usualVerifierLimits, ...parts.limits } }
+  const verifying = verifier && asking(asked, 'verifier', verifier)
+  const judging = judge && asking(asked, 'judge', judge)
   return {
     async look(canary) {
       const draws = await store.audits.drawn(canary.id)
       const waiting = draws.filter((draw) => !truthOf(draw, audit, clock.now()).settled)
       if (audit.by === 'outcome') await fromOutcomes(parts, waiting)
-      if (audit.by === 'verifier' && parts.verifier) {
-        for (const draw of waiting) {
-          if (work.size >= limits.concurrency) break
-          if (work.has(draw.id)) continue
-          const verified = verify(parts, parts.verifier, draw, limits, failures).finally(() => work.delete(draw.id))
-          work.set(draw.id, verified)
-        }
-      }
+      if (audit.by === 'verifier') verifying?.begin(waiting)
+      if (audit.by === 'judge') judging?.begin(waiting)
+      const judged = hasJudgeBeside(audit) ? await store.audits.forJudge(canary.id) : []
+      judging?.begin(judged.filter((draw) => !judgeWordOf(draw).settled))
       await tellOfAudit(store, canary, { audit, draws, now: clock.now() })
+      await tellOfJudge(store, canary, { audit, judged, now: clock.now() })
     },
     async idle() {
-      while (work.size > 0) await Promise.all(work.values())
+      await verifying?.idle()
+      await judging?.idle()
     },
   }
 }
@@ -69,7 +68,12 @@ async function fromOutcomes(parts: AuditorParts, waiting: readonly AuditDraw[]):
     if (clock.now() < due) continue
     const signals = await store.signals.of(draw.trajectory, tenant, due)
     const truth = outcomeOf(signals, audit.outcome)
-    await label(parts, draw, { reviewer: OUTCOME, truth, note: truth === null ? 'nothing came in time' : '' })
+    await label(parts, draw, {
+      by: 'outcome',
+      reviewer: OUTCOME,
+      truth,
+      note: truth === null ? 'nothing came in time' : '',
+    })
   }
 }
 
@@ -85,42 +89,3 @@ function outcomeOf(signals: readonly Signal[], { signal: name, from }: NonNullab
 }
 
 const keyOf = (reporter: string) => reporter.split(':', 1)[0] ?? reporter
-
-/** Never rejects: what a verifier or the store does is told. */
-async function verify(
-  parts: AuditorParts,
-  verifier: AuditVerifier,
-  draw: AuditDraw,
-  { timeoutMs, tries }: VerifierLimits,
-  failures: Map<string, number>,
-): Promise<void> {
-  const { store, tenant, clock, onProblem } = parts
-  try {
-    const trajectory = (await store.trajectories.get(draw.trajectory))?.trajectory
-    if (!trajectory) return
-    const asOf = clock.now()
-    const signals = await store.signals.of(draw.trajectory, tenant)
-    try {
-      const truth = await askVerifier(verifier, { trajectory, signals, asOf }, timeoutMs)
-      await label(parts, draw, { reviewer: VERIFIER, truth, note: truth === null ? 'it cannot be told' : '' })
-    } catch (error) {
-      onProblem?.(error)
-      const failed = (failures.get(draw.id) ?? 0) + 1
-      failures.set(draw.id, failed)
-      if (failed < tries) return
-      // What it threw may quote the session, so that it is told and not kept.
-      await label(parts, draw, { reviewer: VERIFIER, truth: null, note: `it failed ${failed} times` })
-    }
-  } catch (error) {
-    onProblem?.(error)
-  }
-}
-
-async function label(
-  { store, tenant, audit, clock }: AuditorParts,
-  draw: AuditDraw,
-  said: Pick<AuditLabel, 'truth' | 'note'> & { readonly reviewer: string },
-): Promise<void> {
-  const reviewer = ClientName.parse(said.reviewer)
-  await store.audits.label({ tenant, draw: draw.id, by: audit.by, at: clock.now(), ...said, reviewer })
-}

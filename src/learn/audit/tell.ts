@@ -7,7 +7,7 @@ import {
   contentHash,
   type Store,
 } from '../../core/index.ts'
-import { alikeReviewers, toldBy, truthOf } from '../../gate/index.ts'
+import { alikeReviewers, hasJudgeBeside, judgeWordOf, toldBy, truthOf } from '../../gate/index.ts'
 
 /** Draws in a row of which nothing could be told, after which the source of truth counts as dead. */
 const untoldInARow = 10
@@ -18,11 +18,7 @@ export async function tellOfAudit(
   canary: Canary,
   { audit, draws, now }: { readonly audit: Audit; readonly draws: readonly AuditDraw[]; readonly now: number },
 ): Promise<void> {
-  const tell = async (key: string, name: string, message: string, evidence: Alert['evidence']) => {
-    const id = AlertId.parse(contentHash({ audit: canary.id, key }).slice(0, 16))
-    if (await alerts.get(id)) return
-    await alerts.put({ id, agent: canary.agent, kind: 'audit', name, message, evidence, run: null, at: now })
-  }
+  const tell = teller(alerts, canary, now)
   const known = draws.map((draw) => ({ draw, ...truthOf(draw, audit, now) }))
   const open = known.filter(({ settled }) => !settled)
   const oldest = open[0]?.draw
@@ -41,16 +37,61 @@ export async function tellOfAudit(
     const message = `The audit tells nothing: of the last ${draws} draws the truth is missing, which counts against the candidate. ${whatToDo[audit.by]}`
     await tell(`untold ${first.id}`, canary.id, message, { canary: canary.id, draws })
   }
-  if (audit.by !== 'person') return
+  if (audit.by !== 'person' && audit.by !== 'judge') return
   for (const { reviewer, labels, truth: mean } of alikeReviewers(toldBy(draws, audit))) {
-    const message = `The reviewer ${reviewer} said the same of all ${labels} sessions that they judged. Such labels tell nothing; where the key was stolen, \`ratchet audit withdraw\` takes them back.`
+    const message =
+      audit.by === 'judge'
+        ? alike(labels)
+        : `The reviewer ${reviewer} said the same of all ${labels} sessions that they judged. Such labels tell nothing; where the key was stolen, \`ratchet audit withdraw\` takes them back.`
     await tell(`alike ${reviewer}`, reviewer, message, { canary: canary.id, labels, mean })
+  }
+}
+
+/** Tells people, once each, that a judge beside the labels says nothing, or the same of everything. */
+export async function tellOfJudge(
+  { alerts }: Pick<Store, 'alerts'>,
+  canary: Canary,
+  { audit, judged, now }: { readonly audit: Audit; readonly judged: readonly AuditDraw[]; readonly now: number },
+): Promise<void> {
+  if (!hasJudgeBeside(audit)) return
+  const tell = teller(alerts, canary, now)
+  const words = judged.map((draw) => ({ draw, ...judgeWordOf(draw) }))
+  const open = words.filter(({ settled }) => !settled)
+  const oldest = open[0]?.draw
+  if (oldest && now - oldest.at > audit.patienceMs) {
+    const waiting = open.length
+    const message = `The judge of the audit says nothing: the oldest of ${waiting} sessions has waited for ${days(now - oldest.at)}. Nothing is promoted until it answers, and serving goes on. ${whatToDo.judge}`
+    await tell(`judge silent ${oldest.id}`, canary.id, message, { canary: canary.id, draw: oldest.id, waiting })
+  }
+  const last = words.filter(({ settled }) => settled).slice(-untoldInARow)
+  if (last.length === untoldInARow && last.every(({ truth }) => truth === null)) {
+    const message = `The judge of the audit tells nothing: of the last ${untoldInARow} sessions it said nothing that can be read. It helps no more; labels alone count, and serving goes on. ${whatToDo.judge}`
+    await tell(`judge untold ${last[0]?.draw.id ?? ''}`, canary.id, message, {
+      canary: canary.id,
+      sessions: untoldInARow,
+    })
+  }
+  for (const { labels, truth: mean } of alikeReviewers(toldBy(judged, { by: 'judge' }))) {
+    await tell('judge alike', canary.id, alike(labels), { canary: canary.id, labels, mean })
+  }
+}
+
+const alike = (labels: number) =>
+  `The judge of the audit said the same of all ${labels} sessions that it was asked about: that tells nothing. Ask another model, or another question ("criterion").`
+
+/** Tells people of one thing once. */
+function teller(alerts: Store['alerts'], canary: Canary, at: number) {
+  return async (key: string, name: string, message: string, evidence: Alert['evidence']) => {
+    const id = AlertId.parse(contentHash({ audit: canary.id, key }).slice(0, 16))
+    if (await alerts.get(id)) return
+    await alerts.put({ id, agent: canary.agent, kind: 'audit', name, message, evidence, run: null, at })
   }
 }
 
 const whatToDo: Readonly<Record<Audit['by'], string>> = {
   person: '`ratchet audit next` shows what is to be judged.',
   verifier: 'Look at why the verifier fails or is not there.',
+  judge: 'Look at why the judge does not answer with a number.',
   outcome: 'Look whether the keys that may report the outcome still do.',
 }
 

@@ -35,13 +35,14 @@ function sizesOf({ task, opened, longest }: Visit, measure: Measure): Omit<Size,
     const read = ToolDefinition.safeParse(tool)
     return read.success ? [read.data] : []
   })
-  const toolTokens = measure.toolTokens ?? ((all) => (all.length === 0 ? 0 : tokensOf(JSON.stringify(all), measure)))
-  const asked = Math.max(tokensOf(opening, measure), tokensOf(task.instruction, measure))
-  return { opening: asked + toolTokens(tools), observation: tokensOf(longest?.text ?? '', measure) }
+  const toolTokens =
+    measure.toolTokens ?? ((all) => (all.length === 0 ? 0 : tokenCountOf(JSON.stringify(all), measure)))
+  const asked = Math.max(tokenCountOf(opening, measure), tokenCountOf(task.instruction, measure))
+  return { opening: asked + toolTokens(tools), observation: tokenCountOf(longest?.text ?? '', measure) }
 }
 
 /** A megabyte need not be read to its end to be too long. */
-function tokensOf(text: string, { countTokens, contextLength }: Measure): number {
+function tokenCountOf(text: string, { countTokens, contextLength }: Measure): number {
   const head = text.slice(0, contextLength * charactersPerToken)
   if (head.length === 0) return 0
   return Math.round((countTokens(head) * text.length) / head.length)

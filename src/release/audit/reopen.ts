@@ -8,7 +8,7 @@ import {
   type Release,
   type Store,
 } from '../../core/index.ts'
-import { canaryGate, CanaryLevel } from '../../gate/index.ts'
+import { EARLIER_RULES, canaryGate, CanaryLevel } from '../../gate/index.ts'
 import { keptOutcomes } from '../outcomes.ts'
 import type { Registry } from '../registry.ts'
 import { auditOf } from './draw.ts'
@@ -121,8 +121,7 @@ function again({ gate }: CanaryReceipt, sessions: readonly CanaryOutcome[]) {
     rewardRange: rewardRange as unknown as readonly [number, number],
     ...(level !== undefined && { level: CanaryLevel.parse(level) }),
   }
-  // A receipt that says nothing of these is from before they were tested.
-  return { gate: canaryGate({ excess: 'candidate', goodhart: null, ...config }), look }
+  return { gate: canaryGate({ ...EARLIER_RULES, ...config }), look }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { contentHash, type NodeId, type Trajectory, type TrajectoryNode } from '../../core/index.ts'
 import { asksAgain, asksForChange } from '../implicit/words.ts'
-import { tokensOf, weigh } from '../text/index.ts'
+import { textTokens, weigh } from '../text/index.ts'
 import { before, type OwnTurn, ownTurns } from '../turns.ts'
 import { onlyAsks } from './asking.ts'
 import { namesIn } from './words.ts'
@@ -103,7 +103,7 @@ function adds(asked: string, next: string): boolean {
   return weigh([...wordsOf(next)].filter((word) => !known.has(word))) >= something
 }
 
-const wordsOf = (text: string): ReadonlySet<string> => new Set(tokensOf(text.slice(0, 2_000)))
+const wordsOf = (text: string): ReadonlySet<string> => new Set(textTokens(text.slice(0, 2_000)))
 
 function similarity(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   let shared = 0

@@ -12,7 +12,7 @@ export function overlong({ tokens = 8_192 }: { readonly tokens?: number } = {}):
     identity: `overlong:${tokens}`,
     lasting: true,
     inspect(trajectory) {
-      const longest = Math.max(0, ...ownTurns(trajectory).map(tokensOf))
+      const longest = Math.max(0, ...ownTurns(trajectory).map(tokenCountOf))
       return longest > tokens ? `a turn has ${longest} tokens, more than ${tokens}` : null
     },
   }
@@ -22,7 +22,7 @@ export function overlong({ tokens = 8_192 }: { readonly tokens?: number } = {}):
 const charactersPerToken = 4
 
 /** Tokens of a turn: as sampled, or else estimated by its length. */
-export function tokensOf({ node, message }: OwnTurn): number {
+export function tokenCountOf({ node, message }: OwnTurn): number {
   const sampled = node.spans.reduce((sum, { kind, tokens }) => sum + (kind === 'sampled' ? tokens.length : 0), 0)
   return sampled > 0 ? sampled : estimatedTokens(message)
 }

@@ -3,7 +3,7 @@ import { allImplicitKinds, type ImplicitKind, implicitKinds } from './kinds.ts'
 import { asksBack } from '../guards/words.ts'
 import { editExtent, endsInQuestion, isEditOf, saysSomething, seen } from '../text/index.ts'
 import { type Heard, isElicited, isNewTask, Reader } from './elicited.ts'
-import { Said, shownIn } from './said.ts'
+import { Said, answerText } from './said.ts'
 import { asksAgain, asksForChange, reportsError, thanks } from './words.ts'
 
 /** Which kinds are looked for, and when silence begins to speak. */
@@ -161,7 +161,7 @@ function whatUsersSaid({ node, heard, children }: Turn, reader: Reader): readonl
   if (asksForChange(text)) return [{ kind: 'change-request', at }]
   const before = heard()
   if (before.asked.some((asked) => asksAgain(asked, text))) return [{ kind: 'rephrased', at }]
-  if (!saysSomething(shownIn(node)) || isElicited(text, before, reader)) return []
+  if (!saysSomething(answerText(node)) || isElicited(text, before, reader)) return []
   if (thanks(text)) return [{ kind: 'thanks', at }]
   return isNewTask(text, before, reader) ? [{ kind: 'accepted', at }] : []
 }

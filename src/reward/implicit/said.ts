@@ -64,7 +64,7 @@ export class Said {
         if (asked.length > 0 && !reader.asks(said)) break
         asked.push(at.message.content)
         said = []
-      } else if (at.message.role === 'assistant') said.push(shownIn(at))
+      } else if (at.message.role === 'assistant') said.push(answerText(at))
       at = at.parent === null ? undefined : this.#nodes.get(at.parent)
     }
     return { said: own ?? said, asked, opening: this.#opening.get(turn.id) ?? '' }
@@ -76,7 +76,7 @@ const mostBack = 4_096
 const mostAsked = 8
 
 /** What a turn tells its user. */
-export const shownIn = ({ message }: TrajectoryNode): string =>
+export const answerText = ({ message }: TrajectoryNode): string =>
   message.role === 'assistant' && message.refusal ? `${message.content}\n${message.refusal}` : message.content
 
 const isUsers = ({ message: { role } }: TrajectoryNode): boolean => role === 'user'

@@ -1,4 +1,4 @@
-import { counted, excess, tokensOf, weigh } from './tokens.ts'
+import { counted, excess, textTokens, weigh } from './tokens.ts'
 import { seen } from './visible.ts'
 
 /** Marks alone were changed: quotes, dashes, emphasis, capitals. */
@@ -18,7 +18,7 @@ const longestWord = 200
  */
 export function editExtent(said: string, edited: string): number {
   const [before, after] = whereTheyDiffer(said, edited)
-  const [a, b] = [tokensOf(before), tokensOf(after)]
+  const [a, b] = [textTokens(before), textTokens(after)]
   const [had, has] = [counted(a), counted(b)]
   const changed = Math.max(excess(had, has), excess(has, had))
   if (changed > 0) return Math.min(1, changed)
@@ -34,7 +34,7 @@ export function isEditOf(said: string, edited: string): boolean {
   const [before, after] = whereTheyDiffer(said, edited)
   const shorter = Math.min(said.length, edited.length)
   if (shorter > 0 && (shorter - Math.min(before.length, after.length)) / shorter >= leastKept) return true
-  const [a, b] = [tokensOf(before), tokensOf(after)]
+  const [a, b] = [textTokens(before), textTokens(after)]
   const least = Math.min(weigh(a), weigh(b))
   return least > 0 && (weigh(a) - excess(counted(a), counted(b))) / least >= leastKept
 }

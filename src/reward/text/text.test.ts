@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { editExtent, endsInQuestion, holdsQuestion, isEditOf, saysSomething, tokensOf } from './index.ts'
+import { editExtent, endsInQuestion, holdsQuestion, isEditOf, saysSomething, textTokens } from './index.ts'
 
 /** A sentence of words that no edit below touches. */
 const padding = fc
@@ -162,7 +162,7 @@ describe('a question', () => {
 })
 
 it('tokens are words, numbers and units, in any script', () => {
-  expect(tokensOf('Edge 3,50 € for Ｏｎｅ, don’t! 大阪')).toEqual([
+  expect(textTokens('Edge 3,50 € for Ｏｎｅ, don’t! 大阪')).toEqual([
     'edge',
     '3,50',
     '€',

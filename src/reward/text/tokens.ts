@@ -21,7 +21,7 @@ const single = new RegExp(`^${unspaced}$`, 'u')
 export const isUnspaced = (one: string): boolean => single.test(one)
 
 /** The words, numbers and units of a text in any script, in lower case; marks and white space are none. */
-export function tokensOf(text: string): readonly string[] {
+export function textTokens(text: string): readonly string[] {
   return seen(text).toLowerCase().match(token) ?? []
 }
 
@@ -30,7 +30,7 @@ export function tokensOf(text: string): readonly string[] {
  * characters, as a long text holds most single ones.
  */
 export function termsOf(text: string): readonly string[] {
-  const tokens = tokensOf(text)
+  const tokens = textTokens(text)
   return tokens.flatMap((one, i) => {
     const [before, next] = [tokens[i - 1], tokens[i + 1]]
     if (!isUnspaced(one)) return [one]

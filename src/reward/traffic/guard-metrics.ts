@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ModelCall, NodeId, Signal, StopReason, Trajectory, Usage } from '../../core/index.ts'
 import { brokenCalls, type Clarity, inaction, noAnswer, questionsBack } from '../guards/index.ts'
-import { estimatedTokens, tokensOf } from '../guards/overlong.ts'
+import { estimatedTokens, tokenCountOf } from '../guards/overlong.ts'
 import { implicitReporter, implicitSignals } from '../implicit/index.ts'
 import { ownTurns, upTo } from '../turns.ts'
 
@@ -118,10 +118,12 @@ function callFailed({ finish, cancelled, retryOf }: ModelCall): boolean {
 }
 
 /** Name of the signal that a person asked the same again in another session. */
-export const askedAgain = 'asked-again'
+export const askedAgainSignal = 'asked-again'
 
 function cameBack(signals: readonly Signal[], asOf: number): boolean {
-  return signals.some(({ name, reporter, at }) => name === askedAgain && reporter === implicitReporter && at <= asOf)
+  return signals.some(
+    ({ name, reporter, at }) => name === askedAgainSignal && reporter === implicitReporter && at <= asOf,
+  )
 }
 
 function toolFailed(trajectory: Trajectory, signals: readonly Signal[], asOf: number): boolean {
@@ -136,7 +138,7 @@ function sampledIn(trajectory: Trajectory): number {
   for (const turn of ownTurns(trajectory)) {
     const id = turn.call?.id ?? turn.node.id
     const known = perCall.get(id) ?? { counted: 0, told: 0 }
-    known.counted += tokensOf(turn)
+    known.counted += tokenCountOf(turn)
     known.told += turn.call?.usage?.completionTokens ?? 0
     perCall.set(id, known)
   }
@@ -156,7 +158,7 @@ function costOf(trajectory: Trajectory, { cached, completion }: TokenPrices): nu
   for (const turn of ownTurns(trajectory)) {
     const id = turn.call?.id ?? turn.node.id
     const known = calls.get(id) ?? { told: null, prompt: read.get(turn.node.parent) ?? 0, sampled: 0 }
-    known.sampled += tokensOf(turn)
+    known.sampled += tokenCountOf(turn)
     if (turn.call?.usage) known.told = (known.told ?? 0) + costTold(turn.call.usage, cached, completion)
     calls.set(id, known)
   }

@@ -1,5 +1,5 @@
 export {
-  askedAgain,
+  askedAgainSignal,
   defaultGuardRises,
   defaultGuardTolerances,
   GuardMetric,

@@ -6,7 +6,7 @@ import {
   bucketings,
   drawn,
   groups,
-  personOf,
+  ownerOf,
   ReporterLimits,
   type SessionEvidence,
   speakerOf,
@@ -69,8 +69,8 @@ export function limitReporters<Evidence extends SessionEvidence>(
   }
   const { evidence: remaining, bound } = limited
   // Names of a key that had too much are that key.
-  const voiceOf = (name: string) => (floods.has(byKey.bucketOf(name)) ? byKey.bucketOf(name) : name)
-  return { evidence: remaining, leftOut: compared(evidence, remaining, byName.exempt, voiceOf), bound }
+  const countedAs = (name: string) => (floods.has(byKey.bucketOf(name)) ? byKey.bucketOf(name) : name)
+  return { evidence: remaining, leftOut: compared(evidence, remaining, byName.exempt, countedAs), bound }
 }
 
 function limitedBy<Evidence extends SessionEvidence>(
@@ -79,7 +79,7 @@ function limitedBy<Evidence extends SessionEvidence>(
   seed: string | number,
 ): { readonly evidence: readonly Evidence[]; readonly bound: number; readonly cut: ReadonlySet<string> } {
   const { bucketOf, mayOwnAll, exempt } = way
-  const own = groups(evidence, ({ trajectory }) => [bucketOf(personOf(trajectory))])
+  const own = groups(evidence, ({ trajectory }) => [bucketOf(ownerOf(trajectory))])
   const owned = new Map([...own].map(([bucket, sessions]) => [bucket, sessions.length]))
   const { bound, most, roomOf } = allowanceOf(owned, way)
   const gone = new Set<Evidence>()
@@ -92,7 +92,7 @@ function limitedBy<Evidence extends SessionEvidence>(
   const kept = evidence.filter((one) => !gone.has(one))
 
   const spoken = groups(kept, ({ trajectory, signals }) => {
-    const person = bucketOf(personOf(trajectory))
+    const person = bucketOf(ownerOf(trajectory))
     return signals.map((signal) => bucketOf(speakerOf(signal, trajectory))).filter((bucket) => bucket !== person)
   })
   const silenced = new Map<Evidence, Set<string>>()
@@ -118,15 +118,15 @@ function compared(
   before: readonly SessionEvidence[],
   after: readonly SessionEvidence[],
   exempt: ReadonlySet<string>,
-  voiceOf: (name: string) => string,
+  countedAs: (name: string) => string,
 ): readonly LeftOut[] {
-  const deciders = (one: SessionEvidence) => decidersOf(one).map(voiceOf)
-  const owner = ({ trajectory }: SessionEvidence) => [voiceOf(personOf(trajectory))]
+  const deciders = (one: SessionEvidence) => decidersOf(one).map(countedAs)
+  const owner = ({ trajectory }: SessionEvidence) => [countedAs(ownerOf(trajectory))]
   const [was, is] = [groups(before, deciders), groups(after, deciders)]
   const [wasOwn, isOwn] = [groups(before, owner), groups(after, owner)]
   const remaining = new Set(after.map(({ trajectory }) => trajectory.id))
   const heard = before.filter(({ trajectory }) => remaining.has(trajectory.id))
-  const [said, says] = [signalsBy(heard, voiceOf), signalsBy(after, voiceOf)]
+  const [said, says] = [signalsBy(heard, countedAs), signalsBy(after, countedAs)]
   return [...was]
     .filter(([reporter]) => !exempt.has(reporter))
     .map(
@@ -145,18 +145,18 @@ function compared(
 
 const lost = ({ leftOut }: LeftOut) => leftOut.sessions + leftOut.signals
 const decidersOf = ({ trajectory, signals }: SessionEvidence) => [
-  personOf(trajectory),
+  ownerOf(trajectory),
   ...signals.map((signal) => speakerOf(signal, trajectory)),
 ]
 
 function signalsBy(
   evidence: readonly SessionEvidence[],
-  voiceOf: (name: string) => string,
+  countedAs: (name: string) => string,
 ): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const { trajectory, signals } of evidence) {
     for (const signal of signals) {
-      const speaker = voiceOf(speakerOf(signal, trajectory))
+      const speaker = countedAs(speakerOf(signal, trajectory))
       counts.set(speaker, (counts.get(speaker) ?? 0) + 1)
     }
   }

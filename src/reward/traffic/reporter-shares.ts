@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { parseInput, type Signal } from '../../core/index.ts'
 import { isKey, keyOf, Trust } from '../trust.ts'
-import { boundOfKey, personOf, ReporterLimits, type SessionEvidence, shareOfKeyIn, speakerOf } from './shares.ts'
+import { boundOfKey, ownerOf, ReporterLimits, type SessionEvidence, shareOfKeyIn, speakerOf } from './shares.ts'
 
 /** What remains of a session's evidence. */
 export interface HeardSession {
@@ -55,7 +55,7 @@ export class ReporterShares {
 
   /** @returns `null` for a session that is left out. */
   take({ trajectory, signals }: SessionEvidence): HeardSession | null {
-    const person = personOf(trajectory)
+    const person = ownerOf(trajectory)
     const own = this.#bucketsOf(person)
     if (own.some((bucket) => this.#isSpent(bucket, false))) return null
     // The owner comes first, and one that is trusted has no name.

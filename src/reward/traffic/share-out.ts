@@ -7,7 +7,7 @@ import {
   bucketings,
   drawn,
   groups,
-  personOf,
+  ownerOf,
   ReporterLimits,
   type SessionEvidence,
   speakerOf,
@@ -62,14 +62,14 @@ export function shareOut(
   const rooms = ways.map((way) => ({ way, roomOf: roomIn(owned, way) }))
   const counted = rooms.reduce((all, { way, roomOf }) => cut(all, way, seed, roomOf, decidersIn, floods), owned)
   // Names of a key that had too much are that key.
-  const voiceOf = (name: string) => (floods.has(byKey.bucketOf(name)) ? byKey.bucketOf(name) : name)
-  const excess = excessOf(contributions, counted, byName, voiceOf).filter(({ reporter }) => floods.has(reporter))
+  const countedAs = (name: string) => (floods.has(byKey.bucketOf(name)) ? byKey.bucketOf(name) : name)
+  const excess = excessOf(contributions, counted, byName, countedAs).filter(({ reporter }) => floods.has(reporter))
   return { amounts: counted.map(({ amount }) => amount), excess }
 }
 
 const sum = (contributions: readonly Contribution[]) => contributions.reduce((all, { amount }) => all + amount, 0)
 const some = (contributions: readonly Contribution[]) => contributions.filter(({ amount }) => amount > 0)
-const ownerIn = ({ session }: Contribution, { bucketOf }: Bucketing) => bucketOf(personOf(session.trajectory))
+const ownerIn = ({ session }: Contribution, { bucketOf }: Bucketing) => bucketOf(ownerOf(session.trajectory))
 
 /** How much each may have. */
 function roomIn(contributions: readonly Contribution[], way: Bucketing): Allowance['roomOf'] {
@@ -116,12 +116,12 @@ function excessOf(
   before: readonly Contribution[],
   after: readonly Contribution[],
   byName: Bucketing,
-  voiceOf: (name: string) => string,
+  countedAs: (name: string) => string,
 ): readonly Excess[] {
   const named = { ...byName, mayOwnAll: (name: string) => byName.exempt.has(name) }
   const by = (contributions: readonly Contribution[]) =>
     new Map(
-      [...groups(contributions, (one) => decidersIn(one, named).map(voiceOf))].map(([name, all]) => [name, sum(all)]),
+      [...groups(contributions, (one) => decidersIn(one, named).map(countedAs))].map(([name, all]) => [name, sum(all)]),
     )
   const counted = by(after)
   return [...by(before)]

@@ -29,7 +29,8 @@ export interface SessionEvidence {
   readonly signals: readonly Signal[]
 }
 
-export function personOf({ origin }: Trajectory): string {
+/** Who a session counts as: the person that it is about, and where nobody is named its key. */
+export function ownerOf({ origin }: Trajectory): string {
   if (origin.kind !== 'traffic') return internal
   return origin.subject === null ? origin.key : `${origin.key}:${origin.subject}`
 }
@@ -37,7 +38,7 @@ export function personOf({ origin }: Trajectory): string {
 export function speakerOf({ reporter }: Signal, trajectory: Trajectory): string {
   const { origin } = trajectory
   const own = reporter === implicitReporter || (origin.kind === 'traffic' && reporter === origin.key)
-  return own ? personOf(trajectory) : reporter
+  return own ? ownerOf(trajectory) : reporter
 }
 
 /** One way to count reporters: each by their name, or by their key. */

@@ -31,7 +31,7 @@ beforeEach(async () => {
   const bodies = new BodySpace(1_000_000)
   const asked = { door, bodyBytes: 65_536, bodies, clock, store }
   const routes = auditRoutes({ ...asked, redact: (text) => text, redactName: (name) => name })
-  routes.route('/', auditSignals({ ...asked, rewardRange: () => [-1, 1] }))
+  routes.route('/', auditSignals({ ...asked, paidBy: () => ({ range: [-1, 1], rubric: null }) }))
   server = await serveRoutes(routes as never)
   const { key, token } = newKey({ name: 'k', tenant: 'default', scopes: ['admin'], now })
   await store.keys.put(key)
@@ -54,6 +54,7 @@ beforeEach(async () => {
     unheard: 0,
     reporters: [],
     rules: 'r',
+    paidBy: 'r',
   }))
   for (const { trajectory, began } of judged) {
     const served = { release: canary.baseline, canary: { id: canary.id, arm: 'baseline', propensity: 0.5 } } as const

@@ -7,6 +7,8 @@ interface PlanFlags {
   readonly base?: number
   readonly share?: number
   readonly correlation?: number
+  readonly judge?: number
+  readonly judged?: number
   readonly candidate?: number
   readonly alpha?: number
   readonly power?: number
@@ -18,11 +20,12 @@ export async function auditPlanCommand({ json, ...asked }: PlanFlags): Promise<v
   const question = parseInput(AuditQuestion, asked, 'The plan')
   const { effect, base, share, correlation, alpha, power } = question
   const plan = planAudit(question)
+  const alone = question.judge === null ? null : planAudit({ ...question, judge: null })
   if (json) {
-    process.stdout.write(`${JSON.stringify({ ...question, ...plan })}\n`)
+    process.stdout.write(`${JSON.stringify({ ...question, ...plan, ...(alone && { withoutJudge: alone }) })}\n`)
     return
   }
-  const facts = `right ${Math.round(100 * base)} % of the time, ${percent(effect)} more often with the candidate; ${percent(share)} of the sessions drawn, behaviour correlates by ${correlation}, level ${alpha}`
+  const facts = `right ${Math.round(100 * base)} % of the time, ${percent(effect)} more often with the candidate; ${percent(share)} of the sessions drawn, behaviour correlates by ${correlation}${byJudge(question)}, level ${alpha}`
   const lines =
     plan.labels === null
       ? [`${pc.yellow('More than')} ${plan.tried} labels, which is all that was tried.`]
@@ -30,7 +33,11 @@ export async function auditPlanCommand({ json, ...asked }: PlanFlags): Promise<v
           `${pc.bold(String(plan.labels))} labels show it in ${percent(power)} of the canaries${plan.median === null ? '' : `, ${plan.median} in half of them`}.`,
           `They are of both arms, and come from about ${plan.sessions} sessions.`,
         ]
+  if (alone) lines.push(`Without the judge: ${alone.labels ?? `more than ${alone.tried}`} labels.`)
   process.stdout.write(`${lines.join('\n')}\n${pc.dim(`For an agent that is ${facts}.`)}\n`)
 }
+
+const byJudge = ({ judge, judged }: AuditQuestion) =>
+  judge === null ? '' : `, a judge of ${percent(judged)} of the sessions by ${judge}`
 
 const percent = (share: number) => `${Number((100 * share).toPrecision(3))} %`

@@ -12,7 +12,7 @@ export async function auditSignalsCommand(flags: AuditFlags): Promise<void> {
   }
   const { labels, signals } = calibration
   const lines = [
-    `${labels} labels of sessions whose signals were kept${signals.length === 0 ? ': nothing is known of signals yet' : ''}`,
+    `${labels} labels of sessions whose signals this rubric paid${signals.length === 0 ? ': nothing is known of signals yet' : ''}`,
     ...signals.flatMap((one) => [
       `${pc.bold(said(one.signal, 60))}  counts × ${one.factor.toFixed(2)} in learning ${pc.dim(`(labels say ${interval(one.estimate, one.estimateInterval)})`)}`,
       `  right in ${share(one.truthWhenPresent)} of the sessions with it (${one.present}), in ${share(one.truthWhenAbsent)} of the others; correlation ${correlation(one)}`,

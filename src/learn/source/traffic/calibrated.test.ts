@@ -25,24 +25,25 @@ beforeEach(async () => {
 afterEach(() => store.close())
 
 /** Sessions of a canary that were judged by people; `tells`: how often a thumb is the truth. */
-async function label(tells: number, count = 120): Promise<void> {
+async function label(tells: number, { count = 120, paidBy = weighed({}).hash, id = canary } = {}): Promise<void> {
   const running = { agent: 'reader', gate: { name: 'canary', config: { audit } } }
-  await store.canaries.put(canaries.canary(canary, running))
+  await store.canaries.put(canaries.canary(id, running))
   const stream = rng('calibrated', tells)
   const truths = Array.from({ length: count }, () => Number(stream.next() < 0.5))
   const judged = truths.map((truth, i) => ({
-    ...canaries.judged(`audited-${i}`, i),
+    ...canaries.judged(`${id}-${i}`, i),
     arm: i % 2 === 0 ? ('candidate' as const) : ('baseline' as const),
     signals: { thumbs: (stream.next() < tells ? truth : 1 - truth) === 1 ? 1 : -1 },
-    audit: { probability: 1, draw: `d${i}` },
+    audit: { probability: 1, draw: `${id}-d${i}` },
+    paidBy,
   }))
   for (const { trajectory } of judged) await store.traffic.append(traffic.call(trajectory, `c-${trajectory}`))
-  await store.canaries.appendJudged(canary, judged)
+  await store.canaries.appendJudged(id, judged)
   for (const [i, truth] of truths.entries()) {
     const by = { reviewer: ClientName.parse('k_1'), by: 'person', note: '', at: 100 } as const
-    await store.audits.label({ tenant: 'default', draw: `d${i}`, truth, ...by })
+    await store.audits.label({ tenant: 'default', draw: `${id}-d${i}`, truth, ...by })
   }
-  await store.canaries.put(canaries.canary(canary, { ...running, status: 'rolled-back', endedAt: 300 }))
+  await store.canaries.put(canaries.canary(id, { ...running, status: 'rolled-back', endedAt: 300 }))
 }
 
 const weighed = (factors: Factors) => trafficRubric({}, { trusted: ['k'], factors })
@@ -70,7 +71,7 @@ describe('what signals are worth to learning', () => {
     expect(Object.keys(batch.factors ?? {})).toEqual(['thumbs'])
     expect(batch.factors?.['thumbs']).toBeLessThan(0.3)
     expect(summary.learned).toMatchObject({ factors: batch.factors, sessions: 8, credited: 8 })
-    const { signals } = await calibrationOf(store, 'reader', [-1, 1], now)
+    const { signals } = await calibrationOf(store, 'reader', { range: [-1, 1], rubric: null }, now)
     expect(signals).toMatchObject([{ signal: 'thumbs', factor: batch.factors?.['thumbs'], labels: 120 }])
   })
 
@@ -82,6 +83,18 @@ describe('what signals are worth to learning', () => {
     await label(0.5)
     await likedSessions(store, { now, prefix: 't', count: 8 })
     expect((await run({ calibrate: false })).batch).not.toHaveProperty('factors')
+  })
+
+  it('is what labels say of signals that this rubric paid: another pays in another unit', async () => {
+    await label(0.5, { paidBy: 'another', id: CanaryId.parse('before') })
+    await sessions()
+    expect((await run()).batch).not.toHaveProperty('factors')
+    const byAnother = { range: [-1, 1], rubric: 'another' } as const
+    expect(await calibrationOf(store, 'reader', byAnother, now)).toMatchObject({ labels: 120 })
+    await label(0.97)
+    const { labels, signals } = await calibrationOf(store, 'reader', { range: [-1, 1], rubric: weighed({}).hash }, now)
+    expect([labels, signals[0]?.factor]).toEqual([120, 1])
+    expect(await calibrationOf(store, 'reader', { range: [-1, 1], rubric: null }, now)).toMatchObject({ labels: 120 })
   })
 
   it('is the constant where labels bear it out', async () => {

@@ -77,7 +77,8 @@ const nothingShown = async () => ({ demonstrations: [], pairs: [], refused: 0 })
 async function factorsNow({ options, key }: TrafficRun, asOf: number): Promise<Factors | undefined> {
   const { store, reward, weighed, calibrate = true } = options
   if (!weighed || !calibrate) return undefined
-  const factors = factorsIn(await calibrationOf(store, key, [reward.floor, reward.ceiling], asOf))
+  const paidBy = { range: [reward.floor, reward.ceiling], rubric: reward.hash } as const
+  const factors = factorsIn(await calibrationOf(store, key, paidBy, asOf))
   return Object.keys(factors).length > 0 ? factors : undefined
 }
 
