@@ -139,7 +139,7 @@ export type CanaryConfig = z.infer<typeof CanaryConfig>
 export const EARLIER_RULES = { excess: 'candidate', goodhart: null, tails: false } as const
 
 /** The same of receipts: they rest on behaviour where they do not say so, and their ramp did not ask what truth says of harm. */
-export const BEFORE_RECEIPTS_SAID_IT = { ...EARLIER_RULES, promote: 'behaviour-only', cautions: 'reward' } as const
+export const EARLIER_RECEIPT_RULES = { ...EARLIER_RULES, promote: 'behaviour-only', cautions: 'reward' } as const
 
 /** The part of an agent's alpha that a canary's candidate has: in the place of the configuration's own. */
 export const CanaryLevel = CandidateLevel.pick({ candidate: true, promotions: true, alpha: true })

@@ -7,7 +7,7 @@ import {
   type VersionSet,
 } from '../../core/index.ts'
 import { asStored } from '../as-stored.ts'
-import { BEFORE_RECEIPTS_SAID_IT, type CanaryConfig, CanaryLevel, parseCanaryConfig } from './config.ts'
+import { EARLIER_RECEIPT_RULES, type CanaryConfig, CanaryLevel, parseCanaryConfig } from './config.ts'
 import { type CanaryLook, look } from './look.ts'
 
 export const CANARY_GATE = 'canary'
@@ -52,7 +52,7 @@ export function decideAgain({
   admission,
 }: Pick<CanaryReceipt, 'gate' | 'sessions' | 'admission'>): GateDecision {
   const { step, sessionsInStep, rewardRange, level, ...config } = gate.config
-  return look(parseCanaryConfig({ ...BEFORE_RECEIPTS_SAID_IT, ...config }), {
+  return look(parseCanaryConfig({ ...EARLIER_RECEIPT_RULES, ...config }), {
     admitted: admission !== null,
     sessions,
     step: step as number,
