@@ -177,7 +177,7 @@ describe('try', () => {
     const { url } = await gateway()
     atUsualAddress(url)
     expect(await tells(tryOf({}, id))).toMatchObject([
-      { canary: { status: 'running', share: 0.5, candidate: setOf(model, prompt('better')) }, watched: false },
+      { canary: { status: 'running', share: 0.5, candidate: setOf(prompt('better')) }, watched: false },
     ])
   })
 
