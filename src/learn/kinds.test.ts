@@ -10,10 +10,8 @@ import {
   frontDesk,
   reinforce,
 } from '../../test/support/choice-kind.ts'
-import { crashingStore } from '../../test/support/crashing-store.ts'
-import { practisedModel } from '../../test/support/practised-model.ts'
-import { readerTasks, runReader } from '../../test/support/reader.ts'
-import { answeredRight, wordEnvironment } from '../../test/support/word-environment.ts'
+import { runReader } from '../../test/support/reader.ts'
+import { remainsOf, runTwoLearners } from '../../test/support/two-learners.ts'
 import { type Agent, defineAgent, parameter, user, weights } from '../agent/index.ts'
 import { type Json, type Message, type Metrics, type Optimizer, type Store, VersionId } from '../core/index.ts'
 import { leaveOneOut } from '../credit/index.ts'
@@ -120,103 +118,15 @@ describe('a Kind of a user’s own, over rollouts', () => {
 })
 
 describe('two learners of two kinds in one run', () => {
-  const both = defineAgent({
-    name: 'reader',
-    parameters: { model: weights({ base: 'words', rank: 4 }), route: parameter(choice, even) },
-    run(task, { model, route }, episode) {
-      route.choose()
-      return model.act([user(task.instruction)], episode)
-    },
-  })
-  /** Prefers the first option more with every decision that it hears of, whatever it earned. */
-  const counting: Optimizer<typeof choice> = {
-    name: 'counting',
-    kind: 'choice',
-    async open({ value }, saved) {
-      let heard = saved ? Number(saved.state) : 0
-      const now = async () => ({ ...value, preferences: [heard / 64, 0] })
-      return {
-        bound: now,
-        propose: now,
-        save: async () => ({ state: heard }),
-        async step(deposits) {
-          heard += 1 + deposits.length
-          return { heard }
-        },
-      }
-    },
-  }
-  const optimize: Readonly<Record<string, AnyOptimizer>> = { model: policyGradient(), route: counting }
-  const small = {
-    primePasses: 1,
-    tasks: 2,
-    attempts: 2,
-    updates: 2,
-    validateEvery: 1,
-    validationTasks: 3,
-    holdoutTasks: 16,
-    allocation: 'uniform',
-    rounds: 1,
-    imitation: 0,
-    explorationTasks: 0,
-    averaging: 0,
-    patience: null,
-    target: null,
-  } as const
-  const shown: readonly Message[] = [
-    { role: 'user', content: 'What is the word of x?' },
-    { role: 'assistant', content: '', toolCalls: [{ name: 'look', arguments: {} }] },
-  ]
-  const run = (at: Store, changes: Partial<RolloutOptions> = {}) =>
-    learn(both, {
-      model: practisedModel({ practice: () => 5 }).service,
-      store: at,
-      source: rollouts(wordEnvironment, readerTasks),
-      prime: { demonstrations: [{ messages: shown }] },
-      reward: rubric({ solved: verifier((final) => answeredRight(final)) }),
-      credit: leaveOneOut(),
-      optimize,
-      gate: pairedGate({ margin: 0, alpha: 0.25, lifetime: { alpha: 0.25 } }),
-      schedule: small,
-      deterministic: true,
-      ...changes,
-    })
-
-  /** What a run came to, but for when, and in which process. */
-  async function remains(at: Store) {
-    const { id, versionsOut, status } = (await at.runs.list({ limit: 1 }))[0]!
-    const state = (await at.runs.latestCheckpoint(id))?.state as Record<string, Json>
-    const blobs = Object.keys((await at.runs.latestCheckpoint(id))?.blobs ?? {})
-    return { status, versionsOut, proposed: state['proposed'], learners: state['learners'], blobs }
-  }
-
   it('makes a candidate of both, which a release holds', async () => {
-    const { releaseId } = await run(store)
+    const { releaseId } = await runTwoLearners(store)
     expect(releaseId).not.toBeNull()
-    const { versionsOut } = await remains(store)
+    const { versionsOut } = await remainsOf(store)
     const { release } = await new Registry(store).current('reader')
     expect(release.versions).toEqual(versionsOut)
     const [initial] = await store.releases.activations('reader')
     const before = initial && (await store.releases.get(initial.release))
     for (const name of ['model', 'route']) expect(release.versions[name]).not.toBe(before?.versions[name])
-  })
-
-  it('comes to the same wherever its process died', async () => {
-    const died: number[] = []
-    await run(store)
-    const expected = await remains(store)
-    for (let n = 1; ; n += 3) {
-      const other = await openMemoryStore()
-      const dying = crashingStore(other, n, n % 2 === 0 ? 'before' : 'after')
-      await run(dying.store).catch(() => {})
-      if (!dying.crashed()) break
-      died.push(n)
-      const [begun] = await other.runs.list({ limit: 1 })
-      if (begun?.status !== 'completed') await run(other, begun ? { resume: begun.id } : {})
-      expect(await remains(other), `died at write ${n}`).toEqual(expected)
-      await other.close()
-    }
-    expect(died.length).toBeGreaterThan(10)
   })
 
   it('leaves weights as they learn alone', async () => {
