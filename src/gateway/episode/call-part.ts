@@ -1,7 +1,6 @@
 import {
   type Decision,
   DecisionId,
-  type Input,
   type ModelCall,
   type NodeId,
   partSize,
@@ -92,22 +91,19 @@ function assembled(
       at: endedAt,
     }),
   )
-  const texts = answered.length === 0 ? [] : textDecisions(facts, answered.length, read.path[0]?.id ?? null)
-  // The last node stands for the system message; what tools are said to do is in no message.
-  const toolTexts = texts.filter(({ output }) => output === null).map(({ id }): Input => ({ decision: id }))
-  const inputs = [...read.path.slice(-1).map(({ id }) => id), ...toolTexts]
+  const inputs = read.path.slice(-1).map(({ id }) => id)
   const decisions = answered.map(({ node, propensity }, i) => decision(facts, i, version, inputs, node.id, propensity))
+  const texts = answered.length === 0 ? [] : textDecisions(facts, answered.length, read.path[0]?.id ?? null)
   const { tools } = conversation
   return {
     part: {
       call,
       nodes: [...read.nodes, ...answered.map(({ node }) => node)],
       steps: answered.map((one, i) => {
-        const made = [...(i === 0 ? texts : []), decisions[i]]
+        const made = [decisions[i], ...(i === 0 ? texts : [])]
         return step(i, one, modelCall(facts, end, one, { index: i, endedAt, redaction }), made)
       }),
-      // What is read comes before what reads it.
-      decisions: [...texts, ...decisions].filter((made) => made !== null),
+      decisions: [...decisions, ...texts].filter((made) => made !== null),
       toolsets:
         tools === null || known.tree(trajectory).toolsets.has(tools.key) ? {} : { [tools.key]: [...tools.definitions] },
       stopReason: end.stopReason,
@@ -155,7 +151,7 @@ function decision(
   { generation }: CallFacts,
   index: number,
   version: VersionId | null,
-  inputs: readonly Input[],
+  inputs: readonly NodeId[],
   output: NodeId,
   propensity: Decision['propensity'],
 ): Decision | null {

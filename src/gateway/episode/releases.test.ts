@@ -170,6 +170,7 @@ describe('learned texts', () => {
     expect(Object.values(trajectory.toolsets)).toMatchObject([[{ description: 'f three' }, { description: '' }]])
     const none = { log: null, reason: 'deterministic' }
     expect(trajectory.decisions).toMatchObject([
+      { parameter: 'model', kind: 'weights', inputs: [user?.id], output: node, generation: 3 },
       {
         parameter: 'system',
         kind: 'text',
@@ -180,17 +181,9 @@ describe('learned texts', () => {
         propensity: none,
       },
       { parameter: 'tool-f', kind: 'text', version: third.versions[2]?.id, inputs: [], output: null, propensity: none },
-      {
-        parameter: 'model',
-        kind: 'weights',
-        // What the tool is said to do is in no message: it is named. The system message comes before the user's.
-        inputs: [user?.id, { decision: trajectory.decisions[1]?.id }],
-        output: node,
-        generation: 3,
-      },
     ])
     expect(trajectory.steps[0]?.decisions).toEqual(trajectory.decisions.map(({ id }) => id))
-    expect((await store.versions.get(trajectory.decisions.at(-1)!.version))?.value).toMatchObject({
+    expect((await store.versions.get(trajectory.decisions[0]!.version))?.value).toMatchObject({
       adapter: 'b'.repeat(64),
     })
   })

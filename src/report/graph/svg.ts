@@ -42,13 +42,16 @@ ${outcomeBox(graph, trajectory, layout.places.get(outcomeId))}
 
 /** How much of the episode its outcome was built from. */
 export function noteOf({ decisions, outcome }: DecisionGraph): string {
-  const all = decisions.length === 1 ? '1 decision' : `${decisions.length} decisions`
+  const [all, every] =
+    decisions.length === 1
+      ? ['1 decision', 'the one decision']
+      : [`${decisions.length} decisions`, `all ${decisions.length} decisions`]
   const used = decisions.filter(({ used: of }) => of === true).length
   if (decisions.some(({ used: of }) => of !== null)) return `The outcome was built from ${used} of ${all}.`
   if (decisions.length === 0) return 'No decisions were recorded.'
   return outcome.known
-    ? `The outcome was built from all ${all}.`
-    : `What the outcome was built from was not recorded: all ${all} count.`
+    ? `The outcome was built from ${every}.`
+    : `What the outcome was built from was not recorded: it may be ${every}.`
 }
 
 const topOf = ({ layer }: Place) => margin.top + layer * (box.height + between)
