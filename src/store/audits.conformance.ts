@@ -55,6 +55,27 @@ export function auditConformance(name: string, open: () => Promise<Store>): void
       expect(await store.audits.get('d9')).toBeNull()
     })
 
+    it('tell those whose truth is asked for from those that only a judge is asked about', async () => {
+      const asked = (draw: string | null, of: string | null) => ({
+        probability: 0.1,
+        draw,
+        judge: { probability: 0.5, draw: of },
+      })
+      const sessions = [asked('d0', 'd0'), asked(null, 'judge-d1'), asked(null, null)].map((audit, i) => ({
+        ...canaries.judged(`t${i}`, i),
+        audit,
+      }))
+      for (const { trajectory } of sessions) await store.traffic.append(traffic.call(trajectory, `c-${trajectory}`))
+      expect(await store.canaries.appendJudged(canary, sessions)).toBe(true)
+      expect(await store.canaries.judged(canary, { from: 0, limit: 9 })).toEqual(sessions)
+      await store.audits.label(label('judge-d1', { by: 'judge', reviewer: 'judge', truth: 0.7 }))
+      expect((await store.audits.drawn(canary)).map(({ id }) => id)).toEqual(['d0'])
+      expect(await store.audits.forJudge(canary)).toMatchObject([
+        { id: 'd0', labels: [] },
+        { id: 'judge-d1', labels: [{ by: 'judge', truth: 0.7 }] },
+      ])
+    })
+
     it('take one label of a reviewer: again changes nothing, and the last word counts', async () => {
       await judge('d0')
       expect(await store.audits.label(label('d0'))).toBe('recorded')

@@ -34,6 +34,14 @@ describe('the plan of an audit', () => {
     expect(planAudit(fresh).labels).toBeLessThan(1.33 * (labels ?? 0))
   })
 
+  it('says that a judge which tells something needs fewer labels, and asks it about all that are labelled', () => {
+    const asked = { effect: 0.3, share: 0.1 }
+    const how = { lives: 60 }
+    const [alone, judged] = [planAudit(asked, how), planAudit({ ...asked, judge: 0.9, judged: 0.5 }, how)]
+    expect(judged.labels).toBeLessThan(0.8 * (alone.labels ?? 0))
+    expect(() => planAudit({ ...asked, judge: 0.9, judged: 0.05 })).toThrow('at least share')
+  })
+
   it('holds for behaviour of another kind: it needs no more than planned for its correlation', () => {
     // The correlation of that behaviour with the truth is 0.5 / √(0.25 + 0.25 / 3) = 0.866.
     const { labels } = planAudit({ effect: 0.2, share: 0.25, correlation: 0.86, power: 0.8 })
