@@ -42,7 +42,7 @@ async function teach(trainer: Trainer, steps: number): Promise<number[]> {
   const losses: number[] = []
   for (let step = 0; step < steps; step++) {
     losses.push((await trainer.forwardBackward([lesson], { kind: 'cross_entropy' })).loss)
-    await trainer.optimStep({ learningRate: 0.01 })
+    await trainer.optimStep({ learningRate: 0.02 })
   }
   return losses
 }
@@ -83,7 +83,7 @@ describe.skipIf(python === '')("SkyRL's own server", () => {
 
   it('learns a demonstration: the loss falls, and the answer is sampled', async () => {
     const trainer = await opened.service.trainer(lora, 1)
-    const losses = await teach(trainer, 30)
+    const losses = await teach(trainer, 40)
     expect(losses[0]).toBeGreaterThan(10)
     expect(losses.at(-1)).toBeLessThan(1)
     const adapter = await trainer.publish()

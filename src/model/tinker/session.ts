@@ -15,6 +15,9 @@ export interface SessionOptions {
   readonly onEvent: OnTinkerEvent
 }
 
+/** Whoever closes a model has no time to wait for a server that is gone. */
+const closingMs = 5_000
+
 /**
  * A session at a Tinker server: what owns models there. It shows every ten seconds that it lives; a server unloads the models
  * of a session that does not (SkyRL after 300 s), so nothing stays behind when this process is killed.
@@ -77,9 +80,9 @@ export class TinkerSession {
   }
 
   /** Frees a model; what cannot be freed now is with the session. */
-  async unloadModel(model: TinkerModel): Promise<void> {
+  async unloadModel(model: TinkerModel, withinMs = 60_000): Promise<void> {
     if (!this.#models.delete(model)) return
-    await model.unload().catch((error: Error) => {
+    await model.unload(AbortSignal.timeout(withinMs)).catch((error: Error) => {
       this.#options.onEvent({ type: 'left', what: `the model ${model.id}`, why: error.message })
     })
   }
@@ -104,10 +107,10 @@ export class TinkerSession {
     return (await this.#options.requests.ask(request, 'weights_info', json(WeightsInfo))).lora_rank ?? null
   }
 
-  /** Unloads what is loaded. */
+  /** Unloads what is loaded, as far as the server does it at once. */
   async close(): Promise<void> {
     clearInterval(this.#heartbeat)
-    await Promise.all([...this.#models].map((model) => this.unloadModel(model)))
+    await Promise.all([...this.#models].map((model) => this.unloadModel(model, closingMs)))
   }
 
   async #beat(): Promise<void> {

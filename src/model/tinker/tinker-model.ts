@@ -77,9 +77,9 @@ export class TinkerModel {
     return this.#own(path, name, 'save_weights_for_sampler')
   }
 
-  async unload(): Promise<void> {
+  async unload(signal: AbortSignal): Promise<void> {
     const request = post('/unload_model', { model_id: this.id, type: 'unload_model' })
-    await this.#requests.run(request, 'unload_model', json(Anything))
+    await this.#requests.run(request, 'unload_model', json(Anything), signal)
   }
 
   #forSampler(what: Readonly<Record<string, unknown>>): Promise<z.infer<typeof SavedForSampler>> {
