@@ -25,8 +25,13 @@ export interface SampleBody {
   }
 }
 
-/** A language model of one table: the logits of the next token are a row of it. Its losses are sums, as the protocol's. */
+/** How a server adds losses up; `sequence-mean` is SkyRL's JAX backend. */
+export type Reduction = 'sum' | 'sequence-mean'
+
+/** A language model of one table: the logits of the next token are a row of it. */
 export class BigramModel {
+  readonly #reduction: Reduction
+  #sequences = 0
   readonly #size: number
   readonly #weights: Float64Array
   readonly #gradient: Float64Array
@@ -34,8 +39,9 @@ export class BigramModel {
   readonly #v: Float64Array
   #steps = 0
 
-  constructor(size: number) {
+  constructor(size: number, reduction: Reduction) {
     this.#size = size
+    this.#reduction = reduction
     const entries = size * size
     this.#weights = Float64Array.from({ length: entries }, (_, i) => 0.4 * (uniform(7, i) - 0.5))
     this.#gradient = new Float64Array(entries)
@@ -44,7 +50,7 @@ export class BigramModel {
   }
 
   copy(): BigramModel {
-    const copy = new BigramModel(this.#size)
+    const copy = new BigramModel(this.#size, this.#reduction)
     copy.become(this, true)
     return copy
   }
@@ -60,16 +66,19 @@ export class BigramModel {
 
   /** Log-probabilities of the targets; with `backward` their gradient is accumulated. */
   pass({ data, loss_fn, loss_fn_config = {} }: Pass, backward: boolean) {
+    if (backward) this.#sequences += data.length
     const outputs = data.map(({ model_input, loss_fn_inputs }) => {
       const input = model_input.chunks.flatMap(({ tokens }) => tokens)
       const at = (name: string, t: number, otherwise: number) => loss_fn_inputs[name]?.data[t] ?? otherwise
+      const mass = input.reduce((sum, _, t) => sum + at('weights', t, 1), 0)
+      const share = this.#reduction === 'sum' ? 1 : Math.max(mass, 1e-9)
       const logprobs = input.map((token, t) => {
         const target = at('target_tokens', t, 0)
         const row = this.#logprobs(token)
         const logprob = row[target]!
         if (backward) {
           const given = { old: at('logprobs', t, 0), advantage: at('advantages', t, 0) }
-          const slope = -at('weights', t, 1) * slopeOf(loss_fn, loss_fn_config, logprob, given)
+          const slope = (-at('weights', t, 1) / share) * slopeOf(loss_fn, loss_fn_config, logprob, given)
           for (let i = 0; i < this.#size; i++) {
             this.#gradient[token * this.#size + i]! += slope * ((i === target ? 1 : 0) - Math.exp(row[i]!))
           }
@@ -85,7 +94,10 @@ export class BigramModel {
   step(p: { learning_rate: number; beta1: number; beta2: number; eps: number }): number {
     this.#steps++
     let squares = 0
-    for (const [i, g] of this.#gradient.entries()) {
+    const count = this.#reduction === 'sum' ? 1 : Math.max(1, this.#sequences)
+    this.#sequences = 0
+    for (const [i, sum] of this.#gradient.entries()) {
+      const g = sum / count
       squares += g * g
       this.#m[i] = p.beta1 * this.#m[i]! + (1 - p.beta1) * g
       this.#v[i] = p.beta2 * this.#v[i]! + (1 - p.beta2) * g * g
@@ -102,7 +114,8 @@ export class BigramModel {
       const [tokens, logprobs]: [number[], number[]] = [[], []]
       while (tokens.length < max_tokens && !stop.includes(tokens.at(-1)!)) {
         const row = this.#logprobs(tokens.at(-1) ?? last)
-        const token = temperature === 0 ? row.indexOf(Math.max(...row)) : drawn(row, uniform(seed + sample, tokens.length))
+        const token =
+          temperature === 0 ? row.indexOf(Math.max(...row)) : drawn(row, uniform(seed + sample, tokens.length))
         tokens.push(token)
         logprobs.push(row[token]!)
       }

@@ -1,13 +1,16 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { BigramModel, type Pass, type SampleBody } from './bigram-model.ts'
+import { BigramModel, type Pass, type Reduction, type SampleBody } from './bigram-model.ts'
+
+// oxlint-disable-next-line typescript/no-explicit-any -- the stand-in trusts its client, which the real servers check
+type Body = any
 
 /** One request as the server sees it; `count` is how many of its path came before. */
 export interface SeenRequest {
   readonly method: string
   readonly path: string
-  readonly body: any
+  readonly body: Body
   readonly headers: IncomingMessage['headers']
   readonly count: number
 }
@@ -17,7 +20,13 @@ export type Fault =
   | { readonly kind: 'unheard' }
   | { readonly kind: 'lost' }
   | { readonly kind: 'slow'; readonly milliseconds: number }
-  | { readonly kind: 'status'; readonly status: number; readonly body?: unknown; readonly headers?: Record<string, string> }
+  | {
+      readonly kind: 'status'
+      readonly status: number
+      readonly body?: unknown
+      readonly headers?: Record<string, string>
+    }
+  // oxlint-disable-next-line typescript/no-explicit-any -- each test knows what it lies about
   | { readonly kind: 'lie'; readonly say: (answer: any) => unknown }
   | { readonly kind: 'raw'; readonly text: string }
 
@@ -33,8 +42,11 @@ export const vocabularySize = 259
  * A small honest server of the Tinker protocol in JSON, whose model is a table of bigrams: losses, gradients and
  * log-probabilities are real. Faults are put in by `fault`, request by request.
  */
-export async function openTinkerServer(fault: (request: SeenRequest) => Fault | undefined = () => undefined) {
-  const state = new State()
+export async function openTinkerServer(
+  fault: (request: SeenRequest) => Fault | undefined = () => undefined,
+  reduction: Reduction = 'sum',
+) {
+  const state = new State(reduction)
   const seen: SeenRequest[] = []
   const answer = async (request: SeenRequest, response: ServerResponse) => {
     const wrong = fault(request)
@@ -86,17 +98,23 @@ const refuse = (status: number, detail: string): Reply => ({ status, body: { det
 class State {
   readonly models = new Map<string, { model: BigramModel; requests: number }>()
   readonly applied = { passes: 0, steps: 0 }
-  readonly #base = new BigramModel(vocabularySize)
+  readonly #base: BigramModel
   readonly #kept = new Map<string, BigramModel>()
   readonly #sampling = new Map<string, BigramModel>()
   readonly #futures = new Map<string, unknown>()
   readonly #bySeq = new Map<string, { text: string; id: string }>()
   #ids = 0
 
+  constructor(reduction: Reduction) {
+    this.#base = new BigramModel(vocabularySize, reduction)
+  }
+
   async answer({ method, path, body }: SeenRequest): Promise<Reply> {
-    if (method === 'GET' && path === '/get_server_capabilities') return ok({ supported_models: [{ model_name: 'tiny' }] })
+    if (method === 'GET' && path === '/get_server_capabilities')
+      return ok({ supported_models: [{ model_name: 'tiny' }] })
     if (method === 'GET') return this.#list(path)
-    if (method === 'DELETE') return this.#kept.delete(uriOf(path)) ? { status: 204, body: undefined } : refuse(404, 'gone')
+    if (method === 'DELETE')
+      return this.#kept.delete(uriOf(path)) ? { status: 204, body: undefined } : refuse(404, 'gone')
     switch (path) {
       case '/create_session':
         return ok({ session_id: this.#id('session'), type: 'create_session' })
@@ -110,7 +128,9 @@ class State {
       case '/create_sampling_session':
         return ok({ sampling_session_id: this.#hold(body.base_model ? this.#base : this.#kept.get(body.model_path)!) })
       case '/weights_info':
-        return this.#kept.has(body.tinker_path) ? ok({ base_model: 'tiny', lora_rank: 4 }) : refuse(404, 'no checkpoint')
+        return this.#kept.has(body.tinker_path)
+          ? ok({ base_model: 'tiny', lora_rank: 4 })
+          : refuse(404, 'no checkpoint')
       case '/retrieve_future':
         return this.#futures.has(body.request_id) ? ok(this.#futures.get(body.request_id)) : refuse(404, 'no future')
       case '/asample':
@@ -126,7 +146,7 @@ class State {
   }
 
   /** The same request by the same number is answered as before, and not acted on again. */
-  #once(path: string, body: any, held: { model: BigramModel; requests: number }): Reply {
+  #once(path: string, body: Body, held: { model: BigramModel; requests: number }): Reply {
     const key = `${body.model_id} ${body.seq_id}`
     const text = path + JSON.stringify(body)
     const before = this.#bySeq.get(key)
@@ -140,7 +160,7 @@ class State {
     return ok({ request_id })
   }
 
-  #acted(path: string, body: any, model: BigramModel, first: boolean): Reply | { done: unknown } {
+  #acted(path: string, body: Body, model: BigramModel, first: boolean): Reply | { done: unknown } {
     switch (path) {
       case '/forward':
       case '/forward_backward': {

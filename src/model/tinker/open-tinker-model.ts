@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import type { AdapterRef, ModelService, Saved, TrainingMethod } from '../../core/index.ts'
 import { type BaseModel, readBaseModel } from './base-model.ts'
 import { Checkpoints } from './checkpoints.ts'
@@ -37,6 +38,8 @@ export async function openTinkerModel(options: TinkerModelOptions): Promise<Tink
   const http = new TinkerHttp({ ...limits, url: options.url, apiKey: options.apiKey ?? null })
   const ending = new AbortController()
   const scope = options.signal === undefined ? ending.signal : AbortSignal.any([ending.signal, options.signal])
+  // Every request under way listens to it.
+  setMaxListeners(0, scope)
   const requests = new Requests(http, { ...limits, onEvent }, scope)
   const wire = new PassWire(requests, options.wire ?? 'ask')
   try {

@@ -3,16 +3,16 @@ import { openTinkerServer } from '../../../test/support/tinker-server.ts'
 import { tinyTokenizerFolder } from '../../../test/support/tiny-tokenizer.ts'
 import { describeEngineConformance } from '../embedded/engine.conformance.ts'
 import { openTinkerModel } from './open-tinker-model.ts'
-import type { ServerKind } from './server-kind.ts'
 
 const folder = tinyTokenizerFolder()
 
-// The stand-in sums losses, as the hosted service does; how weights are published can be either.
-const kinds: readonly ServerKind[] = ['tinker']
-for (const server of kinds) {
-  const opened = openTinkerServer()
+for (const [server, reduction] of [
+  ['tinker', 'sum'],
+  ['skyrl-jax', 'sequence-mean'],
+] as const) {
+  const opened = openTinkerServer(undefined, reduction)
   describeEngineConformance(
-    `a Tinker server (${server})`,
+    `a Tinker server of the kind ${server}`,
     async () => (await openTinkerModel({ url: (await opened).url, baseModel: 'tiny', folder, server })).service,
     { streams: false },
   )
