@@ -13,7 +13,8 @@ import { makeTinyModel, type SkyrlServer, startSkyrl } from './support/skyrl-ser
  * Elsewhere it is skipped, and says so.
  */
 const python = process.env.RATCHET_TEST_SKYRL ?? ''
-if (python === '') console.warn('SKIPPED: no SkyRL server was tested. Set RATCHET_TEST_SKYRL to the Python that has it.')
+if (python === '')
+  console.warn('SKIPPED: no SkyRL server was tested. Set RATCHET_TEST_SKYRL to the Python that has it.')
 
 const lora = { kind: 'lora', rank: 4, alpha: 32 } as const
 const prompt = [40, 41, 42, 43, 44, 45]
@@ -127,32 +128,35 @@ describe.skipIf(python === '')("SkyRL's own server", () => {
     await trainer.close()
   })
 
-  it.each(['importance_sampling', 'ppo', 'cispo'] as const)('a policy gradient by %s raises the reward', async (kind) => {
-    const trainer = await opened.service.trainer(lora, 4)
-    const rewards: number[] = []
-    for (let step = 0; step < 8; step++) {
-      const adapter = await trainer.publish()
-      const samples = await sample(adapter, 100 + step, 32)
-      await opened.service.sampler.unload(adapter)
-      // The share of small tokens: the tiny model has about 259.
-      const scores = samples.map(({ tokens }) => tokens.filter((token) => token < 128).length / tokens.length)
-      const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length
-      rewards.push(mean)
-      const data = samples.map((one, i) => datumOf(one, (scores[i]! - mean) / samples.length))
-      const { logprobs } = await trainer.forwardBackward(data, { kind })
-      for (const [i, one] of samples.entries()) {
-        const told = logprobs[i]!.slice(prompt.length - 1)
-        told.forEach((logprob, t) => {
-          if (logprob !== 0) expect(Math.abs(Math.exp(logprob - one.behaviourLogprobs[t]!) - 1)).toBeLessThan(1e-3)
-        })
+  it.each(['importance_sampling', 'ppo', 'cispo'] as const)(
+    'a policy gradient by %s raises the reward',
+    async (kind) => {
+      const trainer = await opened.service.trainer(lora, 4)
+      const rewards: number[] = []
+      for (let step = 0; step < 8; step++) {
+        const adapter = await trainer.publish()
+        const samples = await sample(adapter, 100 + step, 32)
+        await opened.service.sampler.unload(adapter)
+        // The share of small tokens: the tiny model has about 259.
+        const scores = samples.map(({ tokens }) => tokens.filter((token) => token < 128).length / tokens.length)
+        const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length
+        rewards.push(mean)
+        const data = samples.map((one, i) => datumOf(one, (scores[i]! - mean) / samples.length))
+        const { logprobs } = await trainer.forwardBackward(data, { kind })
+        for (const [i, one] of samples.entries()) {
+          const told = logprobs[i]!.slice(prompt.length - 1)
+          told.forEach((logprob, t) => {
+            if (logprob !== 0) expect(Math.abs(Math.exp(logprob - one.behaviourLogprobs[t]!) - 1)).toBeLessThan(1e-3)
+          })
+        }
+        const { gradNorm } = await trainer.optimStep({ learningRate: 0.02 })
+        expect(gradNorm).toBeGreaterThan(0)
       }
-      const { gradNorm } = await trainer.optimStep({ learningRate: 0.02 })
-      expect(gradNorm).toBeGreaterThan(0)
-    }
-    console.log(`${kind}: rewards ${rewards.map((reward) => reward.toFixed(2)).join(' ')}`)
-    expect(rewards.at(-1)).toBeGreaterThan(rewards[0]! + 0.1)
-    await trainer.close()
-  })
+      console.log(`${kind}: rewards ${rewards.map((reward) => reward.toFixed(2)).join(' ')}`)
+      expect(rewards.at(-1)).toBeGreaterThan(rewards[0]! + 0.1)
+      await trainer.close()
+    },
+  )
 
   it('goes on after the server was killed and started again: weights, optimizer and count of steps', async () => {
     const trainer = await opened.service.trainer(lora, 5)

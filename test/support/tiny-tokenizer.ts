@@ -36,7 +36,7 @@ export function tinyTokenizerFolder(): string {
   write('tokenizer_config.json', {
     eos_token: '<|im_end|>',
     chat_template:
-      "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}",
+      '{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message.content }}<|im_end|>\n{% endfor %}{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}',
   })
   return folder
 }

@@ -150,7 +150,7 @@ describe('what does not pass ends in words', () => {
   })
 
   it.each<[string, (answer: Pass) => unknown, RegExp]>([
-    ['too few outputs', ({ loss_fn_outputs, ...rest }) => ({ ...rest, loss_fn_outputs: [] }), /none for datum 0/],
+    ['too few outputs', (answer) => ({ ...answer, loss_fn_outputs: [] }), /none for datum 0/],
     [
       'a wrong length',
       (answer) => (answer.loss_fn_outputs[0]!.logprobs.data.pop(), answer),

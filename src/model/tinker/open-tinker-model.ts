@@ -64,7 +64,7 @@ interface Connection {
 }
 
 function handle(name: string, base: BaseModel, connection: Connection): TinkerModelHandle {
-  const { http, ending, requests, session, limits, onEvent, traits } = connection
+  const { requests, session, limits, onEvent, traits } = connection
   const { tokenizer, renderer, vocabularySize, contextLength } = base
   const checkpoints = new Checkpoints(requests, onEvent)
   const sampler = new TinkerSampler({
@@ -97,14 +97,20 @@ function handle(name: string, base: BaseModel, connection: Connection): TinkerMo
     },
     loadAdapter: async (saved: Saved) => publisher.load(pathOf(saved)),
     close() {
-      closing ??= session.close().finally(async () => {
-        ending.abort()
-        await http.close()
-      })
+      closing ??= ended(connection)
       return closing
     },
   }
   return { service, checkpoints, countTokens: (text) => tokenizer.encode(text).length }
+}
+
+async function ended({ session, ending, http }: Connection): Promise<void> {
+  try {
+    await session.close()
+  } finally {
+    ending.abort()
+    await http.close()
+  }
 }
 
 /** The protocol has no alpha. */
