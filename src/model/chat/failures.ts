@@ -1,6 +1,6 @@
 import { InvalidSampleRequestError } from '../embedded/sampling/invalid-sample-request-error.ts'
 import { EngineClosedError } from '../embedded/worker/engine-closed-error.ts'
-import { UpstreamError } from '../openai/upstream-error.ts'
+import { UpstreamError } from '../http/upstream-error.ts'
 
 /** What a client is told that it must change. */
 export interface Refusal {

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import type { ChatRequest } from '../../core/index.ts'
-import type { UpstreamError } from './upstream-error.ts'
+import type { UpstreamError } from '../http/upstream-error.ts'
 
 /**
  * What an upstream is asked for beside what the client asked: the tokens of prompt and answer (vLLM's and SGLang's

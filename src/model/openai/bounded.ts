@@ -1,7 +1,7 @@
 import type { ChatUpstream, UpstreamLoad } from '../../core/index.ts'
-import { cancelled } from './failures.ts'
+import { cancelled } from '../http/failures.ts'
 import { held } from './held.ts'
-import { UpstreamError } from './upstream-error.ts'
+import { UpstreamError } from '../http/upstream-error.ts'
 
 export interface BoundOptions {
   /** Calls at once. */

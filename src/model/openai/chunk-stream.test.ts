@@ -2,8 +2,8 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ChatChunk } from '../../core/index.ts'
 import { ChunkStream } from './chunk-stream.ts'
-import type { BodyReader, Incoming } from './exchange.ts'
-import { cut } from './failures.ts'
+import type { BodyReader, Incoming } from '../http/exchange.ts'
+import { cut } from '../http/failures.ts'
 
 /** An answer's body that the test sends. */
 function body(): { incoming: Incoming; reader: () => BodyReader; told: string[] } {

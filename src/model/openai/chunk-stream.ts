@@ -2,11 +2,11 @@ import { isAscii } from 'node:buffer'
 import { StringDecoder } from 'node:string_decoder'
 import { createParser, type EventSourceMessage, type EventSourceParser } from 'eventsource-parser'
 import { atFirstIssue, ChatChunk, measureJson, mostCalls, plainChunk } from '../../core/index.ts'
-import { answerBounds } from './answer-bounds.ts'
-import type { BodyReader, Incoming } from './exchange.ts'
-import { cut, malformed, tooLarge, unaskedChoice } from './failures.ts'
+import { answerBounds } from '../http/answer-bounds.ts'
+import type { BodyReader, Incoming } from '../http/exchange.ts'
+import { cut, malformed, tooLarge, unaskedChoice } from '../http/failures.ts'
 import { Repair } from './repair.ts'
-import type { UpstreamError } from './upstream-error.ts'
+import type { UpstreamError } from '../http/upstream-error.ts'
 
 export interface ChunkStreamOptions {
   readonly upstream: string

@@ -1,11 +1,11 @@
 import { Pool } from 'undici'
 import type { Json } from '../../core/index.ts'
-import { baseUrl, usableKey } from './address.ts'
-import { Exchange, type ExchangeLimits, type Incoming } from './exchange.ts'
-import { cancelled, recordOf, refusal } from './failures.ts'
-import { readErrorBody } from './read-json.ts'
-import { retryAfterOf } from './retry-after.ts'
-import type { UpstreamError } from './upstream-error.ts'
+import { baseUrl, usableKey } from '../http/address.ts'
+import { Exchange, type ExchangeLimits, type Incoming } from '../http/exchange.ts'
+import { cancelled, recordOf, refusal } from '../http/failures.ts'
+import { readErrorBody } from '../http/read-json.ts'
+import { retryAfterOf } from '../http/retry-after.ts'
+import type { UpstreamError } from '../http/upstream-error.ts'
 
 export interface EndpointOptions extends ExchangeLimits {
   /** The base URL of an OpenAI-compatible API, `/v1` included; a `/` at its end does not matter. */

@@ -2,7 +2,7 @@ import type { ChatCall, ChatUpstream } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
 import { begun } from './begun.ts'
 import { isUnservedAdapter, notLoaded } from './unserved-adapter.ts'
-import { isUpstreamFailure } from './upstream-error.ts'
+import { isUpstreamFailure } from '../http/upstream-error.ts'
 
 /**
  * Several upstreams as one: tried in order, the first that answers, answers; once the first chunk of a stream is there,

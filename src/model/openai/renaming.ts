@@ -1,5 +1,5 @@
 import type { ChatUpstream, Json, ServedModel } from '../../core/index.ts'
-import { recordOf } from './failures.ts'
+import { recordOf } from '../http/failures.ts'
 
 /**
  * Names that clients ask for in place of those that the upstream knows; others go on unchanged. Answers keep the name that

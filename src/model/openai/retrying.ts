@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ChatUpstream, UpstreamFailure } from '../../core/index.ts'
 import { begun } from './begun.ts'
-import { cancelled } from './failures.ts'
-import { isUpstreamFailure } from './upstream-error.ts'
+import { cancelled } from '../http/failures.ts'
+import { isUpstreamFailure } from '../http/upstream-error.ts'
 
 export interface RetryOptions {
   /** Tries after the first. */

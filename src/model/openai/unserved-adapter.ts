@@ -1,5 +1,5 @@
 import type { TrainerPath } from '../../core/index.ts'
-import { isUpstreamFailure, UpstreamError } from './upstream-error.ts'
+import { isUpstreamFailure, UpstreamError } from '../http/upstream-error.ts'
 
 /** An upstream cannot answer with an adapter that it was asked to answer with. Nothing of an answer has come. */
 export class UnservedAdapterError extends UpstreamError {

@@ -8,7 +8,7 @@ import { fallback } from './fallback.ts'
 import { openAiUpstream } from './open-ai-upstream.ts'
 import { renaming } from './renaming.ts'
 import { retrying } from './retrying.ts'
-import { isUpstreamFailure } from './upstream-error.ts'
+import { isUpstreamFailure } from '../http/upstream-error.ts'
 
 const faults: readonly FaultKind[] = [
   'reset',

@@ -5,7 +5,7 @@ import type { Endpoint } from './endpoint.ts'
 import { held } from './held.ts'
 import { peftAdapter, writePeftFolder } from './peft-folder.ts'
 import { isUnservedAdapter, notLoaded } from './unserved-adapter.ts'
-import { isUpstreamFailure } from './upstream-error.ts'
+import { isUpstreamFailure } from '../http/upstream-error.ts'
 
 export interface VllmAdapterOptions {
   /** A folder that the server reads, too, under the same path: adapters are written into it. */

@@ -3,6 +3,9 @@ import { InputError } from '../../../errors/index.ts'
 import type { LlamaConfig } from '../llama/config.ts'
 import type { LossSettings } from './shard.ts'
 
+/** What of a model bounds its training data. */
+export type DataLimits = Pick<LlamaConfig, 'vocabSize' | 'maxPositions'>
+
 /** A datum that no loss can be computed on. */
 export class InvalidDatumError extends InputError {
   constructor(index: number, problem: string) {
@@ -26,14 +29,14 @@ export function validateLoss({ clipLow, clipHigh, temperature }: LossSettings): 
 }
 
 /** @throws InvalidDatumError when arrays disagree in length, a token is out of range, or the loss lacks an input. */
-export function validateData(data: readonly Datum[], loss: Loss['kind'], config: LlamaConfig): void {
+export function validateData(data: readonly Datum[], loss: Loss['kind'], config: DataLimits): void {
   for (const [index, datum] of data.entries()) {
     const problem = problemOf(datum, loss, config)
     if (problem !== undefined) throw new InvalidDatumError(index, problem)
   }
 }
 
-function problemOf(datum: Datum, loss: Loss['kind'], { vocabSize, maxPositions }: LlamaConfig): string | undefined {
+function problemOf(datum: Datum, loss: Loss['kind'], { vocabSize, maxPositions }: DataLimits): string | undefined {
   const { length } = datum.input
   if (length > maxPositions) return `its ${length} tokens exceed the model's ${maxPositions} positions`
   for (const name of ['target', 'weights', 'logprobs', 'advantages'] as const) {

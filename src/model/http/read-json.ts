@@ -48,7 +48,7 @@ export async function readErrorBody(incoming: Incoming): Promise<Json | null> {
 }
 
 /** Rejects when it is longer than `limit`, finds no room, or is cut off. */
-function readBytes(
+export function readBytes(
   incoming: Incoming,
   { limit = Number.POSITIVE_INFINITY, room }: { readonly limit?: number; readonly room?: AnswerRoom | undefined } = {},
 ): Promise<Buffer> {

@@ -1,0 +1,49 @@
+import type { OnTinkerEvent } from './events.ts'
+import { json, type Requests } from './requests.ts'
+import { TinkerError } from './tinker-error.ts'
+import { Anything, CheckpointList } from './wire.ts'
+
+/** Something that a server keeps. */
+export interface Checkpoint {
+  readonly path: string
+  /** `training`: weights and optimizer. `sampler`: weights alone, for samplers. */
+  readonly type: string
+  /** When it was saved, as the server tells it. */
+  readonly time: string
+}
+
+/** What a Tinker server keeps of the models that were trained there. */
+export class Checkpoints {
+  readonly #requests: Requests
+  readonly #onEvent: OnTinkerEvent
+
+  constructor(requests: Requests, onEvent: OnTinkerEvent) {
+    this.#requests = requests
+    this.#onEvent = onEvent
+  }
+
+  /** What is kept of one model. @param model its id: the first part of a path, after `tinker://`. */
+  async list(model: string): Promise<readonly Checkpoint[]> {
+    const path = `/training_runs/${encodeURIComponent(model)}/checkpoints`
+    const { checkpoints } = await this.#requests.ask({ method: 'GET', path }, 'list_checkpoints', json(CheckpointList))
+    return checkpoints.map(({ tinker_path, checkpoint_type, time }) => ({
+      path: tinker_path,
+      type: checkpoint_type,
+      time,
+    }))
+  }
+
+  /** Deletes one. Of what is not there, nothing; a server that cannot delete keeps it, and an event tells that. */
+  async remove(path: string): Promise<void> {
+    const [model = '', kind = '', name = ''] = path.replace('tinker://', '').split('/').map(encodeURIComponent)
+    const request = { method: 'DELETE', path: `/training_runs/${model}/checkpoints/${kind}/${name}` } as const
+    try {
+      await this.#requests.ask(request, 'delete_checkpoint', json(Anything))
+    } catch (error) {
+      const status = error instanceof TinkerError ? error.status : null
+      if (status === 404) return
+      if (status !== 405 && status !== 501) throw error
+      this.#onEvent({ type: 'left', what: path, why: 'this server cannot delete checkpoints' })
+    }
+  }
+}

@@ -1,0 +1,7 @@
+export { type Checkpoint, Checkpoints } from './checkpoints.ts'
+export type { OnTinkerEvent, TinkerEvent } from './events.ts'
+export { openTinkerModel, type TinkerModelHandle } from './open-tinker-model.ts'
+export type { TinkerLimits, TinkerModelOptions } from './options.ts'
+export type { WireFormat } from './pass-wire.ts'
+export type { ServerKind } from './server-kind.ts'
+export { TinkerError } from './tinker-error.ts'
