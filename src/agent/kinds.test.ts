@@ -75,7 +75,7 @@ describe('a declared Parameter', () => {
     name: 'a',
     parameters,
     run(_task, handles) {
-      expectTypeOf(handles.route.choose).returns.toEqualTypeOf<string>()
+      expectTypeOf(handles.route).toEqualTypeOf<{ choose(): string }>()
       return Promise.resolve({ stopReason: 'done', message: null })
     },
   })
@@ -126,7 +126,12 @@ describe('a handle of a Kind', () => {
     const wrong = parameter(
       {
         ...choice,
-        handle: (_, recorder) => ({ choose: () => `${recorder.decide({ made: 1 as never, propensity: { log: 0 } })}` }),
+        handle: (_, recorder) => ({
+          choose() {
+            recorder.decide({ made: 1 as never, propensity: { log: 0 } })
+            return ''
+          },
+        }),
       },
       even,
     )
