@@ -75,7 +75,7 @@ describe('a declared Parameter', () => {
     name: 'a',
     parameters,
     run(_task, handles) {
-      expectTypeOf<ReturnType<typeof handles.route.choose>>().toEqualTypeOf<string>()
+      expectTypeOf(handles.route).toEqualTypeOf<{ choose(): string }>()
       return Promise.resolve({ stopReason: 'done', message: null })
     },
   })
@@ -127,7 +127,7 @@ describe('a handle of a Kind', () => {
       {
         ...choice,
         handle: (_, recorder) => ({
-          choose: () => {
+          choose() {
             recorder.decide({ made: 1 as never, propensity: { log: 0 } })
             return ''
           },
