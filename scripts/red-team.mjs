@@ -66,8 +66,9 @@ async function run(candidate, { limits, ...where }) {
   for (let seed = 1; seed <= Number(values.seeds); seed++) {
     const row = { name, half, family, gain, ...where, seed }
     if (rows.some((known) => isDeepStrictEqual({ ...known, ...row }, known))) continue
-    // Tricks of one crowd meet the same luck, as they are compared; honest candidates are counted together.
-    const luck = half === null ? `${name} ${seed}` : seed
+    // Tricks of the first half meet the same luck in a crowd, as they are compared. Those of the second, and honest candidates,
+    // are counted together, and each has its own.
+    const luck = half === 'first' ? seed : `${name} ${seed}`
     rows.push({ ...row, ...(await runCanary({ candidate, limits, seed: luck, http: values.http, ...where })) })
     if (values.out) writeFileSync(values.out, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
   }
