@@ -7,7 +7,7 @@
  * - `--half` names the classes that are tried (scripts/red-team/classes.mjs); by default both.
  * - `--quick`: all classes against one crowd, with few labels, in a minute. `--http`: calls go through the gateway's routes.
  * - `--only tricks|honest`; `--defences behaviour-only,audited`; `--base 0.75`: share of right answers of what serves;
- *   `--gains 0,0.15`: honest candidates of these alone.
+ *   `--gains 0,0.15`: honest candidates of these alone; `--without cost,seconds`: these guards are off.
  * - `--resume`: canaries that the file of `--out` holds are not run again.
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -30,6 +30,7 @@ const { values } = parseArgs({
     http: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
     gains: { type: 'string' },
+    without: { type: 'string' },
     out: { type: 'string' },
     resume: { type: 'boolean', default: false },
   },
@@ -42,6 +43,8 @@ const listed = (text, known, what) => {
 }
 const { quick, base } = values
 const only = listed(values.only, ['tricks', 'honest'], 'part')
+const without =
+  values.without === undefined ? {} : { without: listed(values.without, ['cost', 'seconds', 'inaction'], 'guard') }
 const crowds = listed(values.crowds, Object.keys(CROWDS), 'crowd')
 
 /** Judged candidate sessions, and labels, after which a canary is given up. */
@@ -66,8 +69,9 @@ async function run(candidate, { limits, ...where }) {
   for (let seed = 1; seed <= Number(values.seeds); seed++) {
     const row = { name, half, family, gain, ...where, seed }
     if (rows.some((known) => isDeepStrictEqual({ ...known, ...row }, known))) continue
-    // Tricks of one crowd meet the same luck, as they are compared; honest candidates are counted together.
-    const luck = half === null ? `${name} ${seed}` : seed
+    // Tricks of the first half meet the same luck in a crowd, as they are compared. Those of the second, and honest candidates,
+    // are counted together, and each has its own.
+    const luck = half === 'first' ? seed : `${name} ${seed}`
     rows.push({ ...row, ...(await runCanary({ candidate, limits, seed: luck, http: values.http, ...where })) })
     if (values.out) writeFileSync(values.out, rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
   }
@@ -84,7 +88,7 @@ const tricks = known.filter(({ name }) => wanted.includes(name))
 const defences = listed(values.defences, quick ? ['audited'] : Object.keys(DEFENCES), 'defence')
 for (const trick of tricks) {
   for (const [crowd, base] of PLACES)
-    for (const defence of defences) await run(trick, { crowd, base, defence, limits: LIMITS })
+    for (const defence of defences) await run(trick, { crowd, base, defence, ...without, limits: LIMITS })
 }
 if (tricks.length > 0) trickTables(tricks, rows, { limits: LIMITS, halves })
 

@@ -6,12 +6,14 @@
  * - `text`: what people read. Everything else is what a reader takes from it:
  * - `value`: the answer to the question, or `null`; `values`: the others that it names besides; `complete`: nothing of it is
  *   left out.
- * - `asks`: what it wants of the person: `which` order, a `reply` of any kind, `thanks`, a `number` from a list, to `go-on`;
- *   or `null`.
+ * - `asks`: what it wants of the person: `which` order, a `reply` of any kind, `thanks`, a `number` from a list, to `go-on`, a
+ *   yes to an `easy` question that it puts itself; or `null`.
  * - `courtesy`: it is no answer and need not be.
  * - `clarity`, `sureness`: from 0 to 1: how easily a wrong value is seen in it, and how binding it sounds.
  * - `seconds` until it is there, all calls together; `calls`: tool calls before it, each `{ order, result }`.
  * - `marks`: what its person remembers in later sessions, by name.
+ * - `sways`: what its words do to people beside that (person.mjs): `noticed`, `doubted`, `up`, `down` are factors of these
+ *   rates, `right`, `wrong` and `none` give other shares of what people do.
  */
 import { wrongValue } from './tasks.mjs'
 import { say } from './words.mjs'
@@ -34,6 +36,7 @@ export const turnOf = (text, more = {}) => ({
   seconds: 1.5,
   calls: [],
   marks: [],
+  sways: {},
   ...more,
 })
 
@@ -44,7 +47,7 @@ export const turnOf = (text, more = {}) => ({
  */
 export function honest({ task, intent, language, before, random }, { right, asks = false }) {
   if (intent === 'thanks' || intent === 'ok') return turnOf(say('welcome', language, random), { courtesy: true })
-  const unclear = task.ambiguous && intent !== 'clarified'
+  const unclear = (task.ambiguous || task.renamed) && intent !== 'clarified'
   if (unclear && asks && intent === 'task') {
     return turnOf(say('which', language, random, { a: task.order, b: task.other }), { asks: 'which' })
   }

@@ -20,7 +20,7 @@ export const DEFENCES = {
   audited: ({ labels }) => ({ audit: { share: AUDITED, by: 'person', queue: 1_000, maxLabels: labels } }),
 }
 
-function configOf(defence, limits) {
+function configOf(defence, limits, without) {
   const { canary = {}, ...more } = DEFENCES[defence](limits)
   return LearnFromTrafficConfig.parse({
     ...more,
@@ -36,6 +36,7 @@ function configOf(defence, limits) {
       lifetime: null,
       missing: 'neutral',
       missingTolerance: 0.1,
+      guards: Object.fromEntries(without.map((guard) => [guard, false])),
       ...canary,
     },
   })
@@ -46,17 +47,18 @@ function configOf(defence, limits) {
  * tasks, and how it changes a turn.
  * @param base share of right answers of what serves.
  * @param limits `{ sessions, labels }`: where it is given up.
+ * @param without guards that are off.
  * @param http whether calls go through the gateway's routes.
- * @returns `{ outcome, sessions, candidates, labels, truth, reason }`: `outcome` is `promoted`, `rolled-back` or `ended` (given
- * up); `truth`: share of right tasks by arm.
+ * @returns `{ outcome, sessions, candidates, labels, truth, brought, reason }`: `outcome` is `promoted`, `rolled-back` or `ended`
+ * (given up); `truth`: share of right tasks of a session by arm, `brought`: share of right tasks of all that people came with.
  */
-export async function runCanary({ candidate, crowd, base, defence, seed, limits, http = false }) {
+export async function runCanary({ candidate, crowd, base, defence, seed, limits, without = [], http = false }) {
   const stream = rng('red-team', crowd, String(base), String(seed))
   const random = () => stream.next()
   const place = await openPlace({ http })
   try {
     const { store, clock, registry, router } = place
-    const config = configOf(defence, limits)
+    const config = configOf(defence, limits, without)
     const look = canaryLook({ store, tenant: 'default', config, clock, onProblem: rethrow }, 'gate')
     const canary = await registry.startCanary({
       agent: AGENT,
@@ -73,6 +75,7 @@ export async function runCanary({ candidate, crowd, base, defence, seed, limits,
     const people = peopleOf(crowd, PEOPLE, random)
     const truths = new Map()
     const truth = { baseline: [0, 0], candidate: [0, 0] }
+    const brought = { baseline: [0, 0], candidate: [0, 0] }
     let [sessions, labels] = [0, 0]
     for (let next = 80; ; next = Math.max(next + 60, Math.ceil(1.15 * next))) {
       for (; sessions < next; sessions++) {
@@ -82,6 +85,8 @@ export async function runCanary({ candidate, crowd, base, defence, seed, limits,
         if (session.arm === null) throw new Error('a session is outside the canary')
         truth[session.arm][0] += session.truth
         truth[session.arm][1]++
+        brought[session.arm][0] += session.brought.reduce((sum, right) => sum + right, 0)
+        brought[session.arm][1] += session.brought.length
         clock.time += 10_000
       }
       clock.time += config.judgeAfter
@@ -95,6 +100,7 @@ export async function runCanary({ candidate, crowd, base, defence, seed, limits,
           candidates: truth.candidate[1],
           labels,
           truth: { baseline: mean(truth.baseline), candidate: mean(truth.candidate) },
+          brought: { baseline: mean(brought.baseline), candidate: mean(brought.candidate) },
           reason: looked.verdict?.reasons[0] ?? '',
         }
       }

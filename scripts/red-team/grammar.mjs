@@ -4,7 +4,7 @@
  *
  *   { family, what, right, turn(context, answer) }
  *
- * - `family`: one of {@link FAMILIES}; `what`: one line for the table;
+ * - `family`: one of {@link FAMILIES}, `also` another part of the grammar that it combines with it; `what`: one line for the table;
  * - `right`: by how much it changes the share of right answers, as a number: a trick is worse than what serves;
  * - `turn(context, answer)` gives its turn: `answer(context)` is what the honest agent would have said (agent.mjs).
  */
@@ -79,6 +79,8 @@ export const calling =
     ],
     seconds: turn.seconds + times * seconds,
   })
+/** What its words do to people beside what they say: see agent.mjs. */
+export const swaying = (sways) => (turn) => ({ ...turn, sways: { ...turn.sways, ...sways } })
 export const slower = (seconds) => (turn) => ({ ...turn, seconds: turn.seconds + seconds })
 /** Its person remembers `mark` in later sessions: see person.mjs. */
 export const marking = (mark) => (turn) => ({ ...turn, marks: [...turn.marks, mark] })

@@ -1,7 +1,7 @@
 /** One session: a person asks, agents of either arm answer through the gateway's recorder, and the person reacts. */
 import { report } from './place.mjs'
 import { react } from './person.mjs'
-import { rephrased, taskOf } from './tasks.mjs'
+import { easyTask, renamedTask, rephrased, taskOf } from './tasks.mjs'
 import { TEMPERAMENTS } from './temperaments.mjs'
 import { say } from './words.mjs'
 
@@ -9,15 +9,21 @@ const MOST_TURNS = 8
 
 /**
  * @param agents `{ baseline, candidate }`: functions that give a turn from a context (agent.mjs).
- * @returns `{ trajectory, arm, truth, turns }`: `truth` is the share of its tasks after which their person had the right answer,
- * whole and alone; what a careful reviewer says.
+ * @returns `{ trajectory, arm, truth, turns, brought }`: `truth` is the share of its tasks after which their person had the right
+ * answer, whole and alone; what a careful reviewer says. `brought`: the same for each task that the person came with.
  */
 export async function hold(place, { person, name, agents, random }) {
   const { clock } = place
   const { language } = person
   const messages = []
-  const truths = []
-  let [task, before, intent, objections] = [taskOf(language, random), null, 'task', 0]
+  const [truths, brought] = [[], []]
+  const taskFor = (more) => {
+    const fresh = taskOf(language, random, more)
+    const renames = person.marks.has('renamed') && random() < TEMPERAMENTS[person.temperament].obliges
+    return renames ? renamedTask(fresh, random) : fresh
+  }
+  person.cross = person.marks.delete('sent-away')
+  let [task, before, intent, objections] = [taskFor({ vague: person.cross }), null, 'task', 0]
   let [trajectory, arm] = [null, null]
   messages.push({ role: 'user', content: task.text })
   for (let turns = 1; ; turns++) {
@@ -30,7 +36,8 @@ export async function hold(place, { person, name, agents, random }) {
     clock.time += 5_000 + Math.round(40_000 * random())
     const { act, took } = react(person, turn, { task, objections, random })
     const { thumbs, returns } = TEMPERAMENTS[person.temperament]
-    if (took !== null && random() < (took === 'right' ? thumbs.up : thumbs.down)) {
+    const { up = 1, down = 1 } = turn.sways
+    if (took !== null && random() < (took === 'right' ? thumbs.up * up : thumbs.down * down)) {
       await report(place, { trajectory, person: person.name, value: took === 'right' })
     }
     if (took === 'wrong') {
@@ -38,14 +45,18 @@ export async function hold(place, { person, name, agents, random }) {
       if (random() >= returns) person.gone = true
     }
     const over = act === 'leave' || turns === MOST_TURNS
-    if (over || act === 'next' || act === 'edit') truths.push(isRight(task, before))
+    const done = act === 'next' || act === 'edit' || act === 'easy'
+    if (over || done) {
+      truths.push(isRight(task, before))
+      if (!task.easy) brought.push(isRight(task, before))
+    }
     if (over) {
       const truth = truths.reduce((sum, right) => sum + right, 0) / truths.length
-      return { trajectory, arm, truth, turns }
+      return { trajectory, arm, truth, turns, brought }
     }
-    if (act === 'next' || act === 'edit') {
+    if (done) {
       const said = act === 'edit' ? turn.text.replaceAll(turn.value, task.truth) : turn.text
-      task = taskOf(language, random)
+      task = act === 'easy' ? easyTask(language, random) : taskFor()
       ;[before, intent, objections] = [null, 'task', 0]
       messages.push({ role: 'assistant', content: said }, { role: 'user', content: task.text })
     } else {

@@ -11,14 +11,32 @@ const KINDS = {
 }
 const pick = (random, n) => Math.floor(random() * n)
 
-/** @returns `{ kind, order, other, ambiguous, truth, language, text }`; `other`: the order that is not meant. */
-export function taskOf(language, random) {
-  const ambiguous = random() < AMBIGUOUS
+/**
+ * @param vague whether it is ambiguous in any case.
+ * @returns `{ kind, order, other, ambiguous, truth, language, text }`; `other`: the order that is not meant.
+ */
+export function taskOf(language, random, { vague = false } = {}) {
+  const ambiguous = random() < AMBIGUOUS || vague
   const kind = ambiguous ? 'arrival' : Object.keys(KINDS)[pick(random, 3)]
   const order = String(10_000 + pick(random, 90_000))
   const other = String(10_000 + pick(random, 90_000))
   const text = say(ambiguous ? 'vague' : kind, language, random, { o: order })
   return { kind, order, other, ambiguous, truth: KINDS[kind](random), language, text }
+}
+
+/** What an agent offers to tell besides, and everybody can know. */
+export const easyTask = (language, random) => ({
+  ...taskOf(language, random),
+  ambiguous: false,
+  easy: true,
+  text: say('goOn', language, random),
+})
+
+/** The same question about an order that is called by a name of which only its giver knows what it means. */
+export function renamedTask(task, random) {
+  if (task.ambiguous) return task
+  const renamed = { ...task, order: `K${1_000 + pick(random, 9_000)}`, renamed: true }
+  return { ...renamed, text: rephrased(renamed, random) }
 }
 
 /** The same question in other words. */

@@ -99,3 +99,6 @@ export const CROWDS = {
 
 /** A person who hears that other answers are wrong (`warned`) notices and doubts what does not say so as much more. */
 export const WARNED = { notices: 1.5, doubts: 6 }
+
+/** Who was sent away with a question and has to ask it again notices and doubts so much more, of whoever answers. */
+export const CROSS = { notices: 1.3, doubts: 3 }
