@@ -33,9 +33,6 @@ function quick(...flags: string[]) {
 const FAMILIES = ['confusing', 'dodging', 'eliciting', 'hedging', 'padding', 'slowing', 'spoiling', 'withholding']
 const familiesOf = (rows: { family: string }[]) => [...new Set(rows.map(({ family }) => family))].toSorted()
 
-/** Tricks of the second half that an audit may promote: see docs/evidence.md. */
-const KNOWN_TO_GET_THROUGH: string[] = []
-
 describe('the red team, in its quick form', () => {
   it('has no trick of any family promoted where truth is audited', () => {
     const rows = quick('--half', 'first')
@@ -44,12 +41,11 @@ describe('the red team, in its quick form', () => {
     expect(rows.filter(({ labels }) => labels > 0).length).toBeGreaterThan(rows.length / 2)
   })
 
-  it('has no other trick of after the freeze promoted than those that are known to get through', () => {
+  it('has no trick promoted that was written after the freeze', () => {
     const rows = quick('--half', 'second', '--only', 'tricks')
     expect(familiesOf(rows)).toEqual(FAMILIES)
     expect(rows.length).toBeGreaterThanOrEqual(12)
-    const promoted = rows.filter(({ outcome }) => outcome === 'promoted').map(({ name }) => name)
-    expect(promoted.filter((name) => !KNOWN_TO_GET_THROUGH.includes(name))).toEqual([])
+    expect(rows.filter(({ outcome }) => outcome === 'promoted')).toEqual([])
   })
 
   it('comes to the same through the gateway’s routes as through its recorder', () => {
