@@ -160,8 +160,8 @@ describe('a Kind of a user’s own, over traffic', () => {
     holdout: rollouts(desks, deskTasks).holdout,
     reward: solved,
   }
-  const fromTraffic = () =>
-    learn(frontDesk, {
+  const fromTraffic = (agent: Agent = frontDesk) =>
+    learn(agent, {
       store,
       source: traffic({ agent: 'front-desk', settle: '0s', reporters: { share: 1 }, evaluation }),
       reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
@@ -177,6 +177,16 @@ describe('a Kind of a user’s own, over traffic', () => {
     expect(learned.learners).toEqual({ route: { sessions: 40, credited: 40 } })
     expect(chancesOf((await servedChoice('front-desk')).preferences)[1]).toBeGreaterThan(0.9)
     expect(await fromTraffic()).toMatchObject({ outcome: 'nothing-to-learn', learned: { dropped: { used: 40 } } })
+  })
+
+  it('leaves out and counts decisions that its schema refuses since it changed', async () => {
+    await visited(20)
+    const sales = choice.made.refine(({ chosen }) => chosen === 0)
+    const changed = parameter({ ...choice, made: sales as never }, even)
+    const { learned } = await fromTraffic({ ...frontDesk, parameters: { route: changed } } as never)
+    const { unreadable = 0 } = learned.dropped
+    expect(unreadable).toBeGreaterThan(0)
+    expect(learned.sessions).toBe(20 - unreadable)
   })
 
   it('learns nothing where nobody said anything', async () => {

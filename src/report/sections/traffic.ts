@@ -22,6 +22,7 @@ const reasons: Readonly<Record<DropReason, string>> = {
   greedy: 'It was sampled at temperature 0.',
   repeated: 'The client asked again and never saw this answer.',
   'other-temperature': 'Most of the batch was sampled at another temperature.',
+  unreadable: 'The schema of its Kind refuses what a decision holds.',
 }
 
 /** The parts of a report that only a run over traffic has. */

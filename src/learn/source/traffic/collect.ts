@@ -1,5 +1,6 @@
 import { type Alert, AlertId, contentHash, type ParameterName, type Repositories } from '../../../core/index.ts'
 import { lagsOf, shownIn, todaysContext } from '../../../credit/index.ts'
+import { present } from '../../../errors/index.ts'
 import { factorsIn } from '../../../gate/index.ts'
 import { calibrationOf } from '../../../release/index.ts'
 import {
@@ -11,7 +12,7 @@ import {
   shareOut,
 } from '../../../reward/index.ts'
 import type { GoOn } from '../../run/course.ts'
-import { decidedOf, fitOf } from './fit.ts'
+import { fitOf, readableBy } from './fit.ts'
 import { type Flood, gather } from './gather.ts'
 import { type Gathered, together } from './gathered.ts'
 import { readingOf, rubricOf } from './material.ts'
@@ -42,7 +43,8 @@ export async function collect(run: TrafficRun, goOn: GoOn): Promise<void> {
   for (const parameter of run.learners.parameters) {
     const lags = await lagsOf(store, key, parameter, source.maxLag)
     const isInContext = await todaysContext(store, key, parameter)
-    const gathering = { ...common, parameter, lags, isInContext, fit: decidedOf, shownIn: nothingShown }
+    const { of } = present(run.agent.parameters[parameter], `the Parameter ${parameter}`)
+    const gathering = { ...common, parameter, lags, isInContext, fit: readableBy(of), shownIn: nothingShown }
     ofOthers.push([parameter, await gather(gathering)])
   }
   const { batch, report, flood } = together(ofWeights, ofOthers)

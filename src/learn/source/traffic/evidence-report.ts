@@ -13,7 +13,7 @@ import { z } from 'zod'
  * - `other-context`: another Version of something else acted in it (a prompt, a tool's description) than serves now: what
  *   people showed in it is learned all the same.
  * - `missing-reward`: what came of it is not known (invariant 1).
- * - `repeated`, `truncated`, `greedy`, `no-logprobs`, `other-temperature`: see `Unfit`.
+ * - `repeated`, `truncated`, `greedy`, `no-logprobs`, `other-temperature`, `unreadable`: see `Unfit`.
  */
 export const DropReason = z.enum([
   'over-limit',
@@ -32,6 +32,7 @@ export const DropReason = z.enum([
   'greedy',
   'repeated',
   'other-temperature',
+  'unreadable',
 ])
 export type DropReason = z.infer<typeof DropReason>
 

@@ -1,23 +1,30 @@
-import type { DecisionId, ParameterName, Trajectory, TrajectoryNode } from '../../../core/index.ts'
+import type { AnyKind, DecisionId, ParameterName, Trajectory, TrajectoryNode } from '../../../core/index.ts'
 
 /**
- * Why a decision's tokens may not enter a policy gradient. `repeated`: the client's SDK asked again and never saw it.
- * `other-temperature`: most of the batch was drawn at another one, and a trainer computes one at a time.
+ * Why a decision may not be learned from. `repeated`: the client's SDK asked again and never saw it. `other-temperature`:
+ * most of the batch was drawn at another one, and a trainer computes one at a time. `unreadable`: its Kind's schema refuses
+ * what it holds, as one of before the schema changed.
  */
-export type Unfit = 'no-logprobs' | 'truncated' | 'greedy' | 'repeated' | 'other-temperature'
+export type Unfit = 'no-logprobs' | 'truncated' | 'greedy' | 'repeated' | 'other-temperature' | 'unreadable'
 
-/** Decisions whose tokens a trainer can reproduce (invariant 2), with the temperature that each was drawn at. */
+/** Decisions that can be learned from: tokens that a trainer can reproduce (invariant 2), at the temperature of each. */
 export interface Fit {
   readonly temperatures: ReadonlyMap<DecisionId, number>
   /** Why the first of the others is not; `null` when there is none. */
   readonly unfit: Unfit | null
 }
 
-/** What a Parameter decided that samples no tokens: all of it fits, at a temperature that is no matter. */
-export function decidedOf({ decisions }: Trajectory, parameter: ParameterName): Fit {
-  const own = decisions.filter((decision) => decision.parameter === parameter)
-  return { temperatures: new Map(own.map(({ id }) => [id, 1])), unfit: null }
-}
+/** Sorts out what a Parameter decided that samples no tokens: what its Kind can read fits, at a temperature that is no matter. */
+export const readableBy =
+  ({ made: schema }: Pick<AnyKind, 'made'>) =>
+  ({ decisions }: Pick<Trajectory, 'decisions'>, parameter: ParameterName): Fit => {
+    const own = decisions.filter((decision) => decision.parameter === parameter)
+    const readable = own.filter(({ made }) => schema.safeParse(made ?? null).success)
+    return {
+      temperatures: new Map(readable.map(({ id }) => [id, 1])),
+      unfit: readable.length < own.length ? 'unreadable' : null,
+    }
+  }
 
 /** Sorts out what weights decided in a trajectory. */
 export function fitOf({ nodes, steps, decisions }: Trajectory, parameter: ParameterName): Fit {
