@@ -38,10 +38,12 @@ describe('the plan of a learner', () => {
       name: 'support',
       parameters: {
         model: { kind: 'weights', base: 'minimind2-small', rank: 8 },
-        system: { kind: 'text', initial: 'Help.' },
-        'tool-look': { kind: 'text', initial: 'Looks.' },
+        system: { kind: 'text' },
+        'tool-look': { kind: 'text' },
       },
     })
+    const texts = ['system', 'tool-look'].map((name) => agent.parameters[name]?.initial(() => 'a hash'))
+    expect(texts).toEqual([{ text: 'Help.' }, { text: 'Looks.' }])
   })
 
   it('goes no further than the shadow by itself', async () => {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { OnTinkerEvent } from './events.ts'
-import { cancelled, failed, malformed, refused } from './failures.ts'
+import { cancelled, failed, malformed, refused, unreachable } from './failures.ts'
 import { Patience, type PatienceLimits } from './patience.ts'
 import { readPass, readSample } from './protobuf.ts'
 import { Slots } from './slots.ts'
@@ -70,6 +70,16 @@ export class Requests {
   async ask<T>(request: HttpRequest, what: string, read: Reads<T>, signal?: AbortSignal): Promise<T> {
     const scope = this.#scope(signal)
     return this.#sent(request, what, read, scope, this.#patience(what, scope))
+  }
+
+  /**
+   * Sends a request once, and waits for no more than an answer to it.
+   * @throws TinkerError where none comes, or a refusal.
+   */
+  async once(request: HttpRequest, what: string, signal: AbortSignal): Promise<void> {
+    const outcome = await this.#http.send(request, what, this.#scope(signal))
+    if (outcome.kind === 'lost') throw unreachable(what, 1, outcome.why)
+    if (outcome.kind === 'status') throw refused(what, outcome.status, outcome.detail)
   }
 
   /**

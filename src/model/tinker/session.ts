@@ -27,6 +27,7 @@ export class TinkerSession {
   readonly #id: string
   readonly #heartbeat: NodeJS.Timeout
   readonly #models = new Set<TinkerModel>()
+  #beating = false
   #modelSeq = 0
   #samplingSeq = 0
 
@@ -113,13 +114,18 @@ export class TinkerSession {
     await Promise.all([...this.#models].map((model) => this.unloadModel(model, closingMs)))
   }
 
+  /** Once: the next beat is the next try. One at a time, and none outlives the time until the next is due. */
   async #beat(): Promise<void> {
-    const { requests, onEvent } = this.#options
+    if (this.#beating) return
+    this.#beating = true
+    const { requests, onEvent, heartbeatMs } = this.#options
     const body = { session_id: this.#id, type: 'session_heartbeat' }
     try {
-      await requests.ask(post('/session_heartbeat', body), 'session_heartbeat', json(Anything))
+      await requests.once(post('/session_heartbeat', body), 'session_heartbeat', AbortSignal.timeout(heartbeatMs))
     } catch (error) {
       onEvent({ type: 'heartbeat-failed', why: (error as Error).message })
+    } finally {
+      this.#beating = false
     }
   }
 }

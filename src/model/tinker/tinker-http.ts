@@ -82,8 +82,8 @@ export class TinkerHttp {
     if (signal.aborted) throw cancelled(what)
     try {
       const incoming = await this.#dispatch(request, signal)
-      if (incoming.status >= 200 && incoming.status < 300) return { kind: 'answer', body: await bodyOf(incoming) }
-      return this.#statusOf(incoming, await readErrorBody(incoming))
+      if (incoming.status >= 200 && incoming.status < 300) return { kind: 'answer', body: await this.#bodyOf(incoming) }
+      return this.#statusOf(incoming, withoutKey(await readErrorBody(incoming), this.#key))
     } catch (error) {
       if (!isUpstreamFailure(error)) throw error
       if (error.kind === 'cancelled') throw cancelled(what)
@@ -123,18 +123,29 @@ export class TinkerHttp {
 
   #statusOf({ status, headers }: Incoming, said: Json | null): HttpOutcome {
     const seconds = retryAfterOf(headers, Date.now())
-    const words = errorMessage(said) ?? (said === null ? null : JSON.stringify(said).slice(0, 500))
-    const detail = words === null || this.#key === null ? words : words.replaceAll(this.#key, '***')
+    const detail = errorMessage(said) ?? (said === null ? null : JSON.stringify(said).slice(0, 500))
     return { kind: 'status', status, detail, said, retryAfterMs: seconds === null ? null : seconds * 1_000 }
+  }
+
+  async #bodyOf(incoming: Incoming): Promise<AnswerBody> {
+    if (incoming.status === 204) return { type: 'json', value: null }
+    if (incoming.headers['content-type']?.split(';')[0]?.trim().toLowerCase() !== protobufType) {
+      return { type: 'json', value: withoutKey((await readJson(incoming, name)).value, this.#key) }
+    }
+    const bytes = await readBytes(incoming)
+    await turns.next(bytes.length)
+    return { type: 'protobuf', bytes }
   }
 }
 
-async function bodyOf(incoming: Incoming): Promise<AnswerBody> {
-  if (incoming.status === 204) return { type: 'json', value: null }
-  if (incoming.headers['content-type']?.split(';')[0]?.trim().toLowerCase() !== protobufType) {
-    return { type: 'json', value: (await readJson(incoming, name)).value }
+/** What was said, with the key left out wherever a server repeats it: errors and events quote servers. */
+function withoutKey<T>(said: T, key: string | null): T {
+  if (key === null) return said
+  const clean = (value: unknown): unknown => {
+    if (typeof value === 'string') return value.replaceAll(key, '***')
+    if (Array.isArray(value)) return typeof value[0] === 'number' ? value : value.map(clean)
+    if (value === null || typeof value !== 'object') return value
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, clean(one)]))
   }
-  const bytes = await readBytes(incoming)
-  await turns.next(bytes.length)
-  return { type: 'protobuf', bytes }
+  return clean(said) as T
 }
