@@ -24,7 +24,7 @@ export type Release = z.infer<typeof Release>
 export const Activation = z.strictObject({
   agent: z.string().min(1),
   release: ReleaseId,
-  /** `declared`: its code declares the agent otherwise: a Parameter was added or removed, or a text edited. */
+  /** `declared`: its code declares the agent otherwise: a Parameter was added, or a text edited. */
   reason: z.enum(['initial', 'promote', 'rollback', 'declared']),
   /** 1 for the agent's first activation: the Generation that decisions made under it carry. */
   generation: z.int().positive(),

@@ -329,7 +329,7 @@ export interface ReleaseRepository {
   get(id: ReleaseId): Promise<Release | null>
   /**
    * Newest first.
-   * @param filter.asDeclared true: those that rest on no receipt, of the agent as it was declared, alone.
+   * @param filter.asDeclared true: those that rest on no receipt, alone: declarations, and what was joined of them.
    */
   list(filter: {
     readonly agent?: string

@@ -85,12 +85,26 @@ describe('an agent that is declared otherwise', () => {
     expect(await serving()).toEqual(setOf(model, edited))
   })
 
-  it('loses a Parameter that is declared no more, and none that only people added', async () => {
+  it('keeps a Parameter that is declared no more, also one that only people added', async () => {
     await declare(model, base, tool)
     const own = mintVersion('tool-own', { kind: 'text', text: 'Does.' }, { parents: [], run: null })
     await learn(own)
     await declare(model, edited)
-    expect(await serving()).toEqual(setOf(model, edited, own))
+    expect(await serving(), 'programs that still run declare it').toEqual(setOf(model, edited, tool, own))
+    expect((await registry.off(agent)).versions).toEqual(setOf(model, edited, tool))
+  })
+
+  it('keeps what was learned of a Parameter that is declared no more', async () => {
+    await declare(model, base, tool)
+    const finds = mintVersion('tool-search', { kind: 'text', text: 'Finds.' }, { parents: [tool.id], run: null })
+    const learned = await learn(finds)
+    await declare(model, base)
+    expect((await registry.current(agent)).release).toEqual(learned)
+    await declare(model, edited)
+    expect((await registry.current(agent)).release).toMatchObject({
+      versions: setOf(model, edited, finds),
+      receipt: learned.receipt,
+    })
   })
 
   it('keeps its weights: on another base, what was learned is nothing', async () => {
@@ -151,8 +165,12 @@ describe('what was declared before', () => {
           await fresh.initial(agent, declarations[i] ?? [], at)
           const after = (await own.releases.activations(agent)).length
           if (seen.has(i)) expect(after).toBe(before)
-          else expect((await fresh.current(agent)).release.versions).toEqual(setOf(...(declarations[i] ?? [])))
+          else expect((await fresh.current(agent)).release.versions).toMatchObject(setOf(...(declarations[i] ?? [])))
           seen.add(i)
+          const serves = (await fresh.current(agent)).release.versions
+          for (const known of seen) {
+            for (const { parameter } of declarations[known] ?? []) expect(serves).toHaveProperty([parameter])
+          }
         }
         await own.close()
       }),

@@ -16,6 +16,7 @@ export {
 } from './canary-errors.ts'
 export { type MadeByHand, UnknownCandidateError, versionsByHand } from './by-hand.ts'
 export { type CanaryNote, percentOf, runningCanary, shareOf, watchedUntil } from './canary-record.ts'
+export { declaredParameters } from './declare.ts'
 export { deploy, type Deployment, type DeployOptions, type SessionRequest } from './deployment/deploy.ts'
 export { DeploymentError } from './deployment/errors.ts'
 export {

@@ -10,7 +10,7 @@ import type {
   Store,
   Version,
 } from '../core/index.ts'
-import { InvariantError, RatchetError } from '../errors/index.ts'
+import { InvariantError } from '../errors/index.ts'
 import { replay } from '../gate/index.ts'
 import { advance, type NewCanary, promote, type PromotedCanary, servingIn, start } from './canary-changes.ts'
 import {
@@ -22,13 +22,11 @@ import {
   runningCanary,
   stillRunning,
 } from './canary-record.ts'
-import { NotPromotedError, UnknownAgentError } from './errors.ts'
+import { NotPromotedError } from './errors.ts'
 import { standingOf } from './patch.ts'
-import { declare } from './declare.ts'
+import { declare, declaredLast } from './declare.ts'
 import type { CanaryStop, Serving, WentBack } from './serving.ts'
 import { pin, type Promotion, release, rollBack, takeBack } from './release-changes.ts'
-
-const atOnce: ReadonlySet<string> = new Set(['store/record-conflict', 'store/generation-conflict'])
 
 /**
  * What serves, what served, and the only way to change it: forward through a gate's receipt (invariant 7), back at once
@@ -45,21 +43,17 @@ export class Registry {
   }
 
   /**
-   * Records the agent as its code declares it: at first as what serves. A declaration that was never seen before changes what
-   * serves: a new Parameter joins, a text that serves as it was once declared becomes as it is declared now, and a Parameter
-   * that is declared no more is left out. A text that was learned stays, and an Alert tells of the edit. Asked again, also
-   * by a process with older code, changes nothing. A pin holds off gates, and not the agent's owner.
+   * Records the agent as its code declares it: at first as what serves. A Parameter that does not serve joins; one that is
+   * declared no more goes on serving, for programs that still declare it. A declaration that was never seen before lets its
+   * texts serve where declared ones do; one that was learned stays, and an Alert tells of the edit. A declaration that was
+   * seen before, of a restart, of older code or after an edit was taken back, changes no text: an Alert tells which release
+   * has those that it declares. A pin holds off gates, and not the agent's owner.
    * @param versions the initial Version of every Parameter.
    * @returns the agent as it is declared, with everything learned turned off.
    * @throws InitialChangedError when something else than a text is declared otherwise than before.
    */
-  async initial(agent: string, versions: readonly Version[], at = Date.now()): Promise<Release> {
-    const declared = () => this.#store.transaction((tx) => declare(tx, agent, versions, at))
-    return declared().catch((error: unknown) => {
-      // Another process declared it at the same time: now it is known.
-      if (RatchetError.is(error) && atOnce.has(error.code)) return declared()
-      throw error
-    })
+  initial(agent: string, versions: readonly Version[], at = Date.now()): Promise<Release> {
+    return declare(this.#store, agent, versions, at)
   }
 
   /**
@@ -124,14 +118,14 @@ export class Registry {
   }
 
   /**
-   * Turns everything learned off: the agent serves as it was declared last, which is the base agent exactly (invariant 9), and
-   * no canary runs.
+   * Turns everything learned off: the agent serves as the newest declaration has it, which is the base agent exactly
+   * (invariant 9), and no canary runs. Parameters that only earlier ones have serve as they were declared last. A declaration
+   * is as new as when it was seen first: where the code went back to an earlier one since, {@link rollback} to the release
+   * that {@link initial} gives is what it says now.
    * @throws UnknownAgentError when nothing was ever released.
    */
   async off(agent: string, at = Date.now()): Promise<Release> {
-    const [declared] = await this.#store.releases.list({ agent, asDeclared: true, limit: 1 })
-    if (!declared) throw new UnknownAgentError(agent)
-    return this.rollback(agent, declared.id, at)
+    return this.#store.transaction(async (tx) => rollBack(tx, agent, (await declaredLast(tx, agent, at)).id, at))
   }
 
   /**

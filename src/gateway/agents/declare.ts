@@ -10,7 +10,7 @@ import {
   type WeightsValue,
 } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
-import { Registry } from '../../release/index.ts'
+import { declaredParameters, Registry } from '../../release/index.ts'
 import type { AgentConfig, ServeConfig } from '../config.ts'
 
 /** The Parameter that a tool's description is. */
@@ -27,6 +27,8 @@ export interface DeclaredAgent {
   readonly base: z.infer<typeof WeightsValue>
   /** The initial Version of each of its Parameters. */
   readonly initial: ReadonlyMap<ParameterName, Version>
+  /** Parameters that it was once declared with and is no more: what serves of them is for others. */
+  readonly retired: ReadonlySet<ParameterName>
 }
 
 export interface DeclareOptions {
@@ -43,21 +45,26 @@ export interface DeclareOptions {
 export async function declareAgents(options: DeclareOptions): Promise<ReadonlyMap<string, DeclaredAgent>> {
   const { config, store, upstream } = options
   const registry = new Registry(store)
-  const agents = new Map<string, DeclaredAgent>()
+  const agents = new Map<string, Omit<DeclaredAgent, 'retired'>>()
   for (const agent of config.agents) {
     const declared = declaredAgent(agent, config.tenant, upstream)
     if (agents.has(declared.key)) throw declaredTwice(agent.name)
     agents.set(declared.key, declared)
   }
-  for (const { key, initial } of agents.values()) await registry.initial(key, [...initial.values()])
-  return agents
+  const served = new Map<string, DeclaredAgent>()
+  for (const [key, agent] of agents) {
+    await registry.initial(key, [...agent.initial.values()])
+    const once = await declaredParameters(store, key)
+    served.set(key, { ...agent, retired: new Set([...once].filter((parameter) => !agent.initial.has(parameter))) })
+  }
+  return served
 }
 
 function declaredAgent(
   { name, tenant, model, system, tools }: AgentConfig,
   own: Tenant,
   upstream: DeclareOptions['upstream'],
-): DeclaredAgent {
+): Omit<DeclaredAgent, 'retired'> {
   const base = { ...upstream.weights(model), adapter: null }
   const mint = (parameter: ParameterName, value: Version['value']) =>
     mintVersion(parameter, value, { parents: [], run: null })

@@ -80,9 +80,10 @@ class RoutedAgent implements ServedAgent {
   }
 
   #served({ versions, generation, learned }: Assignment, servedBy: ServedBy): Served {
-    const { base, initial } = this.#agent
+    const { base, initial, retired } = this.#agent
     const texts = new Map<string, LearnedText>()
     for (const [parameter, { id, value }] of learned ? versions : []) {
+      if (retired.has(parameter)) continue
       const learned = asText(value)
       if (learned && id !== initial.get(parameter)?.id) texts.set(parameter, { version: id, text: learned.text })
     }

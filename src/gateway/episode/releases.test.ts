@@ -150,6 +150,29 @@ describe('an agent as it was before it learned', () => {
   })
 })
 
+describe('texts that the configuration has no more', () => {
+  const declared = (own: object) => {
+    const config = ServeConfig.parse({ tenant: 'acme', agents: [{ name: 'support', model: 'm', ...own }] })
+    return declareAgents({ config, store, upstream: { weights: (model) => weightsOf('up', model) } })
+  }
+
+  it('serve on for others, and leave its own requests as they came', async () => {
+    agents = await declared({ tools: { f: 'own f' } })
+    router.now = third
+    const request = requestOf(begin, { tools: [tool] })
+    const { record } = await called(open(), request, 'hi', agent)
+    expect(record.request.messages).toEqual(begin)
+    expect(record.request.tools).toMatchObject([{ function: { description: 'f three' } }])
+  })
+
+  it('are not those that only people added', async () => {
+    router.now = { ...second, versions: [...second.versions, text('tool-g', 'g two')] }
+    const request = requestOf(begin, { tools: [{ ...tool, function: { name: 'g' } }] })
+    const { record } = await called(open(), request, 'hi', agent)
+    expect(record.request.tools).toMatchObject([{ function: { description: 'g two' } }])
+  })
+})
+
 describe('learned texts', () => {
   it('stand in the place of the agent’s own, and are recorded as what the model read', async () => {
     router.now = third
