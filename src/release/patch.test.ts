@@ -26,7 +26,7 @@ import { patchOf, staleIn } from './patch.ts'
 const weights = (adapter: string): Version =>
   mintVersion(
     'model',
-    { kind: 'weights', base: 'tiny', baseHash: 'tiny-content', adapter: adapter.repeat(64) as never },
+    { kind: 'weights', base: 'tiny', baseHash: 'tiny-content', adapter: adapter.repeat(64).slice(0, 64) as never },
     { parents: [], run: null },
   )
 const [kinder, faster] = [prompt('Answer kindly.'), weights('a')]
@@ -249,7 +249,7 @@ it('a verdict is the same whatever else came to serve meanwhile, and whenever', 
       const canary = await of.registry.startCanary(rules)
       const verdicts: unknown[] = []
       for (const [i, one] of earned.entries()) {
-        if (changes.has(i)) await promote(weights('abcdef0123456789'.charAt(i % 16)), 20 + i, of.registry)
+        if (changes.has(i)) await promote(weights(i.toString(16).padStart(2, '0')), 20 + i, of.registry)
         await visit(own, canary, `s-${i}`, armAt(i >> 1), one, 20 + i)
         if (i % 10 === 9) verdicts.push((await look(canary, 20 + i + judgeAfterMs, of)).verdict)
       }
