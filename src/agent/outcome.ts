@@ -35,7 +35,7 @@ export class Deeds {
 
   /** What the outcome was built from; `null` where it is all that was recorded, or is not known. */
   inputs(graph: RecordedGraph): readonly Input[] | null {
-    if (this.#untraced || this.#decisions.size === 0 || !branched(graph)) return null
+    if (this.#untraced || this.#recorder.lostTrack || this.#decisions.size === 0 || !branched(graph)) return null
     const ends = lastOf(graph, new Set([...this.#decisions.values()].flatMap(({ output }) => output ?? [])))
     const nodeless = [...this.#decisions.values()].filter(({ output }) => output === null)
     return [...ends, ...nodeless.map(({ id }) => ({ decision: id }))]

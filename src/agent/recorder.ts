@@ -53,6 +53,7 @@ export class Recorder {
   readonly #drafts = new WeakMap<Source, TextDraft>()
   /** Decisions that were read without a message: nobody knows where they went. */
   readonly #everywhere: Decision[] = []
+  #lostTrack = false
   readonly #claimed = new Set<DecisionId>()
   readonly #visits = new Map<string, number>()
 
@@ -103,6 +104,11 @@ export class Recorder {
     return this.#everywhere
   }
 
+  /** Whether something was shown or done of which not everything is known that it comes from. */
+  get lostTrack(): boolean {
+    return this.#lostTrack
+  }
+
   /** Remembers what a policy call said, so that whoever reads it elsewhere is linked to it. */
   said(message: AssistantMessage, decision: Decision): void {
     this.#sources.add(shownMessage(message), { decision, version: null })
@@ -119,7 +125,8 @@ export class Recorder {
    * @param path nodes whose decisions are known to have been read.
    */
   originsOf(shown: Shown, at: NodeId | null, path: ReadonlySet<NodeId> = nothing): readonly Origin[] {
-    const { how, sources } = this.#sources.of(shown, path)
+    const { how, sources, complete } = this.#sources.of(shown, path)
+    if (!complete) this.#lostTrack = true
     return sources.flatMap((source): Origin[] => {
       if (source.decision !== null) return [{ decision: source.decision, isNew: false }]
       const draft = this.#drafts.get(source)
