@@ -11,7 +11,7 @@ export class Branch {
   readonly #read = new Set<DecisionId>()
   /** Those of them that no call has named yet. */
   #links: Input[] = []
-  /** How many of the decisions that were read as strings it knows. */
+  /** How many of the decisions without a message it has read. */
   #heard = 0
   /** Decisions that shaped what the next policy call reads: they belong to its Step. */
   #pending: Decision[] = []
@@ -60,13 +60,9 @@ export class Branch {
 
   /** What the next policy call reads, as far as no earlier call of this branch named it. */
   inputs(): Input[] {
-    const { everywhere } = this.#recorder
-    for (const decision of everywhere.slice(this.#heard)) {
-      // Of the first Step that reads it: the recorder knows which that is.
-      this.#pending.push(decision)
-      this.#link(decision)
-    }
-    this.#heard = everywhere.length
+    const { count, last } = this.#recorder.unplaced
+    for (const decision of last) this.#link(decision)
+    this.#heard = count
     const inputs = [...(this.#leaf === null ? [] : [this.#leaf]), ...this.#links]
     this.#links = []
     return inputs
@@ -74,7 +70,7 @@ export class Branch {
 
   /** The Decisions that belong to the Step of the call that was made. */
   takePending(): readonly Decision[] {
-    const pending = this.#pending
+    const pending = [...this.#pending, ...this.#recorder.takeUnplaced(this.#heard)]
     this.#pending = []
     return pending
   }

@@ -3,8 +3,9 @@ import type { RecordedGraph, Recorder } from './recorder.ts'
 import { type Shown, shownAction, shownMessage } from './sources.ts'
 
 /**
- * The Decisions that an episode's state was made by: those behind each action, as far as these can be traced. A fork begins
- * with what was done before it, and goes its own way.
+ * The Decisions that an episode's state was made by: those behind each action, as far as these can be traced, and all that
+ * left no message, such as choices: the program may have acted, or ended, by any of them. A fork begins with what was done
+ * before it, and goes its own way.
  */
 export class Deeds {
   readonly #recorder: Recorder
@@ -35,10 +36,11 @@ export class Deeds {
 
   /** What the outcome was built from; `null` where it is all that was recorded, or is not known. */
   inputs(graph: RecordedGraph): readonly Input[] | null {
-    if (this.#untraced || this.#decisions.size === 0 || !branched(graph)) return null
+    if (this.#untraced || this.#recorder.lostTrack || this.#decisions.size === 0 || !branched(graph)) return null
     const ends = lastOf(graph, new Set([...this.#decisions.values()].flatMap(({ output }) => output ?? [])))
     const nodeless = [...this.#decisions.values()].filter(({ output }) => output === null)
-    return [...ends, ...nodeless.map(({ id }) => ({ decision: id }))]
+    const named = new Set([...nodeless, ...this.#recorder.unplaced.last].map(({ id }) => id))
+    return [...ends, ...[...named].map((id) => ({ decision: id }))]
   }
 
   #trace(shown: Shown): readonly Decision[] {

@@ -52,7 +52,13 @@ export class Recorder {
   readonly #sources = new Sources()
   readonly #drafts = new WeakMap<Source, TextDraft>()
   /** Decisions that were read without a message: nobody knows where they went. */
-  readonly #everywhere: Decision[] = []
+  readonly #unplaced: Decision[] = []
+  readonly #isUnplaced = new Set<Decision>()
+  /** The last of them, which lead to all others. */
+  #lastUnplaced: readonly Decision[] = []
+  /** How many of them belong to a Step. */
+  #taken = 0
+  #lostTrack = false
   readonly #claimed = new Set<DecisionId>()
   readonly #visits = new Map<string, number>()
 
@@ -76,21 +82,33 @@ export class Recorder {
   }
 
   /**
-   * Records that a Parameter's text was read as a string. Where it went is not known, so every policy call that comes
-   * later in the episode reads it, in whichever branch: an async context would be narrower, but what a branch hands back
-   * would be lost. Read again, it is the same Decision.
+   * Records that a Parameter's text was read as a string. Where it went is not known, so what is claimed is that all that
+   * comes later in the episode reads it, in whichever branch: every policy call, the next one of these Decisions, the
+   * outcome. An async context would be narrower, but what a branch hands back would be lost. Read again, it is the same
+   * Decision.
    */
   readText(text: string, draft: TextDraft): void {
     const source =
       this.#sources.ofVersion(versionKey(draft)) ??
       this.#sources.add(shownText(text), { decision: null, version: versionKey(draft) })
-    source.decision ??= this.decide({ ...draft, inputs: [], output: null })
-    if (!this.#everywhere.includes(source.decision)) this.#everywhere.push(source.decision)
+    if (source.decision === null) {
+      source.decision = this.decideUnplaced(draft)
+    } else if (!this.#isUnplaced.has(source.decision)) {
+      // It was recorded before the last of the others, and cannot name it.
+      this.#isUnplaced.add(source.decision)
+      this.#unplaced.push(source.decision)
+      this.#lastUnplaced = [...this.#lastUnplaced, source.decision]
+    }
   }
 
   /** Records a Decision that left no message, such as a choice: like a text that was read as a string. */
-  decideUnplaced(draft: Omit<DecisionDraft, 'inputs' | 'output'>): void {
-    this.#everywhere.push(this.decide({ ...draft, inputs: [], output: null }))
+  decideUnplaced(draft: Omit<DecisionDraft, 'inputs' | 'output'>): Decision {
+    const inputs = this.#lastUnplaced.map(({ id }) => ({ decision: id }))
+    const decision = this.decide({ ...draft, inputs, output: null })
+    this.#isUnplaced.add(decision)
+    this.#unplaced.push(decision)
+    this.#lastUnplaced = [decision]
+    return decision
   }
 
   /** Whether anything was decided so far. */
@@ -98,9 +116,24 @@ export class Recorder {
     return this.#graph.decisions.length > 0
   }
 
-  /** Decisions that left no message, and texts that were read as strings, in the order in which they were. */
-  get everywhere(): readonly Decision[] {
-    return this.#everywhere
+  /**
+   * Decisions that left no message, and texts that were read as strings: `count` so far, and the `last` of them. Each names
+   * those before it, so that whoever read the last has read all.
+   */
+  get unplaced(): { readonly count: number; readonly last: readonly Decision[] } {
+    return { count: this.#unplaced.length, last: this.#lastUnplaced }
+  }
+
+  /** The first `count` of them, without those that belong to a Step already: they belong to the first one that reads them. */
+  takeUnplaced(count: number): readonly Decision[] {
+    const taken = this.#unplaced.slice(this.#taken, count)
+    this.#taken = Math.max(this.#taken, count)
+    return taken
+  }
+
+  /** Whether something was shown or done of which not everything is known that it comes from. */
+  get lostTrack(): boolean {
+    return this.#lostTrack
   }
 
   /** Remembers what a policy call said, so that whoever reads it elsewhere is linked to it. */
@@ -119,7 +152,8 @@ export class Recorder {
    * @param path nodes whose decisions are known to have been read.
    */
   originsOf(shown: Shown, at: NodeId | null, path: ReadonlySet<NodeId> = nothing): readonly Origin[] {
-    const { how, sources } = this.#sources.of(shown, path)
+    const { how, sources, complete } = this.#sources.of(shown, path)
+    if (!complete) this.#lostTrack = true
     return sources.flatMap((source): Origin[] => {
       if (source.decision !== null) return [{ decision: source.decision, isNew: false }]
       const draft = this.#drafts.get(source)

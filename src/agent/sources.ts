@@ -1,4 +1,5 @@
-import { type Action, type Decision, type Message, type NodeId, type ToolCall } from '../core/index.ts'
+import { type Action, type Decision, type Message, type NodeId, sha256, type ToolCall } from '../core/index.ts'
+import { Pieces } from './pieces.ts'
 
 /** Something that a program shows or does, in which what was decided before can be found again. */
 export interface Shown {
@@ -10,9 +11,9 @@ export interface Shown {
 }
 
 /** What a Parameter decided, as it may turn up elsewhere. */
-export interface Source extends Shown {
-  /** One of these in a text is a quotation of it. */
-  readonly pieces: readonly string[]
+export interface Source {
+  /** How many were known before it. */
+  readonly order: number
   /** `null` while nothing is recorded of it: a text that no conversation has read yet. */
   decision: Decision | null
   /** Which Version of which Parameter it is, where that is all that there is to know of it; else `null`. */
@@ -23,23 +24,38 @@ export interface Source extends Shown {
 export interface Origins {
   readonly how: 'is' | 'quotes'
   readonly sources: readonly Source[]
+  /** Whether these are all. They are not where it takes too long to tell, or it quotes too many to say anything. */
+  readonly complete: boolean
 }
+
+/** How many sources one thing may come from, and how many are looked at to find them. */
+const most = { sources: 256, looks: 10_000 }
 
 /**
  * Finds out which decisions a message or an action was made from. JavaScript does not say where a string comes from, so
  * this is what is claimed, and no more: it was made from a decision if it is the object that the decision left, or an
  * equal one (a copy), or if it quotes it: the whole text, a whole line of it, or a whole string among its calls'
  * arguments. Equal words are taken for a quotation: a link too many costs variance, one too few costs the truth. What a
- * program computes from a text, or decides by it, leaves no such trace.
+ * program computes from a text, or decides by it, leaves no such trace. Takes time in proportion to what is shown, not to
+ * what was said before; what would take longer is said to be incomplete.
  */
 export class Sources {
   readonly #byObject = new WeakMap<object, Source>()
-  readonly #all: Source[] = []
+  /** A text that is read twice is one text: a Version stands for all its uses. */
+  readonly #byKey = new Map<string, Set<string | Source>>()
+  readonly #pieces = new Pieces<string | Source>()
+  readonly #uses = new Map<string, Source[]>()
+  #count = 0
 
   add(shown: Shown, { decision, version }: Pick<Source, 'decision' | 'version'>): Source {
-    const source: Source = { ...shown, pieces: piecesOf(shown), decision, version }
+    const source: Source = { order: this.#count++, decision, version }
     for (const object of shown.objects) this.#byObject.set(object, source)
-    this.#all.push(source)
+    for (const key of shown.keys.map(sha256)) this.#byKey.set(key, this.#madeEqual(key).add(version ?? source))
+    const uses = version === null ? undefined : this.#uses.get(version)
+    uses?.push(source)
+    // A Version is one text: its pieces are known from its first use.
+    if (uses === undefined) this.#pieces.add(shown.text, version ?? source)
+    if (uses === undefined && version !== null) this.#uses.set(version, [source])
     return source
   }
 
@@ -51,32 +67,76 @@ export class Sources {
 
   /** The first use of a Version, preferably one that is recorded. */
   ofVersion(version: string): Source | undefined {
-    return firstOfEachVersion(this.#all.filter((source) => source.version === version))[0]
+    return this.#useOf(version, () => true)
   }
 
   /** @param path nodes whose decisions are not looked for: they are known to have been read. */
   of(shown: Shown, path: ReadonlySet<NodeId>): Origins {
     for (const object of shown.objects) {
       const source = this.#byObject.get(object)
-      if (source) return { how: 'is', sources: [source] }
+      if (source) return { how: 'is', sources: [source], complete: true }
     }
-    const elsewhere = this.#all.filter(({ decision }) => !decision?.output || !path.has(decision.output))
-    const equal = elsewhere.filter(({ keys }) => keys.some((key) => shown.keys.includes(key)))
-    if (equal.length > 0) return { how: 'is', sources: firstOfEachVersion(equal) }
-    const quoted = elsewhere.filter(({ pieces }) => pieces.some((piece) => quotes(shown.text, piece)))
-    return { how: 'quotes', sources: firstOfEachVersion(quoted) }
+    const equal = this.#elsewhere(
+      shown.keys.map(sha256).map((key) => this.#madeEqual(key)),
+      path,
+    )
+    if (equal.sources.length > 0) return { how: 'is', ...equal }
+    const { by, complete } = this.#pieces.in(shown.text)
+    const quoted = this.#elsewhere(by, path)
+    if (equal.complete && complete && quoted.complete) return { how: 'quotes', ...quoted }
+    return {
+      how: 'quotes',
+      sources: [...new Set([...quoted.sources, ...this.#unread()])].toSorted(byOrder),
+      complete: false,
+    }
+  }
+
+  #madeEqual(key: string): Set<string | Source> {
+    return this.#byKey.get(key) ?? new Set()
+  }
+
+  /** Those that are on no node of the path, in the order in which they became known. */
+  #elsewhere(made: Iterable<Iterable<string | Source>>, path: ReadonlySet<NodeId>): Omit<Origins, 'how'> {
+    const isElsewhere = ({ decision }: Source) => !decision?.output || !path.has(decision.output)
+    const makers = new Set<string | Source>()
+    const found = new Set<Source>()
+    let looks = 0
+    for (const maker of chained(made)) {
+      if (++looks > most.looks || found.size >= most.sources)
+        return { sources: [...found].toSorted(byOrder), complete: false }
+      if (makers.has(maker)) continue
+      makers.add(maker)
+      const source =
+        typeof maker === 'string' ? this.#useOf(maker, isElsewhere) : isElsewhere(maker) ? maker : undefined
+      if (source) found.add(source)
+    }
+    return { sources: [...found].toSorted(byOrder), complete: true }
+  }
+
+  /** The first use of a Version that will do, preferably one that is recorded. */
+  #useOf(version: string, willDo: (source: Source) => boolean): Source | undefined {
+    let unread: Source | undefined
+    for (const source of this.#uses.get(version) ?? []) {
+      if (!willDo(source)) continue
+      if (source.decision !== null) return source
+      unread ??= source
+    }
+    return unread
+  }
+
+  /** Texts of which nothing is recorded. What is not known to come from elsewhere may come from any of them. */
+  #unread(): readonly Source[] {
+    return [...this.#uses.keys()].flatMap((version) => {
+      const source = this.ofVersion(version)
+      return source?.decision === null ? [source] : []
+    })
   }
 }
 
-/** A text that is read twice is one text: what decided counts once. */
-function firstOfEachVersion(sources: readonly Source[]): readonly Source[] {
-  const chosen = new Map<string | Source, Source>()
-  for (const source of sources) {
-    const key = source.version ?? source
-    const known = chosen.get(key)
-    if (!known || (known.decision === null && source.decision !== null)) chosen.set(key, source)
-  }
-  return [...chosen.values()]
+const byOrder = (one: Source, other: Source) => one.order - other.order
+
+function* chained<T>(all: Iterable<Iterable<T>>): Iterable<T> {
+  for (const some of all) yield* some
 }
 
 /** A message, as it may turn up elsewhere. */
@@ -107,23 +167,3 @@ export function shownText(text: string): Shown {
 const keysOf = (calls: readonly ToolCall[]) => (calls.length === 0 ? [] : [JSON.stringify(calls.map(plain))])
 const plain = ({ name, arguments: given }: ToolCall) => ({ name, given })
 const stringsIn = ({ arguments: given }: ToolCall) => Object.values(given).filter((value) => typeof value === 'string')
-
-/** The text as a whole and its lines, without what marks an item of a list; those that say something. */
-function piecesOf({ text }: Shown): readonly string[] {
-  const lines = text.split('\n').map((line) => line.replace(/^\s*(?:[-*•]|\d+[.)])\s+/, ''))
-  return [...new Set([text, ...lines].map((piece) => piece.trim()))].filter((piece) => wordy.test(piece))
-}
-
-const wordy = /[\p{L}\p{N}]/u
-
-/** Whether `piece` is in `text` as whole words. */
-function quotes(text: string, piece: string): boolean {
-  for (let at = text.indexOf(piece); at >= 0; at = text.indexOf(piece, at + 1)) {
-    const end = at + piece.length
-    if (!joined(text, at) && !joined(text, end)) return true
-  }
-  return false
-}
-
-/** Whether a word goes on across this place. */
-const joined = (text: string, at: number) => wordy.test(text[at - 1] ?? '') && wordy.test(text[at] ?? '')

@@ -42,8 +42,9 @@ export const Decision = z.strictObject({
   made: Json.exactOptional(),
   /**
    * The last node of each branch that it read, so that what a conversation's decisions hold grows with its length, and
-   * the earlier Decisions that it read elsewhere, each named where it was first read. Older records name every node, and
-   * no Decision.
+   * the earlier Decisions that it read elsewhere, each named where it was first read. One that left no message names the
+   * one before it that did not, so that who names the last of them names all. Older records name every node, and no
+   * Decision; or each of those without a message, one by one.
    */
   inputs: z.array(Input),
   /** The node that holds what was decided; `null` when the decision left no message of its own. */

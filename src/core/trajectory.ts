@@ -114,9 +114,9 @@ const Shape = z.strictObject({
   toolsets: z.record(z.string(), z.array(ToolDefinition)).prefault({}),
   stopReason: StopReason,
   /**
-   * What the outcome was built from: what was done to the episode that was verified, and what the agent gave back. Absent
-   * where it is all that was recorded (one conversation, a budget that was spent), or is not known: in older records, in
-   * traffic, after a failure.
+   * What the outcome was built from: what was done to the episode that was verified, what the agent gave back, and the
+   * Decisions that left no message (not in older records). Absent where it is all that was recorded (one conversation, a
+   * budget that was spent), or is not known: in older records, in traffic, after a failure.
    */
   outcome: z.strictObject({ inputs: z.array(Input) }).optional(),
   failure: EpisodeFailure.nullable(),

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { choice, even } from '../../test/support/choice-kind.ts'
 import { scriptedModel, type Script } from '../../test/support/scripted-model.ts'
 import { creditContext, scored } from '../../test/support/trajectories.ts'
 import { wordEnvironment, wordTask } from '../../test/support/word-environment.ts'
-import { type Agent, defineAgent, runEpisode, text, user, weights } from '../agent/index.ts'
+import { type Agent, defineAgent, parameter, runEpisode, text, user, weights } from '../agent/index.ts'
 import { type CreditEstimator, GroupId, Trajectory, TrajectoryId, upstreamOf, VersionId, rng } from '../core/index.ts'
 import { downstream, leaveOneOut } from './index.ts'
 
@@ -12,7 +13,12 @@ import { downstream, leaveOneOut } from './index.ts'
  * decision of the episode alike, as leave-one-out does, does not.
  */
 
-const parameters = { model: weights({ base: 'scripted' }), critic: weights({ base: 'scripted' }), hint: text('') }
+const parameters = {
+  model: weights({ base: 'scripted' }),
+  critic: weights({ base: 'scripted' }),
+  hint: text(''),
+  judge: parameter(choice, even),
+}
 type Run = Agent<typeof parameters>['run']
 const answer = (content: string) => ({ kind: 'message', content }) as const
 const done = { stopReason: 'done', message: null } as const
@@ -35,6 +41,12 @@ async function play(run: Run, script: Script): Promise<Trajectory> {
         value: { kind: 'text', text: 'Fruit only.' },
         rng: rng('hint'),
         inForce: { version: VersionId.parse('h1'), generation: 1, checkpoint: null },
+      },
+      judge: {
+        kind: 'choice',
+        value: even,
+        rng: rng('judge'),
+        inForce: { version: VersionId.parse('j1'), generation: 1, checkpoint: null },
       },
     },
     now: () => 0,
@@ -59,7 +71,10 @@ async function credited(trajectory: Trajectory, estimator: CreditEstimator): Pro
 
 function saidBy({ decisions, nodes }: Trajectory, id: string): string {
   const decision = decisions.find((one) => one.id === id)
-  return nodes.find((node) => node.id === decision?.output)?.message.content ?? `the text ${decision?.parameter}`
+  return (
+    nodes.find((node) => node.id === decision?.output)?.message.content ??
+    `the ${decision?.kind} ${decision?.parameter}`
+  )
 }
 
 /** Asserts that the graph credits these, and that a timeline does not. */
@@ -217,6 +232,51 @@ it('a text that was read as a string shaped every call that came after', async (
     saying({ north: 'an apple', south: 'a plum' }),
   )
   await expectOnly(trajectory, ['a plum', 'the text hint'])
+})
+
+describe('a choice', () => {
+  const says = saying({ north: 'an apple', south: 'a plum' })
+
+  it('of which answer to act on is credited with that answer', async () => {
+    let picked = ''
+    const trajectory = await play(async (_, { model, judge }, episode) => {
+      const said = await Promise.all(['north', 'south'].map((where) => model.complete([user(where)])))
+      picked = said[judge.choose() === 'sales' ? 0 : 1] ?? ''
+      await episode.step(answer(picked))
+      return done
+    }, says)
+    await expectOnly(trajectory, [picked, 'the choice judge'])
+  })
+
+  it('of what to give back is, though nothing was done after it', async () => {
+    let picked: string | undefined
+    const trajectory = await play(async (_, { model, judge }) => {
+      const said = await Promise.all(['north', 'south'].map((where) => model.converse([user(where)]).reply()))
+      const message = said[judge.choose() === 'sales' ? 0 : 1] ?? null
+      picked = message?.content
+      return { stopReason: 'done', message }
+    }, says)
+    await expectOnly(trajectory, [picked ?? '', 'the choice judge'])
+  })
+
+  it('and each one before it', async () => {
+    const trajectory = await play(async (_, { model, hint, judge }, episode) => {
+      judge.choose()
+      await model.complete([user('north')])
+      expect(hint.value.length).toBeGreaterThan(0)
+      judge.choose()
+      await episode.step(answer(await model.complete([user('south')])))
+      return done
+    }, says)
+    expect(trajectory.decisions.map(({ inputs }) => inputs.filter((input) => typeof input !== 'string'))).toEqual([
+      [],
+      [{ decision: 'd0' }],
+      [{ decision: 'd0' }],
+      [{ decision: 'd2' }],
+      [{ decision: 'd3' }],
+    ])
+    await expectOnly(trajectory, ['a plum', 'the choice judge', 'the choice judge', 'the text hint'])
+  })
 })
 
 describe('where it is not known what the outcome was built from, all counts', () => {

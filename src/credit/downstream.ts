@@ -10,9 +10,11 @@ import { type CreditEstimator, type DecisionId, type TrajectoryId, upstreamOf } 
  * a decision could not influence is noise in its credit, and leaving it out costs no bias.
  *
  * What it assumes: that the recorded links are all there are. A text that is passed on as a message, a copy or a quotation
- * leaves one by itself; what a program computes from an answer, or decides by it, only where it is told (`from`). A reward
- * that charges for the work itself (an effort per call) falls on what was used alone. Where it is not known what the
- * outcome was built from (older records, traffic, a budget that was spent), all that was recorded counts.
+ * leaves one by itself; what a program computes from an answer, or decides by it, only where it is told (`from`). What
+ * leaves no message, such as a choice or a text that is read as a string, counts for all that comes after it, and always
+ * for the outcome. A reward that charges for the work itself (an effort per call) falls on what was used alone. Where it is
+ * not known what the outcome was built from (older records, traffic, a budget that was spent, a text that takes too long to
+ * trace), all that was recorded counts.
  */
 export function downstream({ outcome }: { readonly outcome: CreditEstimator }): CreditEstimator {
   return {
