@@ -24,6 +24,8 @@ export interface AskingParts {
 export interface Asking {
   /** Begins on some of those that it has not been asked about: they are not waited for. */
   begin(waiting: readonly AuditDraw[]): void
+  /** Whether it was asked, long enough ago to have answered, and has not since. */
+  isSilent(): boolean
   /** Resolves when it is not at work. */
   idle(): Promise<void>
 }
@@ -32,15 +34,22 @@ export interface Asking {
 export function asking(parts: AskingParts, by: 'verifier' | 'judge', asked: AuditVerifier): Asking {
   const work = new Map<string, Promise<void>>()
   const failures = new Map<string, number>()
+  // When it was first asked after its last answer.
+  let since: number | null = null
+  const heard = () => {
+    since = null
+  }
   return {
     begin(waiting) {
       for (const draw of waiting) {
         if (work.size >= parts.limits.concurrency) break
         if (work.has(draw.id)) continue
-        const done = ask(parts, { by, asked, draw, failures }).finally(() => work.delete(draw.id))
+        since ??= parts.clock.now()
+        const done = ask(parts, { by, asked, draw, failures, heard }).finally(() => work.delete(draw.id))
         work.set(draw.id, done)
       }
     },
+    isSilent: () => since !== null && parts.clock.now() - since >= parts.limits.timeoutMs,
     async idle() {
       while (work.size > 0) await Promise.all(work.values())
     },
@@ -55,11 +64,13 @@ async function ask(
     asked,
     draw,
     failures,
+    heard,
   }: {
     readonly by: 'verifier' | 'judge'
     readonly asked: AuditVerifier
     readonly draw: AuditDraw
     readonly failures: Map<string, number>
+    readonly heard: () => void
   },
 ): Promise<void> {
   const { store, tenant, clock, limits, onProblem } = parts
@@ -71,6 +82,7 @@ async function ask(
     const signals = await store.signals.of(draw.trajectory, tenant)
     try {
       const truth = await askVerifier(asked, { trajectory, signals, asOf }, limits.timeoutMs)
+      heard()
       await say({ truth, note: truth === null ? untold[by] : '' })
     } catch (error) {
       onProblem?.(error)

@@ -409,7 +409,7 @@ describe('a canary that a judge audits', () => {
     await auditor({ store, tenant: 'default', audit: rules, clock }).look(canary)
     const [alert] = await store.alerts.list({ kind: 'audit', limit: 9 })
     expect(alert?.message).toMatch(
-      /The judge .* says nothing: the oldest of 60 .* Nothing is promoted .* serving goes on/,
+      /The judge .* says nothing: 60 sessions wait .* Nothing is promoted .* serving goes on/,
     )
     expect((await look()).canary.status).toBe('running')
   })

@@ -2,7 +2,8 @@ import type { Audit, AuditDraw, Canary, Clock, Signal, Store, Tenant } from '../
 import { hasJudgeBeside, judgeWordOf, truthOf } from '../../gate/index.ts'
 import { usualVerifierLimits, type VerifierLimits } from './ask-verifier.ts'
 import { asking, label } from './asking.ts'
-import { tellOfAudit, tellOfJudge } from './tell.ts'
+import { tellOfAudit } from './tell.ts'
+import { tellOfJudge } from './tell-judge.ts'
 import type { AuditVerifier } from './verifier.ts'
 
 /** What judging draws takes. */
@@ -50,7 +51,9 @@ export function auditor(parts: AuditorParts): Auditor {
       const judged = hasJudgeBeside(audit) ? await store.audits.forJudge(canary.id) : []
       judging?.begin(judged.filter((draw) => !judgeWordOf(draw).settled))
       await tellOfAudit(store, canary, { audit, draws, now: clock.now() })
-      await tellOfJudge(store, canary, { audit, judged, now: clock.now() })
+      // Where there is none at all, nothing else will tell of it.
+      const couldAnswer = judging?.isSilent() ?? true
+      await tellOfJudge(store, canary, { audit, judged, couldAnswer, now: clock.now() })
     },
     async idle() {
       await verifying?.idle()
