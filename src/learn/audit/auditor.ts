@@ -49,7 +49,8 @@ export function auditor(parts: AuditorParts): Auditor {
       if (audit.by === 'verifier') verifying?.begin(waiting)
       if (audit.by === 'judge') judging?.begin(waiting)
       const judged = hasJudgeBeside(audit) ? await store.audits.forJudge(canary.id) : []
-      judging?.begin(judged.filter((draw) => !judgeWordOf(draw).settled))
+      const until = { ...audit, endedAt: canary.endedAt }
+      judging?.begin(judged.filter((draw) => !judgeWordOf(draw, until, clock.now()).settled))
       await tellOfAudit(store, canary, { audit, draws, now: clock.now() })
       // Where there is none at all, nothing else will tell of it.
       const couldAnswer = judging?.isSilent() ?? true

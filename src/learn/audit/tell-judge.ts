@@ -22,7 +22,7 @@ export async function tellOfJudge(
   const silence = silenceOf(judged, said, audit)
   if (couldAnswer && silence && now - silence.since > audit.patienceMs) {
     const { waiting, since, lastWord } = silence
-    const message = `The judge of the audit says nothing: ${waiting} sessions wait for it, and nothing came for ${days(now - since)}. Nothing is promoted until it answers, and serving goes on. ${whatToDo.judge}`
+    const message = `The judge of the audit says nothing: ${waiting} sessions wait for it, and nothing came for ${days(now - since)}. Labels count without it, once a session has waited for so long as "patience" says, and serving goes on. ${whatToDo.judge}`
     await tell(`judge silent ${lastWord ?? 'from the first'}`, canary.id, message, { canary: canary.id, waiting })
   }
   // In the order in which it said them: what it says later never changes where a run began.
