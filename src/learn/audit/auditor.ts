@@ -38,7 +38,7 @@ const OUTCOME = 'outcome'
 /** Makes what has draws judged; where people judge it only watches over the queue. */
 export function auditor(parts: AuditorParts): Auditor {
   const { store, audit, clock, verifier, judge } = parts
-  const asked = { ...parts, limits: { ...usualVerifierLimits, ...parts.limits } }
+  const asked = { ...parts, patienceMs: audit.patienceMs, limits: { ...usualVerifierLimits, ...parts.limits } }
   const verifying = verifier && asking(asked, 'verifier', verifier)
   const judging = judge && asking(asked, 'judge', judge)
   return {
