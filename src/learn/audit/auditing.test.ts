@@ -456,6 +456,11 @@ describe('a canary that a judge audits', () => {
     expect(() => configOf({ by: 'verifier', judge: { model: 'm' } })).toThrow('leave judge out')
     expect(() => configOf({ by: 'judge', labels: { share: 0.1, by: 'judge' } })).toThrow()
     expect(() => configOf({ by: 'judge', labels, patience: '1s' })).toThrow('longer than judgeAfter')
+    const risk = { canary: { promote: 'behaviour-only' } }
+    const declared = (audit: object) =>
+      LearnFromTrafficConfig.parse({ ...risk, audit: { share: 1, by: 'judge', ...audit } })
+    expect(declared({}).canary.promote).toBe('behaviour-only')
+    expect(() => declared({ labels })).toThrow('the audit decides')
     expect(auditFrom(configOf({ share: 0.5, by: 'judge', labels }).audit, [])).toMatchObject({
       share: 0.25,
       by: 'person',

@@ -103,7 +103,8 @@ const Declared = z.strictObject({
 /** How an agent learns from its traffic: JSON, as `ratchet serve` and `ratchet learn --every` read it. */
 export const LearnFromTrafficConfig = Declared.superRefine(
   ({ mode, reporters, audit, canary, judgeAfter }, context) => {
-    if (audit !== false && canary.promote === 'behaviour-only') {
+    const judgeAlone = audit !== false && audit.by === 'judge' && !audit.labels
+    if (audit !== false && !judgeAlone && canary.promote === 'behaviour-only') {
       const message = 'where sessions are audited, the audit decides: leave promote out'
       context.addIssue({ code: 'custom', path: ['canary', 'promote'], message })
     }
