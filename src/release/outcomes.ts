@@ -143,7 +143,7 @@ async function truthsOf({ audits }: Pick<Repositories, 'audits'>, canary: Canary
   const audit = auditOf(canary)
   if (audit === null) return nothingKnown
   const draws = await (hasJudgeBeside(audit) ? audits.forJudge(canary.id) : audits.drawn(canary.id))
-  return knownTruths(draws, audit, now)
+  return knownTruths(draws, audit, { now, endedAt: canary.endedAt })
 }
 
 /** What is evidence of a canary, what was left out, and what may be learned from and nobody has judged. */

@@ -5,6 +5,7 @@ import { defaultGatewayUrl } from '../gateway/gateway-url.ts'
 import { canaryRules } from '../learning/canary-rules.ts'
 import { learnerEvents } from '../learning/learner-events.ts'
 import { lookAt, startLearners } from '../learning/learners.ts'
+import { problemLog } from '../learning/problem-log.ts'
 import { servedLearners } from '../learning/learner-plan.ts'
 import { humanLog } from '../serve/human-log.ts'
 import { openUpstream } from '../serve/open-upstream.ts'
@@ -28,7 +29,8 @@ export async function serveCommand(flags: ServeFlags): Promise<void> {
       const gateway = await serveReleases({ config, store, upstream, exclusive, releases, logger })
       if ('path' in location) announceWriter(location.path, gateway.url)
       say(flags, gateway, config)
-      const learners = startLearners(flags.learn === false ? [] : plans, store, learnerEvents(flags.json === true))
+      const told = { onEvent: learnerEvents(flags.json === true), onProblem: problemLog(logger) }
+      const learners = startLearners(flags.learn === false ? [] : plans, store, told)
       await askedToStop()
       if (!flags.json)
         process.stdout.write(`\n${pc.dim('Stopping after the running calls. Press Ctrl-C again to stop at once.')}\n`)

@@ -1,12 +1,15 @@
 import { agentKey } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
+import { gatewayLogger } from '../../gateway/index.ts'
 import { startLearner, trafficLearner } from '../../learn/index.ts'
 import { openStore } from '../../store/index.ts'
+import { humanLog } from '../serve/human-log.ts'
 import { locationOf, type StoreFlags } from '../with-store.ts'
 import { learnerEvents } from './learner-events.ts'
 import { type LearnerFlags, learnerPlan } from './learner-plan.ts'
 import { modelOf } from './learners.ts'
 import { openJudge } from './open-judge.ts'
+import { problemLog } from './problem-log.ts'
 
 /**
  * `ratchet learn --every`: learns from an agent's traffic again and again, until it is asked to stop; then the run under
@@ -23,10 +26,11 @@ export async function learnerCommand(flags: LearnerFlags & StoreFlags): Promise<
     }
     const openModel = () => modelOf(model)
     const onEvent = learnerEvents(flags.json === true)
+    const onProblem = problemLog(gatewayLogger(flags.json ? {} : { destination: humanLog(process.stdout) }))
     const opened = openJudge(config)
     const { judge } = opened
     const learner = startLearner(
-      trafficLearner({ agent, tenant, config, store, openModel, onEvent, ...(judge && { judge }) }),
+      trafficLearner({ agent, tenant, config, store, openModel, onEvent, onProblem, ...(judge && { judge }) }),
     )
     const stop = () => {
       for (const signal of stopSignals) process.once(signal, () => process.exit(1))

@@ -13,16 +13,18 @@ export interface Learners {
   stop(): Promise<void>
 }
 
+/** Who is told of what learners do, and of what goes wrong. */
+export interface Told {
+  readonly onEvent: (event: LearnerEvent | LearnEvent) => void
+  readonly onProblem: (error: unknown) => void
+}
+
 /** Starts a learner for each plan, on this process's store. */
-export function startLearners(
-  plans: readonly LearnerPlan[],
-  store: Store,
-  onEvent: (event: LearnerEvent | LearnEvent) => void,
-): Learners {
+export function startLearners(plans: readonly LearnerPlan[], store: Store, { onEvent, onProblem }: Told): Learners {
   const learners = plans.map(({ model, ...plan }) => {
     const opened = openJudge(plan.config)
     const { judge } = opened
-    const parts = { ...plan, store, openModel: () => modelOf(model), onEvent, ...(judge && { judge }) }
+    const parts = { ...plan, store, openModel: () => modelOf(model), onEvent, onProblem, ...(judge && { judge }) }
     return { learner: startLearner(trafficLearner(parts)), opened }
   })
   return {

@@ -2,6 +2,7 @@ import type { ChatUpstream } from '../../core/index.ts'
 import { InputError, InvariantError } from '../../errors/index.ts'
 import { UpstreamConfig } from '../../gateway/index.ts'
 import { type AuditVerifier, chatJudge, type LearnFromTrafficConfig } from '../../learn/index.ts'
+import { UpstreamError } from '../../model/openai/index.ts'
 import { openUpstream } from '../serve/open-upstream.ts'
 
 /** The judge of an agent's audit. */
@@ -30,7 +31,7 @@ export function openJudge(
   const failed = (error: unknown): never => {
     // Tried anew with the next question.
     opened = null
-    throw error
+    throw notOpened(error)
   }
   return {
     judge: async (session) => {
@@ -42,6 +43,17 @@ export function openJudge(
 }
 
 const noAdapters = () => Promise.reject(new InvariantError('a judge answers without adapters'))
+
+/** Nothing of the session that it was to be asked about: who asks waits, as for one that cannot be reached. */
+const notOpened = (cause: unknown) =>
+  new UpstreamError({
+    code: 'model/upstream-unreachable',
+    kind: 'unreachable',
+    upstream: 'judge',
+    message: `The judge of the audit cannot be opened: ${cause instanceof Error ? cause.message : String(cause)}`,
+    hint: 'Check the model and the url of the section "judge".',
+    cause,
+  })
 
 const noModel = () =>
   new InputError({

@@ -54,10 +54,27 @@ export function hasJudgeBeside({ by, judge }: Pick<Audit, 'by' | 'judge'>): bool
   return judge !== null && by !== 'judge'
 }
 
-/** What a judge said of a draw, whoever else says what is true of it: settled once it said something, readable or not. */
-export function judgeWordOf({ labels }: Pick<AuditDraw, 'labels'>): Truth {
-  const [said] = countingLabels(labels, { by: 'judge' })
-  return said ? { settled: true, truth: said.truth, needs: 0 } : { settled: false, truth: null, needs: 1 }
+/** Until when a judge's words count. */
+export interface WordsUntil extends Pick<Audit, 'patienceMs'> {
+  /** When the canary ended: nobody asks the judge any more; `null` while it runs. */
+  readonly endedAt: number | null
+}
+
+/**
+ * What a judge said of a draw, whoever else says what is true of it: settled once it said something, readable or not, or its
+ * time is over. That is a fixed time after the session began, whatever was said meanwhile: a word that comes later counts no
+ * more, and the truths that are known do not wait for it.
+ */
+export function judgeWordOf(
+  { labels, at: began }: Pick<AuditDraw, 'labels' | 'at'>,
+  { patienceMs, endedAt }: WordsUntil,
+  now: number,
+): Truth {
+  const closes = began + patienceMs
+  const inTime = ({ at }: AuditLabel) => at < closes && (endedAt === null || at <= endedAt)
+  const [said] = countingLabels(labels, { by: 'judge' }).filter(inTime)
+  if (said) return { settled: true, truth: said.truth, needs: 0 }
+  return endedAt !== null || now >= closes ? missing : { settled: false, truth: null, needs: 1 }
 }
 
 const missing: Truth = { settled: true, truth: null, needs: 0 }

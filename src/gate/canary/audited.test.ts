@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Audit, CanaryId, type CanaryOutcome, rng, TrajectoryId, VersionId } from '../../core/index.ts'
+import { Audit, CanaryId, type CanaryOutcome, ReceiptId, rng, TrajectoryId, VersionId } from '../../core/index.ts'
 import { replay } from '../replay.ts'
 import { canaryGate } from './canary-gate.ts'
 import type { CanaryLook } from './look.ts'
@@ -87,6 +87,57 @@ describe('with an audit, truth decides', () => {
     expect(risking).toMatchObject({ action: 'promote', evidence: { basis: 'behaviour-only' } })
     expect(risking.reasons.join(' ')).toContain('A judge alone said')
     expect(replay(receiptOf(sessions, canaryGate({ ...alone, promote: 'behaviour-only' })))).toBe('promote')
+  })
+
+  describe('by a judge alone', () => {
+    const alone = { ...rules, audit: { ...audit, by: 'judge' as const } }
+    const admission = ReceiptId.parse('0123456789abcdef')
+    const admitted = (sessions: readonly CanaryOutcome[], by: typeof gate) =>
+      by.makeReceipt({
+        ...lookOf(sessions),
+        agent: 'support',
+        baseline: { system: VersionId.parse('v0') },
+        candidate: { system: VersionId.parse('v1') },
+        canary: CanaryId.parse('k'),
+        admission,
+      })
+    /** Pleases the judge, and nobody else. */
+    const flatters = sessionsOf({ truth: [0.4, 0.8], reward: [0.5, 0.5] })
+
+    it('what passed held-out tasks is promoted by what people do, and never by the judge', () => {
+      const held = admitted(flatters, canaryGate(alone))
+      expect(held.decision).toBe('need_more_evidence')
+      expect(held.reasons.join(' ')).toMatch(/The judge's word: .* of a gain is/)
+      expect(held.reasons.join(' ')).not.toMatch(/truth/i)
+      const liked = admitted(
+        sessionsOf({ truth: [0.5, 0.5], reward: [0.3, 0.8] }),
+        canaryGate({ ...alone, goodhart: null }),
+      )
+      expect(liked).toMatchObject({ decision: 'promote', evidence: { basis: 'held-out' } })
+      expect(liked.reasons[0]).toMatch(/^The candidate's reward is higher/)
+      expect(replay(liked)).toBe('promote')
+    })
+
+    it('its word decides where the owner takes that risk, and the receipt says so', () => {
+      const risked = admitted(flatters, canaryGate({ ...alone, promote: 'behaviour-only' }))
+      expect(risked).toMatchObject({ decision: 'promote', evidence: { basis: 'behaviour-only' } })
+      expect(risked.reasons[0]).toMatch(/^The judge's word of the candidate is higher/)
+      expect(risked.reasons.join(' ')).toContain('A judge alone said')
+      expect(replay(risked)).toBe('promote')
+    })
+
+    it('an earlier receipt, of which its word decided, replays to what it said', () => {
+      const { gate: signed, ...receipt } = admitted(flatters, canaryGate({ ...alone, besideJudge: 'judge' }))
+      expect(receipt.decision).toBe('promote')
+      const { besideJudge: _, ...config } = signed.config
+      expect(decideAgain({ ...receipt, gate: { ...signed, config } })).toBe('promote')
+    })
+
+    it('takes back what it finds worse, by its word', () => {
+      const { action, reasons } = lookAt(sessionsOf({ truth: [0.8, 0.3], reward: [0.5, 0.6] }), canaryGate(alone))
+      expect(action).toBe('roll-back')
+      expect(reasons[0]).toMatch(/^The judge's word of the candidate is lower/)
+    })
   })
 
   it('lets behaviour stop a candidate', () => {

@@ -115,6 +115,11 @@ export const CanaryConfig = z
     caution: z.number().min(1).default(3),
     /** What evidence of harm the ramp waits for. `reward`: of gates from before the truth of an audit was asked, too. */
     cautions: z.enum(['reward', 'reward-and-truth']).default('reward-and-truth'),
+    /**
+     * What shows the gain of a candidate that passed held-out tasks, where a judge alone audits: behaviour, as without an
+     * audit. `judge`: its word did, in gates from before.
+     */
+    besideJudge: z.enum(['reward', 'judge']).default('reward'),
     /** Share of candidate sessions in which a guard must have been measured before a promotion. */
     minCoverage: z.number().nonnegative().max(1).default(0.9),
   })
@@ -138,8 +143,16 @@ export type CanaryConfig = z.infer<typeof CanaryConfig>
  */
 export const EARLIER_RULES = { excess: 'candidate', goodhart: null, tails: false } as const
 
-/** The same of receipts: they rest on behaviour where they do not say so, and their ramp did not ask what truth says of harm. */
-export const EARLIER_RECEIPT_RULES = { ...EARLIER_RULES, promote: 'behaviour-only', cautions: 'reward' } as const
+/**
+ * The same of receipts: they rest on behaviour where they do not say so, their ramp did not ask what truth says of harm, and
+ * a judge alone decided on what passed held-out tasks.
+ */
+export const EARLIER_RECEIPT_RULES = {
+  ...EARLIER_RULES,
+  promote: 'behaviour-only',
+  cautions: 'reward',
+  besideJudge: 'judge',
+} as const
 
 /** The part of an agent's alpha that a canary's candidate has: in the place of the configuration's own. */
 export const CanaryLevel = CandidateLevel.pick({ candidate: true, promotions: true, alpha: true })
@@ -151,7 +164,9 @@ export type Basis = 'audited' | 'held-out' | 'behaviour-only' | null
 /** @param admitted whether the candidate passed held-out tasks before anybody got it. */
 export function basisOf({ audit, promote }: Pick<CanaryConfig, 'audit' | 'promote'>, admitted: boolean): Basis {
   if (audit !== null && audit.by !== 'judge') return 'audited'
-  if (admitted) return 'held-out'
+  // A judge's word decides where its owner says so, whatever the candidate passed before.
+  const byJudge = audit !== null && promote === 'behaviour-only'
+  if (admitted && !byJudge) return 'held-out'
   return promote === 'behaviour-only' ? promote : null
 }
 

@@ -9,11 +9,14 @@ import type { Observation } from './difference-test.ts'
 import { evidenceOf } from './evidence.ts'
 import { type GuardTest, measure, type Tested } from './measure.ts'
 import {
+  auditDecides,
   behaviourOnly,
+  calledIn,
   goodhartsLaw,
   harmInTruth,
   judgeOnly,
   nothingTrue,
+  ofCandidate,
   spentLabels,
   truthCautions,
   truthInWords,
@@ -83,7 +86,8 @@ const DECISIONS: Readonly<Record<CanaryAction, GateDecision>> = {
  * | 7 | otherwise | hold |
  *
  * Without an audit the reward promotes only a candidate that passed held-out tasks before, or where the owner said
- * `behaviour-only`; so does a judge of whom nobody checks what it says, in the place of the truth.
+ * `behaviour-only`; so does a judge of whom nobody checks what it says, in the place of the truth;
+ * beside it the reward shows the gain of one that passed held-out tasks.
  *
  * Something speaks of harm where its e-value is at `caution` or above now, or the estimated difference of rewards, or of
  * the truth of the audited sample, is below −`tolerance`. In row 1 a missing reward is left out, in both arms: what is lost may not show a harm, and losing
@@ -121,7 +125,8 @@ export function look(
   const speaking = [...cautions, ...guardCautions]
   const repeatsInStep = repeatsOfStep ?? repeats
   const early = candidates - repeats < config.sessionsPerStep
-  const shownBy = truth?.gain ?? gain
+  const decided = auditDecides(config) ? truth : null
+  const shownBy = decided?.gain ?? gain
   const better = basis !== null && shownBy.now >= shownBy.bound
   const last = step === lastStep(config.shares)
   const difference = `${differenceOf(estimate)} over ${sessions.length} sessions, ${candidates} of the candidate`
@@ -141,11 +146,13 @@ export function look(
         reason: `The guard ${guard.name} is higher than the baseline's by more than ${toleranceOf(guard)}: e-value ${eValue(guard.most)}, ${eValue(guard.bound)} shows it. ${differenceOf(guard.estimate)}.`,
       }),
     ),
-    ...(config.goodhart && truth?.overpaid ? [goodhartsLaw(config.goodhart, truth, truth.overpaid)] : []),
+    ...(config.goodhart && truth?.overpaid
+      ? [goodhartsLaw({ ...config.goodhart, called: calledIn(config) }, truth, truth.overpaid)]
+      : []),
     {
       holds: better && !early && uncovered.length === 0 && guardCautions.length === 0,
       action: 'promote',
-      reason: `The candidate's ${truth ? 'truth' : 'reward'} is higher than the baseline's by more than ${config.margin}: e-value ${eValue(shownBy.now)}, ${eValue(shownBy.bound)} shows it. ${truth ? `${truthInWords(truth)}.` : `${difference}.`}`,
+      reason: `${decided ? ofCandidate(config) : "The candidate's reward"} is higher than the baseline's by more than ${config.margin}: e-value ${eValue(shownBy.now)}, ${eValue(shownBy.bound)} shows it. ${decided ? truthInWords(decided) : difference}.`,
     },
     {
       holds: !last && enough && speaking.length === 0,
@@ -166,7 +173,7 @@ export function look(
     ...(better ? uncovered.map(lacking) : []),
     ...(last || !enough || better ? [] : speaking.map((reason) => `${reason}: the ramp waits.`)),
     ...(better ? guardCautions.map((reason) => `${reason}: the promotion waits.`) : []),
-    ...(truth ? [truthWaiting(truth)] : []),
+    ...(truth ? [truthWaiting(config, truth)] : []),
     `${difference}; the e-value of a gain is ${eValue(gain.now)} of ${eValue(gain.bound)}.`,
     ...(basis === null ? [nothingTrue(config, gain.now >= gain.bound)] : []),
     ...missingInTheWay(config, earned),

@@ -1,3 +1,4 @@
+import { LearnError } from '../errors.ts'
 import type { AuditVerifier, AuditedSession } from './verifier.ts'
 
 /** How long a verifier may take, and how often it is asked about one session. */
@@ -12,6 +13,17 @@ export interface VerifierLimits {
 
 export const usualVerifierLimits: VerifierLimits = { timeoutMs: 60_000, tries: 3, concurrency: 4 }
 
+/** Its time was over. */
+export class VerifierTimeout extends LearnError {
+  constructor(timeoutMs: number) {
+    super({
+      code: 'learn/verifier-timeout',
+      message: `Who was asked about a session said nothing within ${timeoutMs} ms.`,
+      hint: 'Look whether it is overloaded, or take a faster one.',
+    })
+  }
+}
+
 /**
  * Asks a verifier once, and waits no longer than it may take.
  * @throws what it throws; an error for a word that is no truth, and when its time is over.
@@ -25,7 +37,7 @@ export async function askVerifier(
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      const error = new Error(`the verifier said nothing within ${timeoutMs} ms`)
+      const error = new VerifierTimeout(timeoutMs)
       over.abort(error)
       reject(error)
     }, timeoutMs)

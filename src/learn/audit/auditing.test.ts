@@ -376,7 +376,6 @@ describe('a canary that a judge audits', () => {
 
   it.each<[string, AuditVerifier]>([
     ['throws', () => Promise.reject(new Error('no'))],
-    ['never answers', () => new Promise<never>(() => {})],
     ['says nothing that can be read', () => null],
   ])('goes on by labels alone where it %s, which is counted and told', async (_, judge) => {
     const { look, draws, judging, words, alerts } = await judgedBy(judge)
@@ -399,25 +398,69 @@ describe('a canary that a judge audits', () => {
     )
   })
 
-  it('waits for it, and tells, where it does not come: no promotion, and it goes on serving', async () => {
-    const config = configOf({ by: 'judge', labels, patience: '1d' })
-    const { look, draws } = await sessions(config, 60)
+  it('waits for it until its time is over, and tells; then labels count without it', async () => {
+    const config = configOf({ by: 'judge', labels: { share: 1, by: 'person' }, patience: '1d' })
+    const { look, draws } = await sessions(config, 120)
     for (const { id, sequence } of draws) await label(id, byArm(sequence, { candidate: 1, baseline: 0 }))
-    expect((await look()).canary.status).toBe('running')
+    expect(await look()).toMatchObject({
+      canary: { status: 'running' },
+      verdict: { evidence: { truth: { gain: { eValue: 1 } } } },
+    })
     now += 86_400_001
     const rules = present(auditFrom(config.audit, []), 'the audit')
     await auditor({ store, tenant: 'default', audit: rules, clock }).look(canary)
     const [alert] = await store.alerts.list({ kind: 'audit', limit: 9 })
     expect(alert?.message).toMatch(
-      /The judge .* says nothing: the oldest of 60 .* Nothing is promoted .* serving goes on/,
+      /The judge .* says nothing: 120 sessions wait .* Labels count without it.* serving goes on/,
     )
-    expect((await look()).canary.status).toBe('running')
+    // A word that comes too late changes nothing.
+    await store.audits.label({
+      tenant: 'default',
+      draw: draws[0]?.id ?? '',
+      reviewer: 'judge',
+      by: 'judge',
+      truth: 0,
+      note: '',
+      at: now,
+    })
+    const { canary: after, verdict } = await look()
+    expect(after.status).toBe('promoted')
+    expect(verdict?.evidence).toMatchObject({ truth: { waiting: 0, judge: { asked: 120, unreadable: 120 } } })
+  })
+
+  it('hides no truth after the promotion: labels that come then count without its word, and its words taken back take none', async () => {
+    const known = 120
+    const config = configOf({ by: 'judge', labels: { share: 1, by: 'person' }, queue: 5_000 })
+    const { look, draws } = await sessions(config, 400)
+    const word = { tenant: 'default', reviewer: 'judge', by: 'judge', note: '', at: now } as const
+    for (const { id, sequence } of draws.slice(0, known)) {
+      const truth = byArm(sequence, { candidate: 1, baseline: 0 })
+      await label(id, truth)
+      await store.audits.label({ ...word, draw: id, truth })
+    }
+    expect((await look()).canary.status).toBe('promoted')
+    const audits = auditing({ store, tenant: 'default', config, clock, judge: right }, agent, registry)
+    now += 5
+    expect(await store.audits.withdraw({ tenant: 'default', key: KeyId.parse('judge'), at: now })).toBeGreaterThan(0)
+    await audits.reopen()
+    expect((await registry.current(agent)).release.id).not.toBe(canary.baseline)
+    for (const { id, sequence } of draws.slice(known)) await label(id, byArm(sequence, { candidate: 0, baseline: 1 }))
+    await audits.reopen()
+    expect((await registry.current(agent)).release.id).toBe(canary.baseline)
+    const [alert] = await store.alerts.list({ agent, kind: 'rollback', limit: 1 })
+    expect(replay(await store.receipts.get(alert?.evidence['receipt'] as never))).toBe('reject')
   })
 
   it('is declared as a whole', () => {
     expect(() => configOf({ by: 'person', labels })).toThrow('leave labels out')
     expect(() => configOf({ by: 'verifier', judge: { model: 'm' } })).toThrow('leave judge out')
     expect(() => configOf({ by: 'judge', labels: { share: 0.1, by: 'judge' } })).toThrow()
+    expect(() => configOf({ by: 'judge', labels, patience: '1s' })).toThrow('longer than judgeAfter')
+    const risk = { canary: { promote: 'behaviour-only' } }
+    const declared = (audit: object) =>
+      LearnFromTrafficConfig.parse({ ...risk, audit: { share: 1, by: 'judge', ...audit } })
+    expect(declared({}).canary.promote).toBe('behaviour-only')
+    expect(() => declared({ labels })).toThrow('the audit decides')
     expect(auditFrom(configOf({ share: 0.5, by: 'judge', labels }).audit, [])).toMatchObject({
       share: 0.25,
       by: 'person',

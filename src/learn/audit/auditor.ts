@@ -2,7 +2,8 @@ import type { Audit, AuditDraw, Canary, Clock, Signal, Store, Tenant } from '../
 import { hasJudgeBeside, judgeWordOf, truthOf } from '../../gate/index.ts'
 import { usualVerifierLimits, type VerifierLimits } from './ask-verifier.ts'
 import { asking, label } from './asking.ts'
-import { tellOfAudit, tellOfJudge } from './tell.ts'
+import { tellOfAudit } from './tell.ts'
+import { tellOfJudge } from './tell-judge.ts'
 import type { AuditVerifier } from './verifier.ts'
 
 /** What judging draws takes. */
@@ -37,7 +38,7 @@ const OUTCOME = 'outcome'
 /** Makes what has draws judged; where people judge it only watches over the queue. */
 export function auditor(parts: AuditorParts): Auditor {
   const { store, audit, clock, verifier, judge } = parts
-  const asked = { ...parts, limits: { ...usualVerifierLimits, ...parts.limits } }
+  const asked = { ...parts, patienceMs: audit.patienceMs, limits: { ...usualVerifierLimits, ...parts.limits } }
   const verifying = verifier && asking(asked, 'verifier', verifier)
   const judging = judge && asking(asked, 'judge', judge)
   return {
@@ -48,9 +49,12 @@ export function auditor(parts: AuditorParts): Auditor {
       if (audit.by === 'verifier') verifying?.begin(waiting)
       if (audit.by === 'judge') judging?.begin(waiting)
       const judged = hasJudgeBeside(audit) ? await store.audits.forJudge(canary.id) : []
-      judging?.begin(judged.filter((draw) => !judgeWordOf(draw).settled))
+      const until = { ...audit, endedAt: canary.endedAt }
+      judging?.begin(judged.filter((draw) => !judgeWordOf(draw, until, clock.now()).settled))
       await tellOfAudit(store, canary, { audit, draws, now: clock.now() })
-      await tellOfJudge(store, canary, { audit, judged, now: clock.now() })
+      // Where there is none at all, nothing else will tell of it.
+      const couldAnswer = judging?.isSilent() ?? true
+      await tellOfJudge(store, canary, { audit, judged, couldAnswer, now: clock.now() })
     },
     async idle() {
       await verifying?.idle()

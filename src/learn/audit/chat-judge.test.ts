@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { sessionCall } from '../../../test/support/canary-parts.ts'
-import { type ChatCall, type ChatReply, ReleaseId, type Trajectory } from '../../core/index.ts'
+import { type ChatCall, type ChatReply, type Message, ReleaseId, type Trajectory } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 // The store is passed in through its port; the tests use the real one.
 import { openMemoryStore } from '../../store/index.ts'
@@ -93,5 +93,44 @@ describe('a model as a judge', () => {
     const asked = judgeRequest({ nodes: [secret, ...trajectory.nodes] }, { model: 'm', criterion: 'c', maxTokens: 9 })
     expect(JSON.stringify(asked)).not.toContain('the arm')
     expect(JSON.stringify(asked).length).toBeLessThan(12_000)
+  })
+
+  /** What the judge reads of messages, each a node of the session. */
+  async function read(messages: readonly Message[]): Promise<readonly object[]> {
+    const node = present((await session('')).nodes[0], 'a node')
+    const nodes = messages.map((message, i) => ({ ...node, id: `n${i}` as never, message }))
+    const [, user] = judgeRequest({ nodes }, { model: 'm', criterion: 'c', maxTokens: 9 }).messages
+    return JSON.parse(textOf(user).split('\n')[1] ?? '') as object[]
+  }
+
+  it('reads of a long session what was asked first and how it ended, and is told what is left out', async () => {
+    const long = Array.from(
+      { length: 30 },
+      (_, i): Message => ({ role: 'assistant', content: `${i} ${'x'.repeat(7_000)}` }),
+    )
+    const shown = await read([
+      { role: 'user', content: 'Book it.' },
+      ...long,
+      { role: 'assistant', content: 'Booked.' },
+    ])
+    expect(shown.slice(0, 2)).toEqual([{ role: 'user', content: 'Book it.' }, { leftOut: 24 }])
+    expect(shown.at(-1)).toEqual({ role: 'assistant', content: 'Booked.' })
+    expect(shown.at(-2)).toEqual({ role: 'assistant', content: `29 ${'x'.repeat(7_000)}` })
+    expect(JSON.stringify(shown).length).toBeLessThan(42_000)
+  })
+
+  it('reads so many messages and calls, however short they are', async () => {
+    const empty = Array.from({ length: 5_000 }, (): Message => ({ role: 'user', content: '' }))
+    const messages = await read(empty)
+    expect(messages).toHaveLength(101)
+    expect(messages[1]).toEqual({ leftOut: 4_900 })
+    const toolCalls = Array.from({ length: 300 }, (_, i) => ({ id: `c${i}`, name: `f${i}`, arguments: {} }))
+    const [, answer] = await read([
+      { role: 'user', content: 'Look.' },
+      { role: 'assistant', content: '', toolCalls },
+    ])
+    const calls = (answer as { readonly calls: readonly object[] }).calls
+    expect(calls).toHaveLength(21)
+    expect([calls[0], calls.at(-1)]).toEqual([{ leftOut: 280 }, { name: 'f299', arguments: '{}' }])
   })
 })

@@ -7,10 +7,10 @@ import {
   contentHash,
   type Store,
 } from '../../core/index.ts'
-import { alikeReviewers, hasJudgeBeside, judgeWordOf, toldBy, truthOf } from '../../gate/index.ts'
+import { alikeReviewers, toldBy, truthOf } from '../../gate/index.ts'
 
 /** Draws in a row of which nothing could be told, after which the source of truth counts as dead. */
-const untoldInARow = 10
+export const untoldInARow = 10
 
 /** Tells people, once each, that no truth comes, and of reviewers who say the same of everything. */
 export async function tellOfAudit(
@@ -47,40 +47,11 @@ export async function tellOfAudit(
   }
 }
 
-/** Tells people, once each, that a judge beside the labels says nothing, or the same of everything. */
-export async function tellOfJudge(
-  { alerts }: Pick<Store, 'alerts'>,
-  canary: Canary,
-  { audit, judged, now }: { readonly audit: Audit; readonly judged: readonly AuditDraw[]; readonly now: number },
-): Promise<void> {
-  if (!hasJudgeBeside(audit)) return
-  const tell = teller(alerts, canary, now)
-  const words = judged.map((draw) => ({ draw, ...judgeWordOf(draw) }))
-  const open = words.filter(({ settled }) => !settled)
-  const oldest = open[0]?.draw
-  if (oldest && now - oldest.at > audit.patienceMs) {
-    const waiting = open.length
-    const message = `The judge of the audit says nothing: the oldest of ${waiting} sessions has waited for ${days(now - oldest.at)}. Nothing is promoted until it answers, and serving goes on. ${whatToDo.judge}`
-    await tell(`judge silent ${oldest.id}`, canary.id, message, { canary: canary.id, draw: oldest.id, waiting })
-  }
-  const last = words.filter(({ settled }) => settled).slice(-untoldInARow)
-  if (last.length === untoldInARow && last.every(({ truth }) => truth === null)) {
-    const message = `The judge of the audit tells nothing: of the last ${untoldInARow} sessions it said nothing that can be read. It helps no more; labels alone count, and serving goes on. ${whatToDo.judge}`
-    await tell(`judge untold ${last[0]?.draw.id ?? ''}`, canary.id, message, {
-      canary: canary.id,
-      sessions: untoldInARow,
-    })
-  }
-  for (const { labels, truth: mean } of alikeReviewers(toldBy(judged, { by: 'judge' }))) {
-    await tell('judge alike', canary.id, alike(labels), { canary: canary.id, labels, mean })
-  }
-}
-
-const alike = (labels: number) =>
+export const alike = (labels: number) =>
   `The judge of the audit said the same of all ${labels} sessions that it was asked about: that tells nothing. Ask another model, or another question ("criterion").`
 
 /** Tells people of one thing once. */
-function teller(alerts: Store['alerts'], canary: Canary, at: number) {
+export function teller(alerts: Store['alerts'], canary: Canary, at: number) {
   return async (key: string, name: string, message: string, evidence: Alert['evidence']) => {
     const id = AlertId.parse(contentHash({ audit: canary.id, key }).slice(0, 16))
     if (await alerts.get(id)) return
@@ -88,14 +59,14 @@ function teller(alerts: Store['alerts'], canary: Canary, at: number) {
   }
 }
 
-const whatToDo: Readonly<Record<Audit['by'], string>> = {
+export const whatToDo: Readonly<Record<Audit['by'], string>> = {
   person: '`ratchet audit next` shows what is to be judged.',
   verifier: 'Look at why the verifier fails or is not there.',
   judge: 'Look at why the judge does not answer with a number.',
   outcome: 'Look whether the keys that may report the outcome still do.',
 }
 
-function days(ms: number): string {
+export function days(ms: number): string {
   const hours = Math.floor(ms / 3_600_000)
   return hours < 48 ? `${hours} h` : `${Math.floor(hours / 24)} d`
 }

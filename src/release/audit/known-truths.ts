@@ -9,13 +9,20 @@ export interface KnownTruths {
 
 export const nothingKnown: KnownTruths = { truths: new Map(), words: new Map() }
 
-/** @param draws those that only a judge is asked about among them, where there is one. */
-export function knownTruths(draws: readonly AuditDraw[], audit: Audit, now: number): KnownTruths {
+/**
+ * @param draws those that only a judge is asked about among them, where there is one.
+ * @param endedAt when the canary ended; `null` while it runs.
+ */
+export function knownTruths(
+  draws: readonly AuditDraw[],
+  audit: Audit,
+  { now, endedAt }: { readonly now: number; readonly endedAt: number | null },
+): KnownTruths {
   const drawn = draws.filter(({ id }) => !id.startsWith(JUDGE_ALONE))
   const asked = hasJudgeBeside(audit) ? draws : []
   return {
     truths: new Map(drawn.map((draw) => [draw.sequence, truthOf(draw, audit, now)])),
-    words: new Map(asked.map((draw) => [draw.sequence, judgeWordOf(draw)])),
+    words: new Map(asked.map((draw) => [draw.sequence, judgeWordOf(draw, { ...audit, endedAt }, now)])),
   }
 }
 

@@ -126,7 +126,8 @@ function again({ gate }: CanaryReceipt, sessions: readonly CanaryOutcome[]) {
 
 /**
  * What was known when it was decided and now waits again cannot be told: it counts as the worst for the candidate, and what
- * else was said of the canary goes on counting. As a draw that waits it would hide all that comes after it.
+ * else was said of the canary goes on counting. As a draw that waits it would hide all that comes after it. Only its truth
+ * can wait again: of a canary that has ended no judge's word does, so that taking a judge's words back takes no truth away.
  */
 function keepKnown(then: readonly CanaryOutcome[], now: readonly CanaryOutcome[]): readonly CanaryOutcome[] {
   return now.map((session, i) => {

@@ -43,7 +43,7 @@ const CanaryGuards = z.strictObject({
 } satisfies Record<GuardMetric, z.ZodType>)
 
 /** The audit is a section of its own; and new canaries heed all that speaks of harm. */
-const { audit: _, cautions: __, people: ___, excess: ____, ...rules } = CanaryConfig.shape
+const { audit: _, cautions: __, people: ___, excess: ____, besideJudge: _____, ...rules } = CanaryConfig.shape
 
 const Declared = z.strictObject({
   ...rules,
@@ -76,7 +76,8 @@ export function canaryConfigFrom(
     one === false ? [] : [[metric, asDeclared(metric as GuardMetric, one)] as const],
   )
   const people = assign === 'person' ? { trusted: trusted.toSorted() } : null
-  return { ...rest, guards: Object.fromEntries(on), audit, people, cautions: 'reward-and-truth', excess: 'either' }
+  const usual = { cautions: 'reward-and-truth', excess: 'either', besideJudge: 'reward' } as const
+  return { ...rest, guards: Object.fromEntries(on), audit, people, ...usual }
 }
 
 function asDeclared(

@@ -101,14 +101,22 @@ const Declared = z.strictObject({
 })
 
 /** How an agent learns from its traffic: JSON, as `ratchet serve` and `ratchet learn --every` read it. */
-export const LearnFromTrafficConfig = Declared.superRefine(({ mode, reporters, audit, canary }, context) => {
-  if (audit !== false && canary.promote === 'behaviour-only') {
-    const message = 'where sessions are audited, the audit decides: leave promote out'
-    context.addIssue({ code: 'custom', path: ['canary', 'promote'], message })
-  }
-  const why = strangersDecide(mode, reporters)
-  if (why) context.addIssue({ code: 'custom', path: ['reporters', why.key], message: `${why.message}. ${why.hint}` })
-})
+export const LearnFromTrafficConfig = Declared.superRefine(
+  ({ mode, reporters, audit, canary, judgeAfter }, context) => {
+    const judgeAlone = audit !== false && audit.by === 'judge' && !audit.labels
+    if (audit !== false && !judgeAlone && canary.promote === 'behaviour-only') {
+      const message = 'where sessions are audited, the audit decides: leave promote out'
+      context.addIssue({ code: 'custom', path: ['canary', 'promote'], message })
+    }
+    if (audit !== false && audit.by === 'judge' && audit.patience <= judgeAfter) {
+      const message =
+        'with a judge it must be longer than judgeAfter: its words count for so long after a session began'
+      context.addIssue({ code: 'custom', path: ['audit', 'patience'], message })
+    }
+    const why = strangersDecide(mode, reporters)
+    if (why) context.addIssue({ code: 'custom', path: ['reporters', why.key], message: `${why.message}. ${why.hint}` })
+  },
+)
 export type LearnFromTrafficConfig = z.infer<typeof LearnFromTrafficConfig>
 
 /** The estimator that a configuration names. */
