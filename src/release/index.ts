@@ -16,8 +16,9 @@ export {
 } from './canary-errors.ts'
 export { type MadeByHand, UnknownCandidateError, versionsByHand } from './by-hand.ts'
 export { type CanaryNote, percentOf, runningCanary, shareOf, watchedUntil } from './canary-record.ts'
-export { deploy, type Deployment, type DeployOptions, type SessionRequest } from './deployment/deploy.ts'
+export { deploy, type Deployment, type DeployOptions } from './deployment/deploy.ts'
 export { DeploymentError } from './deployment/errors.ts'
+export type { SessionRequest } from './deployment/session-request.ts'
 export {
   type DriftAlert,
   DriftConfig,

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { practisedModel } from '../../../test/support/practised-model.ts'
 import { wordEnvironment } from '../../../test/support/word-environment.ts'
@@ -100,4 +100,59 @@ it('answers for weights with a model, as they serve; and is refused without', as
   expect(decisions[0]).toMatchObject({ kind: 'weights', parameter: 'model', generation: 1 })
   expect(decisions[0]?.made).toBeUndefined()
   expect(nodes.some(({ spans }) => spans.some(({ kind }) => kind === 'sampled'))).toBe(true)
+})
+
+describe('keeps nothing that nobody could read again', () => {
+  const asked = { instruction: 'Say it.', data: { secret: 'plum' } }
+
+  it.each([
+    ['subject', ''],
+    ['subject', 7],
+    ['session', 'x'.repeat(257)],
+    ['train', 'yes'],
+    ['instruction', 7],
+    ['instruction', ''],
+    ['data', { when: new Date(0) }],
+    ['signal', {}],
+  ])('refuses the request whose %s is %j, and names it', async (field, value) => {
+    let opened = 0
+    const environment = { ...wordEnvironment, open: () => Promise.reject(new Error(`opened ${++opened}`)) }
+    const deployment = await deploy(teller, { store, environment })
+    await expect(deployment.run({ ...asked, [field]: value })).rejects.toMatchObject({
+      code: 'input/invalid',
+      message: expect.stringContaining(`${field}: `),
+    })
+    await deployment.close()
+    expect(opened).toBe(0)
+    expect(await store.trajectories.count({})).toBe(0)
+  })
+
+  it('refuses a tenant that cannot be', async () => {
+    const options = { store, environment: wordEnvironment, tenant: 'no tenant' }
+    await expect(deploy(teller, options)).rejects.toMatchObject({ code: 'input/invalid' })
+    expect(await store.releases.list({ limit: 1 })).toEqual([])
+  })
+
+  it.each([
+    ['what is no message', { role: 'assistant', content: 7 }],
+    ['what JSON cannot hold', { role: 'assistant', content: '', parts: [{ n: 1n }] }],
+  ])('refuses a session in which the program said %s', async (_, message) => {
+    const saying = defineAgent({
+      name: 'sayer',
+      parameters: { model: weights({ base: 'words' }) },
+      async run(task, { model }, episode) {
+        await model.act([user(task.instruction), message as never], episode)
+        return { stopReason: 'done', message: null }
+      },
+    })
+    const { service } = practisedModel()
+    const renderer = { ...service.renderer, start: () => [1] }
+    const deployment = await deploy(saying, { store, environment: wordEnvironment, model: { ...service, renderer } })
+    await expect(deployment.run(asked)).rejects.toMatchObject({
+      code: 'release/unreadable-session',
+      message: expect.stringContaining('"nodes.1.message.'),
+    })
+    await deployment.close()
+    expect(await store.trajectories.count({})).toBe(0)
+  })
 })
