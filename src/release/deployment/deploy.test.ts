@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { practisedModel } from '../../../test/support/practised-model.ts'
 import { wordEnvironment } from '../../../test/support/word-environment.ts'
 import { defineAgent, parameter, text, user, weights } from '../../agent/index.ts'
-import type { Kind, Store } from '../../core/index.ts'
+import type { Environment, Kind, Store } from '../../core/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import { Registry } from '../registry.ts'
 import { deploy } from './deploy.ts'
@@ -100,6 +100,34 @@ it('answers for weights with a model, as they serve; and is refused without', as
   expect(decisions[0]).toMatchObject({ kind: 'weights', parameter: 'model', generation: 1 })
   expect(decisions[0]?.made).toBeUndefined()
   expect(nodes.some(({ spans }) => spans.some(({ kind }) => kind === 'sampled'))).toBe(true)
+})
+
+it('stops a session of an agent without weights when nobody waits for it any more', async () => {
+  const stop = new AbortController()
+  const environment: Environment = {
+    name: 'slow',
+    open: () => ({
+      opening: [],
+      tools: [],
+      step: (_action, signal) =>
+        new Promise((resolve, reject) => {
+          signal?.addEventListener('abort', () => reject(new Error('stopped')))
+          stop.abort()
+          setImmediate(() => resolve({ messages: [], done: true }))
+        }),
+      close: () => ({ state: {}, counts: {} }),
+    }),
+  }
+  const deployment = await deploy(teller, { store, environment })
+  const trajectory = await deployment.run({ instruction: 'Say it.', signal: stop.signal })
+  expect(trajectory).toMatchObject({ stopReason: 'cancelled', failure: null })
+  const opening: Environment = {
+    name: 'shut',
+    open: (_task, _seed, signal) => Promise.reject(signal?.reason ?? new Error('nobody told it')),
+  }
+  const other = await deploy(teller, { store, environment: opening })
+  expect(await other.run({ instruction: 'Say it.', signal: stop.signal })).toMatchObject({ stopReason: 'cancelled' })
+  await Promise.all([deployment.close(), other.close()])
 })
 
 describe('keeps nothing that nobody could read again', () => {

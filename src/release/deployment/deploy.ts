@@ -106,8 +106,11 @@ class RoutedDeployment implements Deployment {
 
   async run(request: SessionRequest): Promise<Trajectory> {
     const { environment, clock, store, tenant } = this.#options
-    const asked = parseInput(AskedSession, request, 'the request of a session')
-    const { instruction, data, session, subject, train, signal } = asked
+    const { instruction, data, session, subject, train, signal } = parseInput(
+      AskedSession,
+      request,
+      'the request of a session',
+    )
     const id = TrajectoryId.parse(`t_${randomBytes(12).toString('hex')}`)
     const owner = { key: openKey, subject }
     const assigned = present(this.#router.assign(this.#key, id, null, owner), `what serves ${this.#key}`)
@@ -124,6 +127,7 @@ class RoutedDeployment implements Deployment {
         seed,
         bindings: bindingsOf(this.#agent, this.#actsIn(assigned, adapter, seed, signal)),
         now: () => clock.now(),
+        ...(signal && { signal }),
       }),
     )
     const { servedBy } = assigned

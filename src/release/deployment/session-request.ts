@@ -16,6 +16,7 @@ export interface SessionRequest {
   readonly subject?: string
   /** Whether it may be learned from. Default true. */
   readonly train?: boolean
+  /** Fires when nobody waits for it any more: its environment and its weights stop, and it is recorded as `cancelled`. */
   readonly signal?: AbortSignal
 }
 
