@@ -57,6 +57,7 @@ export {
 export { Registry } from './registry.ts'
 export type { CanaryStop, Serving, WentBack } from './serving.ts'
 export type { Promotion } from './release-changes.ts'
+export { servesOtherwise } from './release-record.ts'
 export { openReleaseRouter, type ReleaseRouter, type ReleaseRouterOptions } from './router.ts'
 export type { Served } from './served.ts'
 export { type Looked, watchCanary, type WatchOptions } from './watch.ts'

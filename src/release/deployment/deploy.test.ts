@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { practisedModel } from '../../../test/support/practised-model.ts'
 import { wordEnvironment } from '../../../test/support/word-environment.ts'
@@ -100,6 +100,41 @@ it('answers for weights with a model, as they serve; and is refused without', as
   expect(decisions[0]).toMatchObject({ kind: 'weights', parameter: 'model', generation: 1 })
   expect(decisions[0]?.made).toBeUndefined()
   expect(nodes.some(({ spans }) => spans.some(({ kind }) => kind === 'sampled'))).toBe(true)
+})
+
+it('acts as declared where a release of before a Parameter was declared serves again', async () => {
+  const young = defineAgent({
+    ...teller,
+    parameters: { n: teller.parameters.n },
+    run: () => Promise.resolve({ stopReason: 'done', message: null }),
+  })
+  await (await deploy(young, { store, environment: wordEnvironment })).close()
+  const registry = new Registry(store)
+  const { release: before } = await registry.current('teller')
+  const grown = defineAgent({
+    ...teller,
+    parameters: { ...teller.parameters, model: weights({ base: 'words' }) },
+    async run(task, { tone, model }, episode) {
+      await model.act([tone.message(), user(task.instruction)], episode)
+      return { stopReason: 'done', message: null }
+    },
+  })
+  const options = { store, environment: wordEnvironment, model: practisedModel().service, everyMs: 5 }
+  const asked = { instruction: 'What is the word?', data: { secret: 'plum' } }
+  const running = await deploy(grown, options)
+  const declared = (await registry.current('teller')).release.versions
+  await registry.rollback('teller', before.id)
+  await vi.waitFor(async () => {
+    expect((await running.run(asked)).origin).toMatchObject({ servedBy: { release: before.id } })
+  })
+  await running.close()
+  const again = await deploy(grown, options)
+  const { decisions, origin, failure } = await again.run(asked)
+  await again.close()
+  expect(origin).toMatchObject({ servedBy: { release: before.id } })
+  expect(failure).toBeNull()
+  const acted = Object.fromEntries(decisions.map(({ parameter, version }) => [parameter, version]))
+  expect(acted).toEqual({ tone: declared['tone'], model: declared['model'] })
 })
 
 it('stops a session of an agent without weights when nobody waits for it any more', async () => {

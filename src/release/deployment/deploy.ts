@@ -84,10 +84,15 @@ export async function deploy(agent: Agent, options: DeployOptions): Promise<Depl
   await new Registry(store).initial(key, [...initial.values()], clock.now())
   const { everyMs } = options
   const router = await openReleaseRouter({ store, agents: [key], clock, ...(everyMs === undefined ? {} : { everyMs }) })
-  return new RoutedDeployment(agent, key, { ...options, tenant, clock }, router)
+  return new RoutedDeployment(agent, key, { ...options, tenant, clock, initial }, router)
 }
 
-type Complete = DeployOptions & { readonly tenant: Tenant; readonly clock: Clock }
+type Complete = DeployOptions & {
+  readonly tenant: Tenant
+  readonly clock: Clock
+  /** The Versions that the agent is declared with. */
+  readonly initial: Assignment['versions']
+}
 
 class RoutedDeployment implements Deployment {
   readonly #agent: Agent
@@ -105,7 +110,7 @@ class RoutedDeployment implements Deployment {
   }
 
   async run(request: SessionRequest): Promise<Trajectory> {
-    const { environment, clock, store, tenant } = this.#options
+    const { environment, clock, store, tenant, initial } = this.#options
     const { instruction, data, session, subject, train, signal } = parseInput(
       AskedSession,
       request,
@@ -113,7 +118,9 @@ class RoutedDeployment implements Deployment {
     )
     const id = TrajectoryId.parse(`t_${randomBytes(12).toString('hex')}`)
     const owner = { key: openKey, subject }
-    const assigned = present(this.#router.assign(this.#key, id, null, owner), `what serves ${this.#key}`)
+    const served = present(this.#router.assign(this.#key, id, null, owner), `what serves ${this.#key}`)
+    // A release of before a Parameter was declared names none of it, and may serve again: then it acts as it is declared.
+    const assigned = { ...served, versions: new Map([...initial, ...served.versions]) }
     const task: Task = { id: TaskId.parse(`traffic:${id}`), instruction, data, split: 'train' }
     const seed = seedOf(id)
     const trajectory = await this.#withWeights(assigned, (adapter) =>
