@@ -12,10 +12,10 @@ import {
 } from '../../test/support/choice-kind.ts'
 import { runReader } from '../../test/support/reader.ts'
 import { remainsOf, runTwoLearners } from '../../test/support/two-learners.ts'
-import { type Agent, defineAgent, initialVersions, parameter, user, weights } from '../agent/index.ts'
-import { type Metrics, mintVersion, type Optimizer, type Store, VersionId } from '../core/index.ts'
+import { type Agent, defineAgent, parameter, user, weights } from '../agent/index.ts'
+import { type Metrics, type Optimizer, type Store, VersionId } from '../core/index.ts'
 import { leaveOneOut } from '../credit/index.ts'
-import { canaryGate, pairedGate } from '../gate/index.ts'
+import { pairedGate } from '../gate/index.ts'
 import { policyGradient } from '../optimize/weights/index.ts'
 import { deploy, Registry } from '../release/index.ts'
 import { rubric, signal, verifier } from '../reward/index.ts'
@@ -23,7 +23,7 @@ import { openMemoryStore } from '../store/index.ts'
 import type { LearnEvent } from './events.ts'
 import { learn } from './learn.ts'
 import type { RolloutOptions } from './options.ts'
-import { canary, direct } from './release-plan.ts'
+import { direct } from './release-plan.ts'
 import { rollouts, traffic } from './source.ts'
 
 let store: Store
@@ -196,29 +196,6 @@ describe('a Kind of a user’s own, over traffic', () => {
     const { outcome, learned } = await fromTraffic()
     expect(outcome).toBe('nothing-to-learn')
     expect(learned.dropped).toEqual({ 'missing-reward': 1 })
-  })
-})
-
-describe('after a rollback to before a Parameter was declared', () => {
-  const declared = [...initialVersions(frontDesk, () => '').values()]
-  const older = mintVersion('old', { kind: 'text', text: 'Once.' }, { parents: [], run: null })
-
-  const learned = async (changes: Partial<RolloutOptions>) => {
-    const registry = new Registry(store)
-    const before = await registry.initial('front-desk', [older])
-    await registry.initial('front-desk', declared)
-    await registry.rollback('front-desk', before.id)
-    return practise(changes)
-  }
-
-  it('what is learned of it comes to serve', async () => {
-    expect(await learned({})).toMatchObject({ decision: 'promote', releaseId: expect.any(String) })
-    expect(chancesOf((await servedChoice('front-desk')).preferences)[1]).toBeGreaterThan(0.9)
-  })
-
-  it('what is learned of it is tried', async () => {
-    const release = canary(canaryGate({ shares: [0.1, 0.5] }))
-    expect(await learned({ release })).toMatchObject({ decision: 'promote', outcome: 'canary' })
   })
 })
 
