@@ -1,8 +1,18 @@
 import * as fc from 'fast-check'
 import { describe, expect, expectTypeOf, it } from 'vitest'
+import { z } from 'zod'
 import { choice, even } from '../../test/support/choice-kind.ts'
 import { trajectoryOf } from '../../test/support/trajectories.ts'
-import { contentHash, type Json, mintVersion, ParameterValue, rng, VersionId } from '../core/index.ts'
+import {
+  contentHash,
+  type Json,
+  type Kind,
+  mintVersion,
+  ParameterValue,
+  type Propensity,
+  rng,
+  VersionId,
+} from '../core/index.ts'
 import { defineAgent } from './agent.ts'
 import { backward } from './backward.ts'
 import { depositRule } from './deposit-rule.ts'
@@ -140,6 +150,47 @@ describe('a handle of a Kind', () => {
     const decide = recording(recorder, async () => (bound as { choose(): string }).choose())
     await expect(decide).rejects.toMatchObject({ code: 'agent/bad-decision' })
     expect(recorder.finish().decisions).toEqual([])
+  })
+})
+
+describe('a propensity', () => {
+  const inForce = { version: VersionId.parse('v'), generation: 3, checkpoint: 2 }
+  const deciding = (propensity: unknown) => {
+    const kind: Kind<'free', number, number, { decide(): void }> = {
+      kind: 'free',
+      value: z.number(),
+      made: z.number(),
+      handle: (_, recorder) => ({
+        decide: () => recorder.decide({ made: 1, propensity: propensity as Propensity }),
+      }),
+      deposit: () => [],
+    }
+    const bound = bindParameter('route', parameter(kind, 0), { kind: 'free', inForce, value: 0, rng: rng('a') })
+    const recorder = new Recorder()
+    return { recorder, decide: recording(recorder, async () => (bound as { decide(): void }).decide()) }
+  }
+
+  it.each([
+    { log: Number.NaN },
+    { log: Number.NEGATIVE_INFINITY },
+    { log: 0.5 },
+    { log: null },
+    {},
+    undefined,
+    { log: null, reason: 'I forgot' },
+  ])('that no reader accepts is refused: %j', async (propensity) => {
+    const { recorder, decide } = deciding(propensity)
+    await expect(decide).rejects.toMatchObject({
+      code: 'agent/bad-decision',
+      message: expect.stringContaining('"route"'),
+    })
+    expect(recorder.finish().decisions).toEqual([])
+  })
+
+  it.each([{ log: -3 }, { log: 1e-9 }, { log: null, reason: 'deterministic' }])('is kept: %j', async (propensity) => {
+    const { recorder, decide } = deciding(propensity)
+    await decide
+    expect(recorder.finish().decisions).toMatchObject([{ propensity }])
   })
 })
 

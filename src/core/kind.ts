@@ -32,8 +32,10 @@ export interface Bound<Value> extends Binding {
 export interface DecisionRecorder<Made> {
   /**
    * Records a Decision. A Step that comes next counts as led to by it.
-   * @param decided.propensity how likely it was; `null` with the reason where that is not known, never invented.
-   * @throws KindError for a `made` that the Kind's schema refuses; AgentError outside an episode.
+   * @param decided.propensity how likely it was: the natural logarithm of a probability, so finite and at most 0 (a rounding
+   * error above is allowed). Densities above 1 are not allowed: bin what is continuous, or give `null`. `null` with the reason
+   * where it is not known, never invented.
+   * @throws KindError for a `made` that the Kind's schema refuses, and for such a propensity; AgentError outside an episode.
    */
   decide(decided: { readonly made: Made; readonly propensity: Propensity }): void
 }

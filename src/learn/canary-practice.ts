@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { type Canary, seedOf, type Store, type Tenant, type Trajectory } from '../core/index.ts'
-import { RatchetError } from '../errors/index.ts'
 import { type Clarity, clearByPractice, type ReporterLimits, ReporterShares } from '../reward/index.ts'
+import { unlessUnreadable } from './source/traffic/pages.ts'
 
 /** Sessions that a candidate's questions are compared with, at most. */
 const mostPractised = 500
@@ -45,6 +45,7 @@ export async function practiceBefore(
   let read = 0
   for (const { session } of lots) {
     if (sessions.length === mostPractised || read === mostRead) break
+    // One that cannot be read any more stops no canary.
     const trajectory = (await store.trajectories.get(session, startedAt).catch(unlessUnreadable))?.trajectory
     // One whose first call had not ended had shown nothing.
     if (!trajectory) continue
@@ -57,10 +58,4 @@ export async function practiceBefore(
 
 function isOfCandidate({ origin }: Trajectory): boolean {
   return origin.kind === 'traffic' && origin.servedBy?.canary?.arm === 'candidate'
-}
-
-/** One that cannot be read any more stops no canary. */
-function unlessUnreadable(error: unknown): null {
-  if (RatchetError.is(error) && error.code === 'store/corrupt-record') return null
-  throw error
 }

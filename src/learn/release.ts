@@ -6,6 +6,7 @@ import {
   NothingToTryError,
   percentOf,
   PinnedError,
+  servesOtherwise,
   ServingChangedError,
   SpentReceiptError,
   StaleReceiptError,
@@ -79,9 +80,9 @@ function triedBy({ id, shares, status, reason }: Canary): Tried {
 async function start(run: LearnRun, { rules }: Extract<ReleasePlan, { readonly kind: 'canary' }>): Promise<Tried> {
   const { mayWrite } = run.options
   const { release: current } = await run.registry.current(run.key)
-  const expected = run.servingSet
+  const changed = await servesOtherwise(run.options.store, current, run.servingSet)
   // Other Parameters may have changed meanwhile: both arms have them as they serve.
-  if (run.candidates.some(({ parameter }) => expected[parameter] !== current.versions[parameter])) {
+  if (run.candidates.some(({ parameter }) => changed.includes(parameter))) {
     return superseded(`Release ${current.id} serves instead of what the run began from.`)
   }
   try {

@@ -34,8 +34,16 @@ import {
 import { levelKeyOf, withLevel } from './candidate-level.ts'
 import { StaleReceiptError, UnknownAgentError } from './errors.ts'
 import { assertComplete, assertGenuine } from './gated.ts'
-import { patched, patchOf, staleIn, standingOf } from './patch.ts'
-import { activate, differences, newRelease, releaseById, releaseOf, versionSetOf } from './release-record.ts'
+import { patched, patchOf, standingOf } from './patch.ts'
+import {
+  activate,
+  differences,
+  newRelease,
+  releaseById,
+  releaseOf,
+  servesOtherwise,
+  versionSetOf,
+} from './release-record.ts'
 
 /** The rules that a canary runs by: the name and the configuration of its gate, and the shares that it goes through. */
 export interface CanaryRules {
@@ -105,7 +113,8 @@ export async function start(tx: Repositories, options: NewCanary, at: number): P
     throw new CanaryRunningError(agent, other.id, Object.keys(tries.patch))
   }
   // What else changed since is the same in both of its arms, which are compared anew.
-  if (admission && staleIn(candidate, compared, release.versions).length > 0) {
+  const changed = await servesOtherwise(tx, release, compared)
+  if (admission && Object.keys(candidate).some((parameter) => changed.includes(parameter))) {
     throw new StaleReceiptError(admission.id, release.id)
   }
   if (Object.keys(candidate).length === 0) throw new NothingToTryError(agent, release.id)

@@ -17,8 +17,9 @@ export {
 export { type MadeByHand, UnknownCandidateError, versionsByHand } from './by-hand.ts'
 export { type CanaryNote, percentOf, runningCanary, shareOf, watchedUntil } from './canary-record.ts'
 export { declaredParameters } from './declare.ts'
-export { deploy, type Deployment, type DeployOptions, type SessionRequest } from './deployment/deploy.ts'
+export { deploy, type Deployment, type DeployOptions } from './deployment/deploy.ts'
 export { DeploymentError } from './deployment/errors.ts'
+export type { SessionRequest } from './deployment/session-request.ts'
 export {
   type DriftAlert,
   DriftConfig,
@@ -57,6 +58,7 @@ export {
 export { Registry } from './registry.ts'
 export type { CanaryStop, Serving, WentBack } from './serving.ts'
 export type { Promotion } from './release-changes.ts'
+export { servesOtherwise } from './release-record.ts'
 export { openReleaseRouter, type ReleaseRouter, type ReleaseRouterOptions } from './router.ts'
 export type { Served } from './served.ts'
 export { type Looked, watchCanary, type WatchOptions } from './watch.ts'

@@ -35,6 +35,7 @@ import {
   releaseById,
   releaseOf,
   servedBefore,
+  servesOtherwise,
 } from './release-record.ts'
 
 /*
@@ -69,7 +70,8 @@ export async function release(
     if (serving.receipt === receipt.id) return earlier
     throw new SpentReceiptError(receipt.id, earlier.id)
   }
-  if (differences(serving.versions, receipt.baseline).length > 0) throw new StaleReceiptError(receipt.id, serving.id)
+  const changed = await servesOtherwise(tx, serving, receipt.baseline)
+  if (changed.length > 0) throw new StaleReceiptError(receipt.id, serving.id)
   for (const version of versions) await tx.versions.put(version)
   await assertComplete(tx, receipt)
   await tx.receipts.put(receipt)

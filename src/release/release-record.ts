@@ -66,3 +66,20 @@ export function versionSetOf(versions: readonly Version[]): VersionSet {
 export function differences(a: VersionSet, b: VersionSet): readonly string[] {
   return Object.keys({ ...a, ...b }).filter((parameter) => a[parameter] !== b[parameter])
 }
+
+/**
+ * The Parameters that serve otherwise than a set says. One that the release does not name, as after a rollback to before it
+ * was declared, serves as it was declared last.
+ */
+export async function servesOtherwise(
+  { releases }: Pick<Repositories, 'releases'>,
+  { agent, versions }: Pick<Release, 'agent' | 'versions'>,
+  than: VersionSet,
+): Promise<readonly string[]> {
+  const changed = differences(versions, than)
+  if (changed.every((parameter) => versions[parameter] !== undefined)) return changed
+  const [declared] = await releases.list({ agent, asDeclared: true, limit: 1 })
+  return changed.filter(
+    (parameter) => versions[parameter] !== undefined || declared?.versions[parameter] !== than[parameter],
+  )
+}

@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { practisedModel } from '../../../test/support/practised-model.ts'
 import { wordEnvironment } from '../../../test/support/word-environment.ts'
 import { defineAgent, parameter, text, user, weights } from '../../agent/index.ts'
-import type { Kind, Store } from '../../core/index.ts'
+import type { Environment, Kind, Store } from '../../core/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import { Registry } from '../registry.ts'
 import { deploy } from './deploy.ts'
@@ -100,4 +100,122 @@ it('answers for weights with a model, as they serve; and is refused without', as
   expect(decisions[0]).toMatchObject({ kind: 'weights', parameter: 'model', generation: 1 })
   expect(decisions[0]?.made).toBeUndefined()
   expect(nodes.some(({ spans }) => spans.some(({ kind }) => kind === 'sampled'))).toBe(true)
+})
+
+it('acts as declared where a release of before a Parameter was declared serves again', async () => {
+  const young = defineAgent({
+    ...teller,
+    parameters: { n: teller.parameters.n },
+    run: () => Promise.resolve({ stopReason: 'done', message: null }),
+  })
+  await (await deploy(young, { store, environment: wordEnvironment })).close()
+  const registry = new Registry(store)
+  const { release: before } = await registry.current('teller')
+  const grown = defineAgent({
+    ...teller,
+    parameters: { ...teller.parameters, model: weights({ base: 'words' }) },
+    async run(task, { tone, model }, episode) {
+      await model.act([tone.message(), user(task.instruction)], episode)
+      return { stopReason: 'done', message: null }
+    },
+  })
+  const options = { store, environment: wordEnvironment, model: practisedModel().service, everyMs: 5 }
+  const asked = { instruction: 'What is the word?', data: { secret: 'plum' } }
+  const running = await deploy(grown, options)
+  const declared = (await registry.current('teller')).release.versions
+  await registry.rollback('teller', before.id)
+  await vi.waitFor(async () => {
+    expect((await running.run(asked)).origin).toMatchObject({ servedBy: { release: before.id } })
+  })
+  await running.close()
+  const again = await deploy(grown, options)
+  const { decisions, origin, failure } = await again.run(asked)
+  await again.close()
+  expect(origin).toMatchObject({ servedBy: { release: before.id } })
+  expect(failure).toBeNull()
+  const acted = Object.fromEntries(decisions.map(({ parameter, version }) => [parameter, version]))
+  expect(acted).toEqual({ tone: declared['tone'], model: declared['model'] })
+})
+
+it('stops a session of an agent without weights when nobody waits for it any more', async () => {
+  const stop = new AbortController()
+  const environment: Environment = {
+    name: 'slow',
+    open: () => ({
+      opening: [],
+      tools: [],
+      step: (_action, signal) =>
+        new Promise((resolve, reject) => {
+          signal?.addEventListener('abort', () => reject(new Error('stopped')))
+          stop.abort()
+          setImmediate(() => resolve({ messages: [], done: true }))
+        }),
+      close: () => ({ state: {}, counts: {} }),
+    }),
+  }
+  const deployment = await deploy(teller, { store, environment })
+  const trajectory = await deployment.run({ instruction: 'Say it.', signal: stop.signal })
+  expect(trajectory).toMatchObject({ stopReason: 'cancelled', failure: null })
+  const opening: Environment = {
+    name: 'shut',
+    open: (_task, _seed, signal) => Promise.reject(signal?.reason ?? new Error('nobody told it')),
+  }
+  const other = await deploy(teller, { store, environment: opening })
+  expect(await other.run({ instruction: 'Say it.', signal: stop.signal })).toMatchObject({ stopReason: 'cancelled' })
+  await Promise.all([deployment.close(), other.close()])
+})
+
+describe('keeps nothing that nobody could read again', () => {
+  const asked = { instruction: 'Say it.', data: { secret: 'plum' } }
+
+  it.each([
+    ['subject', ''],
+    ['subject', 7],
+    ['session', 'x'.repeat(257)],
+    ['train', 'yes'],
+    ['instruction', 7],
+    ['instruction', ''],
+    ['data', { when: new Date(0) }],
+    ['signal', {}],
+  ])('refuses the request whose %s is %j, and names it', async (field, value) => {
+    let opened = 0
+    const environment = { ...wordEnvironment, open: () => Promise.reject(new Error(`opened ${++opened}`)) }
+    const deployment = await deploy(teller, { store, environment })
+    await expect(deployment.run({ ...asked, [field]: value })).rejects.toMatchObject({
+      code: 'input/invalid',
+      message: expect.stringContaining(`${field}: `),
+    })
+    await deployment.close()
+    expect(opened).toBe(0)
+    expect(await store.trajectories.count({})).toBe(0)
+  })
+
+  it('refuses a tenant that cannot be', async () => {
+    const options = { store, environment: wordEnvironment, tenant: 'no tenant' }
+    await expect(deploy(teller, options)).rejects.toMatchObject({ code: 'input/invalid' })
+    expect(await store.releases.list({ limit: 1 })).toEqual([])
+  })
+
+  it.each([
+    ['what is no message', { role: 'assistant', content: 7 }],
+    ['what JSON cannot hold', { role: 'assistant', content: '', parts: [{ n: 1n }] }],
+  ])('refuses a session in which the program said %s', async (_, message) => {
+    const saying = defineAgent({
+      name: 'sayer',
+      parameters: { model: weights({ base: 'words' }) },
+      async run(task, { model }, episode) {
+        await model.act([user(task.instruction), message as never], episode)
+        return { stopReason: 'done', message: null }
+      },
+    })
+    const { service } = practisedModel()
+    const renderer = { ...service.renderer, start: () => [1] }
+    const deployment = await deploy(saying, { store, environment: wordEnvironment, model: { ...service, renderer } })
+    await expect(deployment.run(asked)).rejects.toMatchObject({
+      code: 'release/unreadable-session',
+      message: expect.stringContaining('"nodes.1.message.'),
+    })
+    await deployment.close()
+    expect(await store.trajectories.count({})).toBe(0)
+  })
 })

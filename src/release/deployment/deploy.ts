@@ -18,12 +18,13 @@ import {
   type Environment,
   GroupId,
   type ModelService,
+  parseInput,
   seedOf,
   type Store,
   systemClock,
   type Task,
   TaskId,
-  type Tenant,
+  Tenant,
   type Trajectory,
   TrajectoryId,
   type Version,
@@ -34,6 +35,7 @@ import { openReleaseRouter, type ReleaseRouter } from '../router.ts'
 import { withoutModel } from './errors.ts'
 import { LoadedAdapters } from './loaded-adapters.ts'
 import { recordedSession } from './recorded-session.ts'
+import { AskedSession, type SessionRequest } from './session-request.ts'
 
 /** What an agent needs in production. */
 export interface DeployOptions {
@@ -52,27 +54,14 @@ export interface DeployOptions {
   readonly clock?: Clock
 }
 
-/** One session of a deployed agent. */
-export interface SessionRequest {
-  /** What is asked, in the user's words. */
-  readonly instruction: string
-  /** What the environment needs to know beside it; the agent never sees it. */
-  readonly data?: Task['data']
-  /** Your own name for the session. */
-  readonly session?: string
-  /** The person that it is about: `ratchet erase` goes by it, and a canary gives all sessions of a person one arm. */
-  readonly subject?: string
-  /** Whether it may be learned from. Default true. */
-  readonly train?: boolean
-  readonly signal?: AbortSignal
-}
-
 /** A program in production. */
 export interface Deployment {
   /**
    * Runs one session with what serves, or with a canary's candidate where it is drawn, and records it as traffic of the
    * agent: signals about its id are evidence, and `learn` over `traffic` learns from it.
    * @returns the trajectory as it was recorded, once it is committed. A failure inside it is its stop reason.
+   * @throws InputError that names what is wrong with the request, before anything runs. DeploymentError for a session that
+   * holds what nobody could read again: it is not recorded.
    */
   run(request: SessionRequest): Promise<Trajectory>
   /** Stops following the store, and unloads adapters. Sessions under way must have ended. */
@@ -82,11 +71,12 @@ export interface Deployment {
 /**
  * Puts an agent's program into production: each session runs with the Versions that serve, and is recorded as traffic. It
  * gets its initial release in the store, if it has no other.
- * @throws DeploymentError for weights without a model; InitialChangedError for an agent that began in this store as
- * another; KindError for an initial value that its Kind refuses.
+ * @throws DeploymentError for weights without a model; InputError for a tenant that cannot be; InitialChangedError for an
+ * agent that began in this store as another; KindError for an initial value that its Kind refuses.
  */
 export async function deploy(agent: Agent, options: DeployOptions): Promise<Deployment> {
-  const { store, model, tenant = defaultTenant, clock = systemClock } = options
+  const { store, model, clock = systemClock } = options
+  const tenant = parseInput(Tenant, options.tenant ?? defaultTenant, 'the tenant')
   const [parameter] = weightsOf(agent)
   if (parameter !== undefined && !model) throw withoutModel(agent.name, parameter)
   const key = agentKey(tenant, agent.name)
@@ -94,10 +84,15 @@ export async function deploy(agent: Agent, options: DeployOptions): Promise<Depl
   await new Registry(store).initial(key, [...initial.values()], clock.now())
   const { everyMs } = options
   const router = await openReleaseRouter({ store, agents: [key], clock, ...(everyMs === undefined ? {} : { everyMs }) })
-  return new RoutedDeployment(agent, key, { ...options, tenant, clock }, router)
+  return new RoutedDeployment(agent, key, { ...options, tenant, clock, initial }, router)
 }
 
-type Complete = DeployOptions & { readonly tenant: Tenant; readonly clock: Clock }
+type Complete = DeployOptions & {
+  readonly tenant: Tenant
+  readonly clock: Clock
+  /** The Versions that the agent is declared with. */
+  readonly initial: Assignment['versions']
+}
 
 class RoutedDeployment implements Deployment {
   readonly #agent: Agent
@@ -115,11 +110,17 @@ class RoutedDeployment implements Deployment {
   }
 
   async run(request: SessionRequest): Promise<Trajectory> {
-    const { environment, clock, store, tenant } = this.#options
+    const { environment, clock, store, tenant, initial } = this.#options
+    const { instruction, data, session, subject, train, signal } = parseInput(
+      AskedSession,
+      request,
+      'the request of a session',
+    )
     const id = TrajectoryId.parse(`t_${randomBytes(12).toString('hex')}`)
-    const owner = { key: openKey, subject: request.subject ?? null }
-    const assigned = present(this.#router.assign(this.#key, id, null, owner), `what serves ${this.#key}`)
-    const { instruction, data = null } = request
+    const owner = { key: openKey, subject }
+    const served = present(this.#router.assign(this.#key, id, null, owner), `what serves ${this.#key}`)
+    // A release of before a Parameter was declared names none of it, and may serve again: then it acts as it is declared.
+    const assigned = { ...served, versions: new Map([...initial, ...served.versions]) }
     const task: Task = { id: TaskId.parse(`traffic:${id}`), instruction, data, split: 'train' }
     const seed = seedOf(id)
     const trajectory = await this.#withWeights(assigned, (adapter) =>
@@ -131,11 +132,11 @@ class RoutedDeployment implements Deployment {
         group: GroupId.parse(id),
         attempt: 0,
         seed,
-        bindings: bindingsOf(this.#agent, this.#actsIn(assigned, adapter, seed, request.signal)),
+        bindings: bindingsOf(this.#agent, this.#actsIn(assigned, adapter, seed, signal)),
         now: () => clock.now(),
+        ...(signal && { signal }),
       }),
     )
-    const { session = null, subject = null, train = true } = request
     const { servedBy } = assigned
     const whose = { tenant, key: openKey, session, agent: this.#agent.name, subject }
     await store.traffic.append(recordedSession(trajectory, { kind: 'traffic', ...whose, train, servedBy }))

@@ -28,9 +28,12 @@ export class LoadedAdapters {
     this.#blobs = blobs
   }
 
-  /** Works with the adapter of a Version of weights; `null` is the base model exactly. */
+  /**
+   * Works with the adapter of a Version of weights; `null` is the base model exactly. One that cannot be loaded fails only who
+   * waits for it: the next session tries again.
+   */
   async use<T>(version: Version, work: (adapter: AdapterRef | null) => Promise<T>): Promise<T> {
-    const known = this.#loaded.get(version.id) ?? { adapter: this.#load(version), uses: 0 }
+    const known = this.#loaded.get(version.id) ?? this.#opened(version)
     this.#loaded.delete(version.id)
     this.#loaded.set(version.id, known)
     known.uses++
@@ -38,13 +41,22 @@ export class LoadedAdapters {
       return await work(await known.adapter)
     } finally {
       known.uses--
-      await this.#unloadBeyond(mostIdle)
+      // The session is over, whatever stays loaded.
+      await this.#unloadBeyond(mostIdle).catch(() => {})
     }
   }
 
-  /** Unloads all that no session uses. */
+  /** Unloads all that no session uses; throws what the model did at the first that it would not unload. */
   close(): Promise<void> {
     return this.#unloadBeyond(0)
+  }
+
+  #opened(version: Version): Loaded {
+    const opened: Loaded = { adapter: this.#load(version), uses: 0 }
+    opened.adapter.catch(() => {
+      if (this.#loaded.get(version.id) === opened) this.#loaded.delete(version.id)
+    })
+    return opened
   }
 
   async #load({ value }: Version): Promise<AdapterRef | null> {
@@ -54,11 +66,16 @@ export class LoadedAdapters {
 
   async #unloadBeyond(most: number): Promise<void> {
     const idle = [...this.#loaded].filter(([, { uses }]) => uses === 0)
+    const failures: unknown[] = []
     for (const [id, { adapter }] of idle.slice(0, Math.max(0, idle.length - most))) {
       this.#loaded.delete(id)
-      // One that could not be loaded was told of where it was used: the next session tries again.
-      const ref = await adapter.catch(() => null)
-      if (ref) await this.#model.sampler.unload(ref)
+      try {
+        const ref = await adapter
+        if (ref) await this.#model.sampler.unload(ref)
+      } catch (error) {
+        failures.push(error)
+      }
     }
+    if (failures.length > 0) throw failures[0]
   }
 }

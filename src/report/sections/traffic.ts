@@ -6,6 +6,7 @@ import { notYet, type Part, section } from './section.ts'
 
 /** What each reason means, in the words of docs/online.md. */
 const reasons: Readonly<Record<DropReason, string>> = {
+  'corrupt-record': 'The store cannot read it.',
   'over-limit': 'There were more sessions than a run takes; the newest were taken.',
   'train-forbidden': 'Its client forbids learning.',
   'held-out': 'It judges, and is not learned from.',

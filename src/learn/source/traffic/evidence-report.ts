@@ -2,6 +2,7 @@ import { z } from 'zod'
 
 /**
  * Why trajectories are no fresh evidence for the policy gradient. Each is counted once, by the first that holds:
+ * - `corrupt-record`: the store cannot read it.
  * - `train-forbidden`: its client forbids learning from it. `held-out`: it judges, and is not learned from.
  * - `unsettled`: it is not quiet for long enough; a later run sees it.
  * - `used`: an earlier run learned from it.
@@ -16,6 +17,7 @@ import { z } from 'zod'
  * - `repeated`, `truncated`, `greedy`, `no-logprobs`, `other-temperature`, `unreadable`: see `Unfit`.
  */
 export const DropReason = z.enum([
+  'corrupt-record',
   'over-limit',
   'train-forbidden',
   'held-out',

@@ -136,6 +136,15 @@ describe('what is left out is counted by its reason', () => {
     expect(await dropped()).toEqual({ 'missing-reward': 1 })
   })
 
+  it('corrupt-record: it stops nothing, on whatever page', async () => {
+    const many = Array.from({ length: 401 }, (_, i) => ({ id: `s${i}`, at: 1_000 + i }))
+    await record(...many.map((one, i) => (i === 250 ? { ...one, subject: '' } : one)))
+    for (const id of ['s1', 's250', 's251', 's400']) await say(id, id !== 's251')
+    const { batch, report } = await gathered({ limit: 1_000 })
+    expect(report).toMatchObject({ seen: 401, sessions: 3, dropped: { 'corrupt-record': 1, 'missing-reward': 397 } })
+    expect(batch.credits.map(({ trajectory }) => trajectory)).toEqual(['s1', 's251', 's400'])
+  })
+
   it('over-limit: the newest stay', async () => {
     await record({ id: 'a' }, { id: 'b' }, { id: 'c' })
     for (const id of ['a', 'b', 'c']) await say(id, id === 'c')

@@ -1,10 +1,8 @@
 import type { Repositories, Trajectory, TrajectoryId } from '../../../core/index.ts'
 import type { TrafficSource } from '../../source.ts'
 import type { DropReason } from './evidence-report.ts'
+import { pagesOf } from './pages.ts'
 import type { UsedSince } from './used.ts'
-
-/** Trajectories of one page that the store is asked for. */
-const page = 200
 
 /** Settled trajectories of a source, oldest first, and how many were left out. */
 export interface Settled {
@@ -48,25 +46,21 @@ export async function settledOf(
   const fresh: Found[] = []
   const others: Found[] = []
   const { agent, tenant, window } = source
-  let [seen, after] = [0, undefined as TrajectoryId | undefined]
+  let seen = 0
   let earliest = asOf - window
   let used = await usedSince(earliest)
-  for (;;) {
-    const records = await stored.list({
-      origin: 'traffic',
-      agent,
-      tenant,
-      since: asOf - window,
-      limit: page,
-      ...(after === undefined ? {} : { after }),
-    })
-    const began = Math.min(...records.map(({ trajectory }) => trajectory.startedAt))
+  for await (const records of pagesOf(stored, { origin: 'traffic', agent, tenant, since: asOf - window })) {
+    const began = Math.min(...records.map((trajectory) => trajectory?.startedAt ?? Number.POSITIVE_INFINITY))
     if (began < earliest) {
       earliest = began
       used = await usedSince(earliest)
     }
-    for (const { trajectory } of records) {
+    for (const trajectory of records) {
       seen++
+      if (trajectory === null) {
+        drop('corrupt-record')
+        continue
+      }
       const reason = notYet(trajectory, source, asOf, used)
       if (reason) drop(reason)
       else {
@@ -78,12 +72,9 @@ export async function settledOf(
         }
       }
     }
-    after = records.at(-1)?.trajectory.id
-    if (records.length < page) {
-      const inOrder = [...fresh, ...others].toSorted((a, b) => a.place - b.place)
-      return { seen, trajectories: inOrder.map(({ trajectory }) => trajectory), dropped }
-    }
   }
+  const inOrder = [...fresh, ...others].toSorted((a, b) => a.place - b.place)
+  return { seen, trajectories: inOrder.map(({ trajectory }) => trajectory), dropped }
 }
 
 /** A trajectory, and its place among those that were seen. */
