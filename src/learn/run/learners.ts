@@ -1,7 +1,7 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Agent, type CreditedBatch, backward, depositRule, storedValue, valueIn } from '../../agent/index.ts'
 import {
   type BlobRef,
-  contentHash,
   type Evaluate,
   type Json,
   type LearnableTask,
@@ -15,17 +15,18 @@ import {
   type Version,
 } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
+import { LearnError } from '../errors.ts'
 import type { Learner } from './parameter.ts'
 import type { RunState } from './state.ts'
 
 /** Values by the Parameter that they are of, as versions hold them. */
 export type Values = ReadonlyMap<ParameterName, ParameterValue>
 
-/** Attempts tasks with these values in the place of what acts. @param name of the batch: the same is attempted once. */
+/** Attempts tasks with a value of a Parameter in the place of what acts. */
 export type Attempt = (
-  values: Values,
+  parameter: ParameterName,
+  value: ParameterValue,
   tasks: readonly LearnableTask[],
-  name: string,
 ) => Promise<readonly ScoredTrajectory[]>
 
 /** What the sessions of a run are opened with. */
@@ -103,11 +104,16 @@ export class Learners {
     return this.#sessions.map(({ parameter }) => parameter)
   }
 
-  /** What they act with. @throws KindError for a value that its Kind refuses. */
-  async bound(): Promise<Values> {
+  /**
+   * What they act with.
+   * @param given values that act in the place of theirs: who has one is not asked.
+   * @throws KindError for a value that its Kind refuses; LearnError where one evaluates to say it, and that asks it again.
+   */
+  async bound(given: Values = new Map()): Promise<Values> {
     const values = new Map<ParameterName, ParameterValue>()
-    for (const { parameter, definition, learning } of this.#sessions) {
-      values.set(parameter, storedValue(parameter, definition.of, await learning.bound()))
+    for (const session of this.#sessions) {
+      const { parameter } = session
+      values.set(parameter, given.get(parameter) ?? (await boundOf(session)))
     }
     return values
   }
@@ -159,6 +165,23 @@ export class Learners {
   }
 }
 
+/** Parameters whose `bound()` is under way, where this code was called from. */
+const binding = new AsyncLocalStorage<ReadonlySet<ParameterName>>()
+
+async function boundOf({ parameter, definition, learning }: Session): Promise<ParameterValue> {
+  const under = binding.getStore() ?? new Set()
+  if (under.has(parameter)) throw circularBound(parameter)
+  const value = await binding.run(new Set([...under, parameter]), () => learning.bound())
+  return storedValue(parameter, definition.of, value)
+}
+
+const circularBound = (parameter: ParameterName) =>
+  new LearnError({
+    code: 'learn/circular-bound',
+    message: `bound() of the optimizer of "${parameter}" was asked for while it was under way: it evaluates, and another's bound() that does so too asks for it.`,
+    hint: 'Let bound() of at most one optimizer call `evaluate`; call it in step() instead.',
+  })
+
 async function openOne(learner: Learner, parts: LearnersParts): Promise<Learning> {
   const { parameter, definition, optimizer } = learner
   const { id: version, value } = present(parts.serving.get(parameter), `the serving version of ${parameter}`)
@@ -180,12 +203,6 @@ function savedOf(parameter: ParameterName, { saved, blobs }: LearnersParts): Sav
   return { state, blobs: Object.fromEntries(own.map(([name, ref]) => [name.slice(prefix.length), ref])) }
 }
 
-/** Batches are named by what is attempted: a run that is resumed finds what it attempted before. */
 function evaluating({ parameter, definition }: Learner, attempt: Attempt | null): Evaluate<unknown> | null {
-  if (attempt === null) return null
-  return (value, tasks) => {
-    const stored = storedValue(parameter, definition.of, value)
-    const name = contentHash([stored, tasks.map(({ id }) => id)]).slice(0, 16)
-    return attempt(new Map([[parameter, stored]]), tasks, `evaluate/${parameter}/${name}`)
-  }
+  return attempt && ((value, tasks) => attempt(parameter, storedValue(parameter, definition.of, value), tasks))
 }

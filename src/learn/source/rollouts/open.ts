@@ -1,10 +1,10 @@
 import { type Agent, type EpisodeBudget, weightsOf } from '../../../agent/index.ts'
-import type { Task, Trainer } from '../../../core/index.ts'
+import { contentHash, type Trainer } from '../../../core/index.ts'
 import { runBatch } from '../../episodes.ts'
 import { LearnError } from '../../errors.ts'
 import type { Complete, RolloutOptions } from '../../options.ts'
 import type { Course, Learning } from '../../run/course.ts'
-import type { Values } from '../../run/learners.ts'
+import type { Attempt } from '../../run/learners.ts'
 import { openRun } from '../../run/open.ts'
 import { whatLearns } from '../../run/parameter.ts'
 import type { TrainerNeeds } from '../../run/trainer-needs.ts'
@@ -59,12 +59,23 @@ export async function openRollouts(agent: Agent, given: RolloutOptions): Promise
   })
 }
 
-/** How an optimizer attempts tasks: with its values in the place of what acts now. */
-const attempt = (run: RolloutRun) => (values: Values, tasks: readonly Task[], name: string) =>
-  whileLearning(run, (actor) => {
-    const policy = { ...actor, others: new Map([...(actor.others ?? []), ...run.acting(values, run.state.update)]) }
-    return runBatch(run, { ...policy, temperature: run.schedule.temperature }, { name, tasks, attempts: 1 })
-  })
+/**
+ * How an optimizer attempts tasks: with its value in the place of what acts now. A batch is named by all that acts in it, so
+ * that a run that is resumed finds what it attempted before, and nothing else does.
+ */
+const attempt =
+  (run: RolloutRun): Attempt =>
+  (parameter, value, tasks) =>
+    whileLearning(
+      run,
+      (actor, values) => {
+        const { passes, update } = run.state
+        const hash = contentHash([passes, [...values], tasks.map(({ id }) => id)]).slice(0, 16)
+        const name = `evaluate/${parameter}/update-${update}/${hash}`
+        return runBatch(run, { ...actor, temperature: run.schedule.temperature }, { name, tasks, attempts: 1 })
+      },
+      new Map([[parameter, value]]),
+    )
 
 const savesBytes = (trainer: Trainer | null) => trainer?.capabilities.saves !== 'paths'
 

@@ -1,0 +1,140 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import {
+  askedRight,
+  type Choice,
+  choice,
+  desks,
+  deskTasks,
+  even,
+  frontDesk,
+  reinforce,
+} from '../../test/support/choice-kind.ts'
+import { type Agent, defineAgent, parameter } from '../agent/index.ts'
+import type { Learning, Optimizer, Seat, Store } from '../core/index.ts'
+import { leaveOneOut } from '../credit/index.ts'
+import { rubric, verifier } from '../reward/index.ts'
+import { openMemoryStore } from '../store/index.ts'
+import type { LearnEvent } from './events.ts'
+import { learn } from './learn.ts'
+import type { RolloutOptions } from './options.ts'
+import { rollouts } from './source.ts'
+
+let store: Store
+beforeEach(async () => {
+  store = await openMemoryStore()
+})
+afterEach(() => store.close())
+
+const source = rollouts(desks, deskTasks)
+const schedule = {
+  updates: 3,
+  tasks: 4,
+  attempts: 2,
+  validateEvery: 3,
+  validationTasks: 4,
+  patience: null,
+  target: null,
+}
+
+/** Learns at desks; what it told, whichever way it ended. */
+async function practise(changes: Partial<RolloutOptions> = {}, agent: Agent = frontDesk) {
+  const events: LearnEvent[] = []
+  const ended = learn(agent, {
+    store,
+    source,
+    reward: rubric({ solved: verifier((final) => askedRight(final)) }),
+    credit: leaveOneOut(),
+    optimize: { route: reinforce() },
+    schedule,
+    deterministic: true,
+    onEvent: (event) => events.push(event),
+    ...changes,
+  })
+  const error: unknown = await ended.then(() => null).catch((thrown: unknown) => thrown)
+  return { error, updates: events.flatMap((event) => (event.type === 'updated' ? [event] : [])) }
+}
+
+const surely = (option: 0 | 1): Choice => ({ ...even, preferences: option === 0 ? [20, -20] : [-20, 20] })
+
+type Session = Learning<typeof choice>
+
+/** A session that learns nothing, but for what is given. */
+const session = (
+  name: string,
+  more: (seat: Seat<Choice>) => Partial<Session> = () => ({}),
+): Optimizer<typeof choice> => ({
+  name,
+  kind: 'choice',
+  open: async (seat) => ({
+    bound: async () => seat.value,
+    propose: async () => null,
+    save: async () => ({ state: null }),
+    step: async () => ({}),
+    ...more(seat),
+  }),
+})
+
+/** Asks the desk that `route` says, where `follow` says so (its second option), and the other one where not. */
+const twoChoices = defineAgent({
+  name: 'two-choices',
+  parameters: { route: parameter(choice, even), follow: parameter(choice, even) },
+  async run(_task, { route, follow }, episode) {
+    const [chosen, follows] = [route.choose(), follow.choose() === 'refunds']
+    const other = chosen === 'refunds' ? 'sales' : 'refunds'
+    await episode.step({ kind: 'message', content: follows ? chosen : other })
+    return { stopReason: 'done', message: null }
+  },
+})
+
+describe('evaluate', () => {
+  const tasks = source.train.slice(0, 3)
+
+  it('attempts anew what else has learned since, and not what was attempted with the same', async () => {
+    const earned: number[] = []
+    const asks = session('asks', ({ evaluate }) => ({
+      async step() {
+        for (let again = 0; again < 2; again++) {
+          const scored = (await evaluate?.(surely(1), tasks)) ?? []
+          earned.push(scored.reduce((sum, { reward }) => sum + (reward.value ?? 0), 0))
+        }
+        return {}
+      },
+    }))
+    let steps = 0
+    const turns = session('turns', () => ({
+      bound: async () => surely(steps < 2 ? 0 : 1),
+      async step() {
+        steps++
+        return {}
+      },
+    }))
+    const { error } = await practise({ optimize: { route: asks, follow: turns } }, twoChoices)
+    expect(error).toBeNull()
+    expect(earned).toEqual([0, 0, 0, 0, 3, 3])
+    const [run] = await store.runs.list({ limit: 1 })
+    const records = await store.trajectories.list({ run: run!.id, limit: 1000 })
+    const attempted = records.filter(({ trajectory }) => trajectory.id.includes('/evaluate/route/'))
+    expect(attempted).toHaveLength(9)
+  })
+
+  /** Evaluates what it says, before it says it. */
+  const searching = (asked: string[] = []) =>
+    session('searching', ({ parameter: own, value, evaluate }) => ({
+      async bound() {
+        asked.push(own)
+        await evaluate?.(value, tasks)
+        return value
+      },
+    }))
+
+  it('can be asked by what says what acts', async () => {
+    const asked: string[] = []
+    expect((await practise({ optimize: { route: searching(asked) } })).error).toBeNull()
+    expect(asked).toEqual(['route', 'route', 'route'])
+  })
+
+  it('is refused where two ask each other', async () => {
+    const { error } = await practise({ optimize: { route: searching(), follow: searching() } }, twoChoices)
+    expect(error).toMatchObject({ code: 'learn/circular-bound', message: expect.stringContaining('"route"') })
+  })
+})
