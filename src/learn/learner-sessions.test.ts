@@ -138,3 +138,12 @@ describe('evaluate', () => {
     expect(error).toMatchObject({ code: 'learn/circular-bound', message: expect.stringContaining('"route"') })
   })
 })
+
+it('leaves out a metric that is no finite number', async () => {
+  const means = session('means', () => ({ step: async () => ({ mean: Number.NaN, most: Infinity, fine: 1 }) }))
+  const { error, updates } = await practise({ optimize: { route: means } })
+  expect(error).toBeNull()
+  const told = updates.map(({ metrics }) => Object.keys(metrics).filter((name) => name.startsWith('route.')))
+  expect(told).toEqual(updates.map(() => ['route.deposits', 'route.fine']))
+  expect(told).toHaveLength(3)
+})
