@@ -147,3 +147,26 @@ it('leaves out a metric that is no finite number', async () => {
   expect(told).toEqual(updates.map(() => ['route.deposits', 'route.fine']))
   expect(told).toHaveLength(3)
 })
+
+describe('a session whose state cannot be saved', () => {
+  it.each([
+    ['as it throws', () => Promise.reject(new Error('no room')), 'unknown'],
+    ['as it is a Map', async () => ({ state: new Map() as never }), 'learn/bad-state'],
+    ['as there is none', async () => ({ state: undefined as never }), 'learn/bad-state'],
+  ])('%s ends the run at its first checkpoint, and is closed with the others', async (_, save, code) => {
+    const closed: string[] = []
+    const close = (name: string) => async () => {
+      closed.push(name)
+      throw new Error('cannot be closed')
+    }
+    const optimize = {
+      route: session('full', () => ({ save, close: close('route') })),
+      follow: session('fine', () => ({ close: close('follow') })),
+    }
+    const { error } = await practise({ optimize }, twoChoices)
+    expect(error).toMatchObject(code === 'unknown' ? { message: 'no room' } : { code })
+    expect(closed).toEqual(['route', 'follow'])
+    const runs = await store.runs.list({ limit: 10 })
+    expect(runs).toMatchObject([{ status: 'failed', failure: { code } }])
+  })
+})

@@ -3,7 +3,7 @@ import { type Agent, type CreditedBatch, backward, depositRule, storedValue, val
 import {
   type BlobRef,
   type Evaluate,
-  type Json,
+  Json,
   type LearnableTask,
   type Learning,
   type Metrics,
@@ -146,8 +146,9 @@ export class Learners {
   private async save(): Promise<SavedLearners> {
     const states: Record<ParameterName, Json> = {}
     const blobs: Record<string, BlobRef> = {}
-    for (const { parameter, learning } of this.#sessions) {
+    for (const { parameter, optimizer, learning } of this.#sessions) {
       const saved = await learning.save()
+      if (!Json.safeParse(saved.state).success) throw notJson(parameter, optimizer.name)
       states[parameter] = saved.state
       for (const [name, ref] of Object.entries(saved.blobs ?? {})) blobs[blobName(parameter, name)] = ref
     }
@@ -160,10 +161,18 @@ export class Learners {
     return { states, blobs: { ...blobs, ...(phase === 'done' ? {} : neededBy(agent, proposed)) } }
   }
 
+  /** Closes every session. How a run ended does not depend on it: one that cannot be closed is left. */
   async close(): Promise<void> {
-    for (const { learning } of this.#sessions) await learning.close?.()
+    await Promise.allSettled(this.#sessions.map(async ({ learning }) => learning.close?.()))
   }
 }
+
+const notJson = (parameter: ParameterName, optimizer: string) =>
+  new LearnError({
+    code: 'learn/bad-state',
+    message: `The optimizer "${optimizer}" of "${parameter}" saved a state that JSON cannot hold.`,
+    hint: 'Save plain objects, lists, strings and finite numbers as the state; put large parts into `store.blobs`.',
+  })
 
 /** Parameters whose `bound()` is under way, where this code was called from. */
 const binding = new AsyncLocalStorage<ReadonlySet<ParameterName>>()
