@@ -9,15 +9,25 @@ import {
   frontDesk,
   reinforce,
 } from '../../test/support/choice-kind.ts'
-import { type Agent, defineAgent, parameter } from '../agent/index.ts'
-import type { Learning, Optimizer, Seat, Store } from '../core/index.ts'
+import { type Agent, defineAgent, parameter, storedValue } from '../agent/index.ts'
+import {
+  type Learning,
+  mintVersion,
+  type Optimizer,
+  type Seat,
+  type Store,
+  type Trajectory,
+  VersionId,
+} from '../core/index.ts'
 import { leaveOneOut } from '../credit/index.ts'
-import { rubric, verifier } from '../reward/index.ts'
+import { deploy } from '../release/index.ts'
+import { rubric, signal, verifier } from '../reward/index.ts'
 import { openMemoryStore } from '../store/index.ts'
 import type { LearnEvent } from './events.ts'
 import { learn } from './learn.ts'
 import type { RolloutOptions } from './options.ts'
-import { rollouts } from './source.ts'
+import { Learners } from './run/learners.ts'
+import { rollouts, traffic } from './source.ts'
 
 let store: Store
 beforeEach(async () => {
@@ -168,5 +178,69 @@ describe('a session whose state cannot be saved', () => {
     expect(closed).toEqual(['route', 'follow'])
     const runs = await store.runs.list({ limit: 10 })
     expect(runs).toMatchObject([{ status: 'failed', failure: { code } }])
+  })
+})
+
+describe('over traffic, what another Version decided than serves', () => {
+  async function visited(sessions: number): Promise<readonly Trajectory[]> {
+    const deployment = await deploy(frontDesk, { store, environment: desks })
+    const seen: Trajectory[] = []
+    for (let i = 0; i < sessions; i++) {
+      const trajectory = await deployment.run({ instruction: `Order ${i}?`, subject: `person-${i}` })
+      const said = { source: 'user', reporter: 'ratchet', tenant: 'default', name: 'thumbs' } as const
+      const thumbs = { ...said, key: trajectory.id, trajectory: trajectory.id, node: null, value: i % 2 === 0 }
+      await store.signals.append([{ ...thumbs, at: Date.now() }])
+      seen.push(trajectory)
+    }
+    await deployment.close()
+    return seen
+  }
+
+  const counts = (heard: number[]) =>
+    session('counts', () => ({
+      async step(deposits) {
+        heard.push(deposits.length)
+        return {}
+      },
+    }))
+
+  it('is left out and counted, whatever lag weights may have', async () => {
+    await visited(8)
+    expect((await practise({ schedule: { ...schedule, updates: 8 } })).error).toBeNull()
+    await visited(6)
+    const heard: number[] = []
+    const { learned } = await learn(frontDesk, {
+      store,
+      source: traffic({ agent: 'front-desk', settle: '0s', maxLag: 1, reporters: { share: 1 } }),
+      reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
+      optimize: { route: counts(heard) },
+    })
+    expect(learned).toMatchObject({ learners: { route: { sessions: 6, credited: 6 } }, dropped: { stale: 8 } })
+    expect(heard).toEqual([6])
+  })
+
+  it('is no step’s, though a run that is gone on with has gathered it', async () => {
+    const trajectories = await visited(3)
+    const heard: number[] = []
+    const value = storedValue('route', choice, even)
+    const serving = mintVersion('route', value, { parents: [], run: null })
+    const learners = await Learners.open({
+      learners: [{ parameter: 'route', definition: frontDesk.parameters.route, optimizer: counts(heard) as Optimizer }],
+      serving: new Map([['route', serving]]),
+      seed: 0,
+      saved: {},
+      blobs: {},
+      attempt: null,
+    })
+    const other = VersionId.parse('other')
+    const mixed = trajectories.map((one, i) => ({
+      ...one,
+      decisions: one.decisions.map((made) => (i === 0 ? { ...made, version: other } : made)),
+    }))
+    const credits = mixed.flatMap(({ id, decisions }) =>
+      decisions.map((made) => ({ trajectory: id, decision: made.id, advantage: 1 })),
+    )
+    expect(await learners.step({ trajectories: mixed, credits }, 0)).toEqual({ 'route.deposits': 2, 'route.stale': 1 })
+    expect(heard).toEqual([2])
   })
 })

@@ -13,6 +13,7 @@ import {
   type SavedLearning,
   type ScoredTrajectory,
   type Version,
+  type VersionId,
 } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 import { LearnError } from '../errors.ts'
@@ -43,6 +44,8 @@ export interface LearnersParts {
 }
 
 interface Session extends Learner {
+  /** What served when the run began. */
+  readonly version: VersionId
   readonly learning: Learning
 }
 
@@ -84,7 +87,11 @@ export class Learners {
   static async open(parts: LearnersParts): Promise<Learners> {
     const sessions: Session[] = []
     try {
-      for (const learner of parts.learners) sessions.push({ ...learner, learning: await openOne(learner, parts) })
+      for (const learner of parts.learners) {
+        const serving = present(parts.serving.get(learner.parameter), `the serving version of ${learner.parameter}`)
+        const learning = await openOne(learner, serving, parts)
+        sessions.push({ ...learner, version: serving.id, learning })
+      }
     } catch (error) {
       await new Learners(sessions).close()
       throw error
@@ -129,15 +136,18 @@ export class Learners {
   }
 
   /**
-   * One step of each, on what its Decisions in a batch deposited; what they tell is named by the Parameter.
+   * One step of each, on what its Decisions in a batch deposited; what they tell is named by the Parameter. Decisions of
+   * another Version than served when the run began are counted (`stale`), and not learned from: its values had other chances.
    * @param update steps of the run before this one.
    */
   async step(batch: CreditedBatch, update: number): Promise<Metrics> {
     const told: Record<string, number> = {}
-    for (const { parameter, definition, learning } of this.#sessions) {
+    for (const { parameter, definition, version, learning } of this.#sessions) {
       const gradients = backward(batch, { parameter, rule: depositRule(definition.of) })
-      const deposits = gradients.flatMap((gradient) => gradient.deposits)
-      const metrics = { deposits: deposits.length, ...(await learning.step(deposits, update)) }
+      const deposits = gradients.flatMap((gradient) => (gradient.version === version ? gradient.deposits : []))
+      const stale = gradients.reduce((sum, gradient) => sum + gradient.deposits.length, -deposits.length)
+      const counts = { deposits: deposits.length, ...(stale > 0 && { stale }) }
+      const metrics = { ...counts, ...(await learning.step(deposits, update)) }
       for (const [name, value] of Object.entries(metrics)) told[`${parameter}.${name}`] = value
     }
     return told
@@ -191,12 +201,11 @@ const circularBound = (parameter: ParameterName) =>
     hint: 'Let bound() of at most one optimizer call `evaluate`; call it in step() instead.',
   })
 
-async function openOne(learner: Learner, parts: LearnersParts): Promise<Learning> {
+async function openOne(learner: Learner, { id, value }: Version, parts: LearnersParts): Promise<Learning> {
   const { parameter, definition, optimizer } = learner
-  const { id: version, value } = present(parts.serving.get(parameter), `the serving version of ${parameter}`)
   const seat = {
     parameter,
-    version,
+    version: id,
     value: valueIn(parameter, definition.of, value),
     rng: (...key: readonly (string | number)[]) => rng('learner', parts.seed, parameter, ...key),
     evaluate: evaluating(learner, parts.attempt),
