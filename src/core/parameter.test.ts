@@ -29,9 +29,12 @@ it('keeps values of kinds that no room reads yet whole', () => {
   expect(ParameterValue.parse(value)).toEqual(value)
 })
 
-it.each(['', '1st', 'a b', '__proto__', '../x', 'x'.repeat(65)])('%j cannot name a Parameter', (name) => {
-  expect(ParameterName.safeParse(name).success).toBe(false)
-})
+it.each(['', '1st', 'a b', '__proto__', '../x', 'x'.repeat(65), 'constructor', 'toString'])(
+  '%j cannot name a Parameter',
+  (name) => {
+    expect(ParameterName.safeParse(name).success).toBe(false)
+  },
+)
 
 it('refuses an adapter that is no blob', () => {
   expect(ParameterValue.safeParse({ kind: 'weights', base: 'b', baseHash: 'b-content', adapter: 'abc' }).success).toBe(

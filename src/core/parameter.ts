@@ -12,8 +12,11 @@ export const ParameterKind = z
   .regex(/^[a-z][a-z0-9-]{0,63}$/, 'a lower-case letter, then lower-case letters, digits or -')
 export type ParameterKind = z.infer<typeof ParameterKind>
 
-/** The name a Parameter has in its agent. */
-export const ParameterName = z.string().regex(/^[A-Za-z][\w-]{0,63}$/, 'a letter, then letters, digits, _ or -')
+/** The name a Parameter has in its agent. Values are kept by it in objects, so that what every object has is no name. */
+export const ParameterName = z
+  .string()
+  .regex(/^[A-Za-z][\w-]{0,63}$/, 'a letter, then letters, digits, _ or -')
+  .refine((name) => !(name in Object.prototype), 'a name that no object has of itself')
 export type ParameterName = z.infer<typeof ParameterName>
 
 /** The value of a `weights` Parameter. `adapter: null` is the base model exactly. */

@@ -1,11 +1,11 @@
 import type { Agent } from '../agent/index.ts'
-import { present, RatchetError } from '../errors/index.ts'
-import { LostLeaseError } from './errors.ts'
+import { present } from '../errors/index.ts'
 import { judge } from './judge.ts'
 import { refuseUnknownOptions } from './known-options.ts'
 import type { LearnOptions, RolloutOptions, TrafficOptions } from './options.ts'
 import { release } from './release.ts'
 import type { Course, GoOn } from './run/course.ts'
+import { fail } from './run/fail.ts'
 import type { LearnRun } from './run/learn-run.ts'
 import { openRollouts } from './source/rollouts/open.ts'
 import { openTraffic } from './source/traffic/open.ts'
@@ -85,25 +85,4 @@ async function finish(run: LearnRun): Promise<LearnSummary> {
     tx.runs.update(run.run.id, { status: 'completed', versionsOut, receipt, release, endedAt: run.clock.now() }),
   )
   return summary
-}
-
-/** Writes down why a run ended early; its checkpoint stays. One that another process has taken over is the other's to write. */
-async function fail(run: LearnRun, error: unknown): Promise<void> {
-  const { signal, store, mayWrite } = run.options
-  if (error instanceof LostLeaseError || signal?.reason instanceof LostLeaseError) return
-  const interrupted = signal?.aborted === true
-  const failure = RatchetError.is(error)
-    ? { code: error.code, message: error.message, hint: error.hint }
-    : { code: 'unknown', message: error instanceof Error ? error.message : String(error) }
-  const written = store.transaction(async (tx) => {
-    await mayWrite?.(tx)
-    await tx.runs.update(run.run.id, {
-      status: interrupted ? 'interrupted' : 'failed',
-      failure: interrupted ? null : failure,
-      release: run.state.release,
-      endedAt: run.clock.now(),
-    })
-  })
-  // Where the store itself fails, the first error is the one to tell; the run stays `running`, and can be resumed.
-  await written.catch(() => {})
 }

@@ -4,6 +4,7 @@ import {
   type Clock,
   type Json,
   keepSaved,
+  type Metrics,
   type Repositories,
   type Run,
   type RunEvent,
@@ -11,6 +12,7 @@ import {
   type Store,
   type TrainerPath,
 } from '../../core/index.ts'
+import { finite } from './finite.ts'
 
 /** What every run's state counts, whatever it learns from. */
 export interface JournalState {
@@ -24,6 +26,7 @@ export interface JournalState {
 /** Something that a run tells. `progress` moves on a terminal, and is not kept. */
 interface Told {
   readonly type: string
+  readonly metrics?: Metrics
 }
 
 /**
@@ -80,8 +83,9 @@ export abstract class RunJournal<S extends JournalState, E extends Told> {
     return this.#secondsBefore + (this.clock.now() - this.#startedAt) / 1000
   }
 
-  /** Remembers the event for the next checkpoint, and tells whoever listens. */
-  emit(event: E): void {
+  /** Remembers the event for the next checkpoint, and tells whoever listens. Metrics that are not finite are left out. */
+  emit(told: E): void {
+    const event = told.metrics === undefined ? told : { ...told, metrics: finite(told.metrics) }
     if (event.type !== 'progress') {
       const { type, ...data } = event
       const sequence = this.state.events

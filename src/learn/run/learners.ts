@@ -1,9 +1,9 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Agent, type CreditedBatch, backward, depositRule, storedValue, valueIn } from '../../agent/index.ts'
 import {
   type BlobRef,
-  contentHash,
   type Evaluate,
-  type Json,
+  Json,
   type LearnableTask,
   type Learning,
   type Metrics,
@@ -13,19 +13,21 @@ import {
   type SavedLearning,
   type ScoredTrajectory,
   type Version,
+  type VersionId,
 } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
+import { LearnError } from '../errors.ts'
 import type { Learner } from './parameter.ts'
 import type { RunState } from './state.ts'
 
 /** Values by the Parameter that they are of, as versions hold them. */
 export type Values = ReadonlyMap<ParameterName, ParameterValue>
 
-/** Attempts tasks with these values in the place of what acts. @param name of the batch: the same is attempted once. */
+/** Attempts tasks with a value of a Parameter in the place of what acts. */
 export type Attempt = (
-  values: Values,
+  parameter: ParameterName,
+  value: ParameterValue,
   tasks: readonly LearnableTask[],
-  name: string,
 ) => Promise<readonly ScoredTrajectory[]>
 
 /** What the sessions of a run are opened with. */
@@ -42,6 +44,8 @@ export interface LearnersParts {
 }
 
 interface Session extends Learner {
+  /** What served when the run began. */
+  readonly version: VersionId
   readonly learning: Learning
 }
 
@@ -83,7 +87,11 @@ export class Learners {
   static async open(parts: LearnersParts): Promise<Learners> {
     const sessions: Session[] = []
     try {
-      for (const learner of parts.learners) sessions.push({ ...learner, learning: await openOne(learner, parts) })
+      for (const learner of parts.learners) {
+        const serving = present(parts.serving.get(learner.parameter), `the serving version of ${learner.parameter}`)
+        const learning = await openOne(learner, serving, parts)
+        sessions.push({ ...learner, version: serving.id, learning })
+      }
     } catch (error) {
       await new Learners(sessions).close()
       throw error
@@ -103,11 +111,16 @@ export class Learners {
     return this.#sessions.map(({ parameter }) => parameter)
   }
 
-  /** What they act with. @throws KindError for a value that its Kind refuses. */
-  async bound(): Promise<Values> {
+  /**
+   * What they act with.
+   * @param given values that act in the place of theirs: who has one is not asked.
+   * @throws KindError for a value that its Kind refuses; LearnError where one evaluates to say it, and that asks it again.
+   */
+  async bound(given: Values = new Map()): Promise<Values> {
     const values = new Map<ParameterName, ParameterValue>()
-    for (const { parameter, definition, learning } of this.#sessions) {
-      values.set(parameter, storedValue(parameter, definition.of, await learning.bound()))
+    for (const session of this.#sessions) {
+      const { parameter } = session
+      values.set(parameter, given.get(parameter) ?? (await boundOf(session)))
     }
     return values
   }
@@ -123,15 +136,18 @@ export class Learners {
   }
 
   /**
-   * One step of each, on what its Decisions in a batch deposited; what they tell is named by the Parameter.
+   * One step of each, on what its Decisions in a batch deposited; what they tell is named by the Parameter. Decisions of
+   * another Version than served when the run began are counted (`stale`), and not learned from: its values had other chances.
    * @param update steps of the run before this one.
    */
   async step(batch: CreditedBatch, update: number): Promise<Metrics> {
     const told: Record<string, number> = {}
-    for (const { parameter, definition, learning } of this.#sessions) {
+    for (const { parameter, definition, version, learning } of this.#sessions) {
       const gradients = backward(batch, { parameter, rule: depositRule(definition.of) })
-      const deposits = gradients.flatMap((gradient) => gradient.deposits)
-      const metrics = { deposits: deposits.length, ...(await learning.step(deposits, update)) }
+      const deposits = gradients.flatMap((gradient) => (gradient.version === version ? gradient.deposits : []))
+      const stale = gradients.reduce((sum, gradient) => sum + gradient.deposits.length, -deposits.length)
+      const counts = { deposits: deposits.length, ...(stale > 0 && { stale }) }
+      const metrics = { ...counts, ...(await learning.step(deposits, update)) }
       for (const [name, value] of Object.entries(metrics)) told[`${parameter}.${name}`] = value
     }
     return told
@@ -140,8 +156,9 @@ export class Learners {
   private async save(): Promise<SavedLearners> {
     const states: Record<ParameterName, Json> = {}
     const blobs: Record<string, BlobRef> = {}
-    for (const { parameter, learning } of this.#sessions) {
+    for (const { parameter, optimizer, learning } of this.#sessions) {
       const saved = await learning.save()
+      if (!Json.safeParse(saved.state).success) throw notJson(parameter, optimizer.name)
       states[parameter] = saved.state
       for (const [name, ref] of Object.entries(saved.blobs ?? {})) blobs[blobName(parameter, name)] = ref
     }
@@ -154,17 +171,41 @@ export class Learners {
     return { states, blobs: { ...blobs, ...(phase === 'done' ? {} : neededBy(agent, proposed)) } }
   }
 
+  /** Closes every session. How a run ended does not depend on it: one that cannot be closed is left. */
   async close(): Promise<void> {
-    for (const { learning } of this.#sessions) await learning.close?.()
+    await Promise.allSettled(this.#sessions.map(async ({ learning }) => learning.close?.()))
   }
 }
 
-async function openOne(learner: Learner, parts: LearnersParts): Promise<Learning> {
+const notJson = (parameter: ParameterName, optimizer: string) =>
+  new LearnError({
+    code: 'learn/bad-state',
+    message: `The optimizer "${optimizer}" of "${parameter}" saved a state that JSON cannot hold.`,
+    hint: 'Save plain objects, lists, strings and finite numbers as the state; put large parts into `store.blobs`.',
+  })
+
+/** Parameters whose `bound()` is under way, where this code was called from. */
+const binding = new AsyncLocalStorage<ReadonlySet<ParameterName>>()
+
+async function boundOf({ parameter, definition, learning }: Session): Promise<ParameterValue> {
+  const under = binding.getStore() ?? new Set()
+  if (under.has(parameter)) throw circularBound(parameter)
+  const value = await binding.run(new Set([...under, parameter]), () => learning.bound())
+  return storedValue(parameter, definition.of, value)
+}
+
+const circularBound = (parameter: ParameterName) =>
+  new LearnError({
+    code: 'learn/circular-bound',
+    message: `bound() of the optimizer of "${parameter}" was asked for while it was under way: it evaluates, and another's bound() that does so too asks for it.`,
+    hint: 'Let bound() of at most one optimizer call `evaluate`; call it in step() instead.',
+  })
+
+async function openOne(learner: Learner, { id, value }: Version, parts: LearnersParts): Promise<Learning> {
   const { parameter, definition, optimizer } = learner
-  const { id: version, value } = present(parts.serving.get(parameter), `the serving version of ${parameter}`)
   const seat = {
     parameter,
-    version,
+    version: id,
     value: valueIn(parameter, definition.of, value),
     rng: (...key: readonly (string | number)[]) => rng('learner', parts.seed, parameter, ...key),
     evaluate: evaluating(learner, parts.attempt),
@@ -180,12 +221,6 @@ function savedOf(parameter: ParameterName, { saved, blobs }: LearnersParts): Sav
   return { state, blobs: Object.fromEntries(own.map(([name, ref]) => [name.slice(prefix.length), ref])) }
 }
 
-/** Batches are named by what is attempted: a run that is resumed finds what it attempted before. */
 function evaluating({ parameter, definition }: Learner, attempt: Attempt | null): Evaluate<unknown> | null {
-  if (attempt === null) return null
-  return (value, tasks) => {
-    const stored = storedValue(parameter, definition.of, value)
-    const name = contentHash([stored, tasks.map(({ id }) => id)]).slice(0, 16)
-    return attempt(new Map([[parameter, stored]]), tasks, `evaluate/${parameter}/${name}`)
-  }
+  return attempt && ((value, tasks) => attempt(parameter, storedValue(parameter, definition.of, value), tasks))
 }

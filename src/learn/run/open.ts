@@ -6,11 +6,12 @@ import { LearnError } from '../errors.ts'
 import type { Complete, LearnOptions, RunOptions } from '../options.ts'
 import { refuseOtherBase, servingVersions } from './base.ts'
 import type { Course } from './course.ts'
+import { fail } from './fail.ts'
 import type { LearnRun } from './learn-run.ts'
 import { Learners } from './learners.ts'
 import { methodOf, refuseSeveralWeights, whatLearns } from './parameter.ts'
 import { newRunId } from './run-id.ts'
-import type { Opening } from './opening.ts'
+import type { Opening, Started } from './opening.ts'
 import { initialState } from './state.ts'
 import { otherVersion, stateOf } from './earlier-state.ts'
 import { fromTraffic } from './source-of.ts'
@@ -80,15 +81,28 @@ export async function openRun<O extends LearnOptions, R extends LearnRun<O>>(
       blobs,
       attempt: opening.attempt?.(opened) ?? null,
     })
-    await store.transaction(async (tx) => {
-      await options.mayWrite?.(tx)
-      if (earlier) await tx.runs.update(run.id, { status: 'running', failure: null, endedAt: null })
-      else await tx.runs.create(run)
+    return unlessFailed(opened.learners, async () => {
+      await store.transaction(async (tx) => {
+        await options.mayWrite?.(tx)
+        if (earlier) await tx.runs.update(run.id, { status: 'running', failure: null, endedAt: null })
+        else await tx.runs.create(run)
+      })
+      await begin(opened, opening.started(opened, checkpoint !== null))
+      return { run: opened, learnings, measure }
     })
-    opened.emit({ type: 'started', runId: run.id, agent: key, seed, ...opening.started(opened, checkpoint !== null) })
-    await opened.checkpoint()
-    return { run: opened, learnings, measure }
   })
+}
+
+/** Tells that a run begins, and makes it durable. */
+async function begin(run: LearnRun, started: Pick<Started, 'resumedAt' | 'chosen'>): Promise<void> {
+  const { id, agent, seed } = run.run
+  try {
+    run.emit({ type: 'started', runId: id, agent, seed, ...started })
+    await run.checkpoint()
+  } catch (error) {
+    await fail(run, error)
+    throw error
+  }
 }
 
 /** The run's trainer: at its last checkpoint's state once that is loaded, or where learning begins. */

@@ -6,7 +6,8 @@ import type { LearnRun, RunParts } from './learn-run.ts'
 import type { Attempt } from './learners.ts'
 import type { TrainerNeeds } from './trainer-needs.ts'
 
-type Started = Extract<LearnEvent, { readonly type: 'started' }>
+/** What the first event of a run tells. */
+export type Started = Extract<LearnEvent, { readonly type: 'started' }>
 
 /** What a source brings to a run that opens. */
 export interface Opening<O extends LearnOptions, R extends LearnRun<O>> extends Omit<Course<R>, 'run'> {

@@ -48,12 +48,23 @@ export function whatLearns(agent: Agent, { optimize }: Pick<Complete<LearnOption
 /** Whether an optimizer moves the weights that the run trains. */
 const trainsWeights = (optimizer: AnyOptimizer): optimizer is WeightsOptimizer => !('open' in optimizer)
 
-function refuseOtherKind(parameter: string, { kind }: ParameterDefinition, optimizer: AnyOptimizer): void {
+function refuseOtherKind(parameter: string, definition: ParameterDefinition, optimizer: AnyOptimizer): void {
+  const { kind } = definition
   if (Array.isArray(optimizer)) {
     throw new LearnError({
       code: 'learn/several-optimizers',
       message: `optimize gives the Parameter "${parameter}" ${optimizer.length} optimizers.`,
       hint: 'Give each Parameter one optimizer: two would undo what the other did.',
+    })
+  }
+  const isWeights = asWeightsDefinition(definition) !== null
+  if (optimizer.kind === kind && isWeights !== trainsWeights(optimizer)) {
+    throw new LearnError({
+      code: 'learn/other-kind',
+      message: `The optimizer "${optimizer.name}" ${isWeights ? 'learns in sessions of its own (`open`)' : 'has no `open`'}, and "${parameter}" is of the kind "${kind}".`,
+      hint: isWeights
+        ? `Give "${parameter}" an optimizer that steps the run's trainer, such as policyGradient().`
+        : `Give "${parameter}" an optimizer with \`open\`.`,
     })
   }
   if (optimizer.kind === kind) return

@@ -17,12 +17,12 @@ export async function startingTrainer(
   })
 }
 
-/** Work that hands an open trainer on, where there is one; where it fails, the trainer is closed. */
-export async function unlessFailed<T>(trainer: Trainer | null, work: () => Promise<T>): Promise<T> {
+/** Work that hands on what is open, where something is; where it fails, that is closed. */
+export async function unlessFailed<T>(open: Pick<Trainer, 'close'> | null, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    await trainer?.close()
+    await open?.close()
     throw error
   }
 }

@@ -7,15 +7,22 @@ import type { RolloutRun } from './rollout-run.ts'
 /** What acts, but for how warm it samples. */
 export type Actor = Omit<Policy, 'temperature'>
 
-/** Works with what learning acts with now: the trainer's weights, and what the other learners ask for. */
-export async function whileLearning<T>(run: RolloutRun, work: (actor: Actor) => Promise<T>): Promise<T> {
+/**
+ * Works with what learning acts with now: the trainer's weights, and what the other learners ask for.
+ * @param given values that act in the place of what their learners ask for.
+ */
+export async function whileLearning<T>(
+  run: RolloutRun,
+  work: (actor: Actor, values: Values) => Promise<T>,
+  given?: Values,
+): Promise<T> {
   const { state, options } = run
-  const values = await run.learners.bound()
-  if (!run.trained) return whileServing(run, values, work)
+  const values = new Map([...(await run.learners.bound(given)), ...(given ?? [])])
+  if (!run.trained) return whileServing(run, values, (actor) => work(actor, values))
   const inForce = run.inForce(run.servingVersion.id, state.update)
   const others = run.acting(values, state.update)
   return whileLoaded(options.model.sampler, await run.trainer.publish(), (adapter) =>
-    work({ adapter, inForce, others }),
+    work({ adapter, inForce, others }, values),
   )
 }
 

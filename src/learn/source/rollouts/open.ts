@@ -1,12 +1,12 @@
 import { type Agent, type EpisodeBudget, weightsOf } from '../../../agent/index.ts'
-import type { Task, Trainer } from '../../../core/index.ts'
+import { contentHash, type Trainer } from '../../../core/index.ts'
 import { runBatch } from '../../episodes.ts'
 import { LearnError } from '../../errors.ts'
 import type { Complete, RolloutOptions } from '../../options.ts'
 import type { Course, Learning } from '../../run/course.ts'
-import type { Values } from '../../run/learners.ts'
+import type { Attempt } from '../../run/learners.ts'
 import { openRun } from '../../run/open.ts'
-import { whatLearns } from '../../run/parameter.ts'
+import { type Trained, whatLearns } from '../../run/parameter.ts'
 import type { TrainerNeeds } from '../../run/trainer-needs.ts'
 import { whileLearning } from './acting.ts'
 import { trainControl } from './control.ts'
@@ -29,17 +29,19 @@ const learnings: readonly Learning<RolloutRun>[] = [
 /** Opens a run over rollouts. */
 export async function openRollouts(agent: Agent, given: RolloutOptions): Promise<Course<RolloutRun>> {
   const options = completed(agent, given)
+  const { trained } = whatLearns(agent, options)
+  if (trained === null) refuseForWeights(options)
   const schedule = scheduleOf(options)
   const demonstrations = await Demonstrations.read(options)
   const budget = budgetWith(options.budget ?? {}, demonstrations.given)
   refuseLongTurns(agent, options, budget)
   return openRun<RolloutOptions, RolloutRun>(agent, options, {
-    learnings: whatLearns(agent, options).trained ? learnings : learnings.filter(({ name }) => name === 'practise'),
+    learnings: trained ? learnings : learnings.filter(({ name }) => name === 'practise'),
     attempt,
     measure: measureArms,
     key: agent.name,
     config: { deterministic: options.deterministic ?? false },
-    needs: needsOf(agent, options, schedule),
+    needs: needsOf(trained, options, schedule),
     holdout: judgingTasks({ options, schedule }),
     open: (parts) =>
       new RolloutRun(parts, {
@@ -59,24 +61,47 @@ export async function openRollouts(agent: Agent, given: RolloutOptions): Promise
   })
 }
 
-/** How an optimizer attempts tasks: with its values in the place of what acts now. */
-const attempt = (run: RolloutRun) => (values: Values, tasks: readonly Task[], name: string) =>
-  whileLearning(run, (actor) => {
-    const policy = { ...actor, others: new Map([...(actor.others ?? []), ...run.acting(values, run.state.update)]) }
-    return runBatch(run, { ...policy, temperature: run.schedule.temperature }, { name, tasks, attempts: 1 })
-  })
+/**
+ * How an optimizer attempts tasks: with its value in the place of what acts now. A batch is named by all that acts in it, so
+ * that a run that is resumed finds what it attempted before, and nothing else does.
+ */
+const attempt =
+  (run: RolloutRun): Attempt =>
+  (parameter, value, tasks) =>
+    whileLearning(
+      run,
+      (actor, values) => {
+        const { passes, update } = run.state
+        const hash = contentHash([passes, [...values], tasks.map(({ id }) => id)]).slice(0, 16)
+        const name = `evaluate/${parameter}/update-${update}/${hash}`
+        return runBatch(run, { ...actor, temperature: run.schedule.temperature }, { name, tasks, attempts: 1 })
+      },
+      new Map([[parameter, value]]),
+    )
 
 const savesBytes = (trainer: Trainer | null) => trainer?.capabilities.saves !== 'paths'
 
 /** What a run over rollouts asks of its trainer. Where nobody asks for an average, one that cannot be had is left out. */
-function needsOf(agent: Agent, options: Complete<RolloutOptions>, schedule: Schedule): TrainerNeeds {
-  const { losses = [] } = whatLearns(agent, options).trained?.optimizer ?? {}
+function needsOf(trained: Trained | null, options: Complete<RolloutOptions>, schedule: Schedule): TrainerNeeds {
+  const { losses = [] } = trained?.optimizer ?? {}
   const imitates = options.prime !== undefined || schedule.imitation > 0
   return {
     losses: [...losses, ...(imitates ? (['cross_entropy'] as const) : [])],
     temperature: losses.length > 0 ? schedule.temperature : null,
     bytesFor: (options.schedule?.averaging ?? 0) > 0 ? ['schedule.averaging'] : [],
   }
+}
+
+/** @throws LearnError for options that say how weights learn: nobody would read them. */
+function refuseForWeights({ prime, control, guide }: RolloutOptions): void {
+  const given = Object.entries({ prime, control: control || undefined, guide })
+  const [one] = given.flatMap(([name, option]) => (option === undefined ? [] : [name]))
+  if (one === undefined) return
+  throw new LearnError({
+    code: 'learn/needs-weights',
+    message: `The option "${one}" says how weights learn, and no weights learn in this run.`,
+    hint: `Leave "${one}" out, or name the agent's weights in optimize.`,
+  })
 }
 
 /** @throws LearnError when no policy call could be made: each would outgrow the model's context. */

@@ -17,6 +17,7 @@ import { explore, wonByExploring } from './explore.ts'
 import { succeeded, successRate } from './evaluate.ts'
 import { imitate } from './imitate.ts'
 import { guardCounts } from '../../judge.ts'
+import { finite } from '../../run/finite.ts'
 import type { RolloutRun } from './rollout-run.ts'
 import { recipe } from './recipe.ts'
 import { successesIn, thinned } from './rehearsal.ts'
@@ -132,7 +133,7 @@ async function learnFrom(
       paceOf(informative, wantedGroups(schedule)) *
       settledPace(state.signs.at(-1)?.overall ?? 0, recipe.settling.practice),
   })
-  return { metrics: { ...metrics, ...others }, counts }
+  return { metrics: { ...finite(metrics), ...others }, counts }
 }
 
 /** @throws LearnError for a reward that does not follow from what was done. */

@@ -40,11 +40,13 @@ export async function collect(run: TrafficRun, goOn: GoOn): Promise<void> {
   }
   const ofWeights = run.trained && (await gatherForWeights(run, common, factors))
   const ofOthers: (readonly [ParameterName, Gathered])[] = []
+  // What earlier Versions decided has other chances than what serves: an optimizer of any Kind does not correct for that.
+  const ofServing = { ...common, source: { ...source, maxLag: 0 } }
   for (const parameter of run.learners.parameters) {
-    const lags = await lagsOf(store, key, parameter, source.maxLag)
+    const lags = await lagsOf(store, key, parameter, 0)
     const isInContext = await todaysContext(store, key, parameter)
     const { of } = present(run.agent.parameters[parameter], `the Parameter ${parameter}`)
-    const gathering = { ...common, parameter, lags, isInContext, fit: readableBy(of), shownIn: nothingShown }
+    const gathering = { ...ofServing, parameter, lags, isInContext, fit: readableBy(of), shownIn: nothingShown }
     ofOthers.push([parameter, await gather(gathering)])
   }
   const { batch, report, flood } = together(ofWeights, ofOthers)
