@@ -29,7 +29,7 @@ export function defineAgent<const P extends Readonly<Record<string, ParameterDef
       throw new AgentError({
         code: 'agent/bad-name',
         message: `"${name}" cannot name an agent or a parameter.`,
-        hint: 'Use a letter followed by letters, digits, "_" or "-", at most 64 in all.',
+        hint: 'Use a letter followed by letters, digits, "_" or "-", at most 64 in all; not what every object has, as "constructor".',
       })
     }
   }

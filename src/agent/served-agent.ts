@@ -18,7 +18,7 @@ export function servedAgent<const P extends Readonly<Record<string, ParameterDef
     throw new AgentError({
       code: 'agent/bad-name',
       message: `"${parameter}" cannot name a parameter.`,
-      hint: 'Use a letter followed by letters, digits, "_" or "-", at most 64 in all.',
+      hint: 'Use a letter followed by letters, digits, "_" or "-", at most 64 in all; not what every object has, as "constructor".',
     })
   }
   return {

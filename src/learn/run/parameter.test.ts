@@ -38,7 +38,11 @@ describe('where no weights learn', () => {
     const source = rollouts(desks, deskTasks)
     const optimize = { route: reinforce() }
     const schedule = { updates: 1, tasks: 2, attempts: 2, validateEvery: 1 }
-    await learn(frontDesk, { store, source, reward, optimize, schedule, ...changes }).finally(async () => store.close())
+    try {
+      await learn(frontDesk, { store, source, reward, optimize, schedule, ...changes })
+    } finally {
+      await store.close()
+    }
   }
 
   it.each([
