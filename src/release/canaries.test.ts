@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Canary, CanaryId, type ReleaseId, RunId, type Store } from '../core/index.ts'
+import { Audit, type Canary, CanaryId, type ReleaseId, RunId, type Store } from '../core/index.ts'
 import { ReceiptError } from '../gate/index.ts'
 // The store is passed in through its port; the tests use the real one.
 import { openMemoryStore } from '../store/index.ts'
@@ -22,6 +22,7 @@ import {
   PinnedError,
   UnknownCanaryError,
 } from './canary-errors.ts'
+import { assertOfCanary } from './canary-record.ts'
 import { CandidateError, NotPromotedError, StaleReceiptError, UnknownAgentError } from './errors.ts'
 import { type NewCanary, Registry } from './index.ts'
 
@@ -228,6 +229,21 @@ describe('a canary becomes a release', () => {
     for (const [given, error] of refused) await expect(registry.promoteCanary(given)).rejects.toThrow(error)
     expect(await registry.runningCanary(agent)).toEqual(canary)
     expect(await registry.list(agent)).toHaveLength(1)
+  })
+
+  it('by rules that were kept before an audit could have a judge, too', async () => {
+    const canary = await start({ gate: rampGate })
+    const receipt = canaryReceiptOf(canary, served, { gate: rampGate })
+    const audit = { share: 0.5, by: 'person' }
+    const decidedBy = (by: object) => ({
+      ...receipt,
+      gate: { ...receipt.gate, config: { ...receipt.gate.config, audit: by as never } },
+    })
+    const kept = { ...canary, gate: { ...canary.gate, config: { ...canary.gate.config, audit } } }
+    const patch = receipt.candidate
+    expect(() => assertOfCanary(kept, patch, decidedBy(Audit.parse(audit)))).not.toThrow()
+    const other = decidedBy(Audit.parse({ ...audit, share: 0.25 }))
+    expect(() => assertOfCanary(kept, patch, other)).toThrow('decided with another audit')
   })
 
   it('not while what serves is pinned, and not when it has ended', async () => {

@@ -1,6 +1,7 @@
 import {
   type Alert,
   AlertId,
+  Audit,
   type Canary,
   type CanaryEvent,
   canonicalJson,
@@ -173,7 +174,14 @@ function mismatch(canary: Canary, patch: VersionSet, receipt: CanaryReceipt): st
   if (receipt.gate.name !== canary.gate.name) return `it is of the gate "${receipt.gate.name}"`
   for (const [key, value] of Object.entries({ ...canary.gate.config, step: canary.step })) {
     const said = receipt.gate.config[key]
-    if (said === undefined || canonicalJson(said) !== canonicalJson(value)) return `it was decided with another ${key}`
+    if (said === undefined || !isSame(key, said, value)) return `it was decided with another ${key}`
   }
   return null
+}
+
+/** An audit that was kept before it could have a judge is the same as one that has none. */
+function isSame(key: string, said: Json, kept: Json): boolean {
+  const audits = key === 'audit' ? [Audit.safeParse(said), Audit.safeParse(kept)] : []
+  const [a, b] = audits.map(({ data }) => data)
+  return canonicalJson(a ?? said) === canonicalJson(b ?? kept)
 }
