@@ -30,7 +30,7 @@ async function linksOf(run: (...its: Parameters<Agent<typeof parameters>['run']>
       model: model.binding(),
       hint: {
         kind: 'text',
-        value: { kind: 'text', text: 'Be brief.\nBe kind.' },
+        value: { text: 'Be brief.\nBe kind.' },
         rng: rng('hint'),
         inForce: { version: VersionId.parse('h1'), generation: 1, checkpoint: null },
       },

@@ -38,7 +38,7 @@ async function play(run: Run, script: Script): Promise<Trajectory> {
       critic: model.binding(),
       hint: {
         kind: 'text',
-        value: { kind: 'text', text: 'Fruit only.' },
+        value: { text: 'Fruit only.' },
         rng: rng('hint'),
         inForce: { version: VersionId.parse('h1'), generation: 1, checkpoint: null },
       },

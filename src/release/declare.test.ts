@@ -10,6 +10,7 @@ import {
   model,
   prompt,
   quickGate,
+  promoteBeside,
   setOf,
 } from '../../test/support/canary-parts.ts'
 import { InitialChangedError, Registry } from './index.ts'
@@ -36,11 +37,7 @@ const serving = async () => (await registry.current(agent)).release.versions
 const reasons = async () => (await store.releases.activations(agent)).map(({ reason }) => reason)
 const alerts = () => store.alerts.list({ agent, limit: 10 })
 
-async function learn(version: Version) {
-  const versions = await serving()
-  const candidate = { ...versions, ...setOf(version) }
-  return registry.promote({ receipt: admissionOf(versions, candidate), versions: [version], run: null, at: 20 })
-}
+const learn = (version: Version) => promoteBeside(registry, version, 20)
 
 describe('an agent that is declared otherwise', () => {
   it('gains a Parameter, also beside what was learned', async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { mintVersion, type Store, type Version } from '../core/index.ts'
 import { openMemoryStore } from '../store/index.ts'
-import { admissionOf, agent, base, model, prompt, setOf } from '../../test/support/canary-parts.ts'
+import { agent, base, model, promoteBeside, prompt, setOf } from '../../test/support/canary-parts.ts'
 import { Registry } from './index.ts'
 
 const tool = mintVersion('tool-search', { kind: 'text', text: 'Searches.' }, { parents: [], run: null })
@@ -20,11 +20,7 @@ const declare = (...versions: readonly Version[]) => registry.initial(agent, ver
 const serving = async () => (await registry.current(agent)).release.versions
 const alerts = () => store.alerts.list({ agent, limit: 10 })
 
-async function learn(version: Version) {
-  const versions = await serving()
-  const candidate = { ...versions, ...setOf(version) }
-  return registry.promote({ receipt: admissionOf(versions, candidate), versions: [version], run: null, at: 20 })
-}
+const learn = (version: Version) => promoteBeside(registry, version, 20)
 
 describe('code that goes back', () => {
   it('finds the Parameter that newer code does not declare, and is told of the text that does', async () => {

@@ -17,6 +17,7 @@ import {
   prompt,
   quickGate,
   sessionCall,
+  promoteBeside,
   setOf,
   thumb,
 } from '../../test/support/canary-parts.ts'
@@ -48,11 +49,7 @@ const start = (options: Partial<NewCanary> = {}) =>
   registry.startCanary({ agent, versions: [kinder], admission: null, run: null, gate: quickGate, at: 10, ...options })
 
 /** Lets a version serve everybody that a gate on held-out tasks promotes. */
-async function promote(version: Version, at = 20, from = registry) {
-  const { versions } = (await from.current(agent)).release
-  const candidate = { ...versions, ...setOf(version) }
-  return from.promote({ receipt: admissionOf(versions, candidate), versions: [version], run: null, at })
-}
+const promote = (version: Version, at = 20, from = registry) => promoteBeside(from, version, at)
 
 const storyOf = async ({ id }: Canary) => (await store.canaries.events(id)).map(({ type }) => type)
 

@@ -15,6 +15,7 @@ import {
   type VersionSet,
 } from '../../src/core/index.ts'
 import { CanaryLevel, canaryGate, holdoutHash, pairedGate } from '../../src/gate/index.ts'
+import type { Registry } from '../../src/release/index.ts'
 import { trafficCall } from './traffic-call.ts'
 
 /** An agent with a model and a prompt, and what may be tried instead. */
@@ -120,3 +121,10 @@ export const thumb = (session: string, value: number, at: number): Signal => ({
   value,
   at,
 })
+
+/** Lets a Version serve beside what does, by a gate on held-out tasks. */
+export async function promoteBeside(registry: Registry, version: Version, at: number) {
+  const { versions } = (await registry.current(agent)).release
+  const candidate = { ...versions, ...setOf(version) }
+  return registry.promote({ receipt: admissionOf(versions, candidate), versions: [version], run: null, at })
+}
