@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-/** They measure time or memory, or wait for clocks: nothing may run beside them. */
+/** They measure time or memory, wait for clocks, or take both cores for minutes: nothing may run beside them. */
 const alone = [
   'test/arms-alike.test.ts',
   'test/gateway-abuse.test.ts',
@@ -8,6 +8,7 @@ const alone = [
   'test/gateway-kill.test.ts',
   'test/gateway-stall.test.ts',
   'test/gateway-stall-large.test.ts',
+  'test/online-example.test.ts',
   'test/store-threads.test.ts',
   'test/training-memory.test.ts',
 ]
