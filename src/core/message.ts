@@ -64,9 +64,14 @@ export const ToolDefinition = z.strictObject({
 })
 export type ToolDefinition = z.infer<typeof ToolDefinition>
 
+/** The tools that messages call, each once, in the order of their names. */
+export function calledTools(messages: readonly Message[]): readonly string[] {
+  const called = messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []))
+  return [...new Set(called.map(({ name }) => name))].sort()
+}
+
 /** Tools that messages call and nobody offers, each once: to imitate such a call would teach names that are not there. */
 export function unofferedTools(messages: readonly Message[], offered: readonly ToolDefinition[]): readonly string[] {
   const known = new Set(offered.map(({ name }) => name))
-  const called = messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []))
-  return [...new Set(called.map(({ name }) => name))].filter((name) => !known.has(name))
+  return calledTools(messages).filter((name) => !known.has(name))
 }

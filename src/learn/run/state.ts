@@ -25,6 +25,8 @@ export type Stopped = Readonly<z.infer<typeof Stopped>>
 /** An episode of the policy's own that may be imitated. */
 export const Success = z.object({
   family: z.string(),
+  /** The tools that it used. */
+  tools: z.array(z.string()).readonly().default([]),
   trajectory: TrajectoryId,
 })
 export type Success = Readonly<z.infer<typeof Success>>

@@ -1,22 +1,24 @@
 import { demonstration } from '../../../agent/index.ts'
-import type {
-  DemonstratedEpisode,
-  Demonstration,
-  Environment,
-  Message,
-  ModelService,
-  Rng,
-  Task,
-  ToolDefinition,
+import {
+  calledTools,
+  type DemonstratedEpisode,
+  type Demonstration,
+  type Environment,
+  type Message,
+  type ModelService,
+  type Rng,
+  type Task,
+  type ToolDefinition,
 } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import { LearnError } from '../../errors.ts'
 import type { Complete, RolloutOptions } from '../../options.ts'
 import { Augmenter, instructionOf } from '../../augment/index.ts'
 
-/** A demonstration as the model reads it, with what was asked in it. */
+/** A demonstration as the model reads it, with what was asked in it and the tools that it uses. */
 export interface RenderedDemonstration extends Demonstration {
   readonly instruction: string
+  readonly tools: readonly string[]
 }
 
 /** Demonstrations to imitate: as they were given, and told of other things. */
@@ -89,7 +91,9 @@ function rendered({ episode, tools }: Shown, { renderer, sampler }: ModelService
   const most = contextLength * charactersPerToken
   const read = (messages: readonly Message[]) => {
     const one = demonstration(messages, tools, renderer)
-    return one.tokens.length > contextLength ? null : { ...one, instruction: instructionOf(episode) }
+    return one.tokens.length > contextLength
+      ? null
+      : { ...one, instruction: instructionOf(episode), tools: calledTools(episode.messages) }
   }
   const cut = episode.messages.map((one): Message => ({ ...one, content: one.content.slice(0, most) }))
   const whole = episode.messages.every(({ content }) => content.length <= most)

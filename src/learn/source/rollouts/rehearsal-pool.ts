@@ -47,8 +47,10 @@ export class RehearsalPool {
 
   /** Draws what to rehearse, from families on which little succeeds the most. */
   async drawn({ successes, count, standing, augmented, random }: Rehearsal): Promise<Demonstration[]> {
-    const pool: Rehearsable<number | Success>[] = successes.map((item) => ({ family: item.family, item }))
-    for (const [item, family] of this.#families.entries()) pool.push({ family, item })
+    const pool: Rehearsable<number | Success>[] = successes.map((item) => ({ ...item, item }))
+    for (const [item, family] of this.#families.entries()) {
+      pool.push({ family, tools: this.#demonstrations.given[item]?.tools ?? [], item })
+    }
     const sequences: Demonstration[] = []
     for (const item of drawRehearsal(pool, count, standing, random)) {
       if (typeof item === 'number') sequences.push(this.#demonstrations.told(item, augmented, random))

@@ -27,7 +27,7 @@ const keptOf = (...groups: readonly Group[]) =>
 describe('a success is kept', () => {
   it('of a group the first, with its family', () => {
     const kept = successesIn([groupOf('a', [lost, won, won, lost])], 1, ({ instruction }) => instruction)
-    expect(kept).toEqual([{ family: 'Do it.', trajectory: 'a-1' }])
+    expect(kept).toEqual([{ family: 'Do it.', tools: [], trajectory: 'a-1' }])
     expect(keptOf(groupOf('a', [won, won]))).toEqual(['a-0'])
     expect(keptOf(groupOf('a', [lost, lost]))).toEqual([])
   })
@@ -67,7 +67,7 @@ describe('an episode is imitated', () => {
 
 describe('of more than 256 successes', () => {
   const successes = (family: string, count: number): Success[] =>
-    Array.from({ length: count }, (_, i) => ({ family, trajectory: TrajectoryId.parse(`${family}-${i}`) }))
+    Array.from({ length: count }, (_, i) => ({ family, tools: [], trajectory: TrajectoryId.parse(`${family}-${i}`) }))
   const idsOf = (kept: readonly Success[]) => kept.map(({ trajectory }) => String(trajectory))
 
   it('the oldest go', () => {
@@ -85,7 +85,11 @@ describe('of more than 256 successes', () => {
 })
 
 describe('what is rehearsed is drawn', () => {
-  const pool = Array.from({ length: 40 }, (_, item) => ({ family: item % 2 === 0 ? 'weak' : 'strong', item }))
+  const pool = Array.from({ length: 40 }, (_, item) => ({
+    family: item % 2 === 0 ? 'weak' : 'strong',
+    tools: [],
+    item,
+  }))
   const standing = { weak: { attempts: 99, successes: 0 }, strong: { attempts: 99, successes: 99 } }
 
   it('without repetition, and as many as there are and are wanted', () => {
@@ -107,5 +111,16 @@ describe('what is rehearsed is drawn', () => {
     const share = drawn.filter((item) => item % 2 === 1).length / drawn.length
     expect(share).toBeGreaterThan(0.012)
     expect(share).toBeLessThan(0.027)
+  })
+
+  it('within a family by each set of tools alike, however many successes use it', () => {
+    const random = rng('tools')
+    const family = 'broken'
+    const mixed = Array.from({ length: 20 }, (_, i) => ({ family, tools: [i < 18 ? 'refund' : 'replace'], item: i }))
+    const drawn = Array.from({ length: 4000 }, () => drawRehearsal(mixed, 1, {}, random)).flat()
+    // By their number it would be a tenth.
+    const share = drawn.filter((item) => item >= 18).length / drawn.length
+    expect(share).toBeGreaterThan(0.45)
+    expect(share).toBeLessThan(0.55)
   })
 })

@@ -1,5 +1,6 @@
 import {
   branches,
+  calledTools,
   type Demonstration,
   type Group,
   type NodeId,
@@ -19,25 +20,33 @@ type Successes = readonly Success[]
 export const successesIn = (groups: readonly Group[], ceiling: number, familyOf: FamilyOf): Successes =>
   groups.flatMap(({ attempts }) => {
     const won = attempts.find((one) => isExample(one, ceiling))
-    return won ? [{ family: familyOf(won.trajectory.task), trajectory: won.trajectory.id }] : []
+    if (!won) return []
+    const { task, nodes, id } = won.trajectory
+    return [{ family: familyOf(task), tools: calledTools(nodes.map(({ message }) => message)), trajectory: id }]
   })
 
-/** At most 256 successes. Of too many the oldest go, of whichever family has the most: what seldom succeeds is not crowded out. */
+/**
+ * At most 256 successes. Of too many the oldest go, of whichever family and tools there are the most: what seldom succeeds is
+ * not crowded out.
+ */
 export function thinned(successes: Successes): Success[] {
   const sizes = new Map<string, number>()
-  for (const { family } of successes) sizes.set(family, (sizes.get(family) ?? 0) + 1)
+  for (const one of successes) sizes.set(likeOf(one), (sizes.get(likeOf(one)) ?? 0) + 1)
   const dropped = new Map<string, number>()
   for (let excess = successes.length - kept; excess > 0; excess--) {
     const [largest] = [...sizes].reduce((most, one) => (one[1] > most[1] ? one : most), ['', 0])
     sizes.set(largest, (sizes.get(largest) ?? 0) - 1)
     dropped.set(largest, (dropped.get(largest) ?? 0) + 1)
   }
-  return successes.filter(({ family }) => {
-    const left = dropped.get(family) ?? 0
-    if (left > 0) dropped.set(family, left - 1)
+  return successes.filter((one) => {
+    const left = dropped.get(likeOf(one)) ?? 0
+    if (left > 0) dropped.set(likeOf(one), left - 1)
     return left === 0
   })
 }
+
+/** Successes of one family that use the same tools are alike. */
+const likeOf = ({ family, tools }: Pick<Success, 'family' | 'tools'>): string => JSON.stringify([family, tools])
 
 /** Whether an episode may be imitated: it came to its own end, and earned all there is (invariant 5). */
 export const isExample = ({ trajectory, reward }: ScoredTrajectory, ceiling: number): boolean =>
@@ -56,16 +65,21 @@ export function imitable(trajectory: Trajectory): readonly Demonstration[] {
   })
 }
 
-/** Something to rehearse, and the family that it is of. */
+/** Something to rehearse, the family that it is of, and the tools that it uses. */
 export interface Rehearsable<T> {
   readonly family: string
+  readonly tools: readonly string[]
   readonly item: T
 }
 
 /** What even a mastered family is rehearsed by. */
 const floor = 0.02
 
-/** Draws what to rehearse: from each family the more, the less often it succeeds, however many of it there are. */
+/**
+ * Draws what to rehearse: from each family the more, the less often it succeeds, however many of it there are. Within a family
+ * each set of tools counts alike: own successes are the policy's favourite acts, and imitated by their number they would
+ * crowd out the acts that the family's harder tasks need.
+ */
 export function drawRehearsal<T>(
   pool: readonly Rehearsable<T>[],
   count: number,
@@ -73,8 +87,15 @@ export function drawRehearsal<T>(
   random: Rng,
 ): readonly T[] {
   const sizes = new Map<string, number>()
-  for (const { family } of pool) sizes.set(family, (sizes.get(family) ?? 0) + 1)
-  const weightOf = ({ family }: Rehearsable<T>) =>
-    (floor + (1 - rateOf(standing, family)) ** 2) / (sizes.get(family) ?? 1)
+  const kinds = new Map<string, Set<string>>()
+  for (const { family, tools } of pool) {
+    const like = likeOf({ family, tools })
+    sizes.set(like, (sizes.get(like) ?? 0) + 1)
+    kinds.set(family, (kinds.get(family) ?? new Set()).add(like))
+  }
+  const weightOf = ({ family, tools }: Rehearsable<T>) => {
+    const share = (kinds.get(family)?.size ?? 1) * (sizes.get(likeOf({ family, tools })) ?? 1)
+    return (floor + (1 - rateOf(standing, family)) ** 2) / share
+  }
   return weightedDraw(pool, weightOf, count, random).map(({ item }) => item)
 }
