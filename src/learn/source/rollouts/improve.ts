@@ -37,14 +37,18 @@ function validationDue(run: RolloutRun): boolean {
   return update !== validated && (update % run.schedule.validateEvery === 0 || enough(run))
 }
 
+/** Success above which little is left to learn: below it a run waits twice as long for a rise, which can come in steps. */
+const nearlyAll = 0.95
+
 function enough({ state, schedule }: RolloutRun): boolean {
+  const waits = (state.best?.success ?? 0) < nearlyAll ? 2 : 1
   return (
     state.stopped !== null ||
     state.update >= schedule.updates ||
     (schedule.seconds !== undefined && state.learningSeconds >= schedule.seconds) ||
     (schedule.target !== null && (state.best?.success ?? 0) >= schedule.target) ||
     (schedule.patience !== null &&
-      state.update - (state.risen?.update ?? 0) >= schedule.patience * schedule.validateEvery &&
+      state.update - (state.risen?.update ?? 0) >= waits * schedule.patience * schedule.validateEvery &&
       !isRising(state.signs, schedule.validateEvery / 2))
   )
 }
