@@ -6,7 +6,7 @@ import { defineAgent, memory, parameter } from '../../dist/agent/index.js'
 import { rng } from '../../dist/core/index.js'
 import { z } from 'zod'
 
-const matters = [
+export const matters = [
   'a broken kettle',
   'a lost parcel',
   'a wrong invoice',
@@ -32,7 +32,7 @@ const matters = [
   'a jammed printer',
   'a duplicate booking',
 ]
-const desks = ['amber', 'birch', 'cedar', 'denim', 'ebony', 'flint']
+export const desks = ['amber', 'birch', 'cedar', 'denim', 'ebony', 'flint']
 const wordings = {
   train: [(it, n) => `Where do I go with ${it}? My number is ${n}.`, (it, n) => `Order ${n}: I have ${it}.`],
   validation: [(it, n) => `I am calling about ${it}, customer ${n}.`],
@@ -104,7 +104,8 @@ export const officeAgent = (options = {}) =>
     parameters: { cases: memory(options ?? {}), dice: parameter(dice, null) },
     async run(task, { cases, dice: chance }, episode) {
       const known = options === null ? [] : await cases.find(task.instruction)
-      const desk = known.find(({ worked }) => worked)?.text ?? desks[chance.throw(desks.length)]
+      const told = known.find(({ worked }) => worked)?.text ?? ''
+      const desk = desks.find((name) => told.includes(name)) ?? desks[chance.throw(desks.length)]
       cases.note(desk)
       await episode.step({ kind: 'message', content: desk })
       return { stopReason: 'done', message: null }

@@ -3,6 +3,7 @@ import type { ParameterDefinition } from '../parameters.ts'
 import { badMemory } from './errors.ts'
 import { type Experience, experiences } from './experience.ts'
 import { lexicalEmbedder } from './lexical.ts'
+import type { MemoryItem } from './item.ts'
 import { MemoryMade } from './made.ts'
 import { MemoryParameter } from './memory-parameter.ts'
 import { MemoryValue } from './value.ts'
@@ -38,21 +39,30 @@ export interface MemoryOptions {
   readonly explore?: number
   /** Default: {@link lexicalEmbedder}. */
   readonly embedder?: Embedder
+  /** What it begins with, as people wrote it down (`newItem`). Default: nothing. */
+  readonly items?: readonly MemoryItem[]
 }
 
 /**
- * Declares a memory, which is empty at first.
- * @throws MemoryError for a number out of its range.
+ * Declares a memory.
+ * @throws MemoryError for a number out of its range, and for items above the bounds.
  */
 export function memory(options: MemoryOptions = {}): ParameterDefinition<MemoryKind> {
-  const { recall = 4, floor = 0.35, minTrust = 0.25, explore = 0.05, embedder = lexicalEmbedder() } = options
+  const {
+    recall = 4,
+    floor = 0.35,
+    minTrust = 0.25,
+    explore = 0.05,
+    embedder = lexicalEmbedder(),
+    items = [],
+  } = options
   const { name, dimensions } = embedder
-  const empty = { recall, floor, minTrust, explore, embedder: { name, dimensions }, items: [], selector: null }
-  const { success, error } = MemoryValue.safeParse(empty)
+  const value = { recall, floor, minTrust, explore, embedder: { name, dimensions }, items: [...items], selector: null }
+  const { success, error } = MemoryValue.safeParse(value)
   if (!success) {
     throw badMemory(
       error.issues.map(({ path, message }) => `memory: ${path.map(String).join('.')}: ${message}.`).join(' '),
     )
   }
-  return { kind: 'memory', of: memoryKind(embedder), initial: () => empty }
+  return { kind: 'memory', of: memoryKind(embedder), initial: () => value }
 }

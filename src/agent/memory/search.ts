@@ -1,5 +1,5 @@
 import { dot } from './vector.ts'
-import { sketchesOf, sketchOf, wordsOfSketch } from './sketch.ts'
+import { distancesTo, sketchesOf, sketchOf, wordsOfSketch } from './sketch.ts'
 
 /** A row of what was searched, and its cosine with what was asked. */
 export interface Near {
@@ -39,14 +39,7 @@ export function sketchedSearch(
   const counts = new Uint32Array(wordsOfSketch * 32 + 1)
   return {
     search(query, count, floor) {
-      const sketch = sketchOf(query)
-      counts.fill(0)
-      for (let row = 0, at = 0; row < vectors.length; row++) {
-        let distance = 0
-        for (let word = 0; word < wordsOfSketch; word++) distance += bits((sketches[at++] ?? 0) ^ (sketch[word] ?? 0))
-        distances[row] = distance
-        counts[distance] = (counts[distance] ?? 0) + 1
-      }
+      distancesTo(sketchOf(query), sketches, distances, counts)
       const within = radius(counts, Math.max(refined, count))
       const near: number[] = []
       for (let row = 0; row < distances.length; row++) if ((distances[row] ?? 0) <= within) near.push(row)
@@ -63,13 +56,6 @@ function radius(counts: Uint32Array, wanted: number): number {
     if (seen >= wanted) return distance
   }
   return counts.length
-}
-
-/** How many of 32 bits are set. */
-function bits(word: number): number {
-  let n = word - ((word >>> 1) & 0x55555555)
-  n = (n & 0x33333333) + ((n >>> 2) & 0x33333333)
-  return Math.imul((n + (n >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24
 }
 
 function nearestOf(
