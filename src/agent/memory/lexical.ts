@@ -9,7 +9,7 @@ const common = new Set(
 )
 
 /** How much a feature says, by its sort. */
-const worth = { word: 1, common: 0.15, part: 0.35 } as const
+const worth = { word: 1, common: 0.15, part: 0.7 } as const
 
 /**
  * Vectors of words and of their parts of three letters, hashed (Weinberger et al. 2009): texts are near that use the same

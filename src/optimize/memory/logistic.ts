@@ -4,10 +4,10 @@ export interface Example {
   readonly label: 0 | 1
 }
 
-const steps = 500
-const stride = 0.4
+const steps = 800
+const stride = 0.8
 /** Keeps weights small where examples are few. */
-const ridge = 1e-3
+const ridge = 1e-4
 
 /** The weights that make the logistic loss −r log Q − (1 − r) log(1 − Q) least, with a small ridge: full gradient steps from 0. */
 export function fitLogistic(examples: readonly Example[], size: number): readonly number[] {
