@@ -54,9 +54,9 @@ async function sentences() {
   return { vectors: all.slice(0, items), asked: all.slice(items) }
 }
 
-function compare(name, { vectors, asked }) {
+async function compare(name, { vectors, asked }) {
   const began = performance.now()
-  const sketched = sketchedSearch(vectors)
+  const sketched = await sketchedSearch(vectors)
   const built = performance.now() - began
   const exact = exactSearch(vectors)
   const times = { sketched: [], exact: [] }
@@ -91,9 +91,9 @@ console.log(
   '| vectors | recall@20 against exact | queries with nothing near | p50 | p99 | exact p50 | ratio | built in |',
 )
 console.log('|---|---|---|---|---|---|---|---|')
-compare('clusters, 384 numbers', clustered(384, items, 2_000, 0.9, 'clusters'))
-compare('wide clusters, 384 numbers', clustered(384, items, 200, 1.3, 'wide'))
-compare('sentences by words, 512 numbers', await sentences())
+await compare('clusters, 384 numbers', clustered(384, items, 2_000, 0.9, 'clusters'))
+await compare('wide clusters, 384 numbers', clustered(384, items, 200, 1.3, 'wide'))
+await compare('sentences by words, 512 numbers', await sentences())
 
 /** A whole recall: the query's vector, the search, the ranking, the message. */
 async function whole() {

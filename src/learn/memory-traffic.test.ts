@@ -1,7 +1,16 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { item } from '../../test/support/memory-items.ts'
 import { defineAgent, memory, parameter } from '../agent/index.ts'
 import { batchBaseline, utilities } from '../credit/index.ts'
-import { type Environment, type Kind, type HoldoutTask, Signal, type Store, TaskId } from '../core/index.ts'
+import {
+  type Environment,
+  type Kind,
+  type HoldoutTask,
+  Signal,
+  subjectMark,
+  type Store,
+  TaskId,
+} from '../core/index.ts'
 import { pairedGate } from '../gate/index.ts'
 import { direct, learn, traffic } from './index.ts'
 import { caseUtility, type CaseUtilityOptions } from '../optimize/memory/index.ts'
@@ -138,6 +147,22 @@ it('learns from production what serves the next ones, and an erasure takes it fr
   }
   expect(erased).toBe(1)
   await vi.waitFor(async () => expect((await sessionOf('somebody else')).recalled).toBe(0))
+})
+
+it('recalls what is a person’s own in their sessions only, whoever else asks, and in no other tenant', async () => {
+  const owner = { tenant: 'default', about: subjectMark('default', 'ada') }
+  const own = item(asked, { owner, text: 'birch' })
+  const parameters = { ...agent.parameters, cases: memory({ explore: 0, items: [own] }) }
+  const recalledBy = async (options: Parameters<typeof deploy>[1], subject?: string) => {
+    const running = await deploy(defineAgent({ ...agent, name: 'own', parameters }), options)
+    const { decisions } = await running.run({ instruction: asked, ...(subject === undefined ? {} : { subject }) })
+    await running.close()
+    return decisions.filter(({ made }) => JSON.stringify(made ?? null).includes(own.id)).length
+  }
+  expect(await recalledBy({ store, environment }, 'ada')).toBe(1)
+  expect(await recalledBy({ store, environment }, 'bob')).toBe(0)
+  expect(await recalledBy({ store, environment })).toBe(0)
+  expect(await recalledBy({ store, environment, tenant: 'acme' }, 'ada')).toBe(0)
 })
 
 it('keeps to each person what their session taught, unless it is to be shared', async () => {
