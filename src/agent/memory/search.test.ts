@@ -51,7 +51,7 @@ it('counts the bits in which sketches differ', () => {
       distancesTo(Uint32Array.from(one), Uint32Array.from(others.flat()), distances, counts)
       const differing = others.map((other) =>
         other.reduce(
-          (sum, value, i) => sum + [...((value ^ (one[i] ?? 0)) >>> 0).toString(2)].filter((bit) => bit === '1').length,
+          (sum, value, i) => sum + ((value ^ (one[i] ?? 0)) >>> 0).toString(2).replaceAll('0', '').length,
           0,
         ),
       )

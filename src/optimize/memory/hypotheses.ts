@@ -29,7 +29,7 @@ const tried = 16
  * as it predicts. Halves are by source, so that no attempt at a task confirms another; the level is divided by the number
  * of hypotheses that were tested (Bonferroni).
  */
-export function confirmed<O extends Observation>(observations: readonly O[], alpha = 0.05): readonly Hypothesis[] {
+export function confirmed(observations: readonly Observation[], alpha = 0.05): readonly Hypothesis[] {
   const found = observations.filter(({ source }) => !isHeldOut(source))
   const heldOut = observations.filter(({ source }) => isHeldOut(source))
   const promising = candidatesIn(found)
