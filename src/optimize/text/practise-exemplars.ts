@@ -12,7 +12,7 @@ import {
 import { affordable } from './budget.ts'
 import { exemplarsIn, withExemplars } from './exemplar-block.ts'
 import { ExemplarPool, SavedPool } from './exemplar-pool.ts'
-import type { CompleteExemplars } from './exemplars.ts'
+import type { CompleteExemplars } from './exemplars-options.ts'
 import { type MeasuringSplit, splitTasks } from './measuring.ts'
 import { type Bounds, Refusals, refusalOf } from './refusal.ts'
 import { meanOf, pairedGain, SavedScores, Scores } from './scores.ts'
@@ -72,7 +72,7 @@ export class PractisedExemplars implements Learning<typeof textKind> {
   async step(deposits: readonly TextCritique[]) {
     this.#pool.addEpisodes(onePerEpisode(deposits))
     const { measure } = this.#tasks
-    if (this.#scores.affordsMore(measure.length)) await this.#scores.of(this.#best, measure)
+    if (this.#scores.affordsMore(this.#scores.cost(this.#best, measure))) await this.#scores.of(this.#best, measure)
     for (let i = 0; i < this.#options.perUpdate; i++) {
       if (!this.#scores.affordsMore(measure.length + this.#options.count)) break
       const rng = this.#seat.rng('proposal', this.#proposals++)
