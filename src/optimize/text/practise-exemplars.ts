@@ -79,7 +79,9 @@ export class PractisedExemplars implements Learning<typeof textKind> {
       await this.#bootstrap(rng)
       await this.#try(this.#drawn(rng))
     }
-    const score = meanOf((await this.#scores.of(this.#best, this.#scores.cost(this.#best, measure) === 0 ? measure : [])).earned)
+    const score = meanOf(
+      (await this.#scores.of(this.#best, this.#scores.cost(this.#best, measure) === 0 ? measure : [])).earned,
+    )
     return {
       affords: this.#affords,
       spent: this.#scores.spent,
