@@ -59,6 +59,11 @@ async function servedText(): Promise<string> {
 
 const writing = { feedback: feedbackOnTicket, evaluations: 600, measuredBy: 24 }
 const evolved = (writer = ruleWriter()) => reflect({ writer, locked: [served], ...writing })
+const evolvedAll = (writer: ChatModel) => reflect({ writer, ...writing })
+const quoting = (words: string): ChatModel => ({
+  name: 'quoting',
+  ask: async () => ({ text: `\`\`\`\nNote: ${words}\n\`\`\``, whole: true }),
+})
 const noted = (writer = ruleWriter()) => playbook({ writer, ...writing })
 
 describe('a text in practice', () => {
@@ -115,7 +120,7 @@ describe('a text in practice', () => {
     await practise(store, changes)
     const [expected, episodes] = [await remainsOf(store), await episodesOf(store)]
     let died = 0
-    for (let n = 2; ; n += 11) {
+    for (let n = 2; ; n += 13) {
       const other = await openMemoryStore()
       const dying = crashingStore(other, n, n % 2 === 0 ? 'before' : 'after')
       await practise(dying.store, changes).catch(() => {})
@@ -150,6 +155,17 @@ describe('a text in practice', () => {
     const attempt = async () => practise(store, { optimize: { system: optimizer() } })
     await expect(attempt()).rejects.toMatchObject({ code, hint: expect.stringMatching(hint) })
     expect(await store.runs.list({ limit: 1 })).toEqual([])
+  })
+
+  it('takes nothing that quotes a held-out task, and counts it', async () => {
+    const [quoted] = ticketsOf('holdout', 1)
+    const told: Metrics[] = []
+    const onEvent = (event: LearnEvent) => {
+      if (event.type === 'updated') told.push(event.metrics)
+    }
+    await practise(store, { optimize: { system: evolvedAll(quoting(quoted?.instruction ?? '')) }, onEvent })
+    expect(await servedText()).toBe(served)
+    expect(told.at(-1)).toMatchObject({ 'system.refused.leak': 4, 'system.candidates': 1 })
   })
 
   it('fails with the writer’s own error where that never answers', async () => {
@@ -212,6 +228,14 @@ describe('a text over traffic', () => {
     expect(await servedText()).toMatch(/^Name the desk that a ticket belongs to\.\s[\s\S]* means /)
     expect(writer.questions).toHaveLength(1)
     expect(writer.questions[0]?.material).not.toContain('ada@home')
+  })
+
+  it('takes nothing that quotes a held-out task', async () => {
+    await visited()
+    const [quoted] = ticketsOf('holdout', 1)
+    const sessions = { redact }
+    const optimizer = reflect({ writer: quoting(quoted?.instruction ?? ''), sessions })
+    expect(await fromTraffic({ system: optimizer })).toMatchObject({ outcome: 'nothing-to-learn' })
   })
 
   it.each([

@@ -10,7 +10,7 @@ import {
   type TextCritique,
 } from '../../core/index.ts'
 import { affordable } from './budget.ts'
-import { exemplarsIn, withExemplars } from './exemplar-block.ts'
+import { exemplarsIn, fitting, withExemplars } from './exemplar-block.ts'
 import { ExemplarPool, SavedPool } from './exemplar-pool.ts'
 import type { CompleteExemplars } from './exemplars-options.ts'
 import { type MeasuringSplit, splitTasks } from './measuring.ts'
@@ -143,8 +143,10 @@ export class PractisedExemplars implements Learning<typeof textKind> {
 
   /** Measures a set, and takes it where the same tasks earn more. */
   async #try(set: readonly Shown[]): Promise<void> {
-    const text = withExemplars(this.#prefix, set)
-    const refusal = this.#scores.knows(text) ? 'unchanged' : refusalOf(text, this.#bounds)
+    const fits = fitting(this.#prefix, set, this.#options.maxBytes)
+    const text = withExemplars(this.#prefix, fits)
+    const known = this.#scores.knows(text) ? 'unchanged' : refusalOf(text, this.#bounds)
+    const refusal = fits.length === 0 && set.length > 0 ? 'tooLong' : known
     if (refusal !== null) return this.#refusals.add(refusal)
     const { measure } = this.#tasks
     const { earned } = await this.#scores.of(text, measure)
