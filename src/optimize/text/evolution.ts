@@ -121,6 +121,7 @@ export class Evolution implements Learning<typeof textKind> {
     if (tasks.every(({ id }) => (before.earned.get(id) ?? Number.NEGATIVE_INFINITY) >= this.#options.success)) return
     const part = (this.#proposals - 1) % this.#components.count
     const lessons = [...lessonsOfAttempts(before.fresh, this.#options), ...criticised]
+    if (lessons.length === 0) return
     const answer = await this.#writer.write(reflectionOn(this.#components.part(parent, part), parent, lessons))
     const knows = (text: string) => this.#scores.knows(text)
     const made = rewritten(answer, { components: this.#components, parent, part, bounds: this.#bounds, knows })

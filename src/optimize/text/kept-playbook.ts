@@ -69,12 +69,11 @@ export class KeptPlaybook implements Learning<typeof textKind> {
   }
 
   async step(deposits: readonly TextCritique[]) {
-    const episodes = lessonsOfEpisodes(onePerEpisode(deposits), { ...this.#options, most: mostLessons })
-    if (this.#practice === null) {
-      if (episodes.length > 0) await this.#change(episodes)
-    } else {
-      for (let i = 0; i < this.#options.perUpdate; i++) if (!(await this.#practise(this.#practice))) break
-    }
+    const episodes = onePerEpisode(deposits)
+    const read = this.#practice === null ? episodes : episodes.filter(({ critique }) => critique !== null)
+    const lessons = lessonsOfEpisodes(read, { ...this.#options, most: mostLessons })
+    if (this.#practice === null) await this.#change(lessons)
+    else for (let i = 0; i < this.#options.perUpdate; i++) await this.#practise(this.#practice, lessons)
     const spent = this.#practice && { affords: this.#practice.affords, spent: this.#practice.scores.spent }
     return { ...spent, deltas: this.#deltas, bullets: this.#bullets.length, ...this.#refusals.told() }
   }
@@ -96,20 +95,19 @@ export class KeptPlaybook implements Learning<typeof textKind> {
     return this.#text === this.#seat.value.text ? null : { text: this.#text }
   }
 
-  /** @returns whether there was budget for a delta. */
-  async #practise({ scores, train, measure }: Practice): Promise<boolean> {
+  /** One delta, from training tasks that were not attempted with this text before, while the budget lasts. */
+  async #practise({ scores, train, measure }: Practice, criticised: readonly Lesson[]): Promise<void> {
     const { minibatch } = this.#options
-    if (!scores.affordsMore(scores.cost(this.#text, measure) + minibatch + measure.length)) return false
+    if (!scores.affordsMore(scores.cost(this.#text, measure) + minibatch + measure.length)) return
     const shuffled = this.#seat.rng('delta', this.#deltas).shuffle(train)
-    const fresh = shuffled.filter(({ id }) => !scores.has(this.#text, id))
-    const tasks = (fresh.length > 0 ? fresh : shuffled).slice(0, minibatch)
-    const attempted = await scores.of(this.#text, tasks)
-    await this.#change(lessonsOfAttempts(attempted.fresh, this.#options))
-    return true
+    const tasks = shuffled.filter(({ id }) => !scores.has(this.#text, id)).slice(0, minibatch)
+    const { fresh } = await scores.of(this.#text, tasks)
+    await this.#change([...lessonsOfAttempts(fresh, this.#options), ...criticised])
   }
 
   /** Asks for one delta and merges it; the text changes where its words do, and where it may. */
   async #change(lessons: readonly Lesson[]): Promise<void> {
+    if (lessons.length === 0) return
     this.#deltas++
     const delta = readDelta(await this.#writer.write(deltaFor(this.#prefix, this.#bullets, lessons)))
     if (delta === null) return this.#refusals.add('unreadable')

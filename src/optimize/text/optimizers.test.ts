@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { textSeat } from '../../../test/support/text-seat.ts'
+import { seatTasks, textSeat } from '../../../test/support/text-seat.ts'
 import type { ChatAnswer, ChatModel, Learning, Metrics } from '../../core/index.ts'
-import { InputError } from '../../errors/index.ts'
+import { InputError, present } from '../../errors/index.ts'
 import type { textKind } from '../../agent/index.ts'
 import { bulletsIn } from './bullets.ts'
 import { exemplars } from './exemplars.ts'
@@ -87,13 +87,13 @@ describe('reflect', () => {
     expect(metrics).toMatchObject({ spent: attempted.length, affords: 3 })
   })
 
-  it('asks nothing where nothing can be better, and reads nothing of vetoed attempts', async () => {
+  it('asks nothing where nothing can be better, and where all attempts were vetoed', async () => {
     const done = saying(block('x'))
     await stepped(await reflect({ writer: done, ...budget }).open(textSeat('Be.', () => 1).seat, null), 2)
     expect(done.materials).toEqual([])
     const vetoing = saying(block('x'))
     await stepped(await reflect({ writer: vetoing, ...budget }).open(textSeat('Be.', () => null).seat, null), 1)
-    expect(JSON.parse(vetoing.materials[0] ?? '{}').episodes).toEqual([])
+    expect(vetoing.materials).toEqual([])
   })
 
   it('shows its writer training tasks only', async () => {
@@ -102,6 +102,20 @@ describe('reflect', () => {
     expect(writer.materials.join()).toContain('answer of task-')
     expect(writer.materials.join()).not.toMatch(/answer of task-1[2-9]/)
   })
+})
+
+it.each([
+  ['reflect', (writer: ChatModel) => reflect({ writer, ...budget })],
+  ['playbook', (writer: ChatModel) => playbook({ writer, ...budget })],
+])('%s shows its writer what critics said', async (_, optimizer) => {
+  const writer = saying(block('x'))
+  const learning = await optimizer(writer).open(textSeat('Be brief.', worth).seat, null)
+  const { trajectory } = present(
+    (await textSeat('x', worth).seat.evaluate?.({ text: 'x' }, seatTasks))?.[0],
+    'an attempt',
+  )
+  await learning.step([{ trajectory, advantage: -1, utility: null, critique: 'Too terse.' }], 0)
+  expect(writer.materials[0]).toContain('Too terse.')
 })
 
 describe('playbook', () => {
