@@ -132,7 +132,8 @@ export class KeptPlaybook implements Learning<typeof textKind> {
     const { scores, measure } = this.#practice
     const before = await scores.of(this.#text, measure)
     const after = await scores.of(text, measure)
-    return (pairedGain(before.earned, after.earned) ?? 0) < 0 ? 'worse' : null
+    const gain = pairedGain(before.earned, after.earned)
+    return gain === null || gain < 0 ? 'worse' : null
   }
 }
 

@@ -9,7 +9,7 @@ import type { LeakCheck } from '../../core/index.ts'
  * - `leak`: it quotes tasks that measure.
  * - `instructs`: words from outside would instruct a model that reads them.
  * - `withheld`: it holds words of people that may not be shared.
- * - `worse`: the tasks that it was tried on earned less, or no more.
+ * - `worse`: the tasks that it was tried on earned less, or no more; or nothing is known of what they earned.
  */
 export type Refusal = 'unreadable' | 'unchanged' | 'tooLong' | 'locked' | 'leak' | 'instructs' | 'withheld' | 'worse'
 
