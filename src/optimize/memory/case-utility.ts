@@ -34,7 +34,7 @@ export interface CaseUtilityOptions {
   readonly msPerToken?: number
   /** The memory's own. Default: that of `memory()`. */
   readonly embedder?: Embedder
-  /** What learns on the same memory after it: `caseSelector()`, `exemplars()`, `insights()`. */
+  /** What learns on the same memory after it: `caseSelector()`, `caseExemplars()`, `insights()`. */
   readonly also?: readonly MemoryPart[]
 }
 

@@ -17,7 +17,7 @@ export interface ExemplarOptions {
  * 2024: state abstraction, trajectories as exemplars, an exemplar memory). Of those that answer the same the shortest is
  * kept. What tools answered stands in them, so that they are trusted no more than that.
  */
-export const exemplars = ({ steps = 2, alike = 0.9 }: ExemplarOptions = {}): MemoryPart =>
+export const caseExemplars = ({ steps = 2, alike = 0.9 }: ExemplarOptions = {}): MemoryPart =>
   stateless('exemplars', async (context) => {
     const counts = { exemplars: 0, exemplarsScreened: 0 }
     for (const outcome of context.outcomes) {

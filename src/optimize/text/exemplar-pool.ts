@@ -1,9 +1,15 @@
 import { z } from 'zod'
-import type { LeakCheck, Rng, ScoredTrajectory, TextCritique, Trajectory } from '../../core/index.ts'
+import {
+  type LeakCheck,
+  overridesInstructions,
+  type Rng,
+  type ScoredTrajectory,
+  type TextCritique,
+  type Trajectory,
+} from '../../core/index.ts'
 import { type Sessions, shareable } from './consent.ts'
 import { isRenderable } from './exemplar-block.ts'
 import type { Refusals } from './refusal.ts'
-import { instructsModel } from './screen.ts'
 import { attemptWentWell, episodeWentWell, type Show, type Shown } from './shown.ts'
 
 const Exemplar = z.strictObject({
@@ -102,7 +108,7 @@ export class ExemplarPool {
     const shown = shareable(seen, trajectory, sessions)
     if (shown === null) refusals.add('withheld')
     else if (!isRenderable(shown)) refusals.add('unreadable')
-    else if (instructsModel(`${shown.asked}\n${shown.answered}`)) refusals.add('instructs')
+    else if (overridesInstructions(`${shown.asked}\n${shown.answered}`)) refusals.add('instructs')
     else if (leaks?.(`${shown.asked}\n${shown.answered}`, served)) refusals.add('leak')
     else return shown
     return null

@@ -1,6 +1,13 @@
 import { z } from 'zod'
 import type { textKind } from '../../agent/index.ts'
-import { type Learning, parseInput, type SavedLearning, type Seat, type TextCritique } from '../../core/index.ts'
+import {
+  type Learning,
+  overridesInstructions,
+  parseInput,
+  type SavedLearning,
+  type Seat,
+  type TextCritique,
+} from '../../core/index.ts'
 import { affordable } from './budget.ts'
 import { type Bullet, bulletsIn, withBullets } from './bullets.ts'
 import { capped, merged, type PlaybookCap } from './delta.ts'
@@ -10,7 +17,6 @@ import type { CompletePlaybook } from './playbook-options.ts'
 import { deltaFor, readDelta } from './playbook-prompt.ts'
 import { type Bounds, type Refusal, Refusals, refusalOf } from './refusal.ts'
 import { pairedGain, SavedScores, Scores } from './scores.ts'
-import { instructsModel } from './screen.ts'
 import { onePerEpisode } from './shown.ts'
 import { Writer } from './writer.ts'
 
@@ -126,7 +132,7 @@ export class KeptPlaybook implements Learning<typeof textKind> {
   async #refused(changed: readonly Bullet[]): Promise<Refusal | null> {
     const text = withBullets(this.#prefix, changed)
     const known = new Set(this.#bullets.map((bullet) => bullet.text))
-    const screened = changed.some((bullet) => !known.has(bullet.text) && instructsModel(bullet.text))
+    const screened = changed.some((bullet) => !known.has(bullet.text) && overridesInstructions(bullet.text))
     const refusal = screened ? 'instructs' : refusalOf(text, this.#bounds)
     if (refusal !== null || this.#practice === null) return refusal
     const { scores, measure } = this.#practice

@@ -1,6 +1,6 @@
+import { overridesInstructions } from '../../core/index.ts'
 import type { Components } from './component.ts'
 import { type Bounds, type Refusal, refusalOf } from './refusal.ts'
-import { instructsModel } from './screen.ts'
 import { fenced } from './writer.ts'
 
 /** What a writer's answer is judged by. */
@@ -24,7 +24,7 @@ export function rewritten(
   const text = components.replaced(parent, part, words)
   if (text === null) return { refusal: 'locked' }
   if (text === parent || knows(text)) return { refusal: 'unchanged' }
-  if (instructsModel(text) && !instructsModel(parent)) return { refusal: 'instructs' }
+  if (overridesInstructions(text) && !overridesInstructions(parent)) return { refusal: 'instructs' }
   const refusal = refusalOf(text, bounds)
   return refusal === null ? { text } : { refusal }
 }

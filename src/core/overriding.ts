@@ -1,0 +1,24 @@
+/** How words try to take the place of a model's instructions: what prompt injections have in common (AgentPoison, MINJA). */
+const overrides = [
+  /\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:previous|prior|above|earlier|all|any|your)\b.{0,40}\b(?:instructions?|prompts?|rules?|guidelines?)\b/s,
+  /\b(?:you are now|from now on,? you|act as|pretend to be)\b/,
+  /\b(?:system prompt|developer message|new instructions?|important instructions?|jailbreak)\b/,
+  /(?:^|\n)\s*(?:system|assistant|developer)\s*:/,
+  /<\s*\/?\s*(?:memory|system|instructions?|im_start|im_end|endoftext)\b|<\|/,
+] as const
+
+/** A text as its readers see it, in small letters: characters that nobody sees split words that somebody reads. */
+export const visibleWords = (text: string): string =>
+  text
+    .normalize('NFKC')
+    .replaceAll(/[\p{Cf}\p{Mn}]/gu, '')
+    .toLowerCase()
+
+/**
+ * Whether words from outside try to take the place of the instructions of a model that reads them (invariant 10). It is a
+ * screen for what is common, and no proof: what stands in a prompt as data is called data there as well.
+ */
+export function overridesInstructions(text: string): boolean {
+  const plain = visibleWords(text)
+  return overrides.some((pattern) => pattern.test(plain))
+}
