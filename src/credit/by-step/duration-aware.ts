@@ -1,6 +1,6 @@
 import type { CreditEstimator, DecisionId, Group, Trajectory, TrajectoryId } from '../../core/index.ts'
 import { requireWithin } from '../option.ts'
-import { mean } from '../outcome.ts'
+import { knownRewards, mean } from '../outcome.ts'
 import { stepDurations } from './step-durations.ts'
 import { weighted } from './weighted.ts'
 
@@ -33,10 +33,11 @@ export function durationAware({
 }
 
 function* weightsIn(
-  { attempts }: Group,
+  group: Group,
   durations: NonNullable<DurationAwareOptions['durations']>,
   most: number,
 ): Generator<readonly [TrajectoryId, ReadonlyMap<DecisionId, number>]> {
+  const attempts = knownRewards(group).map(({ attempt }) => attempt)
   const lasted = attempts.map(({ trajectory }) => durations(trajectory).map(finite))
   const typical = mean(lasted.flat().filter((duration) => duration !== null))
   for (const [i, { trajectory }] of attempts.entries()) {
