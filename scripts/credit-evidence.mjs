@@ -35,7 +35,7 @@ import { readRoom } from '../dist/environment/house/views.js'
 const { values: flags } = parseArgs({
   options: {
     seeds: { type: 'string', default: '12' },
-    tuning: { type: 'string', default: '4' },
+    tuning: { type: 'string', default: '3' },
     rates: { type: 'string', default: '0.1,0.2,0.4,0.8' },
     /** Updates at most. */
     most: { type: 'string', default: '100' },
@@ -87,7 +87,7 @@ const arms = [
   { name: 'anchor states', rule: anchorStates() },
   { name: 'GRPO, bounded by anchor states', rule: bounded({ outcome: grpo(), by: anchorStates() }) },
   { name: 'ADCA, rule: tool errors', rule: adca({ labels: toolErrorLabels() }) },
-  { name: 'ADCA, judge of progress, 20 % wrong', rule: adca({ labels: judge }) },
+  { name: 'ADCA, judge of progress, 20 % wrong', rule: adca({ labels: judge }), judged: true },
   { name: 'GRPO of outcome + progress', rule: grpo(), dense: 'outcome' },
   { name: 'discounted return of steps', rule: discountedReturn(), dense: 'steps' },
   { name: 'rising discount of steps', rule: risingDiscount(), dense: 'steps' },
@@ -96,7 +96,6 @@ const arms = [
 ].filter(({ name }) => flags.arms === '' || flags.arms.split(';').includes(name))
 
 const roomOf = (place) => place.split('/')[0]
-const nameOf = (place) => place.split('/').at(-1)
 
 /** What can be tried where the agent is, each act with its class: what of it matters, and in what situation. */
 function situation(episode, { request, held, visited, placed }) {
@@ -116,7 +115,7 @@ function situation(episode, { request, held, visited, placed }) {
   }
   for (const [name, { state, locked }] of room.containers) {
     const aimed = aim !== null && aim === `${room.name}/${name}` ? 'aimed' : 'other'
-    if (state === 'locked') acts.push(['unlock', name, `${held.has(`${locked} key`) ? 'key' : 'no key'}`])
+    if (state === 'locked') acts.push(['unlock', name, held.has(`${locked} key`) ? 'key' : 'no key'])
     else if (state === 'closed') acts.push(['open', name, `${phase} ${aimed}`])
   }
   for (const item of [...room.lying, ...[...room.containers.values()].flatMap(({ holds }) => holds)]) {
@@ -124,13 +123,16 @@ function situation(episode, { request, held, visited, placed }) {
   }
   for (const item of held) {
     const which = item === wanted ? 'wanted' : item.endsWith(' key') ? 'key' : 'other'
-    for (const [name, { state }] of [[room.name, { state: 'open' }], ...room.containers]) {
-      const place = name === room.name ? name : `${room.name}/${name}`
-      if (state === 'open') acts.push(['put', `${item} in ${name}`, `${which} ${place === to ? 'aimed' : 'other'}`])
-    }
+    const put = (name, place) =>
+      acts.push(['put', `${item} in ${name}`, `${which} ${place === to ? 'aimed' : 'other'}`])
+    put(room.name, room.name)
+    for (const [name, { state }] of room.containers) if (state === 'open') put(name, `${room.name}/${name}`)
   }
   return {
-    shown: `${look}\nheld ${[...held].toSorted().join(', ')}`,
+    shown: `${look}\nheld ${[...held]
+      .map(String)
+      .toSorted((a, b) => (a < b ? -1 : 1))
+      .join(', ')}`,
     acts: acts.map(([tool, text, matters]) => ({
       tool,
       text,
@@ -158,7 +160,7 @@ function remember(mind, { tool, text, type }) {
 const argument = { go: 'room', take: 'item', open: 'container', unlock: 'lock', put: 'words' }
 
 /** One attempt, as a Trajectory, with what the policy could choose among and chose. */
-function attempt(task, policy, { id, group, dense, draw }) {
+function attempt(task, policy, { id, group, dense, watched, draw }) {
   const episode = environment.open(task, 0)
   const mind = { request: task.data.request, held: new Set(), visited: new Set(), placed: false }
   const [nodes, steps, decisions, choices, moves] = [[], [], [], [], []]
@@ -167,7 +169,7 @@ function attempt(task, policy, { id, group, dense, draw }) {
     return nodes.at(-1).id
   }
   let now = situation(episode, mind)
-  let before = houseProgress(episode.close())
+  let before = watched ? houseProgress(episode.close()) : 0
   add('o0', { role: 'user', content: now.shown })
   for (let i = 0; i < STEPS; i++) {
     const chosen = policy.choose(now.acts, draw)
@@ -178,7 +180,8 @@ function attempt(task, policy, { id, group, dense, draw }) {
     const isError = messages[0].isError === true
     if (!isError) remember(mind, now.acts[chosen])
     now = done ? { shown: 'done', acts: [] } : situation(episode, mind)
-    const after = houseProgress(episode.close())
+    // To go somewhere is no progress yet.
+    const after = watched && tool !== 'go' ? houseProgress(episode.close()) : before
     moves.push(after - before)
     before = after
     const read = nodes.at(-1).id
@@ -303,6 +306,7 @@ async function learn(arm, seed, rate) {
           id: `t${g}-${a}`,
           group: `g${g}`,
           dense: arm.dense,
+          watched: arm.dense !== undefined || arm.judged === true,
           draw: rng('credit', seed, update, g, a),
         }),
       )
@@ -346,7 +350,9 @@ for (const arm of arms) {
   const runs = await runsOf(arm, 0, SEEDS, best.rate)
   results.push({ ...arm, rate: best.rate, runs })
   const there = runs.filter((run) => run.there).length
-  say(`${arm.name}: rate ${best.rate}, ${there}/${runs.length} there, updates ${runs.map(({ updates }) => updates)}`)
+  say(
+    `${arm.name}: rate ${best.rate}, ${there}/${runs.length} there, updates ${runs.map(({ updates }) => updates).join(',')}`,
+  )
 }
 
 function ratio(runs, control) {

@@ -5,7 +5,7 @@ import {
   type Message,
   NodeId,
   type Reward,
-  Step,
+  type Step,
   Trajectory,
 } from '../../src/core/index.ts'
 import { creditContext, trajectoryOf } from './trajectories.ts'

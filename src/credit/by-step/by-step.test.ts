@@ -49,7 +49,10 @@ const attempts = fc.array(fc.tuple(steps, reward), { maxLength: 6 })
 const named = (groups: readonly Group[], estimator: CreditEstimator) =>
   estimator
     .credit(groups, creditContext)
-    .then(({ credits }) => new Map(credits.map(({ trajectory, decision, advantage }) => [`${trajectory} ${decision}`, advantage])))
+    .then(
+      ({ credits }) =>
+        new Map(credits.map(({ trajectory, decision, advantage }) => [`${trajectory} ${decision}`, advantage])),
+    )
 
 describe.each(estimators.map((estimator) => [estimator.name, estimator] as const))('%s', (_, estimator) => {
   it('does not depend on the order of attempts', async () => {
@@ -57,7 +60,10 @@ describe.each(estimators.map((estimator) => [estimator.name, estimator] as const
       fc.asyncProperty(attempts, fc.nat(), async (sketch, turn) => {
         const group = groupOf(sketch)
         const at = sketch.length === 0 ? 0 : turn % sketch.length
-        const turned = { ...group, attempts: [...group.attempts.slice(at), ...group.attempts.slice(0, at)].toReversed() }
+        const turned = {
+          ...group,
+          attempts: [...group.attempts.slice(at), ...group.attempts.slice(0, at)].toReversed(),
+        }
         const [straight, permuted] = [await named([group], estimator), await named([turned], estimator)]
         expect(permuted.size).toBe(straight.size)
         for (const [key, advantage] of straight) expect(permuted.get(key)).toBeCloseTo(advantage ?? Number.NaN, 6)
@@ -102,7 +108,9 @@ describe.each(estimators.map((estimator) => [estimator.name, estimator] as const
       fc.asyncProperty(attempts, async (sketch) => {
         const { credits } = await estimator.credit([groupOf(sketch)], creditContext)
         for (const { advantage } of credits) expect(Number.isFinite(advantage)).toBe(true)
-        expect(new Set(credits.map(({ trajectory, decision }) => `${trajectory} ${decision}`)).size).toBe(credits.length)
+        expect(new Set(credits.map(({ trajectory, decision }) => `${trajectory} ${decision}`)).size).toBe(
+          credits.length,
+        )
       }),
       { numRuns: 60 },
     )
@@ -151,24 +159,31 @@ describe('no sign turns', () => {
 })
 
 describe('shift and scale', () => {
-  const outcomeOnly = fc.array(fc.tuple(fc.array(fc.record({ shown: fc.constantFrom('a', 'b') }), { minLength: 3, maxLength: 3 }), value.map(scored)), { minLength: 2, maxLength: 5 })
-
-  it.each([discountedReturn(), gae({ scale: 'none' }), anchorStates({ outcome: leaveOneOut(), scale: 'none' })].map((e) => [e.name, e] as const))(
-    '%s: twice the rewards, twice the credit; one more everywhere changes nothing',
-    async (_, estimator) => {
-      await fc.assert(
-        fc.asyncProperty(outcomeOnly, async (sketch) => {
-          const of = (change: (value: number) => number) =>
-            named([groupOf(sketch.map(([own, earned]) => [own, scored(change(earned.value ?? 0))]))], estimator)
-          const [plain, twice, more] = [await of((r) => r), await of((r) => 2 * r), await of((r) => r + 1)]
-          for (const [key, advantage] of plain) {
-            expect(twice.get(key)).toBeCloseTo(2 * (advantage ?? Number.NaN), 9)
-            // States that come again within an attempt lie at different distances from its end.
-            if (!estimator.name.startsWith('anchor')) expect(more.get(key)).toBeCloseTo(advantage ?? Number.NaN, 9)
-          }
-        }),
-        { numRuns: 60 },
-      )
-    },
+  const outcomeOnly = fc.array(
+    fc.tuple(
+      fc.array(fc.record({ shown: fc.constantFrom('a', 'b') }), { minLength: 3, maxLength: 3 }),
+      value.map(scored),
+    ),
+    { minLength: 2, maxLength: 5 },
   )
+
+  it.each(
+    [discountedReturn(), gae({ scale: 'none' }), anchorStates({ outcome: leaveOneOut(), scale: 'none' })].map(
+      (e) => [e.name, e] as const,
+    ),
+  )('%s: twice the rewards, twice the credit; one more everywhere changes nothing', async (_, estimator) => {
+    await fc.assert(
+      fc.asyncProperty(outcomeOnly, async (sketch) => {
+        const of = (change: (value: number) => number) =>
+          named([groupOf(sketch.map(([own, earned]) => [own, scored(change(earned.value ?? 0))]))], estimator)
+        const [plain, twice, more] = [await of((r) => r), await of((r) => 2 * r), await of((r) => r + 1)]
+        for (const [key, advantage] of plain) {
+          expect(twice.get(key)).toBeCloseTo(2 * (advantage ?? Number.NaN), 9)
+          // States that come again within an attempt lie at different distances from its end.
+          if (!estimator.name.startsWith('anchor')) expect(more.get(key)).toBeCloseTo(advantage ?? Number.NaN, 9)
+        }
+      }),
+      { numRuns: 60 },
+    )
+  })
 })
