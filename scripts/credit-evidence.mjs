@@ -159,9 +159,17 @@ function remember(mind, { tool, text, type }) {
 
 const argument = { go: 'room', take: 'item', open: 'container', unlock: 'lock', put: 'words' }
 
+/** An episode at its begin, for each task: to fork it is cheaper than to open it. */
+const openings = new Map()
+function opened(task) {
+  const opening = openings.get(task.id) ?? environment.open(task, 0)
+  openings.set(task.id, opening)
+  return opening.fork()
+}
+
 /** One attempt, as a Trajectory, with what the policy could choose among and chose. */
 function attempt(task, policy, { id, group, dense, watched, draw }) {
-  const episode = environment.open(task, 0)
+  const episode = opened(task)
   const mind = { request: task.data.request, held: new Set(), visited: new Set(), placed: false }
   const [nodes, steps, decisions, choices, moves] = [[], [], [], [], []]
   const add = (name, message) => {
