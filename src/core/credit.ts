@@ -1,6 +1,6 @@
 import type { Group } from './group.ts'
 import type { DecisionId, TrajectoryId } from './id.ts'
-import type { Judge } from './reward.ts'
+import type { Judge, StepJudge } from './reward.ts'
 import type { Rng } from './rng.ts'
 import type { Signal } from './signal.ts'
 
@@ -28,6 +28,16 @@ export interface CreditCounts {
   readonly vetoed: number
   /** Decisions that their outcome was not built from; absent where the estimator does not ask. */
   readonly unused?: number
+  /** Decisions without credit: what they led to is not known, or nothing can be compared with them. */
+  readonly incomparable?: number
+  /** Steps that no other attempt's step is like: credited by the outcome alone. */
+  readonly loneSteps?: number
+  /** Steps that nobody said good or bad of: credited by the outcome alone. */
+  readonly unlabelledSteps?: number
+  /** Decisions of which no later hint says anything. */
+  readonly unhinted?: number
+  /** Decisions whose weight is not known: credited as if it were 1. */
+  readonly unweighted?: number
 }
 
 /** The Credits of a batch, and how many of its attempts carry none. */
@@ -42,6 +52,8 @@ export interface CreditContext {
   readonly signals: ReadonlyMap<TrajectoryId, readonly Signal[]>
   /** Asked for opinions about parts of an episode, where the run has one. */
   readonly judge?: Judge
+  /** Asked which Steps of an episode helped, where the run has one. */
+  readonly stepJudge?: StepJudge
   /** Keyed by the run and its position: what is drawn repeats (invariant 12). */
   readonly rng: Rng
   /** Milliseconds since the epoch: what was said later is not seen. */

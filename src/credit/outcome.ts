@@ -42,7 +42,8 @@ export function attemptCredit(
   }
 }
 
-function knownRewards(group: Group) {
+/** The attempts of a group whose reward is known, each with it. */
+export function knownRewards(group: Group): readonly { readonly attempt: ScoredTrajectory; readonly value: number }[] {
   return rewardsOf(group).flatMap((value, i) => {
     const attempt = group.attempts[i]
     return value === null || attempt === undefined ? [] : [{ attempt, value }]

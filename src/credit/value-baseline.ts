@@ -1,7 +1,9 @@
-import { type CreditEstimator, type ScoredTrajectory, seedOf, sha256, type Trajectory } from '../core/index.ts'
+import type { CreditEstimator, Trajectory } from '../core/index.ts'
+import { foldsOf } from './folds.ts'
+import { hashedWords } from './hashed-words.ts'
 import { oneGroup } from './one-group.ts'
 import { attemptCredit, deviation } from './outcome.ts'
-import { ridge, zeros } from './ridge.ts'
+import { ridge } from './ridge.ts'
 
 export interface ValueBaselineOptions {
   /** What the value hangs on: numbers that were known before the policy first acted. Default {@link taskFeatures}. */
@@ -32,7 +34,10 @@ export function valueBaseline({
 }: ValueBaselineOptions = {}): CreditEstimator {
   const within = attemptCredit('value-baseline', (attempts, rewards) => {
     const rows = attempts.map(({ trajectory }) => features(trajectory))
-    const fold = foldsOf(attempts, folds)
+    const fold = foldsOf(
+      attempts.map(({ trajectory }) => trajectory.id),
+      folds,
+    )
     const residuals = rewards.slice()
     for (const held of new Set(fold)) {
       const seen = fold.flatMap((of, i) => (of === held ? [] : [i]))
@@ -49,33 +54,12 @@ export function valueBaseline({
   return { name: within.name, credit: (groups, context) => within.credit(oneGroup(groups), context) }
 }
 
-/** The fold of each attempt: folds of equal size, in an order that hangs on the ids alone. */
-function foldsOf(attempts: readonly ScoredTrajectory[], folds: number): readonly number[] {
-  const count = Math.max(2, Math.min(folds, attempts.length))
-  const order = attempts
-    .map(({ trajectory }, i) => ({ key: sha256(trajectory.id), i }))
-    .toSorted((a, b) => (a.key < b.key ? -1 : 1))
-  const fold = zeros(attempts.length)
-  for (const [rank, { i }] of order.entries()) fold[i] = rank % count
-  return fold
-}
-
-const buckets = 32
-
 /**
- * What is known of a traffic task when it begins: the words of the instruction, hashed with signs into 32 buckets
- * (Weinberger et al. 2009) and brought to length 1; and, as log(1 + n), how many tools there are and how many messages
- * came before the policy first spoke.
+ * What is known of a traffic task when it begins: the {@link hashedWords} of the instruction; and, as log(1 + n), how
+ * many tools there are and how many messages came before the policy first spoke.
  */
 export function taskFeatures({ task, nodes, toolsets }: Trajectory): readonly number[] {
-  const words = zeros(buckets)
-  for (const word of task.instruction.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []) {
-    const hash = seedOf(word)
-    const bucket = hash % buckets
-    words[bucket] = (words[bucket] ?? 0) + (Math.floor(hash / buckets) % 2 === 0 ? 1 : -1)
-  }
-  const length = Math.hypot(...words) || 1
   const spoke = nodes.findIndex(({ message }) => message.role === 'assistant')
   const tools = Object.values(toolsets)[0]?.length ?? 0
-  return [...words.map((value) => value / length), Math.log1p(tools), Math.log1p(spoke < 0 ? nodes.length : spoke)]
+  return [...hashedWords(task.instruction), Math.log1p(tools), Math.log1p(spoke < 0 ? nodes.length : spoke)]
 }
