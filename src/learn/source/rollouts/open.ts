@@ -3,7 +3,7 @@ import { contentHash, type Trainer } from '../../../core/index.ts'
 import { runBatch } from '../../episodes.ts'
 import { LearnError } from '../../errors.ts'
 import type { Complete, RolloutOptions } from '../../options.ts'
-import type { Course, Learning } from '../../run/course.ts'
+import type { Course, Stage } from '../../run/course.ts'
 import type { Attempt } from '../../run/learners.ts'
 import { openRun } from '../../run/open.ts'
 import { type Trained, whatLearns } from '../../run/parameter.ts'
@@ -20,7 +20,7 @@ import type { Schedule } from './schedule.ts'
 import { scheduleOf } from './schedule-of.ts'
 
 /** A run over rollouts imitates demonstrations, practises, and trains a control where one is asked for. */
-const learnings: readonly Learning<RolloutRun>[] = [
+const stages: readonly Stage<RolloutRun>[] = [
   { name: 'prime', learn: prime },
   { name: 'practise', learn: improve },
   { name: 'control', learn: trainControl },
@@ -36,7 +36,7 @@ export async function openRollouts(agent: Agent, given: RolloutOptions): Promise
   const budget = budgetWith(options.budget ?? {}, demonstrations.given)
   refuseLongTurns(agent, options, budget)
   return openRun<RolloutOptions, RolloutRun>(agent, options, {
-    learnings: trained ? learnings : learnings.filter(({ name }) => name === 'practise'),
+    stages: trained ? stages : stages.filter(({ name }) => name === 'practise'),
     attempt,
     measure: measureArms,
     key: agent.name,

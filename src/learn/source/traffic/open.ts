@@ -5,7 +5,7 @@ import { policyGradient } from '../../../optimize/weights/index.ts'
 import { LearnError } from '../../errors.ts'
 import type { Complete, TrafficOptions } from '../../options.ts'
 import { type ReleasePlan, shadow } from '../../release-plan.ts'
-import type { Course, Learning } from '../../run/course.ts'
+import type { Course, Stage } from '../../run/course.ts'
 import { openRun } from '../../run/open.ts'
 import { noModel } from '../../run/no-model.ts'
 import { soleOptimizer, whatLearns } from '../../run/parameter.ts'
@@ -25,7 +25,7 @@ import { refuseStrangers } from './who-decides.ts'
  * A run over traffic gathers what people did and said, lets what learns beside the weights take its step, holds on to what earlier runs need, practises while its samples are
  * fresh, and then imitates and prefers what people showed.
  */
-const learnings: readonly Learning<TrafficRun>[] = [
+const stages: readonly Stage<TrafficRun>[] = [
   { name: 'gather', learn: collect },
   { name: 'step', learn: step },
   { name: 'anchor', learn: anchor },
@@ -35,9 +35,9 @@ const learnings: readonly Learning<TrafficRun>[] = [
 ]
 
 /** Those that a run needs for what learns in it. */
-function learningsOf(agent: Agent, options: Complete<TrafficOptions>): readonly Learning<TrafficRun>[] {
+function stagesOf(agent: Agent, options: Complete<TrafficOptions>): readonly Stage<TrafficRun>[] {
   const { trained, learners } = whatLearns(agent, options)
-  return learnings.filter(({ name }) => name === 'gather' || (name === 'step' ? learners.length > 0 : trained !== null))
+  return stages.filter(({ name }) => name === 'gather' || (name === 'step' ? learners.length > 0 : trained !== null))
 }
 
 /** Opens a run over traffic. */
@@ -53,14 +53,14 @@ export async function openTraffic(agent: Agent, given: TrafficOptions): Promise<
   refuseIncomplete(agent, options)
   const { source } = options
   return openRun<TrafficOptions, TrafficRun>(agent, options, {
-    learnings: learningsOf(agent, options),
+    stages: stagesOf(agent, options),
     measure: measureSuites,
     key: agentKey(source.tenant, agent.name),
     config: configOf(options),
     needs: needsOf(agent, options, schedule),
     holdout: source.evaluation === null ? [] : firstOfEachTier(source.evaluation.holdout, schedule.holdoutTasks),
     open: (parts) => new TrafficRun(parts, schedule),
-    started: ({ state }, resumed) => ({ resumedAt: resumed ? (state.learning ?? state.phase) : null }),
+    started: ({ state }, resumed) => ({ resumedAt: resumed ? (state.stage ?? state.phase) : null }),
   })
 }
 
