@@ -71,7 +71,12 @@ async function gatherForWeights(run: TrafficRun, common: Common, factors: Factor
   const { parameter, key } = run
   const { lags } = reading
   const isInContext = await todaysContext(run.options.store, key, parameter)
-  const shown = (evidence: Parameters<typeof shownIn>[0]) => shownIn(evidence, reading)
+  const { imitation, preferring } = run.plan
+  // What nothing here learns from stays for a run that does.
+  const shown = async (evidence: Parameters<typeof shownIn>[0]) => {
+    const all = await shownIn(evidence, reading)
+    return { ...all, ...(!imitation && { demonstrations: [] }), ...(!preferring && { pairs: [] }) }
+  }
   return gather({ ...common, parameter, lags, isInContext, fit: fitOf, shownIn: shown })
 }
 
