@@ -175,7 +175,6 @@ describe('what is left out is counted by its reason', () => {
     expect(report).toMatchObject({ sessions: 2, dropped: { 'other-context': 1 }, demonstrations: 1 })
     expect(batch.credits.map(({ trajectory }) => trajectory)).toEqual(['b', 'c'])
     expect(batch.shown.map(({ trajectory }) => trajectory)).toEqual(['a'])
-    expect(batch.context).toEqual({ system: serves })
   })
 
   it('other-context takes no place of what is fresh', async () => {

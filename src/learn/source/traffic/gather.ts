@@ -1,5 +1,4 @@
 import {
-  actedIn,
   type Credit,
   type CreditEstimator,
   type DecisionId,
@@ -10,7 +9,6 @@ import {
   rng,
   type Rubric,
   type Trajectory,
-  type VersionSet,
 } from '../../../core/index.ts'
 import type { Contribution, Factors, LimitedEvidence, SessionEvidence, SharedOut } from '../../../reward/index.ts'
 import type { TrafficSource } from '../../source.ts'
@@ -112,9 +110,7 @@ export async function gather(gathering: Gathering): Promise<{
   })
   const lessons = lessonsOf(taught, reporters)
   const credits = await creditsOf(kept, temperature, gathering)
-  const context = contextOf(kept, gathering.parameter)
-  const beside = Object.keys(context).length > 0 && { context }
-  const batch: TrafficBatch = { asOf, temperature, ...weighed, ...beside, credits, shown: lessons.shown }
+  const batch: TrafficBatch = { asOf, temperature, ...weighed, credits, shown: lessons.shown }
   const report: EvidenceReport = {
     asOf,
     seen: settled.seen,
@@ -170,14 +166,6 @@ async function lagIn(
   const lag = lagOf(trajectory, parameter, lags, source.maxLag)
   if (typeof lag === 'string' || !isInContext) return lag
   return (await isInContext(trajectory)) ? lag : 'other-context'
-}
-
-/** The Versions of everything else that acted in fresh trajectories: of each Parameter the one that serves. */
-function contextOf(fresh: readonly Fresh[], parameter: ParameterName): VersionSet {
-  const acted = fresh.flatMap(({ trajectory }) => [...actedIn(trajectory)])
-  return Object.fromEntries(
-    acted.flatMap(([name, ids]) => (name === parameter ? [] : [...ids].map((id) => [name, id]))),
-  )
 }
 
 async function freshness(evidence: ReviewedTrajectory, gathering: Gathering): Promise<Fresh | DropReason> {

@@ -20,10 +20,8 @@ export function together(
   if (others.length === 0) return first
   const all = [...(weights ? [weights] : []), ...others.map(([, gathered]) => gathered)]
   const practised = new Map(all.flatMap(({ flood }) => flood.excess.practised).map((one) => [one.reporter, one]))
-  const context = Object.assign({}, ...all.map(({ batch }) => batch.context))
-  const beside = Object.keys(context).length > 0 && { context }
   return {
-    batch: { ...first.batch, ...beside, credits: all.flatMap(({ batch }) => batch.credits) },
+    batch: { ...first.batch, credits: all.flatMap(({ batch }) => batch.credits) },
     report: {
       ...first.report,
       sessions: Math.max(...all.map(({ report }) => report.sessions)),
