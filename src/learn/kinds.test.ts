@@ -174,7 +174,7 @@ describe('a Kind of a user’s own, over traffic', () => {
     await visited(40)
     const { outcome, learned } = await fromTraffic()
     expect(outcome).toBe('released')
-    expect(learned.learners).toEqual({ route: { sessions: 40, credited: 40 } })
+    expect(learned.learners).toEqual({ route: { sessions: 40, credited: 40, dropped: {} } })
     expect(chancesOf((await servedChoice('front-desk')).preferences)[1]).toBeGreaterThan(0.9)
     expect(await fromTraffic()).toMatchObject({ outcome: 'nothing-to-learn', learned: { dropped: { used: 40 } } })
   })
