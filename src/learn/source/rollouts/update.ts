@@ -152,7 +152,10 @@ export function refuseNoise(scored: readonly ScoredTrajectory[]): void {
   })
 }
 
-/** Goes back to the last steady weights, and takes half the step from there. Other learners stay where they are. */
+/**
+ * Goes back to the last steady weights, and takes half the step from there. Other learners stay where they are: a
+ * session may hold more than a value, and none has learned from the batch that shows the collapse.
+ */
 async function recover(run: RolloutRun, scored: readonly ScoredTrajectory[]): Promise<void> {
   const { state, schedule, options } = run
   const rate = successRate(scored, options.reward.ceiling)
