@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type AttemptOptions, attempt, expert } from '../../test/support/attempt.ts'
+import { readBy } from '../../test/support/read-by.ts'
 import { type Script, scriptedModel } from '../../test/support/scripted-model.ts'
 import { wordEnvironment, wordTask } from '../../test/support/word-environment.ts'
 import {
@@ -12,7 +13,6 @@ import {
   Trajectory,
   TrajectoryId,
   VersionId,
-  readBy,
 } from '../core/index.ts'
 import { type Agent, defineAgent } from './agent.ts'
 import { text, user, weights } from './parameters.ts'

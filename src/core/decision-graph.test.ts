@@ -1,27 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { trajectoryOf } from '../../test/support/trajectories.ts'
 import { Input } from './decision.ts'
-import { readBy, upstreamOf } from './decision-graph.ts'
+import { upstreamOf } from './decision-graph.ts'
 import { NodeId } from './id.ts'
-
-describe('what a decision read', () => {
-  const nodes = [{ id: 'a' }, { id: 'b', parent: 'a' }, { id: 'c', parent: 'a' }, { id: 'd', parent: 'b' }, { id: 'e' }]
-  const trajectory = trajectoryOf({ nodes, decisions: [{ inputs: [], output: 'e' }] })
-  const read = (...inputs: string[]) =>
-    readBy({ inputs: inputs.map((id) => NodeId.parse(id)) }, trajectory).map(({ id }) => id)
-
-  it('is its inputs and all that comes before them', () => {
-    expect(read('d')).toEqual(['a', 'b', 'd'])
-    expect(read('c', 'd')).toEqual(['a', 'b', 'c', 'd'])
-    expect(read('e')).toEqual(['e'])
-    expect(read()).toEqual([])
-    expect(read('gone')).toEqual([])
-  })
-
-  it('is the same where a record of before names every node', () => {
-    expect(read('a', 'b', 'd')).toEqual(read('d'))
-  })
-})
 
 describe('what something was built from', () => {
   // Two branches from one prefix, p → a and p → b; c read what b said and a text that has no node; t and lone are read by no one.

@@ -21,8 +21,8 @@ export const Input = z.union([NodeId, z.strictObject({ decision: DecisionId })])
 export type Input = z.infer<typeof Input>
 
 /**
- * One thing that one Parameter decided. `inputs` makes the decisions of an episode a graph, not a timeline: `readBy` tells
- * which messages were read, `upstreamOf` which Decisions they came from.
+ * One thing that one Parameter decided. `inputs` makes the decisions of an episode a graph, not a timeline: `upstreamOf`
+ * tells which Decisions it came from.
  */
 export const Decision = z.strictObject({
   id: DecisionId,

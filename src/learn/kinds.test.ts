@@ -25,6 +25,8 @@ import { learn } from './learn.ts'
 import type { RolloutOptions } from './options.ts'
 import { direct } from './release-plan.ts'
 import { rollouts, traffic } from './source.ts'
+import { LearnFromTrafficConfig } from './source/traffic/config.ts'
+import { trafficLearner } from './traffic-learner.ts'
 
 let store: Store
 beforeEach(async () => {
@@ -174,9 +176,30 @@ describe('a Kind of a user’s own, over traffic', () => {
     await visited(40)
     const { outcome, learned } = await fromTraffic()
     expect(outcome).toBe('released')
-    expect(learned.learners).toEqual({ route: { sessions: 40, credited: 40 } })
+    expect(learned.learners).toEqual({ route: { sessions: 40, credited: 40, dropped: {} } })
     expect(chancesOf((await servedChoice('front-desk')).preferences)[1]).toBeGreaterThan(0.9)
     expect(await fromTraffic()).toMatchObject({ outcome: 'nothing-to-learn', learned: { dropped: { used: 40 } } })
+  })
+
+  it('is learned by a learner, which counts its sessions, and opens no model for an agent without weights', async () => {
+    await visited(40)
+    const config = LearnFromTrafficConfig.parse({
+      settle: '0s',
+      trainer: 'none',
+      rubric: { implicit: false, guards: { noAnswer: false, inaction: false } },
+      reporters: { share: 1 },
+    })
+    const openModel = () => Promise.reject(new Error('no model'))
+    const parts = { agent: frontDesk, tenant: 'default', config, store, openModel } as const
+    const { fresh, learn: learnOnce } = trafficLearner({ ...parts, optimize: { route: reinforce(8) } })
+    expect(await fresh()).toBe(40)
+    const held = { resume: null, signal: new AbortController().signal, mayWrite: async () => {}, onStarted: () => {} }
+    expect(await learnOnce(held)).toMatchObject({
+      outcome: 'shadow',
+      learned: { learners: { route: { sessions: 40 } } },
+    })
+    expect(await fresh()).toBe(0)
+    expect(await trafficLearner(parts).fresh(), 'nothing learns').toBe(0)
   })
 
   it('leaves out and counts decisions that its schema refuses since it changed', async () => {

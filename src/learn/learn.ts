@@ -51,16 +51,16 @@ async function follow<R extends LearnRun>(course: Course<R>): Promise<LearnSumma
   }
 }
 
-/** Does a Learning, and goes on to the next one unless it did so itself or ended the run. After the last there is a candidate. */
-async function learnOn<R extends LearnRun>({ run, learnings }: Course<R>): Promise<void> {
-  const at = learnings.findIndex(({ name }) => name === run.state.learning)
-  const { name: next = null } = learnings[at + 1] ?? {}
+/** Does a stage, and goes on to the next one unless it did so itself or ended the run. After the last there is a candidate. */
+async function learnOn<R extends LearnRun>({ run, stages }: Course<R>): Promise<void> {
+  const at = stages.findIndex(({ name }) => name === run.state.stage)
+  const { name: next = null } = stages[at + 1] ?? {}
   let gone = false
   const goOn: GoOn = async (change, work) => {
     gone = true
-    await run.enter(next === null ? 'judge' : 'learn', { ...change, learning: next }, work)
+    await run.enter(next === null ? 'judge' : 'learn', { ...change, stage: next }, work)
   }
-  await present(learnings[at], 'the Learning that is next').learn(run, goOn)
+  await present(stages[at], 'the stage that is next').learn(run, goOn)
   if (!gone && run.state.phase === 'learn') await goOn()
 }
 

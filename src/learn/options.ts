@@ -13,7 +13,8 @@ import type {
   Store,
   Task,
   TrainingMethod,
-  WeightsOptimizer,
+  WeightsLesson,
+  WeightsSequence,
 } from '../core/index.ts'
 import type { Gate } from '../gate/index.ts'
 import type { PreferenceOptions, SupervisedOptions } from '../optimize/weights/index.ts'
@@ -26,7 +27,7 @@ import type { ScriptedResults } from './source/rollouts/scripted.ts'
 import type { TrafficSchedule } from './source/traffic/schedule.ts'
 
 /** Improves one Parameter: the weights that the run trains, or one of any Kind in a session. */
-export type AnyOptimizer = WeightsOptimizer | Optimizer
+export type AnyOptimizer = WeightsLesson | WeightsSequence | Optimizer
 
 /** What one run is made of, whatever it learns from. Each piece can be called alone; what is left out has a default. */
 export interface RunOptions<S extends Source = Source> {
@@ -38,7 +39,10 @@ export interface RunOptions<S extends Source = Source> {
   readonly reward: Rubric
   /** Over rollouts the {@link recipe}'s by default; over traffic, whose groups are of one, `valueBaseline()`. */
   readonly credit?: CreditEstimator
-  /** The Parameters that learn, and their optimizers. Default: the agent's weights, by policy gradient. */
+  /**
+   * The Parameters that learn, and their optimizers: for weights a policy gradient, beside which a run imitates and prefers as
+   * its source lets it, or a `sequence` that says which of these. Default: the agent's weights, by policy gradient.
+   */
   readonly optimize?: Readonly<Record<string, AnyOptimizer>>
   /** Judges the candidate on held-out tasks. */
   readonly gate?: Gate

@@ -26,8 +26,16 @@ export interface TrafficLearnerParts {
   readonly tenant: Tenant
   readonly config: LearnFromTrafficConfig
   readonly store: Store
-  /** Opens what is trained, for one run; it is closed at the run's end. With the trainer `none` it is never called. */
+  /**
+   * Opens what is trained, for one run; it is closed at the run's end. It is not called with the trainer `none`, nor for an
+   * agent without weights.
+   */
   readonly openModel: () => Promise<ModelService>
+  /**
+   * Optimizers of what learns beside the weights, by the Parameter: what a configuration cannot say. One that it names for the
+   * weights is taken instead of the configuration's `policy`.
+   */
+  readonly optimize?: TrafficOptions['optimize']
   /** Held-out tasks, where there are some: what a configuration cannot say. */
   readonly evaluation?: {
     readonly gate: Gate
@@ -61,16 +69,18 @@ export function trafficLearner(parts: TrafficLearnerParts): LearnerOptions {
   const key = agentKey(tenant, agent.name)
   const onEvent = listener<LearnEvent>(key, parts.onEvent)
   const options = runOptions(parts)
-  const [parameter] = Object.keys(options.optimize)
+  const parameters = Object.keys(options.optimize)
+  const hasWeights = weightsOf(agent).length > 0
+  const learns = parameters.length > 0 && !(hasWeights && config.trainer === 'none')
   return {
     store,
     agent: key,
     async learn({ resume, signal, mayWrite, onStarted }) {
-      const model = await openModel()
+      const model = hasWeights ? await openModel() : null
       try {
         return await learn(agent, {
           ...options,
-          model,
+          ...(model && { model }),
           signal,
           mayWrite,
           ...(resume === null ? {} : { resume }),
@@ -80,11 +90,10 @@ export function trafficLearner(parts: TrafficLearnerParts): LearnerOptions {
           },
         })
       } finally {
-        await model.close()
+        await model?.close()
       }
     },
-    fresh: async () =>
-      config.trainer === 'none' ? 0 : freshEpisodes(store, options.source, key, clock.now(), parameter),
+    fresh: async () => (learns ? freshEpisodes(store, options.source, key, clock.now(), parameters) : 0),
     watch: watching({ ...parts, onEvent }, key),
     ...(config.drift === false ? {} : { observe: observing(parts, config.drift) }),
     alertLagMs: config.judgeAfter,
@@ -103,12 +112,13 @@ function runOptions({
   tenant,
   config,
   store,
+  optimize = {},
   evaluation,
   clock,
 }: TrafficLearnerParts): Omit<TrafficOptions, 'model'> & Required<Pick<TrafficOptions, 'optimize'>> {
   const source = trafficFrom(config, agent.name, tenant)
-  const [parameter = 'model'] = weightsOf(agent)
-  const { rank } = asWeightsDefinition(agent.parameters[parameter]) ?? { rank: 16 }
+  const [parameter] = weightsOf(agent)
+  const { rank } = asWeightsDefinition(agent.parameters[parameter ?? '']) ?? { rank: 16 }
   return {
     store,
     source: evaluation ? { ...source, evaluation: evaluation.heldOut, suites: evaluation.suites ?? {} } : source,
@@ -117,7 +127,7 @@ function runOptions({
     weighed: (factors) => trafficRubric(config.rubric, { ...config.reporters, factors }),
     calibrate: config.calibrate,
     credit: creditFrom(config.credit),
-    optimize: { [parameter]: policyGradient(config.policy) },
+    optimize: { ...(parameter !== undefined && { [parameter]: policyGradient(config.policy) }), ...optimize },
     supervised: config.demonstrations,
     preference: config.preferences,
     release: releaseFrom(config),

@@ -1,4 +1,5 @@
 import {
+  asText,
   AlertId,
   contentHash,
   type ParameterName,
@@ -130,7 +131,7 @@ function joinedRelease(asDeclared: Release, versions: VersionSet, { receipt, run
 function refuseOthers(versions: readonly Version[], once: DeclaredOnce, agent: string): void {
   const changed = versions.flatMap(({ parameter, id, value }) => {
     const known = once.get(parameter)
-    return known && value.kind !== 'text' && !known.has(id) ? [parameter] : []
+    return known && asText(value) === null && !known.has(id) ? [parameter] : []
   })
   if (changed.length > 0) throw new InitialChangedError(agent, changed)
 }

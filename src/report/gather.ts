@@ -67,10 +67,14 @@ export async function reportOf(
   }
 }
 
-/** The Learning or the phase that a checkpoint names, also as earlier versions named them; `null` for none. */
+/** The stage or the phase that a checkpoint names, also as earlier versions named them; `null` for none. */
 const Place = z
-  .object({ phase: z.string(), learning: z.string().nullable().catch(null) })
-  .transform(({ phase, learning }) => (phase === 'learn' ? learning : phase))
+  .object({
+    phase: z.string(),
+    stage: z.string().nullable().catch(null),
+    learning: z.string().nullable().catch(null),
+  })
+  .transform(({ phase, stage, learning }) => (phase === 'learn' ? (stage ?? learning) : phase))
   .nullable()
   .catch(null)
 

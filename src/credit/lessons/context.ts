@@ -1,5 +1,6 @@
 import {
   actedIn,
+  asText,
   type ParameterName,
   type ReleaseId,
   type Repositories,
@@ -42,7 +43,7 @@ export async function todaysContext(
     for (const [name, id] of Object.entries(then ? serving : {})) {
       const before = then?.[name]
       const now = await versionOf(id)
-      if (name === parameter || before === id || now?.value.kind !== 'text') continue
+      if (name === parameter || before === id || !now || asText(now.value) === null) continue
       const was = before === undefined ? null : await versionOf(before)
       // One that had not been declared was the client's own, as is one that is not learned yet.
       if (was === null ? !isDeclared(now) : isDeclared(was)) found.push(name)

@@ -1,3 +1,4 @@
+import { readBy } from '../../../test/support/read-by.ts'
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
 import {
@@ -7,7 +8,6 @@ import {
   type Store,
   type Trajectory,
   type WireMessage,
-  readBy,
 } from '../../core/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import type { CallRecord } from '../ports.ts'

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { readBy, type Store } from '../../core/index.ts'
+import { readBy } from '../../../test/support/read-by.ts'
+import type { Store } from '../../core/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import { answerNode, readResponseId, trajectoryOfSession } from './ids.ts'
 import {

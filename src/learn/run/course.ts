@@ -5,13 +5,13 @@ import type { LearnRun } from './learn-run.ts'
 import type { RunState } from './state.ts'
 
 /**
- * Goes on to what comes next, durably; a Learning may ask for it, so that something commits together with it.
+ * Goes on to what comes next, durably; a stage may ask for it, so that something commits together with it.
  * @param work commits in the same transaction.
  */
 export type GoOn = (change?: Partial<RunState>, work?: (tx: Repositories) => Promise<void>) => Promise<void>
 
-/** One way in which a run learns from its source, from beginning to end. It goes on from the run's checkpoints. */
-export interface Learning<R extends LearnRun> {
+/** One part of how a run learns from its source, from its beginning to its end. It goes on from the run's checkpoints. */
+export interface Stage<R extends LearnRun> {
   readonly name: string
   learn(run: R, goOn: GoOn): Promise<void>
 }
@@ -31,10 +31,10 @@ export interface Measured {
   readonly remarks: readonly string[]
 }
 
-/** What a source makes of a run: how it learns, one Learning after the other, and what speaks for the candidate. */
+/** What a source makes of a run: how it learns, one stage after the other, and what speaks for the candidate. */
 export interface Course<R extends LearnRun> {
   readonly run: R
-  readonly learnings: readonly Learning<R>[]
+  readonly stages: readonly Stage<R>[]
   /** Measures the candidate on held-out tasks; `null` where there are none. */
   measure(run: R): Promise<Measured | null>
 }

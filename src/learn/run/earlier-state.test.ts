@@ -38,8 +38,8 @@ describe('the state of a checkpoint', () => {
     ['prime', 'learn', 'prime'],
     ['improve', 'learn', 'practise'],
     ['test', 'learn', 'control'],
-  ])('of an earlier version, over rollouts, goes on from %s', (phase, now, learning) => {
-    expect(stateOf({ ...rolloutState, phase })).toEqual({ ...initialState, ...rolloutState, phase: now, learning })
+  ])('of an earlier version, over rollouts, goes on from %s', (phase, now, stage) => {
+    expect(stateOf({ ...rolloutState, phase })).toEqual({ ...initialState, ...rolloutState, phase: now, stage })
   })
 
   it.each([
@@ -50,10 +50,15 @@ describe('the state of a checkpoint', () => {
     ['prefer', 'learn', 'prefer'],
     ['judge', 'judge', null],
     ['serve', 'release', null],
-  ])('of an earlier version, over traffic, goes on from %s', (phase, now, learning) => {
+  ])('of an earlier version, over traffic, goes on from %s', (phase, now, stage) => {
     const { report, epochs, preferences, replayed, divergence, reason } = initialState
     const earlier = { phase, report, passes: 1, preferences, epochs, replayed, divergence, reason, events: 3 }
-    expect(stateOf(earlier)).toEqual({ ...initialState, ...earlier, phase: now, learning })
+    expect(stateOf(earlier)).toEqual({ ...initialState, ...earlier, phase: now, stage })
+  })
+
+  it('of a version that called the stage `learning` goes on from there', () => {
+    const { stage: _, ...state } = { ...initialState, update: 7 }
+    expect(stateOf({ ...state, learning: 'practise' })).toEqual({ ...state, stage: 'practise' })
   })
 
   it('of a later version is refused, with what to do', () => {

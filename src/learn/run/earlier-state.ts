@@ -2,35 +2,40 @@ import { z } from 'zod'
 import { LearnError } from '../errors.ts'
 import { initialState, RunState } from './state.ts'
 
-type Place = Pick<RunState, 'phase' | 'learning'>
+type Place = Pick<RunState, 'phase' | 'stage'>
 
-const learning = (name: string): Place => ({ phase: 'learn', learning: name })
+const stage = (name: string): Place => ({ phase: 'learn', stage: name })
 
 /** Phases of runs over rollouts and over traffic, when these were two programs. */
 const earlierPhases: Readonly<Record<string, Place>> = {
-  prime: learning('prime'),
-  improve: learning('practise'),
+  prime: stage('prime'),
+  improve: stage('practise'),
   // The control came after this was written; it is not trained twice.
-  test: learning('control'),
-  gather: learning('gather'),
-  anchor: learning('anchor'),
-  practise: learning('practise'),
-  imitate: learning('imitate'),
-  prefer: learning('prefer'),
-  judge: { phase: 'judge', learning: null },
-  serve: { phase: 'release', learning: null },
+  test: stage('control'),
+  gather: stage('gather'),
+  anchor: stage('anchor'),
+  practise: stage('practise'),
+  imitate: stage('imitate'),
+  prefer: stage('prefer'),
+  judge: { phase: 'judge', stage: null },
+  serve: { phase: 'release', stage: null },
 }
 
-const Stored = z.looseObject({ phase: z.string(), learning: z.unknown().optional() })
+/** A state that names its stage; also as `learning`, as an earlier version called it; or one that has phases alone. */
+const Stored = z.union([
+  z.looseObject({ phase: z.string(), stage: z.string().nullable() }),
+  z
+    .looseObject({ phase: z.string(), learning: z.string().nullable() })
+    .transform(({ learning, ...state }) => ({ ...state, stage: learning })),
+  z.looseObject({ phase: z.string() }).transform((state) => ({ ...state, ...earlierPhases[state.phase] })),
+])
 
 /**
  * Reads a checkpoint's state; one that an earlier version wrote goes on at the same place.
  * @throws LearnError for one that is not known here.
  */
 export function stateOf(stored: unknown): RunState {
-  const known = Stored.parse(stored)
-  const place = known.learning === undefined ? earlierPhases[known.phase] : undefined
-  const { success, data, error } = RunState.safeParse({ ...initialState, ...known, ...place })
+  const { success, data, error } = RunState.safeParse({ ...initialState, ...Stored.parse(stored) })
   if (success) return data
   throw otherVersion(`${error.issues[0]?.path.join('.')} is not known`, error)
 }

@@ -16,10 +16,10 @@ import {
   type VersionId,
   type VersionInForce,
   type VersionSet,
-  type WeightsOptimizer,
   type WeightsValue,
 } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
+import type { WeightsPlan } from '../../optimize/weights/index.ts'
 import type { Registry } from '../../release/index.ts'
 import type { LearnEvent } from '../events.ts'
 import type { Complete, LearnOptions } from '../options.ts'
@@ -57,7 +57,7 @@ export abstract class LearnRun<O extends LearnOptions = LearnOptions, Kept exten
   readonly agent: Agent
   readonly key: string
   readonly options: Complete<O>
-  /** The `weights` Parameter that the run trains, and its optimizer; `null`: none. */
+  /** The `weights` Parameter that the run trains, and how it learns; `null`: none. */
   readonly trained: Trained | null
   /** What else learns. */
   learners: Learners = Learners.none
@@ -84,8 +84,9 @@ export abstract class LearnRun<O extends LearnOptions = LearnOptions, Kept exten
     return present(this.trained, 'the weights that the run trains').parameter
   }
 
-  get optimizer(): WeightsOptimizer {
-    return present(this.trained, 'the weights that the run trains').optimizer
+  /** How the weights learn that the run trains; only where it trains some. */
+  get plan(): WeightsPlan {
+    return present(this.trained, 'the weights that the run trains').plan
   }
 
   /** Holds the weights that are trained; only where the run trains some. */

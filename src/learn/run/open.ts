@@ -37,16 +37,16 @@ export async function openRun<O extends LearnOptions, R extends LearnRun<O>>(
   opening: Opening<O, R>,
 ): Promise<Course<R>> {
   const { store, model, seed = 0 } = options
-  const { key, learnings, measure } = opening
+  const { key, stages, measure } = opening
   refuseSeveralWeights(agent)
   refuseOtherEngine(agent, options)
   const { trained, learners } = whatLearns(agent, options)
   const earlier = options.resume === undefined ? null : await resumable(key, options)
   const checkpoint = earlier?.checkpoint ?? null
-  const [first] = learnings
-  const state = checkpoint ? stateOf(checkpoint.state) : { ...initialState, learning: first?.name ?? null }
-  if (state.phase === 'learn' && !learnings.some(({ name }) => name === state.learning)) {
-    throw otherVersion(`the Learning "${state.learning}" is not known`)
+  const [first] = stages
+  const state = checkpoint ? stateOf(checkpoint.state) : { ...initialState, stage: first?.name ?? null }
+  if (state.phase === 'learn' && !stages.some(({ name }) => name === state.stage)) {
+    throw otherVersion(`the stage "${state.stage}" is not known`)
   }
   await refuseOtherBase(key, options)
   if (!state.use) await refuseSpentHoldout(options, opening.holdout)
@@ -99,7 +99,7 @@ export async function openRun<O extends LearnOptions, R extends LearnRun<O>>(
         else await tx.runs.create(run)
       })
       await begin(opened, opening.started(opened, checkpoint !== null))
-      return { run: opened, learnings, measure }
+      return { run: opened, stages, measure }
     })
   })
 }

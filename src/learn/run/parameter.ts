@@ -1,12 +1,14 @@
 import { type Agent, asWeightsDefinition, type ParameterDefinition, weightsOf } from '../../agent/index.ts'
 import type { Optimizer, ParameterName, TrainingMethod, WeightsOptimizer } from '../../core/index.ts'
+import { type WeightsPlan, weightsPlan } from '../../optimize/weights/index.ts'
 import { LearnError } from '../errors.ts'
 import type { AnyOptimizer, Complete, LearnOptions } from '../options.ts'
 
 /** The `weights` Parameter that a run trains. */
 export interface Trained {
   readonly parameter: ParameterName
-  readonly optimizer: WeightsOptimizer
+  /** How they learn. */
+  readonly plan: WeightsPlan
 }
 
 /** A Parameter that learns in a session of its optimizer. */
@@ -39,14 +41,14 @@ export function whatLearns(agent: Agent, { optimize }: Pick<Complete<LearnOption
     const definition = agent.parameters[parameter]
     if (definition === undefined) continue
     refuseOtherKind(parameter, definition, optimizer)
-    if (trainsWeights(optimizer)) trained = { parameter, optimizer }
+    if (trainsWeights(optimizer)) trained = { parameter, plan: weightsPlan(optimizer) }
     else learners.push({ parameter, definition, optimizer })
   }
   return { trained, learners }
 }
 
 /** Whether an optimizer moves the weights that the run trains. */
-const trainsWeights = (optimizer: AnyOptimizer): optimizer is WeightsOptimizer => !('open' in optimizer)
+const trainsWeights = (optimizer: AnyOptimizer): optimizer is Exclude<AnyOptimizer, Optimizer> => !('open' in optimizer)
 
 function refuseOtherKind(parameter: string, definition: ParameterDefinition, optimizer: AnyOptimizer): void {
   const { kind } = definition

@@ -37,8 +37,8 @@ const count = z.int().nonnegative()
 export const RunState = z.strictObject({
   /** What comes next. */
   phase: z.enum(['learn', 'judge', 'release', 'done']),
-  /** While it learns: the name of the Learning that is next, or under way. */
-  learning: z.string().nullable(),
+  /** While it learns: the name of the stage that is next, or under way. */
+  stage: z.string().nullable(),
 
   /** Passes of imitation; updates on fresh batches; epochs over one batch; passes over preferences. */
   passes: count,
@@ -103,7 +103,7 @@ export type RunState = z.infer<typeof RunState>
 /** Where every run begins. */
 export const initialState: RunState = {
   phase: 'learn',
-  learning: null,
+  stage: null,
   passes: 0,
   update: 0,
   epochs: 0,

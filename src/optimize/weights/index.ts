@@ -4,3 +4,6 @@ export { type PolicyGradientOptions, policyGradient } from './policy-gradient.ts
 export { type PreferenceOptions, preferenceStep, referenceLogprobs, type SideLogprobs } from './preference.ts'
 export { drawReplay, type Replay } from './replay.ts'
 export { type SupervisedOptions, supervisedPass } from './supervised.ts'
+export { imitate } from './imitate.ts'
+export { preferences } from './preferences.ts'
+export { sequence, type Turn, type WeightsPlan, weightsPlan } from './sequence.ts'

@@ -51,6 +51,16 @@ it('averages over the sampled tokens of the batch: long samples do not count les
   expect(metrics).toMatchObject({ samples: 4, steps: 1, gradNorm: 2, tokens: 10, computed: 10 })
 })
 
+it('refuses a batch in which several Versions of something else acted; of the weights themselves ratios tell', async () => {
+  const [v0, v1] = [VersionId.parse('v0'), VersionId.parse('v1')]
+  const acted = (model: VersionId, system: VersionId) =>
+    batch.map((sample) => ({ ...sample, acted: { model: [model], system: [system] } }))
+  await expect(step([...acted(v0, v0), ...acted(v0, v1)])).rejects.toMatchObject({ code: 'optimize/mixed-context' })
+  await expect(step([...acted(v0, v0), ...acted(v1, v0), ...batch])).resolves.toMatchObject({
+    metrics: { samples: 12 },
+  })
+})
+
 it.each([
   [{}, { kind: 'ppo', clipLow: 0.8, clipHigh: 1.2, temperature: 1 }],
   [

@@ -1,4 +1,4 @@
-import type { Loss, Metrics, PolicySample, Rng, WeightsOptimizer } from '../../core/index.ts'
+import type { Loss, Metrics, ParameterName, PolicySample, Rng, VersionId, WeightsOptimizer } from '../../core/index.ts'
 import { count, policyDatum } from './datum.ts'
 import { OptimizeError, requireOption, requirePositiveInteger } from './errors.ts'
 import { Ratios } from './ratios.ts'
@@ -37,9 +37,10 @@ export interface PolicyGradientOptions {
  * the loss is averaged over the tokens of a minibatch (DAPO, Yu et al. 2025), so that long episodes do not count less
  * per token. Group members stay together: the trainer computes what they share once.
  *
- * Refuses samples whose behaviour probabilities a trainer cannot reproduce (invariant 2). The metrics tell how far the
+ * Refuses samples whose behaviour probabilities a trainer cannot reproduce (invariant 2), and a batch in which several
+ * Versions of something else acted: an advantage would be of that, too (invariant 4). The metrics tell how far the
  * policy had moved from the one that sampled; see {@link Ratios}.
- * @throws OptimizeError for such samples, for `minibatches` that is not a whole number ≥ 1, and for clip bounds that are no
+ * @throws OptimizeError for such samples and batches, for `minibatches` that is not a whole number ≥ 1, and for clip bounds that are no
  * interval of ratios.
  */
 export function policyGradient(
@@ -58,6 +59,7 @@ export function policyGradient(
     async step({ gradients, trainer, update, rng, pace = 1 }) {
       const samples = gradients.flatMap(({ deposits }) => deposits)
       const temperature = reproducibleTemperature(samples)
+      for (const { parameter, deposits } of gradients) refuseMixedContext(parameter, deposits)
       const rate = learningRate * scheduled(update, options) * pace
       const adam = { beta1, beta2, gradClipNorm, weightDecay }
       const totals: Totals = { loss: 0, gradNorm: 0, steps: 0, tokens: 0, computed: 0 }
@@ -132,6 +134,25 @@ function reproducibleTemperature(samples: readonly PolicySample[]): number | nul
     }
   }
   return first.temperature
+}
+
+/** Ratios correct for what the weights themselves were; for another prompt, or other memories, nothing does. */
+function refuseMixedContext(own: ParameterName, samples: readonly PolicySample[]): void {
+  const beside = new Map<ParameterName, VersionId>()
+  for (const [name, versions] of samples.flatMap(({ acted = {} }) => Object.entries(acted))) {
+    if (name === own) continue
+    for (const version of versions) {
+      const known = beside.get(name) ?? version
+      if (known === version) beside.set(name, version)
+      else {
+        throw new OptimizeError({
+          code: 'optimize/mixed-context',
+          message: `Several Versions of "${name}" acted in one batch: ${known} and ${version}.`,
+          hint: 'Split the batch by the Versions of what acted beside the weights.',
+        })
+      }
+    }
+  }
 }
 
 /** Whole groups, shuffled, dealt into at most `parts` batches of similar size. */

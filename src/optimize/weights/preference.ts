@@ -1,4 +1,4 @@
-import type { Datum, Metrics, PreferencePair, Rng, Trainer } from '../../core/index.ts'
+import type { Datum, Metrics, PreferencePair, PreferringSettings, Rng, Trainer } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 import { demonstrationDatum, learnable } from './datum.ts'
 import { requireOption, requirePositiveInteger } from './errors.ts'
@@ -11,20 +11,11 @@ export interface SideLogprobs {
 }
 
 /** Direct preference optimisation. */
-export interface PreferenceOptions {
+export interface PreferenceOptions extends PreferringSettings {
   /** {@link referenceLogprobs} of the same pairs in the same order; default: measured before the first update. */
   readonly reference?: readonly SideLogprobs[]
-  /** How strongly the policy is kept near the reference: smaller lets it go further. Default 0.1. */
-  readonly beta?: number
-  /** The share of preferences that are taken to be the wrong way round (conservative DPO), in [0, 0.5). Default 0. */
-  readonly labelSmoothing?: number
-  readonly learningRate?: number
   /** How often all pairs are used. Default 1. */
   readonly epochs?: number
-  /** Optimizer steps an epoch, at most one a pair. Default 1. */
-  readonly minibatches?: number
-  readonly gradClipNorm?: number
-  readonly weightDecay?: number
   /** Deals the pairs into minibatches; without it they are dealt in their order. */
   readonly rng?: Rng
 }

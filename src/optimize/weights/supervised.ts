@@ -1,16 +1,13 @@
-import type { Metrics, Rng, Trainer } from '../../core/index.ts'
+import type { ImitationSettings, Metrics, Rng, Trainer } from '../../core/index.ts'
 import { demonstrationDatum, learnable, type WeightedDemonstration } from './datum.ts'
 import { requireOption, requirePositiveInteger } from './errors.ts'
 import { sumOfTold } from './sum-of-told.ts'
 
 /** Supervised fine-tuning on demonstrations: one pass is every demonstration once, in a fresh order. */
-export interface SupervisedOptions {
-  readonly learningRate?: number
-  /** Demonstrations an optimizer step; the last batch of a pass may be smaller. */
-  readonly batchSize?: number
-  readonly gradClipNorm?: number
-  readonly weightDecay?: number
-}
+export type SupervisedOptions = ImitationSettings
+
+/** Of a step where nothing else is said. */
+export const supervisedRate = 1e-3
 
 /**
  * One pass of supervised fine-tuning: minimise the weighted mean of −log π(act | context) over the acts of each batch.
@@ -22,7 +19,7 @@ export async function supervisedPass(
   trainer: Trainer,
   demonstrations: readonly WeightedDemonstration[],
   rng: Rng,
-  { learningRate = 1e-3, batchSize = 16, gradClipNorm = 1, weightDecay = 0 }: SupervisedOptions = {},
+  { learningRate = supervisedRate, batchSize = 16, gradClipNorm = 1, weightDecay = 0 }: SupervisedOptions = {},
 ): Promise<Metrics> {
   requirePositiveInteger('batchSize', batchSize)
   for (const { weight = 1 } of demonstrations) {

@@ -1,12 +1,11 @@
 import { rng, type Trainer } from '../../../core/index.ts'
-import { supervisedPass } from '../../../optimize/weights/index.ts'
 import { whileLoaded, whileOpen } from '../../episodes.ts'
 import { evaluate, inTrainedTiers, successRate } from './evaluate.ts'
 import { firstOfEachTier } from '../../holdout.ts'
 import type { RolloutRun } from './rollout-run.ts'
 import { methodOf } from '../../run/parameter.ts'
 import { startingTrainer } from '../../run/trainer.ts'
-import { demonstrationsOf } from './prime.ts'
+import { demonstrationsOf, imitationOf } from './prime.ts'
 import type { RolloutOptions } from '../../options.ts'
 
 /**
@@ -36,7 +35,12 @@ async function imitateAlone(
   let best = -1
   for (let pass = 1; elapsed() < run.state.learningSeconds; pass++) {
     signal?.throwIfAborted()
-    await supervisedPass(trainer, demonstrationsOf(run, pass), rng('prime', seed, pass), supervised)
+    await imitationOf(run).imitate({
+      trainer,
+      demonstrations: demonstrationsOf(run, pass),
+      rng: rng('prime', seed, pass),
+      ...(supervised && { defaults: supervised }),
+    })
     run.emit({ type: 'progress', phase: 'control', done: elapsed(), total: run.state.learningSeconds })
     if (pass % passesPerLook !== 0) continue
     const inForce = run.inForce(run.servingVersion.id, pass)

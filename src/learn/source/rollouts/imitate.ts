@@ -1,5 +1,4 @@
 import { type Demonstration, type Metrics, rng } from '../../../core/index.ts'
-import { supervisedPass } from '../../../optimize/weights/index.ts'
 import type { RolloutRun } from './rollout-run.ts'
 import { recipe } from './recipe.ts'
 import { settledPace } from '../../steer/index.ts'
@@ -10,19 +9,19 @@ const passes = 4
 const tokensAtMost = 32_768
 
 /**
- * Imitates the policy's own successes, and the demonstrations: the more, the less succeeds. With the attempts before it this
+ * Imitates the policy's own successes, and the demonstrations, where something in the run imitates: the more, the less
+ * succeeds. With the attempts before it this
  * is expert iteration (Anthony et al. 2017; for language models STaR, Zelikman et al. 2022).
  */
 export async function imitate(run: RolloutRun): Promise<Metrics> {
   const { options, schedule, state } = run
+  const { imitation } = run.plan
+  if (!imitation) return {}
   const { seed = 0, prime } = options
   const overall = state.signs.at(-1)?.overall ?? 0
   const random = rng('imitate', seed, state.update)
-  const supervised = { ...recipe.supervised, ...prime?.supervised }
-  const paced = {
-    ...supervised,
-    learningRate: supervised.learningRate * settledPace(overall, recipe.settling.imitation),
-  }
+  const defaults = { ...recipe.supervised, ...prime?.supervised }
+  const pace = settledPace(overall, recipe.settling.imitation)
   const told = { imitated: 0, imitationLoss: 0, imitationTokens: 0 }
   for (let pass = 0; pass < passes; pass++) {
     const sequences = await run.rehearsal.drawn({
@@ -33,7 +32,9 @@ export async function imitate(run: RolloutRun): Promise<Metrics> {
       random,
     })
     const taken = within(sequences, (tokensAtMost * (1 - overall)) / passes)
-    const { tokens = 0, loss = 0 } = await supervisedPass(run.trainer, taken, random, paced)
+    const { trainer } = run
+    const step = { trainer, demonstrations: taken, rng: random, pace, defaults }
+    const { tokens = 0, loss = 0 } = await imitation.imitate(step)
     told.imitated += taken.length
     told.imitationLoss = loss
     told.imitationTokens += tokens

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ReaderChanges, runReader } from '../../../../test/support/reader.ts'
 import type { Datum, Store } from '../../../core/index.ts'
+import { imitate, policyGradient, preferences, sequence } from '../../../optimize/weights/index.ts'
 import { openMemoryStore } from '../../../store/index.ts'
 
 let store: Store
@@ -56,6 +57,54 @@ describe('beside its policy gradient an update imitates', () => {
     const { imitated, updates } = await imitating({ schedule: { imitation: 0 } })
     expect(updates.map(({ metrics }) => metrics.imitated)).toEqual(updates.map(() => 0))
     expect(imitated, 'two passes over one demonstration').toHaveLength(2)
+  })
+})
+
+describe('a sequence says how the weights learn over rollouts', () => {
+  const losses = async (optimize: ReaderChanges['optimize'], changes: ReaderChanges = {}) => {
+    const seen: string[] = []
+    const onData = (_: readonly Datum[], loss: string) => seen.push(loss)
+    const schedule = { imitation: 16, explorationTasks: 5 }
+    const model = { practice: () => 0, imitation: 0.01, onData }
+    const ran = await runReader(store, { ...changes, schedule, model, ...(optimize && { optimize }) })
+    return { ...ran, seen, kinds: new Set(seen) }
+  }
+
+  it('with imitation alone no policy gradient is computed', async () => {
+    const { kinds, of } = await losses({ model: sequence(imitate()) })
+    expect([...kinds]).toEqual(['cross_entropy'])
+    expect(of('updated').at(-1)?.metrics.imitated).toBeGreaterThan(0)
+  })
+
+  it('with a policy gradient alone nothing is imitated, and no tasks are explored for it', async () => {
+    const { summary } = await runReader(store, { schedule: { updates: 2 } })
+    expect(summary.decision).toBe('promote')
+    const prime = { demonstrations: [] }
+    const { kinds, of } = await losses({ model: sequence(policyGradient({ loss: 'cispo' })) }, { prime })
+    expect([...kinds]).toEqual(['cispo'])
+    for (const { metrics } of of('updated')) {
+      expect(metrics.explored).toBe(0)
+      expect(metrics).not.toHaveProperty('imitated')
+    }
+  })
+
+  it('both as without a sequence; the other way round, imitation comes first in an update', async () => {
+    const alone = await losses({ model: policyGradient() })
+    store = await openMemoryStore()
+    const both = await losses({ model: sequence(policyGradient(), imitate()) })
+    expect(both.seen).toEqual(alone.seen)
+    store = await openMemoryStore()
+    const turned = await losses({ model: sequence(imitate(), policyGradient()) })
+    expect(both.seen.at(-1)).toBe('cross_entropy')
+    expect(turned.seen.at(-1)).toBe('ppo')
+  })
+
+  it.each([
+    ['demonstrations that nothing imitates', sequence(policyGradient())],
+    ['preferences alone', sequence(preferences())],
+  ])('%s are refused, and no run is begun', async (_, model) => {
+    await expect(losses({ model })).rejects.toMatchObject({ code: 'learn/nothing-teaches' })
+    expect(await store.runs.list({ limit: 1 })).toEqual([])
   })
 })
 

@@ -3,7 +3,7 @@ import { contentHash, type Trainer } from '../../../core/index.ts'
 import { runBatch } from '../../episodes.ts'
 import { LearnError } from '../../errors.ts'
 import type { Complete, RolloutOptions } from '../../options.ts'
-import type { Course, Learning } from '../../run/course.ts'
+import type { Course, Stage } from '../../run/course.ts'
 import type { Attempt } from '../../run/learners.ts'
 import { openRun } from '../../run/open.ts'
 import { type Trained, whatLearns } from '../../run/parameter.ts'
@@ -20,7 +20,7 @@ import type { Schedule } from './schedule.ts'
 import { scheduleOf } from './schedule-of.ts'
 
 /** A run over rollouts imitates demonstrations, practises, and trains a control where one is asked for. */
-const learnings: readonly Learning<RolloutRun>[] = [
+const stages: readonly Stage<RolloutRun>[] = [
   { name: 'prime', learn: prime },
   { name: 'practise', learn: improve },
   { name: 'control', learn: trainControl },
@@ -31,12 +31,13 @@ export async function openRollouts(agent: Agent, given: RolloutOptions): Promise
   const options = completed(agent, given)
   const { trained } = whatLearns(agent, options)
   if (trained === null) refuseForWeights(options)
+  else refuseUntaught(trained, options)
   const schedule = scheduleOf(options)
   const demonstrations = await Demonstrations.read(options)
   const budget = budgetWith(options.budget ?? {}, demonstrations.given)
   refuseLongTurns(agent, options, budget)
   return openRun<RolloutOptions, RolloutRun>(agent, options, {
-    learnings: trained ? learnings : learnings.filter(({ name }) => name === 'practise'),
+    stages: trained ? stages : stages.filter(({ name }) => name === 'practise'),
     attempt,
     tasks: [...options.source.train, ...options.source.validation],
     guarded: { guarded: [...options.source.validation, ...options.source.holdout], known: options.source.train },
@@ -85,10 +86,11 @@ const savesBytes = (trainer: Trainer | null) => trainer?.capabilities.saves !== 
 
 /** What a run over rollouts asks of its trainer. Where nobody asks for an average, one that cannot be had is left out. */
 function needsOf(trained: Trained | null, options: Complete<RolloutOptions>, schedule: Schedule): TrainerNeeds {
-  const { losses = [] } = trained?.optimizer ?? {}
+  const { practice = null, imitation = null } = trained?.plan ?? {}
+  const losses = practice?.losses ?? []
   const imitates = options.prime !== undefined || schedule.imitation > 0
   return {
-    losses: [...losses, ...(imitates ? (['cross_entropy'] as const) : [])],
+    losses: [...losses, ...(imitates ? (imitation?.losses ?? []) : [])],
     temperature: losses.length > 0 ? schedule.temperature : null,
     bytesFor: (options.schedule?.averaging ?? 0) > 0 ? ['schedule.averaging'] : [],
   }
@@ -103,6 +105,26 @@ function refuseForWeights({ prime, control, guide }: RolloutOptions): void {
     code: 'learn/needs-weights',
     message: `The option "${one}" says how weights learn, and no weights learn in this run.`,
     hint: `Leave "${one}" out, or name the agent's weights in optimize.`,
+  })
+}
+
+/** @throws LearnError for a sequence that lacks what other options ask of it, or has what rollouts cannot teach. */
+function refuseUntaught({ parameter, plan }: Trained, { prime, control, guide }: RolloutOptions): void {
+  const [alone] = plan.turns
+  if (alone === 'prefer' && plan.turns.length === 1) {
+    throw new LearnError({
+      code: 'learn/nothing-teaches',
+      message: `"${parameter}" is to learn from preferences alone, and over rollouts nobody prefers anything.`,
+      hint: 'Add policyGradient() or imitate() to its sequence.',
+    })
+  }
+  const shows = prime && prime.demonstrations.length > 0
+  const [one] = Object.entries({ prime: shows, control, guide }).flatMap(([name, option]) => (option ? [name] : []))
+  if (one === undefined || plan.imitation) return
+  throw new LearnError({
+    code: 'learn/nothing-teaches',
+    message: `The option "${one}" gives examples to imitate, and the sequence of "${parameter}" imitates nothing.`,
+    hint: `Add imitate() to the sequence, or leave "${one}" out.`,
   })
 }
 

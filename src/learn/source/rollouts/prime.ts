@@ -1,5 +1,4 @@
-import { groupAttempts, rng, sampledTokens, type Task } from '../../../core/index.ts'
-import { supervisedPass } from '../../../optimize/weights/index.ts'
+import { groupAttempts, rng, sampledTokens, type Task, type WeightsImitation } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import { averagePass, settledWeights } from './average.ts'
 import { informativeOf } from './attempts.ts'
@@ -36,12 +35,12 @@ async function pass(run: RolloutRun, passes: number): Promise<void> {
   signal?.throwIfAborted()
   const began = run.clock.now()
   const number = run.state.passes + 1
-  const metrics = await supervisedPass(
-    run.trainer,
-    demonstrationsOf(run, number),
-    rng('prime', seed, number),
-    priming?.supervised,
-  )
+  const metrics = await imitationOf(run).imitate({
+    trainer: run.trainer,
+    demonstrations: demonstrationsOf(run, number),
+    rng: rng('prime', seed, number),
+    ...(priming?.supervised && { defaults: priming.supervised }),
+  })
   await averagePass(run, run.state.passes)
   run.state = {
     ...run.state,
@@ -52,6 +51,10 @@ async function pass(run: RolloutRun, passes: number): Promise<void> {
   run.emit({ type: 'primed', pass: number, passes, metrics, seconds: run.state.learningSeconds })
   await run.checkpoint()
 }
+
+/** What imitates demonstrations: they are refused where nothing does. */
+export const imitationOf = ({ plan }: Pick<RolloutRun, 'plan'>): WeightsImitation =>
+  present(plan.imitation, 'what imitates demonstrations')
 
 /** What a pass imitates. The first one shows what really was: names as they go together. */
 export const demonstrationsOf = ({ options, schedule, demonstrations }: RolloutRun, pass: number) =>

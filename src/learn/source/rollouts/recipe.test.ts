@@ -16,7 +16,7 @@ import { rollouts } from '../../source.ts'
 /** A demonstration whose acts are so many tokens long, with an observation before each. */
 const acts = (...lengths: readonly number[]): RenderedDemonstration => {
   const learn = lengths.flatMap((length) => [false, false, ...Array.from({ length }, () => true)])
-  return { tokens: learn.map((_, t) => t), learn, instruction: 'Do it.' }
+  return { tokens: learn.map((_, t) => t), learn, instruction: 'Do it.', tools: [] }
 }
 
 describe('a budget for demonstrations', () => {

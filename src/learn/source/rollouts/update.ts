@@ -42,7 +42,7 @@ export async function update(run: RolloutRun): Promise<void> {
   const { state, options } = run
   const { scored, first, rounds, explored } = await whileLearning(run, async (actor) => ({
     ...(await attemptTasks(run, actor)),
-    explored: run.trained ? await explore(run, actor) : [],
+    explored: run.trained?.plan.imitation ? await explore(run, actor) : [],
   }))
   refuseNoise(scored)
   const attempted = attemptedIn(run, first)
@@ -74,8 +74,9 @@ export async function update(run: RolloutRun): Promise<void> {
     if (state.update % steadyEvery === 0) run.keepSampled()
     run.rehearsal.remember(successes, [...scored, ...explored])
   }
+  const early = imitatesFirst(run) ? await imitate(run) : null
   const { metrics, counts } = await learnFrom(run, scored, informative)
-  const imitated = run.trained ? await imitate(run) : {}
+  const imitated = early ?? (run.trained ? await imitate(run) : {})
   if (run.trained) await averageUpdate(run, state.update, sign.overall)
   // Before the first of several steps, fresh samples have moved from nothing.
   const moved = (metrics.steps ?? 0) > 1 ? (metrics.kl ?? null) : null
@@ -99,6 +100,9 @@ export async function update(run: RolloutRun): Promise<void> {
   stopWithoutSignal(run, scored)
 }
 
+/** Whether what imitates takes its turn before the policy gradient, as a sequence can say. */
+const imitatesFirst = ({ trained }: RolloutRun) => trained?.plan.turns[0] === 'imitate'
+
 /** What each attempt came to; one without evidence says nothing. */
 export function attemptedIn(run: RolloutRun, scored: readonly ScoredTrajectory[]): readonly Attempted[] {
   return scored.flatMap(({ trajectory, reward }) => {
@@ -120,8 +124,9 @@ async function learnFrom(
   })
   const batch = { trajectories: scored.map(({ trajectory }) => trajectory), credits }
   const others = await run.learners.step(batch, state.update)
-  if (!run.trained) return { metrics: others, counts }
-  const { metrics } = await run.optimizer.step({
+  const practice = run.trained?.plan.practice
+  if (!practice) return { metrics: others, counts }
+  const { metrics } = await practice.step({
     current: run.currentWeights,
     gradients: backward(batch, { parameter: run.parameter, rule: policySamples }),
     trainer: run.trainer,
@@ -147,7 +152,10 @@ export function refuseNoise(scored: readonly ScoredTrajectory[]): void {
   })
 }
 
-/** Goes back to the last steady weights, and takes half the step from there. Other learners stay where they are. */
+/**
+ * Goes back to the last steady weights, and takes half the step from there. Other learners stay where they are: a
+ * session may hold more than a value, and none has learned from the batch that shows the collapse.
+ */
 async function recover(run: RolloutRun, scored: readonly ScoredTrajectory[]): Promise<void> {
   const { state, schedule, options } = run
   const rate = successRate(scored, options.reward.ceiling)

@@ -1,4 +1,4 @@
-import { type Alert, AlertId, contentHash, type ParameterName, type Repositories } from '../../../core/index.ts'
+import { type Alert, AlertId, contentHash, type Repositories } from '../../../core/index.ts'
 import { lagsOf, shownIn, todaysContext } from '../../../credit/index.ts'
 import { present } from '../../../errors/index.ts'
 import { factorsIn } from '../../../gate/index.ts'
@@ -13,8 +13,8 @@ import {
 } from '../../../reward/index.ts'
 import type { GoOn } from '../../run/course.ts'
 import { fitOf, readableBy } from './fit.ts'
-import { type Flood, gather } from './gather.ts'
-import { type Gathered, together } from './gathered.ts'
+import { type Flood, gather, type Gatherer, type Gathering } from './gather.ts'
+import { together } from './gathered.ts'
 import { readingOf, rubricOf } from './material.ts'
 import type { TrafficRun } from './traffic-run.ts'
 import { BATCH, earlierBatches, encodeBatch, usedBy } from './used.ts'
@@ -25,7 +25,7 @@ export async function collect(run: TrafficRun, goOn: GoOn): Promise<void> {
   const { store, source } = options
   const asOf = run.clock.now()
   const factors = await factorsNow(run, asOf)
-  const common = {
+  const gathering: Gathering = {
     store,
     source,
     usedSince: (since: number) => usedBy(earlierBatches(store, key, { since, except: run.run.id })),
@@ -38,17 +38,13 @@ export async function collect(run: TrafficRun, goOn: GoOn): Promise<void> {
     },
     asOf,
   }
-  const ofWeights = run.trained && (await gatherForWeights(run, common, factors))
-  const ofOthers: (readonly [ParameterName, Gathered])[] = []
-  // What earlier Versions decided has other chances than what serves: an optimizer of any Kind does not correct for that.
-  const ofServing = { ...common, source: { ...source, maxLag: 0 } }
-  for (const parameter of run.learners.parameters) {
-    const lags = await lagsOf(store, key, parameter, 0)
-    const isInContext = await todaysContext(store, key, parameter)
-    const { of } = present(run.agent.parameters[parameter], `the Parameter ${parameter}`)
-    const gathering = { ...ofServing, parameter, lags, isInContext, fit: readableBy(of), shownIn: nothingShown }
-    ofOthers.push([parameter, await gather(gathering)])
-  }
+  const weights = run.trained ? [await gathererOfWeights(run, asOf, factors)] : []
+  const others = await gatherersOfOthers(run)
+  const gathered = await gather(gathering, [...weights, ...others])
+  const ofWeights = run.trained ? present(gathered[0], 'what was gathered for the weights') : null
+  const ofOthers = others.map(({ parameter }, i) => {
+    return [parameter, present(gathered[weights.length + i], 'what was gathered')] as const
+  })
   const { batch, report, flood } = together(ofWeights, ofOthers)
   run.emit({ type: 'gathered', ...report })
   const losses = [...lossesOf(flood)].slice(0, mostTold)
@@ -63,16 +59,38 @@ export async function collect(run: TrafficRun, goOn: GoOn): Promise<void> {
   else await run.enter('done', { report, ...nothing(report.sessions) }, tell)
 }
 
-type Common = Omit<Parameters<typeof gather>[0], 'parameter' | 'lags' | 'isInContext' | 'fit' | 'shownIn'>
-
 /** What the weights that the run trains decided, and what people showed in their place. */
-async function gatherForWeights(run: TrafficRun, common: Common, factors: Factors | undefined): Promise<Gathered> {
-  const reading = await readingOf(run, common.asOf, factors)
-  const { parameter, key } = run
-  const { lags } = reading
-  const isInContext = await todaysContext(run.options.store, key, parameter)
-  const shown = (evidence: Parameters<typeof shownIn>[0]) => shownIn(evidence, reading)
-  return gather({ ...common, parameter, lags, isInContext, fit: fitOf, shownIn: shown })
+async function gathererOfWeights(run: TrafficRun, asOf: number, factors: Factors | undefined): Promise<Gatherer> {
+  const reading = await readingOf(run, asOf, factors)
+  const { parameter, key, plan } = run
+  const { store, source } = run.options
+  return {
+    parameter,
+    lags: reading.lags,
+    maxLag: source.maxLag,
+    isInContext: await todaysContext(store, key, parameter),
+    fit: fitOf,
+    // What nothing here learns from stays for a run that does.
+    async shownIn(evidence) {
+      const all = await shownIn(evidence, reading)
+      return { ...all, ...(!plan.imitation && { demonstrations: [] }), ...(!plan.preferring && { pairs: [] }) }
+    },
+  }
+}
+
+/**
+ * What everything else that learns decided. What earlier Versions decided has other chances than what serves: an optimizer of
+ * any Kind does not correct for that.
+ */
+async function gatherersOfOthers({ options: { store }, key, agent, learners }: TrafficRun): Promise<Gatherer[]> {
+  const gatherers: Gatherer[] = []
+  for (const parameter of learners.parameters) {
+    const lags = await lagsOf(store, key, parameter, 0)
+    const isInContext = await todaysContext(store, key, parameter)
+    const { of } = present(agent.parameters[parameter], `the Parameter ${parameter}`)
+    gatherers.push({ parameter, lags, maxLag: 0, isInContext, fit: readableBy(of), shownIn: nothingShown })
+  }
+  return gatherers
 }
 
 const nothingShown = async () => ({ demonstrations: [], pairs: [], refused: 0 })

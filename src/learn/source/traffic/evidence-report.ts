@@ -40,6 +40,12 @@ export type DropReason = z.infer<typeof DropReason>
 
 const count = z.int().nonnegative()
 
+const OfLearner = z.strictObject({
+  sessions: count,
+  credited: count,
+  dropped: z.partialRecord(DropReason, count).default({}),
+})
+
 /** What was gathered from traffic, and what was left out. */
 export const EvidenceReport = z.strictObject({
   /** Milliseconds since the epoch: what was said later is not seen. */
@@ -64,8 +70,11 @@ export const EvidenceReport = z.strictObject({
   /** Seconds since the end of the fresh sessions, and how many activations ago their weights served, by lag. */
   age: z.strictObject({ newest: z.number(), median: z.number(), oldest: z.number() }).nullable(),
   lags: z.record(z.string(), count),
-  /** Of each Parameter that learns beside the weights, or without any: its fresh sessions and its credited decisions. */
-  learners: z.record(z.string(), z.strictObject({ sessions: count, credited: count })).exactOptional(),
+  /**
+   * Of each Parameter that learns beside the weights, or without any: its fresh sessions, its credited decisions, and what was
+   * left out for it.
+   */
+  learners: z.record(z.string(), OfLearner).exactOptional(),
   /** What signals' worth was multiplied by, where an audit's labels said so. */
   factors: z.record(z.string(), z.number()).exactOptional(),
 })

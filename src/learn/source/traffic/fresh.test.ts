@@ -34,6 +34,7 @@ it('sessions of a candidate that never came to serve are not counted, those besi
   }
   await new Registry(store).rollBackCanary(canary, { reasons: ['by hand'], at: hour + 100 })
   const read = [vi.spyOn(store.trajectories, 'get'), vi.spyOn(store.trajectories, 'list')]
-  expect(await freshEpisodes(store, source, 'reader', 2 * hour, 'model')).toBe(3)
+  expect(await freshEpisodes(store, source, 'reader', 2 * hour, ['route', 'model'])).toBe(3)
+  expect(await freshEpisodes(store, source, 'reader', 2 * hour, ['route'])).toBe(6)
   for (const whole of read) expect(whole, 'no trajectory is put together').not.toHaveBeenCalled()
 })

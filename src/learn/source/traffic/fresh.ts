@@ -1,21 +1,22 @@
 import type { ParameterName, Store, TrajectoryId } from '../../../core/index.ts'
 import type { TrafficSource } from '../../source.ts'
-import { type Lags, lagsOf } from '../../../credit/index.ts'
+import { lagsOf } from '../../../credit/index.ts'
+import { present } from '../../../errors/index.ts'
 import { earlierBatches, namedIn, usedBy } from './used.ts'
 
 /**
  * Trajectories that have settled since the last run looked, may be learned from, and no run has learned from: up to the
  * source's limit. What an earlier run saw and left out is not counted again, though a later run may find it fit; nor is what
  * last changed before the release that serves began to, unless weights that served earlier may be learned from; nor sessions
- * of a candidate whose weights never came to serve.
- * @param parameter that learns.
+ * of a candidate of whatever learns that never came to serve: for what else learns its context is another.
+ * @param parameters that learn, of any Kind.
  */
 export async function freshEpisodes(
   store: Pick<Store, 'trajectories' | 'runs' | 'blobs' | 'canaries' | 'releases'>,
   source: TrafficSource,
   agent: string,
   now: number,
-  parameter: ParameterName = 'model',
+  parameters: readonly ParameterName[] = ['model'],
 ): Promise<number> {
   const { tenant, window, settle, limit, maxLag } = source
   const earlier = (since: number) => earlierBatches(store, agent, { since, except: null })
@@ -40,13 +41,17 @@ export async function freshEpisodes(
   const learned = began < now - window ? await usedBy(earlier(began)) : used
   const fresh = new Set(listed.flatMap(({ id, train }) => (train && !learned.has(id) ? [id] : [])))
   const canaries = (await store.canaries.list({ agent, limit: mostCanaries })).filter(
-    ({ candidate, endedAt }) => candidate[parameter] !== undefined && (endedAt ?? now) >= now - window,
+    ({ endedAt }) => (endedAt ?? now) >= now - window,
   )
-  const lags: Lags = canaries.length > 0 ? await lagsOf(store, agent, parameter, maxLag) : new Map()
-  for (const { id: canary, candidate } of canaries) {
-    const tried = candidate[parameter]
-    if (tried === undefined || lags.has(tried)) continue
-    for (const { id } of await store.trajectories.summaries({ ...settled, canary, arm: 'candidate' })) fresh.delete(id)
+  for (const parameter of parameters) {
+    const tried = canaries.filter(({ candidate }) => candidate[parameter] !== undefined)
+    if (tried.length === 0) continue
+    const lags = await lagsOf(store, agent, parameter, maxLag)
+    for (const { id: canary, candidate } of tried) {
+      if (lags.has(present(candidate[parameter], 'what was tried'))) continue
+      const sessions = await store.trajectories.summaries({ ...settled, canary, arm: 'candidate' })
+      for (const { id } of sessions) fresh.delete(id)
+    }
   }
   return fresh.size
 }

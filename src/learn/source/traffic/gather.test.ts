@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import {
   initialWeights,
   onlyShown,
@@ -9,11 +9,12 @@ import {
 import { scriptedModel } from '../../../../test/support/scripted-model.ts'
 import { type Store, type Trajectory, TrajectoryId, VersionId } from '../../../core/index.ts'
 import { batchBaseline, shownIn } from '../../../credit/index.ts'
+import { present } from '../../../errors/index.ts'
 import { limitReporters, rubric, shareOut, signal, trafficRubric } from '../../../reward/index.ts'
 import { openMemoryStore } from '../../../store/index.ts'
 import { traffic } from '../../source.ts'
 import { fitOf } from './fit.ts'
-import { gather, type Gathering } from './gather.ts'
+import { gather, type Gatherer, type Gathering } from './gather.ts'
 
 const { renderer } = scriptedModel(() => [])
 const minute = 60_000
@@ -29,31 +30,37 @@ afterEach(() => store.close())
 const record = (...sketches: readonly SessionSketch[]) => recordSessions(store, renderer, sketches)
 const say = (id: string, value: boolean, at = 2_000) => store.signals.append([sayOf(id, value, { at })])
 
-function gathered(changes: Partial<Gathering> & { readonly maxLag?: number; readonly limit?: number } = {}) {
-  const { maxLag = 0, limit = 100, ...others } = changes
-  return gather({
-    store,
-    source: traffic({ agent: 'reader', window: '6h', settle: '30m', maxLag, limit }),
-    parameter: 'model',
-    lags: new Map([[initialWeights, 0]]),
-    usedSince: () => Promise.resolve(new Set()),
-    reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
-    credit: batchBaseline({ scale: 'none' }),
-    reporters: { sessions: (all) => limitReporters(all, limits), shareOut: (some) => shareOut(some, limits) },
-    fit: fitOf,
-    shownIn: (evidence) =>
-      shownIn(evidence, {
-        asOf,
-        rubric: trafficRubric(),
-        renderer,
-        parameter: 'model',
-        lags: new Map(),
-        longest: 1_000,
-        imitate: onlyShown,
-      }),
-    asOf,
-    ...others,
-  })
+const gathererOf = (parameter: string): Gatherer => ({
+  parameter,
+  lags: new Map([[initialWeights, 0]]),
+  maxLag: 0,
+  fit: fitOf,
+  shownIn: (evidence) =>
+    shownIn(evidence, {
+      asOf,
+      rubric: trafficRubric(),
+      renderer,
+      parameter,
+      lags: new Map(),
+      longest: 1_000,
+      imitate: onlyShown,
+    }),
+})
+
+const gatheringOf = (limit = 100): Gathering => ({
+  store,
+  source: traffic({ agent: 'reader', window: '6h', settle: '30m', limit }),
+  usedSince: () => Promise.resolve(new Set()),
+  reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
+  credit: batchBaseline({ scale: 'none' }),
+  reporters: { sessions: (all) => limitReporters(all, limits), shareOut: (some) => shareOut(some, limits) },
+  asOf,
+})
+
+async function gathered(changes: Partial<Gathering & Gatherer> & { readonly limit?: number } = {}) {
+  const { limit, ...others } = changes
+  const [one] = await gather({ ...gatheringOf(limit), ...others }, [{ ...gathererOf('model'), ...others }])
+  return present(one, 'what was gathered')
 }
 
 const dropped = async (...args: Parameters<typeof gathered>) => (await gathered(...args)).report.dropped
@@ -175,7 +182,6 @@ describe('what is left out is counted by its reason', () => {
     expect(report).toMatchObject({ sessions: 2, dropped: { 'other-context': 1 }, demonstrations: 1 })
     expect(batch.credits.map(({ trajectory }) => trajectory)).toEqual(['b', 'c'])
     expect(batch.shown.map(({ trajectory }) => trajectory)).toEqual(['a'])
-    expect(batch.context).toEqual({ system: serves })
   })
 
   it('other-context takes no place of what is fresh', async () => {
@@ -274,4 +280,16 @@ describe('weights of earlier releases', () => {
     const { report } = await gathered({ lags, maxLag: 1 })
     expect(report).toMatchObject({ dropped: {}, sessions: 2, lags: { 0: 1, 1: 1 } })
   })
+})
+
+it('reads the store once for all that learn, and tells of each what is left out for it', async () => {
+  await record({ id: 'a' }, { id: 'b' })
+  for (const id of ['a', 'b']) await say(id, id === 'a')
+  const list = vi.spyOn(store.trajectories, 'list')
+  const all = await gather(gatheringOf(), [gathererOf('model'), gathererOf('route')])
+  expect(list).toHaveBeenCalledTimes(1)
+  expect(all.map(({ report: { sessions, dropped: left } }) => [sessions, left])).toEqual([
+    [2, {}],
+    [0, { 'not-served': 2 }],
+  ])
 })

@@ -1,5 +1,4 @@
 import {
-  actedIn,
   type Credit,
   type CreditEstimator,
   type DecisionId,
@@ -10,15 +9,14 @@ import {
   rng,
   type Rubric,
   type Trajectory,
-  type VersionSet,
 } from '../../../core/index.ts'
+import { present } from '../../../errors/index.ts'
 import type { Contribution, Factors, LimitedEvidence, SessionEvidence, SharedOut } from '../../../reward/index.ts'
-import type { TrafficSource } from '../../source.ts'
 import type { DropReason, EvidenceReport } from './evidence-report.ts'
 import { commonTemperature, type Fit } from './fit.ts'
 import { type IsInContext, lagOf, type Lags, type Shown } from '../../../credit/index.ts'
-import { endOf, settledOf } from './settled.ts'
-import type { TrafficBatch, UsedSince } from './used.ts'
+import { endOf, type Settled, settledOf, type Window } from './settled.ts'
+import type { TrafficBatch } from './used.ts'
 
 /** Takes away what reporters decide beyond their share: of all sessions, and of what a run learns from in them. */
 export interface ReporterLimit {
@@ -33,26 +31,28 @@ export interface Flood extends Pick<LimitedEvidence<SessionEvidence>, 'leftOut'>
   readonly excess: Readonly<Record<'practised' | 'demonstrations' | 'pairs', SharedOut['excess']>>
 }
 
-/** What gathering needs to know. */
-export interface Gathering {
+/** What gathering needs to know, whatever learns. */
+export interface Gathering extends Window {
   readonly store: Pick<Repositories, 'trajectories' | 'signals'>
-  readonly source: TrafficSource
-  readonly parameter: ParameterName
-  readonly lags: Lags
-  /** Which of the Parameter's decisions in a trajectory can be learned from. */
-  readonly fit: (trajectory: Trajectory, parameter: ParameterName) => Fit
-  /** Whether everything else that acted in a trajectory is what serves now. Default: nothing else acts. */
-  readonly isInContext?: IsInContext
-  readonly usedSince: UsedSince
   readonly reward: Rubric
   /** What signals' worth is multiplied by in it, to be kept with the batch. */
   readonly factors?: Factors
   readonly credit: CreditEstimator
   readonly reporters: ReporterLimit
+}
+
+/** A Parameter that learns, and what of its decisions it learns from. */
+export interface Gatherer {
+  readonly parameter: ParameterName
+  readonly lags: Lags
+  /** Releases that the Version which decided may be older than what serves. */
+  readonly maxLag: number
+  /** Which of the Parameter's decisions in a trajectory can be learned from. */
+  readonly fit: (trajectory: Trajectory, parameter: ParameterName) => Fit
+  /** Whether everything else that acted in a trajectory is what serves now. Default: nothing else acts. */
+  readonly isInContext?: IsInContext
   /** What people showed and preferred in a trajectory. */
   readonly shownIn: (evidence: ReviewedTrajectory) => Promise<Shown>
-  /** Milliseconds since the epoch: what was said later is not seen. */
-  readonly asOf: number
 }
 
 /** How much a session shows. */
@@ -67,19 +67,32 @@ interface Fresh extends ReviewedTrajectory {
   readonly temperatures: ReadonlyMap<DecisionId, number>
 }
 
-/**
- * Reads the settled traffic of an agent, scores it, and credits what is fresh evidence of how the weights that serve act:
- * groups of one, compared with their batch. What is left out is counted by reason.
- */
-export async function gather(gathering: Gathering): Promise<{
+/** What was gathered for one Parameter. */
+export interface Gathered {
   readonly batch: TrafficBatch
   readonly report: EvidenceReport
   readonly flood: Flood
-}> {
-  const { store, source, asOf, reward, shownIn, reporters, factors } = gathering
+}
+
+/**
+ * Reads the settled traffic of an agent once, scores it, and credits for each that learns what is fresh evidence of how its
+ * Version that serves decides: groups of one, compared with their batch. What is left out is counted by reason.
+ */
+export async function gather(gathering: Gathering, gatherers: readonly Gatherer[]): Promise<readonly Gathered[]> {
+  const fresh = gatherers.map(
+    (gatherer) => async (trajectory: Trajectory) => typeof (await lagIn(trajectory, gatherer)) === 'number',
+  )
+  const settled = await settledOf(gathering, fresh)
+  const gathered: Gathered[] = []
+  for (const [i, gatherer] of gatherers.entries()) {
+    gathered.push(await gatherOne({ ...gathering, ...gatherer }, present(settled[i], 'what is settled')))
+  }
+  return gathered
+}
+
+async function gatherOne(gathering: Gathering & Gatherer, settled: Settled): Promise<Gathered> {
+  const { asOf, reward, shownIn, reporters, factors } = gathering
   const weighed = factors && { factors }
-  const isFresh = async (trajectory: Trajectory) => typeof (await lagIn(trajectory, gathering)) === 'number'
-  const settled = await settledOf(store, source, asOf, gathering.usedSince, isFresh)
   const dropped = new Map(settled.dropped)
   const drop = (reason: DropReason) => dropped.set(reason, (dropped.get(reason) ?? 0) + 1)
 
@@ -112,9 +125,7 @@ export async function gather(gathering: Gathering): Promise<{
   })
   const lessons = lessonsOf(taught, reporters)
   const credits = await creditsOf(kept, temperature, gathering)
-  const context = contextOf(kept, gathering.parameter)
-  const beside = Object.keys(context).length > 0 && { context }
-  const batch: TrafficBatch = { asOf, temperature, ...weighed, ...beside, credits, shown: lessons.shown }
+  const batch: TrafficBatch = { asOf, temperature, ...weighed, credits, shown: lessons.shown }
   const report: EvidenceReport = {
     asOf,
     seen: settled.seen,
@@ -165,22 +176,14 @@ async function signalsOf(
 /** How long ago the weights served that decided in a trajectory, among what serves now; else why it is no fresh evidence. */
 async function lagIn(
   trajectory: Trajectory,
-  { parameter, lags, source, isInContext }: Gathering,
+  { parameter, lags, maxLag, isInContext }: Gatherer,
 ): Promise<number | DropReason> {
-  const lag = lagOf(trajectory, parameter, lags, source.maxLag)
+  const lag = lagOf(trajectory, parameter, lags, maxLag)
   if (typeof lag === 'string' || !isInContext) return lag
   return (await isInContext(trajectory)) ? lag : 'other-context'
 }
 
-/** The Versions of everything else that acted in fresh trajectories: of each Parameter the one that serves. */
-function contextOf(fresh: readonly Fresh[], parameter: ParameterName): VersionSet {
-  const acted = fresh.flatMap(({ trajectory }) => [...actedIn(trajectory)])
-  return Object.fromEntries(
-    acted.flatMap(([name, ids]) => (name === parameter ? [] : [...ids].map((id) => [name, id]))),
-  )
-}
-
-async function freshness(evidence: ReviewedTrajectory, gathering: Gathering): Promise<Fresh | DropReason> {
+async function freshness(evidence: ReviewedTrajectory, gathering: Gatherer): Promise<Fresh | DropReason> {
   const { trajectory, reward } = evidence
   const lag = await lagIn(trajectory, gathering)
   if (typeof lag === 'string') return lag
@@ -192,7 +195,7 @@ async function freshness(evidence: ReviewedTrajectory, gathering: Gathering): Pr
 async function creditsOf(
   fresh: readonly Fresh[],
   temperature: number | null,
-  { credit: estimator, asOf, parameter }: Gathering,
+  { credit: estimator, asOf, parameter }: Gathering & Gatherer,
 ): Promise<TrafficBatch['credits']> {
   const drawn = new Map(fresh.map((one) => [one.trajectory.id, one.temperatures]))
   const { credits } = await estimator.credit(groupAttempts(fresh), {

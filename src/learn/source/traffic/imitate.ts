@@ -1,5 +1,5 @@
 import { rng } from '../../../core/index.ts'
-import { preferenceStep, supervisedPass } from '../../../optimize/weights/index.ts'
+import { present } from '../../../errors/index.ts'
 import { materialOf } from './material.ts'
 import { replayed } from './rehearsal.ts'
 import { timed } from './timed.ts'
@@ -14,13 +14,15 @@ export async function imitate(run: TrafficRun): Promise<void> {
   const demonstrations = demonstrationPasses > 0 ? (await materialOf(run)).demonstrations : []
   const passes = demonstrations.length > 0 ? demonstrationPasses : Math.min(1, run.state.epochs)
   const { seed = 0, supervised = {} } = run.options
+  const imitation = present(run.plan.imitation, 'what imitates')
   while (run.state.passes < passes) {
     const pass = run.state.passes + 1
     const again = await replayed(run, pass)
     const all = [...demonstrations, ...again]
     if (all.length === 0) break
     const order = rng('imitate', seed, run.run.id, pass)
-    const metrics = await timed(run, () => supervisedPass(run.trainer, all, order, supervised))
+    const given = { trainer: run.trainer, demonstrations: all, rng: order, defaults: supervised }
+    const metrics = await timed(run, () => imitation.imitate(given))
     run.state = { ...run.state, passes: pass, replayed: run.state.replayed + again.length }
     run.emit({ type: 'imitated', pass, passes, metrics, seconds: run.state.learningSeconds })
     await run.checkpoint()
@@ -29,28 +31,18 @@ export async function imitate(run: TrafficRun): Promise<void> {
 }
 
 /**
- * Passes over what people preferred, and what has come of it all. One piece of work: the reference is the weights as they
- * stand before the first pass, which a run that is resumed in between no longer has.
+ * Passes over what people preferred. One piece of work: the reference is the weights as they stand before the first pass,
+ * which a run that is resumed in between no longer has.
  */
 export async function prefer(run: TrafficRun): Promise<void> {
   const { pairs } = await materialOf(run)
-  const { preferencePasses } = run.schedule
-  if (pairs.length > 0 && preferencePasses > 0) {
-    const { seed = 0, preference = {} } = run.options
-    const options = { ...preference, epochs: preferencePasses, rng: rng('prefer', seed, run.run.id) }
-    const metrics = await timed(run, () => preferenceStep(run.trainer, pairs, options))
-    run.state = { ...run.state, preferences: preferencePasses }
-    const { learningSeconds: seconds } = run.state
-    run.emit({ type: 'preferred', pass: preferencePasses, passes: preferencePasses, metrics, seconds })
-  }
-  const { passes, preferences, epochs } = run.state
-  if (passes + preferences + epochs > 0) {
-    await run.keep('candidate')
-  } else if (run.candidates.length === 0) {
-    const practised =
-      run.schedule.epochs > 0
-        ? 'The weights that serve are too far from those that sampled'
-        : 'Rewards alone teach nothing without epochs of policy gradient (schedule.epochs)'
-    await run.enter('done', { outcome: 'nothing-to-learn', reason: `${practised}, and nobody showed anything.` })
-  }
+  const { preferencePasses: passes } = run.schedule
+  if (pairs.length === 0 || passes === 0) return
+  const { seed = 0, preference: defaults = {} } = run.options
+  const { trainer } = run
+  const preferring = present(run.plan.preferring, 'what prefers')
+  const given = { trainer, pairs, passes, rng: rng('prefer', seed, run.run.id), defaults }
+  const metrics = await timed(run, () => preferring.prefer(given))
+  run.state = { ...run.state, preferences: passes }
+  run.emit({ type: 'preferred', pass: passes, passes, metrics, seconds: run.state.learningSeconds })
 }

@@ -12,9 +12,10 @@ import {
 import { practisedModel, type PractisedModelOptions, skillIn } from '../../../../test/support/practised-model.ts'
 import { reader, readerTasks } from '../../../../test/support/reader.ts'
 import { answeredRight, wordEnvironment } from '../../../../test/support/word-environment.ts'
-import { asWeights, isPaired, RunId, savedAt, type Store } from '../../../core/index.ts'
+import { type WeightsLesson, asWeights, isPaired, RunId, savedAt, type Store } from '../../../core/index.ts'
 import { pairedGate, replay } from '../../../gate/index.ts'
 import { CanaryRunningError, NothingToTryError, Registry, ServingChangedError } from '../../../release/index.ts'
+import { imitate, policyGradient, preferences, sequence } from '../../../optimize/weights/index.ts'
 import { rubric, verifier } from '../../../reward/index.ts'
 import { openMemoryStore, RunningCanaryError } from '../../../store/index.ts'
 import { LostLeaseError } from '../../errors.ts'
@@ -152,6 +153,37 @@ describe('a run over traffic', () => {
     expect(summary).toMatchObject({
       learned: { sessions: 3, demonstrations: 1, pairs: 2, dropped: { 'missing-reward': 1 } },
       passes: { demonstrations: 2, preferences: 1, epochs: 2 },
+    })
+  })
+
+  describe('a sequence says how the weights learn', () => {
+    const shownAndLiked = async () => {
+      await sessions('s', 2)
+      await recordSessions(store, renderer, [{ id: 'edited' }])
+      const about = { node: 'edited-c-a' as never, key: 'edited-edited-c' }
+      await store.signals.append([sayOf('edited', { kind: 'edit', text: 'green' }, { name: 'edit', ...about })])
+    }
+    const taught = (...lessons: readonly WeightsLesson[]) =>
+      run({ release: shadow(), optimize: { model: sequence(...lessons) } })
+
+    it('in its turns', async () => {
+      await shownAndLiked()
+      const { story, summary } = await taught(imitate(), policyGradient({ loss: 'cispo' }))
+      expect(story).toBe('started gathered imitated imitated practised practised finished')
+      expect(summary).toMatchObject({ outcome: 'shadow', passes: { demonstrations: 2, preferences: 0, epochs: 2 } })
+    })
+
+    it('and what it does not learn from stays for a run that does', async () => {
+      await shownAndLiked()
+      const first = await taught(preferences())
+      expect(first.story).toBe('started gathered preferred finished')
+      expect(first.summary.learned).toMatchObject({ demonstrations: 0, pairs: 1 })
+    })
+
+    it('which must be able to move them', async () => {
+      const idle = run({ optimize: { model: sequence(policyGradient()) }, schedule: { epochs: 0 } })
+      await expect(idle).rejects.toMatchObject({ code: 'learn/nothing-teaches' })
+      expect(await store.runs.list({ limit: 1 })).toEqual([])
     })
   })
 

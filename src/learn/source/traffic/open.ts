@@ -1,17 +1,18 @@
 import type { Agent } from '../../../agent/index.ts'
 import { agentKey, parseInput } from '../../../core/index.ts'
 import { valueBaseline } from '../../../credit/index.ts'
-import { policyGradient } from '../../../optimize/weights/index.ts'
+import { policyGradient, type Turn } from '../../../optimize/weights/index.ts'
 import { LearnError } from '../../errors.ts'
 import type { Complete, TrafficOptions } from '../../options.ts'
 import { type ReleasePlan, shadow } from '../../release-plan.ts'
-import type { Course, Learning } from '../../run/course.ts'
+import type { Course, GoOn, Stage } from '../../run/course.ts'
 import { openRun } from '../../run/open.ts'
 import { noModel } from '../../run/no-model.ts'
-import { soleOptimizer, whatLearns } from '../../run/parameter.ts'
+import { soleOptimizer, type Trained, whatLearns } from '../../run/parameter.ts'
 import type { TrainerNeeds } from '../../run/trainer-needs.ts'
 import { firstOfEachTier } from '../../holdout.ts'
 import { collect } from './collect.ts'
+import { conclude } from './conclude.ts'
 import { imitate, prefer } from './imitate.ts'
 import { measureSuites } from './measure.ts'
 import { practise } from './practise.ts'
@@ -21,23 +22,29 @@ import { TrafficSchedule } from './schedule.ts'
 import { TrafficRun } from './traffic-run.ts'
 import { refuseStrangers } from './who-decides.ts'
 
-/**
- * A run over traffic gathers what people did and said, lets what learns beside the weights take its step, holds on to what earlier runs need, practises while its samples are
- * fresh, and then imitates and prefers what people showed.
- */
-const learnings: readonly Learning<TrafficRun>[] = [
-  { name: 'gather', learn: collect },
-  { name: 'step', learn: step },
-  { name: 'anchor', learn: anchor },
-  { name: 'practise', learn: practise },
-  { name: 'imitate', learn: imitate },
-  { name: 'prefer', learn: prefer },
-]
+/** What the weights do with a batch, each in its turn: by default practice first, while the samples are fresh. */
+const lessons: Readonly<Record<Turn, Stage<TrafficRun>['learn']>> = { practise, imitate, prefer }
 
-/** Those that a run needs for what learns in it. */
-function learningsOf(agent: Agent, options: Complete<TrafficOptions>): readonly Learning<TrafficRun>[] {
+/**
+ * A run over traffic gathers what people did and said, and lets what learns beside the weights take its step. The weights
+ * hold on to what earlier runs need, and learn in the turns of their sequence. The last turn ends by keeping what came of it.
+ */
+function stagesOf(agent: Agent, options: Complete<TrafficOptions>): readonly Stage<TrafficRun>[] {
   const { trained, learners } = whatLearns(agent, options)
-  return learnings.filter(({ name }) => name === 'gather' || (name === 'step' ? learners.length > 0 : trained !== null))
+  const others = learners.length > 0 ? [{ name: 'step', learn: step }] : []
+  return [{ name: 'gather', learn: collect }, ...others, ...(trained ? stagesOfWeights(trained) : [])]
+}
+
+function stagesOfWeights({ plan: { turns } }: Trained): readonly Stage<TrafficRun>[] {
+  const last = turns.at(-1)
+  const taught = turns.map((name) => ({
+    name,
+    async learn(run: TrafficRun, goOn: GoOn) {
+      await lessons[name](run, goOn)
+      if (name === last) await conclude(run)
+    },
+  }))
+  return [{ name: 'anchor', learn: anchor }, ...taught]
 }
 
 /** Opens a run over traffic. */
@@ -51,9 +58,10 @@ export async function openTraffic(agent: Agent, given: TrafficOptions): Promise<
   }
   const schedule = parseInput(TrafficSchedule, options.schedule ?? {}, 'the schedule')
   refuseIncomplete(agent, options)
+  refuseIdle(whatLearns(agent, options).trained, schedule)
   const { source } = options
   return openRun<TrafficOptions, TrafficRun>(agent, options, {
-    learnings: learningsOf(agent, options),
+    stages: stagesOf(agent, options),
     measure: measureSuites,
     key: agentKey(source.tenant, agent.name),
     config: configOf(options),
@@ -61,21 +69,34 @@ export async function openTraffic(agent: Agent, given: TrafficOptions): Promise<
     holdout: source.evaluation === null ? [] : firstOfEachTier(source.evaluation.holdout, schedule.holdoutTasks),
     guarded: { guarded: source.evaluation?.holdout ?? [], known: [] },
     open: (parts) => new TrafficRun(parts, schedule),
-    started: ({ state }, resumed) => ({ resumedAt: resumed ? (state.learning ?? state.phase) : null }),
+    started: ({ state }, resumed) => ({ resumedAt: resumed ? (state.stage ?? state.phase) : null }),
   })
 }
 
-/** What a run over traffic asks of its trainer. Preferences are learned by cross-entropy, too. */
+/** What a run over traffic asks of its trainer. */
 function needsOf(agent: Agent, options: Complete<TrafficOptions>, schedule: TrafficSchedule): TrainerNeeds {
   const { trained } = whatLearns(agent, options)
   if (trained === null) return { losses: [], temperature: null }
-  const { losses = [] } = trained.optimizer
-  const shown = schedule.demonstrationPasses + schedule.preferencePasses > 0
+  const { practice, imitation, preferring } = trained.plan
   return {
-    losses: [...(schedule.epochs > 0 ? losses : []), ...(shown ? (['cross_entropy'] as const) : [])],
+    losses: [
+      ...(schedule.epochs > 0 ? (practice?.losses ?? []) : []),
+      ...(schedule.demonstrationPasses > 0 ? (imitation?.losses ?? []) : []),
+      ...(schedule.preferencePasses > 0 ? (preferring?.losses ?? []) : []),
+    ],
     temperature: null,
     anchorsFor: schedule.anchor > 0 ? ['schedule.anchor'] : [],
   }
+}
+
+/** @throws LearnError for a sequence that would move no weights whatever is gathered, as the schedule lets it do nothing. */
+function refuseIdle(trained: Trained | null, { epochs }: TrafficSchedule): void {
+  if (trained === null || epochs > 0 || trained.plan.turns.some((turn) => turn !== 'practise')) return
+  throw new LearnError({
+    code: 'learn/nothing-teaches',
+    message: `"${trained.parameter}" is to learn by policy gradient alone, and schedule.epochs is 0.`,
+    hint: 'Set schedule.epochs, or add imitate() to the sequence.',
+  })
 }
 
 /** What tells a run of traffic from others, and what it was told to do. */

@@ -1,4 +1,5 @@
 import { type Metrics, type PolicySample, rng } from '../../../core/index.ts'
+import { present } from '../../../errors/index.ts'
 import { policyDatum } from '../../../optimize/weights/index.ts'
 import type { Divergence } from '../../summary.ts'
 import { materialOf } from './material.ts'
@@ -32,7 +33,7 @@ export async function practise(run: TrafficRun): Promise<void> {
 async function update(run: TrafficRun, fresh: readonly PolicySample[], epoch: number): Promise<Metrics> {
   const { seed = 0, model } = run.options
   const current = run.currentWeights
-  const { metrics } = await run.optimizer.step({
+  const { metrics } = await present(run.plan.practice, 'what practises').step({
     current,
     gradients: [{ parameter: run.parameter, version: current.version, deposits: fresh }],
     trainer: run.trainer,

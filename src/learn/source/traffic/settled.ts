@@ -28,28 +28,32 @@ export function notYet(
   return used.has(id) ? 'used' : null
 }
 
+/** Which traffic is read, and as of when. */
+export interface Window {
+  readonly store: Pick<Repositories, 'trajectories'>
+  readonly source: TrafficSource
+  /** Milliseconds since the epoch: what was said later is not seen. */
+  readonly asOf: number
+  readonly usedSince: UsedSince
+}
+
 /**
- * Reads what may be learned from. Of more than the source's limit, the newest: of sessions that are fresh, and as many of
- * others, in which people may have shown something. So no crowd of those, of a canary's candidate for example, crowds out
- * what a policy gradient can learn from.
- * @param isFresh whether the weights that serve decided in a trajectory, beside what else serves.
+ * Reads what may be learned from, once for all that learn. Of more than the source's limit, the newest: of sessions that are
+ * fresh for one of them, and as many of others, in which people may have shown something. So no crowd of those, of a canary's
+ * candidate for example, crowds out what it can learn from.
+ * @param fresh of each that learns, whether its Versions that serve decided in a trajectory, beside what else serves.
+ * @returns what each finds, in this order.
  */
 export async function settledOf(
-  { trajectories: stored }: Pick<Repositories, 'trajectories'>,
-  source: TrafficSource,
-  asOf: number,
-  usedSince: UsedSince,
-  isFresh: (trajectory: Trajectory) => Promise<boolean>,
-): Promise<Settled> {
-  const dropped = new Map<DropReason, number>()
-  const drop = (reason: DropReason) => dropped.set(reason, (dropped.get(reason) ?? 0) + 1)
-  const fresh: Found[] = []
-  const others: Found[] = []
+  { store, source, asOf, usedSince }: Window,
+  fresh: readonly ((trajectory: Trajectory) => Promise<boolean>)[],
+): Promise<readonly Settled[]> {
+  const each = fresh.map((isFresh) => new Sorted(isFresh, source.limit))
   const { agent, tenant, window } = source
   let seen = 0
   let earliest = asOf - window
   let used = await usedSince(earliest)
-  for await (const records of pagesOf(stored, { origin: 'traffic', agent, tenant, since: asOf - window })) {
+  for await (const records of pagesOf(store.trajectories, { origin: 'traffic', agent, tenant, since: asOf - window })) {
     const began = Math.min(...records.map((trajectory) => trajectory?.startedAt ?? Number.POSITIVE_INFINITY))
     if (began < earliest) {
       earliest = began
@@ -57,24 +61,45 @@ export async function settledOf(
     }
     for (const trajectory of records) {
       seen++
-      if (trajectory === null) {
-        drop('corrupt-record')
-        continue
-      }
-      const reason = notYet(trajectory, source, asOf, used)
-      if (reason) drop(reason)
-      else {
-        const found = (await isFresh(trajectory)) ? fresh : others
-        found.push({ trajectory, place: seen })
-        if (found.length > source.limit) {
-          found.shift()
-          drop('over-limit')
-        }
+      const reason = trajectory === null ? 'corrupt-record' : notYet(trajectory, source, asOf, used)
+      for (const sorted of each) {
+        if (trajectory === null || reason) sorted.drop(reason ?? 'corrupt-record')
+        else await sorted.add({ trajectory, place: seen })
       }
     }
   }
-  const inOrder = [...fresh, ...others].toSorted((a, b) => a.place - b.place)
-  return { seen, trajectories: inOrder.map(({ trajectory }) => trajectory), dropped }
+  return each.map((sorted) => ({ seen, trajectories: sorted.inOrder(), dropped: sorted.dropped }))
+}
+
+/** What one that learns finds. */
+class Sorted {
+  readonly dropped = new Map<DropReason, number>()
+  readonly #fresh: Found[] = []
+  readonly #others: Found[] = []
+  readonly #isFresh: (trajectory: Trajectory) => Promise<boolean>
+  readonly #limit: number
+
+  constructor(isFresh: (trajectory: Trajectory) => Promise<boolean>, limit: number) {
+    this.#isFresh = isFresh
+    this.#limit = limit
+  }
+
+  drop(reason: DropReason): void {
+    this.dropped.set(reason, (this.dropped.get(reason) ?? 0) + 1)
+  }
+
+  async add(one: Found): Promise<void> {
+    const found = (await this.#isFresh(one.trajectory)) ? this.#fresh : this.#others
+    found.push(one)
+    if (found.length <= this.#limit) return
+    found.shift()
+    this.drop('over-limit')
+  }
+
+  inOrder(): readonly Trajectory[] {
+    const all = [...this.#fresh, ...this.#others].toSorted((a, b) => a.place - b.place)
+    return all.map(({ trajectory }) => trajectory)
+  }
 }
 
 /** A trajectory, and its place among those that were seen. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DecisionId, type RunId, type Store, TrajectoryId, VersionSet } from '../../../core/index.ts'
+import { DecisionId, type RunId, type Store, TrajectoryId } from '../../../core/index.ts'
 import { ownCanary } from '../../own-canary.ts'
 import { fromTraffic } from '../../run/source-of.ts'
 
@@ -7,15 +7,13 @@ const count = z.int().nonnegative()
 
 /**
  * What a run learns from: kept as a blob beside its checkpoints, and after its end. It names trajectories and holds none
- * of their words, so that what is erased is gone.
+ * of their words, so that what is erased is gone. What batches of earlier versions hold beside is left out.
  */
-export const TrafficBatch = z.strictObject({
+export const TrafficBatch = z.object({
   asOf: z.number(),
   temperature: z.number().nullable(),
   /** What signals' worth was multiplied by, where an audit's labels said so. */
   factors: z.record(z.string(), z.number()).exactOptional(),
-  /** The Versions of everything else that acted in what is fresh evidence, by Parameter; left out where nothing did. */
-  context: VersionSet.exactOptional(),
   /** The advantage of each decision that is fresh evidence. */
   credits: z.array(z.strictObject({ trajectory: TrajectoryId, decision: DecisionId, advantage: z.number() })),
   /**

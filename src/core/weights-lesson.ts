@@ -1,0 +1,80 @@
+import type { Demonstration } from './demonstration.ts'
+import type { Metrics, WeightsOptimizer } from './optimizer.ts'
+import type { PreferencePair } from './preference.ts'
+import type { Rng } from './rng.ts'
+import type { Loss, Trainer } from './trainer.ts'
+
+/** What every way to move weights by a run's material is given. */
+interface LessonStep {
+  readonly trainer: Trainer
+  readonly rng: Rng
+}
+
+/** How supervised learning steps. */
+export interface ImitationSettings {
+  readonly learningRate?: number
+  /** Demonstrations an optimizer step; the last batch of a pass may be smaller. */
+  readonly batchSize?: number
+  readonly gradClipNorm?: number
+  readonly weightDecay?: number
+}
+
+/** How direct preference optimisation steps. */
+export interface PreferringSettings {
+  /** How strongly the policy is kept near the reference: smaller lets it go further. Default 0.1. */
+  readonly beta?: number
+  /** The share of preferences that are taken to be the wrong way round (conservative DPO), in [0, 0.5). Default 0. */
+  readonly labelSmoothing?: number
+  readonly learningRate?: number
+  /** Optimizer steps a pass, at most one a pair. Default 1. */
+  readonly minibatches?: number
+  readonly gradClipNorm?: number
+  readonly weightDecay?: number
+}
+
+/** One pass over demonstrations. */
+export interface ImitationStep extends LessonStep {
+  readonly demonstrations: readonly Demonstration[]
+  /** What the run's own options say, for what the lesson's leave open. */
+  readonly defaults?: ImitationSettings
+  /** Factor on the learning rate, in (0, 1]. Default 1. */
+  readonly pace?: number
+}
+
+/** One piece of learning from what people preferred. */
+export interface PreferringStep extends LessonStep {
+  readonly pairs: readonly PreferencePair[]
+  /** What the run's own options say, for what the lesson's leave open. */
+  readonly defaults?: PreferringSettings
+  /** Passes over the pairs. */
+  readonly passes: number
+}
+
+/**
+ * Moves weights by examples: what people showed and took, what earlier runs learned from, and over rollouts the policy's own
+ * successes. A run says how often, and of what.
+ */
+export interface WeightsImitation {
+  readonly name: string
+  readonly kind: 'weights'
+  readonly losses?: readonly Loss['kind'][]
+  imitate(step: ImitationStep): Promise<Metrics>
+}
+
+/** Moves weights by pairs of answers of which people preferred one. */
+export interface WeightsPreferring {
+  readonly name: string
+  readonly kind: 'weights'
+  readonly losses?: readonly Loss['kind'][]
+  prefer(step: PreferringStep): Promise<Metrics>
+}
+
+/** One way in which weights learn. */
+export type WeightsLesson = WeightsOptimizer | WeightsImitation | WeightsPreferring
+
+/** Several ways in which weights learn, in the order in which they take turns: one of each sort at most. */
+export interface WeightsSequence {
+  readonly name: string
+  readonly kind: 'weights'
+  readonly lessons: readonly WeightsLesson[]
+}
