@@ -1,3 +1,4 @@
+export { Device } from './embedded/index.ts'
 export { type EmbeddedModel, type EmbeddedModelOptions, openEmbeddedModel } from './open-embedded-model.ts'
 export * from './chat/index.ts'
 export * from './embedded/index.ts'
