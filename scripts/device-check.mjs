@@ -124,12 +124,22 @@ async function continuations(
   /** @type {import('../dist/model/embedded/index.js').ModelWeights} */ model,
   /** @type {typeof device} */ where,
 ) {
-  const engine = await openEmbeddedEngine({ model, decode: () => '', workers: 1, threadsPerWorker: firstThreads, device: where })
+  const engine = await openEmbeddedEngine({
+    model,
+    decode: () => '',
+    workers: 1,
+    threadsPerWorker: firstThreads,
+    device: where,
+  })
   const random = stream(3)
   const prompts = [40, 75].map((length) => Array.from({ length }, () => Math.floor(random() * model.config.vocabSize)))
   const sequences = await Promise.all(
     prompts.map(async (prompt) => {
-      const [sequence] = await engine.sampler.sample({ prompt, adapter: null, params: { maxTokens: 24, temperature: 0, seed: 1 } })
+      const [sequence] = await engine.sampler.sample({
+        prompt,
+        adapter: null,
+        params: { maxTokens: 24, temperature: 0, seed: 1 },
+      })
       return { tokens: sequence?.tokens ?? [], logprobs: sequence?.logprobs ?? [] }
     }),
   )
@@ -164,7 +174,9 @@ async function agreement(/** @type {keyof typeof shapes} */ name, /** @type {Ret
     return { same, error: relativeError(other?.logprobs.slice(0, same) ?? [], one.logprobs.slice(0, same)) }
   })
   const shared = errors.map(({ same }) => same).join(' and ')
-  console.log(`agreement ${name} sampling: ${told('logprobs', Math.max(...errors.map(({ error }) => error)))}, same greedy tokens: ${shared} of 24`)
+  console.log(
+    `agreement ${name} sampling: ${told('logprobs', Math.max(...errors.map(({ error }) => error)))}, same greedy tokens: ${shared} of 24`,
+  )
 }
 
 /** Tokens per second of one way to run. */
@@ -177,7 +189,11 @@ async function speed(
   // On the processor as it is best used: see docs/benchmarks.md.
   const workers = where === 'cpu' && model.config.layers < 20 ? Math.min(threads, 4) : 1
   const engine = await openEmbeddedEngine({
-    model, decode: () => '', workers, threadsPerWorker: Math.max(1, Math.floor(threads / workers)), device: where,
+    model,
+    decode: () => '',
+    workers,
+    threadsPerWorker: Math.max(1, Math.floor(threads / workers)),
+    device: where,
   })
   const data = group(model.config.vocabSize)
   for (const kind of /** @type {const} */ (['lora', 'full'])) {
@@ -192,16 +208,22 @@ async function speed(
       parts.pass.push((1000 * tokens.data) / (between - begin))
       parts.step.push((1000 * tokens.data) / (performance.now() - begin))
     }
-    console.log(`training ${title} ${kind}: ${spread(parts.step)} tokens/s; without the optimizer ${spread(parts.pass)}`)
+    console.log(
+      `training ${title} ${kind}: ${spread(parts.step)} tokens/s; without the optimizer ${spread(parts.pass)}`,
+    )
   }
   const random = stream(5)
   for (const count of [1, 16, 64]) {
     const rates = []
     for (let round = -1; round < rounds; round++) {
-      const prompts = Array.from({ length: count }, () => Array.from({ length: 64 }, () => 3 + Math.floor(random() * 4000)))
+      const prompts = Array.from({ length: count }, () =>
+        Array.from({ length: 64 }, () => 3 + Math.floor(random() * 4000)),
+      )
       const begin = performance.now()
       const sampled = await Promise.all(
-        prompts.map((prompt, seed) => engine.sampler.sample({ prompt, adapter: null, params: { maxTokens: 48, temperature: 1, seed } })),
+        prompts.map((prompt, seed) =>
+          engine.sampler.sample({ prompt, adapter: null, params: { maxTokens: 48, temperature: 1, seed } }),
+        ),
       )
       const tokens = sampled.reduce((sum, [sequence]) => sum + (sequence?.tokens.length ?? 0), 0)
       if (round >= 0) rates.push((1000 * tokens) / (performance.now() - begin))
@@ -215,7 +237,8 @@ for (const name of /** @type {(keyof typeof shapes)[]} */ (flags.models.split(',
   const model = randomModel(name)
   await agreement(name, model)
   if (device !== 'cpu') await speed(`${name} ${device}`, model, device, firstThreads)
-  for (const threads of flags.alone ? [] : [firstThreads, ...moreThreads]) await speed(`${name} cpu ${threads}T`, model, 'cpu', threads)
+  for (const threads of flags.alone ? [] : [firstThreads, ...moreThreads])
+    await speed(`${name} cpu ${threads}T`, model, 'cpu', threads)
 }
 console.log(`largest difference ${worst.toExponential(1)}`)
 process.exitCode = worst <= 1e-3 ? 0 : 1

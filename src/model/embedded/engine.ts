@@ -67,7 +67,14 @@ export interface EmbeddedEngine {
  * @throws DeviceNotDeterministicError when equal bits are asked of another device than the CPU.
  */
 export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
-  const { model, decode, name = 'embedded', deterministic = false, cacheBytes = 512 * 2 ** 20, device = 'cpu' } = options
+  const {
+    model,
+    decode,
+    name = 'embedded',
+    deterministic = false,
+    cacheBytes = 512 * 2 ** 20,
+    device = 'cpu',
+  } = options
   if (deterministic && device !== 'cpu') throw new DeviceNotDeterministicError(device)
   const { config } = model
   const contextLength = Math.min(options.contextLength ?? 8192, config.maxPositions)

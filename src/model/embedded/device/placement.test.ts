@@ -18,7 +18,9 @@ describe('what a profile says of a run', () => {
   })
 
   it('names floats that were computed on the processor', () => {
-    expect(checkPlacement('cuda', read(node('Gemm', cuda, 'float'), node('Softmax', cpu, 'float')))).toEqual(['Softmax'])
+    expect(checkPlacement('cuda', read(node('Gemm', cuda, 'float'), node('Softmax', cpu, 'float')))).toEqual([
+      'Softmax',
+    ])
   })
 
   it.each(['MatMul', 'Gemm', 'FusedMatMul'])('refuses %s on the processor', (operator) => {
@@ -28,6 +30,8 @@ describe('what a profile says of a run', () => {
 
   it('refuses a run of which nothing was on the device', () => {
     const placement = read(node('Add', cpu, 'float'))
-    expect(() => checkPlacement('webgpu', placement)).toThrow(expect.objectContaining({ code: 'model/device-not-used' }))
+    expect(() => checkPlacement('webgpu', placement)).toThrow(
+      expect.objectContaining({ code: 'model/device-not-used' }),
+    )
   })
 })

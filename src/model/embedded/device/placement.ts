@@ -49,6 +49,7 @@ const products = ['MatMul', 'Gemm', 'FusedMatMul']
 export function checkPlacement(device: Device, { onDevice, onProcessor }: Placement): readonly string[] {
   const missed = [...onProcessor.keys()]
   const fallen = missed.filter((operator) => products.includes(operator))
-  if (fallen.length > 0 || onDevice.size === 0) throw new DeviceNotUsedError(device, fallen.length > 0 ? fallen : missed)
+  if (fallen.length > 0 || onDevice.size === 0)
+    throw new DeviceNotUsedError(device, fallen.length > 0 ? fallen : missed)
   return missed
 }

@@ -41,7 +41,10 @@ describe('a session on a device', () => {
 describe('an error about a device', () => {
   it('says what is missing, and the command that installs it', () => {
     const error = new DeviceUnavailableError('cuda', new Error('Failed to load shared library\nmore'))
-    expect(error).toMatchObject({ code: 'model/device-unavailable', message: expect.stringMatching(/library$/) as string })
+    expect(error).toMatchObject({
+      code: 'model/device-unavailable',
+      message: expect.stringMatching(/library$/) as string,
+    })
     expect(error.hint).toMatch(/pip download .* onnxruntime-gpu==1\.30\.0 && unzip .*onnxruntime-node\/bin\/napi-v6/)
     expect(new DeviceUnavailableError('webgpu', 'none').hint).toContain('libvulkan1')
   })

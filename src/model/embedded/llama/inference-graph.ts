@@ -177,12 +177,7 @@ class InferenceLlama {
       ['batch', kvHeads, 'queries', 'new'],
     ])
     const fromPast = product(onPast, pastValue)
-    const context = this.#graph.node(
-      'Add',
-      [fromPast, product(onNew, newValue)],
-      'float32',
-      fromPast.shape,
-    )
+    const context = this.#graph.node('Add', [fromPast, product(onNew, newValue)], 'float32', fromPast.shape)
     const merged = transpose(reshape(context, ['batch', heads, 'new', headDim]), [0, 2, 1, 3])
     return gatherRows(reshape(merged, ['cells', heads * headDim]), this.#unpad)
   }

@@ -2,7 +2,7 @@ import { Tensor } from 'onnxruntime-node'
 import { InvariantError, present } from '../../../errors/index.ts'
 import { type Device, graphOptions } from '../device/device.ts'
 import { type Session, openSession } from '../device/session.ts'
-import type { LlamaConfig, ModelWeights } from '../llama/config.ts'
+import type { ModelWeights } from '../llama/config.ts'
 import { type InferenceGraphSpec, inferenceGraph } from '../llama/inference-graph.ts'
 import { type Operand, inferenceWeights, loraOperands } from '../llama/inference-weights.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
@@ -45,10 +45,7 @@ export class WeightSets {
     const empty = loraTensors(options, null)
     const bytes = [...tensors.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)
     if (bytes < largestStored) {
-      const session = await createSession(
-        { config, contextLength: options.contextLength, stored: weights },
-        options,
-      )
+      const session = await createSession({ config, contextLength: options.contextLength, stored: weights }, options)
       return new WeightSets(options, { session, feeds: empty })
     }
     const session = createSession({ config, contextLength: options.contextLength }, options)
@@ -92,7 +89,10 @@ function createSession(spec: InferenceGraphSpec, options: WeightSetsOptions): Pr
   return openSession(inferenceGraph({ ...spec, ...graphOptions(options.device) }), options)
 }
 
-function loraTensors({ model, device = 'cpu' }: WeightSetsOptions, adapter: AdapterWeights | null): Record<string, Tensor> {
+function loraTensors(
+  { model, device = 'cpu' }: WeightSetsOptions,
+  adapter: AdapterWeights | null,
+): Record<string, Tensor> {
   const operands = loraOperands(model.config, adapter)
   return feedsOf(device === 'cpu' ? operands : new Map([...operands].map(([name, operand]) => [name, filled(operand)])))
 }
