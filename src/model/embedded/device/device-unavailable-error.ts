@@ -20,7 +20,7 @@ export class DeviceUnavailableError extends InputError {
 
 const hints = {
   cuda: () =>
-    `Needed are Linux x64, CUDA 13, cuDNN 9 and ONNX Runtime's CUDA libraries. These come with: ${cudaInstall()} ` +
+    `Needed are Linux x64, CUDA 13, cuDNN 9 and ONNX Runtime's CUDA libraries. These come with:\n${cudaInstall()}\n` +
     'CUDA 12 has other ones, see docs/devices.md. Or leave the device out to use the CPU.',
   webgpu: () =>
     'Install the driver of your graphics card; on Linux also the Vulkan loader (Debian: apt-get install libvulkan1). ' +
@@ -33,7 +33,7 @@ function cudaInstall(): string {
   const folder = join(dirname(manifest), 'bin/napi-v6/linux/x64')
   return (
     'pip download --no-deps --dest /tmp/ort onnxruntime-gpu==1.30.0 && ' +
-    `unzip -j /tmp/ort/onnxruntime_gpu-*.whl '*/libonnxruntime_providers_*.so' -d ${folder}.`
+    `unzip -j /tmp/ort/onnxruntime_gpu-*.whl '*/libonnxruntime_providers_*.so' -d ${folder}`
   )
 }
 
