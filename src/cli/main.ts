@@ -24,6 +24,7 @@ import { showCommand, trajectoriesCommand } from './commands/trajectories.ts'
 import { exportCommand, importCommand, importFormats } from './commands/transfer.ts'
 import { backupCommand, eraseCommand, pruneCommand } from './commands/upkeep.ts'
 import { explainFailure, unwritableOutput } from './fail.ts'
+import { Device } from '../model/index.ts'
 import { exportFormats } from './transfer/export-rows.ts'
 
 const integer = (text: string): number => {
@@ -169,6 +170,11 @@ command('learn', 'train on tasks, test on held-out ones, release if better')
   .option('--config <file>', 'JSON configuration (default: the main job)')
   .option('--seed <n>', 'random seed', integer)
   .option('--control', 'also spend the same time on supervised learning alone')
+  .addOption(
+    new Option('--device <name>', 'what multiplies matrices (default: cpu), see docs/devices.md').choices(
+      Device.options,
+    ),
+  )
   .option('--deterministic', 'one thread, fixed schedule: the run repeats bit for bit')
   .option('--resume [run]', 'continue an incomplete run (default: the latest)')
   .option('--new-store', 'start in an empty store; move an earlier one aside')

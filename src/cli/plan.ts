@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { parseInput, type Run, RunId, type Store } from '../core/index.ts'
 import { InputError } from '../errors/index.ts'
 import { fromTraffic } from '../learn/index.ts'
+import type { Device } from '../model/index.ts'
 import { openStore } from '../store/index.ts'
 import { LearnConfig, type Plan } from '../recipe/index.ts'
 import { readConfig } from './read-config.ts'
@@ -13,6 +14,7 @@ export interface LearnFlags extends StoreFlags {
   readonly seed?: number
   readonly control?: boolean
   readonly deterministic?: boolean
+  readonly device?: Device
   /** A run's id; true for the latest that did not complete. */
   readonly resume?: string | true
 }

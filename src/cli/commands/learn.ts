@@ -28,6 +28,7 @@ export async function learnCommand(flags: LearnFlags & LearnerFlags): Promise<vo
     reference: plan.config.model,
     renderer: plan.config.renderer,
     deterministic: plan.deterministic,
+    device: flags.device ?? 'cpu',
   })
   const model = opened.service
   try {

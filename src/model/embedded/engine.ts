@@ -2,6 +2,8 @@ import { availableParallelism } from 'node:os'
 import { z } from 'zod'
 import type { AdapterRef, Sampler, Trainer, TrainingMethod } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
+import type { Device } from './device/device.ts'
+import { DeviceNotDeterministicError } from './device/device-not-deterministic-error.ts'
 import type { LlamaConfig, ModelWeights } from './llama/config.ts'
 import type { Trained } from './llama/training-graph.ts'
 import { names, projections } from './llama/weights.ts'
@@ -22,7 +24,12 @@ export interface EmbeddedEngineOptions {
   readonly name?: string
   /** The tokenizer's decoding, for stop strings. */
   readonly decode: Decode
-  /** Worker threads, each with its own copy of the weights. Default: one a core, at most 4; one for models ≥ 300 MB. */
+  /**
+   * What multiplies the matrices. Default `cpu`. A device that cannot be used is an error, and so is one that leaves
+   * matrix products to the processor: nothing falls back silently.
+   */
+  readonly device?: Device
+  /** Worker threads, each with its own copy of the weights. Default: one a core, at most 4; one for models ≥ 300 MB, and one on another device. */
   readonly workers?: number
   /** ONNX Runtime threads in each worker. Default: the cores divided by the workers. */
   readonly threadsPerWorker?: number
@@ -40,7 +47,7 @@ export interface EmbeddedEngineOptions {
   readonly cacheBytes?: number
 }
 
-/** A model served and trained in this process: ONNX Runtime in worker threads, on the CPU. */
+/** A model served and trained in this process: ONNX Runtime in worker threads. */
 export interface EmbeddedEngine {
   readonly sampler: Sampler
   /**
@@ -54,13 +61,25 @@ export interface EmbeddedEngine {
   close(): Promise<void>
 }
 
-/** Starts the workers and loads the model into them. */
+/**
+ * Starts the workers and loads the model into them.
+ * @throws DeviceUnavailableError when the device cannot be used on this machine.
+ * @throws DeviceNotDeterministicError when equal bits are asked of another device than the CPU.
+ */
 export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promise<EmbeddedEngine> {
-  const { model, decode, name = 'embedded', deterministic = false, cacheBytes = 512 * 2 ** 20 } = options
+  const {
+    model,
+    decode,
+    name = 'embedded',
+    deterministic = false,
+    cacheBytes = 512 * 2 ** 20,
+    device = 'cpu',
+  } = options
+  if (deterministic && device !== 'cpu') throw new DeviceNotDeterministicError(device)
   const { config } = model
   const contextLength = Math.min(options.contextLength ?? 8192, config.maxPositions)
   const { workers, threads } = parallelism(options)
-  const pool = await WorkerPool.open(workers, { model, contextLength, threads, deterministic, cacheBytes })
+  const pool = await WorkerPool.open(workers, { model, contextLength, threads, device, deterministic, cacheBytes })
   const capabilities = { model: name, vocabularySize: config.vocabSize, contextLength, deterministic }
   const sampler = new EmbeddedSampler(pool, capabilities, decode)
   return {
@@ -79,10 +98,10 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
 const largeModelBytes = 300e6
 
 function parallelism(options: EmbeddedEngineOptions): { readonly workers: number; readonly threads: number } {
-  const { model, deterministic = false, threadsPerWorker } = options
+  const { model, deterministic = false, device = 'cpu', threadsPerWorker } = options
   const cores = deterministic ? 1 : availableParallelism()
   const bytes = [...model.tensors.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)
-  const workers = options.workers ?? (bytes < largeModelBytes ? Math.min(cores, 4) : 1)
+  const workers = options.workers ?? (bytes < largeModelBytes && device === 'cpu' ? Math.min(cores, 4) : 1)
   return { workers, threads: threadsPerWorker ?? Math.max(1, Math.floor(cores / workers)) }
 }
 

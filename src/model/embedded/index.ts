@@ -1,3 +1,7 @@
+export { Device } from './device/device.ts'
+export { DeviceNotDeterministicError } from './device/device-not-deterministic-error.ts'
+export { DeviceNotUsedError } from './device/device-not-used-error.ts'
+export { DeviceUnavailableError } from './device/device-unavailable-error.ts'
 export { type EmbeddedEngine, type EmbeddedEngineOptions, openEmbeddedEngine } from './engine.ts'
 export { LlamaConfig, type ModelWeights } from './llama/config.ts'
 export * from './load/index.ts'

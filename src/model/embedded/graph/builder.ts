@@ -34,6 +34,15 @@ export interface TapeEntry {
   readonly rule: Rule
 }
 
+/** What the graph may be made of. */
+export interface GraphOptions {
+  /**
+   * Whether products may transpose and scale while they read (`FusedMatMul` of ONNX Runtime). Default true; WebGPU does not
+   * have that operator.
+   */
+  readonly fusedProducts?: boolean
+}
+
 type Elements = Float32Array | BigInt64Array | Int32Array | Uint8Array | Uint16Array
 
 /**
@@ -44,6 +53,7 @@ type Elements = Float32Array | BigInt64Array | Int32Array | Uint8Array | Uint16A
  */
 export class GraphBuilder {
   readonly name: string
+  readonly fusedProducts: boolean
   readonly tape: TapeEntry[] = []
   readonly #nodes: OnnxNode[] = []
   readonly #initializers: OnnxInitializer[] = []
@@ -52,8 +62,9 @@ export class GraphBuilder {
   readonly #shared = new Map<string, Value>()
   #values = 0
 
-  constructor(name: string) {
+  constructor(name: string, { fusedProducts = true }: GraphOptions = {}) {
     this.name = name
+    this.fusedProducts = fusedProducts
   }
 
   /** Declares a tensor that every run feeds. */

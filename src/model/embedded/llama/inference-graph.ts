@@ -3,8 +3,10 @@ import {
   type Dimension,
   type Float,
   GraphBuilder,
+  type GraphOptions,
   type Integer,
   gatherRows,
+  product,
   reshape,
   rotary,
   transpose,
@@ -31,7 +33,7 @@ export const ports = {
   correction: 'correction',
 } as const
 
-export interface InferenceGraphSpec {
+export interface InferenceGraphSpec extends GraphOptions {
   readonly config: LlamaConfig
   /**
    * Weights by the names of `inference-weights.ts`, to be stored in the model: ONNX Runtime then packs them for its
@@ -58,7 +60,7 @@ export interface InferenceGraphSpec {
  * log p₁ = temperature · log p + c, where p₁ is the probability at temperature 1.
  */
 export function inferenceGraph(spec: InferenceGraphSpec): Uint8Array {
-  const graph = new GraphBuilder('llama inference')
+  const graph = new GraphBuilder('llama inference', spec)
   const model = new InferenceLlama(graph, spec)
   const rows = graph.input(ports.rows, 'int64', ['rows'])
   const temperature = graph.input(ports.temperature, 'float32', ['rows', 1])
@@ -162,7 +164,7 @@ class InferenceLlama {
     const scale = 1 / Math.sqrt(headDim)
     const scores = this.#graph.node(
       'Concat',
-      [this.#product(queries, pastKey, true, scale), this.#product(queries, key, true, scale)],
+      [product(queries, pastKey, { transposeB: true, scale }), product(queries, key, { transposeB: true, scale })],
       'float32',
       ['batch', kvHeads, 'queries', 'all'],
       { attributes: { axis: { int: -1 } } },
@@ -174,13 +176,8 @@ class InferenceLlama {
       ['batch', kvHeads, 'queries', 'past'],
       ['batch', kvHeads, 'queries', 'new'],
     ])
-    const fromPast = this.#product(onPast, pastValue, false, 1)
-    const context = this.#graph.node(
-      'Add',
-      [fromPast, this.#product(onNew, newValue, false, 1)],
-      'float32',
-      fromPast.shape,
-    )
+    const fromPast = product(onPast, pastValue)
+    const context = this.#graph.node('Add', [fromPast, product(onNew, newValue)], 'float32', fromPast.shape)
     const merged = transpose(reshape(context, ['batch', heads, 'new', headDim]), [0, 2, 1, 3])
     return gatherRows(reshape(merged, ['cells', heads * headDim]), this.#unpad)
   }
@@ -211,14 +208,6 @@ class InferenceLlama {
     const { hiddenSize, rmsNormEps } = this.#spec.config
     return this.#graph.node('SimplifiedLayerNormalization', [x, this.#weight(name, [hiddenSize])], 'float32', x.shape, {
       attributes: { axis: { int: -1 }, epsilon: { float: rmsNormEps } },
-    })
-  }
-
-  #product(a: Float, b: Float, transB: boolean, alpha: number): Float {
-    const columns = present(b.shape.at(transB ? -2 : -1), 'columns')
-    return this.#graph.node('FusedMatMul', [a, b], 'float32', [...a.shape.slice(0, -1), columns], {
-      domain: 'com.microsoft',
-      attributes: { transB: { int: transB ? 1 : 0 }, alpha: { float: alpha } },
     })
   }
 

@@ -2,6 +2,7 @@ import { present } from '../../../errors/index.ts'
 import {
   type Float,
   GraphBuilder,
+  type GraphOptions,
   type Integer,
   add,
   attention,
@@ -23,7 +24,7 @@ import { type Projection, names, projectionShape, weightShapes } from './weights
 /** What is trained: an adapter over frozen weights, or all weights. */
 export type Trained = ({ readonly kind: 'lora' } & LoraConfig) | { readonly kind: 'full' }
 
-export interface TrainingGraphSpec {
+export interface TrainingGraphSpec extends GraphOptions {
   readonly config: LlamaConfig
   readonly trained: Trained
   readonly loss: LossKind
@@ -52,8 +53,8 @@ export function trainedShapes(config: LlamaConfig, trained: Trained): Map<string
  * `sin`, and every weight by its name. Outputs: `logprobs` `[rows]`, `loss` (their sum of losses), and a gradient for
  * each trained tensor ({@link gradientOf}). All dimensions but the model's are free: one session serves every size.
  */
-export function trainingGraph({ config, trained, loss }: TrainingGraphSpec): GraphBuilder {
-  const graph = new GraphBuilder(`${trained.kind} ${loss}`)
+export function trainingGraph({ config, trained, loss, ...options }: TrainingGraphSpec): GraphBuilder {
+  const graph = new GraphBuilder(`${trained.kind} ${loss}`, options)
   const { model, embedded, logprobs } = targetsOf(graph, config, trained)
   const perRow = (name: string) => graph.input(name, 'float32', ['rows'])
   const scalar = (name: string) => graph.input(name, 'float32', [])
@@ -79,8 +80,8 @@ export function trainingGraph({ config, trained, loss }: TrainingGraphSpec): Gra
 }
 
 /** {@link trainingGraph} without a loss and without the way back: its only output is `logprobs`. */
-export function forwardGraph(config: LlamaConfig, trained: Trained): GraphBuilder {
-  const graph = new GraphBuilder(`${trained.kind} forward`)
+export function forwardGraph({ config, trained, ...options }: Omit<TrainingGraphSpec, 'loss'>): GraphBuilder {
+  const graph = new GraphBuilder(`${trained.kind} forward`, options)
   graph.output('logprobs', targetsOf(graph, config, trained).logprobs)
   return graph
 }

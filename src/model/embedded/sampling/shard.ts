@@ -1,5 +1,6 @@
 import type { SampleStopReason } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
+import type { Device } from '../device/device.ts'
 import type { ModelWeights } from '../llama/config.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
 import { TokenChooser } from './choose.ts'
@@ -19,6 +20,8 @@ export interface SamplingShardOptions {
   readonly contextLength: number
   /** ONNX Runtime threads inside one operator. */
   readonly threads: number
+  /** Default `cpu`. */
+  readonly device?: Device
   /** Whether a job's result must not depend, in any bit, on what else runs beside or ran before it. */
   readonly deterministic: boolean
   /** Bytes of keys and values: of the sequences that decode, and of what is kept for later prompts. */
@@ -38,7 +41,7 @@ export class SamplingShard {
   readonly #streamed = new Set<Sequence>()
   readonly #cancelled = new Set<number>()
 
-  private constructor(weights: WeightSets, { model, deterministic, cacheBytes }: SamplingShardOptions) {
+  private constructor(weights: WeightSets, { model, device, deterministic, cacheBytes }: SamplingShardOptions) {
     const { layers, kvHeads, headDim, vocabSize } = model.config
     const shape = { layers, kvHeads, headDim }
     const memory = new KvMemory(cacheBytes / Float32Array.BYTES_PER_ELEMENT)
@@ -50,7 +53,7 @@ export class SamplingShard {
       memory,
       past,
       tree: new PrefixTree(() => memory.left),
-      runner: new StepRunner({ deterministic }),
+      runner: new StepRunner({ deterministic, ...(device && { device }) }),
       chooser: new TokenChooser(vocabSize),
       deterministic,
     }

@@ -1,5 +1,6 @@
 import { type InferenceSession, Tensor } from 'onnxruntime-node'
 import { present } from '../../../errors/index.ts'
+import type { Device } from '../device/device.ts'
 import { ports } from '../llama/inference-graph.ts'
 import type { KvGrid } from './kv.ts'
 import { StepInputs, type StepSpan } from './step-inputs.ts'
@@ -29,23 +30,34 @@ export interface StepResult {
 export class StepRunner {
   readonly #inputs = new StepInputs()
   readonly #deterministic: boolean
+  readonly #device: Device
+  /** Where only keys and values are wanted: WebGPU does not take no row, so one that nobody reads. */
+  readonly #unread: Float32Array
 
-  constructor({ deterministic }: { readonly deterministic: boolean }) {
+  constructor({ deterministic, device = 'cpu' }: { readonly deterministic: boolean; readonly device?: Device }) {
     this.#deterministic = deterministic
+    this.#device = device
+    this.#unread = Float32Array.from(device === 'webgpu' ? [1] : [])
   }
 
   async run({ weights, spans, width, past, temperatures }: Step): Promise<StepResult> {
     const { layers, kvHeads, headDim } = past.shape
+    // Other devices than the processor do not multiply by an empty past: theirs begins with a column that is masked.
+    const columns = this.#device === 'cpu' ? past.capacity : Math.max(1, past.capacity)
     const feeds: Record<string, Tensor> = {
       ...weights.feeds,
-      ...this.#inputs.feeds(spans, { width, past: past.capacity, avoidSingleRow: this.#deterministic }),
-      ...distributionFeeds(spans, temperatures, this.#deterministic),
+      ...this.#inputs.feeds(spans, { width, past: columns, avoidSingleRow: this.#deterministic }),
+      ...distributionFeeds(spans, temperatures ?? this.#unread, this.#deterministic),
     }
     const fetches: string[] = temperatures ? [ports.probabilities, ports.correction] : []
-    const dims = [spans.length, kvHeads, past.capacity, headDim]
+    const dims = [spans.length, kvHeads, columns, headDim]
+    const empty = new Float32Array(past.capacity < columns ? spans.length * kvHeads * headDim : 0)
+    const pastOf = (layer: number, kind: 'key' | 'value') => {
+      return new Tensor('float32', past.capacity < columns ? empty : past.plane(layer, kind, spans.length), dims)
+    }
     for (let layer = 0; layer < layers; layer++) {
-      feeds[ports.pastKey(layer)] = new Tensor('float32', past.plane(layer, 'key', spans.length), dims)
-      feeds[ports.pastValue(layer)] = new Tensor('float32', past.plane(layer, 'value', spans.length), dims)
+      feeds[ports.pastKey(layer)] = pastOf(layer, 'key')
+      feeds[ports.pastValue(layer)] = pastOf(layer, 'value')
       fetches.push(ports.newKey(layer), ports.newValue(layer))
     }
     const outputs = await weights.session.run(feeds, fetches)
@@ -60,7 +72,7 @@ export class StepRunner {
 /** Asks for the distribution after each span's last token, or for none. A lone row is repeated, as in the step's inputs. */
 function distributionFeeds(
   spans: readonly StepSpan[],
-  temperatures: Float32Array = new Float32Array(0),
+  temperatures: Float32Array,
   avoidSingleRow: boolean,
 ): Record<string, Tensor> {
   let packed = 0

@@ -1,6 +1,8 @@
-import { InferenceSession, Tensor } from 'onnxruntime-node'
+import { Tensor } from 'onnxruntime-node'
 import { InvariantError, present } from '../../../errors/index.ts'
-import type { LlamaConfig, ModelWeights } from '../llama/config.ts'
+import { type Device, graphOptions } from '../device/device.ts'
+import { type Session, openSession } from '../device/session.ts'
+import type { ModelWeights } from '../llama/config.ts'
 import { type InferenceGraphSpec, inferenceGraph } from '../llama/inference-graph.ts'
 import { type Operand, inferenceWeights, loraOperands } from '../llama/inference-weights.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
@@ -8,7 +10,7 @@ import type { AdapterWeights } from '../train/lora.ts'
 
 /** Weights that steps can run with: a session, and the feeds that make it this set of weights. */
 export interface WeightSet {
-  readonly session: InferenceSession
+  readonly session: Session
   readonly feeds: Readonly<Record<string, Tensor>>
 }
 
@@ -17,6 +19,8 @@ export interface WeightSetsOptions {
   readonly contextLength: number
   /** ONNX Runtime threads inside one operator. */
   readonly threads: number
+  /** Default `cpu`. */
+  readonly device?: Device
 }
 
 /** Weights are stored in the session's model up to this size: a model file ends at 2 GB. */
@@ -28,7 +32,7 @@ export class WeightSets {
   readonly #base: WeightSet
   readonly #adapters = new Map<string, WeightSet>()
   /** A session whose weights are all fed: serves models of any size and every fully trained set of weights. */
-  #fed: Promise<InferenceSession> | undefined
+  #fed: Promise<Session> | undefined
 
   private constructor(options: WeightSetsOptions, base: WeightSet) {
     this.#options = options
@@ -38,16 +42,13 @@ export class WeightSets {
   static async open(options: WeightSetsOptions): Promise<WeightSets> {
     const { config, tensors } = options.model
     const weights = inferenceWeights(options.model)
-    const empty = loraTensors(config, null)
+    const empty = loraTensors(options, null)
     const bytes = [...tensors.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)
     if (bytes < largestStored) {
-      const session = await createSession(
-        { config, contextLength: options.contextLength, stored: weights },
-        options.threads,
-      )
+      const session = await createSession({ config, contextLength: options.contextLength, stored: weights }, options)
       return new WeightSets(options, { session, feeds: empty })
     }
-    const session = createSession({ config, contextLength: options.contextLength }, options.threads)
+    const session = createSession({ config, contextLength: options.contextLength }, options)
     const sets = new WeightSets(options, { session: await session, feeds: { ...feedsOf(weights), ...empty } })
     sets.#fed = session
     return sets
@@ -64,12 +65,12 @@ export class WeightSets {
     if (content.kind === 'lora') {
       this.#adapters.set(id, {
         session: this.#base.session,
-        feeds: { ...this.#base.feeds, ...loraTensors(config, content.adapter) },
+        feeds: { ...this.#base.feeds, ...loraTensors(this.#options, content.adapter) },
       })
       return
     }
-    this.#fed ??= createSession({ config, contextLength: this.#options.contextLength }, this.#options.threads)
-    const feeds = { ...feedsOf(inferenceWeights(content.model)), ...loraTensors(config, null) }
+    this.#fed ??= createSession({ config, contextLength: this.#options.contextLength }, this.#options)
+    const feeds = { ...feedsOf(inferenceWeights(content.model)), ...loraTensors(this.#options, null) }
     this.#adapters.set(id, { session: await this.#fed, feeds })
   }
 
@@ -84,18 +85,23 @@ export class WeightSets {
   }
 }
 
-function createSession(spec: InferenceGraphSpec, threads: number): Promise<InferenceSession> {
-  return InferenceSession.create(inferenceGraph(spec), {
-    intraOpNumThreads: threads,
-    interOpNumThreads: 1,
-    executionMode: 'sequential',
-    // Memory patterns are per shape, and shapes vary.
-    enableMemPattern: false,
-  })
+function createSession(spec: InferenceGraphSpec, options: WeightSetsOptions): Promise<Session> {
+  return openSession(inferenceGraph({ ...spec, ...graphOptions(options.device) }), options)
 }
 
-function loraTensors(config: LlamaConfig, adapter: AdapterWeights | null): Record<string, Tensor> {
-  return feedsOf(loraOperands(config, adapter))
+function loraTensors(
+  { model, device = 'cpu' }: WeightSetsOptions,
+  adapter: AdapterWeights | null,
+): Record<string, Tensor> {
+  const operands = loraOperands(model.config, adapter)
+  return feedsOf(device === 'cpu' ? operands : new Map([...operands].map(([name, operand]) => [name, filled(operand)])))
+}
+
+/** Other devices than the processor do not multiply by a matrix of rank 0; one of zeros comes to the same. */
+function filled({ elements, shape }: Operand): Operand {
+  if (elements.length > 0) return { elements, shape }
+  const least = shape.map((size) => Math.max(1, size))
+  return { elements: new Float32Array(least.reduce((product, size) => product * size, 1)), shape: least }
 }
 
 function feedsOf(operands: ReadonlyMap<string, Operand>): Record<string, Tensor> {

@@ -1,6 +1,8 @@
-import { InferenceSession, Tensor } from 'onnxruntime-node'
+import { type InferenceSession, Tensor } from 'onnxruntime-node'
 import type { AdamParams, Loss } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
+import { type Device, graphOptions } from '../device/device.ts'
+import { type Session, openSession } from '../device/session.ts'
 import type { LlamaConfig, ModelWeights } from '../llama/config.ts'
 import { rotaryTables } from '../llama/rotary-tables.ts'
 import {
@@ -28,6 +30,8 @@ export interface TrainingShardSetup {
   readonly values: Float32Array
   /** ONNX Runtime threads inside one operator; 1 keeps a run repeatable bit for bit. Default 1. */
   readonly threads?: number
+  /** Default `cpu`. */
+  readonly device?: Device
 }
 
 /** A {@link TrainingShardPort} in this thread. `forwardBackward` blocks it: host shards in workers outside of tests. */
@@ -35,9 +39,10 @@ export class TrainingShard implements TrainingShardPort {
   readonly #config: LlamaConfig
   readonly #trained: Trained
   readonly #threads: number
+  readonly #device: Device
   readonly #values: FlatTensors
   readonly #weights: Record<string, Tensor>
-  readonly #sessions = new Map<Loss['kind'] | 'forward', Promise<InferenceSession>>()
+  readonly #sessions = new Map<Loss['kind'] | 'forward', Promise<Session>>()
   #adam: AdamState
   #rotary: Record<'cos' | 'sin', Tensor> | undefined
   #gradient: FlatTensors
@@ -45,11 +50,12 @@ export class TrainingShard implements TrainingShardPort {
   #squares: Float32Array | null = null
   #held: HeldAnchors | null = null
 
-  constructor({ model, trained, values, threads = 1 }: TrainingShardSetup) {
+  constructor({ model, trained, values, threads = 1, device = 'cpu' }: TrainingShardSetup) {
     const shapes = trainedShapes(model.config, trained)
     this.#config = model.config
     this.#trained = trained
     this.#threads = threads
+    this.#device = device
     this.#values = new FlatTensors(shapes, values)
     this.#gradient = new FlatTensors(shapes)
     this.#adam = newAdamState(values.length)
@@ -151,18 +157,13 @@ export class TrainingShard implements TrainingShardPort {
     return session.run({ ...this.#inputs(batch), ...temperatureFeed(loss.temperature), ...lossFeeds(batch, loss) })
   }
 
-  #session(pass: Loss['kind'] | 'forward'): Promise<InferenceSession> {
+  #session(pass: Loss['kind'] | 'forward'): Promise<Session> {
     let session = this.#sessions.get(pass)
     if (session === undefined) {
       const [config, trained] = [this.#config, this.#trained]
-      const graph = pass === 'forward' ? forwardGraph(config, trained) : trainingGraph({ config, trained, loss: pass })
-      session = InferenceSession.create(graph.build(), {
-        intraOpNumThreads: this.#threads,
-        interOpNumThreads: 1,
-        // Memory patterns are per shape, and shapes vary.
-        enableMemPattern: false,
-        logSeverityLevel: 3,
-      })
+      const spec = { config, trained, ...graphOptions(this.#device) }
+      const graph = pass === 'forward' ? forwardGraph(spec) : trainingGraph({ ...spec, loss: pass })
+      session = openSession(graph.build(), { device: this.#device, threads: this.#threads })
       this.#sessions.set(pass, session)
     }
     return session

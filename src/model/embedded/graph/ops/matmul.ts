@@ -1,7 +1,8 @@
 import { InvariantError } from '../../../../errors/index.ts'
 import type { Dimension, Float } from '../builder.ts'
 import { expectSame, lastOf } from '../shape.ts'
-import { asRows } from './layout.ts'
+import { binary } from './elementwise.ts'
+import { asRows, transposed } from './layout.ts'
 
 /** How operands enter a product: transposed in their last two axes, and the product's scale. */
 export interface ProductOptions {
@@ -23,7 +24,7 @@ export function linear(x: Float, weight: Float, scale = 1): Float {
 
 /**
  * A matrix product over the last two axes, not recorded; leading axes are equal, or b has none.
- * FusedMatMul transposes while it reads, so that no transposed copy is made.
+ * FusedMatMul transposes while it reads, so that no transposed copy is made; where the graph may not use it, copies are.
  */
 export function product(a: Float, b: Float, options: ProductOptions = {}): Float {
   const { transposeA = false, transposeB = false, scale = 1 } = options
@@ -32,6 +33,11 @@ export function product(a: Float, b: Float, options: ProductOptions = {}): Float
   expectSame(inner, innerB, 'the inner dimensions of a product')
   const shape = [...a.shape.slice(0, -2), rows, columns]
   if (!transposeA && !transposeB && scale === 1) return a.graph.node('MatMul', [a, b], 'float32', shape)
+  if (!a.graph.fusedProducts) {
+    const [left, right] = [transposeA ? turned(a) : a, transposeB ? turned(b) : b]
+    const plain = a.graph.node('MatMul', [left, right], 'float32', shape)
+    return scale === 1 ? plain : binary('Mul', plain, a.graph.scalar(scale))
+  }
   return a.graph.node('FusedMatMul', [a, b], 'float32', shape, {
     domain: 'com.microsoft',
     attributes: {
@@ -40,6 +46,12 @@ export function product(a: Float, b: Float, options: ProductOptions = {}): Float
       alpha: { float: scale },
     },
   })
+}
+
+/** The last two axes exchanged. */
+function turned(x: Float): Float {
+  const axes = x.shape.map((_, axis) => axis)
+  return transposed(x, [...axes.slice(0, -2), axes.length - 1, axes.length - 2])
 }
 
 function matrix(x: Float, transposed: boolean): { rows: Dimension; inner: Dimension } {
