@@ -12,7 +12,10 @@ export interface Credit {
   readonly advantage: number | null
   /** What should have been different, in words. */
   readonly critique?: string
-  /** Estimated usefulness of what was recalled or chosen. */
+  /**
+   * How useful what was recalled or chosen was, in the reward's unit, whatever others earned: where the estimator does not say,
+   * what the episode earned.
+   */
   readonly utility?: number
 }
 

@@ -1,7 +1,7 @@
-import { type CreditEstimator, type ScoredTrajectory, seedOf, sha256, type Trajectory } from '../core/index.ts'
+import { type CreditEstimator, type ScoredTrajectory, seedOf, sha256, type Trajectory, zeros } from '../core/index.ts'
 import { oneGroup } from './one-group.ts'
 import { attemptCredit, deviation } from './outcome.ts'
-import { ridge, zeros } from './ridge.ts'
+import { ridge } from './ridge.ts'
 
 export interface ValueBaselineOptions {
   /** What the value hangs on: numbers that were known before the policy first acted. Default {@link taskFeatures}. */

@@ -46,7 +46,8 @@ export async function collect(run: TrafficRun, goOn: GoOn): Promise<void> {
     const lags = await lagsOf(store, key, parameter, 0)
     const isInContext = await todaysContext(store, key, parameter)
     const { of } = present(run.agent.parameters[parameter], `the Parameter ${parameter}`)
-    const gathering = { ...ofServing, parameter, lags, isInContext, fit: readableBy(of), shownIn: nothingShown }
+    const learns = { parameter, lags, isInContext, fit: readableBy(of), shownIn: nothingShown, earned: true }
+    const gathering = { ...ofServing, ...learns }
     ofOthers.push([parameter, await gather(gathering)])
   }
   const { batch, report, flood } = together(ofWeights, ofOthers)

@@ -17,6 +17,7 @@ import type { TrafficSource } from '../../source.ts'
 import type { DropReason, EvidenceReport } from './evidence-report.ts'
 import { commonTemperature, type Fit } from './fit.ts'
 import { type IsInContext, lagOf, type Lags, type Shown } from '../../../credit/index.ts'
+import { withEarned } from '../../run/earned.ts'
 import { endOf, settledOf } from './settled.ts'
 import type { TrafficBatch, UsedSince } from './used.ts'
 
@@ -48,6 +49,8 @@ export interface Gathering {
   /** What signals' worth is multiplied by in it, to be kept with the batch. */
   readonly factors?: Factors
   readonly credit: CreditEstimator
+  /** Whether what an episode earned counts as well, and not only how it compares. Default: it does not. */
+  readonly earned?: boolean
   readonly reporters: ReporterLimit
   /** What people showed and preferred in a trajectory. */
   readonly shownIn: (evidence: ReviewedTrajectory) => Promise<Shown>
@@ -192,7 +195,7 @@ async function freshness(evidence: ReviewedTrajectory, gathering: Gathering): Pr
 async function creditsOf(
   fresh: readonly Fresh[],
   temperature: number | null,
-  { credit: estimator, asOf, parameter }: Gathering,
+  { credit: estimator, earned = false, asOf, parameter }: Gathering,
 ): Promise<TrafficBatch['credits']> {
   const drawn = new Map(fresh.map((one) => [one.trajectory.id, one.temperatures]))
   const { credits } = await estimator.credit(groupAttempts(fresh), {
@@ -200,9 +203,10 @@ async function creditsOf(
     rng: rng('credit', parameter, asOf),
     asOf,
   })
-  return credits.flatMap(({ trajectory, decision, advantage }: Credit) => {
+  const all = earned ? withEarned(credits, fresh) : credits.filter(({ advantage }) => advantage !== null)
+  return all.flatMap(({ trajectory, decision, advantage, utility }: Credit) => {
     const fits = drawn.get(trajectory)?.get(decision) === temperature
-    return fits && advantage !== null ? [{ trajectory, decision, advantage }] : []
+    return fits ? [{ trajectory, decision, advantage, ...(utility !== undefined && { utility }) }] : []
   })
 }
 

@@ -16,8 +16,18 @@ export const TrafficBatch = z.strictObject({
   factors: z.record(z.string(), z.number()).exactOptional(),
   /** The Versions of everything else that acted in what is fresh evidence, by Parameter; left out where nothing did. */
   context: VersionSet.exactOptional(),
-  /** The advantage of each decision that is fresh evidence. */
-  credits: z.array(z.strictObject({ trajectory: TrajectoryId, decision: DecisionId, advantage: z.number() })),
+  /**
+   * The advantage of each decision that is fresh evidence, `null` where nothing compares with it; and, of what is no sample of
+   * weights, what its episode earned.
+   */
+  credits: z.array(
+    z.strictObject({
+      trajectory: TrajectoryId,
+      decision: DecisionId,
+      advantage: z.number().nullable(),
+      utility: z.number().exactOptional(),
+    }),
+  ),
   /**
    * Trajectories in which people showed or preferred something, with the keys of the signals that count, and how many of
    * the Demonstrations and pairs do; in batches of before there were such bounds: all.
