@@ -6,7 +6,7 @@ export interface Belief {
   readonly mean: number
   readonly deviation: number
   /** Points that stand for the distribution, with what each weighs; the weights add up to 1. */
-  readonly points: readonly { readonly at: number; readonly weight: number }[]
+  readonly points: { readonly at: Float64Array; readonly weight: Float64Array }
   /** The chance that the quality is at most so much. */
   below(quality: number): number
 }
@@ -23,7 +23,7 @@ export function beliefIn(
   return {
     mean: low + width * unit.mean,
     deviation: width * unit.deviation,
-    points: unit.points.map(({ at, weight }) => ({ at: low + width * at, weight })),
+    points: { at: unit.points.at.map((at) => low + width * at), weight: unit.points.weight },
     below: (at) => unit.below((at - low) / width),
   }
 }
@@ -34,22 +34,16 @@ const cells = 2048
 /** Beta(α, β) on a grid: mean α/(α+β), variance αβ/((α+β)²(α+β+1)). */
 function beta(alpha: number, beta: number): Belief {
   const total = alpha + beta
-  const logs = Array.from({ length: cells }, (_, i) => {
-    const at = (i + 0.5) / cells
-    return (alpha - 1) * Math.log(at) + (beta - 1) * Math.log1p(-at)
-  })
-  const highest = Math.max(...logs)
-  const masses = logs.map((log) => Math.exp(log - highest))
-  const sum = masses.reduce((all, mass) => all + mass, 0)
-  const points = masses.map((mass, i) => ({ at: (i + 0.5) / cells, weight: mass / sum }))
-  const cumulated = [0]
-  for (const { weight } of points) cumulated.push((cumulated.at(-1) ?? 0) + weight)
+  const at = Float64Array.from({ length: cells }, (_, i) => (i + 0.5) / cells)
+  const weight = weighed(at.map((x) => (alpha - 1) * Math.log(x) + (beta - 1) * Math.log1p(-x)))
+  const cumulated = new Float64Array(cells + 1)
+  for (const [i, mass] of weight.entries()) cumulated[i + 1] = (cumulated[i] ?? 0) + mass
   return {
     mean: alpha / total,
     deviation: Math.sqrt((alpha * beta) / (total * total * (total + 1))),
-    points,
-    below(at) {
-      const place = Math.min(Math.max(at, 0), 1) * cells
+    points: { at, weight },
+    below(quality) {
+      const place = Math.min(Math.max(quality, 0), 1) * cells
       const cell = Math.min(Math.floor(place), cells - 1)
       const [before = 0, after = 1] = [cumulated[cell], cumulated[cell + 1]]
       return before + (place - cell) * (after - before)
@@ -59,6 +53,7 @@ function beta(alpha: number, beta: number): Belief {
 
 /** How finely, and how far in deviations to either side, a Gaussian is laid out. */
 const [step, reach] = [0.05, 6]
+const grid = Float64Array.from({ length: (2 * reach) / step + 1 }, (_, i) => i * step - reach)
 
 /** The quality x·θ with θ ~ N(A⁻¹b, noise²·A⁻¹): mean x·A⁻¹b, variance noise²·x·A⁻¹x. */
 function linear(
@@ -70,14 +65,20 @@ function linear(
   const spread = solve(precision, x)
   const mean = dot(spread, moments)
   const deviation = noise * Math.sqrt(dot(spread, x))
-  const grid = Array.from({ length: (2 * reach) / step + 1 }, (_, i) => i * step - reach)
-  const total = grid.reduce((sum, at) => sum + Math.exp((-at * at) / 2), 0)
   return {
     mean,
     deviation,
-    points: grid.map((at) => ({ at: mean + deviation * at, weight: Math.exp((-at * at) / 2) / total })),
-    below: (at) => normalCdf((at - mean) / deviation),
+    points: { at: grid.map((z) => mean + deviation * z), weight: weighed(grid.map((z) => (-z * z) / 2)) },
+    below: (quality) => normalCdf((quality - mean) / deviation),
   }
+}
+
+/** Weights in proportion to the exponentials of these; they add up to 1. */
+function weighed(logs: Float64Array): Float64Array {
+  const highest = logs.reduce((a, b) => Math.max(a, b), Number.NEGATIVE_INFINITY)
+  const masses = logs.map((log) => Math.exp(log - highest))
+  const sum = masses.reduce((all, mass) => all + mass, 0)
+  return masses.map((mass) => mass / sum)
 }
 
 /** Features, and a 1 for what does not depend on them. */

@@ -93,17 +93,20 @@ function bestOf(
   options: readonly ChoiceOption[],
   allowed: readonly boolean[],
 ): readonly number[] {
-  const open = options.map(({ cost }, i) => ({ cost, i, belief: believed[i] })).filter(({ i }) => allowed[i])
   const chances = options.map((option, i) => {
-    if (!allowed[i]) return 0
-    const rivals = open.filter((rival) => rival.i !== i)
-    return (believed[i]?.points ?? []).reduce((sum, { at, weight }) => {
-      if (weight < negligible) return sum
-      return (
-        sum +
-        rivals.reduce((product, { belief, cost }) => product * (belief?.below(at - option.cost + cost) ?? 0), weight)
-      )
-    }, 0)
+    const points = believed[i]?.points
+    if (!allowed[i] || !points) return 0
+    const rivals = believed.flatMap((belief, j) =>
+      j !== i && allowed[j] ? [{ belief, shift: (options[j]?.cost ?? 0) - option.cost }] : [],
+    )
+    let best = 0
+    for (const [m, weight] of points.weight.entries()) {
+      if (weight < negligible) continue
+      let product = weight
+      for (const { belief, shift } of rivals) product *= belief.below((points.at[m] ?? 0) + shift)
+      best += product
+    }
+    return best
   })
   const total = chances.reduce((sum, chance) => sum + chance, 0)
   return chances.map((chance) => chance / total)

@@ -96,23 +96,17 @@ interface Now {
 }
 
 /** With the share ε drawn evenly from n options: π(a) = (1 − ε)·p(a) + ε/n. */
-function now(
-  { explore }: Pick<ChoiceValue, 'explore'>,
-  policy: Softmax,
-  { chosen, chances: then, features }: ChoiceDeposit,
-): Now {
-  const allowed = then.map((chance) => chance > 0)
+function now(value: ChoiceValue, policy: Softmax, { chosen, chances: then, barred, features }: ChoiceDeposit): Now {
+  const allowed = value.options.map(({ name }) => !barred.includes(name))
   const chances = softmax(scoresOf(policy, features), allowed)
-  const own = (1 - explore) * (chances[chosen] ?? 0)
-  const likely = own + explore / allowed.filter(Boolean).length
-  return { chances, own: own / likely, weight: likely / (then[chosen] ?? 1) }
+  const own = (1 - value.explore) * (chances[chosen] ?? 0)
+  const likely = own + value.explore / allowed.filter(Boolean).length
+  return { chances, own: likely > 0 ? own / likely : 1, weight: likely / (then[chosen] ?? 1) }
 }
 
-/**
- * ∇log π(a|x) by the scores, ∂log π(a)/∂s_k = own · (1[k = a] − p(k)), and by what goes into the hidden units.
- */
-function pushes(policy: Softmax, { chosen, chances: then, features }: ChoiceDeposit, { chances, own }: Now) {
-  const scores = chances.map((chance, k) => ((then[k] ?? 0) > 0 ? own * (Number(k === chosen) - chance) : 0))
+/** ∇log π(a|x) by the scores, ∂log π(a)/∂s_k = own · (1[k = a] − p(k)), and by what goes into the hidden units. */
+function pushes(policy: Softmax, { chosen, features }: ChoiceDeposit, { chances, own }: Now) {
+  const scores = chances.map((chance, k) => own * (Number(k === chosen) - chance))
   const units = policy.hidden === null ? [] : hiddenOf(policy.hidden, features)
   const inner = units.map((unit, h) => {
     const back = scores.reduce((sum, push, k) => sum + push * (policy.weights[k]?.[h] ?? 0), 0)
