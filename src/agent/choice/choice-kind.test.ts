@@ -4,7 +4,7 @@ import { type Propensity, rng, VersionId } from '../../core/index.ts'
 import { chancesOf } from './chances.ts'
 import { choiceKind, type MadeChoice } from './choice-kind.ts'
 import { choice, type ChoiceOptions, optionCosts } from './choice.ts'
-import { ChoiceValue } from './value.ts'
+import { type ChoicePolicy, ChoiceValue } from './value.ts'
 
 const valueOf = (options: ChoiceOptions): ChoiceValue => ChoiceValue.parse(choice(options).initial(() => ''))
 const inForce = { version: VersionId.parse('a'.repeat(64)), generation: 1, checkpoint: null }
@@ -24,7 +24,8 @@ const two = valueOf({ options: ['small', 'large'] })
 
 describe('choose', () => {
   it('takes each option as often as it says, and records how likely it was', async () => {
-    const value = { ...two, policy: { by: 'softmax', hidden: null, weights: [[Math.log(3)], [0]] } } as const
+    const policy: ChoicePolicy = { by: 'softmax', hidden: null, weights: [[Math.log(3)], [0]] }
+    const value = { ...two, policy }
     const { chances } = chancesOf(value, [])
     let small = 0
     for (let seed = 0; seed < 2000; seed++) {

@@ -14,7 +14,8 @@ const two = valueOf({ options: ['small', 'large'], explore: 0 })
 /** What a choice of `value` deposits. */
 function depositOf(value: ChoiceValue, chosen: number, change: Partial<ChoiceDeposit> = {}): ChoiceDeposit {
   const { features = [] } = change
-  const { name: option = '', cost = 0 } = value.options[chosen] ?? {}
+  const option = value.options[chosen]?.name ?? ''
+  const cost = value.options[chosen]?.cost ?? 0
   const { chances } = chancesOf(value, features)
   const made = { key: '', option, chosen, chances: [...chances], features, cost, barred: [], failed: null }
   return { ...made, advantage: null, earned: null, ...change }
