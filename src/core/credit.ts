@@ -17,6 +17,8 @@ export interface Credit {
    * what the episode earned.
    */
   readonly utility?: number
+  /** A guard vetoed its episode: it is no example of anything, whatever it earned. */
+  readonly vetoed?: true
 }
 
 /** Why attempts carry no credit: shown, never hidden (invariant 1). */

@@ -7,11 +7,12 @@ import type { Credit, ScoredTrajectory } from '../../core/index.ts'
  */
 export function withEarned(credits: readonly Credit[], scored: readonly ScoredTrajectory[]): readonly Credit[] {
   const known = new Map(credits.map((credit) => [keyOf(credit), credit]))
-  return scored.flatMap(({ trajectory, reward: { value } }) => {
+  return scored.flatMap(({ trajectory, reward: { value, status } }) => {
     if (value === null) return []
+    const earned = { utility: value, ...(status === 'vetoed' && { vetoed: true as const }) }
     return trajectory.decisions.map(({ id }): Credit => {
       const decided = { trajectory: trajectory.id, decision: id }
-      return { utility: value, ...(known.get(keyOf(decided)) ?? { ...decided, advantage: null }) }
+      return { ...earned, ...(known.get(keyOf(decided)) ?? { ...decided, advantage: null }) }
     })
   })
 }

@@ -204,9 +204,10 @@ async function creditsOf(
     asOf,
   })
   const all = earned ? withEarned(credits, fresh) : credits.filter(({ advantage }) => advantage !== null)
-  return all.flatMap(({ trajectory, decision, advantage, utility }: Credit) => {
+  return all.flatMap(({ trajectory, decision, advantage, utility, vetoed }: Credit) => {
     const fits = drawn.get(trajectory)?.get(decision) === temperature
-    return fits ? [{ trajectory, decision, advantage, ...(utility !== undefined && { utility }) }] : []
+    const earns = { ...(utility !== undefined && { utility }), ...(vetoed && { vetoed }) }
+    return fits ? [{ trajectory, decision, advantage, ...earns }] : []
   })
 }
 

@@ -26,6 +26,7 @@ export const TrafficBatch = z.strictObject({
       decision: DecisionId,
       advantage: z.number().nullable(),
       utility: z.number().exactOptional(),
+      vetoed: z.literal(true).exactOptional(),
     }),
   ),
   /**
