@@ -96,8 +96,8 @@ describe('what each Parameter of a candidate brought', () => {
       if (event.type === 'progress' && event.phase.startsWith('holdout/')) claimed.add(event.phase.split('/')[1] ?? '')
     })
     expect([...claimed]).toEqual(['serving', 'learned', 'without-desk', 'without-tone'])
-    const [{ receipt = null } = {}] = await store.runs.list({ limit: 1 })
-    const kept = receipt && (await store.receipts.get(receipt))
+    const [run] = await store.runs.list({ limit: 1 })
+    const kept = run?.receipt && (await store.receipts.get(run.receipt))
     expect(kept && isPaired(kept) && kept.use.use).toBe(1)
   })
 
