@@ -1,4 +1,4 @@
-import { type ParameterName, type ParameterValue, rng, type VersionInForce } from '../core/index.ts'
+import { type Audience, type ParameterName, type ParameterValue, rng, type VersionInForce } from '../core/index.ts'
 import type { Agent } from './agent.ts'
 import type { ParameterBinding, WeightsBinding } from './binding.ts'
 import { valueIn } from './kind-value.ts'
@@ -14,6 +14,8 @@ export interface ActsInEpisode {
   readonly weights: Omit<WeightsBinding, 'kind'> | null
   /** The episode's own: every Parameter draws its chance from it. */
   readonly seed: number
+  /** Whom it serves; absent where nobody said. */
+  readonly audience?: Audience
 }
 
 /**
@@ -22,7 +24,7 @@ export interface ActsInEpisode {
  */
 export function bindingsOf(
   { parameters }: Agent,
-  { values, weights, seed }: ActsInEpisode,
+  { values, weights, seed, audience }: ActsInEpisode,
 ): Readonly<Record<ParameterName, ParameterBinding>> {
   const bindings: Record<ParameterName, ParameterBinding> = {}
   for (const [name, definition] of Object.entries(parameters)) {
@@ -34,7 +36,13 @@ export function bindingsOf(
     if (acts === undefined) continue
     const { inForce } = acts
     const value = valueIn(name, definition.of, acts.value)
-    bindings[name] = { kind: definition.kind, inForce, value, rng: rng('acts', seed, name) }
+    bindings[name] = {
+      kind: definition.kind,
+      inForce,
+      value,
+      rng: rng('acts', seed, name),
+      ...(audience && { audience }),
+    }
   }
   return bindings
 }

@@ -30,6 +30,7 @@ export { AgentError, EpisodeStopped, KindError } from './errors.ts'
 export { initialVersions } from './initial-versions.ts'
 export { storedValue, valueIn } from './kind-value.ts'
 export type { LiveEpisode } from './live-episode.ts'
+export * from './memory/index.ts'
 export {
   asWeightsDefinition,
   type BaseHashes,

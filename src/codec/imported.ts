@@ -1,6 +1,7 @@
 import {
   contentHash,
   GroupId,
+  isUsers,
   type Json,
   type Message,
   NodeId,
@@ -87,7 +88,7 @@ export function importedTrajectory(record: ImportedRecord, { tenant, split, now 
   const steps = record.nodes
     .flatMap(({ sampled }, i) => (sampled ? [i] : []))
     .map((node, index): Step => ({ index, action: nodeId(node), observations: [], decisions: [] }))
-  const said = record.nodes.find(({ message }) => message.role === 'user')?.message.content ?? ''
+  const said = record.nodes.find(({ message }) => isUsers(message))?.message.content ?? ''
   return {
     trajectory: {
       id,

@@ -4,6 +4,7 @@ import type { Propensity } from './decision.ts'
 import type { CreditedDecision } from './gradient.ts'
 import type { VersionId } from './id.ts'
 import type { Rng } from './rng.ts'
+import type { Tenant } from './tenant.ts'
 import type { Trajectory } from './trajectory.ts'
 
 /** Which value of a Parameter is in force during an episode. */
@@ -21,9 +22,20 @@ export interface Binding {
   readonly inForce: VersionInForce
 }
 
+/** Whom an episode serves, and when. */
+export interface Audience {
+  readonly tenant: Tenant
+  /** The person that it is about; `null` for nobody, and in practice. */
+  readonly subject: string | null
+  /** When it began, in milliseconds since the epoch. */
+  readonly at: number
+}
+
 /** The value in force for one Parameter during one episode. */
 export interface Bound<Value> extends Binding {
   readonly value: Value
+  /** Absent where nobody said: then it is nobody's, now. */
+  readonly audience?: Audience
   /** Its chance in this episode: what is drawn from it repeats in a run that is deterministic. */
   readonly rng: Rng
 }

@@ -51,6 +51,16 @@ export const Message = z.discriminatedUnion('role', [
   }),
 ])
 export type Message = z.infer<typeof Message>
+
+/** The name that a message has which we put into a conversation in the user's place: it says what was remembered. */
+export const rememberedBy = 'ratchet-memory'
+
+/**
+ * Whether a person, or the program that speaks for one, said it. What we put there ourselves is nobody's wish: it is never
+ * learned from as the user's.
+ */
+export const isUsers = (message: Message): boolean => message.role === 'user' && message.name !== rememberedBy
+
 /** What the policy says in one turn. */
 export type AssistantMessage = Extract<Message, { role: 'assistant' }>
 

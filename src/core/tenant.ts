@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ServedBy } from './canary.ts'
+import { sha256 } from './hash.ts'
 
 /** Text that names something of the client's: printable, so that it can be logged, shown and stored anywhere. */
 export const ClientName = z
@@ -22,6 +23,15 @@ export const defaultTenant: Tenant = 'default'
  */
 export function agentKey(tenant: Tenant, agent: string): string {
   return tenant === defaultTenant && !agent.includes('/') ? agent : `${tenant}/${agent}`
+}
+
+/**
+ * What stands for a person in what was learned from them, and among the erasures: who does not know the name can only
+ * guess it.
+ * @param subject as it is stored.
+ */
+export function subjectMark(tenant: Tenant, subject: string): string {
+  return sha256(JSON.stringify(['erased', tenant, subject])).slice(0, 32)
 }
 
 /** An agent's traffic, as the gateway saw it. */

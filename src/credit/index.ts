@@ -4,6 +4,7 @@ export { groupMean } from './group-mean.ts'
 export { grpo } from './grpo.ts'
 export { leaveOneOut } from './leave-one-out.ts'
 export { outcomeCredit } from './outcome.ts'
+export { utilities } from './utilities.ts'
 export { taskFeatures, valueBaseline, type ValueBaselineOptions } from './value-baseline.ts'
 export {
   Imitated,

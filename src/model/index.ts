@@ -1,3 +1,4 @@
+export { openSentenceEmbedder, type SentenceEmbedderOptions } from './sentence-embedder.ts'
 export { type EmbeddedModel, type EmbeddedModelOptions, openEmbeddedModel } from './open-embedded-model.ts'
 export * from './chat/index.ts'
 export * from './embedded/index.ts'

@@ -87,10 +87,15 @@ async function versionsOf(
 ): Promise<Versions> {
   const loaded = new Map<ParameterName, Version>()
   for (const [parameter, id] of Object.entries(set)) {
-    loaded.set(parameter, known.get(id) ?? present(await versions.get(id), `version ${id} of "${parameter}"`))
+    const before = known.get(id)
+    const same = before && !mayHoldItems(before) ? before : null
+    loaded.set(parameter, same ?? present(await versions.get(id), `version ${id} of "${parameter}"`))
   }
   return loaded
 }
+
+/** Whether an erasure may have changed it: items that were learned from a person go from Versions too. */
+const mayHoldItems = ({ value }: Version): boolean => 'value' in value
 
 function knownVersions(served: Served): ReadonlyMap<VersionId, Version> {
   const known = new Map<VersionId, Version>()

@@ -1,4 +1,12 @@
-import type { AssistantMessage, DecisionId, ModelCall, NodeId, Trajectory, TrajectoryNode } from '../core/index.ts'
+import {
+  type AssistantMessage,
+  type DecisionId,
+  isUsers,
+  type ModelCall,
+  type NodeId,
+  type Trajectory,
+  type TrajectoryNode,
+} from '../core/index.ts'
 
 /** One thing that the policy said. */
 export interface OwnTurn {
@@ -43,7 +51,7 @@ export function sinceUser(nodes: ReadonlyMap<NodeId, TrajectoryNode>, { parent }
     const node = nodes.get(id)
     if (!node) break
     path.push(node)
-    if (node.message.role === 'user') break
+    if (isUsers(node.message)) break
     id = node.parent
   }
   return path

@@ -2,6 +2,7 @@ import type { Kysely } from 'kysely'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { VersionId } from '../core/index.ts'
 import type { Access } from './access.ts'
+import { without } from './derived-items.ts'
 import { fromJson, parseRecord } from './record.ts'
 import type { Tables } from './tables.ts'
 
@@ -23,23 +24,25 @@ const rowsAtOnce = 500
 const removed = '[removed]'
 
 /**
- * Takes the names of trajectories that are to be removed out of what was derived from them.
+ * Takes the names of trajectories that are to be removed out of what was derived from them, and what was learned from them
+ * item by item as a whole.
+ * @param what.marks by what an item says that it was made from them.
  * @param dryRun only counts.
  * @returns how many records named one, and the versions that the runs of those records made.
  */
 export async function scrubDerived(
   access: Access,
-  ids: ReadonlySet<string>,
+  { ids, marks }: { readonly ids: ReadonlySet<string>; readonly marks: ReadonlySet<string> },
   dryRun: boolean,
 ): Promise<{ readonly derived: number; readonly versions: readonly VersionId[] }> {
-  if (ids.size === 0) return { derived: 0, versions: [] }
+  if (ids.size + marks.size === 0) return { derived: 0, versions: [] }
   const runs = new Set<string>()
   let derived = 0
   for (const place of places) {
     for await (const row of rowsOf(access, place)) {
       const what = `${place.table} ${row.sequence} of ${place.key} ${row.key}`
       const content = fromJson(row.content, what)
-      const scrubbed = JSON.stringify(withoutNames(content, ids))
+      const scrubbed = JSON.stringify(withoutNames(without(content, marks).value, ids))
       if (scrubbed === JSON.stringify(content)) continue
       derived++
       if (place.key === 'run') runs.add(row.key)

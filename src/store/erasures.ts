@@ -1,18 +1,13 @@
 import type { Kysely } from 'kysely'
-import { sha256 } from '../core/index.ts'
+import { sha256, subjectMark } from '../core/index.ts'
 import type { Tables } from './tables.ts'
 
 /** No call lasts so long: what is older holds nobody back. Milliseconds. */
 const rememberedMs = 24 * 60 * 60 * 1_000
 const rowsAtOnce = 256
 
-/**
- * What stands for a person among the erasures: who does not know the name can only guess it. Kept for a day.
- * @param subject as it is stored.
- */
-export function erasedSubject(tenant: string, subject: string): string {
-  return sha256(JSON.stringify(['erased', tenant, subject])).slice(0, 32)
-}
+/** What stands for a person among the erasures. Kept for a day. */
+export const erasedSubject = subjectMark
 
 /** What stands for a trajectory among the erasures. */
 export function erasedTrajectory(id: string): string {

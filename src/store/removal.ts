@@ -3,6 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Removal, TrajectoryFilter } from '../core/index.ts'
 import type { Access } from './access.ts'
 import { auditNobody } from './audits.ts'
+import { eraseItems, eraseLateItems } from './derived-items.ts'
 import { scrubDerived } from './derived.ts'
 import { erasedSubject, erasedTrajectory, forgetOldErasures, rememberErased } from './erasures.ts'
 import { countJudged, nameNobody } from './judged-sessions.ts'
@@ -25,7 +26,8 @@ const idsAtOnce = 5_000
  * into it may stay. How sessions of a canary were judged stays, as numbers that name nobody: what was decided from them
  * must not change with who is removed.
  *
- * Of a person it is an erasure: calls about them, or in their trajectories, that began before `now` are kept out from its
+ * Of a person it is an erasure: items that were learned from their sessions go, wherever a Version or a checkpoint holds them;
+ * calls about them, or in their trajectories, that began before `now` are kept out from its
  * beginning on, and the keys of their sessions go.
  *
  * What is gone from the database is not gone from everywhere: the result says what remains in its own files. SQLite
@@ -40,7 +42,9 @@ export async function removeTrajectories(
   const erasedAt = filter.subject === undefined || dryRun ? null : now
   if (erasedAt !== null) await keepOut(access, filter, erasedAt)
   const ids = await idsOf(access, filter)
-  const { derived, versions } = await scrubDerived(access, ids, dryRun)
+  const marks = marksOf(ids, filter)
+  const items = await eraseItems(access, marks, dryRun)
+  const { derived, versions } = await scrubDerived(access, { ids, marks }, dryRun)
   let trajectories = 0
   let signals = 0
   let judged = 0
@@ -58,13 +62,16 @@ export async function removeTrajectories(
     await nextTurn()
   }
   const pending = await removePending(access, filter, ids, { dryRun, erasedAt })
+  // What a run wrote meanwhile; by now it is told what was erased, and nothing more of it comes in.
+  if (!dryRun) await eraseItems(access, marks, false)
+  if (!dryRun) await eraseLateItems(access, marks)
   // In a real run these are gone by now.
   const counted = dryRun ? { recorded: ids, pending: pending.trajectories } : null
   const stray = await removeStraySignals(access, filter, counted)
   return {
     trajectories: trajectories + pending.trajectories.size,
     signals: signals + pending.signals + stray,
-    derived: derived + judged,
+    derived: derived + judged + items,
     keys,
     versions,
     remains: dryRun ? 'nowhere' : await access.sweep(),
@@ -78,6 +85,12 @@ async function keepOut({ write, settle }: Access, { tenant, subject }: Trajector
     await forgetOldErasures(db, at)
     if (tenant !== undefined && subject !== undefined) await rememberErased(db, [erasedSubject(tenant, subject)], at)
   })
+}
+
+/** By what an item says that it was made from what is erased. What is removed by age alone keeps what was learned of it. */
+function marksOf(ids: ReadonlySet<string>, { tenant, subject }: TrajectoryFilter): ReadonlySet<string> {
+  if (subject === undefined) return new Set()
+  return new Set([...ids, ...(tenant === undefined ? [] : [erasedSubject(tenant, subject)])])
 }
 
 async function keysOf({ read, write }: Access, filter: TrajectoryFilter, dryRun: boolean): Promise<number> {

@@ -1,6 +1,7 @@
 import type { Insertable, Kysely, Selectable, Updateable } from 'kysely'
 import { Checkpoint, Run, RunEvent, type RunRepository } from '../core/index.ts'
 import type { Access } from './access.ts'
+import { refuseErased } from './derived-items.ts'
 import { UnknownRecordError } from './errors/index.ts'
 import { assertSame, fromJson, parseRecord, toJson } from './record.ts'
 import type { Tables } from './tables.ts'
@@ -87,9 +88,11 @@ export function runRepository({ read, write }: Access): RunRepository {
     saveCheckpoint: (checkpoint) =>
       write(async (db) => {
         const what = `checkpoint ${checkpoint.sequence} of run ${checkpoint.run}`
+        const state = toJson(checkpoint.state, what)
+        await refuseErased(db, state, what)
         const { numInsertedOrUpdatedRows: inserted } = await db
           .insertInto('checkpoints')
-          .values({ ...checkpoint, state: toJson(checkpoint.state, what), blobs: toJson(checkpoint.blobs, what) })
+          .values({ ...checkpoint, state, blobs: toJson(checkpoint.blobs, what) })
           .onConflict((c) => c.doNothing())
           .executeTakeFirstOrThrow()
         if (inserted === 1n) return

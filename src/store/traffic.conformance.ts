@@ -12,6 +12,7 @@ import {
   type RecordedTrajectory,
   RunId,
   type Store,
+  subjectMark,
   TrafficHead,
   Trajectory,
   type TrajectoryFilter,
@@ -915,6 +916,60 @@ export function trafficConformance(name: string, open: () => Promise<Store>): vo
         expect(await remove({})).toMatchObject({ trajectories: 1, signals: 0 })
         expect(await trajectoryOf('t1')).toEqual(sample.trajectory('t1'))
         expect(await store.signals.of(idOf('t1'))).toHaveLength(1)
+      })
+
+      describe('of what was learned item by item', () => {
+        const value = (items: readonly { readonly derivedFrom: readonly string[] }[]) => ({
+          kind: 'cases',
+          value: { floor: 0.5, items },
+        })
+        const versionOf = (...items: { readonly derivedFrom: readonly string[] }[]) =>
+          mintVersion('cases', value(items), { parents: [], run: RunId.parse('run-1') })
+        const ofAda = subjectMark('acme', 'ada')
+
+        it('takes what was made of an erased person from versions and checkpoints, and leaves the rest', async () => {
+          await record('t1', { origin: { subject: 'ada' } })
+          await record('t2', { origin: { subject: 'bob' } })
+          await store.runs.create(sample.run('run-1'))
+          const kept = { derivedFrom: ['t2', subjectMark('acme', 'bob')] }
+          const other = { derivedFrom: ['t3', subjectMark('other', 'ada')] }
+          const byName = { derivedFrom: ['t0', ofAda] }
+          const version = versionOf({ derivedFrom: ['t1'] }, kept, byName, other)
+          await store.versions.put(version)
+          await store.runs.saveCheckpoint(
+            sample.checkpoint('run-1', 0, { learners: { cases: [kept, { derivedFrom: ['t2', 't1'] }] } }),
+          )
+          const revision = await store.releases.revision()
+
+          expect(await remove({ subject: 'ada', tenant: 'acme' })).toMatchObject({ trajectories: 1, derived: 3 })
+          expect((await store.versions.get(version.id))?.value).toEqual(value([kept, other]))
+          expect((await store.runs.latestCheckpoint(RunId.parse('run-1')))?.state).toEqual({
+            learners: { cases: [kept] },
+          })
+          expect(await store.releases.revision()).toBeGreaterThan(revision)
+        })
+
+        it('keeps out what a run that was under way still holds of them', async () => {
+          await record('t1', { origin: { subject: 'ada' } })
+          await store.runs.create(sample.run('run-1'))
+          await remove({ subject: 'ada', tenant: 'acme' })
+          const late = versionOf({ derivedFrom: ['t1', ofAda] })
+          await expect(store.versions.put(late)).rejects.toMatchObject({ code: 'store/erased-source' })
+          const checkpoint = sample.checkpoint('run-1', 0, { items: [{ derivedFrom: ['t1'] }] })
+          await expect(store.runs.saveCheckpoint(checkpoint)).rejects.toMatchObject({ code: 'store/erased-source' })
+          expect(await store.versions.get(late.id)).toBeNull()
+          // Somebody of that name may come again, and be learned from.
+          await store.versions.put(versionOf({ derivedFrom: ['t9', ofAda] }))
+        })
+
+        it('leaves what was learned where sessions go by age alone', async () => {
+          await record('t1', { origin: { subject: 'ada' } })
+          await store.runs.create(sample.run('run-1'))
+          const version = versionOf({ derivedFrom: ['t1', ofAda] })
+          await store.versions.put(version)
+          await remove({ before: Number.MAX_SAFE_INTEGER })
+          expect((await store.versions.get(version.id))?.value).toEqual(version.value)
+        })
       })
 
       it('takes the names out of what was derived, and says what was learned', async () => {

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import { Version, type VersionRepository } from '../core/index.ts'
 import type { Access } from './access.ts'
+import { refuseErased } from './derived-items.ts'
 import { assertSame, fromJson, parseRecord, toJson } from './record.ts'
 import type { Tables } from './tables.ts'
 
@@ -9,9 +10,11 @@ export function versionRepository({ read, write }: Access): VersionRepository {
   return {
     put: (version) =>
       write(async (db) => {
+        const row = toRow(version)
+        await refuseErased(db, row.value, `version ${version.id}`)
         const { numInsertedOrUpdatedRows: inserted } = await db
           .insertInto('versions')
-          .values(toRow(version))
+          .values(row)
           .onConflict((c) => c.doNothing())
           .executeTakeFirstOrThrow()
         if (inserted === 1n) return

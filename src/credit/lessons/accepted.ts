@@ -1,5 +1,6 @@
 import {
   type Demonstration,
+  isUsers,
   isWhole,
   type ParameterName,
   shownTurns,
@@ -42,7 +43,7 @@ function sampledSince(
   parameter: ParameterName,
 ): readonly Demonstration[] {
   const path = [...pathTo(trajectory, answer), answer]
-  const question = path.findLastIndex(({ message: { role } }) => role === 'user')
+  const question = path.findLastIndex(({ message }) => isUsers(message))
   const turns = path.slice(question + 1)
   const sampled = turns.every(
     ({ id, message, spans }) =>

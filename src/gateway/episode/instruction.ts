@@ -1,4 +1,4 @@
-import type { Message } from '../../core/index.ts'
+import { isUsers, type Message } from '../../core/index.ts'
 
 /** Characters of an instruction that are kept. */
 const longest = 2_000
@@ -8,7 +8,7 @@ const longest = 2_000
  * anybody said. Never empty; of what no database can hold, nothing.
  */
 export function instructionOf(messages: readonly Message[]): string {
-  const users = messages.filter(({ role }) => role === 'user')
+  const users = messages.filter(isUsers)
   for (const { content } of [...users, ...messages]) {
     const text = content
       .slice(0, 2 * longest)

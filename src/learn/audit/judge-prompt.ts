@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ChatRequest, Message, Trajectory } from '../../core/index.ts'
+import { type ChatRequest, isUsers, type Message, type Trajectory } from '../../core/index.ts'
 
 /** Characters of one message, and of all together, that a judge reads. */
 const mostOfMessage = 8_000
@@ -56,10 +56,7 @@ export function readWord(answer: string): number | null {
 function sessionAsData(all: readonly Message[]): string {
   const messages = all.filter(({ role }) => role !== 'system')
   const room = new Room(mostOfAll)
-  const first = Math.max(
-    messages.findIndex(({ role }) => role === 'user'),
-    0,
-  )
+  const first = Math.max(messages.findIndex(isUsers), 0)
   const begun = messages.slice(first, first + 1).map((message) => shown(message, room))
   const latest: object[] = []
   let from = messages.length

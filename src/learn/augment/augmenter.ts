@@ -1,4 +1,4 @@
-import type { DemonstratedEpisode, Message, Rng, Task } from '../../core/index.ts'
+import { type DemonstratedEpisode, isUsers, type Message, type Rng, type Task } from '../../core/index.ts'
 import { otherNames, poolOfNames } from './names.ts'
 import { otherNumbers, renumbered } from './numbers.ts'
 import { type ArgumentPool, argumentsOf, instructionOf, replaced, retold, standsIn } from './retell.ts'
@@ -62,7 +62,7 @@ export class Augmenter {
     const worded = this.#wording.disturbed(instruction, { names: [...names, ...others], words }, random)
     if (worded === instruction) return messages
     return messages.map((message) =>
-      message.role === 'user' ? { ...message, content: message.content.replace(instruction, () => worded) } : message,
+      isUsers(message) ? { ...message, content: message.content.replace(instruction, () => worded) } : message,
     )
   }
 }

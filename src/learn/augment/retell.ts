@@ -1,4 +1,4 @@
-import type { DemonstratedEpisode, Message } from '../../core/index.ts'
+import { type DemonstratedEpisode, isUsers, type Message } from '../../core/index.ts'
 
 /** A text, and what stands in its place. */
 export interface Replacement {
@@ -23,7 +23,7 @@ export const replaced = (text: string, replacements: readonly Replacement[]): st
 
 /** What is asked in a demonstration: its task's words, else the first that the user says. */
 export const instructionOf = ({ messages, task }: DemonstratedEpisode): string =>
-  task?.instruction ?? messages.find(({ role }) => role === 'user')?.content ?? ''
+  task?.instruction ?? messages.find(isUsers)?.content ?? ''
 
 /** A text that a call was given. */
 export interface Argument {

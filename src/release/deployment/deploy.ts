@@ -132,7 +132,10 @@ class RoutedDeployment implements Deployment {
         group: GroupId.parse(id),
         attempt: 0,
         seed,
-        bindings: bindingsOf(this.#agent, this.#actsIn(assigned, adapter, seed, signal)),
+        bindings: bindingsOf(this.#agent, {
+          ...this.#actsIn(assigned, adapter, seed, signal),
+          audience: { tenant, subject, at: clock.now() },
+        }),
         now: () => clock.now(),
         ...(signal && { signal }),
       }),

@@ -1,4 +1,11 @@
-import type { Json, NodeId, ToolDefinition, Trajectory, TrajectoryNode } from '../../core/index.ts'
+import {
+  isUsers,
+  type Json,
+  type NodeId,
+  type ToolDefinition,
+  type Trajectory,
+  type TrajectoryNode,
+} from '../../core/index.ts'
 import { reportsError } from '../implicit/words.ts'
 import { isUnspaced, termsOf } from '../text/index.ts'
 import { before, type OwnTurn, sinceUser } from '../turns.ts'
@@ -106,6 +113,6 @@ function propertiesOf({ parameters }: ToolDefinition): object {
 }
 
 function asked({ node }: OwnTurn, nodes: Nodes): readonly string[] {
-  const said = before(nodes, node).flatMap(({ message }) => (message.role === 'user' ? [message.content] : []))
+  const said = before(nodes, node).flatMap(({ message }) => (isUsers(message) ? [message.content] : []))
   return said.slice(0, mostAsked)
 }

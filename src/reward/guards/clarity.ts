@@ -1,4 +1,4 @@
-import { contentHash, type NodeId, type Trajectory, type TrajectoryNode } from '../../core/index.ts'
+import { contentHash, isUsers, type NodeId, type Trajectory, type TrajectoryNode } from '../../core/index.ts'
 import { asksAgain, asksForChange } from '../implicit/words.ts'
 import { textTokens, weigh } from '../text/index.ts'
 import { before, type OwnTurn, ownTurns } from '../turns.ts'
@@ -85,12 +85,12 @@ function neededNothing(session: Trajectory): boolean | null {
   const answer = ownTurns(session).findLast((turn) => usersBefore(turn, nodes).length === 1)
   if (!answer) return null
   const [asked] = usersBefore(answer, nodes)
-  const next = session.nodes.find(({ parent, message }) => parent === answer.node.id && message.role === 'user')
+  const next = session.nodes.find(({ parent, message }) => parent === answer.node.id && isUsers(message))
   return !onlyAsks(answer, nodes) && !(asked && next && adds(asked.message.content, next.message.content))
 }
 
 function usersBefore({ node }: OwnTurn, nodes: ReadonlyMap<NodeId, TrajectoryNode>): readonly TrajectoryNode[] {
-  return before(nodes, node).filter(({ message }) => message.role === 'user')
+  return before(nodes, node).filter(({ message }) => isUsers(message))
 }
 
 /** A word of three letters says something. */

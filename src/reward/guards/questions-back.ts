@@ -1,4 +1,4 @@
-import type { Trajectory } from '../../core/index.ts'
+import { isUsers, type Trajectory } from '../../core/index.ts'
 import { before, type OwnTurn, ownTurns } from '../turns.ts'
 import { asksIn, onlyAsks } from './asking.ts'
 import type { Nodes } from './calls.ts'
@@ -44,7 +44,7 @@ function taskOf({ node }: OwnTurn, nodes: Nodes, { task: { instruction } }: Traj
   const asked: string[] = []
   let about = true
   for (const earlier of before(nodes, node)) {
-    if (earlier.message.role === 'user') {
+    if (isUsers(earlier.message)) {
       if (!about) break
       asked.unshift(earlier.message.content)
       about = false

@@ -1,4 +1,11 @@
-import { defaultTenant, type Signal, type Step, type Trajectory, type TrajectoryNode } from '../../core/index.ts'
+import {
+  defaultTenant,
+  isUsers,
+  type Signal,
+  type Step,
+  type Trajectory,
+  type TrajectoryNode,
+} from '../../core/index.ts'
 import { allImplicitKinds, type ImplicitKind, implicitKinds } from './kinds.ts'
 import { asksBack } from '../guards/words.ts'
 import { editExtent, endsInQuestion, isEditOf, saysSomething, seen } from '../text/index.ts'
@@ -154,7 +161,7 @@ function readings(turn: Turn, { asOf, abandonedAfter, edits, reader }: Moment): 
  * whatever it asked. What speaks for it counts where the turn did not bring it about.
  */
 function whatUsersSaid({ node, heard, children }: Turn, reader: Reader): readonly Reading[] {
-  const next = children.find(({ message }) => message.role === 'user')
+  const next = children.find(({ message }) => isUsers(message))
   if (!next) return []
   const text = seen(next.message.content)
   const at = timeOf(next, node)

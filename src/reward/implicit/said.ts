@@ -1,4 +1,4 @@
-import { canonicalJson, type Message, type NodeId, sha256, type TrajectoryNode } from '../../core/index.ts'
+import { canonicalJson, isUsers, type Message, type NodeId, sha256, type TrajectoryNode } from '../../core/index.ts'
 import type { Heard, Reader } from './elicited.ts'
 
 /**
@@ -23,7 +23,7 @@ export class Said {
       const words = sha256(`${before}\n${wordsOf(node.message)}`)
       this.#nodes.set(node.id, node)
       this.#words.set(node.id, words)
-      const opening = (parent && this.#opening.get(parent.id)) ?? (isUsers(node) ? node.message.content : undefined)
+      const opening = (parent && this.#opening.get(parent.id)) ?? (isUsersTurn(node) ? node.message.content : undefined)
       if (opening !== undefined) this.#opening.set(node.id, opening)
       put(this.#alike, words, node)
       put(this.#inPlaceOf, before, node)
@@ -59,7 +59,7 @@ export class Said {
     const asked: string[] = []
     let at: TrajectoryNode | undefined = turn
     for (let steps = 0; at && steps < mostBack && asked.length < mostAsked; steps += 1) {
-      if (isUsers(at)) {
+      if (isUsersTurn(at)) {
         own ??= said
         if (asked.length > 0 && !reader.asks(said)) break
         asked.push(at.message.content)
@@ -79,7 +79,7 @@ const mostAsked = 8
 export const answerText = ({ message }: TrajectoryNode): string =>
   message.role === 'assistant' && message.refusal ? `${message.content}\n${message.refusal}` : message.content
 
-const isUsers = ({ message: { role } }: TrajectoryNode): boolean => role === 'user'
+const isUsersTurn = ({ message }: TrajectoryNode): boolean => isUsers(message)
 
 /** What a message says; ids, reasoning and other things that clients leave out when they send it back do not count. */
 function wordsOf(message: Message): string {

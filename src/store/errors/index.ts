@@ -28,7 +28,7 @@ export {
   UnknownReferenceError,
   UnstorableValueError,
 } from './record-errors.ts'
-export { ErasedCallError } from './removal-errors.ts'
+export { ErasedCallError, ErasedSourceError } from './removal-errors.ts'
 export { NewerSchemaError, OlderSchemaError } from './schema-errors.ts'
 export { StoreError } from './store-error.ts'
 export { ClosedStoreError, OutsideTransactionError } from './use-errors.ts'

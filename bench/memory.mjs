@@ -1,0 +1,154 @@
+/**
+ * How fast a memory recalls, and how many of the nearest it finds: sketched search against exact search over the same
+ * vectors, and a whole recall through the Kind.
+ *
+ *   npm run build && node bench/memory.mjs [--items 100000] [--queries 500]
+ */
+import { availableParallelism } from 'node:os'
+import { parseArgs } from 'node:util'
+import { exactSearch, lexicalEmbedder, memory, memoryKind, newItem, sketchedSearch, unit } from '../dist/agent/index.js'
+import { rng } from '../dist/core/index.js'
+
+const { values } = parseArgs({
+  options: { items: { type: 'string', default: '100000' }, queries: { type: 'string', default: '500' } },
+})
+const [items, queries] = [Number(values.items), Number(values.queries)]
+const floor = 0.35
+const wanted = 20
+
+const at = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]
+const ms = (value) => `${value.toFixed(2)} ms`
+const gauss = (chance) => Math.sqrt(-2 * Math.log(1 - chance.next())) * Math.cos(2 * Math.PI * chance.next())
+const noise = (chance, dimensions) => Float32Array.from({ length: dimensions }, () => gauss(chance))
+
+/** Unit vectors around centres, as embeddings of like texts are; `spread` 0.9: cosines of neighbours about 0.55. */
+function clustered(dimensions, count, centres, spread, name) {
+  const chance = rng('bench', name)
+  const middle = Array.from({ length: centres }, () => unit(noise(chance, dimensions)))
+  const near = () => {
+    const around = unit(noise(chance, dimensions))
+    return unit(middle[chance.int(centres)].map((value, i) => value + spread * around[i]))
+  }
+  return { vectors: Array.from({ length: count }, near), asked: Array.from({ length: queries }, near) }
+}
+
+const subjects =
+  'kettle parcel invoice refund coat manual fridge course charge poster voucher account wheel carpet screen battery tent ferry wine lease doorbell delivery printer booking lamp chair jacket router heater ticket'.split(
+    ' ',
+  )
+const troubles =
+  'broken lost wrong late torn missing noisy cancelled double faded expired locked bent stained cracked dead leaking delayed mislabelled unsigned silent spoiled jammed duplicate'.split(
+    ' ',
+  )
+const verbs = 'replace return repair exchange refund send cancel inspect collect deliver explain renew'.split(' ')
+const sentenceOf = (chance) => {
+  const of = (words) => words[chance.int(words.length)]
+  return `Please ${of(verbs)} my ${of(troubles)} ${of(subjects)} and ${of(verbs)} the ${of(subjects)}, order ${chance.int(90_000)}`
+}
+
+async function sentences() {
+  const chance = rng('bench', 'sentences')
+  const embedder = lexicalEmbedder()
+  const texts = Array.from({ length: items + queries }, () => sentenceOf(chance))
+  const all = await embedder.embed(texts)
+  return { vectors: all.slice(0, items), asked: all.slice(items) }
+}
+
+function compare(name, { vectors, asked }) {
+  const began = performance.now()
+  const sketched = sketchedSearch(vectors)
+  const built = performance.now() - began
+  const exact = exactSearch(vectors)
+  const times = { sketched: [], exact: [] }
+  let [found, there, none] = [0, 0, 0]
+  const timed = (kind, search, query) => {
+    const start = performance.now()
+    const near = search.search(query, wanted, floor)
+    times[kind].push(performance.now() - start)
+    return near
+  }
+  for (const query of asked.slice(0, 50)) sketched.search(query, wanted, floor)
+  for (const [i, query] of asked.entries()) {
+    const near = new Set(timed('sketched', sketched, query).map(({ row }) => row))
+    if (i >= 200) continue
+    const right = timed('exact', exact, query)
+    if (right.length === 0) none++
+    there += right.length
+    found += right.filter(({ row }) => near.has(row)).length
+  }
+  for (const list of Object.values(times)) list.sort((a, b) => a - b)
+  const recall = there === 0 ? 'nothing near enough' : (found / there).toFixed(4)
+  const [p50, p99, exact50] = [at(times.sketched, 0.5), at(times.sketched, 0.99), at(times.exact, 0.5)]
+  console.log(
+    `| ${name} | ${recall} | ${none} | ${ms(p50)} | ${ms(p99)} | ${ms(exact50)} | ${(exact50 / p50).toFixed(1)}x | ${(built / 1000).toFixed(1)} s |`,
+  )
+}
+
+console.log(
+  `${items} items, ${queries} queries, the ${wanted} nearest with a cosine of ${floor} or more; ${availableParallelism()} cores, Node ${process.version}\n`,
+)
+console.log(
+  '| vectors | recall@20 against exact | queries with nothing near | p50 | p99 | exact p50 | ratio | built in |',
+)
+console.log('|---|---|---|---|---|---|---|---|')
+compare('clusters, 384 numbers', clustered(384, items, 2_000, 0.9, 'clusters'))
+compare('wide clusters, 384 numbers', clustered(384, items, 200, 1.3, 'wide'))
+compare('sentences by words, 512 numbers', await sentences())
+
+/** A whole recall: the query's vector, the search, the ranking, the message. */
+async function whole() {
+  const chance = rng('bench', 'whole')
+  const embedder = lexicalEmbedder()
+  const common = {
+    type: 'case',
+    worked: true,
+    derivedFrom: ['t'],
+    owner: { tenant: null, about: null },
+    trust: 1,
+    from: 0,
+    expires: null,
+  }
+  const many = new Map()
+  while (many.size < items) {
+    const item = newItem({
+      ...common,
+      cue: sentenceOf(chance),
+      text: `done ${many.size}`,
+      source: `s${many.size}`,
+      utility: chance.next(),
+    })
+    many.set(item.id, item)
+  }
+  const kind = memoryKind(embedder)
+  const start = performance.now()
+  const value = kind.value.parse({ ...memory().initial(() => ''), items: [...many.values()] })
+  const parsed = performance.now() - start
+  const ask = (text, i) =>
+    kind
+      .handle(
+        { kind: 'memory', inForce: { version: 'v', generation: 1, checkpoint: null }, value, rng: rng(i) },
+        { decide() {} },
+        'cases',
+      )
+      .recall(text)
+  const first = performance.now()
+  await ask('Please repair my broken kettle', 0)
+  const opened = performance.now() - first
+  const [times, cpu] = [[], []]
+  for (let i = 0; i < queries; i++) {
+    const query = sentenceOf(chance)
+    const [begin, used] = [performance.now(), process.cpuUsage()]
+    await ask(query, i)
+    times.push(performance.now() - begin)
+    const { user, system } = process.cpuUsage(used)
+    cpu.push((user + system) / 1_000)
+  }
+  times.sort((a, b) => a - b)
+  console.log(
+    `\nA whole recall: p50 ${ms(at(times, 0.5))}, p99 ${ms(at(times, 0.99))}; read in ${(parsed / 1000).toFixed(1)} s and made ready in ${(opened / 1000).toFixed(1)} s, once a process and Version.`,
+  )
+  console.log(
+    `Resident memory: ${Math.round(process.memoryUsage.rss() / 1e6)} MB; the value as JSON: ${Math.round(JSON.stringify(value).length / 1e6)} MB.`,
+  )
+}
+await whole()

@@ -1,0 +1,97 @@
+import { type Audience, type Embedder, subjectMark } from '../../core/index.ts'
+import { otherEmbedder } from './errors.ts'
+import { holdsAt, type MemoryItem } from './item.ts'
+import { type VectorSearch, vectorSearch } from './search.ts'
+import type { MemoryValue } from './value.ts'
+import { embedded, sized, vectorOf } from './vector.ts'
+
+/** An item near what was asked. */
+export interface Found {
+  readonly item: MemoryItem
+  readonly similarity: number
+}
+
+/** Items of one owner, with what finds them. */
+interface Shelf {
+  readonly items: readonly MemoryItem[]
+  readonly search: VectorSearch
+}
+
+/**
+ * A memory's items as they are searched: those of each owner by themselves, so that a search for one cannot come upon
+ * another's, however near it is.
+ */
+export class Bank {
+  readonly #shelves: ReadonlyMap<string, Shelf>
+
+  private constructor(shelves: ReadonlyMap<string, Shelf>) {
+    this.#shelves = shelves
+  }
+
+  /** The same for the same value: it is made once. @throws MemoryError for a value made with another embedder. */
+  static of(value: MemoryValue, embedder: Embedder): Promise<Bank> {
+    const made = banks.get(value)
+    if (made?.embedder === embedder) return made.bank
+    const bank = Bank.#make(value, embedder)
+    banks.set(value, { embedder, bank })
+    return bank
+  }
+
+  static async #make(value: MemoryValue, embedder: Embedder): Promise<Bank> {
+    refuseOther(value, embedder)
+    const byOwner = new Map<string, MemoryItem[]>()
+    for (const item of value.items) {
+      if (item.trust < value.minTrust || item.supersededBy !== null) continue
+      const key = keyOf(item.owner)
+      const known = byOwner.get(key)
+      if (known) known.push(item)
+      else byOwner.set(key, [item])
+    }
+    const shelves = new Map<string, Shelf>()
+    for (const [key, items] of byOwner) {
+      shelves.set(key, { items, search: vectorSearch(await vectorsOf(items, embedder)) })
+    }
+    return new Bank(shelves)
+  }
+
+  /** Items that are near enough, that hold at the moment, and that the audience may see; the nearest first. */
+  near(query: Float32Array, count: number, floor: number, { tenant, subject, at }: Audience): readonly Found[] {
+    const found: Found[] = []
+    for (const key of visibleTo(tenant, subject)) {
+      const shelf = this.#shelves.get(key)
+      for (const { row, similarity } of shelf?.search.search(query, count, floor) ?? []) {
+        const item = shelf?.items[row]
+        if (item && holdsAt(item, at)) found.push({ item, similarity })
+      }
+    }
+    return found.toSorted((a, b) => b.similarity - a.similarity).slice(0, count)
+  }
+}
+
+const banks = new WeakMap<MemoryValue, { readonly embedder: Embedder; readonly bank: Promise<Bank> }>()
+
+function refuseOther({ embedder: made }: MemoryValue, given: Embedder): void {
+  if (made.name !== given.name) throw otherEmbedder(made.name, given.name)
+}
+
+const keyOf = ({ tenant, about }: MemoryItem['owner']) => JSON.stringify([tenant, about])
+
+/** What is nobody's, what is the tenant's, and what is the person's own. */
+const visibleTo = (tenant: string, subject: string | null): readonly string[] => [
+  keyOf({ tenant: null, about: null }),
+  keyOf({ tenant, about: null }),
+  ...(subject === null ? [] : [keyOf({ tenant, about: subjectMark(tenant, subject) })]),
+]
+
+async function vectorsOf(items: readonly MemoryItem[], embedder: Embedder): Promise<readonly Float32Array[]> {
+  const missing = items.filter(({ vector }) => vector === undefined)
+  const made = await embedded(
+    embedder,
+    missing.map(({ cue }) => cue),
+  )
+  const ofItem = new Map(missing.map((item, i) => [item, made[i]]))
+  return items.map((item) => {
+    const vector = item.vector === undefined ? ofItem.get(item) : vectorOf(item.vector)
+    return sized(embedder, vector ?? new Float32Array())
+  })
+}

@@ -1,0 +1,68 @@
+import type { Embedder, Kind } from '../../core/index.ts'
+import type { ParameterDefinition } from '../parameters.ts'
+import { badMemory } from './errors.ts'
+import { type Experience, experiences } from './experience.ts'
+import { lexicalEmbedder } from './lexical.ts'
+import type { MemoryItem } from './item.ts'
+import { MemoryMade } from './made.ts'
+import { MemoryParameter } from './memory-parameter.ts'
+import { MemoryValue } from './value.ts'
+
+/** What is remembered of earlier episodes, and recalled in those that resemble them. */
+export type MemoryKind = Kind<'memory', MemoryValue, MemoryMade, MemoryParameter, Experience>
+
+/**
+ * The Kind `memory`. Items stand in the value itself: a Version is whole, two compare item by item, and an erasure has one
+ * place to look. Vectors are made when a Version is first recalled from, once a process; those of a costly embedder are kept
+ * with their items.
+ */
+export const memoryKind = (embedder: Embedder): MemoryKind => ({
+  kind: 'memory',
+  value: MemoryValue,
+  made: MemoryMade,
+  handle: (bound, recorder) => new MemoryParameter(bound, recorder, embedder),
+  deposit: experiences,
+})
+
+/** How a memory recalls. */
+export interface MemoryOptions {
+  /** Items of one recall, 1 to 32. Default 4: more hurt in Memento's ablation (Zhou et al. 2025). */
+  readonly recall?: number
+  /** Cosine in [-1, 1] below which nothing is recalled. Default 0.35 (MemRL). */
+  readonly floor?: number
+  /** Trust in [0, 1] below which an item is kept and never recalled. Default 0.25. */
+  readonly minTrust?: number
+  /**
+   * The chance in [0, 0.5] that an item which would be recalled is left out of an episode, so that it shows what each brings.
+   * Default 0.05; 0: recalls are deterministic, and nothing is learned of single items from production.
+   */
+  readonly explore?: number
+  /** Default: {@link lexicalEmbedder}. */
+  readonly embedder?: Embedder
+  /** What it begins with, as people wrote it down (`newItem`). Default: nothing. */
+  readonly items?: readonly MemoryItem[]
+}
+
+/**
+ * Declares a memory.
+ * @throws MemoryError for a number out of its range, and for items above the bounds.
+ */
+export function memory(options: MemoryOptions = {}): ParameterDefinition<MemoryKind> {
+  const {
+    recall = 4,
+    floor = 0.35,
+    minTrust = 0.25,
+    explore = 0.05,
+    embedder = lexicalEmbedder(),
+    items = [],
+  } = options
+  const { name, dimensions } = embedder
+  const value = { recall, floor, minTrust, explore, embedder: { name, dimensions }, items: [...items], selector: null }
+  const { success, error } = MemoryValue.safeParse(value)
+  if (!success) {
+    throw badMemory(
+      error.issues.map(({ path, message }) => `memory: ${path.map(String).join('.')}: ${message}.`).join(' '),
+    )
+  }
+  return { kind: 'memory', of: memoryKind(embedder), initial: () => value }
+}

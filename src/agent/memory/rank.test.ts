@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { item } from '../../../test/support/memory-items.ts'
+import { featureCount, features, ranked } from './rank.ts'
+
+const of = (cue: string, similarity: number, utility: number) => ({ item: item(cue, { utility }), similarity })
+
+it('weighs similarity and utility alike, each in standard deviations (MemRL)', () => {
+  const found = [of('a', 0.9, -0.2), of('b', 0.7, 0.4), of('c', 0.5, 0.1)]
+  // z of similarities: 1.2247, 0, -1.2247; of utilities (mean 0.1, deviation 0.24495): -1.2247, 1.2247, 0.
+  expect(ranked(found, 4, null).map(({ item: { cue }, score }) => [cue, score])).toEqual([
+    ['b', expect.closeTo(0.61237, 4)],
+    ['a', expect.closeTo(0, 4)],
+    ['c', expect.closeTo(-0.61237, 4)],
+  ])
+})
+
+it('takes what a selector says instead, where there is one', () => {
+  const found = [of('a', 0.9, -0.2), of('b', 0.5, 0.4)]
+  const byUtility = { weights: [0, 0, 2, 0, 0, 0] }
+  // σ(2 · 0.4) and σ(2 · -0.2).
+  expect(ranked(found, 4, byUtility).map(({ item: { cue }, score }) => [cue, score])).toEqual([
+    ['b', expect.closeTo(0.68997, 4)],
+    ['a', expect.closeTo(0.40131, 4)],
+  ])
+  expect(features(item('a'), 0.5)).toHaveLength(featureCount)
+})

@@ -1,0 +1,53 @@
+import { z } from 'zod'
+import { MemoryItem, memoryBounds } from './item.ts'
+
+/** Weights of a selector over {@link import('./rank.ts').features}: how likely an item is to help. */
+export const Selector = z.strictObject({ weights: z.array(z.number()) })
+export type Selector = z.infer<typeof Selector>
+
+const Shape = z.strictObject({
+  /** Items of one recall, at most. */
+  recall: z.int().min(1).max(32),
+  /** Cosine below which nothing is recalled. */
+  floor: z.number().min(-1).max(1),
+  /** Trust below which an item is kept and never recalled. */
+  minTrust: z.number().min(0).max(1),
+  /** The chance that an item which would be recalled is left out of an episode: what it brings shows by that. */
+  explore: z.number().min(0).max(0.5),
+  /** Who made the vectors. */
+  embedder: z.strictObject({ name: z.string().min(1), dimensions: z.int().positive() }),
+  items: z.array(MemoryItem).max(memoryBounds.items),
+  selector: Selector.nullable(),
+})
+/** The value of a `memory` Parameter. */
+export type MemoryValue = z.infer<typeof Shape>
+
+const bytesOf = ({ cue, text, vector = '' }: MemoryItem) =>
+  Buffer.byteLength(cue) + Buffer.byteLength(text) + vector.length
+
+const Bounded = Shape.superRefine(({ items }, context) => {
+  const bytes = items.reduce((sum, item) => sum + bytesOf(item), 0)
+  if (bytes > memoryBounds.bytes) {
+    context.addIssue({ code: 'custom', message: `${bytes} bytes of items; at most ${memoryBounds.bytes}` })
+  }
+  if (new Set(items.map(({ id }) => id)).size < items.length) {
+    context.addIssue({ code: 'custom', message: 'two items have one id' })
+  }
+})
+
+/** What was read before: a value is bound to each episode, and may hold many items. */
+const known = new WeakMap<object, MemoryValue>()
+
+/** Reads a value; one that was read before is given again as it was. */
+export const MemoryValue: z.ZodType<MemoryValue> = z.unknown().transform((raw, context): MemoryValue => {
+  const before = typeof raw === 'object' && raw !== null ? known.get(raw) : undefined
+  if (before) return before
+  const { success, data, error } = Bounded.safeParse(raw)
+  if (!success) {
+    for (const { path, message } of error.issues.slice(0, 5)) context.addIssue({ code: 'custom', path, message })
+    return z.NEVER
+  }
+  if (typeof raw === 'object' && raw !== null) known.set(raw, data)
+  known.set(data, data)
+  return data
+})

@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { featureCount, features } from '../../agent/index.ts'
+import { parseInput, sha256 } from '../../core/index.ts'
+import { type Example, fitLogistic, logLoss, probability } from './logistic.ts'
+import type { MemoryPart, PartContext } from './part.ts'
+
+/** How a selector learns. */
+export interface CaseSelectorOptions {
+  /** Recalls that it learns from, the newest. Default 2,000. */
+  readonly window?: number
+  /** Recalls of which it says nothing. Default 60. */
+  readonly least?: number
+}
+
+const Seen = z.array(
+  z.strictObject({
+    features: z.array(z.number()).length(featureCount),
+    label: z.union([z.literal(0), z.literal(1)]),
+    heldOut: z.boolean(),
+  }),
+)
+
+/**
+ * Memento's parametric case selection (Zhou et al. 2025, single-step form): how likely an item is to help what is asked, by
+ * logistic regression of whether episodes that recalled it worked. It chooses only while it foretells held-out episodes
+ * better than their base rate does; else items are ranked by similarity and utility.
+ */
+export const caseSelector = ({ window = 2_000, least = 60 }: CaseSelectorOptions = {}): MemoryPart => ({
+  name: 'selector',
+  open(saved) {
+    let seen = saved === null ? [] : parseInput(Seen, saved, 'the state of a case selector')
+    return {
+      save: () => seen,
+      async step(context) {
+        seen = [...seen, ...recallsIn(context)].slice(-window)
+        const { weights, gain } = learned(seen, least)
+        context.collection.selector = weights === null ? null : { weights: [...weights] }
+        return { selectorGain: gain, selects: weights === null ? 0 : 1 }
+      },
+    }
+  },
+})
+
+function* recallsIn({ outcomes, collection }: PartContext): Generator<z.infer<typeof Seen>[number]> {
+  for (const { experience, signal } of outcomes) {
+    // By what was asked, so that no attempt at a task foretells another.
+    const heldOut = Number.parseInt(sha256(experience.source).slice(0, 2), 16) % 4 === 0
+    for (const { id, similarity, shown } of experience.recalled) {
+      const item = collection.get(id)
+      if (item && shown) yield { features: features(item, similarity), label: signal > 0 ? 1 : 0, heldOut }
+    }
+  }
+}
+
+/** @returns the weights, where they foretell what they were not fitted to, and by how many nats an episode. */
+function learned(seen: z.infer<typeof Seen>, least: number): { weights: readonly number[] | null; gain: number } {
+  const fitted = seen.filter(({ heldOut }) => !heldOut)
+  const tested = seen.filter(({ heldOut }) => heldOut)
+  if (seen.length < least || !hasBoth(fitted) || tested.length === 0) return { weights: null, gain: 0 }
+  const weights = fitLogistic(fitted, featureCount)
+  const base = fitted.filter(({ label }) => label === 1).length / fitted.length
+  const gain = logLoss(tested, () => base) - logLoss(tested, (given) => probability(weights, given))
+  return { weights: gain > 0 ? weights : null, gain }
+}
+
+const hasBoth = (examples: readonly Example[]) => new Set(examples.map(({ label }) => label)).size === 2

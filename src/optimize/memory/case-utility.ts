@@ -1,0 +1,76 @@
+import { lexicalEmbedder, memoryBounds, MemoryError, type MemoryKind } from '../../agent/index.ts'
+import { type Embedder, type Optimizer } from '../../core/index.ts'
+import { z } from 'zod'
+import { memoryOptimizer } from './memory-optimizer.ts'
+import type { MemoryPart } from './part.ts'
+import { prune } from './prune.ts'
+import { itemUtilities } from './utilities.ts'
+import { writeCases } from './write-cases.ts'
+
+/** How a memory of cases learns. */
+export interface CaseUtilityOptions {
+  /** MemRL's α in (0, 1]: how fast a utility follows what episodes earn. Default 0.2. */
+  readonly rate?: number
+  /** The chance in [0, 0.5] that an item is left out of an attempt in practice. Default 0.1. */
+  readonly explore?: number
+  /** Items at most, up to 100,000. Default 2,000. */
+  readonly capacity?: number
+  /** Write down what did not work, too. It needs to know what episodes earned: `credit: utilities(…)`. Default false. */
+  readonly failures?: boolean
+  /**
+   * Whom a case reaches that a person's session taught: `subject`, that person alone, or `tenant`, everybody of the tenant.
+   * Default `subject`. What practice taught reaches everybody.
+   */
+  readonly share?: 'subject' | 'tenant'
+  /** Cosine in (0, 1] from which two cues ask the same. Default 0.95. */
+  readonly alike?: number
+  /** Bytes of one case's text, at most 8,192. Default 2,048. */
+  readonly textBytes?: number
+  /** Days after which a case is forgotten; `null`: not by age. Default `null`. */
+  readonly days?: number | null
+  /** What a thousand tokens in the prompt must bring, in the unit of utilities. Default 0.02. */
+  readonly tokenPrice?: number
+  /** Milliseconds that a model takes to read a token: shown as each item's rent. Default 0: not known. */
+  readonly msPerToken?: number
+  /** The memory's own. Default: that of `memory()`. */
+  readonly embedder?: Embedder
+  /** What learns on the same memory after it: `caseSelector()`, `exemplars()`, `insights()`. */
+  readonly also?: readonly MemoryPart[]
+}
+
+const Numbers = z.object({
+  rate: z.number().positive().max(1).default(0.2),
+  explore: z.number().min(0).max(0.5).default(0.1),
+  capacity: z.int().positive().max(memoryBounds.items).default(2_000),
+  alike: z.number().positive().max(1).default(0.95),
+  textBytes: z.int().positive().max(memoryBounds.textBytes).default(2_048),
+  days: z.number().positive().nullable().default(null),
+  tokenPrice: z.number().nonnegative().default(0.02),
+  msPerToken: z.number().nonnegative().default(0),
+  failures: z.boolean().default(false),
+  share: z.enum(['subject', 'tenant']).default('subject'),
+})
+
+const dayMs = 24 * 60 * 60 * 1_000
+
+/**
+ * Learns a memory of cases from episodes' outcomes: it writes down what worked, moves the utilities of what was recalled
+ * (MemRL), supersedes what is contradicted, and drops what is not worth its rent. Works on practice and on traffic alike.
+ * @throws MemoryError for a number out of its range.
+ */
+export function caseUtility(options: CaseUtilityOptions = {}): Optimizer<MemoryKind> {
+  const { embedder = lexicalEmbedder(), also = [] } = options
+  const { success, data, error } = Numbers.safeParse(options)
+  if (!success) throw badOptions(error)
+  const { rate, explore, capacity, tokenPrice, days, share, ...write } = data
+  const forgetAfter = days === null ? null : days * dayMs
+  const parts = [itemUtilities(rate), writeCases({ ...write, forgetAfter }), ...also, prune({ capacity, tokenPrice })]
+  return memoryOptimizer({ name: 'case-utility', parts, explore, embedder, share })
+}
+
+const badOptions = ({ issues }: z.ZodError) =>
+  new MemoryError({
+    code: 'memory/bad-options',
+    message: `caseUtility: ${issues.map(({ path, message }) => `${path.map(String).join('.')}: ${message}`).join('; ')}.`,
+    hint: 'See CaseUtilityOptions for what each may be.',
+  })

@@ -1,0 +1,7 @@
+export { abstracted } from './abstracted.ts'
+export { caseUtility, type CaseUtilityOptions } from './case-utility.ts'
+export { caseSelector, type CaseSelectorOptions } from './case-selector.ts'
+export { exemplars, type ExemplarOptions } from './exemplars.ts'
+export { insights, type InsightOptions } from './insights.ts'
+export type { MemoryPart, OpenMemoryPart, Outcome, PartContext } from './part.ts'
+export { addressesTheModel } from './trust.ts'

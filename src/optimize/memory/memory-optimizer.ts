@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { type MemoryKind, MemoryValue } from '../../agent/index.ts'
+import {
+  type Embedder,
+  Json,
+  type Learning,
+  type Optimizer,
+  parseInput,
+  type SavedLearning,
+  type Seat,
+} from '../../core/index.ts'
+import { Collection } from './collection.ts'
+import { outcomesOf } from './outcomes.ts'
+import type { MemoryPart, PartContext } from './part.ts'
+
+/** How a memory learns. */
+export interface MemoryLearning extends Pick<PartContext, 'share'> {
+  readonly name: string
+  readonly parts: readonly MemoryPart[]
+  /** The chance that an item is left out of an attempt while it learns. */
+  readonly explore: number
+  readonly embedder: Embedder
+}
+
+const Saved = z.object({ value: MemoryValue, parts: z.array(Json) })
+
+/** An Optimizer of parts that work on one memory, one after the other. */
+export function memoryOptimizer(options: MemoryLearning): Optimizer<MemoryKind> {
+  return { name: options.name, kind: 'memory', open: (seat, saved) => Promise.resolve(session(options, seat, saved)) }
+}
+
+function session(
+  { parts, explore, embedder, share }: MemoryLearning,
+  seat: Seat<MemoryValue>,
+  saved: SavedLearning | null,
+): Learning<MemoryKind> {
+  const before = saved ? parseInput(Saved, saved.state, `the state of the memory "${seat.parameter}"`) : null
+  const collection = new Collection(before?.value ?? seat.value, embedder)
+  const open = parts.map((part, i) => part.open(before?.parts[i] ?? null))
+  let changed = before !== null
+  return {
+    bound: () => Promise.resolve(collection.value(Math.max(explore, seat.value.explore))),
+    propose: () => Promise.resolve(changed ? collection.value() : null),
+    save: () => Promise.resolve({ state: { value: collection.value(), parts: open.map((part) => part.save()) } }),
+    async step(deposits, update) {
+      const outcomes = outcomesOf(deposits)
+      const at = Math.max(0, ...outcomes.map(({ experience }) => experience.at))
+      const metrics: Record<string, number> = {}
+      for (const [i, part] of open.entries()) {
+        const rng = seat.rng('memory', parts[i]?.name ?? i, update)
+        Object.assign(metrics, await part.step({ collection, outcomes, share, at, rng }))
+      }
+      changed ||= outcomes.length > 0
+      const recalled = outcomes.filter(({ experience }) => experience.recalled.some(({ shown }) => shown))
+      return { ...metrics, items: collection.items.length, recalled: recalled.length, asked: outcomes.length }
+    },
+  }
+}

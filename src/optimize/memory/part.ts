@@ -1,0 +1,43 @@
+import type { Experience } from '../../agent/index.ts'
+import type { Json, Metrics, Rng } from '../../core/index.ts'
+import type { Collection } from './collection.ts'
+
+/** An experience with what it says of itself: how it went, from -1 to 1. */
+export interface Outcome {
+  readonly experience: Experience
+  /** How it went, from -1 to 1. */
+  readonly signal: number
+  /** Whether it may be remembered as something that worked, as something that did not, or as nothing at all. */
+  readonly example: 'worked' | 'failed' | null
+}
+
+/** What a part of learning is given in one step. */
+export interface PartContext {
+  readonly collection: Collection
+  /** In the order in which they began. */
+  readonly outcomes: readonly Outcome[]
+  /** Whether what a person's session taught reaches that person alone, or everybody of the tenant. */
+  readonly share: 'subject' | 'tenant'
+  /** The time of the newest experience, in milliseconds since the epoch: learning depends on no clock. */
+  readonly at: number
+  readonly rng: Rng
+}
+
+/** One way in which a memory learns from a batch; several work on one memory, one after the other. */
+export interface MemoryPart {
+  readonly name: string
+  /** @param saved what it saved last. */
+  open(saved: Json | null): OpenMemoryPart
+}
+
+/** A part in a session. */
+export interface OpenMemoryPart {
+  step(context: PartContext): Promise<Metrics>
+  save(): Json
+}
+
+/** A part that knows nothing beside the items. */
+export const stateless = (name: string, step: OpenMemoryPart['step']): MemoryPart => ({
+  name,
+  open: () => ({ step, save: () => null }),
+})

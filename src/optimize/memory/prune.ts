@@ -1,0 +1,46 @@
+import { doesHarm, type MemoryItem } from '../../agent/index.ts'
+import { type MemoryPart, stateless } from './part.ts'
+
+/** What is kept. */
+export interface Prune {
+  /** Items at most. */
+  readonly capacity: number
+  /** What a thousand tokens in the prompt must bring, in the unit of utilities. */
+  readonly tokenPrice: number
+}
+
+/**
+ * What an item is worth beyond its rent: what it brought where chance left it out now and then, else its utility, less what
+ * its tokens cost.
+ */
+export function worthOf(
+  { utility, with: shown, without, rent }: Pick<MemoryItem, 'utility' | 'with' | 'without' | 'rent'>,
+  tokenPrice: number,
+): number {
+  const measured = shown.count >= enough && without.count >= enough
+  return (measured ? shown.mean - without.mean : utility) - (tokenPrice * rent.tokens) / 1_000
+}
+
+const enough = 5
+
+/** Drops what expired, what does harm, and beyond the capacity what is worth the least; what is superseded goes first. */
+export const prune = ({ capacity, tokenPrice }: Prune): MemoryPart =>
+  stateless('prune', async ({ collection, at }) => {
+    const counts = { expired: 0, harmful: 0, evicted: 0 }
+    for (const item of collection.items) {
+      const expired = item.expires !== null && item.expires <= at
+      if (!expired && !doesHarm(item)) continue
+      collection.remove(item.id)
+      counts[expired ? 'expired' : 'harmful']++
+    }
+    const inOrder = collection.items.toSorted(
+      (a, b) => rankOf(a) - rankOf(b) || worthOf(b, tokenPrice) - worthOf(a, tokenPrice),
+    )
+    for (const { id } of inOrder.slice(capacity)) {
+      collection.remove(id)
+      counts.evicted++
+    }
+    return counts
+  })
+
+const rankOf = ({ supersededBy }: MemoryItem) => (supersededBy === null ? 0 : 1)

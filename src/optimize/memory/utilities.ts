@@ -1,0 +1,24 @@
+import { tallied } from '../../agent/index.ts'
+import { stateless } from './part.ts'
+
+/**
+ * What recalled items were worth: Q ← (1 − α) Q + α r for each that was recalled (MemRL, Zhang et al. 2026), and tallies of
+ * what episodes earned with it, and without it where chance left it out.
+ */
+export const itemUtilities = (rate: number) =>
+  stateless('utilities', async ({ collection, outcomes }) => {
+    let judged = 0
+    for (const { experience, signal } of outcomes) {
+      for (const { id, shown } of experience.recalled) {
+        const item = collection.get(id)
+        if (!item) continue
+        judged++
+        await collection.put(
+          shown
+            ? { ...item, utility: (1 - rate) * item.utility + rate * signal, with: tallied(item.with, signal) }
+            : { ...item, without: tallied(item.without, signal) },
+        )
+      }
+    }
+    return { judged }
+  })

@@ -1,0 +1,80 @@
+import { clipped, holdsAt, type MemoryItem, newItem } from '../../agent/index.ts'
+import { lineageOf } from './lineage.ts'
+import { type MemoryPart, type Outcome, type PartContext, stateless } from './part.ts'
+import { addressesTheModel } from './trust.ts'
+
+/** How cases are written. */
+export interface WriteCases {
+  /** Write down what did not work as well. */
+  readonly failures: boolean
+  /** Bytes of one case's text, at most. */
+  readonly textBytes: number
+  /** Cosine from which two cues ask the same. */
+  readonly alike: number
+  /** Milliseconds after which a case is forgotten; `null`: not by age. */
+  readonly forgetAfter: number | null
+  readonly msPerToken: number
+}
+
+/** How much better a newer case must have gone than an older one's utility to say otherwise. */
+const clearly = 0.25
+/** Cases of one owner that answer the same, at most. */
+const mostAlike = 3
+
+/**
+ * Writes down what was done about what, where it worked. A newer case supersedes one that answers the same otherwise and no
+ * longer does well: both stay, and only the newer one holds from then on.
+ */
+export const writeCases = (options: WriteCases): MemoryPart =>
+  stateless('cases', async (context) => {
+    const counts = { written: 0, screened: 0, superseded: 0, lineageFull: 0 }
+    for (const outcome of context.outcomes) {
+      const item = caseOf(outcome, context, options)
+      if (item === null) continue
+      if (item === 'screened' || item === 'lineageFull') {
+        counts[item]++
+        continue
+      }
+      if (context.collection.get(item.id)) continue
+      const kept = { ...item, id: item.id }
+      counts.superseded += await settle(kept, context, options.alike)
+      await context.collection.put(kept)
+      counts.written++
+    }
+    return counts
+  })
+
+function caseOf(
+  { experience, signal, example }: Outcome,
+  context: PartContext,
+  { failures, textBytes, forgetAfter, msPerToken }: WriteCases,
+): MemoryItem | 'screened' | 'lineageFull' | null {
+  const { cue, done, at } = experience
+  if (example === null || (example === 'failed' && !failures) || cue.trim() === '' || done.trim() === '') return null
+  if (addressesTheModel(`${cue}\n${done}`)) return 'screened'
+  const lineage = lineageOf(experience, context)
+  if (lineage === null) return 'lineageFull'
+  return newItem({
+    ...lineage,
+    type: 'case',
+    cue,
+    text: clipped(done, textBytes),
+    worked: example === 'worked',
+    from: at,
+    expires: forgetAfter === null ? null : at + forgetAfter,
+    utility: signal,
+    msPerToken,
+  })
+}
+
+/** Makes room for a new case among those that answer the same. @returns how many it supersedes. */
+async function settle(item: MemoryItem, { collection }: PartContext, alike: number): Promise<number> {
+  const same = (await collection.alike(item, alike)).filter(
+    (other) => other.supersededBy === null && holdsAt(other, item.from) && other.worked === item.worked,
+  )
+  const contradicted = same.filter(({ utility }) => utility < item.utility - clearly)
+  for (const other of contradicted) await collection.put({ ...other, until: item.from, supersededBy: item.id })
+  const kept = same.filter((other) => !contradicted.includes(other)).toSorted((a, b) => b.utility - a.utility)
+  for (const { id } of kept.slice(mostAlike - 1)) collection.remove(id)
+  return contradicted.length
+}
