@@ -179,8 +179,8 @@ describe('on text', () => {
         parameter: 'system',
         version: 's1',
         deposits: [
-          { advantage: 1, critique: 'Too terse.' },
-          { advantage: -1, critique: null },
+          { advantage: 1, utility: null, critique: 'Too terse.', trajectory: good },
+          { advantage: -1, utility: null, critique: null, trajectory: bad },
         ],
       },
     ])

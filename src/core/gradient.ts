@@ -48,8 +48,11 @@ export interface PolicySample {
   readonly truncated: boolean
 }
 
-/** One decision of a `text` Parameter: how good the episode was, and what a critic said of it. */
+/** One decision of a `text` Parameter: how good the episode was, what a critic said of it, and the episode itself. */
 export interface TextCritique {
   readonly advantage: number | null
+  /** In the reward's unit; `null` where credit does not tell. */
+  readonly utility: number | null
   readonly critique: string | null
+  readonly trajectory: Trajectory
 }

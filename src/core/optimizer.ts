@@ -4,6 +4,7 @@ import type { ScoredTrajectory } from './group.ts'
 import type { VersionId } from './id.ts'
 import type { Json } from './json.ts'
 import type { AnyKind, DepositOf, ValueOf } from './kind.ts'
+import type { LeakCheck } from './leak-check.ts'
 import type { ParameterName, WeightsValue } from './parameter.ts'
 import type { Rng } from './rng.ts'
 import type { Sampler } from './sampler.ts'
@@ -29,6 +30,10 @@ export interface Seat<Value> {
   rng(...key: readonly (string | number)[]): Rng
   /** `null` where a source has no tasks to attempt, as traffic. */
   readonly evaluate: Evaluate<Value> | null
+  /** Training and validation tasks of the source, which {@link evaluate} may be asked for. Default: none. */
+  readonly tasks?: readonly LearnableTask[]
+  /** Whether a text quotes tasks that measure. It tells nothing else of held-out ones (invariant 6). Default: there are none. */
+  readonly leaks?: LeakCheck
 }
 
 /** Everything that a Learning knows: what resuming after `kill -9` needs. */

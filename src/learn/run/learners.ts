@@ -4,6 +4,7 @@ import {
   type BlobRef,
   type Evaluate,
   Json,
+  type LeakCheck,
   type LearnableTask,
   type Learning,
   type Metrics,
@@ -41,6 +42,9 @@ export interface LearnersParts {
   readonly blobs: Readonly<Record<string, BlobRef>>
   /** `null` where there are no tasks to attempt. */
   readonly attempt: Attempt | null
+  /** Tasks that sessions may attempt, and what of all tasks they must not quote. Default: none. */
+  readonly tasks?: readonly LearnableTask[]
+  readonly leaks?: LeakCheck
 }
 
 interface Session extends Learner {
@@ -203,12 +207,15 @@ const circularBound = (parameter: ParameterName) =>
 
 async function openOne(learner: Learner, { id, value }: Version, parts: LearnersParts): Promise<Learning> {
   const { parameter, definition, optimizer } = learner
+  const { tasks = [], leaks } = parts
   const seat = {
     parameter,
     version: id,
     value: valueIn(parameter, definition.of, value),
     rng: (...key: readonly (string | number)[]) => rng('learner', parts.seed, parameter, ...key),
     evaluate: evaluating(learner, parts.attempt),
+    tasks,
+    ...(leaks && { leaks }),
   }
   return optimizer.open(seat, savedOf(parameter, parts))
 }

@@ -1,5 +1,13 @@
 import { type Agent, initialVersions } from '../../agent/index.ts'
-import { type Checkpoint, type HoldoutTask, type Run, savedAt, type Trainer, type Version } from '../../core/index.ts'
+import {
+  type Checkpoint,
+  type HoldoutTask,
+  leakCheck,
+  type Run,
+  savedAt,
+  type Trainer,
+  type Version,
+} from '../../core/index.ts'
 import { nextUse } from '../../gate/index.ts'
 import { Registry } from '../../release/index.ts'
 import { LearnError } from '../errors.ts'
@@ -80,6 +88,9 @@ export async function openRun<O extends LearnOptions, R extends LearnRun<O>>(
       saved: state.learners,
       blobs,
       attempt: opening.attempt?.(opened) ?? null,
+      tasks: opening.tasks ?? [],
+      // To read all tasks takes time, which a run without learners has no use for.
+      ...(learners.length > 0 && opening.guarded && { leaks: leakCheck(opening.guarded) }),
     })
     return unlessFailed(opened.learners, async () => {
       await store.transaction(async (tx) => {

@@ -1,4 +1,4 @@
-import type { HoldoutTask, Json } from '../../core/index.ts'
+import type { HoldoutTask, Json, LearnableTask, LeakCheckParts } from '../../core/index.ts'
 import type { LearnEvent } from '../events.ts'
 import type { LearnOptions } from '../options.ts'
 import type { Course } from './course.ts'
@@ -22,6 +22,10 @@ export interface Opening<O extends LearnOptions, R extends LearnRun<O>> extends 
   open(parts: RunParts<O>): R
   /** How optimizers attempt tasks; left out where there are none to attempt. */
   readonly attempt?: (run: R) => Attempt
+  /** Tasks that optimizers may attempt; left out where there are none. */
+  readonly tasks?: readonly LearnableTask[]
+  /** Tasks that nothing learned may quote, beside those that it may. */
+  readonly guarded?: LeakCheckParts
   /** What the first event tells of it. */
   started(run: R, resumed: boolean): Pick<Started, 'resumedAt' | 'chosen'>
 }

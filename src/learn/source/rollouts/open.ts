@@ -38,6 +38,8 @@ export async function openRollouts(agent: Agent, given: RolloutOptions): Promise
   return openRun<RolloutOptions, RolloutRun>(agent, options, {
     learnings: trained ? learnings : learnings.filter(({ name }) => name === 'practise'),
     attempt,
+    tasks: [...options.source.train, ...options.source.validation],
+    guarded: { guarded: [...options.source.validation, ...options.source.holdout], known: options.source.train },
     measure: measureArms,
     key: agent.name,
     config: { deterministic: options.deterministic ?? false },

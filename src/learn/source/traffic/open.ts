@@ -59,6 +59,7 @@ export async function openTraffic(agent: Agent, given: TrafficOptions): Promise<
     config: configOf(options),
     needs: needsOf(agent, options, schedule),
     holdout: source.evaluation === null ? [] : firstOfEachTier(source.evaluation.holdout, schedule.holdoutTasks),
+    guarded: { guarded: source.evaluation?.holdout ?? [], known: [] },
     open: (parts) => new TrafficRun(parts, schedule),
     started: ({ state }, resumed) => ({ resumedAt: resumed ? (state.learning ?? state.phase) : null }),
   })

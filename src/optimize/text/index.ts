@@ -1,0 +1,5 @@
+export type { Sessions } from './consent.ts'
+export { exemplarsIn, type WithExemplars, withExemplars } from './exemplar-block.ts'
+export { exemplars, type ExemplarsOptions } from './exemplars.ts'
+export { type Show, showDialogue, type Shown } from './shown.ts'
+export { TextError } from './text-error.ts'
