@@ -66,7 +66,7 @@ export function experiences(decided: readonly Decided<MemoryMade>[], trajectory:
       recalled: onceEach(recalls.flatMap(({ made }) => made.items)),
       whole: causedByPolicy(trajectory.stopReason) && trajectory.failure === null,
       advantage: first.credit.advantage,
-      earned: first.credit.utility ?? null,
+      earned: first.credit.vetoed === true ? null : (first.credit.utility ?? null),
     },
   ]
 }
