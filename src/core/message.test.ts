@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { Message, ToolDefinition } from './message.ts'
+import { isUsers, Message, rememberedBy, ToolDefinition } from './message.ts'
 
 describe('Message', () => {
   it.each([
@@ -24,6 +24,12 @@ describe('Message', () => {
   ])('refuses %s', (_, message) => {
     expect(Message.safeParse(message).success).toBe(false)
   })
+})
+
+it('tells what a user says from what we put in their place', () => {
+  const said = { role: 'user', content: 'hello' } as const
+  expect([said, { ...said, name: 'ada' }, { ...said, name: rememberedBy }].map(isUsers)).toEqual([true, true, false])
+  expect(isUsers({ role: 'assistant', content: '' })).toBe(false)
 })
 
 it.each(['', '.st', '-st', 'a b', 'a\nb', 'x'.repeat(65)])('a tool cannot be called %j', (name) => {

@@ -2,11 +2,13 @@ import { type ActsInEpisode, type Agent, bindingsOf, type EpisodeBudget } from '
 import {
   type AdapterRef,
   type Clock,
+  defaultTenant,
   type ModelService,
   type Run,
   type Sampler,
   type ScoredTrajectory,
   type Task,
+  type Tenant,
   type Trainer,
   type Trajectory,
   TrajectoryId,
@@ -32,6 +34,8 @@ export interface EpisodeHost {
   readonly schedule: Pick<Schedule, 'concurrency'>
   readonly budget: EpisodeBudget
   readonly serving: ServingVersions
+  /** Whose agent it is, as far as what acts asks. Default: the default tenant's. */
+  readonly tenant?: Tenant
   inForce(version: VersionId, checkpoint: number | null): VersionInForce
   emit(event: Extract<LearnEvent, { readonly type: 'progress' }>): void
 }
@@ -73,6 +77,7 @@ function actsIn(
   const { model } = run.options
   return {
     seed,
+    audience: { tenant: run.tenant ?? defaultTenant, subject: null, at: run.clock.now() },
     values(name) {
       const version = run.serving.versions.get(name)
       return others?.get(name) ?? (version && { value: version.value, inForce: run.inForce(version.id, null) })

@@ -17,7 +17,7 @@ export interface SentenceEmbedderOptions {
 }
 
 const Config = z.looseObject({ hidden_size: z.int().positive() })
-const TokenizerJson = z.looseObject({ truncation: z.unknown(), padding: z.unknown() })
+const TokenizerJson = z.looseObject({})
 
 /**
  * A sentence model of the BERT family in ONNX, such as all-MiniLM-L6-v2: the mean of what it says of each token. It knows
@@ -33,8 +33,9 @@ export async function openSentenceEmbedder({
     [file, 'tokenizer.json', 'config.json'].map((name) => fileOf(folder, name)),
   )
   const { hidden_size: dimensions } = Config.parse(JSON.parse(String(configJson)))
-  const { truncation, padding, ...json } = TokenizerJson.parse(JSON.parse(String(tokenizerJson)))
-  const tokenizer = new Tokenizer(json, {})
+  const json = TokenizerJson.parse(JSON.parse(String(tokenizerJson)))
+  // What it was cut and filled to in training is not ours.
+  const tokenizer = new Tokenizer({ ...json, truncation: null, padding: null }, {})
   const session = await InferenceSession.create(model ?? Buffer.of(), { intraOpNumThreads: 1 })
   const one = async (text: string): Promise<Float32Array> => {
     const ids = tokenizer.encode(text).ids.slice(0, maxTokens)

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Audience, type Embedder, subjectMark } from '../../core/index.ts'
 import { otherEmbedder } from './errors.ts'
 import { holdsAt, type MemoryItem } from './item.ts'
@@ -34,6 +35,8 @@ export class Bank {
     if (made?.embedder === embedder) return made.bank
     const bank = Bank.#make(value, embedder)
     banks.set(value, { embedder, bank })
+    // What could not be made may be made the next time: a model that was not there yet.
+    bank.catch(() => banks.delete(value))
     return bank
   }
 
@@ -49,7 +52,7 @@ export class Bank {
     }
     const shelves = new Map<string, Shelf>()
     for (const [key, items] of byOwner) {
-      shelves.set(key, { items, search: vectorSearch(await vectorsOf(items, embedder)) })
+      shelves.set(key, { items, search: await vectorSearch(await vectorsOf(items, embedder)) })
     }
     return new Bank(shelves)
   }
@@ -83,13 +86,24 @@ const visibleTo = (tenant: string, subject: string | null): readonly string[] =>
   ...(subject === null ? [] : [keyOf({ tenant, about: subjectMark(tenant, subject) })]),
 ]
 
+/** Texts between which others are served: some milliseconds. */
+const atOnce = 128
+
 async function vectorsOf(items: readonly MemoryItem[], embedder: Embedder): Promise<readonly Float32Array[]> {
   const missing = items.filter(({ vector }) => vector === undefined)
-  const made = await embedded(
-    embedder,
-    missing.map(({ cue }) => cue),
-  )
-  const ofItem = new Map(missing.map((item, i) => [item, made[i]]))
+  const ofItem = new Map<MemoryItem, Float32Array>()
+  for (let start = 0; start < missing.length; start += atOnce) {
+    const some = missing.slice(start, start + atOnce)
+    const made = await embedded(
+      embedder,
+      some.map(({ cue }) => cue),
+    )
+    for (const [i, vector] of made.entries()) {
+      const item = some[i]
+      if (item) ofItem.set(item, vector)
+    }
+    await nextTurn()
+  }
   return items.map((item) => {
     const vector = item.vector === undefined ? ofItem.get(item) : vectorOf(item.vector)
     return sized(embedder, vector ?? new Float32Array())

@@ -4,8 +4,9 @@ import { storedValue, valueIn } from '../kind-value.ts'
 import { memory } from './memory-kind.ts'
 import { MemoryValue } from './value.ts'
 
-const { of, initial } = memory()
-const empty = MemoryValue.parse(initial(() => ''))
+const declared = memory()
+const { of } = declared
+const empty = MemoryValue.parse(declared.initial(() => ''))
 
 it('refuses an item of 10 MB, and names what is too large', () => {
   expect(() => item('kettle', { text: 'x'.repeat(10_000_000) })).toThrow(

@@ -20,14 +20,14 @@ it('finds the nearest above a floor, the nearest first, of equals the first', ()
   expect(search.search(of(0), 3, 0.6)).toEqual([{ row: 2, similarity: 1 }])
 })
 
-it('sketched, finds nearly all that an exact search finds', () => {
+it('sketched, finds nearly all that an exact search finds', async () => {
   const middles = Array.from({ length: 60 }, () => random(96))
   const near = () => {
     const around = random(96)
     return unit((middles[chance.int(60)] ?? around).map((value, i) => value + 0.9 * (around[i] ?? 0)))
   }
   const vectors = Array.from({ length: 3_000 }, near)
-  const sketched = sketchedSearch(vectors, { refined: 200 })
+  const sketched = await sketchedSearch(vectors, { refined: 200 })
   const exact = exactSearch(vectors)
   let [found, there] = [0, 0]
   for (let i = 0; i < 60; i++) {
@@ -51,7 +51,7 @@ it('counts the bits in which sketches differ', () => {
       distancesTo(Uint32Array.from(one), Uint32Array.from(others.flat()), distances, counts)
       const differing = others.map((other) =>
         other.reduce(
-          (sum, value, i) => sum + [...((value ^ (one[i] ?? 0)) >>> 0).toString(2)].filter((bit) => bit === '1').length,
+          (sum, value, i) => sum + ((value ^ (one[i] ?? 0)) >>> 0).toString(2).replaceAll('0', '').length,
           0,
         ),
       )
@@ -61,13 +61,13 @@ it('counts the bits in which sketches differ', () => {
   )
 })
 
-it('sketches an angle: a share θ/π of the bits differs', () => {
+it('sketches an angle: a share θ/π of the bits differs', async () => {
   const distances = new Uint16Array(1)
   let [share, angle] = [0, 0]
   for (let i = 0; i < 200; i++) {
     const [a, b] = [random(384), random(384)]
     const mixed = unit(a.map((value, j) => value + (b[j] ?? 0)))
-    distancesTo(sketchOf(a), sketchesOf([mixed]), distances, new Uint32Array(257))
+    distancesTo(sketchOf(a), await sketchesOf([mixed]), distances, new Uint32Array(257))
     share += (distances[0] ?? 0) / 256 / 200
     angle += Math.acos(dot(a, mixed)) / Math.PI / 200
   }

@@ -17,7 +17,7 @@ export interface VectorSearch {
 const sketchedFrom = 8_192
 
 /** The faster search for as many vectors as there are. */
-export const vectorSearch = (vectors: readonly Float32Array[]): VectorSearch =>
+export const vectorSearch = async (vectors: readonly Float32Array[]): Promise<VectorSearch> =>
   vectors.length < sketchedFrom ? exactSearch(vectors) : sketchedSearch(vectors)
 
 /** Compares with every vector. */
@@ -30,11 +30,11 @@ export const exactSearch = (vectors: readonly Float32Array[]): VectorSearch => (
  * between two vectors shows in how many bits their sketches differ (Charikar 2002), so that what is near enough to be
  * recalled is hardly ever missed; `bench/memory.mjs` measures how much is.
  */
-export function sketchedSearch(
+export async function sketchedSearch(
   vectors: readonly Float32Array[],
   { refined = 1_024 }: { readonly refined?: number } = {},
-): VectorSearch {
-  const sketches = sketchesOf(vectors)
+): Promise<VectorSearch> {
+  const sketches = await sketchesOf(vectors)
   const distances = new Uint16Array(vectors.length)
   const counts = new Uint32Array(wordsOfSketch * 32 + 1)
   return {

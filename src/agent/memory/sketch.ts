@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { rng } from '../../core/index.ts'
 
 /** Words of 32 bits in one sketch. */
@@ -45,10 +46,16 @@ function fours(word: number): number {
 /** Sums of fours that lie in one byte. */
 const eights = (sums: number): number => (sums & 0x0f0f0f0f) + ((sums >>> 4) & 0x0f0f0f0f)
 
+/** Vectors between which others are served: some milliseconds. */
+const atOnce = 1_024
+
 /** Sketches of many vectors, one after the other. */
-export function sketchesOf(vectors: readonly Float32Array[]): Uint32Array {
+export async function sketchesOf(vectors: readonly Float32Array[]): Promise<Uint32Array> {
   const sketches = new Uint32Array(vectors.length * wordsOfSketch)
-  for (const [row, vector] of vectors.entries()) write(sketches, row * wordsOfSketch, vector)
+  for (const [row, vector] of vectors.entries()) {
+    if (row % atOnce === atOnce - 1) await nextTurn()
+    write(sketches, row * wordsOfSketch, vector)
+  }
   return sketches
 }
 

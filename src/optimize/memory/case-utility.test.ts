@@ -49,6 +49,19 @@ describe('utilities', () => {
     ])
   })
 
+  it('judge only what was followed, where one of them was', async () => {
+    const [amber, birch] = [item('kettle', { text: 'amber' }), item('kettle', { text: 'birch' })]
+    const both = [recalled(amber), recalled(birch)]
+    const { items } = await learned(
+      [experience('kettle', { recalled: both, done: 'amber', earned: 0 })],
+      [amber, birch],
+    )
+    expect(items.find(({ text }) => text === 'amber')?.utility).toBeCloseTo(-0.2)
+    expect(items.find(({ text }) => text === 'birch')).toEqual(birch)
+    const neither = await learned([experience('kettle', { recalled: both, done: '', earned: 0 })], [amber, birch])
+    expect(neither.items.map(({ utility }) => utility)).toEqual([-0.2, -0.2])
+  })
+
   it('move by the advantage where nothing tells what was earned, and not at all where that is missing, too', async () => {
     const unknown = experience('a', { recalled: [recalled(kettle)], earned: null, advantage: null, done: '' })
     expect((await learned([unknown], [kettle])).items).toEqual([kettle])
@@ -73,7 +86,7 @@ describe('a case', () => {
         derivedFrom: ['t-kettle', 'mark'],
         trust: 0.6,
         from: 1_000,
-        utility: 1,
+        utility: 0.5,
       },
     ])
   })
@@ -91,7 +104,7 @@ describe('a case', () => {
   it('is written of what did not work where that is wanted, never of what a guard vetoed or what broke', async () => {
     const failed = experience('kettle', { earned: 0, advantage: -1 })
     const options = { failures: true }
-    expect((await learned([failed], [], options)).items).toMatchObject([{ worked: false, utility: -1 }])
+    expect((await learned([failed], [], options)).items).toMatchObject([{ worked: false, utility: -0.5 }])
     expect((await learned([{ ...failed, earned: null }], [], options)).items).toEqual([])
     expect((await learned([{ ...failed, whole: false }], [], options)).items).toEqual([])
   })
@@ -177,9 +190,11 @@ describe('what is dropped', () => {
     expect(kept.metrics['evicted']).toBe(3)
   })
 
-  it('is what does harm', async () => {
-    const harmful = item('kettle', {}, { utility: -0.6, with: { count: 8, mean: -0.7 } })
-    expect((await learned([experience('x', { done: '' })], [harmful])).items).toEqual([])
+  it('is what does harm where there is no room, and stays else, so that nobody can bring it back', async () => {
+    const harmful = item('kettle', { text: 'amber' }, { utility: -0.6, with: { count: 8, mean: -0.7 } })
+    const again = experience('kettle', { done: 'amber' })
+    expect((await learned([again], [harmful])).items).toEqual([harmful])
+    expect((await learned([again], [harmful, item('ferry')], { capacity: 1 })).items).toMatchObject([{ cue: 'ferry' }])
   })
 })
 

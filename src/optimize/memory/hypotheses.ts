@@ -1,4 +1,5 @@
 import { sha256 } from '../../core/index.ts'
+import { upperQuantile } from './normal.ts'
 
 /** What one episode says of insights: words that it was asked with, what was done, and how it went. */
 export interface Observation {
@@ -28,7 +29,7 @@ const tried = 16
  * as it predicts. Halves are by source, so that no attempt at a task confirms another; the level is divided by the number
  * of hypotheses that were tested (Bonferroni).
  */
-export function confirmed<O extends Observation>(observations: readonly O[], alpha = 0.05): readonly Hypothesis[] {
+export function confirmed(observations: readonly Observation[], alpha = 0.05): readonly Hypothesis[] {
   const found = observations.filter(({ source }) => !isHeldOut(source))
   const heldOut = observations.filter(({ source }) => isHeldOut(source))
   const promising = candidatesIn(found)
@@ -74,22 +75,4 @@ function momentsOf(side: readonly Observation[]) {
   const mean = side.reduce((sum, { signal }) => sum + signal, 0) / count
   const variance = side.reduce((sum, { signal }) => sum + (signal - mean) ** 2, 0) / Math.max(1, count - 1)
   return { count, mean, variance: Math.max(variance, 1 / (count + 1)) }
-}
-
-/** The value that a standard normal exceeds with this probability, by bisection of its tail. */
-function upperQuantile(probability: number): number {
-  let [low, high] = [0, 10]
-  for (let i = 0; i < 60; i++) {
-    const middle = (low + high) / 2
-    if (upperTail(middle) > probability) low = middle
-    else high = middle
-  }
-  return low
-}
-
-/** Φ(−z) for z ≥ 0, to 1e-7 (Abramowitz and Stegun 26.2.17). */
-function upperTail(z: number): number {
-  const t = 1 / (1 + 0.2316419 * z)
-  const polynomial = t * (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))
-  return (Math.exp((-z * z) / 2) / Math.sqrt(2 * Math.PI)) * polynomial
 }

@@ -23,15 +23,18 @@ export function worthOf(
 
 const enough = 5
 
-/** Drops what expired, what does harm, and beyond the capacity what is worth the least; what is superseded goes first. */
+/**
+ * Drops what expired, and beyond the capacity what is worth the least; what is superseded or does harm goes first. As long as
+ * there is room it stays, and is not recalled: what is forgotten would come back by the next who says it.
+ */
 export const prune = ({ capacity, tokenPrice }: Prune): MemoryPart =>
   stateless('prune', async ({ collection, at }) => {
     const counts = { expired: 0, harmful: 0, evicted: 0 }
     for (const item of collection.items) {
-      const expired = item.expires !== null && item.expires <= at
-      if (!expired && !doesHarm(item)) continue
-      collection.remove(item.id)
-      counts[expired ? 'expired' : 'harmful']++
+      if (item.expires !== null && item.expires <= at) {
+        collection.remove(item.id)
+        counts.expired++
+      } else if (doesHarm(item)) counts.harmful++
     }
     const inOrder = collection.items.toSorted(
       (a, b) => rankOf(a) - rankOf(b) || worthOf(b, tokenPrice) - worthOf(a, tokenPrice),
@@ -43,4 +46,4 @@ export const prune = ({ capacity, tokenPrice }: Prune): MemoryPart =>
     return counts
   })
 
-const rankOf = ({ supersededBy }: MemoryItem) => (supersededBy === null ? 0 : 1)
+const rankOf = (item: MemoryItem) => (item.supersededBy === null && !doesHarm(item) ? 0 : 1)

@@ -3,15 +3,21 @@ import { stateless } from './part.ts'
 
 /**
  * What recalled items were worth: Q ← (1 − α) Q + α r for each that was recalled (MemRL, Zhang et al. 2026), and tallies of
- * what episodes earned with it, and without it where chance left it out.
+ * what episodes earned with it, and without it where chance left it out. Where an episode did just what one of them says,
+ * that one alone is judged: what was recalled beside it and not followed is not to blame.
  */
 export const itemUtilities = (rate: number) =>
   stateless('utilities', async ({ collection, outcomes }) => {
     let judged = 0
     for (const { experience, signal } of outcomes) {
+      const followed = new Set(
+        experience.recalled.flatMap(({ id, shown }) =>
+          shown && collection.get(id)?.text === experience.done ? id : [],
+        ),
+      )
       for (const { id, shown } of experience.recalled) {
         const item = collection.get(id)
-        if (!item) continue
+        if (!item || (shown && followed.size > 0 && !followed.has(id))) continue
         judged++
         await collection.put(
           shown

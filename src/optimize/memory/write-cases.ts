@@ -16,6 +16,8 @@ export interface WriteCases {
   readonly msPerToken: number
 }
 
+/** What the first episode says of a case: what is proven outranks what is new. */
+const firstSays = 0.5
 /** How much better a newer case must have gone than an older one's utility to say otherwise. */
 const clearly = 0.25
 /** Cases of one owner that answer the same, at most. */
@@ -62,7 +64,7 @@ function caseOf(
     worked: example === 'worked',
     from: at,
     expires: forgetAfter === null ? null : at + forgetAfter,
-    utility: signal,
+    utility: firstSays * signal,
     msPerToken,
   })
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Message, Trajectory, type TrajectoryNode } from '../../core/index.ts'
+import { type Message, rememberedBy, Trajectory, type TrajectoryNode } from '../../core/index.ts'
 import { type ImplicitOptions, implicitSignals } from './implicit-signals.ts'
 import { allImplicitKinds } from './kinds.ts'
 import { asksAgain, asksForChange, asksTheSame, reportsError, thanks } from './words.ts'
@@ -87,6 +87,18 @@ const answered = said('a', 'q', 'Open Settings, then Billing, and press Cancel.'
 
 const read = (sketches: readonly Sketch[], asOf = 10 * minute, options: ImplicitOptions = {}) =>
   implicitSignals(traffic(sketches), asOf, options).map(({ node, name, value }) => [node, name, value])
+
+it('takes nothing that we put into a conversation for what its user says', () => {
+  const thanked = user('u', 'a', 'Thanks, that worked!', 2)
+  expect(read([asked, answered, thanked])).toEqual([['a', 'thanks', 1]])
+  expect(
+    read([
+      asked,
+      answered,
+      { ...thanked, message: { role: 'user', content: thanked.message.content, name: rememberedBy } },
+    ]),
+  ).toEqual([])
+})
 
 describe('what a user does with an answer', () => {
   it.each([

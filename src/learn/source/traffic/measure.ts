@@ -115,6 +115,7 @@ function hostOf(
       ...(signal ? { signal } : {}),
     },
     schedule: run.schedule,
+    tenant: run.options.source.tenant,
     budget,
     serving: run.serving,
     inForce: (version, checkpoint) => run.inForce(version, checkpoint),
