@@ -27,7 +27,11 @@ describe('a held-out task', () => {
       'current' | 'gradients' | 'trainer' | 'update' | 'pace' | 'sampler' | 'rng'
     >()
     expectTypeOf<Parameters<WeightsOptimizer['step']>>().toEqualTypeOf<[WeightsStep]>()
-    expectTypeOf<keyof Seat<unknown>>().toEqualTypeOf<'parameter' | 'version' | 'value' | 'rng' | 'evaluate'>()
+    expectTypeOf<keyof Seat<unknown>>().toEqualTypeOf<
+      'parameter' | 'version' | 'value' | 'rng' | 'evaluate' | 'tasks' | 'leaks'
+    >()
+    expectTypeOf<NonNullable<Seat<unknown>['tasks']>>().toEqualTypeOf<readonly LearnableTask[]>()
+    expectTypeOf<ReturnType<NonNullable<Seat<unknown>['leaks']>>>().toEqualTypeOf<boolean>()
     expectTypeOf<Parameters<Optimizer['open']>[0]>().toEqualTypeOf<Seat<unknown>>()
   })
 })

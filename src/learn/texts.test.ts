@@ -1,11 +1,21 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { crashingStore } from '../../test/support/crashing-store.ts'
-import { rightDesk, served, ticketDesk, ticketModel, tickets, ticketsOf } from '../../test/support/tickets.ts'
+import {
+  feedbackOnTicket,
+  rightDesk,
+  ruleWriter,
+  served,
+  ticketDesk,
+  ticketDeskOf,
+  ticketModel,
+  tickets,
+  ticketsOf,
+} from '../../test/support/tickets.ts'
 import { remainsOf } from '../../test/support/two-learners.ts'
-import { asText, type Metrics, type Store, VersionId } from '../core/index.ts'
+import { asText, type ChatModel, type Metrics, type Store, VersionId } from '../core/index.ts'
 import { leaveOneOut } from '../credit/index.ts'
 import { pairedGate } from '../gate/index.ts'
-import { exemplars, exemplarsIn } from '../optimize/text/index.ts'
+import { bulletsIn, exemplars, exemplarsIn, playbook, reflect } from '../optimize/text/index.ts'
 import { deploy, Registry } from '../release/index.ts'
 import { rubric, signal, verifier } from '../reward/index.ts'
 import { openMemoryStore } from '../store/index.ts'
@@ -27,8 +37,8 @@ const solved = rubric({ solved: verifier(rightDesk) })
 const few = exemplars({ count: 6, evaluations: 400, measuredBy: 24 })
 const schedule = { updates: 4, tasks: 4, attempts: 2, validateEvery: 2, patience: null, target: null } as const
 
-const practise = (at: Store, changes: Partial<RolloutOptions> = {}) =>
-  learn(ticketDesk, {
+const practise = (at: Store, changes: Partial<RolloutOptions> = {}, agent = ticketDesk) =>
+  learn(agent, {
     model: ticketModel(),
     store: at,
     source: rollouts(tickets, tasks),
@@ -47,8 +57,17 @@ async function servedText(): Promise<string> {
   return asText(version?.value)?.text ?? ''
 }
 
-describe('exemplars', () => {
-  it('are found in practice among own successes, judged, and served after what people wrote', async () => {
+const writing = { feedback: feedbackOnTicket, evaluations: 600, measuredBy: 24 }
+const evolved = (writer = ruleWriter()) => reflect({ writer, locked: [served], ...writing })
+const evolvedAll = (writer: ChatModel) => reflect({ writer, ...writing })
+const quoting = (words: string): ChatModel => ({
+  name: 'quoting',
+  ask: async () => ({ text: `\`\`\`\nNote: ${words}\n\`\`\``, whole: true }),
+})
+const noted = (writer = ruleWriter()) => playbook({ writer, ...writing })
+
+describe('a text in practice', () => {
+  it('gains exemplars among own successes, is judged, and serves with what people wrote before them', async () => {
     const told: Metrics[] = []
     const onEvent = (event: LearnEvent) => {
       if (event.type === 'updated') told.push(event.metrics)
@@ -63,14 +82,37 @@ describe('exemplars', () => {
     // What measures is no exemplar.
     const trained = new Set(ticketsOf('train', 40).map(({ instruction }) => instruction))
     expect(found.every(({ asked }) => trained.has(asked))).toBe(true)
-    expect(told.at(-1)).toMatchObject({ 'system.affords': 12 })
+    expect(told.at(-1)).toMatchObject({ 'system.affords': 11 })
     expect(told.at(-1)?.['system.spent']).toBeLessThanOrEqual(400)
   })
 
-  it('come to the same wherever the process died, and attempt nothing twice', async () => {
+  it('evolves by reflection, its locked part byte for byte', async () => {
+    const writer = ruleWriter()
+    const agent = ticketDeskOf(`${served}\nNotes:`)
+    const { base, learned, decision } = await practise(store, { optimize: { system: evolved(writer) } }, agent)
+    expect(decision).toBe('promote')
+    expect(learned.success ?? 0).toBeGreaterThan((base.success ?? 0) + 0.3)
+    expect((await servedText()).startsWith(`${served}\n`)).toBe(true)
+    // Only training tasks were read.
+    expect(writer.questions.every(({ material }) => !/ticket (?:validation|holdout)/.test(material))).toBe(true)
+  })
+
+  it('gains a playbook by deltas', async () => {
+    const { base, learned, decision } = await practise(store, { optimize: { system: noted() } })
+    expect(decision).toBe('promote')
+    expect(learned.success ?? 0).toBeGreaterThan((base.success ?? 0) + 0.3)
+    const { prefix, bullets } = bulletsIn(await servedText())
+    expect(prefix).toBe(served)
+    expect(bullets.length).toBeGreaterThan(3)
+  })
+
+  it.each([
+    ['exemplars', exemplars({ count: 2, evaluations: 60, measuredBy: 6, perUpdate: 1 })],
+    ['reflection', reflect({ writer: ruleWriter(), feedback: feedbackOnTicket, evaluations: 60, measuredBy: 6 })],
+    ['a playbook', playbook({ writer: ruleWriter(), feedback: feedbackOnTicket, evaluations: 60, measuredBy: 6 })],
+  ])('comes to the same with %s wherever the process died, and attempts nothing twice', async (_, optimizer) => {
     const small = { ...schedule, updates: 2, validateEvery: 1, validationTasks: 4, holdoutTasks: 4 }
-    const optimize = { system: exemplars({ count: 2, evaluations: 60, measuredBy: 6, perUpdate: 1 }) }
-    const changes = { optimize, schedule: small, deterministic: true }
+    const changes = { optimize: { system: optimizer }, schedule: small, deterministic: true }
     const episodesOf = async (at: Store) => {
       const records = await at.trajectories.list({ limit: 10_000 })
       return records.map(({ trajectory }) => trajectory.id.replace(/^[^/]*\//, '')).toSorted()
@@ -78,7 +120,7 @@ describe('exemplars', () => {
     await practise(store, changes)
     const [expected, episodes] = [await remainsOf(store), await episodesOf(store)]
     let died = 0
-    for (let n = 2; ; n += 7) {
+    for (let n = 2; ; n += 13) {
       const other = await openMemoryStore()
       const dying = crashingStore(other, n, n % 2 === 0 ? 'before' : 'after')
       await practise(dying.store, changes).catch(() => {})
@@ -94,16 +136,46 @@ describe('exemplars', () => {
   })
 
   it.each([
-    ['a budget below the floor', exemplars({ evaluations: 50 }), 'text/small-budget', /at least 108/],
-    ['a count that is none', null, 'text/bad-option', /at least 1/],
-  ])('are refused with %s, and nothing is written', async (_, optimizer, code, hint) => {
-    const attempt = async () => practise(store, { optimize: { system: optimizer ?? exemplars({ count: 0 }) } })
+    ['a budget below the floor', () => exemplars({ evaluations: 50 }), 'text/small-budget', /at least 124/],
+    ['another', () => reflect({ writer: ruleWriter(), evaluations: 1 }), 'text/small-budget', /at least 120/],
+    ['a count that is none', () => exemplars({ count: 0 }), 'text/bad-option', /at least 1/],
+    [
+      'a locked part that is not there',
+      () => reflect({ writer: ruleWriter(), locked: ['x!'] }),
+      'text/locked-span',
+      /exactly/,
+    ],
+    [
+      'nothing to change',
+      () => reflect({ writer: ruleWriter(), locked: [served] }),
+      'text/nothing-to-change',
+      /Lock less/,
+    ],
+  ])('is refused with %s, and nothing is written', async (_, optimizer, code, hint) => {
+    const attempt = async () => practise(store, { optimize: { system: optimizer() } })
     await expect(attempt()).rejects.toMatchObject({ code, hint: expect.stringMatching(hint) })
     expect(await store.runs.list({ limit: 1 })).toEqual([])
   })
+
+  it('takes nothing that quotes a held-out task, and counts it', async () => {
+    const [quoted] = ticketsOf('holdout', 1)
+    const told: Metrics[] = []
+    const onEvent = (event: LearnEvent) => {
+      if (event.type === 'updated') told.push(event.metrics)
+    }
+    await practise(store, { optimize: { system: evolvedAll(quoting(quoted?.instruction ?? '')) }, onEvent })
+    expect(await servedText()).toBe(served)
+    expect(told.at(-1)).toMatchObject({ 'system.refused.leak': 4, 'system.candidates': 1 })
+  })
+
+  it('fails with the writer’s own error where that never answers', async () => {
+    const writer = { name: 'gone', ask: () => Promise.reject(new Error('no such host')) }
+    const attempt = practise(store, { optimize: { system: playbook({ writer, ...writing }) } })
+    await expect(attempt).rejects.toThrow('no such host')
+  })
 })
 
-describe('exemplars of people’s sessions', () => {
+describe('a text over traffic', () => {
   async function visited(): Promise<void> {
     const deployment = await deploy(ticketDesk, { store, environment: tickets, model: ticketModel() })
     for (const [i, { instruction, data }] of ticketsOf('train', 40).entries()) {
@@ -114,6 +186,7 @@ describe('exemplars of people’s sessions', () => {
     }
     await deployment.close()
   }
+  const redact = (text: string) => text.replace(/ from \S+@\S+/g, '')
   const holdout = rollouts(tickets, tasks).holdout
   const fromTraffic = (optimizer: RolloutOptions['optimize'] & {}) =>
     learn(ticketDesk, {
@@ -131,9 +204,8 @@ describe('exemplars of people’s sessions', () => {
       release: direct(),
     })
 
-  it('serve where they do better, in redacted words', async () => {
+  it('gains exemplars in redacted words, and serves where they do better', async () => {
     await visited()
-    const redact = (text: string) => text.replace(/ from \S+@\S+/g, '')
     const { outcome } = await fromTraffic({ system: exemplars({ count: 8, sessions: { redact } }) })
     expect(outcome).toBe('released')
     const text = await servedText()
@@ -145,9 +217,34 @@ describe('exemplars of people’s sessions', () => {
     for (const { asked, answered } of exemplarsIn(text).exemplars) expect(desks.get(asked)).toContain(answered)
   })
 
-  it('are refused where nobody said how they may be shared, and nothing is written', async () => {
+  it.each([
+    ['reflection', (writer: ChatModel) => reflect({ writer, success: 0.5, sessions: { redact } })],
+    ['a playbook', (writer: ChatModel) => playbook({ writer, success: 0.5, sessions: { redact } })],
+  ])('gains what %s writes from sessions', async (_, optimizer) => {
     await visited()
-    const attempt = fromTraffic({ system: exemplars({}) })
+    const writer = ruleWriter()
+    const { outcome } = await fromTraffic({ system: optimizer(writer) })
+    expect(outcome).toBe('released')
+    expect(await servedText()).toMatch(/^Name the desk that a ticket belongs to\.\s[\s\S]* means /)
+    expect(writer.questions).toHaveLength(1)
+    expect(writer.questions[0]?.material).not.toContain('ada@home')
+  })
+
+  it('takes nothing that quotes a held-out task', async () => {
+    await visited()
+    const [quoted] = ticketsOf('holdout', 1)
+    const sessions = { redact }
+    const optimizer = reflect({ writer: quoting(quoted?.instruction ?? ''), sessions })
+    expect(await fromTraffic({ system: optimizer })).toMatchObject({ outcome: 'nothing-to-learn' })
+  })
+
+  it.each([
+    ['exemplars', exemplars()],
+    ['reflection', reflect({ writer: ruleWriter() })],
+    ['a playbook', playbook({ writer: ruleWriter() })],
+  ])('is refused with %s where nobody said how sessions may be shared', async (_, optimizer) => {
+    await visited()
+    const attempt = fromTraffic({ system: optimizer })
     await expect(attempt).rejects.toMatchObject({ code: 'text/no-consent', hint: expect.stringContaining('redact') })
     expect(await store.runs.list({ limit: 1 })).toEqual([])
   })

@@ -1,6 +1,15 @@
 import { z } from 'zod'
 import { defineAgent, text, user, weights } from '../../src/agent/index.ts'
-import { type Environment, type FinalState, type ModelService, sha256, type Task } from '../../src/core/index.ts'
+import {
+  type ChatModel,
+  type ChatQuestion,
+  type Environment,
+  type FinalState,
+  type ModelService,
+  type ScoredTrajectory,
+  sha256,
+  type Task,
+} from '../../src/core/index.ts'
 import { scriptedModel } from './scripted-model.ts'
 
 /** Where a ticket belongs, by the words that it holds. */
@@ -44,8 +53,19 @@ const readExemplars = (prompt: string): readonly { readonly asked: string; reado
     ([, asked = '', answered = '']) => ({ asked, answered }),
   )
 
-/** A policy that truly reads its prompt: it answers as the exemplar with the most words in common does, and guesses without one. */
+/** A rule as a text can hold it: `invoice means billing`. */
+const ruled = (prompt: string, asked: string): string | undefined => {
+  const rules = new Map([...prompt.matchAll(/(\w+) means (\w+)/g)].map(([, word = '', desk = '']) => [word, desk]))
+  return [...wordsOf(asked)].map((word) => rules.get(word)).find((desk) => desk !== undefined)
+}
+
+/**
+ * A policy that truly reads its prompt: it goes by the rules that stand there, then answers as the exemplar with the most words in
+ * common does, and guesses without either.
+ */
 export function answerBy(prompt: string, asked: string): string {
+  const known = ruled(prompt, asked)
+  if (known !== undefined) return known
   // Every ticket has the word "ticket" in common with every other.
   let best: { readonly answered: string; readonly common: number } = { answered: pick(desks, asked), common: 1 }
   for (const one of readExemplars(prompt)) {
@@ -72,11 +92,13 @@ export function ticketModel(): ModelService {
   }
 }
 
-export const ticketDesk = defineAgent({
-  name: 'ticket-desk',
-  parameters: { model: weights({ base: 'tickets' }), system: text(served) },
-  run: (task, { model, system }, episode) => model.act([system.message(), user(task.instruction)], episode),
-})
+export const ticketDeskOf = (system: string) =>
+  defineAgent({
+    name: 'ticket-desk',
+    parameters: { model: weights({ base: 'tickets' }), system: text(system) },
+    run: (task, handles, episode) => handles.model.act([handles.system.message(), user(task.instruction)], episode),
+  })
+export const ticketDesk = ticketDeskOf(served)
 
 const Ticket = z.object({ desk: z.string() })
 const Ended = z.object({ answered: z.string(), wanted: z.string().nullable() })
@@ -103,4 +125,37 @@ export const tickets: Environment = {
 export const rightDesk = ({ state }: FinalState): number => {
   const { answered, wanted } = Ended.parse(state)
   return Number(answered.trim() === wanted)
+}
+
+/** What a reviewer says of a ticket. */
+export const feedbackOnTicket = ({ trajectory }: ScoredTrajectory): string | null =>
+  `The desk is ${Ended.parse(trajectory.finalState?.state).wanted}.`
+
+const Material = z.object({
+  part: z.string().optional(),
+  playbook: z.array(z.object({ text: z.string() })).optional(),
+  episodes: z.array(z.object({ asked: z.string(), did: z.string().optional(), feedback: z.string().optional() })),
+})
+
+/** A writer in this process: it makes rules of what reviewers say, or of what went well, and writes them as it is asked to. */
+export function ruleWriter(): ChatModel & { readonly questions: ChatQuestion[] } {
+  const questions: ChatQuestion[] = []
+  return {
+    name: 'rules',
+    questions,
+    async ask(question) {
+      questions.push(question)
+      const { part = '', playbook, episodes } = Material.parse(JSON.parse(question.material))
+      const rules = episodes.flatMap(({ asked, did, feedback }) => {
+        const desk = /desk is (\w+)/.exec(feedback ?? '')?.[1] ?? did
+        const words = [...wordsOf(asked)].filter(
+          (word) => /^[a-z]{5,}$/.test(word) && !['ticket', 'train'].includes(word),
+        )
+        return desk === undefined ? [] : words.map((word) => `${word} means ${desk}`)
+      })
+      const fresh = [...new Set(rules)].filter((rule) => !question.material.includes(rule))
+      const said = playbook ? JSON.stringify({ add: fresh.slice(0, 8) }) : [part, ...fresh].join('\n')
+      return { text: `Rules:\n\`\`\`\n${said}\n\`\`\``, whole: true }
+    },
+  }
 }

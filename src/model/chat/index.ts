@@ -1,1 +1,2 @@
+export { chatModel, type ChatModelOptions } from './chat-model.ts'
 export { chatUpstream, type ChatUpstreamOptions } from './chat-upstream.ts'

@@ -3,7 +3,7 @@ import type { textKind } from '../../agent/index.ts'
 import { type Learning, parseInput, type SavedLearning, type Seat } from '../../core/index.ts'
 import { exemplarsIn, withExemplars } from './exemplar-block.ts'
 import { ExemplarPool, SavedPool } from './exemplar-pool.ts'
-import type { CompleteExemplars } from './exemplars.ts'
+import type { CompleteExemplars } from './exemplars-options.ts'
 import { Refusals, refusalOf } from './refusal.ts'
 import { onePerEpisode, type Shown } from './shown.ts'
 

@@ -27,6 +27,13 @@ export function withExemplars(prefix: string, exemplars: readonly Shown[]): stri
   return `${prefix}${heading}${each.join('')}`
 }
 
+/** The first of a set, as many as a text of so many bytes (UTF-8) holds. */
+export function fitting<S extends Shown>(prefix: string, set: readonly S[], maxBytes: number): readonly S[] {
+  let count = set.length
+  while (count > 0 && Buffer.byteLength(withExemplars(prefix, set.slice(0, count))) > maxBytes) count--
+  return set.slice(0, count)
+}
+
 /** Reads what {@link withExemplars} wrote; a text that it did not write is all prefix. */
 export function exemplarsIn(text: string): WithExemplars {
   const at = text.lastIndexOf(heading)

@@ -66,9 +66,19 @@ export class ExemplarPool {
     }
   }
 
-  /** So many by chance. */
+  /** So many by chance, of answers that the set has least of: where few answers are possible, each is shown alike often. */
   draw(count: number, rng: Rng): readonly Exemplar[] {
-    return rng.shuffle(this.#exemplars).slice(0, count)
+    const left = [...rng.shuffle(this.#exemplars)]
+    const shown = new Map<string, number>()
+    const set: Exemplar[] = []
+    while (set.length < count && left.length > 0) {
+      const rarity = ({ answered }: Exemplar) => shown.get(answered) ?? 0
+      const next = left.reduce((rarest, one) => (rarity(one) < rarity(rarest) ? one : rarest))
+      left.splice(left.indexOf(next), 1)
+      shown.set(next.answered, rarity(next) + 1)
+      set.push(next)
+    }
+    return set
   }
 
   #add(trajectory: Trajectory, worth: number): void {

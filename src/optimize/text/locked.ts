@@ -4,6 +4,8 @@ import { TextError } from './text-error.ts'
 export interface Piece {
   readonly locked: boolean
   readonly text: string
+  /** Where it begins. */
+  readonly from: number
 }
 
 /**
@@ -20,14 +22,14 @@ export function piecesOf(text: string, locked: readonly string[]): readonly Piec
   let at = 0
   for (const { from, to, span } of spans) {
     if (from < at) throw badSpan(span, 'overlaps another locked part')
-    pieces.push(freePiece(text.slice(at, from)), { locked: true, text: span })
+    pieces.push(freePiece(text.slice(at, from), at), { locked: true, text: span, from })
     at = to
   }
-  return [...pieces, freePiece(text.slice(at))].filter((piece) => piece.text !== '')
+  return [...pieces, freePiece(text.slice(at), at)].filter((piece) => piece.text !== '')
 }
 
 /** The text that pieces make. */
-export const joined = (pieces: readonly Piece[]): string => pieces.map(({ text }) => text).join('')
+export const joined = (pieces: readonly Pick<Piece, 'text'>[]): string => pieces.map(({ text }) => text).join('')
 
 /** Whether each locked part stands in a text once, and in the order in which it stood before. */
 export function keepsLocked(text: string, before: readonly Piece[]): boolean {
@@ -41,7 +43,7 @@ export function keepsLocked(text: string, before: readonly Piece[]): boolean {
   return true
 }
 
-const freePiece = (text: string): Piece => ({ locked: text.trim() === '', text })
+const freePiece = (text: string, from: number): Piece => ({ locked: text.trim() === '', text, from })
 
 function placeOf(span: string, text: string): number {
   if (span === '') throw badSpan(span, 'is empty')

@@ -10,9 +10,9 @@ import {
   type TextCritique,
 } from '../../core/index.ts'
 import { affordable } from './budget.ts'
-import { exemplarsIn, withExemplars } from './exemplar-block.ts'
+import { exemplarsIn, fitting, withExemplars } from './exemplar-block.ts'
 import { ExemplarPool, SavedPool } from './exemplar-pool.ts'
-import type { CompleteExemplars } from './exemplars.ts'
+import type { CompleteExemplars } from './exemplars-options.ts'
 import { type MeasuringSplit, splitTasks } from './measuring.ts'
 import { type Bounds, Refusals, refusalOf } from './refusal.ts'
 import { meanOf, pairedGain, SavedScores, Scores } from './scores.ts'
@@ -26,6 +26,9 @@ const Saved = z.strictObject({
   scores: SavedScores,
   refusals: z.record(z.string(), z.number()),
 })
+
+/** Training tasks that are attempted before the first proposal, for each exemplar wanted. */
+const firstLook = 4
 
 type Value = { readonly text: string }
 type PractisingSeat = Seat<Value> & { readonly evaluate: Evaluate<Value> }
@@ -52,7 +55,8 @@ export class PractisedExemplars implements Learning<typeof textKind> {
     this.#options = options
     this.#tasks = splitTasks(seat.tasks ?? [], measuredBy, seat.rng('measure'))
     const { length } = this.#tasks.measure
-    this.#affords = affordable(evaluations, { start: length, proposal: length + count })
+    const first = Math.min(firstLook * count, this.#tasks.train.length)
+    this.#affords = affordable(evaluations, { start: length + first, proposal: length + count })
     this.#prefix = exemplarsIn(seat.value.text).prefix
     this.#scores = new Scores(seat.evaluate, evaluations, state?.scores ?? null)
     this.#refusals = new Refusals(state?.refusals)
@@ -72,14 +76,19 @@ export class PractisedExemplars implements Learning<typeof textKind> {
   async step(deposits: readonly TextCritique[]) {
     this.#pool.addEpisodes(onePerEpisode(deposits))
     const { measure } = this.#tasks
-    if (this.#scores.affordsMore(measure.length)) await this.#scores.of(this.#best, measure)
+    if (this.#scores.spent === 0) {
+      await this.#scores.of(this.#best, measure)
+      await this.#bootstrap(firstLook * this.#options.count, this.#seat.rng('first'))
+    }
     for (let i = 0; i < this.#options.perUpdate; i++) {
       if (!this.#scores.affordsMore(measure.length + this.#options.count)) break
       const rng = this.#seat.rng('proposal', this.#proposals++)
-      await this.#bootstrap(rng)
+      await this.#bootstrap(this.#options.count, rng)
       await this.#try(this.#drawn(rng))
     }
-    const score = meanOf((await this.#scores.of(this.#best, this.#scores.knows(this.#best) ? measure : [])).earned)
+    const score = meanOf(
+      (await this.#scores.of(this.#best, this.#scores.cost(this.#best, measure) === 0 ? measure : [])).earned,
+    )
     return {
       affords: this.#affords,
       spent: this.#scores.spent,
@@ -108,12 +117,16 @@ export class PractisedExemplars implements Learning<typeof textKind> {
     return this.#best === this.#seat.value.text ? null : { text: this.#best }
   }
 
-  /** Attempts training tasks of which the pool has nothing, with the best text so far, until the pool offers a choice. */
-  async #bootstrap(rng: Rng): Promise<void> {
-    const { count } = this.#options
-    if (this.#pool.exemplars.length >= 4 * count) return
-    const untried = this.#tasks.train.filter(({ id }) => !this.#pool.has(id) && !this.#scores.has(this.#best, id))
-    const { fresh } = await this.#scores.of(this.#best, rng.shuffle(untried).slice(0, count))
+  /**
+   * Attempts so many training tasks of which the pool has nothing: with the text that serves first, whose successes are of all
+   * sorts, and then with the best, which succeeds at harder ones, and at those that are like its exemplars.
+   */
+  async #bootstrap(attempts: number, rng: Rng): Promise<void> {
+    const shuffled = rng.shuffle(this.#tasks.train).filter(({ id }) => !this.#pool.has(id))
+    const untried = (text: string) => shuffled.filter(({ id }) => !this.#scores.has(text, id))
+    const served = this.#seat.value.text
+    const text = untried(served).length > 0 ? served : this.#best
+    const { fresh } = await this.#scores.of(text, untried(text).slice(0, attempts))
     this.#pool.addAttempts(fresh)
   }
 
@@ -130,8 +143,10 @@ export class PractisedExemplars implements Learning<typeof textKind> {
 
   /** Measures a set, and takes it where the same tasks earn more. */
   async #try(set: readonly Shown[]): Promise<void> {
-    const text = withExemplars(this.#prefix, set)
-    const refusal = this.#scores.knows(text) ? 'unchanged' : refusalOf(text, this.#bounds)
+    const fits = fitting(this.#prefix, set, this.#options.maxBytes)
+    const text = withExemplars(this.#prefix, fits)
+    const known = this.#scores.knows(text) ? 'unchanged' : refusalOf(text, this.#bounds)
+    const refusal = fits.length === 0 && set.length > 0 ? 'tooLong' : known
     if (refusal !== null) return this.#refusals.add(refusal)
     const { measure } = this.#tasks
     const { earned } = await this.#scores.of(text, measure)

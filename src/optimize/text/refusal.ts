@@ -9,8 +9,9 @@ import type { LeakCheck } from '../../core/index.ts'
  * - `leak`: it quotes tasks that measure.
  * - `instructs`: words from outside would instruct a model that reads them.
  * - `withheld`: it holds words of people that may not be shared.
+ * - `worse`: the tasks that it was tried on earned less, or no more.
  */
-export type Refusal = 'unreadable' | 'unchanged' | 'tooLong' | 'locked' | 'leak' | 'instructs' | 'withheld'
+export type Refusal = 'unreadable' | 'unchanged' | 'tooLong' | 'locked' | 'leak' | 'instructs' | 'withheld' | 'worse'
 
 /** What a proposed text must hold to. */
 export interface Bounds {

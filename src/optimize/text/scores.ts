@@ -49,6 +49,11 @@ export class Scores {
     return this.#spent + attempts <= this.#evaluations
   }
 
+  /** Attempts that {@link of} would make. */
+  cost(text: string, tasks: readonly LearnableTask[]): number {
+    return this.#missing(text, tasks).length
+  }
+
   /** Whether these exact bytes were attempted at any task. */
   knows(text: string): boolean {
     return this.#known.has(hashOf(text))

@@ -46,7 +46,7 @@ function pathTo(end: TrajectoryNode, { nodes }: Trajectory): readonly Trajectory
 }
 
 /** Whether an episode came to its own end. Any other may hold half an answer. */
-const ended = ({ stopReason, failure }: Trajectory): boolean => stopReason === 'done' && failure === null
+export const ended = ({ stopReason, failure }: Trajectory): boolean => stopReason === 'done' && failure === null
 
 /** Whether an attempt went well: it was not vetoed, nothing broke, and it earned at least so much (invariant 5). */
 export const attemptWentWell = ({ trajectory, reward }: ScoredTrajectory, success: number): boolean =>
