@@ -1,6 +1,6 @@
 /**
  * What learning together brings: the post room of `examples/joint.mjs`, with weights alone, weights and one other part, and all
- * four in one run. Success on 96 held-out tasks after the same updates; each seed is its own run.
+ * four in one run. Success on 85 held-out tasks after the same updates; each seed is its own run.
  *
  *   node scripts/joint-evidence.mjs [seeds] [updates]
  *
