@@ -28,8 +28,8 @@ const chancesOf = (preferences) => {
 }
 
 /** The Kind: what is stored, what a decision holds, how a program uses it, and what it hands to its optimizer. */
-const choice = {
-  kind: 'choice',
+const pick = {
+  kind: 'pick',
   value: z.strictObject({ options: z.array(z.string()).min(2), preferences: z.array(z.number()) }),
   made: z.strictObject({ chosen: z.int(), chances: z.array(z.number()) }),
   handle: ({ value, rng }, recorder) => ({
@@ -51,7 +51,7 @@ const choice = {
 /** Its Optimizer: REINFORCE. What did better than expected is preferred more (Williams 1992). */
 const reinforce = (learningRate) => ({
   name: 'reinforce',
-  kind: 'choice',
+  kind: 'pick',
   async open({ value }, saved) {
     let preferences = saved?.state ?? value.preferences
     const now = async () => ({ ...value, preferences })
@@ -74,7 +74,7 @@ const reinforce = (learningRate) => ({
 /** An agent whose only Parameter is a choice: it asks one of two desks, of which `refunds` knows what to do. */
 const agent = defineAgent({
   name: 'front-desk',
-  parameters: { route: parameter(choice, { options: ['sales', 'refunds'], preferences: [0, 0] }) },
+  parameters: { route: parameter(pick, { options: ['sales', 'refunds'], preferences: [0, 0] }) },
   async run(_task, { route }, episode) {
     await episode.step({ kind: 'message', content: route.choose() })
     return { stopReason: 'done', message: null }

@@ -4,8 +4,11 @@
  */
 export {
   type Agent,
+  choice,
   defineAgent,
   type EpisodeBudget,
+  memory,
+  optionCosts,
   parameter,
   runEpisode,
   servedAgent,
@@ -60,7 +63,10 @@ export {
   type TrafficOptions,
   type TrafficSummary,
 } from './learn/index.ts'
-export { policyGradient } from './optimize/weights/index.ts'
+export { linUcb, reinforce, thompson } from './optimize/choice/index.ts'
+export { caseUtility } from './optimize/memory/index.ts'
+export { exemplars, playbook, reflect } from './optimize/text/index.ts'
+export { imitate, policyGradient, preferences, sequence } from './optimize/weights/index.ts'
 export { deploy, type Deployment, Registry } from './release/index.ts'
 export {
   brokenCalls,

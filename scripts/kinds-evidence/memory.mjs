@@ -1,6 +1,6 @@
 /** Memory: a world in which only experience helps, with a control that never recalls, and with planted falsehoods. */
 import { newItem } from '../../dist/agent/index.js'
-import { leaveOneOut, utilities } from '../../dist/credit/index.js'
+import { leaveOneOut } from '../../dist/credit/index.js'
 import { rng } from '../../dist/core/index.js'
 import { pairedGate } from '../../dist/gate/index.js'
 import { learn, rollouts } from '../../dist/learn/index.js'
@@ -19,7 +19,7 @@ async function run(seed, { options = {}, optimizer = caseUtility() } = {}) {
     store,
     source: rollouts(office, tasksOf(seed)),
     reward: rubric({ solved: verifier(rightDesk) }),
-    credit: utilities(leaveOneOut()),
+    credit: leaveOneOut(),
     optimize: { cases: optimizer },
     gate: pairedGate({ margin: 0.02, alpha: 0.05 }),
     schedule,

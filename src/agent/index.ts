@@ -2,6 +2,25 @@ export { type Agent, defineAgent, type Handles, weightsOf } from './agent.ts'
 export { backward, type CreditedBatch } from './backward.ts'
 export type { ParameterBinding, WeightsBinding } from './binding.ts'
 export { bindingsOf, type ActsInEpisode } from './bindings.ts'
+export {
+  type ChoiceDeposit,
+  type ChoiceHandle,
+  type ChoiceOptions,
+  type ChoicePolicy,
+  ChoiceValue,
+  chancesOf,
+  choice,
+  choiceKind,
+  evenPolicy,
+  hiddenOf,
+  MadeChoice,
+  type OptionGiven,
+  optionCosts,
+  type Quality,
+  scoresOf,
+  softmax,
+  withIntercept,
+} from './choice/index.ts'
 export { defaultBudget, type EpisodeBudget } from './budget.ts'
 export { critiques } from './critiques.ts'
 export { continued, demonstration } from './demonstration.ts'

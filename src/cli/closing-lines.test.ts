@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, it } from 'vitest'
-import { ReleaseId, RunId } from '../core/index.ts'
+import { ParameterName, ReleaseId, RunId } from '../core/index.ts'
 import type { RolloutSummary } from '../learn/index.ts'
 import { closingLines } from './closing-lines.ts'
 import type { RivalArithmetic } from '../report/index.ts'
@@ -41,6 +41,18 @@ it('tell every rival with its mean and the difference, and whether it is beaten'
   expect(told).not.toMatch(/primed\n/)
   expect(told).toContain('The gate says hold; the previous release still serves.')
   expect(told).toContain('For comparison: scripted expert 90%.')
+})
+
+it('tell what each Parameter brought, where several changed', () => {
+  const part = { kind: 'choice', difference: 0.3, ci: [0.2, 0.4], n: 400, verdict: 'helps' } as const
+  const brought = [
+    { ...part, parameter: ParameterName.parse('model') },
+    { ...part, parameter: ParameterName.parse('route'), difference: null, ci: [-1, 1], verdict: 'unclear' } as const,
+  ]
+  expect(linesOf([], { brought })).toContain(
+    'Of that: model +0.3 [+0.2, +0.4]: it helps, route not scored [−1, +1]: whether it helps is not shown.',
+  )
+  expect(linesOf([])).not.toContain('Of that')
 })
 
 it('say nothing of rivals where there are none, and how to undo a release', () => {

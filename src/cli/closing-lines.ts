@@ -1,4 +1,5 @@
 import pc from 'picocolors'
+import { type Brought, verdictInWords } from '../gate/index.ts'
 import type { Baseline, RolloutSummary } from '../learn/index.ts'
 import { measured } from './run-line.ts'
 import { duration, figure, type RivalArithmetic, signed, success } from '../report/index.ts'
@@ -8,7 +9,18 @@ import { visible } from './visible.ts'
  * A few lines: what happened, how sure that is, what it is to be compared with, what it had to beat, and what to do next.
  */
 export function closingLines(
-  { base, primed, control, learned, decision, releaseId, seconds, tokensSampled, tokensTrained }: RolloutSummary,
+  {
+    base,
+    primed,
+    control,
+    learned,
+    decision,
+    brought = [],
+    releaseId,
+    seconds,
+    tokensSampled,
+    tokensTrained,
+  }: RolloutSummary,
   /** Of the tier that was judged. */
   baselines: readonly Baseline[],
   rivals: readonly RivalArithmetic[],
@@ -21,10 +33,17 @@ export function closingLines(
     `${decision === 'promote' ? pc.green('✓') : pc.yellow('•')} On ${learned.n} held-out tasks: ${arms}${control ? ` (control ${measured(control)})` : ''}.`,
     `  ${duration(seconds)} on this machine, ${tokens}. For comparison: ${baselines.map(({ name, rate }) => `${name} ${success(rate)}`).join(', ') || 'no scripted baselines'}.`,
     ...(rivals.length > 0 ? [`  To beat: ${rivals.map(againstRival).join(', ')}.`] : []),
+    ...(brought.length > 0 ? [`  Of that: ${brought.map(partOf).join(', ')}.`] : []),
     `  The gate says ${pc.bold(decision)}; ${releaseId ? `release ${releaseId} serves now. Undo it with: npx ratchet rollback${store}` : 'the previous release still serves.'}`,
     `  Curves, the gate's arithmetic and transcripts before and after: ${pc.underline(report)}`,
     `  Next: npx ratchet report${store} makes that page of any run again · your own documents and tasks: docs/learn.md`,
   ]
+}
+
+/** A Parameter with what it brought, for example `model +0.3 [+0.2, +0.4]: it helps`. */
+function partOf({ parameter, difference, ci, verdict }: Brought): string {
+  const told = difference === null ? 'not scored' : signed(difference)
+  return `${visible(parameter)} ${told} [${ci.map(signed).join(', ')}]: ${verdictInWords[verdict]}`
 }
 
 /** A rival with its mean reward and how far the candidate is from it, for example `✓ primed 0.1 (+0.4 [+0.33, +0.46])`. */

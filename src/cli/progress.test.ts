@@ -1,7 +1,7 @@
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { defaultBudget } from '../agent/index.ts'
-import { RunId } from '../core/index.ts'
+import { ParameterName, RunId } from '../core/index.ts'
 import type { LearnEvent, SuccessRate } from '../learn/index.ts'
 import { jsonProgress, terminalProgress } from './progress.ts'
 import { measured } from './run-line.ts'
@@ -32,6 +32,15 @@ const events: readonly LearnEvent[] = [
     etaSeconds: 600,
   },
   { type: 'baseline', name: 'constant answer', tier: 'single-hop', rate },
+  {
+    type: 'brought',
+    parameter: ParameterName.parse('route'),
+    kind: 'choice',
+    difference: 0.1,
+    ci: [0.05, 0.15],
+    n: 200,
+    verdict: 'helps',
+  },
   { type: 'evaluated', arm: 'learned', split: 'holdout', tier: 'single-hop', update: 2, rate },
 ]
 
@@ -45,6 +54,7 @@ describe('for people', () => {
       'run       run-1 seed 7\n',
       'prime     pass 1/5  loss 2.346  3 s\n',
       'update     2/30  success 62% [55–68%]  reward 0.50  12,346 tok/s  1 min 15 s, at most 10 min 0 s of training left\n',
+      'brought   "route" brought +0.100 [+0.050, +0.150] on 200 tasks: it helps.\n',
       'test      learned  single-hop: 62% [55–68%] n = 200\n',
       'the end\n',
     ])

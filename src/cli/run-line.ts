@@ -1,4 +1,5 @@
 import pc from 'picocolors'
+import { broughtInWords } from '../gate/index.ts'
 import type { LearnEvent, SuccessRate } from '../learn/index.ts'
 import { percentOf } from '../release/index.ts'
 import { duration, percentRange, success } from '../report/index.ts'
@@ -90,6 +91,8 @@ export function runLine(event: LearnEvent): string | null {
       return `${label('test')}${shown(event.suite)} ${event.arm}: mean reward ${event.meanReward?.toFixed(3) ?? 'none'} ${pc.dim(`n = ${event.n}`)}`
     case 'gated':
       return `${label('gate')}${pc.bold(event.decision)}: ${shown(event.reasons[0] ?? '')}`
+    case 'brought':
+      return `${label('brought')}${shown(broughtInWords(event))}`
     case 'tried':
       return `${label('canary')}${event.canary}: ${percentOf(event.share)} of the sessions get the candidate`
     case 'released':

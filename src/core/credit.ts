@@ -12,8 +12,13 @@ export interface Credit {
   readonly advantage: number | null
   /** What should have been different, in words. */
   readonly critique?: string
-  /** Estimated usefulness of what was recalled or chosen. */
+  /**
+   * How useful what was recalled or chosen was, in the reward's unit, whatever others earned: where the estimator does not say,
+   * what the episode earned.
+   */
   readonly utility?: number
+  /** A guard vetoed its episode: it is no example of anything, whatever it earned. */
+  readonly vetoed?: true
 }
 
 /** Why attempts carry no credit: shown, never hidden (invariant 1). */

@@ -1,5 +1,4 @@
-import { sha256 } from '../core/index.ts'
-import { zeros } from './ridge.ts'
+import { sha256, zeros } from '../core/index.ts'
 
 /** The fold of each attempt: folds of equal size, at least two, in an order that hangs on the ids alone. */
 export function foldsOf(ids: readonly string[], folds: number): readonly number[] {

@@ -1,5 +1,4 @@
-import { seedOf } from '../core/index.ts'
-import { zeros } from './ridge.ts'
+import { seedOf, zeros } from '../core/index.ts'
 
 /** Numbers that {@link hashedWords} gives. */
 export const wordBuckets = 32

@@ -1,3 +1,4 @@
+import { solve, zeros } from '../core/index.ts'
 import { mean } from './outcome.ts'
 
 /**
@@ -29,37 +30,4 @@ export function ridge(
   }
   const weights = solve(gram, moments)
   return (features) => weights.reduce((sum, w, k) => sum + w * ((features[k] ?? 0) - (centre[k] ?? 0)), middle)
-}
-
-/** Solves A·x = b for a symmetric positive definite A, by its Cholesky factor: A = L·Lᵀ. */
-function solve(a: readonly (readonly number[])[], b: readonly number[]): readonly number[] {
-  const size = b.length
-  const l: number[][] = Array.from({ length: size }, () => zeros(size))
-  const at = (matrix: readonly (readonly number[])[], i: number, j: number) => matrix[i]?.[j] ?? 0
-  for (let i = 0; i < size; i++) {
-    const line = l[i] ?? []
-    for (let j = 0; j <= i; j++) {
-      let sum = at(a, i, j)
-      for (let k = 0; k < j; k++) sum -= (line[k] ?? 0) * at(l, j, k)
-      line[j] = i === j ? Math.sqrt(sum) : sum / at(l, j, j)
-    }
-  }
-  const y: number[] = []
-  for (let i = 0; i < size; i++) {
-    let sum = b[i] ?? 0
-    for (let k = 0; k < i; k++) sum -= at(l, i, k) * (y[k] ?? 0)
-    y.push(sum / at(l, i, i))
-  }
-  const x = zeros(size)
-  for (let i = size - 1; i >= 0; i--) {
-    let sum = y[i] ?? 0
-    for (let k = i + 1; k < size; k++) sum -= at(l, k, i) * (x[k] ?? 0)
-    x[i] = sum / at(l, i, i)
-  }
-  return x
-}
-
-/** So many zeros. */
-export function zeros(length: number): number[] {
-  return Array.from({ length }, () => 0)
 }

@@ -14,6 +14,7 @@ export { type Judgements, poweredDifference, type PoweredMean, poweredMean } fro
 export { countingLabels, hasJudgeBeside, judgeWordOf, type Truth, truthOf } from './audit/truth.ts'
 export { type AuditObservation, truthAbove, type TruthEvidence } from './audit/truth-test.ts'
 export { meanAbove, meanLowerBound } from './bounded-mean.ts'
+export { Brought, broughtBy, broughtInWords, noLoss, verdictInWords } from './brought.ts'
 export { GuardLimit, PairedGateConfig, SuiteLimit } from './config.ts'
 export { type CanaryGate, canaryGate } from './canary/canary-gate.ts'
 export {

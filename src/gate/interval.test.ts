@@ -1,7 +1,7 @@
+import { normalCdf, normalQuantile } from '../core/index.ts'
 import { describe, expect, it } from 'vitest'
 import vectors from './gate.vectors.json' with { type: 'json' }
 import { pairedInterval, wilson } from './interval.ts'
-import { normalCdf, normalQuantile } from './normal.ts'
 
 describe('wilson', () => {
   it('is 1/(1 + z²) at the lower end of one success of one, worked by hand with z = 1.96', () => {

@@ -1,6 +1,6 @@
+import { normalQuantile } from '../core/index.ts'
 import { meanLowerBound } from './bounded-mean.ts'
 import { GateError } from './errors.ts'
-import { normalQuantile } from './normal.ts'
 
 /** [lower, upper]. */
 export type Interval = readonly [lower: number, upper: number]

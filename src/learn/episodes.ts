@@ -59,6 +59,8 @@ export interface Batch {
   readonly attempts: number
   /** End the batch when this share of its episodes has ended. Evaluations never: every task is to be answered. */
   readonly straggler?: number | undefined
+  /** The batch whose chance it shares, so that the two differ in what acts alone. Default: none, its own. */
+  readonly chanceOf?: string
 }
 
 /** The id under which an attempt of a run's batch is recorded. */
@@ -144,7 +146,7 @@ export async function runBatch(run: EpisodeHost, policy: Policy, batch: Batch): 
     tasks: batch.tasks,
     attempts: batch.attempts,
     batch: name,
-    seedKey: JSON.stringify([seed, batch.name]),
+    seedKey: JSON.stringify([seed, batch.chanceOf ?? batch.name]),
     bind: (episode) => bindingsOf(run.agent, actsIn(run, policy, episode)),
     concurrency: run.schedule.concurrency,
     ...(batch.straggler === undefined ? {} : { straggler: { finished: batch.straggler } }),

@@ -1,5 +1,6 @@
 import type { EpisodeBudget } from '../agent/index.ts'
 import type { CanaryId, GateDecision, Metrics, ReceiptId, ReleaseId, RunId } from '../core/index.ts'
+import type { Brought } from '../gate/index.ts'
 import type { Finding } from './preflight/index.ts'
 import type { EvidenceReport } from './source/traffic/evidence-report.ts'
 import type { Diagnosis, PrimingLook } from './steer/index.ts'
@@ -138,6 +139,7 @@ export type LearnEvent =
       readonly decision: GateDecision
       readonly reasons: readonly string[]
     }
+  | ({ readonly type: 'brought' } & Brought)
   | { readonly type: 'tried'; readonly canary: CanaryId; readonly share: number }
   | { readonly type: 'released'; readonly release: ReleaseId }
   | { readonly type: 'finished'; readonly summary: LearnSummary }

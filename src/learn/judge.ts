@@ -1,5 +1,5 @@
 import { causedByPolicy, type Repositories, type ScoredTrajectory, type TaskId } from '../core/index.ts'
-import { type ArmResult, levelInWords } from '../gate/index.ts'
+import { type ArmResult, broughtInWords, levelInWords } from '../gate/index.ts'
 import type { Course } from './run/course.ts'
 import type { LearnRun } from './run/learn-run.ts'
 
@@ -16,7 +16,7 @@ export async function judge<R extends LearnRun>(course: Course<R>): Promise<void
     for (const version of candidates) await tx.versions.put(version)
   }
   if (measured === null) return run.enter('release', {}, mint)
-  const { gate, use, outcomes, suites, rivals, reward, rates, remarks } = measured
+  const { gate, use, outcomes, suites, rivals, brought, reward, rates, remarks } = measured
   const level = await store.levels.get(run.key, run.run.id)
   const receipt = gate.makeReceipt({
     agent: run.key,
@@ -27,11 +27,12 @@ export async function judge<R extends LearnRun>(course: Course<R>): Promise<void
     ...(rivals ? { rivals } : {}),
     use,
     rewardRange: [reward.floor, reward.ceiling],
-    remarks: [...remarks, ...(level === null ? [] : [levelInWords(level)])],
+    remarks: [...remarks, ...brought.map(broughtInWords), ...(level === null ? [] : [levelInWords(level)])],
   })
   const { id, decision, reasons } = receipt
   run.emit({ type: 'gated', receipt: id, decision, reasons })
-  const judged = { receipt: id, decision, rates }
+  for (const one of brought) run.emit({ type: 'brought', ...one })
+  const judged = { receipt: id, decision, rates, brought }
   const rejected = { outcome: 'rejected', reason: reasons[0] ?? decision } as const
   const keep = async (tx: Repositories) => {
     await tx.receipts.put(receipt)

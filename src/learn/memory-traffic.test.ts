@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { item } from '../../test/support/memory-items.ts'
 import { defineAgent, memory, parameter } from '../agent/index.ts'
-import { batchBaseline, utilities } from '../credit/index.ts'
+import { batchBaseline } from '../credit/index.ts'
 import {
   type Environment,
   type Kind,
@@ -114,7 +114,7 @@ async function learned(persons: readonly string[], options: CaseUtilityOptions) 
       evaluation: { agent, environment, holdout, reward },
     }),
     reward: rubric({ thumbs: signal('thumbs') }, { floor: -1 }),
-    credit: utilities(batchBaseline()),
+    credit: batchBaseline(),
     optimize: { cases: caseUtility({ ...options, explore: 0 }) },
     gate: pairedGate({ margin: 0.02, alpha: 0.05 }),
     release: direct(),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { CanaryId, GateDecision, ReceiptId, ReleaseId, RunId, VersionId } from '../core/index.ts'
+import { Brought } from '../gate/index.ts'
 import { EvidenceReport } from './source/traffic/evidence-report.ts'
 
 /** A success rate with its 95 % Wilson interval. `success` is `null` only when nothing could be scored. */
@@ -48,6 +49,8 @@ export const RolloutSummary = z.strictObject({
   runId: RunId,
   ...MeasuredRates.shape,
   decision: GateDecision,
+  /** What each Parameter of the candidate brought, where several had changed; left out where one had. */
+  brought: z.array(Brought).readonly().exactOptional(),
   /** The release that it made, or the canary that it began. */
   releaseId: ReleaseId.nullable(),
   canary: CanaryId.exactOptional(),
@@ -82,6 +85,8 @@ export const TrafficSummary = z.strictObject({
   divergence: Divergence.nullable(),
   candidate: VersionId.nullable(),
   decision: GateDecision.nullable(),
+  /** What each Parameter of the candidate brought on held-out tasks, where several had changed; else left out. */
+  brought: z.array(Brought).readonly().exactOptional(),
   receipt: ReceiptId.nullable(),
   canary: CanaryId.nullable(),
   seconds: z.number().nonnegative(),

@@ -35,7 +35,15 @@ const tasks = [...ticketsOf('train', 40), ...ticketsOf('validation', 30), ...tic
 const gate = pairedGate({ margin: 0.02, alpha: 0.05 })
 const solved = rubric({ solved: verifier(rightDesk) })
 const few = exemplars({ count: 6, evaluations: 400, measuredBy: 24 })
-const schedule = { updates: 4, tasks: 4, attempts: 2, validateEvery: 2, patience: null, target: null } as const
+const schedule = {
+  updates: 4,
+  tasks: 4,
+  attempts: 2,
+  validateEvery: 2,
+  rewording: 0,
+  patience: null,
+  target: null,
+} as const
 
 const practise = (at: Store, changes: Partial<RolloutOptions> = {}, agent = ticketDesk) =>
   learn(agent, {

@@ -57,6 +57,7 @@ export async function reportOf(
     validation: validationCurves(looks),
     steering: steeringOf(events, updates, run.config),
     gate: receipt ? arithmeticOf(receipt) : null,
+    brought: latest(eventsOf(events, 'brought'), ({ parameter }) => parameter),
     release: await standing(store, run),
     unreleased: summary && 'base' in summary ? (summary.reason ?? null) : null,
     stories: receipt ? await storiesOf(receipt, run.id, find) : [],

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { Html, html } from './html.ts'
 import type { RunReport } from './run-report.ts'
 import { arms } from './sections/arms.ts'
+import { brought } from './sections/brought.ts'
 import { curve } from './sections/curve.ts'
 import { facts } from './sections/facts.ts'
 import { gate } from './sections/gate.ts'
@@ -27,8 +28,10 @@ const policy = [
 
 /** A run over traffic has no rollouts and no updates; a gate and transcripts only where a program brings held-out tasks. */
 function partsOf(report: RunReport): readonly Part[] {
-  if (report.traffic) return [...trafficParts(report), ...(report.gate ? [gate(report), stories(report)] : [])]
-  return [arms, curve, steering, gate, stories, health].flatMap((part) => part(report) ?? [])
+  const judged = [gate, brought, stories]
+  if (report.traffic)
+    return [...trafficParts(report), ...(report.gate ? judged.flatMap((part) => part(report) ?? []) : [])]
+  return [arms, curve, steering, ...judged, health].flatMap((part) => part(report) ?? [])
 }
 
 /** A report as one HTML file: no network, no script. Pure: equal reports give equal pages. */

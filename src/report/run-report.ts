@@ -1,4 +1,5 @@
 import type { GateDecision, Json, Message, Release, Reward, Run, StopReason, TaskId } from '../core/index.ts'
+import type { Brought } from '../gate/index.ts'
 import type {
   Arm,
   Baseline,
@@ -26,6 +27,8 @@ export interface RunReport {
   /** What the run decided by itself; `null` for one that told nothing of it. */
   readonly steering: Steering | null
   readonly gate: GateArithmetic | null
+  /** What each Parameter of the candidate brought; empty where it changed one alone, or was not measured. */
+  readonly brought: readonly Brought[]
   readonly release: ReleaseStanding | null
   /** Why a candidate that the gate promotes does not serve everybody; `null` where it does, or nothing is known. */
   readonly unreleased: string | null

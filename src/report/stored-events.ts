@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { GateDecision, type RunEvent } from '../core/index.ts'
+import { Brought } from '../gate/index.ts'
 import { type Arm, EvidenceReport, type LearnEvent, TrafficSummary } from '../learn/index.ts'
 
 /** A metric that is not finite has no JSON: it reads as missing, so that a diverged run still has its report. */
@@ -96,6 +97,7 @@ const kinds = {
   'out-of-bounds': z.object({ epoch: z.int(), divergence }),
   measured: z.object({ suite: z.string(), arm: z.enum(['serving', 'learned']), meanReward: figure, n: z.int() }),
   gated: z.object({ receipt: z.string(), decision: GateDecision, reasons: z.array(z.string()) }),
+  brought: z.object(Brought.shape),
   tried: z.object({ canary: z.string(), share: z.number() }),
   released: z.object({ release: z.string() }),
   finished: z.object({ summary }),

@@ -41,7 +41,7 @@ export interface Experience {
   /** How much better it went than expected; `null` where that is not known. */
   readonly advantage: number | null
   /**
-   * What it earned, where the estimator says (`utilities`); `null` where it does not, and for what a guard vetoed: that is
+   * What it earned, where the credits say; `null` where they do not, and for what a guard vetoed: that is
    * an example of nothing, good or bad.
    */
   readonly earned: number | null
@@ -66,7 +66,7 @@ export function experiences(decided: readonly Decided<MemoryMade>[], trajectory:
       recalled: onceEach(recalls.flatMap(({ made }) => made.items)),
       whole: causedByPolicy(trajectory.stopReason) && trajectory.failure === null,
       advantage: first.credit.advantage,
-      earned: first.credit.utility ?? null,
+      earned: first.credit.vetoed === true ? null : (first.credit.utility ?? null),
     },
   ]
 }

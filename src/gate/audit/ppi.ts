@@ -1,6 +1,6 @@
+import { normalQuantile } from '../../core/index.ts'
 import { GateError } from '../errors.ts'
 import type { Interval } from '../interval.ts'
-import { normalQuantile } from '../normal.ts'
 
 /** What a judge says of many, and what is true of few of them. */
 export interface Judgements {

@@ -1,5 +1,5 @@
 import type { HoldoutUse, PairedOutcome, Repositories, Rubric } from '../../core/index.ts'
-import type { Gate } from '../../gate/index.ts'
+import type { Brought, Gate } from '../../gate/index.ts'
 import type { MeasuredRates } from '../summary.ts'
 import type { LearnRun } from './learn-run.ts'
 import type { RunState } from './state.ts'
@@ -26,6 +26,8 @@ export interface Measured {
   readonly suites?: Readonly<Record<string, readonly PairedOutcome[]>>
   /** Against whatever else the candidate must beat, by the rival. */
   readonly rivals?: Readonly<Record<string, readonly PairedOutcome[]>>
+  /** What each Parameter brought, where several have changed. */
+  readonly brought: readonly Brought[]
   readonly reward: Pick<Rubric, 'floor' | 'ceiling'>
   readonly rates: MeasuredRates | null
   readonly remarks: readonly string[]

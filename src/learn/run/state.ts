@@ -10,6 +10,7 @@ import {
   ReleaseId,
   TrajectoryId,
 } from '../../core/index.ts'
+import { Brought } from '../../gate/index.ts'
 import { EvidenceReport } from '../source/traffic/evidence-report.ts'
 import { Divergence, MeasuredRates, RunOutcome } from '../summary.ts'
 import { Diagnosis, PrimingLook, Standing, UpdateSign } from '../steer/index.ts'
@@ -81,6 +82,8 @@ export const RunState = z.strictObject({
   /** The use of the holdout that this run has claimed, what the arms earned, and what the gate said. */
   use: HoldoutUse.nullable(),
   rates: MeasuredRates.nullable(),
+  /** What each Parameter of the candidate brought, where several changed. */
+  brought: z.array(Brought).readonly(),
   receipt: ReceiptId.nullable(),
   decision: GateDecision.nullable(),
   /** What became of the candidate, and why. */
@@ -127,6 +130,7 @@ export const initialState: RunState = {
   risen: null,
   use: null,
   rates: null,
+  brought: [],
   receipt: null,
   decision: null,
   outcome: null,

@@ -15,7 +15,7 @@ export interface CaseUtilityOptions {
   readonly explore?: number
   /** Items at most, up to 100,000. Default 2,000. */
   readonly capacity?: number
-  /** Write down what did not work, too. It needs to know what episodes earned: `credit: utilities(…)`. Default false. */
+  /** Write down what did not work, too. Default false. */
   readonly failures?: boolean
   /**
    * Whom a case reaches that a person's session taught: `subject`, that person alone, or `tenant`, everybody of the tenant.

@@ -5,7 +5,7 @@ import type { Outcome } from './part.ts'
 const workedFrom = 0.5
 
 /**
- * How episodes went. What they earned counts where the estimator tells it (`utilities`): as MemRL's ±1. Else how much
+ * How episodes went. What they earned counts where the credits tell it: as MemRL's ±1. Else how much
  * better they went than expected. What broke, what a guard vetoed and what nothing is known of is no example of anything.
  */
 export function outcomesOf(experiences: readonly Experience[]): readonly Outcome[] {

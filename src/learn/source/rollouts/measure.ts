@@ -1,13 +1,23 @@
-import { type AdapterRef, type BlobRef, type HoldoutTask, type ScoredTrajectory, savedAt } from '../../../core/index.ts'
+import {
+  type AdapterRef,
+  type HoldoutTask,
+  type ParameterName,
+  type ScoredTrajectory,
+  sampledTokens,
+  savedAt,
+} from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import { pairOutcomes } from '../../../gate/index.ts'
-import { whileLoaded } from '../../episodes.ts'
+import { type Actor } from './acting.ts'
+import { runBatch, whileLoaded } from '../../episodes.ts'
 import type { Arm } from '../../events.ts'
 import { claim, firstOfEachTier } from '../../holdout.ts'
 import { resultsOf } from '../../judge.ts'
+import { type BlobPolicy, candidatePolicy } from '../../run/candidate-policy.ts'
 import type { Measured } from '../../run/course.ts'
+import { leftOutInTurn } from '../../run/leave-out.ts'
 import type { RolloutOptions } from '../../options.ts'
-import { evaluate, inTrainedTiers, judgedEpisodes, successRate } from './evaluate.ts'
+import { evaluate, inTrainedTiers, judgedEpisodes, lookName, successRate } from './evaluate.ts'
 import { primedIsRival, ratesByTier, type Rivals, rivalsOf } from './rivals.ts'
 import type { RolloutRun } from './rollout-run.ts'
 import type { Schedule } from './schedule.ts'
@@ -18,7 +28,7 @@ import type { Schedule } from './schedule.ts'
  * and told beside.
  */
 export async function measureArms(run: RolloutRun): Promise<Measured> {
-  const { store, reward, model } = run.options
+  const { reward } = run.options
   const gate = present(run.options.gate, 'the gate')
   const judging = judgingTasks(run)
   const tasks = [...judging, ...tasksBeside(run)]
@@ -26,24 +36,9 @@ export async function measureArms(run: RolloutRun): Promise<Measured> {
   const scripted = (await run.options.baselines?.(tasks)) ?? []
   for (const baseline of ratesByTier(scripted, tasks, reward.ceiling)) run.emit({ type: 'baseline', ...baseline })
 
-  const { servingAdapter, candidateActing } = run
-  const adapters: Readonly<Record<Arm, BlobRef | null>> = {
-    base: null,
-    serving: servingAdapter,
-    primed: run.blobs.primed ?? null,
-    control: run.blobs.control ?? null,
-    learned: run.blobs.best ?? null,
-  }
   const measure = async (arm: Arm) => {
-    const blob = run.trained ? adapters[arm] : servingAdapter
-    const inForce = run.trained ? run.inForce(run.versionOf(blob).id, null) : run.servingInForce
     const asked = arm === 'learned' ? tasks : judging
-    const others = arm === 'learned' ? candidateActing : new Map()
-    const look = (adapter: AdapterRef | null) => evaluate(run, arm, { adapter, inForce, others }, 'holdout', asked)
-    const scored =
-      blob === null
-        ? await look(null)
-        : await whileLoaded(model.sampler, await model.loadAdapter(await savedAt(store.blobs, blob)), look)
+    const scored = await whileActing(run, policyOf(run, arm), (actor) => evaluate(run, arm, actor, 'holdout', asked))
     return judgedEpisodes(run, scored)
   }
   // Without weights to train, nothing was primed: what serves stands for every arm but the learned one.
@@ -51,10 +46,13 @@ export async function measureArms(run: RolloutRun): Promise<Measured> {
   const primed = run.trained ? await measure('primed') : base
   const control = run.blobs.control ? await measure('control') : null
   const learned = await measure('learned')
-  const served = servingAdapter === null || !run.trained ? base : await measure('serving')
+  const served = run.servingAdapter === null || !run.trained ? base : await measure('serving')
 
   const rate = (scored: readonly ScoredTrajectory[]) => successRate(scored, reward.ceiling)
   const results = resultsOf(learned)
+  const brought = await leftOutInTurn(run, { tasks: judging, learned: results, reward }, (parameter) =>
+    attemptWithout(run, parameter, judging),
+  )
   const against = (earned: Rivals[string]) => pairOutcomes(judging, earned, results)
   return {
     gate,
@@ -63,10 +61,43 @@ export async function measureArms(run: RolloutRun): Promise<Measured> {
     rivals: Object.fromEntries(
       Object.entries(rivalsOf(run, scripted, primed)).map(([name, earned]) => [name, against(earned)] as const),
     ),
+    brought,
     reward,
     rates: { base: rate(base), primed: rate(primed), control: control && rate(control), learned: rate(learned) },
     remarks: primedIsRival(run) && run.state.best?.update === 0 ? [nothingBeyondImitation] : [],
   }
+}
+
+/** What acts in an arm. Arms without the candidate have what serves of everything but the weights. */
+function policyOf(run: RolloutRun, arm: Arm): BlobPolicy {
+  if (arm === 'learned') return candidatePolicy(run, run.blobs.best, null)
+  if (!run.trained) return { adapter: run.servingAdapter, inForce: run.servingInForce }
+  const adapters = { base: null, serving: run.servingAdapter, primed: run.blobs.primed, control: run.blobs.control }
+  const adapter = adapters[arm] ?? null
+  return { adapter, inForce: run.inForce(run.versionOf(adapter).id, null) }
+}
+
+/** Works with a policy whose adapter is loaded for it. */
+async function whileActing<T>(
+  { options: { model, store } }: RolloutRun,
+  { adapter, ...acting }: BlobPolicy,
+  work: (actor: Actor) => Promise<T>,
+): Promise<T> {
+  if (adapter === null) return work({ adapter, ...acting })
+  const loaded = await model.loadAdapter(await savedAt(store.blobs, adapter))
+  return whileLoaded(model.sampler, loaded, (ref: AdapterRef) => work({ adapter: ref, ...acting }))
+}
+
+/** The candidate on the same tasks and with the same chance, without what one Parameter learned. */
+async function attemptWithout(run: RolloutRun, parameter: ParameterName, tasks: readonly HoldoutTask[]) {
+  const { update } = run.state
+  const name = `holdout/without-${parameter}/update-${update}`
+  const batch = { name, chanceOf: lookName('holdout', 'learned', update), tasks, attempts: 1 }
+  const policy = candidatePolicy(run, run.blobs.best, parameter)
+  const scored = await whileActing(run, policy, (actor) => runBatch(run, { ...actor, temperature: 0 }, batch))
+  const tokens = scored.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0)
+  run.state = { ...run.state, tokensSampled: run.state.tokensSampled + tokens }
+  return scored
 }
 
 const nothingBeyondImitation =

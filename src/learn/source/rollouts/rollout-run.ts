@@ -46,12 +46,13 @@ export class RolloutRun extends LearnRun<RolloutOptions, KeptAdapter> {
   }
 
   override summary(): RolloutSummary {
-    const { rates, decision, release, canary, outcome, reason, tokensSampled, tokensTrained } = this.state
+    const { rates, decision, brought, release, canary, outcome, reason, tokensSampled, tokensTrained } = this.state
     const elsewhere = decision === 'promote' && outcome !== null && outcome !== 'released'
     return {
       runId: this.run.id,
       ...present(rates, 'what the arms earned'),
       decision: present(decision, "the gate's decision"),
+      ...(brought.length > 0 && { brought }),
       releaseId: release,
       ...(canary === null ? {} : { canary }),
       ...(elsewhere ? { outcome, reason } : {}),

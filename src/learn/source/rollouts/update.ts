@@ -17,6 +17,7 @@ import { explore, wonByExploring } from './explore.ts'
 import { succeeded, successRate } from './evaluate.ts'
 import { imitate } from './imitate.ts'
 import { guardCounts } from '../../judge.ts'
+import { withEarned } from '../../run/earned.ts'
 import { finite } from '../../run/finite.ts'
 import type { RolloutRun } from './rollout-run.ts'
 import { recipe } from './recipe.ts'
@@ -123,7 +124,7 @@ async function learnFrom(
     asOf: run.clock.now(),
   })
   const batch = { trajectories: scored.map(({ trajectory }) => trajectory), credits }
-  const others = await run.learners.step(batch, state.update)
+  const others = await run.learners.step({ ...batch, credits: withEarned(credits, scored) }, state.update)
   const practice = run.trained?.plan.practice
   if (!practice) return { metrics: others, counts }
   const { metrics } = await practice.step({

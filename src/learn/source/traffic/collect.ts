@@ -88,7 +88,8 @@ async function gatherersOfOthers({ options: { store }, key, agent, learners }: T
     const lags = await lagsOf(store, key, parameter, 0)
     const isInContext = await todaysContext(store, key, parameter)
     const { of } = present(agent.parameters[parameter], `the Parameter ${parameter}`)
-    gatherers.push({ parameter, lags, maxLag: 0, isInContext, fit: readableBy(of), shownIn: nothingShown })
+    const fit = readableBy(of)
+    gatherers.push({ parameter, lags, maxLag: 0, isInContext, fit, earned: true, shownIn: nothingShown })
   }
   return gatherers
 }

@@ -17,6 +17,7 @@ import { commonTemperature, type Fit } from './fit.ts'
 import { type IsInContext, lagOf, type Lags, type Shown } from '../../../credit/index.ts'
 import { endOf, type Settled, settledOf, type Window } from './settled.ts'
 import type { TrafficBatch } from './used.ts'
+import { withEarned } from '../../run/earned.ts'
 
 /** Takes away what reporters decide beyond their share: of all sessions, and of what a run learns from in them. */
 export interface ReporterLimit {
@@ -51,6 +52,8 @@ export interface Gatherer {
   readonly fit: (trajectory: Trajectory, parameter: ParameterName) => Fit
   /** Whether everything else that acted in a trajectory is what serves now. Default: nothing else acts. */
   readonly isInContext?: IsInContext
+  /** Whether what an episode earned counts as well, and not only how it compares. Default: it does not. */
+  readonly earned?: boolean
   /** What people showed and preferred in a trajectory. */
   readonly shownIn: (evidence: ReviewedTrajectory) => Promise<Shown>
 }
@@ -195,7 +198,7 @@ async function freshness(evidence: ReviewedTrajectory, gathering: Gatherer): Pro
 async function creditsOf(
   fresh: readonly Fresh[],
   temperature: number | null,
-  { credit: estimator, asOf, parameter }: Gathering & Gatherer,
+  { credit: estimator, earned = false, asOf, parameter }: Gathering & Gatherer,
 ): Promise<TrafficBatch['credits']> {
   const drawn = new Map(fresh.map((one) => [one.trajectory.id, one.temperatures]))
   const { credits } = await estimator.credit(groupAttempts(fresh), {
@@ -203,9 +206,11 @@ async function creditsOf(
     rng: rng('credit', parameter, asOf),
     asOf,
   })
-  return credits.flatMap(({ trajectory, decision, advantage }: Credit) => {
+  const all = earned ? withEarned(credits, fresh) : credits.filter(({ advantage }) => advantage !== null)
+  return all.flatMap(({ trajectory, decision, advantage, utility, vetoed }: Credit) => {
     const fits = drawn.get(trajectory)?.get(decision) === temperature
-    return fits && advantage !== null ? [{ trajectory, decision, advantage }] : []
+    const earns = { ...(utility !== undefined && { utility }), ...(vetoed && { vetoed }) }
+    return fits ? [{ trajectory, decision, advantage, ...earns }] : []
   })
 }
 

@@ -6,8 +6,7 @@ import type { TrafficBatch } from './used.ts'
 
 /**
  * One batch of what was gathered for each Parameter that learns: each has its own fresh sessions, as its own Versions have to
- * be those that serve. What was left out is told of
- * each; what is told of the whole is the weights', or the first one's.
+ * be those that serve. What was left out is told of each; what is told of the whole is the weights', or the first one's.
  * @param weights `null` for a run that trains none.
  */
 export function together(

@@ -1,11 +1,13 @@
 import { defaultBudget } from '../../../agent/index.ts'
-import { type BlobRef, type HoldoutTask, type ScoredTrajectory, savedAt } from '../../../core/index.ts'
+import { type HoldoutTask, type ScoredTrajectory, savedAt, type TaskId } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
-import { pairOutcomes } from '../../../gate/index.ts'
-import { type EpisodeHost, type Policy, runBatch, whileLoaded } from '../../episodes.ts'
+import { type ArmResult, type Brought, pairOutcomes } from '../../../gate/index.ts'
+import { type Batch, type EpisodeHost, runBatch, whileLoaded } from '../../episodes.ts'
 import { claim, firstOfEachTier } from '../../holdout.ts'
 import { resultsOf } from '../../judge.ts'
+import { type BlobPolicy, candidatePolicy } from '../../run/candidate-policy.ts'
 import type { Measured } from '../../run/course.ts'
+import { leftOutInTurn } from '../../run/leave-out.ts'
 import type { HeldOut } from '../../source.ts'
 import type { TrafficRun } from './traffic-run.ts'
 
@@ -18,17 +20,20 @@ export async function measureSuites(run: TrafficRun): Promise<Measured | null> {
   const { holdoutTasks } = run.schedule
   const tasks = firstOfEachTier(evaluation.holdout, holdoutTasks)
   const use = await claim(run, gate, tasks)
-  const outcomes = await outcomesOf(run, 'held-out', { ...evaluation, holdout: tasks })
+  const heldOut = { ...evaluation, holdout: tasks }
+  const { outcomes, learned } = await outcomesOf(run, 'held-out', heldOut)
+  const brought = await broughtByEach(run, heldOut, learned)
   const suites: Record<string, typeof outcomes> = {}
   for (const [name, suite] of Object.entries(source.suites)) {
     const holdout = firstOfEachTier(suite.holdout, holdoutTasks)
-    suites[name] = await outcomesOf(run, name, { ...suite, holdout })
+    suites[name] = (await outcomesOf(run, name, { ...suite, holdout })).outcomes
   }
   return {
     gate,
     use,
     outcomes,
     ...(Object.keys(suites).length > 0 ? { suites } : {}),
+    brought,
     reward: evaluation.reward,
     rates: null,
     remarks: [],
@@ -38,50 +43,58 @@ export async function measureSuites(run: TrafficRun): Promise<Measured | null> {
 /** Both arms on the same tasks, greedily. */
 async function outcomesOf(run: TrafficRun, suite: string, { holdout, ...where }: HeldOut) {
   const host = hostOf(run, where)
-  const { servingAdapter, candidateActing, servingInForce: inForce } = run
-  const trained = run.trained && run.blobs['candidate']
-  const arms = {
-    serving: { adapter: servingAdapter, inForce },
-    learned: {
-      ...(trained
-        ? { adapter: trained, inForce: run.inForce(run.versionOf(trained).id, null) }
-        : { adapter: servingAdapter, inForce }),
-      others: candidateActing,
-    },
-  }
-  const scored = {
-    serving: await attempt(run, host, 'serving', suite, holdout, arms.serving),
-    learned: await attempt(run, host, 'learned', suite, holdout, arms.learned),
-  }
-  return pairOutcomes(holdout, resultsOf(scored.serving), resultsOf(scored.learned))
+  const { servingAdapter: adapter, servingInForce: inForce } = run
+  const serving = await measured(run, host, 'serving', suite, holdout, { adapter, inForce })
+  const candidate = candidatePolicy(run, run.blobs['candidate'], null)
+  const learned = resultsOf(await measured(run, host, 'learned', suite, holdout, candidate))
+  return { outcomes: pairOutcomes(holdout, resultsOf(serving), learned), learned }
 }
 
-async function attempt(
+/** What each Parameter of the candidate brought, by leaving it out, where several changed. */
+async function broughtByEach(
+  run: TrafficRun,
+  { holdout, ...where }: HeldOut,
+  learned: ReadonlyMap<TaskId, ArmResult>,
+): Promise<readonly Brought[]> {
+  const host = hostOf(run, where)
+  return leftOutInTurn(run, { tasks: holdout, learned, reward: where.reward }, (parameter) =>
+    attempt(run, host, candidatePolicy(run, run.blobs['candidate'], parameter), {
+      name: `held-out/without-${parameter}`,
+      chanceOf: 'held-out/learned',
+      tasks: holdout,
+      attempts: 1,
+    }),
+  )
+}
+
+/** An arm on a suite, which is told of. */
+async function measured(
   run: TrafficRun,
   host: EpisodeHost,
   arm: 'serving' | 'learned',
   suite: string,
   tasks: readonly HoldoutTask[],
-  { adapter, ...acting }: Omit<Policy, 'adapter' | 'temperature'> & { readonly adapter: BlobRef | null },
+  policy: BlobPolicy,
 ): Promise<readonly ScoredTrajectory[]> {
-  const { model, store } = run.options
-  const batch = { name: `${suite}/${arm}`, tasks, attempts: 1 }
-  const scored =
-    adapter === null
-      ? await runBatch(host, { adapter: null, ...acting, temperature: 0 }, batch)
-      : await whileLoaded(model.sampler, await model.loadAdapter(await savedAt(store.blobs, adapter)), (loaded) =>
-          runBatch(host, { adapter: loaded, ...acting, temperature: 0 }, batch),
-        )
+  const scored = await attempt(run, host, policy, { name: `${suite}/${arm}`, tasks, attempts: 1 })
   const rewards = scored.flatMap(({ reward: { value } }) => (value === null ? [] : [value]))
   const sum = rewards.reduce((total, reward) => total + reward, 0)
-  run.emit({
-    type: 'measured',
-    suite,
-    arm,
-    meanReward: rewards.length === 0 ? null : sum / rewards.length,
-    n: rewards.length,
-  })
+  const meanReward = rewards.length === 0 ? null : sum / rewards.length
+  run.emit({ type: 'measured', suite, arm, meanReward, n: rewards.length })
   return scored
+}
+
+async function attempt(
+  run: TrafficRun,
+  host: EpisodeHost,
+  { adapter, ...acting }: BlobPolicy,
+  batch: Batch,
+): Promise<readonly ScoredTrajectory[]> {
+  const { model, store } = run.options
+  if (adapter === null) return runBatch(host, { adapter: null, ...acting, temperature: 0 }, batch)
+  return whileLoaded(model.sampler, await model.loadAdapter(await savedAt(store.blobs, adapter)), (loaded) =>
+    runBatch(host, { adapter: loaded, ...acting, temperature: 0 }, batch),
+  )
 }
 
 function hostOf(

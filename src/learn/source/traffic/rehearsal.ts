@@ -52,7 +52,7 @@ async function drawn(run: TrafficRun, trajectories: number): Promise<readonly Tr
   if (replayRuns === 0) return []
   const kept: TrafficBatch[] = []
   for await (const { over, batch } of earlierBatches(run.options.store, run.key, { since: 0, except: run.run.id })) {
-    const good = { ...batch, credits: batch.credits.filter(({ advantage }) => advantage > 0) }
+    const good = { ...batch, credits: batch.credits.filter(({ advantage }) => advantage !== null && advantage > 0) }
     if (over && batch.asOf <= run.run.startedAt && namedIn(good).size > 0) kept.push(good)
     if (kept.length === replayRuns) break
   }

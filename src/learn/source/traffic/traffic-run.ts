@@ -34,6 +34,7 @@ export class TrafficRun extends LearnRun<TrafficOptions, 'batch' | 'candidate'> 
       divergence: state.divergence,
       candidate: this.candidates[0]?.id ?? null,
       decision: state.decision,
+      ...(state.brought.length > 0 && { brought: state.brought }),
       receipt: state.receipt,
       canary: state.canary,
       seconds: this.seconds,

@@ -14,8 +14,19 @@ export const TrafficBatch = z.object({
   temperature: z.number().nullable(),
   /** What signals' worth was multiplied by, where an audit's labels said so. */
   factors: z.record(z.string(), z.number()).exactOptional(),
-  /** The advantage of each decision that is fresh evidence. */
-  credits: z.array(z.strictObject({ trajectory: TrajectoryId, decision: DecisionId, advantage: z.number() })),
+  /**
+   * The advantage of each decision that is fresh evidence, `null` where nothing compares with it; and, of what is no sample of
+   * weights, what its episode earned.
+   */
+  credits: z.array(
+    z.strictObject({
+      trajectory: TrajectoryId,
+      decision: DecisionId,
+      advantage: z.number().nullable(),
+      utility: z.number().exactOptional(),
+      vetoed: z.literal(true).exactOptional(),
+    }),
+  ),
   /**
    * Trajectories in which people showed or preferred something, with the keys of the signals that count, and how many of
    * the Demonstrations and pairs do; in batches of before there were such bounds: all.

@@ -1,5 +1,6 @@
-/** Standard normal distribution function; absolute accuracy 1e-15 (its series, Abramowitz & Stegun 26.2.11). */
+/** Standard normal distribution function; absolute accuracy 1e-15 (its series, Abramowitz & Stegun 26.2.11). NaN of NaN. */
 export function normalCdf(z: number): number {
+  if (Number.isNaN(z)) return z
   if (Math.abs(z) > 9) return z > 0 ? 1 : 0
   let term = z
   let sum = z

@@ -1,0 +1,5 @@
+export { withIntercept } from './belief.ts'
+export { chancesOf, hiddenOf, scoresOf, softmax } from './chances.ts'
+export { type ChoiceDeposit, type ChoiceHandle, choiceKind, MadeChoice } from './choice-kind.ts'
+export { choice, type ChoiceOptions, evenPolicy, type OptionGiven, optionCosts } from './choice.ts'
+export { type ChoicePolicy, ChoiceValue, type Quality } from './value.ts'

@@ -1,0 +1,20 @@
+import { expect, it } from 'vitest'
+import { attemptsOf, missing, scored, vetoed } from '../../../test/support/trajectories.ts'
+import { withEarned } from './earned.ts'
+
+it('adds what each episode earned, also where the estimator says nothing, and never invents a reward', () => {
+  const attempts = attemptsOf([scored(0.5), scored(0.5), vetoed(-1), missing])
+  const [first, second, gamed] = attempts.map(({ trajectory }) => ({
+    trajectory: trajectory.id,
+    decision: trajectory.decisions[0]?.id ?? ('' as never),
+  }))
+  if (!first || !second || !gamed) throw new Error('no attempts')
+  const told = [{ ...first, advantage: 0.25, critique: 'Good.' }]
+  expect(withEarned(told, attempts)).toEqual([
+    { ...first, advantage: 0.25, critique: 'Good.', utility: 0.5 },
+    { ...second, advantage: null, utility: 0.5 },
+    { ...gamed, advantage: null, utility: -1, vetoed: true },
+  ])
+  const own = [{ ...first, advantage: null, utility: 0.9 }]
+  expect(withEarned(own, attempts)[0]?.utility).toBe(0.9)
+})

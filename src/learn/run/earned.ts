@@ -1,0 +1,21 @@
+import type { Credit, ScoredTrajectory } from '../../core/index.ts'
+
+/**
+ * Credits of every decision of these trajectories: what an estimator says, and as their `utility`, where it gives none, what
+ * their episode earned. An estimator compares attempts, and says nothing of those that all earned the same; what learns how good
+ * something is has to know of these as well. Episodes whose reward is missing stay without (invariant 1).
+ */
+export function withEarned(credits: readonly Credit[], scored: readonly ScoredTrajectory[]): readonly Credit[] {
+  const known = new Map(credits.map((credit) => [keyOf(credit), credit]))
+  return scored.flatMap(({ trajectory, reward: { value, status } }) => {
+    if (value === null) return []
+    const earned = { utility: value, ...(status === 'vetoed' && { vetoed: true as const }) }
+    return trajectory.decisions.map(({ id }): Credit => {
+      const decided = { trajectory: trajectory.id, decision: id }
+      return { ...earned, ...(known.get(keyOf(decided)) ?? { ...decided, advantage: null }) }
+    })
+  })
+}
+
+const keyOf = ({ trajectory, decision }: Pick<Credit, 'trajectory' | 'decision'>) =>
+  JSON.stringify([trajectory, decision])
