@@ -173,7 +173,8 @@ export class TrainerHost {
 
   #lane(model: StoredModel): ModelLane {
     const { service, snapshotMs = 10_000 } = this.#options
-    const lane = this.#lanes.get(model.id) ?? new ModelLane(model, { ...this.#place(), service, state: this.state, snapshotMs })
+    const lane =
+      this.#lanes.get(model.id) ?? new ModelLane(model, { ...this.#place(), service, state: this.state, snapshotMs })
     this.#lanes.set(model.id, lane)
     return lane
   }

@@ -10,7 +10,9 @@ import { recorded, recordedModel } from './recorded.ts'
 export const tinyVocabulary = 259
 
 /** A tiny random model in the embedded engine, as a trainer server serves it. */
-export async function tinyService(): Promise<Pick<ModelService, 'base' | 'sampler' | 'trainer' | 'loadAdapter' | 'close'>> {
+export async function tinyService(): Promise<
+  Pick<ModelService, 'base' | 'sampler' | 'trainer' | 'loadAdapter' | 'close'>
+> {
   const { config } = recorded('llama') as { config: LlamaConfig }
   const model = recordedModel({ ...config, vocabSize: tinyVocabulary, maxPositions: 512 })
   const decode = (tokens: readonly number[]) => String.fromCharCode(...tokens)

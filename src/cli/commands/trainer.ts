@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import pc from 'picocolors'
 import { assertMayServe } from '../../gateway/index.ts'
@@ -19,11 +20,17 @@ interface TrainerFlags extends StoreFlags {
 
 /** `ratchet trainer`: the embedded engine behind the Tinker protocol, until it is asked to stop. */
 export async function trainerCommand(flags: TrainerFlags): Promise<void> {
-  const { model = 'minimind2-small', folder = join(folderOf(flags), 'trainer'), host = '127.0.0.1', port = 8000 } = flags
+  const {
+    model = 'minimind2-small',
+    folder = join(folderOf(flags), 'trainer'),
+    host = '127.0.0.1',
+    port = 8000,
+  } = flags
   const { alpha } = flags
-  // Its keys only: the gateway beside it may write the store.
-  await openStore(locationOf(flags)).then((store) => store.close(), () => {})
-  const store = await openStore({ ...locationOf(flags), readonly: true })
+  const location = locationOf(flags)
+  if ('path' in location && !existsSync(location.path)) await (await openStore(location)).close()
+  // Its keys only: a gateway may write the store meanwhile.
+  const store = await openStore({ ...location, readonly: true })
   try {
     await assertMayServe({ host, auth: 'auto' }, store.keys)
     const { service } = await openEmbeddedModel({ reference: model })

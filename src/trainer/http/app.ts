@@ -55,7 +55,11 @@ export function trainerApp({ host, sessions, door, onUnexpected }: AppOptions): 
 
   app.get('/healthz', () => Response.json({ status: 'ok' }))
   // Parts of a pass are sent one after another, so they come in order.
-  post('/client/config', () => ({ pjwt_auth_enabled: false, parallel_fwdbwd_chunks: false, proto_compress_fwdbwd: false }))
+  post('/client/config', () => ({
+    pjwt_auth_enabled: false,
+    parallel_fwdbwd_chunks: false,
+    proto_compress_fwdbwd: false,
+  }))
   post('/client/dynamic_config', () => ({}))
   post('/telemetry', () => ({ status: 'accepted' }))
   route('GET', '/get_server_capabilities', () => ({

@@ -11,7 +11,8 @@ export class Journal {
   readonly #path: string
   readonly #apply: (event: TrainerEvent) => void
   #file: FileHandle
-  #waiting: { readonly event: TrainerEvent; readonly done: () => void; readonly failed: (error: unknown) => void }[] = []
+  #waiting: { readonly event: TrainerEvent; readonly done: () => void; readonly failed: (error: unknown) => void }[] =
+    []
   #turn: Promise<void> = Promise.resolve()
   #bytes: number
   /** After a write that failed nobody knows where the file ends: nothing more is written. */

@@ -107,9 +107,10 @@ export class TrainerState {
     const held = subject.kind === 'model' ? this.models.get(subject.id) : undefined
     if (held === undefined) return
     const waiting = [...held.waiting]
+    const numberAt = (i: number) => this.requests.get(waiting[i] ?? '')?.request.seq ?? -1
     let at = waiting.length
     // A request goes before those with greater numbers, which overtook it on the way.
-    while (at > 0 && seq !== null && seq < (this.requests.get(waiting[at - 1] ?? '')?.request.seq ?? -1)) at -= 1
+    if (seq !== null) while (at > 0 && numberAt(at - 1) > seq) at -= 1
     waiting.splice(at, 0, id)
     this.models.set(subject.id, { ...held, waiting })
   }

@@ -26,7 +26,9 @@ export async function pass(host: TrainerHost, owner: string, body: PassBody) {
     validateData(data, body.forwardOnly ? 'cross_entropy' : loss.kind, limits)
   } catch (error) {
     if (!RatchetError.is(error)) throw error
-    throw refusal(error.code.replace('model/', ''), error.message, error.hint, { field: 'data' })
+    const index = data.findIndex((datum) => !isValid([datum], body.forwardOnly ? 'cross_entropy' : loss.kind, limits))
+    const field = index < 0 ? 'loss_fn_config' : `data.${index}`
+    throw refusal(error.code.replace('model/', ''), `${error.message.replace(/[.]$/, '')}.`, error.hint, { field })
   }
   const work: Work = {
     kind: 'pass',
@@ -41,6 +43,15 @@ export async function pass(host: TrainerHost, owner: string, body: PassBody) {
     forwardOnly: body.forwardOnly,
   }
   return ask(host, owner, id, body.seqId, work)
+}
+
+function isValid(...given: Parameters<typeof validateData>): boolean {
+  try {
+    validateData(...given)
+    return true
+  } catch {
+    return false
+  }
 }
 
 /** `optim_step`. */

@@ -56,7 +56,9 @@ export function lossOf(name: string, config: Readonly<Record<string, number>>): 
     throw refusal(
       'unknown-loss-config',
       `The loss ${kind} has no setting ${JSON.stringify(foreign)}.`,
-      known.length === 0 ? 'Leave loss_fn_config out.' : `Its settings are ${known.join(' and ')}, bounds on the ratio.`,
+      known.length === 0
+        ? 'Leave loss_fn_config out.'
+        : `Its settings are ${known.join(' and ')}, bounds on the ratio.`,
       { field: `loss_fn_config.${foreign}` },
     )
   }

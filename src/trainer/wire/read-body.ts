@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { refusal } from '../errors.ts'
 
 /** Reads a body by its schema. @throws TrainerRequestError 400 that names the first field that is wrong. */

@@ -21,7 +21,11 @@ export function readPassBody(bytes: Uint8Array): PassBody {
       else if (tag === 2) read.seqId = pbf.readVarint()
       else if (tag === 3) data.push(readDatum(pbf, data.length))
       else if (tag === 4) read.loss = pbf.readString()
-      else if (tag === 5) Object.assign(config ?? {}, readConfig(pbf, (inner) => inner.readDouble()))
+      else if (tag === 5)
+        Object.assign(
+          config ?? {},
+          readConfig(pbf, (inner) => inner.readDouble()),
+        )
       else if (tag === 6) read.forwardOnly = pbf.readBoolean()
       else if (tag === 7) Object.assign(config2 ?? {}, readConfig(pbf, readNumber))
     }, null)

@@ -3,12 +3,13 @@ import type { PassResult } from '../journal/events.ts'
 
 /** JSON has no infinity, and float32 no larger number. */
 const largest = 3.4028234663852886e38
-const finite = (value: number): number =>
-  Number.isNaN(value) ? largest : Math.min(largest, Math.max(-largest, value))
+const finite = (value: number): number => (Number.isNaN(value) ? largest : Math.min(largest, Math.max(-largest, value)))
 
 /** What a pass answers: the log-probability of each target, the loss of each, and their sum. */
 export function passResult(data: readonly Datum[], logprobs: readonly (readonly number[])[], loss: Loss): PassResult {
-  const losses = data.map((datum, i) => (logprobs[i] ?? []).map((logprob, t) => finite(tokenLoss(datum, t, logprob, loss))))
+  const losses = data.map((datum, i) =>
+    (logprobs[i] ?? []).map((logprob, t) => finite(tokenLoss(datum, t, logprob, loss))),
+  )
   const sum = losses.reduce((total, one) => one.reduce((part, value) => part + value, total), 0)
   return {
     kind: 'pass',

@@ -60,5 +60,4 @@ function together(joined: readonly { readonly request: StoredRequest; readonly w
   }
 }
 
-const alike = (a: Pass, b: Pass): boolean =>
-  !a.forwardOnly && JSON.stringify(a.loss) === JSON.stringify(b.loss)
+const alike = (a: Pass, b: Pass): boolean => !a.forwardOnly && JSON.stringify(a.loss) === JSON.stringify(b.loss)
