@@ -66,7 +66,7 @@ def policy(training, loss, steps):
             for one, score in zip(drawn, scores)
         ]
         passed = training.forward_backward(data, loss)
-        training.optim_step(types.AdamParams(learning_rate=0.0002)).result()
+        training.optim_step(types.AdamParams(learning_rate=0.00003)).result()
         told = passed.result().loss_fn_outputs
         differences = [
             abs(float(a) - float(b))

@@ -1,13 +1,14 @@
 import { join } from 'node:path'
 import { type BlobHash, type Clock, type Saved, systemClock } from '../core/index.ts'
 import { bytesOf } from '../model/index.ts'
-import { type BlobStorage, fileBlobs, lockForWriting, makeFolder } from '../store/index.ts'
+import { fileBlobs, lockForWriting, makeFolder } from '../store/index.ts'
 import { absent, refusal } from './errors.ts'
 import type { Outcome, Settled, StoredModel, StoredRequest, TrainerEvent } from './journal/events.ts'
 import { Journal } from './journal/journal.ts'
 import { shortened } from './journal/shortened.ts'
 import { TrainerState } from './journal/state.ts'
 import { defaultLimits, type ServedModel, type TrainerLimits, type TrainerOptions } from './options.ts'
+import { BlobShelf } from './work/blob-shelf.ts'
 import { ModelLane } from './work/model-lane.ts'
 import { SampleDesk } from './work/sample-desk.ts'
 
@@ -23,12 +24,13 @@ export class TrainerHost {
   readonly clock: Clock
   readonly #options: TrainerOptions
   readonly #journal: Journal
-  readonly #blobs: BlobStorage
+  readonly #blobs: BlobShelf
   readonly #lanes = new Map<string, ModelLane>()
   readonly #desk: SampleDesk
   /** Who waits for the result of a request. */
   readonly #listeners = new Map<string, Set<() => void>>()
   readonly #release: () => void
+  readonly #began: number
   #dead = false
 
   private constructor(options: TrainerOptions, state: TrainerState, journal: Journal, release: () => void) {
@@ -37,11 +39,12 @@ export class TrainerHost {
     this.alpha = alpha
     this.limits = { ...defaultLimits, ...limits }
     this.clock = clock
+    this.#began = clock.now()
     this.state = state
     this.#options = options
     this.#journal = journal
     this.#release = release
-    this.#blobs = fileBlobs(join(options.folder, 'blobs'))
+    this.#blobs = new BlobShelf(fileBlobs(join(options.folder, 'blobs')), (hash) => state.names(hash))
     this.#desk = new SampleDesk({ ...this.#place(), service, mostAdapters: this.limits.adapters })
   }
 
@@ -104,7 +107,9 @@ export class TrainerHost {
   async tidy(isStale: (session: string) => boolean): Promise<void> {
     const now = this.clock.now()
     for (const { id } of [...this.state.sessions.values()].filter(({ id }) => isStale(id))) await this.endSession(id)
-    this.state.forget(now - (this.#options.resultMs ?? 3_600_000))
+    // While the server was away nobody could ask for a result.
+    const before = now - (this.#options.resultMs ?? 3_600_000)
+    if (before > this.#began) this.state.forget(before)
     if (this.#journal.bytes > mostJournalBytes) await this.#shorten()
   }
 
@@ -117,7 +122,7 @@ export class TrainerHost {
 
   /** Removes what nothing names any more. */
   async discard(blobs: readonly BlobHash[]): Promise<void> {
-    for (const blob of blobs) if (!this.state.names(blob)) await this.#blobs.remove(blob)
+    await this.#blobs.discard(blobs)
   }
 
   /** Bytes that were kept. */
@@ -151,6 +156,7 @@ export class TrainerHost {
   async #settle(done: Omit<Settled, 'type' | 'at'>): Promise<void> {
     const before = done.snapshot && this.state.models.get(done.snapshot.model)?.snapshot
     await this.append({ type: 'settled', at: this.clock.now(), ...done })
+    this.#blobs.release(blobsIn(done))
     if (before) await this.discard([before])
   }
 
@@ -200,7 +206,6 @@ export class TrainerHost {
   }
 
   #shorten(): Promise<void> {
-    this.state.forget(this.clock.now() - (this.#options.resultMs ?? 3_600_000))
     return this.#journal.rewrite(() => shortened(this.state))
   }
 
@@ -213,3 +218,10 @@ export class TrainerHost {
     ]
   }
 }
+
+/** What was put for a step: each once. */
+const blobsIn = ({ sampler, checkpoint, snapshot }: Omit<Settled, 'type' | 'at'>): readonly BlobHash[] => [
+  ...(sampler?.weights ? [sampler.weights.blob] : []),
+  ...(checkpoint ? [checkpoint.weights, ...(checkpoint.state === null ? [] : [checkpoint.state])] : []),
+  ...(snapshot ? [snapshot.state] : []),
+]
