@@ -57,6 +57,7 @@ describe.skipIf(python === '')('the official Tinker SDK', () => {
     const losses = numbers.parse(told('sft').losses)
     console.log(`supervised: ${losses.map((loss) => loss.toFixed(2)).join(' ')}`)
     expect(losses.at(-1)).toBeLessThan(Number(losses[0]) / 10)
+    expect(told('metric').agrees).toBe(true)
     expect(told('greedy').tokens).toEqual(told('greedy').expected)
     expect(told('stopped')).toMatchObject({ tokens: [50, 51, 52], reason: 'stop' })
     expect(told('seeded')).toMatchObject({ same: Array.from({ length: 8 }, () => true), count: 8 })

@@ -35,6 +35,11 @@ def mean_loss(result):
     return float(sum(np.sum(one["elementwise_loss"].to_numpy()) for one in result.loss_fn_outputs)) / len(answer)
 
 
+def agrees(result):
+    """The metric is the sum of what is told token by token."""
+    return abs(result.metrics["loss:sum"] / len(answer) - mean_loss(result)) < 1e-3
+
+
 def sft(training, steps, rate=0.002):
     losses = []
     for _ in range(steps):
@@ -95,6 +100,8 @@ if "whole" in parts:
     tell("info", model=info.model_data.model_name, rank=info.lora_rank)
     tell("sft", losses=sft(training, 40))
     client = training.save_weights_and_get_sampling_client().result()
+    tell("metric", agrees=agrees(training.forward_backward([lesson()], "cross_entropy").result()))
+    training.optim_step(types.AdamParams(learning_rate=0.0)).result()
     greedy = sample(client, n=1, temperature=0.0)[0]
     tell("greedy", tokens=list(greedy.tokens), expected=answer)
     stopped = sample(client, n=1, temperature=0.0, stop=[answer[2]])[0]

@@ -61,7 +61,7 @@ function writeBatched(arrays: NamedArrays['arrays'], pbf: PbfWriter): void {
 
 function writeMetric([key, value]: [string, number], pbf: PbfWriter): void {
   pbf.writeStringField(1, key)
-  pbf.writeFloatField(2, value)
+  pbf.writeDoubleField(2, value)
 }
 
 const bytesOf = ({ buffer, byteOffset, byteLength }: Float32Array | Int32Array | BigInt64Array): Uint8Array =>
