@@ -2,7 +2,6 @@ import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { startTrainerProcess, type TrainerProcess } from './support/trainer-process.ts'
@@ -23,9 +22,20 @@ type Line = z.infer<typeof Line>
 
 /** What the script tells, line by line. @throws Error with what Python says, when it fails. */
 async function session(url: string, ...parts: string[]): Promise<readonly Line[]> {
+  return listened(url, parts, () => {})
+}
+
+async function listened(
+  url: string,
+  parts: readonly string[],
+  onLines: (count: number) => void,
+): Promise<readonly Line[]> {
   const child = spawn(python, ['-W', 'ignore', script, url, 'minimind2-small', ...parts])
   let [said, failed] = ['', '']
-  child.stdout.on('data', (bytes: Buffer) => (said += bytes.toString('utf8')))
+  child.stdout.on('data', (bytes: Buffer) => {
+    said += bytes.toString('utf8')
+    onLines(said.split('\n').length - 1)
+  })
   child.stderr.on('data', (bytes: Buffer) => (failed += bytes.toString('utf8')))
   const code = await new Promise((resolve) => child.on('close', resolve))
   if (code !== 0) throw new Error(failed.slice(-4_000))
@@ -97,18 +107,19 @@ describe.skipIf(python === '')('the official Tinker SDK', () => {
       lines.filter(({ name }) => name === 'step').map(({ loss }) => Number(loss))
     const expected = losses(await session(server.url, 'steady', '25'))
     const port = Number(new URL(server.url).port)
-    const over = { yes: false }
-    const running = session(server.url, 'steady', '25').finally(() => {
-      over.yes = true
-    })
-    let kills = 0
-    for (await sleep(4_000); !over.yes && kills < 2; await sleep(1_500)) {
-      await server.kill()
-      kills += 1
-      server = await startTrainerProcess(folder, port)
-    }
-    const found = losses(await running)
-    expect(kills).toBeGreaterThan(0)
+    const kills: Promise<void>[] = []
+    const found = losses(
+      await listened(server.url, ['steady', '25'], (count) => {
+        if (count < [5, 14, 26][kills.length]!) return
+        kills.push(
+          server.kill().then(async () => {
+            server = await startTrainerProcess(folder, port)
+          }),
+        )
+      }),
+    )
+    await Promise.all(kills)
+    expect(kills.length).toBeGreaterThanOrEqual(2)
     expect(found).toHaveLength(25)
     found.forEach((loss, i) => expect(loss).toBeCloseTo(Number(expected[i]), 3))
   })

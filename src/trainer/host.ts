@@ -54,7 +54,8 @@ export class TrainerHost {
    */
   static async open(options: TrainerOptions): Promise<TrainerHost> {
     await makeFolder(options.folder)
-    const { release } = await lockForWriting(join(options.folder, 'trainer'))
+    const lock = await lockForWriting(join(options.folder, 'trainer'))
+    const release = () => lock.release()
     try {
       const state = new TrainerState()
       let told: (event: TrainerEvent) => void = () => {}

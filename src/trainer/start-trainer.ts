@@ -39,7 +39,8 @@ export async function startTrainer(options: StartTrainerOptions): Promise<Runnin
   const host = await TrainerHost.open(options)
   const sessions = new Sessions(host, options.sessionMs ?? 300_000, onFatal)
   const app = trainerApp({ host, sessions, door, onUnexpected })
-  const server = createServer({ keepAliveTimeout }, getRequestListener(app.fetch, { hostname: 'localhost' }))
+  const respond = getRequestListener((request) => app.fetch(request), { hostname: 'localhost' })
+  const server = createServer({ keepAliveTimeout }, (incoming, outgoing) => void respond(incoming, outgoing))
   try {
     const { port } = await listen(server, options)
     const name = options.host.includes(':') ? `[${options.host}]` : options.host
