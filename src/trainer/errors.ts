@@ -18,8 +18,8 @@ export class TrainerRequestError extends InputError {
   }
 }
 
-/** A refusal with status 400, unless another is told. */
-export const refusal = (
+/** A requestError with status 400, unless another is told. */
+export const requestError = (
   kind: string,
   message: string,
   hint: string,
@@ -28,7 +28,7 @@ export const refusal = (
 
 /** What there is not, or is another key's: the two are told alike. */
 export const absent = (what: string, name: string, field: string): TrainerRequestError =>
-  refusal(`no-such-${what}`, `There is no ${what} ${JSON.stringify(name.slice(0, 300))} for this key.`, hintOf(what), {
+  requestError('not-found', `There is no ${what} ${JSON.stringify(name.slice(0, 300))} for this key.`, hintOf(what), {
     status: 404,
     field,
   })

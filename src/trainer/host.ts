@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { type BlobHash, type Clock, type Saved, systemClock } from '../core/index.ts'
 import { bytesOf } from '../model/index.ts'
 import { fileBlobs, lockForWriting, makeFolder } from '../store/index.ts'
-import { absent, refusal } from './errors.ts'
+import { absent, requestError } from './errors.ts'
 import type { Outcome, Settled, StoredModel, StoredRequest, TrainerEvent } from './journal/events.ts'
 import { Journal } from './journal/journal.ts'
 import { shortened } from './journal/shortened.ts'
@@ -77,7 +77,7 @@ export class TrainerHost {
 
   /** Writes an event down; resolves when it counts. */
   async append(event: TrainerEvent): Promise<void> {
-    if (this.#dead) throw refusal('closing', 'The server is closing.', 'Try again in a moment.', { status: 429 })
+    if (this.#dead) throw requestError('closing', 'The server is closing.', 'Try again in a moment.', { status: 429 })
     await this.#journal.append(event).catch((error: unknown) => {
       this.#fatal(error)
       throw error

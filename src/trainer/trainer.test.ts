@@ -141,16 +141,12 @@ describe('a key', () => {
     const { session_id } = (await ask(url, '/create_session', { tags: [] }, theirs)).body
     const load = { session_id, model_seq_id: 0, path, optimizer: true }
     const tries: [string, unknown, string][] = [
-      ['/optim_step', stepBody(model, 3), 'trainer/no-such-model'],
-      ['/unload_model', { model_id: model }, 'trainer/no-such-model'],
-      ['/retrieve_future', { request_id }, 'trainer/no-such-request'],
-      ['/load_weights', load, 'trainer/no-such-checkpoint'],
-      ['/weights_info', { tinker_path: path }, 'trainer/no-such-checkpoint'],
-      [
-        '/create_sampling_session',
-        { session_id, sampling_session_seq_id: 0, model_path: path },
-        'trainer/no-such-checkpoint',
-      ],
+      ['/optim_step', stepBody(model, 3), 'trainer/not-found'],
+      ['/unload_model', { model_id: model }, 'trainer/not-found'],
+      ['/retrieve_future', { request_id }, 'trainer/not-found'],
+      ['/load_weights', load, 'trainer/not-found'],
+      ['/weights_info', { tinker_path: path }, 'trainer/not-found'],
+      ['/create_sampling_session', { session_id, sampling_session_seq_id: 0, model_path: path }, 'trainer/not-found'],
     ]
     for (const [where, body, code] of tries) {
       expect(await ask(url, where, body, theirs)).toMatchObject({

@@ -1,6 +1,6 @@
 import { type Context, Hono } from 'hono'
 import type { Door, Visitor } from '../door.ts'
-import { refusal } from '../errors.ts'
+import { requestError } from '../errors.ts'
 import type { TrainerHost } from '../host.ts'
 import * as checkpoints from '../requests/checkpoints.ts'
 import * as models from '../requests/models.ts'
@@ -116,7 +116,10 @@ export function trainerApp({ host, sessions, door, onUnexpected }: AppOptions): 
   }
 
   app.notFound(() =>
-    problemResponse(refusal('no-such-route', 'Not Found.', 'See docs/trainers.md.', { status: 404 }), onUnexpected),
+    problemResponse(
+      requestError('no-such-route', 'Not Found.', 'See docs/trainers.md.', { status: 404 }),
+      onUnexpected,
+    ),
   )
   app.onError((error) => problemResponse(error, onUnexpected))
   return app
@@ -128,7 +131,10 @@ const pathOf = (c: Context): string => `tinker://${param(c, 'run')}/${param(c, '
 
 function jsonOf(body: Body): unknown {
   if (body.type === 'json') return body.value
-  throw refusal('wrong-type', 'This endpoint reads no protobuf.', 'Send JSON.', { status: 415, field: 'content-type' })
+  throw requestError('wrong-type', 'This endpoint reads no protobuf.', 'Send JSON.', {
+    status: 415,
+    field: 'content-type',
+  })
 }
 
 const passOf = (

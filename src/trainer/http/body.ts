@@ -1,5 +1,5 @@
 import { GatheredBytes } from '../../core/index.ts'
-import { refusal } from '../errors.ts'
+import { requestError } from '../errors.ts'
 import { protobufType } from '../wire/write-protobuf.ts'
 
 /** A body as it came. */
@@ -11,7 +11,7 @@ export type Body =
 export async function readRequest(request: Request, limit: number): Promise<Body> {
   const encoding = request.headers.get('content-encoding') ?? 'identity'
   if (encoding !== 'identity') {
-    throw refusal('encoded', `The request's body is encoded with ${encoding.slice(0, 50)}.`, 'Send it as it is.', {
+    throw requestError('encoded', `The request's body is encoded with ${encoding.slice(0, 50)}.`, 'Send it as it is.', {
       status: 415,
       field: 'content-encoding',
     })
@@ -20,7 +20,7 @@ export async function readRequest(request: Request, limit: number): Promise<Body
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase() ?? 'application/json'
   if (type === protobufType) return { type: 'protobuf', bytes }
   if (type !== 'application/json') {
-    throw refusal('wrong-type', `A body of the type ${type.slice(0, 100)} is not read here.`, 'Send JSON.', {
+    throw requestError('wrong-type', `A body of the type ${type.slice(0, 100)} is not read here.`, 'Send JSON.', {
       status: 415,
       field: 'content-type',
     })
@@ -29,7 +29,11 @@ export async function readRequest(request: Request, limit: number): Promise<Body
     return { type: 'json', value: bytes.length === 0 ? {} : JSON.parse(bytes.toString('utf8')) }
   } catch (cause) {
     const why = (cause as Error).message.slice(0, 200)
-    throw refusal('not-json', `The request's body is no JSON: ${why}.`, 'NaN and infinities are no JSON: send numbers.')
+    throw requestError(
+      'not-json',
+      `The request's body is no JSON: ${why}.`,
+      'NaN and infinities are no JSON: send numbers.',
+    )
   }
 }
 
@@ -45,7 +49,7 @@ async function gathered({ body, headers }: Request, limit: number): Promise<Buff
 }
 
 const tooLarge = (limit: number) =>
-  refusal(
+  requestError(
     'body-too-large',
     `The request's body is larger than ${limit} bytes.`,
     'Send the data in several requests: gradients add up until optim_step.',

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sha256 } from '../../core/index.ts'
-import { absent, refusal } from '../errors.ts'
+import { absent, requestError } from '../errors.ts'
 import type { TrainerHost } from '../host.ts'
 import type { StoredModel, StoredRequest, StoredSampler, StoredSession, Work } from '../journal/events.ts'
 
@@ -41,7 +41,7 @@ async function write(host: TrainerHost, { owner, subject, seq, work, body, model
   const before = host.state.withSeq(subject, seq)
   if (before !== null && before.request.hash === hash) return before.request.id
   if (before !== null && subject.kind === 'model') {
-    throw refusal(
+    throw requestError(
       'number-reused',
       `Another request of the model ${subject.id} has the number ${seq}.`,
       'Number the requests of a model from 1 on, and repeat a request as it was.',
@@ -50,7 +50,7 @@ async function write(host: TrainerHost, { owner, subject, seq, work, body, model
   }
   const held = subject.kind === 'model' ? host.state.models.get(subject.id) : undefined
   if (held !== undefined && seq !== null && seq <= held.passed) {
-    throw refusal(
+    throw requestError(
       'number-passed',
       `The model ${subject.id} has done request ${held.passed}, and ${seq} comes before it.`,
       'Send requests in the order of their numbers; only passes before a step may overtake each other.',
@@ -69,7 +69,7 @@ function refuseTooMany(host: TrainerHost, owner: string): void {
     if (outcome === null && request.owner === owner) waiting += 1
   }
   if (waiting < host.limits.waiting) return
-  throw refusal('too-many-requests', `${waiting} requests of this key wait.`, 'Wait for some results first.', {
+  throw requestError('too-many-requests', `${waiting} requests of this key wait.`, 'Wait for some results first.', {
     status: 429,
   })
 }

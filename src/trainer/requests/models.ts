@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import { refusal } from '../errors.ts'
+import { requestError } from '../errors.ts'
 import type { TrainerHost } from '../host.ts'
 import type { LoraShape, StoredModel } from '../journal/events.ts'
 import { CreateModel, LoadWeights, type LoraConfigBody, ModelRef, PathRef } from '../wire/bodies.ts'
@@ -11,7 +11,7 @@ import { checkpointOf } from './checkpoints.ts'
 export async function createModel(host: TrainerHost, owner: string, value: unknown) {
   const body = readBody(CreateModel, value)
   if (body.base_model !== host.service.base) {
-    throw refusal(
+    throw requestError(
       'no-such-base',
       `This server has no base model ${JSON.stringify(body.base_model.slice(0, 200))}.`,
       `Give base_model as ${JSON.stringify(host.service.base)}.`,
@@ -33,7 +33,7 @@ export async function loadWeights(host: TrainerHost, owner: string, value: unkno
   if (body.model_id == null) {
     const { session_id, model_seq_id } = body
     if (session_id == null) {
-      throw refusal('invalid-request', 'Neither model_id nor session_id is there.', 'Give one of them.', {
+      throw requestError('invalid-request', 'Neither model_id nor session_id is there.', 'Give one of them.', {
         field: 'model_id',
       })
     }
@@ -42,7 +42,7 @@ export async function loadWeights(host: TrainerHost, owner: string, value: unkno
   }
   const model = modelOf(host, owner, body.model_id)
   if (JSON.stringify(model.lora) !== JSON.stringify(checkpoint.lora)) {
-    throw refusal(
+    throw requestError(
       'other-shape',
       `${path} is a LoRA ${describe(checkpoint.lora)}, and the model ${model.id} one ${describe(model.lora)}.`,
       "Load it into a model that was created with the checkpoint's lora_config.",
@@ -102,7 +102,7 @@ async function acceptNew(
   if (host.state.models.has(id)) return accept(host, asked)
   const loaded = [...host.state.models.values()].filter((held) => held.model.owner === owner).length
   if (loaded >= host.limits.models) {
-    throw refusal(
+    throw requestError(
       'too-many-models',
       `This key has ${loaded} models loaded, as many as it may.`,
       'Unload one, or end its session.',
@@ -128,7 +128,7 @@ function newModel(
 function shapeOf({ alpha, limits }: TrainerHost, config: LoraConfigBody): LoraShape {
   const { rank, train_attn, train_mlp, train_unembed } = config
   if (rank > limits.rank) {
-    throw refusal('rank-too-large', `The rank ${rank} is above ${limits.rank}.`, 'Give a smaller rank.', {
+    throw requestError('rank-too-large', `The rank ${rank} is above ${limits.rank}.`, 'Give a smaller rank.', {
       field: 'lora_config.rank',
     })
   }
@@ -138,7 +138,7 @@ function shapeOf({ alpha, limits }: TrainerHost, config: LoraConfigBody): LoraSh
     ...(train_unembed ? ['lm_head'] : []),
   ]
   if (targets.length > 0) return { kind: 'lora', rank, alpha, targets }
-  throw refusal('nothing-to-train', 'This lora_config trains no part of the model.', 'Train one part at least.', {
+  throw requestError('nothing-to-train', 'This lora_config trains no part of the model.', 'Train one part at least.', {
     field: 'lora_config',
   })
 }

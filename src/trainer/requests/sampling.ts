@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import { RatchetError } from '../../errors/index.ts'
 import { validateRequest } from '../../model/index.ts'
-import { refusal } from '../errors.ts'
+import { requestError } from '../errors.ts'
 import type { TrainerHost } from '../host.ts'
 import type { StoredSampler } from '../journal/events.ts'
 import { CreateSamplingSession, Sample } from '../wire/bodies.ts'
@@ -17,7 +17,7 @@ export async function createSamplingSession(host: TrainerHost, owner: string, va
   const id = samplerId(session, sampling_session_seq_id)
   const weights = model_path == null ? null : checkpointOf(host, owner, model_path, 'model_path')
   if (weights === null && base_model !== host.service.base) {
-    throw refusal(
+    throw requestError(
       'no-such-base',
       `This server has no base model ${JSON.stringify((base_model ?? '').slice(0, 200))}.`,
       `Give model_path, or base_model as ${JSON.stringify(host.service.base)}.`,
@@ -51,7 +51,7 @@ export async function sample(host: TrainerHost, owner: string, value: unknown) {
     absentFeatures.find((name) => (body[name] ?? 0) > 0) ??
     (body.target_prompt_logprobs == null ? undefined : 'target_prompt_logprobs')
   if (wanted !== undefined) {
-    throw refusal('not-supported', `This server does not tell ${wanted}.`, 'Leave it out.', { field: wanted })
+    throw requestError('not-supported', `This server does not tell ${wanted}.`, 'Leave it out.', { field: wanted })
   }
   const { capabilities } = host.service.sampler
   const { prompt, num_samples: samples, sampling_params: asked } = body
@@ -72,7 +72,7 @@ export async function sample(host: TrainerHost, owner: string, value: unknown) {
     validateRequest({ prompt, adapter: null, params, samples }, capabilities)
   } catch (error) {
     if (!RatchetError.is(error)) throw error
-    throw refusal('invalid-sample', error.message, error.hint, { field: 'prompt' })
+    throw requestError('invalid-sample', error.message, error.hint, { field: 'prompt' })
   }
   const work = { kind: 'sample', prompt, params, samples, promptLogprobs: body.prompt_logprobs === true } as const
   const subject = { kind: 'sampler', id: sampler.id } as const

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { RatchetError } from '../../errors/index.ts'
 import { validateData, validateLoss } from '../../model/index.ts'
-import { refusal } from '../errors.ts'
+import { requestError } from '../errors.ts'
 import type { TrainerHost } from '../host.ts'
 import type { Work } from '../journal/events.ts'
 import { OptimStep, SaveForSampler, SaveWeights } from '../wire/bodies.ts'
@@ -28,7 +28,7 @@ export async function pass(host: TrainerHost, owner: string, body: PassBody) {
     if (!RatchetError.is(error)) throw error
     const index = data.findIndex((datum) => !isValid([datum], body.forwardOnly ? 'cross_entropy' : loss.kind, limits))
     const field = index < 0 ? 'loss_fn_config' : `data.${index}`
-    throw refusal(error.code.replace('model/', ''), `${error.message.replace(/[.]$/, '')}.`, error.hint, { field })
+    throw requestError('invalid-data', `${error.message.replace(/[.]$/, '')}.`, error.hint, { field })
   }
   const work: Work = {
     kind: 'pass',

@@ -1,5 +1,5 @@
 import type { Datum, Loss } from '../../core/index.ts'
-import { refusal } from '../errors.ts'
+import { requestError } from '../errors.ts'
 import type { PassInputBody } from './bodies.ts'
 
 /** A pass over data as it came, in JSON or protobuf. */
@@ -46,14 +46,19 @@ const isField = (name: string): name is keyof typeof fields => name in fields
 export function lossOf(name: string, config: Readonly<Record<string, number>>): Loss {
   const kind = losses.find((one) => one === name)
   if (kind === undefined) {
-    throw refusal('unknown-loss', `There is no loss ${JSON.stringify(name)}.`, `Give one of ${losses.join(', ')}.`, {
-      field: 'loss_fn',
-    })
+    throw requestError(
+      'unknown-loss',
+      `There is no loss ${JSON.stringify(name)}.`,
+      `Give one of ${losses.join(', ')}.`,
+      {
+        field: 'loss_fn',
+      },
+    )
   }
   const known = kind === 'ppo' || kind === 'cispo' ? thresholds : []
   const foreign = Object.keys(config).find((key) => !known.includes(key))
   if (foreign !== undefined) {
-    throw refusal(
+    throw requestError(
       'unknown-loss-config',
       `The loss ${kind} has no setting ${JSON.stringify(foreign)}.`,
       known.length === 0
@@ -76,12 +81,17 @@ export function datumOf({ input, tensors }: RawDatum, index: number): Datum {
   for (const [name, { values, shape }] of tensors) {
     const field = `data.${index}.loss_fn_inputs.${name}`
     if (!isField(name)) {
-      throw refusal('unknown-input', `No loss here reads ${name}.`, `Send ${Object.keys(fields).join(', ')} only.`, {
-        field,
-      })
+      throw requestError(
+        'unknown-input',
+        `No loss here reads ${name}.`,
+        `Send ${Object.keys(fields).join(', ')} only.`,
+        {
+          field,
+        },
+      )
     }
     if (shape.length !== 1 || shape[0] !== values.length) {
-      throw refusal(
+      throw requestError(
         'wrong-shape',
         `${field} has the shape [${shape.join(', ')}] and ${values.length} values.`,
         'Send one value for each token of model_input, in one dimension.',
@@ -93,9 +103,14 @@ export function datumOf({ input, tensors }: RawDatum, index: number): Datum {
   const { target, ...rest } = arrays
   if (target === undefined) {
     const field = `data.${index}.loss_fn_inputs.target_tokens`
-    throw refusal('missing-input', `${field} is missing.`, 'Send the token that follows each token of model_input.', {
-      field,
-    })
+    throw requestError(
+      'missing-input',
+      `${field} is missing.`,
+      'Send the token that follows each token of model_input.',
+      {
+        field,
+      },
+    )
   }
   return { input, target, ...rest }
 }

@@ -1,5 +1,5 @@
 import { PbfReader } from 'pbf'
-import { refusal } from '../errors.ts'
+import { requestError } from '../errors.ts'
 import type { PassBody, RawDatum, RawTensor } from './pass.ts'
 
 /*
@@ -32,7 +32,7 @@ export function readPassBody(bytes: Uint8Array): PassBody {
     if (pbf.pos !== bytes.length) throw new Error(`a field ends at byte ${pbf.pos} of ${bytes.length}`)
   } catch (cause) {
     if (cause instanceof Error && 'code' in cause) throw cause
-    throw refusal(
+    throw requestError(
       'not-protobuf',
       `The request's body is no ForwardBackwardRequest: ${(cause as Error).message.slice(0, 200)}.`,
       'Send the protobuf message of tinker_public.proto, or JSON with content-type application/json.',
@@ -70,9 +70,14 @@ function readChunk(pbf: PbfReader, index: number): readonly number[] {
     tokens ??= []
   }, null)
   if (tokens !== null) return tokens
-  throw refusal('not-text', `${field} holds what is no text.`, 'Send chunks of tokens: these models read text only.', {
-    field,
-  })
+  throw requestError(
+    'not-text',
+    `${field} holds what is no text.`,
+    'Send chunks of tokens: these models read text only.',
+    {
+      field,
+    },
+  )
 }
 
 function readTensor(pbf: PbfReader, field: string): RawTensor {
@@ -86,7 +91,7 @@ function readTensor(pbf: PbfReader, field: string): RawTensor {
   }, null)
   if (sparse || (type !== dtype.float32 && type !== dtype.int64)) {
     const found = sparse ? 'sparse' : `of the dtype ${type}`
-    throw refusal('wrong-dtype', `${field} is ${found}.`, 'Send a dense tensor of float32 or int64.', { field })
+    throw requestError('wrong-dtype', `${field} is ${found}.`, 'Send a dense tensor of float32 or int64.', { field })
   }
   const values =
     type === dtype.float32
@@ -111,7 +116,9 @@ function readNumber(pbf: PbfReader): number {
     if (tag === 1) value = pbf.readDouble()
   }, null)
   if (!Number.isNaN(value)) return value
-  throw refusal('wrong-config', 'A value of loss_fn_config is no number.', 'Give numbers.', { field: 'loss_fn_config' })
+  throw requestError('wrong-config', 'A value of loss_fn_config is no number.', 'Give numbers.', {
+    field: 'loss_fn_config',
+  })
 }
 
 /** A copy that begins where typed arrays may. */

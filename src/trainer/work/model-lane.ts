@@ -85,7 +85,7 @@ export class ModelLane {
     return trainer
   }
 
-  /** What comes of a step, a refusal by the trainer too; what else goes wrong is nobody's request. */
+  /** What comes of a step, a requestError by the trainer too; what else goes wrong is nobody's request. */
   async #tried(step: Step, trainer: Trainer): Promise<Done> {
     try {
       return await carryOut(step, trainer, this.#model, this.#options)
