@@ -30,6 +30,7 @@ const floors: Readonly<Record<string, number>> = {
   recipe: 9,
   report: 9,
   gateway: 10,
+  trainer: 10,
   cli: 11,
 }
 

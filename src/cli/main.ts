@@ -21,6 +21,7 @@ import { reportCommand } from './commands/report.ts'
 import { serveCommand } from './commands/serve.ts'
 import { signalCommand } from './commands/signal.ts'
 import { showCommand, trajectoriesCommand } from './commands/trajectories.ts'
+import { trainerCommand } from './commands/trainer.ts'
 import { exportCommand, importCommand, importFormats } from './commands/transfer.ts'
 import { backupCommand, eraseCommand, pruneCommand } from './commands/upkeep.ts'
 import { explainFailure, unwritableOutput } from './fail.ts'
@@ -95,6 +96,14 @@ command('serve', 'run the gateway: record an agent through an OpenAI-compatible 
     ),
   )
   .action(serveCommand)
+command('trainer', 'serve the embedded engine to the Tinker Python SDK: training and sampling')
+  .option('--model <name>', 'a known name or a Hugging Face folder (default: minimind2-small)')
+  .option('--folder <path>', 'folder for models, checkpoints and requests (default: .ratchet/trainer)')
+  .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
+  .option('--port <n>', 'port to listen on; 0 picks a free one (default: 8000)', integer)
+  .option('--alpha <n>', 'LoRA pairs are scaled by alpha / rank (default: 32)', number)
+  .addHelpText('after', examples('trainer --model minimind2-small', 'trainer --model models/SmolLM2-135M --port 9000'))
+  .action(trainerCommand)
 program
   .command('init')
   .description('write ratchet.json, the configuration of `serve`')
@@ -310,7 +319,7 @@ Examples:
 )
 
 /** What goes on beside its output, and does not need a reader. */
-const needsNoReader = new Set(['learn', 'serve'])
+const needsNoReader = new Set(['learn', 'serve', 'trainer'])
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   const gone = error.code === 'EPIPE'
   if (gone && needsNoReader.has(process.argv[2] ?? '')) return

@@ -81,7 +81,7 @@ describe('a choice', () => {
       release: direct(),
     })
     expect(outcome).toBe('released')
-    expect(learned.learners).toEqual({ route: { sessions: 60, credited: 60 } })
+    expect(learned.learners).toEqual({ route: { sessions: 60, credited: 60, dropped: {} } })
     expect(chancesOf(await served(), []).chances[1]).toBeGreaterThan(0.7)
   })
 

@@ -1,4 +1,7 @@
+export type { BlobStorage } from './blobs.ts'
 export * from './errors/index.ts'
+export { fileBlobs } from './file-blobs.ts'
+export { makeFolder } from './make-folder.ts'
 export { openMemoryStore, openStore, type StoreOptions } from './open-store.ts'
 export { type StoreLocation, storeLocation } from './store-location.ts'
-export { announceWriter, writerOf } from './writer-lock.ts'
+export { announceWriter, lockForWriting, writerOf } from './writer-lock.ts'

@@ -129,7 +129,9 @@ export function errorCodes(folder: string): readonly string[] {
     const spelled = [...source.matchAll(/\bcode: '([a-z]+\/[a-z-]+)'/g)].map(([, code = '']) => code)
     // The gateway's own shorthand for a wrong request.
     const refused = [...source.matchAll(/\brefusal\(\s*'([a-z-]+)'/g)].map(([, code = '']) => `gateway/${code}`)
-    return [...spelled, ...refused]
+    // And the trainer server's.
+    const wrong = [...source.matchAll(/\brequestError\(\s*'([a-z-]+)'/g)].map(([, code = '']) => `trainer/${code}`)
+    return [...spelled, ...refused, ...wrong]
   })
   return [...new Set(codes)].toSorted((a, b) => (a < b ? -1 : 1))
 }

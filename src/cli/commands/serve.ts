@@ -7,6 +7,7 @@ import { learnerEvents } from '../learning/learner-events.ts'
 import { lookAt, startLearners } from '../learning/learners.ts'
 import { problemLog } from '../learning/problem-log.ts'
 import { servedLearners } from '../learning/learner-plan.ts'
+import { askedToStop } from '../serve/asked-to-stop.ts'
 import { humanLog } from '../serve/human-log.ts'
 import { openUpstream } from '../serve/open-upstream.ts'
 import { serveReleases } from '../serve/serve-releases.ts'
@@ -86,16 +87,4 @@ function qualityOf(upstreams: ServeConfig['upstreams']): readonly string[] {
     `  ${pc.yellow(note)}`,
     `  ${pc.yellow('For a real agent: npx ratchet serve --upstream https://api.openai.com/v1')}`,
   ]
-}
-
-/** Resolves at the first Ctrl-C or SIGTERM; a second one ends the process at once, as nothing acknowledged is lost by it. */
-function askedToStop(): Promise<void> {
-  return new Promise((resolve) => {
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      process.once(signal, () => {
-        process.once(signal, () => process.exit(1))
-        resolve()
-      })
-    }
-  })
 }

@@ -1,0 +1,228 @@
+import { join } from 'node:path'
+import { type BlobHash, type Clock, type Saved, systemClock } from '../core/index.ts'
+import { bytesOf } from '../model/index.ts'
+import { fileBlobs, lockForWriting, makeFolder } from '../store/index.ts'
+import { absent, requestError } from './errors.ts'
+import type { Outcome, Settled, StoredModel, StoredRequest, TrainerEvent } from './journal/events.ts'
+import { Journal } from './journal/journal.ts'
+import { shortened } from './journal/shortened.ts'
+import { TrainerState } from './journal/state.ts'
+import { defaultLimits, type ServedModel, type TrainerLimits, type TrainerOptions } from './options.ts'
+import { BlobShelf } from './work/blob-shelf.ts'
+import { ModelLane } from './work/model-lane.ts'
+import { SampleDesk } from './work/sample-desk.ts'
+
+/** A journal that has grown by so much is written anew without what is over. */
+const mostJournalBytes = 256 * 1024 * 1024
+
+/** The models of a trainer server and their requests. What it has accepted is on the disk, and is done once, whatever happens. */
+export class TrainerHost {
+  readonly state: TrainerState
+  readonly service: ServedModel
+  readonly alpha: number
+  readonly limits: TrainerLimits
+  readonly clock: Clock
+  readonly #options: TrainerOptions
+  readonly #journal: Journal
+  readonly #blobs: BlobShelf
+  readonly #lanes = new Map<string, ModelLane>()
+  readonly #desk: SampleDesk
+  /** Who waits for the result of a request. */
+  readonly #listeners = new Map<string, Set<() => void>>()
+  readonly #release: () => void
+  readonly #began: number
+  #dead = false
+
+  private constructor(options: TrainerOptions, state: TrainerState, journal: Journal, release: () => void) {
+    const { service, alpha = 32, limits, clock = systemClock } = options
+    this.service = service
+    this.alpha = alpha
+    this.limits = { ...defaultLimits, ...limits }
+    this.clock = clock
+    this.#began = clock.now()
+    this.state = state
+    this.#options = options
+    this.#journal = journal
+    this.#release = release
+    this.#blobs = new BlobShelf(fileBlobs(join(options.folder, 'blobs')), (hash) => state.names(hash))
+    this.#desk = new SampleDesk({ ...this.#place(), service, mostAdapters: this.limits.adapters })
+  }
+
+  /**
+   * Opens the folder, and goes on with what was accepted and is not done.
+   * @throws LockedStoreError when another server has it; InputError for a journal that cannot be read.
+   */
+  static async open(options: TrainerOptions): Promise<TrainerHost> {
+    await makeFolder(options.folder)
+    const lock = await lockForWriting(join(options.folder, 'trainer'))
+    const release = () => lock.release()
+    try {
+      const state = new TrainerState()
+      let told: (event: TrainerEvent) => void = () => {}
+      const journal = await Journal.open(join(options.folder, 'journal.jsonl'), (event) => {
+        state.apply(event)
+        told(event)
+      })
+      const host = new TrainerHost(options, state, journal, release)
+      told = (event) => host.#heard(event)
+      await host.#shorten()
+      for (const { model } of state.models.values()) host.#lane(model).wake()
+      for (const request of state.waitingSamples()) host.#sample(request)
+      return host
+    } catch (error) {
+      release()
+      throw error
+    }
+  }
+
+  /** Writes an event down; resolves when it counts. */
+  async append(event: TrainerEvent): Promise<void> {
+    if (this.#dead) throw requestError('closing', 'The server is closing.', 'Try again in a moment.', { status: 429 })
+    await this.#journal.append(event).catch((error: unknown) => {
+      this.#fatal(error)
+      throw error
+    })
+  }
+
+  /** The result of a request of this owner, as soon as it is there; `null` when it is not within the time. */
+  async outcome(owner: string, id: string, withinMs: number, signal: AbortSignal): Promise<Outcome | null> {
+    const held = this.state.requests.get(id)
+    if (held === undefined || held.request.owner !== owner) throw absent('request', id, 'request_id')
+    if (held.outcome !== null || withinMs === 0 || signal.aborted) return held.outcome
+    await new Promise<void>((resolve) => {
+      const listeners = this.#listeners.get(id) ?? new Set()
+      this.#listeners.set(id, listeners.add(done))
+      const timer = setTimeout(done, withinMs)
+      signal.addEventListener('abort', done, { once: true })
+      function done() {
+        clearTimeout(timer)
+        listeners.delete(done)
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+    })
+    return this.state.requests.get(id)?.outcome ?? null
+  }
+
+  /** Ends sessions, forgets results that are old, and makes the journal shorter where it has grown long. */
+  async tidy(isStale: (session: string) => boolean): Promise<void> {
+    const now = this.clock.now()
+    for (const { id } of [...this.state.sessions.values()].filter(({ id }) => isStale(id))) await this.endSession(id)
+    // While the server was away nobody could ask for a result.
+    const before = now - (this.#options.resultMs ?? 3_600_000)
+    if (before > this.#began) this.state.forget(before)
+    if (this.#journal.bytes > mostJournalBytes) await this.#shorten()
+  }
+
+  /** Unloads the models of a session and ends its samplers. */
+  async endSession(session: string): Promise<void> {
+    const blobs = this.#blobsOf(session)
+    await this.append({ type: 'session-ended', session, at: this.clock.now() })
+    await this.discard(blobs)
+  }
+
+  /** Removes what nothing names any more. */
+  async discard(blobs: readonly BlobHash[]): Promise<void> {
+    await this.#blobs.discard(blobs)
+  }
+
+  /** Bytes that were kept. */
+  blob(hash: BlobHash): Promise<Uint8Array> {
+    return this.#blobs.get(hash)
+  }
+
+  /** Ends after the steps under way; what waits is done after the next start. */
+  async close(): Promise<void> {
+    this.#stopListening()
+    await Promise.all([this.#desk.close(), ...[...this.#lanes.values()].map((lane) => lane.stop())])
+    this.#dead = true
+    await this.#journal.close()
+    this.#release()
+  }
+
+  #place() {
+    return {
+      keep: async (saved: Saved) => this.#blobs.put(bytesOf(saved)),
+      blob: (hash: BlobHash) => this.#blobs.get(hash),
+      checkpoint: (path: string, owner: string) => {
+        const found = this.state.checkpoints.get(path)
+        return found?.owner === owner ? found : null
+      },
+      now: () => this.clock.now(),
+      settle: (done: Omit<Settled, 'type' | 'at'>) => this.#settle(done),
+      onFatal: (error: unknown) => this.#fatal(error),
+    }
+  }
+
+  async #settle(done: Omit<Settled, 'type' | 'at'>): Promise<void> {
+    const before = done.snapshot && this.state.models.get(done.snapshot.model)?.snapshot
+    await this.append({ type: 'settled', at: this.clock.now(), ...done })
+    this.#blobs.release(blobsIn(done))
+    if (before) await this.discard([before])
+  }
+
+  #heard(event: TrainerEvent): void {
+    if (event.type === 'accepted') {
+      const { subject } = event.request
+      const model = subject.kind === 'model' ? this.state.models.get(subject.id)?.model : undefined
+      if (model) this.#lane(model).wake()
+      else this.#sample(event.request)
+    }
+    if (event.type === 'settled') for (const { id } of event.requests) this.#tell(id)
+    if (event.type !== 'session-ended' && !(event.type === 'settled' && event.unloaded)) return
+    for (const [id, lane] of this.#lanes) {
+      if (this.state.models.has(id)) continue
+      this.#lanes.delete(id)
+      void lane.stop()
+    }
+    for (const id of this.#listeners.keys()) if (this.state.requests.get(id)?.outcome) this.#tell(id)
+  }
+
+  #lane(model: StoredModel): ModelLane {
+    const { service, snapshotMs = 10_000 } = this.#options
+    const lane =
+      this.#lanes.get(model.id) ?? new ModelLane(model, { ...this.#place(), service, state: this.state, snapshotMs })
+    this.#lanes.set(model.id, lane)
+    return lane
+  }
+
+  #sample(request: StoredRequest): void {
+    const sampler = this.state.samplers.get(request.subject.id)
+    if (sampler) this.#desk.take(request, sampler)
+  }
+
+  #tell(id: string): void {
+    for (const listener of this.#listeners.get(id) ?? []) listener()
+    this.#listeners.delete(id)
+  }
+
+  #stopListening(): void {
+    for (const id of this.#listeners.keys()) this.#tell(id)
+  }
+
+  #fatal(error: unknown): void {
+    if (this.#dead) return
+    this.#dead = true
+    this.#options.onFatal(error)
+  }
+
+  #shorten(): Promise<void> {
+    return this.#journal.rewrite(() => shortened(this.state))
+  }
+
+  #blobsOf(session: string): readonly BlobHash[] {
+    const models = [...this.state.models.values()].filter(({ model }) => model.session === session)
+    const samplers = [...this.state.samplers.values()].filter((sampler) => sampler.session === session)
+    return [
+      ...models.flatMap(({ snapshot }) => snapshot ?? []),
+      ...samplers.flatMap(({ weights }) => weights?.blob ?? []),
+    ]
+  }
+}
+
+/** What was put for a step: each once. */
+const blobsIn = ({ sampler, checkpoint, snapshot }: Omit<Settled, 'type' | 'at'>): readonly BlobHash[] => [
+  ...(sampler?.weights ? [sampler.weights.blob] : []),
+  ...(checkpoint ? [checkpoint.weights, ...(checkpoint.state === null ? [] : [checkpoint.state])] : []),
+  ...(snapshot ? [snapshot.state] : []),
+]

@@ -1,0 +1,175 @@
+import type { BlobHash } from '../../core/index.ts'
+import type {
+  Outcome,
+  Settled,
+  StoredCheckpoint,
+  StoredModel,
+  StoredRequest,
+  StoredSampler,
+  StoredSession,
+  TrainerEvent,
+} from './events.ts'
+
+/** A request with what came of it. */
+export interface HeldRequest {
+  readonly request: StoredRequest
+  readonly outcome: Outcome | null
+  /** Milliseconds since the epoch; `null` while it waits. */
+  readonly settledAt: number | null
+}
+
+/** A model that is loaded, or is to be. */
+export interface HeldModel {
+  readonly model: StoredModel
+  /** The training state from which it is made again. */
+  readonly snapshot: BlobHash | null
+  /** Ids of what was done since, in the order and the company in which it was done. */
+  readonly since: readonly (readonly string[])[]
+  /** What is still to be done, in order. */
+  readonly waiting: readonly string[]
+  /** The highest sequence number after which no smaller one is taken. */
+  readonly passed: number
+}
+
+/** What all events together say. */
+export class TrainerState {
+  readonly sessions = new Map<string, StoredSession>()
+  readonly models = new Map<string, HeldModel>()
+  readonly samplers = new Map<string, StoredSampler>()
+  readonly checkpoints = new Map<string, StoredCheckpoint>()
+  readonly requests = new Map<string, HeldRequest>()
+  /** Ids of requests by {@link keyOf}. */
+  readonly #bySeq = new Map<string, string>()
+
+  /** Takes an event in. */
+  apply(event: TrainerEvent): void {
+    switch (event.type) {
+      case 'session':
+        return void this.sessions.set(event.session.id, event.session)
+      case 'model':
+        return this.#hold(event.model, event.snapshot, event.passed)
+      case 'accepted':
+        if (event.model) this.#hold(event.model, null, -1)
+        return this.#accept(event.request)
+      case 'sampler':
+        return void this.samplers.set(event.sampler.id, event.sampler)
+      case 'checkpoint':
+        return void this.checkpoints.set(event.checkpoint.path, event.checkpoint)
+      case 'settled':
+        return this.#settle(event)
+      case 'checkpoint-deleted':
+        return void this.checkpoints.delete(event.path)
+      case 'session-ended':
+        return this.#end(event.session, event.at)
+    }
+  }
+
+  /** The request that was taken with this number before, if there was one. */
+  withSeq(subject: StoredRequest['subject'], seq: number | null): HeldRequest | null {
+    const id = seq === null ? undefined : this.#bySeq.get(keyOf(subject, seq))
+    return (id === undefined ? undefined : this.requests.get(id)) ?? null
+  }
+
+  /** Requests of samplers that wait. */
+  waitingSamples(): readonly StoredRequest[] {
+    return [...this.requests.values()]
+      .filter(({ request, outcome }) => request.subject.kind === 'sampler' && outcome === null)
+      .map(({ request }) => request)
+  }
+
+  /** Whether some part of the state needs a blob. */
+  names(blob: BlobHash): boolean {
+    return (
+      [...this.models.values()].some(({ snapshot }) => snapshot === blob) ||
+      [...this.samplers.values()].some(({ weights }) => weights?.blob === blob) ||
+      [...this.checkpoints.values()].some(({ weights, state }) => weights === blob || state === blob)
+    )
+  }
+
+  /** Forgets results older than a time which nothing is made from any more. */
+  forget(before: number): void {
+    const needed = new Set([...this.models.values()].flatMap(({ since }) => since.flat()))
+    for (const [id, { request, settledAt }] of this.requests) {
+      if (settledAt === null || settledAt >= before || needed.has(id)) continue
+      this.requests.delete(id)
+      if (request.seq !== null) this.#bySeq.delete(keyOf(request.subject, request.seq))
+    }
+  }
+
+  #hold(model: StoredModel, snapshot: BlobHash | null, passed: number): void {
+    this.models.set(model.id, { model, snapshot, since: [], waiting: [], passed })
+  }
+
+  #accept(request: StoredRequest): void {
+    const { id, subject, seq } = request
+    this.requests.set(id, { request, outcome: null, settledAt: null })
+    if (seq !== null) this.#bySeq.set(keyOf(subject, seq), id)
+    const held = subject.kind === 'model' ? this.models.get(subject.id) : undefined
+    if (held === undefined) return
+    const waiting = [...held.waiting]
+    const numberAt = (i: number) => this.requests.get(waiting[i] ?? '')?.request.seq ?? -1
+    let at = waiting.length
+    // A request goes before those with greater numbers, which overtook it on the way.
+    if (seq !== null) while (at > 0 && numberAt(at - 1) > seq) at -= 1
+    waiting.splice(at, 0, id)
+    this.models.set(subject.id, { ...held, waiting })
+  }
+
+  #settle({ requests, at, sampler, checkpoint, snapshot, unloaded }: Settled): void {
+    if (sampler) this.samplers.set(sampler.id, sampler)
+    if (checkpoint) this.checkpoints.set(checkpoint.path, checkpoint)
+    const done = requests.map(({ id, outcome }) => {
+      const request = this.requests.get(id)?.request
+      if (request) this.requests.set(id, { request, outcome, settledAt: at })
+      return request
+    })
+    const [first] = done
+    if (first?.subject.kind === 'sampler') return this.#drop([first.id])
+    const held = this.models.get(first?.subject.id ?? '')
+    if (held === undefined) return
+    const ids = requests.map(({ id }) => id)
+    const waiting = held.waiting.filter((id) => !ids.includes(id))
+    const passed = Math.max(held.passed, ...done.map((request) => barrierOf(request)))
+    // What was done for a request whose work is known no more is in the snapshot.
+    const again = done.some((request) => request?.work != null)
+    const next = { ...held, waiting, passed, since: again ? [...held.since, ids] : held.since }
+    this.models.set(held.model.id, snapshot ? { ...next, snapshot: snapshot.state, since: [] } : next)
+    if (snapshot) this.#drop(next.since.flat())
+    if (unloaded !== undefined) this.#unload(unloaded, at)
+  }
+
+  #unload(id: string, at: number): void {
+    const held = this.models.get(id)
+    this.models.delete(id)
+    const outcome = { kind: 'failed', message: `The model ${id} was unloaded before it.`, category: 'user' } as const
+    for (const waiting of held?.waiting ?? []) {
+      const request = this.requests.get(waiting)?.request
+      if (request) this.requests.set(waiting, { request, outcome, settledAt: at })
+    }
+    this.#drop(held?.since.flat() ?? [])
+  }
+
+  /** What they asked need not be known any more; what came of it stays. */
+  #drop(ids: readonly string[]): void {
+    for (const id of ids) {
+      const held = this.requests.get(id)
+      if (held) this.requests.set(id, { ...held, request: { ...held.request, work: null } })
+    }
+  }
+
+  #end(session: string, at: number): void {
+    this.sessions.delete(session)
+    for (const [id, { model }] of this.models) if (model.session === session) this.#unload(id, at)
+    for (const [id, sampler] of this.samplers) if (sampler.session === session) this.samplers.delete(id)
+    const outcome = { kind: 'failed', message: `The session ${session} ended before it.`, category: 'user' } as const
+    for (const request of this.waitingSamples()) {
+      if (!this.samplers.has(request.subject.id)) this.requests.set(request.id, { request, outcome, settledAt: at })
+    }
+  }
+}
+
+const keyOf = ({ kind, id }: StoredRequest['subject'], seq: number): string => `${kind} ${id} ${seq}`
+
+/** Passes add up in any order until the next barrier, and after it nothing that was before it is taken. */
+const barrierOf = (request: StoredRequest | undefined): number =>
+  request?.work == null || request.work.kind === 'pass' ? -1 : (request.seq ?? -1)

@@ -1,0 +1,126 @@
+import type { BlobHash, ModelService, Trainer } from '../../core/index.ts'
+import { RatchetError } from '../../errors/index.ts'
+import type { Outcome, Settled, StoredModel, StoredRequest } from '../journal/events.ts'
+import type { TrainerState } from '../journal/state.ts'
+import { carryOut, type Done, type WorkPlace } from './carry-out.ts'
+import { nextStep, sameStep, type Step } from './steps.ts'
+
+export interface LaneOptions extends WorkPlace {
+  readonly service: Pick<ModelService, 'trainer'>
+  readonly state: TrainerState
+  readonly blob: (hash: BlobHash) => Promise<Uint8Array>
+  readonly settle: (event: Omit<Settled, 'type' | 'at'>) => Promise<void>
+  /** Told of what no request is to blame for: what waits is done after the next start. */
+  readonly onFatal: (error: unknown) => void
+  /** Milliseconds of work after which an optimizer step is followed by a snapshot. */
+  readonly snapshotMs: number
+}
+
+/**
+ * One model: its requests, done one step after another in the order of their numbers. After a start the training state is
+ * made again from the last snapshot and what was done since, which equal data in equal company do to the bit.
+ */
+export class ModelLane {
+  readonly #model: StoredModel
+  readonly #options: LaneOptions
+  #trainer: Promise<Trainer> | null = null
+  #busy: Promise<void> | null = null
+  #workedMs = 0
+  #stopped = false
+
+  constructor(model: StoredModel, options: LaneOptions) {
+    this.#model = model
+    this.#options = options
+  }
+
+  /** Does what waits, unless it is about it. */
+  wake(): void {
+    if (this.#busy !== null || this.#stopped) return
+    this.#busy = this.#work()
+      .catch((error: unknown) => {
+        this.#stopped = true
+        this.#options.onFatal(error)
+      })
+      .finally(() => {
+        this.#busy = null
+        if (this.#waiting().length > 0) this.wake()
+      })
+  }
+
+  /** After the step under way, nothing more is done. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    await this.#busy
+    await this.#trainer?.then(
+      (trainer) => trainer.close(),
+      () => {},
+    )
+  }
+
+  async #work(): Promise<void> {
+    this.#trainer ??= this.#open()
+    const trainer = await this.#trainer
+    for (let step = nextStep(this.#waiting()); step !== null && !this.#stopped; step = nextStep(this.#waiting())) {
+      const began = performance.now()
+      const done = await this.#tried(step, trainer)
+      this.#workedMs += performance.now() - began
+      await this.#options.settle(await this.#withSnapshot(done, step, trainer))
+      if (done.unloaded !== undefined) {
+        this.#stopped = true
+        await trainer.close()
+      }
+    }
+  }
+
+  async #open(): Promise<Trainer> {
+    const { service, state, blob } = this.#options
+    const { id, lora, seed } = this.#model
+    const trainer = await service.trainer(lora, seed)
+    const held = state.models.get(id)
+    if (held?.snapshot) await trainer.loadState(await blob(held.snapshot))
+    for (const ids of held?.since ?? []) {
+      const step = sameStep(this.#requests(ids))
+      if (step !== null && moves(step)) await this.#tried(step, trainer)
+    }
+    return trainer
+  }
+
+  /** What comes of a step, a requestError by the trainer too; what else goes wrong is nobody's request. */
+  async #tried(step: Step, trainer: Trainer): Promise<Done> {
+    try {
+      return await carryOut(step, trainer, this.#model, this.#options)
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      const outcome: Outcome = { kind: 'failed', message: `${error.message} ${error.hint}`, category: 'user' }
+      const requests = step.kind === 'one' ? [step.request] : step.requests
+      return { requests: requests.map(({ id }) => ({ id, outcome })) }
+    }
+  }
+
+  /** Between an optimizer step and the next pass the whole training state is its weights, its moments and its count. */
+  async #withSnapshot(done: Done, step: Step, trainer: Trainer): Promise<Done> {
+    if (step.kind !== 'one' || done.requests[0]?.outcome.kind !== 'plain') return done
+    const loaded = step.work.kind === 'load_weights'
+    const due = step.work.kind === 'optim_step' && this.#workedMs >= this.#options.snapshotMs
+    if (!loaded && !due) return done
+    this.#workedMs = 0
+    const state = await this.#options.keep(await trainer.saveState())
+    return { ...done, snapshot: { model: this.#model.id, state } }
+  }
+
+  #waiting(): readonly StoredRequest[] {
+    return this.#requests(this.#options.state.models.get(this.#model.id)?.waiting ?? [])
+  }
+
+  #requests(ids: readonly string[]): readonly StoredRequest[] {
+    return ids.flatMap((id) => this.#options.state.requests.get(id)?.request ?? [])
+  }
+}
+
+/** Whether a step changes the training state. Loading is followed by a snapshot. */
+const moves = (step: Step): boolean => step.kind === 'passes' || step.work.kind === 'optim_step'
+
+/** What a trainer refuses, or drops because training diverged: the same again after every start. */
+const isRefusal = (error: unknown): error is RatchetError =>
+  RatchetError.is(error) &&
+  (error.code === 'model/non-finite-gradient' || /^(?:model\/(?:invalid|state|gradient)|trainer\/)/.test(error.code))

@@ -1,0 +1,75 @@
+import { setMaxListeners } from 'node:events'
+import type { BlobHash, ModelService } from '../../core/index.ts'
+import { RatchetError } from '../../errors/index.ts'
+import type { Outcome, Settled, StoredRequest, StoredSampler } from '../journal/events.ts'
+import { Adapters } from './adapters.ts'
+import { PromptScorer } from './prompt-scorer.ts'
+
+export interface SampleDeskOptions {
+  readonly service: Pick<ModelService, 'sampler' | 'loadAdapter' | 'trainer'>
+  readonly blob: (hash: BlobHash) => Promise<Uint8Array>
+  readonly settle: (event: Omit<Settled, 'type' | 'at'>) => Promise<void>
+  readonly onFatal: (error: unknown) => void
+  /** Adapters that are loaded for sampling at once. */
+  readonly mostAdapters: number
+}
+
+/** Draws samples, all that are asked for at once: the engine batches them. */
+export class SampleDesk {
+  readonly #options: SampleDeskOptions
+  readonly #adapters: Adapters
+  readonly #scorer: PromptScorer
+  readonly #ending = new AbortController()
+  readonly #underWay = new Set<Promise<void>>()
+
+  constructor(options: SampleDeskOptions) {
+    this.#options = options
+    this.#adapters = new Adapters(options.service, options.blob, options.mostAdapters)
+    this.#scorer = new PromptScorer(options.service, options.blob)
+    // Every sample under way listens to it.
+    setMaxListeners(0, this.#ending.signal)
+  }
+
+  /** Takes a request; what comes of it is settled. */
+  take(request: StoredRequest, sampler: StoredSampler): void {
+    const work = this.#answer(request, sampler)
+      .catch((error: unknown) => {
+        if (!this.#ending.signal.aborted) this.#options.onFatal(error)
+      })
+      .finally(() => this.#underWay.delete(work))
+    this.#underWay.add(work)
+  }
+
+  /** What is under way is left unsettled: it is drawn after the next start. */
+  async close(): Promise<void> {
+    this.#ending.abort()
+    await Promise.all(this.#underWay)
+    await this.#scorer.close()
+  }
+
+  async #answer(request: StoredRequest, sampler: StoredSampler): Promise<void> {
+    const outcome = await this.#drawn(request, sampler).catch((error: unknown): Outcome => {
+      if (!RatchetError.is(error) || !/^model\/(?:invalid|state)/.test(error.code)) throw error
+      return { kind: 'failed', message: `${error.message} ${error.hint}`, category: 'user' }
+    })
+    if (this.#ending.signal.aborted) return
+    await this.#options.settle({ requests: [{ id: request.id, outcome }] })
+  }
+
+  async #drawn({ work }: StoredRequest, { weights }: StoredSampler): Promise<Outcome> {
+    if (work?.kind !== 'sample') throw new TypeError('The request of a sampler is a sample.')
+    const adapter = weights === null ? null : await this.#adapters.get(weights.blob)
+    const { prompt, params, samples } = work
+    const { signal } = this.#ending
+    const drawn = await this.#options.service.sampler.sample({ prompt, adapter, params, samples, signal })
+    return {
+      kind: 'sample',
+      sequences: drawn.map(({ tokens, logprobs, stopReason }) => ({
+        tokens: [...tokens],
+        logprobs: [...logprobs],
+        stopReason,
+      })),
+      promptLogprobs: work.promptLogprobs ? [...(await this.#scorer.score(weights, prompt))] : null,
+    }
+  }
+}
