@@ -98,6 +98,9 @@ async function execute(block: Block, where: string, compiled: readonly Compiled[
     case 'sh measurement':
       expect(beside, 'the text beside it says what is measured').toMatch(/measure|minutes|tokens\/s|ratio/i)
       return expect(commandsOf(content).flatMap(missingParts)).toEqual([])
+    case 'sh check-only':
+      expect(beside, 'the text beside it says that it is not run').toMatch(/not run/)
+      return expect(commandsOf(content).flatMap(missingParts)).toEqual([])
     case 'json FILE':
       parseInput(flags[0]?.startsWith('serve') ? ServeConfig : LearnConfig, JSON.parse(content), where)
       return scratch.write(flags[0] ?? '', content)
