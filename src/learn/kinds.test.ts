@@ -97,6 +97,16 @@ describe('a Kind of a user’s own, over rollouts', () => {
     expect((await store.runs.list({ limit: 1 }))[0]?.versionsOut).toBeNull()
   })
 
+  it('goes on where no group differs: an optimizer that evaluates can learn there', async () => {
+    const updates: number[] = []
+    await practise({
+      reward: rubric({ solved: verifier(() => 0) }),
+      schedule: { ...schedule, silentUpdates: 2 },
+      onEvent: (event) => (event.type === 'updated' ? updates.push(event.update) : undefined),
+    })
+    expect(updates).toHaveLength(6)
+  })
+
   it('lets an optimizer attempt training tasks, and gives it what came of them', async () => {
     const seen: number[] = []
     const asking: Optimizer<typeof choice> = {

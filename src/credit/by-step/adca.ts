@@ -10,7 +10,7 @@ import type { SteppedAttempt } from './steps.ts'
 export interface AdcaOptions {
   /** What a whole attempt is worth, on a scale of about 1. Default `grpo()`, as in the paper. */
   readonly outcome?: CreditEstimator
-  /** Who says of Steps whether they were good: a rule, or a judge. Default: the run's own, `context.stepJudge`. */
+  /** Who says of Steps whether they were good: a rule, or a judge. Default: `context.stepJudge`, which `learn` does not give. */
   readonly labels?: StepJudge
   /** α ≥ 0: what the labels weigh beside the outcome. Default 0.1. */
   readonly attribution?: number
@@ -58,8 +58,8 @@ function judgeIn({ stepJudge }: CreditContext): StepJudge {
   if (stepJudge) return stepJudge
   throw new CreditError({
     code: 'credit/no-step-labels',
-    message: 'Nobody says which steps of an episode were good: adca has no labels, and the run has no judge of steps.',
-    hint: 'Pass `labels` to adca, for example toolErrorLabels(), or give the run a judge of steps.',
+    message: 'Nobody says which steps of an episode were good: adca has no labels, and the context no stepJudge.',
+    hint: 'Pass `labels` to adca, for example toolErrorLabels().',
   })
 }
 

@@ -36,7 +36,7 @@ export function discountedAdvantages(attempts: readonly SteppedAttempt[], discou
   if (byTime.every(allEqual)) return null
   return returns.map((own, i) =>
     own.map((value, t) => {
-      const others = (byTime[t] ?? []).filter((other, j) => other !== null && j !== i) as number[]
+      const others = (byTime[t] ?? []).filter((other, j): other is number => other !== null && j !== i)
       return value === null || others.length === 0 ? null : value - mean(others)
     }),
   )

@@ -38,7 +38,7 @@ describe('ADCA, by hand', () => {
     expect(await advantagesIn(adca({ labels, attribution: 0 }), [group])).toEqual(await advantagesIn(grpo(), [group]))
   })
 
-  it('takes the run’s own judge, and says so where there is none', async () => {
+  it('takes the context’s judge, and says so where there is none', async () => {
     const own = await advantagesIn(adca(), [group], { ...creditContext, stepJudge: labels })
     expect(own).toEqual(await advantagesIn(adca({ labels }), [group]))
     await expect(adca().credit([group], creditContext)).rejects.toMatchObject({ code: 'credit/no-step-labels' })

@@ -19,6 +19,7 @@ import type { LearnRun } from './learn-run.ts'
 import { Learners } from './learners.ts'
 import { methodOf, refuseSeveralWeights, whatLearns } from './parameter.ts'
 import { newRunId } from './run-id.ts'
+import { refuseOtherTurns, turnsOf } from './turns.ts'
 import type { Opening, Started } from './opening.ts'
 import { initialState } from './state.ts'
 import { otherVersion, stateOf } from './earlier-state.ts'
@@ -45,6 +46,7 @@ export async function openRun<O extends LearnOptions, R extends LearnRun<O>>(
   const checkpoint = earlier?.checkpoint ?? null
   const [first] = stages
   const state = checkpoint ? stateOf(checkpoint.state) : { ...initialState, stage: first?.name ?? null }
+  if (earlier && state.phase === 'learn') refuseOtherTurns(earlier.run, trained)
   if (state.phase === 'learn' && !stages.some(({ name }) => name === state.stage)) {
     throw otherVersion(`the stage "${state.stage}" is not known`)
   }
@@ -62,7 +64,7 @@ export async function openRun<O extends LearnOptions, R extends LearnRun<O>>(
   const run: Run = earlier?.run ?? {
     id: newRunId(now),
     agent: key,
-    config: { ...options.config, ...opening.config },
+    config: { ...options.config, ...opening.config, turns: turnsOf(trained) },
     seed,
     status: 'running',
     versionsIn: Object.fromEntries([...serving.versions].map(([name, { id }]) => [name, id])),

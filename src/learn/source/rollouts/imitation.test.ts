@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ReaderChanges, runReader } from '../../../../test/support/reader.ts'
 import type { Datum, Store } from '../../../core/index.ts'
 import { imitate, policyGradient, preferences, sequence } from '../../../optimize/weights/index.ts'
+import type { LearnEvent } from '../../index.ts'
 import { openMemoryStore } from '../../../store/index.ts'
 
 let store: Store
@@ -97,6 +98,26 @@ describe('a sequence says how the weights learn over rollouts', () => {
     const turned = await losses({ model: sequence(imitate(), policyGradient()) })
     expect(both.seen.at(-1)).toBe('cross_entropy')
     expect(turned.seen.at(-1)).toBe('ppo')
+    store = await openMemoryStore()
+    const later = await losses({ model: sequence(preferences(), imitate(), policyGradient()) })
+    expect(later.seen, 'what rollouts do not have takes no turn').toEqual(turned.seen)
+  })
+
+  it('is the one that a run began with, when it is resumed', async () => {
+    const killed = (): never => {
+      throw new Error('killed')
+    }
+    const onEvent = ({ type }: LearnEvent) => (type === 'updated' ? killed() : undefined)
+    await expect(losses({ model: policyGradient() }, { onEvent })).rejects.toThrow('killed')
+    const [begun] = (await store.runs.list({ limit: 1 })).map(({ id }) => ({ resume: id }))
+    await expect(losses({ model: sequence(imitate(), policyGradient()) }, begun)).rejects.toMatchObject({
+      code: 'learn/other-sequence',
+      message: expect.stringContaining(
+        '"practise, imitate, prefer", and are to go on by "imitate, practise"',
+      ) as string,
+    })
+    const same = sequence(policyGradient(), imitate(), preferences())
+    expect((await losses({ model: same }, begun)).summary.runId).toBe(begun?.resume)
   })
 
   it.each([

@@ -46,7 +46,7 @@ export const Schedule = z.strictObject({
   averaging: z.number().min(0).max(0.999).default(0.85),
   /** Times that a collapsed policy goes back to the last steady one, with half the step; then learning stops. */
   recoveries: z.int().nonnegative().default(3),
-  /** Stop after so many updates in a row with hardly a group that differs in reward; 0 = never. */
+  /** Where weights learn, stop after so many updates in a row with hardly a group that differs in reward; 0 = never. */
   silentUpdates: z.int().nonnegative().default(6),
   /** Stop after so many updates without a rise in success; 0 = never. */
   stillUpdates: z.int().nonnegative().default(24),

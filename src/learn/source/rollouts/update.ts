@@ -102,7 +102,10 @@ export async function update(run: RolloutRun): Promise<void> {
 }
 
 /** Whether what imitates takes its turn before the policy gradient, as a sequence can say. */
-const imitatesFirst = ({ trained }: RolloutRun) => trained?.plan.turns[0] === 'imitate'
+function imitatesFirst({ trained }: RolloutRun): boolean {
+  const turns = trained?.plan.turns ?? []
+  return turns.includes('imitate') && turns.indexOf('imitate') < turns.indexOf('practise')
+}
 
 /** What each attempt came to; one without evidence says nothing. */
 export function attemptedIn(run: RolloutRun, scored: readonly ScoredTrajectory[]): readonly Attempted[] {
@@ -188,7 +191,9 @@ async function recover(run: RolloutRun, scored: readonly ScoredTrajectory[]): Pr
 const steadyEvery = 4
 
 function stopWithoutSignal(run: RolloutRun, scored: readonly ScoredTrajectory[]): void {
-  const { silentUpdates: silent, stillUpdates: still } = run.schedule
+  const { stillUpdates: still } = run.schedule
+  // An optimizer of another kind may evaluate, and learn where no group differs.
+  const silent = run.trained ? run.schedule.silentUpdates : 0
   const never = Number.POSITIVE_INFINITY
   const reason = reasonToStop(run.state.signs, { silent: silent || never, still: still || never })
   if (reason === null) return

@@ -180,8 +180,12 @@ describe('a run over traffic', () => {
       expect(first.summary.learned).toMatchObject({ demonstrations: 0, pairs: 1 })
     })
 
-    it('which must be able to move them', async () => {
-      const idle = run({ optimize: { model: sequence(policyGradient()) }, schedule: { epochs: 0 } })
+    it.each([
+      ['epochs', policyGradient()],
+      ['demonstrationPasses', imitate()],
+      ['preferencePasses', preferences()],
+    ])('which must be able to move them: not with %s 0', async (times, lesson) => {
+      const idle = run({ optimize: { model: sequence(lesson) }, schedule: { [times]: 0 } })
       await expect(idle).rejects.toMatchObject({ code: 'learn/nothing-teaches' })
       expect(await store.runs.list({ limit: 1 })).toEqual([])
     })

@@ -90,14 +90,23 @@ function needsOf(agent: Agent, options: Complete<TrafficOptions>, schedule: Traf
 }
 
 /** @throws LearnError for a sequence that would move no weights whatever is gathered, as the schedule lets it do nothing. */
-function refuseIdle(trained: Trained | null, { epochs }: TrafficSchedule): void {
-  if (trained === null || epochs > 0 || trained.plan.turns.some((turn) => turn !== 'practise')) return
+function refuseIdle(trained: Trained | null, schedule: TrafficSchedule): void {
+  if (trained === null || trained.plan.turns.some((turn) => schedule[timesOf[turn]] > 0)) return
+  const { parameter, plan } = trained
+  const options = plan.turns.map((turn) => `schedule.${timesOf[turn]}`)
   throw new LearnError({
     code: 'learn/nothing-teaches',
-    message: `"${trained.parameter}" is to learn by policy gradient alone, and schedule.epochs is 0.`,
-    hint: 'Set schedule.epochs, or add imitate() to the sequence.',
+    message: `Nothing is to move "${parameter}": ${options.join(', ')} ${options.length === 1 ? 'is' : 'are'} 0.`,
+    hint: `Set ${options.join(' or ')}, or add imitate() or policyGradient() to the sequence.`,
   })
 }
+
+/** What of the schedule says how often a turn is taken. */
+const timesOf = {
+  practise: 'epochs',
+  imitate: 'demonstrationPasses',
+  prefer: 'preferencePasses',
+} as const satisfies Readonly<Record<Turn, keyof TrafficSchedule>>
 
 /** What tells a run of traffic from others, and what it was told to do. */
 function configOf({ source, release }: Complete<TrafficOptions>) {
