@@ -27,3 +27,11 @@ describe('words that would take the place of instructions are known', () => {
     '',
   ])('and not %j', (text) => expect(overridesInstructions(text)).toBe(false))
 })
+
+describe('hostile text costs no more than its length', () => {
+  const long = 300_000
+  it.each([
+    ['empty lines', '\n'.repeat(long)],
+    ['an open tag', `<${' '.repeat(long)}x`],
+  ])('%s', (_, text) => expect(overridesInstructions(text)).toBe(false))
+})

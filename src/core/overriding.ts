@@ -3,8 +3,8 @@ const overrides = [
   /\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:previous|prior|above|earlier|all|any|your)\b.{0,40}\b(?:instructions?|prompts?|rules?|guidelines?)\b/s,
   /\b(?:you are now|from now on,? you|act as|pretend to be)\b/,
   /\b(?:system prompt|developer message|new instructions?|important instructions?|jailbreak)\b/,
-  /(?:^|\n)\s*(?:system|assistant|developer)\s*:/,
-  /<\s*\/?\s*(?:memory|system|instructions?|im_start|im_end|endoftext)\b|<\|/,
+  /(?:^|\n)[^\S\n]*(?:system|assistant|developer)\s*:/,
+  /<(?:\s*\/)?\s*(?:memory|system|instructions?|im_start|im_end|endoftext)\b|<\|/,
 ] as const
 
 /** A text as its readers see it, in small letters: characters that nobody sees split words that somebody reads. */

@@ -33,9 +33,13 @@ export async function eraseItems(access: Access, marks: ReadonlySet<string>, dry
     if (left.erased === 0 || dryRun) continue
     await access.write(async (db) => {
       await raiseRevision(db)
+      // Read anew behind that lock: an erasure of somebody else may have written meanwhile, and must not be undone.
+      const row = await db.selectFrom('versions').select('value').where('id', '=', id).executeTakeFirst()
+      if (!row) return
+      const now = without(fromJson(row.value, `version ${id}`), marks)
       await db
         .updateTable('versions')
-        .set({ value: JSON.stringify(left.value) })
+        .set({ value: JSON.stringify(now.value) })
         .where('id', '=', id)
         .execute()
     }, whatServes)

@@ -62,9 +62,12 @@ export class Bank {
     const found: Found[] = []
     for (const key of visibleTo(tenant, subject)) {
       const shelf = this.#shelves.get(key)
-      for (const { row, similarity } of shelf?.search.search(query, count, floor) ?? []) {
-        const item = shelf?.items[row]
-        if (item && holdsAt(item, at)) found.push({ item, similarity })
+      if (!shelf) continue
+      const { items, search } = shelf
+      const holds = (row: number) => items[row] !== undefined && holdsAt(items[row], at)
+      for (const { row, similarity } of search.search(query, count, floor, holds)) {
+        const item = items[row]
+        if (item) found.push({ item, similarity })
       }
     }
     return found.toSorted((a, b) => b.similarity - a.similarity).slice(0, count)

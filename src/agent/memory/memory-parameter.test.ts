@@ -147,3 +147,11 @@ it('refuses a vector of another size', async () => {
   const short = valueOf([item('kettle', {}, { vector: Buffer.from([1, 2, 3]).toString('base64') })])
   await expect(opened(short).handle.recall('kettle')).rejects.toMatchObject({ code: 'memory/other-dimensions' })
 })
+
+it('what has expired takes no place from what holds', async () => {
+  const expired = Array.from({ length: 60 }, (_, i) =>
+    item('my kettle is broken', { text: `expired ${i}`, expires: 500, derivedFrom: [`t-${i}`] }),
+  )
+  const { handle } = opened(valueOf([...expired, item('the kettle is broken again', { text: 'send a new one' })]))
+  expect(await handle.find('my kettle is broken')).toMatchObject([{ text: 'send a new one' }])
+})

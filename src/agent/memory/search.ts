@@ -9,8 +9,11 @@ export interface Near {
 
 /** Finds the nearest of many unit vectors. */
 export interface VectorSearch {
-  /** The `count` nearest whose cosine is at least `floor`, the nearest first; of equals, the first row. */
-  search(query: Float32Array, count: number, floor: number): readonly Near[]
+  /**
+   * The `count` nearest whose cosine is at least `floor`, the nearest first; of equals, the first row.
+   * @param counts whether a row may be found: others take no place among the `count`.
+   */
+  search(query: Float32Array, count: number, floor: number, counts?: (row: number) => boolean): readonly Near[]
 }
 
 /** Above so many, comparing with each in full takes longer than a request should wait. */
@@ -20,9 +23,15 @@ const sketchedFrom = 8_192
 export const vectorSearch = async (vectors: readonly Float32Array[]): Promise<VectorSearch> =>
   vectors.length < sketchedFrom ? exactSearch(vectors) : sketchedSearch(vectors)
 
+const every = () => true
+
 /** Compares with every vector. */
 export const exactSearch = (vectors: readonly Float32Array[]): VectorSearch => ({
-  search: (query, count, floor) => nearestOf(query, vectors, vectors.keys(), count, floor),
+  search: (query, count, floor, counts = every) => {
+    const rows: number[] = []
+    for (const row of vectors.keys()) if (counts(row)) rows.push(row)
+    return nearestOf(query, vectors, rows, count, floor)
+  },
 })
 
 /**
@@ -36,13 +45,16 @@ export async function sketchedSearch(
 ): Promise<VectorSearch> {
   const sketches = await sketchesOf(vectors)
   const distances = new Uint16Array(vectors.length)
-  const counts = new Uint32Array(wordsOfSketch * 32 + 1)
+  const histogram = new Uint32Array(wordsOfSketch * 32 + 1)
   return {
-    search(query, count, floor) {
-      distancesTo(sketchOf(query), sketches, distances, counts)
-      const within = radius(counts, Math.max(refined, count))
+    search(query, count, floor, counts = every) {
+      distancesTo(sketchOf(query), sketches, distances, histogram)
+      for (const [row, distance] of distances.entries()) {
+        if (!counts(row)) histogram[distance] = (histogram[distance] ?? 1) - 1
+      }
+      const within = radius(histogram, Math.max(refined, count))
       const near: number[] = []
-      for (let row = 0; row < distances.length; row++) if ((distances[row] ?? 0) <= within) near.push(row)
+      for (const [row, distance] of distances.entries()) if (distance <= within && counts(row)) near.push(row)
       return nearestOf(query, vectors, near, count, floor)
     },
   }

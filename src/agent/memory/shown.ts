@@ -18,4 +18,4 @@ function shown({ type, cue, text, worked }: Pick<MemoryItem, 'cue' | 'text' | 'w
 }
 
 /** A text cannot end the block that it stands in. */
-const inside = (text: string) => text.replaceAll(/<(?=\s*\/?\s*memory\s*>)/gi, '‹')
+const inside = (text: string) => text.replaceAll(/<(?=(?:\s*\/)?\s*memory\s*>)/gi, '‹')

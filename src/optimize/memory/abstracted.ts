@@ -2,7 +2,7 @@
 export const abstracted = (text: string): string =>
   text
     .replaceAll(/https?:\/\/[^\s"'<>)]+/g, 'URL')
-    .replaceAll(/[\w.+-]+@[\w-]+\.[\w.]+/g, 'ADDRESS')
+    .replaceAll(/(?<![\w.+-])[\w.+-]+@[\w-]+\.[\w.]+/g, 'ADDRESS')
     .replaceAll(/"[^"\n]{1,200}"/g, '"…"')
     .replaceAll(/\b\w*\d[\w-]*/g, '#')
     .replaceAll(/[ \t]+/g, ' ')

@@ -41,12 +41,12 @@ export const caseSelector = ({ window = 2_000, least = 60 }: CaseSelectorOptions
   },
 })
 
-function* recallsIn({ outcomes, collection }: PartContext): Generator<z.infer<typeof Seen>[number]> {
+function* recallsIn({ outcomes, before }: PartContext): Generator<z.infer<typeof Seen>[number]> {
   for (const { experience, signal } of outcomes) {
     // By what was asked, so that no attempt at a task foretells another.
     const heldOut = Number.parseInt(sha256(experience.source).slice(0, 2), 16) % 4 === 0
     for (const { id, similarity, shown } of experience.recalled) {
-      const item = collection.get(id)
+      const item = before.get(id)
       if (item && shown) yield { features: features(item, similarity), label: signal > 0 ? 1 : 0, heldOut }
     }
   }

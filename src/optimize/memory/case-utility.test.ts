@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { experience, item } from '../../../test/support/memory-items.ts'
 import { type Experience, memory, type MemoryItem, type MemoryKind, MemoryValue } from '../../agent/index.ts'
 import { type Learning, rng, type SavedLearning, type Seat, VersionId } from '../../core/index.ts'
+import { caseSelector } from './case-selector.ts'
 import { caseUtility, type CaseUtilityOptions } from './case-utility.ts'
 
 const seatOf = (items: readonly MemoryItem[]): Seat<MemoryValue> => ({
@@ -229,4 +230,24 @@ describe('a session', () => {
 
 it.each([{ rate: 0 }, { explore: 1 }, { capacity: 1e9 }, { days: -1 }])('refuses %j', (options) => {
   expect(() => caseUtility(options)).toThrow(expect.objectContaining({ code: 'memory/bad-options' }))
+})
+
+it('a case that is trusted less supersedes nothing, and crowds nothing out', async () => {
+  const owner = { tenant: 'acme', about: null }
+  const trusted = ['one', 'two', 'three'].map((text) => item('refund order', { text, owner, trust: 0.6, utility: 0 }))
+  const imported = experience('refund order', { origin: 'import', owner, done: 'refund it twice', earned: 1 })
+  const { items } = await learned([imported], trusted)
+  const left = items.filter(({ trust }) => trust === 0.6)
+  expect(left.map(({ supersededBy }) => supersededBy)).toEqual([null, null, null])
+})
+
+it('a selector is not told by utilities what the episodes that it is tested on earned', async () => {
+  const chance = rng('coin')
+  // Each item is recalled once, and works by the toss of a coin: nothing foretells that.
+  const items = Array.from({ length: 200 }, (_, i) => item(`cue ${i}`))
+  const tossed = items.map((one, i) =>
+    experience(`asked ${i}`, { recalled: [recalled(one)], earned: chance.next() < 0.5 ? 1 : 0, done: '' }),
+  )
+  const { metrics } = await learned(tossed, items, { also: [caseSelector()] })
+  expect(metrics['selectorGain']).toBeLessThan(0.02)
 })

@@ -68,7 +68,8 @@ async function keep(
   const same = await collection.alike(item, alike)
   if (same.some((other) => other.rent.tokens <= item.rent.tokens && other.trust >= trust && other.utility > 0))
     return false
-  for (const { id } of same) collection.remove(id)
+  // What is trusted less takes no place of what is trusted more.
+  for (const other of same) if (other.trust <= trust) collection.remove(other.id)
   await collection.put(item)
   return true
 }

@@ -34,10 +34,10 @@ function session(
   seat: Seat<MemoryValue>,
   saved: SavedLearning | null,
 ): Learning<MemoryKind> {
-  const before = saved ? parseInput(Saved, saved.state, `the state of the memory "${seat.parameter}"`) : null
-  const collection = new Collection(before?.value ?? seat.value, embedder)
-  const open = parts.map((part, i) => part.open(before?.parts[i] ?? null))
-  let changed = before !== null
+  const resumed = saved ? parseInput(Saved, saved.state, `the state of the memory "${seat.parameter}"`) : null
+  const collection = new Collection(resumed?.value ?? seat.value, embedder)
+  const open = parts.map((part, i) => part.open(resumed?.parts[i] ?? null))
+  let changed = resumed !== null
   return {
     bound: () => Promise.resolve(collection.value(Math.max(explore, seat.value.explore))),
     propose: () => Promise.resolve(changed ? collection.value() : null),
@@ -45,10 +45,11 @@ function session(
     async step(deposits, update) {
       const outcomes = outcomesOf(deposits)
       const at = Math.max(0, ...outcomes.map(({ experience }) => experience.at))
+      const before = new Map(collection.items.map((item) => [item.id, item]))
       const metrics: Record<string, number> = {}
       for (const [i, part] of open.entries()) {
         const rng = seat.rng('memory', parts[i]?.name ?? i, update)
-        Object.assign(metrics, await part.step({ collection, outcomes, share, at, rng }))
+        Object.assign(metrics, await part.step({ collection, before, outcomes, share, at, rng }))
       }
       changed ||= outcomes.length > 0
       const recalled = outcomes.filter(({ experience }) => experience.recalled.some(({ shown }) => shown))

@@ -1,4 +1,4 @@
-import type { Experience } from '../../agent/index.ts'
+import type { Experience, MemoryItem } from '../../agent/index.ts'
 import type { Json, Metrics, Rng } from '../../core/index.ts'
 import type { Collection } from './collection.ts'
 
@@ -14,6 +14,8 @@ export interface Outcome {
 /** What a part of learning is given in one step. */
 export interface PartContext {
   readonly collection: Collection
+  /** Items as they were when the step began, by id: what they say now may hold what these episodes earned. */
+  readonly before: ReadonlyMap<string, MemoryItem>
   /** In the order in which they began. */
   readonly outcomes: readonly Outcome[]
   /** Whether what a person's session taught reaches that person alone, or everybody of the tenant. */

@@ -17,6 +17,7 @@ async function after(part: MemoryPart, experiences: readonly Experience[], items
   const open = part.open(null)
   const metrics = await open.step({
     collection,
+    before: new Map(collection.items.map((one) => [one.id, one])),
     outcomes: outcomesOf(experiences),
     share: 'subject',
     at: 9_000,
@@ -177,7 +178,14 @@ describe('an insight', () => {
     const part = insights({ window: 160 }).open(null)
     const collection = new Collection(MemoryValue.parse(memory().initial(() => '')), lexicalEmbedder())
     const step = (experiences: readonly Experience[]) =>
-      part.step({ collection, outcomes: outcomesOf(experiences), share: 'subject', at: 9_000, rng: rng('part') })
+      part.step({
+        collection,
+        before: new Map(),
+        outcomes: outcomesOf(experiences),
+        share: 'subject',
+        at: 9_000,
+        rng: rng('part'),
+      })
     const later = (experiences: readonly Experience[]) => experiences.map((one) => ({ ...one, at: one.at + 1_000 }))
     await step(episodes((voucher, did) => voucher === (did === 'birch')))
     expect(collection.items.length).toBeGreaterThan(0)
@@ -190,4 +198,9 @@ it('takes particulars out of a text', () => {
   expect(abstracted('Mail "Ada Lovelace" at ada@example.org about https://example.org/x?y=1, order 17-B.')).toBe(
     'Mail "…" at ADDRESS about URL order #.',
   )
+})
+
+it('a long text without particulars costs no more than its length', () => {
+  const long = 'a'.repeat(300_000)
+  expect(abstracted(long)).toBe(long)
 })

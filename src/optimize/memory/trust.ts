@@ -19,7 +19,7 @@ const orders = [
   /\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:previous|prior|above|earlier|all|any|your|the|other)\b/,
   /\b(?:you|the (?:assistant|model|agent|ai|system))\s+(?:must|should|shall|have to|need to|are (?:now|required|to)|will now)\b/,
   /\b(?:from now on|in (?:all |any )?future|henceforth|whenever you|every time you|always (?:call|use|answer|reply|say|send|choose|respond|do)|never (?:call|use|answer|reply|say|tell|mention|reveal))\b/,
-  /(?:^|\n)\s*instructions?\s*:|\bas an ai\b/,
+  /(?:^|\n)[^\S\n]*instructions?\s*:|\bas an ai\b/,
   /\bdo not (?:tell|mention|reveal|inform|ask|verify|check)\b/,
 ] as const
 

@@ -72,7 +72,12 @@ function caseOf(
 /** Makes room for a new case among those that answer the same. @returns how many it supersedes. */
 async function settle(item: MemoryItem, { collection }: PartContext, alike: number): Promise<number> {
   const same = (await collection.alike(item, alike)).filter(
-    (other) => other.supersededBy === null && holdsAt(other, item.from) && other.worked === item.worked,
+    (other) =>
+      other.supersededBy === null &&
+      holdsAt(other, item.from) &&
+      other.worked === item.worked &&
+      // What is trusted less takes no place of what is trusted more, whatever its episode earned.
+      other.trust <= item.trust,
   )
   const contradicted = same.filter(({ utility }) => utility < item.utility - clearly)
   for (const other of contradicted) await collection.put({ ...other, until: item.from, supersededBy: item.id })
