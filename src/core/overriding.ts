@@ -7,10 +7,10 @@ const overrides = [
   /<(?:\s*\/)?\s*(?:memory|system|instructions?|im_start|im_end|endoftext)\b|<\|/,
 ] as const
 
-/** A text as its readers see it, in small letters: characters that nobody sees split words that somebody reads. */
+/** A text as its readers see it, in small letters: characters that nobody sees split words that somebody reads, and so do accents. */
 export const visibleWords = (text: string): string =>
   text
-    .normalize('NFKC')
+    .normalize('NFKD')
     .replaceAll(/[\p{Cf}\p{Mn}]/gu, '')
     .toLowerCase()
 

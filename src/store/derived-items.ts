@@ -18,8 +18,8 @@ const sign = '"derivedFrom"'
 const rowsAtOnce = 50
 
 /**
- * Removes items that were made from what is erased from the values of Versions. A Version
- * keeps its id, by which receipts and releases name it, and is read anew wherever it serves.
+ * Removes items that were made from what is erased from the values of Versions. A Version keeps its id, by which receipts and
+ * releases name it, and is read anew wherever it serves.
  * @param marks ids of trajectories, and what stands for persons.
  * @param dryRun only counts.
  * @returns how many items.
@@ -53,14 +53,24 @@ export async function eraseLateItems(access: Access, marks: ReadonlySet<string>)
   for await (const { run, sequence, state } of checkpointsWithItems(access)) {
     const left = without(fromJson(state, `checkpoint ${sequence} of run ${run}`), marks)
     if (left.erased === 0) continue
-    await access.write((db) =>
-      db
-        .updateTable('checkpoints')
-        .set({ state: JSON.stringify(left.value) })
+    await access.write(async (db) => {
+      await raiseRevision(db)
+      // As above: behind the lock, so that no other erasure is undone.
+      const row = await db
+        .selectFrom('checkpoints')
+        .select('state')
         .where('run', '=', run)
         .where('sequence', '=', sequence)
-        .execute(),
-    )
+        .executeTakeFirst()
+      if (!row) return
+      const now = without(fromJson(row.state, `checkpoint ${sequence} of run ${run}`), marks)
+      await db
+        .updateTable('checkpoints')
+        .set({ state: JSON.stringify(now.value) })
+        .where('run', '=', run)
+        .where('sequence', '=', sequence)
+        .execute()
+    }, whatServes)
   }
 }
 
