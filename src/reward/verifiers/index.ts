@@ -1,0 +1,8 @@
+export { exactAnswer } from './exact.ts'
+export { Milestone, milestones } from './milestones.ts'
+export { numberIn, numericAnswer } from './numeric.ts'
+export { patternAnswer } from './pattern.ts'
+export { Expected } from './reading.ts'
+export { schemaAnswer } from './schema.ts'
+export { f1, setAnswer } from './set.ts'
+export { stateHolds } from './state.ts'
