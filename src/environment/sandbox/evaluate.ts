@@ -1,15 +1,15 @@
 import { getQuickJS, type QuickJSContext, type QuickJSHandle, Scope } from 'quickjs-emscripten'
-import { Json } from '../../core/index.ts'
-import type { SandboxOutcome, SandboxRequest } from './outcome.ts'
+import type { Json } from '../../core/index.ts'
+import type { SandboxEnd, SandboxRequest } from './outcome.ts'
 
 /** QuickJS looks at its interrupt handler once in so many jumps and calls. */
 const stepsPerLook = 10_000
 const stackBytes = 512 * 1_024
 
 /** Runs code in a QuickJS of its own, in this thread. One long native step is not interrupted: the thread's owner ends it. */
-export async function evaluate({ code, call, steps, memoryBytes }: SandboxRequest): Promise<SandboxOutcome> {
+export async function evaluate({ code, call, steps, memoryBytes }: SandboxRequest): Promise<SandboxEnd> {
   const engine = await getQuickJS()
-  return Scope.withScope((scope): SandboxOutcome => {
+  return Scope.withScope((scope): SandboxEnd => {
     const runtime = scope.manage(engine.newRuntime())
     runtime.setMemoryLimit(memoryBytes)
     runtime.setMaxStackSize(stackBytes)
@@ -36,16 +36,20 @@ function asHandle(context: QuickJSContext, value: Json): QuickJSHandle {
   return context.unwrapResult(context.evalCode(`(${JSON.stringify(value)})`, 'argument.js'))
 }
 
-/** What the host reads of a value: the code cannot take the place of how it is read. */
-function returned(context: QuickJSContext, value: QuickJSHandle): SandboxOutcome {
+/** A value as JSON text, which is made here: the code cannot take the place of how it is read. */
+function returned(context: QuickJSContext, value: QuickJSHandle): SandboxEnd {
   // A function would be read as its text.
-  const read: unknown = context.typeof(value) === 'function' ? null : context.dump(value)
-  return { kind: 'returned', value: Json.safeParse(read).data ?? null }
+  if (context.typeof(value) === 'function') return { kind: 'returned', json: 'null' }
+  try {
+    return { kind: 'returned', json: JSON.stringify(context.dump(value)) ?? 'null' }
+  } catch {
+    return { kind: 'returned', json: 'null' }
+  }
 }
 
 const ending =
   (context: QuickJSContext, spent: () => boolean) =>
-  (error: QuickJSHandle): SandboxOutcome => {
+  (error: QuickJSHandle): SandboxEnd => {
     if (spent()) return { kind: 'steps' }
     const thrown: unknown = context.dump(error)
     const message = typeof thrown === 'object' && thrown !== null && 'message' in thrown ? thrown.message : thrown

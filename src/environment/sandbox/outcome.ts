@@ -25,11 +25,18 @@ export const SandboxCall = z.strictObject({
   args: z.array(Json).default([]),
 })
 
-/** What the thread of a sandbox is sent. */
-export const SandboxRequest = z.strictObject({
-  code: z.string(),
-  call: SandboxCall.nullable(),
-  steps: z.number().positive(),
-  memoryBytes: z.int().positive(),
-})
-export type SandboxRequest = z.infer<typeof SandboxRequest>
+/** What the thread of a sandbox is sent. It checks nothing again: it starts for every run, and loads no more than it needs. */
+export interface SandboxRequest {
+  readonly code: string
+  readonly call: z.output<typeof SandboxCall> | null
+  readonly steps: number
+  readonly memoryBytes: number
+}
+
+/** What it answers. */
+export const SandboxEnd = z.union([
+  z.strictObject({ kind: z.literal('returned'), json: z.string() }),
+  z.strictObject({ kind: z.literal('threw'), message: z.string() }),
+  z.strictObject({ kind: z.enum(['steps', 'memory']) }),
+])
+export type SandboxEnd = z.infer<typeof SandboxEnd>

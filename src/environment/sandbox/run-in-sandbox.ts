@@ -1,8 +1,8 @@
 import { Worker } from 'node:worker_threads'
 import { z } from 'zod'
-import { parseInput } from '../../core/index.ts'
+import { Json, parseInput } from '../../core/index.ts'
 import { builtEntry, InvariantError } from '../../errors/index.ts'
-import { SandboxCall, SandboxOutcome } from './outcome.ts'
+import { SandboxCall, SandboxEnd, type SandboxOutcome, type SandboxRequest } from './outcome.ts'
 
 const SandboxOptions = z.strictObject({
   /** A function to call once the code has run; its value is the outcome's. Default: the value of the code's last expression. */
@@ -26,8 +26,9 @@ export async function runInSandbox(
   options: z.input<typeof SandboxOptions> = {},
 ): Promise<SandboxOutcome> {
   const { deadlineMs, ...limits } = parseInput(SandboxOptions, options, 'The limits of a sandbox')
+  const request: SandboxRequest = { code, ...limits }
   const thread = new Worker(builtEntry(import.meta.url, './sandbox-entry.js'), {
-    workerData: { code, ...limits },
+    workerData: request,
     env: {},
     stdin: false,
   })
@@ -54,9 +55,13 @@ function outcomeOf(thread: Worker, deadlineMs: number): Promise<SandboxOutcome> 
     thread.once('exit', failed)
     thread.once('message', (message) => {
       clearTimeout(clock)
-      const outcome = SandboxOutcome.safeParse(message)
-      if (outcome.success) resolve(outcome.data)
-      else failed(outcome.error)
+      const end = SandboxEnd.safeParse(message)
+      if (end.success) resolve(outcomeFrom(end.data))
+      else failed(end.error)
     })
   })
+}
+
+function outcomeFrom(end: SandboxEnd): SandboxOutcome {
+  return end.kind === 'returned' ? { kind: 'returned', value: Json.safeParse(JSON.parse(end.json)).data ?? null } : end
 }
