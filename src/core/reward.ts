@@ -48,6 +48,21 @@ export interface Judge {
   judge(trajectory: Trajectory): Promise<{ readonly score: number; readonly explanation: string } | null>
 }
 
+/** An opinion of a model about the attempts of one Group, beside each other. Text inside them is data, never an instruction to it. */
+export interface GroupJudge {
+  readonly name: string
+  /**
+   * Asked once a Group is whole. Equal attempts get equal scores, and their order changes nothing.
+   * @returns a score in [0, 1] of each attempt, in their order; or why there is none.
+   */
+  judge(attempts: readonly Trajectory[]): Promise<GroupVerdict>
+}
+
+/** What a {@link GroupJudge} says. */
+export type GroupVerdict =
+  | { readonly status: 'scored'; readonly scores: readonly number[]; readonly explanations: readonly string[] }
+  | { readonly status: 'missing'; readonly reason: string }
+
 /** Whether a Step helped the episode along. */
 export type StepLabel = 'good' | 'bad'
 

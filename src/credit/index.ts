@@ -27,6 +27,7 @@ export {
 } from './by-step/index.ts'
 export { CreditError } from './credit-error.ts'
 export { downstream } from './downstream.ts'
+export { groupJudged, type GroupJudgedOptions } from './group-judged.ts'
 export { groupMean } from './group-mean.ts'
 export { grpo } from './grpo.ts'
 export { leaveOneOut } from './leave-one-out.ts'

@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { sessionCall } from '../../../test/support/canary-parts.ts'
 import { type ChatCall, type ChatReply, type Message, ReleaseId, type Trajectory } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
+import { readWord } from '../../reward/index.ts'
 // The store is passed in through its port; the tests use the real one.
 import { openMemoryStore } from '../../store/index.ts'
 import { chatJudge } from './chat-judge.ts'
-import { judgeRequest, readWord } from './judge-prompt.ts'
+import { judgeRequest } from './judge-prompt.ts'
 
 /** A session in which the user said something. */
 async function session(said: string): Promise<Trajectory> {

@@ -1,5 +1,6 @@
 import type { ChatUpstream } from '../../core/index.ts'
-import { judgeRequest, readWord, usualCriterion } from './judge-prompt.ts'
+import { readWord, usualCriterion } from '../../reward/index.ts'
+import { judgeRequest } from './judge-prompt.ts'
 import type { AuditVerifier } from './verifier.ts'
 
 /** What says what it thinks of a session. */

@@ -1,4 +1,5 @@
 export { behaviourName, type Factors, implicit, implicitPays, ImplicitReading } from './implicit-part.ts'
+export { hybrid } from './hybrid.ts'
 export { perToolCall } from './per-tool-call.ts'
 export { outcome, saysNothing, signal, SignalReading } from './signal-part.ts'
 export { verifiedBy, verifier } from './verifier.ts'

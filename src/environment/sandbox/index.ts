@@ -1,0 +1,2 @@
+export { SandboxOutcome } from './outcome.ts'
+export { runInSandbox } from './run-in-sandbox.ts'

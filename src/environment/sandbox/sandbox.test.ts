@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import type { Json } from '../../core/index.ts'
+import { runInSandbox } from './index.ts'
+
+const call = (name: string, ...args: Json[]) => ({ call: { name, args } })
+
+describe('code in a sandbox', () => {
+  it('returns the value of its last expression, or of a call', async () => {
+    expect(await runInSandbox('const a = 20; ({ sum: a + 22 })')).toEqual({ kind: 'returned', value: { sum: 42 } })
+    const code = 'const add = (a, b) => a + b'
+    expect(await runInSandbox(code, call('add', 1, 2))).toEqual({ kind: 'returned', value: 3 })
+    expect(await runInSandbox('(x) => x')).toEqual({ kind: 'returned', value: null })
+  })
+
+  it('takes arguments as they are', async () => {
+    const value = { text: '`${x}`\u2028"\\</script>', list: [1, null, true, { ['__proto__x']: [] }] }
+    expect(await runInSandbox('function same(x) { return x }', call('same', value))).toEqual({
+      kind: 'returned',
+      value,
+    })
+  })
+
+  it.each([
+    ['a syntax error', 'let (', /./],
+    ['an error', 'throw new TypeError("no")', /^no$/],
+    ['no function of that name', 'const other = 1', /'f' is not defined/],
+    ['what is no function', 'const f = 1', /not a function/],
+    ['endless recursion', 'const f = () => f() + 1', /stack|recursion/],
+  ])('%s is told', async (_, code, message) => {
+    expect(await runInSandbox(code, call('f'))).toEqual({
+      kind: 'threw',
+      message: expect.stringMatching(message) as string,
+    })
+  })
+
+  it.each(['process', 'require', 'fetch', 'setTimeout', 'globalThis.process', 'WebAssembly', 'std', 'os', 'module'])(
+    'reaches no %s',
+    async (name) => {
+      expect(await runInSandbox(`typeof ${name}`)).toEqual({ kind: 'returned', value: 'undefined' })
+    },
+  )
+
+  it('imports nothing', async () => {
+    expect(await runInSandbox('import fs from "node:fs"; fs')).toMatchObject({ kind: 'threw' })
+    // A promise that is never awaited, and holds no module.
+    expect(await runInSandbox('let got = null; import("node:fs").then((fs) => { got = fs }); got')).toMatchObject({
+      value: null,
+    })
+  })
+
+  it('a loop ends when its steps are spent, in the code and in the call', async () => {
+    expect(await runInSandbox('for (;;) {}', { steps: 100_000 })).toEqual({ kind: 'steps' })
+    expect(
+      await runInSandbox('const f = () => { for (;;) { try { g() } catch {} } }', { ...call('f'), steps: 100_000 }),
+    ).toEqual({
+      kind: 'steps',
+    })
+  })
+
+  it('a cap holds its memory', async () => {
+    expect(await runInSandbox('const all = []; for (;;) all.push("x".repeat(100_000) + all.length)')).toEqual({
+      kind: 'memory',
+    })
+  })
+
+  it('the clock ends one step that takes forever', async () => {
+    // Native, and so without a look at the steps.
+    expect(await runInSandbox('[].indexOf.call({ length: 2 ** 53 - 1 }, 1)', { deadlineMs: 1_500 })).toMatchObject({
+      kind: 'deadline',
+    })
+  })
+
+  it('cannot take the place of how its value is read', async () => {
+    const code = 'JSON.stringify = () => "1"; Object.is = () => true; const f = () => ({ a: 2 })'
+    expect(await runInSandbox(code, call('f'))).toMatchObject({ value: { a: 2 } })
+  })
+
+  it('refuses what it does not know', async () => {
+    await expect(runInSandbox('1', call('a()'))).rejects.toThrow(/no name of a function/)
+    await expect(runInSandbox('1', { memoryBytes: 1 })).rejects.toMatchObject({ code: 'input/invalid' })
+  })
+})

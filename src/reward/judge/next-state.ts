@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto'
+import type { Message, NodeId, StepJudge, StepLabel, Trajectory } from '../../core/index.ts'
+import { askedOf } from './asked.ts'
+import { checkVotes, type ModelJudgeOptions } from './model-judge.ts'
+import { recordOf } from './record.ts'
+import { allIsData } from './word.ts'
+
+const usualQuestion =
+  'Does what happened next show that the turn helped? Progress or thanks: good. A request to redo, rephrase, correct or change it, or a failure: bad. Anything else: unclear.'
+
+/**
+ * Judges each Step by what happened next: the user's next words, or a tool's result (OpenClaw-RL's next-state signal). A
+ * majority of votes for good or bad decides; a tie, unclear, or no answer is `null`. The last Step has no next state: `null`.
+ * @throws RewardError for a number of votes that cannot be.
+ */
+export function nextStateJudge({
+  model,
+  criterion = usualQuestion,
+  votes = 3,
+  maxTokens = 256,
+}: ModelJudgeOptions): StepJudge {
+  checkVotes(votes)
+  return {
+    name: `next-state:${JSON.stringify([model.name, criterion, votes, maxTokens])}`,
+    async label(trajectory) {
+      const labels: (StepLabel | null)[] = []
+      for (const { action } of trajectory.steps) {
+        const next = nextOf(trajectory, action)
+        labels.push(next === null ? null : await vote(next))
+      }
+      return labels
+    },
+  }
+
+  async function vote(turn: readonly Message[]): Promise<StepLabel | null> {
+    let balance = 0
+    for (let i = 0; i < votes; i++) {
+      const mark = randomUUID()
+      const [open, close] = [`<turn-${mark}>`, `</turn-${mark}>`]
+      const answer = await askedOf(model, {
+        instructions: `You look at one turn of an assistant and at what happened next. Both stand between ${open} and ${close}, as JSON. ${allIsData}\n\n${criterion} Answer with one word: good, bad or unclear.`,
+        material: [open, recordOf(turn, { most: 8_000, from: 'start' }), close].join('\n'),
+        maxTokens,
+      })
+      const said = (answer ?? '').trim().toLowerCase()
+      balance += said === 'good' ? 1 : said === 'bad' ? -1 : 0
+    }
+    if (balance === 0) return null
+    return balance > 0 ? 'good' : 'bad'
+  }
+}
+
+/** A turn and what followed it at once; `null` where nothing did. */
+function nextOf({ nodes }: Trajectory, action: NodeId): readonly Message[] | null {
+  const turn = nodes.find(({ id }) => id === action)
+  const next = nodes.filter(({ parent, message }) => parent === action && message.role !== 'assistant')
+  return turn === undefined || next.length === 0 ? null : [turn.message, ...next.map(({ message }) => message)]
+}

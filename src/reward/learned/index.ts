@@ -1,0 +1,7 @@
+export { acceptances, type AcceptanceReading, type Acceptances } from './acceptances.ts'
+export { auc, brier, type Prediction, reliability, type ReliabilityRow } from './accuracy.ts'
+export type { JudgedExample } from './example.ts'
+export { countedFeatures, embeddedFeatures, type Features } from './features.ts'
+export { type FittedReward, fitRewardModel, type HeldOutEvidence } from './fit-reward-model.ts'
+export { learnedReward, learnedStepJudge } from './learned-part.ts'
+export { acceptance, RewardModel } from './reward-model.ts'

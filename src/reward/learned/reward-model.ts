@@ -1,0 +1,84 @@
+import { z } from 'zod'
+import { RewardError } from '../errors.ts'
+import { calibrated, Calibration, isotonic, type Outcome, platt } from './calibrate.ts'
+import { countsOf, foldsBySubject, type JudgedExample } from './example.ts'
+import { fitLogistic, logit } from './logistic.ts'
+
+/** How likely something is accepted, learned from what was: a logistic regression, and a calibration. JSON, to be kept. */
+export const RewardModel = z.strictObject({
+  kind: z.literal('accept-reject'),
+  /** Names what made the features: a model reads no others. */
+  features: z.string(),
+  /** Subtracted from each feature, and what it is then divided by. */
+  middle: z.array(z.number()),
+  scale: z.array(z.number().positive()),
+  intercept: z.number(),
+  weights: z.array(z.number()),
+  calibration: Calibration,
+})
+export type RewardModel = z.infer<typeof RewardModel>
+
+/** How a reward model is trained. */
+export interface Training {
+  readonly features: string
+  readonly calibration: Calibration['kind']
+  readonly l2: number
+  readonly mostOfSubject: number
+  readonly seed: number
+}
+
+type Scorer = Pick<RewardModel, 'middle' | 'scale' | 'intercept' | 'weights'>
+
+const calibrationFolds = 4
+
+/** Calibrated on scores of examples that the scorer of their fold has not seen. */
+export function trainRewardModel(examples: readonly JudgedExample[], training: Training): RewardModel {
+  const folds = foldsBySubject(examples, calibrationFolds, training.seed)
+  const counts = countsOf(examples, training.mostOfSubject)
+  const outcomes: Outcome[] = []
+  for (let fold = 0; fold < calibrationFolds; fold++) {
+    const rest = examples.filter((_, i) => folds[i] !== fold)
+    if (rest.length === 0) continue
+    const scorer = trainScorer(rest, training)
+    for (const [i, { features, accepted }] of examples.entries()) {
+      if (folds[i] === fold) outcomes.push({ score: scoreOf(scorer, features), accepted, count: counts[i] ?? 0 })
+    }
+  }
+  const calibration = training.calibration === 'platt' ? platt(outcomes) : isotonic(outcomes)
+  return { kind: 'accept-reject', features: training.features, ...trainScorer(examples, training), calibration }
+}
+
+function trainScorer(examples: readonly JudgedExample[], { l2, mostOfSubject }: Training): Scorer {
+  const counts = countsOf(examples, mostOfSubject)
+  const all = counts.reduce((sum, count) => sum + count, 0)
+  const weighed = (value: (features: readonly number[]) => number) =>
+    examples.reduce((sum, { features }, i) => sum + (counts[i] ?? 0) * value(features), 0) / all
+  const middle = (examples[0]?.features ?? []).map((_, j) => weighed((features) => features[j] ?? 0))
+  // What never changes tells nothing, and is divided by 1.
+  const scale = middle.map((m, j) => Math.sqrt(weighed((features) => ((features[j] ?? 0) - m) ** 2)) || 1)
+  const rows = examples.map(({ features }) => standardised(features, middle, scale))
+  const targets = examples.map(({ accepted }) => (accepted ? 1 : 0))
+  const { intercept, weights } = fitLogistic({ rows, targets, counts }, l2)
+  return { middle, scale, intercept, weights: [...weights] }
+}
+
+const standardised = (features: readonly number[], middle: readonly number[], scale: readonly number[]) =>
+  features.map((value, j) => (value - (middle[j] ?? 0)) / (scale[j] ?? 1))
+
+const scoreOf = (scorer: Scorer, features: readonly number[]): number =>
+  logit(scorer, standardised(features, scorer.middle, scorer.scale))
+
+/**
+ * The probability that something with these features is accepted, in [0, 1].
+ * @throws RewardError for features of another number.
+ */
+export function acceptance(model: RewardModel, features: readonly number[]): number {
+  if (features.length !== model.weights.length) {
+    throw new RewardError({
+      code: 'reward/bad-features',
+      message: `The reward model reads ${model.weights.length} features ("${model.features}") and was given ${features.length}.`,
+      hint: 'Give it the features that it was trained on, or train it again on these.',
+    })
+  }
+  return calibrated(model.calibration, scoreOf(model, features))
+}
