@@ -3,6 +3,7 @@ import { dirname, join, normalize } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { LearnConfig } from '../src/cli/index.ts'
+import { PullRequestReview } from '../src/codec/index.ts'
 import { Message, parseInput } from '../src/core/index.ts'
 import { ServeConfig } from '../src/gateway/index.ts'
 import { LearnFromTrafficConfig } from '../src/learn/index.ts'
@@ -25,7 +26,7 @@ import { Summary } from './tiny/summary.ts'
  *   sh measurement  not run: what it names must be there, and the text beside it says what it measures
  *   json FILE       a configuration, written for the commands that follow
  *   json Summary    the last line of `ratchet learn --json`
- *   jsonl FILE      documents, tasks or demonstrations, written for the commands that follow
+ *   jsonl FILE      documents, tasks, demonstrations or reviews, written for the commands that follow
  *   js FILE         a program, written for the commands that follow
  *   text            something to look at
  * A block of any other kind fails.
@@ -64,7 +65,9 @@ function readRows(file: string, text: string): void {
   else if (file.startsWith('tasks')) tasksFromJsonl({ text })
   else if (file.startsWith('demonstrations'))
     for (const line of text.trim().split('\n')) parseInput(DemonstrationLine, JSON.parse(line), file)
-  else throw new Error(`${file} is neither documents, tasks nor demonstrations`)
+  else if (file.startsWith('reviews'))
+    for (const line of text.trim().split('\n')) parseInput(PullRequestReview, JSON.parse(line), file)
+  else throw new Error(`${file} is neither documents, tasks, demonstrations nor reviews`)
 }
 
 async function runShell({ content }: Block): Promise<void> {

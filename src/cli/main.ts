@@ -20,6 +20,7 @@ import { releasesCommand, runsCommand } from './commands/releases.ts'
 import { reportCommand } from './commands/report.ts'
 import { serveCommand } from './commands/serve.ts'
 import { signalCommand } from './commands/signal.ts'
+import { signalsImportCommand } from './commands/signals-import.ts'
 import { showCommand, trajectoriesCommand } from './commands/trajectories.ts'
 import { trainerCommand } from './commands/trainer.ts'
 import { exportCommand, importCommand, importFormats } from './commands/transfer.ts'
@@ -175,6 +176,17 @@ program
     ),
   )
   .action(signalCommand)
+program
+  .command('signals')
+  .description('import what became of episodes')
+  .command('import')
+  .description('import reviews of pull requests, one JSON object a line')
+  .argument('<file>', 'file to read')
+  .option('--name <name>', 'name of the signals', 'merged')
+  .option('--tenant <name>', 'tenant that owns them')
+  .option('--store <where>', 'store (default: RATCHET_DATABASE_URL, else .ratchet)')
+  .option('--json', 'one JSON object')
+  .action(signalsImportCommand)
 command('learn', 'train on tasks, test on held-out ones, release if better')
   .option('--config <file>', 'JSON configuration (default: the main job)')
   .option('--seed <n>', 'random seed', integer)

@@ -17,3 +17,4 @@ export {
 export { fromVerifiers } from './verifiers-import.ts'
 export { toVerifiers } from './verifiers.ts'
 export { VerifiersTrace } from './verifiers-schema.ts'
+export { PullRequestReview, type ReviewedAs, reviewSignal } from './reviews.ts'
