@@ -1,9 +1,8 @@
 import type { CreditEstimator, Trajectory } from '../core/index.ts'
-import { foldsOf } from './folds.ts'
+import { foretoldByOthers } from './folds.ts'
 import { hashedWords } from './hashed-words.ts'
 import { oneGroup } from './one-group.ts'
 import { attemptCredit, deviation } from './outcome.ts'
-import { ridge } from './ridge.ts'
 
 export interface ValueBaselineOptions {
   /** What the value hangs on: numbers that were known before the policy first acted. Default {@link taskFeatures}. */
@@ -33,21 +32,10 @@ export function valueBaseline({
   epsilon = 1e-6,
 }: ValueBaselineOptions = {}): CreditEstimator {
   const within = attemptCredit('value-baseline', (attempts, rewards) => {
-    const rows = attempts.map(({ trajectory }) => features(trajectory))
-    const fold = foldsOf(
-      attempts.map(({ trajectory }) => trajectory.id),
-      folds,
-    )
-    const residuals = rewards.slice()
-    for (const held of new Set(fold)) {
-      const seen = fold.flatMap((of, i) => (of === held ? [] : [i]))
-      const value = ridge(
-        seen.map((i) => rows[i] ?? []),
-        seen.map((i) => rewards[i] ?? 0),
-        lambda,
-      )
-      for (const [i, of] of fold.entries()) if (of === held) residuals[i] = (rewards[i] ?? 0) - value(rows[i] ?? [])
-    }
+    const samples = attempts.map(({ trajectory }, i) => [{ row: features(trajectory), target: rewards[i] ?? 0 }])
+    const ids = attempts.map(({ trajectory }) => trajectory.id)
+    const values = foretoldByOthers(ids, samples, { lambda, folds })
+    const residuals = rewards.map((reward, i) => reward - (values[i]?.[0] ?? 0))
     const unit = scale === 'none' ? 1 : deviation(residuals) + epsilon
     return residuals.map((residual) => residual / unit)
   })

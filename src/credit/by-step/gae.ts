@@ -1,11 +1,10 @@
 import type { CreditEstimator, Trajectory } from '../../core/index.ts'
 import { CreditError } from '../credit-error.ts'
-import { foldsOf } from '../folds.ts'
+import { foretoldByOthers } from '../folds.ts'
 import { hashedWords } from '../hashed-words.ts'
 import { oneGroup } from '../one-group.ts'
 import { requireWithin } from '../option.ts'
 import { deviation } from '../outcome.ts'
-import { ridge } from '../ridge.ts'
 import { taskFeatures } from '../value-baseline.ts'
 import { allEqual, stepCredit, type StepRewards } from './step-credit.ts'
 import { returnsOf, shownBefore, type SteppedAttempt } from './steps.ts'
@@ -54,8 +53,11 @@ export function gae({
     advantages(attempts) {
       const returns = attempts.map(({ steps }) => returnsOf(steps, discount))
       if (allEqual(returns.flat())) return null
-      const rows = attempts.map((attempt) => rowsOf(attempt, features))
-      const values = outOfFold({ attempts, rows, returns, lambda, folds })
+      const samples = attempts.map((attempt, i) =>
+        rowsOf(attempt, features).map((row, t) => ({ row, target: returns[i]?.[t] ?? null })),
+      )
+      const ids = attempts.map(({ trajectory }) => trajectory.id)
+      const values = foretoldByOthers(ids, samples, { lambda, folds })
       const advantages = attempts.map(({ steps }, i) => tracedBack(steps, values[i] ?? [], { discount, trace }))
       const unit = scale === 'none' ? 1 : deviation(advantages.flat().filter((each) => each !== null)) + epsilon
       return advantages.map((each) => each.map((advantage) => advantage && advantage / unit))
@@ -79,37 +81,6 @@ function tracedBack(
     advantages.push(later)
   }
   return advantages.toReversed()
-}
-
-/** The value of each Step, by a regression that saw no Step of its attempt. */
-function outOfFold(batch: {
-  readonly attempts: readonly SteppedAttempt[]
-  readonly rows: readonly (readonly (readonly number[])[])[]
-  readonly returns: readonly (readonly (number | null)[])[]
-  readonly lambda: number
-  readonly folds: number
-}): readonly (readonly number[])[] {
-  const { attempts, rows, returns, lambda, folds } = batch
-  const ids = attempts.map(({ trajectory }) => trajectory.id)
-  const fold = foldsOf(ids, folds)
-  const values = new Map<number, (features: readonly number[]) => number>()
-  for (const held of new Set(fold)) {
-    const seen = fold.flatMap((of, i) =>
-      of === held
-        ? []
-        : (returns[i] ?? []).flatMap((target, t) => (target === null ? [] : [{ row: rows[i]?.[t] ?? [], target }])),
-    )
-    const targets = seen.map(({ target }) => target)
-    values.set(
-      held,
-      ridge(
-        seen.map(({ row }) => row),
-        targets,
-        lambda,
-      ),
-    )
-  }
-  return rows.map((own, i) => own.map((row) => values.get(fold[i] ?? 0)?.(row) ?? 0))
 }
 
 function rowsOf({ trajectory, steps }: SteppedAttempt, features: NonNullable<GaeOptions['features']>) {
