@@ -15,7 +15,7 @@ export async function askedOf(model: ChatModel, question: ChatQuestion): Promise
 
 /** The JSON that a model's answer holds, between fences or not; `undefined` where it holds none. */
 export function jsonIn(answer: string): unknown {
-  const bare = answer.trim().replace(/^```(?:json)?\s*\n([\s\S]*)\n```$/, '$1')
+  const bare = answer.trim().replace(/^```(?:json)?[^\S\n]*\n([\s\S]*)\n```$/, '$1')
   try {
     return JSON.parse(bare)
   } catch {

@@ -1,7 +1,6 @@
 import type { Trajectory } from '../../core/index.ts'
 import { boundsOf } from '../learned/lower-bound.ts'
-import { messagesOf } from './pairwise.ts'
-import { recordOf } from './record.ts'
+import { messagesOf, recordOf } from './record.ts'
 
 /** Scores of attempts, in [0, 1], in just the order in which they are given; `null` for no answer. */
 export type InOrder = (attempts: readonly Trajectory[]) => Promise<readonly number[] | null>

@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
 import type { Judge, Trajectory } from '../../core/index.ts'
-import { askedOf, jsonIn, median } from './asked.ts'
-import { checkVotes, type ModelJudgeOptions } from './model-judge.ts'
-import { messagesOf } from './pairwise.ts'
-import { recordOf } from './record.ts'
-import { allIsData, usualCriterion } from './word.ts'
+import { jsonIn } from './asked.ts'
+import { messagesOf, recordOf } from './record.ts'
+import { type ModelJudgeOptions, votedJudge } from './voted-judge.ts'
+import { allIsData } from './word.ts'
 
 /** What a judge sees in an episode. */
 export const Seen = z.strictObject({
@@ -35,29 +34,20 @@ export function forcedMargin({ relevant, achieved, quality, repetitive }: Seen):
  * more than half have answered.
  * @throws RewardError for a number of votes that cannot be.
  */
-export function marginJudge({
-  model,
-  criterion = usualCriterion,
-  votes = 1,
-  maxTokens = 1_024,
-}: ModelJudgeOptions): Judge {
-  checkVotes(votes)
-  return {
-    name: `margin:${JSON.stringify([model.name, criterion, votes, maxTokens])}`,
-    async judge(trajectory) {
-      const said: number[] = []
-      for (let vote = 0; vote < votes; vote++) {
-        const answer = await askedOf(model, question(trajectory, criterion, maxTokens))
-        const seen = answer === null ? null : Seen.safeParse(jsonIn(answer))
-        if (seen?.success === true) said.push(forcedMargin(seen.data))
-      }
-      const score = said.length * 2 > votes ? median(said) : null
-      return score === null ? null : { score, explanation: `votes ${said.join(', ')}` }
+export const marginJudge = (options: ModelJudgeOptions): Judge =>
+  votedJudge(options, {
+    sort: 'margin',
+    question: marginQuestion,
+    scoreIn(answer) {
+      const seen = Seen.safeParse(jsonIn(answer))
+      return seen.success ? forcedMargin(seen.data) : null
     },
-  }
-}
+  })
 
-function question(trajectory: Trajectory, criterion: string, maxTokens: number) {
+function marginQuestion(
+  trajectory: Trajectory,
+  { criterion, maxTokens }: { readonly criterion: string; readonly maxTokens: number },
+) {
   const mark = randomUUID()
   const [open, close] = [`<session-${mark}>`, `</session-${mark}>`]
   return {

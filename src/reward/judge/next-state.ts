@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { Message, NodeId, StepJudge, StepLabel, Trajectory } from '../../core/index.ts'
 import { askedOf } from './asked.ts'
-import { checkVotes, type ModelJudgeOptions } from './model-judge.ts'
 import { recordOf } from './record.ts'
+import { checkVotes, type ModelJudgeOptions } from './voted-judge.ts'
 import { allIsData } from './word.ts'
 
 const usualQuestion =

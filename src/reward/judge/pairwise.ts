@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
-import type { ChatModel, ChatQuestion, Message, Trajectory } from '../../core/index.ts'
+import type { ChatModel, ChatQuestion, Trajectory } from '../../core/index.ts'
 import { askedOf } from './asked.ts'
-import { checkVotes, type ModelJudgeOptions } from './model-judge.ts'
-import { mostOfRecord, recordOf } from './record.ts'
+import { messagesOf, mostOfRecord, recordOf } from './record.ts'
+import { checkVotes, type ModelJudgeOptions } from './voted-judge.ts'
 import { allIsData } from './word.ts'
 
 /** Which of two attempts is better. */
@@ -61,6 +61,3 @@ export function pairQuestion(
     maxTokens,
   }
 }
-
-export const messagesOf = ({ nodes }: Pick<Trajectory, 'nodes'>): readonly Message[] =>
-  nodes.map(({ message }) => message)

@@ -1,4 +1,4 @@
-import { isUsers, type Message } from '../../core/index.ts'
+import { isUsers, type Message, toolCallsOf, type Trajectory } from '../../core/index.ts'
 
 /** Characters of one message, and of all together, that a judge reads. */
 const mostOfMessage = 8_000
@@ -6,6 +6,10 @@ export const mostOfRecord = 40_000
 /** Messages, and calls of one message, that it reads: empty ones cost room, too. */
 const mostMessages = 100
 const mostCalls = 20
+
+/** What was said in a trajectory, in the order of recording. */
+export const messagesOf = ({ nodes }: Pick<Trajectory, 'nodes'>): readonly Message[] =>
+  nodes.map(({ message }) => message)
 
 /**
  * What was said, as a judge reads it: JSON of one line ({@link asData}). System messages are left out, as they may be what
@@ -62,7 +66,7 @@ class Room {
 
 function shown(message: Message, room: Room): object {
   const content = room.cut(message.content)
-  const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : []
+  const calls = toolCallsOf(message)
   if (calls.length === 0) return { role: message.role, content }
   const leftOut = Math.max(calls.length - mostCalls, 0)
   const told = calls

@@ -1,8 +1,8 @@
 import { type ChatModel, type GroupJudge, type GroupVerdict, rng, sha256, type Trajectory } from '../../core/index.ts'
 import { askedOf } from './asked.ts'
-import { checkVotes, type ModelJudgeOptions } from './model-judge.ts'
-import { messagesOf } from './pairwise.ts'
+import { messagesOf } from './record.ts'
 import { type Lineup, lineupOf, readScores, rulerQuestion } from './ruler-prompt.ts'
+import { checkVotes, type ModelJudgeOptions } from './voted-judge.ts'
 
 /** How {@link ruler} judges. */
 export interface RulerOptions extends ModelJudgeOptions {
