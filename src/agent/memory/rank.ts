@@ -79,6 +79,9 @@ export const features = (item: Pick<MemoryItem, 'utility' | 'with' | 'trust' | '
 
 /** How likely an item is to help: the logistic function of the weighted features. */
 export function helpfulness({ weights }: Selector, { item, similarity }: Found): number {
-  const sum = features(item, similarity).reduce((total, value, i) => total + value * (weights[i] ?? 0), 0)
-  return 1 / (1 + Math.exp(-sum))
+  return chanceBy(weights, features(item, similarity))
 }
+
+/** σ(w · x): what a logistic regression says of a row of features. */
+export const chanceBy = (weights: readonly number[], row: readonly number[]): number =>
+  1 / (1 + Math.exp(-row.reduce((sum, value, i) => sum + value * (weights[i] ?? 0), 0)))

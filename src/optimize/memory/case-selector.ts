@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { featureCount, features } from '../../agent/index.ts'
+import { chanceBy, featureCount, features } from '../../agent/index.ts'
 import { parseInput, sha256 } from '../../core/index.ts'
-import { type Example, fitLogistic, logLoss, probability } from './logistic.ts'
+import { type Example, fitLogistic, logLoss } from './logistic.ts'
 import type { MemoryPart, PartContext } from './part.ts'
 
 /** How a selector learns. */
@@ -59,7 +59,7 @@ function learned(seen: z.infer<typeof Seen>, least: number): { weights: readonly
   if (seen.length < least || !hasBoth(fitted) || tested.length === 0) return { weights: null, gain: 0 }
   const weights = fitLogistic(fitted, featureCount)
   const base = fitted.filter(({ label }) => label === 1).length / fitted.length
-  const gain = logLoss(tested, () => base) - logLoss(tested, (given) => probability(weights, given))
+  const gain = logLoss(tested, () => base) - logLoss(tested, (given) => chanceBy(weights, given))
   return { weights: gain > 0 ? weights : null, gain }
 }
 

@@ -1,3 +1,5 @@
+import { chanceBy } from '../../agent/index.ts'
+
 /** What a logistic regression learns from: numbers, and whether it was so. */
 export interface Example {
   readonly features: readonly number[]
@@ -15,17 +17,12 @@ export function fitLogistic(examples: readonly Example[], size: number): readonl
   for (let step = 0; step < steps; step++) {
     const gradient = Array.from({ length: size }, (_, i) => ridge * (weights[i] ?? 0))
     for (const { features, label } of examples) {
-      const error = probability(weights, features) - label
+      const error = chanceBy(weights, features) - label
       for (let i = 0; i < size; i++) gradient[i] = (gradient[i] ?? 0) + (error * (features[i] ?? 0)) / examples.length
     }
     weights = weights.map((weight, i) => weight - stride * (gradient[i] ?? 0))
   }
   return weights
-}
-
-/** σ(w · x). */
-export function probability(weights: readonly number[], features: readonly number[]): number {
-  return 1 / (1 + Math.exp(-features.reduce((sum, value, i) => sum + value * (weights[i] ?? 0), 0)))
 }
 
 /** The mean logistic loss, in nats. */

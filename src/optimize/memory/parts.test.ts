@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { experience, item } from '../../../test/support/memory-items.ts'
-import { type Experience, lexicalEmbedder, memory, type MemoryItem, MemoryValue } from '../../agent/index.ts'
+import { chanceBy, type Experience, lexicalEmbedder, memory, type MemoryItem, MemoryValue } from '../../agent/index.ts'
 import { rng } from '../../core/index.ts'
 import { abstracted } from './abstracted.ts'
 import { caseSelector } from './case-selector.ts'
@@ -8,7 +8,7 @@ import { Collection } from './collection.ts'
 import { caseExemplars } from './exemplars.ts'
 import { confirmed } from './hypotheses.ts'
 import { insights } from './insights.ts'
-import { fitLogistic, logLoss, probability } from './logistic.ts'
+import { fitLogistic, logLoss } from './logistic.ts'
 import { outcomesOf } from './outcomes.ts'
 import type { MemoryPart } from './part.ts'
 
@@ -37,7 +37,7 @@ describe('logistic regression', () => {
     // log(0.2 / 0.8) = -1.386; log(0.8 / 0.2) - that = 2.773.
     expect(weights[0]).toBeCloseTo(-1.386, 1)
     expect(weights[1]).toBeCloseTo(2.77, 1)
-    expect(probability(weights, [1, 1])).toBeCloseTo(0.8, 2)
+    expect(chanceBy(weights, [1, 1])).toBeCloseTo(0.8, 2)
   })
 
   it('measures −r log Q − (1 − r) log(1 − Q)', () => {

@@ -1,19 +1,18 @@
 import { z } from 'zod'
 import type { textKind } from '../../agent/index.ts'
 import {
-  type Evaluate,
   type Learning,
   parseInput,
   type Rng,
   type SavedLearning,
-  type Seat,
   type TextCritique,
+  type ValueOf,
 } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 import { affordable } from './budget.ts'
 import type { Components } from './component.ts'
 import { type Lesson, lessonsOfAttempts, lessonsOfEpisodes } from './material.ts'
-import { type MeasuringSplit, splitTasks } from './measuring.ts'
+import { type MeasuringSplit, type PractisingSeat, splitTasks } from './measuring.ts'
 import { drawnByWeight, paretoWeights } from './pareto.ts'
 import type { CompleteReflect } from './reflect-options.ts'
 import { reflectionOn } from './reflect-prompt.ts'
@@ -30,9 +29,6 @@ const Saved = z.strictObject({
   scores: SavedScores,
   refusals: z.record(z.string(), z.number()),
 })
-
-type Value = { readonly text: string }
-type PractisingSeat = Seat<Value> & { readonly evaluate: Evaluate<Value> }
 
 /** Candidates on a Pareto front, changed one part at a time. */
 export class Evolution implements Learning<typeof textKind> {
@@ -70,7 +66,7 @@ export class Evolution implements Learning<typeof textKind> {
     this.#proposals = state?.proposals ?? 0
   }
 
-  async bound(): Promise<Value> {
+  async bound(): Promise<ValueOf<typeof textKind>> {
     return { text: (await this.#best()).text }
   }
 
@@ -108,7 +104,7 @@ export class Evolution implements Learning<typeof textKind> {
     }
   }
 
-  async propose(): Promise<Value | null> {
+  async propose(): Promise<ValueOf<typeof textKind> | null> {
     const { text } = await this.#best()
     return text === this.#seat.value.text ? null : { text }
   }

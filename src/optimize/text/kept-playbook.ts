@@ -5,14 +5,14 @@ import {
   overridesInstructions,
   parseInput,
   type SavedLearning,
-  type Seat,
   type TextCritique,
+  type ValueOf,
 } from '../../core/index.ts'
 import { affordable } from './budget.ts'
 import { type Bullet, bulletsIn, withBullets } from './bullets.ts'
 import { capped, merged, type PlaybookCap } from './delta.ts'
 import { type Lesson, lessonsOfAttempts, lessonsOfEpisodes } from './material.ts'
-import { type MeasuringSplit, splitTasks } from './measuring.ts'
+import { type MeasuringSplit, type TextSeat, splitTasks } from './measuring.ts'
 import type { CompletePlaybook } from './playbook-options.ts'
 import { deltaFor, readDelta } from './playbook-prompt.ts'
 import { type Bounds, type Refusal, Refusals, refusalOf } from './refusal.ts'
@@ -30,7 +30,6 @@ const Saved = z.strictObject({
   refusals: z.record(z.string(), z.number()),
 })
 
-type Value = { readonly text: string }
 /** What measures a playbook; there is nothing where nothing can be attempted. */
 type Practice = MeasuringSplit & { readonly scores: Scores; readonly affords: number }
 
@@ -39,7 +38,7 @@ const mostLessons = 24
 
 /** A playbook that deltas change. */
 export class KeptPlaybook implements Learning<typeof textKind> {
-  readonly #seat: Seat<Value>
+  readonly #seat: TextSeat
   readonly #options: CompletePlaybook
   readonly #prefix: string
   readonly #cap: PlaybookCap
@@ -53,7 +52,7 @@ export class KeptPlaybook implements Learning<typeof textKind> {
   #text: string
   #deltas: number
 
-  constructor(seat: Seat<Value>, saved: SavedLearning | null, options: CompletePlaybook) {
+  constructor(seat: TextSeat, saved: SavedLearning | null, options: CompletePlaybook) {
     const state = saved ? parseInput(Saved, saved.state, 'the state of playbook()') : null
     const { prefix, bullets } = bulletsIn(seat.value.text)
     const fits = (some: readonly Bullet[]) => Buffer.byteLength(withBullets(prefix, some)) <= options.maxBytes
@@ -70,7 +69,7 @@ export class KeptPlaybook implements Learning<typeof textKind> {
     this.#deltas = state?.deltas ?? 0
   }
 
-  async bound(): Promise<Value> {
+  async bound(): Promise<ValueOf<typeof textKind>> {
     return { text: this.#text }
   }
 
@@ -97,7 +96,7 @@ export class KeptPlaybook implements Learning<typeof textKind> {
     }
   }
 
-  async propose(): Promise<Value | null> {
+  async propose(): Promise<ValueOf<typeof textKind> | null> {
     return this.#text === this.#seat.value.text ? null : { text: this.#text }
   }
 
@@ -146,7 +145,7 @@ export class KeptPlaybook implements Learning<typeof textKind> {
 const wordsOf = (bullets: readonly Bullet[]): string => JSON.stringify(bullets.map(({ id, text }) => [id, text]))
 
 function practiceOf(
-  seat: Seat<Value>,
+  seat: TextSeat,
   { measuredBy, evaluations, minibatch }: CompletePlaybook,
   saved: unknown,
 ): Practice | null {

@@ -1,5 +1,11 @@
-import type { LearnableTask, Rng } from '../../core/index.ts'
+import type { textKind } from '../../agent/index.ts'
+import type { Evaluate, LearnableTask, Rng, Seat, ValueOf } from '../../core/index.ts'
 import { TextError } from './text-error.ts'
+
+/** What a text's optimizer is opened for. */
+export type TextSeat = Seat<ValueOf<typeof textKind>>
+/** The same, where tasks can be attempted. */
+export type PractisingSeat = TextSeat & { readonly evaluate: Evaluate<ValueOf<typeof textKind>> }
 
 /** Tasks that are learned from, and tasks that measure what was learned: none is both. */
 export interface MeasuringSplit {

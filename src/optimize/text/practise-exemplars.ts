@@ -1,19 +1,18 @@
 import { z } from 'zod'
 import type { textKind } from '../../agent/index.ts'
 import {
-  type Evaluate,
   type Learning,
   parseInput,
   type Rng,
   type SavedLearning,
-  type Seat,
   type TextCritique,
+  type ValueOf,
 } from '../../core/index.ts'
 import { affordable } from './budget.ts'
 import { exemplarsIn, fitting, withExemplars } from './exemplar-block.ts'
 import { ExemplarPool, SavedPool } from './exemplar-pool.ts'
 import type { CompleteExemplars } from './exemplars-options.ts'
-import { type MeasuringSplit, splitTasks } from './measuring.ts'
+import { type MeasuringSplit, type PractisingSeat, splitTasks } from './measuring.ts'
 import { type Bounds, Refusals, refusalOf } from './refusal.ts'
 import { meanOf, pairedGain, SavedScores, Scores } from './scores.ts'
 import { onePerEpisode, type Shown } from './shown.ts'
@@ -29,9 +28,6 @@ const Saved = z.strictObject({
 
 /** Training tasks that are attempted before the first proposal, for each exemplar wanted. */
 const firstLook = 4
-
-type Value = { readonly text: string }
-type PractisingSeat = Seat<Value> & { readonly evaluate: Evaluate<Value> }
 
 /** Exemplars that are measured on tasks before they serve. */
 export class PractisedExemplars implements Learning<typeof textKind> {
@@ -69,7 +65,7 @@ export class PractisedExemplars implements Learning<typeof textKind> {
     this.#accepted = state?.accepted ?? 0
   }
 
-  async bound(): Promise<Value> {
+  async bound(): Promise<ValueOf<typeof textKind>> {
     return { text: this.#best }
   }
 
@@ -113,7 +109,7 @@ export class PractisedExemplars implements Learning<typeof textKind> {
     }
   }
 
-  async propose(): Promise<Value | null> {
+  async propose(): Promise<ValueOf<typeof textKind> | null> {
     return this.#best === this.#seat.value.text ? null : { text: this.#best }
   }
 

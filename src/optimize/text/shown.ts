@@ -1,12 +1,13 @@
 import {
+  callInWords,
   isWhole,
   lastTurn,
-  type Message,
+  pathTo,
   type ScoredTrajectory,
   stepsByAction,
   type TextCritique,
+  toolCallsOf,
   type Trajectory,
-  type TrajectoryNode,
 } from '../../core/index.ts'
 
 /** What an episode was asked, and what it did. */
@@ -25,24 +26,12 @@ export type Show = (trajectory: Trajectory) => Shown | null
 export const showDialogue: Show = (trajectory) => {
   const last = lastTurn(trajectory)
   if (!last) return null
-  const path = pathTo(last, trajectory)
+  const path = pathTo(last, new Map(trajectory.nodes.map((node) => [node.id, node])))
   if (!isWhole(path, stepsByAction(trajectory))) return null
-  const did = path.flatMap(({ message }) => callsOf(message))
+  const did = path.flatMap(({ message }) => toolCallsOf(message).map(callInWords))
   const answered = [...did, last.message.content.trim()].filter((line) => line !== '').join('\n')
   const asked = trajectory.task.instruction.trim()
   return asked === '' || answered === '' ? null : { asked, answered }
-}
-
-const callsOf = (message: Message): readonly string[] =>
-  message.role === 'assistant'
-    ? (message.toolCalls ?? []).map(({ name, arguments: given }) => `${name}(${JSON.stringify(given)})`)
-    : []
-
-function pathTo(end: TrajectoryNode, { nodes }: Trajectory): readonly TrajectoryNode[] {
-  const byId = new Map(nodes.map((node) => [node.id, node]))
-  const back: TrajectoryNode[] = []
-  for (let at: TrajectoryNode | undefined = end; at; at = at.parent ? byId.get(at.parent) : undefined) back.push(at)
-  return back.toReversed()
 }
 
 /** Whether an episode came to its own end. Any other may hold half an answer. */

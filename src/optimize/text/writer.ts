@@ -40,6 +40,9 @@ export class Writer {
 
 /** What stands between the first and the last fence of three backticks; `null` where there is no whole block. */
 export function fenced(answer: string): string | null {
-  const inside = /```[\w-]*\n([\s\S]*)\n```/.exec(answer)?.[1]
-  return inside === undefined || inside.trim() === '' ? null : inside
+  const opening = /```[\w-]*\n/.exec(answer)
+  if (opening === null) return null
+  const from = opening.index + opening[0].length
+  const inside = answer.slice(from, Math.max(from, answer.lastIndexOf('\n```')))
+  return inside.trim() === '' ? null : inside
 }
