@@ -1,6 +1,7 @@
 import {
   type Credit,
   type CreditedDecision,
+  creditKey,
   type DepositRule,
   type Gradient,
   type ParameterName,
@@ -32,7 +33,7 @@ export function backward<D>(
   { trajectories, credits }: CreditedBatch,
   learns: LearningParameter<D>,
 ): readonly Gradient<D>[] {
-  const creditOf = new Map(credits.map((credit) => [keyOf(credit.trajectory, credit.decision), credit]))
+  const creditOf = new Map(credits.map((credit) => [creditKey(credit), credit]))
   const deposits = new Map<VersionId, D[]>()
   for (const trajectory of trajectories) {
     if (trajectory.task.split === 'holdout') {
@@ -56,7 +57,7 @@ function decidedBy(
   const decided = new Map<VersionId, CreditedDecision[]>()
   for (const decision of trajectory.decisions) {
     if (decision.parameter !== parameter) continue
-    const credit = creditOf.get(keyOf(trajectory.id, decision.id))
+    const credit = creditOf.get(creditKey({ trajectory: trajectory.id, decision: decision.id }))
     if (!credit) continue
     if (decision.kind !== rule.kind) {
       throw new InvariantError(`"${parameter}" learns as ${rule.kind} and made a decision of kind ${decision.kind}`)
@@ -67,5 +68,3 @@ function decidedBy(
   }
   return decided
 }
-
-const keyOf = (trajectory: string, decision: string) => JSON.stringify([trajectory, decision])

@@ -1,4 +1,12 @@
-import { type Action, type Decision, type Message, type NodeId, sha256, type ToolCall } from '../core/index.ts'
+import {
+  type Action,
+  type Decision,
+  type Message,
+  type NodeId,
+  sha256,
+  type ToolCall,
+  toolCallsOf,
+} from '../core/index.ts'
 import { Pieces } from './pieces.ts'
 
 /** Something that a program shows or does, in which what was decided before can be found again. */
@@ -141,7 +149,7 @@ function* chained<T>(all: Iterable<Iterable<T>>): Iterable<T> {
 
 /** A message, as it may turn up elsewhere. */
 export function shownMessage(message: Message): Shown {
-  const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : []
+  const calls = toolCallsOf(message)
   return {
     objects: [message, ...(calls.length > 0 ? [calls] : [])],
     keys: [JSON.stringify([message.role, message.content, ...calls.map(plain)]), ...keysOf(calls)],

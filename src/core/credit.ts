@@ -21,6 +21,10 @@ export interface Credit {
   readonly vetoed?: true
 }
 
+/** One decision of a trajectory, as a key of maps. */
+export const creditKey = ({ trajectory, decision }: Pick<Credit, 'trajectory' | 'decision'>): string =>
+  JSON.stringify([trajectory, decision])
+
 /** Why attempts carry no credit: shown, never hidden (invariant 1). */
 export interface CreditCounts {
   /** Attempts whose reward is missing. */

@@ -74,11 +74,16 @@ export const ToolDefinition = z.strictObject({
 })
 export type ToolDefinition = z.infer<typeof ToolDefinition>
 
+/** The calls of a message that the dialect understood; none of any message but the assistant's. */
+export const toolCallsOf = (message: Message): readonly ToolCall[] =>
+  message.role === 'assistant' ? (message.toolCalls ?? []) : []
+
+/** A call as one text, for people and for models to read. */
+export const callInWords = ({ name, arguments: given }: ToolCall): string => `${name}(${JSON.stringify(given)})`
+
 /** The tools that messages call, each once, in the order of their names. */
-export function calledTools(messages: readonly Message[]): readonly string[] {
-  const called = messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []))
-  return [...new Set(called.map(({ name }) => name))].sort()
-}
+export const calledTools = (messages: readonly Message[]): readonly string[] =>
+  [...new Set(messages.flatMap(toolCallsOf).map(({ name }) => name))].sort()
 
 /** Tools that messages call and nobody offers, each once: to imitate such a call would teach names that are not there. */
 export function unofferedTools(messages: readonly Message[], offered: readonly ToolDefinition[]): readonly string[] {

@@ -2,7 +2,7 @@ import type { ScoredTrajectory } from './group.ts'
 import type { Json } from './json.ts'
 import type { Message } from './message.ts'
 import { Demonstrated, EditedAnswer, type Signal } from './signal.ts'
-import type { Step, Trajectory, TrajectoryNode } from './trajectory.ts'
+import { pathTo, type Step, type Trajectory, type TrajectoryNode } from './trajectory.ts'
 
 /** A trajectory with what it earned and what was said of it. */
 export interface ReviewedTrajectory extends ScoredTrajectory {
@@ -53,9 +53,7 @@ export function shownTurns({
   return [...latest.values()].flatMap(({ signal: { value }, node }) => {
     // An edit that changed nothing shows nothing.
     if (EditedAnswer.safeParse(value).data?.text === node.message.content) return []
-    const back: TrajectoryNode[] = []
-    for (let at: TrajectoryNode | undefined = node; at; at = at.parent ? byId.get(at.parent) : undefined) back.push(at)
-    const path = back.toReversed()
+    const path = pathTo(node, byId)
     const shown = Demonstrated.safeParse(value)
     const better: readonly Message[] = shown.success
       ? shown.data.messages

@@ -181,15 +181,14 @@ export type Trajectory = z.infer<typeof Trajectory>
 export function branches(trajectory: Pick<Trajectory, 'nodes'>): readonly (readonly TrajectoryNode[])[] {
   const byId = new Map(trajectory.nodes.map((node) => [node.id, node]))
   const parents = new Set(trajectory.nodes.map((node) => node.parent))
-  return trajectory.nodes
-    .filter((node) => !parents.has(node.id))
-    .map((leaf) => {
-      const path: TrajectoryNode[] = []
-      for (let node: TrajectoryNode | undefined = leaf; node; node = node.parent ? byId.get(node.parent) : undefined) {
-        path.push(node)
-      }
-      return path.toReversed()
-    })
+  return trajectory.nodes.filter((node) => !parents.has(node.id)).map((leaf) => pathTo(leaf, byId))
+}
+
+/** The nodes from the root down to a node, itself included. @param byId all nodes of its trajectory. */
+export function pathTo(end: TrajectoryNode, byId: ReadonlyMap<string, TrajectoryNode>): readonly TrajectoryNode[] {
+  const back: TrajectoryNode[] = []
+  for (let at: TrajectoryNode | undefined = end; at; at = at.parent ? byId.get(at.parent) : undefined) back.push(at)
+  return back.toReversed()
 }
 
 /** Sampled tokens of an episode. */

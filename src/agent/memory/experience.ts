@@ -1,10 +1,12 @@
 import {
   branches,
+  callInWords,
   causedByPolicy,
   type Decided,
   isUsers,
   type Message,
   subjectMark,
+  toolCallsOf,
   type Trajectory,
   type TrajectoryId,
 } from '../../core/index.ts'
@@ -113,7 +115,5 @@ function deedsOf(trajectory: Trajectory): readonly Deed[] {
   return deeds.filter(({ did }) => did !== '').slice(-mostDeeds)
 }
 
-function saidIn({ content, toolCalls = [] }: Extract<Message, { role: 'assistant' }>): string {
-  const calls = toolCalls.map(({ name, arguments: given }) => `${name}(${JSON.stringify(given)})`)
-  return [...(content === '' ? [] : [content]), ...calls].join('\n')
-}
+const saidIn = (message: Message): string =>
+  [...(message.content === '' ? [] : [message.content]), ...toolCallsOf(message).map(callInWords)].join('\n')

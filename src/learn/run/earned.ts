@@ -1,4 +1,4 @@
-import type { Credit, ScoredTrajectory } from '../../core/index.ts'
+import { type Credit, creditKey, type ScoredTrajectory } from '../../core/index.ts'
 
 /**
  * Credits of every decision of these trajectories: what an estimator says, and as their `utility`, where it gives none, what
@@ -6,16 +6,13 @@ import type { Credit, ScoredTrajectory } from '../../core/index.ts'
  * something is has to know of these as well. Episodes whose reward is missing stay without (invariant 1).
  */
 export function withEarned(credits: readonly Credit[], scored: readonly ScoredTrajectory[]): readonly Credit[] {
-  const known = new Map(credits.map((credit) => [keyOf(credit), credit]))
+  const known = new Map(credits.map((credit) => [creditKey(credit), credit]))
   return scored.flatMap(({ trajectory, reward: { value, status } }) => {
     if (value === null) return []
     const earned = { utility: value, ...(status === 'vetoed' && { vetoed: true as const }) }
     return trajectory.decisions.map(({ id }): Credit => {
       const decided = { trajectory: trajectory.id, decision: id }
-      return { ...earned, ...(known.get(keyOf(decided)) ?? { ...decided, advantage: null }) }
+      return { ...earned, ...(known.get(creditKey(decided)) ?? { ...decided, advantage: null }) }
     })
   })
 }
-
-const keyOf = ({ trajectory, decision }: Pick<Credit, 'trajectory' | 'decision'>) =>
-  JSON.stringify([trajectory, decision])

@@ -1,14 +1,9 @@
-import type { Message } from '../../core/index.ts'
+import { callInWords, type Message, toolCallsOf } from '../../core/index.ts'
 
 /** What a message says, calls included, as one text. */
 export function wordsOf(message: Message): string {
-  const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : []
   const broken = message.role === 'assistant' ? (message.malformedCalls ?? []) : []
-  return [
-    message.content,
-    ...calls.map((call) => `${call.name}(${JSON.stringify(call.arguments)})`),
-    ...broken.map(({ text }) => text),
-  ]
+  return [message.content, ...toolCallsOf(message).map(callInWords), ...broken.map(({ text }) => text)]
     .filter((part) => part !== '')
     .join(' ')
 }

@@ -1,4 +1,4 @@
-import { canonicalJson, type ToolCall, type Trajectory } from '../../core/index.ts'
+import { canonicalJson, type ToolCall, toolCallsOf, type Trajectory } from '../../core/index.ts'
 import { ownTurns, sinceUser } from '../turns.ts'
 import type { Guard } from './guard.ts'
 
@@ -32,7 +32,7 @@ function stretches(trajectory: Trajectory): readonly (readonly ToolCall[])[] {
     if (gone.has(node.id)) continue
     const path = [node, ...sinceUser(nodes, node)]
     for (const { id } of path) gone.add(id)
-    found.push(path.flatMap(({ message }) => (message.role === 'assistant' ? (message.toolCalls ?? []) : [])))
+    found.push(path.flatMap(({ message }) => toolCallsOf(message)))
   }
   return found
 }

@@ -3,6 +3,7 @@ import {
   isUsers,
   type Signal,
   type Step,
+  toolCallsOf,
   type Trajectory,
   type TrajectoryNode,
 } from '../../core/index.ts'
@@ -212,7 +213,7 @@ function silence(turn: Turn, asOf: number, abandonedAfter: number): readonly Rea
   // An answer that its upstream or the gateway broke off says nothing of its user.
   if (step.call?.finish === null) return step.call.cancelled ? [{ kind: 'abandoned', at: since }] : []
   const { message } = node
-  const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : []
+  const calls = toolCallsOf(message)
   const expectsMore = calls.length > 0 || endsInQuestion(message.content) || asksBack(message.content) !== null
   const at = since + abandonedAfter
   return expectsMore && at <= asOf ? [{ kind: 'abandoned', at }] : []

@@ -1,4 +1,12 @@
-import { canonicalJson, isUsers, type Message, type NodeId, sha256, type TrajectoryNode } from '../../core/index.ts'
+import {
+  canonicalJson,
+  isUsers,
+  type Message,
+  type NodeId,
+  sha256,
+  toolCallsOf,
+  type TrajectoryNode,
+} from '../../core/index.ts'
 import type { Heard, Reader } from './elicited.ts'
 
 /**
@@ -83,7 +91,7 @@ const isUsersTurn = ({ message }: TrajectoryNode): boolean => isUsers(message)
 
 /** What a message says; ids, reasoning and other things that clients leave out when they send it back do not count. */
 function wordsOf(message: Message): string {
-  const calls = message.role === 'assistant' ? (message.toolCalls ?? []) : []
+  const calls = toolCallsOf(message)
   return canonicalJson([message.role, message.content, calls.map((call) => [call.name, call.arguments])])
 }
 

@@ -88,14 +88,14 @@ export function drawRehearsal<T>(
 ): readonly T[] {
   const sizes = new Map<string, number>()
   const kinds = new Map<string, Set<string>>()
-  for (const { family, tools } of pool) {
-    const like = likeOf({ family, tools })
+  for (const one of pool) {
+    const like = likeOf(one)
     sizes.set(like, (sizes.get(like) ?? 0) + 1)
-    kinds.set(family, (kinds.get(family) ?? new Set()).add(like))
+    kinds.set(one.family, (kinds.get(one.family) ?? new Set()).add(like))
   }
-  const weightOf = ({ family, tools }: Rehearsable<T>) => {
-    const share = (kinds.get(family)?.size ?? 1) * (sizes.get(likeOf({ family, tools })) ?? 1)
-    return (floor + (1 - rateOf(standing, family)) ** 2) / share
+  const weightOf = (one: Rehearsable<T>) => {
+    const share = (kinds.get(one.family)?.size ?? 1) * (sizes.get(likeOf(one)) ?? 1)
+    return (floor + (1 - rateOf(standing, one.family)) ** 2) / share
   }
   return weightedDraw(pool, weightOf, count, random).map(({ item }) => item)
 }
