@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { askedRight, desks, deskTasks } from '../../test/support/choice-kind.ts'
-import { crashingStore } from '../../test/support/crashing-store.ts'
+import { dieAnywhere } from '../../test/support/die-anywhere.ts'
 import { remainsOf } from '../../test/support/two-learners.ts'
 import { chancesOf, choice, ChoiceValue, defineAgent, MadeChoice } from '../agent/index.ts'
 import { type Store, VersionId } from '../core/index.ts'
@@ -126,18 +126,12 @@ describe('a choice', () => {
     await practise(store, changes)
     const expected = await remainsOf(store)
     expect(expected.proposed).not.toEqual({})
-    let died = 0
-    for (let n = 1; ; n += 5) {
-      const other = await openMemoryStore()
-      const dying = crashingStore(other, n, n % 2 === 0 ? 'before' : 'after')
-      await practise(dying.store, changes).catch(() => {})
-      if (!dying.crashed()) break
-      died++
-      const [begun] = await other.runs.list({ limit: 1 })
-      if (begun?.status !== 'completed') await practise(other, { ...changes, ...(begun && { resume: begun.id }) })
-      expect(await remainsOf(other), `died at write ${n}`).toEqual(expected)
-      await other.close()
-    }
+    const died = await dieAnywhere({
+      first: 1,
+      every: 5,
+      run: (at, resume) => practise(at, { ...changes, ...(resume && { resume }) }),
+      check: async (at, n) => expect(await remainsOf(at), `died at write ${n}`).toEqual(expected),
+    })
     expect(died).toBeGreaterThan(5)
   })
 })

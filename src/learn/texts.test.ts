@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { crashingStore } from '../../test/support/crashing-store.ts'
+import { dieAnywhere } from '../../test/support/die-anywhere.ts'
 import {
   feedbackOnTicket,
   rightDesk,
@@ -127,19 +127,15 @@ describe('a text in practice', () => {
     }
     await practise(store, changes)
     const [expected, episodes] = [await remainsOf(store), await episodesOf(store)]
-    let died = 0
-    for (let n = 2; ; n += 13) {
-      const other = await openMemoryStore()
-      const dying = crashingStore(other, n, n % 2 === 0 ? 'before' : 'after')
-      await practise(dying.store, changes).catch(() => {})
-      if (!dying.crashed()) break
-      died++
-      const [begun] = await other.runs.list({ limit: 1 })
-      if (begun?.status !== 'completed') await practise(other, { ...changes, ...(begun && { resume: begun.id }) })
-      expect(await remainsOf(other), `died at write ${n}`).toEqual(expected)
-      expect(await episodesOf(other), `died at write ${n}`).toEqual(episodes)
-      await other.close()
-    }
+    const died = await dieAnywhere({
+      first: 2,
+      every: 13,
+      run: (at, resume) => practise(at, { ...changes, ...(resume && { resume }) }),
+      async check(at, n) {
+        expect(await remainsOf(at), `died at write ${n}`).toEqual(expected)
+        expect(await episodesOf(at), `died at write ${n}`).toEqual(episodes)
+      },
+    })
     expect(died).toBeGreaterThan(5)
   })
 
