@@ -7,8 +7,8 @@ export interface Dying {
   /** The first write at which it dies, and how many further on it dies the next time. */
   readonly first: number
   readonly every: number
-  run(store: Store, resume?: RunId): Promise<unknown>
-  check(store: Store, diedAt: number): Promise<void>
+  readonly run: (store: Store, resume?: RunId) => Promise<unknown>
+  readonly check: (store: Store, diedAt: number) => Promise<void>
 }
 
 /**
