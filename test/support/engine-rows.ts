@@ -1,4 +1,4 @@
-import type { LlamaConfig } from '../../src/model/embedded/llama/config.ts'
+import type { TransformerConfig } from '../../src/model/embedded/transformer/config.ts'
 import { KvGrid } from '../../src/model/embedded/sampling/kv.ts'
 import { StepRunner } from '../../src/model/embedded/sampling/step.ts'
 import { WeightSets } from '../../src/model/embedded/sampling/weight-sets.ts'
@@ -6,7 +6,7 @@ import type { AdapterWeights } from '../../src/model/embedded/train/lora.ts'
 import { recordedModel } from './recorded.ts'
 
 /** Log-probabilities of the next token after each of these, by the engine. */
-export async function engineRows(config: LlamaConfig, adapter: AdapterWeights, tokens: readonly number[]) {
+export async function engineRows(config: TransformerConfig, adapter: AdapterWeights, tokens: readonly number[]) {
   const sets = await WeightSets.open({ model: recordedModel(config), contextLength: 64, threads: 1 })
   await sets.load('a', { kind: 'lora', adapter })
   const runner = new StepRunner({ deterministic: false })

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Rng, rng } from '../../src/core/index.ts'
 import { readLlamaConfig } from '../../src/model/embedded/load/llama-config.ts'
-import { weightShapes } from '../../src/model/embedded/llama/weights.ts'
+import { weightShapes } from '../../src/model/embedded/transformer/weights.ts'
 import { writeSafetensors } from '../../src/model/embedded/load/safetensors.ts'
 import { byteLevelTokenizer, specialTokens } from './tokenizer.ts'
 

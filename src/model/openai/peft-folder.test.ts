@@ -6,8 +6,8 @@ import { engineRows } from '../../../test/support/engine-rows.ts'
 import { recorded, recordedAdapter, unpack } from '../../../test/support/recorded.ts'
 import { sha256 } from '../../core/index.ts'
 import { writeAdapter } from '../embedded/index.ts'
-import type { LlamaConfig } from '../embedded/llama/config.ts'
-import { projections } from '../embedded/llama/weights.ts'
+import type { TransformerConfig } from '../embedded/transformer/config.ts'
+import { projections } from '../embedded/transformer/weights.ts'
 import { readSafetensors } from '../embedded/load/safetensors.ts'
 import { type AdapterWeights, loraShapes } from '../embedded/train/lora.ts'
 import { type PeftAdapter, peftAdapter, writePeftFolder } from './peft-folder.ts'
@@ -24,9 +24,9 @@ const vectors = JSON.parse(readFileSync(new URL('vectors/peft.json', import.meta
   readonly tokens: readonly number[]
   readonly cases: Readonly<Record<string, Recorded>>
 }
-const { config: tied } = recorded('llama') as { config: LlamaConfig }
+const { config: tied } = recorded('llama') as { config: TransformerConfig }
 
-const cases: Readonly<Record<string, { readonly config: LlamaConfig; readonly adapter: AdapterWeights }>> = {
+const cases: Readonly<Record<string, { readonly config: TransformerConfig; readonly adapter: AdapterWeights }>> = {
   projections: { config: tied, adapter: only(projections, recordedAdapter(tied, 4, 6)) },
   head: { config: { ...tied, tiedHead: false }, adapter: recordedAdapter({ ...tied, tiedHead: false }, 4, 8) },
 }

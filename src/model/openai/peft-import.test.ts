@@ -7,7 +7,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { engineRows } from '../../../test/support/engine-rows.ts'
 import { recorded, recordedAdapter, unpack } from '../../../test/support/recorded.ts'
 import { readAdapter, writeAdapter } from '../embedded/index.ts'
-import type { LlamaConfig } from '../embedded/llama/config.ts'
+import type { TransformerConfig } from '../embedded/transformer/config.ts'
 import { readSafetensors, writeSafetensors } from '../embedded/load/safetensors.ts'
 import { toFloat32 } from '../embedded/load/floats.ts'
 import { LoraTarget, loraShapes } from '../embedded/train/lora.ts'
@@ -26,8 +26,8 @@ const vectors = JSON.parse(readFileSync(new URL('vectors/peft-import.json', impo
 }
 const files = ({ config, weights }: Recorded): PeftAdapter => ({ config, weights: Buffer.from(weights, 'base64') })
 
-const { config: tied } = recorded('llama') as { config: LlamaConfig }
-const model: LlamaConfig = { ...tied, tiedHead: false }
+const { config: tied } = recorded('llama') as { config: TransformerConfig }
+const model: TransformerConfig = { ...tied, tiedHead: false }
 const unusable = expect.objectContaining({ code: 'model/unusable-peft-adapter', hint: expect.any(String) })
 
 const reasons: Readonly<Record<string, RegExp>> = {

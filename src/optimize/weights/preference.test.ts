@@ -3,7 +3,7 @@ import { inProcessTrainer } from '../../../test/support/in-process-trainer.ts'
 import { recorded, recordedAdapter, recordedModel, relativeError, unpack } from '../../../test/support/recorded.ts'
 import { recordingTrainer } from '../../../test/support/recording-trainer.ts'
 import { type AdamParams, type PreferencePair, rng, type Trainer } from '../../core/index.ts'
-import type { LlamaConfig } from '../../model/embedded/index.ts'
+import type { TransformerConfig } from '../../model/embedded/index.ts'
 import { type PreferenceOptions, preferenceStep, referenceLogprobs, type SideLogprobs } from './preference.ts'
 
 interface Case {
@@ -22,7 +22,7 @@ interface Vectors {
   readonly smoothed: Case
 }
 const vectors = recorded('preference') as Vectors
-const { config } = recorded('losses') as { config: LlamaConfig }
+const { config } = recorded('losses') as { config: TransformerConfig }
 const model = recordedModel(config)
 const { tensors, ...lora } = recordedAdapter(config, vectors.rank, vectors.alpha)
 const trained = { kind: 'lora', ...lora } as const

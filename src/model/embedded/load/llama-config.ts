@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LlamaConfig } from '../llama/config.ts'
+import { TransformerConfig } from '../transformer/config.ts'
 import { MalformedModelError } from './malformed-model-error.ts'
 import { UnsupportedModelError } from './unsupported-model-error.ts'
 
@@ -47,13 +47,13 @@ const required: Readonly<Record<string, unknown>> = {
  * @throws UnsupportedModelError naming the field, when it asks for mathematics that the engine does not have.
  * @throws MalformedModelError when a field is missing or of the wrong type.
  */
-export function readLlamaConfig(configJson: unknown): LlamaConfig {
+export function readLlamaConfig(configJson: unknown): TransformerConfig {
   const parsed = HuggingFaceConfig.safeParse(configJson)
   if (!parsed.success) throw malformed(parsed.error)
   const config = parsed.data
   refuseOtherMathematics(config)
   const heads = config.num_attention_heads
-  const result = LlamaConfig.safeParse({
+  const result = TransformerConfig.safeParse({
     vocabSize: config.vocab_size,
     hiddenSize: config.hidden_size,
     intermediateSize: config.intermediate_size,

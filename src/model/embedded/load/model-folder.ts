@@ -1,6 +1,6 @@
 import { contentHash, sha256 } from '../../../core/index.ts'
-import type { LlamaConfig } from '../llama/config.ts'
-import { names, weightShapes } from '../llama/weights.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
+import { names, weightShapes } from '../transformer/weights.ts'
 import { readConversation } from './conversation.ts'
 import { readLlamaConfig } from './llama-config.ts'
 import { readJson } from './files.ts'
@@ -19,7 +19,7 @@ export interface FoundWeights {
 }
 
 /** Reads the weights that lie in a folder, in one file format. */
-export type WeightReader = (folder: string, config: LlamaConfig) => Promise<FoundWeights>
+export type WeightReader = (folder: string, config: TransformerConfig) => Promise<FoundWeights>
 
 /**
  * Loads a folder in the Hugging Face layout; how its weights are stored is the reader's business.
@@ -55,7 +55,7 @@ export async function loadFolder(folder: string, name: string, readWeights: Weig
 }
 
 /** No id may lie beyond the embedding: the first that does is named. */
-function checkVocabulary(folder: string, { vocabSize }: LlamaConfig, tokenizer: Tokenizer): void {
+function checkVocabulary(folder: string, { vocabSize }: TransformerConfig, tokenizer: Tokenizer): void {
   if (tokenizer.vocabularySize <= vocabSize) return
   throw new MalformedModelError(
     `The tokenizer in ${folder} does not belong to its model: its token ${tokenizer.vocabularySize - 1} ` +
@@ -64,7 +64,11 @@ function checkVocabulary(folder: string, { vocabSize }: LlamaConfig, tokenizer: 
 }
 
 /** Exactly the tensors that the configuration needs, each of the shape that it needs. */
-function exactWeights(folder: string, config: LlamaConfig, found: FoundWeights['tensors']): Map<string, Float32Array> {
+function exactWeights(
+  folder: string,
+  config: TransformerConfig,
+  found: FoundWeights['tensors'],
+): Map<string, Float32Array> {
   const weights = new Map<string, Float32Array>()
   for (const [name, shape] of weightShapes(config)) {
     const tensor = found.get(name)
@@ -82,5 +86,5 @@ function exactWeights(folder: string, config: LlamaConfig, found: FoundWeights['
 }
 
 /** Tensors that restate what the configuration says: rotary frequencies, and the head where it is the embedding. */
-const isRedundant = (name: string, { tiedHead }: LlamaConfig): boolean =>
+const isRedundant = (name: string, { tiedHead }: TransformerConfig): boolean =>
   name.endsWith('.rotary_emb.inv_freq') || (tiedHead && name === names.head)

@@ -24,7 +24,7 @@ import {
   targetLogprobs,
   transpose,
 } from '../index.ts'
-import { rotaryTables } from '../../llama/rotary-tables.ts'
+import { rotaryTables } from '../../transformer/rotary-tables.ts'
 
 type Vectors = Record<string, { output: string; gradients: string[] }> & { mask: string }
 const vectors = recorded('rules') as Vectors
@@ -90,7 +90,7 @@ const cases: Record<string, Case> = {
   rotary: {
     shapes: [[1, 3, 8]],
     apply: (x) => {
-      const { cos, sin } = rotaryTables(4, { headDim: 4, ropeTheta: 10000 })
+      const { cos, sin } = rotaryTables(4, 4, { theta: 10000 })
       const table = (name: string, data: Float32Array) => x.graph.initializer(name, 'float32', [4, 2], data)
       return rotary(x, longs(x.graph, 'positions', [0, 1, 2], [1, 3]), {
         cos: table('cos', cos),

@@ -3,10 +3,10 @@ import { recorded, recordedAdapter, recordedModel, unpack } from '../../../../te
 import { KvGrid } from '../sampling/kv.ts'
 import { StepRunner } from '../sampling/step.ts'
 import { WeightSets } from '../sampling/weight-sets.ts'
-import type { LlamaConfig } from './config.ts'
+import type { TransformerConfig } from './config.ts'
 
 const llama = recorded('llama') as Record<'tied' | 'untied', { logits: string }> & {
-  config: LlamaConfig
+  config: TransformerConfig
   tokens: number[]
 }
 const tokens = Int32Array.from(llama.tokens)
@@ -15,7 +15,7 @@ const runner = new StepRunner({ deterministic: false })
 /** Log-probabilities after every token, when the tokens are fed in runs of these lengths, at a temperature. */
 async function logprobsOf(
   sets: WeightSets,
-  config: LlamaConfig,
+  config: TransformerConfig,
   adapter: string | null,
   lengths: number[],
   temperature = 1,

@@ -1,7 +1,7 @@
 import { present } from '../../../errors/index.ts'
 import { type AdapterWeights, type LoraTarget, loraPair } from '../train/lora.ts'
-import type { LlamaConfig, ModelWeights } from './config.ts'
-import { type Projection, names, projectionShape } from './weights.ts'
+import type { TransformerConfig, ModelWeights } from './config.ts'
+import { type BlockNorm, type Projection, names, projectionShape } from './weights.ts'
 
 /**
  * The matrices a block multiplies with when sampling. Query and key rows are stacked in one, so that one product and
@@ -17,23 +17,34 @@ export type BlockInput = 'attention' | 'context' | 'mlp' | 'inner'
 export const parts = {
   embedding: 'embedding',
   finalNorm: 'norm',
-  attentionNorm: (layer: number) => `${layer}.attention.norm`,
-  mlpNorm: (layer: number) => `${layer}.mlp.norm`,
+  norm: (layer: number, norm: StreamNorm) => `${layer}.${norm}.norm`,
+  queryKeyNorm: (layer: number) => `${layer}.qk.norm`,
   matrix: (layer: Layer, matrix: BlockMatrix | 'head') => `${layer}.${matrix}`,
+  bias: (layer: Layer, matrix: BlockMatrix | 'head') => `${layer}.${matrix}.bias`,
   loraA: (layer: Layer, input: BlockInput | 'head') => `${layer}.${input}.lora.a`,
   loraB: (layer: Layer, matrix: BlockMatrix | 'head') => `${layer}.${matrix}.lora.b`,
 } as const
+
+/** The norms of the stream's width. */
+export type StreamNorm = Exclude<BlockNorm, 'query' | 'key'>
 
 /** A block's number, or the output head. */
 export type Layer = number | 'head'
 
 /** `[out, in]` of an inference matrix. */
-export function matrixShape(config: LlamaConfig, matrix: BlockMatrix | 'head'): readonly [number, number] {
+export function matrixShape(config: TransformerConfig, matrix: BlockMatrix | 'head'): readonly [number, number] {
   if (matrix === 'head') return [config.vocabSize, config.hiddenSize]
   if (matrix !== 'qk') return projectionShape(config, matrix)
   const [query, input] = projectionShape(config, 'q')
   return [query + projectionShape(config, 'k')[0], input]
 }
+
+/** The model's projections that a matrix stacks. */
+const stackedIn = (matrix: BlockMatrix): readonly Projection[] => (matrix === 'qk' ? ['q', 'k'] : [matrix])
+
+/** Whether a bias is added to a matrix's product, or to a part of it. */
+export const hasBias = ({ biases = [] }: TransformerConfig, matrix: BlockMatrix | 'head'): boolean =>
+  matrix !== 'head' && stackedIn(matrix).some((projection) => biases.includes(projection))
 
 /** One input of the graph: elements and shape. */
 export interface Operand {
@@ -41,10 +52,13 @@ export interface Operand {
   readonly shape: readonly number[]
 }
 
-/** The inference graph's weights: the model's own arrays, except for the stacked query and key rows. */
+/**
+ * The inference graph's weights: the model's own arrays, except for what is stacked (query and key rows, their biases and
+ * norms) and for norms with an offset, which are added up here.
+ */
 export function inferenceWeights({ config, tensors }: ModelWeights): Map<string, Operand> {
   const tensor = (name: string) => present(tensors.get(name), name)
-  const norm = (name: string): Operand => ({ elements: tensor(name), shape: [config.hiddenSize] })
+  const norm = (name: string): Operand => ({ elements: offset(tensor(name), config), shape: [config.hiddenSize] })
   const weights = new Map<string, Operand>([
     [parts.embedding, { elements: tensor(names.embedding), shape: [config.vocabSize, config.hiddenSize] }],
     [parts.finalNorm, norm(names.finalNorm)],
@@ -52,24 +66,52 @@ export function inferenceWeights({ config, tensors }: ModelWeights): Map<string,
   if (!config.tiedHead) {
     weights.set(parts.matrix('head', 'head'), { elements: tensor(names.head), shape: matrixShape(config, 'head') })
   }
+  const streamNorms: StreamNorm[] = ['attention', 'mlp', ...(config.postNorms ? postNorms : [])]
   for (let layer = 0; layer < config.layers; layer++) {
-    const projection = (name: Projection) => tensor(names.projection(layer, name))
-    weights.set(parts.attentionNorm(layer), norm(names.inputNorm(layer)))
-    weights.set(parts.mlpNorm(layer), norm(names.postAttentionNorm(layer)))
+    for (const name of streamNorms) weights.set(parts.norm(layer, name), norm(names.norm(config, layer, name)))
     for (const matrix of blockMatrices) {
-      const elements = matrix === 'qk' ? stacked(projection('q'), projection('k')) : projection(matrix)
-      weights.set(parts.matrix(layer, matrix), { elements, shape: matrixShape(config, matrix) })
+      const rows = stackedIn(matrix).map((projection) => tensor(names.projection(layer, projection)))
+      weights.set(parts.matrix(layer, matrix), { elements: stacked(rows), shape: matrixShape(config, matrix) })
+      if (hasBias(config, matrix)) weights.set(parts.bias(layer, matrix), biasOf(config, layer, matrix, tensor))
     }
+    if (config.qkNorm) weights.set(parts.queryKeyNorm(layer), queryKeyNorm(config, layer, tensor))
   }
   return weights
 }
+
+const postNorms = ['attentionOut', 'mlpOut'] as const
+
+/** The biases of what a matrix stacks; a projection without one has zeros. */
+function biasOf(
+  config: TransformerConfig,
+  layer: number,
+  matrix: BlockMatrix,
+  tensor: (name: string) => Float32Array,
+): Operand {
+  const elements = stackedIn(matrix).map((projection) => {
+    const biased = config.biases?.includes(projection) ?? false
+    return biased ? tensor(names.bias(layer, projection)) : new Float32Array(projectionShape(config, projection)[0])
+  })
+  return { elements: stacked(elements), shape: [matrixShape(config, matrix)[0]] }
+}
+
+/** A row for each head that the stacked queries and keys have. */
+function queryKeyNorm(config: TransformerConfig, layer: number, tensor: (name: string) => Float32Array): Operand {
+  const { heads, kvHeads, headDim } = config
+  const rows = (norm: 'query' | 'key', count: number) =>
+    Array<Float32Array>(count).fill(offset(tensor(names.norm(config, layer, norm)), config))
+  return { elements: stacked([...rows('query', heads), ...rows('key', kvHeads)]), shape: [heads + kvHeads, headDim] }
+}
+
+const offset = (weight: Float32Array, { normOffset }: TransformerConfig): Float32Array =>
+  normOffset === undefined ? weight : weight.map((value) => value + normOffset)
 
 /**
  * A LoRA adapter as inputs of the inference graph. The A of all matrices that read one activation are stacked, and
  * each matrix's B has zeros for the others' ranks; B carries alpha / rank. `null` is the empty adapter, rank 0: the
  * base model exactly.
  */
-export function loraOperands(config: LlamaConfig, adapter: AdapterWeights | null): Map<string, Operand> {
+export function loraOperands(config: TransformerConfig, adapter: AdapterWeights | null): Map<string, Operand> {
   const operands = new Map<string, Operand>()
   const site = (layer: Layer, input: BlockInput | 'head', readers: readonly Reader[]) => {
     const carried = readers.flatMap(({ adapted }) => adapted).filter(({ target }) => adapter?.targets.includes(target))
@@ -159,9 +201,15 @@ function placeBlock(
   }
 }
 
-function stacked(above: Float32Array, below: Float32Array): Float32Array {
-  const both = new Float32Array(above.length + below.length)
-  both.set(above)
-  both.set(below, above.length)
-  return both
+/** Arrays one after another; one alone is itself. */
+function stacked(arrays: readonly Float32Array[]): Float32Array {
+  const [only] = arrays
+  if (only !== undefined && arrays.length === 1) return only
+  const all = new Float32Array(arrays.reduce((sum, { length }) => sum + length, 0))
+  let end = 0
+  for (const array of arrays) {
+    all.set(array, end)
+    end += array.length
+  }
+  return all
 }

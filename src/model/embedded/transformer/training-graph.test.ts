@@ -5,7 +5,7 @@ import { recorded, recordedAdapter, recordedModel, relativeError, unpack } from 
 import { type LossKind, tokenLosses } from '../loss/index.ts'
 import { flatten } from '../train/flat-tensors.ts'
 import { LoraTarget, loraShapes } from '../train/lora.ts'
-import type { LlamaConfig } from './config.ts'
+import type { TransformerConfig } from './config.ts'
 import { type Trained, trainingGraph } from './training-graph.ts'
 
 interface Run {
@@ -15,7 +15,7 @@ interface Run {
   readonly gradients: Record<string, string>
 }
 interface LlamaVectors {
-  readonly config: LlamaConfig
+  readonly config: TransformerConfig
   readonly tokens: number[]
   readonly tied: Run & { readonly logits: string }
   readonly untied: Run & { readonly logits: string }
