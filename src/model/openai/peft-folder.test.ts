@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { engineRows } from '../../../test/support/engine-rows.ts'
-import { recorded, recordedAdapter, unpack } from '../../../test/support/recorded.ts'
+import { recorded, recordedAdapter, recordedModel, unpack } from '../../../test/support/recorded.ts'
 import { sha256 } from '../../core/index.ts'
 import { writeAdapter } from '../embedded/index.ts'
 import type { TransformerConfig } from '../embedded/transformer/config.ts'
@@ -59,7 +59,7 @@ describe.each(Object.entries(cases))('an adapter over %s', (name, { config, adap
   it('means to peft what it means to the engine', async () => {
     const { tokens } = vectors
     const logits = unpack(vectors.cases[name]?.logits ?? '')
-    const rows = await engineRows(config, adapter, tokens)
+    const [rows = []] = await engineRows({ model: recordedModel(config), adapter, sequences: [tokens] })
     expect(logits).toHaveLength(tokens.length * config.vocabSize)
     for (const [position, row] of rows.entries()) {
       const expected = logits.subarray(position * config.vocabSize, (position + 1) * config.vocabSize)

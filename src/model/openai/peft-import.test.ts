@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { engineRows } from '../../../test/support/engine-rows.ts'
-import { recorded, recordedAdapter, unpack } from '../../../test/support/recorded.ts'
+import { recorded, recordedAdapter, recordedModel, unpack } from '../../../test/support/recorded.ts'
 import { readAdapter, writeAdapter } from '../embedded/index.ts'
 import type { TransformerConfig } from '../embedded/transformer/config.ts'
 import { readSafetensors, writeSafetensors } from '../embedded/load/safetensors.ts'
@@ -42,7 +42,8 @@ const reasons: Readonly<Record<string, RegExp>> = {
 describe('an adapter that peft saved', () => {
   it.each(Object.entries(vectors.cases))('means to the engine what it means to peft: %s', async (name, saved) => {
     const config = name.includes('head') ? model : tied
-    const rows = await engineRows(config, readAdapter(config, adapterOfPeft(config, files(saved))), vectors.tokens)
+    const adapter = readAdapter(config, adapterOfPeft(config, files(saved)))
+    const [rows = []] = await engineRows({ model: recordedModel(config), adapter, sequences: [vectors.tokens] })
     const logits = unpack(saved.logits)
     expect(logits).toHaveLength(vectors.tokens.length * config.vocabSize)
     for (const [position, row] of rows.entries()) {

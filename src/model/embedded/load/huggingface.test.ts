@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { InputError, type RatchetError } from '../../../errors/index.ts'
 import { weightShapes } from '../transformer/weights.ts'
-import { readLlamaConfig } from './llama-config.ts'
+import { readTransformerConfig } from './architecture/read-config.ts'
 import { loadModel } from './load-model.ts'
 import { writeSafetensors } from './safetensors.ts'
 
@@ -31,7 +31,7 @@ type Tensors = Map<string, { shape: number[]; data: Float32Array }>
 /** Every tensor of the tiny model, each filled with its own number. */
 const tensors = (): Tensors =>
   new Map(
-    [...weightShapes(readLlamaConfig(config))].map(([name, shape], i) => [
+    [...weightShapes(readTransformerConfig(config))].map(([name, shape], i) => [
       name,
       { shape: [...shape], data: new Float32Array(shape.reduce((a, b) => a * b, 1)).fill(i + 1) },
     ]),
@@ -155,10 +155,8 @@ describe('a model that cannot be loaded says what is wrong', () => {
   })
 
   it.each([
-    ['architectures', ['Qwen3ForCausalLM'], /architectures is \["Qwen3ForCausalLM"\].*LlamaForCausalLM/],
-    ['rope_scaling', { rope_type: 'llama3', factor: 8 }, /rope_scaling is .*llama3/],
-    ['attention_bias', true, /attention_bias is true, and supported is false/],
-    ['mlp_bias', true, /mlp_bias is true/],
+    ['architectures', ['Qwen3MoeForCausalLM'], /architectures is \["Qwen3MoeForCausalLM"\].*LlamaForCausalLM/],
+    ['rope_scaling', { rope_type: 'yarn', factor: 8 }, /rope_scaling is .*yarn.*"default", "linear" or "llama3"/],
     ['sliding_window', 4096, /sliding_window is 4096/],
     ['hidden_act', 'gelu', /hidden_act is "gelu", and supported is "silu"/],
     ['quantization_config', { bits: 4 }, /quantization_config/],

@@ -2,7 +2,7 @@ import { contentHash, sha256 } from '../../../core/index.ts'
 import type { TransformerConfig } from '../transformer/config.ts'
 import { names, weightShapes } from '../transformer/weights.ts'
 import { readConversation } from './conversation.ts'
-import { readLlamaConfig } from './llama-config.ts'
+import { readTransformerConfig } from './architecture/read-config.ts'
 import { readJson } from './files.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import { MalformedModelError } from './malformed-model-error.ts'
@@ -34,7 +34,7 @@ export async function loadFolder(folder: string, name: string, readWeights: Weig
       `There is no model in ${folder}: ${configJson === null ? 'config.json' : 'tokenizer.json'} is not there.`,
       'A model folder holds config.json, tokenizer.json, and model.safetensors or model.safetensors.index.json with its shards.',
     )
-  const config = readLlamaConfig(configJson)
+  const config = readTransformerConfig(configJson)
   const tokenizer = readTokenizer(tokenizerJson)
   checkVocabulary(folder, config, tokenizer)
   const { chatTemplate, stopTokens } = await readConversation(folder, tokenizer)
@@ -81,7 +81,7 @@ function exactWeights(
   }
   for (const name of found.keys())
     if (!weights.has(name) && !isRedundant(name, config))
-      throw new UnsupportedModelError(`tensor ${name}`, 'present', 'the tensors of a Llama without biases')
+      throw new UnsupportedModelError(`tensor ${name}`, 'present', 'what config.json describes, and no other tensors')
   return weights
 }
 

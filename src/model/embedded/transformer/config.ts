@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { projections } from './weights.ts'
+import { projections } from './projections.ts'
 
 const count = z.int().positive()
 

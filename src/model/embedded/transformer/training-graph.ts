@@ -1,7 +1,7 @@
 import { GraphBuilder, type GraphOptions, gradients, sum, targetLogprobs } from '../graph/index.ts'
 import { type LossKind, tokenLosses } from '../loss/index.ts'
 import type { TransformerConfig } from './config.ts'
-import { type Trained, trainedShapes } from './trained.ts'
+import type { Trained } from './trained.ts'
 import { treeLayout } from './tree-layout.ts'
 import { TrainingTransformer } from './training-transformer.ts'
 
@@ -26,8 +26,9 @@ export const embeddedGradient = gradientOf('embedded tokens')
  * only: one entry for each target token, several of which may name one node.
  *
  * Inputs: `tokens`, `positions`, `keys`, `mask`, `rows`, `targets`, the loss's terms, the rotary tables
- * (`rotary-tables.ts`), and every weight by its name. Outputs: `logprobs` `[rows]`, `loss` (their sum of losses), and a gradient for
- * each trained tensor ({@link gradientOf}). All dimensions but the model's are free: one session serves every size.
+ * (`rotary-tables.ts`), and every weight by its name. Outputs: `logprobs` `[rows]`, `loss` (their sum of losses), and a
+ * gradient for each trained tensor ({@link gradientOf}). All dimensions but the model's are free: one session serves
+ * every size.
  */
 export function trainingGraph({ config, trained, loss, ...options }: TrainingGraphSpec): GraphBuilder {
   const graph = new GraphBuilder(`${trained.kind} ${loss}`, options)

@@ -1,9 +1,7 @@
 import type { TransformerConfig } from './config.ts'
+import { type Projection, projections } from './projections.ts'
 
-/** The seven projections of a block, by short name. */
-export const projections = ['q', 'k', 'v', 'o', 'gate', 'up', 'down'] as const
-
-export type Projection = (typeof projections)[number]
+export { type Projection, projections } from './projections.ts'
 
 const modules: Record<Projection, string> = {
   q: 'self_attn.q_proj',
