@@ -5,8 +5,10 @@
 export {
   type Agent,
   choice,
+  context,
   defineAgent,
   type EpisodeBudget,
+  keepPolicy,
   memory,
   optionCosts,
   parameter,

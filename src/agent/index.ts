@@ -22,6 +22,7 @@ export {
   withIntercept,
 } from './choice/index.ts'
 export { defaultBudget, type EpisodeBudget } from './budget.ts'
+export * from './context/index.ts'
 export { critiques } from './critiques.ts'
 export { continued, demonstration } from './demonstration.ts'
 export { depositRule } from './deposit-rule.ts'
