@@ -31,6 +31,7 @@ export { AgentError, EpisodeStopped, KindError } from './errors.ts'
 export { initialVersions } from './initial-versions.ts'
 export { storedValue, valueIn } from './kind-value.ts'
 export type { LiveEpisode } from './live-episode.ts'
+export { byTime, type CameTo, cameTo, type Lived, type Owner } from './lived.ts'
 export * from './memory/index.ts'
 export {
   asWeightsDefinition,
