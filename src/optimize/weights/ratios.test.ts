@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Loss } from '../../core/index.ts'
+import type { PolicyLoss } from './losses/index.ts'
 import { Ratios } from './ratios.ts'
 
-const ppo: Loss = { kind: 'ppo', clipLow: 0.8, clipHigh: 1.2, temperature: 1 }
+const ppo: PolicyLoss = { kind: 'ppo', clipLow: 0.8, clipHigh: 1.2 }
 /** One sequence whose tokens have these ratios, each with this advantage. */
 const withRatios = (ratios: readonly number[], advantage = 1) => {
   const data = [
