@@ -154,6 +154,21 @@ describe('a model that cannot be loaded says what is wrong', () => {
     expect(error.message).toMatch(/tokenizer .* does not belong to its model: its token 6399 .* vocab_size of 6000/)
   })
 
+  it('a chat template that names a token beyond the vocabulary, which is otherwise left out', async () => {
+    const tokenizer = JSON.parse(await readFile(join(folder, 'tokenizer.json'), 'utf8')) as {
+      added_tokens: object[]
+      model: { vocab: Record<string, number> }
+    }
+    tokenizer.added_tokens.push({ id: 6400, content: '<image>', special: true })
+    tokenizer.model.vocab['<image>'] = 6400
+    await write('tokenizer.json', tokenizer)
+    const loaded = await loadModel(folder)
+    expect(loaded.tokenizer.vocabularySize).toBe(6400)
+    expect(loaded.tokenizer.specialTokenId('<image>')).toBeNull()
+    await writeFile(join(folder, 'chat_template.jinja'), '<image>{{ messages }}')
+    expect((await complaint()).message).toMatch(/names the token "<image>".*vocab_size of 6400/)
+  })
+
   it.each([
     ['architectures', ['Qwen3MoeForCausalLM'], /architectures is \["Qwen3MoeForCausalLM"\].*LlamaForCausalLM/],
     ['rope_scaling', { rope_type: 'yarn', factor: 8 }, /rope_scaling is .*yarn.*"default", "linear" or "llama3"/],

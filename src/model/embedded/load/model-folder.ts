@@ -4,10 +4,11 @@ import { names, weightShapes } from '../transformer/weights.ts'
 import { readConversation } from './conversation.ts'
 import { readTransformerConfig } from './architecture/read-config.ts'
 import { readJson } from './files.ts'
-import type { LoadedModel } from './loaded-model.ts'
+import type { ChatTemplate, LoadedModel } from './loaded-model.ts'
 import { MalformedModelError } from './malformed-model-error.ts'
 import { ModelNotFoundError } from './model-not-found-error.ts'
 import { readTokenizer, type Tokenizer } from './tokenizer.ts'
+import { parseTokenizer, withoutSpecialsFrom } from './tokenizer-json.ts'
 import { UnsupportedModelError } from './unsupported-model-error.ts'
 
 /** A model's parameters as some file format held them. */
@@ -35,9 +36,11 @@ export async function loadFolder(folder: string, name: string, readWeights: Weig
       'A model folder holds config.json, tokenizer.json, and model.safetensors or model.safetensors.index.json with its shards.',
     )
   const config = readTransformerConfig(configJson)
-  const tokenizer = readTokenizer(tokenizerJson)
+  const { json, leftOut } = withoutSpecialsFrom(config.vocabSize, parseTokenizer(tokenizerJson))
+  const tokenizer = readTokenizer(json)
   checkVocabulary(folder, config, tokenizer)
   const { chatTemplate, stopTokens } = await readConversation(folder, tokenizer)
+  checkTemplate(folder, config, leftOut, chatTemplate)
   const found = await readWeights(folder, config)
   return {
     name,
@@ -60,6 +63,20 @@ function checkVocabulary(folder: string, { vocabSize }: TransformerConfig, token
   throw new MalformedModelError(
     `The tokenizer in ${folder} does not belong to its model: its token ${tokenizer.vocabularySize - 1} ` +
       `(${JSON.stringify(tokenizer.decode([tokenizer.vocabularySize - 1]))}) lies beyond the model's vocab_size of ${vocabSize}.`,
+  )
+}
+
+/** A token that the model has no row for may lie in the tokenizer, but not in what the model is asked. */
+function checkTemplate(
+  folder: string,
+  { vocabSize }: TransformerConfig,
+  leftOut: readonly string[],
+  template: ChatTemplate | null,
+): void {
+  const named = leftOut.find((spelling) => template?.source.includes(spelling))
+  if (named === undefined) return
+  throw new MalformedModelError(
+    `The chat template in ${folder} names the token ${JSON.stringify(named)}, which lies beyond the model's vocab_size of ${vocabSize}.`,
   )
 }
 

@@ -1,10 +1,12 @@
 import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers'
-import { z } from 'zod'
 import { MalformedTokenizerError } from './malformed-tokenizer-error.ts'
+import { type TokenBytes, byteFallback, byteLevel } from './token-bytes.ts'
+import { type TokenizerJson, parseTokenizer } from './tokenizer-json.ts'
 
 /**
- * Text to token ids and back. Only byte-level BPE: there, the text of a token does not depend on its neighbours, so
- * that tokens can be appended to a conversation without looking at the ones before.
+ * Text to token ids and back. Only BPE of bytes (byte-level, or with a fallback to bytes as Gemma's): there, the text of
+ * a token does not depend on its neighbours, so that tokens can be appended to a conversation without looking at the
+ * ones before.
  */
 export interface Tokenizer {
   /** Every id is below this. */
@@ -27,34 +29,38 @@ export interface Tokenizer {
   idsContaining(character: string): number[]
 }
 
-const id = z.int().nonnegative()
-const TokenizerJson = z.looseObject({
-  added_tokens: z.array(z.looseObject({ id, content: z.string().min(1), special: z.boolean() })).default([]),
-  normalizer: z.unknown(),
-  pre_tokenizer: z.unknown(),
-  decoder: z.looseObject({ type: z.string() }),
-  model: z.looseObject({ type: z.literal('BPE'), vocab: z.record(z.string(), id) }),
-})
-
 /**
  * Builds a tokenizer from the content of tokenizer.json.
- * @throws MalformedTokenizerError when it is not byte-level BPE.
+ * @throws MalformedTokenizerError when it is not BPE of bytes.
  */
 export function readTokenizer(tokenizerJson: unknown): Tokenizer {
-  const parsed = TokenizerJson.safeParse(tokenizerJson)
-  if (!parsed.success)
-    throw new MalformedTokenizerError(z.prettifyError(parsed.error).replaceAll('\n', ' '), parsed.error)
-  const json = parsed.data
-  if (!JSON.stringify(json.decoder).includes('"ByteLevel"'))
-    throw new MalformedTokenizerError(`its decoder is ${json.decoder.type}, and only ByteLevel is supported.`)
-  if (JSON.stringify(json.pre_tokenizer ?? null).includes('"add_prefix_space":true'))
-    throw new MalformedTokenizerError(
-      'it puts a space before every text (add_prefix_space), which appending rules out.',
-    )
-  return new ByteLevelTokenizer(json)
+  const json = parseTokenizer(tokenizerJson)
+  const spelled = spelling(json)
+  const before = JSON.stringify([json.normalizer ?? null, json.pre_tokenizer ?? null])
+  const prefix = [
+    '"add_prefix_space":true',
+    '"type":"Prepend"',
+    '"prepend_scheme":"always"',
+    '"prepend_scheme":"first"',
+  ]
+  const found = prefix.find((setting) => before.includes(setting))
+  if (found !== undefined)
+    throw new MalformedTokenizerError(`it puts a space before every text (${found}), which appending rules out.`)
+  return new BpeTokenizer(json, spelled)
 }
 
-class ByteLevelTokenizer implements Tokenizer {
+/** How the vocabulary spells bytes, which the decoder tells. */
+function spelling({ decoder, model }: TokenizerJson): TokenBytes {
+  const text = JSON.stringify(decoder)
+  if (text.includes('"ByteLevel"')) return byteLevel
+  if (text.includes('"ByteFallback"') && model['byte_fallback'] === true && !text.includes('"Strip"'))
+    return byteFallback
+  throw new MalformedTokenizerError(
+    `its decoder is ${decoder.type}, and only ByteLevel and, without Strip, ByteFallback are supported.`,
+  )
+}
+
+class BpeTokenizer implements Tokenizer {
   readonly vocabularySize: number
   readonly specialTokens: ReadonlyMap<string, number>
   /** Knows no special tokens, so that no text can spell one. */
@@ -63,11 +69,11 @@ class ByteLevelTokenizer implements Tokenizer {
   /** The bytes each id stands for. */
   readonly #bytes: readonly (Uint8Array | undefined)[]
 
-  constructor(json: z.infer<typeof TokenizerJson>) {
+  constructor(json: TokenizerJson, spelled: TokenBytes) {
     const specials = json.added_tokens.filter(({ special }) => special)
     this.specialTokens = new Map(specials.map((token) => [token.content, token.id]))
     this.#specialPattern = anyOf([...this.specialTokens.keys()])
-    this.#bytes = tokenBytes(json)
+    this.#bytes = tokenBytes(json, spelled)
     this.vocabularySize = this.#bytes.length
     try {
       const added_tokens = json.added_tokens.filter(({ special }) => !special)
@@ -127,22 +133,11 @@ function anyOf(texts: readonly string[]): RegExp | null {
   return new RegExp(`(${longestFirst.map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|')})`)
 }
 
-function tokenBytes({ model, added_tokens }: z.infer<typeof TokenizerJson>): Uint8Array[] {
+function tokenBytes({ model, added_tokens }: TokenizerJson, spelled: TokenBytes): Uint8Array[] {
   const bytes: Uint8Array[] = []
-  for (const [spelling, token] of Object.entries(model.vocab))
-    bytes[token] = Uint8Array.from(spelling, (character) => byteOfCharacter.get(character) ?? 0xff)
-  for (const token of added_tokens) bytes[token.id] = new TextEncoder().encode(token.content)
+  for (const [spelling, token] of Object.entries(model.vocab)) bytes[token] = spelled(spelling)
+  // An added token is text; where the vocabulary has it too, as Gemma's, it is spelled as the others.
+  for (const { content, id } of added_tokens)
+    bytes[id] = spelled === byteFallback ? spelled(content) : new TextEncoder().encode(content)
   return bytes
 }
-
-/**
- * Byte-level vocabularies spell each byte as one visible character: Latin-1's printable ones stand for themselves, the
- * others for U+0100 onwards in byte order (GPT-2).
- */
-const byteOfCharacter: ReadonlyMap<string, number> = (() => {
-  const isPrintable = (byte: number) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad)
-  let next = 0x100
-  return new Map(
-    Array.from({ length: 256 }, (_, byte) => [String.fromCharCode(isPrintable(byte) ? byte : next++), byte]),
-  )
-})()
