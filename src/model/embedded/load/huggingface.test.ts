@@ -186,7 +186,7 @@ describe('a model that cannot be loaded says what is wrong', () => {
     ['a missing field', { vocab_size: undefined }, /vocab_size/],
     ['heads that do not divide', { num_key_value_heads: 3 }, /kvHeads/],
     ['an absurd depth', { num_hidden_layers: 1e12 }, /num_hidden_layers/],
-    ['another width', { hidden_size: 12 }, /shape \[6400, 8\], and config\.json asks for \[6400, 12\]/],
+    ['another width', { hidden_size: 12 }, /shape \[6400, 8\], and its configuration asks for \[6400, 12\]/],
   ])('config.json with %s', async (_, change, message) => {
     await write('config.json', { ...config, ...change })
     const error = await complaint()

@@ -1,15 +1,16 @@
 import { contentHash, sha256 } from '../../../core/index.ts'
+import { present } from '../../../errors/index.ts'
 import type { TransformerConfig } from '../transformer/config.ts'
-import { names, weightShapes } from '../transformer/weights.ts'
+import { weightShapes } from '../transformer/weights.ts'
 import { readConversation } from './conversation.ts'
 import { readTransformerConfig } from './architecture/read-config.ts'
 import { readJson } from './files.ts'
 import type { ChatTemplate, LoadedModel } from './loaded-model.ts'
 import { MalformedModelError } from './malformed-model-error.ts'
 import { ModelNotFoundError } from './model-not-found-error.ts'
-import { readTokenizer, type Tokenizer } from './tokenizer.ts'
+import { checkTensors, checkVocabulary } from './parts-fit.ts'
+import { readTokenizer } from './tokenizer.ts'
 import { parseTokenizer, withoutSpecialsFrom } from './tokenizer-json.ts'
-import { UnsupportedModelError } from './unsupported-model-error.ts'
 
 /** A model's parameters as some file format held them. */
 export interface FoundWeights {
@@ -42,6 +43,7 @@ export async function loadFolder(folder: string, name: string, readWeights: Weig
   const { chatTemplate, stopTokens } = await readConversation(folder, tokenizer)
   checkTemplate(folder, config, leftOut, chatTemplate)
   const found = await readWeights(folder, config)
+  checkTensors(folder, config, found.tensors)
   return {
     name,
     hash: contentHash({
@@ -50,20 +52,11 @@ export async function loadFolder(folder: string, name: string, readWeights: Weig
       tokenizer: sha256(JSON.stringify(tokenizerJson)),
       chatTemplate: chatTemplate && { ...chatTemplate },
     }),
-    weights: { config, tensors: exactWeights(folder, config, found.tensors) },
+    weights: { config, tensors: neededWeights(config, found.tensors) },
     tokenizer,
     chatTemplate,
     stopTokens,
   }
-}
-
-/** No id may lie beyond the embedding: the first that does is named. */
-function checkVocabulary(folder: string, { vocabSize }: TransformerConfig, tokenizer: Tokenizer): void {
-  if (tokenizer.vocabularySize <= vocabSize) return
-  throw new MalformedModelError(
-    `The tokenizer in ${folder} does not belong to its model: its token ${tokenizer.vocabularySize - 1} ` +
-      `(${JSON.stringify(tokenizer.decode([tokenizer.vocabularySize - 1]))}) lies beyond the model's vocab_size of ${vocabSize}.`,
-  )
 }
 
 /** A token that the model has no row for may lie in the tokenizer, but not in what the model is asked. */
@@ -80,28 +73,7 @@ function checkTemplate(
   )
 }
 
-/** Exactly the tensors that the configuration needs, each of the shape that it needs. */
-function exactWeights(
-  folder: string,
-  config: TransformerConfig,
-  found: FoundWeights['tensors'],
-): Map<string, Float32Array> {
-  const weights = new Map<string, Float32Array>()
-  for (const [name, shape] of weightShapes(config)) {
-    const tensor = found.get(name)
-    if (tensor === undefined) throw new MalformedModelError(`The weights in ${folder} lack the tensor ${name}.`)
-    if (tensor.shape.join() !== shape.join())
-      throw new MalformedModelError(
-        `Tensor ${name} in ${folder} has shape [${tensor.shape.join(', ')}], and config.json asks for [${shape.join(', ')}].`,
-      )
-    weights.set(name, tensor.data)
-  }
-  for (const name of found.keys())
-    if (!weights.has(name) && !isRedundant(name, config))
-      throw new UnsupportedModelError(`tensor ${name}`, 'present', 'what config.json describes, and no other tensors')
-  return weights
+/** The parameters of a model among what was found, in the model's order. */
+function neededWeights(config: TransformerConfig, found: FoundWeights['tensors']): Map<string, Float32Array> {
+  return new Map([...weightShapes(config).keys()].map((name) => [name, present(found.get(name), name).data]))
 }
-
-/** Tensors that restate what the configuration says: rotary frequencies, and the head where it is the embedding. */
-const isRedundant = (name: string, { tiedHead }: TransformerConfig): boolean =>
-  name.endsWith('.rotary_emb.inv_freq') || (tiedHead && name === names.head)

@@ -1,5 +1,6 @@
 import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers'
 import { MalformedTokenizerError } from './malformed-tokenizer-error.ts'
+import { type SentencePiece, sentencePieceOf, spacesMarked } from './sentencepiece.ts'
 import { type TokenBytes, byteFallback, byteLevel } from './token-bytes.ts'
 import { type TokenizerJson, parseTokenizer } from './tokenizer-json.ts'
 
@@ -15,8 +16,13 @@ export interface Tokenizer {
   readonly specialTokens: ReadonlyMap<string, number>
   /** Ids of text that is data: a special token's spelling in it stays ordinary characters. Adds no tokens of its own. */
   encode(text: string): number[]
-  /** Ids of text in which the spelling of a special token means that token, unless it was escaped. For templates. */
-  encodeWithSpecials(text: string): number[]
+  /**
+   * Ids of text in which the spelling of a special token means that token, unless it was escaped. For templates. Some
+   * SentencePiece models were trained with a space before every text: it comes at its beginning, and after every special
+   * token.
+   * @param continues whether ordinary text stands before it: then it is no beginning. Default false.
+   */
+  encodeWithSpecials(text: string, continues?: boolean): number[]
   /** Marks the spellings of special tokens in text from outside, so that {@link encodeWithSpecials} reads them as data. */
   escapeSpecials(text: string): string
   /** The ids' text, special tokens by their spelling. Bytes that are not UTF-8, for example half a character, become U+FFFD. */
@@ -35,28 +41,16 @@ export interface Tokenizer {
  */
 export function readTokenizer(tokenizerJson: unknown): Tokenizer {
   const json = parseTokenizer(tokenizerJson)
-  const spelled = spelling(json)
+  const sentencePiece = sentencePieceOf(json)
+  if (sentencePiece !== null) return new BpeTokenizer(spacesMarked(json), byteFallback, sentencePiece)
   const before = JSON.stringify([json.normalizer ?? null, json.pre_tokenizer ?? null])
-  const prefix = [
-    '"add_prefix_space":true',
-    '"type":"Prepend"',
-    '"prepend_scheme":"always"',
-    '"prepend_scheme":"first"',
-  ]
-  const found = prefix.find((setting) => before.includes(setting))
-  if (found !== undefined)
-    throw new MalformedTokenizerError(`it puts a space before every text (${found}), which appending rules out.`)
-  return new BpeTokenizer(json, spelled)
-}
-
-/** How the vocabulary spells bytes, which the decoder tells. */
-function spelling({ decoder, model }: TokenizerJson): TokenBytes {
-  const text = JSON.stringify(decoder)
-  if (text.includes('"ByteLevel"')) return byteLevel
-  if (text.includes('"ByteFallback"') && model['byte_fallback'] === true && !text.includes('"Strip"'))
-    return byteFallback
+  if (before.includes('"add_prefix_space":true'))
+    throw new MalformedTokenizerError(
+      'it puts a space before every text (add_prefix_space), which appending rules out.',
+    )
+  if (JSON.stringify(json.decoder).includes('"ByteLevel"')) return new BpeTokenizer(json, byteLevel, { spaceBefore: false })
   throw new MalformedTokenizerError(
-    `its decoder is ${decoder.type}, and only ByteLevel and, without Strip, ByteFallback are supported.`,
+    `its decoder is ${json.decoder.type}, and only ByteLevel and, for SentencePiece, ByteFallback are supported.`,
   )
 }
 
@@ -68,12 +62,14 @@ class BpeTokenizer implements Tokenizer {
   readonly #specialPattern: RegExp | null
   /** The bytes each id stands for. */
   readonly #bytes: readonly (Uint8Array | undefined)[]
+  readonly #spaceBefore: boolean
 
-  constructor(json: TokenizerJson, spelled: TokenBytes) {
+  constructor(json: TokenizerJson, spelled: TokenBytes, { spaceBefore }: SentencePiece) {
     const specials = json.added_tokens.filter(({ special }) => special)
     this.specialTokens = new Map(specials.map((token) => [token.content, token.id]))
     this.#specialPattern = anyOf([...this.specialTokens.keys()])
     this.#bytes = tokenBytes(json, spelled)
+    this.#spaceBefore = spaceBefore
     this.vocabularySize = this.#bytes.length
     try {
       const added_tokens = json.added_tokens.filter(({ special }) => !special)
@@ -87,11 +83,13 @@ class BpeTokenizer implements Tokenizer {
     return text === '' ? [] : this.#ordinary.encode(text, { add_special_tokens: false }).ids
   }
 
-  encodeWithSpecials(text: string): number[] {
-    if (this.#specialPattern === null) return this.encode(text)
-    return text.split(this.#specialPattern).flatMap((part) => {
+  encodeWithSpecials(text: string, continues = false): number[] {
+    const parts = this.#specialPattern === null ? [text] : text.split(this.#specialPattern)
+    return parts.flatMap((part, index) => {
       const special = this.specialTokens.get(part)
-      return special === undefined ? this.encode(part.replaceAll(escapeMark, '')) : [special]
+      if (special !== undefined) return [special]
+      const begins = this.#spaceBefore && part !== '' && !(continues && index === 0)
+      return this.encode((begins ? ' ' : '') + part.replaceAll(escapeMark, ''))
     })
   }
 
