@@ -12,20 +12,19 @@ import {
 export interface OwnTurn {
   readonly node: TrajectoryNode
   readonly message: AssistantMessage
-  /** How a served model was asked; `null` in a rollout. */
+  /** How a served model was asked; `null` in a rollout, and where a deployed program spoke. */
   readonly call: ModelCall | null
 }
 
 /**
  * What the policy itself said, in its order. In traffic a client's history brings assistant messages too (examples, edited
- * answers, turns of other models): only those that a call of ours produced are the policy's.
+ * answers, turns of other models): only those that a step of ours made are the policy's.
  */
 export function ownTurns({ nodes, steps, origin }: Pick<Trajectory, 'nodes' | 'steps' | 'origin'>): readonly OwnTurn[] {
   const calls = new Map(steps.map(({ action, call }) => [action, call ?? null]))
   return nodes.flatMap((node) => {
-    const call = calls.get(node.id) ?? null
-    if (node.message.role !== 'assistant' || (origin.kind === 'traffic' && call === null)) return []
-    return [{ node, message: node.message, call }]
+    if (node.message.role !== 'assistant' || (origin.kind === 'traffic' && !calls.has(node.id))) return []
+    return [{ node, message: node.message, call: calls.get(node.id) ?? null }]
   })
 }
 
