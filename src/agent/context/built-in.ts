@@ -21,7 +21,10 @@ export interface BuiltIn {
  * are none of its own.
  * @throws AgentError where the episode has a tool of such a name.
  */
-export function withBuiltIns(episode: Pick<Episode, 'step' | 'tools'>, builtIns: readonly BuiltIn[]): Pick<Episode, 'step'> {
+export function withBuiltIns(
+  episode: Pick<Episode, 'step' | 'tools'>,
+  builtIns: readonly BuiltIn[],
+): Pick<Episode, 'step'> {
   const served = new Map(builtIns.map((one) => [one.definition.name, one]))
   const taken = episode.tools.find(({ name }) => served.has(name))
   if (taken) throw nameTaken(taken.name)
@@ -75,5 +78,5 @@ const nameTaken = (name: string) =>
   new AgentError({
     code: 'agent/tool-name-taken',
     message: `The episode has a tool "${name}", which the context manager would serve.`,
-    hint: 'Give the episode\'s tool another name; or turn ours off: `readBack: false`, or no `tools`, in context(…).',
+    hint: "Give the episode's tool another name; or turn ours off: `readBack: false`, or no `tools`, in context(…).",
   })

@@ -55,7 +55,15 @@ async function run(
       }),
   })
   const inForce = { version: VersionId.parse('k0'), generation: 1, checkpoint: null }
-  const value = valueIn('keep', choiceKind, storedValue('keep', choiceKind, keep.initial(() => '')))
+  const value = valueIn(
+    'keep',
+    choiceKind,
+    storedValue(
+      'keep',
+      choiceKind,
+      keep.initial(() => ''),
+    ),
+  )
   const trajectory = await runEpisode({
     id: TrajectoryId.parse('e0'),
     agent,
@@ -107,11 +115,10 @@ describe('a context that does not', () => {
   })
 
   it('says what stands no more, and shows it again word for word', async () => {
-    const { requests, trajectory, decode } = await run(
-      saying([...opens(12), '!read_back {"id":"r1"}']),
-      pages,
-      { budget: 700, forms: ['stub'] },
-    )
+    const { requests, trajectory, decode } = await run(saying([...opens(12), '!read_back {"id":"r1"}']), pages, {
+      budget: 700,
+      forms: ['stub'],
+    })
     const last = decode(requests.at(-2)?.prompt ?? [])
     expect(last).toMatch(/\[\d+ characters of r1 left out; read_back r1 shows them\]/)
     expect(last).not.toContain(pages[0])

@@ -151,7 +151,11 @@ export class ManagedConversation implements Led {
   }
 }
 
-function boundsOf({ budget, ...context }: Context, { sampler, budget: spent }: WeightsBinding, opening: number): Bounds {
+function boundsOf(
+  { budget, ...context }: Context,
+  { sampler, budget: spent }: WeightsBinding,
+  opening: number,
+): Bounds {
   const room = sampler.capabilities.contextLength - spent.tokensPerTurn
   const most = Math.min(budget ?? room, room)
   return { ...context, opening, most, readBack: context.readBack ? readBackName : null }

@@ -80,10 +80,12 @@ describe('what is shown of a path', () => {
   })
 
   it('never folds or drops what users say', () => {
-    const turns = turnsOf([90, 90, 90]).map((turn): PastTurn => ({
-      ...turn,
-      shown: [...turn.shown, { role: 'user', content: text(300) }],
-    }))
+    const turns = turnsOf([90, 90, 90]).map(
+      (turn): PastTurn => ({
+        ...turn,
+        shown: [...turn.shown, { role: 'user', content: text(300) }],
+      }),
+    )
     const contents = contentsOf(viewOf(turns, bounds()), turns, bounds())
     for (const content of contents) expect(content).toContain(text(300))
   })
@@ -117,18 +119,30 @@ describe('of any path', () => {
     forms: fc.subarray(['excerpt', 'stub', 'dropped'] as const satisfies Form[]),
     wants: fc.array(fc.constantFrom(...(['whole', 'excerpt', 'stub'] as const)), { minLength: 1, maxLength: 8 }),
   })
-  const made = ({ sizes, said, talks, most, low, wants, ...rest }: typeof paths extends fc.Arbitrary<infer P> ? P : never) => {
+  const made = ({
+    sizes,
+    said,
+    talks,
+    most,
+    low,
+    wants,
+    ...rest
+  }: typeof paths extends fc.Arbitrary<infer P> ? P : never) => {
     let number = 0
-    const turns = sizes.map((results, i): PastTurn => ({
-      said,
-      shown: [
-        ...results.map((size) => result(text(size))),
-        ...(talks > 0 && i % (talks + 1) === talks ? [{ role: 'user', content: `user ${i}` } as const] : []),
-      ],
-      results: results.map(() => `r${++number}`),
-    }))
+    const turns = sizes.map(
+      (results, i): PastTurn => ({
+        said,
+        shown: [
+          ...results.map((size) => result(text(size))),
+          ...(talks > 0 && i % (talks + 1) === talks ? [{ role: 'user', content: `user ${i}` } as const] : []),
+        ],
+        results: results.map(() => `r${++number}`),
+      }),
+    )
     const within = bounds({ ...rest, most, low })
-    const wanted = new Map(turns.flatMap(({ results }) => results).map((id, i) => [id, wants[i % wants.length] ?? 'stub']))
+    const wanted = new Map(
+      turns.flatMap(({ results }) => results).map((id, i) => [id, wants[i % wants.length] ?? 'stub']),
+    )
     return { turns, within, wanted }
   }
 
@@ -138,7 +152,10 @@ describe('of any path', () => {
         const { turns, within, wanted } = made(path)
         const view = viewOf(turns, within, wanted)
         const shown = shownIn(view, turns, within)
-        const tokens = turns.reduce((sum, { said }, i) => sum + (shown[i] ? said + count(shown[i], i) : 0), within.opening)
+        const tokens = turns.reduce(
+          (sum, { said }, i) => sum + (shown[i] ? said + count(shown[i], i) : 0),
+          within.opening,
+        )
         expect(view.tokens).toBe(tokens)
         if (view.tokens <= within.most) return
         for (const [i, forms] of view.forms.entries()) {
