@@ -66,7 +66,7 @@ export class SandboxThread {
       }
       worker.on('message', heard).on('error', failed).on('exit', failed)
       clock.go()
-      worker.postMessage({ ...request, host: host !== null } satisfies SandboxRequest)
+      worker.postMessage({ ...request, host: host !== null } satisfies SandboxRequest, [])
     })
   }
 
@@ -77,7 +77,7 @@ export class SandboxThread {
 
   async #answer(json: string, host: SandboxHost | null): Promise<void> {
     const answer = host === null ? null : await host(Json.safeParse(JSON.parse(json)).data ?? null)
-    this.#answers.postMessage(JSON.stringify(answer))
+    this.#answers.postMessage(JSON.stringify(answer), [])
     Atomics.store(this.#line.bell, 0, 1)
     Atomics.notify(this.#line.bell, 0)
   }
