@@ -6,7 +6,8 @@ import { type LossKind, tokenLosses } from '../loss/index.ts'
 import { flatten } from '../train/flat-tensors.ts'
 import { LoraTarget, loraShapes } from '../train/lora.ts'
 import type { TransformerConfig } from './config.ts'
-import { type Trained, trainingGraph } from './training-graph.ts'
+import type { Trained } from './trained.ts'
+import { trainingGraph } from './training-graph.ts'
 
 interface Run {
   readonly loss: number
