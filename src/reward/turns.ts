@@ -17,14 +17,15 @@ export interface OwnTurn {
 }
 
 /**
- * What the policy itself said, in its order. In traffic a client's history brings assistant messages too (examples, edited
- * answers, turns of other models): only those that a call of ours produced are the policy's.
+ * What the policy itself said, in its order. Assistant messages that no Step left are not its own: examples and edited answers
+ * that a client's history brings, turns that a folded context repeats. In traffic a call of ours has to have produced them.
  */
 export function ownTurns({ nodes, steps, origin }: Pick<Trajectory, 'nodes' | 'steps' | 'origin'>): readonly OwnTurn[] {
   const calls = new Map(steps.map(({ action, call }) => [action, call ?? null]))
   return nodes.flatMap((node) => {
     const call = calls.get(node.id) ?? null
-    if (node.message.role !== 'assistant' || (origin.kind === 'traffic' && call === null)) return []
+    const isOwn = origin.kind === 'traffic' ? call !== null : calls.size === 0 || calls.has(node.id)
+    if (node.message.role !== 'assistant' || !isOwn) return []
     return [{ node, message: node.message, call }]
   })
 }
