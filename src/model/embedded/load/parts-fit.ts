@@ -37,7 +37,11 @@ export function checkTensors(
   }
   for (const name of found.keys())
     if (!needed.has(name) && !isRedundant(name, config))
-      throw new UnsupportedModelError(`tensor ${name}`, 'present', 'what its configuration describes, and no other tensors')
+      throw new UnsupportedModelError(
+        `tensor ${name}`,
+        'present',
+        'what its configuration describes, and no other tensors',
+      )
 }
 
 /** Tensors that restate what the configuration says: rotary frequencies, and the head where it is the embedding. */

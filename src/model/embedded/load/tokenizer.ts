@@ -48,7 +48,8 @@ export function readTokenizer(tokenizerJson: unknown): Tokenizer {
     throw new MalformedTokenizerError(
       'it puts a space before every text (add_prefix_space), which appending rules out.',
     )
-  if (JSON.stringify(json.decoder).includes('"ByteLevel"')) return new BpeTokenizer(json, byteLevel, { spaceBefore: false })
+  if (JSON.stringify(json.decoder).includes('"ByteLevel"'))
+    return new BpeTokenizer(json, byteLevel, { spaceBefore: false })
   throw new MalformedTokenizerError(
     `its decoder is ${json.decoder.type}, and only ByteLevel and, for SentencePiece, ByteFallback are supported.`,
   )

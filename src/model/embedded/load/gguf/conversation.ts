@@ -19,7 +19,8 @@ export function conversationOf(
     token === undefined ? [] : [[name, spelling(vocabulary, token)] as const],
   )
   const source = metadata.get('tokenizer.chat_template') ?? null
-  if (source !== null && typeof source !== 'string') throw new MalformedGgufError('its tokenizer.chat_template is no text')
+  if (source !== null && typeof source !== 'string')
+    throw new MalformedGgufError('its tokenizer.chat_template is no text')
   const ends = [eos_token_id, eot_token_id].flatMap((token) => (token === undefined ? [] : [token]))
   return {
     chatTemplate: source === null ? null : { source, variables: Object.fromEntries(variables) },

@@ -5,9 +5,7 @@ import { blockFormats } from './blocks/formats.ts'
 import { UnsupportedQuantizationError } from './unsupported-quantization-error.ts'
 
 /** How a tensor's numbers are stored: one by one, or in blocks. */
-export type ElementType =
-  | { readonly dtype: Dtype; readonly elements: 1; readonly bytes: number }
-  | BlockFormat
+export type ElementType = { readonly dtype: Dtype; readonly elements: 1; readonly bytes: number } | BlockFormat
 
 const plain: ReadonlyMap<number, ElementType & { readonly dtype: Dtype }> = new Map([
   [0, { dtype: 'F32', elements: 1, bytes: 4 }],
@@ -16,7 +14,8 @@ const plain: ReadonlyMap<number, ElementType & { readonly dtype: Dtype }> = new 
   [30, { dtype: 'BF16', elements: 1, bytes: 2 }],
 ])
 
-const supported = [...plain.values()].map(({ dtype }) => dtype as string)
+const supported = [...plain.values()]
+  .map(({ dtype }) => dtype as string)
   .concat([...blockFormats.values()].map(({ name }) => name))
 
 /**

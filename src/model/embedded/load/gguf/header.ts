@@ -86,7 +86,9 @@ function readStated(cursor: GgufCursor, name: string): Stated {
   const what = `of tensor ${quoted(name)}`
   const dimensions = cursor.number('u32', `the number of dimensions ${what}`)
   if (dimensions < 1 || dimensions > maxDimensions)
-    throw new MalformedGgufError(`tensor ${quoted(name)} claims ${dimensions} dimensions, and 1 to ${maxDimensions} are allowed`)
+    throw new MalformedGgufError(
+      `tensor ${quoted(name)} claims ${dimensions} dimensions, and 1 to ${maxDimensions} are allowed`,
+    )
   const sizes = Array.from({ length: dimensions }, () => cursor.number('u64', `a dimension ${what}`))
   const type = elementType(quoted(name), cursor.number('u32', `the type ${what}`))
   return { shape: sizes.toReversed(), type, offset: cursor.number('u64', `the offset ${what}`) }
@@ -99,7 +101,9 @@ function placed(
 ): GgufTensor {
   const elements = shape.reduce((product, size) => product * size, 1)
   if (elements < 1 || !Number.isSafeInteger(elements * type.bytes))
-    throw new MalformedGgufError(`tensor ${quoted(name)} has the shape [${shape.join(', ')}], which holds nothing or too much`)
+    throw new MalformedGgufError(
+      `tensor ${quoted(name)} has the shape [${shape.join(', ')}], which holds nothing or too much`,
+    )
   if ((shape.at(-1) ?? 0) % type.elements !== 0)
     throw new MalformedGgufError(
       `rows of tensor ${quoted(name)} hold ${shape.at(-1)} numbers, and its blocks ${type.elements} each`,
@@ -115,7 +119,8 @@ function checkPlaces(tensors: ReadonlyMap<string, GgufTensor>, fileBytes: number
   let taken = 0
   for (const [name, { begin, end }] of [...tensors].toSorted(([, a], [, b]) => a.begin - b.begin)) {
     const where = `tensor ${quoted(name)} (bytes ${begin} to ${end})`
-    if (end > fileBytes) throw new MalformedGgufError(`${where} lies beyond the end of the file, which is at ${fileBytes}`)
+    if (end > fileBytes)
+      throw new MalformedGgufError(`${where} lies beyond the end of the file, which is at ${fileBytes}`)
     if (begin < taken) throw new MalformedGgufError(`${where} overlaps the one before it`)
     taken = end
   }

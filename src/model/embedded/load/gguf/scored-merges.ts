@@ -17,7 +17,9 @@ export function scoredMerges(vocabulary: Vocabulary): readonly (readonly [string
   const merges: { readonly pair: readonly [string, string]; readonly score: number }[] = []
   for (const [piece, token] of pieces) {
     if (piece.length > maxPieceLength)
-      throw new MalformedGgufError(`its token ${token} has ${piece.length} characters, and at most ${maxPieceLength} are allowed`)
+      throw new MalformedGgufError(
+        `its token ${token} has ${piece.length} characters, and at most ${maxPieceLength} are allowed`,
+      )
     const score = scores[token] ?? 0
     for (let cut = 1; cut < piece.length; cut++) {
       const [left, right] = [piece.slice(0, cut), piece.slice(cut)]

@@ -32,6 +32,8 @@ describe('dequantized', () => {
 
   it('names a type that it does not have', () => {
     expect(() => elementType('"blk.0.ffn_up.weight"', 21)).toThrow(UnsupportedQuantizationError)
-    expect(() => elementType('"blk.0.ffn_up.weight"', 21)).toThrow(/"blk\.0\.ffn_up\.weight" is stored as ggml type 21.*Q4_K/)
+    expect(() => elementType('"blk.0.ffn_up.weight"', 21)).toThrow(
+      /"blk\.0\.ffn_up\.weight" is stored as ggml type 21.*Q4_K/,
+    )
   })
 })
