@@ -1,4 +1,4 @@
-import { GgufCursor, type NumberType, numberBytes } from './cursor.ts'
+import { type GgufCursor, type NumberType, numberBytes } from './cursor.ts'
 import { MalformedGgufError } from './malformed-gguf-error.ts'
 import { quoted } from './quoted.ts'
 
