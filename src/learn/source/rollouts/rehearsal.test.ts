@@ -9,7 +9,7 @@ import {
   vetoed,
 } from '../../../../test/support/trajectories.ts'
 import { type Group, GroupId, type Reward, rng, type StopReason, TrajectoryId } from '../../../core/index.ts'
-import { drawRehearsal, imitable, successesIn, thinned } from './rehearsal.ts'
+import { drawRehearsal, imitable, saidAll, successesIn, thinned } from './rehearsal.ts'
 import type { Success } from '../../run/state.ts'
 
 /** A group of attempts at a task, with ids `<task>-0`, `<task>-1` … */
@@ -47,9 +47,31 @@ describe('an episode is imitated', () => {
       { id: 'n1', parent: 'n0', spans: [sampledSpan([3]), encodedSpan([4])] },
       { id: 'n2', parent: 'n1', spans: [encodedSpan([5]), sampledSpan([6, 7])] },
     ]
-    expect(imitable(trajectoryOf({ nodes }))).toEqual([
+    const decisions = [{ output: 'n1' }, { output: 'n2' }]
+    expect(imitable(trajectoryOf({ nodes, decisions }), 'model')).toEqual([
       { tokens: [1, 2, 3, 4, 5, 6, 7], learn: [false, false, true, false, false, true, true] },
     ])
+  })
+
+  it('by each of several weights in what it said itself, and not at all where it said nothing', () => {
+    const nodes = [
+      { id: 'n0', spans: [sampledSpan([1])] },
+      { id: 'n1', parent: 'n0', spans: [sampledSpan([2])] },
+      { id: 'n2', spans: [sampledSpan([3])] },
+    ]
+    const decisions = [
+      { parameter: 'searcher', output: 'n0' },
+      { parameter: 'answerer', output: 'n1' },
+      { parameter: 'answerer', output: 'n2' },
+    ]
+    const trajectory = trajectoryOf({ nodes, decisions })
+    expect(imitable(trajectory, 'searcher')).toEqual([{ tokens: [1, 2], learn: [true, false] }])
+    expect(imitable(trajectory, 'answerer')).toEqual([
+      { tokens: [1, 2], learn: [false, true] },
+      { tokens: [3], learn: [true] },
+    ])
+    expect(saidAll(trajectory, 'answerer')).toBe(false)
+    expect(saidAll(trajectoryOf({ nodes, decisions: nodes.map(({ id }) => ({ output: id })) }), 'model')).toBe(true)
   })
 
   it('each token once, whatever branches share it', () => {
@@ -58,7 +80,8 @@ describe('an episode is imitated', () => {
       { id: 'n1', parent: 'n0', spans: [sampledSpan([2])] },
       { id: 'n2', parent: 'n0', spans: [sampledSpan([3])] },
     ]
-    expect(imitable(trajectoryOf({ nodes }))).toEqual([
+    const decisions = nodes.map(({ id }) => ({ output: id }))
+    expect(imitable(trajectoryOf({ nodes, decisions }), 'model')).toEqual([
       { tokens: [1, 2], learn: [true, true] },
       { tokens: [1, 3], learn: [false, true] },
     ])

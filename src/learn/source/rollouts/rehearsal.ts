@@ -4,6 +4,7 @@ import {
   type Demonstration,
   type Group,
   type NodeId,
+  type ParameterName,
   type Rng,
   type ScoredTrajectory,
   type Trajectory,
@@ -52,17 +53,35 @@ const likeOf = ({ family, tools }: Pick<Success, 'family' | 'tools'>): string =>
 export const isExample = ({ trajectory, reward }: ScoredTrajectory, ceiling: number): boolean =>
   trajectory.stopReason === 'done' && reward.status === 'scored' && reward.value >= ceiling
 
-/** What the policy sampled in an episode, to be imitated. What an earlier branch holds is context in a later one. */
-export function imitable(trajectory: Trajectory): readonly Demonstration[] {
+/**
+ * What a Parameter's weights sampled in an episode, to be imitated. What an earlier branch holds, and what others said, is
+ * context.
+ */
+export function imitable(trajectory: Trajectory, parameter: ParameterName): readonly Demonstration[] {
   const held = new Set<NodeId>()
-  return branches(trajectory).map((path) => {
-    const spans = path.flatMap(({ id, spans }) => spans.map((span) => ({ ...span, fresh: !held.has(id) })))
-    for (const { id } of path) held.add(id)
-    return {
-      tokens: spans.flatMap(({ tokens }) => [...tokens]),
-      learn: spans.flatMap(({ kind, tokens, fresh }) => tokens.map(() => fresh && kind === 'sampled')),
-    }
-  })
+  const own = saidBy(trajectory, parameter)
+  return branches(trajectory)
+    .map((path) => {
+      const spans = path.flatMap(({ id, spans }) =>
+        spans.map((span) => ({ ...span, learned: own.has(id) && !held.has(id) && span.kind === 'sampled' })),
+      )
+      for (const { id } of path) held.add(id)
+      return {
+        tokens: spans.flatMap(({ tokens }) => [...tokens]),
+        learn: spans.flatMap(({ tokens, learned }) => tokens.map(() => learned)),
+      }
+    })
+    .filter(({ learn }) => learn.includes(true))
+}
+
+/** The messages that a Parameter's weights said. */
+const saidBy = ({ decisions }: Trajectory, parameter: ParameterName): ReadonlySet<NodeId> =>
+  new Set(decisions.flatMap((made) => (made.parameter === parameter && made.output !== null ? [made.output] : [])))
+
+/** Whether these weights said all that weights said in an episode. */
+export function saidAll(trajectory: Trajectory, parameter: ParameterName): boolean {
+  const own = saidBy(trajectory, parameter)
+  return trajectory.nodes.every(({ id, spans }) => own.has(id) || spans.every(({ kind }) => kind !== 'sampled'))
 }
 
 /** Something to rehearse, the family that it is of, and the tools that it uses. */

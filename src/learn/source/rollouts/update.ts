@@ -1,4 +1,4 @@
-import { backward, policySamples } from '../../../agent/index.ts'
+import { backward, type CreditedBatch, policySamples } from '../../../agent/index.ts'
 import {
   type CreditCounts,
   groupAttempts,
@@ -6,7 +6,6 @@ import {
   rng,
   sampledTokens,
   type ScoredTrajectory,
-  savedAt,
 } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import { averageUpdate } from './average.ts'
@@ -19,6 +18,7 @@ import { imitate } from './imitate.ts'
 import { guardCounts } from '../../judge.ts'
 import { withEarned } from '../../run/earned.ts'
 import { finite } from '../../run/finite.ts'
+import type { TrainedWeights } from '../../run/trained-weights.ts'
 import type { RolloutRun } from './rollout-run.ts'
 import { recipe } from './recipe.ts'
 import { successesIn, thinned } from './rehearsal.ts'
@@ -40,10 +40,10 @@ import {
 /** One update: roll out → watch → credit → backward → step. A batch that shows a collapse is not learned from. */
 export async function update(run: RolloutRun): Promise<void> {
   const began = run.clock.now()
-  const { state, options } = run
+  const { state, options, schedule } = run
   const { scored, first, rounds, explored } = await whileLearning(run, async (actor) => ({
     ...(await attemptTasks(run, actor)),
-    explored: run.trained?.plan.imitation ? await explore(run, actor) : [],
+    explored: run.weights.some(({ plan }) => plan.imitation) ? await explore(run, actor) : [],
   }))
   refuseNoise(scored)
   const attempted = attemptedIn(run, first)
@@ -65,7 +65,7 @@ export async function update(run: RolloutRun): Promise<void> {
     overall: overallRate(standing, run.familySizes),
   }
   run.state = { ...run.state, standing, signs: [...state.signs, sign] }
-  if (run.trained) {
+  if (run.weights.length > 0) {
     const successes = thinned([
       ...state.successes,
       ...successesIn(groups, options.reward.ceiling, run.familyOf),
@@ -75,13 +75,13 @@ export async function update(run: RolloutRun): Promise<void> {
     if (state.update % steadyEvery === 0) run.keepSampled()
     run.rehearsal.remember(successes, [...scored, ...explored])
   }
-  const early = imitatesFirst(run) ? await imitate(run) : null
-  const { metrics, counts } = await learnFrom(run, scored, informative)
-  const imitated = early ?? (run.trained ? await imitate(run) : {})
-  if (run.trained) await averageUpdate(run, state.update, sign.overall)
-  // Before the first of several steps, fresh samples have moved from nothing.
-  const moved = (metrics.steps ?? 0) > 1 ? (metrics.kl ?? null) : null
-  run.state = { ...run.state, stride: adapted(run.state.stride, moved) }
+  const early = await imitateAll(run, run.weights.filter(imitatesFirst))
+  const practised = await learnFrom(run, scored, informative)
+  const late = await imitateAll(
+    run,
+    run.weights.filter((one) => !imitatesFirst(one)),
+  )
+  for (const one of run.weights) await averageUpdate(one, schedule, state.update, sign.overall)
   const dead = deadFamilies(standing)
   const brokenCalls = scored.reduce((sum, one) => sum + (guardCounts(one).brokenCalls ?? 0), 0)
   const watched = {
@@ -93,8 +93,8 @@ export async function update(run: RolloutRun): Promise<void> {
   }
   tell(
     run,
-    { first, tokens: sampled },
-    { ...metrics, ...imitated, ...counts, ...watched, brokenCalls },
+    { first, sampled, trained: early.trained + practised.trained + late.trained },
+    { ...practised.metrics, ...early.metrics, ...late.metrics, ...practised.counts, ...watched, brokenCalls },
     (run.clock.now() - began) / 1000,
   )
   tellFamilies(run, dead)
@@ -102,9 +102,25 @@ export async function update(run: RolloutRun): Promise<void> {
 }
 
 /** Whether what imitates takes its turn before the policy gradient, as a sequence can say. */
-function imitatesFirst({ trained }: RolloutRun): boolean {
-  const turns = trained?.plan.turns ?? []
+function imitatesFirst({ plan: { turns } }: TrainedWeights): boolean {
   return turns.includes('imitate') && turns.indexOf('imitate') < turns.indexOf('practise')
+}
+
+/** What moved weights in an update: its numbers, and the tokens that they were trained on. */
+interface Moved {
+  readonly metrics: Metrics
+  readonly trained: number
+}
+
+/** What imitates takes its turn, in each of these weights. */
+async function imitateAll(run: RolloutRun, weights: readonly TrainedWeights[]): Promise<Moved> {
+  let [metrics, trained]: [Metrics, number] = [{}, 0]
+  for (const one of weights) {
+    const imitated = await imitate(run, one)
+    metrics = { ...metrics, ...one.told(imitated) }
+    trained += imitated.imitationTokens ?? 0
+  }
+  return { metrics, trained }
 }
 
 /** What each attempt came to; one without evidence says nothing. */
@@ -115,12 +131,13 @@ export function attemptedIn(run: RolloutRun, scored: readonly ScoredTrajectory[]
   })
 }
 
+/** Credits the attempts; whatever learns from its own decisions takes its step: sessions first, then the weights. */
 async function learnFrom(
   run: RolloutRun,
   scored: readonly ScoredTrajectory[],
   informative: number,
-): Promise<{ readonly metrics: Metrics; readonly counts: CreditCounts }> {
-  const { options, schedule, state } = run
+): Promise<Moved & { readonly counts: CreditCounts }> {
+  const { options, state } = run
   const { credits, counts } = await options.credit.credit(groupAttempts(scored), {
     signals: new Map(),
     rng: rng('credit', options.seed ?? 0, state.update),
@@ -128,21 +145,41 @@ async function learnFrom(
   })
   const batch = { trajectories: scored.map(({ trajectory }) => trajectory), credits }
   const others = await run.learners.step({ ...batch, credits: withEarned(credits, scored) }, state.update)
-  const practice = run.trained?.plan.practice
-  if (!practice) return { metrics: others, counts }
-  const { metrics } = await practice.step({
-    current: run.currentWeights,
-    gradients: backward(batch, { parameter: run.parameter, rule: policySamples }),
-    trainer: run.trainer,
-    sampler: options.model.sampler,
+  let [metrics, trained]: [Metrics, number] = [{}, 0]
+  for (const one of run.weights) {
+    const told = await practise(run, one, batch, informative)
+    metrics = { ...metrics, ...one.told(finite(told)) }
+    trained += told.tokens ?? 0
+  }
+  return { metrics: { ...metrics, ...others }, trained, counts }
+}
+
+/** A step of policy gradient of these weights, where they practise. How far it moved them decides how long the next one is. */
+async function practise(
+  run: RolloutRun,
+  one: TrainedWeights,
+  batch: CreditedBatch,
+  informative: number,
+): Promise<Metrics> {
+  const { options, schedule, state } = run
+  const { parameter, trainer, model, current } = one
+  if (!one.plan.practice) return {}
+  const { metrics } = await one.plan.practice.step({
+    current,
+    gradients: backward(batch, { parameter, rule: policySamples }),
+    trainer,
+    sampler: model.sampler,
     update: state.update,
     rng: rng('optimize', options.seed ?? 0, state.update),
     pace:
-      state.stride.scale *
+      one.state.stride.scale *
       paceOf(informative, wantedGroups(schedule)) *
       settledPace(state.signs.at(-1)?.overall ?? 0, recipe.settling.practice),
   })
-  return { metrics: { ...finite(metrics), ...others }, counts }
+  // Before the first of several steps, fresh samples have moved from nothing.
+  const moved = (metrics.steps ?? 0) > 1 ? (metrics.kl ?? null) : null
+  one.advance({ stride: adapted(one.state.stride, moved) })
+  return metrics
 }
 
 /** @throws LearnError for a reward that does not follow from what was done. */
@@ -157,20 +194,23 @@ export function refuseNoise(scored: readonly ScoredTrajectory[]): void {
 }
 
 /**
- * Goes back to the last steady weights, and takes half the step from there. Other learners stay where they are: a
- * session may hold more than a value, and none has learned from the batch that shows the collapse.
+ * Goes back to the last steady weights, and takes half the step from there; of several all do, as nothing tells which of them
+ * failed. Other learners stay where they are: a session may hold more than a value, and none has learned from the batch that
+ * shows the collapse.
  */
 async function recover(run: RolloutRun, scored: readonly ScoredTrajectory[]): Promise<void> {
   const { state, schedule, options } = run
   const rate = successRate(scored, options.reward.ceiling)
-  const steady = run.trained ? present(state.steady, 'a steady checkpoint') : { update: state.update, standing: {} }
-  if (run.trained) {
-    run.forget('average')
-    await run.trainer.loadState(await savedAt(options.store.blobs, present(run.blobs['steady'], 'its trainer state')))
+  const trains = run.weights.length > 0
+  const steady = trains ? present(state.steady, 'a steady checkpoint') : { update: state.update, standing: {} }
+  for (const one of run.weights) {
+    one.forget('average')
+    await one.trainer.loadState(present(await one.kept('steady'), 'its trainer state'))
+    one.advance({ stride: shortened(one.state.stride) })
   }
   const recoveries = state.recoveries + 1
-  const stride = shortened(state.stride)
-  run.state = { ...run.state, recoveries, stride, standing: steady.standing, signs: [] }
+  const scale = run.weights.reduce((most, one) => Math.max(most, one.state.stride.scale), 0)
+  run.state = { ...run.state, recoveries, standing: steady.standing, signs: [] }
   // The batch is spent: without a fresh number it would be sampled again, by the same weights.
   run.state = { ...run.state, update: state.update + 1 }
   run.emit({
@@ -178,7 +218,7 @@ async function recover(run: RolloutRun, scored: readonly ScoredTrajectory[]): Pr
     update: state.update + 1,
     rollouts: rate,
     to: steady.update,
-    scale: stride.scale,
+    scale,
     recoveries,
   })
   if (recoveries > schedule.recoveries) run.stop('collapsed', 'Success collapsed again after every return.', scored)
@@ -193,7 +233,7 @@ const steadyEvery = 4
 function stopWithoutSignal(run: RolloutRun, scored: readonly ScoredTrajectory[]): void {
   const { stillUpdates: still } = run.schedule
   // An optimizer of another kind may evaluate, and learn where no group differs.
-  const silent = run.trained ? run.schedule.silentUpdates : 0
+  const silent = run.weights.length > 0 ? run.schedule.silentUpdates : 0
   const never = Number.POSITIVE_INFINITY
   const reason = reasonToStop(run.state.signs, { silent: silent || never, still: still || never })
   if (reason === null) return
@@ -221,11 +261,10 @@ const familiesEvery = 8
 
 function tell(
   run: RolloutRun,
-  { first, tokens }: Pick<Sampled, 'first'> & { readonly tokens: number },
+  { first, sampled, trained }: Pick<Sampled, 'first'> & { readonly sampled: number; readonly trained: number },
   metrics: Metrics,
   seconds: number,
 ) {
-  const trained = (metrics.tokens ?? 0) + (metrics.imitationTokens ?? 0)
   const rewards = first.flatMap(({ reward }) => (reward.value === null ? [] : [reward.value]))
   const at = run.state.update + 1
   run.state = {
@@ -241,9 +280,9 @@ function tell(
     rollouts: successRate(first, run.options.reward.ceiling),
     reward: rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length,
     metrics,
-    tokensSampled: tokens,
+    tokensSampled: sampled,
     // A clock that ticks in milliseconds can see no time pass.
-    tokensPerSecond: (tokens + trained) / Math.max(seconds, 0.001),
+    tokensPerSecond: (sampled + trained) / Math.max(seconds, 0.001),
     seconds: soFar,
     etaSeconds: ((run.schedule.updates - at) * soFar) / at,
   })
