@@ -4,6 +4,7 @@
  */
 export {
   type Agent,
+  checkSkill,
   choice,
   defineAgent,
   type EpisodeBudget,
@@ -12,6 +13,7 @@ export {
   parameter,
   runEpisode,
   servedAgent,
+  skills,
   text,
   user,
   weights,
@@ -65,6 +67,7 @@ export {
 } from './learn/index.ts'
 export { linUcb, reinforce, thompson } from './optimize/choice/index.ts'
 export { caseUtility } from './optimize/memory/index.ts'
+export { induce } from './optimize/skill/index.ts'
 export { exemplars, playbook, reflect } from './optimize/text/index.ts'
 export { imitate, policyGradient, preferences, sequence } from './optimize/weights/index.ts'
 export { deploy, type Deployment, Registry } from './release/index.ts'
