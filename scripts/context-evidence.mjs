@@ -111,7 +111,7 @@ const agentOf = (options, learned = false) =>
     name: 'reader',
     parameters: { model: weights({ base: 'program' }), ...(learned && { keep: keepPolicy({ explore: 0.1 }) }) },
     run: (task, { model, keep }, episode) =>
-      model.act([user(task.instruction)], episode, options && { context: context({ ...options, ...(keep && { keep }) }) }),
+      model.act([user(task.instruction)], episode, options ? { context: context({ ...options, ...(keep && { keep }) }) } : {}),
   })
 
 /** Held-out success of a context that learns nothing, with the tokens that a call reads, and those of them that no cache of prefixes has. */

@@ -11,7 +11,7 @@ export const keepFeatures = 6 + toolFeatures
 /** A result, as it stands on its path. */
 export interface Kept {
   readonly result: ToolMessage
-  /** Tokens of the turn's results. */
+  /** What its turn takes of the context now. */
   readonly tokens: number
   /** Turns since. */
   readonly age: number
