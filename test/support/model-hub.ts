@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net'
 /** What goes wrong with a file: the first answers are cut after so many bytes, or every one has other content. */
 export interface Fault {
   readonly cutAfter?: number
+  /** Sends nothing more instead, and keeps the connection. */
+  readonly stalls?: boolean
   /** How many answers are cut; default all. */
   readonly times?: number
   readonly content?: Uint8Array
@@ -123,6 +125,7 @@ export class ModelHub {
     const cut = fault?.cutAfter !== undefined && fault.left > 0 ? fault.cutAfter : null
     if (cut === null || cut >= part.length) return void response.end(part)
     if (fault) fault.left--
-    response.write(part.subarray(0, cut), () => setTimeout(() => response.destroy(), 10))
+    // A moment, so that the client has read what came before.
+    response.write(part.subarray(0, cut), () => fault?.stalls || setTimeout(() => response.destroy(), 10))
   }
 }
