@@ -119,5 +119,4 @@ export interface TrafficOptions extends RunOptions<TrafficSource> {
 export type LearnOptions = RolloutOptions | TrafficOptions
 
 /** Options with nothing left open that every run needs. */
-export type Complete<O extends LearnOptions> = O &
-  Required<Pick<RunOptions, 'credit' | 'optimize' | 'release'>>
+export type Complete<O extends LearnOptions> = O & Required<Pick<RunOptions, 'credit' | 'optimize' | 'release'>>

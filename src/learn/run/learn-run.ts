@@ -227,7 +227,8 @@ export abstract class LearnRun<O extends LearnOptions = LearnOptions, Kept exten
 
   /** Weights of an adapter that is kept, which is this Version's. */
   weightsAt(parameter: ParameterName, adapter: BlobRef | null, version: VersionId): ActingWeights {
-    const load = async (ref: BlobRef) => this.modelOf(parameter).loadAdapter(await savedAt(this.options.store.blobs, ref))
+    const load = async (ref: BlobRef) =>
+      this.modelOf(parameter).loadAdapter(await savedAt(this.options.store.blobs, ref))
     return { load: adapter === null ? null : () => load(adapter), inForce: this.inForce(version, null) }
   }
 

@@ -1,4 +1,11 @@
-import { asWeights, type ModelService, savedAt, type Trainer, type TrainingMethod, type Version } from '../../core/index.ts'
+import {
+  asWeights,
+  type ModelService,
+  savedAt,
+  type Trainer,
+  type TrainingMethod,
+  type Version,
+} from '../../core/index.ts'
 import type { RunOptions } from '../options.ts'
 
 /** A trainer that stands where learning begins: at the weights of a Version. */

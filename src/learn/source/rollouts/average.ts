@@ -39,11 +39,7 @@ export async function averageUpdate(
 }
 
 /** Moves the average after a pass of imitation. Practice begins with it; imitation goes on from where it is. */
-export async function averagePass(
-  one: Averaged,
-  schedule: Pick<Schedule, 'averaging'>,
-  pass: number,
-): Promise<void> {
+export async function averagePass(one: Averaged, schedule: Pick<Schedule, 'averaging'>, pass: number): Promise<void> {
   const averaging = averagingOf(one, schedule)
   if (averaging > 0) await moved(one, pass, Math.min(averaging, ofPasses))
 }
@@ -56,7 +52,8 @@ async function moved(one: Averaged, turn: number, most: number): Promise<Uint8Ar
   const weights = bytesIn(await one.trainer.saveWeights())
   const earlier = turn === 0 ? null : await one.kept('average')
   const before = earlier && bytesIn(earlier)
-  const average = before === null || same(before, weights) ? weights : blendedWeights(before, weights, keptAt(turn, most))
+  const average =
+    before === null || same(before, weights) ? weights : blendedWeights(before, weights, keptAt(turn, most))
   await one.keep('average', average)
   return average
 }

@@ -25,11 +25,7 @@ export async function trainControl(run: RolloutRun): Promise<void> {
 /** Passes between two looks at validation. */
 const passesPerLook = 8
 
-async function imitateAlone(
-  run: RolloutRun,
-  taught: TrainedWeights<KeptWeights>,
-  trainer: Trainer,
-): Promise<void> {
+async function imitateAlone(run: RolloutRun, taught: TrainedWeights<KeptWeights>, trainer: Trainer): Promise<void> {
   const { source, reward, signal } = run.options
   const tasks = firstOfEachTier(source.validation, run.schedule.validationTasks).filter(inTrainedTiers(source))
   const began = run.clock.now()

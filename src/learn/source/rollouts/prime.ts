@@ -1,11 +1,4 @@
-import {
-  groupAttempts,
-  type ImitationStep,
-  type Metrics,
-  rng,
-  sampledTokens,
-  type Task,
-} from '../../../core/index.ts'
+import { groupAttempts, type ImitationStep, type Metrics, rng, sampledTokens, type Task } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import { averagePass, settledWeights } from './average.ts'
 import { informativeOf } from './attempts.ts'
@@ -107,7 +100,9 @@ async function look(run: RolloutRun, taught: Taught): Promise<void> {
   const { options, schedule, state } = run
   const { passes } = taught.state
   const settled = await settledWeights(taught)
-  const acting = run.weights.map((one) => [one.parameter, one === taught ? one.actingAs(settled, 0) : one.actingNow(0)] as const)
+  const acting = run.weights.map(
+    (one) => [one.parameter, one === taught ? one.actingAs(settled, 0) : one.actingNow(0)] as const,
+  )
   const scored = await whileActing(run, new Map(acting), (weights) =>
     runBatch(
       run,

@@ -55,10 +55,7 @@ export class RehearsalPool {
   }
 
   /** Draws what these weights rehearse, from families on which little succeeds the most. */
-  async drawn(
-    one: Rehearsing,
-    { successes, count, standing, augmented, random }: Rehearsal,
-  ): Promise<Demonstration[]> {
+  async drawn(one: Rehearsing, { successes, count, standing, augmented, random }: Rehearsal): Promise<Demonstration[]> {
     const pool: Rehearsable<number | Success>[] = successes.map((item) => ({ ...item, item }))
     for (const [item, family] of one.parameter === this.#taught ? this.#families.entries() : []) {
       pool.push({ family, tools: this.#demonstrations.given[item]?.tools ?? [], item })

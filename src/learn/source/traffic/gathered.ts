@@ -51,7 +51,14 @@ export function together(
 /** Where the weights of several learn, each has samples of its own temperature, and is shown what is for it. */
 function toEach(weights: For): Partial<TrafficBatch> {
   if (weights.length < 2) return {}
-  const parts = weights.map(([parameter, { batch: { temperature, shown } }]) => [parameter, { temperature, shown }])
+  const parts = weights.map(
+    ([
+      parameter,
+      {
+        batch: { temperature, shown },
+      },
+    ]) => [parameter, { temperature, shown }],
+  )
   return { temperature: null, shown: [], weights: Object.fromEntries(parts) }
 }
 

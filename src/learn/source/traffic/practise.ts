@@ -24,7 +24,15 @@ export async function practise(run: TrafficRun, one: TrainedWeights): Promise<vo
     const metrics = await timed(run, () => update(run, one, fresh, epoch))
     divergence = await divergenceOf(one, fresh, temperature ?? 1)
     one.advance({ epochs: epoch, divergence })
-    run.emit({ type: 'practised', ...one.named, epoch, epochs, metrics, divergence, seconds: run.state.learningSeconds })
+    run.emit({
+      type: 'practised',
+      ...one.named,
+      epoch,
+      epochs,
+      metrics,
+      divergence,
+      seconds: run.state.learningSeconds,
+    })
     await run.checkpoint()
     run.pause()
   }

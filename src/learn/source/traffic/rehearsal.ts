@@ -49,12 +49,19 @@ async function rehearsalOf(run: TrafficRun, one: TrainedWeights): Promise<readon
 }
 
 /** What earlier runs that are over learned from, drawn for one run: the same whenever it is resumed. */
-async function drawn(run: TrafficRun, { parameter }: TrainedWeights, trajectories: number): Promise<readonly TrafficBatch[]> {
+async function drawn(
+  run: TrafficRun,
+  { parameter }: TrainedWeights,
+  trajectories: number,
+): Promise<readonly TrafficBatch[]> {
   const { replayRuns } = run.schedule
   if (replayRuns === 0) return []
   const kept: TrafficBatch[] = []
   for await (const { over, batch } of earlierBatches(run.options.store, run.key, { since: 0, except: run.run.id })) {
-    const good = { ...batchOf(batch, parameter), credits: batch.credits.filter(({ advantage }) => advantage !== null && advantage > 0) }
+    const good = {
+      ...batchOf(batch, parameter),
+      credits: batch.credits.filter(({ advantage }) => advantage !== null && advantage > 0),
+    }
     if (over && batch.asOf <= run.run.startedAt && namedIn(good).size > 0) kept.push(good)
     if (kept.length === replayRuns) break
   }
@@ -100,7 +107,9 @@ export async function anchor(run: TrafficRun, one: TrainedWeights): Promise<void
   const { anchor: strength, anchorSequences } = run.schedule
   const { anchoring } = one.trainer
   if (strength > 0 && anchoring) {
-    const data = (await rehearsalOf(run, one)).slice(0, anchorSequences).map((sequence) => demonstrationDatum(sequence, 1))
+    const data = (await rehearsalOf(run, one))
+      .slice(0, anchorSequences)
+      .map((sequence) => demonstrationDatum(sequence, 1))
     if (data.length > 0) {
       await anchoring.hold([await anchoring.importance(data)], strength)
       run.emit({ type: 'anchored', ...one.named, sequences: data.length, strength })
