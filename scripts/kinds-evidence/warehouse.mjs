@@ -52,7 +52,13 @@ const toolsOf = (n) => ({
   find_customer: { name: (v) => names.includes(v), says: () => JSON.stringify({ customer: `C${n}`, since: 2019 }) },
   list_orders: {
     customer: (v) => v === `C${n}`,
-    says: () => JSON.stringify({ orders: [{ id: `O${n + 1}`, state: 'open' }, { id: `O${n + 2}`, state: 'sent' }] }),
+    says: () =>
+      JSON.stringify({
+        orders: [
+          { id: `O${n + 1}`, state: 'open' },
+          { id: `O${n + 2}`, state: 'sent' },
+        ],
+      }),
   },
   open_order: { order: (v) => v === `O${n + 1}`, says: () => `Order O${n + 1}: in bin B${n + 3}, invoice I${n + 4}.` },
   pick: { bin: (v) => v === `B${n + 3}`, says: () => `Picked into parcel P${n + 5}; seal it.` },
@@ -166,12 +172,21 @@ export const warehouseAgent = (value = null) =>
         .find(({ parameters }) => (parameters.required ?? []).every((key) => key in known))
       let said = []
       let tried = false
+      // What a skill for something else told does not help: it begins anew.
+      const next = () => {
+        try {
+          return plans[sort][said.length](about, said)
+        } catch {
+          said = []
+          return plans[sort][0](about, said)
+        }
+      }
       for (let act = 0; act < worker.acts; act++) {
         const takesUp = skill && !tried && chance.below(worker.takesUp)
         const [name, given] = takesUp
           ? [skill.name, known]
           : chance.below(worker.right)
-            ? plans[sort][said.length](about, said)
+            ? next()
             : ['open_order', { order: 'no idea' }]
         tried ||= takesUp
         const { messages, done } = await equipped.step({ kind: 'calls', calls: [{ name, arguments: given }] })

@@ -17,6 +17,8 @@ export interface SkillExperience extends Lived {
   /** The model that acted, as it was named. */
   readonly model: string | null
   readonly skills: readonly FittingSkill[]
+  /** Whether chance left all of them out. */
+  readonly bare: boolean
   readonly uses: readonly SkillUse[]
   /** Every call of the episode, in order; empty where it was forked: calls of several ways do not make one. */
   readonly calls: readonly SeenCall[]
@@ -38,6 +40,7 @@ export function skillExperiences(
       cue: first.made.query,
       model: first.made.model,
       skills: onceEach(offers.flatMap(({ made }) => made.skills)),
+      bare: first.made.bare,
       uses: decided.flatMap(({ made }) =>
         made.did === 'call' ? [{ id: made.id, run: made.run, error: made.error }] : [],
       ),

@@ -1,7 +1,7 @@
 import type { Audience, Embedder } from '../../core/index.ts'
 import { reaches } from '../lived.ts'
-import { dot, embedded } from '../memory/vector.ts'
-import { ruleAgainst } from './rule.ts'
+import { Likeness } from './likeness.ts'
+import { isBarred, textsOfScope } from './rule.ts'
 import type { Skill, SkillCounts } from './skill.ts'
 import type { SkillsValue } from './value.ts'
 
@@ -36,15 +36,14 @@ export async function fittingSkills(
       skill.uses.every((name) => tools.includes(name)) &&
       !tools.includes(skill.name),
   )
-  const [vector] = usable.length === 0 ? [] : await embedded(embedder, [query])
-  if (!vector) return []
-  const vectors = await vectorsOf(value, embedder)
-  const near = (text: string) => dot(vector, vectors.get(text) ?? new Float32Array())
+  if (usable.length === 0) return []
+  const near = await likenessOf(value, embedder).to(query, textsOf(value))
   return usable
     .map((skill) => {
-      const similarity = isForAll(skill) ? 1 : Math.max(...[skill.description, ...skill.cues].map(near))
-      const barred = ruleAgainst(value.rules, skill.id, audience.at, near) !== undefined
-      return { skill, similarity, barred, score: similarity + worthOf(value.counts[skill.id]) }
+      const { id, description, cues } = skill
+      const similarity = isForAll(skill) ? 1 : Math.max(near([description]), near(cues))
+      const barred = isBarred(value.rules, id, audience.at, near)
+      return { skill, similarity, barred, score: similarity + worthOf(value.counts[id]) }
     })
     .filter(({ similarity }) => similarity >= value.floor)
     .toSorted((a, b) => b.score - a.score || (a.skill.id < b.skill.id ? -1 : 1))
@@ -55,35 +54,30 @@ const isForAll = ({ madeBy, cues }: Skill) => madeBy === 'people' && cues.length
 /** Episodes of the rarer sort at which what was seen counts half. */
 const half = 10
 
-/** How much better episodes went with it than without, drawn towards 0 where little was seen; halved, to be added to a cosine. */
+/** What being nearer by one is worth, in rewards read as −1 to 1. Where skills fit alike, what they brought decides. */
+const nearer = 10
+
+/** How much better episodes went with it than without, drawn towards 0 where little was seen, as a distance. */
 function worthOf(counts: SkillCounts | undefined): number {
   if (counts === undefined) return 0
   const { offered, leftOut } = counts
   const fewer = Math.min(offered.count, leftOut.count)
-  return fewer === 0 ? 0 : ((offered.mean - leftOut.mean) / 2) * (fewer / (fewer + half))
+  return fewer === 0 ? 0 : ((offered.mean - leftOut.mean) / nearer) * (fewer / (fewer + half))
 }
 
-const known = new WeakMap<SkillsValue, { readonly embedder: Embedder; readonly made: Promise<Vectors> }>()
-type Vectors = ReadonlyMap<string, Float32Array>
+const known = new WeakMap<SkillsValue, { readonly embedder: Embedder; readonly likeness: Likeness }>()
 
-/** Vectors of all texts that a value is searched by; made once. */
-function vectorsOf(value: SkillsValue, embedder: Embedder): Promise<Vectors> {
+/** What knows the vectors of a value's texts; the same for the same value. */
+function likenessOf(value: SkillsValue, embedder: Embedder): Likeness {
   const before = known.get(value)
-  if (before?.embedder === embedder) return before.made
-  const made = vectorsFor(value, embedder)
-  known.set(value, { embedder, made })
-  // What could not be made may be made the next time: a model that was not there yet.
-  made.catch(() => known.delete(value))
-  return made
+  if (before?.embedder === embedder) return before.likeness
+  const likeness = new Likeness(embedder)
+  known.set(value, { embedder, likeness })
+  return likeness
 }
 
-async function vectorsFor({ skills, rules }: SkillsValue, embedder: Embedder): Promise<Vectors> {
-  const texts = [
-    ...new Set([
-      ...skills.flatMap(({ description, cues }) => [description, ...cues]),
-      ...rules.flatMap(({ scope }) => scope ?? []),
-    ]),
-  ]
-  const vectors = await embedded(embedder, texts)
-  return new Map(texts.map((text, i) => [text, vectors[i] ?? new Float32Array()]))
-}
+/** All texts that tasks are compared with. */
+const textsOf = ({ skills, rules }: SkillsValue): readonly string[] => [
+  ...skills.flatMap(({ description, cues }) => [description, ...cues]),
+  ...rules.flatMap(({ scope }) => textsOfScope(scope)),
+]

@@ -3,7 +3,8 @@ export { SkillError } from './errors.ts'
 export type { SkillExperience, SkillUse } from './experience.ts'
 export { type FittingSkill, SeenCall, SkillMade } from './made.ts'
 export { Moments, noMoments, varianceOfMean, withOne } from './moments.ts'
-export { inScope, mostRules, NegativeRule, ruleAgainst, scopeLike } from './rule.ts'
+export { Likeness } from './likeness.ts'
+export { inScope, mostRules, NegativeRule, textsOfScope } from './rule.ts'
 export {
   cueOf,
   newSkill,

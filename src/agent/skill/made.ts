@@ -32,7 +32,9 @@ export const SkillMade = z.discriminatedUnion('did', [
         offered: z.boolean(),
       }),
     ),
-    /** The chances that one that fits was left out, and that a barred one was offered. */
+    /** Whether chance left all of them out: such episodes show what there would be without skills. */
+    bare: z.boolean(),
+    /** The chances of that (half of it, that one that fits was left out), and that a barred one was offered. */
     explore: z.number(),
     retry: z.number(),
   }),

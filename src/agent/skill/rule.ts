@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import { Moments } from './moments.ts'
-import { cueOf, skillBounds } from './skill.ts'
+import { skillBounds } from './skill.ts'
 
 /** Rules of one value, at most. */
 export const mostRules = 256
 
-/** Cosine from which a task is like the one that a rule's scope names. */
-const alike = 0.5
+const texts = z.array(z.string().max(skillBounds.cueBytes)).max(skillBounds.cues)
 
 /**
  * That a learned skill is not offered. It is a hypothesis: it says where it holds, what would prove it wrong, and when it ends,
@@ -16,12 +15,12 @@ export const NegativeRule = z.strictObject({
   /** The skill's id, and its name for people. The skill may be gone: then the rule keeps it from being learned again. */
   skill: z.string(),
   name: z.string(),
-  /** Tasks that are like this one; `null`: every task. */
-  scope: z.string().max(skillBounds.cueBytes).nullable(),
+  /** Tasks that are nearer to some than to others, as they were said; `null`: every task. */
+  scope: z.strictObject({ like: texts.min(1), unlike: texts }).nullable(),
   because: z.enum(['harm', 'rent', 'unused']),
-  /** It is lifted once so many trials in its scope came, on average, to at least so much: see `seen`. */
+  /** It is lifted once so many trials came, on average, to at least so much: see `seen`. */
   falsifier: z.strictObject({ trials: z.int().positive(), atLeast: z.number() }),
-  /** Trials so far: episodes in its scope in which chance offered the skill in spite of it. */
+  /** Trials so far: episodes in its scope in which chance offered the skill in spite of it, and that called it. */
   seen: Moments,
   /** When it was made and when it ends, in milliseconds since the epoch. */
   from: z.number(),
@@ -31,18 +30,17 @@ export const NegativeRule = z.strictObject({
 })
 export type NegativeRule = z.infer<typeof NegativeRule>
 
-/** Whether a task is in the scope of a rule. @param similarity of the task to a text, a cosine. */
-export const inScope = ({ scope }: Pick<NegativeRule, 'scope'>, similarity: (text: string) => number): boolean =>
-  scope === null || similarity(scope) >= alike
+/** How near a task is to some texts together: the cosine to their mean. */
+export type Near = (texts: readonly string[]) => number
 
-/** The rule that bars a skill from a task at a moment, if one does. */
-export const ruleAgainst = (
-  rules: readonly NegativeRule[],
-  skill: string,
-  at: number,
-  similarity: (text: string) => number,
-): NegativeRule | undefined =>
-  rules.find((rule) => rule.skill === skill && at < rule.expires && inScope(rule, similarity))
+/** Whether a task is in a scope. */
+export const inScope = (scope: NegativeRule['scope'], near: Near): boolean =>
+  scope === null || near(scope.like) > near(scope.unlike)
 
-/** The scope of tasks that are like one. */
-export const scopeLike = cueOf
+/** All texts that a scope compares a task with. */
+export const textsOfScope = (scope: NegativeRule['scope']): readonly string[] =>
+  scope === null ? [] : [...scope.like, ...scope.unlike]
+
+/** Whether a rule bars a skill from a task at a moment. */
+export const isBarred = (rules: readonly NegativeRule[], skill: string, at: number, near: Near): boolean =>
+  rules.some((rule) => rule.skill === skill && at < rule.expires && inScope(rule.scope, near))

@@ -52,7 +52,10 @@ export interface SkillsOptions {
   readonly offer?: number
   /** Cosine in [-1, 1] below which a skill does not fit a task. Default 0.2. */
   readonly floor?: number
-  /** The chance in [0, 0.5] that a skill which fits is left out of an episode, to see what it brings. Default 0.05. */
+  /**
+   * The chance in [0, 0.5] that an episode is offered no skill at all, and half of it that a single one is left out, to see what
+   * they bring. Default 0.05.
+   */
   readonly explore?: number
   /** The chance in [0, 0.5] that a barred skill is offered in production, to see whether it still does harm. Default 0. */
   readonly retry?: number

@@ -292,21 +292,26 @@ describe('what is offered', () => {
     expect(names).toEqual(['c', 'a'])
   })
 
-  it('leaves skills out with the chance that it says, one draw an episode', async () => {
-    let left = 0
-    for (let seed = 0; seed < 200; seed++) {
-      const { trajectory, made } = await lived(async (episode) => (left += Number(namesOf(episode).length === 2)), {
+  it('leaves skills out with the chances that it says: all of them, or one', async () => {
+    const seen = { bare: 0, one: 0 }
+    for (let seed = 0; seed < 300; seed++) {
+      const { trajectory, made } = await lived(async () => {}, {
         skills: [learnedSkill()],
         change: { explore: 0.25 },
         seed,
       })
-      const [first] = made
-      const was = first?.did === 'offer' && first.skills[0]?.offered
-      expect(trajectory.decisions[0]?.propensity).toEqual({ log: Math.log(was ? 0.75 : 0.25) })
+      const first = made[0]?.did === 'offer' ? made[0] : expect.fail('no offer')
+      const offered = first.skills[0]?.offered
+      seen.bare += Number(first.bare)
+      seen.one += Number(!first.bare && !offered)
+      const chance = first.bare ? 0.25 : 0.75 * (offered ? 0.875 : 0.125)
+      expect(trajectory.decisions[0]?.propensity).toEqual({ log: expect.closeTo(Math.log(chance)) })
     }
-    // Binomial(200, 1/4) is within these but once in 10,000.
-    expect(left).toBeGreaterThan(26)
-    expect(left).toBeLessThan(76)
+    // Binomial(300, 1/4) and Binomial(300, 0.09) are within these but once in 10,000.
+    expect(seen.bare).toBeGreaterThan(46)
+    expect(seen.bare).toBeLessThan(106)
+    expect(seen.one).toBeGreaterThan(10)
+    expect(seen.one).toBeLessThan(50)
   })
 
   const rule = (change: Partial<NegativeRule> = {}): NegativeRule => ({
@@ -323,8 +328,8 @@ describe('what is offered', () => {
   })
   it.each([
     ['everywhere', {}, 0],
-    ['for tasks like this one', { scope: 'Open the order C3.' }, 0],
-    ['for other tasks', { scope: 'Water the plants' }, 1],
+    ['for tasks like this one', { scope: { like: ['Open the order B2.'], unlike: ['Water the plants.'] } }, 0],
+    ['for other tasks', { scope: { like: ['Water the plants.'], unlike: ['Open the order B2.'] } }, 1],
     ['until it has expired', { expires: 1_000 }, 1],
     ['of another skill', { skill: 'other' }, 1],
   ])('not what a rule bars %s', async (_, change, count) => {

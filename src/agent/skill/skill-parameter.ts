@@ -5,6 +5,7 @@ import {
   defaultTenant,
   type Embedder,
   type Propensity,
+  type Rng,
 } from '../../core/index.ts'
 import type { LiveEpisode } from '../live-episode.ts'
 import { clipped } from '../memory/clipped.ts'
@@ -35,6 +36,8 @@ export class SkillsParameter {
   readonly #offers = new Map<string, Promise<readonly Skill[]>>()
   /** Whether a skill is offered in this episode; one draw each. */
   readonly #drawn = new Map<string, boolean>()
+  /** Whether this episode is offered none; drawn once there are some. */
+  #bare: boolean | undefined
   readonly #numbers = { run: 0, fork: 0 }
 
   constructor(bound: Bound<SkillsValue>, recorder: DecisionRecorder<SkillMade>, of: SkillsOf) {
@@ -77,26 +80,41 @@ export class SkillsParameter {
     const { embedder, model } = this.#of
     const sought = { query, tools, model, audience: this.#audience }
     const fitting = considered(await fittingSkills(value, sought, embedder), value)
-    let log = 0
-    let byChance = false
-    const skills: FittingSkill[] = fitting.map(({ skill: { id }, similarity, score, barred }) => {
-      const chance = barred ? value.retry : 1 - value.explore
-      let offered = this.#drawn.get(id)
-      if (offered === undefined) {
-        offered = chance === 1 || (chance > 0 && this.#bound.rng.next() < chance)
-        this.#drawn.set(id, offered)
-        if (chance < 1) {
-          byChance = true
-          log += Math.log(offered ? chance : 1 - chance)
-        }
-      }
+    const draws = new Draws(this.#bound.rng)
+    this.#bare ??= fitting.length > 0 ? draws.happens(value.explore) : undefined
+    const bare = this.#bare ?? false
+    const skills = fitting.map(({ skill: { id }, similarity, score, barred }): FittingSkill => {
+      let offered = bare ? false : this.#drawn.get(id)
+      offered ??= barred ? draws.happens(value.retry) : !draws.happens(value.explore / 2)
+      this.#drawn.set(id, offered)
       return { id, similarity, score, barred, offered }
     })
     const { explore, retry } = value
-    const propensity: Propensity = byChance ? { log } : notByChance
-    const made = { did: 'offer', query: clipped(query, mostOfQuery), model, skills, explore, retry } as const
-    this.#recorder.decide({ made, propensity })
+    const made = { did: 'offer', query: clipped(query, mostOfQuery), model, skills, bare, explore, retry } as const
+    this.#recorder.decide({ made, propensity: draws.propensity })
     return fitting.filter((_, i) => skills[i]?.offered).map(({ skill }) => skill)
+  }
+}
+
+/** What is drawn for one Decision, and how likely all of it was: draws are independent of each other. */
+class Draws {
+  readonly #rng: Rng
+  #log: number | null = null
+
+  constructor(rng: Rng) {
+    this.#rng = rng
+  }
+
+  get propensity(): Propensity {
+    return this.#log === null ? notByChance : { log: this.#log }
+  }
+
+  /** @param chance in [0, 1); 0 draws nothing. */
+  happens(chance: number): boolean {
+    if (chance === 0) return false
+    const does = this.#rng.next() < chance
+    this.#log = (this.#log ?? 0) + Math.log(does ? chance : 1 - chance)
+    return does
   }
 }
 

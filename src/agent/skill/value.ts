@@ -7,7 +7,7 @@ const Shape = z.strictObject({
   offer: z.int().min(1).max(32),
   /** Cosine below which a skill does not fit a task. */
   floor: z.number().min(-1).max(1),
-  /** The chance that a skill which fits is left out of an episode: what it brings shows by that. */
+  /** The chance that an episode is offered no skill at all, and half of it, that one skill is left out: what they bring shows by that. */
   explore: z.number().min(0).max(0.5),
   /** The chance that a skill which a rule bars is offered in spite of it: whether the rule holds shows by that. */
   retry: z.number().min(0).max(0.5),

@@ -3,6 +3,7 @@ import {
   byTime,
   cameTo,
   lexicalEmbedder,
+  Likeness,
   SkillError,
   type SkillKind,
   skillBounds,
@@ -22,7 +23,6 @@ import {
 import { describedBy, type Written } from './describe.ts'
 import { judged } from './judge-skills.ts'
 import { induced } from './learn-skills.ts'
-import { Likeness } from './likeness.ts'
 import { Observation, observed } from './observe.ts'
 import { rebound } from './rebind.ts'
 import { Shelf } from './shelf.ts'
@@ -36,7 +36,7 @@ export interface InduceOptions {
   readonly perUpdate?: number
   /** Learned skills at most, up to 256. Default 64. */
   readonly capacity?: number
-  /** The chance in [0, 0.5] that a skill which fits is left out of an attempt in practice. Default 0.15. */
+  /** The chance in [0, 0.5] that an attempt in practice is offered no skill, and half of it that one is left out. Default 0.2. */
   readonly explore?: number
   /** The chance in [0, 0.5] that a barred skill is tried again in practice. Default 0.1. */
   readonly retry?: number
@@ -59,7 +59,7 @@ const Numbers = z.object({
   fewest: z.int().min(2).max(64).default(3),
   perUpdate: z.int().positive().max(32).default(2),
   capacity: z.int().positive().max(skillBounds.skills).default(64),
-  explore: z.number().min(0).max(0.5).default(0.15),
+  explore: z.number().min(0).max(0.5).default(0.2),
   retry: z.number().min(0).max(0.5).default(0.1),
   ruleDays: z.number().positive().default(14),
   tokenPrice: z.number().nonnegative().default(0.02),
@@ -151,7 +151,7 @@ function session(settings: Settings, seat: Seat<SkillsValue>, saved: SavedLearni
 const offersOf = ({ skills, rules }: SkillsValue): string =>
   JSON.stringify([
     skills.map(({ id, model }) => `${id} ${model}`).toSorted(),
-    rules.map(({ skill, scope }) => `${skill} ${scope}`).toSorted(),
+    rules.map(({ skill, scope }) => JSON.stringify([skill, scope])).toSorted(),
   ])
 
 const badOptions = ({ issues }: z.ZodError) =>

@@ -1,15 +1,17 @@
 import {
+  cueOf,
   inScope,
+  type Likeness,
   type Moments,
   mostRules,
   type NegativeRule,
   noMoments,
-  scopeLike,
   type Skill,
+  skillBounds,
+  textsOfScope,
   varianceOfMean,
   withOne,
 } from '../../agent/index.ts'
-import type { Likeness } from './likeness.ts'
 import type { Observation } from './observe.ts'
 import type { Shelf } from './shelf.ts'
 
@@ -31,8 +33,6 @@ const fewest = 4
 const trials = 4
 /** Episodes after which a skill must have shown something. */
 const enough = { toCall: 40, toPay: 20 }
-/** Tasks that a rule's scope is sought among: the last at which a skill did badly. */
-const mostScopes = 8
 
 /** How much better episodes went with a skill than without: bounds; `null` where either side is too small to say. */
 export function upliftOf(offered: Moments, leftOut: Moments): { readonly low: number; readonly high: number } | null {
@@ -99,9 +99,16 @@ function settle(shelf: Shelf, at: number, counts: Judged): void {
   shelf.rules = left
 }
 
-type Grounds = Pick<NegativeRule, 'scope' | 'because' | 'derivedFrom'> & { readonly atLeast: number }
+interface Grounds extends Pick<NegativeRule, 'scope' | 'because'> {
+  readonly atLeast: number
+  readonly derivedFrom: readonly string[]
+}
 
-/** A rule against a skill, where its bound says that episodes go worse with it: on the whole, or at tasks like some. */
+/**
+ * A rule against a skill, where its bound says that episodes go worse with it: on the whole, at tasks like those that called it
+ * (where it is not called it brings nothing, either way), or at tasks like those that called it and failed. Episodes are
+ * compared by what was asked and whether chance offered it, never by whether the policy chose to call it.
+ */
 async function ruleFrom(
   { id }: Skill,
   own: readonly Observation[],
@@ -109,20 +116,40 @@ async function ruleFrom(
   likeness: Likeness,
 ): Promise<Grounds | null> {
   const { offered, leftOut } = shelf.countsOf(id)
-  if (isHarm(offered, leftOut)) return { scope: null, because: 'harm', atLeast: leftOut.mean, derivedFrom: [] }
-  const bad = own.filter((one) => one.offered && one.signal < 0).slice(-mostScopes)
-  const cues = [...new Set(own.map(({ cue }) => cue))]
-  for (const { cue, derivedFrom } of bad) {
-    const scope = scopeLike(cue)
-    const near = await likeness.to(scope, cues)
-    const there = own.filter((one) => inScope({ scope: one.cue }, near))
-    const sides = [true, false].map((side) =>
-      there.filter((one) => one.offered === side).reduce((sum, { signal }) => withOne(sum, signal), noMoments),
-    )
-    const [withIt = noMoments, without = noMoments] = sides
-    if (isHarm(withIt, without)) return { scope, because: 'harm', atLeast: without.mean, derivedFrom }
+  const everywhere = { scope: null, because: 'harm', derivedFrom: [] } as const
+  if (isHarm(offered, leftOut)) return { ...everywhere, atLeast: leftOut.mean }
+  const called = own.filter((one) => one.called)
+  const passedOver = own.filter((one) => one.offered && !one.called)
+  const where = await compared(own, scopeOf(called, passedOver), likeness)
+  if (where && isHarm(where.offered, where.leftOut)) return { ...everywhere, atLeast: where.leftOut.mean }
+  const failed = called.filter(({ signal }) => signal < 0)
+  const scope = scopeOf(
+    failed,
+    called.filter(({ signal }) => signal >= 0),
+  )
+  const there = await compared(own, scope, likeness)
+  if (!there || !isHarm(there.offered, there.leftOut)) return null
+  const derivedFrom = [...new Set(called.flatMap((one) => one.derivedFrom))].slice(-skillBounds.lineage)
+  return { scope, because: 'harm', atLeast: there.leftOut.mean, derivedFrom }
+}
+
+/** Tasks like some and unlike others, by the newest of each. */
+function scopeOf(like: readonly Observation[], unlike: readonly Observation[]): NegativeRule['scope'] {
+  const texts = (of: readonly Observation[]) => [...new Set(of.map(({ cue }) => cueOf(cue)))].slice(-skillBounds.cues)
+  return like.length === 0 ? null : { like: texts(like), unlike: texts(unlike) }
+}
+
+/** What episodes in a scope came to, with a skill on offer and with none at all: another one could do the same harm. */
+async function compared(own: readonly Observation[], scope: NegativeRule['scope'], likeness: Likeness) {
+  if (scope === null) return null
+  const sides = { offered: noMoments, leftOut: noMoments }
+  for (const { cue, offered, bare, signal } of own) {
+    if (!offered && !bare) continue
+    if (!inScope(scope, await likeness.to(cue, textsOfScope(scope)))) continue
+    const side = offered ? 'offered' : 'leftOut'
+    sides[side] = withOne(sides[side], signal)
   }
-  return null
+  return sides
 }
 
 const isHarm = (offered: Moments, leftOut: Moments) => (upliftOf(offered, leftOut)?.high ?? 0) < 0
