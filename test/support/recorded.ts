@@ -4,7 +4,9 @@ import { weightShapes } from '../../src/model/embedded/llama/weights.ts'
 import { type LoraConfig, LoraTarget, loraPairs } from '../../src/model/embedded/train/lora.ts'
 
 /** Reads vectors that scripts/vectors/record.py recorded from PyTorch. */
-export function recorded(name: 'llama' | 'losses' | 'rules' | 'adamw' | 'anchors' | 'preference' | 'policies'): unknown {
+export function recorded(
+  name: 'llama' | 'losses' | 'rules' | 'adamw' | 'anchors' | 'preference' | 'policies',
+): unknown {
   const file = new URL(`../../src/model/embedded/vectors/${name}.json`, import.meta.url)
   return (JSON.parse(readFileSync(file, 'utf8')) as { vectors: unknown }).vectors
 }

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { recordingTrainer } from '../../../test/support/recording-trainer.ts'
 import { scriptedModel } from '../../../test/support/scripted-model.ts'
 import { GroupId, type PolicySample, rng, VersionId, type WeightsStep } from '../../core/index.ts'
-import { type PolicyGradientOptions, policyGradient } from './policy-gradient.ts'
+import { policyGradient } from './policy-gradient.ts'
+import type { PolicyGradientOptions } from './policy-options.ts'
 
 /** A sample of one context token and `acts` sampled ones, which name it. */
 const sampleOf = (group: string, name: number, acts: number, advantage: number): PolicySample => {

@@ -3,7 +3,7 @@ import { inProcessTrainer } from '../../../test/support/in-process-trainer.ts'
 import { recorded, relativeError, unpack } from '../../../test/support/recorded.ts'
 import { recordingTrainer } from '../../../test/support/recording-trainer.ts'
 import { recordedStart, watchedTrainer } from '../../../test/support/watched-trainer.ts'
-import { type AdamParams, type PreferencePair, rng, type Trainer } from '../../core/index.ts'
+import { type AdamParams, type PreferencePair, rng } from '../../core/index.ts'
 import { type PreferenceOptions, preferenceStep, referenceLogprobs, type SideLogprobs } from './preference.ts'
 
 interface Case {

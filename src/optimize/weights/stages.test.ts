@@ -14,7 +14,7 @@ const sample = policySample([9, -1, 9, -2, 9, -3], -Math.log(10))
 const demonstration = { tokens: sample.tokens, learn: sample.sampled }
 
 /** Which turns an update practises, at which rate; and which a pass imitates. */
-function learning(...given: Parameters<typeof stages>) {
+function learning(...given: readonly Stage[]) {
   const plan = weightsPlan(stages(...given))
   const practised = async (update: number) => {
     const { trainer, passes } = recordingTrainer()

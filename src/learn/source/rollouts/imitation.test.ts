@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ReaderChanges, runReader } from '../../../../test/support/reader.ts'
-import type { Datum, Store } from '../../../core/index.ts'
+import type { Datum, Store, WeightsLesson } from '../../../core/index.ts'
 import { groupPairs, imitate, policyGradient, preferences, sequence } from '../../../optimize/weights/index.ts'
 import type { LearnEvent } from '../../index.ts'
 import { openMemoryStore } from '../../../store/index.ts'
@@ -105,7 +105,7 @@ describe('a sequence says how the weights learn over rollouts', () => {
 
   it('with pairs of its own attempts, what led to more is preferred, in its turn', async () => {
     const from = groupPairs()
-    const run = async (...lessons: Parameters<typeof sequence>) => {
+    const run = async (...lessons: readonly WeightsLesson[]) => {
       store = await openMemoryStore()
       const seen: { readonly loss: string; readonly rejects: boolean }[] = []
       const onData = (data: readonly Datum[], loss: string) =>
