@@ -45,5 +45,6 @@ it('its parts add up to the whole, and none ends within a character', async () =
       }
       expect(whole).toBe(text)
     }),
+    { numRuns: 30 },
   )
 })
