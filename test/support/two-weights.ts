@@ -1,5 +1,6 @@
+import { z } from 'zod'
 import { defineAgent, user, weights } from '../../src/agent/index.ts'
-import type { CreditEstimator, Json, Message, Store, Trajectory } from '../../src/core/index.ts'
+import { type CreditEstimator, Json, type Message, type Store, type Trajectory } from '../../src/core/index.ts'
 import { leaveOneOut } from '../../src/credit/index.ts'
 import { pairedGate } from '../../src/gate/index.ts'
 import { learn, type RolloutOptions, rollouts, type Schedule } from '../../src/learn/index.ts'
@@ -91,7 +92,7 @@ export const creditOnly = (
 export async function remainsOfTeam(store: Store) {
   const { id, versionsOut, status } = (await store.runs.list({ limit: 1 }))[0]!
   const checkpoint = await store.runs.latestCheckpoint(id)
-  const { weights: learned } = checkpoint?.state as Record<string, Json>
+  const { weights: learned } = z.object({ weights: Json }).parse(checkpoint?.state)
   const [release] = await store.releases.list({ limit: 1 })
   return { status, versionsOut, learned, blobs: checkpoint?.blobs, released: release?.versions }
 }

@@ -39,8 +39,7 @@ type Taught = TrainedWeights<KeptWeights>
 
 /** One pass over the demonstrations, in a fresh order. */
 async function pass(run: RolloutRun, taught: Taught, passes: number): Promise<void> {
-  const { seed = 0, signal } = run.options
-  signal?.throwIfAborted()
+  run.options.signal?.throwIfAborted()
   const began = run.clock.now()
   const number = taught.state.passes + 1
   const metrics = await imitatePass(run, taught, { trainer: taught.trainer, pass: number })
