@@ -129,6 +129,8 @@ def record_rules():
         rmsNorm=case(lambda x, w: F.rms_norm(x, (8,), w, 1e-5), (2, 3, 8), (8,)),
         rotary=case(lambda x: rotate(x.view(3, 2, 4), 10000).view(1, 3, 8), (1, 3, 8)),
         swiglu=case(lambda gate, up: F.silu(gate) * up, (2, 3, 8), (2, 3, 8)),
+        geglu=case(lambda gate, up: F.gelu(4 * gate, approximate="tanh") * up, (2, 3, 8), (2, 3, 8)),
+        addBias=case(lambda x, b: x + b, (2, 3, 8), (8,)),
         attention=case(attend, (2, 3, 16), (2, 5, 8), (2, 5, 8)),
         gatherRows=case(lambda x: x[picks], (4, 6)),
         targetLogprobs=case(lambda z: (z / 0.8).log_softmax(-1).gather(-1, targets[:, None])[:, 0], (3, 7)),

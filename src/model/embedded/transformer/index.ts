@@ -1,9 +1,2 @@
-export {
-  Activation,
-  type ModelWeights,
-  Rope,
-  RopeScaling,
-  SlidingLayers,
-  TransformerConfig,
-} from './config.ts'
-export { type Projection, names, projections, projectionShape, weightShapes } from './weights.ts'
+export { type ModelWeights, type Rope, type RopeScaling, type SlidingLayers, TransformerConfig } from './config.ts'
+export type { Projection } from './projections.ts'

@@ -6,10 +6,12 @@ import {
   type Float,
   GraphBuilder,
   add,
+  addBias,
   attention,
   clip,
   exp,
   gatherRows,
+  geglu,
   gradients,
   linear,
   minimum,
@@ -105,6 +107,15 @@ const cases: Record<string, Case> = {
     ],
     apply: swiglu,
   },
+  geglu: {
+    shapes: [
+      [2, 3, 8],
+      [2, 3, 8],
+    ],
+    // Wide enough that the approximation's cubic term counts.
+    apply: (gate, up) => geglu(mul(gate, gate.graph.scalar(4)), up),
+  },
+  addBias: { shapes: [[2, 3, 8], [8]], apply: addBias },
   attention: {
     shapes: [
       [2, 3, 16],
