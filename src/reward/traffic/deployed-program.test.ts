@@ -6,7 +6,12 @@ import { guardMetrics, implicitSignals, trafficRubric } from '../index.ts'
 /** As a deployed program records a session: its steps are no calls of a gateway. */
 const ofProgram = (session: Trajectory): Trajectory => ({
   ...session,
-  steps: session.steps.map(({ call: _, ...step }) => step),
+  steps: session.steps.map(({ index, action, observations, decisions }) => ({
+    index,
+    action,
+    observations,
+    decisions,
+  })),
 })
 const rubric = trafficRubric()
 const late = 1_000 * 60_000
