@@ -66,3 +66,11 @@ it('counts ratios outside of the bounds of the loss, and what the batch is worth
     effectiveShare: expect.closeTo(4.5 ** 2 / (3 * 10.25), 12) as number,
   })
 })
+
+it('of a loss of whole sequences counts all tokens of one whose ratio is outside', () => {
+  // The geometric means are √(3 · 1/3) = 1 and √(2 · 1) = 1.41.
+  const gspo: PolicyLoss = { kind: 'gspo', clipLow: 0.8, clipHigh: 1.2 }
+  const ratios = new Ratios()
+  for (const { data, logprobs } of [withRatios([3, 1 / 3]), withRatios([2, 1])]) ratios.add(data, logprobs, gspo)
+  expect(ratios.metrics()['clippedShare']).toBe(2 / 4)
+})
