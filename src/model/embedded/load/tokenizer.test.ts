@@ -13,9 +13,10 @@ const fallback = read('./tokenizer-fallback.vectors.json') as {
   tokenizer: Record<string, unknown> & { added_tokens: { id: number; content: string }[]; model: { vocab: object } }
   cases: { text: string; ids: number[]; decoded: string }[]
 }
-const strip = { type: 'Strip', content: ' ', start: 1, stop: 0 }
-const stripping = { ...fallback.tokenizer, decoder: { type: 'Sequence', decoders: [{ type: 'ByteFallback' }, strip] } }
-const prepending = { ...fallback.tokenizer, normalizer: { type: 'Prepend', prepend: '\u2581' } }
+const replace = { type: 'Replace', pattern: { String: ' ' }, content: '\u2581' }
+const prepend = { type: 'Prepend', prepend: '\u2581' }
+const prepending = { ...fallback.tokenizer, normalizer: { type: 'Sequence', normalizers: [prepend, replace] } }
+const lowering = { type: 'Sequence', normalizers: [{ type: 'Lowercase' }, replace] }
 
 describe('a tokenizer that falls back to bytes', () => {
   const gemma = readTokenizer(fallback.tokenizer)
@@ -38,6 +39,15 @@ describe('a tokenizer that falls back to bytes', () => {
         expect(gemma.decode(gemma.encodeWithSpecials(gemma.escapeSpecials(text)))).toBe(text)
       }),
     )
+  })
+
+  it('puts a space before a text where the model was trained so, and never before one that goes on', () => {
+    const llama = readTokenizer(prepending)
+    const [turn = ''] = [...llama.specialTokens.keys()]
+    expect(llama.decode(llama.encodeWithSpecials(`the${turn}the`))).toBe(` the${turn} the`)
+    expect(llama.decode(llama.encodeWithSpecials(`the${turn}the`, true))).toBe(`the${turn} the`)
+    expect(llama.decode(llama.encode('the'))).toBe('the')
+    expect(llama.encodeWithSpecials(turn)).toHaveLength(1)
   })
 
   it('knows the bytes of half a character', () => {
@@ -116,8 +126,7 @@ describe('readTokenizer', () => {
     ['nothing', null, /cannot be used/],
     ['another model type', { ...json, model: { type: 'Unigram', vocab: [] } }, /model/],
     ['a decoder that is not byte-level', { ...json, decoder: { type: 'Metaspace' } }, /Metaspace.*only ByteLevel/],
-    ['a decoder that strips', stripping, /without Strip/],
-    ['a normalizer that puts a space first', prepending, /"type":"Prepend"/],
+    ['another normalizer before bytes', { ...fallback.tokenizer, normalizer: lowering }, /only ByteLevel/],
     ['a prefix space', { ...json, pre_tokenizer: { type: 'ByteLevel', add_prefix_space: true } }, /add_prefix_space/],
     ['a vocabulary without merges', { ...json, model: { type: 'BPE', vocab: {} } }, /not understood/],
   ])('refuses %s', (_, value, message) => {

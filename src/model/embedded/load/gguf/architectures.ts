@@ -42,7 +42,10 @@ const gemma3: GgufArchitecture = {
     sliding_window_pattern: 6,
   }),
   // The weights of the norms hold the 1 that the model adds to them.
-  adjust: ({ normOffset: _, ...config }) => config,
+  adjust: (config) => {
+    const { normOffset: _, ...rest } = config
+    return rest
+  },
 }
 
 /** By `general.architecture`. */

@@ -31,7 +31,8 @@ const maxDimensions = 4
 const defaultAlignment = 32
 
 /**
- * Reads the header of a GGUF file (github.com/ggml-org/ggml, docs/gguf.md), versions 2 and 3, little-endian.
+ * Reads the header of a GGUF file (github.com/ggml-org/ggml, docs/gguf.md), versions 2 and 3, little-endian. The package
+ * `@huggingface/gguf` (0.4.6) reads a header that is cut off as zeros, and does not look where tensors lie.
  * @param bytes the file, or its first {@link maxHeaderBytes}.
  * @param fileBytes how long the file is.
  * @throws MalformedGgufError for anything that breaks the format's rules: tensors that lie beyond the end, overlap, or are

@@ -1,5 +1,4 @@
-import type { GgufCursor} from './cursor.ts';
-import { type NumberType, numberBytes } from './cursor.ts'
+import { type GgufCursor, type NumberType, numberBytes } from './cursor.ts'
 import { MalformedGgufError } from './malformed-gguf-error.ts'
 import { quoted } from './quoted.ts'
 

@@ -9,18 +9,20 @@ interface PreTokenizer {
 const gpt2Words = { type: 'ByteLevel', add_prefix_space: false, trim_offsets: true, use_regex: true }
 const bytes = { ...gpt2Words, use_regex: false }
 
+const split = (expression: string) => ({
+  type: 'Split',
+  pattern: { Regex: expression },
+  behavior: 'Isolated',
+  invert: false,
+})
+
 /** The words of Llama 3 and Qwen differ in how many digits stand together. */
 const words = (digits: string) => ({
   type: 'Sequence',
   pretokenizers: [
-    {
-      type: 'Split',
-      pattern: {
-        Regex: `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`,
-      },
-      behavior: 'Isolated',
-      invert: false,
-    },
+    split(
+      `(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|${digits}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+`,
+    ),
     bytes,
   ],
 })
@@ -30,7 +32,7 @@ const llama3: PreTokenizer = { normalizer: null, pre_tokenizer: words('\\p{N}{1,
 /** Digits one by one. */
 const smollm: PreTokenizer = {
   normalizer: null,
-  pre_tokenizer: { type: 'Sequence', pretokenizers: [{ type: 'Digits', individual_digits: true }, gpt2Words] },
+  pre_tokenizer: { type: 'Sequence', pretokenizers: [split('\\p{N}'), gpt2Words] },
   wholeWords: false,
 }
 const qwen2: PreTokenizer = { normalizer: { type: 'NFC' }, pre_tokenizer: words('\\p{N}'), wholeWords: false }
