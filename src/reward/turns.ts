@@ -17,13 +17,14 @@ export interface OwnTurn {
 }
 
 /**
- * What the policy itself said, in its order. In traffic a client's history brings assistant messages too (examples, edited
- * answers, turns of other models): only those that a step of ours made are the policy's.
+ * What the policy itself said, in its order. Assistant messages that no step of ours made are not its own: examples, edited
+ * answers and turns of other models that a client's history brings, turns that a folded context repeats.
  */
 export function ownTurns({ nodes, steps, origin }: Pick<Trajectory, 'nodes' | 'steps' | 'origin'>): readonly OwnTurn[] {
   const calls = new Map(steps.map(({ action, call }) => [action, call ?? null]))
   return nodes.flatMap((node) => {
-    if (node.message.role !== 'assistant' || (origin.kind === 'traffic' && !calls.has(node.id))) return []
+    const isOwn = calls.has(node.id) || (calls.size === 0 && origin.kind !== 'traffic')
+    if (node.message.role !== 'assistant' || !isOwn) return []
     return [{ node, message: node.message, call: calls.get(node.id) ?? null }]
   })
 }

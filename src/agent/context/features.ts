@@ -1,17 +1,17 @@
-import { type AssistantMessage, callInWords, toolCallsOf } from '../../core/index.ts'
+import { type AssistantMessage, callInWords, seedOf, toolCallsOf } from '../../core/index.ts'
 import { dot } from '../memory/vector.ts'
 import type { ToolMessage } from './form.ts'
 import type { TextVectors } from './text-vectors.ts'
 
 /** Names of tools share this many features, by their hash. */
-const toolFeatures = 8
+const toolFeatures = 16
 /** Numbers that a keep policy decides by: age, size, whether it was used, whether it failed, two likenesses, the tool. */
 export const keepFeatures = 6 + toolFeatures
 
 /** A result, as it stands on its path. */
 export interface Kept {
   readonly result: ToolMessage
-  /** Tokens of the turn's results. */
+  /** What its turn takes of the context now. */
   readonly tokens: number
   /** Turns since. */
   readonly age: number
@@ -32,7 +32,7 @@ export async function featuresOf(
   const last = since.at(-1)
   const [own, asked, now] = await vectors.of([result.content, task, last ? wordsOf(last) : task].map(headOf))
   const nearTo = (other: Float32Array | undefined) => (own && other ? 2 * Math.max(0, dot(own, other)) - 1 : -1)
-  const tool = bucketOf(result.name)
+  const tool = seedOf(result.name) % toolFeatures
   return [
     Math.min(1, age / 8 - 1),
     Math.max(-1, Math.min(1, Math.log2(1 + tokens) / 6 - 1)),
@@ -58,9 +58,3 @@ function isUsed({ content }: ToolMessage, task: string, since: readonly Assistan
 }
 
 const longWords = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}_-]{4,}/gu) ?? []
-
-function bucketOf(name: string): number {
-  let hashed = 0
-  for (let i = 0; i < name.length; i++) hashed = (Math.imul(hashed, 31) + name.charCodeAt(i)) >>> 0
-  return hashed % toolFeatures
-}

@@ -235,7 +235,7 @@ describe('of any episode', () => {
         const again = await run(anything(seed, pages.length), pages, options)
         expect(again.trajectory).toEqual(trajectory)
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     )
   }, 60_000)
 
@@ -256,7 +256,7 @@ describe('of any episode', () => {
           expect(messages.slice(0, 2).map(({ content }) => content)).toEqual(['Read the pages.', opened])
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 30 },
     )
   }, 60_000)
 })

@@ -8,7 +8,7 @@ import { featuresOf } from './features.ts'
 import { isLess, type KeepOption, keepOptions, type ToolMessage } from './form.ts'
 import { readBackName } from './read-back.ts'
 import { TextVectors } from './text-vectors.ts'
-import { type Bounds, type Count, emptyView, nextView, overflows, type PastTurn, shownIn, type View } from './view.ts'
+import { type Bounds, type Count, emptyView, grown, type PastTurn, shownIn, shrunk, type View } from './view.ts'
 
 /** What a managed conversation is opened with. */
 export interface Opening {
@@ -93,8 +93,8 @@ export class ManagedConversation implements Led {
   /** Shows messages to the policy; where they do not fit, what came before is folded first. */
   show(messages: readonly Message[], step: number): void | Promise<void> {
     this.#add(messages)
-    if (overflows(this.#view, this.#past, this.#bounds, this.#count)) return this.#fold(messages, step)
-    this.#view = nextView(this.#view, this.#past, this.#bounds, this.#count)
+    this.#view = grown(this.#view, this.#past, this.#count)
+    if (this.#view.tokens > this.#bounds.most) return this.#fold(messages, step)
     this.#now.show(messages, step)
   }
 
@@ -111,7 +111,7 @@ export class ManagedConversation implements Led {
 
   async #fold(messages: readonly Message[], step: number): Promise<void> {
     const wanted = await this.#decided()
-    this.#view = nextView(this.#view, this.#past, this.#bounds, this.#count, wanted)
+    this.#view = shrunk(this.#view, this.#past, this.#bounds, this.#count, wanted)
     this.#now.end(messages, step)
     const shown = shownIn(this.#view, this.#past, this.#bounds)
     const next = this.#opened.fork()
@@ -146,7 +146,7 @@ export class ManagedConversation implements Led {
 
   #kept(index: number, result: ToolMessage) {
     const past = this.#past.slice(index)
-    const tokens = this.#count(past[0]?.shown ?? [], index)
+    const tokens = this.#view.sizes[index] ?? 0
     return { result, tokens, age: past.length - 1, since: past.slice(1).map(({ turn }) => turn.message) }
   }
 }

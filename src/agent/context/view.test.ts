@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../core/index.ts'
 import { folded, type Form, isLess, type KeepOption } from './form.ts'
-import { type Bounds, type Count, emptyView, nextView, type PastTurn, shownIn, type View } from './view.ts'
+import { type Bounds, type Count, emptyView, grown, type PastTurn, shownIn, shrunk, type View, type Wanted } from './view.ts'
 
 /** A token a character: sizes can be worked out by hand. */
 const count: Count = (messages) => messages.reduce((sum, { content }) => sum + content.length, 0)
@@ -23,9 +23,12 @@ const text = (length: number) => 'word '.repeat(Math.ceil(length / 5)).slice(0, 
 const turnsOf = (sizes: readonly number[]): PastTurn[] =>
   sizes.map((size, i) => ({ said: 10, shown: [result(text(size))], results: [`r${i + 1}`] }))
 
+const nextView = (view: View, turns: readonly PastTurn[], within: Bounds, wanted?: Wanted): View =>
+  shrunk(grown(view, turns, count), turns, within, count, wanted)
+
 /** The view of a path, turn by turn, as a conversation comes to it. */
-function viewOf(turns: readonly PastTurn[], within: Bounds, wanted?: ReadonlyMap<string, KeepOption>): View {
-  return turns.reduce((view, _, i) => nextView(view, turns.slice(0, i + 1), within, count, wanted), emptyView(within))
+function viewOf(turns: readonly PastTurn[], within: Bounds, wanted?: Wanted): View {
+  return turns.reduce((view, _, i) => nextView(view, turns.slice(0, i + 1), within, wanted), emptyView(within))
 }
 const formsOf = ({ forms }: View) => forms.map((one) => one.join('+'))
 const contentsOf = (view: View, turns: readonly PastTurn[], within: Bounds) =>
@@ -34,7 +37,12 @@ const contentsOf = (view: View, turns: readonly PastTurn[], within: Bounds) =>
 describe('what is shown of a path', () => {
   it('is all of it, while that fits', () => {
     const turns = turnsOf([200, 200, 200])
-    expect(viewOf(turns, bounds())).toEqual({ forms: [['whole'], ['whole'], ['whole']], tokens: 100 + 3 * 210 })
+    expect(viewOf(turns, bounds())).toEqual({
+      forms: [['whole'], ['whole'], ['whole']],
+      sizes: [210, 210, 210],
+      noted: -1,
+      tokens: 100 + 3 * 210,
+    })
   })
 
   it('has excerpts of the oldest results once it does not, down to the lower mark', () => {
@@ -99,7 +107,7 @@ describe('what is shown of a path', () => {
     ])
     const formsAt = (low: number) => {
       const within = bounds({ low })
-      return formsOf(nextView(emptyView(within), turns, within, count, wanted))
+      return formsOf(nextView(emptyView(within), turns, within, wanted))
     }
     // The last turn leaves 800. As wanted the others take about 510.
     expect(formsAt(0.7)).toEqual(['whole', 'stub', 'excerpt', 'whole'])
@@ -177,7 +185,7 @@ describe('of any path', () => {
         const { turns, within, wanted } = made(path)
         let before: View = emptyView(within)
         for (const [i] of turns.entries()) {
-          const view = nextView(before, turns.slice(0, i + 1), within, count, wanted)
+          const view = nextView(before, turns.slice(0, i + 1), within, wanted)
           const order = ['whole', 'excerpt', 'stub', 'dropped']
           for (const [t, forms] of before.forms.entries())
             for (const [k, form] of forms.entries())

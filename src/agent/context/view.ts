@@ -29,7 +29,11 @@ export interface Bounds extends Folding {
 export interface View {
   /** Of each turn, the form of each of its results; a turn is dropped with all of them. */
   readonly forms: readonly (readonly Form[])[]
-  /** Tokens, opening included. */
+  /** Tokens of each turn, without the note of what is left out. */
+  readonly sizes: readonly number[]
+  /** The turn that says what is left out; −1 where none does. */
+  readonly noted: number
+  /** Tokens of all, opening included. */
   readonly tokens: number
 }
 
@@ -40,34 +44,44 @@ export type Count = (messages: readonly Message[], turn: number) => number
 export type Wanted = ReadonlyMap<string, KeepOption>
 
 /** Nothing but the opening. */
-export const emptyView = ({ opening }: Pick<Bounds, 'opening'>): View => ({ forms: [], tokens: opening })
-
-/** Whether a view takes more than it may once these turns are added to it. */
-export const overflows = (view: View, turns: readonly PastTurn[], bounds: Bounds, count: Count): boolean =>
-  appended(view, turns, count).tokens > bounds.most
+export const emptyView = ({ opening }: Pick<Bounds, 'opening'>): View => ({ forms: [], sizes: [], noted: -1, tokens: opening })
 
 /**
- * What is shown once turns are added. While it fits, everything before stays as it is: what was sent is a beginning of what is
- * sent next, and caches of prompts hold. Where it does not fit, results are folded until the view is well below its most, so
- * that the next turns fit again.
+ * The view with the turns that it does not hold yet, whole. Everything before stays as it is: what was sent is a beginning of
+ * what is sent next, and caches of prompts hold.
+ * @param turns the whole path.
+ */
+export function grown({ forms, sizes, noted, tokens }: View, turns: readonly PastTurn[], count: Count): View {
+  const added = turns.slice(forms.length)
+  const more = added.map(({ said, shown }, i) => said + count(shown, forms.length + i))
+  return {
+    forms: [...forms, ...added.map(({ results }) => results.map((): Form => 'whole'))],
+    sizes: [...sizes, ...more],
+    noted,
+    tokens: more.reduce((sum, size) => sum + size, tokens),
+  }
+}
+
+/**
+ * The view, where it takes more than it may, with results folded until it takes much less, so that the next turns fit without
+ * another change.
  *
  * Folded are results of older turns, the oldest first: to excerpts, then to stubs, then whole turns are dropped. Where that is
  * not enough, the last turns follow; the very last is never dropped. The opening and what users say stay whole, and what was
  * folded stays folded. Pure: equal paths give equal views.
- * @param turns the whole path; the view is of its beginning.
+ * @param turns the whole path, which is all in the view.
  * @param wanted is done first. What was to stay the least goes first where that is not enough.
  * @returns a view that is above its most only where what has to stay takes more.
  */
-export function nextView(
+export function shrunk(
   view: View,
   turns: readonly PastTurn[],
   bounds: Bounds,
   count: Count,
   wanted: Wanted = new Map(),
 ): View {
-  const next = appended(view, turns, count)
-  if (next.tokens <= bounds.most) return next
-  const plan = new Plan(next, turns, bounds, count)
+  if (view.tokens <= bounds.most) return view
+  const plan = new Plan(view, turns, bounds, count)
   const firstKept = Math.max(0, turns.length - bounds.keepTurns)
   const [older, last] = [
     { from: 0, to: firstKept },
@@ -89,8 +103,7 @@ const lastShare = 0.75
 const all = formOrder.filter((form) => form !== 'whole')
 
 /** The messages that each turn is followed by; `null` for a turn that is dropped. */
-export function shownIn({ forms }: Pick<View, 'forms'>, turns: readonly PastTurn[], folding: Folding) {
-  const noted = notedTurn(forms, turns)
+export function shownIn({ forms, noted }: Pick<View, 'forms' | 'noted'>, turns: readonly PastTurn[], folding: Folding) {
   return turns.map((turn, i): readonly Message[] | null => {
     const form = forms[i] ?? []
     if (isDropped(form)) return null
@@ -99,7 +112,7 @@ export function shownIn({ forms }: Pick<View, 'forms'>, turns: readonly PastTurn
   })
 }
 
-/** The first turn that stays and has a result: that says what is left out, as the opening never changes. −1: none need say it. */
+/** The first turn that stays and has a result: it is to say what is left out, as the opening never changes. */
 const notedTurn = (forms: readonly (readonly Form[])[], turns: readonly PastTurn[]): number =>
   forms.some(isDropped) ? turns.findIndex(({ results }, i) => results.length > 0 && !isDropped(forms[i])) : -1
 
@@ -112,16 +125,6 @@ const noteOf = (forms: readonly (readonly Form[])[], turns: readonly PastTurn[],
 function withNote(shown: readonly Message[], note: string): readonly Message[] {
   const at = shown.findIndex(({ role }) => role === 'tool')
   return shown.map((message, i) => (i === at ? { ...message, content: `${note}\n${message.content}` } : message))
-}
-
-/** The same view with turns that it does not hold yet, whole. */
-function appended(view: View, turns: readonly PastTurn[], count: Count): View {
-  const known = view.forms.length
-  const added = turns.slice(known)
-  return {
-    forms: [...view.forms, ...added.map(({ results }) => results.map((): Form => 'whole'))],
-    tokens: added.reduce((sum, { said, shown }, i) => sum + said + count(shown, known + i), view.tokens),
-  }
 }
 
 const isDropped = (forms: readonly Form[] | undefined): boolean => forms?.[0] === 'dropped'
@@ -147,21 +150,24 @@ class Plan {
   readonly #turns: readonly PastTurn[]
   readonly #bounds: Bounds
   readonly #count: Count
-  /** Tokens of each turn, without the note of what is left out. */
   readonly #sizes: number[]
+  /** Of all, without the note of what is left out. */
   #sum: number
+  /** What the note takes; `null` where a change may have changed it. */
+  #note: number | null = null
 
-  constructor({ forms }: View, turns: readonly PastTurn[], bounds: Bounds, count: Count) {
+  constructor({ forms, sizes }: View, turns: readonly PastTurn[], bounds: Bounds, count: Count) {
     this.#forms = forms.map((one) => [...one])
     this.#turns = turns
     this.#bounds = bounds
     this.#count = count
-    this.#sizes = turns.map((_, turn) => this.#measure(turn))
+    this.#sizes = [...sizes]
     this.#sum = this.#sizes.reduce((sum, size) => sum + size, bounds.opening)
   }
 
   get view(): View {
-    return { forms: this.#forms, tokens: this.tokens() }
+    const noted = notedTurn(this.#forms, this.#turns)
+    return { forms: this.#forms, sizes: this.#sizes, noted, tokens: this.tokens() }
   }
 
   /** Exact: the note of what is left out is counted with the turn that has it. */
@@ -201,13 +207,16 @@ class Plan {
     const [past, forms] = [this.#turns[turn], this.#forms[turn]]
     if (!past || !forms || !this.#bounds.forms.includes(form)) return
     const results = past.shown.filter((message) => message.role === 'tool')
+    let isChanged = false
     for (const [i, id] of past.results.entries()) {
       const result = results[i]
       if (!result || !may(id) || !isLess(form, forms[i] ?? 'dropped')) continue
       // A short result would only grow.
-      if (folded(result, id, form, this.#bounds) !== result) forms[i] = form
+      if (folded(result, id, form, this.#bounds) === result) continue
+      forms[i] = form
+      isChanged = true
     }
-    this.#resize(turn)
+    if (isChanged) this.#resize(turn)
   }
 
   #drop(turn: number, may: (result: string) => boolean): void {
@@ -222,6 +231,7 @@ class Plan {
     const size = this.#measure(turn)
     this.#sum += size - (this.#sizes[turn] ?? 0)
     this.#sizes[turn] = size
+    this.#note = null
   }
 
   #measure(turn: number): number {
@@ -231,6 +241,10 @@ class Plan {
   }
 
   #noteSize(): number {
+    return (this.#note ??= this.#measureNote())
+  }
+
+  #measureNote(): number {
     const noted = notedTurn(this.#forms, this.#turns)
     const past = this.#turns[noted]
     if (!past) return 0
