@@ -1,4 +1,5 @@
 import {
+  type Audience,
   causedByPolicy,
   type Credit,
   subjectMark,
@@ -13,6 +14,11 @@ export interface Owner {
   /** What stands for a person: see `subjectMark`. */
   readonly about: string | null
 }
+
+/** Whether what is somebody's may reach somebody: it is nobody's, or the tenant's, or the person's own. */
+export const reaches = ({ tenant, about }: Owner, to: Audience): boolean =>
+  tenant === null ||
+  (tenant === to.tenant && (about === null || (to.subject !== null && about === subjectMark(tenant, to.subject))))
 
 /** One episode as something to learn from: whose it is, and what came of it. */
 export interface Lived {

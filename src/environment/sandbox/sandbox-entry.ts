@@ -14,4 +14,4 @@ function ask(json: string): string {
   return String(receiveMessageOnPort(answers)?.message ?? 'null')
 }
 
-port.on('message', async (request: SandboxRequest) => port.postMessage(await evaluate(request, ask)))
+port.on('message', (request: SandboxRequest) => void evaluate(request, ask).then((end) => port.postMessage(end)))

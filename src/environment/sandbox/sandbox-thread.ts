@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { MessageChannel, Worker } from 'node:worker_threads'
 import { Json } from '../../core/index.ts'
 import { builtEntry, InvariantError } from '../../errors/index.ts'
@@ -41,6 +42,8 @@ export class SandboxThread {
    */
   run(request: Omit<SandboxRequest, 'host'>, host: SandboxHost | null, deadlineMs: number): Promise<SandboxOutcome> {
     const worker = this.#worker
+    // A kept thread speaks in the context of whoever began it: the host is asked in that of whoever runs this.
+    const here = AsyncLocalStorage.snapshot()
     return new Promise<SandboxOutcome>((resolve, reject) => {
       const clock = new Clock(deadlineMs, (starved) => settle(() => resolve({ kind: 'deadline', starved })))
       const failed = (cause: unknown) =>
@@ -52,8 +55,9 @@ export class SandboxThread {
           const end = reply.data
           settle(() => resolve(outcomeFrom(end)))
         } else {
+          const { json } = reply.data
           clock.pause()
-          this.#answer(reply.data.json, host).then(
+          here(() => this.#answer(json, host)).then(
             () => clock.go(),
             (error) => settle(() => reject(error)),
           )
