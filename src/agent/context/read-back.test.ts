@@ -32,6 +32,7 @@ it('says what is wrong with a call, and what to do', async () => {
 })
 
 it('its parts add up to the whole, and none ends within a character', async () => {
+  const half = /\p{Surrogate}/u
   const texts = fc.string({ unit: 'binary', minLength: 1, maxLength: 40 })
   await fc.assert(
     fc.asyncProperty(texts, fc.integer({ min: 4, max: 15 }), async (text, most) => {
@@ -40,7 +41,7 @@ it('its parts add up to the whole, and none ends within a character', async () =
         const { content, isError } = await asked({ id: 'r1', from: whole.length }, [text], most)
         expect(isError).toBeUndefined()
         const part = text.length <= most ? content : content.slice(content.indexOf('\n') + 1)
-        expect(part.isWellFormed()).toBe(text.isWellFormed() || part.isWellFormed())
+        if (!half.test(text)) expect(part).not.toMatch(half)
         whole += part
       }
       expect(whole).toBe(text)
