@@ -14,7 +14,16 @@
  * of the subject. Recall of the right tool among eight that are offered, by words alone.
  */
 import { parseArgs } from 'node:util'
-import { context, defineAgent, keepPolicy, lexicalEmbedder, runEpisode, ToolIndex, user, weights } from '../dist/agent/index.js'
+import {
+  context,
+  defineAgent,
+  keepPolicy,
+  lexicalEmbedder,
+  runEpisode,
+  ToolIndex,
+  user,
+  weights,
+} from '../dist/agent/index.js'
 import { rng } from '../dist/core/index.js'
 import { leaveOneOut } from '../dist/credit/index.js'
 import { pairedGate } from '../dist/gate/index.js'
@@ -57,12 +66,21 @@ function tasksOf(seed, counts) {
       })
       const own = pages.flatMap(({ sort }, page) => (sort === asked ? [page] : []))
       const wanted = random.shuffle(own).slice(0, ASKED)
-      return { id: `${split}-${i}`, instruction: `Job ${i}: read all pages, then answer. Begin: ${sorts[0]} 0.`, data: { pages, wanted }, split }
+      return {
+        id: `${split}-${i}`,
+        instruction: `Job ${i}: read all pages, then answer. Begin: ${sorts[0]} 0.`,
+        data: { pages, wanted },
+        split,
+      }
     }),
   )
 }
 
-const definition = (name) => ({ name, description: `Opens a page of ${name}.`, parameters: { type: 'object', properties: { page: { type: 'integer' } } } })
+const definition = (name) => ({
+  name,
+  description: `Opens a page of ${name}.`,
+  parameters: { type: 'object', properties: { page: { type: 'integer' } } },
+})
 const environment = {
   name: 'pages',
   open({ data: { pages, wanted } }) {
@@ -76,7 +94,12 @@ const environment = {
           answered = action.content
           return { messages: [], done: true }
         }
-        const [{ name, arguments: { page } }] = action.calls
+        const [
+          {
+            name,
+            arguments: { page },
+          },
+        ] = action.calls
         const next = pages[page + 1]
         const content = `${pages[page].text}${next ? ` Next: ${next.sort} ${page + 1}.` : ''}`
         return { messages: [{ role: 'tool', name, content }, ...(next ? [] : [question])], done: false }
@@ -93,7 +116,8 @@ const environment = {
 function says(prompt) {
   const question = /Question: the codes of ([\d ]+)\./.exec(prompt)
   if (!question) {
-    const [, sort = 'none', page = '0'] = [...prompt.matchAll(/Next: (\w+) (\d+)\./g)].at(-1) ?? /Begin: (\w+) (\d+)\./.exec(prompt) ?? []
+    const [, sort = 'none', page = '0'] =
+      [...prompt.matchAll(/Next: (\w+) (\d+)\./g)].at(-1) ?? /Begin: (\w+) (\d+)\./.exec(prompt) ?? []
     return `!${sort} {"page":${page}}`
   }
   const codes = question[1].split(' ').map((page) => ({ page, found: code(page).exec(prompt)?.[1] }))
@@ -103,7 +127,13 @@ function says(prompt) {
   return `!read_back {"id":"r${Number(missing.page) + 1}"}`
 }
 
-const budgetWith = (spare) => ({ turns: PAGES + 1 + spare, tokens: 10_000, tokensPerTurn: 32, malformedCalls: 1, toolErrors: 9 })
+const budgetWith = (spare) => ({
+  turns: PAGES + 1 + spare,
+  tokens: 10_000,
+  tokensPerTurn: 32,
+  malformedCalls: 1,
+  toolErrors: 9,
+})
 /** What reading back costs: the turn. */
 const effort = {
   identity: 'read-back:0.2',
@@ -116,9 +146,16 @@ const effort = {
 const agentOf = (options, isLearned) =>
   defineAgent({
     name: 'reader',
-    parameters: { model: weights({ base: 'program' }), ...(isLearned && { keep: keepPolicy({ range: [0.6, 1], explore: 0.1 }) }) },
+    parameters: {
+      model: weights({ base: 'program' }),
+      ...(isLearned && { keep: keepPolicy({ range: [0.6, 1], explore: 0.1 }) }),
+    },
     run: (task, { model, keep }, episode) =>
-      model.act([user(task.instruction)], episode, options ? { context: context({ ...options, ...(keep && { keep }) }) } : {}),
+      model.act(
+        [user(task.instruction)],
+        episode,
+        options ? { context: context({ ...options, ...(keep && { keep }) }) } : {},
+      ),
   })
 
 const inForce = { version: 'v', generation: 0, checkpoint: null }
@@ -172,7 +209,15 @@ async function learned(seed, optimizer) {
     optimize: { keep: optimizer },
     gate: pairedGate({ margin: 0.02, alpha: 0.05 }),
     budget: budgetWith(MOST),
-    schedule: { updates: UPDATES, tasks: 8, attempts: 4, validateEvery: UPDATES, holdoutTasks: HOLDOUT, patience: null, silentUpdates: 0 },
+    schedule: {
+      updates: UPDATES,
+      tasks: 8,
+      attempts: 4,
+      validateEvery: UPDATES,
+      holdoutTasks: HOLDOUT,
+      patience: null,
+      silentUpdates: 0,
+    },
     check: false,
     seed,
   })
@@ -213,7 +258,8 @@ async function keepEvidence() {
     const results = []
     for (const seed of SEEDS) results.push(await arm(seed))
     const mean = (of) => results.reduce((sum, one) => sum + of(one), 0) / results.length
-    const promoted = results[0].promoted === undefined ? '' : `${results.filter((one) => one.promoted).length} of ${SEEDS.length}`
+    const promoted =
+      results[0].promoted === undefined ? '' : `${results.filter((one) => one.promoted).length} of ${SEEDS.length}`
     rows.push([
       name,
       ...SPARES.map((spare) => shown(results.map(({ solved }) => solved[spare]))),
@@ -225,7 +271,13 @@ async function keepEvidence() {
   }
   table(
     `${HOLDOUT} held-out tasks solved, in per cent; mean and 95 % interval over ${SEEDS.length} seeds`,
-    ['arm', ...SPARES.map((spare) => `${spare} spare turns`), 'tokens a call reads', 'of them in no prefix cache', 'promoted'],
+    [
+      'arm',
+      ...SPARES.map((spare) => `${spare} spare turns`),
+      'tokens a call reads',
+      'of them in no prefix cache',
+      'promoted',
+    ],
     rows,
   )
 }
@@ -242,7 +294,11 @@ async function toolsEvidence() {
     rows.push([name, ...Object.values(found).map((count) => percent(count / asked.length))])
   }
   rows.push(['by chance', ...[1, 8, 16].map((k) => percent(k / tools.length))])
-  table(`The right tool among ${tools.length}, for ${tools.length} requests each`, ['requests in', 'k = 1', 'k = 8', 'k = 16'], rows)
+  table(
+    `The right tool among ${tools.length}, for ${tools.length} requests each`,
+    ['requests in', 'k = 1', 'k = 8', 'k = 16'],
+    rows,
+  )
 }
 
 if (values.only !== 'tools') await keepEvidence()

@@ -84,7 +84,7 @@ const T = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228
 /** The mean over seeds with its 95 % interval by Student's t, in points. */
 function within(points) {
   const n = points.length
-  if (n < 2) return `${(100 * mean(points)).toFixed(1)}`
+  if (n < 2) return (100 * mean(points)).toFixed(1)
   const centre = mean(points)
   const deviation = Math.sqrt(sum(points.map((one) => (one - centre) ** 2)) / (n - 1))
   const radius = (T[n - 2] ?? 1.96) * (deviation / Math.sqrt(n))

@@ -29,7 +29,9 @@ export function programModel(says, onPrompt = () => {}) {
   const words = new Words()
   const said = ({ content, toolCalls = [] }) => [
     ...words.encode(
-      [content, ...toolCalls.map((call) => `!${call.name} ${JSON.stringify(call.arguments)}`)].filter(Boolean).join('\n'),
+      [content, ...toolCalls.map((call) => `!${call.name} ${JSON.stringify(call.arguments)}`)]
+        .filter(Boolean)
+        .join('\n'),
     ),
     end,
   ]
@@ -47,7 +49,10 @@ export function programModel(says, onPrompt = () => {}) {
   const renderer = {
     name: 'words',
     stop: { strings: [], tokens: [end] },
-    start: (messages, tools) => [...words.encode(`tools: ${tools.map(({ name }) => name).join(' ')} .`), ...shown(messages)],
+    start: (messages, tools) => [
+      ...words.encode(`tools: ${tools.map(({ name }) => name).join(' ')} .`),
+      ...shown(messages),
+    ],
     extend: (messages, closed) => [...(closed ? [] : [end]), ...shown(messages)],
     parse,
     renderAssistant: said,

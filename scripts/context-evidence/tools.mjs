@@ -66,7 +66,10 @@ const asks = (word) =>
 /** A request for each tool: that keeps the tool's word for its subject, that keeps none of its words, and that has both verb and subject. */
 export const requests = {
   "the tool's own words": subjects.flatMap(([subject]) =>
-    actions.map(([action]) => ({ tool: nameOf(action, subject), query: `Please ${action} the ${subject} of last week.` })),
+    actions.map(([action]) => ({
+      tool: nameOf(action, subject),
+      query: `Please ${String(action)} the ${subject} of last week.`,
+    })),
   ),
   "the tool's word for the subject": asks(([subject]) => subject),
   'other words': asks(([, word]) => word),

@@ -86,10 +86,10 @@ export const warehouse = {
     let ended = null
     return {
       opening: [],
-      tools: Object.entries(tools).map(([name, { says: _, ends: __, ...takes }]) => ({
+      tools: Object.entries(tools).map(([name, tool]) => ({
         name,
         description: name.replace('_', ' '),
-        parameters: { type: 'object', required: Object.keys(takes) },
+        parameters: { type: 'object', required: Object.keys(tool).filter((key) => key !== 'says' && key !== 'ends') },
       })),
       async step({ calls }) {
         const messages = calls.map(({ name, arguments: given }) => {

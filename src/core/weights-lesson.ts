@@ -74,7 +74,7 @@ export interface WeightsPreferring {
    * Pairs of a run's own attempts. Default: none are made, and only people prefer.
    * @param update updates of the run before this one.
    */
-  pairsIn?(groups: readonly Group[], update: number): readonly PreferencePair[]
+  readonly pairsIn?: (groups: readonly Group[], update: number) => readonly PreferencePair[]
 }
 
 /** One way in which weights learn. */

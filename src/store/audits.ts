@@ -80,7 +80,8 @@ export function auditRepository({ read, write }: Access): AuditRepository {
 
 /** Counts and sums that differ where something was drawn, said, changed, taken back or erased. */
 async function marksOf(db: Kysely<Tables>, canary: string): Promise<BlockMark[]> {
-  const block = sql<number>`sequence / ${sql.lit(DRAWS_IN_BLOCK)}`
+  // PostgreSQL's driver gives an integer of 64 bits as text.
+  const block = sql<number | string>`sequence / ${sql.lit(DRAWS_IN_BLOCK)}`
   const draws = await db
     .selectFrom('audit_draws')
     .where('canary', '=', canary)

@@ -15,10 +15,7 @@ const answered = (of: Action): readonly Message[] =>
 /** What an episode with a tool `theirs` gives back, and what it was asked. */
 async function step(action: Action, answer = answered) {
   const asked = vi.fn((of: Action) => ({ messages: answer(of), done: false }))
-  const episode = withBuiltIns(
-    { tools: [{ name: 'theirs', description: '', parameters: {} }], step: asked },
-    [ours],
-  )
+  const episode = withBuiltIns({ tools: [{ name: 'theirs', description: '', parameters: {} }], step: asked }, [ours])
   const { messages } = await recording(new Recorder(), async () => episode.step(action))
   return { said: messages.map(({ content }) => content), messages, asked: asked.mock.calls.map(([of]) => of) }
 }
@@ -34,7 +31,9 @@ describe('tools that are served beside an episode’s', () => {
   })
 
   it('are answered in the order of the calls, and to each call', async () => {
-    const { said, asked, messages } = await step(calls(call('theirs'), call('ours', 'c1'), call('theirs'), call('ours')))
+    const { said, asked, messages } = await step(
+      calls(call('theirs'), call('ours', 'c1'), call('theirs'), call('ours')),
+    )
     expect(said).toEqual(['their theirs', 'ours', 'their theirs', 'ours'])
     expect(asked).toEqual([calls(call('theirs'), call('theirs'))])
     expect(messages[1]).toEqual({ role: 'tool', name: 'ours', toolCallId: 'c1', content: 'ours' })

@@ -17,7 +17,9 @@ it('shows a result word for word, in parts where it is long', async () => {
     content: '[r1, characters 0 to 5 of 8; go on from 5]\nabcde',
   })
   // Some dialects give all arguments as text.
-  expect(await asked({ id: 'r1', from: '5' }, ['abcdefgh'], 5)).toEqual({ content: '[r1, characters 5 to 8 of 8]\nfgh' })
+  expect(await asked({ id: 'r1', from: '5' }, ['abcdefgh'], 5)).toEqual({
+    content: '[r1, characters 5 to 8 of 8]\nfgh',
+  })
 })
 
 it('says what is wrong with a call, and what to do', async () => {

@@ -26,7 +26,8 @@ const offer = (asked: string, change: { offer?: number; always?: readonly string
   offerOf(tools, [user(asked)], { offer: 1, always: [], ...change }, lexicalEmbedder())
 
 describe('an index of tools', () => {
-  const best = async (query: string, count = 1) => namesOf(await new ToolIndex(tools, lexicalEmbedder()).best(query, count))
+  const best = async (query: string, count = 1) =>
+    namesOf(await new ToolIndex(tools, lexicalEmbedder()).best(query, count))
 
   it('finds a tool by the words of its name, of its description, and of what it takes', async () => {
     expect(await best('an invoice, please')).toEqual(['create_invoice'])

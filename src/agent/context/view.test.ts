@@ -2,7 +2,17 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../../core/index.ts'
 import { folded, type Form, isLess, type KeepOption } from './form.ts'
-import { type Bounds, type Count, emptyView, grown, type PastTurn, shownIn, shrunk, type View, type Wanted } from './view.ts'
+import {
+  type Bounds,
+  type Count,
+  emptyView,
+  grown,
+  type PastTurn,
+  shownIn,
+  shrunk,
+  type View,
+  type Wanted,
+} from './view.ts'
 
 /** A token a character: sizes can be worked out by hand. */
 const count: Count = (messages) => messages.reduce((sum, { content }) => sum + content.length, 0)

@@ -44,7 +44,12 @@ export type Count = (messages: readonly Message[], turn: number) => number
 export type Wanted = ReadonlyMap<string, KeepOption>
 
 /** Nothing but the opening. */
-export const emptyView = ({ opening }: Pick<Bounds, 'opening'>): View => ({ forms: [], sizes: [], noted: -1, tokens: opening })
+export const emptyView = ({ opening }: Pick<Bounds, 'opening'>): View => ({
+  forms: [],
+  sizes: [],
+  noted: -1,
+  tokens: opening,
+})
 
 /**
  * The view with the turns that it does not hold yet, whole. Everything before stays as it is: what was sent is a beginning of

@@ -17,9 +17,19 @@ const trajectory = {
       { id: 'a', parent: 'q', message: { role: 'assistant', content: 'this' }, spans: [sampled] },
       { id: 'r', parent: 'a', message: { role: 'tool', name: 'look', content: 'in\nfull' } },
       // The folded view of what came before: a branch of its own.
-      { id: 'a2', parent: 'q', message: { role: 'assistant', content: 'this' }, spans: [{ kind: 'encoded', tokens: [7] }] },
+      {
+        id: 'a2',
+        parent: 'q',
+        message: { role: 'assistant', content: 'this' },
+        spans: [{ kind: 'encoded', tokens: [7] }],
+      },
       { id: 'r2', parent: 'a2', message: { role: 'tool', name: 'look', content: '[left out]' }, spans: [] },
-      { id: 'b', parent: 'r2', message: { role: 'assistant', content: 'so' }, spans: [{ kind: 'encoded', tokens: [8] }, sampled] },
+      {
+        id: 'b',
+        parent: 'r2',
+        message: { role: 'assistant', content: 'so' },
+        spans: [{ kind: 'encoded', tokens: [8] }, sampled],
+      },
     ],
   }),
   steps: ['a', 'b'].map((action, index) => ({ index, action: NodeId.parse(action), observations: [], decisions: [] })),

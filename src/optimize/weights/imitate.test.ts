@@ -31,9 +31,10 @@ it('mixes other things in, so many that they are the stated share, whole', async
   expect(others).toHaveLength(80)
   expect(new Set(others.map(({ name }) => name)).size).toBe(80)
   for (const { weights } of others) expect(share(weights)).toEqual([1, 0, 1])
-  const again = async (key: string) => (await learned({ general }, key)).map(({ name }) => name)
+  const again = async (key: string) =>
+    (await learned({ general }, key)).map(({ name }) => name).toSorted((a, b) => a - b)
   expect(await again('a')).toEqual(await again('a'))
-  expect((await again('b')).toSorted()).not.toEqual((await again('a')).toSorted())
+  expect(await again('b')).not.toEqual(await again('a'))
 })
 
 it.each([

@@ -19,7 +19,7 @@ const attempt = (
     spans: [...(i === 0 ? [] : [encodedSpan([100])]), sampledSpan([token]), encodedSpan([9])],
   }))
   const nodes = [{ id: 'o', spans: [encodedSpan(opening)] }, ...turns]
-  return { trajectory: trajectoryOf({ id: `${said}-${reward.value}`, nodes, stopReason }), reward }
+  return { trajectory: trajectoryOf({ id: `${said.join()}-${reward.value}`, nodes, stopReason }), reward }
 }
 const groupOf = (...attempts: Group['attempts']): Group => ({ id: GroupId.parse('g'), attempts })
 /** The tokens of both sides that are learned, after their context. */

@@ -43,7 +43,7 @@ function treeOf({ attempts }: Group): Place {
       let at = root
       for (const node of path) {
         const { tokens, sampled } = tokensOf(node)
-        const key = `${sampled.indexOf(true)}:${tokens}`
+        const key = `${sampled.indexOf(true)}:${tokens.join()}`
         const next = at.children.get(key) ?? newPlace(at, tokens, sampled)
         at.children.set(key, next)
         next.values.set(one, one.reward.value)

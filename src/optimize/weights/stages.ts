@@ -98,7 +98,11 @@ function turnsOf(orders: readonly (readonly Turn[])[]): readonly Turn[] {
   for (const order of orders) {
     const found = all.filter((turn) => order.includes(turn))
     const agrees = found.join() === order.join()
-    requireOption(agrees, `Stages take turns in different orders: ${all} and ${order}`, 'Order them alike')
+    requireOption(
+      agrees,
+      `Stages take turns in different orders: ${all.join(', ')} and ${order.join(', ')}`,
+      'Order them alike',
+    )
   }
   return all
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { GroupId, type PolicySample, TrajectoryId } from '../../core/index.ts'
 import { onlyTurns, samplesOfTurns, type Turns } from './turns.ts'
 
-const flags = (text: string) => [...text].map((letter) => letter === 'x')
+const flags = (text: string) => Array.from(text, (letter) => letter === 'x')
 const read = (kept: readonly boolean[]) => kept.map((flag) => (flag ? 'x' : '.')).join('')
 
 it.each([
