@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import { weightShapes } from '../dist/model/embedded/llama/weights.js'
+import { weightShapes } from '../dist/model/embedded/transformer/weights.js'
 import { loadModel, openEmbeddedEngine, writeSafetensors } from '../dist/model/embedded/index.js'
 
 const repetitions = Number(process.env.REPETITIONS ?? 7)

@@ -12,7 +12,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { openEmbeddedEngine } from '../dist/model/embedded/engine.js'
-import { weightShapes } from '../dist/model/embedded/llama/weights.js'
+import { weightShapes } from '../dist/model/embedded/transformer/weights.js'
 
 const { values: flags } = parseArgs({
   options: {

@@ -12,7 +12,7 @@
  */
 import { parseArgs } from 'node:util'
 import { openEmbeddedEngine } from '../dist/model/embedded/engine.js'
-import { weightShapes } from '../dist/model/embedded/llama/weights.js'
+import { weightShapes } from '../dist/model/embedded/transformer/weights.js'
 import { initialValues } from '../dist/model/embedded/train/embedded-trainer.js'
 import { pack } from '../dist/model/embedded/train/packing.js'
 import { TrainingShard } from '../dist/model/embedded/train/training-shard.js'

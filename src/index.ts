@@ -4,14 +4,18 @@
  */
 export {
   type Agent,
+  checkSkill,
   choice,
+  context,
   defineAgent,
   type EpisodeBudget,
+  keepPolicy,
   memory,
   optionCosts,
   parameter,
   runEpisode,
   servedAgent,
+  skills,
   text,
   user,
   weights,
@@ -65,6 +69,7 @@ export {
 } from './learn/index.ts'
 export { linUcb, reinforce, thompson } from './optimize/choice/index.ts'
 export { caseUtility } from './optimize/memory/index.ts'
+export { induce } from './optimize/skill/index.ts'
 export { exemplars, playbook, reflect } from './optimize/text/index.ts'
 export { imitate, policyGradient, preferences, sequence } from './optimize/weights/index.ts'
 export { deploy, type Deployment, Registry } from './release/index.ts'

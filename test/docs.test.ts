@@ -57,7 +57,7 @@ function sourceOf({ flags, content }: Block): string {
   return content.replace(call, `$1 schedule: ${JSON.stringify(inSeconds)},`)
 }
 
-const DemonstrationLine = z.strictObject({ messages: z.array(Message).min(2) })
+const DemonstrationLine = z.strictObject({ messages: z.array(Message).min(2), mistakes: z.array(z.int()).optional() })
 
 /** Reads a JSONL block as the job that its file's name promises. */
 function readRows(file: string, text: string): void {

@@ -53,3 +53,23 @@ describe('the red team, in its quick form', () => {
     expect(quick(...classes, '--http')).toEqual(quick(...classes))
   })
 })
+
+it('an agent that learns among tricks lives with and without an audit, in the quick form', () => {
+  const out = join(folder, 'lives.jsonl')
+  const args = ['scripts/tricks-in-traffic.mjs', '--quick', '--seeds', '1', '--out', out]
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd: repository, encoding: 'utf8' })
+  expect(status, stderr).toBe(0)
+  const Life = z.looseObject({ arm: z.string(), after: z.number(), cycles: z.array(z.looseObject({})) })
+  const lives = readFileSync(out, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => Life.parse(JSON.parse(line)))
+  expect(lives.map(({ arm, cycles }) => [arm, cycles.length])).toEqual([
+    ['no learning', 0],
+    ['without audit', 1],
+    ['audit decides', 1],
+    ['audit decides and teaches', 1],
+  ])
+  expect(lives.every(({ after }) => after > 0 && after < 1)).toBe(true)
+  expect(stdout).toContain('| audit decides and teaches |')
+})

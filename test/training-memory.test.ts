@@ -2,11 +2,11 @@ import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { expect, it } from 'vitest'
 import type { Datum } from '../src/core/trainer.ts'
-import type { LlamaConfig } from '../src/model/embedded/llama/config.ts'
+import type { TransformerConfig } from '../src/model/embedded/transformer/config.ts'
 import { inProcessTrainer } from './support/in-process-trainer.ts'
 import { numbers, recordedModel } from './support/recorded.ts'
 
-const config: LlamaConfig = {
+const config: TransformerConfig = {
   vocabSize: 512,
   hiddenSize: 64,
   intermediateSize: 128,

@@ -67,10 +67,10 @@ export async function hold(place, { person, name, agents, random }) {
   }
 }
 
-const isRight = ({ truth }, turn) =>
+export const isRight = ({ truth }, turn) =>
   Number(turn !== null && turn.complete && turn.value === truth && turn.values.length === 0)
 
-function wordsOf(act, task, random) {
+export function wordsOf(act, task, random) {
   const { language, order } = task
   if (act === 'rephrase') return rephrased(task, random)
   if (act === 'insist') return say('insist', language, random, { q: rephrased(task, random) })

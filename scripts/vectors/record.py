@@ -129,6 +129,8 @@ def record_rules():
         rmsNorm=case(lambda x, w: F.rms_norm(x, (8,), w, 1e-5), (2, 3, 8), (8,)),
         rotary=case(lambda x: rotate(x.view(3, 2, 4), 10000).view(1, 3, 8), (1, 3, 8)),
         swiglu=case(lambda gate, up: F.silu(gate) * up, (2, 3, 8), (2, 3, 8)),
+        geglu=case(lambda gate, up: F.gelu(4 * gate, approximate="tanh") * up, (2, 3, 8), (2, 3, 8)),
+        addBias=case(lambda x, b: x + b, (2, 3, 8), (8,)),
         attention=case(attend, (2, 3, 16), (2, 5, 8), (2, 5, 8)),
         gatherRows=case(lambda x: x[picks], (4, 6)),
         targetLogprobs=case(lambda z: (z / 0.8).log_softmax(-1).gather(-1, targets[:, None])[:, 0], (3, 7)),
@@ -240,6 +242,66 @@ def record_preference():
     )  # fmt: skip
 
 
+# Bounds near 1, so that sequences lie on either side of them; and a dual clip near the upper one.
+SEQUENCE_LOW, SEQUENCE_HIGH, DUAL, KL = 0.95, 1.05, 1.25, 0.3
+
+
+def policy_loss(kind, lp, old, a):
+    """One sequence's losses, a token each; only tokens with an advantage count. As published, by autograd alone."""
+    ratio, counts = (lp - old).exp(), a != 0
+    if kind == "gspo":
+        s = ((lp - old) * counts).sum().div(counts.sum()).exp().detach()
+        of_token = s * lp.exp() / lp.exp().detach()
+        return -torch.minimum(of_token * a, of_token.clamp(SEQUENCE_LOW, SEQUENCE_HIGH) * a) * counts
+    if kind == "gspo_plain":
+        s = ((lp - old) * counts).sum().div(counts.sum()).exp()
+        return -torch.minimum(s * a, s.clamp(SEQUENCE_LOW, SEQUENCE_HIGH) * a) * counts
+    if kind == "dual_clip":
+        inner = torch.minimum(ratio * a, ratio.clamp(LOW, HIGH) * a)
+        return -torch.where(a < 0, torch.maximum(inner, DUAL * a), inner)
+    return token_loss(kind, lp, old, a, torch.ones_like(lp))
+
+
+POLICIES = ["importance_sampling", "ppo", "dual_clip", "cispo", "gspo"]
+
+
+def record_policies():
+    """Policy losses that a trainer need not know: alone, and through the model, the mean over sequences of their token means."""
+
+    def alone(kind, same):
+        old, a = numbers(80, 8, 4) - 2, numbers(81, 8, 4)
+        a = a[:, :1].expand(8, 4) if same else a
+        lp = (old + numbers(83, 8, 4, scale=0.6)).requires_grad_()
+        losses = torch.stack([policy_loss(kind, lp[i], old[i], a[i]) for i in range(8)])
+        losses.sum().backward()
+        return dict(loss=pack(losses.sum(1)), gradient=pack(lp.grad))
+
+    def through(kind, kl):
+        w, a = weights(CONFIG), adapter(CONFIG, RANK)
+        total, old_logprobs = 0, []
+        for index, d in enumerate(DATA):
+            def logprobs(given):
+                z = logits(CONFIG, w, torch.tensor(d["input"]), given, ALPHA / RANK) / TEMPERATURE
+                return z.log_softmax(-1).gather(-1, torch.tensor(d["target"])[:, None])[:, 0]
+
+            lp, reference = logprobs(a), logprobs(None).detach()
+            old = lp.detach() + numbers(70 + index, len(lp), scale=0.4)
+            advantages = torch.tensor(d["advantages"])
+            k3 = (reference - lp).exp() - (reference - lp) - 1
+            of_token = policy_loss(kind, lp, old, advantages) + kl * k3
+            total = total + of_token[advantages != 0].mean() / len(DATA)
+            old_logprobs.append(pack(old))
+        total.backward()
+        return dict(loss=total.item(), old=old_logprobs, gradients={name: pack(t.grad) for name, t in a.items()})
+
+    return dict(
+        clipLow=LOW, clipHigh=HIGH, sequenceLow=SEQUENCE_LOW, sequenceHigh=SEQUENCE_HIGH, dualClip=DUAL, kl=KL,
+        formulas={kind: alone(kind, False) for kind in POLICIES},
+        gspoPlain=alone("gspo_plain", True), gspoSame=alone("gspo", True),
+        through={kind: through(kind, 0.0) for kind in POLICIES}, near={kind: through(kind, KL) for kind in POLICIES},
+    )  # fmt: skip
+
+
 records = dict(
     llama=record_llama,
     losses=record_losses,
@@ -247,6 +309,7 @@ records = dict(
     adamw=record_adamw,
     anchors=record_anchors,
     preference=record_preference,
+    policies=record_policies,
 )
 for name in sys.argv[1:] or records:
     content = dict(torch=torch.__version__) | dict(vectors=records[name]())

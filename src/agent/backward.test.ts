@@ -31,6 +31,7 @@ describe('on weights', () => {
         version: 'v0',
         deposits: [
           {
+            trajectory: 't0',
             group: 'g',
             acted: { model: ['v0'] },
             tokens: [1, 2, 3, 4, 5, 6],

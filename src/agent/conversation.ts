@@ -21,7 +21,8 @@ import { shownMessage, shownText } from './sources.ts'
 export interface Turn {
   readonly message: AssistantMessage
   readonly stopReason: SampleStopReason
-  readonly tokens: number
+  /** As sampled, the stop token included. */
+  readonly tokens: readonly number[]
   /** Index of the recorded Step. */
   readonly step: number
 }
@@ -33,6 +34,7 @@ export interface Turn {
 export class Conversation {
   readonly #parameter: string
   readonly #binding: WeightsBinding
+  /** What may be called: what was offered, at the least. */
   readonly #tools: readonly ToolDefinition[]
   readonly #recorder: Recorder
   readonly #branch: Branch
@@ -57,15 +59,20 @@ export class Conversation {
     this.#branch = branch
   }
 
-  /** @throws AgentError outside an episode. */
+  /**
+   * @param tools what is offered, in the prompt.
+   * @param callable what may be called, where that is more.
+   * @throws AgentError outside an episode.
+   */
   static open(
     parameter: string,
     binding: WeightsBinding,
     opening: readonly Message[],
     tools: readonly ToolDefinition[],
+    callable = tools,
   ): Conversation {
     const recorder = currentRecorder()
-    const conversation = new Conversation(parameter, binding, tools, recorder, new Branch(recorder))
+    const conversation = new Conversation(parameter, binding, callable, recorder, new Branch(recorder))
     conversation.#render(opening, binding.renderer.start(opening, tools))
     return conversation
   }
@@ -131,7 +138,7 @@ export class Conversation {
     this.#recorder.said(message, decision)
     const step = this.#recorder.step(node, [...this.#branch.takePending(), decision])
     this.#lastStep = step
-    return { message, stopReason, tokens: tokens.length, step }
+    return { message, stopReason, tokens, step }
   }
 
   /** Shows messages to the policy: what a step returned. */
@@ -140,7 +147,25 @@ export class Conversation {
     for (const node of nodes) this.#recorder.observe(step, node)
   }
 
-  /** Records messages that end the episode: observed, but never read by the policy, so they cost no tokens. */
+  /** Tokens that it would take to show messages after a turn. */
+  measure(messages: readonly Message[], { stopReason }: Pick<Turn, 'stopReason'>): number {
+    return this.#binding.renderer.extend(messages, stopReason === 'stop').length
+  }
+
+  /**
+   * Goes on as another conversation of the episode went on: a turn, and what was shown after it. The turn is read as it was
+   * sampled, never rendered anew, and is context here: no loss learns from its tokens twice.
+   */
+  repeat({ message, tokens, stopReason, step }: Turn, shown: readonly Message[]): void {
+    this.#tokens = this.#tokens.concat(tokens)
+    this.#unplaced = this.#unplaced.concat(tokens)
+    this.#branch.show(message, this.#rendered())
+    this.#closedTurn = stopReason === 'stop'
+    this.#lastStep = step
+    this.#render(shown, this.#binding.renderer.extend(shown, this.#closedTurn))
+  }
+
+  /** Records messages that end the episode, or this branch of it: observed, but not read here, so they cost no tokens. */
   end(messages: readonly Message[], step: number): void {
     for (const message of messages) this.#recorder.observe(step, this.#branch.show(message, []))
   }

@@ -4,16 +4,27 @@ import { AgentError } from './errors.ts'
 /**
  * A conversation as tokens to imitate: what the assistant said is to be learned, the rest is context. The tokens are
  * those that an episode would hold, had the policy sampled the assistant's turns.
- * @throws AgentError when the assistant says nothing in it.
+ * @param mistakes messages of the assistant, by their index, that are read and not learned.
+ * @throws AgentError when the assistant says nothing in it, or a mistake is not the assistant's.
  */
 export function demonstration(
   messages: readonly Message[],
   tools: readonly ToolDefinition[],
   renderer: Renderer,
+  mistakes: readonly number[] = [],
 ): Demonstration {
+  const stray = mistakes.find((index) => messages[index]?.role !== 'assistant')
+  if (stray !== undefined) {
+    throw new AgentError({
+      code: 'agent/stray-mistake',
+      message: `Message ${stray} of a demonstration is called a mistake, and it is none of the assistant's.`,
+      hint: 'Give indexes into messages, from 0, of turns of the assistant.',
+    })
+  }
   const first = messages.findIndex(({ role }) => role === 'assistant')
   const opening = first < 0 ? messages : messages.slice(0, first)
-  return continued(renderer.start(opening, tools), messages.slice(opening.length), tools, renderer)
+  const wrong = new Set(mistakes.map((index) => messages[index]))
+  return continued(renderer.start(opening, tools), messages.slice(opening.length), tools, renderer, wrong)
 }
 
 /**
@@ -21,6 +32,7 @@ export function demonstration(
  * what the policy reads: rendered anew, its tokens could be others.
  * @param context tokens that are ready for the policy's first one.
  * @param turns begin with a turn of the assistant's.
+ * @param wrong turns that are read and not learned.
  * @throws AgentError when they do not.
  */
 export function continued(
@@ -28,6 +40,7 @@ export function continued(
   turns: readonly Message[],
   tools: readonly ToolDefinition[],
   renderer: Renderer,
+  wrong: ReadonlySet<Message | undefined> = new Set(),
 ): Demonstration {
   if (turns[0]?.role !== 'assistant') {
     throw new AgentError({
@@ -48,7 +61,7 @@ export function continued(
   for (const message of turns) {
     if (message.role === 'assistant') {
       if (shown !== null) add(renderer.extend(shown, true), false)
-      add(renderer.renderAssistant(message, tools), true)
+      add(renderer.renderAssistant(message, tools), !wrong.has(message))
       shown = []
     } else shown?.push(message)
   }

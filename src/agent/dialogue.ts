@@ -32,7 +32,7 @@ export class Dialogue {
     const stop = this.#meter.stop(this.#conversation.length)
     if (stop) throw new EpisodeStopped(stop)
     const said = await this.#conversation.next(this.#meter.room)
-    this.#meter.spend(said.tokens)
+    this.#meter.spend(said.tokens.length)
     if (said.stopReason === 'cancelled') throw new EpisodeStopped('cancelled')
     return said.message
   }

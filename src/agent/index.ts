@@ -22,6 +22,7 @@ export {
   withIntercept,
 } from './choice/index.ts'
 export { defaultBudget, type EpisodeBudget } from './budget.ts'
+export * from './context/index.ts'
 export { critiques } from './critiques.ts'
 export { continued, demonstration } from './demonstration.ts'
 export { depositRule } from './deposit-rule.ts'
@@ -30,6 +31,7 @@ export { AgentError, EpisodeStopped, KindError } from './errors.ts'
 export { initialVersions } from './initial-versions.ts'
 export { storedValue, valueIn } from './kind-value.ts'
 export type { LiveEpisode } from './live-episode.ts'
+export { byTime, type CameTo, cameTo, type Lived, type Owner } from './lived.ts'
 export * from './memory/index.ts'
 export {
   asWeightsDefinition,
@@ -46,6 +48,7 @@ export { policySamples } from './policy-samples.ts'
 export { currentRecorder, type RecordedGraph, Recorder, recording } from './recorder.ts'
 export { type EpisodeRequest, runEpisode } from './run-episode.ts'
 export { servedAgent } from './served-agent.ts'
+export * from './skill/index.ts'
 export { textKind } from './text-kind.ts'
 export { TextParameter } from './text-parameter.ts'
 export type { ActOutcome } from './tool-loop.ts'

@@ -22,7 +22,11 @@ export const policySamples: DepositRule<'weights', PolicySample> = {
     const trained = new Set<NodeId>()
     const acted = Object.fromEntries([...actedIn(trajectory)].map(([parameter, ids]) => [parameter, [...ids]]))
     return branches(trajectory)
-      .map((path) => ({ ...sampleOf(trajectory.group, path, advantageAt, trained), acted }))
+      .map((path) => ({
+        ...sampleOf(trajectory.group, path, advantageAt, trained),
+        trajectory: trajectory.id,
+        acted,
+      }))
       .filter((sample) => sample.sampled.some(Boolean))
   },
 }

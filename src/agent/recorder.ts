@@ -141,9 +141,9 @@ export class Recorder {
     this.#sources.add(shownMessage(message), { decision, version: null })
   }
 
-  /** Remembers that something was made of a message, and of nothing else. */
-  madeOf(made: object, message: Message): void {
-    this.#sources.same(made, message)
+  /** Remembers that something was made of a message, or of what was made of one, and of nothing else. */
+  madeOf(made: object, of: object): void {
+    this.#sources.same(made, of)
   }
 
   /**

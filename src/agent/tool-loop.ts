@@ -2,6 +2,14 @@ import type { Action, AssistantMessage, Episode, Message, StopReason } from '../
 import type { Conversation } from './conversation.ts'
 import type { Meter } from './meter.ts'
 
+/** What a tool loop leads: a conversation, or one that is kept within a budget. */
+export interface Led extends Pick<Conversation, 'next' | 'end' | 'acts'> {
+  /** Tokens that the next policy call will read; infinite where nothing brings them within their budget. */
+  readonly length: number
+  /** Shows messages to the policy. A promise only where there is something to wait for. */
+  show(messages: readonly Message[], step: number): void | Promise<void>
+}
+
 /** How an episode's tool loop ended, and the last thing the policy said. */
 export interface ActOutcome {
   readonly stopReason: StopReason
@@ -22,21 +30,22 @@ const errors = (messages: readonly Message[]): number =>
  * the episode is done or a budget is spent. Calls that cannot be read are shown back as errors, within their budget.
  * A message that its budget cut off is not one that the policy ended: it is no action, and ends the episode.
  */
-export async function toolLoop(conversation: Conversation, meter: Meter, episode: Episode): Promise<ActOutcome> {
+export async function toolLoop(conversation: Led, meter: Meter, episode: Pick<Episode, 'step'>): Promise<ActOutcome> {
   let message: AssistantMessage | null = null
   let stopReason = meter.stop(conversation.length)
 
   while (stopReason === null) {
     const said = await conversation.next(meter.room)
     message = said.message
-    meter.spend(said.tokens)
+    meter.spend(said.tokens.length)
     if (said.stopReason === 'cancelled') return { stopReason: 'cancelled', message }
 
     const broken = complaints(message)
     if (meter.malformed(broken.length)) return { stopReason: 'malformed-call', message }
 
     if (broken.length > 0) {
-      conversation.show(broken, said.step)
+      const shown = conversation.show(broken, said.step)
+      if (shown) await shown
     } else {
       const action = actionOf(message)
       if (action.kind === 'message' && said.stopReason === 'length') return { stopReason: 'token-budget', message }
@@ -48,7 +57,8 @@ export async function toolLoop(conversation: Conversation, meter: Meter, episode
         conversation.end(messages, said.step)
         return { stopReason: done ? 'done' : 'tool-errors', message }
       }
-      conversation.show(messages, said.step)
+      const shown = conversation.show(messages, said.step)
+      if (shown) await shown
     }
     stopReason = meter.stop(conversation.length)
   }

@@ -1,5 +1,7 @@
 import type { Episode, Message, ToolDefinition } from '../core/index.ts'
 import type { WeightsBinding } from './binding.ts'
+import { actInContext } from './context/act-in-context.ts'
+import type { Context } from './context/context.ts'
 import { Conversation } from './conversation.ts'
 import { Dialogue } from './dialogue.ts'
 import { Meter } from './meter.ts'
@@ -26,9 +28,18 @@ export class WeightsParameter {
     this.#meter = new Meter(binding)
   }
 
-  /** Acts in `episode` until it ends or a budget is spent: call tools, read results, go on. */
-  act(messages: readonly Message[], episode: Episode, options: CallOptions = {}): Promise<ActOutcome> {
-    return this.converse(messages, { ...options, tools: episode.tools }).act(episode)
+  /**
+   * Acts in `episode` until it ends or a budget is spent: call tools, read results, go on.
+   * @param options `context`: keeps what is read within a budget, and offers few tools of many. Default: all is read.
+   */
+  act(
+    messages: readonly Message[],
+    episode: Episode,
+    { context, ...options }: CallOptions & { readonly context?: Context } = {},
+  ): Promise<ActOutcome> {
+    if (!context) return this.converse(messages, { ...options, tools: episode.tools }).act(episode)
+    const acts = { parameter: this.#name, binding: this.#binding, meter: this.#meter, episode }
+    return actInContext(acts, messages, options.from ?? [], context)
   }
 
   /**

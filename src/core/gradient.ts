@@ -1,6 +1,6 @@
 import type { Credit } from './credit.ts'
 import type { Decision } from './decision.ts'
-import type { GroupId, VersionId } from './id.ts'
+import type { GroupId, TrajectoryId, VersionId } from './id.ts'
 import type { ParameterName } from './parameter.ts'
 import type { Trajectory } from './trajectory.ts'
 
@@ -34,6 +34,10 @@ export interface Gradient<D> {
 export interface PolicySample {
   /** Samples of one group share prefixes, which a trainer computes once. */
   readonly group: GroupId
+  /** The episode whose branch it is. Default: one of its own. */
+  readonly trajectory?: TrajectoryId
+  /** Whether a hint that the policy read was taken out of its tokens: its behaviour log-probabilities are of what it read. */
+  readonly stripped?: boolean
   /** The Versions of everything that acted in its trajectory, this Parameter's own among them. */
   readonly acted?: Readonly<Record<ParameterName, readonly VersionId[]>>
   readonly tokens: readonly number[]

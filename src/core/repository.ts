@@ -414,11 +414,17 @@ export interface CanaryRepository {
 export interface AuditRepository {
   /** Those whose truth is asked for, in the order in which sessions began, with all labels. */
   drawn(canary: CanaryId): Promise<readonly AuditDraw[]>
-  /** And those that only a judge is asked about. */
-  forJudge(canary: CanaryId): Promise<readonly AuditDraw[]>
+  /**
+   * And those that only a judge is asked about.
+   * @param block reads only this part of them, as {@link marks} counts them.
+   */
+  forJudge(canary: CanaryId, block?: number): Promise<readonly AuditDraw[]>
   get(draw: string): Promise<AuditDraw | null>
-  /** What its labels and erased draws come to: another text where any of them is not what it was. Reads no session. */
-  mark(canary: CanaryId): Promise<string>
+  /**
+   * What its draws and labels come to, in blocks of {@link DRAWS_IN_BLOCK} sequences that hold any, in their order: another
+   * text where any of a block, erased ones among them, is not what it was. Whoever keeps what they read reads only those.
+   */
+  marks(canary: CanaryId): Promise<readonly BlockMark[]>
   /**
    * One label of a reviewer for a draw: the last word counts. Saying the same again changes nothing. Of a session that was
    * erased no note is kept.
@@ -427,6 +433,16 @@ export interface AuditRepository {
   label(label: Omit<AuditLabel, 'withdrawnAt'>): Promise<LabelOutcome>
   /** Takes back what a key said, under whatever names. @returns how many labels. */
   withdraw(which: { readonly tenant: Tenant; readonly key: KeyId; readonly at: number }): Promise<number>
+}
+
+/** Sessions of a canary, by their sequence, whose draws have one mark. */
+export const DRAWS_IN_BLOCK = 128
+
+/** What the draws of one block come to. */
+export interface BlockMark {
+  /** Holds the sequences from `block · DRAWS_IN_BLOCK` on. */
+  readonly block: number
+  readonly mark: string
 }
 
 /** What only one process may do at a time. */

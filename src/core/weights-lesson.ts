@@ -1,4 +1,5 @@
 import type { Demonstration } from './demonstration.ts'
+import type { Group } from './group.ts'
 import type { Metrics, WeightsOptimizer } from './optimizer.ts'
 import type { PreferencePair } from './preference.ts'
 import type { Rng } from './rng.ts'
@@ -8,6 +9,8 @@ import type { Loss, Trainer } from './trainer.ts'
 interface LessonStep {
   readonly trainer: Trainer
   readonly rng: Rng
+  /** Updates of the run before this one: stages depend on it. Absent before the first, and over traffic. */
+  readonly update?: number
 }
 
 /** How supervised learning steps. */
@@ -61,12 +64,17 @@ export interface WeightsImitation {
   imitate(step: ImitationStep): Promise<Metrics>
 }
 
-/** Moves weights by pairs of answers of which people preferred one. */
+/** Moves weights by pairs of answers of which one is preferred: by people, or by what came of it. */
 export interface WeightsPreferring {
   readonly name: string
   readonly kind: 'weights'
   readonly losses?: readonly Loss['kind'][]
   prefer(step: PreferringStep): Promise<Metrics>
+  /**
+   * Pairs of a run's own attempts. Default: none are made, and only people prefer.
+   * @param update updates of the run before this one.
+   */
+  readonly pairsIn?: (groups: readonly Group[], update: number) => readonly PreferencePair[]
 }
 
 /** One way in which weights learn. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { scored, missing, trajectoryOf } from '../../test/support/trajectories.ts'
+import { NodeId } from '../core/index.ts'
 import { guardCounts, resultsOf } from './judge.ts'
 
 const episode = (task: string, reward = scored(1), sketch = {}) => ({
@@ -13,12 +14,18 @@ describe('guards', () => {
       { text: 'a', problem: '?' },
       { text: 'b', problem: '?' },
     ]
-    const nodes = [{ id: 'n0', message: { role: 'assistant' as const, content: '', malformedCalls } }]
-    expect(guardCounts(episode('x'))).toEqual({ brokenCalls: 0, unfinished: 0 })
-    expect(guardCounts(episode('x', scored(0), { nodes, stopReason: 'turn-budget' }))).toEqual({
-      brokenCalls: 2,
-      unfinished: 1,
+    const said = { role: 'assistant' as const, content: '', malformedCalls }
+    const { trajectory, reward } = episode('x', scored(0), {
+      nodes: [
+        { id: 'n0', message: said },
+        // A folded context shows the same turn again.
+        { id: 'n1', message: said },
+      ],
+      stopReason: 'turn-budget',
     })
+    const steps = [{ index: 0, action: NodeId.parse('n0'), observations: [], decisions: [] }]
+    expect(guardCounts(episode('x'))).toEqual({ brokenCalls: 0, unfinished: 0 })
+    expect(guardCounts({ trajectory: { ...trajectory, steps }, reward })).toEqual({ brokenCalls: 2, unfinished: 1 })
     expect(guardCounts(episode('x', missing, { stopReason: 'environment-error' })).unfinished).toBe(0)
   })
 })

@@ -45,8 +45,10 @@ export async function judge<R extends LearnRun>(course: Course<R>): Promise<void
 /** Counts that the gate's guards compare between the arms. */
 export function guardCounts({ trajectory }: ScoredTrajectory): Record<string, number> {
   let brokenCalls = 0
-  for (const { message } of trajectory.nodes) {
-    if (message.role === 'assistant') brokenCalls += message.malformedCalls?.length ?? 0
+  // A folded context repeats turns: each counts where it was said.
+  const said = new Set(trajectory.steps.map(({ action }) => action))
+  for (const { id, message } of trajectory.nodes) {
+    if (message.role === 'assistant' && said.has(id)) brokenCalls += message.malformedCalls?.length ?? 0
   }
   const unfinished = trajectory.stopReason !== 'done' && causedByPolicy(trajectory.stopReason)
   return { brokenCalls, unfinished: unfinished ? 1 : 0 }

@@ -5,7 +5,7 @@ import { type RendererKind, rendererFor } from './renderer/index.ts'
 /** Which model to load, how to talk to it, and how much of the machine it gets. */
 export interface EmbeddedModelOptions
   extends Pick<EmbeddedEngineOptions, 'workers' | 'threadsPerWorker' | 'deterministic' | 'device'> {
-  /** A known name (`minimind2-small`), or the path of a Hugging Face folder. */
+  /** A known name (`minimind2-small`), the name of a pulled model, or the path of a Hugging Face folder or GGUF file. */
   readonly reference: string
   /** How conversations are laid out. Default `template`: the model's own. */
   readonly renderer?: RendererKind

@@ -9,7 +9,7 @@ import { recipe, Schedule } from '../learn/index.ts'
 export const LearnConfig = z.strictObject({
   /** The agent's name in the store. */
   agent: z.string().default('librarian'),
-  /** `minimind2-small`, or the path of a Hugging Face folder. */
+  /** `minimind2-small`, the name of a pulled model, or the path of a Hugging Face folder or GGUF file. */
   model: z.string().default('minimind2-small'),
   /** How conversations are laid out: the compact one-line form, or the model's own chat template. */
   renderer: z.enum(['compact', 'template']).default('compact'),

@@ -185,13 +185,16 @@ function refuseUnknownTiers(tiers: readonly string[], train: readonly Task[]): v
   })
 }
 
-const DemonstrationLine = z.strictObject({ messages: z.array(Message).min(2) })
+const DemonstrationLine = z.strictObject({
+  messages: z.array(Message).min(2),
+  mistakes: z.array(z.int().nonnegative()).exactOptional(),
+})
 
 function demonstrationsFrom(path: string, renderer: Renderer): DemonstratedEpisode[] {
-  return readJsonl({ path }, DemonstrationLine, 'demonstration').map(({ line, value: { messages } }) => {
+  return readJsonl({ path }, DemonstrationLine, 'demonstration').map(({ line, value }) => {
     try {
-      demonstration(messages, searchTools, renderer)
-      return { messages }
+      demonstration(value.messages, searchTools, renderer, value.mistakes)
+      return value
     } catch (error) {
       throw RatchetError.is(error) ? unusable(`Line ${line} of ${path}`, error) : error
     }

@@ -1,7 +1,8 @@
 export { type ServedAgent, type Versions } from './assignment.ts'
 export { type AuditedCanary, auditedCanaries } from './audit/audited-canary.ts'
-export { calibrationOf, type PaidBy } from './audit/calibrated.ts'
+export { calibrationOf, type PaidBy, type SaidByLabels, saidByLabels } from './audit/calibrated.ts'
 export { auditOf } from './audit/draw.ts'
+export { asksForTruth, DrawsRead } from './audit/draws-read.ts'
 export { type Reopened, reopen, type ReopenOptions } from './audit/reopen.ts'
 export type { CanaryRules, NewCanary, PromotedCanary } from './canary-changes.ts'
 export {

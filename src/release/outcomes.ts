@@ -8,9 +8,9 @@ import {
   type UnjudgedSession,
 } from '../core/index.ts'
 import { present } from '../errors/index.ts'
-import { hasJudgeBeside } from '../gate/index.ts'
 import { ReporterShares } from '../reward/index.ts'
 import { auditOf, drawFor } from './audit/draw.ts'
+import { DrawsRead } from './audit/draws-read.ts'
 import { auditOutcome, countWaiting, type KnownTruths, knownTruths, nothingKnown } from './audit/known-truths.ts'
 import { evidenceOn, type Gap, judge, type Judging } from './judge-session.ts'
 import { PeopleSeen, trustOf } from './people.ts'
@@ -28,12 +28,13 @@ export interface CanaryMemory {
   people: PeopleSeen | null
   /** When sessions were looked for that were recorded very late; `null` before that. */
   soughtAt: number | null
+  readonly draws: DrawsRead
   /** The last look that held and was noted. */
   noted: { readonly step: number; readonly sessions: number; readonly waits: string | null } | null
 }
 
 export function newCanaryMemory(): CanaryMemory {
-  return { judged: [], shares: null, people: null, soughtAt: null, noted: null }
+  return { judged: [], shares: null, people: null, soughtAt: null, draws: new DrawsRead(), noted: null }
 }
 
 /** Sessions of a canary: what is evidence, by arm, and what is not. */
@@ -104,7 +105,7 @@ export async function gatherOutcomes(options: GatherOptions): Promise<Gathered |
   const ofStep = judged.filter((one) => isEvidenceOf('candidate', one) && one.began >= canary.stepAt)
   const drawn = ofStep.filter(({ propensity }) => propensity < 1).length
   return {
-    outcomes: evidenceOf(judged, await truthsOf(store, canary, now)),
+    outcomes: evidenceOf(judged, await truthsOf(store, canary, { now, read: memory.draws })),
     sessionsInStep: drawn,
     repeatsInStep: ofStep.length - drawn,
     sessions: { ...countsOf(judged), underWay },
@@ -124,7 +125,7 @@ export async function withKeptNames(
 
 /** Sessions that were judged, as they are kept now: what was erased meanwhile is named no more. */
 export async function keptOutcomes(store: Pick<Repositories, 'audits' | 'canaries'>, canary: Canary, now: number) {
-  return evidenceOf(await keptSessions(store, canary), await truthsOf(store, canary, now))
+  return evidenceOf(await keptSessions(store, canary), await truthsOf(store, canary, { now }))
 }
 
 /** The same, and the rubric that paid their signals, which is one, as a canary is judged by one; `null` where none were kept. */
@@ -135,14 +136,18 @@ export async function keptPaid(
 ): Promise<{ readonly rubric: string | null; readonly outcomes: readonly CanaryOutcome[] }> {
   const kept = await keptSessions(store, canary)
   const rubric = kept.find(({ paidBy }) => paidBy !== undefined)?.paidBy ?? null
-  return { rubric, outcomes: evidenceOf(kept, await truthsOf(store, canary, now)) }
+  return { rubric, outcomes: evidenceOf(kept, await truthsOf(store, canary, { now })) }
 }
 
 /** What is true of the sessions that were drawn for the audit; empty where there is none. */
-async function truthsOf({ audits }: Pick<Repositories, 'audits'>, canary: Canary, now: number): Promise<KnownTruths> {
+async function truthsOf(
+  store: Pick<Repositories, 'audits'>,
+  canary: Canary,
+  { now, read = new DrawsRead() }: { readonly now: number; readonly read?: DrawsRead },
+): Promise<KnownTruths> {
   const audit = auditOf(canary)
   if (audit === null) return nothingKnown
-  const draws = await (hasJudgeBeside(audit) ? audits.forJudge(canary.id) : audits.drawn(canary.id))
+  const draws = await read.all(store, canary.id)
   return knownTruths(draws, audit, { now, endedAt: canary.endedAt })
 }
 
@@ -245,7 +250,7 @@ async function judgeAll(
   const { canary, gaps, memory } = options
   const judged: JudgedSession[] = []
   const audit = auditOf(canary)
-  const waiting = { ...countWaiting(await truthsOf(options.store, canary, options.now)) }
+  const waiting = { ...countWaiting(await truthsOf(options.store, canary, { now: options.now, read: memory.draws })) }
   for (let start = 0; start < due.length; start += readAtOnce) {
     const some = due.slice(start, start + readAtOnce)
     const read = await Promise.all(some.map((session) => evidenceOn(options, canary, session)))

@@ -12,20 +12,20 @@ import {
 export interface OwnTurn {
   readonly node: TrajectoryNode
   readonly message: AssistantMessage
-  /** How a served model was asked; `null` in a rollout. */
+  /** How a served model was asked; `null` in a rollout, and where a deployed program spoke. */
   readonly call: ModelCall | null
 }
 
 /**
- * What the policy itself said, in its order. In traffic a client's history brings assistant messages too (examples, edited
- * answers, turns of other models): only those that a call of ours produced are the policy's.
+ * What the policy itself said, in its order. Assistant messages that no step of ours made are not its own: examples, edited
+ * answers and turns of other models that a client's history brings, turns that a folded context repeats.
  */
 export function ownTurns({ nodes, steps, origin }: Pick<Trajectory, 'nodes' | 'steps' | 'origin'>): readonly OwnTurn[] {
   const calls = new Map(steps.map(({ action, call }) => [action, call ?? null]))
   return nodes.flatMap((node) => {
-    const call = calls.get(node.id) ?? null
-    if (node.message.role !== 'assistant' || (origin.kind === 'traffic' && call === null)) return []
-    return [{ node, message: node.message, call }]
+    const isOwn = calls.has(node.id) || (calls.size === 0 && origin.kind !== 'traffic')
+    if (node.message.role !== 'assistant' || !isOwn) return []
+    return [{ node, message: node.message, call: calls.get(node.id) ?? null }]
   })
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type AuditLabel, CanaryId, KeyId, type Store } from '../core/index.ts'
+import { type AuditLabel, CanaryId, DRAWS_IN_BLOCK, KeyId, type Store } from '../core/index.ts'
 import { canaries } from './canaries.conformance.ts'
 import { UnknownRecordError } from './errors/index.ts'
 import { sample } from './store.conformance.ts'
@@ -128,10 +128,11 @@ export function auditConformance(name: string, open: () => Promise<Store>): void
 
     it('tell cheaply whether what was said of a canary, or what was erased of it, has changed', async () => {
       await judge('d0', 'd1')
+      const markNow = async () => JSON.stringify(await store.audits.marks(canary))
       const change = async (work: () => Promise<unknown>) => {
-        const before = await store.audits.mark(canary)
+        const before = await markNow()
         await work()
-        return (await store.audits.mark(canary)) !== before
+        return (await markNow()) !== before
       }
       expect(await change(async () => {})).toBe(false)
       expect(await change(() => store.audits.label(label('d0')))).toBe(true)
@@ -143,7 +144,21 @@ export function auditConformance(name: string, open: () => Promise<Store>): void
       expect(await change(() => store.audits.withdraw({ tenant: 'default', key, at: 80 }))).toBe(true)
       expect(await change(() => store.audits.label(label('d1', { at: 1, truth: null })))).toBe(true)
       expect(await change(() => store.trajectories.remove({ origin: 'traffic' }, { dryRun: false }))).toBe(true)
-      expect(await store.audits.mark(CanaryId.parse('none'))).toEqual(await store.audits.mark(CanaryId.parse('nor')))
+      expect(await store.audits.marks(CanaryId.parse('none'))).toEqual([])
+    })
+
+    it('tell which blocks of draws have changed, and give each alone', async () => {
+      const last = 2 * DRAWS_IN_BLOCK
+      await judge(...Array.from({ length: last + 1 }, (_, i) => (i % DRAWS_IN_BLOCK === 0 ? `d${i}` : null)))
+      const before = await store.audits.marks(canary)
+      expect(before.map(({ block }) => block)).toEqual([0, 1, 2])
+      await store.audits.label(label(`d${DRAWS_IN_BLOCK}`))
+      const after = await store.audits.marks(canary)
+      expect(after.map(({ mark }, i) => mark === before[i]?.mark)).toEqual([true, false, true])
+      expect(await store.audits.forJudge(canary, 1)).toMatchObject([
+        { id: `d${DRAWS_IN_BLOCK}`, labels: [{ truth: 1 }] },
+      ])
+      expect(await store.audits.forJudge(canary, 3)).toEqual([])
     })
 
     it('keep no words about what was erased before they came', async () => {

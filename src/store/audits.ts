@@ -1,10 +1,12 @@
-import { type Kysely, type Selectable, sql } from 'kysely'
+import { type ExpressionBuilder, type Kysely, type Selectable, sql } from 'kysely'
 import {
   AuditLabel,
   type AuditDraw,
   type AuditRepository,
+  type BlockMark,
   CanaryId,
   contentHash,
+  DRAWS_IN_BLOCK,
   JUDGE_ALONE,
   TrajectoryId,
 } from '../core/index.ts'
@@ -18,7 +20,7 @@ export function auditRepository({ read, write }: Access): AuditRepository {
   return {
     drawn: (canary) => read((db) => drawsOf(db, canary, { judgeAlone: false })),
 
-    forJudge: (canary) => read((db) => drawsOf(db, canary, { judgeAlone: true })),
+    forJudge: (canary, block) => read((db) => drawsOf(db, canary, { judgeAlone: true, block })),
 
     get: (id) =>
       read(async (db) => {
@@ -32,31 +34,7 @@ export function auditRepository({ read, write }: Access): AuditRepository {
         return withLabels(draws, labels)[0] ?? null
       }),
 
-    mark: (canary) =>
-      read(async (db) => {
-        // Sums, too: two labels may come within one millisecond, and clocks of several gateways differ.
-        const said = await db
-          .selectFrom('audit_labels')
-          .innerJoin('audit_draws', 'audit_draws.id', 'audit_labels.draw')
-          .where('audit_draws.canary', '=', canary)
-          .select(({ fn }) => [
-            fn.countAll().as('labels'),
-            fn.count('audit_labels.truth').as('told'),
-            fn.count('audit_labels.withdrawn_at').as('withdrawn'),
-            fn.max('audit_labels.at').as('latest'),
-            fn.sum('audit_labels.at').as('times'),
-            fn.sum('audit_labels.truth').as('truths'),
-            fn.max('audit_labels.withdrawn_at').as('latestWithdrawn'),
-          ])
-          .executeTakeFirstOrThrow()
-        const { erased } = await db
-          .selectFrom('audit_draws')
-          .where('canary', '=', canary)
-          .where('trajectory', '=', sql<string>`'erased-' || sequence`)
-          .select(({ fn }) => fn.countAll().as('erased'))
-          .executeTakeFirstOrThrow()
-        return contentHash({ said: Object.values(said).map(String), erased: String(erased) })
-      }),
+    marks: (canary) => read((db) => marksOf(db, canary)),
 
     label: (label) =>
       write(async (db) => {
@@ -100,15 +78,60 @@ export function auditRepository({ read, write }: Access): AuditRepository {
   }
 }
 
+/** Counts and sums that differ where something was drawn, said, changed, taken back or erased. */
+async function marksOf(db: Kysely<Tables>, canary: string): Promise<BlockMark[]> {
+  // PostgreSQL's driver gives an integer of 64 bits as text.
+  const block = sql<number | string>`sequence / ${sql.lit(DRAWS_IN_BLOCK)}`
+  const draws = await db
+    .selectFrom('audit_draws')
+    .where('canary', '=', canary)
+    .select(({ fn }) => [
+      block.as('block'),
+      fn.countAll().as('draws'),
+      sql`sum(case when trajectory = 'erased-' || sequence then 1 else 0 end)`.as('erased'),
+    ])
+    .groupBy(block)
+    .orderBy(block)
+    .execute()
+  // Sums, too: two labels may come within one millisecond, and clocks of several gateways differ.
+  const labels = await db
+    .selectFrom('audit_labels')
+    .innerJoin('audit_draws', 'audit_draws.id', 'audit_labels.draw')
+    .where('audit_draws.canary', '=', canary)
+    .select(({ fn }) => [
+      block.as('block'),
+      fn.countAll().as('labels'),
+      fn.count('audit_labels.truth').as('told'),
+      fn.count('audit_labels.withdrawn_at').as('withdrawn'),
+      fn.max('audit_labels.at').as('latest'),
+      fn.sum('audit_labels.at').as('times'),
+      fn.sum('audit_labels.truth').as('truths'),
+      fn.max('audit_labels.withdrawn_at').as('latestWithdrawn'),
+    ])
+    .groupBy(block)
+    .execute()
+  const said = new Map(labels.map((one) => [Number(one.block), Object.values(one).map(String)]))
+  return draws.map(({ block: at, draws: drawn, erased }) => ({
+    block: Number(at),
+    mark: contentHash({ drawn: String(drawn), erased: String(erased), said: said.get(Number(at)) ?? [] }),
+  }))
+}
+
 async function drawsOf(
   db: Kysely<Tables>,
   canary: string,
-  { judgeAlone }: { readonly judgeAlone: boolean },
+  { judgeAlone, block }: { readonly judgeAlone: boolean; readonly block?: number | undefined },
 ): Promise<AuditDraw[]> {
+  const inBlock = (eb: ExpressionBuilder<Tables, 'audit_draws'>) => {
+    const own = eb('canary', '=', canary)
+    if (block === undefined) return own
+    const from = block * DRAWS_IN_BLOCK
+    return eb.and([own, eb('sequence', '>=', from), eb('sequence', '<', from + DRAWS_IN_BLOCK)])
+  }
   const draws = await db
     .selectFrom('audit_draws')
     .selectAll()
-    .where('canary', '=', canary)
+    .where(inBlock)
     .$if(!judgeAlone, (query) => query.where('id', 'not like', `${JUDGE_ALONE}%`))
     .orderBy('sequence')
     .execute()
@@ -116,7 +139,7 @@ async function drawsOf(
     .selectFrom('audit_labels')
     .innerJoin('audit_draws', 'audit_draws.id', 'audit_labels.draw')
     .selectAll('audit_labels')
-    .where('audit_draws.canary', '=', canary)
+    .where(inBlock)
     .orderBy('reviewer')
     .execute()
   return withLabels(draws, labels)

@@ -81,7 +81,7 @@ const lanes: { readonly [R in Exclude<keyof Repositories, 'blobs'>]: CallsIn<R> 
     events: 'scan',
   },
   leases: { acquire: 'write', renew: 'write', release: 'write', get: 'look-up' },
-  audits: { drawn: 'scan', forJudge: 'scan', get: 'look-up', mark: 'look-up', label: 'write', withdraw: 'write' },
+  audits: { drawn: 'scan', forJudge: 'scan', get: 'look-up', marks: 'look-up', label: 'write', withdraw: 'write' },
   alerts: { put: 'write', get: 'look-up', list: 'look-up' },
 }
 

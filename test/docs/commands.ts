@@ -8,6 +8,7 @@ const runElsewhere: readonly { readonly command: RegExp; readonly file: string; 
   { command: /^npm test$/, file: '.ci/run', proof: 'npm test' },
   { command: /^npm run check$/, file: '.ci/run', proof: 'npm run check' },
   { command: /^npm run test:slow$/, file: '.ci/run', proof: 'npm run test:slow' },
+  { command: /^npx ratchet pull \S+( --file \S+)?$/, file: 'test/cli-pull.test.ts', proof: "'pull'" },
   { command: /^npm start( --( --(control|json|seed \w+))+)?$/, file: 'test/main-job.test.ts', proof: "'start'" },
 ]
 

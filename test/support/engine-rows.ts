@@ -1,26 +1,45 @@
-import type { LlamaConfig } from '../../src/model/embedded/llama/config.ts'
+import type { ModelWeights } from '../../src/model/embedded/transformer/config.ts'
 import { KvGrid } from '../../src/model/embedded/sampling/kv.ts'
 import { StepRunner } from '../../src/model/embedded/sampling/step.ts'
 import { WeightSets } from '../../src/model/embedded/sampling/weight-sets.ts'
 import type { AdapterWeights } from '../../src/model/embedded/train/lora.ts'
-import { recordedModel } from './recorded.ts'
 
-/** Log-probabilities of the next token after each of these, by the engine. */
-export async function engineRows(config: LlamaConfig, adapter: AdapterWeights, tokens: readonly number[]) {
-  const sets = await WeightSets.open({ model: recordedModel(config), contextLength: 64, threads: 1 })
-  await sets.load('a', { kind: 'lora', adapter })
+/** Sequences that one run of the engine computes beside each other: how many tokens of each, run by run. */
+export interface RowsOptions {
+  readonly model: ModelWeights
+  readonly adapter?: AdapterWeights
+  readonly sequences: readonly (readonly number[])[]
+  /** Tokens of each sequence in each run; by default one a run. */
+  readonly runs?: readonly (readonly number[])[]
+}
+
+/** For each sequence, log-probabilities of the next token after the last one of each run, by the engine. */
+export async function engineRows({ model, adapter, sequences, runs }: RowsOptions): Promise<number[][][]> {
+  const sets = await WeightSets.open({ model, contextLength: 64, threads: 1 })
+  if (adapter) await sets.load('a', { kind: 'lora', adapter })
   const runner = new StepRunner({ deterministic: false })
-  const past = new KvGrid(config)
-  const rows: number[][] = []
-  for (const start of tokens.keys()) {
-    past.grow(1, start + 1, 1)
-    const spans = [{ tokens: Int32Array.from(tokens), start, count: 1 }]
-    const temperatures = Float32Array.of(1)
-    const result = await runner.run({ weights: sets.get('a'), spans, width: 1, past, temperatures })
-    for (let layer = 0; layer < config.layers; layer++) {
-      for (const kind of ['key', 'value'] as const) past.append(layer, kind, result.newRows(layer, kind), spans, 1)
+  const past = new KvGrid(model.config)
+  const ends = sequences.map(() => 0)
+  const rows: number[][][] = sequences.map(() => [])
+  const longest = Math.max(...sequences.map(({ length }) => length))
+  past.grow(sequences.length, longest, sequences.length)
+  for (const counts of runs ?? Array.from({ length: longest }, () => sequences.map(() => 1))) {
+    const spans = sequences.map((tokens, index) => ({
+      tokens: Int32Array.from(tokens),
+      start: ends[index] as number,
+      count: counts[index] as number,
+    }))
+    const width = Math.max(...counts)
+    const temperatures = new Float32Array(spans.length).fill(1)
+    const result = await runner.run({ weights: sets.get(adapter ? 'a' : null), spans, width, past, temperatures })
+    for (let layer = 0; layer < model.config.layers; layer++) {
+      for (const kind of ['key', 'value'] as const) past.append(layer, kind, result.newRows(layer, kind), spans, width)
     }
-    rows.push(Array.from(result.probabilities, (p) => Math.log(p)))
+    for (const [index, { count }] of spans.entries()) {
+      const row = result.probabilities.subarray(index * model.config.vocabSize, (index + 1) * model.config.vocabSize)
+      rows[index]?.push(Array.from(row, Math.log))
+      ends[index] = (ends[index] as number) + count
+    }
   }
   await sets.close()
   return rows

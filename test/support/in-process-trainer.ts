@@ -1,6 +1,6 @@
 import type { Datum, Loss } from '../../src/core/index.ts'
-import type { ModelWeights } from '../../src/model/embedded/llama/config.ts'
-import { type Trained, trainedShapes } from '../../src/model/embedded/llama/training-graph.ts'
+import type { ModelWeights } from '../../src/model/embedded/transformer/config.ts'
+import { type Trained, trainedShapes } from '../../src/model/embedded/transformer/trained.ts'
 import type { AdapterContent } from '../../src/model/embedded/train/adapter-content.ts'
 import { EmbeddedTrainer, initialValues } from '../../src/model/embedded/train/embedded-trainer.ts'
 import { FlatTensors } from '../../src/model/embedded/train/flat-tensors.ts'

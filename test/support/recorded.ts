@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
-import type { LlamaConfig, ModelWeights } from '../../src/model/embedded/llama/config.ts'
-import { weightShapes } from '../../src/model/embedded/llama/weights.ts'
+import type { TransformerConfig, ModelWeights } from '../../src/model/embedded/transformer/config.ts'
+import { weightShapes } from '../../src/model/embedded/transformer/weights.ts'
 import { type LoraConfig, LoraTarget, loraPairs } from '../../src/model/embedded/train/lora.ts'
 
 /** Reads vectors that scripts/vectors/record.py recorded from PyTorch. */
-export function recorded(name: 'llama' | 'losses' | 'rules' | 'adamw' | 'anchors' | 'preference'): unknown {
+export function recorded(
+  name: 'llama' | 'losses' | 'rules' | 'adamw' | 'anchors' | 'preference' | 'policies',
+): unknown {
   const file = new URL(`../../src/model/embedded/vectors/${name}.json`, import.meta.url)
   return (JSON.parse(readFileSync(file, 'utf8')) as { vectors: unknown }).vectors
 }
@@ -24,7 +26,7 @@ export function numbers(seed: number, length: number, scale = 1): Float32Array {
 }
 
 /** The model that the vectors were recorded from. */
-export function recordedModel(config: LlamaConfig): ModelWeights {
+export function recordedModel(config: TransformerConfig): ModelWeights {
   const tensors = [...weightShapes(config)].map(([name, shape], index) => {
     const values = numbers(1000 + index, size(shape), 0.4)
     return [name, shape.length === 1 ? values.map((value) => value + 1) : values] as const
@@ -34,7 +36,7 @@ export function recordedModel(config: LlamaConfig): ModelWeights {
 
 /** The adapter that the vectors were recorded with: every projection and the head. */
 export function recordedAdapter(
-  config: LlamaConfig,
+  config: TransformerConfig,
   rank: number,
   alpha: number,
 ): LoraConfig & { tensors: Map<string, Float32Array> } {

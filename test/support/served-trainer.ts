@@ -2,7 +2,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ModelService, Saved } from '../../src/core/index.ts'
-import { bytesOf, type LlamaConfig, openEmbeddedEngine } from '../../src/model/index.ts'
+import { bytesOf, type TransformerConfig, openEmbeddedEngine } from '../../src/model/index.ts'
 import { type StartTrainerOptions, startTrainer } from '../../src/trainer/index.ts'
 import { recorded, recordedModel } from './recorded.ts'
 
@@ -13,7 +13,7 @@ export const tinyVocabulary = 259
 export async function tinyService(): Promise<
   Pick<ModelService, 'base' | 'sampler' | 'trainer' | 'loadAdapter' | 'close'>
 > {
-  const { config } = recorded('llama') as { config: LlamaConfig }
+  const { config } = recorded('llama') as { config: TransformerConfig }
   const model = recordedModel({ ...config, vocabSize: tinyVocabulary, maxPositions: 512 })
   const decode = (tokens: readonly number[]) => String.fromCharCode(...tokens)
   const engine = await openEmbeddedEngine({ model, decode, workers: 1, threadsPerWorker: 1 })

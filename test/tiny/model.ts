@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Rng, rng } from '../../src/core/index.ts'
-import { readLlamaConfig } from '../../src/model/embedded/load/llama-config.ts'
-import { weightShapes } from '../../src/model/embedded/llama/weights.ts'
+import { readTransformerConfig } from '../../src/model/embedded/load/architecture/read-config.ts'
+import { weightShapes } from '../../src/model/embedded/transformer/weights.ts'
 import { writeSafetensors } from '../../src/model/embedded/load/safetensors.ts'
 import { byteLevelTokenizer, specialTokens } from './tokenizer.ts'
 
@@ -46,7 +46,7 @@ export function writeTinyModel(
   }
   const random = rng('tiny-model', seed)
   const tensors = new Map(
-    [...weightShapes(readLlamaConfig(config))].map(([name, shape]) => {
+    [...weightShapes(readTransformerConfig(config))].map(([name, shape]) => {
       const data = new Float32Array(shape.reduce((product, size) => product * size, 1))
       if (shape.length === 1) data.fill(1)
       else fillNormal(data, name.includes('embed') ? 0.25 : 1 / Math.sqrt(shape[1] as number), random)

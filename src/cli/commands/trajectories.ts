@@ -22,6 +22,7 @@ import { graphText } from '../trajectory/graph.ts'
 import { spent } from '../trajectory/lines.ts'
 import { shortReward } from '../trajectory/reward-line.ts'
 import { type RewardNow, type RewardOf, rewardOf } from '../trajectory/reward-now.ts'
+import { readText } from '../trajectory/read.ts'
 import { said } from '../trajectory/said.ts'
 import { trajectoryTree } from '../trajectory/tree.ts'
 import { wrapped } from '../trajectory/wrap.ts'
@@ -115,6 +116,7 @@ interface ShowFlags extends StoreFlags, JudgingFlags {
   readonly verbose?: boolean
   readonly graph?: boolean
   readonly svg?: string
+  readonly read?: number
 }
 
 /** `ratchet show [ID]`: one trajectory as a tree, with its tokens, signals and reward. */
@@ -123,6 +125,10 @@ export function showCommand(name: string | undefined, flags: ShowFlags): Promise
     const tenant = parseInput(Tenant, flags.tenant ?? defaultTenant, 'The tenant')
     const found = await findTrajectory(store, name, tenant)
     if (flags.graph || flags.svg !== undefined) return showGraph(found.trajectory, flags)
+    if (flags.read !== undefined) {
+      process.stdout.write(readText(found.trajectory, flags.read, flags))
+      return
+    }
     const now = Date.now()
     const told = await store.signals.of(found.trajectory.id)
     const signals = [...told, ...implicitSignals(found.trajectory, now)]

@@ -14,7 +14,7 @@ import { type Log, silent } from '../../gateway/log.ts'
 import { writeAdapter } from '../../model/index.ts'
 import { chatUpstream } from '../../model/index.ts'
 import { fallback, openAiUpstream } from '../../model/openai/index.ts'
-import type { LlamaConfig } from '../../model/index.ts'
+import type { TransformerConfig } from '../../model/index.ts'
 import { Registry } from '../../release/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import { serveReleases } from './serve-releases.ts'
@@ -67,7 +67,7 @@ async function vllm(options: UpstreamOptions = {}): Promise<{ server: Upstream; 
 
 /** The agent's weights with a new adapter, whose bytes are in the store. */
 async function adapted(upstream: ChatUpstream): Promise<Version> {
-  const { config } = recorded('llama') as { config: LlamaConfig }
+  const { config } = recorded('llama') as { config: TransformerConfig }
   const adapter = await store.blobs.put(writeAdapter(config, recordedAdapter(config, 4, 8)))
   return mintVersion('model', { ...upstream.weights('qwen'), adapter }, { parents: [], run: null })
 }

@@ -31,6 +31,8 @@ export interface LineOptions {
 /** What belongs to one node. */
 export interface NodeFacts {
   readonly step: Step | undefined
+  /** Where what no step said comes from: a client's history, or a program that shows it again. */
+  readonly origin: Trajectory['origin']['kind']
   /** Whether the client sent the request of this answer again, and has the other answer. */
   readonly superseded: boolean
   readonly decisions: readonly Decision[]
@@ -42,7 +44,7 @@ export interface NodeFacts {
 /** One node's lines: who speaks, what is said, how it was sampled, and the evidence about it. */
 export function nodeLines(node: TrajectoryNode, facts: NodeFacts, startedAt: number, options: LineOptions): string[] {
   const { step } = facts
-  const lines = [`${speaker(node.message, step)}  ${spoken(node.message, options.width)}`]
+  const lines = [`${speaker(node.message, facts)}  ${spoken(node.message, options.width)}`]
   if (step?.call) lines.push(pc.dim(callLine(step)))
   if (facts.superseded)
     lines.push(pc.yellow('does not count: the client sent this request again, and took the other answer'))
@@ -72,14 +74,15 @@ export function signalLine({ name, value, source, reporter, at }: Signal, starte
   return `${pc.yellow('↳')} ${said(name, 60)} = ${said(typeof shown === 'string' ? shown : JSON.stringify(shown), 160)}  ${pc.dim(detail)}`
 }
 
-function speaker(message: Message, step: Step | undefined): string {
+function speaker(message: Message, { step, origin }: NodeFacts): string {
   switch (message.role) {
     case 'system':
       return pc.magenta('system')
     case 'user':
       return pc.green(message.name === undefined ? 'user' : `user ${said(message.name, 40)}`)
     case 'assistant':
-      return step ? pc.cyan('assistant') : pc.cyan("assistant (the client's own text)")
+      if (step) return pc.cyan('assistant')
+      return pc.cyan(origin === 'rollout' ? 'assistant (shown again)' : "assistant (the client's own text)")
     case 'tool':
       return pc.blue(`tool ${said(message.name, 60)}${message.isError ? ' failed' : ''}`)
   }

@@ -28,6 +28,7 @@ export function trajectoryTree(
   const draw = ({ node, indent, marker, under }: Drawn) => {
     const facts = {
       step: stepOf.get(node.id),
+      origin: trajectory.origin.kind,
       superseded: superseded.has(node.id),
       decisions: decided.get(node.id) ?? [],
       signals: about.get(node.id) ?? [],

@@ -1,13 +1,21 @@
 import { getQuickJS, type QuickJSContext, type QuickJSHandle, Scope } from 'quickjs-emscripten'
-import type { Json } from '../../core/index.ts'
 import type { SandboxEnd, SandboxRequest } from './outcome.ts'
 
 /** QuickJS looks at its interrupt handler once in so many jumps and calls. */
 const stepsPerLook = 10_000
 const stackBytes = 512 * 1_024
 
-/** Runs code in a QuickJS of its own, in this thread. One long native step is not interrupted: the thread's owner ends it. */
-export async function evaluate({ code, call, steps, memoryBytes }: SandboxRequest): Promise<SandboxEnd> {
+/** What the code asks with, and what it gets, as JSON text. */
+export type Asks = (json: string) => string
+
+/**
+ * Runs code in a QuickJS of its own, in this thread. One long native step is not interrupted: the thread's owner ends it.
+ * @param asks what the function `host` does, where the request says that there is one.
+ */
+export async function evaluate(
+  { code, call, steps, memoryBytes, host }: SandboxRequest,
+  asks: Asks,
+): Promise<SandboxEnd> {
   const engine = await getQuickJS()
   return Scope.withScope((scope): SandboxEnd => {
     const runtime = scope.manage(engine.newRuntime())
@@ -17,6 +25,10 @@ export async function evaluate({ code, call, steps, memoryBytes }: SandboxReques
     runtime.setInterruptHandler(() => left-- <= 0)
     const context = scope.manage(runtime.newContext())
     const ended = ending(context, () => left < 0)
+    if (host) {
+      const ask = scope.manage(context.newFunction('host', (given) => asHandle(context, asks(jsonOf(context, given)))))
+      context.setProp(context.global, 'host', ask)
+    }
 
     const defined = context.evalCode(code, 'code.js')
     if (defined.error) return ended(scope.manage(defined.error))
@@ -25,25 +37,30 @@ export async function evaluate({ code, call, steps, memoryBytes }: SandboxReques
 
     const found = context.evalCode(call.name, 'call.js')
     if (found.error) return ended(scope.manage(found.error))
-    const args = call.args.map((arg) => scope.manage(asHandle(context, arg)))
+    const args = call.args.map((arg) => scope.manage(asHandle(context, JSON.stringify(arg))))
     const answer = context.callFunction(scope.manage(found.value), context.undefined, ...args)
     return answer.error ? ended(scope.manage(answer.error)) : returned(context, scope.manage(answer.value))
   })
 }
 
-/** An argument: JSON text is an expression, but for two line separators that older JavaScript does not know. */
-function asHandle(context: QuickJSContext, value: Json): QuickJSHandle {
-  return context.unwrapResult(context.evalCode(`(${JSON.stringify(value)})`, 'argument.js'))
+/** A value that JSON text holds: it is an expression, but for two line separators that older JavaScript does not know. */
+function asHandle(context: QuickJSContext, json: string): QuickJSHandle {
+  return context.unwrapResult(context.evalCode(`(${json})`, 'argument.js'))
 }
 
+const returned = (context: QuickJSContext, value: QuickJSHandle): SandboxEnd => ({
+  kind: 'returned',
+  json: jsonOf(context, value),
+})
+
 /** A value as JSON text, which is made here: the code cannot take the place of how it is read. */
-function returned(context: QuickJSContext, value: QuickJSHandle): SandboxEnd {
+function jsonOf(context: QuickJSContext, value: QuickJSHandle): string {
   // A function would be read as its text.
-  if (context.typeof(value) === 'function') return { kind: 'returned', json: 'null' }
+  if (context.typeof(value) === 'function') return 'null'
   try {
-    return { kind: 'returned', json: JSON.stringify(context.dump(value)) ?? 'null' }
+    return JSON.stringify(context.dump(value)) ?? 'null'
   } catch {
-    return { kind: 'returned', json: 'null' }
+    return 'null'
   }
 }
 

@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads'
 import { z } from 'zod'
 import { Json } from '../../core/index.ts'
 
@@ -25,18 +26,31 @@ export const SandboxCall = z.strictObject({
   args: z.array(Json).default([]),
 })
 
-/** What the thread of a sandbox is sent. It checks nothing again: it starts for every run, and loads no more than it needs. */
+/** What the thread of a sandbox is sent. It checks nothing again: it runs many, and loads no more than it needs. */
 export interface SandboxRequest {
   readonly code: string
   readonly call: z.output<typeof SandboxCall> | null
   readonly steps: number
   readonly memoryBytes: number
+  /** Whether the code finds the function `host`. */
+  readonly host: boolean
 }
 
-/** What it answers. */
+/** How a thread of a sandbox waits for what its code asked of `host`. */
+export interface SandboxLine {
+  /** One cell: 0 until the answer is there. */
+  readonly bell: Int32Array<SharedArrayBuffer>
+  /** Answers come here, as JSON text. */
+  readonly answers: MessagePort
+}
+
+/** How it ended. */
 export const SandboxEnd = z.union([
   z.strictObject({ kind: z.literal('returned'), json: z.string() }),
   z.strictObject({ kind: z.literal('threw'), message: z.string() }),
   z.strictObject({ kind: z.enum(['steps', 'memory']) }),
 ])
 export type SandboxEnd = z.infer<typeof SandboxEnd>
+
+/** What it says: its end, or before that what its code asks of `host`. */
+export const SandboxReply = z.union([z.strictObject({ kind: z.literal('asks'), json: z.string() }), SandboxEnd])

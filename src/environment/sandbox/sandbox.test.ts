@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../core/index.ts'
-import { runInSandbox } from './index.ts'
+import { runInSandbox, type SandboxHost } from './index.ts'
 
 const call = (name: string, ...args: Json[]) => ({ call: { name, args } })
 
@@ -79,5 +79,58 @@ describe('code in a sandbox', () => {
   it('refuses what it does not know', async () => {
     await expect(runInSandbox('1', call('a()'))).rejects.toThrow(/no name of a function/)
     await expect(runInSandbox('1', { memoryBytes: 1 })).rejects.toMatchObject({ code: 'input/invalid' })
+  })
+})
+
+describe('a host', () => {
+  const echo: SandboxHost = async (asked) => ({ asked })
+
+  it.each(['own', 'kept'] as const)('answers what the code asks, as JSON, in a thread of its %s', async (thread) => {
+    const code = 'const f = (n) => [host(n), host({ n: n + 1 }), host("\u2028"), host(f)]'
+    expect(await runInSandbox(code, { ...call('f', 1), thread }, echo)).toEqual({
+      kind: 'returned',
+      value: [{ asked: 1 }, { asked: { n: 2 } }, { asked: '\u2028' }, { asked: null }],
+    })
+  })
+
+  it('is not there where none is given', async () => {
+    expect(await runInSandbox('typeof host')).toEqual({ kind: 'returned', value: 'undefined' })
+  })
+
+  it('takes its time: the clock measures the code’s own', async () => {
+    const slow: SandboxHost = () => new Promise((resolve) => setTimeout(() => resolve('late'), 3_000))
+    await runInSandbox('1', { thread: 'kept' })
+    expect(await runInSandbox('host(1)', { thread: 'kept', deadlineMs: 2_500 }, slow)).toEqual({
+      kind: 'returned',
+      value: 'late',
+    })
+  })
+
+  it('that throws ends the code, which cannot catch it, and whoever ran it is told', async () => {
+    const failing: SandboxHost = () => Promise.reject(new RangeError('no more'))
+    for (const thread of ['own', 'kept'] as const)
+      await expect(runInSandbox('try { host(1) } catch {} 2', { thread }, failing)).rejects.toThrow('no more')
+    expect(await runInSandbox('2', { thread: 'kept' })).toEqual({ kind: 'returned', value: 2 })
+  })
+})
+
+describe('a thread that is kept', () => {
+  const kept = { thread: 'kept' } as const
+
+  it('shows one code nothing of another', async () => {
+    expect(await runInSandbox('globalThis.secret = 1; Array.prototype.x = 2; 3', kept)).toMatchObject({ value: 3 })
+    expect(await runInSandbox('[typeof secret, [].x ?? null]', kept)).toMatchObject({ value: ['undefined', null] })
+  })
+
+  it('is another one after code that did not end', async () => {
+    expect(await runInSandbox('for (;;) {}', { ...kept, steps: 100_000 })).toEqual({ kind: 'steps' })
+    expect(await runInSandbox('1', kept)).toEqual({ kind: 'returned', value: 1 })
+  })
+
+  it('serves many at once', async () => {
+    const codes = Array.from({ length: 40 }, (_, i) => runInSandbox(`host(${i})`, kept, async (asked) => asked))
+    expect((await Promise.all(codes)).map((outcome) => ('value' in outcome ? outcome.value : null))).toEqual(
+      codes.map((_, i) => i),
+    )
   })
 })

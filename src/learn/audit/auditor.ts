@@ -1,5 +1,6 @@
 import type { Audit, AuditDraw, Canary, Clock, Signal, Store, Tenant } from '../../core/index.ts'
 import { hasJudgeBeside, judgeWordOf, truthOf } from '../../gate/index.ts'
+import { asksForTruth, DrawsRead } from '../../release/index.ts'
 import { usualVerifierLimits, type VerifierLimits } from './ask-verifier.ts'
 import { asking, label } from './asking.ts'
 import { tellOfAudit } from './tell.ts'
@@ -41,16 +42,19 @@ export function auditor(parts: AuditorParts): Auditor {
   const asked = { ...parts, patienceMs: audit.patienceMs, limits: { ...usualVerifierLimits, ...parts.limits } }
   const verifying = verifier && asking(asked, 'verifier', verifier)
   const judging = judge && asking(asked, 'judge', judge)
+  const read = new DrawsRead()
   return {
     async look(canary) {
-      const draws = await store.audits.drawn(canary.id)
+      const judged = await read.all(store, canary.id)
+      const draws = judged.filter(asksForTruth)
       const waiting = draws.filter((draw) => !truthOf(draw, audit, clock.now()).settled)
       if (audit.by === 'outcome') await fromOutcomes(parts, waiting)
       if (audit.by === 'verifier') verifying?.begin(waiting)
       if (audit.by === 'judge') judging?.begin(waiting)
-      const judged = hasJudgeBeside(audit) ? await store.audits.forJudge(canary.id) : []
       const until = { ...audit, endedAt: canary.endedAt }
-      judging?.begin(judged.filter((draw) => !judgeWordOf(draw, until, clock.now()).settled))
+      if (hasJudgeBeside(audit)) {
+        judging?.begin(judged.filter((draw) => !judgeWordOf(draw, until, clock.now()).settled))
+      }
       await tellOfAudit(store, canary, { audit, draws, now: clock.now() })
       // Where there is none at all, nothing else will tell of it.
       const couldAnswer = judging?.isSilent() ?? true

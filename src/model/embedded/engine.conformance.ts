@@ -96,6 +96,40 @@ export function describeEngineConformance(
       })
     })
 
+    it('takes any loss by its slopes: importance sampling from what was just measured steps as the loss itself does', async () => {
+      const [itself, bySlopes] = [await trained(2), await trained(2)]
+      const temperature = await possible(0.8)
+      const samples = await sample(await itself.publish(), 6, temperature)
+      // As if another policy had sampled: ratios from 0.5 to 2, some past the bounds.
+      const data = samples.map((sequence, index) => {
+        const { logprobs = [], advantages = [], ...rest } = datumOf(prompt, sequence, index % 2 === 0 ? 1 : -0.5)
+        const moved = (t: number) => (advantages[t] === 0 ? 0 : Math.log(2) * (((index + t) % 5) / 2 - 1))
+        return { ...rest, advantages, logprobs: logprobs.map((logprob, t) => logprob + moved(t)) }
+      })
+      await itself.forwardBackward(data, { kind: 'cispo', clipLow: 0.8, clipHigh: 1.2, temperature })
+      const measured = await bySlopes.forward(data, temperature)
+      const weighed = data.map((datum, index) => {
+        const now = measured[index] ?? []
+        const weightOf = (t: number) => Math.min(1.2, Math.max(0.8, Math.exp((now[t] ?? 0) - (datum.logprobs[t] ?? 0))))
+        const advantages = datum.advantages.map((advantage, t) => (advantage === 0 ? 0 : advantage * weightOf(t)))
+        return { ...datum, logprobs: now, advantages }
+      })
+      await bySlopes.forwardBackward(weighed, { kind: 'importance_sampling', temperature })
+      const step = { learningRate: 0.01 }
+      const [expected, found] = [await itself.optimStep(step), await bySlopes.optimStep(step)]
+      expect((found.gradNorm ?? 1) / (expected.gradNorm ?? 1)).toBeCloseTo(1, 3)
+      const moves: number[] = []
+      const after = await Promise.all([itself.forward(data, temperature), bySlopes.forward(data, temperature)])
+      after[0].forEach((logprobs, index) => {
+        logprobs.slice(prompt.length - 1).forEach((logprob, i) => {
+          const now = after[1][index]?.[prompt.length - 1 + i] ?? 0
+          expect(Math.abs(now - logprob)).toBeLessThan(10 * tolerance)
+          moves.push(Math.abs(now - (measured[index]?.[prompt.length - 1 + i] ?? 0)))
+        })
+      })
+      expect(Math.max(...moves)).toBeGreaterThan(100 * tolerance)
+    })
+
     it('measures log-probabilities without a step: those of the sampler, whatever is accumulated', async () => {
       const trainer = await trained(2)
       const temperature = await possible(0.7)

@@ -4,10 +4,10 @@ import { keptAtServer } from '../../../test/support/kept-at-server.ts'
 import { recorded, recordedModel } from '../../../test/support/recorded.ts'
 import { describeEngineConformance } from './engine.conformance.ts'
 import { type EmbeddedEngine, type EmbeddedEngineOptions, openEmbeddedEngine } from './engine.ts'
-import type { LlamaConfig } from './llama/config.ts'
+import type { TransformerConfig } from './transformer/config.ts'
 import { bytesOf } from './train/bytes-of.ts'
 
-const config = { ...(recorded('llama') as { config: LlamaConfig }).config, maxPositions: 2048 }
+const config = { ...(recorded('llama') as { config: TransformerConfig }).config, maxPositions: 2048 }
 const model = recordedModel(config)
 
 /** Every token is a letter; 26 and up are two letters. */

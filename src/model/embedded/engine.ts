@@ -4,9 +4,9 @@ import type { AdapterRef, Sampler, Trainer, TrainingMethod } from '../../core/in
 import { InputError } from '../../errors/index.ts'
 import type { Device } from './device/device.ts'
 import { DeviceNotDeterministicError } from './device/device-not-deterministic-error.ts'
-import type { LlamaConfig, ModelWeights } from './llama/config.ts'
-import type { Trained } from './llama/training-graph.ts'
-import { names, projections } from './llama/weights.ts'
+import type { TransformerConfig, ModelWeights } from './transformer/config.ts'
+import type { Trained } from './transformer/trained.ts'
+import { names, projections } from './transformer/weights.ts'
 import { readSafetensors } from './load/safetensors.ts'
 import { EmbeddedSampler } from './sampling/embedded-sampler.ts'
 import type { Decode } from './sampling/stop-strings.ts'
@@ -118,7 +118,7 @@ function trainedOf(method: TrainingMethod): Trained {
 }
 
 /** Adapter bytes, or the bytes of a whole model: those hold its embedding. */
-function readContent(config: LlamaConfig, bytes: Uint8Array): AdapterContent {
+function readContent(config: TransformerConfig, bytes: Uint8Array): AdapterContent {
   if (!readSafetensors(bytes).tensors.has(names.embedding)) return { kind: 'lora', adapter: readAdapter(config, bytes) }
   const trained = { kind: 'full' } as const
   return adapterContent(config, trained, readTrainedWeights(config, trained, bytes))

@@ -3,7 +3,7 @@ export { DeviceNotDeterministicError } from './device/device-not-deterministic-e
 export { DeviceNotUsedError } from './device/device-not-used-error.ts'
 export { DeviceUnavailableError } from './device/device-unavailable-error.ts'
 export { type EmbeddedEngine, type EmbeddedEngineOptions, openEmbeddedEngine } from './engine.ts'
-export { LlamaConfig, type ModelWeights } from './llama/config.ts'
+export { type ModelWeights, TransformerConfig } from './transformer/index.ts'
 export * from './load/index.ts'
 export { InvalidSampleRequestError } from './sampling/invalid-sample-request-error.ts'
 export { validateRequest } from './sampling/validate-request.ts'

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { engineRows } from '../../../test/support/engine-rows.ts'
-import { recorded, recordedAdapter, unpack } from '../../../test/support/recorded.ts'
+import { recorded, recordedAdapter, recordedModel, unpack } from '../../../test/support/recorded.ts'
 import { sha256 } from '../../core/index.ts'
 import { writeAdapter } from '../embedded/index.ts'
-import type { LlamaConfig } from '../embedded/llama/config.ts'
-import { projections } from '../embedded/llama/weights.ts'
+import type { TransformerConfig } from '../embedded/transformer/config.ts'
+import { projections } from '../embedded/transformer/weights.ts'
 import { readSafetensors } from '../embedded/load/safetensors.ts'
 import { type AdapterWeights, loraShapes } from '../embedded/train/lora.ts'
 import { type PeftAdapter, peftAdapter, writePeftFolder } from './peft-folder.ts'
@@ -24,9 +24,9 @@ const vectors = JSON.parse(readFileSync(new URL('vectors/peft.json', import.meta
   readonly tokens: readonly number[]
   readonly cases: Readonly<Record<string, Recorded>>
 }
-const { config: tied } = recorded('llama') as { config: LlamaConfig }
+const { config: tied } = recorded('llama') as { config: TransformerConfig }
 
-const cases: Readonly<Record<string, { readonly config: LlamaConfig; readonly adapter: AdapterWeights }>> = {
+const cases: Readonly<Record<string, { readonly config: TransformerConfig; readonly adapter: AdapterWeights }>> = {
   projections: { config: tied, adapter: only(projections, recordedAdapter(tied, 4, 6)) },
   head: { config: { ...tied, tiedHead: false }, adapter: recordedAdapter({ ...tied, tiedHead: false }, 4, 8) },
 }
@@ -59,7 +59,7 @@ describe.each(Object.entries(cases))('an adapter over %s', (name, { config, adap
   it('means to peft what it means to the engine', async () => {
     const { tokens } = vectors
     const logits = unpack(vectors.cases[name]?.logits ?? '')
-    const rows = await engineRows(config, adapter, tokens)
+    const [rows = []] = await engineRows({ model: recordedModel(config), adapter, sequences: [tokens] })
     expect(logits).toHaveLength(tokens.length * config.vocabSize)
     for (const [position, row] of rows.entries()) {
       const expected = logits.subarray(position * config.vocabSize, (position + 1) * config.vocabSize)

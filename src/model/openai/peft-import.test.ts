@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import * as fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { engineRows } from '../../../test/support/engine-rows.ts'
-import { recorded, recordedAdapter, unpack } from '../../../test/support/recorded.ts'
+import { recorded, recordedAdapter, recordedModel, unpack } from '../../../test/support/recorded.ts'
 import { readAdapter, writeAdapter } from '../embedded/index.ts'
-import type { LlamaConfig } from '../embedded/llama/config.ts'
+import type { TransformerConfig } from '../embedded/transformer/config.ts'
 import { readSafetensors, writeSafetensors } from '../embedded/load/safetensors.ts'
 import { toFloat32 } from '../embedded/load/floats.ts'
 import { LoraTarget, loraShapes } from '../embedded/train/lora.ts'
@@ -26,8 +26,8 @@ const vectors = JSON.parse(readFileSync(new URL('vectors/peft-import.json', impo
 }
 const files = ({ config, weights }: Recorded): PeftAdapter => ({ config, weights: Buffer.from(weights, 'base64') })
 
-const { config: tied } = recorded('llama') as { config: LlamaConfig }
-const model: LlamaConfig = { ...tied, tiedHead: false }
+const { config: tied } = recorded('llama') as { config: TransformerConfig }
+const model: TransformerConfig = { ...tied, tiedHead: false }
 const unusable = expect.objectContaining({ code: 'model/unusable-peft-adapter', hint: expect.any(String) })
 
 const reasons: Readonly<Record<string, RegExp>> = {
@@ -42,7 +42,8 @@ const reasons: Readonly<Record<string, RegExp>> = {
 describe('an adapter that peft saved', () => {
   it.each(Object.entries(vectors.cases))('means to the engine what it means to peft: %s', async (name, saved) => {
     const config = name.includes('head') ? model : tied
-    const rows = await engineRows(config, readAdapter(config, adapterOfPeft(config, files(saved))), vectors.tokens)
+    const adapter = readAdapter(config, adapterOfPeft(config, files(saved)))
+    const [rows = []] = await engineRows({ model: recordedModel(config), adapter, sequences: [vectors.tokens] })
     const logits = unpack(saved.logits)
     expect(logits).toHaveLength(vectors.tokens.length * config.vocabSize)
     for (const [position, row] of rows.entries()) {

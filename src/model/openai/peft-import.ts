@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { InputError } from '../../errors/index.ts'
-import type { LlamaConfig } from '../embedded/llama/config.ts'
+import type { TransformerConfig } from '../embedded/transformer/config.ts'
 import { toFloat32 } from '../embedded/load/floats.ts'
 import { readSafetensors, type StoredTensor } from '../embedded/load/safetensors.ts'
 import { writeAdapter } from '../embedded/train/adapter-file.ts'
@@ -20,7 +20,7 @@ import { UnusablePeftError } from './unusable-peft-error.ts'
  * numbers, or uses an option of peft that the engine does not compute.
  * @throws MalformedSafetensorsError when the weights are damaged or cut short.
  */
-export function adapterOfPeft(config: LlamaConfig, { config: description, weights }: PeftAdapter): Uint8Array {
+export function adapterOfPeft(config: TransformerConfig, { config: description, weights }: PeftAdapter): Uint8Array {
   const { rank, alpha, modules } = readPeftConfig(description)
   const stored = withoutPrefix(readSafetensors(weights).tensors)
   const targets = targetsIn(stored)

@@ -7,14 +7,14 @@ import { startUpstream, type Upstream, type UpstreamOptions } from '../../../tes
 import { callOf, chunksOf, failureOf, textOf, until } from '../../../test/support/upstream/ask.ts'
 import { type ChatUpstream, sha256 } from '../../core/index.ts'
 import { writeAdapter } from '../embedded/index.ts'
-import type { LlamaConfig } from '../embedded/llama/config.ts'
+import type { TransformerConfig } from '../embedded/transformer/config.ts'
 import { bounded } from './bounded.ts'
 import { fallback } from './fallback.ts'
 import { openAiUpstream, type OpenAiUpstreamOptions } from './open-ai-upstream.ts'
 import { renaming } from './renaming.ts'
 import { retrying } from './retrying.ts'
 
-const { config } = recorded('llama') as { config: LlamaConfig }
+const { config } = recorded('llama') as { config: TransformerConfig }
 const adapters = new Map(
   [4, 6, 8].map((alpha) => {
     const bytes = writeAdapter(config, recordedAdapter(config, 4, alpha))

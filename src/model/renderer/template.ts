@@ -58,7 +58,8 @@ export class TemplateRenderer implements Renderer {
   renderAssistant(message: AssistantMessage, _tools: readonly ToolDefinition[]): readonly number[] {
     const prompt = this.#render([question], [], true)
     const added = appended(prompt, this.#render([question, message], [], false))
-    return this.#tokenizer.encodeWithSpecials(added.slice(0, this.#lastStop(added).end))
+    // What the prompt ends with is ordinary text.
+    return this.#tokenizer.encodeWithSpecials(added.slice(0, this.#lastStop(added).end), true)
   }
 
   decode(tokens: readonly number[]): string {

@@ -1,5 +1,5 @@
 import type { TrainingMethod } from '../../core/index.ts'
-import { projections } from '../embedded/llama/weights.ts'
+import { projections } from '../embedded/transformer/weights.ts'
 import { unsupported } from './failures.ts'
 import type { LoraShape } from './tinker-model.ts'
 

@@ -1,14 +1,10 @@
-import type { Experience, MemoryItem } from '../../agent/index.ts'
+import type { CameTo, Experience, MemoryItem } from '../../agent/index.ts'
 import type { Json, Metrics, Rng } from '../../core/index.ts'
 import type { Collection } from './collection.ts'
 
 /** An experience with what it says of itself: how it went, from -1 to 1. */
-export interface Outcome {
+export interface Outcome extends CameTo {
   readonly experience: Experience
-  /** How it went, from -1 to 1. */
-  readonly signal: number
-  /** Whether it may be remembered as something that worked, as something that did not, or as nothing at all. */
-  readonly example: 'worked' | 'failed' | null
 }
 
 /** What a part of learning is given in one step. */

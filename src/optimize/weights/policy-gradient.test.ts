@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { recordingTrainer } from '../../../test/support/recording-trainer.ts'
 import { scriptedModel } from '../../../test/support/scripted-model.ts'
 import { GroupId, type PolicySample, rng, VersionId, type WeightsStep } from '../../core/index.ts'
-import { type PolicyGradientOptions, policyGradient } from './policy-gradient.ts'
+import { policyGradient } from './policy-gradient.ts'
+import type { PolicyGradientOptions } from './policy-options.ts'
 
 /** A sample of one context token and `acts` sampled ones, which name it. */
 const sampleOf = (group: string, name: number, acts: number, advantage: number): PolicySample => {
@@ -222,5 +223,66 @@ describe('the size of a step', () => {
     const samples = [stale('near', 1.1), stale('far', 3)]
     const both = rates(await step(samples, { learningRate: 1, minibatches: 2 }))
     expect(both.toSorted((a, b) => a - b)).toEqual([expect.closeTo(0.05 / moved(3), 9), 1])
+  })
+})
+
+describe('losses that a trainer does not know', () => {
+  it.each([
+    [{ loss: 'gspo' }, 'importance_sampling'],
+    [{ dualClip: 3 }, 'importance_sampling'],
+    [{ kl: { reference: recordingTrainer().trainer, weight: 1, in: 'loss' } }, 'importance_sampling'],
+    [{ kl: { reference: recordingTrainer().trainer, weight: 1, in: 'reward' } }, 'ppo'],
+    [{ loss: 'cispo', mismatchCap: 2 }, 'cispo'],
+  ] as const)('%j asks it for the loss %s alone', async (options, kind) => {
+    expect(policyGradient(options).losses).toEqual([kind])
+    expect((await step(batch, options)).passes.map(({ loss }) => loss.kind)).toEqual([kind])
+  })
+
+  it.each([
+    [{ loss: 'cispo', dualClip: 3 }, 'The loss cispo has a dualClip'],
+    [{ dualClip: 1.1 }, 'dualClip is 1.1 and clipHigh 1.2'],
+    [{ mismatchCap: 0.5 }, 'mismatchCap is 0.5'],
+    [{ loss: 'importance_sampling', strippedClipHigh: 1.6 }, 'has a strippedClipHigh'],
+    [{ strippedClipHigh: 0.5 }, 'The clip bounds are 0.8 to 0.5'],
+    [{ normalise: { constant: 0 } }, 'The constant length is 0'],
+  ] as const)('%j is refused', (options, message) => {
+    expect(() => policyGradient(options)).toThrow(message)
+  })
+
+  it('are each normalised as it is said: by tokens, by sequences, by a constant length', async () => {
+    const advantages = async (options: PolicyGradientOptions) =>
+      (await step(batch, options)).passes[0]?.data.flatMap((datum) => datum.advantages ?? [])
+    const each = [2, -4, 3, -1].flatMap((n) =>
+      Array.from({ length: Math.abs(n) }, () => ({ n: Math.abs(n), sign: Math.sign(n) })),
+    )
+    const close = (values: readonly number[]) => values.map((value) => expect.closeTo(value, 12) as number)
+    expect(await advantages({})).toEqual(close(each.map(({ sign }) => sign / 10)))
+    expect(await advantages({ normalise: 'sequence' })).toEqual(close(each.map(({ n, sign }) => sign / (4 * n))))
+    expect(await advantages({ normalise: { constant: 5 } })).toEqual(close(each.map(({ sign }) => sign / 20)))
+    expect(await advantages({ loss: 'gspo' })).toEqual(await advantages({ normalise: 'sequence' }))
+  })
+})
+
+describe('samples whose hint was taken away', () => {
+  // The trainer finds each of their tokens 1.5 times as likely as who read the hint, or half as likely.
+  const hinted = (name: number, ratio: number): PolicySample => ({
+    ...sampleOf('a', name, 1, 1),
+    behaviourLogprobs: [0, -Math.log(10 * ratio)],
+    stripped: true,
+  })
+
+  it('have an upper bound of their own, and speak of no other metric', async () => {
+    const { metrics } = await step([...batch, hinted(5, 1.5), hinted(6, 2)], { learningRate: 1 })
+    expect(metrics).toMatchObject({ strippedClippedShare: 1 / 2, clippedShare: 0, kl: expect.closeTo(0, 12), rate: 1 })
+    expect((await step([...batch, hinted(5, 1.5)], { strippedClipHigh: 1.4 })).metrics['strippedClippedShare']).toBe(1)
+    expect((await step(batch)).metrics).not.toHaveProperty('strippedClippedShare')
+  })
+
+  it('are normalised with the others, and take one step with them', async () => {
+    const { passes, metrics } = await step([...batch, hinted(5, 1.5)])
+    expect(passes.length).toBe(1)
+    expect(passes[0]?.data.length).toBe(4)
+    expect(passes[0]?.data[0]?.advantages?.[0]).toBeCloseTo(1 / 11, 12)
+    expect(metrics).toMatchObject({ samples: 5, steps: 1, tokens: 11 })
   })
 })

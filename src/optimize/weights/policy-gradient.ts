@@ -1,158 +1,133 @@
-import type { Loss, Metrics, ParameterName, PolicySample, Rng, VersionId, WeightsOptimizer } from '../../core/index.ts'
+import type { Metrics, PolicySample, Rng, Trainer, WeightsOptimizer } from '../../core/index.ts'
 import { count, policyDatum } from './datum.ts'
-import { OptimizeError, requireOption, requirePositiveInteger } from './errors.ts'
+import { refuseMixedContext, reproducibleTemperature } from './fit-samples.ts'
+import { trainersLoss } from './losses/index.ts'
+import { normalised } from './normalise.ts'
+import { lossOf, type PolicyGradientOptions, requirePolicyOptions } from './policy-options.ts'
+import { type Passed, policyPass, type WeighedSample } from './policy-pass.ts'
 import { Ratios } from './ratios.ts'
+import { referenceOf, withKlPenalty } from './reference.ts'
 import { sumOfTold } from './sum-of-told.ts'
-
-/** Policy gradient on credited samples. */
-export interface PolicyGradientOptions {
-  /** Default `ppo`. */
-  readonly loss?: 'importance_sampling' | 'ppo' | 'cispo'
-  /**
-   * Bounds on the ratio itself. Default [0.8, 1.2] for `ppo`, [0, 3] for `cispo`. Samples of earlier generations want
-   * `cispo` with `clipHigh: 2`, which is truncated importance sampling.
-   */
-  readonly clipLow?: number
-  readonly clipHigh?: number
-  readonly learningRate?: number
-  /** Updates that the learning rate takes to reach its value, linearly. */
-  readonly warmupUpdates?: number
-  /** The rate falls linearly and would reach 0 at this update; it stays at a twentieth. Omitted = it does not fall. */
-  readonly decayUpdates?: number
-  /** The batch is split into this many optimizer steps; each sample is used once. */
-  readonly minibatches?: number
-  readonly beta1?: number
-  readonly beta2?: number
-  readonly gradClipNorm?: number
-  readonly weightDecay?: number
-  /**
-   * Trust region: where the policy has moved this far from the one that sampled (mean k3 estimate of the KL divergence a
-   * token, {@link Ratios}), the steps that are left shrink in proportion. Default 0.05.
-   */
-  readonly klBound?: number
-}
+import { withTruncatedWeights } from './truncated.ts'
+import { samplesOfTurns } from './turns.ts'
 
 /**
- * One update of multi-turn policy gradient: every sampled token of an episode carries its decision's advantage, and
- * the loss is averaged over the tokens of a minibatch (DAPO, Yu et al. 2025), so that long episodes do not count less
- * per token. Group members stay together: the trainer computes what they share once.
+ * One update of multi-turn policy gradient: every sampled token of an episode carries its decision's advantage. By default the
+ * loss is averaged over the tokens of a minibatch (DAPO, Yu et al. 2025), so that long episodes do not count less per token.
+ * Group members stay together: the trainer computes what they share once. What a trainer has no loss for (GSPO, dual clip,
+ * KL in the loss) takes one pass without a gradient more, and is the same on all of them.
  *
  * Refuses samples whose behaviour probabilities a trainer cannot reproduce (invariant 2), and a batch in which several
  * Versions of something else acted: an advantage would be of that, too (invariant 4). The metrics tell how far the
- * policy had moved from the one that sampled; see {@link Ratios}.
- * @throws OptimizeError for such samples and batches, for `minibatches` that is not a whole number ≥ 1, and for clip bounds that are no
- * interval of ratios.
+ * policy had moved from the one that sampled; see {@link Ratios}. Samples whose hint was taken away are another policy's, and
+ * have their own bound: neither these metrics nor the trust region speak of them.
+ * @throws OptimizeError for such samples and batches, and for options that contradict each other or are out of range.
  */
 export function policyGradient(
   options: PolicyGradientOptions = {},
 ): WeightsOptimizer & { readonly options: PolicyGradientOptions } {
-  const { learningRate = 3e-4, minibatches = 1 } = options
+  const { learningRate = 3e-4, minibatches = 1, turns = 'all' } = options
   const { beta1 = 0.9, beta2 = 0.95, gradClipNorm = 1, weightDecay = 0, klBound = 0.05 } = options
-  requirePositiveInteger('minibatches', minibatches)
-  requireInterval(lossOf(options, 1))
+  const normalise = options.normalise ?? (options.loss === 'gspo' ? 'sequence' : 'token')
+  requirePolicyOptions(options)
+  const known = options.kl?.in === 'loss' ? null : trainersLoss(lossOf(options), 1)
 
   return {
     name: 'policy-gradient',
     kind: 'weights',
-    losses: [lossOf(options, 1).kind],
+    losses: [known?.kind ?? 'importance_sampling'],
     options,
     async step({ gradients, trainer, update, rng, pace = 1 }) {
-      const samples = gradients.flatMap(({ deposits }) => deposits)
-      const temperature = reproducibleTemperature(samples)
+      const given = gradients.flatMap(({ deposits }) => deposits)
+      const temperature = reproducibleTemperature(given)
       for (const { parameter, deposits } of gradients) refuseMixedContext(parameter, deposits)
-      const rate = learningRate * scheduled(update, options) * pace
-      const adam = { beta1, beta2, gradClipNorm, weightDecay }
       const totals: Totals = { loss: 0, gradNorm: 0, steps: 0, tokens: 0, computed: 0 }
       if (temperature === null) return { metrics: metricsOf(totals, 0) }
-      const loss = lossOf(options, temperature)
-      const ratios = new Ratios()
-      let last = rate
+      const prepared = await prepare(trainer, samplesOfTurns(given, turns), temperature, options)
+      const { samples } = prepared
+      const rate = learningRate * scheduled(update, options) * pace
+      const adam = { beta1, beta2, gradClipNorm, weightDecay }
+      const [ratios, strippedRatios] = [new Ratios(), new Ratios()]
+      let [last, referenceKl] = [rate, 0]
       for (const batch of split(samples, minibatches, rng)) {
-        const tokens = batch.reduce((sum, { sampled }) => sum + count(sampled), 0)
-        if (tokens === 0) continue
-        const data = batch.map((sample) => policyDatum(sample, 1 / tokens))
-        const result = await trainer.forwardBackward(data, loss)
-        const moved = ratios.add(data, result.logprobs, loss)
+        const sampled = batch.reduce((sum, one) => sum + count(one.sampled), 0)
+        if (sampled === 0) continue
+        const weights = normalised(batch, normalise)
+        const weighed = batch.map((sample, i): WeighedSample => {
+          const reference = prepared.reference?.get(sample) ?? null
+          return { sample, weight: weights[i] ?? 0, reference }
+        })
+        let moved = 0
+        for (const stripped of [false, true]) {
+          const part = weighed.filter(({ sample }) => (sample.stripped ?? false) === stripped)
+          if (part.length === 0) continue
+          const loss = lossOf(options, stripped)
+          const klWeight = options.kl?.weight ?? 0
+          const passed: Passed = await policyPass(trainer, { samples: part, loss, temperature, klWeight })
+          const far = (stripped ? strippedRatios : ratios).add(passed.data, passed.logprobs, loss)
+          if (!stripped) moved = far
+          totals.loss += passed.loss
+          totals.tokens += passed.tokens.data
+          totals.computed = sumOfTold(totals.computed, passed.tokens.computed)
+          referenceKl += passed.referenceKl
+        }
         last = rate * Math.min(1, klBound / Math.max(moved, Number.MIN_VALUE))
         const step = await trainer.optimStep({ ...adam, learningRate: last })
-        totals.loss += result.loss
         totals.gradNorm = sumOfTold(totals.gradNorm, step.gradNorm)
         totals.steps++
-        totals.tokens += result.tokens.data
-        totals.computed = sumOfTold(totals.computed, result.tokens.computed)
       }
-      return { metrics: { ...metricsOf(totals, samples.length), ...ratios.metrics(), rate: last } }
+      const tokens = samples.reduce((sum, { sampled }) => sum + count(sampled), 0)
+      const { clippedShare: strippedClippedShare } = strippedRatios.metrics()
+      return {
+        metrics: {
+          ...metricsOf(totals, samples.length),
+          ...ratios.metrics(),
+          ...prepared.metrics,
+          ...(options.kl?.in === 'loss' && { referenceKl: referenceKl / Math.max(1, tokens) }),
+          ...(strippedClippedShare !== undefined && { strippedClippedShare }),
+          rate: last,
+        },
+      }
     },
   }
+}
+
+/** Samples as the loss takes them, and what a reference says of each. */
+interface Prepared {
+  readonly samples: readonly PolicySample[]
+  readonly reference: ReadonlyMap<PolicySample, readonly number[]> | null
+  readonly metrics: Metrics
+}
+
+/** Measures what is measured before the first step: the reference, and the trainer's own weights where samples are others'. */
+async function prepare(
+  trainer: Trainer,
+  given: readonly PolicySample[],
+  temperature: number,
+  { kl, mismatchCap }: PolicyGradientOptions,
+): Promise<Prepared> {
+  let samples = given
+  let metrics: Metrics = {}
+  const near = kl && (await referenceOf(kl.reference, samples, temperature))
+  if (near && kl.in === 'reward') {
+    const penalised = withKlPenalty(samples, near, kl)
+    samples = penalised.samples
+    metrics = penalised.metrics
+  }
+  if (mismatchCap !== undefined) {
+    const data = samples.map((sample) => policyDatum(sample, 1))
+    const corrected = withTruncatedWeights(samples, await trainer.forward(data, temperature), mismatchCap)
+    samples = corrected.samples
+    metrics = { ...metrics, ...corrected.metrics }
+  }
+  const reference = kl?.in === 'loss' && near ? new Map(samples.map((one, i) => [one, near[i] ?? []])) : null
+  return { samples, reference, metrics }
 }
 
 /** The share of the learning rate that an update gets. */
 function scheduled(update: number, { warmupUpdates = 0, decayUpdates }: PolicyGradientOptions): number {
   const warm = Math.min(1, (update + 1) / Math.max(1, warmupUpdates))
   return decayUpdates === undefined ? warm : warm * Math.max(0.05, 1 - update / decayUpdates)
-}
-
-/** PPO keeps the ratio near 1 on both sides; CISPO only caps its weight (MiniMax-M1, 2025: no lower bound). */
-const defaultClip = { ppo: [0.8, 1.2], cispo: [0, 3] } as const
-
-function lossOf({ loss = 'ppo', ...clip }: PolicyGradientOptions, temperature: number): Loss {
-  if (loss === 'importance_sampling') return { kind: loss, temperature }
-  const [clipLow, clipHigh] = defaultClip[loss]
-  return { kind: loss, clipLow: clip.clipLow ?? clipLow, clipHigh: clip.clipHigh ?? clipHigh, temperature }
-}
-
-/** Bounds that are crossed would train on a formula that nobody meant; a default can cross one that was given. */
-function requireInterval(loss: Loss): void {
-  if (loss.kind !== 'ppo' && loss.kind !== 'cispo') return
-  const { clipLow = 0, clipHigh = 0 } = loss
-  const valid = clipLow >= 0 && clipLow <= clipHigh
-  requireOption(
-    valid,
-    `The clip bounds are ${clipLow} to ${clipHigh}`,
-    'Make them ratios, the lower first: 0.8 and 1.2',
-  )
-}
-
-/** The one temperature that all samples were drawn at; `null` without samples. */
-function reproducibleTemperature(samples: readonly PolicySample[]): number | null {
-  const [first] = samples
-  if (!first) return null
-  for (const { temperature, truncated } of samples) {
-    if (truncated || temperature === 0) {
-      throw new OptimizeError({
-        code: 'optimize/truncated-samples',
-        message: `Policy gradient got samples drawn ${truncated ? 'with top-k or top-p' : 'greedily (temperature 0)'}.`,
-        hint: 'Sample rollouts for learning at a temperature above 0, without top-k and top-p.',
-      })
-    }
-    if (temperature !== first.temperature) {
-      throw new OptimizeError({
-        code: 'optimize/mixed-temperatures',
-        message: `One batch holds samples drawn at temperatures ${first.temperature} and ${temperature}.`,
-        hint: 'Draw all rollouts of a batch at one temperature.',
-      })
-    }
-  }
-  return first.temperature
-}
-
-/** Ratios correct for what the weights themselves were; for another prompt, or other memories, nothing does. */
-function refuseMixedContext(own: ParameterName, samples: readonly PolicySample[]): void {
-  const beside = new Map<ParameterName, VersionId>()
-  for (const [name, versions] of samples.flatMap(({ acted = {} }) => Object.entries(acted))) {
-    if (name === own) continue
-    for (const version of versions) {
-      const known = beside.get(name) ?? version
-      if (known === version) beside.set(name, version)
-      else {
-        throw new OptimizeError({
-          code: 'optimize/mixed-context',
-          message: `Several Versions of "${name}" acted in one batch: ${known} and ${version}.`,
-          hint: 'Split the batch by the Versions of what acted beside the weights.',
-        })
-      }
-    }
-  }
 }
 
 /** Whole groups, shuffled, dealt into at most `parts` batches of similar size. */

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { inProcessTrainer } from '../../../test/support/in-process-trainer.ts'
-import { recorded, recordedAdapter, recordedModel, relativeError, unpack } from '../../../test/support/recorded.ts'
+import { recorded, relativeError, unpack } from '../../../test/support/recorded.ts'
 import { recordingTrainer } from '../../../test/support/recording-trainer.ts'
-import { type AdamParams, type PreferencePair, rng, type Trainer } from '../../core/index.ts'
-import type { LlamaConfig } from '../../model/embedded/index.ts'
+import { recordedStart, watchedTrainer } from '../../../test/support/watched-trainer.ts'
+import { type AdamParams, type PreferencePair, rng } from '../../core/index.ts'
 import { type PreferenceOptions, preferenceStep, referenceLogprobs, type SideLogprobs } from './preference.ts'
 
 interface Case {
@@ -22,11 +22,7 @@ interface Vectors {
   readonly smoothed: Case
 }
 const vectors = recorded('preference') as Vectors
-const { config } = recorded('losses') as { config: LlamaConfig }
-const model = recordedModel(config)
-const { tensors, ...lora } = recordedAdapter(config, vectors.rank, vectors.alpha)
-const trained = { kind: 'lora', ...lora } as const
-const values = Float32Array.from([...tensors.values()].flatMap((tensor) => [...tensor]))
+const { model, trained, values, names } = recordedStart(vectors.rank, vectors.alpha)
 
 const demonstration = (context: number[], side: number[]) => ({
   tokens: [...context, ...side],
@@ -37,23 +33,7 @@ const pairs: PreferencePair[] = vectors.pairs.map(({ context, chosen, rejected }
   rejected: demonstration(context, rejected),
 }))
 
-/** A trainer whose optimizer steps are looked at and not taken: the gradient of each is kept. */
-function watched() {
-  const { trainer, shards } = inProcessTrainer({ model, trained, values })
-  const gradients: Float32Array[] = []
-  const optimStep = async () => {
-    gradients.push((await shards[0]!.takeGradient())!)
-    return { gradNorm: 1, anchorPenalty: 0, step: gradients.length }
-  }
-  const watching = new Proxy<Trainer>(trainer, {
-    get(target, name) {
-      if (name === 'optimStep') return optimStep
-      const member: unknown = Reflect.get(target, name)
-      return typeof member === 'function' ? member.bind(target) : member
-    },
-  })
-  return { trainer: watching, gradients }
-}
+const watched = () => watchedTrainer({ model, trained, values })
 
 describe.each([
   ['plain', 0],
@@ -69,8 +49,8 @@ describe.each([
     expect(metrics.margin).toBeCloseTo(expected.margins.reduce((sum, margin) => sum + margin, 0) / 2, 5)
     expect(metrics.accuracy).toBe(expected.margins.filter((margin) => margin > 0).length / 2)
     const all = Object.values(expected.gradients).flatMap((packed) => [...unpack(packed)])
-    expect(Object.keys(expected.gradients).sort()).toEqual([...tensors.keys()].sort())
-    const inOrder = [...tensors.keys()].flatMap((tensor) => [...unpack(expected.gradients[tensor]!)])
+    expect(Object.keys(expected.gradients).sort()).toEqual([...names].sort())
+    const inOrder = names.flatMap((tensor) => [...unpack(expected.gradients[tensor]!)])
     expect(all).toHaveLength(gradients[0]!.length)
     expect(relativeError(gradients[0]!, inOrder)).toBeLessThan(2e-5)
   })

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Loss } from '../../core/index.ts'
+import type { PolicyLoss } from './losses/index.ts'
 import { Ratios } from './ratios.ts'
 
-const ppo: Loss = { kind: 'ppo', clipLow: 0.8, clipHigh: 1.2, temperature: 1 }
+const ppo: PolicyLoss = { kind: 'ppo', clipLow: 0.8, clipHigh: 1.2 }
 /** One sequence whose tokens have these ratios, each with this advantage. */
 const withRatios = (ratios: readonly number[], advantage = 1) => {
   const data = [
@@ -65,4 +65,12 @@ it('counts ratios outside of the bounds of the loss, and what the batch is worth
     clippedShare: 2 / 3,
     effectiveShare: expect.closeTo(4.5 ** 2 / (3 * 10.25), 12) as number,
   })
+})
+
+it('of a loss of whole sequences counts all tokens of one whose ratio is outside', () => {
+  // The geometric means are √(3 · 1/3) = 1 and √(2 · 1) = 1.41.
+  const gspo: PolicyLoss = { kind: 'gspo', clipLow: 0.8, clipHigh: 1.2 }
+  const ratios = new Ratios()
+  for (const { data, logprobs } of [withRatios([3, 1 / 3]), withRatios([2, 1])]) ratios.add(data, logprobs, gspo)
+  expect(ratios.metrics()['clippedShare']).toBe(2 / 4)
 })

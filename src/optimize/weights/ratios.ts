@@ -1,4 +1,5 @@
-import type { Datum, Loss, Metrics } from '../../core/index.ts'
+import type { Datum, Metrics } from '../../core/index.ts'
+import { type PolicyLoss, sequenceRatio } from './losses/index.ts'
 
 /**
  * How far the policy is from the one that sampled: over every token that entered the loss, the ratio
@@ -17,10 +18,14 @@ export class Ratios {
    * @param logprobs of the targets, as the trainer returned them for these data.
    * @returns the mean k3 estimate of KL(behaviour ‖ policy) over these data's tokens: ρ − 1 − log ρ (Schulman 2020).
    */
-  add(data: readonly Datum[], logprobs: readonly (readonly number[])[], loss: Loss): number {
+  add(data: readonly Datum[], logprobs: readonly (readonly number[])[], loss: PolicyLoss): number {
     const [low, high] = boundsOf(loss)
     const before = { tokens: this.#tokens, kl: this.#kl }
     for (const [index, { logprobs: behaviour = [], advantages = [] }] of data.entries()) {
+      const whole =
+        loss.kind === 'gspo'
+          ? sequenceRatio({ logprobs: logprobs[index] ?? [], oldLogprobs: behaviour, advantages })
+          : null
       for (const [t, advantage] of advantages.entries()) {
         if (advantage === 0) continue
         const logRatio = (logprobs[index]?.[t] ?? 0) - (behaviour[t] ?? 0)
@@ -30,14 +35,15 @@ export class Ratios {
         this.#sum += ratio
         this.#squares += ratio ** 2
         this.#max = Math.max(this.#max, ratio)
-        if (ratio < low || ratio > high) this.#clipped++
+        const bounded = whole ?? ratio
+        if (bounded < low || bounded > high) this.#clipped++
       }
     }
     const tokens = this.#tokens - before.tokens
     return tokens === 0 ? 0 : (this.#kl - before.kl) / tokens
   }
 
-  /** `clippedShare` counts ratios outside of the loss's bounds. Nothing where no token entered a loss. */
+  /** `clippedShare` counts tokens whose ratio, or whose sample's, is outside of the loss's bounds. Nothing where no token entered a loss. */
   metrics(): Metrics {
     const n = this.#tokens
     if (n === 0) return {}
@@ -51,7 +57,6 @@ export class Ratios {
   }
 }
 
-function boundsOf(loss: Loss): readonly [number, number] {
-  if (loss.kind === 'ppo' || loss.kind === 'cispo') return [loss.clipLow ?? 0.8, loss.clipHigh ?? 1.2]
-  return [0, Number.POSITIVE_INFINITY]
+function boundsOf(loss: PolicyLoss): readonly [number, number] {
+  return loss.kind === 'importance_sampling' ? [0, Number.POSITIVE_INFINITY] : [loss.clipLow, loss.clipHigh]
 }

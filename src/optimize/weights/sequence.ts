@@ -52,7 +52,8 @@ export function weightsPlan(given: WeightsLesson | WeightsSequence): WeightsPlan
   }
 }
 
-function lessonsOf(given: WeightsLesson | WeightsSequence): readonly WeightsLesson[] {
+/** The lessons of what `optimize` names, with those that a policy gradient alone stands for. */
+export function lessonsOf(given: WeightsLesson | WeightsSequence): readonly WeightsLesson[] {
   if ('lessons' in given) return given.lessons
   return 'step' in given ? [given, imitate(), preferences()] : [given]
 }

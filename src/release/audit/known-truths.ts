@@ -1,5 +1,6 @@
-import { type Audit, type AuditDraw, type AuditOutcome, JUDGE_ALONE, type JudgedSession } from '../../core/index.ts'
+import type { Audit, AuditDraw, AuditOutcome, JudgedSession } from '../../core/index.ts'
 import { hasJudgeBeside, judgeWordOf, type Truth, truthOf } from '../../gate/index.ts'
+import { asksForTruth } from './draws-read.ts'
 
 /** What is true of the sessions of a canary that were drawn, and what a judge said of them, by their sequence. */
 export interface KnownTruths {
@@ -18,7 +19,7 @@ export function knownTruths(
   audit: Audit,
   { now, endedAt }: { readonly now: number; readonly endedAt: number | null },
 ): KnownTruths {
-  const drawn = draws.filter(({ id }) => !id.startsWith(JUDGE_ALONE))
+  const drawn = draws.filter(asksForTruth)
   const asked = hasJudgeBeside(audit) ? draws : []
   return {
     truths: new Map(drawn.map((draw) => [draw.sequence, truthOf(draw, audit, now)])),

@@ -95,7 +95,7 @@ async function markOf(
   canary: Canary,
   { pinned, now }: { readonly pinned: boolean; readonly now: number },
 ): Promise<string> {
-  return JSON.stringify([id, await audits.mark(canary.id), pinned, Math.floor(now / readAgainMs)])
+  return JSON.stringify([id, await audits.marks(canary.id), pinned, Math.floor(now / readAgainMs)])
 }
 
 /** Tells people, once for each pin, that labels speak against what they pinned. */

@@ -30,7 +30,11 @@ function unanswered(trajectory: Trajectory, tool: string | undefined): string | 
 /** A call that cannot be read says something too: that is {@link brokenCalls}' to judge. */
 function silentTurn(trajectory: Trajectory): string | null {
   const turns = ownTurns(trajectory)
-  if (turns.length === 0) return trajectory.stopReason === 'done' ? 'the policy never spoke' : null
+  if (turns.length === 0) {
+    // A deployed program without weights speaks through its environment: what it decided is recorded, and no words.
+    const isUnheard = trajectory.nodes.length === 0 && trajectory.decisions.length > 0
+    return trajectory.stopReason === 'done' && !isUnheard ? 'the policy never spoke' : null
+  }
   const silent = turns.find((turn) => {
     const { content, refusal = '', toolCalls = [], malformedCalls = [] } = turn.message
     return isWhole(turn) && toolCalls.length + malformedCalls.length === 0 && !saysSomething(`${content}\n${refusal}`)

@@ -82,7 +82,7 @@ export function implicitSignals(
   return signals
 }
 
-function* turnsOf({ nodes, steps }: Trajectory, asOf: number, reader: Reader): Generator<Turn> {
+function* turnsOf({ nodes, steps, origin }: Trajectory, asOf: number, reader: Reader): Generator<Turn> {
   const tree = new Said(nodes.filter(({ at }) => at === undefined || at <= asOf))
   const stepOf = new Map(steps.map((step) => [step.action, step]))
   const known = new Map<readonly TrajectoryNode[], readonly TrajectoryNode[]>()
@@ -97,15 +97,15 @@ function* turnsOf({ nodes, steps }: Trajectory, asOf: number, reader: Reader): G
   const passedOver = callsPassedOver(steps, (id) => tree.node(id), followed)
   for (const step of steps) {
     const node = tree.node(step.action)
-    if (!node || step.call === undefined) continue
-    const { id } = step.call
+    // A deployed program makes no calls; in a rollout nobody is there who would behave.
+    if (!node || (step.call === undefined && origin.kind !== 'traffic')) continue
     const copies = copiesOf(node)
     yield {
       node,
       step,
       heard: () => tree.heard(node, reader),
       children: [node, ...copies].flatMap((one) => tree.children(one)),
-      passedOver: passedOver.has(id),
+      passedOver: step.call !== undefined && passedOver.has(step.call.id),
       siblings: around(tree.inPlaceOf(node), node)
         .filter((other) => other.id !== node.id && other.message.role === 'assistant' && !copies.includes(other))
         .map((other) => ({ node: other, step: stepOf.get(other.id) ?? null })),

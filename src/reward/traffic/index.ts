@@ -17,5 +17,6 @@ export {
 export { type HeardSession, ReporterShares } from './reporter-shares.ts'
 export { type Contribution, type Excess, type SharedOut, shareOut } from './share-out.ts'
 export { ReporterLimits, type SessionEvidence } from './shares.ts'
+export { byTruth } from './by-truth.ts'
 export { signalPays, type SignalPays } from './signal-pays.ts'
 export { trafficRubric, TrafficRubricConfig, type TrafficRubricParts } from './traffic-rubric.ts'

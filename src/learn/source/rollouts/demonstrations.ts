@@ -77,7 +77,7 @@ export class Demonstrations {
     const given = present(this.given[index], `demonstration ${index}`)
     const messages = this.augmenter.told(episode, augmented, random)
     if (messages === null) return given
-    const told = demonstration(messages, tools, this.#model.renderer)
+    const told = demonstration(messages, tools, this.#model.renderer, episode.mistakes)
     return told.tokens.length > this.#model.sampler.capabilities.contextLength ? given : told
   }
 }
@@ -90,7 +90,7 @@ function rendered({ episode, tools }: Shown, { renderer, sampler }: ModelService
   const { contextLength } = sampler.capabilities
   const most = contextLength * charactersPerToken
   const read = (messages: readonly Message[]) => {
-    const one = demonstration(messages, tools, renderer)
+    const one = demonstration(messages, tools, renderer, episode.mistakes)
     return one.tokens.length > contextLength
       ? null
       : { ...one, instruction: instructionOf(episode), tools: calledTools(episode.messages) }

@@ -33,9 +33,9 @@ export async function imitate(run: RolloutRun): Promise<Metrics> {
     })
     const taken = within(sequences, (tokensAtMost * (1 - overall)) / passes)
     const { trainer } = run
-    const step = { trainer, demonstrations: taken, rng: random, pace, defaults }
+    const step = { trainer, demonstrations: taken, rng: random, pace, defaults, update: state.update }
     const { tokens = 0, loss = 0 } = await imitation.imitate(step)
-    told.imitated += taken.length
+    told.imitated += tokens > 0 ? taken.length : 0
     told.imitationLoss = loss
     told.imitationTokens += tokens
   }

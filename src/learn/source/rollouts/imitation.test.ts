@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ReaderChanges, runReader } from '../../../../test/support/reader.ts'
-import type { Datum, Store } from '../../../core/index.ts'
-import { imitate, policyGradient, preferences, sequence } from '../../../optimize/weights/index.ts'
+import type { Datum, Store, WeightsLesson } from '../../../core/index.ts'
+import { groupPairs, imitate, policyGradient, preferences, sequence } from '../../../optimize/weights/index.ts'
 import type { LearnEvent } from '../../index.ts'
 import { openMemoryStore } from '../../../store/index.ts'
 
@@ -101,6 +101,29 @@ describe('a sequence says how the weights learn over rollouts', () => {
     store = await openMemoryStore()
     const later = await losses({ model: sequence(preferences(), imitate(), policyGradient()) })
     expect(later.seen, 'what rollouts do not have takes no turn').toEqual(turned.seen)
+  })
+
+  it('with pairs of its own attempts, what led to more is preferred, in its turn', async () => {
+    const from = groupPairs()
+    const run = async (...lessons: readonly WeightsLesson[]) => {
+      store = await openMemoryStore()
+      const seen: { readonly loss: string; readonly rejects: boolean }[] = []
+      const onData = (data: readonly Datum[], loss: string) =>
+        seen.push({ loss, rejects: data.some(({ weights = [] }) => weights.some((weight) => weight < 0)) })
+      const model = { imitation: 2, imitated: 5, practice: () => 0, onData }
+      const schedule = { imitation: 8, updates: 3, explorationTasks: 0 }
+      const { of } = await runReader(store, { schedule, model, optimize: { model: sequence(...lessons) } })
+      return { seen, told: of('updated').map(({ metrics }) => metrics) }
+    }
+    const { seen, told } = await run(imitate(), preferences({ from }))
+    expect(seen.map(({ loss }) => loss)).not.toContain('cispo')
+    expect(seen.at(-1)?.rejects).toBe(true)
+    const pairs = told.map(({ preferred = 0 }) => preferred)
+    expect(pairs.every((count) => count > 0)).toBe(true)
+    for (const [i, { informativeGroups = 0 }] of told.entries()) expect(pairs[i]).toBe(informativeGroups)
+    expect((await run(preferences({ from }), imitate(), policyGradient())).seen.at(-1)?.loss).toBe('ppo')
+    expect((await run(imitate(), policyGradient(), preferences({ from }))).seen.at(-1)?.rejects).toBe(true)
+    expect((await run(imitate(), policyGradient(), preferences())).seen.some(({ rejects }) => rejects)).toBe(false)
   })
 
   it('is the one that a run began with, when it is resumed', async () => {

@@ -86,11 +86,15 @@ const savesBytes = (trainer: Trainer | null) => trainer?.capabilities.saves !== 
 
 /** What a run over rollouts asks of its trainer. Where nobody asks for an average, one that cannot be had is left out. */
 function needsOf(trained: Trained | null, options: Complete<RolloutOptions>, schedule: Schedule): TrainerNeeds {
-  const { practice = null, imitation = null } = trained?.plan ?? {}
+  const { practice = null, imitation = null, preferring = null } = trained?.plan ?? {}
   const losses = practice?.losses ?? []
   const imitates = options.prime !== undefined || schedule.imitation > 0
   return {
-    losses: [...losses, ...(imitates ? (imitation?.losses ?? []) : [])],
+    losses: [
+      ...losses,
+      ...(imitates ? (imitation?.losses ?? []) : []),
+      ...(preferring?.pairsIn ? (preferring.losses ?? []) : []),
+    ],
     temperature: losses.length > 0 ? schedule.temperature : null,
     bytesFor: (options.schedule?.averaging ?? 0) > 0 ? ['schedule.averaging'] : [],
   }
@@ -111,11 +115,11 @@ function refuseForWeights({ prime, control, guide }: RolloutOptions): void {
 /** @throws LearnError for a sequence that lacks what other options ask of it, or has what rollouts cannot teach. */
 function refuseUntaught({ parameter, plan }: Trained, { prime, control, guide }: RolloutOptions): void {
   const [alone] = plan.turns
-  if (alone === 'prefer' && plan.turns.length === 1) {
+  if (alone === 'prefer' && plan.turns.length === 1 && !plan.preferring?.pairsIn) {
     throw new LearnError({
       code: 'learn/nothing-teaches',
       message: `"${parameter}" is to learn from preferences alone, and over rollouts nobody prefers anything.`,
-      hint: 'Add policyGradient() or imitate() to its sequence.',
+      hint: 'Say which attempts are preferred: preferences({ from: groupPairs() }); or add policyGradient() or imitate().',
     })
   }
   const shows = prime && prime.demonstrations.length > 0

@@ -12,7 +12,8 @@ import {
 } from '../../../core/index.ts'
 import { type Demonstrations, toolsOf } from './demonstrations.ts'
 import type { Complete, RolloutOptions } from '../../options.ts'
-import { drawRehearsal, imitable, type Rehearsable } from './rehearsal.ts'
+import { imitable } from '../../../optimize/weights/index.ts'
+import { drawRehearsal, type Rehearsable } from './rehearsal.ts'
 import type { Success } from '../../run/state.ts'
 import type { FamilyOf, Standing } from '../../steer/index.ts'
 

@@ -1,15 +1,8 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import {
-  encodedSpan,
-  missing,
-  sampledSpan,
-  scored,
-  trajectoryOf,
-  vetoed,
-} from '../../../../test/support/trajectories.ts'
+import { missing, scored, trajectoryOf, vetoed } from '../../../../test/support/trajectories.ts'
 import { type Group, GroupId, type Reward, rng, type StopReason, TrajectoryId } from '../../../core/index.ts'
-import { drawRehearsal, imitable, successesIn, thinned } from './rehearsal.ts'
+import { drawRehearsal, successesIn, thinned } from './rehearsal.ts'
 import type { Success } from '../../run/state.ts'
 
 /** A group of attempts at a task, with ids `<task>-0`, `<task>-1` … */
@@ -37,31 +30,6 @@ describe('a success is kept', () => {
     expect(keptOf(groupOf('a', [vetoed(1), lost]))).toEqual([])
     expect(keptOf(groupOf('a', [scored(0.99), lost]))).toEqual([])
     expect(keptOf(groupOf('a', [missing, scored(1.5), lost]))).toEqual(['a-1'])
-  })
-})
-
-describe('an episode is imitated', () => {
-  it('in what the policy sampled, and the rest is context', () => {
-    const nodes = [
-      { id: 'n0', spans: [encodedSpan([1, 2])] },
-      { id: 'n1', parent: 'n0', spans: [sampledSpan([3]), encodedSpan([4])] },
-      { id: 'n2', parent: 'n1', spans: [encodedSpan([5]), sampledSpan([6, 7])] },
-    ]
-    expect(imitable(trajectoryOf({ nodes }))).toEqual([
-      { tokens: [1, 2, 3, 4, 5, 6, 7], learn: [false, false, true, false, false, true, true] },
-    ])
-  })
-
-  it('each token once, whatever branches share it', () => {
-    const nodes = [
-      { id: 'n0', spans: [sampledSpan([1])] },
-      { id: 'n1', parent: 'n0', spans: [sampledSpan([2])] },
-      { id: 'n2', parent: 'n0', spans: [sampledSpan([3])] },
-    ]
-    expect(imitable(trajectoryOf({ nodes }))).toEqual([
-      { tokens: [1, 2], learn: [true, true] },
-      { tokens: [1, 3], learn: [false, true] },
-    ])
   })
 })
 

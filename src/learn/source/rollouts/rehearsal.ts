@@ -1,13 +1,5 @@
-import {
-  branches,
-  calledTools,
-  type Demonstration,
-  type Group,
-  type NodeId,
-  type Rng,
-  type ScoredTrajectory,
-  type Trajectory,
-} from '../../../core/index.ts'
+import { calledTools, type Group, type Rng } from '../../../core/index.ts'
+import { isExample } from '../../../optimize/weights/index.ts'
 import { type FamilyOf, rateOf, type Standing, weightedDraw } from '../../steer/index.ts'
 import type { Success } from '../../run/state.ts'
 
@@ -47,23 +39,6 @@ export function thinned(successes: Successes): Success[] {
 
 /** Successes of one family that use the same tools are alike. */
 const likeOf = ({ family, tools }: Pick<Success, 'family' | 'tools'>): string => JSON.stringify([family, tools])
-
-/** Whether an episode may be imitated: it came to its own end, and earned all there is (invariant 5). */
-export const isExample = ({ trajectory, reward }: ScoredTrajectory, ceiling: number): boolean =>
-  trajectory.stopReason === 'done' && reward.status === 'scored' && reward.value >= ceiling
-
-/** What the policy sampled in an episode, to be imitated. What an earlier branch holds is context in a later one. */
-export function imitable(trajectory: Trajectory): readonly Demonstration[] {
-  const held = new Set<NodeId>()
-  return branches(trajectory).map((path) => {
-    const spans = path.flatMap(({ id, spans }) => spans.map((span) => ({ ...span, fresh: !held.has(id) })))
-    for (const { id } of path) held.add(id)
-    return {
-      tokens: spans.flatMap(({ tokens }) => [...tokens]),
-      learn: spans.flatMap(({ kind, tokens, fresh }) => tokens.map(() => fresh && kind === 'sampled')),
-    }
-  })
-}
 
 /** Something to rehearse, the family that it is of, and the tools that it uses. */
 export interface Rehearsable<T> {

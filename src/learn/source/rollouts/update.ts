@@ -17,9 +17,11 @@ import { explore, wonByExploring } from './explore.ts'
 import { succeeded, successRate } from './evaluate.ts'
 import { imitate } from './imitate.ts'
 import { guardCounts } from '../../judge.ts'
+import type { Turn } from '../../../optimize/weights/index.ts'
 import { withEarned } from '../../run/earned.ts'
 import { finite } from '../../run/finite.ts'
 import type { RolloutRun } from './rollout-run.ts'
+import { prefer } from './prefer.ts'
 import { recipe } from './recipe.ts'
 import { successesIn, thinned } from './rehearsal.ts'
 import { wantedGroups } from './schedule.ts'
@@ -75,9 +77,11 @@ export async function update(run: RolloutRun): Promise<void> {
     if (state.update % steadyEvery === 0) run.keepSampled()
     run.rehearsal.remember(successes, [...scored, ...explored])
   }
-  const early = imitatesFirst(run) ? await imitate(run) : null
+  const earlyPreferred = isBeforePractice(run, 'prefer') ? await prefer(run, groups) : null
+  const early = isBeforePractice(run, 'imitate') ? await imitate(run) : null
   const { metrics, counts } = await learnFrom(run, scored, informative)
   const imitated = early ?? (run.trained ? await imitate(run) : {})
+  const preferred = earlyPreferred ?? (await prefer(run, groups))
   if (run.trained) await averageUpdate(run, state.update, sign.overall)
   // Before the first of several steps, fresh samples have moved from nothing.
   const moved = (metrics.steps ?? 0) > 1 ? (metrics.kl ?? null) : null
@@ -94,17 +98,17 @@ export async function update(run: RolloutRun): Promise<void> {
   tell(
     run,
     { first, tokens: sampled },
-    { ...metrics, ...imitated, ...counts, ...watched, brokenCalls },
+    { ...metrics, ...imitated, ...preferred, ...counts, ...watched, brokenCalls },
     (run.clock.now() - began) / 1000,
   )
   tellFamilies(run, dead)
   stopWithoutSignal(run, scored)
 }
 
-/** Whether what imitates takes its turn before the policy gradient, as a sequence can say. */
-function imitatesFirst({ trained }: RolloutRun): boolean {
+/** Whether a lesson takes its turn before the policy gradient, as a sequence can say. */
+function isBeforePractice({ trained }: RolloutRun, turn: Turn): boolean {
   const turns = trained?.plan.turns ?? []
-  return turns.includes('imitate') && turns.indexOf('imitate') < turns.indexOf('practise')
+  return turns.includes(turn) && turns.indexOf(turn) < turns.indexOf('practise')
 }
 
 /** What each attempt came to; one without evidence says nothing. */
@@ -225,7 +229,7 @@ function tell(
   metrics: Metrics,
   seconds: number,
 ) {
-  const trained = (metrics.tokens ?? 0) + (metrics.imitationTokens ?? 0)
+  const trained = (metrics.tokens ?? 0) + (metrics.imitationTokens ?? 0) + (metrics.preferenceTokens ?? 0)
   const rewards = first.flatMap(({ reward }) => (reward.value === null ? [] : [reward.value]))
   const at = run.state.update + 1
   run.state = {

@@ -63,6 +63,54 @@ async function batchOf(run: RunId) {
 }
 const sessions = () => likedSessions(store, { now, prefix: 's', count: 8 })
 
+describe('a session that was labelled', () => {
+  /** People judge those that people liked, by turns with a thumb up and one down: what they say is the opposite. */
+  const judgeSessions = async () => {
+    const config = { audit }
+    await store.canaries.put(canaries.canary(canary, { agent: 'reader', gate: { name: 'canary', config } }))
+    const judged = [0, 1, 2, 3].map((i) => ({
+      ...canaries.judged(`s${i}`, i),
+      audit: { probability: 1, draw: `d${i}` },
+    }))
+    expect(await store.canaries.appendJudged(canary, judged)).toBe(true)
+    for (const i of [0, 1, 2]) {
+      const said = { reviewer: ClientName.parse('k_1'), by: 'person', truth: i % 2, note: '', at: 100 } as const
+      await store.audits.label({ tenant: 'default', draw: `d${i}`, ...said })
+    }
+    await store.canaries.put(
+      canaries.canary(canary, {
+        agent: 'reader',
+        gate: { name: 'canary', config },
+        status: 'rolled-back',
+        endedAt: 300,
+      }),
+    )
+  }
+  const better = ({ batch }: Awaited<ReturnType<typeof run>>, id: string) =>
+    (batch.credits.find(({ trajectory }) => trajectory === id)?.advantage ?? 0) > 0
+
+  it('earns what the label says, whatever people pressed; the others what they did', async () => {
+    await sessions()
+    await judgeSessions()
+    const learned = await run()
+    expect(['s0', 's1', 's2', 's3', 's4'].map((id) => better(learned, id))).toEqual([false, true, false, false, true])
+    expect(learned.batch.truths).toEqual([
+      { trajectory: 's0', truth: 0 },
+      { trajectory: 's1', truth: 1 },
+      { trajectory: 's2', truth: 0 },
+    ])
+    expect(learned.summary.learned).toMatchObject({ labelled: 3 })
+  })
+
+  it('earns what people did where labels are not to teach', async () => {
+    await sessions()
+    await judgeSessions()
+    const learned = await run({ calibrate: false })
+    expect(['s0', 's1', 's2'].map((id) => better(learned, id))).toEqual([true, false, true])
+    expect(learned.batch).not.toHaveProperty('truths')
+  })
+})
+
 describe('what signals are worth to learning', () => {
   it('falls where labels say that they tell nothing, and is kept with the batch', async () => {
     await label(0.5)

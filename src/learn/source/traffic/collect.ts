@@ -2,34 +2,29 @@ import { type Alert, AlertId, contentHash, type Repositories } from '../../../co
 import { lagsOf, shownIn, todaysContext } from '../../../credit/index.ts'
 import { present } from '../../../errors/index.ts'
 import { factorsIn } from '../../../gate/index.ts'
-import { calibrationOf } from '../../../release/index.ts'
-import {
-  type Contribution,
-  type Factors,
-  isKey,
-  limitReporters,
-  type SessionEvidence,
-  shareOut,
-} from '../../../reward/index.ts'
+import { saidByLabels } from '../../../release/index.ts'
+import { type Contribution, isKey, limitReporters, type SessionEvidence, shareOut } from '../../../reward/index.ts'
 import type { GoOn } from '../../run/course.ts'
 import { fitOf, readableBy } from './fit.ts'
-import { type Flood, gather, type Gatherer, type Gathering } from './gather.ts'
+
+import { type Flood, gather, type Gathered, type Gatherer, type Gathering } from './gather.ts'
 import { together } from './gathered.ts'
-import { readingOf, rubricOf } from './material.ts'
+import { type LabelsSay, readingOf, rubricOf } from './material.ts'
 import type { TrafficRun } from './traffic-run.ts'
-import { BATCH, earlierBatches, encodeBatch, usedBy } from './used.ts'
+import { BATCH, earlierBatches, encodeBatch, namedIn, usedBy } from './used.ts'
 
 /** Gathers the evidence and keeps it: from here on it is this run's, and no other run learns from it. */
 export async function collect(run: TrafficRun, goOn: GoOn): Promise<void> {
   const { options, key } = run
   const { store, source } = options
   const asOf = run.clock.now()
-  const factors = await factorsNow(run, asOf)
+  const labels = await labelsNow(run, asOf)
+  const { factors } = labels
   const gathering: Gathering = {
     store,
     source,
     usedSince: (since: number) => usedBy(earlierBatches(store, key, { since, except: run.run.id })),
-    reward: rubricOf(options, factors),
+    reward: rubricOf(options, labels),
     ...(factors && { factors }),
     credit: options.credit,
     reporters: {
@@ -38,14 +33,15 @@ export async function collect(run: TrafficRun, goOn: GoOn): Promise<void> {
     },
     asOf,
   }
-  const weights = run.trained ? [await gathererOfWeights(run, asOf, factors)] : []
+  const weights = run.trained ? [await gathererOfWeights(run, asOf, labels)] : []
   const others = await gatherersOfOthers(run)
   const gathered = await gather(gathering, [...weights, ...others])
   const ofWeights = run.trained ? present(gathered[0], 'what was gathered for the weights') : null
   const ofOthers = others.map(({ parameter }, i) => {
     return [parameter, present(gathered[weights.length + i], 'what was gathered')] as const
   })
-  const { batch, report, flood } = together(ofWeights, ofOthers)
+  const { flood, ...found } = together(ofWeights, ofOthers)
+  const { batch, report } = withTruths(found, labels)
   run.emit({ type: 'gathered', ...report })
   const losses = [...lossesOf(flood)].slice(0, mostTold)
   const alerts = losses.map(([reporter, all]) => floodAlert(run, reporter, all, asOf))
@@ -60,8 +56,8 @@ export async function collect(run: TrafficRun, goOn: GoOn): Promise<void> {
 }
 
 /** What the weights that the run trains decided, and what people showed in their place. */
-async function gathererOfWeights(run: TrafficRun, asOf: number, factors: Factors | undefined): Promise<Gatherer> {
-  const reading = await readingOf(run, asOf, factors)
+async function gathererOfWeights(run: TrafficRun, asOf: number, labels: LabelsSay): Promise<Gatherer> {
+  const reading = await readingOf(run, asOf, labels)
   const { parameter, key, plan } = run
   const { store, source } = run.options
   return {
@@ -96,13 +92,28 @@ async function gatherersOfOthers({ options: { store }, key, agent, learners }: T
 
 const nothingShown = async () => ({ demonstrations: [], pairs: [], refused: 0 })
 
-/** What labels of audits make of the signals now; `undefined` where they change nothing. */
-async function factorsNow({ options, key }: TrafficRun, asOf: number): Promise<Factors | undefined> {
+/** What labels of audits say of signals and of sessions now; of signals nothing where they change nothing. */
+async function labelsNow({ options, key }: TrafficRun, asOf: number): Promise<LabelsSay> {
   const { store, reward, weighed, calibrate = true } = options
-  if (!weighed || !calibrate) return undefined
+  if (!calibrate) return {}
   const paidBy = { range: [reward.floor, reward.ceiling], rubric: reward.hash } as const
-  const factors = factorsIn(await calibrationOf(store, key, paidBy, asOf))
-  return Object.keys(factors).length > 0 ? factors : undefined
+  const { calibration, truths } = await saidByLabels(store, key, paidBy, asOf)
+  const factors = weighed ? factorsIn(calibration) : {}
+  return {
+    ...(Object.keys(factors).length > 0 && { factors }),
+    truths: [...truths].map(([trajectory, truth]) => ({ trajectory, truth })),
+  }
+}
+
+/** What was gathered with what labels say of the sessions in it, which are kept with it. */
+function withTruths(
+  { batch, report }: Pick<Gathered, 'batch' | 'report'>,
+  { truths = [] }: LabelsSay,
+): Pick<Gathered, 'batch' | 'report'> {
+  const named = namedIn(batch)
+  const own = truths.filter(({ trajectory }) => named.has(trajectory))
+  if (own.length === 0) return { batch, report }
+  return { batch: { ...batch, truths: own }, report: { ...report, labelled: own.length } }
 }
 
 /** Alerts of one run, at most: whoever floods under many names fills no more than this. */

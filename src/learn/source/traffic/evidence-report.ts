@@ -77,5 +77,7 @@ export const EvidenceReport = z.strictObject({
   learners: z.record(z.string(), OfLearner).exactOptional(),
   /** What signals' worth was multiplied by, where an audit's labels said so. */
   factors: z.record(z.string(), z.number()).exactOptional(),
+  /** Trajectories of which labels of audits say what is true, which is what they earned. */
+  labelled: count.exactOptional(),
 })
 export type EvidenceReport = z.infer<typeof EvidenceReport>

@@ -9,7 +9,7 @@ import {
   type TrajectoryId,
 } from '../../../core/index.ts'
 import { InvariantError, present } from '../../../errors/index.ts'
-import type { Factors } from '../../../reward/index.ts'
+import { byTruth } from '../../../reward/index.ts'
 import type { Material } from './learned-from.ts'
 import { lagsOf, type Reading, type Shown, shownIn } from '../../../credit/index.ts'
 import { endOf } from './settled.ts'
@@ -59,9 +59,9 @@ export function samplesIn({ options, parameter }: Learns, batch: CreditedBatch):
 /** What people showed and preferred in the trajectories of a batch, by the trajectory. */
 export async function taughtIn(
   run: Learns,
-  { asOf, shown, factors }: TrafficBatch,
+  { asOf, shown, ...labels }: TrafficBatch,
 ): Promise<ReadonlyMap<TrajectoryId, Shown>> {
-  const reading = await readingOf(run, asOf, factors)
+  const reading = await readingOf(run, asOf, labels)
   const taught = new Map<TrajectoryId, Shown>()
   const heard = new Map(shown.map((one) => [one.trajectory, { keys: new Set(one.signals), most: one.most }]))
   for (const trajectory of await learnable(run, new Set(heard.keys()), asOf)) {
@@ -99,18 +99,18 @@ export async function learnable(
 
 /**
  * How a run reads trajectories, as of a moment.
- * @param factors what signals' worth is multiplied by, as the batch keeps it.
+ * @param labels what labels of audits said, as the batch keeps it.
  */
 export async function readingOf(
   { options, key, parameter, schedule }: Learns,
   asOf: number,
-  factors?: Factors,
+  labels: LabelsSay = {},
 ): Promise<Reading> {
   const { model, store } = options
   return {
     asOf,
-    rubric: rubricOf(options, factors),
-    ...(factors && { factors }),
+    rubric: rubricOf(options, labels),
+    ...(labels.factors && { factors: labels.factors }),
     ...(options.source.behaviour ? { behaviour: options.source.behaviour } : {}),
     renderer: model.renderer,
     parameter,
@@ -120,9 +120,14 @@ export async function readingOf(
   }
 }
 
-/** What sessions are scored by. */
-export const rubricOf = ({ reward, weighed }: TrafficRun['options'], factors?: Factors): Rubric =>
-  (factors && weighed?.(factors)) ?? reward
+/** What labels of audits said of signals, and of sessions. */
+export type LabelsSay = Pick<TrafficBatch, 'factors' | 'truths'>
+
+/** What sessions are scored by: the truth where it is known, else signals at the worth that labels leave them. */
+export function rubricOf({ reward, weighed }: TrafficRun['options'], { factors, truths = [] }: LabelsSay): Rubric {
+  const told = new Map(truths.map(({ trajectory, truth }) => [trajectory, truth]))
+  return byTruth((factors && weighed?.(factors)) ?? reward, told)
+}
 
 /** Tokens of a sequence that the model can read, at most. */
 const longestOf = ({ sampler }: ModelService): number => sampler.capabilities.contextLength

@@ -14,6 +14,8 @@ export const TrafficBatch = z.object({
   temperature: z.number().nullable(),
   /** What signals' worth was multiplied by, where an audit's labels said so. */
   factors: z.record(z.string(), z.number()).exactOptional(),
+  /** What labels of audits said of trajectories that it names, from 0, wrong, to 1, right: they earned that. */
+  truths: z.array(z.strictObject({ trajectory: TrajectoryId, truth: z.number().min(0).max(1) })).exactOptional(),
   /**
    * The advantage of each decision that is fresh evidence, `null` where nothing compares with it; and, of what is no sample of
    * weights, what its episode earned.

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { recorded, recordedModel } from '../../../../test/support/recorded.ts'
 import { openEmbeddedEngine } from '../engine.ts'
 import { GraphBuilder } from '../graph/index.ts'
-import type { LlamaConfig } from '../llama/config.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
 import { DeviceUnavailableError } from './device-unavailable-error.ts'
 import { Device } from './device.ts'
 import { ProfiledSession } from './profiled-session.ts'
@@ -50,7 +50,7 @@ describe('an error about a device', () => {
   })
 
   it('comes when equal bits are asked of another device than the processor', async () => {
-    const { config } = recorded('llama') as { config: LlamaConfig }
+    const { config } = recorded('llama') as { config: TransformerConfig }
     const opened = openEmbeddedEngine({
       model: recordedModel(config),
       decode: () => '',

@@ -31,6 +31,11 @@ function fromBfloat16(halves: Uint16Array): Float32Array {
   return new Float32Array(bits.buffer)
 }
 
+/** The binary16 number that lies at a byte of `view`, little-endian. */
+export function float16At(view: DataView, byte: number): number {
+  return float16Values[view.getUint16(byte, true)] as number
+}
+
 /** IEEE 754 binary16 by table: there are only 65,536 values. */
 function fromFloat16(halves: Uint16Array): Float32Array {
   const floats = new Float32Array(halves.length)

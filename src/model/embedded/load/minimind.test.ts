@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { names, weightShapes } from '../llama/weights.ts'
+import { names, weightShapes } from '../transformer/weights.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import { loadMiniMind } from './minimind.ts'
 import { readOnnx } from './onnx.ts'
@@ -102,7 +102,7 @@ function forward({ weights: { config, tensors } }: LoadedModel, ids: readonly nu
   for (let layer = 0; layer < layers; layer++) {
     const project = (x: Float32Array, name: Parameters<typeof names.projection>[1]) =>
       linear(x, weight(names.projection(layer, name)))
-    const normed = rows.map((x) => norm(x, weight(names.inputNorm(layer))))
+    const normed = rows.map((x) => norm(x, weight(names.norm(config, layer, 'attention'))))
     const keys = normed.map((x, position) => rotate(project(x, 'k'), position))
     const values = normed.map((x) => project(x, 'v'))
     rows = rows.map((row, position) => {
@@ -120,7 +120,7 @@ function forward({ weights: { config, tensors } }: LoadedModel, ids: readonly nu
           for (let i = 0; i < headDim; i++) mixed[head * headDim + i]! += (score / total) * values[past]![shared + i]!
       }
       const attended = add(row, project(mixed, 'o'))
-      const x = norm(attended, weight(names.postAttentionNorm(layer)))
+      const x = norm(attended, weight(names.norm(config, layer, 'mlp')))
       const up = project(x, 'up')
       const gated = project(x, 'gate').map((g, i) => (g / (1 + Math.exp(-g))) * up[i]!)
       return add(attended, project(gated, 'down'))

@@ -1,14 +1,16 @@
 import { contentHash, sha256 } from '../../../core/index.ts'
-import type { LlamaConfig } from '../llama/config.ts'
-import { names, weightShapes } from '../llama/weights.ts'
+import { present } from '../../../errors/index.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
+import { weightShapes } from '../transformer/weights.ts'
 import { readConversation } from './conversation.ts'
-import { readLlamaConfig } from './llama-config.ts'
+import { readTransformerConfig } from './architecture/read-config.ts'
 import { readJson } from './files.ts'
-import type { LoadedModel } from './loaded-model.ts'
+import type { ChatTemplate, LoadedModel } from './loaded-model.ts'
 import { MalformedModelError } from './malformed-model-error.ts'
 import { ModelNotFoundError } from './model-not-found-error.ts'
-import { readTokenizer, type Tokenizer } from './tokenizer.ts'
-import { UnsupportedModelError } from './unsupported-model-error.ts'
+import { checkTensors, checkVocabulary } from './parts-fit.ts'
+import { readTokenizer } from './tokenizer.ts'
+import { parseTokenizer, withoutSpecialsFrom } from './tokenizer-json.ts'
 
 /** A model's parameters as some file format held them. */
 export interface FoundWeights {
@@ -19,7 +21,7 @@ export interface FoundWeights {
 }
 
 /** Reads the weights that lie in a folder, in one file format. */
-export type WeightReader = (folder: string, config: LlamaConfig) => Promise<FoundWeights>
+export type WeightReader = (folder: string, config: TransformerConfig) => Promise<FoundWeights>
 
 /**
  * Loads a folder in the Hugging Face layout; how its weights are stored is the reader's business.
@@ -34,11 +36,14 @@ export async function loadFolder(folder: string, name: string, readWeights: Weig
       `There is no model in ${folder}: ${configJson === null ? 'config.json' : 'tokenizer.json'} is not there.`,
       'A model folder holds config.json, tokenizer.json, and model.safetensors or model.safetensors.index.json with its shards.',
     )
-  const config = readLlamaConfig(configJson)
-  const tokenizer = readTokenizer(tokenizerJson)
+  const config = readTransformerConfig(configJson)
+  const { json, leftOut } = withoutSpecialsFrom(config.vocabSize, parseTokenizer(tokenizerJson))
+  const tokenizer = readTokenizer(json)
   checkVocabulary(folder, config, tokenizer)
   const { chatTemplate, stopTokens } = await readConversation(folder, tokenizer)
+  checkTemplate(folder, config, leftOut, chatTemplate)
   const found = await readWeights(folder, config)
+  checkTensors(folder, config, found.tensors)
   return {
     name,
     hash: contentHash({
@@ -47,40 +52,28 @@ export async function loadFolder(folder: string, name: string, readWeights: Weig
       tokenizer: sha256(JSON.stringify(tokenizerJson)),
       chatTemplate: chatTemplate && { ...chatTemplate },
     }),
-    weights: { config, tensors: exactWeights(folder, config, found.tensors) },
+    weights: { config, tensors: neededWeights(config, found.tensors) },
     tokenizer,
     chatTemplate,
     stopTokens,
   }
 }
 
-/** No id may lie beyond the embedding: the first that does is named. */
-function checkVocabulary(folder: string, { vocabSize }: LlamaConfig, tokenizer: Tokenizer): void {
-  if (tokenizer.vocabularySize <= vocabSize) return
+/** A token that the model has no row for may lie in the tokenizer, but not in what the model is asked. */
+function checkTemplate(
+  folder: string,
+  { vocabSize }: TransformerConfig,
+  leftOut: readonly string[],
+  template: ChatTemplate | null,
+): void {
+  const named = leftOut.find((spelling) => template?.source.includes(spelling))
+  if (named === undefined) return
   throw new MalformedModelError(
-    `The tokenizer in ${folder} does not belong to its model: its token ${tokenizer.vocabularySize - 1} ` +
-      `(${JSON.stringify(tokenizer.decode([tokenizer.vocabularySize - 1]))}) lies beyond the model's vocab_size of ${vocabSize}.`,
+    `The chat template in ${folder} names the token ${JSON.stringify(named)}, which lies beyond the model's vocab_size of ${vocabSize}.`,
   )
 }
 
-/** Exactly the tensors that the configuration needs, each of the shape that it needs. */
-function exactWeights(folder: string, config: LlamaConfig, found: FoundWeights['tensors']): Map<string, Float32Array> {
-  const weights = new Map<string, Float32Array>()
-  for (const [name, shape] of weightShapes(config)) {
-    const tensor = found.get(name)
-    if (tensor === undefined) throw new MalformedModelError(`The weights in ${folder} lack the tensor ${name}.`)
-    if (tensor.shape.join() !== shape.join())
-      throw new MalformedModelError(
-        `Tensor ${name} in ${folder} has shape [${tensor.shape.join(', ')}], and config.json asks for [${shape.join(', ')}].`,
-      )
-    weights.set(name, tensor.data)
-  }
-  for (const name of found.keys())
-    if (!weights.has(name) && !isRedundant(name, config))
-      throw new UnsupportedModelError(`tensor ${name}`, 'present', 'the tensors of a Llama without biases')
-  return weights
+/** The parameters of a model among what was found, in the model's order. */
+function neededWeights(config: TransformerConfig, found: FoundWeights['tensors']): Map<string, Float32Array> {
+  return new Map([...weightShapes(config).keys()].map((name) => [name, present(found.get(name), name).data]))
 }
-
-/** Tensors that restate what the configuration says: rotary frequencies, and the head where it is the embedding. */
-const isRedundant = (name: string, { tiedHead }: LlamaConfig): boolean =>
-  name.endsWith('.rotary_emb.inv_freq') || (tiedHead && name === names.head)

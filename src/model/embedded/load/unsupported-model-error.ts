@@ -11,7 +11,7 @@ export class UnsupportedModelError extends InputError {
     super({
       code: 'model/unsupported-architecture',
       message: `The embedded engine cannot run this model: ${field} is ${JSON.stringify(value)}, and supported is ${supported}.`,
-      hint: 'Use a Llama-shaped model (RMSNorm, plain rotary positions, SwiGLU, no biases), for example minimind2-small or SmolLM2.',
+      hint: 'Use a dense Llama, Mistral, Qwen2, Qwen3 or Gemma 3 (text) model, for example minimind2-small or SmolLM2; or serve this one with an OpenAI-compatible server.',
     })
   }
 }

@@ -1,7 +1,7 @@
-import type { LlamaConfig } from '../llama/config.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
 
 /** The shape of a model's keys and values. One row, the keys and values of one token, has `layers · 2 · kvHeads · headDim` elements. */
-export type KvShape = Pick<LlamaConfig, 'layers' | 'kvHeads' | 'headDim'>
+export type KvShape = Pick<TransformerConfig, 'layers' | 'kvHeads' | 'headDim'>
 
 /** Elements of one token's keys and values. */
 export function rowElements({ layers, kvHeads, headDim }: KvShape): number {

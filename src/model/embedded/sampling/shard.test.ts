@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { inProcessTrainer } from '../../../../test/support/in-process-trainer.ts'
 import { recorded, recordedAdapter, recordedModel } from '../../../../test/support/recorded.ts'
-import type { LlamaConfig } from '../llama/config.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
 import { flatten } from '../train/flat-tensors.ts'
 import { loraShapes } from '../train/lora.ts'
 import type { SampledTokens, SampleJob } from './job.ts'
 import { SamplingShard } from './shard.ts'
 import { uniform } from './uniform.ts'
 
-const config = { ...(recorded('llama') as { config: LlamaConfig }).config, maxPositions: 2048 }
+const config = { ...(recorded('llama') as { config: TransformerConfig }).config, maxPositions: 2048 }
 const model = recordedModel(config)
 const adapter = recordedAdapter(config, 2, 1)
 

@@ -1,7 +1,7 @@
 import type { SampleStopReason } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import type { Device } from '../device/device.ts'
-import type { ModelWeights } from '../llama/config.ts'
+import type { ModelWeights } from '../transformer/config.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
 import { TokenChooser } from './choose.ts'
 import type { SampledToken, SampledTokens, SampleJob } from './job.ts'

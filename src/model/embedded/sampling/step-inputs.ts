@@ -1,5 +1,5 @@
 import { Tensor } from 'onnxruntime-node'
-import { ports } from '../llama/inference-graph.ts'
+import { ports } from '../transformer/ports.ts'
 import type { RowSpan } from './kv.ts'
 
 /** The new tokens of one sequence in a step: `tokens[start … start + count)`, after `start` cached ones. */

@@ -1,7 +1,7 @@
 import { type InferenceSession, Tensor } from 'onnxruntime-node'
 import { present } from '../../../errors/index.ts'
 import type { Device } from '../device/device.ts'
-import { ports } from '../llama/inference-graph.ts'
+import { ports } from '../transformer/ports.ts'
 import type { KvGrid } from './kv.ts'
 import { StepInputs, type StepSpan } from './step-inputs.ts'
 import type { WeightSet } from './weight-sets.ts'

@@ -1,5 +1,5 @@
-import type { LlamaConfig, ModelWeights } from '../llama/config.ts'
-import { type Trained, trainedShapes } from '../llama/training-graph.ts'
+import type { TransformerConfig, ModelWeights } from '../transformer/config.ts'
+import { type Trained, trainedShapes } from '../transformer/trained.ts'
 import { FlatTensors } from './flat-tensors.ts'
 import type { AdapterWeights } from './lora.ts'
 
@@ -9,7 +9,7 @@ export type AdapterContent =
   | { readonly kind: 'full'; readonly model: ModelWeights }
 
 /** Trained values, flat in the order of `trainedShapes`, as an adapter; its tensors are views of them. */
-export function adapterContent(config: LlamaConfig, trained: Trained, values: Float32Array): AdapterContent {
+export function adapterContent(config: TransformerConfig, trained: Trained, values: Float32Array): AdapterContent {
   const tensors = new FlatTensors(trainedShapes(config, trained), values).views()
   if (trained.kind === 'full') return { kind: 'full', model: { config, tensors } }
   const { rank, alpha, targets } = trained

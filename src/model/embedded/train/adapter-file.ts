@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { LlamaConfig } from '../llama/config.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
 import { toFloat32 } from '../load/floats.ts'
 import { type Safetensors, readSafetensors, writeSafetensors } from '../load/safetensors.ts'
 import { type AdapterWeights, LoraConfig, loraShapes } from './lora.ts'
@@ -10,7 +10,7 @@ const metadataKey = 'ratchet'
 const AdapterMetadata = z.strictObject({ kind: z.literal('adapter'), lora: LoraConfig })
 
 /** The bytes of an adapter: a value of a `weights` Parameter. Equal adapters give equal bytes. */
-export function writeAdapter(config: LlamaConfig, { rank, alpha, targets, tensors }: AdapterWeights): Uint8Array {
+export function writeAdapter(config: TransformerConfig, { rank, alpha, targets, tensors }: AdapterWeights): Uint8Array {
   const lora = { rank, alpha, targets }
   const entries = [...loraShapes(config, lora)].map(
     ([name, shape]) => [name, { shape, data: tensors.get(name) ?? new Float32Array() }] as const,
@@ -23,7 +23,7 @@ export function writeAdapter(config: LlamaConfig, { rank, alpha, targets, tensor
  * @throws MalformedSafetensorsError when the bytes are not safetensors.
  * @throws StateMismatchError when they are not an adapter, or one for another model.
  */
-export function readAdapter(config: LlamaConfig, bytes: Uint8Array): AdapterWeights {
+export function readAdapter(config: TransformerConfig, bytes: Uint8Array): AdapterWeights {
   const file = readSafetensors(bytes)
   const { lora } = readMetadata(file, AdapterMetadata, 'an adapter')
   return { ...lora, tensors: readTensors(file, loraShapes(config, lora)) }

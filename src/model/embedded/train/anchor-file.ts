@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { LlamaConfig } from '../llama/config.ts'
-import { type Trained, trainedShapes } from '../llama/training-graph.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
+import { type Trained, trainedShapes } from '../transformer/trained.ts'
 import { readSafetensors } from '../load/safetensors.ts'
 import { readMetadata } from './adapter-file.ts'
 import type { Anchor } from './anchors.ts'
@@ -10,7 +10,7 @@ import { SavedTrained, expectSameTrained, readArrays, writeArrays } from './trai
 const AnchorMetadata = z.strictObject({ kind: z.literal('anchor'), trained: SavedTrained })
 
 /** An anchor as safetensors bytes: θ* under the trained tensors' own names, F under `importance.` and the name. */
-export function writeAnchor(config: LlamaConfig, trained: Trained, { importance, values }: Anchor): Uint8Array {
+export function writeAnchor(config: TransformerConfig, trained: Trained, { importance, values }: Anchor): Uint8Array {
   const arrays = new Map([
     ['', values],
     ['importance.', importance],
@@ -22,7 +22,7 @@ export function writeAnchor(config: LlamaConfig, trained: Trained, { importance,
  * Reads what {@link writeAnchor} wrote, for a trainer of the same kind.
  * @throws MalformedSafetensorsError, StateMismatchError
  */
-export function readAnchor(config: LlamaConfig, trained: Trained, bytes: Uint8Array): Anchor {
+export function readAnchor(config: TransformerConfig, trained: Trained, bytes: Uint8Array): Anchor {
   const file = readSafetensors(bytes)
   expectSameTrained(readMetadata(file, AnchorMetadata, 'an anchor').trained, trained)
   const array = readArrays(file, trainedShapes(config, trained), ['', 'importance.'])

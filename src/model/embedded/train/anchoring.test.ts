@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { type InProcessOptions, inProcessTrainer } from '../../../../test/support/in-process-trainer.ts'
 import { recorded, recordedAdapter, recordedModel, relativeError, unpack } from '../../../../test/support/recorded.ts'
 import type { Datum, Trainer } from '../../../core/index.ts'
-import type { LlamaConfig } from '../llama/config.ts'
-import { type Trained, trainedShapes } from '../llama/training-graph.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
+import { type Trained, trainedShapes } from '../transformer/trained.ts'
 import { readAnchor } from './anchor-file.ts'
 import { FlatTensors, flatten } from './flat-tensors.ts'
 import { readTrainedWeights } from './trained-weights.ts'
@@ -21,7 +21,7 @@ interface Vectors {
 const vectors = recorded('anchors') as Vectors
 const { data, config, rank, alpha } = recorded('losses') as {
   data: Datum[]
-  config: LlamaConfig
+  config: TransformerConfig
   rank: number
   alpha: number
 }

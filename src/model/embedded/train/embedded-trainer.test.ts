@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { inProcessTrainer } from '../../../../test/support/in-process-trainer.ts'
 import { recorded, recordedModel, relativeError } from '../../../../test/support/recorded.ts'
 import type { Datum, Trainer } from '../../../core/index.ts'
-import type { LlamaConfig } from '../llama/config.ts'
-import type { Trained } from '../llama/training-graph.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
+import type { Trained } from '../transformer/trained.ts'
 import { LoraTarget } from './lora.ts'
 
-const { data, config } = recorded('losses') as { data: Datum[]; config: LlamaConfig }
+const { data, config } = recorded('losses') as { data: Datum[]; config: TransformerConfig }
 const model = recordedModel(config)
 const lora: Trained = { kind: 'lora', rank: 4, alpha: 8, targets: LoraTarget.options }
 const full: Trained = { kind: 'full' }

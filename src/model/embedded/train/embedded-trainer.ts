@@ -10,8 +10,8 @@ import type {
   TrainerCapabilities,
 } from '../../../core/index.ts'
 import { InputError, present } from '../../../errors/index.ts'
-import type { LlamaConfig, ModelWeights } from '../llama/config.ts'
-import { type Trained, trainedShapes } from '../llama/training-graph.ts'
+import type { TransformerConfig, ModelWeights } from '../transformer/config.ts'
+import { type Trained, trainedShapes } from '../transformer/trained.ts'
 import { type AdapterContent, adapterContent } from './adapter-content.ts'
 import { readAnchor, writeAnchor } from './anchor-file.ts'
 import { heldAnchors } from './anchors.ts'
@@ -28,7 +28,7 @@ import { readTrainingState, writeTrainingState } from './training-state.ts'
 import { validateData, validateLoss } from './validate-data.ts'
 
 export interface EmbeddedTrainerOptions {
-  readonly config: LlamaConfig
+  readonly config: TransformerConfig
   readonly trained: Trained
   /** At least one. All hold equal values ({@link initialValues}); the first one owns the optimizer. */
   readonly shards: readonly TrainingShardPort[]

@@ -1,5 +1,5 @@
-import type { LlamaConfig } from '../llama/config.ts'
-import { projectionShape, projections } from '../llama/weights.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
+import { projectionShape, projections } from '../transformer/weights.ts'
 import type { TokenTree } from './token-tree.ts'
 
 /** A grid of `batch` rows of `nodes` tokens, each row attending to at most `keys` nodes. */
@@ -19,7 +19,7 @@ interface GridCost {
 }
 
 /** A pair costs in proportion to the attention's width, a cell to a block's weights; the factors are measured. */
-function gridCost(config: LlamaConfig): GridCost {
+function gridCost(config: TransformerConfig): GridCost {
   const weights = projections
     .map((projection) => projectionShape(config, projection))
     .reduce((sum, [output, input]) => sum + output * input, 0)
@@ -33,7 +33,7 @@ function gridCost(config: LlamaConfig): GridCost {
  * The row length with the least estimated work. Long rows pad the last row and attend across branches that do not see
  * each other; short rows gather a shared prefix more often.
  */
-export function chooseGrid(tree: TokenTree, config: LlamaConfig): GridShape {
+export function chooseGrid(tree: TokenTree, config: TransformerConfig): GridShape {
   const cost = gridCost(config)
   const shapes = [...candidates.filter((nodes) => nodes < tree.size), tree.size].map((nodes) => gridOf(tree, nodes))
   return shapes.reduce((best, shape) => (work(shape, cost) < work(best, cost) ? shape : best))

@@ -1,5 +1,5 @@
 import type { Datum } from '../../../core/index.ts'
-import type { LlamaConfig } from '../llama/config.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
 import type { Sequence } from './divide.ts'
 import { type GridShape, chooseGrid } from './grid.ts'
 import type { PackedBatch, RowOrigin } from './packed-batch.ts'
@@ -9,7 +9,7 @@ import { type TokenTree, growTree } from './token-tree.ts'
 export function layOut(
   run: readonly Sequence[],
   data: readonly Datum[],
-  config: LlamaConfig,
+  config: TransformerConfig,
   share: boolean,
 ): { batch: PackedBatch; origin: RowOrigin } {
   const tree = growTree(

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { rng } from '../../../core/index.ts'
-import type { LlamaConfig } from '../llama/config.ts'
-import { names, projectionShape, projections } from '../llama/weights.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
+import { names, projectionShape, projections } from '../transformer/weights.ts'
 
 /** The matrices that may carry an adapter: a block's projections, and the output head. */
 export const LoraTarget = z.enum([...projections, 'lm_head'])
@@ -43,7 +43,10 @@ export function loraPair(weight: string, [output, input]: readonly [number, numb
 }
 
 /** Every pair of an adapter, blocks in order, then the head. */
-export function loraPairs(config: LlamaConfig, { rank, targets }: Pick<LoraConfig, 'rank' | 'targets'>): LoraPair[] {
+export function loraPairs(
+  config: TransformerConfig,
+  { rank, targets }: Pick<LoraConfig, 'rank' | 'targets'>,
+): LoraPair[] {
   const pairs: LoraPair[] = []
   for (let layer = 0; layer < config.layers; layer++) {
     for (const projection of projections) {
@@ -57,7 +60,7 @@ export function loraPairs(config: LlamaConfig, { rank, targets }: Pick<LoraConfi
 
 /** Every tensor of an adapter by name with its shape, in a fixed order. */
 export function loraShapes(
-  config: LlamaConfig,
+  config: TransformerConfig,
   lora: Pick<LoraConfig, 'rank' | 'targets'>,
 ): Map<string, readonly number[]> {
   return new Map(
@@ -68,7 +71,7 @@ export function loraShapes(
 /**
  * A fresh adapter that changes nothing yet: A uniform in ±1/√in (Kaiming uniform with a = √5, as peft does), B zero.
  */
-export function initialAdapter(config: LlamaConfig, lora: LoraConfig, seed: number): AdapterWeights {
+export function initialAdapter(config: TransformerConfig, lora: LoraConfig, seed: number): AdapterWeights {
   const tensors = new Map<string, Float32Array>()
   for (const { a, b, shapeA, shapeB } of loraPairs(config, lora)) {
     const bound = 1 / Math.sqrt(shapeA[1])

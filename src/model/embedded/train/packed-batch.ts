@@ -1,6 +1,6 @@
 import type { GridShape } from './grid.ts'
 
-/** One forward-backward pass over some trees, as plain data; see `llama/training-graph.ts` for the meaning. */
+/** One forward-backward pass over some trees, as plain data; see `transformer/training-graph.ts` for the meaning. */
 export interface PackedBatch {
   readonly shape: GridShape
   readonly tokens: BigInt64Array

@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest'
 import { gradientOf } from '../../../../test/support/in-process-trainer.ts'
 import { recordedModel, relativeError } from '../../../../test/support/recorded.ts'
 import type { Datum, Loss } from '../../../core/index.ts'
-import type { LlamaConfig } from '../llama/config.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
 import { type PackingOptions, pack } from './packing.ts'
 
-const config: LlamaConfig = {
+const config: TransformerConfig = {
   vocabSize: 50,
   hiddenSize: 16,
   intermediateSize: 24,

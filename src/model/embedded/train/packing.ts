@@ -1,5 +1,5 @@
 import type { Datum, Loss } from '../../../core/index.ts'
-import type { LlamaConfig } from '../llama/config.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
 import { compareTokens, divideEvenly, toSequence } from './divide.ts'
 import { layOut } from './lay-out.ts'
 import type { PackedBatch, RowOrigin } from './packed-batch.ts'
@@ -26,7 +26,7 @@ export interface PlannedBatch {
 /** How data are divided into batches. */
 export interface PackingOptions {
   /** The model, whose shape decides which grids are cheap. */
-  readonly config: LlamaConfig
+  readonly config: TransformerConfig
   /**
    * Most tree nodes in one batch. A longer datum makes a batch of its own, or one with others that begin with the same
    * tokens: what all data of a batch have in common counts at most half the budget.

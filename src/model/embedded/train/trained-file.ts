@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { present } from '../../../errors/index.ts'
-import type { Trained } from '../llama/training-graph.ts'
+import type { Trained } from '../transformer/trained.ts'
 import { type Safetensors, writeSafetensors } from '../load/safetensors.ts'
 import { readTensors } from './adapter-file.ts'
 import { FlatTensors, flatten } from './flat-tensors.ts'

@@ -1,5 +1,5 @@
-import type { LlamaConfig } from '../llama/config.ts'
-import { type Trained, trainedShapes } from '../llama/training-graph.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
+import { type Trained, trainedShapes } from '../transformer/trained.ts'
 import { readSafetensors, writeSafetensors } from '../load/safetensors.ts'
 import { readAdapter, readTensors, writeAdapter } from './adapter-file.ts'
 import { FlatTensors, flatten } from './flat-tensors.ts'
@@ -7,7 +7,7 @@ import { type LoraConfig, describeLora } from './lora.ts'
 import { StateMismatchError } from './state-mismatch-error.ts'
 
 /** Trained values as bytes: an adapter file, or a model's safetensors under Hugging Face names. */
-export function writeTrainedWeights(config: LlamaConfig, trained: Trained, values: Float32Array): Uint8Array {
+export function writeTrainedWeights(config: TransformerConfig, trained: Trained, values: Float32Array): Uint8Array {
   const flat = new FlatTensors(trainedShapes(config, trained), values)
   if (trained.kind === 'lora') return writeAdapter(config, { ...trained, tensors: flat.views() })
   return writeSafetensors(new Map([...flat.shapes].map(([name, shape]) => [name, { shape, data: flat.view(name) }])))
@@ -17,7 +17,7 @@ export function writeTrainedWeights(config: LlamaConfig, trained: Trained, value
  * The values in such bytes, flat.
  * @throws MalformedSafetensorsError, StateMismatchError when they are of another model, rank, alpha or set of targets.
  */
-export function readTrainedWeights(config: LlamaConfig, trained: Trained, bytes: Uint8Array): Float32Array {
+export function readTrainedWeights(config: TransformerConfig, trained: Trained, bytes: Uint8Array): Float32Array {
   const shapes = trainedShapes(config, trained)
   if (trained.kind === 'full') return flatten(shapes, readTensors(readSafetensors(bytes), shapes))
   const adapter = readAdapter(config, bytes)

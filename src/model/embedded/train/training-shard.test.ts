@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { recordedModel, recorded } from '../../../../test/support/recorded.ts'
-import type { LlamaConfig } from '../llama/config.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
 import { initialValues } from './embedded-trainer.ts'
 import type { PackedBatch } from './packing.ts'
 import { TrainingShard } from './training-shard.ts'
 
-const { config } = recorded('llama') as { config: LlamaConfig }
+const { config } = recorded('llama') as { config: TransformerConfig }
 const model = recordedModel(config)
 const trained = { kind: 'full' } as const
 const loss = { kind: 'cross_entropy', clipLow: 0.8, clipHigh: 1.2, temperature: 1 } as const

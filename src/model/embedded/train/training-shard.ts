@@ -3,17 +3,11 @@ import type { AdamParams, Loss } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import { type Device, graphOptions } from '../device/device.ts'
 import { type Session, openSession } from '../device/session.ts'
-import type { LlamaConfig, ModelWeights } from '../llama/config.ts'
-import { rotaryTables } from '../llama/rotary-tables.ts'
-import {
-  type Trained,
-  embeddedGradient,
-  forwardGraph,
-  gradientOf,
-  trainedShapes,
-  trainingGraph,
-} from '../llama/training-graph.ts'
-import { names, weightShapes } from '../llama/weights.ts'
+import type { TransformerConfig, ModelWeights } from '../transformer/config.ts'
+import { rotaryTables, ropes, tableNames } from '../transformer/rotary-tables.ts'
+import { type Trained, trainedShapes } from '../transformer/trained.ts'
+import { embeddedGradient, forwardGraph, gradientOf, trainingGraph } from '../transformer/training-graph.ts'
+import { names, weightShapes } from '../transformer/weights.ts'
 import { type AdamState, adamw, newAdamState } from './adamw.ts'
 import { type HeldAnchors, addPull, copyOfHeld } from './anchors.ts'
 import { clipGradient, gradientNorm } from './clip-gradient.ts'
@@ -36,7 +30,7 @@ export interface TrainingShardSetup {
 
 /** A {@link TrainingShardPort} in this thread. `forwardBackward` blocks it: host shards in workers outside of tests. */
 export class TrainingShard implements TrainingShardPort {
-  readonly #config: LlamaConfig
+  readonly #config: TransformerConfig
   readonly #trained: Trained
   readonly #threads: number
   readonly #device: Device
@@ -44,7 +38,7 @@ export class TrainingShard implements TrainingShardPort {
   readonly #weights: Record<string, Tensor>
   readonly #sessions = new Map<Loss['kind'] | 'forward', Promise<Session>>()
   #adam: AdamState
-  #rotary: Record<'cos' | 'sin', Tensor> | undefined
+  #rotary: { readonly positions: number; readonly feeds: Record<string, Tensor> } | undefined
   #gradient: FlatTensors
   #pending = false
   #squares: Float32Array | null = null
@@ -175,15 +169,23 @@ export class TrainingShard implements TrainingShardPort {
   }
 
   /** Tables with a row for every position, and for every column of the grid, as the operator wants. */
-  #rotaryTables({ depth, shape: { nodes } }: PackedBatch): Record<'cos' | 'sin', Tensor> {
-    const positions = Math.max(depth, nodes)
-    const rows = this.#rotary?.cos.dims[0] ?? 0
-    if (this.#rotary !== undefined && rows >= positions) return this.#rotary
-    const wanted = Math.max(positions, 2 * rows, 256)
-    const { cos, sin } = rotaryTables(wanted, this.#config)
-    const dims = [wanted, this.#config.headDim / 2]
-    this.#rotary = { cos: new Tensor('float32', cos, dims), sin: new Tensor('float32', sin, dims) }
-    return this.#rotary
+  #rotaryTables({ depth, shape: { nodes } }: PackedBatch): Record<string, Tensor> {
+    const needed = Math.max(depth, nodes)
+    const made = this.#rotary?.positions ?? 0
+    if (this.#rotary !== undefined && made >= needed) return this.#rotary.feeds
+    const positions = Math.max(needed, 2 * made, 256)
+    const { headDim } = this.#config
+    const dims = [positions, headDim / 2]
+    const feeds = [...ropes(this.#config)].flatMap(([name, rope]) => {
+      const { cos, sin } = rotaryTables(positions, headDim, rope)
+      const table = tableNames[name]
+      return [
+        [table.cos, new Tensor('float32', cos, dims)],
+        [table.sin, new Tensor('float32', sin, dims)],
+      ]
+    })
+    this.#rotary = { positions, feeds: Object.fromEntries(feeds) }
+    return this.#rotary.feeds
   }
 
   /** Adds the gradient that a run gave to `sum`. */

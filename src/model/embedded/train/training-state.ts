@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { LlamaConfig } from '../llama/config.ts'
-import { type Trained, trainedShapes } from '../llama/training-graph.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
+import { type Trained, trainedShapes } from '../transformer/trained.ts'
 import { readSafetensors } from '../load/safetensors.ts'
 import { readMetadata } from './adapter-file.ts'
 import type { HeldAnchors } from './anchors.ts'
@@ -21,7 +21,7 @@ const whereHeld = ['importance.', 'anchor.'] as const
 
 /** Trained weights, Adam's moments and the step, and what is held on to, as safetensors bytes. */
 export function writeTrainingState(
-  config: LlamaConfig,
+  config: TransformerConfig,
   trained: Trained,
   { values, m, v, step }: ShardState,
   held: HeldAnchors | null,
@@ -43,7 +43,7 @@ export function writeTrainingState(
  * @throws MalformedSafetensorsError, StateMismatchError
  */
 export function readTrainingState(
-  config: LlamaConfig,
+  config: TransformerConfig,
   trained: Trained,
   bytes: Uint8Array,
 ): { readonly state: ShardState; readonly held: HeldAnchors | null } {

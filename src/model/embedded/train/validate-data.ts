@@ -1,10 +1,10 @@
 import type { Datum, Loss } from '../../../core/index.ts'
 import { InputError } from '../../../errors/index.ts'
-import type { LlamaConfig } from '../llama/config.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
 import type { LossSettings } from './shard.ts'
 
 /** What of a model bounds its training data. */
-export type DataLimits = Pick<LlamaConfig, 'vocabSize' | 'maxPositions'>
+export type DataLimits = Pick<TransformerConfig, 'vocabSize' | 'maxPositions'>
 
 /** A datum that no loss can be computed on. */
 export class InvalidDatumError extends InputError {

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { recorded, recordedModel } from '../../../../test/support/recorded.ts'
-import type { LlamaConfig } from '../llama/config.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
 import { EngineHost } from './engine-host.ts'
 import type { FromWorker } from './protocol.ts'
 
-const { config } = recorded('llama') as { config: LlamaConfig }
+const { config } = recorded('llama') as { config: TransformerConfig }
 const model = recordedModel(config)
 
 const job = {

@@ -1,5 +1,5 @@
 import { InvariantError, present } from '../../../errors/index.ts'
-import type { ModelWeights } from '../llama/config.ts'
+import type { ModelWeights } from '../transformer/config.ts'
 import type { SampleJob } from '../sampling/job.ts'
 import { SamplingShard } from '../sampling/shard.ts'
 import { TrainingShard } from '../train/training-shard.ts'

@@ -11,6 +11,8 @@ export interface HeadShape {
   readonly heads: number
   readonly kvHeads: number
   readonly headDim: number
+  /** Factor on the products of queries and keys. Default 1 / √headDim. */
+  readonly attentionScale?: number
 }
 
 /**
@@ -29,6 +31,9 @@ export function attention(query: Float, key: Float, value: Float, mask: Float, s
   return reshape(ordered, query.shape)
 }
 
+/** The factor on the products of queries and keys. */
+export const scoreScale = ({ headDim, attentionScale = 1 / Math.sqrt(headDim) }: HeadShape): number => attentionScale
+
 /** `[batch, queries, heads · headDim]` → `[batch, kvHeads, queries · group, headDim]`. */
 function foldQueries(query: Float, { heads, kvHeads, headDim }: HeadShape): Float {
   const [batch = 1, queries = 1] = query.shape
@@ -44,12 +49,13 @@ function splitHeads(x: Float, { kvHeads, headDim }: HeadShape): Float {
 }
 
 /**
- * softmax(q·kᵀ/√d + mask)·v per key head. Backward (the form of FlashAttention, Dao et al. 2022): with
- * δ = Σ dO·O over headDim, dS = P · (dO·vᵀ − δ); dq = dS·k/√d, dk = dSᵀ·q/√d, dv = Pᵀ·dO.
+ * softmax(s·q·kᵀ + mask)·v per key head. Backward (the form of FlashAttention, Dao et al. 2022): with
+ * δ = Σ dO·O over headDim, dS = P · (dO·vᵀ − δ); dq = s·dS·k, dk = s·dSᵀ·q, dv = Pᵀ·dO.
  */
-function attend(q: Float, k: Float, v: Float, mask: Float, { heads, kvHeads, headDim }: HeadShape): Float {
+function attend(q: Float, k: Float, v: Float, mask: Float, shape: HeadShape): Float {
   const { graph } = q
-  const scale = 1 / Math.sqrt(headDim)
+  const { heads, kvHeads } = shape
+  const scale = scoreScale(shape)
   const scores = product(q, k, { transposeB: true, scale })
   const [batch = 1, queries = 1, keys = 1] = mask.shape
   const perHead = reshaped(scores, [batch, kvHeads, queries, heads / kvHeads, keys])

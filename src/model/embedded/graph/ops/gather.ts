@@ -15,6 +15,13 @@ export function gatherRows(x: Float, indices: Integer): Float {
   return graph.record(picked, [x], (dy) => [() => scatterAdd(x, indices, dy)])
 }
 
+/** Elements of x, counted over all its axes; `indices` of any shape, which is the result's. */
+export function gatherIntegers(x: Integer, indices: Integer): Integer {
+  const { graph } = x
+  const flat = reshaped(x, [x.shape.join('·')])
+  return graph.node('Gather', [flat, indices], 'int64', indices.shape)
+}
+
 /** The leading axes of x merged into one: `[a, b, width]` as `[a·b, width]`. */
 export function flattenRows(x: Float): Float {
   return reshape(x, asRows(x).shape)

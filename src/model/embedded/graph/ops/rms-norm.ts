@@ -30,7 +30,8 @@ export function reduce(operator: 'ReduceSum' | 'ReduceSumSquare' | 'ReduceMax', 
   return x.graph.node(operator, [x, x.graph.integers([-1])], 'float32', shape, { attributes: { keepdims: { int: 1 } } })
 }
 
-function sumRows(x: Float): Float {
+/** The sum of a matrix's rows: `[rows, width]` to `[width]`; not recorded. */
+export function sumRows(x: Float): Float {
   const attributes = { keepdims: { int: 0 } }
   return x.graph.node('ReduceSum', [x, x.graph.integers([0])], 'float32', [lastOf(x.shape)], { attributes })
 }

@@ -6,10 +6,12 @@ import {
   type Float,
   GraphBuilder,
   add,
+  addBias,
   attention,
   clip,
   exp,
   gatherRows,
+  geglu,
   gradients,
   linear,
   minimum,
@@ -24,7 +26,7 @@ import {
   targetLogprobs,
   transpose,
 } from '../index.ts'
-import { rotaryTables } from '../../llama/rotary-tables.ts'
+import { rotaryTables } from '../../transformer/rotary-tables.ts'
 
 type Vectors = Record<string, { output: string; gradients: string[] }> & { mask: string }
 const vectors = recorded('rules') as Vectors
@@ -90,7 +92,7 @@ const cases: Record<string, Case> = {
   rotary: {
     shapes: [[1, 3, 8]],
     apply: (x) => {
-      const { cos, sin } = rotaryTables(4, { headDim: 4, ropeTheta: 10000 })
+      const { cos, sin } = rotaryTables(4, 4, { theta: 10000 })
       const table = (name: string, data: Float32Array) => x.graph.initializer(name, 'float32', [4, 2], data)
       return rotary(x, longs(x.graph, 'positions', [0, 1, 2], [1, 3]), {
         cos: table('cos', cos),
@@ -105,6 +107,15 @@ const cases: Record<string, Case> = {
     ],
     apply: swiglu,
   },
+  geglu: {
+    shapes: [
+      [2, 3, 8],
+      [2, 3, 8],
+    ],
+    // Wide enough that the approximation's cubic term counts.
+    apply: (gate, up) => geglu(mul(gate, gate.graph.scalar(4)), up),
+  },
+  addBias: { shapes: [[2, 3, 8], [8]], apply: addBias },
   attention: {
     shapes: [
       [2, 3, 16],

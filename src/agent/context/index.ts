@@ -1,0 +1,7 @@
+export { type Context, context, type ContextOptions } from './context.ts'
+export { keepFeatures } from './features.ts'
+export { type KeepOption } from './form.ts'
+export { keepPolicy, type KeepPolicyOptions } from './keep-policy.ts'
+export { findToolsName, type ToolRetrieval } from './tool-offer.ts'
+export { readBackName } from './read-back.ts'
+export { ToolIndex } from './tool-index.ts'

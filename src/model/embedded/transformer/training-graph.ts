@@ -1,0 +1,78 @@
+import { GraphBuilder, type GraphOptions, gradients, sum, targetLogprobs } from '../graph/index.ts'
+import { type LossKind, tokenLosses } from '../loss/index.ts'
+import type { TransformerConfig } from './config.ts'
+import type { Trained } from './trained.ts'
+import { treeLayout } from './tree-layout.ts'
+import { TrainingTransformer } from './training-transformer.ts'
+
+export interface TrainingGraphSpec extends GraphOptions {
+  readonly config: TransformerConfig
+  readonly trained: Trained
+  readonly loss: LossKind
+}
+
+/** Name of the graph output that holds the gradient of a trained tensor. */
+export const gradientOf = (tensor: string): string => `gradient of ${tensor}`
+
+/** Full training: gradient of the embedded tokens, which the caller adds to the embedding's rows. */
+export const embeddedGradient = gradientOf('embedded tokens')
+
+/**
+ * Forward and backward of a decoder over packed trees of tokens, in one graph.
+ *
+ * Tokens lie in a grid `[batch, nodes]`; a node is one token with its prefix. Row b of the grid is a block of queries;
+ * `keys[b]` lists the nodes (as b · nodes + n) that any of them may attend to, and `mask` `[batch, nodes, keys]` says
+ * which. `positions` is a node's depth in its tree. The last block's MLP and the head run at `rows`
+ * only: one entry for each target token, several of which may name one node.
+ *
+ * Inputs: `tokens`, `positions`, `keys`, `mask`, `rows`, `targets`, the loss's terms, the rotary tables
+ * (`rotary-tables.ts`), and every weight by its name. Outputs: `logprobs` `[rows]`, `loss` (their sum of losses), and a
+ * gradient for each trained tensor ({@link gradientOf}). All dimensions but the model's are free: one session serves
+ * every size.
+ */
+export function trainingGraph({ config, trained, loss, ...options }: TrainingGraphSpec): GraphBuilder {
+  const graph = new GraphBuilder(`${trained.kind} ${loss}`, options)
+  const { model, embedded, logprobs } = targetsOf(graph, config, trained)
+  const perRow = (name: string) => graph.input(name, 'float32', ['rows'])
+  const scalar = (name: string) => graph.input(name, 'float32', [])
+  const losses = tokenLosses[loss]({
+    logprobs,
+    weights: perRow('weights'),
+    oldLogprobs: perRow('oldLogprobs'),
+    advantages: perRow('advantages'),
+    clipLow: scalar('clipLow'),
+    clipHigh: scalar('clipHigh'),
+  })
+  graph.output('logprobs', logprobs)
+  graph.output('loss', sum(losses))
+
+  const wanted = new Map(model.trained)
+  if (trained.kind === 'full') wanted.set('embedded tokens', embedded)
+  const found = gradients(losses, [...wanted.values()])
+  for (const [position, name] of [...wanted.keys()].entries()) {
+    const gradient = found[position]
+    if (gradient) graph.output(gradientOf(name), gradient)
+  }
+  return graph
+}
+
+/** {@link trainingGraph} without a loss and without the way back: its only output is `logprobs`. */
+export function forwardGraph({ config, trained, ...options }: Omit<TrainingGraphSpec, 'loss'>): GraphBuilder {
+  const graph = new GraphBuilder(`${trained.kind} forward`, options)
+  graph.output('logprobs', targetsOf(graph, config, trained).logprobs)
+  return graph
+}
+
+/** The model over the packed trees, up to the log-probability of each row's target. */
+function targetsOf(graph: GraphBuilder, config: TransformerConfig, trained: Trained) {
+  const model = new TrainingTransformer(graph, config, trained)
+  const tokens = graph.input('tokens', 'int64', ['batch', 'nodes'])
+  const layout = treeLayout(graph, config)
+  const embedded = model.embed(tokens)
+  let hidden = model.stream(embedded)
+  for (let layer = 0; layer < config.layers - 1; layer++) hidden = model.block(hidden, layer, layout)
+  const picked = model.block(hidden, config.layers - 1, layout, graph.input('rows', 'int64', ['rows']))
+  const targets = graph.input('targets', 'int64', ['rows'])
+  const logprobs = targetLogprobs(model.head(picked), targets, graph.input('inverseTemperature', 'float32', []))
+  return { model, embedded, logprobs }
+}

@@ -1,0 +1,132 @@
+import { present } from '../../../errors/index.ts'
+import {
+  type Float,
+  type GraphBuilder,
+  type Integer,
+  add,
+  addBias,
+  attention,
+  flattenRows,
+  gatherRows,
+  geglu,
+  linear,
+  mul,
+  reshape,
+  rmsNorm,
+  rotary,
+  swiglu,
+} from '../graph/index.ts'
+import { type LoraTarget, loraPair } from '../train/lora.ts'
+import type { TransformerConfig } from './config.ts'
+import { type Trained, trainedShapes } from './trained.ts'
+import type { TreeLayout } from './tree-layout.ts'
+import { type BlockNorm, type Projection, names, projectionShape, weightShapes } from './weights.ts'
+
+/** The model's parts as functions of a training graph; every weight is declared as an input. */
+export class TrainingTransformer {
+  /** Trained tensors by name. */
+  readonly trained = new Map<string, Float>()
+  readonly #graph: GraphBuilder
+  readonly #config: TransformerConfig
+  readonly #trained: Trained
+  readonly #weights = new Map<string, Float>()
+
+  constructor(graph: GraphBuilder, config: TransformerConfig, trained: Trained) {
+    this.#graph = graph
+    this.#config = config
+    this.#trained = trained
+    const trainable = trainedShapes(config, trained)
+    for (const [name, shape] of new Map([...weightShapes(config), ...trainable])) {
+      const value = graph.input(name, 'float32', shape)
+      this.#weights.set(name, value)
+      if (trainable.has(name)) this.trained.set(name, value)
+    }
+  }
+
+  /** The embedding's rows, as a constant of the graph: their gradient is scattered outside, in plain loops. */
+  embed(tokens: Integer): Float {
+    const shape = ['batch', 'nodes', this.#config.hiddenSize]
+    return this.#graph.node('Gather', [this.#weight(names.embedding), tokens], 'float32', shape)
+  }
+
+  /** What the first block reads. */
+  stream(embedded: Float): Float {
+    const { embeddingScale } = this.#config
+    return embeddingScale === undefined ? embedded : mul(embedded, this.#graph.scalar(embeddingScale))
+  }
+
+  /** One decoder block. With `rows` the result is those rows only, and what follows attention runs on them alone. */
+  block(hidden: Float, layer: number, layout: TreeLayout, rows?: Integer): Float {
+    const project = (x: Float, projection: Projection) => this.#project(x, layer, projection)
+    const picked = (x: Float) => (rows === undefined ? x : gatherRows(flattenRows(x), rows))
+
+    const normal = this.#norm(hidden, layer, 'attention')
+    const mixed = this.#attend(normal, layer, layout)
+    const attended = add(picked(hidden), this.#given(project(picked(mixed), 'o'), layer, 'attentionOut'))
+
+    const wide = this.#norm(attended, layer, 'mlp')
+    const gated = this.#config.activation === 'gelu-tanh' ? geglu : swiglu
+    const inner = gated(project(wide, 'gate'), project(wide, 'up'))
+    return add(attended, this.#given(project(inner, 'down'), layer, 'mlpOut'))
+  }
+
+  /** Logits `[rows, vocab]`. */
+  head(hidden: Float): Float {
+    const { tiedHead, vocabSize, hiddenSize } = this.#config
+    const normal = this.#rmsNorm(hidden, names.finalNorm)
+    const weight = this.#weight(tiedHead ? names.embedding : names.head)
+    return this.#adapted(normal, weight, names.head, [vocabSize, hiddenSize], 'lm_head')
+  }
+
+  #attend(normal: Float, layer: number, layout: TreeLayout): Float {
+    const project = (projection: Projection) => this.#project(normal, layer, projection)
+    const turned = (x: Float, norm: BlockNorm) =>
+      rotary(this.#normOfHeads(x, layer, norm), layout.positions, layout.tables(layer))
+    const query = turned(project('q'), 'query')
+    const key = turned(project('k'), 'key')
+    const visible = (x: Float) => gatherRows(flattenRows(x), layout.keys)
+    return attention(query, visible(key), visible(project('v')), layout.mask(layer), this.#config)
+  }
+
+  /** x `[batch, nodes, heads · headDim]`, each head normed by itself, in models that do. */
+  #normOfHeads(x: Float, layer: number, norm: BlockNorm): Float {
+    const { qkNorm, headDim } = this.#config
+    if (!qkNorm) return x
+    const heads = reshape(x, [...x.shape.slice(0, -1), Number(x.shape.at(-1)) / headDim, headDim])
+    return reshape(this.#norm(heads, layer, norm), x.shape)
+  }
+
+  /** What attention or the MLP adds to the stream. */
+  #given(x: Float, layer: number, norm: BlockNorm): Float {
+    return this.#config.postNorms ? this.#norm(x, layer, norm) : x
+  }
+
+  #norm(x: Float, layer: number, norm: BlockNorm): Float {
+    return this.#rmsNorm(x, names.norm(this.#config, layer, norm))
+  }
+
+  #rmsNorm(x: Float, name: string): Float {
+    const { rmsNormEps, normOffset } = this.#config
+    const weight = this.#weight(name)
+    return rmsNorm(x, normOffset === undefined ? weight : add(weight, this.#graph.scalar(normOffset)), rmsNormEps)
+  }
+
+  #project(x: Float, layer: number, projection: Projection): Float {
+    const name = names.projection(layer, projection)
+    const y = this.#adapted(x, this.#weight(name), name, projectionShape(this.#config, projection), projection)
+    const biased = this.#config.biases?.includes(projection) ?? false
+    return biased ? addBias(y, this.#weight(names.bias(layer, projection))) : y
+  }
+
+  #adapted(x: Float, weight: Float, name: string, shape: readonly [number, number], target: LoraTarget): Float {
+    const base = linear(x, weight)
+    const lora = this.#trained
+    if (lora.kind === 'full' || !lora.targets.includes(target)) return base
+    const { a, b } = loraPair(name, shape, lora.rank)
+    return add(base, linear(linear(x, this.#weight(a)), this.#weight(b), lora.alpha / lora.rank))
+  }
+
+  #weight(name: string): Float {
+    return present(this.#weights.get(name), `weight ${name}`)
+  }
+}

@@ -1,0 +1,1 @@
+export { induce, type InduceOptions } from './induce.ts'

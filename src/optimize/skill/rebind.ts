@@ -1,0 +1,18 @@
+import type { Shelf } from './shelf.ts'
+
+/**
+ * Binds learned skills to another model: what they brought with the one before says nothing of this one. They are judged anew,
+ * and what serves does not offer them until a gate has compared.
+ * @returns how many.
+ */
+export function rebound(shelf: Shelf, model: string | null): number {
+  let count = 0
+  for (const skill of shelf.learned) {
+    if (skill.model === model) continue
+    shelf.remove(skill.id)
+    shelf.rules = shelf.rules.filter((rule) => rule.skill !== skill.id)
+    shelf.put({ ...skill, model })
+    count++
+  }
+  return count
+}
