@@ -76,11 +76,7 @@ export interface WeightsPreferring {
    * @param update updates of the run before this one.
    * @param parameter the weights that learn from them: what others said in an attempt is context.
    */
-  readonly pairsIn?: (
-    groups: readonly Group[],
-    update: number,
-    parameter: ParameterName,
-  ) => readonly PreferencePair[]
+  readonly pairsIn?: (groups: readonly Group[], update: number, parameter: ParameterName) => readonly PreferencePair[]
 }
 
 /** One way in which weights learn. */

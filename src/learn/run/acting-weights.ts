@@ -1,6 +1,6 @@
-import type { AdapterRef, ParameterName, VersionInForce } from '../../core/index.ts'
+import type { Models } from '../../agent/index.ts'
+import type { AdapterRef, ModelService, ParameterName, VersionInForce } from '../../core/index.ts'
 import { type Policy, whileLoaded } from '../episodes.ts'
-import type { LearnRun } from './learn-run.ts'
 
 /** Weights that are to act. */
 export interface ActingWeights {
@@ -12,12 +12,19 @@ export interface ActingWeights {
 /** Weights that are to act, by their Parameter. */
 export type WeightsToAct = ReadonlyMap<ParameterName, ActingWeights>
 
+/** A run, as its weights act. */
+interface Acts {
+  readonly models: Models
+  modelOf(parameter: ParameterName): ModelService
+  servingWeights(parameter: ParameterName): ActingWeights
+}
+
 /**
  * Works with these weights, and with what serves of the agent's other weights. Adapters are loaded for it, and unloaded at the
  * end, whichever way it ends.
  */
 export function whileActing<T>(
-  run: Pick<LearnRun, 'models' | 'modelOf' | 'servingWeights'>,
+  run: Acts,
   weights: WeightsToAct,
   work: (weights: Policy['weights']) => Promise<T>,
 ): Promise<T> {

@@ -6,19 +6,35 @@ import {
   mintVersion,
   type ModelService,
   type ParameterName,
+  type Run,
   type Saved,
   savedAt,
+  type Store,
   type Trainer,
   type Version,
   type VersionId,
+  type VersionInForce,
   type WeightsValue,
 } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 import type { WeightsPlan } from '../../optimize/weights/index.ts'
 import type { ActingWeights } from './acting-weights.ts'
-import type { LearnRun } from './learn-run.ts'
 import { suffixOf, type Trained } from './parameter.ts'
-import type { WeightsState } from './state.ts'
+import type { RunState, WeightsState } from './state.ts'
+
+/** The run that trains weights. */
+interface Trains {
+  readonly run: Pick<Run, 'id'>
+  readonly options: { readonly store: Pick<Store, 'blobs'> }
+  readonly blobs: Readonly<Record<string, BlobRef>>
+  state: RunState
+  modelOf(parameter: ParameterName): ModelService
+  servingOf(parameter: ParameterName): Version
+  weightsAt(parameter: ParameterName, adapter: BlobRef | null, version: VersionId): ActingWeights
+  inForce(version: VersionId, checkpoint: number | null): VersionInForce
+  keep(name: string, saved: Saved): Promise<void>
+  forget(name: string): void
+}
 
 /**
  * One Parameter's weights that a run trains: how they learn, what holds them, how far they have come, and what is kept of them.
@@ -33,9 +49,9 @@ export class TrainedWeights<Kept extends string = string> {
   readonly trainer: Trainer
   /** Tells what is kept and told of them from that of others; nothing where they alone are trained. */
   readonly suffix: string
-  readonly #run: LearnRun
+  readonly #run: Trains
 
-  constructor(run: LearnRun, { parameter, plan }: Trained, all: readonly Trained[], trainer: Trainer) {
+  constructor(run: Trains, { parameter, plan }: Trained, all: readonly Trained[], trainer: Trainer) {
     this.parameter = parameter
     this.plan = plan
     this.model = run.modelOf(parameter)

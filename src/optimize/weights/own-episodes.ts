@@ -51,10 +51,7 @@ export function imitable(
 }
 
 /** Says of a message whether a Parameter's weights said it; without a Parameter, of all. */
-export function saidBy(
-  { decisions }: Trajectory,
-  parameter: ParameterName | undefined,
-): (node: NodeId) => boolean {
+export function saidBy({ decisions }: Trajectory, parameter: ParameterName | undefined): (node: NodeId) => boolean {
   if (parameter === undefined) return () => true
   const said = new Set(
     decisions.flatMap((made) => (made.parameter === parameter && made.output !== null ? [made.output] : [])),
