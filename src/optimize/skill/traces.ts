@@ -24,7 +24,8 @@ export function traceOf(experience: SkillExperience, { example }: CameTo, share:
   return {
     trajectory,
     at,
-    source,
+    // Among one person's own sessions the person tells none from another; what was asked does.
+    source: share === 'subject' && owner.about !== null ? `asked:${cue}` : source,
     cue,
     calls: calls.slice(0, most.calls),
     derivedFrom: [...derivedFrom],
