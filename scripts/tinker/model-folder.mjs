@@ -7,7 +7,7 @@ import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { loadMiniMind, writeSafetensors } from '../../dist/model/embedded/load/index.js'
-import { weightShapes } from '../../dist/model/embedded/llama/weights.js'
+import { weightShapes } from '../../dist/model/embedded/transformer/weights.js'
 
 const [folder] = process.argv.slice(2)
 if (folder === undefined) throw new Error('Say which folder: node scripts/tinker/model-folder.mjs FOLDER')

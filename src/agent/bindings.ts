@@ -10,8 +10,8 @@ export interface ActsInEpisode {
   readonly values: (
     parameter: ParameterName,
   ) => { readonly value: ParameterValue; readonly inForce: VersionInForce } | undefined
-  /** What answers for the agent's weights; `null` for an agent without. */
-  readonly weights: Omit<WeightsBinding, 'kind'> | null
+  /** What answers for a Parameter of weights; one without any stays unbound. */
+  readonly weights: (parameter: ParameterName) => Omit<WeightsBinding, 'kind'> | null
   /** The episode's own: every Parameter draws its chance from it. */
   readonly seed: number
   /** Whom it serves; absent where nobody said. */
@@ -29,7 +29,8 @@ export function bindingsOf(
   const bindings: Record<ParameterName, ParameterBinding> = {}
   for (const [name, definition] of Object.entries(parameters)) {
     if (asWeightsDefinition(definition)) {
-      if (weights) bindings[name] = { kind: 'weights', ...weights }
+      const answering = weights(name)
+      if (answering) bindings[name] = { kind: 'weights', ...answering }
       continue
     }
     const acts = values(name)

@@ -1,5 +1,6 @@
 import type { Demonstration } from './demonstration.ts'
 import type { Group } from './group.ts'
+import type { ParameterName } from './parameter.ts'
 import type { Metrics, WeightsOptimizer } from './optimizer.ts'
 import type { PreferencePair } from './preference.ts'
 import type { Rng } from './rng.ts'
@@ -73,8 +74,9 @@ export interface WeightsPreferring {
   /**
    * Pairs of a run's own attempts. Default: none are made, and only people prefer.
    * @param update updates of the run before this one.
+   * @param parameter the weights that learn from them: what others said in an attempt is context.
    */
-  readonly pairsIn?: (groups: readonly Group[], update: number) => readonly PreferencePair[]
+  readonly pairsIn?: (groups: readonly Group[], update: number, parameter: ParameterName) => readonly PreferencePair[]
 }
 
 /** One way in which weights learn. */

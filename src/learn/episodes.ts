@@ -1,9 +1,9 @@
-import { type ActsInEpisode, type Agent, bindingsOf, type EpisodeBudget } from '../agent/index.ts'
+import { type ActsInEpisode, type Agent, bindingsOf, type EpisodeBudget, type Models } from '../agent/index.ts'
 import {
   type AdapterRef,
   type Clock,
   defaultTenant,
-  type ModelService,
+  type ParameterName,
   type Run,
   type Sampler,
   type ScoredTrajectory,
@@ -27,8 +27,9 @@ export interface EpisodeHost {
   readonly agent: Agent
   readonly run: Pick<Run, 'id'>
   readonly clock: Clock
+  /** What answers for each of the agent's weights. */
+  readonly models: Models
   readonly options: Pick<LearnOptions, 'store' | 'reward' | 'seed' | 'signal'> & {
-    readonly model: ModelService
     readonly source: Pick<RolloutSource, 'environment'>
   }
   readonly schedule: Pick<Schedule, 'concurrency'>
@@ -40,12 +41,13 @@ export interface EpisodeHost {
   emit(event: Extract<LearnEvent, { readonly type: 'progress' }>): void
 }
 
-/** What acts: the weights and how they sample, and the values of the other Parameters. */
+/** What acts: weights and how they sample, and the values of the other Parameters. */
 export interface Policy {
-  /** `null` is the base model exactly. */
-  readonly adapter: AdapterRef | null
-  /** Of the weights; `null` for an agent without any. */
-  readonly inForce: VersionInForce | null
+  /** Of every Parameter of weights its adapter, loaded; `null` is the base model exactly. */
+  readonly weights: ReadonlyMap<
+    ParameterName,
+    { readonly adapter: AdapterRef | null; readonly inForce: VersionInForce }
+  >
   /** What else acts; of all that is not in it, what serves. */
   readonly others?: Acting
   /** 0 is greedy. */
@@ -71,10 +73,9 @@ export function episodeId(run: string, batch: string, task: string, attempt: num
 /** What acts in one episode: what the policy says, and what serves for all others. */
 function actsIn(
   run: EpisodeHost,
-  { inForce, adapter, temperature, others }: Policy,
+  { weights, temperature, others }: Policy,
   { seed, signal }: { readonly seed: number; readonly signal: AbortSignal },
 ): ActsInEpisode {
-  const { model } = run.options
   return {
     seed,
     audience: { tenant: run.tenant ?? defaultTenant, subject: null, at: run.clock.now() },
@@ -82,16 +83,19 @@ function actsIn(
       const version = run.serving.versions.get(name)
       return others?.get(name) ?? (version && { value: version.value, inForce: run.inForce(version.id, null) })
     },
-    weights: inForce && {
-      inForce,
-      sampler: model.sampler,
-      renderer: model.renderer,
-      adapter,
-      sampling: { temperature },
-      budget: run.budget,
-      seed,
-      signal,
-      now: () => run.clock.now(),
+    weights(name) {
+      const [acting, model] = [weights.get(name), run.models.get(name)]
+      if (!acting || !model) return null
+      return {
+        ...acting,
+        sampler: model.sampler,
+        renderer: model.renderer,
+        sampling: { temperature },
+        budget: run.budget,
+        seed,
+        signal,
+        now: () => run.clock.now(),
+      }
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { EpisodeBudget } from '../agent/index.ts'
-import type { CanaryId, GateDecision, Metrics, ReceiptId, ReleaseId, RunId } from '../core/index.ts'
+import type { CanaryId, GateDecision, Metrics, ParameterName, ReceiptId, ReleaseId, RunId } from '../core/index.ts'
 import type { Brought } from '../gate/index.ts'
 import type { Finding } from './preflight/index.ts'
 import type { EvidenceReport } from './source/traffic/evidence-report.ts'
@@ -17,6 +17,11 @@ export interface Baseline {
   readonly name: string
   readonly tier: string
   readonly rate: SuccessRate
+}
+
+/** Whose weights it is told of, where the weights of several Parameters learn in the run. */
+export interface OfWeights {
+  readonly parameter?: ParameterName
 }
 
 /** What a run tells while it goes, whatever it learns from. Everything but `progress` is kept in the store. */
@@ -39,13 +44,13 @@ export type LearnEvent =
     }
   | ({ readonly type: 'found' } & Finding)
   | { readonly type: 'progress'; readonly phase: string; readonly done: number; readonly total: number }
-  | {
+  | (OfWeights & {
       readonly type: 'primed'
       readonly pass: number
       readonly passes: number
       readonly metrics: Metrics
       readonly seconds: number
-    }
+    })
   | ({ readonly type: 'looked'; readonly diagnosis: Diagnosis } & PrimingLook)
   | {
       /** A batch showed a collapse: the run went back, and takes smaller steps. */
@@ -54,7 +59,7 @@ export type LearnEvent =
       readonly rollouts: SuccessRate
       /** The update that it went back to. */
       readonly to: number
-      /** Factor on the learning rate from here on. */
+      /** Factor on the learning rate from here on, of several weights the largest; 0 where none learn. */
       readonly scale: number
       /** Returns so far. */
       readonly recoveries: number
@@ -86,6 +91,7 @@ export type LearnEvent =
       readonly updates: number
       readonly rollouts: SuccessRate
       readonly reward: number | null
+      /** Of several weights, each named by its Parameter, as are those of everything else that learns. */
       readonly metrics: Metrics
       readonly tokensSampled: number
       readonly tokensPerSecond: number
@@ -103,29 +109,29 @@ export type LearnEvent =
     }
   | ({ readonly type: 'baseline' } & Baseline)
   | ({ readonly type: 'gathered' } & EvidenceReport)
-  | { readonly type: 'anchored'; readonly sequences: number; readonly strength: number }
-  | {
+  | (OfWeights & { readonly type: 'anchored'; readonly sequences: number; readonly strength: number })
+  | (OfWeights & {
       readonly type: 'imitated' | 'preferred'
       readonly pass: number
       readonly passes: number
       readonly metrics: Metrics
       readonly seconds: number
-    }
+    })
   | {
       /** What learns beside the weights took its step on a batch of traffic. Metrics are named by the Parameter. */
       readonly type: 'stepped'
       readonly metrics: Metrics
       readonly seconds: number
     }
-  | {
+  | (OfWeights & {
       readonly type: 'practised'
       readonly epoch: number
       readonly epochs: number
       readonly metrics: Metrics
       readonly divergence: Divergence
       readonly seconds: number
-    }
-  | { readonly type: 'out-of-bounds'; readonly epoch: number; readonly divergence: Divergence }
+    })
+  | (OfWeights & { readonly type: 'out-of-bounds'; readonly epoch: number; readonly divergence: Divergence })
   | {
       readonly type: 'measured'
       readonly suite: string

@@ -3,6 +3,7 @@ import type { LearnOptions, RolloutOptions, RunOptions, TrafficOptions } from '.
 
 const ofRuns = {
   model: true,
+  models: true,
   store: true,
   source: true,
   reward: true,

@@ -453,7 +453,7 @@ describe('a run that does not end well', () => {
     expect(await store.runs.list({ limit: 1 })).toEqual([])
   })
 
-  it('is refused with a second weights Parameter, which would have nothing to act with', async () => {
+  it('is refused with one model for two Parameters of weights', async () => {
     const two = defineAgent({
       name: 'two',
       parameters: { model: weights({ base: 'words' }), judge: weights({ base: 'words' }) },
@@ -463,7 +463,7 @@ describe('a run that does not end well', () => {
     const reward = rubric({ solved: verifier((final) => answeredRight(final)) })
     const options = { model: practisedModel().service, store, source, reward }
     await expect(learn(two, { ...options, optimize: { model: policyGradient() } })).rejects.toMatchObject({
-      code: 'learn/several-weights',
+      code: 'agent/several-weights',
     })
     expect(await store.releases.list({ limit: 1 })).toEqual([])
   })

@@ -1,12 +1,12 @@
-import type { EpisodeBudget } from '../agent/index.ts'
+import type { EpisodeBudget, GivenModels } from '../agent/index.ts'
 import type {
   Clock,
   CreditEstimator,
   DemonstratedEpisode,
   HoldoutTask,
   Json,
-  ModelService,
   Optimizer,
+  ParameterName,
   Repositories,
   Rubric,
   RunId,
@@ -26,13 +26,14 @@ import type { Schedule } from './source/rollouts/schedule.ts'
 import type { ScriptedResults } from './source/rollouts/scripted.ts'
 import type { TrafficSchedule } from './source/traffic/schedule.ts'
 
-/** Improves one Parameter: the weights that the run trains, or one of any Kind in a session. */
+/** Improves one Parameter: weights that the run trains, or one of any Kind in a session. */
 export type AnyOptimizer = WeightsLesson | WeightsSequence | Optimizer
 
-/** What one run is made of, whatever it learns from. Each piece can be called alone; what is left out has a default. */
-export interface RunOptions<S extends Source = Source> {
-  /** Answers for the agent's weights, and trains them. An agent that has none needs no model. */
-  readonly model?: ModelService
+/**
+ * What one run is made of, whatever it learns from. Each piece can be called alone; what is left out has a default. Its models
+ * answer for the agent's weights, and train those that learn.
+ */
+export interface RunOptions<S extends Source = Source> extends GivenModels {
   readonly store: Store
   readonly source: S
   /** What an episode or a session earned. */
@@ -41,15 +42,18 @@ export interface RunOptions<S extends Source = Source> {
   readonly credit?: CreditEstimator
   /**
    * The Parameters that learn, and their optimizers: for weights a policy gradient, beside which a run imitates and prefers as
-   * its source lets it, or a `sequence` that says which of these. Default: the agent's weights, by policy gradient.
+   * its source lets it, or a `sequence` that says which of these. Default: all of the agent's weights, by policy gradient.
    */
   readonly optimize?: Readonly<Record<string, AnyOptimizer>>
   /** Judges the candidate on held-out tasks. */
   readonly gate?: Gate
   /** How a candidate comes to serve. Default: over rollouts `direct()`, over traffic `shadow()`. */
   readonly release?: ReleasePlan
-  /** Default: LoRA of the Parameter's rank, alpha equal to it, on every projection of attention and MLP. */
-  readonly method?: TrainingMethod
+  /**
+   * How weights are trained, of all that learn or of each by its name. Default: LoRA of the Parameter's rank, alpha equal to it,
+   * on every projection of attention and MLP.
+   */
+  readonly method?: TrainingMethod | ((parameter: ParameterName) => TrainingMethod)
   readonly seed?: number
   /** One thread, fixed schedule: the run repeats bit for bit, resumed or not (invariant 12). */
   readonly deterministic?: boolean
@@ -71,7 +75,12 @@ export interface RunOptions<S extends Source = Source> {
 /** A run over rollouts: practice in an environment. */
 export interface RolloutOptions extends RunOptions<RolloutSource> {
   /** Demonstrations to start from; without them the run starts from what serves now. */
-  readonly prime?: { readonly demonstrations: readonly DemonstratedEpisode[]; readonly supervised?: SupervisedOptions }
+  readonly prime?: {
+    readonly demonstrations: readonly DemonstratedEpisode[]
+    readonly supervised?: SupervisedOptions
+    /** The weights that imitate them. Only where several learn: what was demonstrated is the work of one. */
+    readonly parameter?: ParameterName
+  }
   /**
    * A hint for a training task on which nothing succeeds: a plan, a place to look, a mistake to avoid. What succeeds with it
    * is imitated without it.
@@ -110,5 +119,4 @@ export interface TrafficOptions extends RunOptions<TrafficSource> {
 export type LearnOptions = RolloutOptions | TrafficOptions
 
 /** Options with nothing left open that every run needs. */
-export type Complete<O extends LearnOptions> = O &
-  Required<Pick<RunOptions, 'model' | 'credit' | 'optimize' | 'release'>>
+export type Complete<O extends LearnOptions> = O & Required<Pick<RunOptions, 'credit' | 'optimize' | 'release'>>

@@ -74,14 +74,14 @@ export const TrafficSummary = z.strictObject({
   /** What speaks for the candidate before anybody gets it. */
   evidence: z.enum(['held-out', 'canary-only']),
   learned: EvidenceReport,
-  /** Sequences of earlier runs that were learned from again, over all passes. */
+  /** Sequences of earlier runs that were learned from again, over all passes, and over all weights that learned. */
   replayed: z.int().nonnegative(),
   passes: z.strictObject({
     demonstrations: z.int().nonnegative(),
     preferences: z.int().nonnegative(),
     epochs: z.int().nonnegative(),
   }),
-  /** As the last epoch of policy gradient left it; `null` where there was nothing to practise on. */
+  /** As the last epoch of policy gradient left it, of several weights the furthest; `null` where there was nothing to practise on. */
   divergence: Divergence.nullable(),
   candidate: VersionId.nullable(),
   decision: GateDecision.nullable(),

@@ -1,5 +1,14 @@
 import { type Agent, asWeightsDefinition, weightsOf } from '../agent/index.ts'
-import { agentKey, type Clock, type ModelService, type Store, systemClock, type Tenant } from '../core/index.ts'
+import {
+  agentKey,
+  type Clock,
+  type ModelService,
+  type ParameterName,
+  type Store,
+  systemClock,
+  type Tenant,
+  type TrainingMethod,
+} from '../core/index.ts'
 import type { Gate } from '../gate/index.ts'
 import { policyGradient } from '../optimize/weights/index.ts'
 import { type DriftConfig, Registry } from '../release/index.ts'
@@ -27,10 +36,10 @@ export interface TrafficLearnerParts {
   readonly config: LearnFromTrafficConfig
   readonly store: Store
   /**
-   * Opens what is trained, for one run; it is closed at the run's end. It is not called with the trainer `none`, nor for an
-   * agent without weights.
+   * Opens what answers for a Parameter of weights and trains it, for one run; it is closed at the run's end. It is not called
+   * with the trainer `none`, nor for an agent without weights.
    */
-  readonly openModel: () => Promise<ModelService>
+  readonly openModel: (parameter: ParameterName) => Promise<ModelService>
   /**
    * Optimizers of what learns beside the weights, by the Parameter: what a configuration cannot say. One that it names for the
    * weights is taken instead of the configuration's `policy`.
@@ -70,17 +79,19 @@ export function trafficLearner(parts: TrafficLearnerParts): LearnerOptions {
   const onEvent = listener<LearnEvent>(key, parts.onEvent)
   const options = runOptions(parts)
   const parameters = Object.keys(options.optimize)
-  const hasWeights = weightsOf(agent).length > 0
+  const weights = weightsOf(agent)
+  const hasWeights = weights.length > 0
   const learns = parameters.length > 0 && !(hasWeights && config.trainer === 'none')
   return {
     store,
     agent: key,
     async learn({ resume, signal, mayWrite, onStarted }) {
-      const model = hasWeights ? await openModel() : null
+      const models: Record<ParameterName, ModelService> = {}
       try {
+        for (const parameter of weights) models[parameter] = await openModel(parameter)
         return await learn(agent, {
           ...options,
-          ...(model && { model }),
+          ...(hasWeights && { models }),
           signal,
           mayWrite,
           ...(resume === null ? {} : { resume }),
@@ -90,7 +101,7 @@ export function trafficLearner(parts: TrafficLearnerParts): LearnerOptions {
           },
         })
       } finally {
-        await model?.close()
+        for (const model of Object.values(models)) await model.close()
       }
     },
     fresh: async () => (learns ? freshEpisodes(store, options.source, key, clock.now(), parameters) : 0),
@@ -115,10 +126,9 @@ function runOptions({
   optimize = {},
   evaluation,
   clock,
-}: TrafficLearnerParts): Omit<TrafficOptions, 'model'> & Required<Pick<TrafficOptions, 'optimize'>> {
+}: TrafficLearnerParts): Omit<TrafficOptions, 'model' | 'models'> & Required<Pick<TrafficOptions, 'optimize'>> {
   const source = trafficFrom(config, agent.name, tenant)
-  const [parameter] = weightsOf(agent)
-  const { rank } = asWeightsDefinition(agent.parameters[parameter ?? '']) ?? { rank: 16 }
+  const practised = weightsOf(agent).map((parameter) => [parameter, policyGradient(config.policy)] as const)
   return {
     store,
     source: evaluation ? { ...source, evaluation: evaluation.heldOut, suites: evaluation.suites ?? {} } : source,
@@ -127,15 +137,23 @@ function runOptions({
     weighed: (factors) => trafficRubric(config.rubric, { ...config.reporters, factors }),
     calibrate: config.calibrate,
     credit: creditFrom(config.credit),
-    optimize: { ...(parameter !== undefined && { [parameter]: policyGradient(config.policy) }), ...optimize },
+    optimize: { ...Object.fromEntries(practised), ...optimize },
     supervised: config.demonstrations,
     preference: config.preferences,
     release: releaseFrom(config),
-    method: { kind: 'lora', rank, alpha: config.adapter.alpha ?? rank },
+    method: methodFrom(config, agent),
     schedule: config.schedule,
     seed: config.seed,
     ...(clock ? { clock } : {}),
     config: { learn: config },
+  }
+}
+
+/** A low-rank adapter of each Parameter's own rank, scaled as the configuration says. */
+function methodFrom({ adapter }: LearnFromTrafficConfig, { parameters }: Agent) {
+  return (parameter: ParameterName): TrainingMethod => {
+    const { rank } = asWeightsDefinition(parameters[parameter]) ?? { rank: 16 }
+    return { kind: 'lora', rank, alpha: adapter.alpha ?? rank }
   }
 }
 

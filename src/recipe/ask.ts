@@ -40,7 +40,7 @@ export async function ask(
     bindings: bindingsOf(agent, {
       seed: seedOf('ask', task.id),
       values: () => undefined,
-      weights: {
+      weights: () => ({
         inForce: { version: VersionId.parse('asked'), generation: 0, checkpoint: null },
         sampler: model.sampler,
         renderer: model.renderer,
@@ -49,7 +49,7 @@ export async function ask(
         budget,
         seed: seedOf('ask', task.id),
         now: Date.now,
-      },
+      }),
     }),
   })
   return {

@@ -11,6 +11,7 @@ import { defaultLimits, type ServedModel, type TrainerLimits, type TrainerOption
 import { BlobShelf } from './work/blob-shelf.ts'
 import { ModelLane } from './work/model-lane.ts'
 import { SampleDesk } from './work/sample-desk.ts'
+import { Suspects } from './work/suspects.ts'
 
 /** A journal that has grown by so much is written anew without what is over. */
 const mostJournalBytes = 256 * 1024 * 1024
@@ -27,6 +28,7 @@ export class TrainerHost {
   readonly #blobs: BlobShelf
   readonly #lanes = new Map<string, ModelLane>()
   readonly #desk: SampleDesk
+  readonly #suspects: Suspects
   /** Who waits for the result of a request. */
   readonly #listeners = new Map<string, Set<() => void>>()
   readonly #release: () => void
@@ -45,7 +47,16 @@ export class TrainerHost {
     this.#journal = journal
     this.#release = release
     this.#blobs = new BlobShelf(fileBlobs(join(options.folder, 'blobs')), (hash) => state.names(hash))
-    this.#desk = new SampleDesk({ ...this.#place(), service, mostAdapters: this.limits.adapters })
+    this.#suspects = new Suspects({
+      state,
+      begin: (ids) => this.append({ type: 'begun', requests: [...ids] }, 'process'),
+    })
+    this.#desk = new SampleDesk({
+      ...this.#place(),
+      service,
+      mostAdapters: this.limits.adapters,
+      putBack: (id) => this.append({ type: 'put-back', requests: [id] }, 'process'),
+    })
   }
 
   /**
@@ -75,10 +86,10 @@ export class TrainerHost {
     }
   }
 
-  /** Writes an event down; resolves when it counts. */
-  async append(event: TrainerEvent): Promise<void> {
+  /** Writes an event down; resolves when it counts. @param outlasts see {@link Journal.append}. */
+  async append(event: TrainerEvent, outlasts: 'machine' | 'process' = 'machine'): Promise<void> {
     if (this.#dead) throw requestError('closing', 'The server is closing.', 'Try again in a moment.', { status: 429 })
-    await this.#journal.append(event).catch((error: unknown) => {
+    await this.#journal.append(event, outlasts).catch((error: unknown) => {
       this.#fatal(error)
       throw error
     })
@@ -151,6 +162,7 @@ export class TrainerHost {
       now: () => this.clock.now(),
       settle: (done: Omit<Settled, 'type' | 'at'>) => this.#settle(done),
       onFatal: (error: unknown) => this.#fatal(error),
+      suspects: this.#suspects,
     }
   }
 

@@ -10,7 +10,7 @@ import {
   type TrajectoryNode,
 } from '../../core/index.ts'
 import { type OpinionReading, opinions } from './opinions.ts'
-import { isSaidBy } from './served.ts'
+import { isSaidBy, isSaidByAny } from './served.ts'
 import { pathTo } from './turn-tokens.ts'
 
 /**
@@ -23,11 +23,15 @@ import { pathTo } from './turn-tokens.ts'
 export async function acceptedIn(
   trajectory: Trajectory,
   signals: readonly Signal[],
-  reading: OpinionReading & { readonly parameter: ParameterName },
+  reading: OpinionReading & { readonly parameter: ParameterName; readonly others?: readonly ParameterName[] },
 ): Promise<readonly Demonstration[]> {
   if (trajectory.stopReason !== 'done') return []
   const liked = await opinions(trajectory, signals, reading)
-  const answers = trajectory.nodes.filter(({ message }) => message.role === 'assistant' && !message.toolCalls?.length)
+  const { others = [] } = reading
+  const answers = trajectory.nodes.filter(
+    ({ id, message }) =>
+      message.role === 'assistant' && !message.toolCalls?.length && !isSaidByAny(trajectory, id, others),
+  )
   const taken = answers.some(({ id }) => liked.has(id))
     ? answers.filter(({ id }) => (liked.get(id) ?? 0) > 0)
     : answers.slice(-1)

@@ -38,6 +38,11 @@ export function isSaidBy({ decisions }: Trajectory, node: NodeId, parameter: Par
   return decisions.some((made) => made.output === node && made.parameter === parameter)
 }
 
+/** Whether one of these Parameters' weights said what a node holds. */
+export function isSaidByAny({ decisions }: Trajectory, node: NodeId, parameters: readonly ParameterName[]): boolean {
+  return decisions.some((made) => made.output === node && parameters.includes(made.parameter))
+}
+
 /** Why what a Parameter decided in a trajectory is no evidence of how what serves does. */
 export type NotServing = 'not-served' | 'candidate-arm' | 'stale'
 

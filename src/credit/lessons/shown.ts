@@ -15,7 +15,7 @@ import { InputError } from '../../errors/index.ts'
 import type { Imitated } from './imitated.ts'
 import { acceptedIn } from './accepted.ts'
 import { type OpinionReading, opinions } from './opinions.ts'
-import { lagOf, type Lags } from './served.ts'
+import { isSaidByAny, lagOf, type Lags } from './served.ts'
 import { asSaid, asShown, turnTokens } from './turn-tokens.ts'
 
 /** What people showed and preferred, of one trajectory or of many. */
@@ -32,6 +32,8 @@ export interface Reading extends OpinionReading {
   /** The Parameter that learns, and how long ago its Versions served. */
   readonly parameter: ParameterName
   readonly lags: Lags
+  /** The agent's other weights: what people showed and took of theirs is for them. Default: it has none. */
+  readonly others?: readonly ParameterName[]
   /** Tokens of a sequence, at most: what is longer is left out. */
   readonly longest: number
   readonly imitate: Imitated
@@ -73,11 +75,13 @@ export async function shownIn(evidence: ReviewedTrajectory, reading: Reading): P
 const bytesPerToken = 32
 
 async function editsIn(evidence: ReviewedTrajectory, reading: Reading): Promise<Shown> {
+  const { others = [] } = reading
   const { demonstrated, edited } = reading.imitate
   const demonstrations: Demonstration[] = []
   const pairs: PreferencePair[] = []
   let refused = 0
   for (const { node, before, better, by } of taughtTurns(evidence)) {
+    if (isSaidByAny(evidence.trajectory, node.id, others)) continue
     if (Buffer.byteLength(JSON.stringify(better)) > bytesPerToken * reading.longest) continue
     // A client may have edited many answers at length, and the gateway answers in this thread.
     await nextTurn()
@@ -99,11 +103,13 @@ async function choicesIn(
   reading: Reading,
 ): Promise<Shown['pairs']> {
   if (reward.status === 'vetoed') return []
+  const { others = [] } = reading
   const steps = stepsByAction(trajectory)
   const liked = await opinions(trajectory, signals, reading)
   const places = new Map<string | null, TrajectoryNode[]>()
   for (const node of trajectory.nodes) {
     if (node.message.role !== 'assistant' || !steps.has(node.id)) continue
+    if (isSaidByAny(trajectory, node.id, others)) continue
     const place = places.get(node.parent)
     if (place) place.push(node)
     else places.set(node.parent, [node])

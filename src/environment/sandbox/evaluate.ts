@@ -17,7 +17,19 @@ export async function evaluate(
   asks: Asks,
 ): Promise<SandboxEnd> {
   const engine = await getQuickJS()
-  return Scope.withScope((scope): SandboxEnd => {
+  let end: SandboxEnd | null = null
+  try {
+    Scope.withScope((scope) => {
+      end = run(scope)
+    })
+  } catch (error) {
+    // QuickJS that ran out of memory may fail to free what it has, even where the code went on. Its thread is not used again.
+    if (end === null) throw error
+    return { kind: 'memory' }
+  }
+  return end ?? { kind: 'memory' }
+
+  function run(scope: Scope): SandboxEnd {
     const runtime = scope.manage(engine.newRuntime())
     runtime.setMemoryLimit(memoryBytes)
     runtime.setMaxStackSize(stackBytes)
@@ -25,8 +37,11 @@ export async function evaluate(
     runtime.setInterruptHandler(() => left-- <= 0)
     const context = scope.manage(runtime.newContext())
     const ended = ending(context, () => left < 0)
+    // Taken before the code runs, which may put something else in its place.
+    const parse = scope.manage(context.unwrapResult(context.evalCode('JSON.parse', 'parse.js')))
+    const valueOf = (json: string) => parsedIn(context, parse, json)
     if (host) {
-      const ask = scope.manage(context.newFunction('host', (given) => asHandle(context, asks(jsonOf(context, given)))))
+      const ask = scope.manage(context.newFunction('host', (given) => valueOf(asks(jsonOf(context, given)))))
       context.setProp(context.global, 'host', ask)
     }
 
@@ -37,15 +52,25 @@ export async function evaluate(
 
     const found = context.evalCode(call.name, 'call.js')
     if (found.error) return ended(scope.manage(found.error))
-    const args = call.args.map((arg) => scope.manage(asHandle(context, JSON.stringify(arg))))
+    const args: QuickJSHandle[] = []
+    for (const arg of call.args) {
+      const value = valueOf(JSON.stringify(arg))
+      if (value.error) return ended(scope.manage(value.error))
+      args.push(scope.manage(value.value))
+    }
     const answer = context.callFunction(scope.manage(found.value), context.undefined, ...args)
     return answer.error ? ended(scope.manage(answer.error)) : returned(context, scope.manage(answer.value))
-  })
+  }
 }
 
-/** A value that JSON text holds: it is an expression, but for two line separators that older JavaScript does not know. */
-function asHandle(context: QuickJSContext, json: string): QuickJSHandle {
-  return context.unwrapResult(context.evalCode(`(${json})`, 'argument.js'))
+/** A value that JSON text holds, as JSON says and not as an expression would: "__proto__" is a key like any other. */
+function parsedIn(context: QuickJSContext, parse: QuickJSHandle, json: string) {
+  // The text becomes a string by being evaluated as one: so too little memory is an error of the code, and no end of the engine.
+  const text = context.evalCode(JSON.stringify(json), 'argument.js')
+  if (text.error) return text
+  const value = context.callFunction(parse, context.undefined, text.value)
+  text.value.dispose()
+  return value
 }
 
 const returned = (context: QuickJSContext, value: QuickJSHandle): SandboxEnd => ({

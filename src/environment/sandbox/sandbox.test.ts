@@ -64,6 +64,17 @@ describe('code in a sandbox', () => {
     expect(await runInSandbox(greedy, limits)).toEqual({ kind: 'memory' })
   })
 
+  it('arguments count as its memory, and end the code and not the sandbox', async () => {
+    const code = 'const f = (text) => text.length'
+    const limits = { memoryBytes: 4_194_304, deadlineMs: 120_000 }
+    expect(await runInSandbox(code, { ...call('f', 'x'.repeat(10_000_000)), ...limits })).toEqual({ kind: 'memory' })
+  })
+
+  it('an argument has "__proto__" as a key like any other', async () => {
+    const given = JSON.parse('{"__proto__":{"admin":true}}') as Json
+    expect(await runInSandbox('const f = (x) => x.admin ?? "none"', call('f', given))).toMatchObject({ value: 'none' })
+  })
+
   it('the clock ends one step that takes forever', async () => {
     // Native, and so without a look at the steps.
     expect(await runInSandbox('[].indexOf.call({ length: 2 ** 53 - 1 }, 1)', { deadlineMs: 1_500 })).toMatchObject({

@@ -1,3 +1,4 @@
+import type { Models } from '../../agent/index.ts'
 import {
   asWeights,
   type ModelService,
@@ -10,7 +11,7 @@ import {
 import { present } from '../../errors/index.ts'
 import type { Registry } from '../../release/index.ts'
 import { LearnError } from '../errors.ts'
-import type { Complete, LearnOptions } from '../options.ts'
+import type { LearnOptions } from '../options.ts'
 import type { ServingVersions } from './serving.ts'
 
 /**
@@ -45,34 +46,36 @@ const short = (hash: string) => hash.slice(0, 12)
 /** What serves; for an earlier run, what served when it began, whatever was released since. */
 export async function servingVersions(
   registry: Registry,
-  { store, model }: Pick<Complete<LearnOptions>, 'store' | 'model'>,
+  models: Models,
+  { store }: Pick<LearnOptions, 'store'>,
   agent: string,
   earlier: Run | null,
 ): Promise<ServingVersions> {
   const { release, activation } = await registry.current(agent)
   const activations = await store.releases.activations(agent)
   const { generation } = activations.findLast(({ at }) => earlier !== null && at <= earlier.startedAt) ?? activation
-  return { versions: await versionsOn(model, store, earlier?.versionsIn ?? release.versions), generation }
+  return { versions: await versionsOn(models, store, earlier?.versionsIn ?? release.versions), generation }
 }
 
-/** @throws LearnError when one of them is of another base than the model. */
-async function versionsOn(model: ModelService, store: Store, set: VersionSet): Promise<ServingVersions['versions']> {
+/** @throws LearnError when one of them is of another base than the model that answers for it. */
+async function versionsOn(models: Models, store: Store, set: VersionSet): Promise<ServingVersions['versions']> {
   const versions = new Map<string, Version>()
   for (const [name, id] of Object.entries(set)) {
     const version = present(await store.versions.get(id), `version ${id}`)
-    const weights = asWeights(version.value)
-    if (weights) assertSameBase(name, weights, model)
+    const [weights, model] = [asWeights(version.value), models.get(name)]
+    if (weights && model) assertSameBase(name, weights, model)
     versions.set(name, version)
   }
   return versions
 }
 
-/** Holds that the agent began in this store on the model as it is now: all that it learned since rests on that. */
+/** Holds that the agent began in this store on the models as they are now: all that it learned since rests on that. */
 export async function refuseOtherBase(
   agent: string,
-  { store, model }: Pick<Complete<LearnOptions>, 'store' | 'model'>,
+  models: Models,
+  { store }: Pick<LearnOptions, 'store'>,
 ): Promise<void> {
   const [first] = await store.releases.activations(agent)
   const initial = first && (await store.releases.get(first.release))
-  if (initial) await versionsOn(model, store, initial.versions)
+  if (initial) await versionsOn(models, store, initial.versions)
 }

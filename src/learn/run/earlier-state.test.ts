@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { stateOf } from './earlier-state.ts'
-import { initialState } from './state.ts'
+import { initialState, initialWeights } from './state.ts'
 
 /** What a run over rollouts kept when it and one over traffic were two programs. */
 const rolloutState = {
@@ -30,8 +30,9 @@ const rolloutState = {
 
 describe('the state of a checkpoint', () => {
   it('is read back as it was written', () => {
-    const state = { ...initialState, phase: 'judge', update: 9 } as const
-    expect(stateOf(JSON.parse(JSON.stringify(state)))).toEqual(state)
+    const weights = { searcher: initialWeights, answerer: { ...initialWeights, passes: 3 } }
+    const state = { ...initialState, phase: 'judge', update: 9, weights } as const
+    expect(stateOf(JSON.parse(JSON.stringify(state)), ['searcher', 'answerer'])).toEqual(state)
   })
 
   it.each([
@@ -39,7 +40,15 @@ describe('the state of a checkpoint', () => {
     ['improve', 'learn', 'practise'],
     ['test', 'learn', 'control'],
   ])('of an earlier version, over rollouts, goes on from %s', (phase, now, stage) => {
-    expect(stateOf({ ...rolloutState, phase })).toEqual({ ...initialState, ...rolloutState, phase: now, stage })
+    const { passes, stride, ...ofRun } = rolloutState
+    const weights = { model: { ...initialWeights, passes, stride } }
+    expect(stateOf({ ...rolloutState, phase }, ['model'])).toEqual({
+      ...initialState,
+      ...ofRun,
+      weights,
+      phase: now,
+      stage,
+    })
   })
 
   it.each([
@@ -51,19 +60,31 @@ describe('the state of a checkpoint', () => {
     ['judge', 'judge', null],
     ['serve', 'release', null],
   ])('of an earlier version, over traffic, goes on from %s', (phase, now, stage) => {
-    const { report, epochs, preferences, replayed, divergence, reason } = initialState
-    const earlier = { phase, report, passes: 1, preferences, epochs, replayed, divergence, reason, events: 3 }
-    expect(stateOf(earlier)).toEqual({ ...initialState, ...earlier, phase: now, stage })
+    const { report, reason } = initialState
+    const ofWeights = { passes: 1, preferences: 0, epochs: 2, replayed: 5, divergence: { ratio: 1, kl: 0.01 } }
+    const ofRun = { report, reason, events: 3 }
+    const weights = { model: { ...initialWeights, ...ofWeights } }
+    expect(stateOf({ phase, ...ofRun, ...ofWeights }, ['model'])).toEqual({
+      ...initialState,
+      ...ofRun,
+      weights,
+      phase: now,
+      stage,
+    })
+  })
+
+  it('of an earlier version that trained no weights goes on without any', () => {
+    expect(stateOf({ ...rolloutState, phase: 'improve' }, []).weights).toEqual({})
   })
 
   it('of a version that called the stage `learning` goes on from there', () => {
     const { stage: _, ...state } = { ...initialState, update: 7 }
-    expect(stateOf({ ...state, learning: 'practise' })).toEqual({ ...state, stage: 'practise' })
+    expect(stateOf({ ...state, learning: 'practise' }, [])).toEqual({ ...state, stage: 'practise' })
   })
 
   it('of a later version is refused, with what to do', () => {
     const later = { ...initialState, phase: 'dream' }
-    expect(() => stateOf(later)).toThrow(expect.objectContaining({ code: 'learn/other-version' }))
-    expect(() => stateOf({ ...initialState, hunches: 3 })).toThrow('written by another version')
+    expect(() => stateOf(later, [])).toThrow(expect.objectContaining({ code: 'learn/other-version' }))
+    expect(() => stateOf({ ...initialState, hunches: 3 }, [])).toThrow('written by another version')
   })
 })

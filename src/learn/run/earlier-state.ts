@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import type { ParameterName } from '../../core/index.ts'
 import { LearnError } from '../errors.ts'
-import { initialState, RunState } from './state.ts'
+import { initialState, initialWeights, RunState, WeightsState } from './state.ts'
 
 type Place = Pick<RunState, 'phase' | 'stage'>
 
@@ -30,12 +31,23 @@ const Stored = z.union([
   z.looseObject({ phase: z.string() }).transform((state) => ({ ...state, ...earlierPhases[state.phase] })),
 ])
 
+/** What a state says of weights; one of when a run trained those of one Parameter at most had it among what is the run's. */
+function withWeights(stored: object, trained: readonly ParameterName[]): object {
+  if ('weights' in stored) return stored
+  const isOfWeights = ([name]: readonly [string, unknown]) => Object.hasOwn(WeightsState.shape, name)
+  const own = { ...initialWeights, ...Object.fromEntries(Object.entries(stored).filter(isOfWeights)) }
+  const others = Object.entries(stored).filter((entry) => !isOfWeights(entry))
+  return { ...Object.fromEntries(others), weights: Object.fromEntries(trained.map((name) => [name, own])) }
+}
+
 /**
  * Reads a checkpoint's state; one that an earlier version wrote goes on at the same place.
+ * @param trained the Parameters whose weights the run trains.
  * @throws LearnError for one that is not known here.
  */
-export function stateOf(stored: unknown): RunState {
-  const { success, data, error } = RunState.safeParse({ ...initialState, ...Stored.parse(stored) })
+export function stateOf(stored: unknown, trained: readonly ParameterName[]): RunState {
+  const placed = withWeights(Stored.parse(stored), trained)
+  const { success, data, error } = RunState.safeParse({ ...initialState, ...placed })
   if (success) return data
   throw otherVersion(`${error.issues[0]?.path.join('.')} is not known`, error)
 }

@@ -8,7 +8,7 @@ interface Told {
 }
 
 class Journal extends RunJournal<JournalState, Told> {
-  protected override trainerState = () => Promise.resolve(null)
+  protected override trainerStates = () => Promise.resolve(new Map())
   protected override discard = () => Promise.resolve()
 }
 

@@ -43,7 +43,7 @@ export abstract class RunJournal<S extends JournalState, E extends Told> {
   readonly #pending: RunEvent[] = []
   /** Blobs that the last checkpoint may name and the next one will not. */
   readonly #superseded: BlobRef[] = []
-  /** Names that the next checkpoint's trainer state gets beside its own. */
+  /** Names that the next checkpoint's trainer states get beside their own. */
   readonly #marks = new Set<string>()
   readonly #startedAt: number
   readonly #secondsBefore: number
@@ -66,13 +66,16 @@ export abstract class RunJournal<S extends JournalState, E extends Told> {
     this.#secondsBefore = parts.state.seconds
   }
 
-  /** What the trainer holds, for the next checkpoint; `null` for a run that needs it no more. */
-  protected abstract trainerState(): Promise<Saved | null>
+  /**
+   * What each trainer holds, for the next checkpoint, by what its blobs' names end with; `null` for one that the run needs no
+   * more.
+   */
+  protected abstract trainerStates(): Promise<ReadonlyMap<string, Saved | null>>
 
   /** Brings the state up to date before it is committed. */
   protected async gather(): Promise<void> {}
 
-  /** Lets go of what the trainer's server keeps under a path. */
+  /** Lets go of what a trainer's server keeps under a path. */
   protected abstract discard(path: TrainerPath): Promise<void>
 
   /** Whether the run may still write; throws when it may not. Asked inside every checkpoint's transaction. */
@@ -96,7 +99,7 @@ export abstract class RunJournal<S extends JournalState, E extends Told> {
   }
 
   /**
-   * Commits the state, its events and the trainer: from here the run can go on after `kill -9`. What only the checkpoint
+   * Commits the state, its events and the trainers: from here the run can go on after `kill -9`. What only the checkpoint
    * before it needed is deleted then. Where it fails, the next one commits what it would have.
    * @param work commits together with the checkpoint, before it.
    */
@@ -104,9 +107,10 @@ export abstract class RunJournal<S extends JournalState, E extends Told> {
   async checkpoint<T>(work: (tx: Repositories) => Promise<T>): Promise<T>
   async checkpoint<T>(work?: (tx: Repositories) => Promise<T>): Promise<T | undefined> {
     await this.gather()
-    const trained = await this.trainerState()
-    const ref = trained && (await keepSaved(this.#store.blobs, trained))
-    for (const name of ['trainer', ...this.#marks]) this.name(name, ref)
+    for (const [suffix, saved] of await this.trainerStates()) {
+      const ref = saved && (await keepSaved(this.#store.blobs, saved))
+      for (const name of ['trainer', ...this.#marks]) this.name(`${name}${suffix}`, ref)
+    }
     this.#marks.clear()
     const sequence = this.state.checkpoints
     const counts = { checkpoints: sequence + 1, seconds: this.seconds }
@@ -132,7 +136,7 @@ export abstract class RunJournal<S extends JournalState, E extends Told> {
     return committed
   }
 
-  /** Keeps the trainer's state of the next checkpoint under a name of its own, until that name is given again. */
+  /** Keeps the trainers' states of the next checkpoint under a name of their own, until that name is given again. */
   protected mark(name: string): void {
     this.#marks.add(name)
   }

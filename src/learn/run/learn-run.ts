@@ -1,8 +1,9 @@
-import { type Agent, storedValue, weightsKind, weightsOf } from '../../agent/index.ts'
+import type { Agent, Models } from '../../agent/index.ts'
 import {
   type BlobRef,
   keepSaved,
   asWeights,
+  type ModelService,
   mintVersion,
   type ParameterName,
   type Repositories,
@@ -16,19 +17,19 @@ import {
   type VersionId,
   type VersionInForce,
   type VersionSet,
-  type WeightsValue,
 } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
-import type { WeightsPlan } from '../../optimize/weights/index.ts'
 import type { Registry } from '../../release/index.ts'
 import type { LearnEvent } from '../events.ts'
 import type { Complete, LearnOptions } from '../options.ts'
 import type { LearnSummary } from '../summary.ts'
+import type { ActingWeights } from './acting-weights.ts'
 import { RunJournal } from './journal.ts'
 import { isOfLearners, Learners, type Values } from './learners.ts'
-import { type Trained, whatLearns } from './parameter.ts'
+import { whatLearns } from './parameter.ts'
 import type { Acting, ServingVersions } from './serving.ts'
 import type { RunState } from './state.ts'
+import { TrainedWeights } from './trained-weights.ts'
 
 /** What a run is opened with. */
 export interface RunParts<O extends LearnOptions> {
@@ -36,10 +37,12 @@ export interface RunParts<O extends LearnOptions> {
   /** What the agent's releases, runs and alerts go by. */
   readonly key: string
   readonly options: Complete<O>
+  /** What answers for each of the agent's weights. */
+  readonly models: Models
   readonly registry: Registry
   readonly run: Run
-  /** `null` for a run that trains no weights. */
-  readonly trainer: Trainer | null
+  /** Of the weights that the run trains, by their Parameter. */
+  readonly trainers: ReadonlyMap<ParameterName, Trainer>
   readonly serving: ServingVersions
   readonly state: RunState
   readonly blobs: Readonly<Record<string, BlobRef>>
@@ -48,7 +51,7 @@ export interface RunParts<O extends LearnOptions> {
 /**
  * One run under way: its options with defaults filled in, its record in the store, and where it stands. A source says what
  * is learned from it, and what speaks for the candidate.
- * @typeParam Kept names of what it keeps beside its checkpoints: adapters, and what it learns from.
+ * @typeParam Kept names of adapters that it keeps beside its checkpoints, of each of the weights that it trains.
  */
 export abstract class LearnRun<O extends LearnOptions = LearnOptions, Kept extends string = string> extends RunJournal<
   RunState,
@@ -57,57 +60,54 @@ export abstract class LearnRun<O extends LearnOptions = LearnOptions, Kept exten
   readonly agent: Agent
   readonly key: string
   readonly options: Complete<O>
-  /** The `weights` Parameter that the run trains, and how it learns; `null`: none. */
-  readonly trained: Trained | null
+  readonly models: Models
+  /** The weights that it trains. */
+  readonly weights: readonly TrainedWeights<Kept>[]
   /** What else learns. */
   learners: Learners = Learners.none
   readonly registry: Registry
-  readonly #trainer: Trainer | null
   readonly serving: ServingVersions
 
-  /** Under which name the candidate's adapter is kept. */
+  /** Under which name the adapters of the candidate are kept. */
   protected abstract readonly candidateName: Kept
 
-  constructor({ agent, key, options, registry, run, trainer, serving, state, blobs }: RunParts<O>) {
+  constructor({ agent, key, options, models, registry, run, trainers, serving, state, blobs }: RunParts<O>) {
     super({ run, store: options.store, clock: options.clock ?? systemClock, state, blobs, onEvent: options.onEvent })
     this.agent = agent
     this.key = key
     this.options = options
-    this.trained = whatLearns(agent, options).trained
+    this.models = models
     this.registry = registry
-    this.#trainer = trainer
     this.serving = serving
+    const { trained } = whatLearns(agent, options)
+    this.weights = trained.map((one) => {
+      const trainer = present(trainers.get(one.parameter), `the trainer of ${one.parameter}`)
+      return new TrainedWeights<Kept>(this, one, trained, trainer)
+    })
   }
 
-  /** The `weights` Parameter that the run trains; only where it trains one. */
-  get parameter(): ParameterName {
-    return present(this.trained, 'the weights that the run trains').parameter
+  /** What answers for a Parameter of weights. */
+  modelOf(parameter: ParameterName): ModelService {
+    return present(this.models.get(parameter), `the model of ${parameter}`)
   }
 
-  /** How the weights learn that the run trains; only where it trains some. */
-  get plan(): WeightsPlan {
-    return present(this.trained, 'the weights that the run trains').plan
-  }
-
-  /** Holds the weights that are trained; only where the run trains some. */
-  get trainer(): Trainer {
-    return present(this.#trainer, 'the trainer')
-  }
-
-  /** The Parameter that the model answers for, trained or not; `null` for an agent without weights. */
-  get answering(): ParameterName | null {
-    return weightsOf(this.agent)[0] ?? null
+  /** The weights of a Parameter that it trains. */
+  weightsOf(parameter: ParameterName): TrainedWeights<Kept> {
+    const found = this.weights.find((one) => one.parameter === parameter)
+    return present(found, `the weights of ${parameter}`)
   }
 
   /** How it ended. */
   abstract summary(): LearnSummary
 
   /** Once its candidate is judged, a run needs no trainer any more, and nothing to go back to. */
-  protected override trainerState(): Promise<Saved | null> {
+  protected override async trainerStates(): Promise<ReadonlyMap<string, Saved | null>> {
     const { phase } = this.state
-    if (this.#trainer && (phase === 'learn' || phase === 'judge')) return this.#trainer.saveState()
-    this.mark('steady')
-    return Promise.resolve(null)
+    const needed = phase === 'learn' || phase === 'judge'
+    if (!needed) this.mark('steady')
+    const states = new Map<string, Saved | null>()
+    for (const { suffix, trainer } of this.weights) states.set(suffix, needed ? await trainer.saveState() : null)
+    return states
   }
 
   /** Sessions are saved while they learn; once the candidate is judged, they are over. */
@@ -121,17 +121,18 @@ export abstract class LearnRun<O extends LearnOptions = LearnOptions, Kept exten
     this.state = { ...this.state, learners: states }
   }
 
-  /** Lets go of its trainer and its sessions. */
+  /** Lets go of its trainers and its sessions. */
   async close(): Promise<void> {
     try {
       await this.learners.close()
     } finally {
-      await this.#trainer?.close()
+      for (const { trainer } of this.weights) await trainer.close()
     }
   }
 
-  protected override discard(path: TrainerPath): Promise<void> {
-    return this.#trainer?.discard(path) ?? Promise.resolve()
+  protected override async discard(path: TrainerPath): Promise<void> {
+    // Only the server that keeps it knows it: the others do nothing.
+    for (const { trainer } of this.weights) await trainer.discard(path)
   }
 
   protected override async mayWrite(tx: Repositories): Promise<void> {
@@ -156,31 +157,40 @@ export abstract class LearnRun<O extends LearnOptions = LearnOptions, Kept exten
     await this.checkpoint(work)
   }
 
-  /** Keeps something under a name: the trainer's weights as they are now, where nothing is given. */
-  async keep(name: Kept, saved?: Saved): Promise<void> {
-    this.name(name, await keepSaved(this.options.store.blobs, saved ?? (await this.trainer.saveWeights())))
-  }
-
-  /** What is kept under a name; `null` without any. */
-  async kept(name: Kept): Promise<Saved | null> {
-    const ref = this.blobs[name]
-    return ref === undefined ? null : savedAt(this.options.store.blobs, ref)
+  /** Keeps something under a name, beside the checkpoints from the next one on. */
+  async keep(name: string, saved: Saved): Promise<void> {
+    this.name(name, await keepSaved(this.options.store.blobs, saved))
   }
 
   /** Keeps nothing under a name any more. */
-  forget(name: Kept): void {
+  forget(name: string): void {
     this.name(name, null)
   }
 
   /** The candidate: the new Version of every Parameter that learned something, minted from what serves. */
   get candidates(): readonly Version[] {
-    const adapter = this.trained ? this.blobs[this.candidateName] : undefined
     const proposed = Object.entries(this.state.proposed).flatMap(([parameter, value]) => {
       const serving = this.servingOf(parameter)
       const version = mintVersion(parameter, value, { parents: [serving.id], run: this.run.id })
       return version.id === serving.id ? [] : [version]
     })
-    return [...(adapter === undefined ? [] : [this.versionOf(adapter)]), ...proposed]
+    const weights = [...this.candidateAdapters].map(([one, adapter]) => one.versionOf(adapter))
+    return [...weights, ...proposed]
+  }
+
+  /** The adapters of the candidate, of all weights that have come further than they were. */
+  get candidateAdapters(): ReadonlyMap<TrainedWeights<Kept>, BlobRef> {
+    return new Map(
+      this.weights.flatMap((one) => {
+        const adapter = one.at(this.candidateName)
+        return adapter === null || !this.hasMoved(one) ? [] : [[one, adapter] as const]
+      }),
+    )
+  }
+
+  /** Whether what is kept of these weights for the candidate is other than they were. */
+  protected hasMoved(_weights: TrainedWeights<Kept>): boolean {
+    return true
   }
 
   /** What would serve with the candidate. */
@@ -205,32 +215,21 @@ export abstract class LearnRun<O extends LearnOptions = LearnOptions, Kept exten
     )
   }
 
-  /** The Version of the trained Parameter whose value is this adapter; `null` is the base model exactly. */
-  versionOf(adapter: BlobRef | null): Version {
-    const { base, baseHash } = this.options.model
-    const value = storedValue(this.parameter, weightsKind, { base, baseHash, adapter })
-    return mintVersion(this.parameter, value, { parents: [this.servingVersion.id], run: this.run.id })
+  /** The adapter that serves of weights; `null` is the base model exactly. */
+  servingAdapter(parameter: ParameterName): BlobRef | null {
+    return asWeights(this.servingOf(parameter).value)?.adapter ?? null
   }
 
-  /** The serving Version of the Parameter that is trained. */
-  get servingVersion(): Version {
-    return this.servingOf(this.parameter)
+  /** Weights as they serve. */
+  servingWeights(parameter: ParameterName): ActingWeights {
+    return this.weightsAt(parameter, this.servingAdapter(parameter), this.servingOf(parameter).id)
   }
 
-  /** The weights that serve, where the run trains some. */
-  get currentWeights(): { readonly version: VersionId; readonly value: WeightsValue } {
-    const { id, value } = this.servingVersion
-    return { version: id, value: present(asWeights(value), 'a value of weights') }
-  }
-
-  /** The adapter that serves; `null` is the base model exactly, or no model at all. */
-  get servingAdapter(): BlobRef | null {
-    return this.answering === null ? null : (asWeights(this.servingOf(this.answering).value)?.adapter ?? null)
-  }
-
-  /** The weights that serve, in force; `null` for an agent without any. */
-  get servingInForce(): VersionInForce | null {
-    return this.answering === null ? null : this.inForce(this.servingOf(this.answering).id, null)
+  /** Weights of an adapter that is kept, which is this Version's. */
+  weightsAt(parameter: ParameterName, adapter: BlobRef | null, version: VersionId): ActingWeights {
+    const load = async (ref: BlobRef) =>
+      this.modelOf(parameter).loadAdapter(await savedAt(this.options.store.blobs, ref))
+    return { load: adapter === null ? null : () => load(adapter), inForce: this.inForce(version, null) }
   }
 
   servingOf(parameter: ParameterName): Version {

@@ -1,29 +1,10 @@
-import type { ModelService } from '../../core/index.ts'
+import type { ParameterName } from '../../core/index.ts'
 import { LearnError } from '../errors.ts'
 
-/** No model was given, and something has to be said by one. */
-export const withoutModel = (): LearnError =>
+/** No model was given for weights, and something has to be said by one. */
+export const withoutModel = (parameter: ParameterName): LearnError =>
   new LearnError({
     code: 'learn/no-model',
-    message: 'The agent has weights, and no model was given to answer with them.',
-    hint: 'Give `model`: the base that the agent declares.',
+    message: `The agent has the weights "${parameter}", and no model was given to answer with them.`,
+    hint: 'Give `model`, the base that the agent declares; or `models`, by the name of each of its weights.',
   })
-
-const refuse = (): never => {
-  throw withoutModel()
-}
-
-/** Stands where a model would, for an agent that has no weights: whoever asks it all the same is refused. */
-export const noModel: ModelService = {
-  base: '',
-  baseHash: '',
-  get sampler() {
-    return refuse()
-  },
-  get renderer() {
-    return refuse()
-  },
-  trainer: () => Promise.reject(withoutModel()),
-  loadAdapter: () => Promise.reject(withoutModel()),
-  close: async () => {},
-}

@@ -1,13 +1,15 @@
-import { type Agent, initialVersions } from '../../agent/index.ts'
+import { type Agent, initialVersions, type Models } from '../../agent/index.ts'
 import {
-  type Checkpoint,
+  type BlobRef,
   type HoldoutTask,
   leakCheck,
+  type ParameterName,
   type Run,
   savedAt,
   type Trainer,
   type Version,
 } from '../../core/index.ts'
+import { present } from '../../errors/index.ts'
 import { nextUse } from '../../gate/index.ts'
 import { Registry } from '../../release/index.ts'
 import { LearnError } from '../errors.ts'
@@ -17,47 +19,49 @@ import type { Course } from './course.ts'
 import { fail } from './fail.ts'
 import type { LearnRun } from './learn-run.ts'
 import { Learners } from './learners.ts'
-import { methodOf, refuseSeveralWeights, whatLearns } from './parameter.ts'
+import { methodOf, suffixOf, type Trained, whatLearns } from './parameter.ts'
 import { newRunId } from './run-id.ts'
 import { refuseOtherTurns, turnsOf } from './turns.ts'
 import type { Opening, Started } from './opening.ts'
-import { initialState } from './state.ts'
+import { newState } from './state.ts'
 import { otherVersion, stateOf } from './earlier-state.ts'
 import { fromTraffic } from './source-of.ts'
 import { startingTrainer, unlessFailed } from './trainer.ts'
-import { refuseIncapable } from './trainer-needs.ts'
+import { refuseIncapable, type TrainerNeeds } from './trainer-needs.ts'
 import { refuseOtherEngine } from './engine.ts'
 
 /**
  * Opens a new run, or an earlier one at its last checkpoint.
+ * @param models what answers for each of the agent's weights.
  * @throws LearnError for pieces that do not go together: no run is begun, and none is changed.
  */
 export async function openRun<O extends LearnOptions, R extends LearnRun<O>>(
   agent: Agent,
+  models: Models,
   options: Complete<O>,
   opening: Opening<O, R>,
 ): Promise<Course<R>> {
-  const { store, model, seed = 0 } = options
+  const { store, seed = 0 } = options
   const { key, stages, measure } = opening
-  refuseSeveralWeights(agent)
-  refuseOtherEngine(agent, options)
+  refuseOtherEngine(agent, models, options)
   const { trained, learners } = whatLearns(agent, options)
   const earlier = options.resume === undefined ? null : await resumable(key, options)
   const checkpoint = earlier?.checkpoint ?? null
   const [first] = stages
-  const state = checkpoint ? stateOf(checkpoint.state) : { ...initialState, stage: first?.name ?? null }
+  const names = trained.map(({ parameter }) => parameter)
+  const state = checkpoint ? stateOf(checkpoint.state, names) : { ...newState(names), stage: first?.name ?? null }
   if (earlier && state.phase === 'learn') refuseOtherTurns(earlier.run, trained)
   if (state.phase === 'learn' && !stages.some(({ name }) => name === state.stage)) {
     throw otherVersion(`the stage "${state.stage}" is not known`)
   }
-  await refuseOtherBase(key, options)
+  await refuseOtherBase(key, models, options)
   if (!state.use) await refuseSpentHoldout(options, opening.holdout)
 
   const now = options.clock?.now() ?? Date.now()
   const registry = new Registry(store)
-  const declared = initialVersions(agent, () => model.baseHash)
+  const declared = initialVersions(agent, (_, parameter) => present(models.get(parameter), 'the model').baseHash)
   await registry.initial(key, [...declared.values()], now)
-  const served = await servingVersions(registry, options, key, earlier?.run ?? null)
+  const served = await servingVersions(registry, models, options, key, earlier?.run ?? null)
   // What serves may be of before a Parameter was declared.
   const added = [...declared].filter(([name]) => !served.versions.has(name))
   const serving = { ...served, versions: new Map([...served.versions, ...added]) }
@@ -76,13 +80,15 @@ export async function openRun<O extends LearnOptions, R extends LearnRun<O>>(
     endedAt: null,
   }
 
-  const trainer = trained && (await openTrainer(agent, options, checkpoint, serving.versions.get(trained.parameter)))
-  return unlessFailed(trainer, async () => {
-    if (trainer) refuseIncapable(trainer, opening.needs)
-    const before = checkpoint?.blobs['trainer']
-    if (trainer && before !== undefined) await trainer.loadState(await savedAt(store.blobs, before))
+  const trainers = await openTrainers(agent, models, options, {
+    trained,
+    needs: opening.needs,
+    blobs: checkpoint?.blobs ?? {},
+    serving: serving.versions,
+  })
+  return unlessFailed(allOf(trainers), async () => {
     const blobs = checkpoint?.blobs ?? {}
-    const opened = opening.open({ agent, key, options, registry, run, trainer, serving, state, blobs })
+    const opened = opening.open({ agent, key, options, models, registry, run, trainers, serving, state, blobs })
     opened.learners = await Learners.open({
       learners: state.phase === 'learn' ? learners : [],
       serving: serving.versions,
@@ -118,17 +124,46 @@ async function begin(run: LearnRun, started: Pick<Started, 'resumedAt' | 'chosen
   }
 }
 
-/** The run's trainer: at its last checkpoint's state once that is loaded, or where learning begins. */
-function openTrainer(
-  agent: Agent,
-  options: Complete<LearnOptions>,
-  checkpoint: Checkpoint | null,
-  start: Version | undefined,
-): Promise<Trainer> {
-  const method = methodOf(agent, options)
-  if (checkpoint?.blobs['trainer'] === undefined) return startingTrainer(options, method, start)
-  return options.model.trainer(method, options.seed ?? 0)
+/** What a run's trainers are opened with. */
+interface Opened {
+  readonly trained: readonly Trained[]
+  readonly needs: (trained: Trained) => TrainerNeeds
+  /** Of the last checkpoint. */
+  readonly blobs: Readonly<Record<string, BlobRef>>
+  readonly serving: ReadonlyMap<ParameterName, Version>
 }
+
+/** The run's trainers, each at its last checkpoint's state, or where learning begins; all of them, or none is left open. */
+async function openTrainers(
+  agent: Agent,
+  models: Models,
+  options: Complete<LearnOptions>,
+  { trained, needs, blobs, serving }: Opened,
+): Promise<ReadonlyMap<ParameterName, Trainer>> {
+  const trainers = new Map<ParameterName, Trainer>()
+  await unlessFailed(allOf(trainers), async () => {
+    for (const one of trained) {
+      const { parameter } = one
+      const model = present(models.get(parameter), `the model of ${parameter}`)
+      const method = methodOf(agent, options, parameter)
+      const state = blobs[`trainer${suffixOf(parameter, trained)}`]
+      const trainer = await (state === undefined
+        ? startingTrainer(model, options, method, serving.get(parameter))
+        : model.trainer(method, options.seed ?? 0))
+      trainers.set(parameter, trainer)
+      refuseIncapable(trainer, needs(one))
+      if (state !== undefined) await trainer.loadState(await savedAt(options.store.blobs, state))
+    }
+  })
+  return trainers
+}
+
+/** All of them, to be closed together. */
+const allOf = (trainers: ReadonlyMap<ParameterName, Trainer>) => ({
+  async close() {
+    for (const trainer of trainers.values()) await trainer.close()
+  },
+})
 
 /**
  * Holds that the held-out tasks may be used once more, before a run spends its time and its evidence; spends nothing.

@@ -4,6 +4,7 @@ import type { LearnOptions } from '../options.ts'
 import type { Course } from './course.ts'
 import type { LearnRun, RunParts } from './learn-run.ts'
 import type { Attempt } from './learners.ts'
+import type { Trained } from './parameter.ts'
 import type { TrainerNeeds } from './trainer-needs.ts'
 
 /** What the first event of a run tells. */
@@ -15,8 +16,8 @@ export interface Opening<O extends LearnOptions, R extends LearnRun<O>> extends 
   readonly key: string
   /** Kept with the run, beside what the options say. */
   readonly config: Readonly<Record<string, Json>>
-  /** What the run asks of its trainer. */
-  readonly needs: TrainerNeeds
+  /** What the run asks of the trainer of these weights. */
+  readonly needs: (trained: Trained) => TrainerNeeds
   /** Held-out tasks that judge the candidate; none where only a canary can. */
   readonly holdout: readonly HoldoutTask[]
   open(parts: RunParts<O>): R

@@ -4,7 +4,7 @@ import { type WeightsPlan, weightsPlan } from '../../optimize/weights/index.ts'
 import { LearnError } from '../errors.ts'
 import type { AnyOptimizer, Complete, LearnOptions } from '../options.ts'
 
-/** The `weights` Parameter that a run trains. */
+/** A `weights` Parameter that a run trains. */
 export interface Trained {
   readonly parameter: ParameterName
   /** How they learn. */
@@ -20,8 +20,8 @@ export interface Learner {
 
 /** What learns in a run. */
 export interface WhatLearns {
-  /** `null`: the run trains no weights. */
-  readonly trained: Trained | null
+  /** Weights that the run trains. */
+  readonly trained: readonly Trained[]
   readonly learners: readonly Learner[]
 }
 
@@ -35,19 +35,23 @@ export function whatLearns(agent: Agent, { optimize }: Pick<Complete<LearnOption
   const known = Object.keys(agent.parameters)
   const unknown = entries.filter(([name]) => !known.includes(name))
   if (entries.length === 0 || unknown.length > 0) throw noSuchParameter(Object.keys(optimize), known)
-  let trained: Trained | null = null
+  const trained: Trained[] = []
   const learners: Learner[] = []
   for (const [parameter, optimizer] of entries) {
     const definition = agent.parameters[parameter]
     if (definition === undefined) continue
     refuseOtherKind(parameter, definition, optimizer)
-    if (trainsWeights(optimizer)) trained = { parameter, plan: weightsPlan(optimizer) }
+    if (trainsWeights(optimizer)) trained.push({ parameter, plan: weightsPlan(optimizer) })
     else learners.push({ parameter, definition, optimizer })
   }
   return { trained, learners }
 }
 
-/** Whether an optimizer moves the weights that the run trains. */
+/** What tells the names of one's stages and blobs from another's: nothing where it alone is trained. */
+export const suffixOf = (parameter: ParameterName, { length }: readonly Trained[]): string =>
+  length > 1 ? `/${parameter}` : ''
+
+/** Whether an optimizer moves weights that the run trains. */
 const trainsWeights = (optimizer: AnyOptimizer): optimizer is Exclude<AnyOptimizer, Optimizer> => !('open' in optimizer)
 
 function refuseOtherKind(parameter: string, definition: ParameterDefinition, optimizer: AnyOptimizer): void {
@@ -86,27 +90,18 @@ const noSuchParameter = (named: readonly string[], known: readonly string[]) =>
     hint: 'Name Parameters of the agent in optimize, at least one.',
   })
 
-/** An optimizer for the agent's only `weights` Parameter; nothing for an agent without. */
-export function soleOptimizer(agent: Agent, optimizer: WeightsOptimizer): Readonly<Record<string, AnyOptimizer>> {
-  const [parameter] = weightsOf(agent)
-  return parameter === undefined ? {} : { [parameter]: optimizer }
-}
-
-/** One model service acts for one `weights` Parameter. */
-export function refuseSeveralWeights(agent: Agent): void {
-  const known = weightsOf(agent)
-  if (known.length <= 1) return
-  throw new LearnError({
-    code: 'learn/several-weights',
-    message: `The agent "${agent.name}" has ${known.length} weights Parameters: ${quoted(known)}.`,
-    hint: 'Give it one, and let it play every part: a run serves and trains one adapter.',
-  })
+/** An optimizer for all of an agent's weights; nothing for an agent without. */
+export function forAllWeights(agent: Agent, optimizer: WeightsOptimizer): Readonly<Record<string, AnyOptimizer>> {
+  return Object.fromEntries(weightsOf(agent).map((parameter) => [parameter, optimizer]))
 }
 
 /** What is trained: what the options say, else a low-rank adapter of the Parameter's rank on every projection. */
-export function methodOf(agent: Agent, options: Pick<LearnOptions, 'method'>): TrainingMethod {
-  if (options.method) return options.method
-  const [parameter = ''] = weightsOf(agent)
+export function methodOf(
+  agent: Agent,
+  { method }: Pick<LearnOptions, 'method'>,
+  parameter: ParameterName,
+): TrainingMethod {
+  if (method) return typeof method === 'function' ? method(parameter) : method
   const { rank } = asWeightsDefinition(agent.parameters[parameter]) ?? { rank: 16 }
   return { kind: 'lora', rank, alpha: rank }
 }

@@ -34,6 +34,31 @@ export type Success = Readonly<z.infer<typeof Success>>
 
 const count = z.int().nonnegative()
 
+/** How far the weights of one Parameter have come. */
+export const WeightsState = z.strictObject({
+  /** Passes of imitation; epochs over one batch; passes over preferences. */
+  passes: count,
+  epochs: count,
+  preferences: count,
+  /** Sequences of earlier runs that were imitated again, over all passes. */
+  replayed: count,
+  /** How far the weights are from those that sampled, as the last epoch left it. */
+  divergence: Divergence.nullable(),
+  /** What scales the learning rate now, and at most. */
+  stride: z.strictObject({ scale: z.number().positive(), most: z.number().positive() }),
+})
+export type WeightsState = Readonly<z.infer<typeof WeightsState>>
+
+/** Where all weights begin. */
+export const initialWeights: WeightsState = {
+  passes: 0,
+  epochs: 0,
+  preferences: 0,
+  replayed: 0,
+  divergence: null,
+  stride: { scale: 0.5, most: 1 },
+}
+
 /** Where a run stands: with the checkpoint's blobs, everything that resuming needs. */
 export const RunState = z.strictObject({
   /** What comes next. */
@@ -41,15 +66,10 @@ export const RunState = z.strictObject({
   /** While it learns: the name of the stage that is next, or under way. */
   stage: z.string().nullable(),
 
-  /** Passes of imitation; updates on fresh batches; epochs over one batch; passes over preferences. */
-  passes: count,
+  /** Updates on fresh batches. */
   update: count,
-  epochs: count,
-  preferences: count,
-  /** Sequences of earlier runs that were imitated again, over all passes. */
-  replayed: count,
-  /** How far the weights are from those that sampled, as the last epoch left it. */
-  divergence: Divergence.nullable(),
+  /** The weights that the run trains, by Parameter. */
+  weights: z.record(ParameterName, WeightsState),
   /** What was gathered from traffic. */
   report: EvidenceReport.nullable(),
 
@@ -60,8 +80,7 @@ export const RunState = z.strictObject({
   steady: z.strictObject({ update: count, standing: Standing }).nullable(),
   /** Updates since the last recovery. */
   signs: z.array(UpdateSign),
-  /** What scales the learning rate now, and at most; and how many recoveries there were. */
-  stride: z.strictObject({ scale: z.number().positive(), most: z.number().positive() }),
+  /** How often a collapse was gone back from. */
   recoveries: count,
   /** What each session of another kind's optimizer saved, by Parameter; and what the best validation had of each to serve. */
   learners: z.record(ParameterName, Json),
@@ -103,22 +122,17 @@ export const RunState = z.strictObject({
 })
 export type RunState = z.infer<typeof RunState>
 
-/** Where every run begins. */
+/** Where every run begins that trains no weights. */
 export const initialState: RunState = {
   phase: 'learn',
   stage: null,
-  passes: 0,
   update: 0,
-  epochs: 0,
-  preferences: 0,
-  replayed: 0,
-  divergence: null,
+  weights: {},
   report: null,
   looks: [],
   standing: {},
   steady: null,
   signs: [],
-  stride: { scale: 0.5, most: 1 },
   recoveries: 0,
   learners: {},
   proposed: {},
@@ -144,3 +158,9 @@ export const initialState: RunState = {
   learningSeconds: 0,
   seconds: 0,
 }
+
+/** Where a run begins that trains these weights. */
+export const newState = (trained: readonly ParameterName[]): RunState => ({
+  ...initialState,
+  weights: Object.fromEntries(trained.map((parameter) => [parameter, initialWeights])),
+})

@@ -1,11 +1,17 @@
-import { asWeights, savedAt, type Trainer, type TrainingMethod, type Version } from '../../core/index.ts'
-import type { Complete, LearnOptions } from '../options.ts'
-
-type Trains = Pick<Complete<LearnOptions>, 'model' | 'store' | 'seed'>
+import {
+  asWeights,
+  type ModelService,
+  savedAt,
+  type Trainer,
+  type TrainingMethod,
+  type Version,
+} from '../../core/index.ts'
+import type { RunOptions } from '../options.ts'
 
 /** A trainer that stands where learning begins: at the weights of a Version. */
 export async function startingTrainer(
-  { model, store, seed = 0 }: Trains,
+  model: ModelService,
+  { store, seed = 0 }: Pick<RunOptions, 'store' | 'seed'>,
   method: TrainingMethod,
   start: Version | undefined,
 ): Promise<Trainer> {

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import type { Run } from '../../core/index.ts'
 import { LearnError } from '../errors.ts'
-import type { Trained } from './parameter.ts'
+import { suffixOf, type Trained } from './parameter.ts'
 
-/** The turns in which a run's weights learn, as its configuration keeps them; none where no weights learn. */
-export const turnsOf = (trained: Trained | null): string[] => [...(trained?.plan.turns ?? [])]
+/** The turns in which a run's weights learn, as its configuration keeps them: of several weights, each with its name. */
+export const turnsOf = (trained: readonly Trained[]): string[] =>
+  trained.flatMap(({ parameter, plan }) => plan.turns.map((turn) => `${turn}${suffixOf(parameter, trained)}`))
 
 /** Runs of earlier versions keep no turns. */
 const Kept = z.object({ turns: z.array(z.string()).exactOptional() })
@@ -14,7 +15,7 @@ const Kept = z.object({ turns: z.array(z.string()).exactOptional() })
  * take them twice.
  * @throws LearnError when they differ.
  */
-export function refuseOtherTurns({ id, config }: Pick<Run, 'id' | 'config'>, trained: Trained | null): void {
+export function refuseOtherTurns({ id, config }: Pick<Run, 'id' | 'config'>, trained: readonly Trained[]): void {
   const { turns: before } = Kept.parse(config)
   const now = turnsOf(trained)
   if (before === undefined || before.join() === now.join()) return

@@ -145,7 +145,8 @@ class Generalising {
   }
 
   #name(key: string): string {
-    const plain = /^[A-Za-z]\w{0,39}$/.test(key) ? key : 'value'
+    // Every object has a "constructor" and the like, given or not.
+    const plain = /^[A-Za-z]\w{0,39}$/.test(key) && !(key in Object.prototype) ? key : 'value'
     const taken = new Set(this.parameters.map(({ name }) => name))
     for (let n = 2, name = plain; ; n++, name = `${plain}_${n}`) if (!taken.has(name)) return name
   }

@@ -74,6 +74,7 @@ async function learnOne(
   for (const other of same) if (await passes(other, tests, shelf)) return
   if (!(await passes(skill, tests, shelf))) return void counts.failedTests++
   const kept = options.describe === null ? skill : await options.describe(skill, (one) => passes(one, tests, shelf))
+  if (shelf.rules.some((rule) => rule.skill === kept.id)) return void counts.barredBefore++
   // What the newest successes contradict has had its time.
   for (const other of same) shelf.remove(other.id)
   if (!shelf.put(kept)) return

@@ -24,7 +24,8 @@ export function traceOf(experience: SkillExperience, { example }: CameTo, share:
   return {
     trajectory,
     at,
-    source,
+    // Among one person's own sessions the person tells none from another; what was asked does.
+    source: share === 'subject' && owner.about !== null ? `asked:${cue}` : source,
     cue,
     calls: calls.slice(0, most.calls),
     derivedFrom: [...derivedFrom],
@@ -55,8 +56,9 @@ export function newest(traces: readonly Trace[]): readonly Trace[] {
   let bytes = 0
   for (const trace of traces.toReversed()) {
     const count = (counts.get(groupOf(trace)) ?? 0) + 1
-    bytes += Buffer.byteLength(JSON.stringify(trace))
+    // What one owner has too many of takes nobody else's room.
     if (count > most.ofOwner) continue
+    bytes += Buffer.byteLength(JSON.stringify(trace))
     if (bytes > most.bytes) break
     counts.set(groupOf(trace), count)
     kept.push(trace)

@@ -1,9 +1,12 @@
-import type { Demonstration, Group, PreferencePair, ScoredTrajectory } from '../../core/index.ts'
+import type { Demonstration, Group, ParameterName, PreferencePair, ScoredTrajectory } from '../../core/index.ts'
 import { requireOption } from './errors.ts'
 import { imitable, isWhole } from './own-episodes.ts'
 
-/** Makes pairs of attempts that were scored. */
-export type PairSource = (groups: readonly Group[]) => readonly PreferencePair[]
+/**
+ * Makes pairs of attempts that were scored.
+ * @param parameter the weights that learn from them: what others said is context. Default: all that was sampled is theirs.
+ */
+export type PairSource = (groups: readonly Group[], parameter?: ParameterName) => readonly PreferencePair[]
 
 /** When a difference is one. */
 export interface PairOptions {
@@ -19,17 +22,21 @@ export interface PairOptions {
  */
 export function groupPairs({ margin = 0 }: PairOptions = {}): PairSource {
   requireMargin(margin)
-  return (groups) => groups.flatMap(({ attempts }) => bestOverWorst(attempts, margin))
+  return (groups, parameter) => groups.flatMap(({ attempts }) => bestOverWorst(attempts, margin, parameter))
 }
 
 export function requireMargin(margin: number): void {
   requireOption(margin >= 0 && Number.isFinite(margin), `margin is ${margin}`, 'Make it at least 0')
 }
 
-function bestOverWorst(attempts: readonly ScoredTrajectory[], margin: number): readonly PreferencePair[] {
+function bestOverWorst(
+  attempts: readonly ScoredTrajectory[],
+  margin: number,
+  parameter: ParameterName | undefined,
+): readonly PreferencePair[] {
   const ranked = attempts
     .flatMap((one) => {
-      const [sequence, ...more] = imitable(one.trajectory)
+      const [sequence, ...more] = imitable(one.trajectory, { parameter })
       if (one.reward.status === 'missing' || !sequence || more.length > 0) return []
       return [{ sequence, value: one.reward.value, whole: isWhole(one) }]
     })

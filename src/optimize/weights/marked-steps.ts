@@ -1,4 +1,4 @@
-import type { Demonstration, NodeId, ScoredTrajectory, StepJudge } from '../../core/index.ts'
+import type { Demonstration, NodeId, ParameterName, ScoredTrajectory, StepJudge } from '../../core/index.ts'
 import { imitable, isExample } from './own-episodes.ts'
 
 /** Which steps of own episodes are imitated. */
@@ -7,6 +7,8 @@ export interface MarkedStepsOptions {
   readonly judge: StepJudge
   /** What an episode has to earn to be imitated at all. */
   readonly ceiling: number
+  /** The weights that imitate: what others said is context. Default: all that was sampled is theirs. */
+  readonly parameter?: ParameterName
 }
 
 /**
@@ -19,7 +21,7 @@ export interface MarkedStepsOptions {
  */
 export async function markedSteps(
   scored: readonly ScoredTrajectory[],
-  { judge, ceiling }: MarkedStepsOptions,
+  { judge, ceiling, parameter }: MarkedStepsOptions,
 ): Promise<readonly Demonstration[]> {
   const found: Demonstration[] = []
   for (const one of scored) {
@@ -28,7 +30,7 @@ export async function markedSteps(
     const labels = await judge.label(trajectory, reward)
     if (labels === null) continue
     const bad = trajectory.steps.flatMap(({ action }, i): NodeId[] => (labels[i] === 'bad' ? [action] : []))
-    found.push(...imitable(trajectory, new Set(bad)))
+    found.push(...imitable(trajectory, { parameter, mistakes: new Set(bad) }))
   }
-  return found.filter(({ learn }) => learn.includes(true))
+  return found
 }

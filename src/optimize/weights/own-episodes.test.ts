@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { encodedSpan, missing, sampledSpan, scored, trajectoryOf, vetoed } from '../../../test/support/trajectories.ts'
 import { type Group, GroupId, NodeId, type Reward, type StepJudge, type StopReason } from '../../core/index.ts'
 import { markedSteps } from './marked-steps.ts'
-import { imitable } from './own-episodes.ts'
+import { imitable, saidAll } from './own-episodes.ts'
 import { selfImitation } from './self-imitation.ts'
 
 describe('an episode is imitated', () => {
@@ -34,7 +34,7 @@ describe('an episode is imitated', () => {
       { id: 'n0', spans: [encodedSpan([1]), sampledSpan([2])] },
       { id: 'n1', parent: 'n0', spans: [encodedSpan([3]), sampledSpan([4])] },
     ]
-    expect(imitable(trajectoryOf({ nodes }), new Set([NodeId.parse('n0')]))).toEqual([
+    expect(imitable(trajectoryOf({ nodes }), { mistakes: new Set([NodeId.parse('n0')]) })).toEqual([
       { tokens: [1, 2, 3, 4], learn: [false, false, false, true] },
     ])
   })
@@ -56,6 +56,34 @@ const attempt = (reward: Reward, id = 't0', stopReason: StopReason = 'done') => 
   })
   return { trajectory: { ...trajectory, steps: [step(0, 'n1'), step(1, 'n2')] }, reward }
 }
+
+describe('an episode in which several weights spoke', () => {
+  const nodes = [
+    { id: 'n0', spans: [sampledSpan([1])] },
+    { id: 'n1', parent: 'n0', spans: [sampledSpan([2])] },
+    { id: 'n2', spans: [sampledSpan([3])] },
+  ]
+  const decisions = [
+    { parameter: 'searcher', output: 'n0' },
+    { parameter: 'answerer', output: 'n1' },
+    { parameter: 'answerer', output: 'n2' },
+  ]
+  const trajectory = trajectoryOf({ nodes, decisions })
+
+  it('is imitated by each in what it said itself, and not at all where it said nothing', () => {
+    expect(imitable(trajectory, { parameter: 'searcher' })).toEqual([{ tokens: [1, 2], learn: [true, false] }])
+    expect(imitable(trajectory, { parameter: 'answerer' })).toEqual([
+      { tokens: [1, 2], learn: [false, true] },
+      { tokens: [3], learn: [true] },
+    ])
+    expect(imitable(trajectory, { parameter: 'judge' })).toEqual([])
+  })
+
+  it('is told of other things only by who said all of it', () => {
+    expect(saidAll(trajectory, 'answerer')).toBe(false)
+    expect(saidAll(trajectoryOf({ nodes, decisions: nodes.map(({ id }) => ({ output: id })) }), 'model')).toBe(true)
+  })
+})
 
 describe('marked steps', () => {
   const judge = (labels: Awaited<ReturnType<StepJudge['label']>>): StepJudge => ({ name: 'test', label: () => labels })

@@ -1,4 +1,11 @@
-import { branches, type Demonstration, type NodeId, type ScoredTrajectory, type Trajectory } from '../../core/index.ts'
+import {
+  branches,
+  type Demonstration,
+  type NodeId,
+  type ParameterName,
+  type ScoredTrajectory,
+  type Trajectory,
+} from '../../core/index.ts'
 
 /** Whether an episode may be imitated: it came to its own end, and earned all there is (invariant 5). */
 export const isExample = (one: ScoredTrajectory, ceiling: number): boolean =>
@@ -11,18 +18,49 @@ export function isWhole(
   return one.trajectory.stopReason === 'done' && one.reward.status === 'scored'
 }
 
+/** What of an episode is imitated. */
+export interface Imitated {
+  /** The weights that imitate: what others said is context. Default: all that was sampled is theirs. */
+  readonly parameter?: ParameterName | undefined
+  /** Nodes that are read and not imitated. */
+  readonly mistakes?: ReadonlySet<NodeId>
+}
+
 /**
- * What the policy sampled in an episode, to be imitated. What an earlier branch holds is context in a later one.
- * @param mistakes nodes that are read and not imitated.
+ * What weights sampled in an episode, to be imitated: a sequence of each branch in which they said anything. What an earlier
+ * branch holds is context in a later one.
  */
-export function imitable(trajectory: Trajectory, mistakes: ReadonlySet<NodeId> = new Set()): readonly Demonstration[] {
+export function imitable(
+  trajectory: Trajectory,
+  { parameter, mistakes = new Set() }: Imitated = {},
+): readonly Demonstration[] {
   const held = new Set<NodeId>(mistakes)
-  return branches(trajectory).map((path) => {
-    const spans = path.flatMap(({ id, spans }) => spans.map((span) => ({ ...span, fresh: !held.has(id) })))
-    for (const { id } of path) held.add(id)
-    return {
-      tokens: spans.flatMap(({ tokens }) => [...tokens]),
-      learn: spans.flatMap(({ kind, tokens, fresh }) => tokens.map(() => fresh && kind === 'sampled')),
-    }
-  })
+  const own = saidBy(trajectory, parameter)
+  return branches(trajectory)
+    .map((path) => {
+      const spans = path.flatMap(({ id, spans }) =>
+        spans.map((span) => ({ ...span, learned: own(id) && !held.has(id) && span.kind === 'sampled' })),
+      )
+      for (const { id } of path) held.add(id)
+      return {
+        tokens: spans.flatMap(({ tokens }) => [...tokens]),
+        learn: spans.flatMap(({ tokens, learned }) => tokens.map(() => learned)),
+      }
+    })
+    .filter(({ learn }) => learn.includes(true))
+}
+
+/** Says of a message whether a Parameter's weights said it; without a Parameter, of all. */
+export function saidBy({ decisions }: Trajectory, parameter: ParameterName | undefined): (node: NodeId) => boolean {
+  if (parameter === undefined) return () => true
+  const said = new Set(
+    decisions.flatMap((made) => (made.parameter === parameter && made.output !== null ? [made.output] : [])),
+  )
+  return (node) => said.has(node)
+}
+
+/** Whether these weights said all that weights said in an episode. */
+export function saidAll(trajectory: Trajectory, parameter: ParameterName): boolean {
+  const own = saidBy(trajectory, parameter)
+  return trajectory.nodes.every(({ id, spans }) => own(id) || spans.every(({ kind }) => kind !== 'sampled'))
 }

@@ -20,7 +20,7 @@ export function preferences({ from, ...options }: PreferencesOptions = {}): Weig
     name: 'preferences',
     kind: 'weights',
     losses: ['cross_entropy'],
-    ...(from && { pairsIn: from }),
+    ...(from && { pairsIn: (groups, _, parameter) => from(groups, parameter) }),
     prefer: ({ trainer, pairs, passes, rng, defaults }) =>
       preferenceStep(trainer, pairs, { ...defaults, ...options, epochs: passes, rng }),
   }

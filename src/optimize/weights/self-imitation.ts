@@ -1,4 +1,4 @@
-import type { Group } from '../../core/index.ts'
+import type { Group, ParameterName } from '../../core/index.ts'
 import type { WeightedDemonstration } from './datum.ts'
 import { requireOption } from './errors.ts'
 import { imitable, isWhole } from './own-episodes.ts'
@@ -16,6 +16,8 @@ export interface SelfImitationOptions {
   readonly weigh?: 'reward' | 'surplus' | 'exponential'
   /** `exponential` only, above 0, in the reward's unit. Default 1. */
   readonly temperature?: number
+  /** The weights that imitate: what others said is context. Default: all that was sampled is theirs. */
+  readonly parameter?: ParameterName
 }
 
 /**
@@ -26,7 +28,7 @@ export interface SelfImitationOptions {
  */
 export function selfImitation(
   groups: readonly Group[],
-  { weigh = 'reward', temperature = 1 }: SelfImitationOptions = {},
+  { weigh = 'reward', temperature = 1, parameter }: SelfImitationOptions = {},
 ): readonly WeightedDemonstration[] {
   requireOption(temperature > 0, `The temperature of self-imitation is ${temperature}`, 'Make it above 0')
   const whole = groups.map(({ attempts }) => attempts.filter(isWhole))
@@ -42,7 +44,7 @@ export function selfImitation(
       const weight = { reward: value, surplus: value - baseline, exponential: Math.exp((value - most) / temperature) }[
         weigh
       ]
-      return weight > 0 ? imitable(trajectory).map((one) => ({ ...one, weight })) : []
+      return weight > 0 ? imitable(trajectory, { parameter }).map((one) => ({ ...one, weight })) : []
     })
   })
 }

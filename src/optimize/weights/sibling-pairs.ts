@@ -2,18 +2,19 @@ import {
   branches,
   type Demonstration,
   type Group,
+  type ParameterName,
   type PreferencePair,
   type ScoredTrajectory,
   type TrajectoryNode,
 } from '../../core/index.ts'
 import { type PairOptions, type PairSource, requireMargin } from './group-pairs.ts'
-import { isWhole } from './own-episodes.ts'
+import { isWhole, saidBy } from './own-episodes.ts'
 
 /** A message of the tree that a group's attempts are, and what came of those that go through it. */
 interface Place {
   readonly parent: Place | null
   readonly tokens: readonly number[]
-  /** Which of them were sampled. */
+  /** Which of them were sampled by the weights that learn. */
   readonly sampled: readonly boolean[]
   readonly children: Map<string, Place>
   readonly values: Map<ScoredTrajectory, number>
@@ -32,17 +33,19 @@ interface Place {
  */
 export function siblingPairs({ margin = 0 }: PairOptions = {}): PairSource {
   requireMargin(margin)
-  return (groups) => groups.flatMap((group) => partings(treeOf(group)).flatMap((place) => pairAt(place, margin)))
+  return (groups, parameter) =>
+    groups.flatMap((group) => partings(treeOf(group, parameter)).flatMap((place) => pairAt(place, margin)))
 }
 
-function treeOf({ attempts }: Group): Place {
+function treeOf({ attempts }: Group, parameter: ParameterName | undefined): Place {
   const root = newPlace(null, [], [])
   for (const one of attempts) {
     if (one.reward.status === 'missing') continue
+    const own = saidBy(one.trajectory, parameter)
     for (const path of branches(one.trajectory)) {
       let at = root
       for (const node of path) {
-        const { tokens, sampled } = tokensOf(node)
+        const { tokens, sampled } = tokensOf(node, own(node.id))
         const key = `${sampled.indexOf(true)}:${tokens.join()}`
         const next = at.children.get(key) ?? newPlace(at, tokens, sampled)
         at.children.set(key, next)
@@ -59,9 +62,9 @@ function newPlace(parent: Place | null, tokens: readonly number[], sampled: read
   return { parent, tokens, sampled, children: new Map(), values: new Map(), whole: false }
 }
 
-const tokensOf = ({ spans }: TrajectoryNode): Pick<Place, 'tokens' | 'sampled'> => ({
+const tokensOf = ({ spans }: TrajectoryNode, isOwn: boolean): Pick<Place, 'tokens' | 'sampled'> => ({
   tokens: spans.flatMap(({ tokens }) => tokens),
-  sampled: spans.flatMap(({ kind, tokens }) => tokens.map(() => kind === 'sampled')),
+  sampled: spans.flatMap(({ kind, tokens }) => tokens.map(() => isOwn && kind === 'sampled')),
 })
 
 /** All places after which attempts part, from the root down. */

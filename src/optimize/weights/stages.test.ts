@@ -81,7 +81,7 @@ it('ask a trainer for the losses of all of them, and make pairs only where one d
   )
   expect(plan.practice?.losses).toEqual(['cispo', 'importance_sampling'])
   expect(plan.turns).toEqual(['practise', 'imitate', 'prefer'])
-  expect(plan.preferring?.pairsIn?.([], 0)).toEqual([])
+  expect(plan.preferring?.pairsIn?.([], 0, 'model')).toEqual([])
   const without = learning({ lessons: policyGradient() }).plan.preferring
   expect(without?.pairsIn).toBeUndefined()
 })

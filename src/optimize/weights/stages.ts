@@ -1,4 +1,4 @@
-import type { Group, Metrics, WeightsLesson, WeightsSequence } from '../../core/index.ts'
+import type { Group, Metrics, ParameterName, WeightsLesson, WeightsSequence } from '../../core/index.ts'
 import { requireOption } from './errors.ts'
 import { policyGradient } from './policy-gradient.ts'
 import type { PolicyGradientOptions } from './policy-options.ts'
@@ -76,8 +76,8 @@ export function stages(...given: readonly Stage[]): WeightsSequence {
         return told(stage, (await stage?.plan.preferring?.prefer(step)) ?? {})
       },
       ...(begun.some(({ plan }) => plan.preferring?.pairsIn) && {
-        pairsIn: (groups: readonly Group[], update: number) =>
-          at(update)?.plan.preferring?.pairsIn?.(groups, update) ?? [],
+        pairsIn: (groups: readonly Group[], update: number, parameter: ParameterName) =>
+          at(update)?.plan.preferring?.pairsIn?.(groups, update, parameter) ?? [],
       }),
     },
   }

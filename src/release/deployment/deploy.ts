@@ -5,9 +5,11 @@ import {
   bindingsOf,
   defaultBudget,
   type EpisodeBudget,
+  type GivenModels,
   initialVersions,
+  type Models,
+  modelsOf,
   runEpisode,
-  weightsOf,
 } from '../../agent/index.ts'
 import {
   type AdapterRef,
@@ -17,7 +19,7 @@ import {
   defaultTenant,
   type Environment,
   GroupId,
-  type ModelService,
+  type ParameterName,
   parseInput,
   seedOf,
   type Store,
@@ -38,12 +40,10 @@ import { recordedSession } from './recorded-session.ts'
 import { AskedSession, type SessionRequest } from './session-request.ts'
 
 /** What an agent needs in production. */
-export interface DeployOptions {
+export interface DeployOptions extends GivenModels {
   readonly store: Store
   /** Opens what a session works in: its tools, on what was asked. */
   readonly environment: Environment
-  /** Answers for the agent's weights. An agent that has none needs no model. */
-  readonly model?: ModelService
   readonly tenant?: Tenant
   /** Of one session's weights. */
   readonly budget?: EpisodeBudget
@@ -71,23 +71,23 @@ export interface Deployment {
 /**
  * Puts an agent's program into production: each session runs with the Versions that serve, and is recorded as traffic. It
  * gets its initial release in the store, if it has no other.
- * @throws DeploymentError for weights without a model; InputError for a tenant that cannot be; InitialChangedError for an
+ * @throws DeploymentError for weights without a model; AgentError for models that are not its weights'; InputError for a tenant that cannot be; InitialChangedError for an
  * agent that began in this store as another; KindError for an initial value that its Kind refuses.
  */
 export async function deploy(agent: Agent, options: DeployOptions): Promise<Deployment> {
-  const { store, model, clock = systemClock } = options
+  const { store, clock = systemClock } = options
   const tenant = parseInput(Tenant, options.tenant ?? defaultTenant, 'the tenant')
-  const [parameter] = weightsOf(agent)
-  if (parameter !== undefined && !model) throw withoutModel(agent.name, parameter)
+  const models = modelsOf(agent, options, (parameter) => withoutModel(agent.name, parameter))
   const key = agentKey(tenant, agent.name)
-  const initial = initialVersions(agent, () => present(model, 'the model').baseHash)
+  const initial = initialVersions(agent, (_, parameter) => present(models.get(parameter), 'the model').baseHash)
   await new Registry(store).initial(key, [...initial.values()], clock.now())
   const { everyMs } = options
   const router = await openReleaseRouter({ store, agents: [key], clock, ...(everyMs === undefined ? {} : { everyMs }) })
-  return new RoutedDeployment(agent, key, { ...options, tenant, clock, initial }, router)
+  return new RoutedDeployment(agent, key, { ...options, models, tenant, clock, initial }, router)
 }
 
-type Complete = DeployOptions & {
+type Complete = Omit<DeployOptions, keyof GivenModels> & {
+  readonly models: Models
   readonly tenant: Tenant
   readonly clock: Clock
   /** The Versions that the agent is declared with. */
@@ -99,14 +99,16 @@ class RoutedDeployment implements Deployment {
   readonly #key: string
   readonly #options: Complete
   readonly #router: ReleaseRouter
-  readonly #adapters: LoadedAdapters | null
+  /** Of each of its weights. */
+  readonly #adapters: ReadonlyMap<ParameterName, LoadedAdapters>
 
   constructor(agent: Agent, key: string, options: Complete, router: ReleaseRouter) {
     this.#agent = agent
     this.#key = key
     this.#options = options
     this.#router = router
-    this.#adapters = options.model ? new LoadedAdapters(options.model, options.store.blobs) : null
+    const { models, store } = options
+    this.#adapters = new Map([...models].map(([name, model]) => [name, new LoadedAdapters(model, store.blobs)]))
   }
 
   async run(request: SessionRequest): Promise<Trajectory> {
@@ -123,7 +125,7 @@ class RoutedDeployment implements Deployment {
     const assigned = { ...served, versions: new Map([...initial, ...served.versions]) }
     const task: Task = { id: TaskId.parse(`traffic:${id}`), instruction, data, split: 'train' }
     const seed = seedOf(id)
-    const trajectory = await this.#withWeights(assigned, (adapter) =>
+    const trajectory = await this.#withWeights(assigned, (adapters) =>
       runEpisode({
         id,
         agent: this.#agent,
@@ -133,7 +135,7 @@ class RoutedDeployment implements Deployment {
         attempt: 0,
         seed,
         bindings: bindingsOf(this.#agent, {
-          ...this.#actsIn(assigned, adapter, seed, signal),
+          ...this.#actsIn(assigned, adapters, seed, signal),
           audience: { tenant, subject, at: clock.now() },
         }),
         now: () => clock.now(),
@@ -148,47 +150,56 @@ class RoutedDeployment implements Deployment {
 
   async close(): Promise<void> {
     await this.#router.close()
-    await this.#adapters?.close()
+    await Promise.all([...this.#adapters.values()].map((adapters) => adapters.close()))
   }
 
-  /** Works with the adapter of the weights that serve the session; `null` for none, and for an agent without weights. */
-  #withWeights<T>({ versions }: Assignment, work: (adapter: AdapterRef | null) => Promise<T>): Promise<T> {
-    const version = versions.get(weightsOf(this.#agent)[0] ?? '')
-    return version && this.#adapters ? this.#adapters.use(version, work) : work(null)
+  /** Works with the adapters of the weights that serve the session. */
+  #withWeights<T>({ versions }: Assignment, work: (adapters: Adapters) => Promise<T>): Promise<T> {
+    const load = (left: readonly (readonly [ParameterName, LoadedAdapters])[], loaded: Adapters): Promise<T> => {
+      const [first, ...others] = left
+      if (!first) return work(loaded)
+      const [name, adapters] = first
+      const version = present(versions.get(name), `what serves of ${name}`)
+      return adapters.use(version, (adapter) => load(others, new Map([...loaded, [name, adapter]])))
+    }
+    return load([...this.#adapters], new Map())
   }
 
   #actsIn(
     { versions, generation }: Assignment,
-    adapter: AdapterRef | null,
+    adapters: Adapters,
     seed: number,
     signal: AbortSignal | undefined,
   ): ActsInEpisode {
-    const { model, budget = defaultBudget, temperature = 1, clock } = this.#options
+    const { models, budget = defaultBudget, temperature = 1, clock } = this.#options
     const inForceOf = ({ id }: Version) => ({ version: id, generation, checkpoint: null })
-    const answering = versions.get(weightsOf(this.#agent)[0] ?? '')
     return {
       seed,
       values(name) {
         const version = versions.get(name)
         return version && { value: version.value, inForce: inForceOf(version) }
       },
-      weights:
-        model && answering
-          ? {
-              inForce: inForceOf(answering),
-              sampler: model.sampler,
-              renderer: model.renderer,
-              adapter,
-              sampling: { temperature },
-              budget,
-              seed,
-              now: () => clock.now(),
-              ...(signal && { signal }),
-            }
-          : null,
+      weights(name) {
+        const [model, version] = [models.get(name), versions.get(name)]
+        if (!model || !version) return null
+        return {
+          inForce: inForceOf(version),
+          sampler: model.sampler,
+          renderer: model.renderer,
+          adapter: adapters.get(name) ?? null,
+          sampling: { temperature },
+          budget,
+          seed,
+          now: () => clock.now(),
+          ...(signal && { signal }),
+        }
+      },
     }
   }
 }
+
+/** Adapters by their Parameter; `null` is the base model exactly. */
+type Adapters = ReadonlyMap<ParameterName, AdapterRef | null>
 
 /** Sessions of a program come through no gateway, and by no API key. */
 const openKey = 'open'

@@ -8,7 +8,7 @@ export const withoutModel = (agent: string, parameter: string): DeploymentError 
   new DeploymentError({
     code: 'release/no-model',
     message: `The agent "${agent}" has the weights "${parameter}", and no model was given to answer with them.`,
-    hint: 'Give `model`: the base that the agent declares.',
+    hint: 'Give `model`, the base that the agent declares; or `models`, by the name of each of its weights.',
   })
 
 export const unreadableSession = (id: string, cause: z.ZodError): DeploymentError => {

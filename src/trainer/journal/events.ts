@@ -134,7 +134,13 @@ const SampleResult = z.strictObject({
 })
 export type SampleResult = z.infer<typeof SampleResult>
 const PlainResult = z.strictObject({ kind: z.literal('plain'), body: z.record(z.string(), z.json()) })
-const Failure = z.strictObject({ kind: z.literal('failed'), message: z.string(), category: z.enum(['user', 'server']) })
+const Failure = z.strictObject({
+  kind: z.literal('failed'),
+  message: z.string(),
+  category: z.enum(['user', 'server']),
+  /** Of the error; there is none of a request that was given up with its model or its session. */
+  code: z.string().exactOptional(),
+})
 /** How a request ended. */
 export const Outcome = z.discriminatedUnion('kind', [PassResult, SampleResult, PlainResult, Failure])
 export type Outcome = z.infer<typeof Outcome>
@@ -165,6 +171,10 @@ export const TrainerEvent = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('sampler'), sampler: StoredSampler }),
   z.strictObject({ type: z.literal('checkpoint'), checkpoint: StoredCheckpoint }),
   Settled,
+  /** They are about to be done. One that was begun and is not settled was under way when the process ended. */
+  z.strictObject({ type: z.literal('begun'), requests: z.array(Id) }),
+  /** They were begun, and put back by a server that closed. */
+  z.strictObject({ type: z.literal('put-back'), requests: z.array(Id) }),
   z.strictObject({ type: z.literal('checkpoint-deleted'), path: z.string() }),
   z.strictObject({ type: z.literal('session-ended'), session: Id, at: z.number() }),
 ])

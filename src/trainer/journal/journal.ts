@@ -11,8 +11,7 @@ export class Journal {
   readonly #path: string
   readonly #apply: (event: TrainerEvent) => void
   #file: FileHandle
-  #waiting: { readonly event: TrainerEvent; readonly done: () => void; readonly failed: (error: unknown) => void }[] =
-    []
+  #waiting: Waiting[] = []
   #turn: Promise<void> = Promise.resolve()
   #bytes: number
   /** After a write that failed nobody knows where the file ends: nothing more is written. */
@@ -53,10 +52,13 @@ export class Journal {
     return this.#bytes
   }
 
-  /** Writes an event down; resolves when it is on the disk and applied. */
-  append(event: TrainerEvent): Promise<void> {
+  /**
+   * Writes an event down; resolves when it is on the disk and applied.
+   * @param outlasts what the event must outlast: the end of the machine, or of this process only, which costs no sync.
+   */
+  append(event: TrainerEvent, outlasts: 'machine' | 'process' = 'machine'): Promise<void> {
     return new Promise((done, failed) => {
-      this.#waiting.push({ event, done, failed })
+      this.#waiting.push({ event, outlasts, done, failed })
       if (this.#waiting.length === 1) this.#turn = this.#turn.then(() => this.#flush())
     })
   }
@@ -93,7 +95,7 @@ export class Journal {
       if (this.#broken !== null) throw this.#broken.cause
       const text = taken.map(({ event }) => lineOf(event)).join('')
       await this.#file.appendFile(text)
-      await this.#file.datasync()
+      if (taken.some(({ outlasts }) => outlasts === 'machine')) await this.#file.datasync()
       this.#bytes += Buffer.byteLength(text)
     } catch (error) {
       this.#broken ??= { cause: error }
@@ -105,6 +107,13 @@ export class Journal {
       done()
     }
   }
+}
+
+interface Waiting {
+  readonly event: TrainerEvent
+  readonly outlasts: 'machine' | 'process'
+  readonly done: () => void
+  readonly failed: (error: unknown) => void
 }
 
 const lineOf = (event: TrainerEvent): string => `${JSON.stringify(event)}\n`

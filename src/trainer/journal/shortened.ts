@@ -17,16 +17,21 @@ export function* shortened(state: TrainerState): Iterable<TrainerEvent> {
     }
     for (const id of waiting) {
       const held = state.requests.get(id)
-      if (held) yield accepted(held.request)
+      if (held) yield* waitingOnes(held)
       told.add(id)
     }
   }
   for (const [id, held] of state.requests) {
     if (told.has(id)) continue
     // It belongs to no model's history: a model that reads it must not do it again.
-    yield accepted(held.request)
+    yield* waitingOnes(held)
     yield* settled([held])
   }
+}
+
+function* waitingOnes({ request, begun }: HeldRequest): Iterable<TrainerEvent> {
+  yield accepted(request)
+  for (let i = 0; i < begun; i++) yield { type: 'begun', requests: [request.id] }
 }
 
 const accepted = (request: StoredRequest): TrainerEvent => ({ type: 'accepted', request })

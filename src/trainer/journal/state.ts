@@ -16,6 +16,8 @@ export interface HeldRequest {
   readonly outcome: Outcome | null
   /** Milliseconds since the epoch; `null` while it waits. */
   readonly settledAt: number | null
+  /** How often it was begun and not ended. */
+  readonly begun: number
 }
 
 /** A model that is loaded, or is to be. */
@@ -57,6 +59,10 @@ export class TrainerState {
         return void this.checkpoints.set(event.checkpoint.path, event.checkpoint)
       case 'settled':
         return this.#settle(event)
+      case 'begun':
+        return this.#begin(event.requests, 1)
+      case 'put-back':
+        return this.#begin(event.requests, -1)
       case 'checkpoint-deleted':
         return void this.checkpoints.delete(event.path)
       case 'session-ended':
@@ -68,6 +74,11 @@ export class TrainerState {
   withSeq(subject: StoredRequest['subject'], seq: number | null): HeldRequest | null {
     const id = seq === null ? undefined : this.#bySeq.get(keyOf(subject, seq))
     return (id === undefined ? undefined : this.requests.get(id)) ?? null
+  }
+
+  /** How often a request was begun and not ended: as often as the process ended meanwhile, before it is begun again. */
+  begun(id: string): number {
+    return this.requests.get(id)?.begun ?? 0
   }
 
   /** Requests of samplers that wait. */
@@ -102,7 +113,7 @@ export class TrainerState {
 
   #accept(request: StoredRequest): void {
     const { id, subject, seq } = request
-    this.requests.set(id, { request, outcome: null, settledAt: null })
+    this.requests.set(id, { request, outcome: null, settledAt: null, begun: 0 })
     if (seq !== null) this.#bySeq.set(keyOf(subject, seq), id)
     const held = subject.kind === 'model' ? this.models.get(subject.id) : undefined
     if (held === undefined) return
@@ -115,12 +126,19 @@ export class TrainerState {
     this.models.set(subject.id, { ...held, waiting })
   }
 
+  #begin(ids: readonly string[], times: number): void {
+    for (const id of ids) {
+      const held = this.requests.get(id)
+      if (held?.outcome === null) this.requests.set(id, { ...held, begun: held.begun + times })
+    }
+  }
+
   #settle({ requests, at, sampler, checkpoint, snapshot, unloaded }: Settled): void {
     if (sampler) this.samplers.set(sampler.id, sampler)
     if (checkpoint) this.checkpoints.set(checkpoint.path, checkpoint)
     const done = requests.map(({ id, outcome }) => {
       const request = this.requests.get(id)?.request
-      if (request) this.requests.set(id, { request, outcome, settledAt: at })
+      if (request) this.requests.set(id, { request, outcome, settledAt: at, begun: 0 })
       return request
     })
     const [first] = done
@@ -144,7 +162,7 @@ export class TrainerState {
     const outcome = { kind: 'failed', message: `The model ${id} was unloaded before it.`, category: 'user' } as const
     for (const waiting of held?.waiting ?? []) {
       const request = this.requests.get(waiting)?.request
-      if (request) this.requests.set(waiting, { request, outcome, settledAt: at })
+      if (request) this.requests.set(waiting, { request, outcome, settledAt: at, begun: 0 })
     }
     this.#drop(held?.since.flat() ?? [])
   }
@@ -163,7 +181,8 @@ export class TrainerState {
     for (const [id, sampler] of this.samplers) if (sampler.session === session) this.samplers.delete(id)
     const outcome = { kind: 'failed', message: `The session ${session} ended before it.`, category: 'user' } as const
     for (const request of this.waitingSamples()) {
-      if (!this.samplers.has(request.subject.id)) this.requests.set(request.id, { request, outcome, settledAt: at })
+      if (this.samplers.has(request.subject.id)) continue
+      this.requests.set(request.id, { request, outcome, settledAt: at, begun: 0 })
     }
   }
 }

@@ -23,7 +23,7 @@ export async function retrieve(
 function answer(outcome: Outcome, wantsProtobuf: boolean): Response {
   switch (outcome.kind) {
     case 'failed':
-      return Response.json({ error: outcome.message, category: outcome.category })
+      return Response.json({ error: outcome.message, category: outcome.category, code: outcome.code ?? null })
     case 'plain':
       return Response.json(outcome.body)
     case 'pass':

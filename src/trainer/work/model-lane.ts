@@ -3,11 +3,13 @@ import { RatchetError } from '../../errors/index.ts'
 import type { Outcome, Settled, StoredModel, StoredRequest } from '../journal/events.ts'
 import type { TrainerState } from '../journal/state.ts'
 import { carryOut, type Done, type WorkPlace } from './carry-out.ts'
-import { nextStep, sameStep, type Step } from './steps.ts'
+import { nextStep, requestsOf, sameStep, type Step } from './steps.ts'
+import type { Suspects } from './suspects.ts'
 
 export interface LaneOptions extends WorkPlace {
   readonly service: Pick<ModelService, 'trainer'>
   readonly state: TrainerState
+  readonly suspects: Suspects
   readonly blob: (hash: BlobHash) => Promise<Uint8Array>
   readonly settle: (event: Omit<Settled, 'type' | 'at'>) => Promise<void>
   /** Told of what no request is to blame for: what waits is done after the next start. */
@@ -58,18 +60,43 @@ export class ModelLane {
   }
 
   async #work(): Promise<void> {
-    this.#trainer ??= this.#open()
-    const trainer = await this.#trainer
-    for (let step = nextStep(this.#waiting()); step !== null && !this.#stopped; step = nextStep(this.#waiting())) {
-      const began = performance.now()
-      const done = await this.#tried(step, trainer)
-      this.#workedMs += performance.now() - began
-      await this.#options.settle(await this.#withSnapshot(done, step, trainer))
-      if (done.unloaded !== undefined) {
-        this.#stopped = true
-        await trainer.close()
-      }
+    const { suspects } = this.#options
+    for (let step = this.#next(); step !== null && !this.#stopped; step = this.#next()) {
+      const now = step
+      // A model is made again from what went well before: whether that ends the process is no fault of the next request.
+      if (!this.#isNew()) await suspects.beside(() => this.#opened())
+      await suspects.attempt(
+        requestsOf(now),
+        () => this.#do(now),
+        (outcome) => this.#options.settle(refusal(now, outcome)),
+      )
     }
+  }
+
+  async #do(step: Step): Promise<void> {
+    const trainer = await this.#opened()
+    const began = performance.now()
+    const done = await this.#tried(step, trainer)
+    this.#workedMs += performance.now() - began
+    await this.#options.settle(await this.#withSnapshot(done, step, trainer))
+    if (done.unloaded === undefined) return
+    this.#stopped = true
+    await trainer.close()
+  }
+
+  #opened(): Promise<Trainer> {
+    this.#trainer ??= this.#open()
+    return this.#trainer
+  }
+
+  /** Nothing was done with it yet. */
+  #isNew(): boolean {
+    const held = this.#options.state.models.get(this.#model.id)
+    return held?.snapshot == null && held?.since.length === 0
+  }
+
+  #next(): Step | null {
+    return nextStep(this.#waiting(), (id) => this.#options.suspects.has(id))
   }
 
   async #open(): Promise<Trainer> {
@@ -91,9 +118,8 @@ export class ModelLane {
       return await carryOut(step, trainer, this.#model, this.#options)
     } catch (error) {
       if (!isRefusal(error)) throw error
-      const outcome: Outcome = { kind: 'failed', message: `${error.message} ${error.hint}`, category: 'user' }
-      const requests = step.kind === 'one' ? [step.request] : step.requests
-      return { requests: requests.map(({ id }) => ({ id, outcome })) }
+      const message = `${error.message} ${error.hint}`
+      return refusal(step, { kind: 'failed', message, category: 'user', code: error.code })
     }
   }
 
@@ -116,6 +142,10 @@ export class ModelLane {
     return ids.flatMap((id) => this.#options.state.requests.get(id)?.request ?? [])
   }
 }
+
+const refusal = (step: Step, outcome: Outcome): Done => ({
+  requests: requestsOf(step).map(({ id }) => ({ id, outcome })),
+})
 
 /** Whether a step changes the training state. Loading is followed by a snapshot. */
 const moves = (step: Step): boolean => step.kind === 'passes' || step.work.kind === 'optim_step'

@@ -4,12 +4,16 @@ import { RatchetError } from '../../errors/index.ts'
 import type { Outcome, Settled, StoredRequest, StoredSampler } from '../journal/events.ts'
 import { Adapters } from './adapters.ts'
 import { PromptScorer } from './prompt-scorer.ts'
+import type { Suspects } from './suspects.ts'
 
 export interface SampleDeskOptions {
   readonly service: Pick<ModelService, 'sampler' | 'loadAdapter' | 'trainer'>
   readonly blob: (hash: BlobHash) => Promise<Uint8Array>
   readonly settle: (event: Omit<Settled, 'type' | 'at'>) => Promise<void>
   readonly onFatal: (error: unknown) => void
+  readonly suspects: Suspects
+  /** Writes down that a request was begun and is not done, because the server closes. */
+  readonly putBack: (id: string) => Promise<void>
   /** Adapters that are loaded for sampling at once. */
   readonly mostAdapters: number
 }
@@ -48,12 +52,18 @@ export class SampleDesk {
   }
 
   async #answer(request: StoredRequest, sampler: StoredSampler): Promise<void> {
-    const outcome = await this.#drawn(request, sampler).catch((error: unknown): Outcome => {
-      if (!RatchetError.is(error) || !/^model\/(?:invalid|state)/.test(error.code)) throw error
-      return { kind: 'failed', message: `${error.message} ${error.hint}`, category: 'user' }
-    })
-    if (this.#ending.signal.aborted) return
-    await this.#options.settle({ requests: [{ id: request.id, outcome }] })
+    const { suspects, settle, putBack } = this.#options
+    const settled = (outcome: Outcome) => settle({ requests: [{ id: request.id, outcome }] })
+    const draw = async () => {
+      try {
+        const outcome = await this.#drawn(request, sampler).catch(refusal)
+        if (!this.#ending.signal.aborted) return await settled(outcome)
+      } catch (error) {
+        if (!this.#ending.signal.aborted) throw error
+      }
+      await putBack(request.id)
+    }
+    await suspects.attempt([request], draw, settled)
   }
 
   async #drawn({ work }: StoredRequest, { weights }: StoredSampler): Promise<Outcome> {
@@ -72,4 +82,9 @@ export class SampleDesk {
       promptLogprobs: work.promptLogprobs ? [...(await this.#scorer.score(weights, prompt))] : null,
     }
   }
+}
+
+function refusal(error: unknown): Outcome {
+  if (!RatchetError.is(error) || !/^model\/(?:invalid|state)/.test(error.code)) throw error
+  return { kind: 'failed', message: `${error.message} ${error.hint}`, category: 'user', code: error.code }
 }

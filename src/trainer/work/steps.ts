@@ -22,16 +22,18 @@ const mostData = 512
 /**
  * The first of the requests, with those behind it that can be done in the same pass: a gradient is a sum, so one pass over
  * the data of several requests packs their common beginnings once.
+ * @param alone whether a request may have no company.
  */
-export function nextStep(waiting: readonly StoredRequest[]): Step | null {
+export function nextStep(waiting: readonly StoredRequest[], alone: (id: string) => boolean = () => false): Step | null {
   const [first] = waiting
   if (first === undefined || first.work === null) return null
   const { work } = first
   if (work.kind !== 'pass' || work.forwardOnly) return { kind: 'one', request: first, work }
   const joined = [{ request: first, work }]
   let size = work.data.length
-  for (const request of waiting.slice(1)) {
+  for (const request of alone(first.id) ? [] : waiting.slice(1)) {
     const next = request.work
+    if (alone(request.id)) break
     if (next?.kind !== 'pass' || !alike(next, work) || size + next.data.length > mostData) break
     joined.push({ request, work: next })
     size += next.data.length
@@ -49,6 +51,10 @@ export function sameStep(requests: readonly StoredRequest[]): Step | null {
   const [request] = requests
   return request === undefined || request.work === null ? null : { kind: 'one', request, work: request.work }
 }
+
+/** Whose step it is. */
+export const requestsOf = (step: Step): readonly StoredRequest[] =>
+  step.kind === 'one' ? [step.request] : step.requests
 
 function together(joined: readonly { readonly request: StoredRequest; readonly work: Pass }[], loss: Loss): Step {
   return {

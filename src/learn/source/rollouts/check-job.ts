@@ -1,4 +1,5 @@
 import type { ToolDefinition } from '../../../core/index.ts'
+import { present } from '../../../errors/index.ts'
 import { toolsOf } from './demonstrations.ts'
 import { cannotLearn } from '../../errors.ts'
 import type { RolloutRun } from './rollout-run.ts'
@@ -27,11 +28,12 @@ export async function checkJob(run: RolloutRun): Promise<void> {
 }
 
 /** Check after check: a later one is of no use where an earlier one stops. */
-async function* findingsOf({ options, clock }: RolloutRun): AsyncGenerator<readonly Finding[]> {
-  const { source, model, reward, prime, signal } = options
+async function* findingsOf({ options, clock, taught, weights }: RolloutRun): AsyncGenerator<readonly Finding[]> {
+  const { source, reward, prime, signal } = options
   const { environment, train } = source
   const demonstrations = prime?.demonstrations ?? []
   const watch = { now: () => clock.now(), ...(signal ? { signal } : {}) }
+  const { model } = present(taught ?? weights[0], 'weights that learn')
   const { renderer, sampler } = model
   const { contextLength } = sampler.capabilities
   const countTokens = (text: string) => renderer.extend([{ role: 'user', content: text }], true).length

@@ -37,11 +37,10 @@ async function render(demonstrations: readonly DemonstratedEpisode[] | null) {
   const { service } = practisedModel()
   const { renderer } = service
   const start = vi.spyOn(renderer, 'start')
-  const { given: rendered } = await Demonstrations.read({
-    ...(demonstrations ? { prime: { demonstrations } } : {}),
-    source: rollouts(environment, readerTasks),
-    model: service,
-  })
+  const { given: rendered } = await Demonstrations.read(
+    { ...(demonstrations ? { prime: { demonstrations } } : {}), source: rollouts(environment, readerTasks) },
+    service,
+  )
   const shown = start.mock.calls.map(([, tools]) => tools?.map(({ name }) => name).join())
   return { rendered, opened, shown, open, renderer }
 }
@@ -82,11 +81,13 @@ it('refuses those that do not fit the context, and reads no megabyte to find out
   const extend = vi.spyOn(service.renderer, 'extend')
   const megabyte: Message = { role: 'tool', name: 'open', content: 'lorem '.repeat(170_000) }
   const acted: Message = { role: 'assistant', content: 'plum' }
-  const reading = Demonstrations.read({
-    prime: { demonstrations: [{ messages }, { messages: [...messages, megabyte, acted] }] },
-    source: rollouts(wordEnvironment, readerTasks),
-    model: service,
-  })
+  const reading = Demonstrations.read(
+    {
+      prime: { demonstrations: [{ messages }, { messages: [...messages, megabyte, acted] }] },
+      source: rollouts(wordEnvironment, readerTasks),
+    },
+    service,
+  )
   await expect(reading).rejects.toMatchObject({
     code: 'learn/long-demonstration',
     message: expect.stringContaining('1 of 2 demonstrations') as string,

@@ -12,7 +12,7 @@ import {
 } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import { LearnError } from '../../errors.ts'
-import type { Complete, RolloutOptions } from '../../options.ts'
+import type { RolloutOptions } from '../../options.ts'
 import { Augmenter, instructionOf } from '../../augment/index.ts'
 
 /** A demonstration as the model reads it, with what was asked in it and the tools that it uses. */
@@ -28,13 +28,13 @@ export class Demonstrations {
   /** Tells them of other things. */
   readonly augmenter: Augmenter
   readonly #shown: readonly Shown[]
-  readonly #model: ModelService
+  readonly #model: ModelService | null
 
   private constructor(
     shown: readonly Shown[],
     given: readonly RenderedDemonstration[],
     augmenter: Augmenter,
-    model: ModelService,
+    model: ModelService | null,
   ) {
     this.#shown = shown
     this.given = given
@@ -45,14 +45,14 @@ export class Demonstrations {
   /**
    * Reads demonstrations, each with the tools of an episode on its task; where that is not known, on the first training
    * task.
+   * @param model of the weights that imitate them; `null` where none do, and there are none.
    * @throws AgentError for a demonstration in which the assistant does nothing; LearnError (`learn/long-demonstration`) where
    * one does not fit the model's context; errors of the environment pass through.
    */
-  static async read({
-    prime,
-    source: { environment, train },
-    model,
-  }: Pick<Complete<RolloutOptions>, 'prime' | 'source' | 'model'>): Promise<Demonstrations> {
+  static async read(
+    { prime, source: { environment, train } }: Pick<RolloutOptions, 'prime' | 'source'>,
+    model: ModelService | null,
+  ): Promise<Demonstrations> {
     const episodes = prime?.demonstrations ?? []
     const known = new Map<string, readonly ToolDefinition[]>()
     const shown: Shown[] = []
@@ -62,7 +62,7 @@ export class Demonstrations {
       if (task !== undefined) known.set(task.id, tools)
       shown.push({ episode, tools })
     }
-    const given = fitting(shown, model)
+    const given = model ? fitting(shown, model) : []
     return new Demonstrations(shown, given, new Augmenter(episodes, train), model)
   }
 
@@ -77,8 +77,9 @@ export class Demonstrations {
     const given = present(this.given[index], `demonstration ${index}`)
     const messages = this.augmenter.told(episode, augmented, random)
     if (messages === null) return given
-    const told = demonstration(messages, tools, this.#model.renderer, episode.mistakes)
-    return told.tokens.length > this.#model.sampler.capabilities.contextLength ? given : told
+    const { renderer, sampler } = present(this.#model, 'the model that imitates')
+    const told = demonstration(messages, tools, renderer, episode.mistakes)
+    return told.tokens.length > sampler.capabilities.contextLength ? given : told
   }
 }
 

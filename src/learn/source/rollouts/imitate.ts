@@ -1,4 +1,5 @@
 import { type Demonstration, type Metrics, rng } from '../../../core/index.ts'
+import type { TrainedWeights } from '../../run/trained-weights.ts'
 import type { RolloutRun } from './rollout-run.ts'
 import { recipe } from './recipe.ts'
 import { settledPace } from '../../steer/index.ts'
@@ -13,18 +14,18 @@ const tokensAtMost = 32_768
  * succeeds. With the attempts before it this
  * is expert iteration (Anthony et al. 2017; for language models STaR, Zelikman et al. 2022).
  */
-export async function imitate(run: RolloutRun): Promise<Metrics> {
+export async function imitate(run: RolloutRun, one: TrainedWeights): Promise<Metrics> {
   const { options, schedule, state } = run
-  const { imitation } = run.plan
+  const { imitation } = one.plan
   if (!imitation) return {}
   const { seed = 0, prime } = options
   const overall = state.signs.at(-1)?.overall ?? 0
-  const random = rng('imitate', seed, state.update)
+  const random = rng('imitate', seed, state.update, ...one.key)
   const defaults = { ...recipe.supervised, ...prime?.supervised }
   const pace = settledPace(overall, recipe.settling.imitation)
   const told = { imitated: 0, imitationLoss: 0, imitationTokens: 0 }
   for (let pass = 0; pass < passes; pass++) {
-    const sequences = await run.rehearsal.drawn({
+    const sequences = await run.rehearsal.drawn(one, {
       successes: state.successes,
       count: Math.round((schedule.imitation * (1 - overall)) / passes),
       standing: state.standing,
@@ -32,7 +33,7 @@ export async function imitate(run: RolloutRun): Promise<Metrics> {
       random,
     })
     const taken = within(sequences, (tokensAtMost * (1 - overall)) / passes)
-    const { trainer } = run
+    const { trainer } = one
     const step = { trainer, demonstrations: taken, rng: random, pace, defaults, update: state.update }
     const { tokens = 0, loss = 0 } = await imitation.imitate(step)
     told.imitated += tokens > 0 ? taken.length : 0

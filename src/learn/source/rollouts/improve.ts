@@ -1,5 +1,6 @@
+import type { Saved } from '../../../core/index.ts'
 import { settledWeights } from './average.ts'
-import { whileSettled } from './acting.ts'
+import { type Settled, whileSettled } from './acting.ts'
 import { evaluate, inTrainedTiers, successRate } from './evaluate.ts'
 import { firstOfEachTier } from '../../holdout.ts'
 import { nothingLearned } from '../../errors.ts'
@@ -60,17 +61,17 @@ const chance = 0.02
 async function validate(run: RolloutRun): Promise<void> {
   const { source, reward } = run.options
   const tasks = firstOfEachTier(source.validation, run.schedule.validationTasks).filter(inTrainedTiers(source))
-  const atFirst = run.trained ? 'primed' : 'serving'
+  const atFirst = run.weights.length > 0 ? 'primed' : 'serving'
   const arm = run.state.update === 0 ? atFirst : 'learned'
-  const weights = run.trained ? await settledWeights(run) : null
+  const settled = await settledOf(run)
   const proposed = await run.learners.proposed()
-  const scored = await whileSettled(run, weights, proposed, (actor) => evaluate(run, arm, actor, 'validation', tasks))
+  const scored = await whileSettled(run, settled, proposed, (actor) => evaluate(run, arm, actor, 'validation', tasks))
   const success = successRate(scored, reward.ceiling).success ?? 0
   const { best, risen, update: at } = run.state
   const better = best === null || success > best.success
   const rises = risen === null || success > risen.success + chance
   if (better || success === best.success) {
-    if (weights) await run.keep('best', weights)
+    for (const [one, saved] of settled) await one.keep('best', saved)
     run.state = {
       ...run.state,
       proposed: Object.fromEntries(proposed),
@@ -78,4 +79,11 @@ async function validate(run: RolloutRun): Promise<void> {
     }
   }
   run.state = { ...run.state, validated: at, risen: rises ? { update: at, success } : risen }
+}
+
+/** The weights that the run trains, as validation measures them. */
+async function settledOf({ weights }: RolloutRun): Promise<Settled> {
+  const settled = new Map<RolloutRun['weights'][number], Saved>()
+  for (const one of weights) settled.set(one, await settledWeights(one))
+  return settled
 }

@@ -1,19 +1,13 @@
-import {
-  type AdapterRef,
-  type HoldoutTask,
-  type ParameterName,
-  type ScoredTrajectory,
-  sampledTokens,
-  savedAt,
-} from '../../../core/index.ts'
+import { type HoldoutTask, type ParameterName, type ScoredTrajectory, sampledTokens } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import { pairOutcomes } from '../../../gate/index.ts'
-import { type Actor } from './acting.ts'
-import { runBatch, whileLoaded } from '../../episodes.ts'
+import type { Actor } from './acting.ts'
+import { runBatch } from '../../episodes.ts'
 import type { Arm } from '../../events.ts'
 import { claim, firstOfEachTier } from '../../holdout.ts'
 import { resultsOf } from '../../judge.ts'
-import { type BlobPolicy, candidatePolicy } from '../../run/candidate-policy.ts'
+import { whileActing } from '../../run/acting-weights.ts'
+import { candidatePolicy, type KeptPolicy } from '../../run/candidate-policy.ts'
 import type { Measured } from '../../run/course.ts'
 import { leftOutInTurn } from '../../run/leave-out.ts'
 import type { RolloutOptions } from '../../options.ts'
@@ -38,15 +32,17 @@ export async function measureArms(run: RolloutRun): Promise<Measured> {
 
   const measure = async (arm: Arm) => {
     const asked = arm === 'learned' ? tasks : judging
-    const scored = await whileActing(run, policyOf(run, arm), (actor) => evaluate(run, arm, actor, 'holdout', asked))
+    const scored = await whilePolicy(run, policyOf(run, arm), (actor) => evaluate(run, arm, actor, 'holdout', asked))
     return judgedEpisodes(run, scored)
   }
   // Without weights to train, nothing was primed: what serves stands for every arm but the learned one.
-  const base = await measure(run.trained ? 'base' : 'serving')
-  const primed = run.trained ? await measure('primed') : base
-  const control = run.blobs.control ? await measure('control') : null
+  const trains = run.weights.length > 0
+  const base = await measure(trains ? 'base' : 'serving')
+  const primed = trains ? await measure('primed') : base
+  const control = run.taught?.at('control') ? await measure('control') : null
   const learned = await measure('learned')
-  const served = run.servingAdapter === null || !run.trained ? base : await measure('serving')
+  const learnedBefore = run.weights.some(({ parameter }) => run.servingAdapter(parameter) !== null)
+  const served = learnedBefore ? await measure('serving') : base
 
   const rate = (scored: readonly ScoredTrajectory[]) => successRate(scored, reward.ceiling)
   const results = resultsOf(learned)
@@ -68,33 +64,31 @@ export async function measureArms(run: RolloutRun): Promise<Measured> {
   }
 }
 
-/** What acts in an arm. Arms without the candidate have what serves of everything but the weights. */
-function policyOf(run: RolloutRun, arm: Arm): BlobPolicy {
-  if (arm === 'learned') return candidatePolicy(run, run.blobs.best, null)
-  if (!run.trained) return { adapter: run.servingAdapter, inForce: run.servingInForce }
-  const adapters = { base: null, serving: run.servingAdapter, primed: run.blobs.primed, control: run.blobs.control }
-  const adapter = adapters[arm] ?? null
-  return { adapter, inForce: run.inForce(run.versionOf(adapter).id, null) }
+/** What acts in an arm. Arms without the candidate have what serves of everything but the weights that are trained. */
+function policyOf(run: RolloutRun, arm: Arm): KeptPolicy {
+  if (arm === 'learned') return candidatePolicy(run, null)
+  const weights = run.weights.map((one) => {
+    const serving = run.servingAdapter(one.parameter)
+    const adapters = { base: null, serving, primed: one.at('primed'), control: one.at('control') ?? serving }
+    return [one.parameter, one.actingAt(adapters[arm])] as const
+  })
+  return { weights: new Map(weights) }
 }
 
-/** Works with a policy whose adapter is loaded for it. */
-async function whileActing<T>(
-  { options: { model, store } }: RolloutRun,
-  { adapter, ...acting }: BlobPolicy,
+/** Works with a policy whose adapters are loaded for it. */
+const whilePolicy = <T>(
+  run: RolloutRun,
+  { weights, ...acting }: KeptPolicy,
   work: (actor: Actor) => Promise<T>,
-): Promise<T> {
-  if (adapter === null) return work({ adapter, ...acting })
-  const loaded = await model.loadAdapter(await savedAt(store.blobs, adapter))
-  return whileLoaded(model.sampler, loaded, (ref: AdapterRef) => work({ adapter: ref, ...acting }))
-}
+): Promise<T> => whileActing(run, weights, (loaded) => work({ weights: loaded, ...acting }))
 
 /** The candidate on the same tasks and with the same chance, without what one Parameter learned. */
 async function attemptWithout(run: RolloutRun, parameter: ParameterName, tasks: readonly HoldoutTask[]) {
   const { update } = run.state
   const name = `holdout/without-${parameter}/update-${update}`
   const batch = { name, chanceOf: lookName('holdout', 'learned', update), tasks, attempts: 1 }
-  const policy = candidatePolicy(run, run.blobs.best, parameter)
-  const scored = await whileActing(run, policy, (actor) => runBatch(run, { ...actor, temperature: 0 }, batch))
+  const policy = candidatePolicy(run, parameter)
+  const scored = await whilePolicy(run, policy, (actor) => runBatch(run, { ...actor, temperature: 0 }, batch))
   const tokens = scored.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0)
   run.state = { ...run.state, tokensSampled: run.state.tokensSampled + tokens }
   return scored

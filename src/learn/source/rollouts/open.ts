@@ -1,10 +1,11 @@
-import { type Agent, type EpisodeBudget, weightsOf } from '../../../agent/index.ts'
-import { contentHash, type Trainer } from '../../../core/index.ts'
+import { type Agent, type EpisodeBudget, type Models, modelsOf } from '../../../agent/index.ts'
+import { contentHash } from '../../../core/index.ts'
 import { runBatch } from '../../episodes.ts'
 import { LearnError } from '../../errors.ts'
 import type { Complete, RolloutOptions } from '../../options.ts'
 import type { Course, Stage } from '../../run/course.ts'
 import type { Attempt } from '../../run/learners.ts'
+import { withoutModel } from '../../run/no-model.ts'
 import { openRun } from '../../run/open.ts'
 import { type Trained, whatLearns } from '../../run/parameter.ts'
 import type { TrainerNeeds } from '../../run/trainer-needs.ts'
@@ -18,6 +19,7 @@ import { budgetWith, completed } from './recipe.ts'
 import { RolloutRun } from './rollout-run.ts'
 import type { Schedule } from './schedule.ts'
 import { scheduleOf } from './schedule-of.ts'
+import { taughtBy } from './taught.ts'
 
 /** A run over rollouts imitates demonstrations, practises, and trains a control where one is asked for. */
 const stages: readonly Stage<RolloutRun>[] = [
@@ -29,29 +31,26 @@ const stages: readonly Stage<RolloutRun>[] = [
 /** Opens a run over rollouts. */
 export async function openRollouts(agent: Agent, given: RolloutOptions): Promise<Course<RolloutRun>> {
   const options = completed(agent, given)
+  const models = modelsOf(agent, options, withoutModel)
   const { trained } = whatLearns(agent, options)
-  if (trained === null) refuseForWeights(options)
-  else refuseUntaught(trained, options)
+  if (trained.length === 0) refuseForWeights(options)
+  const taught = taughtBy(options, trained)
+  refuseUntaught(trained, taught, options)
   const schedule = scheduleOf(options)
-  const demonstrations = await Demonstrations.read(options)
+  const demonstrations = await Demonstrations.read(options, (taught && models.get(taught.parameter)) ?? null)
   const budget = budgetWith(options.budget ?? {}, demonstrations.given)
-  refuseLongTurns(agent, options, budget)
-  return openRun<RolloutOptions, RolloutRun>(agent, options, {
-    stages: trained ? stages : stages.filter(({ name }) => name === 'practise'),
+  refuseLongTurns(models, budget)
+  return openRun<RolloutOptions, RolloutRun>(agent, models, options, {
+    stages: trained.length > 0 ? stages : stages.filter(({ name }) => name === 'practise'),
     attempt,
     tasks: [...options.source.train, ...options.source.validation],
     guarded: { guarded: [...options.source.validation, ...options.source.holdout], known: options.source.train },
     measure: measureArms,
     key: agent.name,
     config: { deterministic: options.deterministic ?? false },
-    needs: needsOf(trained, options, schedule),
+    needs: (one) => needsOf(one, one.parameter === taught?.parameter, options, schedule),
     holdout: judgingTasks({ options, schedule }),
-    open: (parts) =>
-      new RolloutRun(parts, {
-        schedule: savesBytes(parts.trainer) ? schedule : { ...schedule, averaging: 0 },
-        budget,
-        demonstrations,
-      }),
+    open: (parts) => new RolloutRun(parts, { schedule, budget, demonstrations, taught: taught?.parameter ?? null }),
     started: ({ state, familySizes }, resumed) => ({
       resumedAt: resumed ? state.update : null,
       chosen: {
@@ -74,7 +73,8 @@ const attempt =
     whileLearning(
       run,
       (actor, values) => {
-        const { passes, update } = run.state
+        const { update } = run.state
+        const passes = run.taught?.state.passes ?? 0
         const hash = contentHash([passes, [...values], tasks.map(({ id }) => id)]).slice(0, 16)
         const name = `evaluate/${parameter}/update-${update}/${hash}`
         return runBatch(run, { ...actor, temperature: run.schedule.temperature }, { name, tasks, attempts: 1 })
@@ -82,13 +82,15 @@ const attempt =
       new Map([[parameter, value]]),
     )
 
-const savesBytes = (trainer: Trainer | null) => trainer?.capabilities.saves !== 'paths'
-
-/** What a run over rollouts asks of its trainer. Where nobody asks for an average, one that cannot be had is left out. */
-function needsOf(trained: Trained | null, options: Complete<RolloutOptions>, schedule: Schedule): TrainerNeeds {
-  const { practice = null, imitation = null, preferring = null } = trained?.plan ?? {}
+/** What a run over rollouts asks of a trainer. Where nobody asks for an average, one that cannot be had is left out. */
+function needsOf(
+  { plan: { practice, imitation, preferring } }: Trained,
+  isTaught: boolean,
+  options: Complete<RolloutOptions>,
+  schedule: Schedule,
+): TrainerNeeds {
   const losses = practice?.losses ?? []
-  const imitates = options.prime !== undefined || schedule.imitation > 0
+  const imitates = isTaught || schedule.imitation > 0
   return {
     losses: [
       ...losses,
@@ -112,10 +114,18 @@ function refuseForWeights({ prime, control, guide }: RolloutOptions): void {
   })
 }
 
-/** @throws LearnError for a sequence that lacks what other options ask of it, or has what rollouts cannot teach. */
-function refuseUntaught({ parameter, plan }: Trained, { prime, control, guide }: RolloutOptions): void {
-  const [alone] = plan.turns
-  if (alone === 'prefer' && plan.turns.length === 1 && !plan.preferring?.pairsIn) {
+/**
+ * @param taught who imitates the demonstrations.
+ * @throws LearnError for a sequence that lacks what other options ask of it, or has what rollouts cannot teach.
+ */
+function refuseUntaught(
+  trained: readonly Trained[],
+  taught: Trained | null,
+  { prime, control, guide }: RolloutOptions,
+): void {
+  for (const { parameter, plan } of trained) {
+    const [alone, ...others] = plan.turns
+    if (alone !== 'prefer' || others.length > 0 || plan.preferring?.pairsIn) continue
     throw new LearnError({
       code: 'learn/nothing-teaches',
       message: `"${parameter}" is to learn from preferences alone, and over rollouts nobody prefers anything.`,
@@ -123,27 +133,29 @@ function refuseUntaught({ parameter, plan }: Trained, { prime, control, guide }:
     })
   }
   const shows = prime && prime.demonstrations.length > 0
-  const [one] = Object.entries({ prime: shows, control, guide }).flatMap(([name, option]) => (option ? [name] : []))
-  if (one === undefined || plan.imitation) return
-  throw new LearnError({
-    code: 'learn/nothing-teaches',
-    message: `The option "${one}" gives examples to imitate, and the sequence of "${parameter}" imitates nothing.`,
-    hint: `Add imitate() to the sequence, or leave "${one}" out.`,
-  })
+  const ofTaught = Object.entries({ prime: shows, control }).flatMap(([name, option]) => (option ? [name] : []))
+  const [shown] = ofTaught
+  if (shown !== undefined && taught && !taught.plan.imitation) throw imitatesNothing(shown, taught)
+  const [first] = trained
+  if (guide && first && trained.every(({ plan }) => !plan.imitation)) throw imitatesNothing('guide', first)
 }
 
-/** @throws LearnError when no policy call could be made: each would outgrow the model's context. */
-function refuseLongTurns(
-  agent: Agent,
-  { model }: Pick<Complete<RolloutOptions>, 'model'>,
-  budget: EpisodeBudget,
-): void {
-  if (weightsOf(agent).length === 0) return
-  const { contextLength } = model.sampler.capabilities
-  if (budget.tokensPerTurn < contextLength) return
-  throw new LearnError({
-    code: 'learn/turn-exceeds-context',
-    message: `A turn may take ${budget.tokensPerTurn} tokens, and the model's context holds ${contextLength}.`,
-    hint: 'Allow fewer tokens a turn (episode.tokensPerTurn).',
+const imitatesNothing = (option: string, { parameter }: Trained) =>
+  new LearnError({
+    code: 'learn/nothing-teaches',
+    message: `The option "${option}" gives examples to imitate, and the sequence of "${parameter}" imitates nothing.`,
+    hint: `Add imitate() to the sequence, or leave "${option}" out.`,
   })
+
+/** @throws LearnError when no policy call could be made: each would outgrow the model's context. */
+function refuseLongTurns(models: Models, budget: EpisodeBudget): void {
+  for (const { sampler } of models.values()) {
+    const { contextLength } = sampler.capabilities
+    if (budget.tokensPerTurn < contextLength) continue
+    throw new LearnError({
+      code: 'learn/turn-exceeds-context',
+      message: `A turn may take ${budget.tokensPerTurn} tokens, and the model's context holds ${contextLength}.`,
+      hint: 'Allow fewer tokens a turn (episode.tokensPerTurn).',
+    })
+  }
 }

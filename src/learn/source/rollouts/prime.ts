@@ -1,11 +1,13 @@
-import { groupAttempts, rng, sampledTokens, type Task, type WeightsImitation } from '../../../core/index.ts'
+import { groupAttempts, type ImitationStep, type Metrics, rng, sampledTokens, type Task } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import { averagePass, settledWeights } from './average.ts'
 import { informativeOf } from './attempts.ts'
-import { runBatch, whileLoaded } from '../../episodes.ts'
+import { runBatch } from '../../episodes.ts'
+import { whileActing } from '../../run/acting-weights.ts'
 import { successRate } from './evaluate.ts'
 import { cannotPrime } from '../../errors.ts'
-import type { RolloutRun } from './rollout-run.ts'
+import type { TrainedWeights } from '../../run/trained-weights.ts'
+import type { KeptWeights, RolloutRun } from './rollout-run.ts'
 import { successesIn, thinned } from './rehearsal.ts'
 import { afterLook, bestLook, diagnose, recorded } from '../../steer/index.ts'
 import { checkJob } from './check-job.ts'
@@ -14,51 +16,58 @@ import { attemptedIn, refuseNoise } from './update.ts'
 /**
  * Imitates the demonstrations, so that the policy acts in the right form and rewards begin to differ: for a given number of
  * passes, or until practice teaches more than imitation does. A new run's job is checked first. Ends by keeping the primed
- * adapter.
+ * adapter of all weights that learn: of those that imitate nothing it is where they begin.
  * @throws LearnError where imitation does not lead to anything that practice could learn from, with what is wrong.
  */
 export async function prime(run: RolloutRun): Promise<void> {
   const { primePasses } = run.schedule
-  if (run.options.check !== false && run.state.passes === 0) await checkJob(run)
-  if (run.demonstrations.given.length > 0) {
-    if (primePasses === undefined) await imitateToTarget(run)
-    else while (run.state.passes < primePasses) await pass(run, primePasses)
+  const { taught } = run
+  if (run.options.check !== false && (taught?.state.passes ?? 0) === 0) await checkJob(run)
+  if (taught && run.demonstrations.given.length > 0) {
+    if (primePasses === undefined) await imitateToTarget(run, taught)
+    else while (taught.state.passes < primePasses) await pass(run, taught, primePasses)
   }
-  if (run.blobs['primed'] === undefined) await run.keep('primed', await settledWeights(run))
-  await run.trainer.loadWeights(present(await run.kept('primed'), 'the primed weights'), 'keep')
+  for (const one of run.weights) {
+    if (one.at('primed') === null) await one.keep('primed', await settledWeights(one))
+    await one.trainer.loadWeights(present(await one.kept('primed'), 'the primed weights'), 'keep')
+  }
   run.keepSteady()
 }
 
+/** Weights that imitate demonstrations. */
+type Taught = TrainedWeights<KeptWeights>
+
 /** One pass over the demonstrations, in a fresh order. */
-async function pass(run: RolloutRun, passes: number): Promise<void> {
-  const { seed = 0, signal, prime: priming } = run.options
-  signal?.throwIfAborted()
+async function pass(run: RolloutRun, taught: Taught, passes: number): Promise<void> {
+  run.options.signal?.throwIfAborted()
   const began = run.clock.now()
-  const number = run.state.passes + 1
-  const metrics = await imitationOf(run).imitate({
-    trainer: run.trainer,
-    demonstrations: demonstrationsOf(run, number),
-    rng: rng('prime', seed, number),
-    ...(priming?.supervised && { defaults: priming.supervised }),
-  })
-  await averagePass(run, run.state.passes)
+  const number = taught.state.passes + 1
+  const metrics = await imitatePass(run, taught, { trainer: taught.trainer, pass: number })
+  await averagePass(taught, run.schedule, taught.state.passes)
+  taught.advance({ passes: number })
   run.state = {
     ...run.state,
-    passes: number,
     tokensTrained: run.state.tokensTrained + (metrics.tokens ?? 0),
     learningSeconds: run.state.learningSeconds + (run.clock.now() - began) / 1000,
   }
-  run.emit({ type: 'primed', pass: number, passes, metrics, seconds: run.state.learningSeconds })
+  run.emit({ type: 'primed', ...taught.named, pass: number, passes, metrics, seconds: run.state.learningSeconds })
   await run.checkpoint()
 }
 
-/** What imitates demonstrations: they are refused where nothing does. */
-export const imitationOf = ({ plan }: Pick<RolloutRun, 'plan'>): WeightsImitation =>
-  present(plan.imitation, 'what imitates demonstrations')
-
-/** What a pass imitates. The first one shows what really was: names as they go together. */
-export const demonstrationsOf = ({ options, schedule, demonstrations }: RolloutRun, pass: number) =>
-  demonstrations.drawn(pass === 1 ? 0 : schedule.augmentation, rng('augmented', options.seed ?? 0, pass))
+/** One pass of these weights, held by a trainer, over the demonstrations. The first shows what really was: names as they go together. */
+export function imitatePass(
+  { options, schedule, demonstrations }: RolloutRun,
+  { plan }: Pick<Taught, 'plan'>,
+  { trainer, pass: number }: { readonly trainer: ImitationStep['trainer']; readonly pass: number },
+): Promise<Metrics> {
+  const { seed = 0, prime: { supervised } = {} } = options
+  return present(plan.imitation, 'what imitates demonstrations').imitate({
+    trainer,
+    demonstrations: demonstrations.drawn(number === 1 ? 0 : schedule.augmentation, rng('augmented', seed, number)),
+    rng: rng('prime', seed, number),
+    ...(supervised && { defaults: supervised }),
+  })
+}
 
 /** Passes between two looks: each look costs about as much as these. */
 const passesPerLook = 4
@@ -66,32 +75,38 @@ const passesPerLook = 4
 const lookTasks = 24
 const lookAttempts = 4
 
-async function imitateToTarget(run: RolloutRun): Promise<void> {
+async function imitateToTarget(run: RolloutRun, taught: Taught): Promise<void> {
   const { primePassesAtMost: passes, primeSuccess, primeInformative } = run.schedule
   const target = { success: primeSuccess, informative: primeInformative, patience: 2, passes, hopeless: 1 / lookTasks }
   const verdict = () => afterLook(run.state.looks, target)
   while (verdict() === 'imitate') {
     const next = Math.min(passes, (run.state.looks.at(-1)?.pass ?? 0) + passesPerLook)
-    while (run.state.passes < next) await pass(run, passes)
-    await look(run)
+    while (taught.state.passes < next) await pass(run, taught, passes)
+    await look(run, taught)
     await run.checkpoint()
   }
   const last = run.state.looks.at(-1)
   if (verdict() === 'hopeless' && last) throw cannotPrime(last.pass, last.diagnosis)
-  if (verdict() === 'ready') await run.keep('primed', await settledWeights(run))
+  if (verdict() === 'ready') await taught.keep('primed', await settledWeights(taught))
 }
 
-/** Attempts at training tasks that were not demonstrated, as an update would make them, by the average of the passes. */
-async function look(run: RolloutRun): Promise<void> {
+/**
+ * Attempts at training tasks that were not demonstrated, as an update would make them, by the average of the passes. Other
+ * weights that learn act as they begin.
+ */
+async function look(run: RolloutRun, taught: Taught): Promise<void> {
   const began = run.clock.now()
   const { options, schedule, state } = run
-  const inForce = run.inForce(run.servingVersion.id, 0)
-  const weights = await settledWeights(run)
-  const scored = await whileLoaded(options.model.sampler, await options.model.loadAdapter(weights), (adapter) =>
+  const { passes } = taught.state
+  const settled = await settledWeights(taught)
+  const acting = run.weights.map(
+    (one) => [one.parameter, one === taught ? one.actingAs(settled, 0) : one.actingNow(0)] as const,
+  )
+  const scored = await whileActing(run, new Map(acting), (weights) =>
     runBatch(
       run,
-      { adapter, inForce, temperature: schedule.temperature },
-      { name: `prime/pass-${state.passes}`, tasks: lookedAt(run), attempts: lookAttempts },
+      { weights, temperature: schedule.temperature },
+      { name: `prime/pass-${passes}`, tasks: lookedAt(run), attempts: lookAttempts },
     ),
   )
   refuseNoise(scored)
@@ -99,7 +114,7 @@ async function look(run: RolloutRun): Promise<void> {
   const groups = groupAttempts(scored)
   const success = successRate(scored, options.reward.ceiling).success ?? 0
   const seen = {
-    pass: state.passes,
+    pass: passes,
     success,
     informative: informativeOf(scored) / Math.max(1, groups.length),
     diagnosis: diagnose(scored, options.reward.ceiling),
@@ -117,7 +132,7 @@ async function look(run: RolloutRun): Promise<void> {
     tokensSampled: state.tokensSampled + scored.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0),
     learningSeconds: state.learningSeconds + (run.clock.now() - began) / 1000,
   }
-  if (bestLook(looks) === seen) await run.keep('primed', weights)
+  if (bestLook(looks) === seen) await taught.keep('primed', settled)
   run.emit({ type: 'looked', ...seen })
 }
 

@@ -3,8 +3,7 @@ import { type Agent, defaultBudget, type EpisodeBudget } from '../../../agent/in
 import { grpo } from '../../../credit/index.ts'
 import { type PairedGateConfig, pairedGate } from '../../../gate/index.ts'
 import { type PolicyGradientOptions, policyGradient, type SupervisedOptions } from '../../../optimize/weights/index.ts'
-import { noModel } from '../../run/no-model.ts'
-import { soleOptimizer } from '../../run/parameter.ts'
+import { forAllWeights } from '../../run/parameter.ts'
 import type { RenderedDemonstration } from './demonstrations.ts'
 import type { Complete, RolloutOptions } from '../../options.ts'
 import { direct } from '../../release-plan.ts'
@@ -51,9 +50,8 @@ export function completed(
   return {
     ...options,
     ...(prime ? { prime } : {}),
-    model: options.model ?? noModel,
     credit: options.credit ?? grpo(),
-    optimize: options.optimize ?? soleOptimizer(agent, policyGradient(recipe.policy)),
+    optimize: options.optimize ?? forAllWeights(agent, policyGradient(recipe.policy)),
     gate: options.gate ?? pairedGate(recipe.gate),
     release: options.release ?? direct(),
   }

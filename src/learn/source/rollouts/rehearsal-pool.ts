@@ -3,6 +3,7 @@ import {
   branches,
   type Demonstration,
   type Message,
+  type ParameterName,
   type Rng,
   type ScoredTrajectory,
   type Task,
@@ -11,8 +12,9 @@ import {
   type TrajectoryId,
 } from '../../../core/index.ts'
 import { type Demonstrations, toolsOf } from './demonstrations.ts'
-import type { Complete, RolloutOptions } from '../../options.ts'
-import { imitable } from '../../../optimize/weights/index.ts'
+import { imitable, saidAll } from '../../../optimize/weights/index.ts'
+import type { RolloutOptions } from '../../options.ts'
+import type { TrainedWeights } from '../../run/trained-weights.ts'
 import { drawRehearsal, type Rehearsable } from './rehearsal.ts'
 import type { Success } from '../../run/state.ts'
 import type { FamilyOf, Standing } from '../../steer/index.ts'
@@ -28,34 +30,41 @@ export interface Rehearsal {
   readonly random: Rng
 }
 
+/** Weights that rehearse. */
+type Rehearsing = Pick<TrainedWeights, 'parameter' | 'model'>
+
 /** What an update can rehearse: the demonstrations, and the policy's own successes. */
 export class RehearsalPool {
-  readonly #options: Pick<Complete<RolloutOptions>, 'store' | 'source' | 'model'>
+  readonly #options: Pick<RolloutOptions, 'store' | 'source'>
   readonly #demonstrations: Demonstrations
+  /** The weights that imitate the demonstrations. */
+  readonly #taught: ParameterName | null
   readonly #families: readonly string[]
   readonly #own = new Map<TrajectoryId, Trajectory>()
   readonly #tools = new Map<string, readonly ToolDefinition[]>()
 
   constructor(
-    options: Pick<Complete<RolloutOptions>, 'store' | 'source' | 'model'>,
+    options: Pick<RolloutOptions, 'store' | 'source'>,
     demonstrations: Demonstrations,
+    taught: ParameterName | null,
     familyOf: FamilyOf,
   ) {
     this.#options = options
     this.#demonstrations = demonstrations
+    this.#taught = taught
     this.#families = demonstrations.given.map((one) => familyOf(one))
   }
 
-  /** Draws what to rehearse, from families on which little succeeds the most. */
-  async drawn({ successes, count, standing, augmented, random }: Rehearsal): Promise<Demonstration[]> {
+  /** Draws what these weights rehearse, from families on which little succeeds the most. */
+  async drawn(one: Rehearsing, { successes, count, standing, augmented, random }: Rehearsal): Promise<Demonstration[]> {
     const pool: Rehearsable<number | Success>[] = successes.map((item) => ({ ...item, item }))
-    for (const [item, family] of this.#families.entries()) {
+    for (const [item, family] of one.parameter === this.#taught ? this.#families.entries() : []) {
       pool.push({ family, tools: this.#demonstrations.given[item]?.tools ?? [], item })
     }
     const sequences: Demonstration[] = []
     for (const item of drawRehearsal(pool, count, standing, random)) {
       if (typeof item === 'number') sequences.push(this.#demonstrations.told(item, augmented, random))
-      else sequences.push(...(await this.#told(item, augmented, random)))
+      else sequences.push(...(await this.#told(one, item, augmented, random)))
     }
     return sequences
   }
@@ -68,18 +77,23 @@ export class RehearsalPool {
   }
 
   /** A success as it was sampled, in its task's own words; or told of other things, with this probability. */
-  async #told({ trajectory: id }: Success, augmented: number, random: Rng): Promise<readonly Demonstration[]> {
+  async #told(
+    { parameter, model: { renderer, sampler } }: Rehearsing,
+    { trajectory: id }: Success,
+    augmented: number,
+    random: Rng,
+  ): Promise<readonly Demonstration[]> {
     const trajectory = await this.#trajectoryOf(id)
     if (trajectory === null) return []
     const task = this.#options.source.train.find((one) => one.id === trajectory.task.id)
-    // A context that was cut or rewritten on the way is no one conversation.
     const asked = trajectory.task.instruction
     const plain = task === undefined || task.instruction === asked
-    if (task === undefined || branches(trajectory).length > 1) return plain ? imitable(trajectory) : []
+    // A context that was cut or rewritten on the way is no one conversation, and one that others spoke in is not its own.
+    const own = branches(trajectory).length === 1 && saidAll(trajectory, parameter)
+    if (task === undefined || !own) return plain ? imitable(trajectory, { parameter }) : []
     const messages = trajectory.nodes.map(({ message }) => askedAs(task.instruction, message, asked))
     const told = this.#demonstrations.augmenter.told({ messages, task }, augmented, random)
-    if (told === null && plain) return imitable(trajectory)
-    const { renderer, sampler } = this.#options.model
+    if (told === null && plain) return imitable(trajectory, { parameter })
     const one = demonstration(told ?? messages, await this.#toolsOf(task), renderer)
     // What is told otherwise can be too long for the model's context.
     return one.tokens.length > sampler.capabilities.contextLength ? [] : [one]

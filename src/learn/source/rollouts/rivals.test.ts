@@ -4,7 +4,7 @@ import { type HoldoutTask, TaskId } from '../../../core/index.ts'
 import { ratesByTier, rivalsOf } from './rivals.ts'
 import { Schedule } from './schedule.ts'
 import type { ScriptedResults } from './scripted.ts'
-import { initialState } from '../../run/state.ts'
+import { initialWeights } from '../../run/state.ts'
 
 const id = (name: string) => TaskId.parse(name)
 const task = (name: string, tier?: string): HoldoutTask => ({
@@ -20,7 +20,7 @@ const script = (name: string, beat: boolean, scores: Record<string, number | nul
   scores: new Map(Object.entries(scores).map(([task, score]) => [id(task), score])),
 })
 const run = (passes: number, updates: number) => ({
-  state: { ...initialState, passes },
+  taught: { state: { ...initialWeights, passes } },
   schedule: Schedule.parse({ updates }),
 })
 const primed = [

@@ -3,6 +3,7 @@ import type { ArmResult } from '../../../gate/index.ts'
 import { LearnError } from '../../errors.ts'
 import { rateOf } from './evaluate.ts'
 import type { Baseline } from '../../events.ts'
+import type { TrainedWeights } from '../../run/trained-weights.ts'
 import type { RolloutRun } from './rollout-run.ts'
 import type { ScriptedResults } from './scripted.ts'
 
@@ -16,13 +17,18 @@ const PRIMED = 'primed'
  * Whether the candidate must beat the primed policy: where the run imitated, and was to learn after that. A run without
  * updates is to release what imitation brought.
  */
-export function primedIsRival({ state, schedule }: Pick<RolloutRun, 'state' | 'schedule'>): boolean {
-  return state.passes > 0 && schedule.updates > 0
+export function primedIsRival({ taught, schedule }: Primed): boolean {
+  return taught !== null && taught.state.passes > 0 && schedule.updates > 0
+}
+
+/** A run, as far as it is known whether it imitated. */
+interface Primed extends Pick<RolloutRun, 'schedule'> {
+  readonly taught: Pick<TrainedWeights, 'state'> | null
 }
 
 /** What the candidate must beat beside what serves: the primed policy, and scripted ones that say so. */
 export function rivalsOf(
-  run: Pick<RolloutRun, 'state' | 'schedule'>,
+  run: Primed,
   scripted: readonly ScriptedResults[],
   primed: readonly ScoredTrajectory[],
 ): Rivals {

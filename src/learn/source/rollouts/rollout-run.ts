@@ -1,9 +1,10 @@
 import type { EpisodeBudget } from '../../../agent/index.ts'
-import type { ScoredTrajectory } from '../../../core/index.ts'
+import { blobKey, type ParameterName, type ScoredTrajectory } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import type { RolloutOptions } from '../../options.ts'
 import { LearnRun, type RunParts } from '../../run/learn-run.ts'
 import type { Stopped } from '../../run/state.ts'
+import type { TrainedWeights } from '../../run/trained-weights.ts'
 import { diagnose, familiesOf, type FamilyOf } from '../../steer/index.ts'
 import type { RolloutSummary } from '../../summary.ts'
 import type { Demonstrations } from './demonstrations.ts'
@@ -15,16 +16,23 @@ export interface Practice {
   readonly schedule: Schedule
   readonly budget: EpisodeBudget
   readonly demonstrations: Demonstrations
+  /** The weights that imitate them; `null`: none. */
+  readonly taught: ParameterName | null
 }
 
-/** Adapters that it keeps: where priming ended, the moving average, the best validation, and the control's best. */
-type KeptAdapter = 'primed' | 'average' | 'best' | 'control'
+/**
+ * What it keeps of weights: where priming ended, the moving average, the best validation, and the control's best; and the
+ * trainer's state that a collapse goes back to.
+ */
+export type KeptWeights = 'primed' | 'average' | 'best' | 'control' | 'steady'
 
 /** A run over rollouts: it imitates demonstrations, practises, and is judged on held-out tasks. */
-export class RolloutRun extends LearnRun<RolloutOptions, KeptAdapter> {
+export class RolloutRun extends LearnRun<RolloutOptions, KeptWeights> {
   readonly schedule: Schedule
   readonly budget: EpisodeBudget
   readonly demonstrations: Demonstrations
+  /** The weights that imitate them; `null`: none. */
+  readonly taught: TrainedWeights<KeptWeights> | null
   /** The families of the tasks, and how many training tasks each has. */
   readonly familyOf: FamilyOf
   readonly familySizes: ReadonlyMap<string, number>
@@ -32,17 +40,18 @@ export class RolloutRun extends LearnRun<RolloutOptions, KeptAdapter> {
   readonly rehearsal: RehearsalPool
   protected override readonly candidateName = 'best'
 
-  constructor(parts: RunParts<RolloutOptions>, { schedule, budget, demonstrations }: Practice) {
+  constructor(parts: RunParts<RolloutOptions>, { schedule, budget, demonstrations, taught }: Practice) {
     super(parts)
     this.schedule = schedule
     this.budget = budget
     this.demonstrations = demonstrations
+    this.taught = this.weights.find(({ parameter }) => parameter === taught) ?? null
     const { train } = parts.options.source
     this.familyOf = familiesOf(train)
     const sizes = new Map<string, number>()
     for (const task of train) sizes.set(this.familyOf(task), (sizes.get(this.familyOf(task)) ?? 0) + 1)
     this.familySizes = sizes
-    this.rehearsal = new RehearsalPool(parts.options, demonstrations, this.familyOf)
+    this.rehearsal = new RehearsalPool(parts.options, demonstrations, taught, this.familyOf)
   }
 
   override summary(): RolloutSummary {
@@ -62,16 +71,25 @@ export class RolloutRun extends LearnRun<RolloutOptions, KeptAdapter> {
     }
   }
 
-  /** Remembers the trainer as the next checkpoint has it: what a collapse goes back to. */
+  /** Weights beside others that nothing has moved since the run began bring nothing to the candidate. */
+  protected override hasMoved(one: TrainedWeights<KeptWeights>): boolean {
+    const [best, began] = [one.at('best'), one.at('primed')]
+    if (this.weights.length === 1 || one.state.passes > 0 || best === null || began === null) return true
+    return blobKey(best) !== blobKey(began)
+  }
+
+  /** Remembers the trainers as the next checkpoint has them: what a collapse goes back to. */
   keepSteady(): void {
     this.state = { ...this.state, steady: { update: this.state.update, standing: this.state.standing } }
     this.mark('steady')
   }
 
-  /** Remembers the trainer as the last checkpoint has it: the weights that the batch at hand was sampled with. */
+  /** Remembers the trainers as the last checkpoint has them: the weights that the batch at hand was sampled with. */
   keepSampled(): void {
     this.state = { ...this.state, steady: { update: this.state.update, standing: this.state.standing } }
-    this.name('steady', present(this.blobs['trainer'], "the last checkpoint's trainer state"))
+    for (const { suffix } of this.weights) {
+      this.name(`steady${suffix}`, present(this.blobs[`trainer${suffix}`], "the last checkpoint's trainer state"))
+    }
   }
 
   /** Ends updating before the schedule does, and says why. @param scored what was seen last. */

@@ -1,4 +1,3 @@
-import { backward, policySamples } from '../../../agent/index.ts'
 import {
   type CreditCounts,
   groupAttempts,
@@ -6,7 +5,6 @@ import {
   rng,
   sampledTokens,
   type ScoredTrajectory,
-  savedAt,
 } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import { averageUpdate } from './average.ts'
@@ -15,37 +13,29 @@ import { whileLearning } from './acting.ts'
 import { LearnError } from '../../errors.ts'
 import { explore, wonByExploring } from './explore.ts'
 import { succeeded, successRate } from './evaluate.ts'
-import { imitate } from './imitate.ts'
 import { guardCounts } from '../../judge.ts'
-import type { Turn } from '../../../optimize/weights/index.ts'
+import { learnWeights, type Moved } from './learn-weights.ts'
 import { withEarned } from '../../run/earned.ts'
-import { finite } from '../../run/finite.ts'
 import type { RolloutRun } from './rollout-run.ts'
-import { prefer } from './prefer.ts'
-import { recipe } from './recipe.ts'
 import { successesIn, thinned } from './rehearsal.ts'
-import { wantedGroups } from './schedule.ts'
 import {
-  adapted,
   type Attempted,
   collapsed,
   deadFamilies,
   overallRate,
-  paceOf,
   reasonToStop,
   recorded,
   repeatability,
-  settledPace,
   shortened,
 } from '../../steer/index.ts'
 
 /** One update: roll out → watch → credit → backward → step. A batch that shows a collapse is not learned from. */
 export async function update(run: RolloutRun): Promise<void> {
   const began = run.clock.now()
-  const { state, options } = run
+  const { state, options, schedule } = run
   const { scored, first, rounds, explored } = await whileLearning(run, async (actor) => ({
     ...(await attemptTasks(run, actor)),
-    explored: run.trained?.plan.imitation ? await explore(run, actor) : [],
+    explored: run.weights.some(({ plan }) => plan.imitation) ? await explore(run, actor) : [],
   }))
   refuseNoise(scored)
   const attempted = attemptedIn(run, first)
@@ -67,7 +57,7 @@ export async function update(run: RolloutRun): Promise<void> {
     overall: overallRate(standing, run.familySizes),
   }
   run.state = { ...run.state, standing, signs: [...state.signs, sign] }
-  if (run.trained) {
+  if (run.weights.length > 0) {
     const successes = thinned([
       ...state.successes,
       ...successesIn(groups, options.reward.ceiling, run.familyOf),
@@ -77,15 +67,8 @@ export async function update(run: RolloutRun): Promise<void> {
     if (state.update % steadyEvery === 0) run.keepSampled()
     run.rehearsal.remember(successes, [...scored, ...explored])
   }
-  const earlyPreferred = isBeforePractice(run, 'prefer') ? await prefer(run, groups) : null
-  const early = isBeforePractice(run, 'imitate') ? await imitate(run) : null
-  const { metrics, counts } = await learnFrom(run, scored, informative)
-  const imitated = early ?? (run.trained ? await imitate(run) : {})
-  const preferred = earlyPreferred ?? (await prefer(run, groups))
-  if (run.trained) await averageUpdate(run, state.update, sign.overall)
-  // Before the first of several steps, fresh samples have moved from nothing.
-  const moved = (metrics.steps ?? 0) > 1 ? (metrics.kl ?? null) : null
-  run.state = { ...run.state, stride: adapted(run.state.stride, moved) }
+  const { metrics, counts, trained } = await learnFrom(run, scored, informative)
+  for (const one of run.weights) await averageUpdate(one, schedule, state.update, sign.overall)
   const dead = deadFamilies(standing)
   const brokenCalls = scored.reduce((sum, one) => sum + (guardCounts(one).brokenCalls ?? 0), 0)
   const watched = {
@@ -97,18 +80,12 @@ export async function update(run: RolloutRun): Promise<void> {
   }
   tell(
     run,
-    { first, tokens: sampled },
-    { ...metrics, ...imitated, ...preferred, ...counts, ...watched, brokenCalls },
+    { first, sampled, trained },
+    { ...metrics, ...counts, ...watched, brokenCalls },
     (run.clock.now() - began) / 1000,
   )
   tellFamilies(run, dead)
   stopWithoutSignal(run, scored)
-}
-
-/** Whether a lesson takes its turn before the policy gradient, as a sequence can say. */
-function isBeforePractice({ trained }: RolloutRun, turn: Turn): boolean {
-  const turns = trained?.plan.turns ?? []
-  return turns.includes(turn) && turns.indexOf(turn) < turns.indexOf('practise')
 }
 
 /** What each attempt came to; one without evidence says nothing. */
@@ -119,34 +96,23 @@ export function attemptedIn(run: RolloutRun, scored: readonly ScoredTrajectory[]
   })
 }
 
+/** Credits the attempts; what learns from its own decisions takes its step: sessions first, then the weights. */
 async function learnFrom(
   run: RolloutRun,
   scored: readonly ScoredTrajectory[],
   informative: number,
-): Promise<{ readonly metrics: Metrics; readonly counts: CreditCounts }> {
-  const { options, schedule, state } = run
-  const { credits, counts } = await options.credit.credit(groupAttempts(scored), {
+): Promise<Moved & { readonly counts: CreditCounts }> {
+  const { options, state } = run
+  const groups = groupAttempts(scored)
+  const { credits, counts } = await options.credit.credit(groups, {
     signals: new Map(),
     rng: rng('credit', options.seed ?? 0, state.update),
     asOf: run.clock.now(),
   })
   const batch = { trajectories: scored.map(({ trajectory }) => trajectory), credits }
   const others = await run.learners.step({ ...batch, credits: withEarned(credits, scored) }, state.update)
-  const practice = run.trained?.plan.practice
-  if (!practice) return { metrics: others, counts }
-  const { metrics } = await practice.step({
-    current: run.currentWeights,
-    gradients: backward(batch, { parameter: run.parameter, rule: policySamples }),
-    trainer: run.trainer,
-    sampler: options.model.sampler,
-    update: state.update,
-    rng: rng('optimize', options.seed ?? 0, state.update),
-    pace:
-      state.stride.scale *
-      paceOf(informative, wantedGroups(schedule)) *
-      settledPace(state.signs.at(-1)?.overall ?? 0, recipe.settling.practice),
-  })
-  return { metrics: { ...finite(metrics), ...others }, counts }
+  const { metrics, trained } = await learnWeights(run, { groups, batch, informative })
+  return { metrics: { ...metrics, ...others }, trained, counts }
 }
 
 /** @throws LearnError for a reward that does not follow from what was done. */
@@ -161,20 +127,23 @@ export function refuseNoise(scored: readonly ScoredTrajectory[]): void {
 }
 
 /**
- * Goes back to the last steady weights, and takes half the step from there. Other learners stay where they are: a
- * session may hold more than a value, and none has learned from the batch that shows the collapse.
+ * Goes back to the last steady weights, and takes half the step from there; of several all do, as nothing tells which of them
+ * failed. Other learners stay where they are: a session may hold more than a value, and none has learned from the batch that
+ * shows the collapse.
  */
 async function recover(run: RolloutRun, scored: readonly ScoredTrajectory[]): Promise<void> {
   const { state, schedule, options } = run
   const rate = successRate(scored, options.reward.ceiling)
-  const steady = run.trained ? present(state.steady, 'a steady checkpoint') : { update: state.update, standing: {} }
-  if (run.trained) {
-    run.forget('average')
-    await run.trainer.loadState(await savedAt(options.store.blobs, present(run.blobs['steady'], 'its trainer state')))
+  const trains = run.weights.length > 0
+  const steady = trains ? present(state.steady, 'a steady checkpoint') : { update: state.update, standing: {} }
+  for (const one of run.weights) {
+    one.forget('average')
+    await one.trainer.loadState(present(await one.kept('steady'), 'its trainer state'))
+    one.advance({ stride: shortened(one.state.stride) })
   }
   const recoveries = state.recoveries + 1
-  const stride = shortened(state.stride)
-  run.state = { ...run.state, recoveries, stride, standing: steady.standing, signs: [] }
+  const scale = run.weights.reduce((most, one) => Math.max(most, one.state.stride.scale), 0)
+  run.state = { ...run.state, recoveries, standing: steady.standing, signs: [] }
   // The batch is spent: without a fresh number it would be sampled again, by the same weights.
   run.state = { ...run.state, update: state.update + 1 }
   run.emit({
@@ -182,7 +151,7 @@ async function recover(run: RolloutRun, scored: readonly ScoredTrajectory[]): Pr
     update: state.update + 1,
     rollouts: rate,
     to: steady.update,
-    scale: stride.scale,
+    scale,
     recoveries,
   })
   if (recoveries > schedule.recoveries) run.stop('collapsed', 'Success collapsed again after every return.', scored)
@@ -197,7 +166,7 @@ const steadyEvery = 4
 function stopWithoutSignal(run: RolloutRun, scored: readonly ScoredTrajectory[]): void {
   const { stillUpdates: still } = run.schedule
   // An optimizer of another kind may evaluate, and learn where no group differs.
-  const silent = run.trained ? run.schedule.silentUpdates : 0
+  const silent = run.weights.length > 0 ? run.schedule.silentUpdates : 0
   const never = Number.POSITIVE_INFINITY
   const reason = reasonToStop(run.state.signs, { silent: silent || never, still: still || never })
   if (reason === null) return
@@ -225,11 +194,10 @@ const familiesEvery = 8
 
 function tell(
   run: RolloutRun,
-  { first, tokens }: Pick<Sampled, 'first'> & { readonly tokens: number },
+  { first, sampled, trained }: Pick<Sampled, 'first'> & { readonly sampled: number; readonly trained: number },
   metrics: Metrics,
   seconds: number,
 ) {
-  const trained = (metrics.tokens ?? 0) + (metrics.imitationTokens ?? 0) + (metrics.preferenceTokens ?? 0)
   const rewards = first.flatMap(({ reward }) => (reward.value === null ? [] : [reward.value]))
   const at = run.state.update + 1
   run.state = {
@@ -245,9 +213,9 @@ function tell(
     rollouts: successRate(first, run.options.reward.ceiling),
     reward: rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length,
     metrics,
-    tokensSampled: tokens,
+    tokensSampled: sampled,
     // A clock that ticks in milliseconds can see no time pass.
-    tokensPerSecond: (tokens + trained) / Math.max(seconds, 0.001),
+    tokensPerSecond: (sampled + trained) / Math.max(seconds, 0.001),
     seconds: soFar,
     etaSeconds: ((run.schedule.updates - at) * soFar) / at,
   })

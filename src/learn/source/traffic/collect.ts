@@ -6,7 +6,6 @@ import { saidByLabels } from '../../../release/index.ts'
 import { type Contribution, isKey, limitReporters, type SessionEvidence, shareOut } from '../../../reward/index.ts'
 import type { GoOn } from '../../run/course.ts'
 import { fitOf, readableBy } from './fit.ts'
-
 import { type Flood, gather, type Gathered, type Gatherer, type Gathering } from './gather.ts'
 import { together } from './gathered.ts'
 import { type LabelsSay, readingOf, rubricOf } from './material.ts'
@@ -33,14 +32,13 @@ export async function collect(run: TrafficRun, goOn: GoOn): Promise<void> {
     },
     asOf,
   }
-  const weights = run.trained ? [await gathererOfWeights(run, asOf, labels)] : []
+  const weights = await gatherersOfWeights(run, asOf, labels)
   const others = await gatherersOfOthers(run)
   const gathered = await gather(gathering, [...weights, ...others])
-  const ofWeights = run.trained ? present(gathered[0], 'what was gathered for the weights') : null
-  const ofOthers = others.map(({ parameter }, i) => {
-    return [parameter, present(gathered[weights.length + i], 'what was gathered')] as const
+  const each = [...weights, ...others].map(({ parameter }, i) => {
+    return [parameter, present(gathered[i], 'what was gathered')] as const
   })
-  const { flood, ...found } = together(ofWeights, ofOthers)
+  const { flood, ...found } = together(each.slice(0, weights.length), each.slice(weights.length))
   const { batch, report } = withTruths(found, labels)
   run.emit({ type: 'gathered', ...report })
   const losses = [...lossesOf(flood)].slice(0, mostTold)
@@ -56,22 +54,26 @@ export async function collect(run: TrafficRun, goOn: GoOn): Promise<void> {
 }
 
 /** What the weights that the run trains decided, and what people showed in their place. */
-async function gathererOfWeights(run: TrafficRun, asOf: number, labels: LabelsSay): Promise<Gatherer> {
-  const reading = await readingOf(run, asOf, labels)
-  const { parameter, key, plan } = run
+async function gatherersOfWeights(run: TrafficRun, asOf: number, labels: LabelsSay): Promise<Gatherer[]> {
   const { store, source } = run.options
-  return {
-    parameter,
-    lags: reading.lags,
-    maxLag: source.maxLag,
-    isInContext: await todaysContext(store, key, parameter),
-    fit: fitOf,
-    // What nothing here learns from stays for a run that does.
-    async shownIn(evidence) {
-      const all = await shownIn(evidence, reading)
-      return { ...all, ...(!plan.imitation && { demonstrations: [] }), ...(!plan.preferring && { pairs: [] }) }
-    },
+  const gatherers: Gatherer[] = []
+  for (const one of run.weights) {
+    const { parameter, plan } = one
+    const reading = await readingOf(run, one, asOf, labels)
+    gatherers.push({
+      parameter,
+      lags: reading.lags,
+      maxLag: source.maxLag,
+      isInContext: await todaysContext(store, run.key, parameter),
+      fit: fitOf,
+      // What nothing here learns from stays for a run that does.
+      async shownIn(evidence) {
+        const all = await shownIn(evidence, reading)
+        return { ...all, ...(!plan.imitation && { demonstrations: [] }), ...(!plan.preferring && { pairs: [] }) }
+      },
+    })
   }
+  return gatherers
 }
 
 /**

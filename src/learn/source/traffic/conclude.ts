@@ -1,10 +1,11 @@
 import type { TrafficRun } from './traffic-run.ts'
+import type { TrainedWeights } from '../../run/trained-weights.ts'
 
-/** Keeps what has come of a run whose weights learned, as its candidate; ends one in which nothing did. */
-export async function conclude(run: TrafficRun): Promise<void> {
-  const { passes, preferences, epochs } = run.state
-  if (passes + preferences + epochs > 0) return run.keep('candidate')
-  if (run.candidates.length > 0) return
+/** Keeps for the candidate what weights have learned; the last ones end a run in which nothing learned anything. */
+export async function conclude(run: TrafficRun, one: TrainedWeights<'candidate'>): Promise<void> {
+  const { passes, preferences, epochs } = one.state
+  if (passes + preferences + epochs > 0) await one.keep('candidate')
+  if (one !== run.weights.at(-1) || run.candidates.length > 0) return
   const practised =
     run.schedule.epochs > 0
       ? 'The weights that serve are too far from those that sampled'

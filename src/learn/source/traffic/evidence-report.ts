@@ -71,8 +71,8 @@ export const EvidenceReport = z.strictObject({
   age: z.strictObject({ newest: z.number(), median: z.number(), oldest: z.number() }).nullable(),
   lags: z.record(z.string(), count),
   /**
-   * Of each Parameter that learns beside the weights, or without any: its fresh sessions, its credited decisions, and what was
-   * left out for it.
+   * Of each Parameter that learns beside the weights of one, or without any; of all where several learn weights: its fresh
+   * sessions, its credited decisions, and what was left out for it.
    */
   learners: z.record(z.string(), OfLearner).exactOptional(),
   /** What signals' worth was multiplied by, where an audit's labels said so. */

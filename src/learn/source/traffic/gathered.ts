@@ -4,32 +4,65 @@ import type { EvidenceReport } from './evidence-report.ts'
 import type { Flood, Gathered } from './gather.ts'
 import type { TrafficBatch } from './used.ts'
 
+/** What was gathered, for whom. */
+type For = readonly (readonly [ParameterName, Gathered])[]
+
 /**
  * One batch of what was gathered for each Parameter that learns: each has its own fresh sessions, as its own Versions have to
- * be those that serve. What was left out is told of each; what is told of the whole is the weights', or the first one's.
- * @param weights `null` for a run that trains none.
+ * be those that serve. What was left out is told of each; what is told of the whole is the first one's.
  */
 export function together(
-  weights: Gathered | null,
-  others: readonly (readonly [ParameterName, Gathered])[],
+  weights: For,
+  others: For,
 ): { readonly batch: TrafficBatch; readonly report: EvidenceReport; readonly flood: Flood } {
-  const first = present(weights ?? others[0]?.[1], 'what was gathered')
-  if (others.length === 0) return first
-  const all = [...(weights ? [weights] : []), ...others.map(([, gathered]) => gathered)]
-  const practised = new Map(all.flatMap(({ flood }) => flood.excess.practised).map((one) => [one.reporter, one]))
+  const each = [...weights, ...others]
+  const all = each.map(([, gathered]) => gathered)
+  const first = present(all[0], 'what was gathered')
+  if (others.length === 0 && weights.length === 1) return first
+  const sum = (part: 'credited' | 'demonstrations' | 'pairs' | 'unknownTools') =>
+    all.reduce((total, { report }) => total + report[part], 0)
   return {
-    batch: { ...first.batch, credits: all.flatMap(({ batch }) => batch.credits) },
+    batch: { ...first.batch, credits: all.flatMap(({ batch }) => batch.credits), ...toEach(weights) },
     report: {
       ...first.report,
       sessions: Math.max(...all.map(({ report }) => report.sessions)),
-      credited: all.reduce((sum, { report }) => sum + report.credited, 0),
+      credited: sum('credited'),
+      demonstrations: sum('demonstrations'),
+      pairs: sum('pairs'),
+      unknownTools: sum('unknownTools'),
       learners: Object.fromEntries(
-        others.map(([parameter, { report }]) => {
+        (weights.length > 1 ? each : others).map(([parameter, { report }]) => {
           const { sessions, credited, dropped } = report
           return [parameter, { sessions, credited, dropped }]
         }),
       ),
     },
-    flood: { ...first.flood, excess: { ...first.flood.excess, practised: [...practised.values()] } },
+    flood: {
+      ...first.flood,
+      excess: {
+        practised: lostIn(all, 'practised'),
+        demonstrations: lostIn(all, 'demonstrations'),
+        pairs: lostIn(all, 'pairs'),
+      },
+    },
   }
+}
+
+/** Where the weights of several learn, each has samples of its own temperature, and is shown what is for it. */
+function toEach(weights: For): Partial<TrafficBatch> {
+  if (weights.length < 2) return {}
+  const parts = weights.map(
+    ([
+      parameter,
+      {
+        batch: { temperature, shown },
+      },
+    ]) => [parameter, { temperature, shown }],
+  )
+  return { temperature: null, shown: [], weights: Object.fromEntries(parts) }
+}
+
+/** What reporters had more than their share of, each told once. */
+function lostIn(all: readonly Gathered[], part: keyof Flood['excess']): Flood['excess']['practised'] {
+  return [...new Map(all.flatMap(({ flood }) => flood.excess[part]).map((one) => [one.reporter, one])).values()]
 }

@@ -13,16 +13,19 @@ import { byTruth } from '../../../reward/index.ts'
 import type { Material } from './learned-from.ts'
 import { lagsOf, type Reading, type Shown, shownIn } from '../../../credit/index.ts'
 import { endOf } from './settled.ts'
+import type { TrainedWeights } from '../../run/trained-weights.ts'
 import type { TrafficRun } from './traffic-run.ts'
-import { BATCH, decodeBatch, type TrafficBatch } from './used.ts'
+import { BATCH, batchOf, decodeBatch, type TrafficBatch } from './used.ts'
 
 /**
- * What the run learns from, read once. Trajectories that were erased since it was gathered are gone, and so are those whose
+ * What weights of the run learn from, read once. Trajectories that were erased since it was gathered are gone, and so are those whose
  * client has forbidden learning since.
  */
-export async function materialOf(run: TrafficRun): Promise<Material> {
-  run.material ??= await materialIn(run, await ownBatch(run))
-  return run.material
+export async function materialOf(run: TrafficRun, one: TrainedWeights): Promise<Material> {
+  const known = run.materials.get(one.parameter)
+  const material = known ?? (await materialIn(run, one, batchOf(await ownBatch(run), one.parameter)))
+  run.materials.set(one.parameter, material)
+  return material
 }
 
 /** What the run gathered. */
@@ -32,13 +35,13 @@ export async function ownBatch(run: TrafficRun): Promise<TrafficBatch> {
   return decodeBatch(saved)
 }
 
-async function materialIn(run: Learns, batch: TrafficBatch): Promise<Material> {
+async function materialIn(run: Learns, one: Learning, batch: TrafficBatch): Promise<Material> {
   const { asOf, temperature, credits } = batch
   const trajectories = await learnable(run, new Set(credits.map(({ trajectory }) => trajectory)), asOf)
-  const taught = await taughtIn(run, batch)
+  const taught = await taughtIn(run, one, batch)
   return {
     temperature,
-    samples: samplesIn(run, { trajectories, credits }),
+    samples: samplesIn(one, { trajectories, credits }),
     practised: new Set(trajectories.map(({ id }) => id)),
     demonstrations: [...taught.values()].flatMap(({ demonstrations }) => demonstrations),
     demonstrated: new Set([...taught].flatMap(([id, { demonstrations }]) => (demonstrations.length > 0 ? [id] : []))),
@@ -46,11 +49,14 @@ async function materialIn(run: Learns, batch: TrafficBatch): Promise<Material> {
   }
 }
 
-type Learns = Pick<TrafficRun, 'options' | 'key' | 'parameter' | 'schedule'>
+type Learns = Pick<TrafficRun, 'options' | 'key' | 'models' | 'schedule'>
 
-/** What is deposited on the Parameter that learns, without samples that the model cannot read. */
-export function samplesIn({ options, parameter }: Learns, batch: CreditedBatch): readonly PolicySample[] {
-  const longest = longestOf(options.model)
+/** Weights that learn. */
+type Learning = Pick<TrainedWeights, 'parameter' | 'model'>
+
+/** What is deposited on weights that learn, without samples that their model cannot read. */
+export function samplesIn({ model, parameter }: Learning, batch: CreditedBatch): readonly PolicySample[] {
+  const longest = longestOf(model)
   return backward(batch, { parameter, rule: policySamples })
     .flatMap(({ deposits }) => deposits)
     .filter(({ tokens }) => tokens.length <= longest)
@@ -59,9 +65,10 @@ export function samplesIn({ options, parameter }: Learns, batch: CreditedBatch):
 /** What people showed and preferred in the trajectories of a batch, by the trajectory. */
 export async function taughtIn(
   run: Learns,
+  one: Learning,
   { asOf, shown, ...labels }: TrafficBatch,
 ): Promise<ReadonlyMap<TrajectoryId, Shown>> {
-  const reading = await readingOf(run, asOf, labels)
+  const reading = await readingOf(run, one, asOf, labels)
   const taught = new Map<TrajectoryId, Shown>()
   const heard = new Map(shown.map((one) => [one.trajectory, { keys: new Set(one.signals), most: one.most }]))
   for (const trajectory of await learnable(run, new Set(heard.keys()), asOf)) {
@@ -98,15 +105,16 @@ export async function learnable(
 }
 
 /**
- * How a run reads trajectories, as of a moment.
+ * How weights of a run read trajectories, as of a moment.
  * @param labels what labels of audits said, as the batch keeps it.
  */
 export async function readingOf(
-  { options, key, parameter, schedule }: Learns,
+  { options, key, models, schedule }: Learns,
+  { parameter, model }: Learning,
   asOf: number,
   labels: LabelsSay = {},
 ): Promise<Reading> {
-  const { model, store } = options
+  const { store } = options
   return {
     asOf,
     rubric: rubricOf(options, labels),
@@ -114,6 +122,7 @@ export async function readingOf(
     ...(options.source.behaviour ? { behaviour: options.source.behaviour } : {}),
     renderer: model.renderer,
     parameter,
+    others: [...models.keys()].filter((name) => name !== parameter),
     lags: await lagsOf(store, key, parameter, options.source.maxLag),
     longest: longestOf(model),
     imitate: schedule.imitate,

@@ -1,11 +1,12 @@
 import { defaultBudget } from '../../../agent/index.ts'
-import { type HoldoutTask, type ScoredTrajectory, savedAt, type TaskId } from '../../../core/index.ts'
+import type { HoldoutTask, ScoredTrajectory, TaskId } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import { type ArmResult, type Brought, pairOutcomes } from '../../../gate/index.ts'
-import { type Batch, type EpisodeHost, runBatch, whileLoaded } from '../../episodes.ts'
+import { type Batch, type EpisodeHost, runBatch } from '../../episodes.ts'
 import { claim, firstOfEachTier } from '../../holdout.ts'
 import { resultsOf } from '../../judge.ts'
-import { type BlobPolicy, candidatePolicy } from '../../run/candidate-policy.ts'
+import { whileActing } from '../../run/acting-weights.ts'
+import { candidatePolicy, type KeptPolicy } from '../../run/candidate-policy.ts'
 import type { Measured } from '../../run/course.ts'
 import { leftOutInTurn } from '../../run/leave-out.ts'
 import type { HeldOut } from '../../source.ts'
@@ -43,9 +44,8 @@ export async function measureSuites(run: TrafficRun): Promise<Measured | null> {
 /** Both arms on the same tasks, greedily. */
 async function outcomesOf(run: TrafficRun, suite: string, { holdout, ...where }: HeldOut) {
   const host = hostOf(run, where)
-  const { servingAdapter: adapter, servingInForce: inForce } = run
-  const serving = await measured(run, host, 'serving', suite, holdout, { adapter, inForce })
-  const candidate = candidatePolicy(run, run.blobs['candidate'], null)
+  const serving = await measured(run, host, 'serving', suite, holdout, { weights: new Map() })
+  const candidate = candidatePolicy(run, null)
   const learned = resultsOf(await measured(run, host, 'learned', suite, holdout, candidate))
   return { outcomes: pairOutcomes(holdout, resultsOf(serving), learned), learned }
 }
@@ -58,7 +58,7 @@ async function broughtByEach(
 ): Promise<readonly Brought[]> {
   const host = hostOf(run, where)
   return leftOutInTurn(run, { tasks: holdout, learned, reward: where.reward }, (parameter) =>
-    attempt(run, host, candidatePolicy(run, run.blobs['candidate'], parameter), {
+    attempt(run, host, candidatePolicy(run, parameter), {
       name: `held-out/without-${parameter}`,
       chanceOf: 'held-out/learned',
       tasks: holdout,
@@ -74,7 +74,7 @@ async function measured(
   arm: 'serving' | 'learned',
   suite: string,
   tasks: readonly HoldoutTask[],
-  policy: BlobPolicy,
+  policy: KeptPolicy,
 ): Promise<readonly ScoredTrajectory[]> {
   const scored = await attempt(run, host, policy, { name: `${suite}/${arm}`, tasks, attempts: 1 })
   const rewards = scored.flatMap(({ reward: { value } }) => (value === null ? [] : [value]))
@@ -84,31 +84,26 @@ async function measured(
   return scored
 }
 
-async function attempt(
+const attempt = (
   run: TrafficRun,
   host: EpisodeHost,
-  { adapter, ...acting }: BlobPolicy,
+  { weights, ...acting }: KeptPolicy,
   batch: Batch,
-): Promise<readonly ScoredTrajectory[]> {
-  const { model, store } = run.options
-  if (adapter === null) return runBatch(host, { adapter: null, ...acting, temperature: 0 }, batch)
-  return whileLoaded(model.sampler, await model.loadAdapter(await savedAt(store.blobs, adapter)), (loaded) =>
-    runBatch(host, { adapter: loaded, ...acting, temperature: 0 }, batch),
-  )
-}
+): Promise<readonly ScoredTrajectory[]> =>
+  whileActing(run, weights, (loaded) => runBatch(host, { weights: loaded, ...acting, temperature: 0 }, batch))
 
 function hostOf(
   run: TrafficRun,
   { agent, environment, reward, budget = defaultBudget }: Omit<HeldOut, 'holdout'>,
 ): EpisodeHost {
-  const { store, model, seed, signal } = run.options
+  const { store, seed, signal } = run.options
   return {
     agent,
+    models: run.models,
     run: run.run,
     clock: run.clock,
     options: {
       store,
-      model,
       reward,
       source: { environment },
       ...(seed === undefined ? {} : { seed }),

@@ -1,14 +1,15 @@
-import type { Agent } from '../../../agent/index.ts'
+import { type Agent, modelsOf } from '../../../agent/index.ts'
 import { agentKey, parseInput } from '../../../core/index.ts'
 import { valueBaseline } from '../../../credit/index.ts'
 import { policyGradient, type Turn } from '../../../optimize/weights/index.ts'
 import { LearnError } from '../../errors.ts'
 import type { Complete, TrafficOptions } from '../../options.ts'
 import { type ReleasePlan, shadow } from '../../release-plan.ts'
-import type { Course, GoOn, Stage } from '../../run/course.ts'
+import type { Course, Stage } from '../../run/course.ts'
 import { openRun } from '../../run/open.ts'
-import { noModel } from '../../run/no-model.ts'
-import { soleOptimizer, type Trained, whatLearns } from '../../run/parameter.ts'
+import { withoutModel } from '../../run/no-model.ts'
+import { forAllWeights, suffixOf, type Trained, whatLearns } from '../../run/parameter.ts'
+import type { TrainedWeights } from '../../run/trained-weights.ts'
 import type { TrainerNeeds } from '../../run/trainer-needs.ts'
 import { firstOfEachTier } from '../../holdout.ts'
 import { collect } from './collect.ts'
@@ -22,50 +23,59 @@ import { TrafficSchedule } from './schedule.ts'
 import { TrafficRun } from './traffic-run.ts'
 import { refuseStrangers } from './who-decides.ts'
 
-/** What the weights do with a batch, each in its turn: by default practice first, while the samples are fresh. */
-const lessons: Readonly<Record<Turn, Stage<TrafficRun>['learn']>> = { practise, imitate, prefer }
+/** A part of how weights learn from a batch. */
+type Lesson = (run: TrafficRun, one: TrainedWeights<'candidate'>) => Promise<void>
+
+/** What weights do with a batch, each in its turn: by default practice first, while the samples are fresh. */
+const lessons: Readonly<Record<Turn, Lesson>> = { practise, imitate, prefer }
 
 /**
  * A run over traffic gathers what people did and said, and lets what learns beside the weights take its step. The weights
- * hold on to what earlier runs need, and learn in the turns of their sequence. The last turn ends by keeping what came of it.
+ * hold on to what earlier runs need, and learn in the turns of their sequence; of several one after the other, each from what
+ * it decided itself. The last turn ends by keeping what came of it.
  */
 function stagesOf(agent: Agent, options: Complete<TrafficOptions>): readonly Stage<TrafficRun>[] {
   const { trained, learners } = whatLearns(agent, options)
   const others = learners.length > 0 ? [{ name: 'step', learn: step }] : []
-  return [{ name: 'gather', learn: collect }, ...others, ...(trained ? stagesOfWeights(trained) : [])]
+  return [{ name: 'gather', learn: collect }, ...others, ...trained.flatMap((one) => stagesOfWeights(one, trained))]
 }
 
-function stagesOfWeights({ plan: { turns } }: Trained): readonly Stage<TrafficRun>[] {
+function stagesOfWeights(
+  { parameter, plan: { turns } }: Trained,
+  trained: readonly Trained[],
+): readonly Stage<TrafficRun>[] {
+  const stage = (name: string, learn: Lesson) => ({
+    name: `${name}${suffixOf(parameter, trained)}`,
+    learn: (run: TrafficRun) => learn(run, run.weightsOf(parameter)),
+  })
   const last = turns.at(-1)
-  const taught = turns.map((name) => ({
-    name,
-    async learn(run: TrafficRun, goOn: GoOn) {
-      await lessons[name](run, goOn)
-      if (name === last) await conclude(run)
-    },
-  }))
-  return [{ name: 'anchor', learn: anchor }, ...taught]
+  const taught = turns.map((name) =>
+    stage(name, async (run, one) => {
+      await lessons[name](run, one)
+      if (name === last) await conclude(run, one)
+    }),
+  )
+  return [stage('anchor', anchor), ...taught]
 }
 
 /** Opens a run over traffic. */
 export async function openTraffic(agent: Agent, given: TrafficOptions): Promise<Course<TrafficRun>> {
   const options: Complete<TrafficOptions> = {
     ...given,
-    model: given.model ?? noModel,
     credit: given.credit ?? valueBaseline(),
-    optimize: given.optimize ?? soleOptimizer(agent, policyGradient()),
+    optimize: given.optimize ?? forAllWeights(agent, policyGradient()),
     release: given.release ?? shadow(),
   }
   const schedule = parseInput(TrafficSchedule, options.schedule ?? {}, 'the schedule')
   refuseIncomplete(agent, options)
-  refuseIdle(whatLearns(agent, options).trained, schedule)
+  for (const one of whatLearns(agent, options).trained) refuseIdle(one, schedule)
   const { source } = options
-  return openRun<TrafficOptions, TrafficRun>(agent, options, {
+  return openRun<TrafficOptions, TrafficRun>(agent, modelsOf(agent, options, withoutModel), options, {
     stages: stagesOf(agent, options),
     measure: measureSuites,
     key: agentKey(source.tenant, agent.name),
     config: configOf(options),
-    needs: needsOf(agent, options, schedule),
+    needs: (one) => needsOf(one, schedule),
     holdout: source.evaluation === null ? [] : firstOfEachTier(source.evaluation.holdout, schedule.holdoutTasks),
     guarded: { guarded: source.evaluation?.holdout ?? [], known: [] },
     open: (parts) => new TrafficRun(parts, schedule),
@@ -73,11 +83,8 @@ export async function openTraffic(agent: Agent, given: TrafficOptions): Promise<
   })
 }
 
-/** What a run over traffic asks of its trainer. */
-function needsOf(agent: Agent, options: Complete<TrafficOptions>, schedule: TrafficSchedule): TrainerNeeds {
-  const { trained } = whatLearns(agent, options)
-  if (trained === null) return { losses: [], temperature: null }
-  const { practice, imitation, preferring } = trained.plan
+/** What a run over traffic asks of a trainer. */
+function needsOf({ plan: { practice, imitation, preferring } }: Trained, schedule: TrafficSchedule): TrainerNeeds {
   return {
     losses: [
       ...(schedule.epochs > 0 ? (practice?.losses ?? []) : []),
@@ -90,9 +97,8 @@ function needsOf(agent: Agent, options: Complete<TrafficOptions>, schedule: Traf
 }
 
 /** @throws LearnError for a sequence that would move no weights whatever is gathered, as the schedule lets it do nothing. */
-function refuseIdle(trained: Trained | null, schedule: TrafficSchedule): void {
-  if (trained === null || trained.plan.turns.some((turn) => schedule[timesOf[turn]] > 0)) return
-  const { parameter, plan } = trained
+function refuseIdle({ parameter, plan }: Trained, schedule: TrafficSchedule): void {
+  if (plan.turns.some((turn) => schedule[timesOf[turn]] > 0)) return
   const options = plan.turns.map((turn) => `schedule.${timesOf[turn]}`)
   throw new LearnError({
     code: 'learn/nothing-teaches',

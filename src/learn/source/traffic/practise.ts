@@ -4,39 +4,52 @@ import { policyDatum } from '../../../optimize/weights/index.ts'
 import type { Divergence } from '../../summary.ts'
 import { materialOf } from './material.ts'
 import { timed } from './timed.ts'
+import type { TrainedWeights } from '../../run/trained-weights.ts'
 import type { TrafficRun } from './traffic-run.ts'
 
 /**
  * Epochs of policy gradient over the batch, while the weights are within bounds of those that sampled: beyond, their
  * samples say little of what the weights would do now. It comes first, as everything else moves the weights as well.
  */
-export async function practise(run: TrafficRun): Promise<void> {
-  const { samples: fresh, temperature } = await materialOf(run)
+export async function practise(run: TrafficRun, one: TrainedWeights): Promise<void> {
+  const { samples: fresh, temperature } = await materialOf(run, one)
   const epochs = fresh.length === 0 ? 0 : run.schedule.epochs
-  let divergence = epochs > 0 ? await divergenceOf(run, fresh, temperature ?? 1) : null
-  while (divergence !== null && run.state.epochs < epochs) {
+  let divergence = epochs > 0 ? await divergenceOf(one, fresh, temperature ?? 1) : null
+  while (divergence !== null && one.state.epochs < epochs) {
     if (!within(run, divergence)) {
-      run.emit({ type: 'out-of-bounds', epoch: run.state.epochs, divergence })
+      run.emit({ type: 'out-of-bounds', ...one.named, epoch: one.state.epochs, divergence })
       break
     }
-    const epoch = run.state.epochs + 1
-    const metrics = await timed(run, () => update(run, fresh, epoch))
-    divergence = await divergenceOf(run, fresh, temperature ?? 1)
-    run.state = { ...run.state, epochs: epoch, divergence }
-    run.emit({ type: 'practised', epoch, epochs, metrics, divergence, seconds: run.state.learningSeconds })
+    const epoch = one.state.epochs + 1
+    const metrics = await timed(run, () => update(run, one, fresh, epoch))
+    divergence = await divergenceOf(one, fresh, temperature ?? 1)
+    one.advance({ epochs: epoch, divergence })
+    run.emit({
+      type: 'practised',
+      ...one.named,
+      epoch,
+      epochs,
+      metrics,
+      divergence,
+      seconds: run.state.learningSeconds,
+    })
     await run.checkpoint()
     run.pause()
   }
-  run.state = { ...run.state, divergence }
+  one.advance({ divergence })
 }
 
-async function update(run: TrafficRun, fresh: readonly PolicySample[], epoch: number): Promise<Metrics> {
-  const { seed = 0, model } = run.options
-  const current = run.currentWeights
-  const { metrics } = await present(run.plan.practice, 'what practises').step({
+async function update(
+  run: TrafficRun,
+  { plan, parameter, current, trainer, model }: TrainedWeights,
+  fresh: readonly PolicySample[],
+  epoch: number,
+): Promise<Metrics> {
+  const { seed = 0 } = run.options
+  const { metrics } = await present(plan.practice, 'what practises').step({
     current,
-    gradients: [{ parameter: run.parameter, version: current.version, deposits: fresh }],
-    trainer: run.trainer,
+    gradients: [{ parameter, version: current.version, deposits: fresh }],
+    trainer,
     sampler: model.sampler,
     update: epoch - 1,
     rng: rng('practise', seed, run.run.id, epoch),
@@ -54,14 +67,14 @@ const together = 16
 
 /** How far the weights are from those that sampled. */
 async function divergenceOf(
-  run: TrafficRun,
+  { trainer }: TrainedWeights,
   samples: readonly PolicySample[],
   temperature: number,
 ): Promise<Divergence> {
   let [tokens, ratios, kl] = [0, 0, 0]
   for (let start = 0; start < samples.length; start += together) {
     const some = samples.slice(start, start + together)
-    const logprobs = await run.trainer.forward(
+    const logprobs = await trainer.forward(
       some.map((sample) => policyDatum(sample, 1)),
       temperature,
     )

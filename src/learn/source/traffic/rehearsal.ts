@@ -1,8 +1,9 @@
 import { type Demonstration, isWhole, rng, stepsByAction, type Trajectory } from '../../../core/index.ts'
 import { demonstrationDatum, drawReplay } from '../../../optimize/weights/index.ts'
 import { learnable, materialOf, samplesIn, taughtIn } from './material.ts'
+import type { TrainedWeights } from '../../run/trained-weights.ts'
 import type { TrafficRun } from './traffic-run.ts'
-import { earlierBatches, namedIn, type TrafficBatch } from './used.ts'
+import { batchOf, earlierBatches, namedIn, type TrafficBatch } from './used.ts'
 
 /** So many trajectories of earlier runs are read, at least: few make a poor mix. */
 const least = 64
@@ -11,16 +12,16 @@ const least = 64
  * What is rehearsed beside what this run learns from, drawn for one pass: so much that it is `schedule.replay` of all.
  * @param pass tells apart what is drawn for each.
  */
-export async function replayed(run: TrafficRun, pass: number): Promise<readonly Demonstration[]> {
+export async function replayed(run: TrafficRun, one: TrainedWeights, pass: number): Promise<readonly Demonstration[]> {
   const { replay: share } = run.schedule
   const random = rng('replay', run.options.seed ?? 0, run.run.id, pass)
-  return drawReplay({ fresh: await learnedFrom(run), earlier: await rehearsalOf(run), share, rng: random })
+  return drawReplay({ fresh: await learnedFrom(run, one), earlier: await rehearsalOf(run, one), share, rng: random })
 }
 
-/** How much this run learns from: sequences that it imitates, and trajectories that it only practises on. */
-async function learnedFrom(run: TrafficRun): Promise<number> {
+/** How much weights learn from: sequences that they imitate, and trajectories that they only practise on. */
+async function learnedFrom(run: TrafficRun, one: TrainedWeights): Promise<number> {
   const { epochs, demonstrationPasses } = run.schedule
-  const { demonstrations, demonstrated, practised } = await materialOf(run)
+  const { demonstrations, demonstrated, practised } = await materialOf(run, one)
   if (demonstrationPasses === 0) return epochs > 0 ? practised.size : 0
   return demonstrations.length + (epochs > 0 ? [...practised].filter((id) => !demonstrated.has(id)).length : 0)
 }
@@ -29,30 +30,38 @@ async function learnedFrom(run: TrafficRun): Promise<number> {
  * What earlier runs learned from and is to be kept: what people showed and took, and what went well beside it. Whoever's
  * weights sampled it, it is imitated: the ratios of a policy gradient hold for what is fresh.
  */
-async function rehearsalOf(run: TrafficRun): Promise<readonly Demonstration[]> {
-  if (run.rehearsal) return run.rehearsal
+async function rehearsalOf(run: TrafficRun, one: TrainedWeights): Promise<readonly Demonstration[]> {
+  const known = run.rehearsals.get(one.parameter)
+  if (known) return known
   const { replay, anchor: strength, anchorSequences } = run.schedule
-  const wanted = Math.ceil(((await learnedFrom(run)) * replay) / (1 - replay))
+  const wanted = Math.ceil(((await learnedFrom(run, one)) * replay) / (1 - replay))
   const earlier: Demonstration[] = []
   if (replay > 0 || strength > 0) {
-    for (const batch of await drawn(run, Math.max(least, wanted, strength > 0 ? anchorSequences : 0))) {
-      const taught = await taughtIn(run, batch)
+    for (const batch of await drawn(run, one, Math.max(least, wanted, strength > 0 ? anchorSequences : 0))) {
+      const taught = await taughtIn(run, one, batch)
       earlier.push(...[...taught.values()].flatMap(({ demonstrations }) => demonstrations))
       const credits = batch.credits.filter(({ trajectory }) => !taught.get(trajectory)?.demonstrations.length)
-      earlier.push(...(await wentWell(run, { ...batch, credits })))
+      earlier.push(...(await wentWell(run, one, { ...batch, credits })))
     }
   }
-  run.rehearsal = earlier
+  run.rehearsals.set(one.parameter, earlier)
   return earlier
 }
 
 /** What earlier runs that are over learned from, drawn for one run: the same whenever it is resumed. */
-async function drawn(run: TrafficRun, trajectories: number): Promise<readonly TrafficBatch[]> {
+async function drawn(
+  run: TrafficRun,
+  { parameter }: TrainedWeights,
+  trajectories: number,
+): Promise<readonly TrafficBatch[]> {
   const { replayRuns } = run.schedule
   if (replayRuns === 0) return []
   const kept: TrafficBatch[] = []
   for await (const { over, batch } of earlierBatches(run.options.store, run.key, { since: 0, except: run.run.id })) {
-    const good = { ...batch, credits: batch.credits.filter(({ advantage }) => advantage !== null && advantage > 0) }
+    const good = {
+      ...batchOf(batch, parameter),
+      credits: batch.credits.filter(({ advantage }) => advantage !== null && advantage > 0),
+    }
     if (over && batch.asOf <= run.run.startedAt && namedIn(good).size > 0) kept.push(good)
     if (kept.length === replayRuns) break
   }
@@ -71,11 +80,15 @@ async function drawn(run: TrafficRun, trajectories: number): Promise<readonly Tr
 }
 
 /** Answers that are credited, of conversations that came to their end: half of an answer is no example (invariant 5). */
-async function wentWell(run: TrafficRun, { asOf, credits }: TrafficBatch): Promise<readonly Demonstration[]> {
+async function wentWell(
+  run: TrafficRun,
+  one: TrainedWeights,
+  { asOf, credits }: TrafficBatch,
+): Promise<readonly Demonstration[]> {
   const trajectories = await learnable(run, new Set(credits.map(({ trajectory }) => trajectory)), asOf)
   const examples = new Map(trajectories.map((trajectory) => [trajectory.id, examplesIn(trajectory)]))
   const good = credits.filter(({ trajectory, decision }) => examples.get(trajectory)?.has(decision))
-  return samplesIn(run, { trajectories, credits: good }).map(({ tokens, sampled }) => ({ tokens, learn: sampled }))
+  return samplesIn(one, { trajectories, credits: good }).map(({ tokens, sampled }) => ({ tokens, learn: sampled }))
 }
 
 /** Decisions whose answers may be imitated. */
@@ -90,14 +103,16 @@ function examplesIn(trajectory: Trajectory): ReadonlySet<string> {
  * Holds on to the weights that earlier runs need, before this one moves any: elastic weight consolidation, with the
  * importance measured on what is rehearsed of them, at the weights that serve.
  */
-export async function anchor(run: TrafficRun): Promise<void> {
+export async function anchor(run: TrafficRun, one: TrainedWeights): Promise<void> {
   const { anchor: strength, anchorSequences } = run.schedule
-  const { anchoring } = run.trainer
+  const { anchoring } = one.trainer
   if (strength > 0 && anchoring) {
-    const data = (await rehearsalOf(run)).slice(0, anchorSequences).map((one) => demonstrationDatum(one, 1))
+    const data = (await rehearsalOf(run, one))
+      .slice(0, anchorSequences)
+      .map((sequence) => demonstrationDatum(sequence, 1))
     if (data.length > 0) {
       await anchoring.hold([await anchoring.importance(data)], strength)
-      run.emit({ type: 'anchored', sequences: data.length, strength })
+      run.emit({ type: 'anchored', ...one.named, sequences: data.length, strength })
     }
   }
 }

@@ -15,6 +15,6 @@ export async function step(run: TrafficRun, goOn: GoOn): Promise<void> {
   const metrics = await timed(run, () => run.learners.step({ trajectories, credits }, 0))
   run.state = { ...run.state, proposed: Object.fromEntries(await run.learners.proposed()) }
   run.emit({ type: 'stepped', metrics, seconds: run.state.learningSeconds })
-  if (run.trained || run.candidates.length > 0) return goOn()
+  if (run.weights.length > 0 || run.candidates.length > 0) return goOn()
   await run.enter('done', { outcome: 'nothing-to-learn', reason: 'What was learned changed nothing that serves.' })
 }

@@ -1,18 +1,19 @@
-import type { Demonstration } from '../../../core/index.ts'
+import type { Demonstration, ParameterName } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import type { TrafficOptions } from '../../options.ts'
 import { LearnRun, type RunParts } from '../../run/learn-run.ts'
-import type { TrafficSummary } from '../../summary.ts'
+import type { WeightsState } from '../../run/state.ts'
+import type { Divergence, TrafficSummary } from '../../summary.ts'
 import type { Material } from './learned-from.ts'
 import type { TrafficSchedule } from './schedule.ts'
 
 /** A run over traffic: it gathers what people did and said, and learns from that. */
-export class TrafficRun extends LearnRun<TrafficOptions, 'batch' | 'candidate'> {
+export class TrafficRun extends LearnRun<TrafficOptions, 'candidate'> {
   readonly schedule: TrafficSchedule
-  /** What is learned from, once it was read. */
-  material: Material | null = null
-  /** What may be learned again, once it was read. */
-  rehearsal: readonly Demonstration[] | null = null
+  /** What weights learn from, once it was read, by their Parameter. */
+  readonly materials = new Map<ParameterName, Material>()
+  /** What they may learn again, once it was read. */
+  readonly rehearsals = new Map<ParameterName, readonly Demonstration[]>()
   protected override readonly candidateName = 'candidate'
 
   constructor(parts: RunParts<TrafficOptions>, schedule: TrafficSchedule) {
@@ -22,6 +23,9 @@ export class TrafficRun extends LearnRun<TrafficOptions, 'batch' | 'candidate'> 
 
   override summary(): TrafficSummary {
     const { state } = this
+    const weights = this.weights.map((one) => one.state)
+    const sum = (part: 'passes' | 'preferences' | 'epochs' | 'replayed') =>
+      weights.reduce((all, one) => all + one[part], 0)
     return {
       runId: this.run.id,
       agent: this.key,
@@ -29,9 +33,9 @@ export class TrafficRun extends LearnRun<TrafficOptions, 'batch' | 'candidate'> 
       reason: state.reason,
       evidence: this.options.source.evaluation === null ? 'canary-only' : 'held-out',
       learned: present(state.report, 'what was gathered'),
-      replayed: state.replayed,
-      passes: { demonstrations: state.passes, preferences: state.preferences, epochs: state.epochs },
-      divergence: state.divergence,
+      replayed: sum('replayed'),
+      passes: { demonstrations: sum('passes'), preferences: sum('preferences'), epochs: sum('epochs') },
+      divergence: furthest(weights),
       candidate: this.candidates[0]?.id ?? null,
       decision: state.decision,
       ...(state.brought.length > 0 && { brought: state.brought }),
@@ -41,4 +45,10 @@ export class TrafficRun extends LearnRun<TrafficOptions, 'batch' | 'candidate'> 
       tokensTrained: state.tokensTrained,
     }
   }
+}
+
+/** How far those weights are from those that sampled which are the furthest; `null` where none practised. */
+function furthest(weights: readonly WeightsState[]): Divergence | null {
+  const divergences = weights.flatMap(({ divergence }) => divergence ?? [])
+  return divergences.reduce((most: Divergence | null, one) => (most === null || one.kl > most.kl ? one : most), null)
 }

@@ -1,9 +1,21 @@
 import { z } from 'zod'
-import { DecisionId, type RunId, type Store, TrajectoryId } from '../../../core/index.ts'
+import { DecisionId, ParameterName, type RunId, type Store, TrajectoryId } from '../../../core/index.ts'
 import { ownCanary } from '../../own-canary.ts'
 import { fromTraffic } from '../../run/source-of.ts'
 
 const count = z.int().nonnegative()
+
+/**
+ * Trajectories in which people showed or preferred something, with the keys of the signals that count, and how many of the
+ * Demonstrations and pairs do; in batches of before there were such bounds: all.
+ */
+const Shown = z.array(
+  z.strictObject({
+    trajectory: TrajectoryId,
+    signals: z.array(z.string()),
+    most: z.strictObject({ demonstrations: count, pairs: count }).optional(),
+  }),
+)
 
 /**
  * What a run learns from: kept as a blob beside its checkpoints, and after its end. It names trajectories and holds none
@@ -29,19 +41,19 @@ export const TrafficBatch = z.object({
       vetoed: z.literal(true).exactOptional(),
     }),
   ),
-  /**
-   * Trajectories in which people showed or preferred something, with the keys of the signals that count, and how many of
-   * the Demonstrations and pairs do; in batches of before there were such bounds: all.
-   */
-  shown: z.array(
-    z.strictObject({
-      trajectory: TrajectoryId,
-      signals: z.array(z.string()),
-      most: z.strictObject({ demonstrations: count, pairs: count }).optional(),
-    }),
-  ),
+  shown: Shown,
+  /** Of each Parameter where the weights of several learn: its samples' temperature, and what was shown to it. */
+  weights: z
+    .record(ParameterName, z.strictObject({ temperature: z.number().nullable(), shown: Shown }))
+    .exactOptional(),
 })
 export type TrafficBatch = z.infer<typeof TrafficBatch>
+
+/** A batch as the weights of one Parameter learn from it. */
+export const batchOf = (batch: TrafficBatch, parameter: ParameterName): TrafficBatch => ({
+  ...batch,
+  ...batch.weights?.[parameter],
+})
 
 /** The name of the batch among a run's blobs. */
 export const BATCH = 'batch'
@@ -103,6 +115,7 @@ export async function usedBy(batches: AsyncIterable<EarlierBatch>): Promise<Read
 }
 
 /** The trajectories that a batch names. */
-export function namedIn({ credits, shown }: TrafficBatch): ReadonlySet<TrajectoryId> {
-  return new Set([...credits, ...shown].map(({ trajectory }) => trajectory))
+export function namedIn({ credits, shown, weights = {} }: TrafficBatch): ReadonlySet<TrajectoryId> {
+  const toEach = Object.values(weights).flatMap((one) => one.shown)
+  return new Set([...credits, ...shown, ...toEach].map(({ trajectory }) => trajectory))
 }
