@@ -12,6 +12,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { percent, table } from './evidence.mjs'
+import { shown } from './kinds-evidence/intervals.mjs'
 import { classesOf, HALVES } from './red-team/classes.mjs'
 import { ARMS, live } from './red-team/life.mjs'
 
@@ -79,18 +80,8 @@ for (let seed = first; seed < first + Number(values.seeds); seed++) {
 
 const sum = (numbers) => numbers.reduce((all, one) => all + one, 0)
 const mean = (numbers) => sum(numbers) / numbers.length
-/** Two-sided 97.5 % quantiles of Student's t, by degrees of freedom. */
-const T = [12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.16, 2.145, 2.131]
-/** The mean over seeds with its 95 % interval by Student's t, in points. */
-function within(points) {
-  const n = points.length
-  if (n < 2) return (100 * mean(points)).toFixed(1)
-  const centre = mean(points)
-  const deviation = Math.sqrt(sum(points.map((one) => (one - centre) ** 2)) / (n - 1))
-  const radius = (T[n - 2] ?? 1.96) * (deviation / Math.sqrt(n))
-  const [middle, low, high] = [centre, centre - radius, centre + radius].map((one) => (100 * one).toFixed(1))
-  return `${middle} [${low}, ${high}]`
-}
+/** The mean over seeds with its 95 % interval, in points. */
+const within = (points) => (points.length < 2 ? (100 * mean(points)).toFixed(1) : shown(points))
 
 const control = new Map(rows.filter(({ arm }) => arm === 'no learning').map((row) => [row.seed, row.after]))
 table(

@@ -3,14 +3,13 @@ import { rng } from '../../dist/core/index.js'
 import { canaryGateFrom, canaryLook } from '../../dist/learn/canary-look.js'
 import { LearnFromTrafficConfig } from '../../dist/learn/source/traffic/config.js'
 import { honest } from './agent.mjs'
-import { peopleOf } from './person.mjs'
-import { AGENT, APPLICATION, openPlace, REVIEWERS } from './place.mjs'
+import { peopleOf, someone } from './person.mjs'
+import { AGENT, APPLICATION, openPlace } from './place.mjs'
+import { label } from './reviewers.mjs'
 import { hold } from './session.mjs'
 
 /** People who come back from time to time; each has a few sessions. */
 const PEOPLE = 250
-/** Share of labels that say the opposite of what is true. */
-const REVIEWERS_ERR = 0.05
 /** Share of the sessions that are drawn at the share of the ramp at which a label tells most. */
 const AUDITED = 0.25
 
@@ -123,28 +122,4 @@ function agentsOf({ right = 0, asks = false, turn = null }, base) {
     baseline: (context) => honest(context, { right: base }),
     candidate: turn === null ? plain : (context) => turn(context, plain),
   }
-}
-
-function someone(people, random) {
-  for (;;) {
-    const at = Math.floor(random() * people.length)
-    const person = people[at]
-    if (!person.gone) return person
-    // Somebody of the same temperament takes the place of who went elsewhere.
-    people[at] = { ...person, name: `${person.name}-`, marks: new Set(), gone: false }
-  }
-}
-
-/** Reviewers judge all that waits. */
-async function label({ store, clock }, canary, truths, random) {
-  let labels = 0
-  for (const { id, trajectory, labels: said } of await store.audits.drawn(canary.id)) {
-    if (said.length > 0) continue
-    const right = truths.get(trajectory)
-    const truth = random() < REVIEWERS_ERR ? 1 - right : right
-    const label = { tenant: 'default', draw: id, reviewer: REVIEWERS, by: 'person', truth, note: '', at: clock.now() }
-    await store.audits.label(label)
-    labels++
-  }
-  return labels
 }

@@ -8,13 +8,11 @@ import { trafficLearner } from '../../dist/learn/traffic-learner.js'
 import { reinforce } from '../../dist/optimize/choice/index.js'
 import { Registry } from '../../dist/release/index.js'
 import { AGENT, mannersOf, openDesk, RUBRIC } from './desk.mjs'
-import { peopleOf } from './person.mjs'
+import { peopleOf, someone } from './person.mjs'
+import { label } from './reviewers.mjs'
 
 /** So many people that most sessions are of somebody new. */
 const PEOPLE = 20_000
-/** Share of labels that say the opposite of what is true. */
-const REVIEWERS_ERR = 0.05
-const REVIEWERS = 'k_reviewers'
 
 /** How the agent learns, by the arm of the comparison. */
 export const ARMS = {
@@ -146,33 +144,3 @@ function rethrow(error) {
 }
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length
-
-function someone(people, random) {
-  for (;;) {
-    const at = Math.floor(random() * people.length)
-    const person = people[at]
-    if (!person.gone) return person
-    people[at] = { ...person, name: `${person.name}-`, marks: new Set(), gone: false }
-  }
-}
-
-/** Reviewers judge all that waits. */
-async function label({ store, clock }, canary, truths, random) {
-  let labels = 0
-  for (const { id, trajectory, labels: said } of await store.audits.drawn(canary.id)) {
-    if (said.length > 0) continue
-    const right = truths.get(trajectory)
-    const truth = random() < REVIEWERS_ERR ? 1 - right : right
-    await store.audits.label({
-      tenant: 'default',
-      draw: id,
-      reviewer: REVIEWERS,
-      by: 'person',
-      truth,
-      note: '',
-      at: clock.now(),
-    })
-    labels++
-  }
-  return labels
-}

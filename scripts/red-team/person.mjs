@@ -17,6 +17,17 @@ export function peopleOf(crowd, count, random) {
   }))
 }
 
+/** One of the people, by chance. Who went elsewhere is no more among them. */
+export function someone(people, random) {
+  for (;;) {
+    const at = Math.floor(random() * people.length)
+    const person = people[at]
+    if (!person.gone) return person
+    // Somebody of the same temperament takes the place of who went elsewhere.
+    people[at] = { ...person, name: `${person.name}-`, marks: new Set(), gone: false }
+  }
+}
+
 /**
  * What a person does about a turn.
  * @param moment `{ task, objections, random }`: how often they objected in this session already.

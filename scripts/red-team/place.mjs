@@ -13,9 +13,8 @@ import { callsOverHttp } from './over-http.mjs'
 
 export const AGENT = 'desk'
 const MODEL = 'm'
-/** The key of the application, whose people are real, and the key of who reviews. */
+/** The key of the application, whose people are real. */
 export const APPLICATION = 'k_application'
-export const REVIEWERS = 'k_reviewers'
 const SYSTEM = 'Answer questions about orders.'
 
 const weightsOf = (upstream, model) => ({ kind: 'weights', base: model, baseHash: upstream, adapter: null })

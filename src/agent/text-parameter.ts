@@ -1,4 +1,4 @@
-import type { Bound, Message } from '../core/index.ts'
+import { type Bound, type Message, notByChance } from '../core/index.ts'
 import { currentRecorder, type TextDraft } from './recorder.ts'
 
 /** A learnable text inside an episode. Reading it through {@link message} records that this version decided the message. */
@@ -35,7 +35,7 @@ export class TextParameter {
       parameter: this.#name,
       kind: 'text',
       inForce: this.#binding.inForce,
-      propensity: { log: null, reason: 'deterministic' },
+      propensity: notByChance,
     }
   }
 }

@@ -13,6 +13,9 @@ export const Propensity = z.union([
 ])
 export type Propensity = z.infer<typeof Propensity>
 
+/** Of what is decided by no chance. */
+export const notByChance: Propensity = { log: null, reason: 'deterministic' }
+
 /**
  * One thing that was read: a node, which stands for itself and all that comes before it, or an earlier Decision that is
  * on no such path: a text that was read without a message, what another branch said.

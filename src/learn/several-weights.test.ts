@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { skillIn } from '../../test/support/practised-model.ts'
-import { creditOnly, runTeam, shown, team, teamModels, teamSchedule } from '../../test/support/two-weights.ts'
+import { shown, smallSchedule } from '../../test/support/small-run.ts'
+import { creditOnly, runTeam, team, teamModels } from '../../test/support/two-weights.ts'
 import { wordEnvironment } from '../../test/support/word-environment.ts'
 import { asWeights, savedAt, Signal, type Store } from '../core/index.ts'
 import { batchBaseline, leaveOneOut } from '../credit/index.ts'
@@ -10,7 +11,7 @@ import { deploy, Registry } from '../release/index.ts'
 import { outcome, rubric } from '../reward/index.ts'
 import { openMemoryStore } from '../store/index.ts'
 import type { LearnEvent } from './events.ts'
-import { direct, learn, shadow, traffic } from './index.ts'
+import { direct, learn, shadow, traffic, type TrafficOptions } from './index.ts'
 
 let store: Store
 beforeEach(async () => {
@@ -19,7 +20,7 @@ beforeEach(async () => {
 afterEach(() => store.close())
 
 /** So many attempts that some fail and some succeed in every update. */
-const telling = { ...teamSchedule, tasks: 8, attempts: 6 }
+const telling = { ...smallSchedule, tasks: 8, attempts: 6 }
 
 const changed = async (parameter: string, run: string) => {
   const versionsOut = (await store.runs.get(run as never))?.versionsOut
@@ -117,6 +118,21 @@ describe('from production', () => {
     return models
   }
 
+  const learnFromIt = (
+    models: Awaited<ReturnType<typeof recordedTeam>>,
+    more: Pick<TrafficOptions, 'release' | 'onEvent'> = {},
+  ) =>
+    learn(team, {
+      models,
+      store,
+      source: traffic({ agent: 'team', settle: '0s', reporters: { share: 1 } }),
+      reward,
+      credit: batchBaseline(),
+      optimize: { planner: sequence(policyGradient()), reader: sequence(policyGradient()) },
+      schedule: bounds,
+      ...more,
+    })
+
   it('both learn from the same sessions, each from what it decided', async () => {
     const models = await recordedTeam()
     const events: LearnEvent[] = []
@@ -125,17 +141,7 @@ describe('from production', () => {
       outcome: became,
       learned,
       passes,
-    } = await learn(team, {
-      models,
-      store,
-      source: traffic({ agent: 'team', settle: '0s', reporters: { share: 1 } }),
-      reward,
-      credit: batchBaseline(),
-      optimize: { planner: sequence(policyGradient()), reader: sequence(policyGradient()) },
-      schedule: bounds,
-      release: shadow(),
-      onEvent: (event) => events.push(event),
-    })
+    } = await learnFromIt(models, { release: shadow(), onEvent: (event) => events.push(event) })
     expect(became).toBe('shadow')
     expect(learned.learners).toMatchObject({ planner: { sessions: 12 }, reader: { sessions: 12 } })
     expect(passes.epochs).toBe(2)
@@ -149,18 +155,8 @@ describe('from production', () => {
 
   it('sessions teach each of them once', async () => {
     const models = await recordedTeam()
-    const again = () =>
-      learn(team, {
-        models,
-        store,
-        source: traffic({ agent: 'team', settle: '0s', reporters: { share: 1 } }),
-        reward,
-        credit: batchBaseline(),
-        optimize: { planner: sequence(policyGradient()), reader: sequence(policyGradient()) },
-        schedule: bounds,
-      })
-    await again()
-    expect((await again()).outcome).toBe('nothing-to-learn')
+    await learnFromIt(models)
+    expect((await learnFromIt(models)).outcome).toBe('nothing-to-learn')
   })
 })
 

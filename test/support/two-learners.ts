@@ -1,5 +1,5 @@
 import { defineAgent, parameter, user, weights } from '../../src/agent/index.ts'
-import type { Json, Message, Optimizer, Store } from '../../src/core/index.ts'
+import type { Json, Optimizer, Store } from '../../src/core/index.ts'
 import { leaveOneOut } from '../../src/credit/index.ts'
 import { pairedGate } from '../../src/gate/index.ts'
 import { learn, type RolloutOptions, rollouts } from '../../src/learn/index.ts'
@@ -8,6 +8,7 @@ import { rubric, verifier } from '../../src/reward/index.ts'
 import { choice, even } from './choice-kind.ts'
 import { practisedModel } from './practised-model.ts'
 import { readerTasks } from './reader.ts'
+import { shown, smallSchedule } from './small-run.ts'
 import { answeredRight, wordEnvironment } from './word-environment.ts'
 
 /** An agent with weights and a choice: both learn in one run. */
@@ -38,26 +39,6 @@ const counting: Optimizer<typeof choice> = {
   },
 }
 const optimize: RolloutOptions['optimize'] & {} = { model: policyGradient(), route: counting }
-const small = {
-  primePasses: 1,
-  tasks: 2,
-  attempts: 2,
-  updates: 2,
-  validateEvery: 1,
-  validationTasks: 3,
-  holdoutTasks: 16,
-  allocation: 'uniform',
-  rounds: 1,
-  imitation: 0,
-  explorationTasks: 0,
-  averaging: 0,
-  patience: null,
-  target: null,
-} as const
-const shown: readonly Message[] = [
-  { role: 'user', content: 'What is the word of x?' },
-  { role: 'assistant', content: '', toolCalls: [{ name: 'look', arguments: {} }] },
-]
 /** One run of both. */
 export const runTwoLearners = (at: Store, changes: Partial<RolloutOptions> = {}) =>
   learn(both, {
@@ -69,7 +50,7 @@ export const runTwoLearners = (at: Store, changes: Partial<RolloutOptions> = {})
     credit: leaveOneOut(),
     optimize,
     gate: pairedGate({ margin: 0, alpha: 0.25, lifetime: { alpha: 0.25 } }),
-    schedule: small,
+    schedule: smallSchedule,
     deterministic: true,
     ...changes,
   })

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { defineAgent, user, weights } from '../../src/agent/index.ts'
-import { type CreditEstimator, Json, type Message, type Store, type Trajectory } from '../../src/core/index.ts'
+import { type CreditEstimator, Json, type Store, type Trajectory } from '../../src/core/index.ts'
 import { leaveOneOut } from '../../src/credit/index.ts'
 import { pairedGate } from '../../src/gate/index.ts'
-import { learn, type RolloutOptions, rollouts, type Schedule } from '../../src/learn/index.ts'
+import { learn, type RolloutOptions, rollouts } from '../../src/learn/index.ts'
 import { policyGradient, sequence } from '../../src/optimize/weights/index.ts'
 import { rubric, verifier } from '../../src/reward/index.ts'
 import { practisedModel } from './practised-model.ts'
 import { readerTasks } from './reader.ts'
+import { shown, smallSchedule } from './small-run.ts'
 import { answeredRight, wordEnvironment } from './word-environment.ts'
 
 /** A team: one plans in words, the other acts. Each is a Parameter of weights of its own. */
@@ -19,29 +20,6 @@ export const team = defineAgent({
     return reader.act([user(task.instruction)], episode, { from: [plan] })
   },
 })
-
-/** What the reader does is shown; nobody shows how to plan. */
-export const shown: readonly Message[] = [
-  { role: 'user', content: 'What is the word of x?' },
-  { role: 'assistant', content: '', toolCalls: [{ name: 'look', arguments: {} }] },
-]
-
-export const teamSchedule = {
-  primePasses: 1,
-  tasks: 2,
-  attempts: 2,
-  updates: 2,
-  validateEvery: 1,
-  validationTasks: 3,
-  holdoutTasks: 16,
-  allocation: 'uniform',
-  rounds: 1,
-  imitation: 0,
-  explorationTasks: 0,
-  averaging: 0,
-  patience: null,
-  target: null,
-} as const satisfies Partial<Schedule>
 
 /** What both models answer and learn with; equal in every process. */
 export const teamModels = () => ({
@@ -61,7 +39,7 @@ export function runTeam(store: Store, changes: Partial<RolloutOptions> = {}, mod
     credit: leaveOneOut(),
     optimize: { planner: sequence(policyGradient()), reader: policyGradient() },
     gate: pairedGate({ margin: 0, alpha: 0.25, lifetime: { alpha: 0.25 } }),
-    schedule: teamSchedule,
+    schedule: smallSchedule,
     deterministic: true,
     ...changes,
   })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Bound, DecisionRecorder, Kind } from '../../core/index.ts'
+import { type Bound, type DecisionRecorder, type Kind, notByChance } from '../../core/index.ts'
 import { chancesOf } from './chances.ts'
 import { ChoiceValue } from './value.ts'
 
@@ -68,7 +68,7 @@ class Choosing implements ChoiceHandle {
     if (known !== undefined) return known
     const made = this.#choose(key, features)
     const log = Math.log(made.chances[made.chosen] ?? 1)
-    this.#recorder.decide({ made, propensity: made.failed === null ? { log } : { log: null, reason: 'deterministic' } })
+    this.#recorder.decide({ made, propensity: made.failed === null ? { log } : notByChance })
     this.#made.set(key, made.option)
     return made.option
   }

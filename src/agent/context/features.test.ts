@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import type { AssistantMessage } from '../../core/index.ts'
 import { lexicalEmbedder } from '../memory/index.ts'
 import { featuresOf, type Kept, keepFeatures } from './features.ts'
-import { TextVectors } from './text-vectors.ts'
+import { TextVectors } from '../memory/text-vectors.ts'
 
 const vectors = new TextVectors(lexicalEmbedder())
 const features = (change: Partial<Kept> & { readonly content?: string } = {}) => {

@@ -1,7 +1,7 @@
 import { type AssistantMessage, callInWords, seedOf, toolCallsOf } from '../../core/index.ts'
 import { dot } from '../memory/vector.ts'
 import type { ToolMessage } from './form.ts'
-import type { TextVectors } from './text-vectors.ts'
+import type { TextVectors } from '../memory/text-vectors.ts'
 
 /** Names of tools share this many features, by their hash. */
 const toolFeatures = 16

@@ -7,7 +7,7 @@ import type { Context } from './context.ts'
 import { featuresOf } from './features.ts'
 import { isLess, type KeepOption, keepOptions, type ToolMessage } from './form.ts'
 import { readBackName } from './read-back.ts'
-import { TextVectors } from './text-vectors.ts'
+import { TextVectors } from '../memory/text-vectors.ts'
 import { type Bounds, type Count, emptyView, grown, type PastTurn, shownIn, shrunk, type View } from './view.ts'
 
 /** What a managed conversation is opened with. */

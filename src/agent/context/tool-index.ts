@@ -1,6 +1,6 @@
 import type { Embedder, ToolDefinition } from '../../core/index.ts'
 import { dot } from '../memory/vector.ts'
-import { TextVectors } from './text-vectors.ts'
+import { TextVectors } from '../memory/text-vectors.ts'
 
 /** Characters of a query that are read, and sentences of it that are looked up each for itself. */
 const mostRead = 4_000

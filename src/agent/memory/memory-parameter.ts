@@ -5,6 +5,7 @@ import {
   defaultTenant,
   type Embedder,
   type Message,
+  notByChance,
   type Propensity,
 } from '../../core/index.ts'
 import { Bank } from './bank.ts'
@@ -110,8 +111,6 @@ export class MemoryParameter {
     return { log: drawn.reduce((sum, { left }) => sum + Math.log(left ? explore : 1 - explore), 0) }
   }
 }
-
-const notByChance = { log: null, reason: 'deterministic' } as const
 
 const recollection = ({ id, type, cue, text, worked, trust }: MemoryItem): Recollection => ({
   id,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readOnce } from '../read-once.ts'
 import { MemoryItem, memoryBounds } from './item.ts'
 
 /** Weights of a selector over {@link import('./rank.ts').features}: how likely an item is to help. */
@@ -35,19 +36,5 @@ const Bounded = Shape.superRefine(({ items }, context) => {
   }
 })
 
-/** What was read before: a value is bound to each episode, and may hold many items. */
-const known = new WeakMap<object, MemoryValue>()
-
 /** Reads a value; one that was read before is given again as it was. */
-export const MemoryValue: z.ZodType<MemoryValue> = z.unknown().transform((raw, context): MemoryValue => {
-  const before = typeof raw === 'object' && raw !== null ? known.get(raw) : undefined
-  if (before) return before
-  const { success, data, error } = Bounded.safeParse(raw)
-  if (!success) {
-    for (const { path, message } of error.issues.slice(0, 5)) context.addIssue({ code: 'custom', path, message })
-    return z.NEVER
-  }
-  if (typeof raw === 'object' && raw !== null) known.set(raw, data)
-  known.set(data, data)
-  return data
-})
+export const MemoryValue: z.ZodType<MemoryValue> = readOnce(Bounded)

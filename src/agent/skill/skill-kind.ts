@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Embedder, Json, Kind } from '../../core/index.ts'
+import { problemsOf } from '../kind-value.ts'
 import { lexicalEmbedder } from '../memory/lexical.ts'
 import type { ParameterDefinition } from '../parameters.ts'
 import { defaultLimits } from './check-skill.ts'
@@ -78,7 +79,7 @@ export function skills(options: SkillsOptions = {}): ParameterDefinition<SkillKi
   const numbers = { offer, floor, explore, retry, calls, steps }
   const value = { ...numbers, skills: given.map(skillOf), counts: {}, rules: [] }
   const { success, error } = SkillsValue.safeParse(value)
-  if (!success) throw badSkills(`skills: ${problemsIn(error)}.`)
+  if (!success) throw badSkills(`skills: ${problemsOf(error)}.`)
   return { kind: 'skill', of: skillKind({ embedder, model }), initial: () => value }
 }
 
@@ -101,9 +102,6 @@ export function skillOf({ parameters, uses = [], tests = [], cues = [], ...given
     })
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error
-    throw badSkills(`The skill "${given.name}" is none: ${problemsIn(error)}.`)
+    throw badSkills(`The skill "${given.name}" is none: ${problemsOf(error)}.`)
   }
 }
-
-const problemsIn = ({ issues }: z.ZodError): string =>
-  issues.map(({ path, message }) => [path.map(String).join('.'), message].filter(Boolean).join(': ')).join('; ')

@@ -4,6 +4,7 @@ import {
   type DecisionRecorder,
   defaultTenant,
   type Embedder,
+  notByChance,
   type Propensity,
   type Rng,
 } from '../../core/index.ts'
@@ -117,8 +118,6 @@ class Draws {
     return does
   }
 }
-
-const notByChance = { log: null, reason: 'deterministic' } as const
 
 /** The best of those that no rule bars, and where rules are tried, of those that one does; of one name, one. */
 function considered(fitting: readonly Fitting[], { offer, retry }: SkillsValue): readonly Fitting[] {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readOnce } from '../read-once.ts'
 import { mostRules, NegativeRule } from './rule.ts'
 import { Skill, skillBounds, SkillCounts } from './skill.ts'
 
@@ -31,19 +32,5 @@ const Bounded = Shape.superRefine(({ skills }, context) => {
   if (new Set(names).size < names.length) issue('two skills that reach the same have one name')
 })
 
-/** What was read before: a value is bound to each episode, and may hold much. */
-const known = new WeakMap<object, SkillsValue>()
-
 /** Reads a value; one that was read before is given again as it was. */
-export const SkillsValue: z.ZodType<SkillsValue> = z.unknown().transform((raw, context): SkillsValue => {
-  const before = typeof raw === 'object' && raw !== null ? known.get(raw) : undefined
-  if (before) return before
-  const { success, data, error } = Bounded.safeParse(raw)
-  if (!success) {
-    for (const { path, message } of error.issues.slice(0, 5)) context.addIssue({ code: 'custom', path, message })
-    return z.NEVER
-  }
-  if (typeof raw === 'object' && raw !== null) known.set(raw, data)
-  known.set(data, data)
-  return data
-})
+export const SkillsValue: z.ZodType<SkillsValue> = readOnce(Bounded)

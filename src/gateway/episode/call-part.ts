@@ -3,6 +3,7 @@ import {
   DecisionId,
   type ModelCall,
   type NodeId,
+  notByChance,
   partSize,
   type ProducedTurn,
   type Step,
@@ -143,7 +144,7 @@ function textDecisions({ texts, generation }: CallFacts, from: number, system: N
     checkpoint: null,
     inputs: [],
     output: parameter === 'system' ? system : null,
-    propensity: { log: null, reason: 'deterministic' },
+    propensity: notByChance,
   }))
 }
 

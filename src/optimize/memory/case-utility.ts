@@ -1,4 +1,4 @@
-import { lexicalEmbedder, memoryBounds, MemoryError, type MemoryKind } from '../../agent/index.ts'
+import { lexicalEmbedder, memoryBounds, MemoryError, type MemoryKind, problemsOf } from '../../agent/index.ts'
 import { type Embedder, type Optimizer } from '../../core/index.ts'
 import { z } from 'zod'
 import { memoryOptimizer } from './memory-optimizer.ts'
@@ -68,9 +68,9 @@ export function caseUtility(options: CaseUtilityOptions = {}): Optimizer<MemoryK
   return memoryOptimizer({ name: 'case-utility', parts, explore, embedder, share })
 }
 
-const badOptions = ({ issues }: z.ZodError) =>
+const badOptions = (error: z.ZodError) =>
   new MemoryError({
     code: 'memory/bad-options',
-    message: `caseUtility: ${issues.map(({ path, message }) => `${path.map(String).join('.')}: ${message}`).join('; ')}.`,
+    message: `caseUtility: ${problemsOf(error)}.`,
     hint: 'See CaseUtilityOptions for what each may be.',
   })

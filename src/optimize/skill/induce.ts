@@ -4,6 +4,7 @@ import {
   cameTo,
   lexicalEmbedder,
   Likeness,
+  problemsOf,
   SkillError,
   type SkillKind,
   skillBounds,
@@ -154,9 +155,9 @@ const offersOf = ({ skills, rules }: SkillsValue): string =>
     rules.map(({ skill, scope }) => JSON.stringify([skill, scope])).toSorted(),
   ])
 
-const badOptions = ({ issues }: z.ZodError) =>
+const badOptions = (error: z.ZodError) =>
   new SkillError({
     code: 'skill/bad-options',
-    message: `induce: ${issues.map(({ path, message }) => `${path.map(String).join('.')}: ${message}`).join('; ')}.`,
+    message: `induce: ${problemsOf(error)}.`,
     hint: 'See InduceOptions for what each may be.',
   })

@@ -1,16 +1,16 @@
 import type { Embedder } from '../../core/index.ts'
-import { embedded } from '../memory/vector.ts'
-
-/** Texts that are remembered at once. */
-const most = 4_096
+import { embedded } from './vector.ts'
 
 /** An embedder's vectors of texts that come again; each is made once. */
 export class TextVectors {
   readonly embedder: Embedder
+  readonly #most: number
   readonly #known = new Map<string, Float32Array>()
 
-  constructor(embedder: Embedder) {
+  /** @param most texts that are remembered at once. */
+  constructor(embedder: Embedder, most = 4_096) {
     this.embedder = embedder
+    this.#most = most
   }
 
   /** @throws MemoryError for a vector of another size than the embedder says. */
@@ -25,7 +25,7 @@ export class TextVectors {
 
   #remember(text: string, vector: Float32Array): void {
     const [oldest] = this.#known.keys()
-    if (this.#known.size >= most && oldest !== undefined) this.#known.delete(oldest)
+    if (this.#known.size >= this.#most && oldest !== undefined) this.#known.delete(oldest)
     this.#known.set(text, vector)
   }
 }
