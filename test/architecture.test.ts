@@ -108,6 +108,17 @@ describe('this project', () => {
     expect(typeHoles(project)).toEqual([])
   })
 
+  it('names no Kind of Parameter in what serves them all', () => {
+    const shared = /^(?:cli|credit|gate|gateway|learn|recipe|release|report|rollout|store)\//
+    // A part of an answer is `text` or `refusal`, and no Parameter.
+    const parts = 'gateway/responses/item-drafts.ts'
+    const names = /\bkind(?::| [!=]==) '(?:choice|memory|program|skill|text|weights)'/
+    const naming = [...project.sources].filter(
+      ([path, text]) => shared.test(path) && path !== parts && names.test(text),
+    )
+    expect(naming.map(([path]) => path)).toEqual([])
+  })
+
   it('declares and explains the packages that it uses', () => {
     expect(dependencyViolations(project)).toEqual([])
   })

@@ -86,7 +86,7 @@ export function runLine(event: LearnEvent): string | null {
     case 'practised':
       return `${label('practise')}epoch ${event.epoch}/${event.epochs}  ratio ${event.divergence.ratio.toFixed(3)}  divergence ${event.divergence.kl.toFixed(4)}  ${pc.dim(duration(event.seconds))}`
     case 'out-of-bounds':
-      return `${label('practise')}stops after ${event.epoch} epochs: ratio ${event.divergence.ratio.toFixed(3)}, divergence ${event.divergence.kl.toFixed(4)}`
+      return `${label('practise')}epoch ${event.epoch} is out of bounds: ratio ${event.divergence.ratio.toFixed(3)}, divergence ${event.divergence.kl.toFixed(4)}  ${pc.yellow(event.goesOn ? 'back, and half the step' : 'practice ends')}`
     case 'measured':
       return `${label('test')}${shown(event.suite)} ${event.arm}: mean reward ${event.meanReward?.toFixed(3) ?? 'none'} ${pc.dim(`n = ${event.n}`)}`
     case 'gated':

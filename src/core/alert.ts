@@ -9,10 +9,11 @@ import { Json } from './json.ts'
  * - `flood`: one reporter says more than its share; what it said beyond is left out.
  * - `rollback`: a canary or a release went back.
  * - `audit`: the source of truth says nothing, or a reviewer says the same of everything.
+ * - `learning`: a run over traffic went back from a step that went too far, or found requests on which nothing goes well.
  * - `declared`: a text was edited where it is declared, while a learned one serves; or it is declared as it was before, while
  *   another declared one serves.
  */
-export const AlertKind = z.enum(['drift', 'guard', 'flood', 'rollback', 'audit', 'declared'])
+export const AlertKind = z.enum(['drift', 'guard', 'flood', 'rollback', 'audit', 'learning', 'declared'])
 export type AlertKind = z.infer<typeof AlertKind>
 
 /** Written once; `run` is filled in when it opened one. */

@@ -131,7 +131,15 @@ export type LearnEvent =
       readonly divergence: Divergence
       readonly seconds: number
     })
-  | (OfWeights & { readonly type: 'out-of-bounds'; readonly epoch: number; readonly divergence: Divergence })
+  | (OfWeights & {
+      /** The weights are too far from those that sampled. */
+      readonly type: 'out-of-bounds'
+      /** The epoch that went there; 0 where they are before the first. */
+      readonly epoch: number
+      readonly divergence: Divergence
+      /** Whether practice goes on, from before the epoch and with half the step; else it ends there. */
+      readonly goesOn: boolean
+    })
   | {
       readonly type: 'measured'
       readonly suite: string

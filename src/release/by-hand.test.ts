@@ -29,13 +29,13 @@ const run = (id: string, versionsOut: Run['versionsOut']): Run => ({
   endedAt: 2,
 })
 
-it('has what a run left behind, and over it the texts that are given', async () => {
+it('has what a run left behind, and over it the values that are given', async () => {
   const learned = prompt('learned')
   await store.versions.put(learned)
   await store.runs.create(run('run-1', setOf(model, learned)))
   expect(await setBy({ from: 'run-1' })).toEqual(setOf(model, learned))
-  expect(await setBy({ from: 'run-1', texts: { system: 'mine' } })).toEqual(setOf(model, prompt('mine')))
-  expect(await setBy({ texts: { system: 'mine' } })).toEqual(setOf(prompt('mine')))
+  expect(await setBy({ from: 'run-1', values: { system: prompt('mine').value } })).toEqual(setOf(model, prompt('mine')))
+  expect(await setBy({ values: { system: prompt('mine').value } })).toEqual(setOf(prompt('mine')))
 })
 
 it('knows no run that left nothing behind, or is of another agent', async () => {

@@ -2,6 +2,7 @@ import {
   CanaryId,
   mintVersion,
   type ParameterName,
+  type ParameterValue,
   ReleaseId,
   type Repositories,
   RunId,
@@ -16,8 +17,8 @@ import { patchOf } from './patch.ts'
 export interface MadeByHand {
   /** A release, a canary or a completed run of the agent, whose versions are tried. */
   readonly from?: string
-  /** Texts by the Parameters that they become values of; they go before what `from` has. */
-  readonly texts?: Readonly<Record<ParameterName, string>>
+  /** Values by Parameter; they go before what `from` has. */
+  readonly values?: Readonly<Record<ParameterName, ParameterValue>>
 }
 
 /**
@@ -27,7 +28,7 @@ export interface MadeByHand {
 export async function versionsByHand(
   store: Pick<Repositories, 'canaries' | 'releases' | 'runs' | 'versions'>,
   agent: string,
-  { from, texts = {} }: MadeByHand,
+  { from, values = {} }: MadeByHand,
 ): Promise<readonly Version[]> {
   const { release } = await servingIn(store, agent)
   const set = from === undefined ? {} : await setOf(store, agent, from)
@@ -35,10 +36,10 @@ export async function versionsByHand(
   for (const [parameter, id] of Object.entries(set)) {
     versions.set(parameter, present(await store.versions.get(id), `version ${id}`))
   }
-  for (const [parameter, text] of Object.entries(texts)) {
+  for (const [parameter, value] of Object.entries(values)) {
     const serves = release.versions[parameter]
     const origin = { parents: serves === undefined ? [] : [serves], run: null }
-    versions.set(parameter, mintVersion(parameter, { kind: 'text', text }, origin))
+    versions.set(parameter, mintVersion(parameter, value, origin))
   }
   return [...versions.values()]
 }

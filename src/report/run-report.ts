@@ -90,6 +90,8 @@ export type TrafficStep =
   | {
       readonly kind: 'out-of-bounds'
       readonly number: number
+      /** Whether practice went on from before, with half the step. */
+      readonly goesOn: boolean
       readonly ratio: number | null
       readonly divergence: number | null
     }

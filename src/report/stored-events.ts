@@ -94,7 +94,7 @@ const kinds = {
   imitated: pass,
   preferred: pass,
   practised: z.object({ epoch: z.int(), epochs: z.int(), metrics, divergence, seconds: z.number() }),
-  'out-of-bounds': z.object({ epoch: z.int(), divergence }),
+  'out-of-bounds': z.object({ epoch: z.int(), divergence, goesOn: z.boolean().default(false) }),
   measured: z.object({ suite: z.string(), arm: z.enum(['serving', 'learned']), meanReward: figure, n: z.int() }),
   gated: z.object({ receipt: z.string(), decision: GateDecision, reasons: z.array(z.string()) }),
   brought: z.object(Brought.shape),

@@ -59,7 +59,8 @@ function stepOf(event: StoredEvent): TrafficStep | null {
   if (event.type === 'stepped') return { kind: event.type, metrics: event.metrics, seconds: event.seconds }
   if (event.type === 'practised')
     return { kind: event.type, number: event.epoch, of: event.epochs, ...moved(event), seconds: event.seconds }
-  if (event.type === 'out-of-bounds') return { kind: event.type, number: event.epoch, ...moved(event) }
+  if (event.type === 'out-of-bounds')
+    return { kind: event.type, number: event.epoch, goesOn: event.goesOn, ...moved(event) }
   if (event.type === 'imitated' || event.type === 'preferred') {
     const { type, pass, passes, metrics, seconds } = event
     return { kind: type, number: pass, of: passes, loss: metrics['loss'] ?? null, seconds }

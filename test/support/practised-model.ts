@@ -22,13 +22,15 @@ export interface PractisedModelOptions {
    * always.
    */
   readonly practice?: (step: number, learningRate: number) => number
+  /** The log-probability that the weights give each token at a skill. Default 0. */
+  readonly logprob?: (skill: number) => number
   /** Called before each optimizer step; may throw, as a trainer does that fails. */
   readonly onStep?: () => void
   /** Called with the data of each gradient: what is imitated, or practised. */
   readonly onData?: (data: readonly Datum[], loss: string) => void
 }
 
-type Gain = Required<Pick<PractisedModelOptions, 'imitation' | 'imitated' | 'practice'>>
+type Gain = Required<Pick<PractisedModelOptions, 'imitation' | 'imitated' | 'practice' | 'logprob'>>
 
 /**
  * A model service in memory for the word environment. Its weights are one number, the skill from 0 to 10: so many
@@ -38,6 +40,7 @@ export function practisedModel({
   imitation = 1,
   imitated = 2,
   practice = () => 2,
+  logprob = () => 0,
   onStep,
   onData,
 }: PractisedModelOptions = {}) {
@@ -69,7 +72,7 @@ export function practisedModel({
     },
     renderer,
     trainer: async () => {
-      const trainer = new PractisedTrainer({ imitation, imitated, practice }, publish, {
+      const trainer = new PractisedTrainer({ imitation, imitated, practice, logprob }, publish, {
         onStep,
         onData,
         onClose: () => trainers.delete(trainer),
@@ -130,7 +133,7 @@ class PractisedTrainer implements Trainer {
   } satisfies TrainerCapabilities
 
   async forward(data: Parameters<Trainer['forward']>[0]) {
-    return data.map(({ input }) => input.map(() => 0))
+    return data.map(({ input }) => input.map(() => this.#gain.logprob(this.#skill)))
   }
 
   async optimStep({ learningRate }: Parameters<Trainer['optimStep']>[0]) {

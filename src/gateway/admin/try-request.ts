@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type Canary, ClientName, type Store } from '../../core/index.ts'
 import { hasLearner } from '../../learn/index.ts'
 import { type CanaryRules, Registry, versionsByHand } from '../../release/index.ts'
-import { toolParameter } from '../agents/index.ts'
+import { textsOf, toolParameter } from '../agents/index.ts'
 import { LearnedTool } from '../config.ts'
 
 /** Characters of one text that is tried, at most. */
@@ -57,10 +57,9 @@ export async function tryByHand(
 ): Promise<Tried> {
   const registry = new Registry(store)
   const { release } = await registry.current(agent)
-  const described = Object.entries(tools).map(([tool, text]) => [toolParameter(tool), text])
   const versions = await versionsByHand(store, agent, {
     ...(from === undefined ? {} : { from }),
-    texts: { ...(system === undefined ? {} : { system }), ...Object.fromEntries(described) },
+    values: Object.fromEntries(textsOf({ system, tools }).map(({ parameter, value }) => [parameter, value])),
   })
   const canary = await registry.startCanary({ agent, versions, admission: null, run: null, gate, at })
   const newTools = Object.keys(tools).filter((tool) => release.versions[toolParameter(tool)] === undefined)

@@ -9,6 +9,7 @@ import {
   type Version,
   type WeightsValue,
 } from '../../core/index.ts'
+import { storedValue, textKind } from '../../agent/index.ts'
 import { InputError } from '../../errors/index.ts'
 import { declaredParameters, Registry } from '../../release/index.ts'
 import type { AgentConfig, ServeConfig } from '../config.ts'
@@ -70,11 +71,19 @@ function declaredAgent(
     mintVersion(parameter, value, { parents: [], run: null })
   const versions = [
     mint('model', base),
-    ...(system === undefined ? [] : [mint('system', { kind: 'text', text: system })]),
-    ...Object.entries(tools).map(([tool, text]) => mint(toolParameter(tool), { kind: 'text', text })),
+    ...textsOf({ system, tools }).map(({ parameter, value }) => mint(parameter, value)),
   ]
   const initial = new Map(versions.map((version) => [version.parameter, version]))
   return { key: agentKey(tenant ?? own, name), name, model, base, initial }
+}
+
+/** The texts of an agent, with the Parameters that hold them. */
+export const textsOf = ({ system, tools }: Pick<AgentConfig, 'tools'> & { readonly system?: string | undefined }) => {
+  const texts: readonly (readonly [ParameterName, string])[] = [
+    ...(system === undefined ? [] : [['system', system] as const]),
+    ...Object.entries(tools).map(([tool, said]) => [toolParameter(tool), said] as const),
+  ]
+  return texts.map(([parameter, said]) => ({ parameter, value: storedValue(parameter, textKind, { text: said }) }))
 }
 
 const declaredTwice = (name: string) =>

@@ -10,6 +10,7 @@ import {
   type TrajectoryPart,
   type VersionId,
 } from '../../core/index.ts'
+import { textKind, weightsKind } from '../../agent/index.ts'
 import type { CallEnd } from '../ports.ts'
 import { type AnsweredNode, answeredNode, answersIn, recordedMessage, type Said } from './answer-node.ts'
 import type { CallFacts } from './call-facts.ts'
@@ -138,7 +139,7 @@ function textDecisions({ texts, generation }: CallFacts, from: number, system: N
     id: DecisionId.parse(`d${from + i}`),
     step: 0,
     parameter,
-    kind: 'text',
+    kind: textKind.kind,
     version,
     generation,
     checkpoint: null,
@@ -161,7 +162,7 @@ function decision(
       id: DecisionId.parse(`d${index}`),
       step: index,
       parameter: 'model',
-      kind: 'weights',
+      kind: weightsKind.kind,
       version,
       generation,
       checkpoint: null,

@@ -44,6 +44,8 @@ export const WeightsState = z.strictObject({
   replayed: count,
   /** How far the weights are from those that sampled, as the last epoch left it. */
   divergence: Divergence.nullable(),
+  /** Times that an epoch over one batch went too far, and was gone back from. */
+  returns: count.default(0),
   /** What scales the learning rate now, and at most. */
   stride: z.strictObject({ scale: z.number().positive(), most: z.number().positive() }),
 })
@@ -56,6 +58,7 @@ export const initialWeights: WeightsState = {
   preferences: 0,
   replayed: 0,
   divergence: null,
+  returns: 0,
   stride: { scale: 0.5, most: 1 },
 }
 

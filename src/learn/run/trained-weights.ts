@@ -103,6 +103,12 @@ export class TrainedWeights<Kept extends string = string> {
     return ref === null ? null : savedAt(this.#run.options.store.blobs, ref)
   }
 
+  /** They are again what the last checkpoint has. */
+  async goBack(): Promise<void> {
+    const ref = present(this.#run.blobs[`trainer${this.suffix}`], "the last checkpoint's trainer state")
+    await this.trainer.loadState(await savedAt(this.#run.options.store.blobs, ref))
+  }
+
   /** Keeps no adapter under a name any more. */
   forget(name: Kept): void {
     this.#run.forget(`${name}${this.suffix}`)

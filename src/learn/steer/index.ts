@@ -13,6 +13,7 @@ export {
   rateOf,
   recorded,
   Standing,
+  tallyOf,
 } from './standing.ts'
 export { collapsed, isRising, reasonToStop, type StopRule, UpdateSign } from './watch.ts'
 export { weightedDraw } from './weighted-draw.ts'

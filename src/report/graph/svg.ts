@@ -3,7 +3,7 @@ import { type DecisionGraph, decisionGraph, type DrawnDecision } from './decisio
 import { fitted, xml } from './fitted.ts'
 import { layersOf, type Place, type Route } from './layers.ts'
 import { speakerOf, wordsOf } from './message-words.ts'
-import { graphStyle } from './style.ts'
+import { graphStyle, stripes } from './style.ts'
 
 const box = { width: 264, height: 66, gap: 28 }
 const between = 56
@@ -27,7 +27,10 @@ export function graphSvg(trajectory: Trajectory): string {
   const width = layout.width + 2 * margin.side
   const height = margin.top + layout.layers * box.height + (layout.layers - 1) * between + margin.bottom
   const unused = new Set(graph.decisions.flatMap(({ decision, used }) => (used === false ? [`d ${decision.id}`] : [])))
-  const boxes = graph.decisions.map((drawn, i) => decisionBox(drawn, i, layout.places.get(`d ${drawn.decision.id}`)))
+  const kinds = [...new Set(graph.decisions.map(({ decision }) => decision.kind))].toSorted()
+  const boxes = graph.decisions.map((drawn, i) =>
+    decisionBox(drawn, i, layout.places.get(`d ${drawn.decision.id}`), kinds),
+  )
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" aria-label="${xml(`Decisions of trajectory ${trajectory.id}`)}">
 <style>${graphStyle}</style>
 <rect class="page" width="100%" height="100%"/>
@@ -56,15 +59,22 @@ export function noteOf({ decisions, outcome }: DecisionGraph): string {
 
 const topOf = ({ layer }: Place) => margin.top + layer * (box.height + between)
 
-function decisionBox({ decision, said, read, used }: DrawnDecision, index: number, place: Place | undefined): string {
+function decisionBox(
+  { decision, said, read, used }: DrawnDecision,
+  index: number,
+  place: Place | undefined,
+  kinds: readonly string[],
+): string {
   if (!place) return ''
   const { parameter, kind, version, id } = decision
   const head = `#${index + 1} ${parameter} · step ${decision.step + 1}`
   const what = said === null ? `(${kind}, read as a string)` : wordsOf(said) || '(nothing)'
   const from = read === null ? 'read no message' : `read ${speakerOf(read)}: ${wordsOf(read)}`
   const title = [`decision ${id}`, `${kind} ${parameter}, version ${version}`, fitted(what, 400)].join('\n')
-  const stripe = kind === 'weights' ? 'weights' : kind === 'text' ? 'text' : 'other'
-  return boxed(place, `${stripe}${used === false ? ' unused' : ''}`, { title, lines: [head, what, from] })
+  return boxed(place, `kind-${kinds.indexOf(kind) % stripes}${used === false ? ' unused' : ''}`, {
+    title,
+    lines: [head, what, from],
+  })
 }
 
 function outcomeBox(graph: DecisionGraph, { stopReason }: Trajectory, place: Place | undefined): string {

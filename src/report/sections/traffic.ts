@@ -93,7 +93,11 @@ function stepRow(step: TrafficStep): Html {
     case 'stepped':
       return row('Other parameters, one step', told(step.metrics), step.seconds)
     case 'out-of-bounds':
-      return row(`Practice stopped after epoch ${step.number}`, `out of bounds: ${moved(step)}`, null)
+      return row(
+        step.goesOn ? `Practice, epoch ${step.number}, gone back from` : 'Practice stopped',
+        `out of bounds: ${moved(step)}`,
+        null,
+      )
     case 'practised':
       return row(`${names.practised} ${step.number} of ${step.of}`, moved(step), step.seconds)
     case 'imitated':

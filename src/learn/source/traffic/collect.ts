@@ -6,6 +6,7 @@ import { saidByLabels } from '../../../release/index.ts'
 import { type Contribution, isKey, limitReporters, type SessionEvidence, shareOut } from '../../../reward/index.ts'
 import type { GoOn } from '../../run/course.ts'
 import { fitOf, readableBy } from './fit.ts'
+import { familiesIn, tellFailing, toldOf } from './families.ts'
 import { type Flood, gather, type Gathered, type Gatherer, type Gathering } from './gather.ts'
 import { together } from './gathered.ts'
 import { type LabelsSay, readingOf, rubricOf } from './material.ts'
@@ -38,14 +39,18 @@ export async function collect(run: TrafficRun, goOn: GoOn): Promise<void> {
   const each = [...weights, ...others].map(({ parameter }, i) => {
     return [parameter, present(gathered[i], 'what was gathered')] as const
   })
-  const { flood, ...found } = together(each.slice(0, weights.length), each.slice(weights.length))
+  const { flood, fresh, ...found } = together(each.slice(0, weights.length), each.slice(weights.length))
   const { batch, report } = withTruths(found, labels)
   run.emit({ type: 'gathered', ...report })
+  const families = familiesIn(fresh, options.reward)
+  if (families.length > 1 || families.some(({ dead }) => dead))
+    run.emit({ type: 'families', update: 0, families: families.map(toldOf) })
   const losses = [...lossesOf(flood)].slice(0, mostTold)
   const alerts = losses.map(([reporter, all]) => floodAlert(run, reporter, all, asOf))
   // With the batch that they are of: a run that is gone on with before it was kept gathers another one.
   const tell = async (tx: Repositories) => {
     for (const alert of alerts) await tx.alerts.put(alert)
+    await tellFailing(tx, run, families, asOf)
   }
   const { credited, demonstrations, pairs } = report
   await run.keep(BATCH, encodeBatch(batch))

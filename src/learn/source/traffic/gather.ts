@@ -75,6 +75,8 @@ export interface Gathered {
   readonly batch: TrafficBatch
   readonly report: EvidenceReport
   readonly flood: Flood
+  /** The sessions that are fresh evidence. */
+  readonly fresh: readonly ReviewedTrajectory[]
 }
 
 /**
@@ -142,7 +144,7 @@ async function gatherOne(gathering: Gathering & Gatherer, settled: Settled): Pro
     ...agesOf(kept, asOf),
     ...weighed,
   }
-  return { batch, report, flood: { leftOut, excess: { practised: shared.excess, ...lessons.excess } } }
+  return { batch, report, flood: { leftOut, excess: { practised: shared.excess, ...lessons.excess } }, fresh: kept }
 }
 
 /** How much of what sessions show counts, and in which of them some does. */

@@ -1,6 +1,5 @@
 import type { ParameterName } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
-import type { EvidenceReport } from './evidence-report.ts'
 import type { Flood, Gathered } from './gather.ts'
 import type { TrafficBatch } from './used.ts'
 
@@ -11,10 +10,7 @@ type For = readonly (readonly [ParameterName, Gathered])[]
  * One batch of what was gathered for each Parameter that learns: each has its own fresh sessions, as its own Versions have to
  * be those that serve. What was left out is told of each; what is told of the whole is the first one's.
  */
-export function together(
-  weights: For,
-  others: For,
-): { readonly batch: TrafficBatch; readonly report: EvidenceReport; readonly flood: Flood } {
+export function together(weights: For, others: For): Gathered {
   const each = [...weights, ...others]
   const all = each.map(([, gathered]) => gathered)
   const first = present(all[0], 'what was gathered')
@@ -45,6 +41,7 @@ export function together(
         pairs: lostIn(all, 'pairs'),
       },
     },
+    fresh: once(all.flatMap(({ fresh }) => fresh)),
   }
 }
 
@@ -61,6 +58,11 @@ function toEach(weights: For): Partial<TrafficBatch> {
   )
   return { temperature: null, shown: [], weights: Object.fromEntries(parts) }
 }
+
+/** Sessions, each once. */
+const once = (sessions: Gathered['fresh']): Gathered['fresh'] => [
+  ...new Map(sessions.map((one) => [one.trajectory.id, one])).values(),
+]
 
 /** What reporters had more than their share of, each told once. */
 function lostIn(all: readonly Gathered[], part: keyof Flood['excess']): Flood['excess']['practised'] {

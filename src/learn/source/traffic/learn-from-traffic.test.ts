@@ -203,6 +203,37 @@ describe('a run over traffic', () => {
     expect(summary.divergence?.kl).toBeCloseTo(Math.E - 2, 10)
   })
 
+  it('goes back from an epoch that went too far, and takes half the step', async () => {
+    await sessions('s', 4)
+    const { summary, events, practised } = await run({
+      release: shadow(),
+      optimize: { model: policyGradient({ learningRate: 1 }) },
+      model: { practice: (_step, learningRate) => 2 * learningRate, logprob: (skill) => 0.14 * skill },
+    })
+    // Skill 2 is too far: 1, and from there 2 again, so 1.5.
+    expect(events.filter(({ type }) => type === 'out-of-bounds')).toMatchObject([
+      { epoch: 1, goesOn: true, divergence: { ratio: Math.exp(0.28) } },
+      { epoch: 2, goesOn: true, divergence: { ratio: Math.exp(0.28) } },
+    ])
+    expect(summary.passes.epochs).toBe(2)
+    expect(summary.divergence?.ratio).toBeCloseTo(Math.exp(0.21), 10)
+    expect(practised.trainers.size).toBe(0)
+    const [alert] = await store.alerts.list({ kind: 'learning', limit: 9 })
+    expect(alert).toMatchObject({ name: 'out-of-bounds', run: summary.runId, evidence: { returns: 2, epochs: 2 } })
+    expect(alert?.message).toContain('went back 2 times')
+  })
+
+  it('ends practice after so many returns, with the weights of before', async () => {
+    await sessions('s', 4)
+    const { summary, events } = await run({
+      release: shadow(),
+      schedule: { recoveries: 1 },
+      model: { logprob: (skill) => skill },
+    })
+    expect(events.filter(({ type }) => type === 'out-of-bounds')).toMatchObject([{ goesOn: true }, { goesOn: false }])
+    expect(summary).toMatchObject({ outcome: 'nothing-to-learn', passes: { epochs: 0 }, divergence: { ratio: 1 } })
+  })
+
   it('says when everybody earned the same', async () => {
     for (const id of ['a', 'b']) {
       await recordSessions(store, renderer, [{ id, at: now - hour / 2 - 10 }])

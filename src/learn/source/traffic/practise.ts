@@ -1,7 +1,8 @@
-import { type Metrics, type PolicySample, rng } from '../../../core/index.ts'
+import { AlertId, contentHash, type Metrics, type PolicySample, type Repositories, rng } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import { policyDatum } from '../../../optimize/weights/index.ts'
 import type { Divergence } from '../../summary.ts'
+import type { LearnEvent } from '../../events.ts'
 import { materialOf } from './material.ts'
 import { timed } from './timed.ts'
 import type { TrainedWeights } from '../../run/trained-weights.ts'
@@ -9,39 +10,79 @@ import type { TrafficRun } from './traffic-run.ts'
 
 /**
  * Epochs of policy gradient over the batch, while the weights are within bounds of those that sampled: beyond, their
- * samples say little of what the weights would do now. It comes first, as everything else moves the weights as well.
+ * samples say little of what the weights would do now. An epoch that ends beyond is gone back from, and taken again with half
+ * the step, a bounded number of times. Practice comes first, as everything else moves the weights as well.
  */
 export async function practise(run: TrafficRun, one: TrainedWeights): Promise<void> {
   const { samples: fresh, temperature } = await materialOf(run, one)
-  const epochs = fresh.length === 0 ? 0 : run.schedule.epochs
-  let divergence = epochs > 0 ? await divergenceOf(one, fresh, temperature ?? 1) : null
-  while (divergence !== null && one.state.epochs < epochs) {
-    if (!within(run, divergence)) {
-      run.emit({ type: 'out-of-bounds', ...one.named, epoch: one.state.epochs, divergence })
-      break
-    }
+  const { epochs, recoveries } = run.schedule
+  if (fresh.length === 0 || epochs === 0) return
+  const measure = () => divergenceOf(one, fresh, temperature ?? 1)
+  let divergence = await measure()
+  if (!within(run, divergence)) tellOutOfBounds(run, one, { epoch: one.state.epochs, divergence, goesOn: false })
+  while (within(run, divergence) && one.state.epochs < epochs && one.state.returns <= recoveries) {
     const epoch = one.state.epochs + 1
     const metrics = await timed(run, () => update(run, one, fresh, epoch))
-    divergence = await divergenceOf(one, fresh, temperature ?? 1)
-    one.advance({ epochs: epoch, divergence })
-    run.emit({
-      type: 'practised',
-      ...one.named,
-      epoch,
-      epochs,
-      metrics,
-      divergence,
-      seconds: run.state.learningSeconds,
-    })
+    const reached = await measure()
+    if (within(run, reached)) {
+      divergence = reached
+      one.advance({ epochs: epoch, divergence })
+      run.emit({
+        type: 'practised',
+        ...one.named,
+        epoch,
+        epochs,
+        metrics,
+        divergence,
+        seconds: run.state.learningSeconds,
+      })
+    } else {
+      await one.goBack()
+      one.advance({ returns: one.state.returns + 1 })
+      tellOutOfBounds(run, one, { epoch, divergence: reached, goesOn: one.state.returns <= recoveries })
+    }
     await run.checkpoint()
     run.pause()
   }
   one.advance({ divergence })
+  if (one.state.returns > 0 || !within(run, divergence)) await run.checkpoint((tx) => alertOf(tx, run, one))
+}
+
+type OutOfBounds = Omit<Extract<LearnEvent, { type: 'out-of-bounds' }>, 'type' | 'parameter'>
+
+function tellOutOfBounds(run: TrafficRun, one: TrainedWeights, told: OutOfBounds): void {
+  run.emit({ type: 'out-of-bounds', ...one.named, ...told })
+}
+
+/** Tells people that practice went too far, or could not begin. */
+async function alertOf(
+  { alerts }: Pick<Repositories, 'alerts'>,
+  { run, key, clock }: TrafficRun,
+  { parameter, state: { returns, epochs, divergence } }: TrainedWeights,
+): Promise<void> {
+  const id = AlertId.parse(contentHash([run.id, 'out-of-bounds', parameter]).slice(0, 24))
+  // A run that is gone on with from here has told it.
+  if (await alerts.get(id)) return
+  const message =
+    returns === 0
+      ? `The weights of "${parameter}" are too far from those that sampled: rewards taught them nothing. Learn more often, or lower source.maxLag.`
+      : `Practice moved the weights of "${parameter}" too far, and went back ${returns === 1 ? 'once' : `${returns} times`}; ${epochs} epochs were kept. Lower the learning rate of policyGradient().`
+  const evidence = { returns, epochs, ...(divergence && { ratio: divergence.ratio, divergence: divergence.kl }) }
+  await alerts.put({
+    id,
+    agent: key,
+    kind: 'learning',
+    name: 'out-of-bounds',
+    message,
+    evidence,
+    run: run.id,
+    at: clock.now(),
+  })
 }
 
 async function update(
   run: TrafficRun,
-  { plan, parameter, current, trainer, model }: TrainedWeights,
+  { plan, parameter, current, trainer, model, state: { returns } }: TrainedWeights,
   fresh: readonly PolicySample[],
   epoch: number,
 ): Promise<Metrics> {
@@ -53,6 +94,7 @@ async function update(
     sampler: model.sampler,
     update: epoch - 1,
     rng: rng('practise', seed, run.run.id, epoch),
+    pace: 2 ** -returns,
   })
   return metrics
 }

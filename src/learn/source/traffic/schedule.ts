@@ -16,6 +16,8 @@ export const TrafficSchedule = z.strictObject({
    */
   ratio: z.tuple([z.number().positive().max(1), z.number().min(1)]).default([0.8, 1.25]),
   divergence: z.number().positive().default(0.1),
+  /** Returns from epochs that ended beyond these bounds, each to half the step, before practice ends. */
+  recoveries: z.int().nonnegative().default(2),
   /**
    * Share of what a run learns from that is rehearsed: imitated of what earlier runs were shown and of what went well in
    * them, beside the demonstrations and sessions that are fresh. 0: none.
