@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { Store } from '../src/core/index.ts'
 import { openMemoryStore } from '../src/store/index.ts'
 import { crashingStore } from './support/crashing-store.ts'
-import { likedSessions, recordSessions, runTraffic, sayOf } from './support/learner-traffic.ts'
+import { imitate, policyGradient, preferences, sequence } from '../src/optimize/weights/index.ts'
+import { likedSessions, recordSessions, runTraffic, sayOf, type TrafficChanges } from './support/learner-traffic.ts'
 import { practisedModel } from './support/practised-model.ts'
 
 const { renderer } = practisedModel().service
@@ -22,6 +23,7 @@ describe('a process that dies while it learns from traffic', () => {
       summary,
       canaries: canaries.map(({ candidate, status: stands }) => ({ candidate, stands })),
       story: events.flatMap(({ type }) => (type === 'started' ? [] : [type])),
+      alerts: (await store.alerts.list({ limit: 9 })).map(({ kind, name, evidence }) => ({ kind, name, evidence })),
       sequences: events.every(({ sequence }, i) => sequence === i),
     }
   }
@@ -33,19 +35,30 @@ describe('a process that dies while it learns from traffic', () => {
     await store.signals.append([sayOf('edited', { kind: 'edit', text: 'green' }, { name: 'edit', node })])
   }
 
-  it('at any write, just before or just after it, changes nothing of what a resumed run comes to', async () => {
+  const lessons: readonly (readonly [string, TrafficChanges])[] = [
+    ['by practice', {}],
+    [
+      'by a sequence of three lessons, the first of which goes too far',
+      {
+        optimize: { model: sequence(policyGradient({ learningRate: 1 }), imitate(), preferences()) },
+        model: { practice: (_step, learningRate) => 2 * learningRate, logprob: (skill) => 0.14 * skill },
+      },
+    ],
+  ]
+
+  it.each(lessons)('at any write changes nothing of what a resumed run learns %s', async (_, changes) => {
     await prepare()
-    await runTraffic(store, now)
+    await runTraffic(store, now, changes)
     const expected = await remains()
     expect(expected).toMatchObject({ status: 'completed', canaries: [{ stands: 'running' }], sequences: true })
     for (const moment of ['before', 'after'] as const) {
       for (let n = 1; ; n++) {
         await prepare()
         const dying = crashingStore(store, n, moment)
-        await runTraffic(store, now, { store: dying.store }).catch(() => {})
+        await runTraffic(store, now, { ...changes, store: dying.store }).catch(() => {})
         if (!dying.crashed()) break
         const [begun] = await store.runs.list({ limit: 1 })
-        await runTraffic(store, now, begun ? { resume: begun.id } : {})
+        await runTraffic(store, now, { ...changes, ...(begun && { resume: begun.id }) })
         expect(await remains(), `died ${moment} write ${n}`).toEqual(expected)
       }
     }

@@ -30,7 +30,7 @@ export {
 export type { CanaryLook, CanaryVerdict } from './canary/look.ts'
 export type { CanaryAction } from './canary/rule.ts'
 export type { CanaryReceiptInput } from './canary/receipt.ts'
-export { differenceAbove, type Evidence, type Observation } from './canary/difference-test.ts'
+export { differenceAbove, type DifferenceEvidence, type Observation } from './canary/difference-test.ts'
 export type { GateInput, Verdict } from './decide.ts'
 export { GateError, HoldoutExhaustedError, ReceiptError } from './errors.ts'
 export { type Interval, pairedInterval, wilson } from './interval.ts'

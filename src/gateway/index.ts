@@ -22,4 +22,4 @@ export {
 export type * from './ports.ts'
 export { ratchetRoutes, type RatchetRoutesOptions } from './ratchet-routes.ts'
 export { type RunningGateway, startGateway, type StartOptions } from './start-gateway.ts'
-export { serve, type Served, type ServeOptions } from './serve.ts'
+export { serve, type Listening, type ServeOptions } from './serve.ts'

@@ -28,7 +28,7 @@ export interface ServeOptions {
 }
 
 /** A gateway that listens. */
-export interface Served {
+export interface Listening {
   /** Without a slash at its end, and without `/v1`. */
   readonly url: string
   readonly port: number
@@ -55,7 +55,7 @@ const sweepMs = 50
  * Puts a gateway on a port, with Node's own server.
  * @throws InputError `gateway/cannot-listen` when the address cannot be had.
  */
-export async function serve(gateway: Gateway, options: ServeOptions): Promise<Served> {
+export async function serve(gateway: Gateway, options: ServeOptions): Promise<Listening> {
   const { keepAliveMs = 75_000, patienceMs = 60_000, graceMs = 30_000 } = options
   // HTTP/1 alone is spoken here, so the connection is Node's.
   const answer = getRequestListener((request, env) => gateway.fetch(request, env as HttpBindings), {

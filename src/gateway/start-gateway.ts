@@ -8,7 +8,7 @@ import { episodeRecorder } from './episode/recorder.ts'
 import type { Log } from './log.ts'
 import { countRequests, gatewayLogger, gatewayTelemetry, redactedLog } from './observe/index.ts'
 import { ratchetRoutes, type RatchetRoutesOptions } from './ratchet-routes.ts'
-import { serve, type Served } from './serve.ts'
+import { serve, type Listening } from './serve.ts'
 
 /** What a running gateway is made of. */
 export interface StartOptions {
@@ -27,7 +27,7 @@ export interface StartOptions {
 }
 
 /** A gateway that listens, with its recorder. */
-export interface RunningGateway extends Served {
+export interface RunningGateway extends Listening {
   /** Whether it asks for no key. */
   readonly open: boolean
 }

@@ -2,7 +2,7 @@ import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Canary, CanaryId, ReceiptId, ReleaseId, type ServedBy, TrajectoryId } from '../core/index.ts'
 import { agent, base, model, prompt, setOf } from '../../test/support/canary-parts.ts'
-import { assignmentOf, placeOf, type ServedAgent } from './assignment.ts'
+import { assignmentOf, placeOf, type ServingAgent } from './assignment.ts'
 
 const better = prompt('better')
 const versions = new Map([model, base].map((version) => [version.parameter, version]))
@@ -29,7 +29,7 @@ const canaryAt = (share: number, salt = 'salt', id = 'canary'): Canary => ({
   endedAt: null,
 })
 
-const served = (canary: Canary | null, receipt: string | null = null): ServedAgent => ({
+const served = (canary: Canary | null, receipt: string | null = null): ServingAgent => ({
   agent,
   release: {
     id: ReleaseId.parse('initial'),

@@ -17,7 +17,7 @@ import { trustOf } from './people.ts'
 export type Versions = ReadonlyMap<ParameterName, Version>
 
 /** What serves one agent, as it was loaded: nothing of it changes. */
-export interface ServedAgent {
+export interface ServingAgent {
   /** Its {@link agentKey}. */
   readonly agent: string
   readonly release: Release
@@ -50,7 +50,7 @@ export function placeOf(salt: string, drawn: string): number {
  * @param owner whose it is; `null` for nobody's.
  */
 export function assignmentOf(
-  served: ServedAgent,
+  served: ServingAgent,
   session: TrajectoryId,
   known: ServedBy | null,
   watched: boolean,

@@ -51,7 +51,7 @@ export interface Gap {
 }
 
 /** What is known of a session when it is judged. */
-export interface Evidence extends UnjudgedSession {
+export interface DueSession extends UnjudgedSession {
   readonly assigned: NonNullable<ServedBy['canary']>
   /** As it was when it was due; `null` where its first call had not ended. */
   readonly recorded: Trajectory | null
@@ -61,11 +61,11 @@ export interface Evidence extends UnjudgedSession {
 }
 
 /** Reads a session as it was when it was due; `null` for one that the canary did not assign, or that is gone. */
-export async function evidenceOn(
+export async function dueSession(
   { store, tenant, judgeAfterMs }: Judging,
   canary: Canary,
   session: UnjudgedSession,
-): Promise<Evidence | null> {
+): Promise<DueSession | null> {
   const { trajectory, began } = session
   const due = began + judgeAfterMs
   const recorded = (await store.trajectories.get(trajectory, due))?.trajectory ?? null
@@ -85,9 +85,9 @@ export async function evidenceOn(
  * @param people who had which arm before it, where persons have one; counts it.
  * @param gaps when nobody looked at its canary.
  */
-export async function judge(
+export async function judgeSession(
   judging: Judging,
-  { trajectory, began, train, assigned: { arm, propensity }, recorded, later, signals }: Evidence,
+  { trajectory, began, train, assigned: { arm, propensity }, recorded, later, signals }: DueSession,
   {
     shares,
     people,

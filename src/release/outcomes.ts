@@ -12,7 +12,7 @@ import { ReporterShares } from '../reward/index.ts'
 import { auditOf, drawFor } from './audit/draw.ts'
 import { DrawsRead } from './audit/draws-read.ts'
 import { auditOutcome, countWaiting, type KnownTruths, knownTruths, nothingKnown } from './audit/known-truths.ts'
-import { evidenceOn, type Gap, judge, type Judging } from './judge-session.ts'
+import { dueSession, type Gap, judgeSession, type Judging } from './judge-session.ts'
 import { PeopleSeen, trustOf } from './people.ts'
 
 /**
@@ -253,13 +253,13 @@ async function judgeAll(
   const waiting = { ...countWaiting(await truthsOf(options.store, canary, { now: options.now, read: memory.draws })) }
   for (let start = 0; start < due.length; start += readAtOnce) {
     const some = due.slice(start, start + readAtOnce)
-    const read = await Promise.all(some.map((session) => evidenceOn(options, canary, session)))
+    const read = await Promise.all(some.map((session) => dueSession(options, canary, session)))
     // One after the other: what a reporter may decide depends on what came before.
     for (const one of read) {
       if (!one) continue
       const { shares, people } = memory
       const sequence = memory.judged.length + judged.length
-      const session = await judge(options, one, { shares, people, gaps })
+      const session = await judgeSession(options, one, { shares, people, gaps })
       const propensity = session.arm === 'candidate' ? session.propensity : 1 - session.propensity
       const drawn =
         audit === null || session.leftOut !== null

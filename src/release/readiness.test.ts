@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { Canary, Release } from '../core/index.ts'
 import { agent, base, model, prompt } from '../../test/support/canary-parts.ts'
-import type { ServedAgent, Versions } from './assignment.ts'
+import type { ServingAgent, Versions } from './assignment.ts'
 import { Readiness } from './readiness.ts'
 
 const served = versionsOf('served')
@@ -30,7 +30,7 @@ afterEach(() => {
 function versionsOf(text: string): Versions {
   return new Map([model, text === 'served' ? base : prompt(text)].map((version) => [version.parameter, version]))
 }
-const serving = (versions: Versions, tried: Versions | null = null): ServedAgent => ({
+const serving = (versions: Versions, tried: Versions | null = null): ServingAgent => ({
   agent,
   release: {} as Release,
   generation: 1,
@@ -38,7 +38,7 @@ const serving = (versions: Versions, tried: Versions | null = null): ServedAgent
   canary: tried && { canary: { id: 'c' } as Canary, versions: tried, generation: 2 },
 })
 /** What serves of what is to, after `before`. */
-const inForce = (next: ServedAgent, before = serving(served)) =>
+const inForce = (next: ServingAgent, before = serving(served)) =>
   readiness.of(new Map([[agent, next]]), new Map([[agent, before]])).get(agent)
 
 it('waits no longer for what everybody is to get because a canary asked for it first', async () => {

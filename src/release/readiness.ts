@@ -1,6 +1,6 @@
 import type { VersionId } from '../core/index.ts'
-import type { ServedAgent, Versions } from './assignment.ts'
-import type { Served } from './served.ts'
+import type { ServingAgent, Versions } from './assignment.ts'
+import type { ServingAgents } from './served.ts'
 
 /** Makes what is about to serve ready, so that no request waits for it. */
 export interface ReadinessOptions {
@@ -39,7 +39,7 @@ export class Readiness {
   }
 
   /** What of `loaded` may serve now; the rest is made ready meanwhile. `inForce` is what served until now. */
-  of(loaded: Served, inForce: Served): Served {
+  of(loaded: ServingAgents, inForce: ServingAgents): ServingAgents {
     return new Map([...loaded].map(([agent, next]) => [agent, this.#ofAgent(next, inForce.get(agent) ?? null)]))
   }
 
@@ -52,7 +52,7 @@ export class Readiness {
     for (const timer of this.#timers) clearTimeout(timer)
   }
 
-  #ofAgent(next: ServedAgent, before: ServedAgent | null): ServedAgent {
+  #ofAgent(next: ServingAgent, before: ServingAgent | null): ServingAgent {
     const { agent, versions, canary } = next
     const serves = this.#isReady(agent, versions, 'release')
     const tried = canary !== null && this.#isReady(agent, canary.versions, 'candidate')

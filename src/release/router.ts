@@ -8,9 +8,9 @@ import {
   systemClock,
   type TrajectoryId,
 } from '../core/index.ts'
-import { assignmentOf, type ServedAgent, type Versions } from './assignment.ts'
+import { assignmentOf, type ServingAgent, type Versions } from './assignment.ts'
 import { Readiness } from './readiness.ts'
-import { loadServed, type Served, type ServingStore } from './served.ts'
+import { loadServed, type ServingAgents, type ServingStore } from './served.ts'
 
 /** What a router needs. */
 export interface ReleaseRouterOptions {
@@ -25,7 +25,7 @@ export interface ReleaseRouterOptions {
    */
   readonly prepare?: (agent: string, versions: Versions) => Promise<void>
   /** Told of what serves from now on. */
-  readonly onChange?: (served: Served) => void
+  readonly onChange?: (served: ServingAgents) => void
   /** Told once of every outage of the store, of agents that cannot be read, and of what could not be made ready. */
   readonly onProblem?: (error: unknown) => void
   readonly clock?: Clock
@@ -34,7 +34,7 @@ export interface ReleaseRouterOptions {
 /** A SessionRouter that follows the store. */
 export interface ReleaseRouter extends SessionRouter {
   /** What serves now in this process: the same object until something changes. */
-  readonly served: Served
+  readonly served: ServingAgents
   /** When the store was last asked with success, in milliseconds since the epoch. */
   readonly askedAt: number
   /** Asks the store now: what this process changed itself need not wait. Never throws: `onProblem` is told. */
@@ -67,8 +67,8 @@ class PollingRouter implements ReleaseRouter {
   readonly #readiness: Readiness | null
   /** The revision that `#loaded` is of; `null` where it has to be read again. */
   #revision: number | null = null
-  #loaded: Served = new Map()
-  #served: Served = new Map()
+  #loaded: ServingAgents = new Map()
+  #served: ServingAgents = new Map()
   #watchedUntil: ReadonlyMap<CanaryId, number> = new Map()
   #askedAt = 0
   #failing = false
@@ -85,7 +85,7 @@ class PollingRouter implements ReleaseRouter {
     this.#readiness = prepare ? new Readiness({ prepare, onProblem, onReady, patienceMs, retryMs }) : null
   }
 
-  get served(): Served {
+  get served(): ServingAgents {
     return this.#served
   }
 
@@ -159,7 +159,7 @@ class PollingRouter implements ReleaseRouter {
   }
 
   /** By this clock, so that it ends also where the store cannot be asked. */
-  #isWatched({ canary }: ServedAgent): boolean {
+  #isWatched({ canary }: ServingAgent): boolean {
     return canary !== null && this.#clock.now() < (this.#watchedUntil.get(canary.canary.id) ?? 0)
   }
 

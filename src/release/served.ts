@@ -1,6 +1,6 @@
 import type { Activation, Canary, ParameterName, Repositories, Version, VersionId, VersionSet } from '../core/index.ts'
 import { present } from '../errors/index.ts'
-import type { ServedAgent, Versions } from './assignment.ts'
+import type { ServingAgent, Versions } from './assignment.ts'
 import { standingOf } from './patch.ts'
 import { releaseOf } from './release-record.ts'
 
@@ -8,11 +8,11 @@ import { releaseOf } from './release-record.ts'
 export type ServingStore = Pick<Repositories, 'releases' | 'canaries' | 'versions'>
 
 /** What serves all agents at one revision. Replaced as a whole, never changed. */
-export type Served = ReadonlyMap<string, ServedAgent>
+export type ServingAgents = ReadonlyMap<string, ServingAgent>
 
 /** What is loaded, and what could not be: an agent that cannot be read keeps what it had. */
 export interface Loaded {
-  readonly served: Served
+  readonly served: ServingAgents
   readonly failures: readonly unknown[]
 }
 
@@ -26,13 +26,13 @@ export interface Loaded {
 export async function loadServed(
   store: ServingStore,
   wanted: ReadonlySet<string> | null,
-  last: Served,
+  last: ServingAgents,
 ): Promise<Loaded> {
   // Canaries first: one that is promoted between the two looks finds its own Versions serving, and is left out below.
   const canaries = new Map((await store.canaries.running()).map((canary) => [canary.agent, canary]))
   const activations = (await store.releases.serving()).filter(({ agent }) => wanted?.has(agent) ?? true)
   const known = knownVersions(last)
-  const served = new Map<string, ServedAgent>()
+  const served = new Map<string, ServingAgent>()
   const failures: unknown[] = []
   for (const activation of activations) {
     const { agent } = activation
@@ -52,7 +52,7 @@ async function loadAgent(
   activation: Activation,
   canary: Canary | null,
   known: ReadonlyMap<VersionId, Version>,
-): Promise<ServedAgent> {
+): Promise<ServingAgent> {
   const { agent, generation } = activation
   const release = await releaseOf(store, activation)
   const versions = await versionsOf(store, release.versions, known)
@@ -72,9 +72,9 @@ async function loadAgent(
 async function triedBeside(
   store: ServingStore,
   canary: Canary,
-  { release, generation }: Pick<ServedAgent, 'release' | 'generation'>,
+  { release, generation }: Pick<ServingAgent, 'release' | 'generation'>,
   known: ReadonlyMap<VersionId, Version>,
-): Promise<ServedAgent['canary']> {
+): Promise<ServingAgent['canary']> {
   const { candidate, stale } = await standingOf(store, canary, release)
   if (stale.length > 0) return null
   return { canary, generation: generation + 1, versions: await versionsOf(store, candidate, known) }
@@ -97,7 +97,7 @@ async function versionsOf(
 /** Whether an erasure may have changed it: items that were learned from a person go from Versions too. */
 const mayHoldItems = ({ value }: Version): boolean => 'value' in value
 
-function knownVersions(served: Served): ReadonlyMap<VersionId, Version> {
+function knownVersions(served: ServingAgents): ReadonlyMap<VersionId, Version> {
   const known = new Map<VersionId, Version>()
   for (const { versions, canary } of served.values()) {
     for (const version of [...versions.values(), ...(canary?.versions.values() ?? [])]) known.set(version.id, version)

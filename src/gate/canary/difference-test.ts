@@ -11,7 +11,7 @@ export interface Observation {
 }
 
 /** Evidence for a difference between the arms; natural logarithms of e-values. */
-export interface Evidence {
+export interface DifferenceEvidence {
   /** After the last session. */
   readonly now: number
   /** The largest there ever was. */
@@ -59,7 +59,7 @@ export interface Evidence {
  * @param observations in an order that depends neither on the sessions' arms nor on what they showed.
  * @param margin in (−1, 1).
  */
-export function differenceAbove(observations: readonly Observation[], margin: number): Evidence {
+export function differenceAbove(observations: readonly Observation[], margin: number): DifferenceEvidence {
   const gamblers = new Gamblers()
   let [mean, variance, sessions] = [0.5, 0.25, 0]
   for (const { candidate, propensity, value } of observations) {

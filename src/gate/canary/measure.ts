@@ -4,13 +4,13 @@ import { checkRange, type RewardRange } from '../reward-range.ts'
 import { round } from '../round.ts'
 import { type Audited, audited } from './audited.ts'
 import type { CanaryConfig, CanaryGuard, RelativeGuard } from './config.ts'
-import { differenceAbove, type Evidence, type Observation } from './difference-test.ts'
+import { differenceAbove, type DifferenceEvidence, type Observation } from './difference-test.ts'
 import { type Estimate, estimateDifference } from './estimate.ts'
 import { floored, guardMetric, guardValues, imputed, missingRewards, reflected, rewards } from './quantities.ts'
 import { farAbove } from './relative.ts'
 
 /** Evidence with the logarithm of the e-value that shows it. */
-export interface Tested extends Evidence {
+export interface Tested extends DifferenceEvidence {
   readonly bound: number
 }
 

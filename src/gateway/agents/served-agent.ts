@@ -16,7 +16,7 @@ import type { DeclaredAgent } from './declare.ts'
 import type { LearnedText, LearnedTexts } from './shown.ts'
 
 /** What answers a session of an agent. */
-export interface Served {
+export interface ServedSession {
   readonly servedBy: ServedBy
   /** The Generation that its decisions carry. */
   readonly generation: number
@@ -34,12 +34,12 @@ export interface ServedAgent {
    * @param owner whose session it is.
    * @returns `null` where nothing was released.
    */
-  assign(session: TrajectoryId, known: ServedBy | null, owner: SessionOwner): Served | null
+  assign(session: TrajectoryId, known: ServedBy | null, owner: SessionOwner): ServedSession | null
   /**
    * What serves everybody else, for a session whose candidate cannot be served. It stays in its arm: left out, a candidate
    * that fails when times are bad would be judged by the good ones alone, and the baseline by all.
    */
-  baseline(session: TrajectoryId, served: Served): Served | null
+  baseline(session: TrajectoryId, served: ServedSession): ServedSession | null
 }
 
 /** Finds agents that have releases. */
@@ -69,17 +69,17 @@ class RoutedAgent implements ServedAgent {
     this.#upstream = upstream
   }
 
-  assign(session: TrajectoryId, known: ServedBy | null, owner: SessionOwner): Served | null {
+  assign(session: TrajectoryId, known: ServedBy | null, owner: SessionOwner): ServedSession | null {
     const assignment = this.#router.assign(this.#agent.key, session, known, owner)
     return assignment && this.#served(assignment, assignment.servedBy)
   }
 
-  baseline(session: TrajectoryId, { servedBy }: Served): Served | null {
+  baseline(session: TrajectoryId, { servedBy }: ServedSession): ServedSession | null {
     const assignment = this.#router.assign(this.#agent.key, session, { release: servedBy.release, canary: null })
     return assignment && this.#served(assignment, servedBy)
   }
 
-  #served({ versions, generation, learned }: Assignment, servedBy: ServedBy): Served {
+  #served({ versions, generation, learned }: Assignment, servedBy: ServedBy): ServedSession {
     const { base, initial, retired } = this.#agent
     const texts = new Map<string, LearnedText>()
     for (const [parameter, { id, value }] of learned ? versions : []) {

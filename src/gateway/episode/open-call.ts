@@ -12,7 +12,7 @@ import {
 } from '../../core/index.ts'
 import { RatchetError } from '../../errors/index.ts'
 import type { z } from 'zod'
-import type { Served } from '../agents/index.ts'
+import type { ServedSession } from '../agents/index.ts'
 import { type Answer, type CallEnd, type CallRecord, type Committed, erasedCall } from '../ports.ts'
 import { answersIn } from './answer-node.ts'
 import type { CallFacts } from './call-facts.ts'
@@ -32,7 +32,7 @@ export interface AskedCall {
   readonly weights: z.infer<typeof WeightsValue> | null
   readonly history: ChatHistory | null
   /** `null` for an agent without releases. */
-  readonly served: Served | null
+  readonly served: ServedSession | null
 }
 
 /** One call under way. */

@@ -1,5 +1,5 @@
 import { blobKey, type ChatRequest, type TrajectoryId, turns } from '../../core/index.ts'
-import { type Served, type ServedAgent, shownRequest } from '../agents/index.ts'
+import { type ServedSession, type ServedAgent, shownRequest } from '../agents/index.ts'
 import type { RequestContext } from '../ports.ts'
 import type { Admitted } from './admission.ts'
 import { readAlike } from './attach.ts'
@@ -94,7 +94,7 @@ export class Opening {
 
   /** The call as the policy is asked it by what serves it. */
   async #askedUnder(
-    served: Served | null,
+    served: ServedSession | null,
     { facts, conversation: sent, asker, redaction, isNew }: SentCall,
   ): Promise<AskedCall> {
     const { places } = this.#desk
@@ -126,10 +126,10 @@ export class Opening {
   }
 
   /** The call under what serves everybody else; `null` where that has the same weights. */
-  async #fallBack(agent: ServedAgent, served: Served, sent: SentCall, cause: unknown): Promise<AskedCall | null> {
+  async #fallBack(agent: ServedAgent, served: ServedSession, sent: SentCall, cause: unknown): Promise<AskedCall | null> {
     const { trajectory, request } = sent.facts
     const baseline = agent.baseline(trajectory, served)
-    const adapterOf = (one: Served) => {
+    const adapterOf = (one: ServedSession) => {
       const adapter = one.weights(request.model)?.adapter ?? null
       return adapter && blobKey(adapter)
     }

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import type { Clock, Store, WeightsValue } from '../../core/index.ts'
-import type { FindAgent, Served, ServedAgent } from '../agents/index.ts'
+import type { FindAgent, ServedSession, ServedAgent } from '../agents/index.ts'
 import type { ServeConfig } from '../config.ts'
 import type { EpisodeRecorder, RecordMode } from '../ports.ts'
 import type { FreshIds } from './ids.ts'
@@ -15,7 +15,7 @@ export interface EpisodeRecorderOptions {
   /** Finds agents that have releases. Default: there are none. */
   readonly agents?: FindAgent
   /** Told of a candidate that could not be served to a session: that gets what serves everybody else. */
-  readonly onFallBack?: (agent: ServedAgent, served: Served, cause: unknown) => void
+  readonly onFallBack?: (agent: ServedAgent, served: ServedSession, cause: unknown) => void
   /** What decides when this upstream answers for this model, but for its adapter. */
   readonly weightsOf: (upstream: string, model: string) => z.infer<typeof WeightsValue>
   /**

@@ -4,7 +4,7 @@ import type { Checkpoints } from './checkpoints.ts'
 import type { ServerTraits } from './server-kind.ts'
 import type { TinkerSession } from './session.ts'
 import type { LoraShape, TinkerModel } from './tinker-model.ts'
-import type { Served, TinkerSampler } from './tinker-sampler.ts'
+import type { SamplingSession, TinkerSampler } from './tinker-sampler.ts'
 
 export interface PublisherOptions {
   readonly session: TinkerSession
@@ -68,7 +68,7 @@ export class Publisher {
     throw malformed('save_weights_for_sampler', 'neither a sampling_session_id nor a path')
   }
 
-  #hold(served: Served): AdapterRef {
+  #hold(served: SamplingSession): AdapterRef {
     return this.#options.sampler.hold(served)
   }
 }

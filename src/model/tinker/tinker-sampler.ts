@@ -21,12 +21,12 @@ export interface TinkerSamplerOptions {
 }
 
 /** Samples are drawn from a sampling session; `release` frees what stands behind it. */
-export interface Served {
+export interface SamplingSession {
   readonly session: string
   release(): Promise<void>
 }
 
-interface Held extends Served {
+interface Held extends SamplingSession {
   readonly inFlight: Set<Promise<unknown>>
 }
 
@@ -68,7 +68,7 @@ export class TinkerSampler implements Sampler {
   }
 
   /** Holds a sampling session, and makes a reference to it. */
-  hold(served: Served): AdapterRef {
+  hold(served: SamplingSession): AdapterRef {
     const id = `tinker-${this.#issued++}`
     this.#adapters.set(id, { session: served.session, release: () => served.release(), inFlight: new Set() })
     return { kind: 'adapter', id }
