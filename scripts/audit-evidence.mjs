@@ -111,7 +111,7 @@ function canary(gate, law, next) {
     look = Math.ceil(1.15 * look)
     const verdict = gate.look({ sessions, step, sessionsInStep, rewardRange: [0, 1] })
     if (verdict.action === 'advance') [step, sessionsInStep] = [step + 1, 0]
-    else if (verdict.action !== 'hold') {
+    else if (verdict.action !== 'wait') {
       const goodhart = verdict.reasons[0].startsWith('Goodhart')
       return { action: verdict.action, goodhart, labels, sessions: sessionsInStep }
     }
@@ -152,7 +152,7 @@ table(
       part(alone, 'roll-back'),
       part(audited, 'promote'),
       part(audited, 'roll-back'),
-      part(audited, 'give-up'),
+      part(audited, 'end'),
       promoted.length > FEWER / 2 ? median(promoted.map(({ labels }) => labels)) : '–',
     ]
   }),

@@ -64,7 +64,7 @@ table(
       count(ours, 'promote'),
       ours.filter(({ verdict }) => verdict.evidence.gain.most >= verdict.evidence.gain.bound).length,
       count(ours, 'roll-back'),
-      count(ours, 'give-up'),
+      count(ours, 'end'),
       count(naive, 'promote'),
       count(naive, 'roll-back'),
     ]
@@ -184,7 +184,7 @@ table(
     return [
       mean,
       gain,
-      ...['promote', 'roll-back', 'give-up'].map((action) => shareOf(results, action)),
+      ...['promote', 'roll-back', 'end'].map((action) => shareOf(results, action)),
       quantile(of(results, 'promote', 'candidates'), 0.5),
       quantile(of(results, 'promote', 'sessions'), 0.5),
     ]

@@ -55,7 +55,7 @@ export function runCanary({
     if (sessions.length < nextLook) continue
     nextLook = Math.max(nextLook + lookAfter, Math.ceil(growth * nextLook))
     const verdict = gate.look({ sessions, step, sessionsInStep: inStep, rewardRange })
-    if (verdict.action === 'hold') continue
+    if (verdict.action === 'wait') continue
     if (verdict.action === 'advance') [step, inStep] = [step + 1, 0]
     else return { action: verdict.action, candidates, sessions: sessions.length, share, verdict }
   }
@@ -83,7 +83,7 @@ export function peekingGate({ shares, sessionsPerStep, maxSessions }) {
       if (z > 1.645) return { action: 'promote' }
       if (z < -1.645) return { action: 'roll-back' }
       if (step < shares.length - 1 && sessionsInStep >= sessionsPerStep) return { action: 'advance' }
-      return { action: sessionsInStep >= maxSessions ? 'give-up' : 'hold' }
+      return { action: sessionsInStep >= maxSessions ? 'end' : 'wait' }
     },
   }
 }

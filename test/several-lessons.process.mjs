@@ -19,7 +19,8 @@ const open = async (options) => {
   return service
 }
 
-const { defineAgent, rollouts, rubric, sequence, servedAgent, shadow, signal, traffic, user, verifier, weights } = ratchet
+const { defineAgent, rollouts, rubric, sequence, servedAgent, shadow, signal, traffic, user, verifier, weights } =
+  ratchet
 const { imitate, leaveOneOut, pairedGate, policyGradient, preferences } = ratchet
 
 async function learnTeam(common) {
@@ -52,7 +53,7 @@ async function learnTeam(common) {
     gate: pairedGate({ margin: 0, alpha: 0.25, lifetime: { alpha: 0.25 } }),
     budget: { turns: 4, tokensPerTurn: 6 },
     schedule: {
-      primePasses: 4,
+      primePasses: 7,
       augmentation: 0,
       updates: 2,
       tasks: 4,

@@ -79,8 +79,53 @@ export interface WeightsPreferring {
   readonly pairsIn?: (groups: readonly Group[], update: number, parameter: ParameterName) => readonly PreferencePair[]
 }
 
-/** One way in which weights learn. */
-export type WeightsLesson = WeightsOptimizer | WeightsImitation | WeightsPreferring
+/** What says what weights were good for, before anything moves them. */
+export interface AnchoringStep {
+  readonly trainer: Trainer
+  /** What earlier runs learned from. */
+  readonly earlier: readonly Demonstration[]
+}
+
+/** Holds on to what earlier runs need of weights, while they learn something else. */
+export interface WeightsAnchoring {
+  readonly name: string
+  readonly kind: 'weights'
+  readonly losses?: readonly Loss['kind'][]
+  /** How strongly; 0: not. */
+  readonly strength: number
+  /** Sequences of earlier runs that it wants, at most, and of how many runs. */
+  readonly sequences: number
+  readonly runs: number
+  /** @returns the sequences that it measured. */
+  anchor(step: AnchoringStep): Promise<number>
+}
+
+/** What is imitated now, and what earlier runs learned from. */
+export interface RehearsalStep {
+  /** Sequences that are imitated now. */
+  readonly fresh: number
+  readonly earlier: readonly Demonstration[]
+  readonly rng: Rng
+}
+
+/** Adds something that earlier runs learned to what is imitated now. */
+export interface WeightsRehearsal {
+  readonly name: string
+  readonly kind: 'weights'
+  readonly losses?: readonly Loss['kind'][]
+  /** The part of both that earlier ones are, in [0, 1), and of how many runs. */
+  readonly share: number
+  readonly runs: number
+  rehearse(step: RehearsalStep): readonly Demonstration[]
+}
+
+/** One way in which weights learn, or keep what they learned. */
+export type WeightsLesson =
+  | WeightsOptimizer
+  | WeightsImitation
+  | WeightsPreferring
+  | WeightsAnchoring
+  | WeightsRehearsal
 
 /** Several ways in which weights learn, in the order in which they take turns: one of each sort at most. */
 export interface WeightsSequence {

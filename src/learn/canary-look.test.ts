@@ -85,7 +85,7 @@ it('holds a question against the candidate where like tasks were answered withou
   const first = await registry.startCanary({ ...start, at: 10 })
   await asks('t_first', first, 20)
   expect(await questions(first.id)).toEqual([[0, null]])
-  await registry.giveUpCanary(first.id, { reasons: ['enough'], at: 3_000 })
+  await registry.endCanary(first.id, { reasons: ['enough'], at: 3_000 })
   for (let i = 0; i < 9; i++) {
     const answered = asking(sessionCall(`s_${i}`, { release, canary: null }, { at: 4_000 + i }), 'Because.')
     await store.traffic.append(answered)

@@ -194,7 +194,7 @@ function watching(parts: TrafficLearnerParts, agent: string) {
     if (!running) return
     if (config.mode === 'shadow' && running.run !== null) {
       const reasons = ['the mode is "shadow" now: nobody gets candidates']
-      const { id, status, reason } = await registry.giveUpCanary(running.id, { reasons, at: clock.now() })
+      const { id, status, reason } = await registry.endCanary(running.id, { reasons, at: clock.now() })
       onEvent?.({ type: 'watched', agent, canary: id, action: null, status, reason, release: null })
       return
     }
@@ -202,7 +202,7 @@ function watching(parts: TrafficLearnerParts, agent: string) {
     // After the look, which keeps the canary serving: a source of truth that fails stops no session.
     if (now.status === 'running') await audits.look(now)
     const action = verdict?.action ?? null
-    if (now.status === 'running' && (action === 'hold' || waits !== null)) return
+    if (now.status === 'running' && (action === 'wait' || waits !== null)) return
     const { id, status, reason } = now
     onEvent?.({ type: 'watched', agent, canary: id, action, status, reason, release: release?.id ?? null })
   }

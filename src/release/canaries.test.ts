@@ -111,7 +111,7 @@ describe('a canary starts', () => {
     })
     const canary = await start({ run })
     expect(await start({ run, at: 99 })).toEqual(canary)
-    await registry.giveUpCanary(canary.id, { reasons: ['nothing was shown'], at: 20 })
+    await registry.endCanary(canary.id, { reasons: ['nothing was shown'], at: 20 })
     await expect(start({ run, at: 99 })).rejects.toThrow('runs no more (ended): nothing was shown')
     expect((await start({ at: 99 })).id).not.toBe(canary.id)
   })
@@ -321,7 +321,7 @@ describe('a canary goes back', () => {
 
   it('is given up without an alert', async () => {
     const canary = await start()
-    await registry.giveUpCanary(canary.id, { reasons: ['nothing was shown'], exposed: 9 })
+    await registry.endCanary(canary.id, { reasons: ['nothing was shown'], exposed: 9 })
     expect(await typesOf(canary)).toEqual([
       ['started', 0.5],
       ['ended', 0],

@@ -90,7 +90,7 @@ it('what shows a gain at alpha and not at the level waits', () => {
   const [above, below] = [1.1 / eValue, 0.9 / eValue].map((alpha) =>
     gate.look({ ...seen, level: { candidate: 1, promotions: 0, alpha } }),
   )
-  expect([above?.action, below?.action]).toEqual(['promote', 'hold'])
+  expect([above?.action, below?.action]).toEqual(['promote', 'wait'])
 })
 
 it('a candidate that its run tested on held-out tasks has one level for both tests', async () => {

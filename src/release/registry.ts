@@ -187,7 +187,7 @@ export class Registry {
   }
 
   /** Ends a canary that came to no conclusion. @throws as {@link rollBackCanary}. */
-  giveUpCanary(id: CanaryId, stop: CanaryStop): Promise<Canary> {
+  endCanary(id: CanaryId, stop: CanaryStop): Promise<Canary> {
     return this.#stop(id, 'ended', stop)
   }
 

@@ -247,7 +247,7 @@ describe('one look', () => {
       sessions: { candidate: 20, baseline: 20 },
     })
     expect(looked.verdict?.evidence['sessionsInStep']).toBe(2)
-    expect(looked.verdict?.action).toBe('hold')
+    expect(looked.verdict?.action).toBe('wait')
     expect(looked.verdict?.reasons).toContainEqual(expect.stringContaining('18 sessions of the candidate'))
     // Another process, which reads what the first one judged, goes on in the same way.
     for (let i = 40; i < 60; i++) {
@@ -263,7 +263,7 @@ describe('one look', () => {
     untilDue()
     const { verdict } = await look({ memory: newCanaryMemory() })
     expect(verdict?.evidence).toMatchObject({ compared: 4, repeats: 38 })
-    expect(verdict?.action).toBe('give-up')
+    expect(verdict?.action).toBe('end')
   })
 
   it('hears of a session that its person came back and asked the same again, before it was due', async () => {
@@ -305,7 +305,7 @@ describe('one look', () => {
     await begin(gate)
     await sessions(40, { candidate: 0.5, baseline: 0.5 })
     untilDue()
-    expect(await look()).toMatchObject({ verdict: { action: 'give-up' }, canary: { status: 'ended' } })
+    expect(await look()).toMatchObject({ verdict: { action: 'end' }, canary: { status: 'ended' } })
     expect((await store.canaries.events(canary.id)).at(-1)?.evidence).toMatchObject({ exposed: 20 })
   })
 })
@@ -442,8 +442,8 @@ describe('the evidence', () => {
 
   it('is at most so much of one reporter: who floods one arm neither promotes nor takes back', async () => {
     const flooded = [
-      [0, true, 'hold'],
-      [1, true, 'hold'],
+      [0, true, 'wait'],
+      [1, true, 'wait'],
       [0, false, 'roll-back'],
       [1, false, 'promote'],
     ] as const

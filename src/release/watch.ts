@@ -95,7 +95,7 @@ export async function watchCanary(options: WatchOptions): Promise<Looked> {
     const began = canaryGate({ ...EARLIER_RULES, ...rules })
     if (options.gate && !isByTheseRules(options.gate, began, rules)) {
       const reasons = ['its gate is configured otherwise now, and what began by some rules is not judged by others']
-      return ended(await registry.giveUpCanary(canary.id, { reasons, at: now }))
+      return ended(await registry.endCanary(canary.id, { reasons, at: now }))
     }
     const watchedUntilThen = Math.max(await watchedUntil(store, canary), canary.startedAt)
     const gaps = await gapsOf(store, canary, { from: watchedUntilThen, until: now })
@@ -158,7 +158,7 @@ async function look(options: WatchOptions & { readonly gate: CanaryGate }, momen
   const gathered = await gatherOutcomes({ ...options, ...moment })
   if (!gathered) {
     const reasons = ['its sessions are judged otherwise now, and what began by some rules is not judged by others']
-    return ended(await options.registry.giveUpCanary(canary.id, { reasons, at: clock.now() }))
+    return ended(await options.registry.endCanary(canary.id, { reasons, at: clock.now() }))
   }
   const { sessions, outcomes, sessionsInStep, repeatsInStep } = gathered
   const input: CanaryLook = {
@@ -212,7 +212,7 @@ async function carryOut(
   // Judging took a while: a step begins, and a canary ends, only now. Sessions that began meanwhile are the old step's.
   const stop = async () => ({ ...note, receipt: await makeReceipt(), exposed: await exposed(), at: clock.now() })
   if (verdict.action === 'roll-back') return { canary: await registry.rollBackCanary(canary.id, await stop()) }
-  if (verdict.action === 'give-up') return { canary: await registry.giveUpCanary(canary.id, await stop()) }
+  if (verdict.action === 'end') return { canary: await registry.endCanary(canary.id, await stop()) }
   if (waits === null && verdict.action === 'advance') {
     return { canary: await registry.advanceCanary(canary, note, clock.now()) }
   }

@@ -65,7 +65,7 @@ describe('with an audit, truth decides', () => {
 
   it('does not promote what people take and is no better: behaviour alone would have', () => {
     const sessions = sessionsOf(pleases)
-    expect(lookAt(sessions).action).toBe('hold')
+    expect(lookAt(sessions).action).toBe('wait')
     const behaviour = canaryGate({ ...rules, promote: 'behaviour-only' })
     expect(lookAt(sessions, behaviour)).toMatchObject({ action: 'promote', evidence: { basis: 'behaviour-only' } })
     expect(lookAt(sessions, behaviour).reasons.join(' ')).toContain('Evidence: behaviour-only.')
@@ -81,7 +81,7 @@ describe('with an audit, truth decides', () => {
     const sessions = sessionsOf({ truth: [0.4, 0.8], reward: [0.5, 0.5] })
     const alone = { ...rules, audit: { ...audit, by: 'judge' as const } }
     const verdict = lookAt(sessions, canaryGate(alone))
-    expect(verdict).toMatchObject({ action: 'hold', evidence: { basis: null } })
+    expect(verdict).toMatchObject({ action: 'wait', evidence: { basis: null } })
     expect(verdict.reasons.join(' ')).toContain('A judge alone promotes nothing')
     const risking = lookAt(sessions, canaryGate({ ...alone, promote: 'behaviour-only' }))
     expect(risking).toMatchObject({ action: 'promote', evidence: { basis: 'behaviour-only' } })
@@ -152,7 +152,7 @@ describe('with an audit, truth decides', () => {
     )
     expect(lookAt(sessions).action).toBe('promote')
     const verdict = lookAt(waiting)
-    expect(verdict).toMatchObject({ action: 'hold', evidence: { truth: { labels: { candidate: 0 }, waiting: 1 } } })
+    expect(verdict).toMatchObject({ action: 'wait', evidence: { truth: { labels: { candidate: 0 }, waiting: 1 } } })
     expect(verdict.reasons.join(' ')).toContain('1 that were drawn wait for their truth')
   })
 
@@ -162,14 +162,14 @@ describe('with an audit, truth decides', () => {
       session.arm === 'candidate' && session.audit ? { ...session, audit: { ...session.audit, truth: null } } : session,
     )
     const verdict = lookAt(untold)
-    expect(verdict.action).toBe('hold')
+    expect(verdict.action).toBe('wait')
     expect(verdict.reasons.join(' ')).toMatch(/Of \d+ it cannot be told, which counts against the candidate/)
   })
 
   it('is given up after as many truths as it may cost, however many sessions there were', () => {
-    expect(lookAt(sessionsOf(alike, 600)).action).toBe('hold')
+    expect(lookAt(sessionsOf(alike, 600)).action).toBe('wait')
     const verdict = lookAt(sessionsOf(alike, 880))
-    expect(verdict.action).toBe('give-up')
+    expect(verdict.action).toBe('end')
     expect(verdict.reasons[0]).toMatch(/^4\d\d sessions were audited and showed neither/)
   })
 
@@ -180,9 +180,9 @@ describe('with an audit, truth decides', () => {
 
     it('waits where truth speaks of harm, and is given up when its labels are spent', () => {
       const { action, reasons } = lookAt(sessions, canaryGate({ ...ramp.config, audit }))
-      expect(action).toBe('hold')
+      expect(action).toBe('wait')
       expect(reasons.join(' ')).toMatch(/The estimated difference of truth is -0\.\d+: the ramp waits\./)
-      expect(lookAt(sessions, ramp).action).toBe('give-up')
+      expect(lookAt(sessions, ramp).action).toBe('end')
       const alikeInTruth = sessionsOf({ truth: [0.5, 0.6], reward: [0.5, 0.6] }, 60)
       expect(lookAt(alikeInTruth, ramp).action).toBe('advance')
     })
@@ -214,9 +214,9 @@ it('ends where all the sessions that still come are of people who had been drawn
   const drawn = sessions.slice(0, 20).filter(({ arm }) => arm === 'candidate').length
   const again = sessions.filter(({ arm, propensity }) => arm === 'candidate' && propensity === 1).length
   const look = { ...lookOf(sessions), sessionsInStep: drawn }
-  expect(gate.look({ ...look, repeatsInStep: rules.maxSessions - 1 }).action).toBe('hold')
+  expect(gate.look({ ...look, repeatsInStep: rules.maxSessions - 1 }).action).toBe('wait')
   const verdict = gate.look({ ...look, repeatsInStep: again })
-  expect(verdict.action).toBe('give-up')
+  expect(verdict.action).toBe('end')
   expect(verdict.reasons[0]).toMatch(/had been drawn before: take larger "shares", or "assign": "session"/)
 })
 
@@ -225,7 +225,7 @@ describe('without an audit', () => {
 
   it('behaviour promotes nothing, unless its owner takes the risk; the reason says what to do', () => {
     const verdict = lookAt(better, canaryGate(rules))
-    expect(verdict).toMatchObject({ action: 'hold', evidence: { basis: null } })
+    expect(verdict).toMatchObject({ action: 'wait', evidence: { basis: null } })
     expect(verdict.reasons.join(' ')).toMatch(/alone promotes nothing.*set "audit".*"promote": "behaviour-only"/)
   })
 

@@ -66,7 +66,7 @@ const broken =
 
 describe('look', () => {
   it('holds without sessions', () => {
-    expect(lookAt([])).toMatchObject({ action: 'hold', decision: 'need_more_evidence' })
+    expect(lookAt([])).toMatchObject({ action: 'wait', decision: 'need_more_evidence' })
   })
 
   it('promotes what is shown to be better, at whatever step', () => {
@@ -108,23 +108,23 @@ describe('look', () => {
   it('advances when nothing speaks of harm, never past the last share below 1', () => {
     const sessions = draw({ n: 50, candidate: 0.6, baseline: 0.4 })
     expect(lookAt(sessions, 0).action).toBe('advance')
-    expect(lookAt(sessions, 1).action).toBe('hold')
+    expect(lookAt(sessions, 1).action).toBe('wait')
     expect(gate.shares).toEqual([0.1, 0.5])
   })
 
   it('holds the ramp while something speaks of harm, and says what', () => {
     const verdict = lookAt(draw({ n: 50, candidate: 0.4, baseline: 0.6 }), 0)
-    expect(verdict.action).toBe('hold')
+    expect(verdict.action).toBe('wait')
     expect(verdict.reasons[0]).toMatch(/^The estimated difference of rewards is -0\.\d+: the ramp waits/)
   })
 
   it('waits for the sessions of the step, however many there were before', () => {
     const sessions = draw({ n: 50, candidate: 0.6, baseline: 0.4 })
-    expect(gate.look({ ...inputOf(sessions, 0), sessionsInStep: 19 }).action).toBe('hold')
+    expect(gate.look({ ...inputOf(sessions, 0), sessionsInStep: 19 }).action).toBe('wait')
   })
 
   it('gives up after the sessions that a step may have', () => {
-    expect(lookAt(draw({ n: 700 }))).toMatchObject({ action: 'give-up', decision: 'hold' })
+    expect(lookAt(draw({ n: 700 }))).toMatchObject({ action: 'end', decision: 'hold' })
   })
 
   it('is not moved by sessions that had no baseline beside them', () => {
@@ -161,13 +161,13 @@ describe('missing rewards', () => {
 
   it('count against the candidate where a gain is to be shown', () => {
     const sessions = draw({ n: 700, candidate: 0.75, also: lost })
-    expect(lookAt(sessions, 1, worst).action).toBe('give-up')
+    expect(lookAt(sessions, 1, worst).action).toBe('end')
     expect(lookAt(sessions, 1, worst).reasons.at(-1)).toMatch(/of the rewards are missing and count against/)
     expect(lookAt(sessions, 1, neutral).action).toBe('promote')
   })
 
   it('show no harm by being missing at random', () => {
-    expect(lookAt(draw({ n: 700, also: lost }), 1, worst).action).toBe('give-up')
+    expect(lookAt(draw({ n: 700, also: lost }), 1, worst).action).toBe('end')
   })
 
   it('take a candidate back that loses more of them than the baseline does', () => {
@@ -201,7 +201,7 @@ describe('missing rewards', () => {
     const before = lookAt(sessions, 1, canaryGate({ ...configuration, excess: 'candidate' }))
     expect(before.action).toBe('roll-back')
     const verdict = lookAt(sessions, 1, canaryGate({ ...configuration, maxSessions: 1000 }))
-    expect(verdict.action).toBe('hold')
+    expect(verdict.action).toBe('wait')
     expect(verdict.reasons).toContainEqual(expect.stringMatching(/^The baseline misses more rewards/))
   })
 })
@@ -221,7 +221,7 @@ describe('a guard on a rise', () => {
 
   it('lets pass what it tolerates', () => {
     for (const factor of [0.1, 1, 1.4]) {
-      expect(lookAt(draw({ n: 1000, also: slower(factor, 20) }), 1, watching).action).toBe('hold')
+      expect(lookAt(draw({ n: 1000, also: slower(factor, 20) }), 1, watching).action).toBe('wait')
     }
   })
 
@@ -233,7 +233,7 @@ describe('a guard on a rise', () => {
     const verdict = lookAt(sessions, 1, watching)
     expect(verdict.action).toBe('roll-back')
     expect(verdict.reasons[0]).toMatch(/^The guard seconds\/tail is higher than the baseline's by more than 50.0 %/)
-    expect(lookAt(sessions, 1, canaryGate({ ...watching.config, tails: false })).action).toBe('hold')
+    expect(lookAt(sessions, 1, canaryGate({ ...watching.config, tails: false })).action).toBe('wait')
   })
 
   it('is not blinded by one wild session, nor by zeros', () => {
@@ -242,7 +242,7 @@ describe('a guard on a rise', () => {
     const zeros = [{ ...sessions[0]!, guards: { seconds: 0 } }, ...sessions.slice(1)]
     for (const seen of [wild, zeros]) expect(lookAt(seen, 1, watching).action).toBe('roll-back')
     const nothing = sessions.map((one) => ({ ...one, guards: { seconds: 0 } }))
-    expect(lookAt(nothing, 1, watching).action).toBe('hold')
+    expect(lookAt(nothing, 1, watching).action).toBe('wait')
   })
 })
 

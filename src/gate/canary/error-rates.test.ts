@@ -46,7 +46,7 @@ function verdicts(name: string, law: Law, config: Partial<CanaryConfig> = {}, co
       nextLook = Math.ceil(1.3 * nextLook)
       const verdict = gate.look({ sessions, step, sessionsInStep, rewardRange: [0, 1] })
       if (verdict.action === 'advance') [step, sessionsInStep] = [step + 1, 0]
-      else if (verdict.action !== 'hold') return verdict
+      else if (verdict.action !== 'wait') return verdict
     }
   })
 }

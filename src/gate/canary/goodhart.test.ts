@@ -83,7 +83,7 @@ describe("Goodhart's law", () => {
     const sessions = sessionsOf({ truth: [0.5, 0.58], thanks: [0.3, 0.9] })
     const { action, evidence } = lookAt(sessions)
     expect(evidence['truth']).toMatchObject({ overpaid: { most: expect.any(Number) } })
-    expect(action).toBe('hold')
+    expect(action).toBe('wait')
   })
 
   it('lets one go on whose reward rises as its truth does, or falls', () => {
@@ -92,7 +92,7 @@ describe("Goodhart's law", () => {
       { truth: [0.5, 0.56], thanks: [0.5, 0.56] },
       { truth: [0.5, 0.5], thanks: [0.5, 0.45] },
     ] as const) {
-      expect(lookAt(sessionsOf(law)).action).toBe('hold')
+      expect(lookAt(sessionsOf(law)).action).toBe('wait')
     }
   })
 
@@ -121,6 +121,6 @@ describe("Goodhart's law", () => {
     const { gate: signed, ...receipt } = receiptOf(sessions)
     const { goodhart: _, ...config } = signed.config
     expect(decideAgain({ ...receipt, gate: { ...signed, config } })).toBe('need_more_evidence')
-    expect(lookAt(sessions, canaryGate({ ...gate.config, goodhart: null })).action).toBe('hold')
+    expect(lookAt(sessions, canaryGate({ ...gate.config, goodhart: null })).action).toBe('wait')
   })
 })

@@ -50,7 +50,7 @@ export interface CanaryLook {
 /** What to do with a canary, and why. */
 export interface CanaryVerdict {
   readonly action: CanaryAction
-  /** The action as a receipt states it: `promote`, `reject` (roll back), `hold` (give up), else `need_more_evidence`. */
+  /** The action as a receipt states it: `promote`, `reject` (roll back), `hold` (end), else `need_more_evidence`. */
   readonly decision: GateDecision
   /** One sentence each, the deciding one first. */
   readonly reasons: readonly string[]
@@ -65,8 +65,8 @@ export function lastStep(shares: readonly number[]): number {
 const DECISIONS: Readonly<Record<CanaryAction, GateDecision>> = {
   promote: 'promote',
   'roll-back': 'reject',
-  'give-up': 'hold',
-  hold: 'need_more_evidence',
+  end: 'hold',
+  wait: 'need_more_evidence',
   advance: 'need_more_evidence',
 }
 
@@ -82,8 +82,8 @@ const DECISIONS: Readonly<Record<CanaryAction, GateDecision>> = {
  * | 3 | with an audit, the reward is shown to have gained more than the truth, by over `goodhart.margin`, at `goodhart.alpha`; the reward is estimated to rise, the truth is not, and was never shown to | roll-back |
  * | 4 | what a promotion rests on is shown to be higher by more than `margin`, at `alpha` or the candidate's `level`: the truth of the audited sample, or without an audit the reward; `sessionsPerStep` candidate sessions were judged, every guard was measured in `minCoverage` of them, and nothing speaks of a guard | **promote** |
  * | 5 | `sessionsPerStep` candidate sessions of this step were judged, nothing speaks of harm, and there is a next share below 1 | advance |
- * | 6 | `maxSessions` candidate sessions of this step were judged; with an audit, `maxLabels` truths were told instead, or so many sessions of people who had been drawn before | give-up |
- * | 7 | otherwise | hold |
+ * | 6 | `maxSessions` candidate sessions of this step were judged; with an audit, `maxLabels` truths were told instead, or so many sessions of people who had been drawn before | end |
+ * | 7 | otherwise | wait |
  *
  * Without an audit the reward promotes only a candidate that passed held-out tasks before, or where the owner said
  * `behaviour-only`; so does a judge of whom nobody checks what it says, in the place of the truth;
@@ -162,12 +162,12 @@ export function look(
     ...(config.audit && truth ? [spentLabels(config.audit, truth)] : []),
     {
       holds: spent(config, truth, sessionsInStep, repeatsInStep),
-      action: 'give-up',
+      action: 'end',
       reason: `${sessionsInStep + repeatsInStep} candidate sessions judged at share ${share(config, step)} and neither gain nor harm is shown. ${difference}.${fewPeople(sessionsInStep, repeatsInStep)}`,
     },
   ]
   const holding = rules.filter(({ holds }) => holds)
-  const action = holding[0]?.action ?? 'hold'
+  const action = holding[0]?.action ?? 'wait'
   const waiting = [
     ...(better && early ? [`A gain is shown; the guards need ${config.sessionsPerStep} candidate sessions.`] : []),
     ...(better ? uncovered.map(lacking) : []),
@@ -187,7 +187,7 @@ export function look(
       ...holding.map(({ reason }) => reason),
       ...(level && action === 'promote' ? [levelInWords(level)] : []),
       ...(action === 'promote' && basis === 'behaviour-only' ? [truth ? judgeOnly : behaviourOnly] : []),
-      ...(holding[0] && action !== 'give-up' ? [] : waiting),
+      ...(holding[0] && action !== 'end' ? [] : waiting),
     ],
     evidence: { ...evidenceOf(measured, rewardRange, basis), step, share: share(config, step), sessionsInStep },
   }

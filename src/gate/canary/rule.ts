@@ -1,4 +1,4 @@
-export type CanaryAction = 'hold' | 'advance' | 'promote' | 'roll-back' | 'give-up'
+export type CanaryAction = 'wait' | 'advance' | 'promote' | 'roll-back' | 'end'
 
 /** A row of the truth table. */
 export interface Rule {

@@ -80,7 +80,7 @@ export function truthCautions(
 export function spentLabels({ maxLabels }: Pick<Audit, 'maxLabels'>, truth: Audited): Rule {
   return {
     holds: labelsOf(truth) >= maxLabels,
-    action: 'give-up',
+    action: 'end',
     reason: `${labelsOf(truth)} sessions were audited and showed neither a gain nor a harm. ${truthInWords(truth)}.`,
   }
 }

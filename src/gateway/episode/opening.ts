@@ -126,7 +126,12 @@ export class Opening {
   }
 
   /** The call under what serves everybody else; `null` where that has the same weights. */
-  async #fallBack(agent: ServedAgent, served: ServedSession, sent: SentCall, cause: unknown): Promise<AskedCall | null> {
+  async #fallBack(
+    agent: ServedAgent,
+    served: ServedSession,
+    sent: SentCall,
+    cause: unknown,
+  ): Promise<AskedCall | null> {
     const { trajectory, request } = sent.facts
     const baseline = agent.baseline(trajectory, served)
     const adapterOf = (one: ServedSession) => {

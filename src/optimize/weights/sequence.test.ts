@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { rng, type Trainer } from '../../core/index.ts'
+import { anchor } from './anchor.ts'
 import { imitate } from './imitate.ts'
 import { policyGradient } from './policy-gradient.ts'
 import { preferences } from './preferences.ts'
+import { rehearse } from './rehearse.ts'
 import { sequence, weightsPlan } from './sequence.ts'
+import { stages } from './stages.ts'
 
 describe('how weights learn', () => {
   it('by a policy gradient alone: it, and whatever can be imitated and preferred beside it', () => {
@@ -18,6 +21,15 @@ describe('how weights learn', () => {
     expect(turns).toEqual(['imitate', 'practise'])
   })
 
+  it('by a sequence that keeps what was learned before: that has no turn', () => {
+    const plan = weightsPlan(sequence(anchor({ strength: 1 }), imitate(), rehearse({ share: 0.5, runs: 3 })))
+    expect(plan).toMatchObject({ anchoring: { strength: 1, sequences: 64 }, rehearsal: { share: 0.5, runs: 3 } })
+    expect(plan.turns).toEqual(['imitate'])
+    expect(weightsPlan(policyGradient())).toMatchObject({ anchoring: null, rehearsal: null })
+    const staged = stages({ updates: 1, lessons: sequence(imitate(), rehearse()) }, { lessons: policyGradient() })
+    expect(weightsPlan(staged)).toMatchObject({ rehearsal: { share: 0.2 }, turns: ['practise', 'imitate', 'prefer'] })
+  })
+
   it('by one lesson that practises nothing: that alone', () => {
     expect(weightsPlan(imitate())).toMatchObject({ practice: null, turns: ['imitate'] })
   })
@@ -26,6 +38,10 @@ describe('how weights learn', () => {
     const bad = expect.objectContaining({ code: 'optimize/bad-option' })
     expect(() => sequence()).toThrow(bad)
     expect(() => sequence(imitate(), policyGradient(), imitate({ batchSize: 2 }))).toThrow(bad)
+    expect(() => sequence(anchor({ strength: 1 }))).toThrow(bad)
+    expect(() => sequence(policyGradient(), rehearse()), 'what is rehearsed is imitated').toThrow(bad)
+    expect(() => anchor({ strength: 0 })).toThrow(bad)
+    expect(() => rehearse({ share: 1 })).toThrow(bad)
   })
 })
 

@@ -20,7 +20,8 @@ interface Begun {
 
 /**
  * Stages of one run over rollouts: in each the weights learn in other ways, as in SFT → RL → SFT → RL, or in a last stage that
- * learns the final answer alone once the search for it is learned (`turns: 'last'`). A stage's lessons count its updates from 0,
+ * learns the final answer alone once the search for it is learned (`turns: 'last'`). Anchors and rehearsal are of the whole
+ * run: those of the first stage that has any. A stage's lessons count its updates from 0,
  * so that each has its own warm-up; the trainer's state goes on.
  *
  * Demonstrations that a run is given are imitated before the first update, by the first stage that imitates. Where several
@@ -89,7 +90,11 @@ export function stages(...given: readonly Stage[]): WeightsSequence {
         .join('+'),
     )
     .join(' → ')
-  return { name, kind: 'weights', lessons: turns.map((turn) => lessons[turn]) }
+  const keeping = [
+    begun.find(({ plan }) => plan.anchoring)?.plan.anchoring ?? [],
+    begun.find(({ plan }) => plan.rehearsal)?.plan.rehearsal ?? [],
+  ].flat()
+  return { name, kind: 'weights', lessons: [...turns.map((turn) => lessons[turn]), ...keeping] }
 }
 
 /** All turns, in an order that agrees with each stage's. */

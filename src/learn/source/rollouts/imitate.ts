@@ -24,6 +24,7 @@ export async function imitate(run: RolloutRun, one: TrainedWeights): Promise<Met
   const defaults = { ...recipe.supervised, ...prime?.supervised }
   const pace = settledPace(overall, recipe.settling.imitation)
   const told = { imitated: 0, imitationLoss: 0, imitationTokens: 0 }
+  let repeated = 0
   for (let pass = 0; pass < passes; pass++) {
     const sequences = await run.rehearsal.drawn(one, {
       successes: state.successes,
@@ -33,14 +34,29 @@ export async function imitate(run: RolloutRun, one: TrainedWeights): Promise<Met
       random,
     })
     const taken = within(sequences, (tokensAtMost * (1 - overall)) / passes)
+    const again = await rehearsed(run, one, { fresh: taken.length, pass })
     const { trainer } = one
-    const step = { trainer, demonstrations: taken, rng: random, pace, defaults, update: state.update }
+    const step = { trainer, demonstrations: [...taken, ...again], rng: random, pace, defaults, update: state.update }
     const { tokens = 0, loss = 0 } = await imitation.imitate(step)
     told.imitated += tokens > 0 ? taken.length : 0
+    repeated += again.length
     told.imitationLoss = loss
     told.imitationTokens += tokens
   }
-  return told
+  return repeated > 0 ? { ...told, rehearsed: repeated } : told
+}
+
+/** What earlier runs learned that is imitated again beside so many. */
+async function rehearsed(
+  run: RolloutRun,
+  one: TrainedWeights,
+  { fresh, pass }: { readonly fresh: number; readonly pass: number },
+): Promise<readonly Demonstration[]> {
+  const { rehearsal } = one.plan
+  if (rehearsal === null || fresh === 0) return []
+  const { state, options } = run
+  const random = rng('replay', options.seed ?? 0, state.update, pass, ...one.key)
+  return rehearsal.rehearse({ fresh, earlier: await run.earlier.of(one), rng: random })
 }
 
 /** The first sequences that together have no more tokens; at least one. */

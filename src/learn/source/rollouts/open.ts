@@ -84,7 +84,7 @@ const attempt =
 
 /** What a run over rollouts asks of a trainer. Where nobody asks for an average, one that cannot be had is left out. */
 function needsOf(
-  { plan: { practice, imitation, preferring } }: Trained,
+  { plan: { practice, imitation, preferring, anchoring } }: Trained,
   isTaught: boolean,
   options: Complete<RolloutOptions>,
   schedule: Schedule,
@@ -99,6 +99,7 @@ function needsOf(
     ],
     temperature: losses.length > 0 ? schedule.temperature : null,
     bytesFor: (options.schedule?.averaging ?? 0) > 0 ? ['schedule.averaging'] : [],
+    anchorsFor: anchoring ? ['anchor()'] : [],
   }
 }
 

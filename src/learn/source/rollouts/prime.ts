@@ -23,6 +23,7 @@ export async function prime(run: RolloutRun): Promise<void> {
   const { primePasses } = run.schedule
   const { taught } = run
   if (run.options.check !== false && (taught?.state.passes ?? 0) === 0) await checkJob(run)
+  for (const one of run.weights) if (one.at('primed') === null && one.state.passes === 0) await anchor(run, one)
   if (taught && run.demonstrations.given.length > 0) {
     if (primePasses === undefined) await imitateToTarget(run, taught)
     else while (taught.state.passes < primePasses) await pass(run, taught, primePasses)
@@ -32,6 +33,14 @@ export async function prime(run: RolloutRun): Promise<void> {
     await one.trainer.loadWeights(present(await one.kept('primed'), 'the primed weights'), 'keep')
   }
   run.keepSteady()
+}
+
+/** Holds on to the weights that earlier runs need, before this one moves any. */
+async function anchor(run: RolloutRun, one: TrainedWeights): Promise<void> {
+  const { anchoring } = one.plan
+  if (anchoring === null) return
+  const sequences = await anchoring.anchor({ trainer: one.trainer, earlier: await run.earlier.of(one) })
+  if (sequences > 0) run.emit({ type: 'anchored', ...one.named, sequences, strength: anchoring.strength })
 }
 
 /** Weights that imitate demonstrations. */

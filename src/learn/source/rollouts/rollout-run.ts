@@ -8,6 +8,7 @@ import type { TrainedWeights } from '../../run/trained-weights.ts'
 import { diagnose, familiesOf, type FamilyOf } from '../../steer/index.ts'
 import type { RolloutSummary } from '../../summary.ts'
 import type { Demonstrations } from './demonstrations.ts'
+import { EarlierSuccesses } from './earlier.ts'
 import { RehearsalPool } from './rehearsal-pool.ts'
 import type { Schedule } from './schedule.ts'
 
@@ -38,6 +39,8 @@ export class RolloutRun extends LearnRun<RolloutOptions, KeptWeights> {
   readonly familySizes: ReadonlyMap<string, number>
   /** What an update can rehearse. */
   readonly rehearsal: RehearsalPool
+  /** What earlier runs learned. */
+  readonly earlier = new EarlierSuccesses(this)
   protected override readonly candidateName = 'best'
 
   constructor(parts: RunParts<RolloutOptions>, { schedule, budget, demonstrations, taught }: Practice) {

@@ -9,7 +9,7 @@ export function promotedByHand(gate: CanaryGate): CanaryGate {
       if (verdict.action !== 'promote') return verdict
       return {
         ...verdict,
-        action: 'hold',
+        action: 'wait',
         reasons: ['the gate would promote: `ratchet promote` does', ...verdict.reasons],
       }
     },

@@ -84,7 +84,10 @@ export async function openTraffic(agent: Agent, given: TrafficOptions): Promise<
 }
 
 /** What a run over traffic asks of a trainer. */
-function needsOf({ plan: { practice, imitation, preferring } }: Trained, schedule: TrafficSchedule): TrainerNeeds {
+function needsOf(
+  { plan: { practice, imitation, preferring, anchoring } }: Trained,
+  schedule: TrafficSchedule,
+): TrainerNeeds {
   return {
     losses: [
       ...(schedule.epochs > 0 ? (practice?.losses ?? []) : []),
@@ -92,7 +95,7 @@ function needsOf({ plan: { practice, imitation, preferring } }: Trained, schedul
       ...(schedule.preferencePasses > 0 ? (preferring?.losses ?? []) : []),
     ],
     temperature: null,
-    anchorsFor: schedule.anchor > 0 ? ['schedule.anchor'] : [],
+    anchorsFor: anchoring ? ['anchor()'] : schedule.anchor > 0 ? ['schedule.anchor'] : [],
   }
 }
 

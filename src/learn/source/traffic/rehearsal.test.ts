@@ -11,6 +11,7 @@ import {
 } from '../../../../test/support/learner-traffic.ts'
 import { practisedModel } from '../../../../test/support/practised-model.ts'
 import type { Datum, Store, Trainer } from '../../../core/index.ts'
+import { anchor, imitate, policyGradient, rehearse, sequence } from '../../../optimize/weights/index.ts'
 import { openMemoryStore } from '../../../store/index.ts'
 import { shadow } from '../../release-plan.ts'
 
@@ -213,4 +214,20 @@ it('a run holds on to the weights that earlier ones need', async () => {
   expect(measured).toHaveLength(3)
   for (const { weights: counted = [] } of measured) expect(counted.filter((weight) => weight > 0)).toHaveLength(2)
   expect(held).toEqual([[1, 10]])
+})
+
+it('says by the sequence what is rehearsed and held on to, as over rollouts: it goes before the schedule', async () => {
+  await sessions('a', 6)
+  await edited('shown')
+  await run()
+  now += hour
+  await sessions('b', 6)
+  await edited('again')
+  const lessons = sequence(policyGradient(), imitate(), rehearse({ share: 0.5 }))
+  const { summary } = await run({ optimize: { model: lessons }, schedule: { replay: 0 } })
+  expect(summary.replayed).toBeGreaterThan(0)
+  await expect(run({ optimize: { model: sequence(imitate(), anchor({ strength: 10 })) } })).rejects.toMatchObject({
+    code: 'learn/trainer-lacks',
+    message: expect.stringContaining('anchors, for anchor()'),
+  })
 })

@@ -1,5 +1,13 @@
-import { type Demonstration, isWhole, rng, stepsByAction, type Trajectory } from '../../../core/index.ts'
-import { demonstrationDatum, drawReplay } from '../../../optimize/weights/index.ts'
+import {
+  type Demonstration,
+  isWhole,
+  rng,
+  stepsByAction,
+  type Trajectory,
+  type WeightsAnchoring,
+  type WeightsRehearsal,
+} from '../../../core/index.ts'
+import { anchor as holdOn, rehearse } from '../../../optimize/weights/index.ts'
 import { learnable, materialOf, samplesIn, taughtIn } from './material.ts'
 import type { TrainedWeights } from '../../run/trained-weights.ts'
 import type { TrafficRun } from './traffic-run.ts'
@@ -13,9 +21,22 @@ const least = 64
  * @param pass tells apart what is drawn for each.
  */
 export async function replayed(run: TrafficRun, one: TrainedWeights, pass: number): Promise<readonly Demonstration[]> {
-  const { replay: share } = run.schedule
+  const rehearsal = rehearsalIn(run, one)
+  if (rehearsal === null) return []
   const random = rng('replay', run.options.seed ?? 0, run.run.id, pass)
-  return drawReplay({ fresh: await learnedFrom(run, one), earlier: await rehearsalOf(run, one), share, rng: random })
+  return rehearsal.rehearse({ fresh: await learnedFrom(run, one), earlier: await earlierOf(run, one), rng: random })
+}
+
+/** What rehearses: as the sequence says, else as the schedule does. */
+function rehearsalIn({ schedule }: TrafficRun, { plan }: TrainedWeights): WeightsRehearsal | null {
+  const { replay: share, replayRuns: runs } = schedule
+  return plan.rehearsal ?? (share > 0 && runs > 0 ? rehearse({ share, runs }) : null)
+}
+
+/** What holds on to earlier weights: as the sequence says, else as the schedule does. */
+function anchoringIn({ schedule }: TrafficRun, { plan }: TrainedWeights): WeightsAnchoring | null {
+  const { anchor: strength, anchorSequences: sequences, replayRuns: runs } = schedule
+  return plan.anchoring ?? (strength > 0 && runs > 0 ? holdOn({ strength, sequences, runs }) : null)
 }
 
 /** How much weights learn from: sequences that they imitate, and trajectories that they only practise on. */
@@ -30,14 +51,19 @@ async function learnedFrom(run: TrafficRun, one: TrainedWeights): Promise<number
  * What earlier runs learned from and is to be kept: what people showed and took, and what went well beside it. Whoever's
  * weights sampled it, it is imitated: the ratios of a policy gradient hold for what is fresh.
  */
-async function rehearsalOf(run: TrafficRun, one: TrainedWeights): Promise<readonly Demonstration[]> {
+async function earlierOf(run: TrafficRun, one: TrainedWeights): Promise<readonly Demonstration[]> {
   const known = run.rehearsals.get(one.parameter)
   if (known) return known
-  const { replay, anchor: strength, anchorSequences } = run.schedule
-  const wanted = Math.ceil(((await learnedFrom(run, one)) * replay) / (1 - replay))
+  const [rehearsal, anchoring] = [rehearsalIn(run, one), anchoringIn(run, one)]
+  const { share } = rehearsal ?? { share: 0 }
+  const wanted = Math.ceil(((await learnedFrom(run, one)) * share) / (1 - share))
+  const runs = Math.max(rehearsal?.runs ?? 0, anchoring?.runs ?? 0)
   const earlier: Demonstration[] = []
-  if (replay > 0 || strength > 0) {
-    for (const batch of await drawn(run, one, Math.max(least, wanted, strength > 0 ? anchorSequences : 0))) {
+  if (runs > 0) {
+    for (const batch of await drawn(run, one, {
+      runs,
+      trajectories: Math.max(least, wanted, anchoring?.sequences ?? 0),
+    })) {
       const taught = await taughtIn(run, one, batch)
       earlier.push(...[...taught.values()].flatMap(({ demonstrations }) => demonstrations))
       const credits = batch.credits.filter(({ trajectory }) => !taught.get(trajectory)?.demonstrations.length)
@@ -52,10 +78,8 @@ async function rehearsalOf(run: TrafficRun, one: TrainedWeights): Promise<readon
 async function drawn(
   run: TrafficRun,
   { parameter }: TrainedWeights,
-  trajectories: number,
+  { runs, trajectories }: { readonly runs: number; readonly trajectories: number },
 ): Promise<readonly TrafficBatch[]> {
-  const { replayRuns } = run.schedule
-  if (replayRuns === 0) return []
   const kept: TrafficBatch[] = []
   for await (const { over, batch } of earlierBatches(run.options.store, run.key, { since: 0, except: run.run.id })) {
     const good = {
@@ -63,7 +87,7 @@ async function drawn(
       credits: batch.credits.filter(({ advantage }) => advantage !== null && advantage > 0),
     }
     if (over && batch.asOf <= run.run.startedAt && namedIn(good).size > 0) kept.push(good)
-    if (kept.length === replayRuns) break
+    if (kept.length === runs) break
   }
   const all = kept.flatMap((batch, i) => [...namedIn(batch)].map((id) => ({ i, id })))
   const chosen = rng('replayed', run.options.seed ?? 0, run.run.id)
@@ -99,20 +123,10 @@ function examplesIn(trajectory: Trajectory): ReadonlySet<string> {
   return new Set(trajectory.decisions.flatMap(({ id, output }) => (output !== null && whole.has(output) ? [id] : [])))
 }
 
-/**
- * Holds on to the weights that earlier runs need, before this one moves any: elastic weight consolidation, with the
- * importance measured on what is rehearsed of them, at the weights that serve.
- */
+/** Holds on to the weights that earlier runs need, as they serve, before this run moves any. */
 export async function anchor(run: TrafficRun, one: TrainedWeights): Promise<void> {
-  const { anchor: strength, anchorSequences } = run.schedule
-  const { anchoring } = one.trainer
-  if (strength > 0 && anchoring) {
-    const data = (await rehearsalOf(run, one))
-      .slice(0, anchorSequences)
-      .map((sequence) => demonstrationDatum(sequence, 1))
-    if (data.length > 0) {
-      await anchoring.hold([await anchoring.importance(data)], strength)
-      run.emit({ type: 'anchored', ...one.named, sequences: data.length, strength })
-    }
-  }
+  const anchoring = anchoringIn(run, one)
+  if (anchoring === null) return
+  const sequences = await anchoring.anchor({ trainer: one.trainer, earlier: await earlierOf(run, one) })
+  if (sequences > 0) run.emit({ type: 'anchored', ...one.named, sequences, strength: anchoring.strength })
 }
