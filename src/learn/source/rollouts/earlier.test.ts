@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => store.close())
 
 const schedule = { updates: 2, imitation: 32 }
-const first = () => runReader(store, { schedule, model: { practice: () => 5 } })
+const first = () => runReader(store, { schedule, model: { practice: () => 2 } })
 // Much fails still, so that much is imitated.
 const second = (changes: ReaderChanges) => runReader(store, { schedule, model: { practice: () => 0 }, ...changes })
 const optimize = (...lessons: WeightsLesson[]) => ({
