@@ -3,7 +3,7 @@ export { type AuditedCanary, auditedCanaries } from './audit/audited-canary.ts'
 export { calibrationOf, type PaidBy, type SaidByLabels, saidByLabels } from './audit/calibrated.ts'
 export { auditOf } from './audit/draw.ts'
 export { asksForTruth, DrawsRead } from './audit/draws-read.ts'
-export { type Reopened, reopen, type ReopenOptions } from './audit/reopen.ts'
+export { newReopenMemory, type Reopened, reopen, type ReopenMemory, type ReopenOptions } from './audit/reopen.ts'
 export type { CanaryRules, NewCanary, PromotedCanary } from './canary-changes.ts'
 export {
   CanaryEndedError,

@@ -1,5 +1,5 @@
 import { type Canary, type Clock, type Store, systemClock, type Tenant } from '../../core/index.ts'
-import { type Registry, reopen } from '../../release/index.ts'
+import { newReopenMemory, type Registry, reopen } from '../../release/index.ts'
 import { LearnError } from '../errors.ts'
 import { auditFrom } from '../source/traffic/audit-config.ts'
 import type { LearnerEvent } from '../learner/events.ts'
@@ -16,7 +16,7 @@ export function auditing(
   const audit = auditFrom(config.audit, config.reporters.trusted)
   if (audit?.by === 'verifier' && !verifier) throw noVerifier()
   if (audit && (audit.by === 'judge' || audit.judge) && !judge) throw noJudge()
-  const memory = { seen: null, mark: null }
+  const memory = newReopenMemory()
   const judging =
     audit &&
     auditor({
@@ -32,11 +32,13 @@ export function auditing(
     look: async (canary) => judging?.look(canary),
     // Also where nothing is audited any more: what was promoted by truth rests on it still.
     async reopen() {
-      const back = await reopen({ store, registry, agent, memory, now: clock.now() })
-      if (!back) return
-      const { release, receipt, reasons } = back
-      const [reason = ''] = reasons
-      onEvent?.({ type: 'reopened', agent, canary: receipt.canary, release: release.id, reason })
+      const again = () => reopen({ store, registry, agent, memory, now: clock.now() })
+      // What one was tried on may serve again, and have come from another one.
+      for (let back = await again(); back !== null; back = await again()) {
+        const { release, receipt, reasons } = back
+        const [reason = ''] = reasons
+        onEvent?.({ type: 'reopened', agent, canary: receipt.canary, release: release.id, reason })
+      }
     },
   }
 }

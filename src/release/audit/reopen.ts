@@ -1,31 +1,51 @@
 import {
   AlertId,
   type Canary,
+  type CanaryId,
   type CanaryOutcome,
   type CanaryReceipt,
   contentHash,
+  isPaired,
   type Pin,
   type Release,
   type Store,
 } from '../../core/index.ts'
+import { InvariantError, present } from '../../errors/index.ts'
 import { EARLIER_RULES, canaryGate, CanaryLevel } from '../../gate/index.ts'
 import { keptOutcomes } from '../outcomes.ts'
 import type { Registry } from '../registry.ts'
 import { auditOf } from './draw.ts'
-import { promotedByCanary } from './promoted.ts'
+import { promotedCanaries } from './promoted.ts'
 
-/** What looking again at a decision takes. */
+/** What looking again at decisions takes. */
 export interface ReopenOptions {
   readonly store: Pick<Store, 'alerts' | 'audits' | 'canaries' | 'receipts' | 'releases'>
   readonly registry: Registry
   readonly agent: string
-  /** What was looked at last, and its mark: kept by the caller, so that equal labels are read and judged once. */
-  readonly memory: { seen: string | null; mark: string | null }
+  /** What was looked at before: kept by the caller, so that equal labels are read and judged once. */
+  readonly memory: ReopenMemory
   /** Milliseconds since the epoch. */
   readonly now: number
 }
 
-/** A release that went back, as labels that came after its promotion say otherwise. */
+/** What looks at an agent's decisions remember. Lost with its process: then all are looked at once more. */
+export interface ReopenMemory {
+  /** Of what served when canaries were last looked for; `null` before that. */
+  generation: number | null
+  /** Those that it came from, the latest promotion first. */
+  promoted: readonly Canary[]
+  /** What was looked at last of each of these, and its mark. */
+  readonly looked: Map<CanaryId, LookedAt>
+}
+
+interface LookedAt {
+  readonly seen: string | null
+  readonly mark: string
+}
+
+export const newReopenMemory = (): ReopenMemory => ({ generation: null, promoted: [], looked: new Map() })
+
+/** What went back, as labels that came after its promotion say otherwise. */
 export interface Reopened {
   readonly release: Release
   readonly receipt: CanaryReceipt
@@ -33,41 +53,56 @@ export interface Reopened {
 }
 
 /**
- * Looks again at the audited canary that what serves came from, with what its labels say now. It goes back, with a receipt,
- * where all labels together show a harm; and where labels that its promotion rested on were changed, contradicted or taken
- * back and what is left, with those as missing, does not show the gain. More labels alone, which show neither, leave it: the gain was shown.
- * While it is pinned it stays, and an Alert says what its labels say.
- * @returns `null` where what serves stays.
+ * Looks again at the audited canaries that what serves came from, Parameter by Parameter, with what their labels say now. What
+ * one brought goes back, with a receipt, where all of its labels together show a harm; and where labels that its promotion
+ * rested on were changed, contradicted or taken back and what is left, with those as missing, does not show the gain. More
+ * labels alone, which show neither, leave it: the gain was shown. Parameters that another one changed since stay as they are.
+ * While what serves is pinned it stays, and an Alert says what the labels say.
+ * @returns the first that went back, so that whoever asks again finds the next; `null` where all stay.
  * @throws ReleaseError, StoreError
  */
-export async function reopen({ store, registry, agent, memory, now }: ReopenOptions): Promise<Reopened | null> {
-  const promoted = await promotedByCanary(store, agent)
-  // What was taken up again by hand stays: somebody has decided.
-  if (!promoted || promoted.cameIn.reason !== 'promote' || auditOf(promoted.canary) === null) return null
-  const { release, receipt, canary } = promoted
+export async function reopen(options: ReopenOptions): Promise<Reopened | null> {
+  const { store, agent, memory } = options
+  const generation = (await store.releases.current(agent))?.generation ?? null
+  if (generation !== memory.generation) {
+    const promoted = await promotedCanaries(store, agent)
+    memory.promoted = promoted.map(({ canary }) => canary).filter((canary) => auditOf(canary) !== null)
+    memory.generation = generation
+    const known = new Set(memory.promoted.map(({ id }) => id))
+    for (const id of memory.looked.keys()) if (!known.has(id)) memory.looked.delete(id)
+  }
+  for (const canary of memory.promoted) {
+    const back = await lookAgain(options, canary)
+    if (back) return back
+  }
+  return null
+}
+
+async function lookAgain(
+  { store, registry, agent, memory, now }: ReopenOptions,
+  canary: Canary,
+): Promise<Reopened | null> {
+  const before = memory.looked.get(canary.id)
   // Its labels are read after their mark: those that come meanwhile are another look's.
   const pin = await store.releases.pinned(agent)
-  const mark = await markOf(store, release, canary, { pinned: pin !== null, now })
-  if (memory.mark === mark) return null
+  const mark = await markOf(store, canary, { pinned: pin !== null, now })
+  if (before?.mark === mark) return null
+  const receipt = await receiptOf(store, canary)
   const sessions = keepKnown(receipt.sessions, await keptOutcomes(store, canary, now))
-  const seen = contentHash({ release: release.id, audits: JSON.stringify(sessions.map(({ audit }) => audit ?? null)) })
-  if (memory.seen === seen) {
-    memory.mark = mark
+  const seen = contentHash({ audits: JSON.stringify(sessions.map(({ audit }) => audit ?? null)) })
+  const stays = (known: string | null) => {
+    memory.looked.set(canary.id, { seen: known, mark })
     return null
   }
+  if (before?.seen === seen) return stays(seen)
   const { gate, look } = again(receipt, sessions)
   const verdict = gate.look({ ...look, admitted: receipt.admission !== null })
   const changed = differ(receipt.sessions, sessions)
-  if (verdict.decision !== 'reject' && (!changed || verdict.decision === 'promote')) {
-    memory.seen = seen
-    memory.mark = mark
-    return null
-  }
+  if (verdict.decision !== 'reject' && (!changed || verdict.decision === 'promote')) return stays(seen)
   const reasons = [...(verdict.decision === 'reject' ? [] : [withdrawn]), ...verdict.reasons]
   if (pin) {
-    memory.mark = mark
     await tellPinned(store, canary, { pin, reason: reasons[0] ?? '', now })
-    return null
+    return stays(null)
   }
   const shown = gate.makeReceipt({
     ...look,
@@ -82,6 +117,13 @@ export async function reopen({ store, registry, agent, memory, now }: ReopenOpti
   return { release: back, receipt: shown, reasons }
 }
 
+/** The receipt that promoted it. */
+async function receiptOf({ receipts }: Pick<Store, 'receipts'>, { receipt: id }: Canary): Promise<CanaryReceipt> {
+  const receipt = present(await receipts.get(present(id, 'a receipt')), `receipt ${id}`)
+  if (isPaired(receipt)) throw new InvariantError(`receipt ${receipt.id} of a canary is of held-out pairs`)
+  return receipt
+}
+
 const withdrawn =
   'Labels that its promotion rested on were changed or taken back, and what is left does not show the gain.'
 
@@ -91,11 +133,10 @@ const readAgainMs = 3_600_000
 /** Tells without reading the sessions whether there is something new to look at. */
 async function markOf(
   { audits }: Pick<Store, 'audits'>,
-  { id }: Release,
   canary: Canary,
   { pinned, now }: { readonly pinned: boolean; readonly now: number },
 ): Promise<string> {
-  return JSON.stringify([id, await audits.marks(canary.id), pinned, Math.floor(now / readAgainMs)])
+  return JSON.stringify([await audits.marks(canary.id), pinned, Math.floor(now / readAgainMs)])
 }
 
 /** Tells people, once for each pin, that labels speak against what they pinned. */
