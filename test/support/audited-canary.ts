@@ -1,4 +1,4 @@
-import type { Canary, CanaryId, Store, Version } from '../../src/core/index.ts'
+import type { AuditSource, Canary, CanaryId, Store, Version } from '../../src/core/index.ts'
 import { canaryGateFrom, canaryLook } from '../../src/learn/canary-look.ts'
 import { LearnFromTrafficConfig } from '../../src/learn/source/traffic/config.ts'
 import type { Registry } from '../../src/release/index.ts'
@@ -77,11 +77,12 @@ export async function labelDraws(
     readonly reviewer?: string
     readonly from?: number
     readonly to?: number
+    readonly by?: AuditSource
   },
 ): Promise<void> {
-  const { reviewer = 'k_1:ann', from = 0, to } = said
+  const { reviewer = 'k_1:ann', from = 0, to, by = 'person' } = said
   for (const { id: draw, sequence } of (await store.audits.drawn(canary)).slice(from, to)) {
-    const label = { tenant: 'default', draw, reviewer, by: 'person', note: '', at: time.now } as const
+    const label = { tenant: 'default', draw, reviewer, by, note: '', at: time.now } as const
     await store.audits.label({ ...label, truth: said[armAt(sequence)] })
   }
 }
@@ -90,10 +91,20 @@ export async function labelDraws(
 export async function promotedByLabels(
   parts: AuditedParts,
   version: Version,
-  { sessions = 160, labels = 60, reviewer = 'k_1:ann' } = {},
+  {
+    sessions = 160,
+    labels = 60,
+    reviewer = 'k_1:ann',
+    by = 'person',
+  }: {
+    readonly sessions?: number
+    readonly labels?: number
+    readonly reviewer?: string
+    readonly by?: AuditSource
+  } = {},
 ): Promise<Canary> {
   const { canary, look } = await auditedCanary(parts, version, sessions)
-  await labelDraws(parts, canary.id, { candidate: 1, baseline: 0, to: labels, reviewer })
+  await labelDraws(parts, canary.id, { candidate: 1, baseline: 0, to: labels, reviewer, by })
   const looked = await look()
   if (looked.canary.status !== 'promoted') throw new Error(`it is ${looked.canary.status}`)
   return looked.canary

@@ -8,11 +8,20 @@ import { auditor } from './auditor.ts'
 import type { AuditVerifier } from './verifier.ts'
 
 /** What a learner does for the audit of its agent's canaries between two looks. */
+export interface Auditing {
+  /** Has what was drawn of a canary that runs judged. */
+  look(canary: Canary): Promise<void>
+  /** Takes back what labels speak against by now, of all that canaries brought and that still serves. */
+  reopen(): Promise<void>
+  /** Has what still waits of those canaries judged. */
+  lookAtPromoted(): Promise<void>
+}
+
 export function auditing(
   { store, tenant, config, verifier, judge, onEvent, onProblem, clock = systemClock }: Parts,
   agent: string,
   registry: Registry,
-): { look(canary: Canary): Promise<void>; reopen(): Promise<void> } {
+): Auditing {
   const audit = auditFrom(config.audit, config.reporters.trusted)
   if (audit?.by === 'verifier' && !verifier) throw noVerifier()
   if (audit && (audit.by === 'judge' || audit.judge) && !judge) throw noJudge()
@@ -30,6 +39,8 @@ export function auditing(
     })
   return {
     look: async (canary) => judging?.look(canary),
+    // The same canaries that are looked at again: so that what is told of them late reopens them.
+    lookAtPromoted: async () => judging?.lookAtEnded(memory.promoted),
     // Also where nothing is audited any more: what was promoted by truth rests on it still.
     async reopen() {
       const again = () => reopen({ store, registry, agent, memory, now: clock.now() })

@@ -26,7 +26,11 @@ export async function tellOfAudit(
   const allowed = audit.patienceMs + (audit.outcome?.withinMs ?? 0)
   if (oldest && waited > allowed) {
     const waiting = open.length
-    const message = `The audit says nothing: the oldest of ${waiting} draws has waited for ${days(waited)}. Nothing is promoted until its truth is told, and serving goes on. ${whatToDo[audit.by]}`
+    const so =
+      canary.endedAt === null
+        ? 'Nothing is promoted until its truth is told, and serving goes on.'
+        : 'Its candidate was promoted and serves: what is not told cannot take it back.'
+    const message = `The audit says nothing: the oldest of ${waiting} draws has waited for ${days(waited)}. ${so} ${whatToDo[audit.by]}`
     await tell(`silent ${oldest.id}`, canary.id, message, { canary: canary.id, draw: oldest.id, waiting })
   }
   const over = known.filter(({ settled }) => settled)
