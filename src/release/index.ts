@@ -4,6 +4,7 @@ export { calibrationOf, type PaidBy, type SaidByLabels, saidByLabels } from './a
 export { auditOf } from './audit/draw.ts'
 export { asksForTruth, DrawsRead } from './audit/draws-read.ts'
 export { newReopenMemory, type Reopened, reopen, type ReopenMemory, type ReopenOptions } from './audit/reopen.ts'
+export { newStoppedMemory, type StoppedMemory, type StoppedOptions, tellOfStopped } from './audit/stopped.ts'
 export type { CanaryRules, NewCanary, PromotedCanary } from './canary-changes.ts'
 export {
   CanaryEndedError,

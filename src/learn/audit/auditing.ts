@@ -1,5 +1,5 @@
 import { type Canary, type Clock, type Store, systemClock, type Tenant } from '../../core/index.ts'
-import { newReopenMemory, type Registry, reopen } from '../../release/index.ts'
+import { newReopenMemory, newStoppedMemory, type Registry, reopen, tellOfStopped } from '../../release/index.ts'
 import { LearnError } from '../errors.ts'
 import { auditFrom } from '../source/traffic/audit-config.ts'
 import type { LearnerEvent } from '../learner/events.ts'
@@ -10,11 +10,14 @@ import type { AuditVerifier } from './verifier.ts'
 /** What a learner does for the audit of its agent's canaries between two looks. */
 export interface Auditing {
   /** Has what was drawn of a canary that runs judged. */
-  look(canary: Canary): Promise<void>
-  /** Takes back what labels speak against by now, of all that canaries brought and that still serves. */
-  reopen(): Promise<void>
+  readonly look: (canary: Canary) => Promise<void>
+  /**
+   * Takes back what labels speak against by now, of all that canaries brought and that still serves; and tells of what was
+   * rolled back by labels that count no more.
+   */
+  readonly reopen: () => Promise<void>
   /** Has what still waits of those canaries judged. */
-  lookAtPromoted(): Promise<void>
+  readonly lookAtPromoted: () => Promise<void>
 }
 
 export function auditing(
@@ -26,6 +29,7 @@ export function auditing(
   if (audit?.by === 'verifier' && !verifier) throw noVerifier()
   if (audit && (audit.by === 'judge' || audit.judge) && !judge) throw noJudge()
   const memory = newReopenMemory()
+  const stopped = newStoppedMemory()
   const judging =
     audit &&
     auditor({
@@ -50,6 +54,7 @@ export function auditing(
         const [reason = ''] = reasons
         onEvent?.({ type: 'reopened', agent, canary: receipt.canary, release: release.id, reason })
       }
+      await tellOfStopped({ store, agent, memory: stopped, now: clock.now() })
     },
   }
 }

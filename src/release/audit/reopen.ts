@@ -2,18 +2,14 @@ import {
   AlertId,
   type Canary,
   type CanaryId,
-  type CanaryOutcome,
   type CanaryReceipt,
   contentHash,
-  isPaired,
   type Pin,
   type Release,
   type Store,
 } from '../../core/index.ts'
-import { InvariantError, present } from '../../errors/index.ts'
-import { EARLIER_RULES, canaryGate, CanaryLevel } from '../../gate/index.ts'
-import { keptOutcomes } from '../outcomes.ts'
 import type { Registry } from '../registry.ts'
+import { again, differ, receiptOf, sessionsNow } from './decided.ts'
 import { auditOf } from './draw.ts'
 import { promotedCanaries } from './promoted.ts'
 
@@ -88,7 +84,7 @@ async function lookAgain(
   const mark = await markOf(store, canary, { pinned: pin !== null, now })
   if (before?.mark === mark) return null
   const receipt = await receiptOf(store, canary)
-  const sessions = keepKnown(receipt.sessions, await keptOutcomes(store, canary, now))
+  const sessions = await sessionsNow(store, canary, receipt, now)
   const seen = contentHash({ audits: JSON.stringify(sessions.map(({ audit }) => audit ?? null)) })
   const stays = (known: string | null) => {
     memory.looked.set(canary.id, { seen: known, mark })
@@ -117,13 +113,6 @@ async function lookAgain(
   return { release: back, receipt: shown, reasons }
 }
 
-/** The receipt that promoted it. */
-async function receiptOf({ receipts }: Pick<Store, 'receipts'>, { receipt: id }: Canary): Promise<CanaryReceipt> {
-  const receipt = present(await receipts.get(present(id, 'a receipt')), `receipt ${id}`)
-  if (isPaired(receipt)) throw new InvariantError(`receipt ${receipt.id} of a canary is of held-out pairs`)
-  return receipt
-}
-
 const withdrawn =
   'Labels that its promotion rested on were changed or taken back, and what is left does not show the gain.'
 
@@ -150,37 +139,4 @@ async function tellPinned(
   const message = `Labels speak against the release ${pin.release}, which is pinned and stays. ${reason} \`ratchet rollback\` takes it back; after \`ratchet unpin\` it goes back by itself.`
   const evidence = { canary, release: pin.release }
   await alerts.put({ id, agent, kind: 'audit', name: canary, message, evidence, run: null, at: now })
-}
-
-/** The gate that decided, and what it is asked now. */
-function again({ gate }: CanaryReceipt, sessions: readonly CanaryOutcome[]) {
-  const { step, sessionsInStep, rewardRange, level, ...config } = gate.config
-  const look = {
-    sessions,
-    step: step as number,
-    sessionsInStep: sessionsInStep as number,
-    rewardRange: rewardRange as unknown as readonly [number, number],
-    ...(level !== undefined && { level: CanaryLevel.parse(level) }),
-  }
-  return { gate: canaryGate({ ...EARLIER_RULES, ...config }), look }
-}
-
-/**
- * What was known when it was decided and now waits again cannot be told: it counts as the worst for the candidate, and what
- * else was said of the canary goes on counting. As a draw that waits it would hide all that comes after it. Only its truth
- * can wait again: of a canary that has ended no judge's word does, so that taking a judge's words back takes no truth away.
- */
-function keepKnown(then: readonly CanaryOutcome[], now: readonly CanaryOutcome[]): readonly CanaryOutcome[] {
-  return now.map((session, i) => {
-    const { audit } = session
-    const wasKnown = then[i]?.audit?.settled === true
-    return audit && wasKnown && !audit.settled
-      ? { ...session, audit: { ...audit, settled: true, truth: null } }
-      : session
-  })
-}
-
-/** Whether what was known when it was decided is not what is known of it now. */
-function differ(then: readonly CanaryOutcome[], now: readonly CanaryOutcome[]): boolean {
-  return then.some(({ audit }, i) => audit?.settled === true && now[i]?.audit?.truth !== audit.truth)
 }
