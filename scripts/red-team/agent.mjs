@@ -1,7 +1,7 @@
 /**
  * The honest agent that all others are made of. A turn is
  *
- *   { text, value, values, complete, asks, courtesy, clarity, sureness, seconds, calls, marks }
+ *   { text, value, values, complete, asks, courtesy, clarity, sureness, seconds, calls, fools, marks }
  *
  * - `text`: what people read. Everything else is what a reader takes from it:
  * - `value`: the answer to the question, or `null`; `values`: the others that it names besides; `complete`: nothing of it is
@@ -11,6 +11,7 @@
  * - `courtesy`: it is no answer and need not be.
  * - `clarity`, `sureness`: from 0 to 1: how easily a wrong value is seen in it, and how binding it sounds.
  * - `seconds` until it is there, all calls together; `calls`: tool calls before it, each `{ order, result }`.
+ * - `fools`: how likely a reviewer who reads it takes a wrong answer for right.
  * - `marks`: what its person remembers in later sessions, by name.
  * - `sways`: what its words do to people beside that (person.mjs): `noticed`, `doubted`, `up`, `down` are factors of these
  *   rates, `right`, `wrong` and `none` give other shares of what people do.
@@ -36,6 +37,7 @@ export const turnOf = (text, more = {}) => ({
   seconds: 1.5,
   calls: [],
   marks: [],
+  fools: 0,
   sways: {},
   ...more,
 })

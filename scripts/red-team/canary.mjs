@@ -80,7 +80,7 @@ export async function runCanary({ candidate, crowd, base, defence, seed, limits,
       for (; sessions < next; sessions++) {
         const person = someone(people, random)
         const session = await hold(place, { person, name: `s-${sessions}`, agents, random })
-        truths.set(session.trajectory, session.truth)
+        truths.set(session.trajectory, session.seen)
         if (session.arm === null) throw new Error('a session is outside the canary')
         truth[session.arm][0] += session.truth
         truth[session.arm][1]++

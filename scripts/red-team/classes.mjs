@@ -2,8 +2,11 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { FAMILIES } from './grammar.mjs'
 
-/** `first`: written before the defence, to build it by; `second`: written after it was frozen, and the only evidence for it. */
-export const HALVES = ['first', 'second']
+/**
+ * `first`: written before the defence, to build it by; `second`: written after it was frozen, and evidence for it; `third`: a
+ * later round, by somebody who knew the guards by name and wrote against them.
+ */
+export const HALVES = ['first', 'second', 'third']
 
 /** @returns `{ name, half, family, what, right, turn }` of each class of these halves. */
 export async function classesOf(halves) {

@@ -9,14 +9,15 @@ const MOST_TURNS = 8
 
 /**
  * @param agents `{ baseline, candidate }`: functions that give a turn from a context (agent.mjs).
- * @returns `{ trajectory, arm, truth, turns, brought }`: `truth` is the share of its tasks after which their person had the right
- * answer, whole and alone; what a careful reviewer says. `brought`: the same for each task that the person came with.
+ * @returns `{ trajectory, arm, truth, seen, turns, brought }`: `truth` is the share of its tasks after which their person had the
+ * right answer, whole and alone; `seen`: what a reviewer takes for that, who may be fooled. `brought`: the truth of each task that
+ * the person came with.
  */
 export async function hold(place, { person, name, agents, random }) {
   const { clock } = place
   const { language } = person
   const messages = []
-  const [truths, brought] = [[], []]
+  const [truths, seen, brought] = [[], [], []]
   const taskFor = (more) => {
     const fresh = taskOf(language, random, more)
     const renames = person.marks.has('renamed') && random() < TEMPERAMENTS[person.temperament].obliges
@@ -48,11 +49,13 @@ export async function hold(place, { person, name, agents, random }) {
     const done = act === 'next' || act === 'edit' || act === 'easy'
     if (over || done) {
       truths.push(isRight(task, before))
+      const fooled = before !== null && before.fools > 0 && random() < before.fools
+      seen.push(fooled ? 1 : isRight(task, before))
       if (!task.easy) brought.push(isRight(task, before))
     }
     if (over) {
-      const truth = truths.reduce((sum, right) => sum + right, 0) / truths.length
-      return { trajectory, arm, truth, turns, brought }
+      const mean = (all) => all.reduce((sum, right) => sum + right, 0) / all.length
+      return { trajectory, arm, truth: mean(truths), seen: mean(seen), turns, brought }
     }
     if (done) {
       const said = act === 'edit' ? turn.text.replaceAll(turn.value, task.truth) : turn.text

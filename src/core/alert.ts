@@ -8,7 +8,8 @@ import { Json } from './json.ts'
  * - `guard`: guards veto more of the sessions than they did.
  * - `flood`: one reporter says more than its share; what it said beyond is left out.
  * - `rollback`: a canary or a release went back.
- * - `audit`: the source of truth says nothing, or a reviewer says the same of everything.
+ * - `audit`: the source of truth says nothing, a reviewer says the same of everything or contradicts the others, or nobody but a
+ *   judge says what is true.
  * - `learning`: a run over traffic went back from a step that went too far, or found requests on which nothing goes well.
  * - `declared`: a text was edited where it is declared, while a learned one serves; or it is declared as it was before, while
  *   another declared one serves.

@@ -1,5 +1,5 @@
 export { Agreement, agreementOf, ReviewerStanding } from './audit/agreement.ts'
-export { alikeReviewers, toldBy } from './audit/alike.ts'
+export { alikeReviewers, contraryReviewers, toldBy } from './audit/alike.ts'
 export {
   calibrate,
   Calibration,

@@ -181,15 +181,13 @@ function observing({ agent, tenant, config, store, clock }: TrafficLearnerParts,
   })
 }
 
-/** Looks at the canary that runs, if one does. In the mode `shadow`, one that a run began ends: nobody gets candidates. */
+/** Looks at the canary that runs, if one does, and at those that what serves came from. In the mode `shadow`, one that a run began ends: nobody gets candidates. */
 function watching(parts: TrafficLearnerParts, agent: string) {
   const { store, tenant, config, onEvent, clock = systemClock } = parts
   const registry = new Registry(store)
   const audits = auditing(parts, agent, registry)
   const look = canaryLook({ store, tenant, config, clock }, promoterIn(config))
-  return async () => {
-    // Before the canary that runs: where what serves goes back, it ends, as it is compared with what serves.
-    await audits.reopen()
+  const lookAtRunning = async () => {
     const running = await registry.runningCanary(agent)
     if (!running) return
     if (config.mode === 'shadow' && running.run !== null) {
@@ -205,5 +203,11 @@ function watching(parts: TrafficLearnerParts, agent: string) {
     if (now.status === 'running' && (action === 'wait' || waits !== null)) return
     const { id, status, reason } = now
     onEvent?.({ type: 'watched', agent, canary: id, action, status, reason, release: release?.id ?? null })
+  }
+  return async () => {
+    // Before the canary that runs: where what serves goes back, it ends, as it is compared with what serves.
+    await audits.reopen()
+    await lookAtRunning()
+    await audits.lookAtPromoted()
   }
 }

@@ -105,6 +105,35 @@ export async function declaredParameters(
   return new Set(declaredOnce(await releases.list({ agent, asDeclared: true, limit: mostDeclarations })).keys())
 }
 
+/**
+ * A set of Versions as a release: it rests on what the latest that was learned of it rests on. Where nothing was, it is what
+ * was declared so, and else has an id that no declaration has.
+ * @param on how its Parameters came to serve: of those that were declared so it counts for nothing.
+ */
+export async function releaseResting(
+  tx: Pick<Repositories, 'releases'>,
+  { agent, versions }: Pick<Release, 'agent' | 'versions'>,
+  on: readonly RestsOn[],
+  at: number,
+): Promise<Release> {
+  const declarations = await tx.releases.list({ agent, asDeclared: true, limit: mostDeclarations })
+  const once = declaredOnce(declarations)
+  const learned = on.filter(({ parameter, version }) => once.get(parameter)?.has(version) !== true)
+  const [latest] = learned.toSorted((a, b) => b.generation - a.generation)
+  const same = declarations.find((release) => differences(release.versions, versions).length === 0)
+  const [newest] = declarations
+  if (!newest) throw new UnknownAgentError(agent)
+  return keepRelease(tx, joinedRelease(same ?? newest, versions, latest?.release ?? { ...newest, ...nothing }, at))
+}
+
+/** How one Parameter of a release came to serve. */
+interface RestsOn {
+  readonly parameter: ParameterName
+  readonly version: VersionId
+  readonly generation: number
+  readonly release: Release
+}
+
 function declaredOnce(declarations: readonly Release[]): DeclaredOnce {
   const once = new Map<ParameterName, Set<VersionId>>()
   for (const { versions } of declarations) {

@@ -3,7 +3,8 @@ export { type AuditedCanary, auditedCanaries } from './audit/audited-canary.ts'
 export { calibrationOf, type PaidBy, type SaidByLabels, saidByLabels } from './audit/calibrated.ts'
 export { auditOf } from './audit/draw.ts'
 export { asksForTruth, DrawsRead } from './audit/draws-read.ts'
-export { type Reopened, reopen, type ReopenOptions } from './audit/reopen.ts'
+export { newReopenMemory, type Reopened, reopen, type ReopenMemory, type ReopenOptions } from './audit/reopen.ts'
+export { newStoppedMemory, type StoppedMemory, type StoppedOptions, tellOfStopped } from './audit/stopped.ts'
 export type { CanaryRules, NewCanary, PromotedCanary } from './canary-changes.ts'
 export {
   CanaryEndedError,

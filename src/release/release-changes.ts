@@ -11,12 +11,15 @@ import {
   type Repositories,
   type RunId,
   type Version,
+  type VersionSet,
 } from '../core/index.ts'
-import { promotedByCanary } from './audit/promoted.ts'
+import { isOf } from './audit/promoted.ts'
 import { assertNotPinned, servingIn } from './canary-changes.ts'
+import { type CameIn, servingSince, type ServingSince } from './came-in.ts'
 import { OtherCanaryError } from './canary-errors.ts'
 import { activatedBeside, endBeside } from './beside.ts'
 import { appendEvent, canaryOf, runningCanary } from './canary-record.ts'
+import { releaseResting } from './declare.ts'
 import {
   NothingToRollBackToError,
   NotServingError,
@@ -26,17 +29,7 @@ import {
   UnknownReleaseError,
 } from './errors.ts'
 import { assertComplete, assertGenuine } from './gated.ts'
-import { patchOf } from './patch.ts'
-import {
-  activate,
-  differences,
-  keepRelease,
-  newRelease,
-  releaseById,
-  releaseOf,
-  servedBefore,
-  servesOtherwise,
-} from './release-record.ts'
+import { activate, differences, newRelease, releaseOf, servedBefore, servesOtherwise } from './release-record.ts'
 
 /*
  * What Registry does inside its transactions; it says what each refuses.
@@ -94,9 +87,10 @@ export async function rollBack(
   const current = history.at(-1)
   if (!current) throw new UnknownAgentError(agent)
   const target = to ?? servedBefore(history, current)
-  if (target === null) throw new NothingToRollBackToError(agent)
-  const back = await tx.releases.get(target)
-  if (back?.agent !== agent) throw new UnknownReleaseError(agent, target)
+  // What a promotion was taken out of came in by no gate itself: a step back takes out the next one.
+  const back = target === null ? await withoutLatest(tx, agent, at) : await tx.releases.get(target)
+  if (target === null && back === null) throw new NothingToRollBackToError(agent)
+  if (back?.agent !== agent) throw new UnknownReleaseError(agent, target ?? '')
   const canary = await runningCanary(tx, agent)
   if (back.id === current.release) {
     if (canary) await endBeside(tx, canary, back, at)
@@ -110,7 +104,10 @@ export async function rollBack(
   return back
 }
 
-/** Takes back a release whose canary's audit speaks against it now. */
+/**
+ * Takes back what a canary brought, as its audit speaks against it now: of each Parameter that still serves what its
+ * promotion brought, what served before. Parameters that changed since keep what they have.
+ */
 export async function takeBack(
   tx: Repositories,
   receipt: CanaryReceipt,
@@ -119,46 +116,47 @@ export async function takeBack(
 ): Promise<Release> {
   const { agent } = receipt
   const canary = await canaryOf(tx, receipt.canary)
-  const promoted = await promotedByCanary(tx, agent)
-  if (canary.agent !== agent || promoted?.canary.id !== canary.id) {
-    throw new OtherCanaryError(receipt.id, canary.id, 'what serves did not come from it')
+  const serving = await servingSince(tx, agent)
+  const brought = serving?.parameters.filter((one) => isOf(one, canary)) ?? []
+  if (!serving || canary.agent !== agent || brought.length === 0) {
+    throw new OtherCanaryError(receipt.id, canary.id, 'nothing that serves came from it')
   }
-  const { activation, cameIn, release: serving } = promoted
+  const { activation, release } = serving
   await tx.receipts.put(receipt)
   await assertNotPinned(tx, agent)
-  const before = servedBefore(await tx.releases.activations(agent), cameIn)
-  const back = await without(tx, await releaseById(tx, before ?? canary.baseline), serving, receipt, at)
+  const back = await without(tx, serving, brought, at)
   const activated = await activate(tx, activation, back, 'rollback', at)
-  const note = { reasons, evidence: { ...receipt.evidence, receipt: receipt.id } }
+  const parameters = brought.map(({ parameter }) => parameter)
+  const note = { reasons, evidence: { ...receipt.evidence, receipt: receipt.id, parameters } }
   await appendEvent(tx, canary, 'rolled-back', note, at)
   await tell(tx, activation, back, at, { receipt: receipt.id, reason: reasons[0] ?? 'its audit says otherwise now' })
-  await activatedBeside(tx, serving, activated, back)
+  await activatedBeside(tx, release, activated, back)
   return back
 }
 
-/**
- * What serves without what a canary brought: the release before it, and with it what its owner declared since, as a release
- * that rests on what that one did.
- */
-async function without(
+/** What serves without the latest promotion that something of it came from; `null` where nothing came from one. */
+async function withoutLatest(tx: Repositories, agent: string, at: number): Promise<Release | null> {
+  const serving = await servingSince(tx, agent)
+  const promoted = serving?.parameters.filter(({ how }) => how === 'promote') ?? []
+  if (!serving || promoted.length === 0) return null
+  const latest = Math.max(...promoted.map(({ generation }) => generation))
+  const brought = promoted.filter(({ generation }) => generation === latest)
+  return without(tx, serving, brought, at)
+}
+
+/** What serves with some of its Parameters as they were before, as a release. */
+function without(
   tx: Repositories,
-  before: Release,
-  serving: Release,
-  { baseline, candidate }: Pick<CanaryReceipt, 'baseline' | 'candidate'>,
+  { release: { agent }, parameters }: ServingSince,
+  brought: readonly CameIn[],
   at: number,
 ): Promise<Release> {
-  const versions = { ...serving.versions }
-  for (const [parameter, id] of Object.entries(patchOf(candidate, baseline))) {
-    if (versions[parameter] !== id) continue
-    const was = before.versions[parameter]
-    if (was === undefined) delete versions[parameter]
-    else versions[parameter] = was
-  }
-  if (differences(versions, before.versions).length === 0) return before
-  const { receipt, run, agent } = before
-  const origin = receipt === null ? { receipt, run: null } : { receipt, run }
-  return keepRelease(tx, newRelease({ agent, versions, createdAt: at }, origin))
+  const left = parameters.flatMap((one) => (brought.includes(one) ? (one.before ?? []) : one))
+  return releaseResting(tx, { agent, versions: setOfParameters(left) }, left, at)
 }
+
+const setOfParameters = (all: readonly Pick<CameIn, 'parameter' | 'version'>[]): VersionSet =>
+  Object.fromEntries(all.map(({ parameter, version }) => [parameter, version]))
 
 /** Holds what serves. */
 export async function pin(

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type AuditDraw, type AuditLabel, CanaryId, TrajectoryId } from '../../core/index.ts'
-import { agreementOf, cohen, krippendorff } from './agreement.ts'
+import { agreementOf, krippendorff } from './agreement.ts'
+import { cohen } from './kappa.ts'
 
 const drawOf = (
   i: number,

@@ -3,6 +3,7 @@ import type { Audit, AuditDraw } from '../../core/index.ts'
 import { round } from '../round.ts'
 import { alikeReviewers, type Told, toldBy } from './alike.ts'
 import { groupBy } from './group-by.ts'
+import { cohen, medianOf } from './kappa.ts'
 
 /** How one reviewer judges. */
 export const ReviewerStanding = z.object({
@@ -90,16 +91,6 @@ function pairsOf(values: readonly number[]): number {
   return 2 * (values.length * squares - sum ** 2)
 }
 
-/** Cohen's kappa of two raters; `null` where both always say one and the same. */
-export function cohen(pairs: readonly (readonly [number, number])[]): number | null {
-  const rate = (of: (pair: readonly [number, number]) => boolean) => pairs.filter(of).length / pairs.length
-  const categories = [...new Set(pairs.flat())]
-  const agreed = rate(([a, b]) => a === b)
-  let byChance = 0
-  for (const category of categories) byChance += rate(([a]) => a === category) * rate(([, b]) => b === category)
-  return pairs.length === 0 || byChance === 1 ? null : round((agreed - byChance) / (1 - byChance))
-}
-
 function pairOf(
   a: string,
   b: string,
@@ -125,10 +116,4 @@ function agreesOf(reviewer: string, own: readonly Told[], truths: ReadonlyMap<st
 
 function meanOf(told: readonly Told[]): number | null {
   return told.length === 0 ? null : round(told.reduce((sum, { truth }) => sum + truth, 0) / told.length)
-}
-
-function medianOf(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b)
-  const half = sorted.length / 2
-  return ((sorted[Math.ceil(half) - 1] ?? 0) + (sorted[Math.floor(half)] ?? 0)) / 2
 }

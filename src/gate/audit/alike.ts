@@ -1,4 +1,7 @@
 import type { Audit, AuditDraw } from '../../core/index.ts'
+import { round } from '../round.ts'
+import { groupBy } from './group-by.ts'
+import { cohen, medianOf } from './kappa.ts'
 import { countingLabels } from './truth.ts'
 
 /** One label that tells. */
@@ -50,5 +53,35 @@ export function alikeReviewers(
     const same = (ofTruth.get(first.truth) ?? 0) - own.length
     const unlikely = others < fewestAlike || ((same + 1) / (others + 2)) ** own.length < byChance
     return unlikely ? [{ reviewer, labels: own.length, truth: first.truth }] : []
+  })
+}
+
+/** Draws that others judged too, from which on it is told that a reviewer contradicts them. */
+const fewestShared = 20
+
+/**
+ * Who agrees with the others no more often than chance would: Cohen's kappa of what they said and what most others said,
+ * over draws of which most others said the same, is 0 or less. Who says the same of everything is neither told of here nor
+ * heard: {@link alikeReviewers}.
+ */
+export function contraryReviewers(
+  all: ToldBy,
+): readonly { readonly reviewer: string; readonly draws: number; readonly agrees: number }[] {
+  const alike = new Set(alikeReviewers(all).map(({ reviewer }) => reviewer))
+  const heard = [...all].filter(([reviewer]) => !alike.has(reviewer))
+  const byDraw = groupBy(
+    heard.flatMap(([, { told }]) => told),
+    ({ draw }) => draw,
+  )
+  return heard.flatMap(([reviewer, { told }]) => {
+    const pairs = told.flatMap(({ draw, truth }) => {
+      const others = (byDraw.get(draw) ?? []).filter((label) => label.reviewer !== reviewer)
+      const most = others.length === 0 ? 0.5 : medianOf(others.map((label) => label.truth))
+      return most === 0.5 ? [] : [[Math.round(truth), Math.round(most)] as const]
+    })
+    const kappa = pairs.length < fewestShared ? null : cohen(pairs)
+    if (kappa === null || kappa > 0) return []
+    const agreed = pairs.filter(([own, most]) => own === most).length
+    return [{ reviewer, draws: pairs.length, agrees: round(agreed / pairs.length) }]
   })
 }

@@ -372,6 +372,10 @@ describe('a canary that a judge audits', () => {
     expect(after.status).toBe('running')
     expect(verdict?.evidence).toMatchObject({ basis: null })
     expect(verdict?.reasons.join(' ')).toContain('A judge alone promotes nothing')
+    const told = (await store.alerts.list({ kind: 'audit', limit: 9 })).map(({ message }) => message)
+    expect(told.filter((message) => message.startsWith('Only a judge says what is true'))).toEqual([
+      expect.stringMatching(/So it promotes nothing.*"labels": .*ratchet audit next/),
+    ])
   })
 
   it.each<[string, AuditVerifier]>([

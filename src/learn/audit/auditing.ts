@@ -1,5 +1,5 @@
 import { type Canary, type Clock, type Store, systemClock, type Tenant } from '../../core/index.ts'
-import { type Registry, reopen } from '../../release/index.ts'
+import { newReopenMemory, newStoppedMemory, type Registry, reopen, tellOfStopped } from '../../release/index.ts'
 import { LearnError } from '../errors.ts'
 import { auditFrom } from '../source/traffic/audit-config.ts'
 import type { LearnerEvent } from '../learner/events.ts'
@@ -8,15 +8,28 @@ import { auditor } from './auditor.ts'
 import type { AuditVerifier } from './verifier.ts'
 
 /** What a learner does for the audit of its agent's canaries between two looks. */
+export interface Auditing {
+  /** Has what was drawn of a canary that runs judged. */
+  readonly look: (canary: Canary) => Promise<void>
+  /**
+   * Takes back what labels speak against by now, of all that canaries brought and that still serves; and tells of what was
+   * rolled back by labels that count no more.
+   */
+  readonly reopen: () => Promise<void>
+  /** Has what still waits of those canaries judged. */
+  readonly lookAtPromoted: () => Promise<void>
+}
+
 export function auditing(
   { store, tenant, config, verifier, judge, onEvent, onProblem, clock = systemClock }: Parts,
   agent: string,
   registry: Registry,
-): { look(canary: Canary): Promise<void>; reopen(): Promise<void> } {
+): Auditing {
   const audit = auditFrom(config.audit, config.reporters.trusted)
   if (audit?.by === 'verifier' && !verifier) throw noVerifier()
   if (audit && (audit.by === 'judge' || audit.judge) && !judge) throw noJudge()
-  const memory = { seen: null, mark: null }
+  const memory = newReopenMemory()
+  const stopped = newStoppedMemory()
   const judging =
     audit &&
     auditor({
@@ -30,13 +43,18 @@ export function auditing(
     })
   return {
     look: async (canary) => judging?.look(canary),
+    // The same canaries that are looked at again: so that what is told of them late reopens them.
+    lookAtPromoted: async () => judging?.lookAtEnded(memory.promoted),
     // Also where nothing is audited any more: what was promoted by truth rests on it still.
     async reopen() {
-      const back = await reopen({ store, registry, agent, memory, now: clock.now() })
-      if (!back) return
-      const { release, receipt, reasons } = back
-      const [reason = ''] = reasons
-      onEvent?.({ type: 'reopened', agent, canary: receipt.canary, release: release.id, reason })
+      const again = () => reopen({ store, registry, agent, memory, now: clock.now() })
+      // What one was tried on may serve again, and have come from another one.
+      for (let back = await again(); back !== null; back = await again()) {
+        const { release, receipt, reasons } = back
+        const [reason = ''] = reasons
+        onEvent?.({ type: 'reopened', agent, canary: receipt.canary, release: release.id, reason })
+      }
+      await tellOfStopped({ store, agent, memory: stopped, now: clock.now() })
     },
   }
 }

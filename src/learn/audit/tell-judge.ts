@@ -39,6 +39,24 @@ export async function tellOfJudge(
   }
 }
 
+/**
+ * Tells people, once for each canary, that nobody but a judge says what is true of it. One that held-out tasks let in rests on
+ * these.
+ */
+export async function tellOfJudgeAlone(
+  { alerts }: Pick<Store, 'alerts'>,
+  canary: Canary,
+  { audit: { by }, now }: Pick<Looked, 'audit' | 'now'>,
+): Promise<void> {
+  if (by !== 'judge' || canary.admission !== null) return
+  const isRisked = canary.gate.config['promote'] === 'behaviour-only'
+  const so = isRisked
+    ? 'Its word promotes, as "promote": "behaviour-only" says, and an agent can learn to please it.'
+    : 'So it promotes nothing, and the candidate waits.'
+  const message = `Only a judge says what is true of the canary ${canary.id}: no label tells how often it errs, and for whom. ${so} Give the audit "labels": { "share": 0.1, "by": "person" }, and judge what \`ratchet audit next\` shows; a verifier or an outcome does as well. \`ratchet audit plan --judge 0.6\` says how many labels a decision needs.`
+  await teller(alerts, canary, now)('judge alone', canary.id, message, { canary: canary.id, promotes: isRisked })
+}
+
 /** Also what was taken back: it answered. */
 const saidOf = ({ labels }: AuditDraw) => labels.filter(({ by }) => by === 'judge')
 

@@ -7,12 +7,12 @@ import {
   contentHash,
   type Store,
 } from '../../core/index.ts'
-import { alikeReviewers, toldBy, truthOf } from '../../gate/index.ts'
+import { alikeReviewers, contraryReviewers, toldBy, truthOf } from '../../gate/index.ts'
 
 /** Draws in a row of which nothing could be told, after which the source of truth counts as dead. */
 export const untoldInARow = 10
 
-/** Tells people, once each, that no truth comes, and of reviewers who say the same of everything. */
+/** Tells people, once each, that no truth comes, and of reviewers who say the same of everything, or contradict the others. */
 export async function tellOfAudit(
   { alerts }: Pick<Store, 'alerts'>,
   canary: Canary,
@@ -26,7 +26,11 @@ export async function tellOfAudit(
   const allowed = audit.patienceMs + (audit.outcome?.withinMs ?? 0)
   if (oldest && waited > allowed) {
     const waiting = open.length
-    const message = `The audit says nothing: the oldest of ${waiting} draws has waited for ${days(waited)}. Nothing is promoted until its truth is told, and serving goes on. ${whatToDo[audit.by]}`
+    const so =
+      canary.endedAt === null
+        ? 'Nothing is promoted until its truth is told, and serving goes on.'
+        : 'Its candidate was promoted and serves: what is not told cannot take it back.'
+    const message = `The audit says nothing: the oldest of ${waiting} draws has waited for ${days(waited)}. ${so} ${whatToDo[audit.by]}`
     await tell(`silent ${oldest.id}`, canary.id, message, { canary: canary.id, draw: oldest.id, waiting })
   }
   const over = known.filter(({ settled }) => settled)
@@ -38,7 +42,12 @@ export async function tellOfAudit(
     await tell(`untold ${first.id}`, canary.id, message, { canary: canary.id, draws })
   }
   if (audit.by !== 'person' && audit.by !== 'judge') return
-  for (const { reviewer, labels, truth: mean } of alikeReviewers(toldBy(draws, audit))) {
+  const said = toldBy(draws, audit)
+  for (const { reviewer, draws: shared, agrees } of contraryReviewers(said)) {
+    const message = `The reviewer ${reviewer} agrees with the others no more often than chance would, over ${shared} sessions that others judged too. \`ratchet audit agreement\` shows all of them; agree on what is right, or take back what the one who errs said: \`ratchet audit withdraw\`.`
+    await tell(`contrary ${reviewer}`, reviewer, message, { canary: canary.id, draws: shared, agrees })
+  }
+  for (const { reviewer, labels, truth: mean } of alikeReviewers(said)) {
     const message =
       audit.by === 'judge'
         ? alike(labels)

@@ -1,41 +1,36 @@
-import {
-  type Activation,
-  type Canary,
-  type CanaryReceipt,
-  isPaired,
-  type Release,
-  type Repositories,
-} from '../../core/index.ts'
-import { present } from '../../errors/index.ts'
-import { releaseOf } from '../release-record.ts'
+import type { Canary, Repositories } from '../../core/index.ts'
+import { type CameIn, servingSince } from '../came-in.ts'
 
-/** What serves, and the canary that it came from. */
-export interface PromotedByCanary {
-  readonly activation: Activation
-  /** The latest that was none of a declaration: how it came to serve, whatever its owner declared beside it since. */
-  readonly cameIn: Activation
-  readonly release: Release
-  /** That promoted it. */
-  readonly receipt: CanaryReceipt
+/** A canary of which something serves that its promotion brought. */
+export interface PromotedCanary {
   readonly canary: Canary
+  /** The Parameters whose Version still serves. */
+  readonly serves: readonly [CameIn, ...CameIn[]]
 }
 
-/** Declarations since a promotion that are looked back over, at most. */
-const mostDeclarations = 100
+/** Canaries that are looked through, at most: the newest. */
+const mostCanaries = 500
 
-/** What serves an agent, where a canary promoted it; `null` where nothing serves yet, or it came in another way. */
-export async function promotedByCanary(
-  { canaries, receipts, releases }: Pick<Repositories, 'canaries' | 'receipts' | 'releases'>,
+/**
+ * The canaries that what serves an agent came from, Parameter by Parameter, the latest promotion first. One whose every
+ * Parameter serves otherwise since is none of them, nor one that somebody took up again by hand: that one has decided.
+ */
+export async function promotedCanaries(
+  { canaries, releases }: Pick<Repositories, 'canaries' | 'releases'>,
   agent: string,
-): Promise<PromotedByCanary | null> {
-  const recent = await releases.recent(agent, mostDeclarations)
-  const activation = recent[0]
-  const cameIn = recent.find(({ reason }) => reason !== 'declared')
-  if (!activation || !cameIn) return null
-  const release = await releaseOf({ releases }, activation)
-  if (release.receipt === null) return null
-  const receipt = present(await receipts.get(release.receipt), 'the receipt')
-  if (isPaired(receipt)) return null
-  const canary = present(await canaries.get(receipt.canary), `canary ${receipt.canary}`)
-  return { activation, cameIn, release, receipt, canary }
+): Promise<readonly PromotedCanary[]> {
+  const serving = await servingSince({ releases }, agent)
+  const promoted = serving?.parameters.filter(({ how }) => how === 'promote') ?? []
+  if (promoted.length === 0) return []
+  const known = await canaries.list({ agent, limit: mostCanaries })
+  const found = known.flatMap((canary) => {
+    const [first, ...others] = promoted.filter((one) => isOf(one, canary))
+    return first ? [{ canary, serves: [first, ...others] as const }] : []
+  })
+  return found.toSorted((a, b) => b.serves[0].generation - a.serves[0].generation)
+}
+
+/** Whether a canary's promotion brought it: a receipt promotes once. */
+export function isOf({ how, release }: CameIn, { status, receipt }: Pick<Canary, 'status' | 'receipt'>): boolean {
+  return how === 'promote' && status === 'promoted' && receipt !== null && release.receipt === receipt
 }
