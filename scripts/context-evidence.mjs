@@ -292,7 +292,9 @@ function withInterval(count, n) {
 async function toolsEvidence() {
   const embedders = [
     ['words', lexicalEmbedder()],
-    ...(values.folder === undefined ? [] : [['a sentence model', await openSentenceEmbedder({ folder: values.folder })]]),
+    ...(values.folder === undefined
+      ? []
+      : [['a sentence model', await openSentenceEmbedder({ folder: values.folder })]]),
   ]
   const rows = []
   for (const [by, embedder] of embedders) {

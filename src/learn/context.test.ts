@@ -82,7 +82,12 @@ const reader = defineAgent({
 })
 
 async function learned(store: Store) {
-  const { base, learned: after, decision, releaseId } = await learn(reader, {
+  const {
+    base,
+    learned: after,
+    decision,
+    releaseId,
+  } = await learn(reader, {
     model: service,
     store,
     source: rollouts(environment, tasks),

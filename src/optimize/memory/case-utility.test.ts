@@ -210,6 +210,13 @@ describe('a session', () => {
     expect((await learning.propose())?.explore).toBe(0.05)
   })
 
+  it('withholds in practice what it is told to, and serves with what the memory declares', async () => {
+    const learning = await opened([], { withhold: 0.5 })
+    await learning.step(batch, 0)
+    expect((await learning.bound()).withhold).toBe(0.5)
+    expect(await learning.propose()).not.toHaveProperty('withhold')
+  })
+
   it('goes on from what it saved as if it had never stopped', async () => {
     const whole = await opened()
     await whole.step(batch, 0)

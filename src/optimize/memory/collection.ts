@@ -57,10 +57,18 @@ export class Collection {
     return near.toSorted((a, b) => b.similarity - a.similarity).map(({ other }) => other)
   }
 
-  /** @param explore the chance that an item is left out. */
-  value(explore = this.#frame.explore): MemoryValue {
+  /** @param acting what is left to chance while it learns: at least as much as the memory declares, and withheld as said. */
+  value(acting: { readonly explore?: number; readonly withhold?: number | undefined } = {}): MemoryValue {
     const items = this.items.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    return { ...this.#frame, explore, items, selector: this.selector }
+    const { explore: declared, withhold: own, ...frame } = this.#frame
+    const withhold = acting.withhold ?? own
+    return {
+      ...frame,
+      explore: Math.max(declared, acting.explore ?? 0),
+      ...(withhold !== undefined && { withhold }),
+      items,
+      selector: this.selector,
+    }
   }
 
   async #vector(item: MemoryItem): Promise<Float32Array> {
