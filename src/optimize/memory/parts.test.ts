@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { experience, item } from '../../../test/support/memory-items.ts'
-import { chanceBy, type Experience, lexicalEmbedder, memory, type MemoryItem, MemoryValue } from '../../agent/index.ts'
+import { type Experience, lexicalEmbedder, memory, type MemoryItem, MemoryValue } from '../../agent/index.ts'
 import { rng } from '../../core/index.ts'
 import { abstracted } from './abstracted.ts'
 import { caseSelector } from './case-selector.ts'
@@ -8,7 +8,7 @@ import { Collection } from './collection.ts'
 import { caseExemplars } from './exemplars.ts'
 import { confirmed } from './hypotheses.ts'
 import { insights } from './insights.ts'
-import { fitLogistic, logLoss } from './logistic.ts'
+import { logLoss } from './log-loss.ts'
 import { outcomesOf } from './outcomes.ts'
 import type { MemoryPart } from './part.ts'
 
@@ -26,21 +26,8 @@ async function after(part: MemoryPart, experiences: readonly Experience[], items
   return { collection, metrics, saved: open.save() }
 }
 
-describe('logistic regression', () => {
-  const examples = [
-    ...Array.from({ length: 30 }, (_, i) => ({ features: [1, 1], label: i < 24 ? (1 as const) : (0 as const) })),
-    ...Array.from({ length: 30 }, (_, i) => ({ features: [1, 0], label: i < 6 ? (1 as const) : (0 as const) })),
-  ]
-
-  it('comes to the log-odds that the data have, up to its ridge', () => {
-    const weights = fitLogistic(examples, 2)
-    // log(0.2 / 0.8) = -1.386; log(0.8 / 0.2) - that = 2.773.
-    expect(weights[0]).toBeCloseTo(-1.386, 1)
-    expect(weights[1]).toBeCloseTo(2.77, 1)
-    expect(chanceBy(weights, [1, 1])).toBeCloseTo(0.8, 2)
-  })
-
-  it('measures −r log Q − (1 − r) log(1 − Q)', () => {
+describe('the logistic loss', () => {
+  it('is −r log Q − (1 − r) log(1 − Q)', () => {
     expect(
       logLoss(
         [
