@@ -44,7 +44,7 @@ function session(
     save: () => Promise.resolve({ state: { value: collection.value(), parts: open.map((part) => part.save()) } }),
     async step(deposits, update) {
       const outcomes = outcomesOf(deposits)
-      const at = Math.max(0, ...outcomes.map(({ experience }) => experience.at))
+      const at = outcomes.reduce((latest, { experience }) => Math.max(latest, experience.at), 0)
       const before = new Map(collection.items.map((item) => [item.id, item]))
       const metrics: Record<string, number> = {}
       for (const [i, part] of open.entries()) {
