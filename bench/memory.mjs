@@ -1,13 +1,14 @@
 /**
  * How fast a memory recalls, and how many of the nearest it finds: sketched search against exact search over the same
- * vectors, and a whole recall through the Kind.
+ * vectors, a whole recall through the Kind, and what learning pays to find the cases that answer the same as a new one.
  *
  *   npm run build && node bench/memory.mjs [--items 100000] [--queries 500]
  */
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { exactSearch, lexicalEmbedder, memory, memoryKind, newItem, sketchedSearch, unit } from '../dist/agent/index.js'
+import { dot, exactSearch, lexicalEmbedder, memory, memoryKind, newItem, sketchedSearch, unit } from '../dist/agent/index.js'
 import { rng } from '../dist/core/index.js'
+import { Collection } from '../dist/optimize/memory/collection.js'
 
 const { values } = parseArgs({
   options: { items: { type: 'string', default: '100000' }, queries: { type: 'string', default: '500' } },
@@ -149,8 +150,34 @@ async function whole() {
   console.log(
     `\nA whole recall: p50 ${ms(at(times, 0.5))}, p99 ${ms(at(times, 0.99))}, p99 on the processor ${ms(at(cpu, 0.99))}; read in ${(parsed / 1000).toFixed(1)} s and made ready in ${(opened / 1000).toFixed(1)} s, once a process and Version.`,
   )
+  await alike(value, embedder, chance)
   console.log(
     `Resident memory: ${Math.round(process.memoryUsage.rss() / 1e6)} MB; the value as JSON: ${Math.round(JSON.stringify(value).length / 1e6)} MB.`,
   )
 }
+/** Cases that answer the same as a new one: with the index, and by comparing with each. */
+async function alike(value, embedder, chance) {
+  const collection = new Collection(value, embedder)
+  const like = value.items[0]
+  const begin = performance.now()
+  await collection.alike(like, 0.95)
+  const filled = performance.now() - begin
+  const [vectors, times, each] = [await embedder.embed(value.items.map(({ cue }) => cue)), [], []]
+  await collection.alike(like, 0.95)
+  for (let i = 0; i < queries; i++) {
+    const item = { ...like, id: `new ${i}`, cue: sentenceOf(chance) }
+    const start = performance.now()
+    await collection.alike(item, 0.95)
+    times.push(performance.now() - start)
+    const again = performance.now()
+    const [asked] = await embedder.embed([item.cue])
+    vectors.filter((vector) => dot(asked, vector) >= 0.95)
+    each.push(performance.now() - again)
+  }
+  for (const list of [times, each]) list.sort((a, b) => a - b)
+  console.log(
+    `What answers the same as a new case: p50 ${ms(at(times, 0.5))}, p99 ${ms(at(times, 0.99))}; by comparing with each p50 ${ms(at(each, 0.5))}. Made ready in ${(filled / 1000).toFixed(1)} s, once a session.`,
+  )
+}
+
 await whole()

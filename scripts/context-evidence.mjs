@@ -1,7 +1,7 @@
 /**
  * What a context manager brings in a task that does not fit the budget, and what retrieval finds among 300 tools.
  *
- *     npx tsc -b && node scripts/context-evidence.mjs [--seeds 10] [--first 101] [--only keep|tools]
+ *     npx tsc -b && node scripts/context-evidence.mjs [--seeds 10] [--first 101] [--only keep|tools] [--folder all-MiniLM-L6-v2]
  *
  * Keep: 24 pages are read one after the other, three by each of eight tools, about three times as many tokens as the budget
  * holds. Only then a question tells two pages whose codes are the answer; both are of one tool, drawn anew for each seed, and
@@ -11,7 +11,7 @@
  * the view and its learning do, and nothing of how well a language model reads.
  *
  * Tools: 300 tools of 30 subjects, ten actions each; 300 requests in other words than the tools', and as many that keep a word
- * of the subject. Recall of the right tool among eight that are offered, by words alone.
+ * of the subject. How often the right tool is among the first 1, 8 and 16: by words, and with `--folder` by a sentence model.
  */
 import { parseArgs } from 'node:util'
 import {
@@ -26,10 +26,11 @@ import {
 } from '../dist/agent/index.js'
 import { rng } from '../dist/core/index.js'
 import { leaveOneOut } from '../dist/credit/index.js'
-import { pairedGate } from '../dist/gate/index.js'
+import { pairedGate, wilson } from '../dist/gate/index.js'
 import { learn, rollouts } from '../dist/learn/index.js'
 import { reinforce, thompson } from '../dist/optimize/choice/index.js'
 import { rubric, verifier } from '../dist/reward/index.js'
+import { openSentenceEmbedder } from '../dist/model/index.js'
 import { openMemoryStore } from '../dist/store/index.js'
 import { percent, table, times } from './evidence.mjs'
 import { shown } from './kinds-evidence/intervals.mjs'
@@ -41,6 +42,7 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '10' },
     first: { type: 'string', default: '101' },
     only: { type: 'string' },
+    folder: { type: 'string' },
   },
 })
 const SEEDS = times(Number(values.seeds), (i) => Number(values.first) + i)
@@ -282,21 +284,36 @@ async function keepEvidence() {
   )
 }
 
+function withInterval(count, n) {
+  const [low, high] = wilson(count, n, 0.95)
+  return `${percent(count / n)} [${percent(low)}, ${percent(high)}]`
+}
+
 async function toolsEvidence() {
-  const index = new ToolIndex(tools, lexicalEmbedder())
+  const embedders = [
+    ['words', lexicalEmbedder()],
+    ...(values.folder === undefined
+      ? []
+      : [['a sentence model', await openSentenceEmbedder({ folder: values.folder })]]),
+  ]
   const rows = []
-  for (const [name, asked] of Object.entries(requests)) {
-    const found = { 1: 0, 8: 0, 16: 0 }
-    for (const { tool, query } of asked) {
-      const best = (await index.best(query, 16)).map(({ name }) => name)
-      for (const k of Object.keys(found)) found[k] += Number(best.slice(0, k).includes(tool))
+  for (const [by, embedder] of embedders) {
+    const index = new ToolIndex(tools, embedder)
+    for (const [name, asked] of Object.entries(requests)) {
+      const found = { 1: 0, 8: 0, 16: 0 }
+      const began = performance.now()
+      for (const { tool, query } of asked) {
+        const best = (await index.best(query, 16)).map(({ name }) => name)
+        for (const k of Object.keys(found)) found[k] += Number(best.slice(0, k).includes(tool))
+      }
+      const each = (performance.now() - began) / asked.length
+      rows.push([by, name, ...Object.values(found).map((count) => withInterval(count, asked.length)), each.toFixed(1)])
     }
-    rows.push([name, ...Object.values(found).map((count) => percent(count / asked.length))])
   }
-  rows.push(['by chance', ...[1, 8, 16].map((k) => percent(k / tools.length))])
+  rows.push(['chance', '', ...[1, 8, 16].map((k) => percent(k / tools.length)), ''])
   table(
     `The right tool among ${tools.length}, for ${tools.length} requests each`,
-    ['requests in', 'k = 1', 'k = 8', 'k = 16'],
+    ['by', 'requests in', 'k = 1', 'k = 8', 'k = 16', 'milliseconds a request'],
     rows,
   )
 }

@@ -15,6 +15,7 @@ import type { WeightsBinding } from './binding.ts'
 import { Branch } from './branch.ts'
 import { EpisodeStopped } from './errors.ts'
 import { currentRecorder, type Recorder } from './recorder.ts'
+import { type RenderedPart, renderedParts, spansOf } from './rendered-parts.ts'
 import { shownMessage, shownText } from './sources.ts'
 
 /** What one policy call said. */
@@ -41,7 +42,7 @@ export class Conversation {
   /** Everything that the next policy call reads. */
   #tokens: readonly number[] = []
   /** The end of it that no node carries yet: messages were rendered together, or there was none. */
-  #unplaced: readonly number[] = []
+  #unplaced: readonly RenderedPart[] = []
   #closedTurn = true
   #lastStep: number | null = null
 
@@ -73,7 +74,7 @@ export class Conversation {
   ): Conversation {
     const recorder = currentRecorder()
     const conversation = new Conversation(parameter, binding, callable, recorder, new Branch(recorder))
-    conversation.#render(opening, binding.renderer.start(opening, tools))
+    conversation.#render(opening, (messages) => binding.renderer.start(messages, tools))
     return conversation
   }
 
@@ -143,7 +144,7 @@ export class Conversation {
 
   /** Shows messages to the policy: what a step returned. */
   show(messages: readonly Message[], step: number): void {
-    const nodes = this.#render(messages, this.#binding.renderer.extend(messages, this.#closedTurn))
+    const nodes = this.#render(messages, (some) => this.#binding.renderer.extend(some, this.#closedTurn))
     for (const node of nodes) this.#recorder.observe(step, node)
   }
 
@@ -158,11 +159,11 @@ export class Conversation {
    */
   repeat({ message, tokens, stopReason, step }: Turn, shown: readonly Message[]): void {
     this.#tokens = this.#tokens.concat(tokens)
-    this.#unplaced = this.#unplaced.concat(tokens)
+    this.#unplaced = this.#unplaced.concat({ tokens, recalled: false })
     this.#branch.show(message, this.#rendered())
     this.#closedTurn = stopReason === 'stop'
     this.#lastStep = step
-    this.#render(shown, this.#binding.renderer.extend(shown, this.#closedTurn))
+    this.#render(shown, (messages) => this.#binding.renderer.extend(messages, this.#closedTurn))
   }
 
   /** Records messages that end the episode, or this branch of it: observed, but not read here, so they cost no tokens. */
@@ -213,17 +214,21 @@ export class Conversation {
     return seedOf(this.#binding.seed, position, this.#recorder.visit(position))
   }
 
-  /** Appends messages that were rendered together: the last one carries the tokens. */
-  #render(messages: readonly Message[], rendered: readonly number[]): readonly NodeId[] {
-    this.#tokens = this.#tokens.concat(rendered)
-    this.#unplaced = this.#unplaced.concat(rendered)
+  /** Appends messages that are rendered together: the last one carries the tokens. */
+  #render(
+    messages: readonly Message[],
+    render: (messages: readonly Message[]) => readonly number[],
+  ): readonly NodeId[] {
+    const parts = renderedParts(messages, render)
+    this.#tokens = this.#tokens.concat(parts.flatMap(({ tokens }) => tokens))
+    this.#unplaced = this.#unplaced.concat(parts)
     return messages.map((message, i) => this.#branch.show(message, i === messages.length - 1 ? this.#rendered() : []))
   }
 
-  /** Takes the tokens that no node carries yet, as a span. */
+  /** Takes the tokens that no node carries yet, as spans. */
   #rendered(): Span[] {
-    const tokens = [...this.#unplaced]
+    const unplaced = this.#unplaced
     this.#unplaced = []
-    return tokens.length === 0 ? [] : [{ kind: 'encoded', tokens }]
+    return spansOf(unplaced)
   }
 }

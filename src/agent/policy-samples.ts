@@ -53,6 +53,7 @@ function sampleOf(
   const advantages: number[] = []
   const behaviourLogprobs: number[] = []
   const sampled: boolean[] = []
+  const recalled: boolean[] = []
   let temperature: number | null = null
   let truncated = false
   for (const node of path) {
@@ -72,11 +73,13 @@ function sampleOf(
       span.tokens.forEach((token, i) => {
         tokens.push(token)
         sampled.push(learns)
+        recalled.push(span.kind === 'encoded' && span.recalled === true)
         advantages.push(learns ? (advantage as number) : 0)
         behaviourLogprobs.push(behaviour?.[i] ?? 0)
       })
     }
     if (advantage !== undefined) trained.add(node.id)
   }
-  return { group, tokens, advantages, behaviourLogprobs, sampled, temperature: temperature ?? 1, truncated }
+  const sample = { group, tokens, advantages, behaviourLogprobs, sampled, temperature: temperature ?? 1, truncated }
+  return recalled.includes(true) ? { ...sample, recalled } : sample
 }

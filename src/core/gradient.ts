@@ -38,6 +38,8 @@ export interface PolicySample {
   readonly trajectory?: TrajectoryId
   /** Whether a hint that the policy read was taken out of its tokens: its behaviour log-probabilities are of what it read. */
   readonly stripped?: boolean
+  /** Tokens that stand there only because something was recalled, one entry a token. Absent where none does. */
+  readonly recalled?: readonly boolean[]
   /** The Versions of everything that acted in its trajectory, this Parameter's own among them. */
   readonly acted?: Readonly<Record<ParameterName, readonly VersionId[]>>
   readonly tokens: readonly number[]

@@ -34,7 +34,12 @@ export const SampledSpan = z
 export type SampledSpan = z.infer<typeof SampledSpan>
 
 /** Tokens rendered from text. They enter supervised losses only, never a policy gradient. */
-export const EncodedSpan = z.strictObject({ kind: z.literal('encoded'), tokens: z.array(token) })
+export const EncodedSpan = z.strictObject({
+  kind: z.literal('encoded'),
+  tokens: z.array(token),
+  /** Set where they stand there only because something was recalled: without them the rest is what it would have been. */
+  recalled: z.literal(true).exactOptional(),
+})
 export type EncodedSpan = z.infer<typeof EncodedSpan>
 
 /** Tokens of one origin. */

@@ -113,31 +113,35 @@ function walk(
   return { value: result, erased }
 }
 
+/** One value at a time: a memory may have a hundred megabytes. */
 async function* versionsWithItems({ read }: Access) {
   for (let last = '', more = true; more; ) {
-    const rows = await read((db) =>
+    const ids = await read((db) =>
       db
         .selectFrom('versions')
-        .select(['id', 'value'])
+        .select('id')
         .where('id', '>', last)
         .where('value', 'like', `%${sign}%`)
         .orderBy('id')
         .limit(rowsAtOnce)
         .execute(),
     )
-    yield* rows
-    last = rows.at(-1)?.id ?? last
-    more = rows.length === rowsAtOnce
-    await nextTurn()
+    for (const { id } of ids) {
+      const row = await read((db) => db.selectFrom('versions').select('value').where('id', '=', id).executeTakeFirst())
+      if (row) yield { id, value: row.value }
+      await nextTurn()
+    }
+    last = ids.at(-1)?.id ?? last
+    more = ids.length === rowsAtOnce
   }
 }
 
 async function* checkpointsWithItems({ read }: Access) {
   for (let run = '', sequence = -1, more = true; more; ) {
-    const rows = await read((db) =>
+    const keys = await read((db) =>
       db
         .selectFrom('checkpoints')
-        .select(['run', 'sequence', 'state'])
+        .select(['run', 'sequence'])
         .where((eb) => eb.or([eb('run', '>', run), eb.and([eb('run', '=', run), eb('sequence', '>', sequence)])]))
         .where('state', 'like', `%${sign}%`)
         .orderBy('run')
@@ -145,10 +149,20 @@ async function* checkpointsWithItems({ read }: Access) {
         .limit(rowsAtOnce)
         .execute(),
     )
-    yield* rows
-    run = rows.at(-1)?.run ?? run
-    sequence = rows.at(-1)?.sequence ?? sequence
-    more = rows.length === rowsAtOnce
-    await nextTurn()
+    for (const key of keys) {
+      const row = await read((db) =>
+        db
+          .selectFrom('checkpoints')
+          .select('state')
+          .where('run', '=', key.run)
+          .where('sequence', '=', key.sequence)
+          .executeTakeFirst(),
+      )
+      if (row) yield { ...key, state: row.state }
+      await nextTurn()
+    }
+    run = keys.at(-1)?.run ?? run
+    sequence = keys.at(-1)?.sequence ?? sequence
+    more = keys.length === rowsAtOnce
   }
 }

@@ -47,6 +47,26 @@ describe('an index of tools', () => {
   })
 })
 
+describe('among hundreds of tools', () => {
+  const verbs = ['create', 'delete', 'list', 'approve', 'export', 'assign', 'schedule', 'archive', 'compare', 'print']
+  const nouns =
+    'invoice shipment employee vacation vehicle contract warehouse ticket campaign meeting password server repository supplier refund discount subscription document photo payroll expense reservation survey budget certificate complaint inventory customer apartment device'
+  const many = nouns.split(' ').flatMap((noun) => verbs.map((verb) => tool(`${verb}_${noun}`, `${verb}s one ${noun}`)))
+
+  it('the one that is asked for in its own words is offered, of 300, for each of them', async () => {
+    const embedder = lexicalEmbedder()
+    const missed: string[] = []
+    for (const { name } of many) {
+      const [verb, noun] = name.split('_')
+      const asked = [user(`Hello. Please ${verb} the ${noun} of last week for me.`)]
+      const { offered } = await offerOf(many, asked, { offer: 8, always: [] }, embedder)
+      expect(offered.length).toBe(8)
+      if (!offered.some((one) => one.name === name)) missed.push(name)
+    }
+    expect([many.length, missed]).toEqual([300, []])
+  })
+})
+
 describe('what is offered', () => {
   it('is what fits, and what is always offered, in the order of the episode’s tools', async () => {
     const { offered, find } = await offer('Send a parcel.', { always: ['weather.report'] })

@@ -37,6 +37,11 @@ export interface MemoryOptions {
    * Default 0.05; 0: recalls are deterministic, and nothing is learned of single items from production.
    */
   readonly explore?: number
+  /**
+   * The chance in [0, 1] that an episode recalls nothing at all. 1 where weights are to do alone what experience made them do
+   * (`stripExperience`). Default 0.
+   */
+  readonly withhold?: number
   /** Default: {@link lexicalEmbedder}. */
   readonly embedder?: Embedder
   /** What it begins with, as people wrote it down (`newItem`). Default: nothing. */
@@ -53,11 +58,21 @@ export function memory(options: MemoryOptions = {}): ParameterDefinition<MemoryK
     floor = 0.35,
     minTrust = 0.25,
     explore = 0.05,
+    withhold = 0,
     embedder = lexicalEmbedder(),
     items = [],
   } = options
   const { name, dimensions } = embedder
-  const value = { recall, floor, minTrust, explore, embedder: { name, dimensions }, items: [...items], selector: null }
+  const value = {
+    recall,
+    floor,
+    minTrust,
+    explore,
+    ...(withhold !== 0 && { withhold }),
+    embedder: { name, dimensions },
+    items: [...items],
+    selector: null,
+  }
   const { success, error } = MemoryValue.safeParse(value)
   if (!success) {
     throw badMemory(

@@ -34,6 +34,8 @@ export class MemoryParameter {
   readonly #asked = new Map<string, Promise<{ items: readonly Recollection[]; messages: readonly Message[] }>>()
   /** Whether an item is left out of this episode; one draw each. */
   readonly #leftOut = new Map<string, boolean>()
+  /** Whether this episode recalls nothing; `null` before it is drawn. */
+  #withheld: boolean | null = null
 
   constructor(bound: Bound<MemoryValue>, recorder: DecisionRecorder<MemoryMade>, embedder: Embedder) {
     this.#bound = bound
@@ -73,7 +75,9 @@ export class MemoryParameter {
   async #recall(query: string) {
     const { value } = this.#bound
     const best = value.items.length === 0 ? [] : await this.#best(query)
-    const leave = best.map(({ item }) => this.#leaves(item.id))
+    const episode = best.length === 0 ? null : this.#withholds()
+    // What is withheld whole leaves no single item to chance.
+    const leave = best.map(({ item }) => (episode?.left ? { left: true, drawn: false } : this.#leaves(item.id)))
     const items: RecalledItem[] = best.map(({ item, similarity, score }, i) => ({
       id: item.id,
       similarity,
@@ -81,7 +85,7 @@ export class MemoryParameter {
       shown: !leave[i]?.left,
     }))
     const made = { did: 'recall', query: clipped(query, memoryBounds.cueBytes), items, explore: value.explore } as const
-    this.#recorder.decide({ made, propensity: this.#propensity(leave) })
+    this.#recorder.decide({ made, propensity: this.#propensity(episode, leave) })
     const shown = best.filter((_, i) => !leave[i]?.left).map(({ item }) => recollection(item))
     return { items: shown, messages: shown.length === 0 ? [] : [remembered(shown)] }
   }
@@ -95,21 +99,39 @@ export class MemoryParameter {
     return ranked(bank.near(vector, count, value.floor, this.#audience), value.recall, value.selector)
   }
 
-  #leaves(id: string): { readonly left: boolean; readonly drawn: boolean } {
+  #withholds(): Draw {
+    const { withhold = 0 } = this.#bound.value
+    const before = this.#withheld
+    if (before !== null) return { left: before, drawn: false }
+    this.#withheld = withhold === 1 || (withhold > 0 && this.#bound.rng.next() < withhold)
+    return { left: this.#withheld, drawn: withhold > 0 && withhold < 1 }
+  }
+
+  #leaves(id: string): Draw {
+    const { explore } = this.#bound.value
     const before = this.#leftOut.get(id)
     if (before !== undefined) return { left: before, drawn: false }
-    const left = this.#bound.value.explore > 0 && this.#bound.rng.next() < this.#bound.value.explore
+    const left = explore > 0 && this.#bound.rng.next() < explore
     this.#leftOut.set(id, left)
-    return { left, drawn: true }
+    return { left, drawn: explore > 0 }
   }
 
   /** Exact: each draw is independent of the others, and one of before has no chance left. */
-  #propensity(leave: readonly { readonly left: boolean; readonly drawn: boolean }[]): Propensity {
-    const { explore } = this.#bound.value
-    const drawn = leave.filter((one) => one.drawn)
-    if (explore === 0 || drawn.length === 0) return notByChance
-    return { log: drawn.reduce((sum, { left }) => sum + Math.log(left ? explore : 1 - explore), 0) }
+  #propensity(episode: Draw | null, leave: readonly Draw[]): Propensity {
+    const { explore, withhold = 0 } = this.#bound.value
+    const chances = [
+      ...(episode?.drawn ? [episode.left ? withhold : 1 - withhold] : []),
+      ...leave.filter(({ drawn }) => drawn).map(({ left }) => (left ? explore : 1 - explore)),
+    ]
+    if (chances.length === 0) return notByChance
+    return { log: chances.reduce((sum, chance) => sum + Math.log(chance), 0) }
   }
+}
+
+/** Whether something is left out of the episode, and whether that was drawn now. */
+interface Draw {
+  readonly left: boolean
+  readonly drawn: boolean
 }
 
 const recollection = ({ id, type, cue, text, worked, trust }: MemoryItem): Recollection => ({

@@ -15,6 +15,8 @@ const Shape = z.strictObject({
   minTrust: z.number().min(0).max(1),
   /** The chance that an item which would be recalled is left out of an episode: what it brings shows by that. */
   explore: z.number().min(0).max(0.5),
+  /** The chance that an episode recalls nothing at all. Absent: 0. */
+  withhold: z.number().min(0).max(1).exactOptional(),
   /** Who made the vectors. */
   embedder: z.strictObject({ name: z.string().min(1), dimensions: z.int().positive() }),
   items: z.array(MemoryItem).max(memoryBounds.items),

@@ -24,7 +24,8 @@ export function bounded({ outcome, by, band = 0.25 }: BoundedOptions): CreditEst
   return weighted(`bounded(${by.name})`, outcome, async (groups, context) => {
     const { credits } = await by.credit(groups, context)
     const said = advantagesOf(credits)
-    const most = Math.max(0, ...credits.map(({ advantage }) => Math.abs(advantage ?? 0)))
+    // A batch may have more Decisions than a call may have arguments.
+    const most = credits.reduce((so, { advantage }) => Math.max(so, Math.abs(advantage ?? 0)), 0)
     return (trajectory, decision, advantage) => {
       const opinion = said.get(trajectory)?.get(decision) ?? null
       if (opinion === null) return null

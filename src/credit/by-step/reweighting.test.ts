@@ -96,6 +96,13 @@ describe('bounded re-weighting, by hand', () => {
   it('leaves everything where nothing is said, and refuses a band that could turn signs', async () => {
     const silent = bounded({ outcome: leaveOneOut(), by: saying({ t0: [0, 0], t1: [0, 0] }) })
     expect(await advantagesIn(silent, [group])).toEqual(await advantagesIn(leaveOneOut(), [group]))
+    // More than a call may have arguments.
+    const { credits, counts } = await saying({ t0: [4, -2], t1: [2] }).credit([group], creditContext)
+    const large: CreditEstimator = {
+      name: 'large',
+      credit: async () => ({ credits: Array.from({ length: 100_000 }, () => credits).flat(), counts }),
+    }
+    await expect(bounded({ outcome: leaveOneOut(), by: large }).credit([group], creditContext)).resolves.toBeDefined()
     expect(() => bounded({ outcome: leaveOneOut(), by: silent, band: 1 })).toThrow('band')
   })
 })

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { chanceBy, featureCount, features } from '../../agent/index.ts'
-import { parseInput, sha256 } from '../../core/index.ts'
-import { type Example, fitLogistic, logLoss } from './logistic.ts'
+import { fitLogistic, parseInput, sha256 } from '../../core/index.ts'
+import { type Example, logLoss } from './log-loss.ts'
 import type { MemoryPart, PartContext } from './part.ts'
 
 /** How a selector learns. */
@@ -57,10 +57,21 @@ function learned(seen: z.infer<typeof Seen>, least: number): { weights: readonly
   const fitted = seen.filter(({ heldOut }) => !heldOut)
   const tested = seen.filter(({ heldOut }) => heldOut)
   if (seen.length < least || !hasBoth(fitted) || tested.length === 0) return { weights: null, gain: 0 }
-  const weights = fitLogistic(fitted, featureCount)
+  const weights = selectorOf(fitted)
   const base = fitted.filter(({ label }) => label === 1).length / fitted.length
   const gain = logLoss(tested, () => base) - logLoss(tested, (given) => chanceBy(weights, given))
   return { weights: gain > 0 ? weights : null, gain }
+}
+
+/** Shrinks the weights as scikit-learn does by default: where few recalls tell items apart, they stay small. */
+const l2 = 1
+
+/** The first feature is a constant: its weight is the intercept, which is not shrunk. */
+function selectorOf(examples: readonly Example[]): readonly number[] {
+  const rows = examples.map((example) => example.features.slice(1))
+  const targets = examples.map(({ label }) => label)
+  const { intercept, weights } = fitLogistic({ rows, targets, counts: rows.map(() => 1) }, l2)
+  return [intercept, ...weights]
 }
 
 const hasBoth = (examples: readonly Example[]) => new Set(examples.map(({ label }) => label)).size === 2

@@ -63,6 +63,19 @@ describe('utilities', () => {
     expect(neither.items.map(({ utility }) => utility)).toEqual([-0.2, -0.2])
   })
 
+  it('judge a case whose text was cut like any other', async () => {
+    const long = 'a page of it. '.repeat(300)
+    const { items: written } = await learned([experience('kettle', { done: long })])
+    const [cut] = written
+    expect(Buffer.byteLength(cut?.text ?? '')).toBeLessThanOrEqual(2_048)
+    const other = item('kettle', { text: 'otherwise' })
+    const both = [...written, other]
+    const again = experience('kettle', { recalled: both.map((one) => recalled(one)), done: long, earned: 1, at: 2_000 })
+    const { items } = await learned([again], both)
+    expect(items.find(({ id }) => id === cut?.id)?.with.count).toBe(1)
+    expect(items.find(({ id }) => id === other.id)?.with.count).toBe(0)
+  })
+
   it('move by the advantage where nothing tells what was earned, and not at all where that is missing, too', async () => {
     const unknown = experience('a', { recalled: [recalled(kettle)], earned: null, advantage: null, done: '' })
     expect((await learned([unknown], [kettle])).items).toEqual([kettle])
@@ -208,6 +221,13 @@ describe('a session', () => {
     await learning.step(batch, 0)
     expect((await learning.bound()).explore).toBe(0.1)
     expect((await learning.propose())?.explore).toBe(0.05)
+  })
+
+  it('withholds in practice what it is told to, and serves with what the memory declares', async () => {
+    const learning = await opened([], { withhold: 0.5 })
+    await learning.step(batch, 0)
+    expect((await learning.bound()).withhold).toBe(0.5)
+    expect(await learning.propose()).not.toHaveProperty('withhold')
   })
 
   it('goes on from what it saved as if it had never stopped', async () => {

@@ -13,6 +13,11 @@ export interface CaseUtilityOptions {
   readonly rate?: number
   /** The chance in [0, 0.5] that an item is left out of an attempt in practice. Default 0.1. */
   readonly explore?: number
+  /**
+   * The chance in [0, 1] that an attempt in practice recalls nothing at all: 0.5 where weights learn beside it by
+   * `stripExperience`, so that each group has attempts with and without. Default: the memory's own.
+   */
+  readonly withhold?: number
   /** Items at most, up to 100,000. Default 2,000. */
   readonly capacity?: number
   /** Write down what did not work, too. Default false. */
@@ -41,6 +46,7 @@ export interface CaseUtilityOptions {
 const Numbers = z.object({
   rate: z.number().positive().max(1).default(0.2),
   explore: z.number().min(0).max(0.5).default(0.1),
+  withhold: z.number().min(0).max(1).optional(),
   capacity: z.int().positive().max(memoryBounds.items).default(2_000),
   alike: z.number().positive().max(1).default(0.95),
   textBytes: z.int().positive().max(memoryBounds.textBytes).default(2_048),
@@ -62,10 +68,10 @@ export function caseUtility(options: CaseUtilityOptions = {}): Optimizer<MemoryK
   const { embedder = lexicalEmbedder(), also = [] } = options
   const { success, data, error } = Numbers.safeParse(options)
   if (!success) throw badOptions(error)
-  const { rate, explore, capacity, tokenPrice, days, share, ...write } = data
+  const { rate, explore, withhold, capacity, tokenPrice, days, share, ...write } = data
   const forgetAfter = days === null ? null : days * dayMs
-  const parts = [itemUtilities(rate), writeCases({ ...write, forgetAfter }), ...also, prune({ capacity, tokenPrice })]
-  return memoryOptimizer({ name: 'case-utility', parts, explore, embedder, share })
+  const parts = [itemUtilities(rate, write.textBytes), writeCases({ ...write, forgetAfter }), ...also, prune({ capacity, tokenPrice })]
+  return memoryOptimizer({ name: 'case-utility', parts, acting: { explore, withhold }, embedder, share })
 }
 
 const badOptions = (error: z.ZodError) =>

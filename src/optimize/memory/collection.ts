@@ -1,5 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
-  dot,
   embedded,
   type MemoryItem,
   type MemoryValue,
@@ -8,12 +8,15 @@ import {
   vectorText,
 } from '../../agent/index.ts'
 import type { Embedder } from '../../core/index.ts'
+import { Shelf } from './shelf.ts'
 
 /** A memory while it learns: the items of a value, which can be changed. */
 export class Collection {
   readonly #frame: Omit<MemoryValue, 'items' | 'selector'>
   readonly #items: Map<string, MemoryItem>
   readonly #vectors = new Map<string, Float32Array>()
+  /** Items of one owner and type, by what they are near to: filled when it is first asked for. */
+  readonly #shelves = new Map<string, Shelf>()
   readonly #embedder: Embedder
   selector: Selector | null
 
@@ -38,29 +41,49 @@ export class Collection {
     const kept =
       this.#embedder.costly && vector === undefined ? { ...item, vector: vectorText(await this.#vector(item)) } : item
     this.#items.set(item.id, kept)
+    this.#shelves.get(shelfOf(kept))?.put(kept.id, await this.#vector(kept))
   }
 
   remove(id: string): void {
+    const item = this.#items.get(id)
+    if (item) this.#shelves.get(shelfOf(item))?.remove(id)
     this.#items.delete(id)
     this.#vectors.delete(id)
   }
 
-  /** Items of the same owner and type whose cues are as near as `least`, the nearest first. */
+  /** Items of the same owner and type whose cues are as near as `least`, the nearest first; 256 at most. */
   async alike(item: MemoryItem, least: number): Promise<readonly MemoryItem[]> {
-    const vector = await this.#vector(item)
-    const near: { readonly other: MemoryItem; readonly similarity: number }[] = []
-    for (const other of this.#items.values()) {
-      if (other.id === item.id || other.type !== item.type || !sameOwner(other, item)) continue
-      const similarity = other.cue === item.cue ? 1 : dot(vector, await this.#vector(other))
-      if (similarity >= least) near.push({ other, similarity })
-    }
-    return near.toSorted((a, b) => b.similarity - a.similarity).map(({ other }) => other)
+    const shelf = await this.#shelf(item)
+    const near = await shelf.near(await this.#vector(item), Math.min(least, same))
+    return near.flatMap(({ name }) => (name === item.id ? [] : (this.#items.get(name) ?? [])))
   }
 
-  /** @param explore the chance that an item is left out. */
-  value(explore = this.#frame.explore): MemoryValue {
+  async #shelf(like: MemoryItem): Promise<Shelf> {
+    const key = shelfOf(like)
+    const known = this.#shelves.get(key)
+    if (known) return known
+    const shelf = new Shelf()
+    for (const [i, item] of [...this.#items.values()].filter((one) => shelfOf(one) === key).entries()) {
+      shelf.put(item.id, await this.#vector(item))
+      // Between some of them others are served.
+      if (i % atOnce === atOnce - 1) await nextTurn()
+    }
+    this.#shelves.set(key, shelf)
+    return shelf
+  }
+
+  /** @param acting what is left to chance while it learns: at least as much as the memory declares, and withheld as said. */
+  value(acting: { readonly explore?: number; readonly withhold?: number | undefined } = {}): MemoryValue {
     const items = this.items.toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    return { ...this.#frame, explore, items, selector: this.selector }
+    const { explore: declared, withhold: own, ...frame } = this.#frame
+    const withhold = acting.withhold ?? own
+    return {
+      ...frame,
+      explore: Math.max(declared, acting.explore ?? 0),
+      ...(withhold !== undefined && { withhold }),
+      items,
+      selector: this.selector,
+    }
   }
 
   async #vector(item: MemoryItem): Promise<Float32Array> {
@@ -77,4 +100,8 @@ export class Collection {
   }
 }
 
-const sameOwner = (a: MemoryItem, b: MemoryItem) => a.owner.tenant === b.owner.tenant && a.owner.about === b.owner.about
+const atOnce = 128
+/** Cosine of a vector with itself, at the least: it is rounded. */
+const same = 1 - 1e-6
+
+const shelfOf = ({ type, owner }: MemoryItem): string => JSON.stringify([type, owner.tenant, owner.about])

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { clipped, MemoryItem, memoryBounds, newItem } from '../../agent/index.ts'
+import { clipped, MemoryError, MemoryItem, memoryBounds, newItem, problemsOf } from '../../agent/index.ts'
 import { parseInput } from '../../core/index.ts'
 import { abstracted } from './abstracted.ts'
 import { confirmed, type Hypothesis } from './hypotheses.ts'
@@ -9,9 +9,13 @@ import { addressesTheModel } from './trust.ts'
 
 /** How insights are found. */
 export interface InsightOptions {
-  /** Episodes of one owner that they are found in and tested on, the newest. Default 200, at most 250: an insight names all. */
+  /** Episodes of one owner that they are found in and tested on, the newest; 1 to 250: an insight names all. Default 200. */
   readonly window?: number
 }
+
+const Options = z.object({ window: z.int().min(1).max(250).default(200) })
+/** Episodes of all owners that are kept, the newest: every checkpoint holds them. */
+export const mostSeen = 10_000
 
 const Seen = z.strictObject({
   words: z.array(z.string()),
@@ -34,29 +38,49 @@ const shortest = 4
  * What holds of many episodes: where a word was asked with, one thing went better than others. Kept only while it foretells
  * episodes that it was not found in (Explanatory Learning, Norelli et al. 2022), tested anew at each step. Found by counting,
  * without a model that writes; so it sees words, and no reasons.
+ *
+ * An insight that still holds stays the item that it is, with its utility and tallies, and stands on the episodes that confirm
+ * it now: it names them, and is trusted as little as the least of them.
+ * @throws MemoryError for a window out of its range.
  */
-export const insights = ({ window = 200 }: InsightOptions = {}): MemoryPart => ({
-  name: 'insights',
-  open(saved) {
-    let seen: readonly Seen[] = saved === null ? [] : parseInput(z.array(Seen), saved, 'the state of insights')
-    return {
-      save: () => [...seen],
-      async step(context) {
-        seen = newestOf(
-          [...seen, ...context.outcomes.flatMap((outcome) => seenIn(outcome, context))],
-          Math.min(window, 250),
-        )
-        const held = [...byOwner(seen).values()].flatMap((of) => itemsOf(of, context.at))
-        const ids = new Set(held.map(({ id }) => id))
-        for (const item of context.collection.items) {
-          if (item.type === 'insight' && !ids.has(item.id)) context.collection.remove(item.id)
-        }
-        for (const item of held) if (!context.collection.get(item.id)) await context.collection.put(item)
-        return { insights: held.length }
-      },
-    }
-  },
-})
+export function insights(options: InsightOptions = {}): MemoryPart {
+  const { success, data, error } = Options.safeParse(options)
+  if (!success) throw badOptions(error)
+  return {
+    name: 'insights',
+    open(saved) {
+      let seen: readonly Seen[] = saved === null ? [] : parseInput(z.array(Seen), saved, 'the state of insights')
+      return {
+        save: () => [...seen],
+        async step(context) {
+          const now = context.outcomes.flatMap((outcome) => seenIn(outcome, context))
+          seen = newestOf([...seen, ...now], data.window)
+          const held = [...byOwner(seen).values()].flatMap((of) => itemsOf(of, context.at))
+          await settle(held, context)
+          return { insights: held.length }
+        },
+      }
+    },
+  }
+}
+
+/** What holds no longer goes; what still does stands on what confirms it now. */
+async function settle(held: readonly MemoryItem[], { collection }: PartContext): Promise<void> {
+  const ids = new Set(held.map(({ id }) => id))
+  for (const item of collection.items) if (item.type === 'insight' && !ids.has(item.id)) collection.remove(item.id)
+  for (const item of held) {
+    const known = collection.get(item.id)
+    const { derivedFrom, trust } = item
+    await collection.put(known ? { ...known, derivedFrom, trust } : item)
+  }
+}
+
+const badOptions = (error: z.ZodError) =>
+  new MemoryError({
+    code: 'memory/bad-options',
+    message: `insights: ${problemsOf(error)}.`,
+    hint: 'Make the window 1 to 250 episodes.',
+  })
 
 function seenIn({ experience, signal, example }: Outcome, context: PartContext): readonly Seen[] {
   const did = clipped(abstracted(experience.done), mostBytes)
@@ -84,8 +108,12 @@ function byOwner(seen: readonly Seen[]): ReadonlyMap<string, readonly Seen[]> {
   return owners
 }
 
+/** The newest of each owner, and of all of them together. */
 const newestOf = (seen: readonly Seen[], window: number): readonly Seen[] =>
-  [...byOwner(seen).values()].flatMap((of) => of.toSorted((a, b) => a.at - b.at).slice(-window))
+  [...byOwner(seen).values()]
+    .flatMap((of) => of.toSorted((a, b) => a.at - b.at).slice(-window))
+    .toSorted((a, b) => a.at - b.at)
+    .slice(-mostSeen)
 
 function itemsOf(seen: readonly Seen[], at: number): readonly MemoryItem[] {
   return confirmed(seen).flatMap((hypothesis) => {

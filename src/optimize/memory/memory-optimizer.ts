@@ -17,8 +17,8 @@ import type { MemoryPart, PartContext } from './part.ts'
 export interface MemoryLearning extends Pick<PartContext, 'share'> {
   readonly name: string
   readonly parts: readonly MemoryPart[]
-  /** The chance that an item is left out of an attempt while it learns. */
-  readonly explore: number
+  /** While it learns: the chance that an item is left out of an attempt, and that an attempt recalls nothing. */
+  readonly acting: { readonly explore: number; readonly withhold: number | undefined }
   readonly embedder: Embedder
 }
 
@@ -30,7 +30,7 @@ export function memoryOptimizer(options: MemoryLearning): Optimizer<MemoryKind> 
 }
 
 function session(
-  { parts, explore, embedder, share }: MemoryLearning,
+  { parts, acting, embedder, share }: MemoryLearning,
   seat: Seat<MemoryValue>,
   saved: SavedLearning | null,
 ): Learning<MemoryKind> {
@@ -39,12 +39,12 @@ function session(
   const open = parts.map((part, i) => part.open(resumed?.parts[i] ?? null))
   let changed = resumed !== null
   return {
-    bound: () => Promise.resolve(collection.value(Math.max(explore, seat.value.explore))),
+    bound: () => Promise.resolve(collection.value(acting)),
     propose: () => Promise.resolve(changed ? collection.value() : null),
     save: () => Promise.resolve({ state: { value: collection.value(), parts: open.map((part) => part.save()) } }),
     async step(deposits, update) {
       const outcomes = outcomesOf(deposits)
-      const at = Math.max(0, ...outcomes.map(({ experience }) => experience.at))
+      const at = outcomes.reduce((latest, { experience }) => Math.max(latest, experience.at), 0)
       const before = new Map(collection.items.map((item) => [item.id, item]))
       const metrics: Record<string, number> = {}
       for (const [i, part] of open.entries()) {

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { experience, item } from '../../../test/support/memory-items.ts'
-import { chanceBy, type Experience, lexicalEmbedder, memory, type MemoryItem, MemoryValue } from '../../agent/index.ts'
-import { rng } from '../../core/index.ts'
+import { type Experience, lexicalEmbedder, memory, type MemoryItem, MemoryValue } from '../../agent/index.ts'
+import { rng, TrajectoryId } from '../../core/index.ts'
 import { abstracted } from './abstracted.ts'
 import { caseSelector } from './case-selector.ts'
 import { Collection } from './collection.ts'
 import { caseExemplars } from './exemplars.ts'
 import { confirmed } from './hypotheses.ts'
-import { insights } from './insights.ts'
-import { fitLogistic, logLoss } from './logistic.ts'
+import { insights, mostSeen } from './insights.ts'
+import { logLoss } from './log-loss.ts'
 import { outcomesOf } from './outcomes.ts'
 import type { MemoryPart } from './part.ts'
 
@@ -26,21 +26,8 @@ async function after(part: MemoryPart, experiences: readonly Experience[], items
   return { collection, metrics, saved: open.save() }
 }
 
-describe('logistic regression', () => {
-  const examples = [
-    ...Array.from({ length: 30 }, (_, i) => ({ features: [1, 1], label: i < 24 ? (1 as const) : (0 as const) })),
-    ...Array.from({ length: 30 }, (_, i) => ({ features: [1, 0], label: i < 6 ? (1 as const) : (0 as const) })),
-  ]
-
-  it('comes to the log-odds that the data have, up to its ridge', () => {
-    const weights = fitLogistic(examples, 2)
-    // log(0.2 / 0.8) = -1.386; log(0.8 / 0.2) - that = 2.773.
-    expect(weights[0]).toBeCloseTo(-1.386, 1)
-    expect(weights[1]).toBeCloseTo(2.77, 1)
-    expect(chanceBy(weights, [1, 1])).toBeCloseTo(0.8, 2)
-  })
-
-  it('measures −r log Q − (1 − r) log(1 − Q)', () => {
+describe('the logistic loss', () => {
+  it('is −r log Q − (1 − r) log(1 − Q)', () => {
     expect(
       logLoss(
         [
@@ -172,6 +159,60 @@ describe('an insight', () => {
     }
     // At a level of 0.05 a world, 40 worlds give more than 6 with a probability of 0.003.
     expect(wrong).toBeLessThanOrEqual(6)
+  })
+
+  it('that still holds stands on what confirms it now, and is trusted as little as the least of that', async () => {
+    const part = insights({ window: 250 }).open(null)
+    const collection = new Collection(MemoryValue.parse(memory().initial(() => '')), lexicalEmbedder())
+    const step = (experiences: readonly Experience[]) =>
+      part.step({
+        collection,
+        before: new Map(),
+        outcomes: outcomesOf(experiences),
+        share: 'subject',
+        at: 9_000,
+        rng: rng('part'),
+      })
+    const holds = (voucher: boolean, did: string) => voucher === (did === 'birch')
+    await step(episodes(holds))
+    const first = collection.items.find(({ cue }) => cue === 'voucher')
+    expect(first?.trust).toBe(1)
+    if (first) await collection.put({ ...first, utility: 0.25, with: { count: 3, mean: 0.5 } })
+    const later = episodes(holds, 40).map((one, i) => ({
+      ...one,
+      at: 1_000 + i,
+      origin: 'import' as const,
+      trajectory: TrajectoryId.parse(`later-${i}`),
+      derivedFrom: [`later-${i}`],
+    }))
+    await step(later)
+    const second = collection.items.find(({ id }) => id === first?.id)
+    expect(second).toMatchObject({ trust: 0.4, utility: 0.25, with: { count: 3, mean: 0.5 }, from: 9_000 })
+    expect(second?.derivedFrom).toContain('later-0')
+    expect(second?.derivedFrom.length).toBeGreaterThan(first?.derivedFrom.length ?? 0)
+  })
+
+  it('refuses a window that would keep nothing, or more than an item may name', () => {
+    for (const window of [0, -1, 251, 1.5, Number.NaN])
+      expect(() => insights({ window })).toThrow(expect.objectContaining({ code: 'memory/bad-options' }))
+  })
+
+  it('keeps no more episodes of all owners together than a checkpoint should hold, the newest', async () => {
+    const part = insights({ window: 1 }).open(null)
+    const collection = new Collection(MemoryValue.parse(memory().initial(() => '')), lexicalEmbedder())
+    const owners = Array.from({ length: mostSeen + 5 }, (_, i) =>
+      experience('kettle', { at: i, owner: { tenant: 'acme', about: `person-${i}` }, source: `s-${i}` }),
+    )
+    await part.step({
+      collection,
+      before: new Map(),
+      outcomes: outcomesOf(owners),
+      share: 'subject',
+      at: 1,
+      rng: rng('part'),
+    })
+    const kept = part.save() as readonly { at: number }[]
+    expect([kept.length, kept[0]?.at]).toEqual([mostSeen, 5])
   })
 
   it('goes when it holds no longer', async () => {

@@ -1,19 +1,22 @@
-import { tallied } from '../../agent/index.ts'
+import { clipped, tallied } from '../../agent/index.ts'
 import { stateless } from './part.ts'
 
 /**
  * What recalled items were worth: Q ← (1 − α) Q + α r for each that was recalled (MemRL, Zhang et al. 2026), and tallies of
  * what episodes earned with it, and without it where chance left it out. Where an episode did just what one of them says,
  * that one alone is judged: what was recalled beside it and not followed is not to blame.
+ * @param textBytes at which texts of cases are cut: who did what such a text begins with did just what it says.
  */
-export const itemUtilities = (rate: number) =>
+export const itemUtilities = (rate: number, textBytes: number) =>
   stateless('utilities', async ({ collection, outcomes }) => {
     let judged = 0
     for (const { experience, signal } of outcomes) {
+      const did = new Set([experience.done, clipped(experience.done, textBytes)])
       const followed = new Set(
-        experience.recalled.flatMap(({ id, shown }) =>
-          shown && collection.get(id)?.text === experience.done ? id : [],
-        ),
+        experience.recalled.flatMap(({ id, shown }) => {
+          const item = shown ? collection.get(id) : undefined
+          return item && did.has(item.text) ? id : []
+        }),
       )
       for (const { id, shown } of experience.recalled) {
         const item = collection.get(id)

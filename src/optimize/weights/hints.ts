@@ -40,5 +40,6 @@ export function reopened(sample: PolicySample, from: readonly number[], to: read
     advantages: after(sample.advantages, 0),
     behaviourLogprobs: after(sample.behaviourLogprobs, 0),
     sampled: after(sample.sampled, false),
+    ...(sample.recalled && { recalled: after(sample.recalled, false) }),
   }
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { fitLogistic, sigmoid } from './logistic.ts'
+import { fitLogistic, sigmoid } from '../../core/index.ts'
 
 /** Turns a score into a probability that can be taken at its word. Rises with the score, never falls. */
 export const Calibration = z.discriminatedUnion('kind', [

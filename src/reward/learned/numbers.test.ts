@@ -1,8 +1,8 @@
 import { array, assert, boolean, double, integer, property, record } from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fitLogistic } from '../../core/index.ts'
 import { auc, brier, reliability } from './accuracy.ts'
 import { calibrated, isotonic, platt } from './calibrate.ts'
-import { fitLogistic, sigmoid } from './logistic.ts'
 import { boundsOf, studentQuantile } from './lower-bound.ts'
 import vectors from './reward.vectors.json' with { type: 'json' }
 
@@ -47,18 +47,6 @@ describe('as scikit-learn and scipy have it', () => {
 })
 
 describe('by hand', () => {
-  it('a regression without features is the share', () => {
-    const data = { rows: [[], [], [], []], targets: [1, 0, 0, 1], counts: [3, 1, 1, 1] }
-    expect(sigmoid(fitLogistic(data, 1).intercept)).toBeCloseTo(4 / 6, 9)
-  })
-
-  it('what can be separated ends, by its l2', () => {
-    const fit = fitLogistic({ rows: [[-1], [1]], targets: [0, 1], counts: [1, 1] }, 1)
-    // w = 1 − σ(w) twice: w = 2·(1 − σ(w)).
-    const w = fit.weights[0] ?? NaN
-    expect(w).toBeCloseTo(2 * (1 - sigmoid(w)), 9)
-  })
-
   it('a score that says the opposite of what is true is given no slope', () => {
     const reversed = outcomes({ scores: [1, 2, 3, 4], accepted: [1, 1, 0, 0] })
     expect(platt(reversed)).toMatchObject({ slope: 0 })

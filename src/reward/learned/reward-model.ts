@@ -1,8 +1,8 @@
 import { z } from 'zod'
+import { fitLogistic, logit } from '../../core/index.ts'
 import { RewardError } from '../errors.ts'
 import { calibrated, Calibration, isotonic, type Outcome, platt } from './calibrate.ts'
 import { countsOf, foldsBySubject, type JudgedExample } from './example.ts'
-import { fitLogistic, logit } from './logistic.ts'
 
 /** How likely something is accepted, learned from what was: a logistic regression, and a calibration. JSON, to be kept. */
 export const RewardModel = z.strictObject({

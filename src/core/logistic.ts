@@ -1,6 +1,6 @@
-import { solve, zeros } from '../../core/index.ts'
+import { solve, zeros } from './solve.ts'
 
-/** P(accepted) = 1 / (1 + exp(−(intercept + weights · features))). */
+/** P(so) = 1 / (1 + exp(−(intercept + weights · features))). */
 export interface Logistic {
   readonly intercept: number
   readonly weights: readonly number[]
@@ -14,10 +14,11 @@ export interface Fitted {
   readonly counts: readonly number[]
 }
 
+/** 1 / (1 + exp(−z)). */
 export const sigmoid = (z: number): number => 1 / (1 + Math.exp(-z))
 
 /** log(1 + exp(z)), without overflow. */
-const softplus = (z: number): number => Math.max(z, 0) + Math.log1p(Math.exp(-Math.abs(z)))
+export const softplus = (z: number): number => Math.max(z, 0) + Math.log1p(Math.exp(-Math.abs(z)))
 
 /** Intercept + weights · row. */
 export function logit({ intercept, weights }: Logistic, row: readonly number[]): number {
@@ -50,7 +51,7 @@ export function fitLogistic(data: Fitted, l2: number): Logistic {
       nextLoss = lossAt(data, next, l2)
     }
     if (!(nextLoss <= loss)) break
-    const moved = Math.max(...direction.map((value) => Math.abs(value * length)))
+    const moved = direction.reduce((most, value) => Math.max(most, Math.abs(value * length)), 0)
     at = next
     loss = nextLoss
     if (moved < tolerance) break

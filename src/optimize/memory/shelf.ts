@@ -1,0 +1,56 @@
+import { dot, type VectorSearch, vectorSearch } from '../../agent/index.ts'
+
+/** Vectors that were put since the search was made are compared one by one: up to so many, or to a share of all. */
+const [mostLoose, looseShare] = [512, 1 / 16]
+/** The nearest that a query gets, at most. */
+const mostFound = 256
+
+/**
+ * Vectors by name that come and go, and what finds the nearest of them: the search of a recall, made anew now and then. From
+ * 8,192 vectors on it is by sketches, whose cost grows with them much slower than that of comparing with each.
+ */
+export class Shelf {
+  readonly #vectors = new Map<string, Float32Array>()
+  /** Those that the search does not know. */
+  readonly #loose = new Set<string>()
+  #names: readonly string[] = []
+  #search: VectorSearch | null = null
+
+  put(name: string, vector: Float32Array): void {
+    if (this.#vectors.get(name) === vector) return
+    this.#vectors.set(name, vector)
+    this.#loose.add(name)
+  }
+
+  remove(name: string): void {
+    this.#vectors.delete(name)
+    this.#loose.delete(name)
+  }
+
+  /** Names of vectors whose cosine is at least `least`, with it; 256 at most, the nearest. */
+  async near(query: Float32Array, least: number): Promise<readonly { name: string; similarity: number }[]> {
+    if (this.#loose.size > Math.max(mostLoose, looseShare * this.#names.length)) await this.#remake()
+    const found: { name: string; similarity: number }[] = []
+    for (const { row, similarity } of this.#search?.search(query, mostFound, least, this.#isThere) ?? []) {
+      const name = this.#names[row]
+      if (name !== undefined) found.push({ name, similarity })
+    }
+    for (const name of this.#loose) {
+      const vector = this.#vectors.get(name)
+      const similarity = vector ? dot(query, vector) : Number.NEGATIVE_INFINITY
+      if (similarity >= least) found.push({ name, similarity })
+    }
+    return found.toSorted((a, b) => b.similarity - a.similarity).slice(0, mostFound)
+  }
+
+  readonly #isThere = (row: number): boolean => {
+    const name = this.#names[row]
+    return name !== undefined && this.#vectors.has(name) && !this.#loose.has(name)
+  }
+
+  async #remake(): Promise<void> {
+    this.#names = [...this.#vectors.keys()]
+    this.#search = await vectorSearch([...this.#vectors.values()])
+    this.#loose.clear()
+  }
+}
