@@ -48,16 +48,26 @@ export function practisedModel({
     skills.set(id, skill)
     return { kind: 'adapter', id }
   }
-  const { sampler, renderer, requests } = scriptedModel((prompt, { adapter }) => {
+  const says = (prompt: string, skill: number): string[] => {
     const word = /the word is (\S+)/.exec(prompt)?.[1]
     if (word !== undefined) return [`!answer {"word":"${word}"}`]
-    const skill = adapter === null ? 0 : skills.get(adapter.id)
-    if (skill === undefined) throw new Error(`adapter ${adapter?.id} is not loaded`)
     const [right, wrong] = ['!look {}', '!answer {"word":"guess"}']
     const solved = skill > seedOf(/the word of (\S+)\?/.exec(prompt)?.[1] ?? '') % 10
     const options = Array.from({ length: 10 }, (_, i) => (i < skill ? right : wrong))
     return solved ? options : options.toReversed()
+  }
+  const { sampler, renderer, requests, logprobs } = scriptedModel((prompt, { adapter }) => {
+    const skill = adapter === null ? 0 : skills.get(adapter.id)
+    if (skill === undefined) throw new Error(`adapter ${adapter?.id} is not loaded`)
+    return says(prompt, skill)
   })
+  /** Of the targets that count; those of texts that the model would not say are 0. */
+  const measured = ({ input, target, weights = [] }: Datum, skill: number): number[] => {
+    const from = weights.findIndex((weight) => weight > 0)
+    if (from === -1) return input.map(() => 0)
+    const said = logprobs(target.slice(from), says(renderer.decode(input.slice(0, from + 1)), skill))
+    return [...input.slice(0, from).map(() => 0), ...said.map((one) => (Number.isFinite(one) ? one : 0))]
+  }
   const service: ModelService = {
     base: 'words',
     baseHash: 'the words as they are',
@@ -69,7 +79,7 @@ export function practisedModel({
     },
     renderer,
     trainer: async () => {
-      const trainer = new PractisedTrainer({ imitation, imitated, practice }, publish, {
+      const trainer = new PractisedTrainer({ imitation, imitated, practice }, publish, measured, {
         onStep,
         onData,
         onClose: () => trainers.delete(trainer),
@@ -94,6 +104,9 @@ interface PractisedHooks {
   readonly onClose: () => void
 }
 
+/** Log-probabilities of a datum's targets at a skill. */
+type Measured = (datum: Datum, skill: number) => number[]
+
 class PractisedTrainer implements Trainer {
   #skill = 0
   #steps = 0
@@ -101,11 +114,13 @@ class PractisedTrainer implements Trainer {
   #pending = { imitates: 0, practises: false }
   readonly #gain: Gain
   readonly #publish: (skill: number) => AdapterRef
+  readonly #measured: Measured
   readonly #on: PractisedHooks
 
-  constructor(gain: Gain, publish: (skill: number) => AdapterRef, on: PractisedHooks) {
+  constructor(gain: Gain, publish: (skill: number) => AdapterRef, measured: Measured, on: PractisedHooks) {
     this.#gain = gain
     this.#publish = publish
+    this.#measured = measured
     this.#on = on
   }
 
@@ -130,7 +145,7 @@ class PractisedTrainer implements Trainer {
   } satisfies TrainerCapabilities
 
   async forward(data: Parameters<Trainer['forward']>[0]) {
-    return data.map(({ input }) => input.map(() => 0))
+    return data.map((datum) => this.#measured(datum, this.#skill))
   }
 
   async optimStep({ learningRate }: Parameters<Trainer['optimStep']>[0]) {
