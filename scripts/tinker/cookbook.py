@@ -1,11 +1,11 @@
 """Recipes of tinker-cookbook 0.6.1, as they are, against a Tinker server, offline: supervised learning, reinforcement
 learning, preferences. Prints one JSON object for each update.
 
-    python cookbook.py URL BASE_MODEL TOKENIZER_FOLDER LOGS RECIPE [SEED]
+    python cookbook.py URL BASE_MODEL TOKENIZER_FOLDER LOGS RECIPE [SEED [STEPS]]
 
 RECIPE is `sl` (recipes/sl_loop), `rl` (recipes/rl_loop, from what `sl` saved) or `dpo` (preference/train_dpo). What is not
-the recipe's is given to it: the questions (sums, made here, instead of data sets of the hub), and which renderer and
-tokenizer the model has. For test/trainer-cookbook.test.ts and test/trainer-curves.mjs.
+the recipe's is given to it: the questions (sums, made here, instead of data sets of the hub), the seed, and which renderer
+and tokenizer the model has. The head is not trained: SkyRL never does. For test/trainer-cookbook.test.ts and curves.mjs.
 """
 
 import json
@@ -21,6 +21,7 @@ os.environ.setdefault("TINKER_TELEMETRY", "0")
 
 import chz
 import datasets
+import tinker
 from transformers import PreTrainedTokenizerFast
 
 from tinker_cookbook import model_info, tokenizer_utils
@@ -33,6 +34,7 @@ from tinker_cookbook.supervised.types import ChatDatasetBuilderCommonConfig
 
 url, base, folder, logs, recipe = sys.argv[1:6]
 seed = int(sys.argv[6]) if len(sys.argv) > 6 else 0
+steps = int(sys.argv[7]) if len(sys.argv) > 7 else 20
 path = Path(logs) / recipe
 
 renderer = "role_colon"
@@ -66,6 +68,14 @@ def rows_of(name, *_):
 datasets.load_dataset = rows_of
 
 
+def seeded(create):
+    return lambda *given, **named: create(*given, **{**named, "seed": seed, "train_unembed": False})
+
+
+for name in ("create_lora_training_client", "create_lora_training_client_async"):
+    setattr(tinker.ServiceClient, name, seeded(getattr(tinker.ServiceClient, name)))
+
+
 @chz.chz
 class ShortAnswers(ComparisonDatasetBuilder):
     """A bare number is preferred to a sentence."""
@@ -90,7 +100,7 @@ def sl():
     sl_loop.main(
         sl_loop.Config(
             base_url=url, log_path=str(path), model_name=base, batch_size=32, learning_rate=1e-3, max_length=256,
-            lora_rank=8, save_every=0, max_steps=20,
+            lora_rank=8, save_every=0, max_steps=steps,
         )
     )
 
@@ -103,7 +113,7 @@ def rl():
     rl_loop.main(
         rl_loop.Config(
             base_url=url, log_path=str(path), model_name=base, batch_size=16, group_size=8, learning_rate=3e-4,
-            lora_rank=8, save_every=0, max_tokens=12, loss_fn="importance_sampling", max_steps=25,
+            lora_rank=8, save_every=0, max_tokens=12, loss_fn="importance_sampling", max_steps=steps,
         )
     )
 
@@ -116,7 +126,7 @@ def dpo():
         train_dpo.Config(
             base_url=url, log_path=str(path), model_name=base, recipe_name="dpo", renderer_name=renderer,
             dataset_builder=DPODatasetBuilderFromComparisons(common_config=common, comparison_builder=ShortAnswers()),
-            learning_rate=3e-4, lora_rank=8, save_every=0, eval_every=0, infrequent_eval_every=0, max_steps=15,
+            learning_rate=2e-5, lora_rank=8, save_every=0, eval_every=0, infrequent_eval_every=0, max_steps=steps,
         )
     )
 

@@ -31,6 +31,8 @@ export function runLine(event: LearnEvent): string | null {
     }
     case 'found':
       return `${label('check')}${pc.yellow(visible(event.message))} ${pc.dim(event.hint)}`
+    case 'agreed':
+      return `${label('agree')}${pc.dim(`${event.adapter} serves what is trained: ${event.tokens} tokens, log-probabilities within ${event.furthest.toExponential(1)}`)}`
     case 'looked': {
       const { pass, success: rate, informative, diagnosis } = event
       const told = `after pass ${pass}: ${percent(rate)} of attempts succeed, ${percent(informative)} of groups differ`

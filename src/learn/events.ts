@@ -43,6 +43,14 @@ export type LearnEvent =
       }
     }
   | ({ readonly type: 'found' } & Finding)
+  | (OfWeights & {
+      /** What serves weights computes what trains them does, on so many fresh tokens of this adapter. */
+      readonly type: 'agreed'
+      readonly adapter: string
+      readonly tokens: number
+      /** The greatest difference of a log-probability. */
+      readonly furthest: number
+    })
   | { readonly type: 'progress'; readonly phase: string; readonly done: number; readonly total: number }
   | (OfWeights & {
       readonly type: 'primed'

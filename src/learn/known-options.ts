@@ -12,6 +12,7 @@ const ofRuns = {
   gate: true,
   release: true,
   method: true,
+  agreement: true,
   seed: true,
   deterministic: true,
   resume: true,

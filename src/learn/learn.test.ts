@@ -60,7 +60,7 @@ describe('a run', () => {
 
     const told = events.flatMap(({ type }) => (type === 'progress' ? [] : [type]))
     const whileLearning =
-      'started primed primed evaluated updated families updated evaluated updated updated evaluated updated'
+      'started agreed primed primed agreed evaluated updated families updated evaluated updated updated evaluated updated'
     const atTheEnd = 'evaluated evaluated evaluated evaluated gated released finished'
     expect(told.join(' ')).toBe(`${whileLearning} ${atTheEnd}`)
     expect(of('updated').map((event) => event.update)).toEqual([1, 2, 3, 4, 5])

@@ -54,6 +54,11 @@ export interface RunOptions<S extends Source = Source> extends GivenModels {
    * on every projection of attention and MLP.
    */
   readonly method?: TrainingMethod | ((parameter: ParameterName) => TrainingMethod)
+  /**
+   * How far a fresh token's log-probability may be between what serves weights and what trains them, > 0. Compared before the
+   * first update; more ends the run (`learn/served-differs`). Default 0.001.
+   */
+  readonly agreement?: number
   readonly seed?: number
   /** One thread, fixed schedule: the run repeats bit for bit, resumed or not (invariant 12). */
   readonly deterministic?: boolean

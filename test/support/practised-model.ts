@@ -22,7 +22,7 @@ export interface PractisedModelOptions {
    * always.
    */
   readonly practice?: (step: number, learningRate: number) => number
-  /** The log-probability that the weights give each token at a skill. Default 0. */
+  /** What a skill adds to the log-probability of each token. Default 0. */
   readonly logprob?: (skill: number) => number
   /** Called before each optimizer step; may throw, as a trainer does that fails. */
   readonly onStep?: () => void
@@ -51,16 +51,26 @@ export function practisedModel({
     skills.set(id, skill)
     return { kind: 'adapter', id }
   }
-  const { sampler, renderer, requests } = scriptedModel((prompt, { adapter }) => {
+  const says = (prompt: string, skill: number): string[] => {
     const word = /the word is (\S+)/.exec(prompt)?.[1]
     if (word !== undefined) return [`!answer {"word":"${word}"}`]
-    const skill = adapter === null ? 0 : skills.get(adapter.id)
-    if (skill === undefined) throw new Error(`adapter ${adapter?.id} is not loaded`)
     const [right, wrong] = ['!look {}', '!answer {"word":"guess"}']
     const solved = skill > seedOf(/the word of (\S+)\?/.exec(prompt)?.[1] ?? '') % 10
     const options = Array.from({ length: 10 }, (_, i) => (i < skill ? right : wrong))
     return solved ? options : options.toReversed()
+  }
+  const { sampler, renderer, requests, logprobs } = scriptedModel((prompt, { adapter }) => {
+    const skill = adapter === null ? 0 : skills.get(adapter.id)
+    if (skill === undefined) throw new Error(`adapter ${adapter?.id} is not loaded`)
+    return says(prompt, skill)
   })
+  /** Of the targets that count; those of texts that the model would not say are 0. */
+  const measured = ({ input, target, weights = [] }: Datum, skill: number): number[] => {
+    const from = weights.findIndex((weight) => weight > 0)
+    if (from === -1) return input.map(() => 0)
+    const said = logprobs(target.slice(from), says(renderer.decode(input.slice(0, from + 1)), skill))
+    return [...input.slice(0, from).map(() => 0), ...said.map((one) => (Number.isFinite(one) ? one : 0))]
+  }
   const service: ModelService = {
     base: 'words',
     baseHash: 'the words as they are',
@@ -72,7 +82,7 @@ export function practisedModel({
     },
     renderer,
     trainer: async () => {
-      const trainer = new PractisedTrainer({ imitation, imitated, practice, logprob }, publish, {
+      const trainer = new PractisedTrainer({ imitation, imitated, practice, logprob }, publish, measured, {
         onStep,
         onData,
         onClose: () => trainers.delete(trainer),
@@ -97,6 +107,9 @@ interface PractisedHooks {
   readonly onClose: () => void
 }
 
+/** Log-probabilities of a datum's targets at a skill. */
+type Measured = (datum: Datum, skill: number) => number[]
+
 class PractisedTrainer implements Trainer {
   #skill = 0
   #steps = 0
@@ -104,11 +117,13 @@ class PractisedTrainer implements Trainer {
   #pending = { imitates: 0, practises: false }
   readonly #gain: Gain
   readonly #publish: (skill: number) => AdapterRef
+  readonly #measured: Measured
   readonly #on: PractisedHooks
 
-  constructor(gain: Gain, publish: (skill: number) => AdapterRef, on: PractisedHooks) {
+  constructor(gain: Gain, publish: (skill: number) => AdapterRef, measured: Measured, on: PractisedHooks) {
     this.#gain = gain
     this.#publish = publish
+    this.#measured = measured
     this.#on = on
   }
 
@@ -133,7 +148,8 @@ class PractisedTrainer implements Trainer {
   } satisfies TrainerCapabilities
 
   async forward(data: Parameters<Trainer['forward']>[0]) {
-    return data.map(({ input }) => input.map(() => this.#gain.logprob(this.#skill)))
+    const more = this.#gain.logprob(this.#skill)
+    return data.map((datum) => this.#measured(datum, this.#skill).map((one) => one + more))
   }
 
   async optimStep({ learningRate }: Parameters<Trainer['optimStep']>[0]) {

@@ -23,6 +23,8 @@ export interface ScriptedModel {
   readonly sampler: Sampler
   /** Every request that the sampler got, in order. */
   readonly requests: readonly SampleRequest[]
+  /** The log-probabilities of tokens after a prompt, where the model may say these texts. */
+  logprobs(tokens: readonly number[], options: readonly string[]): readonly number[]
   /** A value for a `weights` Parameter that acts with this model. */
   binding(overrides?: Partial<WeightsBinding>): WeightsBinding
 }
@@ -172,6 +174,11 @@ export function scriptedModel(script: Script, { contextLength = 4096 } = {}): Sc
     renderer,
     sampler,
     requests,
+    logprobs: (tokens, options) =>
+      logprobsOf(
+        tokens,
+        options.map((text) => [...words.encode(text), END]),
+      ),
     binding: (overrides = {}) => ({
       kind: 'weights',
       inForce: { version: VersionId.parse('v0'), generation: 1, checkpoint: null },

@@ -4,6 +4,7 @@ import { type Settled, whileSettled } from './acting.ts'
 import { evaluate, inTrainedTiers, successRate } from './evaluate.ts'
 import { firstOfEachTier } from '../../holdout.ts'
 import { nothingLearned } from '../../errors.ts'
+import { agree } from '../../run/agreement.ts'
 import type { RolloutRun } from './rollout-run.ts'
 import { isRising } from '../../steer/index.ts'
 import { update } from './update.ts'
@@ -14,6 +15,8 @@ import { update } from './update.ts'
  * @throws LearnError where updating stopped early and no validation was better than the first.
  */
 export async function improve(run: RolloutRun): Promise<void> {
+  // A new LoRA is the base model: only now, after imitation, does a sampler without the adapter differ.
+  if (run.taught && run.state.update === 0) await agree(run)
   for (;;) {
     if (validationDue(run)) await step(run, validate)
     if (enough(run)) break

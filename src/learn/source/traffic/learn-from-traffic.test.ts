@@ -45,7 +45,7 @@ describe('a run over traffic', () => {
   it('gathers, practises, and lets a share of the sessions get what came of it', async () => {
     await sessions('s', 8)
     const { summary, events, story, practised } = await run()
-    expect(story).toBe('started gathered practised practised tried finished')
+    expect(story).toBe('started agreed gathered practised practised tried finished')
     expect(summary).toMatchObject({
       agent: 'reader',
       outcome: 'canary',
@@ -149,7 +149,7 @@ describe('a run over traffic', () => {
       sayOf('twice', true, about('twice', 'second')),
     ])
     const { summary, story } = await run({ release: shadow() })
-    expect(story).toBe('started gathered practised practised imitated imitated preferred finished')
+    expect(story).toBe('started agreed gathered practised practised imitated imitated preferred finished')
     expect(summary).toMatchObject({
       learned: { sessions: 3, demonstrations: 1, pairs: 2, dropped: { 'missing-reward': 1 } },
       passes: { demonstrations: 2, preferences: 1, epochs: 2 },
@@ -169,14 +169,14 @@ describe('a run over traffic', () => {
     it('in its turns', async () => {
       await shownAndLiked()
       const { story, summary } = await taught(imitate(), policyGradient({ loss: 'cispo' }))
-      expect(story).toBe('started gathered imitated imitated practised practised finished')
+      expect(story).toBe('started agreed gathered imitated imitated practised practised finished')
       expect(summary).toMatchObject({ outcome: 'shadow', passes: { demonstrations: 2, preferences: 0, epochs: 2 } })
     })
 
     it('and what it does not learn from stays for a run that does', async () => {
       await shownAndLiked()
       const first = await taught(preferences())
-      expect(first.story).toBe('started gathered preferred finished')
+      expect(first.story).toBe('started agreed gathered preferred finished')
       expect(first.summary.learned).toMatchObject({ demonstrations: 0, pairs: 1 })
     })
 

@@ -91,9 +91,9 @@ describe('what earlier runs learned from', () => {
     expect(imitated, 'as much again: its share is a half').toBe(20)
     expect(summary.replayed).toBe(20)
     // After the policy gradient: the weights that sampled are those that its first ratio is of.
-    expect(story).toBe('started gathered practised imitated finished')
+    expect(story).toBe('started agreed gathered practised imitated finished')
     await sessions('u', 4)
-    expect((await run({ schedule: { replay: 0 } })).story).toBe('started gathered practised finished')
+    expect((await run({ schedule: { replay: 0 } })).story).toBe('started agreed gathered practised finished')
   })
 
   it('is mixed into the passes over what people showed, where they did', async () => {
@@ -103,7 +103,7 @@ describe('what earlier runs learned from', () => {
     await sessions('t', 9)
     await edited('more')
     const { summary, story, imitated, practised } = await run({ schedule: { replay: 0.5, demonstrationPasses: 2 } })
-    expect(story).toBe('started gathered practised imitated imitated finished')
+    expect(story).toBe('started agreed gathered practised imitated imitated finished')
     expect(practised).toBe(9)
     expect(imitated, 'two passes over one demonstration, each with ten of before').toBe(2 * (1 + 10))
     expect(summary).toMatchObject({ replayed: 20, passes: { demonstrations: 2, epochs: 1 } })
@@ -164,7 +164,7 @@ describe('what earlier runs learned from', () => {
     await expect(run({ signal: stop.signal, onEvent })).rejects.toThrow('enough')
     const [left] = await store.runs.list({ limit: 1 })
     const { summary, story } = await run({ resume: left!.id })
-    expect(story).toBe('started imitated finished')
+    expect(story).toBe('started agreed imitated finished')
     expect(summary.replayed).toBe(5)
   })
 
@@ -208,7 +208,7 @@ it('a run holds on to the weights that earlier ones need', async () => {
       },
     })
   const { story, events } = await run({ trainer, schedule: { anchor: 10, replay: 0 } })
-  expect(story).toBe('started gathered anchored practised finished')
+  expect(story).toBe('started agreed gathered anchored practised finished')
   // Of the six, three were liked: what went well is what is kept.
   expect(events.find(({ type }) => type === 'anchored')).toMatchObject({ sequences: 3, strength: 10 })
   expect(measured).toHaveLength(3)
