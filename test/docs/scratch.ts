@@ -13,6 +13,35 @@ export interface Ran {
   readonly output: string
 }
 
+/** Commands that run, each with all that it started: none outlives this process. */
+const running = new Set<ChildProcess>()
+const endAll = () => {
+  for (const child of running) endGroup(child, 'SIGKILL')
+}
+process.once('exit', endAll)
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+
+function endGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal)
+  } catch {
+    // It has ended.
+  }
+}
+
+/** Starts a command line, with a process group of its own. */
+function start(command: string, cwd: string, env: NodeJS.ProcessEnv = {}) {
+  const child = spawn('bash', ['-euo', 'pipefail', '-c', command], {
+    cwd,
+    env: { ...process.env, NO_COLOR: '1', NODE_ENV: undefined, VITEST: undefined, ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+  })
+  running.add(child)
+  child.once('close', () => running.delete(child))
+  return child
+}
+
 /** A copy of the repository as a reader has it after `npm ci` and a build, to write into. */
 export class Scratch {
   readonly folder: string
@@ -32,11 +61,7 @@ export class Scratch {
 
   /** Runs a command line in the copy. */
   run(command: string): Promise<Ran> {
-    const child = spawn('bash', ['-euo', 'pipefail', '-c', command], {
-      cwd: this.folder,
-      env: { ...process.env, NO_COLOR: '1', NODE_ENV: undefined, VITEST: undefined },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
+    const child = start(command, this.folder)
     let output = ''
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => (output += text))
@@ -50,12 +75,7 @@ export class Scratch {
   /** Starts a gateway in the copy, and waits until it answers; one that ran before is stopped. */
   async serve(command: string): Promise<void> {
     await this.stopServing()
-    const child = spawn('bash', ['-euo', 'pipefail', '-c', `exec ${command.trim()}`], {
-      cwd: this.folder,
-      env: { ...process.env, NO_COLOR: '1', NODE_ENV: undefined, VITEST: undefined, RATCHET_LOG_LEVEL: 'warn' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true,
-    })
+    const child = start(`exec ${command.trim()}`, this.folder, { RATCHET_LOG_LEVEL: 'warn' })
     this.#serving = child
     let output = ''
     await new Promise<void>((resolve, reject) => {
@@ -77,7 +97,7 @@ export class Scratch {
     if (!child?.pid || child.exitCode !== null) return
     const ended = once(child, 'exit')
     // npx runs it in a process of its own: the whole group is asked.
-    process.kill(-child.pid, 'SIGTERM')
+    endGroup(child, 'SIGTERM')
     await ended
   }
 
