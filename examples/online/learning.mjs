@@ -17,15 +17,16 @@ const pace = { watchEvery: '1s', lease: '20s', window: '24h' }
 const reporters = { trusted: ['open'] }
 
 /**
- * What promotions rest on. `truth`: the company knows of every session whether its first answer was right. `behaviour`: what
- * people do, which an agent can learn to please; people of this example are scripted.
+ * What promotions rest on. `truth`: the company knows of every session whether its first answer was right, within a minute of
+ * its beginning: on a machine that others use as well a session takes half of that, and what comes later counts as missing.
+ * `behaviour`: what people do, which an agent can learn to please; people of this example are scripted.
  */
 const evidenceOf = {
   truth: {
     audit: {
       share: 1,
       by: 'outcome',
-      outcome: { signal: 'resolved', within: '20s', from: ['open'] },
+      outcome: { signal: 'resolved', within: '60s', from: ['open'] },
       queue: 1_000,
     },
   },

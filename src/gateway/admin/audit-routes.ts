@@ -83,7 +83,7 @@ export function auditRoutes(options: AuditRoutesOptions): OpenAPIHono<AskedEnv> 
   const shared = { tags: ['audit'], middleware: [asking(options, 'audit')] }
 
   /**
-   * What may be judged: of the canary that runs, then of the one that what serves came from.
+   * What may be judged: of the canary that runs, then of those that what serves came from.
    * @throws GatewayError 404.
    */
   async function audits({ tenant }: Caller, agent: string): Promise<readonly [Drawn, ...Drawn[]]> {

@@ -4,6 +4,7 @@ import { said } from '../../trajectory/said.ts'
 import { wrapped } from '../../trajectory/wrap.ts'
 import { visible } from '../../visible.ts'
 import { type AuditFlags, AuditGateway, type Draw } from './audit-gateway.ts'
+import { unsourced } from './unsourced.ts'
 
 /**
  * `ratchet audit next`: shows the next session that is to be judged, without what tells its arm. At a terminal it asks for
@@ -78,7 +79,16 @@ export function sessionLines({ id, messages }: Draw, columns: number): string {
       : []),
     ...(cut ? [pc.yellow('… only its beginning is shown')] : []),
   ])
-  return [pc.dim(`draw ${visible(id)}`), ...lines].join('\n')
+  const facts = unsourced(messages).map((fact) => said(fact, 64))
+  const hint =
+    facts.length === 0
+      ? []
+      : [
+          '',
+          pc.yellow('Only the agent says, and neither the person nor a tool before it:'),
+          quoted(facts.join(', '), columns),
+        ]
+  return [pc.dim(`draw ${visible(id)}`), ...lines, ...hint].join('\n')
 }
 
 /** No line is wider than the screen, which would begin one of its own with the rest. */
