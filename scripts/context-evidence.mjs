@@ -1,7 +1,8 @@
 /**
  * What a context manager brings in a task that does not fit the budget, and what retrieval finds among 300 tools.
  *
- *     npx tsc -b && node scripts/context-evidence.mjs [--seeds 10] [--first 101] [--only keep|tools] [--folder all-MiniLM-L6-v2]
+ *     npx tsc -b && node scripts/context-evidence.mjs [--seeds 10] [--first 101] [--updates 24] [--arms REGEXP]
+ *       [--only keep|tools] [--folder all-MiniLM-L6-v2]
  *
  * Keep: 24 pages are read one after the other, three by each of eight tools, about three times as many tokens as the budget
  * holds. Only then a question tells two pages whose codes are the answer; both are of one tool, drawn anew for each seed, and
@@ -41,6 +42,8 @@ const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '10' },
     first: { type: 'string', default: '101' },
+    updates: { type: 'string', default: '24' },
+    arms: { type: 'string', default: '' },
     only: { type: 'string' },
     folder: { type: 'string' },
   },
@@ -238,7 +241,7 @@ const unlearned = () => keepPolicy().initial(() => '')
 const drawn = () => keepPolicy({ explore: 1 }).initial(() => '')
 
 const HOLDOUT = 30
-const UPDATES = 8
+const UPDATES = Number(values.updates)
 const SPARES = [0, 1, 2]
 const MOST = 2
 const kept = { budget: BUDGET, low: 0.8, excerpt: 200 }
@@ -256,7 +259,7 @@ const arms = {
 
 async function keepEvidence() {
   const rows = []
-  for (const [name, arm] of Object.entries(arms)) {
+  for (const [name, arm] of Object.entries(arms).filter(([one]) => new RegExp(values.arms).test(one))) {
     const results = []
     for (const seed of SEEDS) results.push(await arm(seed))
     const mean = (of) => results.reduce((sum, one) => sum + of(one), 0) / results.length

@@ -1,7 +1,8 @@
 /**
  * What a learned reward knows beyond a constant, how often it is refused, and how often checks of a judge find its bias.
  *
- *   node scripts/reward-evidence.mjs [seeds]
+ *   node scripts/reward-evidence.mjs [seeds]         the three tables below
+ *   node scripts/reward-evidence.mjs [seeds] hidden  a regression beside a layer of eight units
  *
  * Learned reward: simulated people accept or reject answers of eight features. Their true chance to accept is
  * σ(3·w·x) for a direction w of the seed; each says the opposite with a known chance (the noise; 0.5 is noise alone). A model
@@ -9,6 +10,9 @@
  * accepted, told of everything. Told: of how many seeds a model was taken; its Brier score less the constant's, mean over the
  * seeds where it was taken with a 95 % t interval, from 10 seeds on; its area under the curve; and the Brier score of who knows every true chance.
  * In "own leniency" each person has an offset of their own (standard deviation 1).
+ *
+ * Hidden: the same people, where the chance is σ(3·w·x), or σ(2·x₁·x₂) of two features together, or 0.5. Told: of how many seeds
+ * a model was taken, and its Brier score on fresh people less the constant's.
  *
  * Judge: a scripted judge scores attempts by their merit with noise of a standard deviation of 0.1, and adds a known bias. Told:
  * of how many judges each check calls it biased (Wilson's 95 % interval), by 30 pairs of attempts.
@@ -47,6 +51,49 @@ function interval(values) {
   // Student's t at 97.5 %, rounded up: of 9 and of 29 degrees.
   const half = ((values.length < 30 ? 2.27 : 2.05) * sd) / Math.sqrt(values.length)
   return `${middle.toFixed(3)} [${(middle - half).toFixed(3)}, ${(middle + half).toFixed(3)}]`
+}
+
+if (process.argv[3] === 'hidden') {
+  hiddenEvidence()
+  process.exit()
+}
+
+function hiddenEvidence() {
+  const worlds = {
+    'a sum of features': (features, w) => sigmoid(3 * features.reduce((sum, x, i) => sum + x * w[i], 0)),
+    'a product of two': ([a, b]) => sigmoid(2 * a * b),
+    'no feature': () => 0.5,
+  }
+  const judged = (seed, name, subjects, chanceOf) => {
+    const direction = rng('direction', seed)
+    const raw = Array.from({ length: 8 }, () => gauss(direction))
+    const w = raw.map((value) => value / Math.hypot(...raw))
+    const random = rng('hidden', seed, name)
+    return Array.from({ length: subjects * 8 }, (_, i) => {
+      const features = raw.map(() => gauss(random))
+      return { subject: `${name}${i % subjects}`, features, accepted: random.next() < chanceOf(features, w) }
+    })
+  }
+  console.log('| accepted by | model | taken | Brier less the constant’s |')
+  console.log('|---|---|---|---|')
+  for (const [world, chanceOf] of Object.entries(worlds)) {
+    for (const hidden of [0, 8]) {
+      const gains = []
+      for (let seed = 0; seed < seeds; seed++) {
+        const examples = judged(seed, 'a', 40, chanceOf)
+        const fitted = fitRewardModel(examples, { features: 'simulated', seed, hidden })
+        if (fitted.status === 'refused') continue
+        const fresh = judged(seed, 'b', 200, chanceOf)
+        const share = mean(examples.map(({ accepted }) => Number(accepted)))
+        const by = (told) => brier(fresh.map((one) => ({ told: told(one), truth: Number(one.accepted) })))
+        gains.push(by(({ features }) => acceptance(fitted.model, features)) - by(() => share))
+      }
+      const [low, high] = wilson(gains.length, seeds, 0.95)
+      const taken = `${gains.length} of ${seeds} [${(100 * low).toFixed(1)}, ${(100 * high).toFixed(1)}] %`
+      const model = hidden === 0 ? 'regression' : `${hidden} hidden units`
+      console.log(`| ${world} | ${model} | ${taken} | ${interval(gains)} |`)
+    }
+  }
 }
 
 console.log(

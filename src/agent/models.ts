@@ -36,7 +36,7 @@ export function modelsOf(
     throw new AgentError({
       code: 'agent/no-such-weights',
       message: `\`models\` names "${unknown}"; the weights of the agent "${agent.name}" are ${quoted(parameters) || 'none'}.`,
-      hint: 'Name Parameters that are declared with weights(…). Writers and judges are given to the optimizer or the rubric that asks them.',
+      hint: 'Name Parameters that are declared with weights(…). Writers are given to the optimizer that asks them, and judges to the rubric, or to `learn` as `judge`.',
     })
   }
   if (model && parameters.length > 1) {

@@ -59,9 +59,9 @@ export interface CreditResult {
 export interface CreditContext {
   /** What was said of the trajectories up to `asOf`; one that nothing was said of is absent. */
   readonly signals: ReadonlyMap<TrajectoryId, readonly Signal[]>
-  /** Asked for opinions about parts of an episode, where a caller gives one; `learn` gives none. */
+  /** Asked for an opinion about an episode, where a caller gives one: `learn` does where its `models` name a `judge`. */
   readonly judge?: Judge
-  /** Asked which Steps of an episode helped, where a caller gives one; `learn` gives none. */
+  /** Asked which Steps of an episode helped, where a caller gives one: as `judge`. */
   readonly stepJudge?: StepJudge
   /** Keyed by the run and its position: what is drawn repeats (invariant 12). */
   readonly rng: Rng

@@ -1,4 +1,4 @@
-import type { EpisodeBudget, GivenModels } from '../agent/index.ts'
+import type { EpisodeBudget } from '../agent/index.ts'
 import type {
   Clock,
   CreditEstimator,
@@ -21,6 +21,7 @@ import type { PreferenceOptions, SupervisedOptions } from '../optimize/weights/i
 import type { Factors } from '../reward/index.ts'
 import type { LearnEvent } from './events.ts'
 import type { ReleasePlan } from './release-plan.ts'
+import type { RunModels } from './run/judges.ts'
 import type { RolloutSource, Source, TrafficSource } from './source.ts'
 import type { Schedule } from './source/rollouts/schedule.ts'
 import type { ScriptedResults } from './source/rollouts/scripted.ts'
@@ -33,7 +34,7 @@ export type AnyOptimizer = WeightsLesson | WeightsSequence | Optimizer
  * What one run is made of, whatever it learns from. Each piece can be called alone; what is left out has a default. Its models
  * answer for the agent's weights, and train those that learn.
  */
-export interface RunOptions<S extends Source = Source> extends GivenModels {
+export interface RunOptions<S extends Source = Source> extends RunModels {
   readonly store: Store
   readonly source: S
   /** What an episode or a session earned. */

@@ -10,7 +10,7 @@ import type { SteppedAttempt } from './steps.ts'
 export interface AdcaOptions {
   /** What a whole attempt is worth, on a scale of about 1. Default `grpo()`, as in the paper. */
   readonly outcome?: CreditEstimator
-  /** Who says of Steps whether they were good: a rule, or a judge. Default: `context.stepJudge`, which `learn` does not give. */
+  /** Who says of Steps whether they were good: a rule, or a judge. Default: `context.stepJudge`, as `learn` has it of `models.judge`. */
   readonly labels?: StepJudge
   /** α ≥ 0: what the labels weigh beside the outcome. Default 0.1. */
   readonly attribution?: number
@@ -59,7 +59,7 @@ function judgeIn({ stepJudge }: CreditContext): StepJudge {
   throw new CreditError({
     code: 'credit/no-step-labels',
     message: 'Nobody says which steps of an episode were good: adca has no labels, and the context no stepJudge.',
-    hint: 'Pass `labels` to adca, for example toolErrorLabels().',
+    hint: 'Pass `labels` to adca, for example toolErrorLabels(); or give `learn` a model that judges: `models: { judge }`.',
   })
 }
 

@@ -1,3 +1,4 @@
+export { attributionJudge } from './attribution.ts'
 export { type BiasCheck, type BiasOptions, type BiasReport, checkJudge, type InOrder } from './bias.ts'
 export { judgeCalibration, type JudgeCalibration, type SaidAndTrue, saidAndTrue } from './calibration.ts'
 export { forcedMargin, marginJudge, Seen } from './forced-margin.ts'

@@ -13,6 +13,11 @@ const FitOptions = z.strictObject({
   calibration: z.enum(['platt', 'isotonic']).default('platt'),
   /** Shrinks the weights of standardised features. Default 1, scikit-learn's. */
   l2: z.number().positive().default(1),
+  /**
+   * Units of a hidden layer of tanh (a multilayer perceptron), up to 64: for what depends on features together. It wants more
+   * examples. Default 0: a logistic regression.
+   */
+  hidden: z.int().min(0).max(64).default(0),
   /** Examples of one subject that count in full. Default 20: nobody's taste becomes everybody's. */
   mostOfSubject: z.number().positive().default(20),
   /** The chance that a model which is no better than a constant is taken. Default 0.05. */

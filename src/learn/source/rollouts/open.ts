@@ -5,6 +5,7 @@ import { LearnError } from '../../errors.ts'
 import type { Complete, RolloutOptions } from '../../options.ts'
 import type { Course, Stage } from '../../run/course.ts'
 import type { Attempt } from '../../run/learners.ts'
+import { givenModels, withJudges } from '../../run/judges.ts'
 import { withoutModel } from '../../run/no-model.ts'
 import { openRun } from '../../run/open.ts'
 import { type Trained, whatLearns } from '../../run/parameter.ts'
@@ -30,8 +31,10 @@ const stages: readonly Stage<RolloutRun>[] = [
 
 /** Opens a run over rollouts. */
 export async function openRollouts(agent: Agent, given: RolloutOptions): Promise<Course<RolloutRun>> {
-  const options = completed(agent, given)
-  const models = modelsOf(agent, options, withoutModel)
+  const complete = completed(agent, given)
+  const { weights, judge } = givenModels(agent, given)
+  const options = { ...complete, credit: withJudges(complete.credit, judge) }
+  const models = modelsOf(agent, weights, withoutModel)
   const { trained } = whatLearns(agent, options)
   if (trained.length === 0) refuseForWeights(options)
   const taught = taughtBy(options, trained)

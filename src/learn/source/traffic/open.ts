@@ -7,6 +7,7 @@ import type { Complete, TrafficOptions } from '../../options.ts'
 import { type ReleasePlan, shadow } from '../../release-plan.ts'
 import type { Course, Stage } from '../../run/course.ts'
 import { openRun } from '../../run/open.ts'
+import { givenModels, withJudges } from '../../run/judges.ts'
 import { withoutModel } from '../../run/no-model.ts'
 import { forAllWeights, suffixOf, type Trained, whatLearns } from '../../run/parameter.ts'
 import type { TrainedWeights } from '../../run/trained-weights.ts'
@@ -60,9 +61,10 @@ function stagesOfWeights(
 
 /** Opens a run over traffic. */
 export async function openTraffic(agent: Agent, given: TrafficOptions): Promise<Course<TrafficRun>> {
+  const { weights, judge } = givenModels(agent, given)
   const options: Complete<TrafficOptions> = {
     ...given,
-    credit: given.credit ?? valueBaseline(),
+    credit: withJudges(given.credit ?? valueBaseline(), judge),
     optimize: given.optimize ?? forAllWeights(agent, policyGradient()),
     release: given.release ?? shadow(),
   }
@@ -70,7 +72,7 @@ export async function openTraffic(agent: Agent, given: TrafficOptions): Promise<
   refuseIncomplete(agent, options)
   for (const one of whatLearns(agent, options).trained) refuseIdle(one, schedule)
   const { source } = options
-  return openRun<TrafficOptions, TrafficRun>(agent, modelsOf(agent, options, withoutModel), options, {
+  return openRun<TrafficOptions, TrafficRun>(agent, modelsOf(agent, weights, withoutModel), options, {
     stages: stagesOf(agent, options),
     measure: measureSuites,
     key: agentKey(source.tenant, agent.name),
