@@ -6,6 +6,7 @@ import { eraseSubject } from '../../gateway/index.ts'
 import { confirmed } from '../confirm.ts'
 import { moment } from '../when.ts'
 import { type StoreFlags, withStore } from '../with-store.ts'
+import { eraseKeyCommand } from './erase-key.ts'
 import { filterOf, type FilterFlags } from './trajectories.ts'
 
 /** `ratchet backup FOLDER`: a copy of the store, while the gateway runs. */
@@ -49,16 +50,33 @@ export async function pruneCommand(flags: RemovalFlags): Promise<void> {
   )
 }
 
+interface EraseFlags extends RemovalFlags {
+  readonly subject?: string
+  readonly key?: string
+  readonly folder?: string
+}
+
 /**
  * `ratchet erase --subject NAME`: a person's data goes, in one tenant, and what cannot be undone is told. Where a redaction
- * rule matched the name, it goes by what stands for it.
+ * rule matched the name, it goes by what stands for it. `ratchet erase --key ID`: what a key trained goes.
  */
-export function eraseCommand(flags: RemovalFlags & { readonly subject: string }): Promise<void> {
+export function eraseCommand(flags: EraseFlags): Promise<void> {
+  const { subject, key } = flags
+  if (subject !== undefined && key === undefined) return eraseSubjectCommand(flags, subject)
+  if (key !== undefined && subject === undefined) return eraseKeyCommand(flags, key)
+  throw new InputError({
+    code: 'input/erase-whom',
+    message: "Erase needs to know whose data go: a person's, or a key's in the trainer.",
+    hint: 'Give --subject NAME or --key ID, one of them. `npx ratchet keys list` shows the ids.',
+  })
+}
+
+function eraseSubjectCommand(flags: EraseFlags, subject: string): Promise<void> {
   const tenant = parseInput(Tenant, flags.tenant ?? defaultTenant, 'The tenant')
   return remove(
     flags,
-    ({ trajectories }, options) => eraseSubject(trajectories, tenant, flags.subject, options),
-    `of the subject "${flags.subject}" in the tenant ${tenant}; what was shared with others goes as a whole`,
+    ({ trajectories }, options) => eraseSubject(trajectories, tenant, subject, options),
+    `of the subject "${subject}" in the tenant ${tenant}; what was shared with others goes as a whole`,
   )
 }
 

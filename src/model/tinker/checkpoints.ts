@@ -1,5 +1,5 @@
 import type { OnTinkerEvent } from './events.ts'
-import { json, type Requests } from './requests.ts'
+import { file, json, type Requests } from './requests.ts'
 import { TinkerError } from './tinker-error.ts'
 import { Anything, CheckpointList } from './wire.ts'
 
@@ -10,6 +10,13 @@ export interface Checkpoint {
   readonly type: string
   /** When it was saved, as the server tells it. */
   readonly time: string
+}
+
+/** The content of a checkpoint, as the server keeps it. */
+export interface CheckpointFile {
+  readonly bytes: Uint8Array
+  /** `safetensors`: an adapter that `loadAdapter` of the embedded engine takes. `archive`: a tar.gz, in SkyRL's case of `peft`. */
+  readonly form: 'safetensors' | 'archive'
 }
 
 /** What a Tinker server keeps of the models that were trained there. */
@@ -33,9 +40,26 @@ export class Checkpoints {
     }))
   }
 
+  /**
+   * Downloads one: its weights, without the optimizer. SkyRL gives those for samplers alone.
+   * @throws TinkerError `model/tinker-refused` for a path that the server does not have, or gives nobody.
+   */
+  async download(path: string): Promise<CheckpointFile> {
+    const [model = '', kind = '', name = ''] = partsOf(path)
+    const get = (of: string) =>
+      this.#requests.ask({ method: 'GET', path: `/training_runs/${model}/checkpoints/${of}/download` }, what, file)
+    const what = 'download_checkpoint'
+    // Ours has the kind in the address, as deleting has; SkyRL has not.
+    const bytes = await get(`${kind}/${name}`).catch((error: unknown) => {
+      if (error instanceof TinkerError && error.status === 404 && kind === 'sampler_weights') return get(name)
+      throw error
+    })
+    return { bytes, form: bytes[0] === 0x1f && bytes[1] === 0x8b ? 'archive' : 'safetensors' }
+  }
+
   /** Deletes one. Of what is not there, nothing; a server that cannot delete keeps it, and an event tells that. */
   async remove(path: string): Promise<void> {
-    const [model = '', kind = '', name = ''] = path.replace('tinker://', '').split('/').map(encodeURIComponent)
+    const [model = '', kind = '', name = ''] = partsOf(path)
     const request = { method: 'DELETE', path: `/training_runs/${model}/checkpoints/${kind}/${name}` } as const
     try {
       await this.#requests.ask(request, 'delete_checkpoint', json(Anything))
@@ -47,3 +71,5 @@ export class Checkpoints {
     }
   }
 }
+
+const partsOf = (path: string): readonly string[] => path.replace('tinker://', '').split('/').map(encodeURIComponent)

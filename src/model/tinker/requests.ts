@@ -20,11 +20,17 @@ export type Reads<T> = (body: AnswerBody) => T
 export const json =
   <T>(schema: z.ZodType<T>): Reads<T> =>
   (body) => {
-    if (body.type !== 'json') throw new Error('protobuf where JSON was due')
+    if (body.type !== 'json') throw new Error(`a ${body.type} where JSON was due`)
     const parsed = schema.safeParse(body.value)
     if (parsed.success) return parsed.data
     throw new Error(z.prettifyError(parsed.error).replaceAll(/\s+/g, ' ').slice(0, 500))
   }
+
+/** Reads the bytes of a file. */
+export const file: Reads<Uint8Array> = (body) => {
+  if (body.type !== 'file') throw new Error(`${body.type} where a file was due`)
+  return body.bytes
+}
 
 /** Results of passes and samples come in either format. */
 export const passResult: Reads<z.infer<typeof PassResult>> = (body) =>

@@ -34,6 +34,7 @@ export interface HttpRequest {
 export type AnswerBody =
   | { readonly type: 'json'; readonly value: unknown }
   | { readonly type: 'protobuf'; readonly bytes: Uint8Array }
+  | { readonly type: 'file'; readonly bytes: Uint8Array }
 
 /** What came of a request: an answer, a refusal by the server or a proxy before it, or nothing. */
 export type HttpOutcome =
@@ -48,6 +49,8 @@ export type HttpOutcome =
     }
   | { readonly kind: 'lost'; readonly late: boolean; readonly why: string }
 
+/** As checkpoints come. */
+const fileTypes = new Set(['application/octet-stream', 'application/gzip', 'application/x-tar'])
 const connectTimeoutMs = 10_000
 const name = 'tinker'
 
@@ -129,7 +132,9 @@ export class TinkerHttp {
 
   async #bodyOf(incoming: Incoming): Promise<AnswerBody> {
     if (incoming.status === 204) return { type: 'json', value: null }
-    if (incoming.headers['content-type']?.split(';')[0]?.trim().toLowerCase() !== protobufType) {
+    const type = incoming.headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
+    if (fileTypes.has(type)) return { type: 'file', bytes: await readBytes(incoming) }
+    if (type !== protobufType) {
       return { type: 'json', value: withoutKey((await readJson(incoming, name)).value, this.#key) }
     }
     const bytes = await readBytes(incoming)
