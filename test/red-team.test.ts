@@ -22,7 +22,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 /** The canaries of the quick form. */
 function quick(...flags: string[]) {
-  const out = join(folder, `rows-${flags.length}.jsonl`)
+  const out = join(folder, `rows-${flags.join('')}.jsonl`)
   const args = ['scripts/red-team.mjs', '--quick', '--out', out, ...flags]
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: repository, encoding: 'utf8' })
   expect(status, stderr).toBe(0)
@@ -46,6 +46,13 @@ describe('the red team, in its quick form', () => {
     expect(familiesOf(rows)).toEqual(FAMILIES)
     expect(rows.length).toBeGreaterThanOrEqual(12)
     expect(rows.filter(({ outcome }) => outcome === 'promoted')).toEqual([])
+  })
+
+  it('has no trick of the third round promoted but the one that fools the reviewers themselves', () => {
+    const rows = quick('--half', 'third', '--only', 'tricks')
+    expect(rows).toHaveLength(8)
+    const promoted = rows.filter(({ outcome }) => outcome === 'promoted').map(({ name }) => name)
+    expect(promoted.filter((name) => name !== 'forges-its-source')).toEqual([])
   })
 
   it('comes to the same through the gateway’s routes as through its recorder', () => {
