@@ -18,7 +18,7 @@ if (python === '')
 const script = (name: string) => new URL(`../scripts/tinker/${name}`, import.meta.url).pathname
 const Line = z.record(z.string(), z.unknown())
 
-describe.skipIf(python === '')('recipes of tinker-cookbook', () => {
+describe.skipIf(python === '')('recipes of tinker-cookbook', { timeout: 1_800_000 }, () => {
   const folder = mkdtempSync(join(tmpdir(), 'ratchet-cookbook-'))
   const model = join(folder, 'model')
   let server: TrainerProcess

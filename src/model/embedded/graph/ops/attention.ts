@@ -50,28 +50,44 @@ function splitHeads(x: Float, { kvHeads, headDim }: HeadShape): Float {
 
 /**
  * softmax(s·q·kᵀ + mask)·v per key head. Backward (the form of FlashAttention, Dao et al. 2022): with
- * δ = Σ dO·O over headDim, dS = P · (dO·vᵀ − δ); dq = s·dS·k, dk = s·dSᵀ·q, dv = Pᵀ·dO.
+ * δ = Σ dO·O over headDim, dS = P · (dO·vᵀ − δ); dq = s·dS·k, dk = s·dSᵀ·q, dv = Pᵀ·dO. P, which grows with the square of the
+ * length, is computed again then, and not kept meanwhile.
  */
 function attend(q: Float, k: Float, v: Float, mask: Float, shape: HeadShape): Float {
-  const { graph } = q
-  const { heads, kvHeads } = shape
   const scale = scoreScale(shape)
-  const scores = product(q, k, { transposeB: true, scale })
-  const [batch = 1, queries = 1, keys = 1] = mask.shape
-  const perHead = reshaped(scores, [batch, kvHeads, queries, heads / kvHeads, keys])
-  const masked = binary('Add', perHead, reshaped(mask, [batch, 1, queries, 1, keys]))
-  const softmax = graph.node('Softmax', [masked], 'float32', masked.shape, { attributes: { axis: { int: -1 } } })
-  const p = reshaped(softmax, scores.shape)
-  const o = product(p, v)
-  return graph.record(o, [q, k, v], (dO) => {
+  const o = product(shares(q, k, mask, shape), v)
+  return q.graph.record(o, [q, k, v], (dO) => {
+    const p = lazy(() => shares(q, k, after(dO, mask), shape))
     const dS = lazy(() => {
       const delta = reduce('ReduceSum', binary('Mul', dO, o))
-      return binary('Mul', p, binary('Sub', product(dO, v, { transposeB: true }), delta))
+      return binary('Mul', p(), binary('Sub', product(dO, v, { transposeB: true }), delta))
     })
     return [
       () => product(dS(), k, { scale }),
       () => product(dS(), q, { transposeA: true, scale }),
-      () => product(p, dO, { transposeA: true }),
+      () => product(p(), dO, { transposeA: true }),
     ]
   })
+}
+
+/** P = softmax(s·q·kᵀ + mask): of each query, what it takes of each value. */
+function shares(q: Float, k: Float, mask: Float, shape: HeadShape): Float {
+  const { heads, kvHeads } = shape
+  const scores = product(q, k, { transposeB: true, scale: scoreScale(shape) })
+  const [batch = 1, queries = 1, keys = 1] = mask.shape
+  const perHead = reshaped(scores, [batch, kvHeads, queries, heads / kvHeads, keys])
+  const masked = binary('Add', perHead, reshaped(mask, [batch, 1, queries, 1, keys]))
+  const attributes = { axis: { int: -1 } }
+  return reshaped(q.graph.node('Softmax', [masked], 'float32', masked.shape, { attributes }), scores.shape)
+}
+
+/**
+ * The value, to be had only after another: ONNX Runtime would otherwise see that it computes the same twice, and keep it from the
+ * first time.
+ */
+function after(first: Float, value: Float): Float {
+  const { graph } = first
+  const sum = graph.node('ReduceSum', [first], 'float32', [], { attributes: { keepdims: { int: 0 } } })
+  const zero = graph.node('Mul', [sum, graph.scalar(0)], 'float32', [])
+  return graph.node('Add', [value, zero], 'float32', value.shape)
 }
