@@ -52,20 +52,6 @@ export const tooManyCalls = (name: string, most: number): SkillError =>
     hint: 'Call fewer tools in one run, or raise `calls`.',
   })
 
-export const largeArguments = (name: string, tool: string, most: number): SkillError =>
-  new SkillError({
-    code: 'skill/large-arguments',
-    message: `The skill "${name}" called "${tool}" with more than ${most} bytes of arguments.`,
-    hint: 'Pass on the part that is needed: a key, a name or a number, and not all that a tool answered.',
-  })
-
-export const instructs = (name: string, tool: string): SkillError =>
-  new SkillError({
-    code: 'skill/instructions-in-arguments',
-    message: `The skill "${name}" would pass text to "${tool}" that tells a model to ignore its instructions.`,
-    hint: 'Look at what the tools answered: somebody may have written it there for an agent to find. Make the call without the skill if it is harmless.',
-  })
-
 export const broke = (name: string, problem: string): SkillError =>
   new SkillError({
     code: 'skill/threw',

@@ -34,10 +34,7 @@ export const SkillMade = z.discriminatedUnion('did', [
     ),
     /** Whether chance left all of them out: such episodes show what there would be without skills. */
     bare: z.boolean(),
-    /**
-     * The chances of that (half of it, that one that fits was left out, or one in two of one in doubt), and that a barred one
-     * was offered.
-     */
+    /** The chances of that (half of it, that one that fits was left out), and that a barred one was offered. */
     explore: z.number(),
     retry: z.number(),
   }),

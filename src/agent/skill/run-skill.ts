@@ -1,19 +1,8 @@
 import { z } from 'zod'
-import { type Json, JsonObject, overridesInstructions } from '../../core/index.ts'
+import { type Json, JsonObject } from '../../core/index.ts'
 import { runInSandbox, type SandboxOutcome } from '../../environment/index.ts'
 import { clipped } from '../memory/clipped.ts'
-import {
-  broke,
-  instructs,
-  largeArguments,
-  loops,
-  outside,
-  SkillError,
-  tooLarge,
-  tooManyCalls,
-  tooSlow,
-  undeclaredTool,
-} from './errors.ts'
+import { broke, loops, outside, SkillError, tooLarge, tooManyCalls, tooSlow, undeclaredTool } from './errors.ts'
 import { type Skill, skillBounds, type ToolAnswer } from './skill.ts'
 import type { SkillsValue } from './value.ts'
 
@@ -71,7 +60,6 @@ export async function runSkill(
     if (!call.success) throw broke(name, 'it called a tool with what is no object of arguments')
     if (!skill.uses.includes(call.data.name)) throw undeclaredTool(name, call.data.name)
     if (calls === most) throw tooManyCalls(name, most)
-    refuseArguments(skill, call.data)
     calls++
     return tools(call.data)
   }
@@ -84,13 +72,6 @@ export async function runSkill(
     if (!(error instanceof SkillError)) throw error
     return { output: null, error, calls }
   }
-}
-
-/** What a tool answered may be passed on by a skill: it stays within bounds, and what would instruct a model does not pass. */
-function refuseArguments({ name, madeBy }: Skill, { name: tool, arguments: given }: AskedCall): void {
-  const text = JSON.stringify(given)
-  if (Buffer.byteLength(text) > skillBounds.argumentsBytes) throw largeArguments(name, tool, skillBounds.argumentsBytes)
-  if (madeBy === 'learned' && overridesInstructions(text)) throw instructs(name, tool)
 }
 
 /** What an outcome says against a skill; `null`: nothing. */

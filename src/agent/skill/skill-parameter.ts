@@ -86,7 +86,7 @@ export class SkillsParameter {
     const bare = this.#bare ?? false
     const skills = fitting.map(({ skill: { id }, similarity, score, barred }): FittingSkill => {
       let offered = bare ? false : this.#drawn.get(id)
-      offered ??= barred ? draws.happens(value.retry) : !draws.happens(leftOutBy(value, id))
+      offered ??= barred ? draws.happens(value.retry) : !draws.happens(value.explore / 2)
       this.#drawn.set(id, offered)
       return { id, similarity, score, barred, offered }
     })
@@ -95,21 +95,6 @@ export class SkillsParameter {
     this.#recorder.decide({ made, propensity: draws.propensity })
     return fitting.filter((_, i) => skills[i]?.offered).map(({ skill }) => skill)
   }
-}
-
-/** Episodes of each side after which a skill can look harmful. */
-const fewestToDoubt = 2
-
-/**
- * The chance that a skill which fits is left out. One with which episodes have gone worse so far is left out of half of them:
- * whether it does harm then shows soonest, and meanwhile it does half of it.
- */
-function leftOutBy({ explore, counts }: SkillsValue, id: string): number {
-  const seen = counts[id]
-  if (explore === 0 || seen === undefined) return explore / 2
-  const { offered, leftOut } = seen
-  const few = Math.min(offered.count, leftOut.count) < fewestToDoubt
-  return few || offered.mean >= leftOut.mean ? explore / 2 : 0.5
 }
 
 /** What is drawn for one Decision, and how likely all of it was: draws are independent of each other. */
@@ -134,18 +119,10 @@ class Draws {
   }
 }
 
-/**
- * The best of those that no rule bars, and where rules are tried, of those that one does; of one name, one. A name that people
- * gave is theirs, whether their skill fits or not.
- */
-function considered(fitting: readonly Fitting[], { offer, retry, skills }: SkillsValue): readonly Fitting[] {
-  const peoples = new Set(skills.flatMap(({ madeBy, name }) => (madeBy === 'people' ? [name] : [])))
+/** The best of those that no rule bars, and where rules are tried, of those that one does; of one name, one. */
+function considered(fitting: readonly Fitting[], { offer, retry }: SkillsValue): readonly Fitting[] {
   const names = new Set<string>()
-  const named = fitting.filter(({ skill: { name, madeBy } }) => {
-    if (names.has(name) || (madeBy === 'learned' && peoples.has(name))) return false
-    names.add(name)
-    return true
-  })
+  const named = fitting.filter(({ skill: { name } }) => !names.has(name) && names.add(name))
   const free = named.filter(({ barred }) => !barred).slice(0, offer)
   return [...free, ...(retry === 0 ? [] : named.filter(({ barred }) => barred).slice(0, mostTrials))]
 }

@@ -20,8 +20,6 @@ export const skillBounds = {
   skills: 256,
   /** All skills together, as JSON. */
   bytes: 16 * 1_024 * 1_024,
-  /** What one call of a tool is given, as JSON. */
-  argumentsBytes: 16_384,
   /** What one run gives back. */
   outputBytes: 16_384,
 } as const

@@ -2,11 +2,9 @@ import { z } from 'zod'
 import {
   byTime,
   cameTo,
-  findToolsName,
   lexicalEmbedder,
   Likeness,
   problemsOf,
-  readBackName,
   SkillError,
   type SkillKind,
   skillBounds,
@@ -26,7 +24,7 @@ import {
 import { describedBy, type Written } from './describe.ts'
 import { judged } from './judge-skills.ts'
 import { induced } from './learn-skills.ts'
-import { type Heard, Observation, observed } from './observe.ts'
+import { Observation, observed } from './observe.ts'
 import { rebound } from './rebind.ts'
 import { Shelf } from './shelf.ts'
 import { newest, Trace, traceOf } from './traces.ts'
@@ -73,12 +71,7 @@ const dayMs = 24 * 60 * 60 * 1_000
 /** Episodes that rules of a scope are sought in, the newest. */
 const mostObservations = 1_000
 
-const Saved = z.object({
-  value: SkillsValue,
-  traces: z.array(Trace),
-  observations: z.array(Observation),
-  heard: z.record(z.string(), z.int()).default({}),
-})
+const Saved = z.object({ value: SkillsValue, traces: z.array(Trace), observations: z.array(Observation) })
 
 /**
  * Learns skills from episodes that worked. Runs of calls that the solutions of several tasks share become tools; each comes
@@ -107,13 +100,8 @@ function session(settings: Settings, seat: Seat<SkillsValue>, saved: SavedLearni
   let traces: readonly Trace[] = resumed?.traces ?? []
   let observations: readonly Observation[] = resumed?.observations ?? []
   const served = canonicalJson(Json.parse(seat.value.skills))
-  const heard: Heard = new Map(Object.entries(resumed?.heard ?? {}))
   const { leaks } = seat
-  const isTaken = (name: string) =>
-    name === readBackName ||
-    name === findToolsName ||
-    shelf.skills.some((skill) => skill.name === name) ||
-    traces.some(({ calls }) => calls.some((call) => call.name === name))
+  const isTaken = (name: string) => shelf.skills.some((skill) => skill.name === name)
 
   return {
     bound: () =>
@@ -123,14 +111,7 @@ function session(settings: Settings, seat: Seat<SkillsValue>, saved: SavedLearni
     // What only counted episodes offers what served before: there is nothing to judge.
     propose: () => Promise.resolve(offersOf(shelf.value()) === offersOf(seat.value) ? null : shelf.value()),
     save: () =>
-      Promise.resolve({
-        state: {
-          value: shelf.value(),
-          traces: [...traces],
-          observations: [...observations],
-          heard: Object.fromEntries(heard),
-        },
-      }),
+      Promise.resolve({ state: { value: shelf.value(), traces: [...traces], observations: [...observations] } }),
     async step(deposits) {
       const lived = deposits.toSorted(byTime).flatMap((experience) => {
         const came = cameTo(experience)
@@ -141,16 +122,14 @@ function session(settings: Settings, seat: Seat<SkillsValue>, saved: SavedLearni
       const reboundNow = rebound(shelf, last.model)
       for (const { experience, came } of lived) {
         if (experience.model !== last.model) continue
-        observations = [...observations, ...(await observed(experience, came, { shelf, likeness, heard }))]
+        observations = [...observations, ...(await observed(experience, came, shelf, likeness))]
       }
       observations = observations.slice(-mostObservations)
       traces = newest([...traces, ...lived.flatMap(({ experience, came }) => traceOf(experience, came, share) ?? [])])
       const written: Written = { described: 0, rewritten: 0, refused: 0 }
       const describe = writer === null ? null : describedBy(writer, { leaks, served, isTaken }, written)
       const verdicts = await judged(shelf, observations, { ...rest, ruleFor: ruleDays * dayMs, at: last.at, likeness })
-      // What another model did says nothing of how this one does it.
-      const own = traces.filter(({ model }) => model === last.model)
-      const made = await induced(shelf, own, { ...rest, leaks, served, describe })
+      const made = await induced(shelf, traces, { ...rest, leaks, served, describe })
       const offered = lived.filter(({ experience }) => experience.skills.some((skill) => skill.offered))
       const called = lived.filter(({ experience }) => experience.uses.length > 0)
       return {

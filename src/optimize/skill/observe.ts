@@ -23,38 +23,20 @@ export const Observation = z.strictObject({
 })
 export type Observation = z.infer<typeof Observation>
 
-/**
- * Sessions of one person that count for or against a skill that others have too, with it on offer and without: fewer than a
- * comparison needs, so that nobody alone bars what many use. Those of practice all count.
- */
-const mostOfPerson = 3
-
-/** How many sessions of each person counted in a run, by the skill and the side. */
-export type Heard = Map<string, number>
-
-function countsMore({ origin, source }: SkillExperience, skill: Skill, offered: boolean, heard: Heard): boolean {
-  if (origin !== 'traffic' || skill.owner.about !== null) return true
-  const key = JSON.stringify([skill.id, offered, source])
-  const before = heard.get(key) ?? 0
-  heard.set(key, before + 1)
-  return before < mostOfPerson
-}
-
 /** Counts what came of skills in one episode, and of trials of those that rules bar. @returns what it says of each. */
 export async function observed(
-  experience: SkillExperience,
+  { cue, skills, bare, uses, derivedFrom }: SkillExperience,
   { signal, example }: CameTo,
-  { shelf, likeness, heard }: { readonly shelf: Shelf; readonly likeness: Likeness; readonly heard: Heard },
+  shelf: Shelf,
+  likeness: Likeness,
 ): Promise<readonly Observation[]> {
-  const { cue, skills, bare, uses, derivedFrom } = experience
   const near = await likeness.to(
     cue,
     shelf.rules.flatMap(({ scope }) => textsOfScope(scope)),
   )
   const observations: Observation[] = []
   for (const { id, offered, barred } of skills) {
-    const skill = shelf.get(id)
-    if (!skill || !countsMore(experience, skill, offered, heard)) continue
+    if (!shelf.get(id)) continue
     const own = uses.filter((use) => use.id === id)
     if (barred) {
       if (own.length > 0) {

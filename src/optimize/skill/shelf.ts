@@ -7,22 +7,16 @@ import {
   type SkillsValue,
 } from '../../agent/index.ts'
 
-/** Of one skill among others, as JSON. */
-const bytesOf = (skill: Skill): number => Buffer.byteLength(JSON.stringify(skill)) + 1
-
 /** Skills while they learn: those of a value, which can be changed. What people made is left as it is. */
 export class Shelf {
   readonly #frame: Omit<SkillsValue, 'skills' | 'counts' | 'rules'>
   readonly #skills: Map<string, Skill>
   readonly #counts: Map<string, SkillCounts>
   rules: readonly NegativeRule[]
-  /** Of all skills as JSON, at most. */
-  #bytes: number
 
   constructor({ skills, counts, rules, ...frame }: SkillsValue) {
     this.#frame = frame
     this.#skills = new Map(skills.map((skill) => [skill.id, skill]))
-    this.#bytes = 2 + skills.reduce((sum, skill) => sum + bytesOf(skill), 0)
     this.#counts = new Map(Object.entries(counts))
     this.rules = rules
   }
@@ -58,20 +52,15 @@ export class Shelf {
 
   /** @returns whether there is room for it. */
   put(skill: Skill): boolean {
-    const before = this.#skills.get(skill.id)
-    const bytes = this.#bytes + bytesOf(skill) - (before ? bytesOf(before) : 0)
-    if ((!before && this.#skills.size >= skillBounds.skills) || bytes > skillBounds.bytes) return false
+    if (this.#skills.size >= skillBounds.skills && !this.#skills.has(skill.id)) return false
     this.#skills.set(skill.id, skill)
-    this.#bytes = bytes
     return true
   }
 
   /** Learned ones only: what people made stays. */
   remove(id: string): void {
-    const skill = this.get(id)
-    if (skill?.madeBy !== 'learned') return
+    if (this.get(id)?.madeBy !== 'learned') return
     this.#skills.delete(id)
-    this.#bytes -= bytesOf(skill)
     this.#counts.delete(id)
   }
 
