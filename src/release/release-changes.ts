@@ -29,7 +29,7 @@ import {
   UnknownReleaseError,
 } from './errors.ts'
 import { assertComplete, assertGenuine } from './gated.ts'
-import { activate, differences, newRelease, releaseOf, servedBefore, servesOtherwise } from './release-record.ts'
+import { activate, newRelease, releaseOf, servedBefore, servesOtherwise } from './release-record.ts'
 
 /*
  * What Registry does inside its transactions; it says what each refuses.
