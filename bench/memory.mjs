@@ -6,7 +6,16 @@
  */
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { dot, exactSearch, lexicalEmbedder, memory, memoryKind, newItem, sketchedSearch, unit } from '../dist/agent/index.js'
+import {
+  dot,
+  exactSearch,
+  lexicalEmbedder,
+  memory,
+  memoryKind,
+  newItem,
+  sketchedSearch,
+  unit,
+} from '../dist/agent/index.js'
 import { rng } from '../dist/core/index.js'
 import { Collection } from '../dist/optimize/memory/collection.js'
 

@@ -13,7 +13,8 @@ it('an erasure holds one value at a time, however many there are', async () => {
   await migrate({ db, engine: sqliteEngine, path: ':memory:' }, migrations)
   // The runs of the checkpoints are not here.
   connection.exec('PRAGMA foreign_keys = OFF')
-  const valueOf = (i: number) => JSON.stringify({ items: [{ derivedFrom: ['t1'] }, { derivedFrom: [`kept-${i}`] }], text: 'long '.repeat(20) })
+  const valueOf = (i: number) =>
+    JSON.stringify({ items: [{ derivedFrom: ['t1'] }, { derivedFrom: [`kept-${i}`] }], text: 'long '.repeat(20) })
   for (let i = 0; i < 120; i++) {
     const id = String(i).padStart(3, '0')
     const version = { id, parameter: 'cases', kind: 'memory', value: valueOf(i), parents: '[]', run: null }

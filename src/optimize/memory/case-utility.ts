@@ -70,7 +70,12 @@ export function caseUtility(options: CaseUtilityOptions = {}): Optimizer<MemoryK
   if (!success) throw badOptions(error)
   const { rate, explore, withhold, capacity, tokenPrice, days, share, ...write } = data
   const forgetAfter = days === null ? null : days * dayMs
-  const parts = [itemUtilities(rate, write.textBytes), writeCases({ ...write, forgetAfter }), ...also, prune({ capacity, tokenPrice })]
+  const parts = [
+    itemUtilities(rate, write.textBytes),
+    writeCases({ ...write, forgetAfter }),
+    ...also,
+    prune({ capacity, tokenPrice }),
+  ]
   return memoryOptimizer({ name: 'case-utility', parts, acting: { explore, withhold }, embedder, share })
 }
 

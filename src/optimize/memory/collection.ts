@@ -1,12 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import {
-  embedded,
-  type MemoryItem,
-  type MemoryValue,
-  type Selector,
-  vectorOf,
-  vectorText,
-} from '../../agent/index.ts'
+import { embedded, type MemoryItem, type MemoryValue, type Selector, vectorOf, vectorText } from '../../agent/index.ts'
 import type { Embedder } from '../../core/index.ts'
 import { Shelf } from './shelf.ts'
 

@@ -115,8 +115,8 @@ function networkOf(at: Float64Array, units: number, inputs: number): Mlp {
   const width = inputs + 1
   const out = units * width
   return {
-    hidden: Array.from({ length: units }, (_, k) => [...at.slice(k * width, (k + 1) * width)]),
+    hidden: Array.from({ length: units }, (_, k) => Array.from(at.subarray(k * width, (k + 1) * width))),
     intercept: at[out] ?? 0,
-    weights: [...at.slice(out + 1)],
+    weights: Array.from(at.subarray(out + 1)),
   }
 }
