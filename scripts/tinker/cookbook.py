@@ -112,7 +112,7 @@ def rl():
     (path / "checkpoints.jsonl").write_text(json.dumps({**last, "batch": 0}) + "\n")
     rl_loop.main(
         rl_loop.Config(
-            base_url=url, log_path=str(path), model_name=base, batch_size=16, group_size=8, learning_rate=3e-4,
+            base_url=url, log_path=str(path), model_name=base, batch_size=16, group_size=8, learning_rate=1e-3,
             lora_rank=8, save_every=0, max_tokens=12, loss_fn="importance_sampling", max_steps=steps,
         )
     )
