@@ -64,7 +64,7 @@ async function served(program, argsAt) {
       ({ ok }) => ok,
       () => false,
     )
-    if (healthy) return { url, end: () => process.kill(-child.pid, 'SIGKILL') }
+    if (healthy) return { url, end: () => process.kill(-Number(child.pid), 'SIGKILL') }
     await sleep(500)
   }
   throw new Error(`${program} did not start`)
