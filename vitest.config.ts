@@ -7,7 +7,12 @@ export default defineConfig(async () => {
   const postgres = await postgresHere()
   return {
     test: {
-      include: ['src/**/*.test.ts', 'test/architecture.test.ts', 'test/online-report.test.ts'],
+      include: [
+        'src/**/*.test.ts',
+        'test/architecture.test.ts',
+        'test/online-report.test.ts',
+        'test/trainer-versions.test.ts',
+      ],
       exclude: [...configDefaults.exclude, ...(postgres ? [] : ['src/store/postgres-*.test.ts'])],
       env: { RATCHET_POSTGRES: postgres ? 'here' : 'absent' },
       testTimeout: 30_000,

@@ -13,7 +13,7 @@ const alone = [
   'test/training-memory.test.ts',
 ]
 /** The fast suite runs these. */
-const fast = ['test/architecture.test.ts', 'test/online-report.test.ts']
+const fast = ['test/architecture.test.ts', 'test/online-report.test.ts', 'test/trainer-versions.test.ts']
 
 const shared = { testTimeout: 600_000, hookTimeout: 600_000, pool: 'forks' as const }
 

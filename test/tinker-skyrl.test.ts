@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AdapterRef, Datum, SampledSequence, Trainer, TrainerPath } from '../src/core/index.ts'
 import { openTinkerModel, type TinkerEvent, type TinkerModelHandle } from '../src/model/tinker/index.ts'
+import { installedVersion, testedVersions } from './support/tested-versions.ts'
 import { makeTinyModel, type SkyrlServer, startSkyrl } from './support/skyrl-server.ts'
 
 /*
@@ -81,6 +82,10 @@ describe.skipIf(python === '')("SkyRL's own server", () => {
     })
     return sequence!
   }
+
+  it('has the version that the docs name', () => {
+    expect(installedVersion(python, 'skyrl')).toBe(testedVersions.skyrl)
+  })
 
   it('learns a demonstration: the loss falls to less than half', async () => {
     const trainer = await opened.service.trainer(lora, 1)

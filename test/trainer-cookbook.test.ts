@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { installedVersion, testedVersions } from './support/tested-versions.ts'
 import { startTrainerProcess, type TrainerProcess } from './support/trainer-process.ts'
 
 /*
@@ -63,13 +64,18 @@ describe.skipIf(python === '')('recipes of tinker-cookbook', { timeout: 1_800_00
   }
   const mean = (some: readonly number[]) => some.reduce((sum, one) => sum + one, 0) / some.length
 
+  it('have the versions that the docs name', () => {
+    expect(installedVersion(python, 'tinker')).toBe(testedVersions.tinker)
+    expect(installedVersion(python, 'tinker-cookbook')).toBe(testedVersions['tinker-cookbook'])
+  })
+
   it('sl_loop learns to answer: the loss falls to less than a tenth', async () => {
-    const losses = await curve('sl', 'train_mean_nll', 12)
+    const losses = await curve('sl', 'train_mean_nll', 20)
     expect(losses.at(-1)).toBeLessThan(Number(losses[0]) / 10)
   })
 
   it('rl_loop goes on from what sl_loop saved, and raises the reward', async () => {
-    const rewards = await curve('rl', 'reward/total', 16)
+    const rewards = await curve('rl', 'reward/total', 25)
     expect(mean(rewards.slice(-4))).toBeGreaterThan(mean(rewards.slice(0, 4)) + 0.1)
   })
 

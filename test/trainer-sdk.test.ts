@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { installedVersion, testedVersions } from './support/tested-versions.ts'
 import { startTrainerProcess, type TrainerProcess } from './support/trainer-process.ts'
 
 /*
@@ -58,6 +59,10 @@ describe.skipIf(python === '')('the official Tinker SDK', () => {
   afterAll(async () => {
     await server?.kill()
     rmSync(folder, { recursive: true, force: true })
+  })
+
+  it('has the version that the docs name', () => {
+    expect(installedVersion(python, 'tinker')).toBe(testedVersions.tinker)
   })
 
   it('trains, samples, saves, loads, lists and deletes', async () => {

@@ -1,11 +1,11 @@
 """Recipes of tinker-cookbook 0.6.1, as they are, against a Tinker server, offline: supervised learning, reinforcement
 learning, preferences. Prints one JSON object for each update.
 
-    python cookbook.py URL BASE_MODEL TOKENIZER_FOLDER LOGS RECIPE [SEED [STEPS]]
+    python cookbook.py URL BASE_MODEL TOKENIZER_FOLDER LOGS RECIPE [SEED [STEPS [no-head]]]
 
 RECIPE is `sl` (recipes/sl_loop), `rl` (recipes/rl_loop, from what `sl` saved) or `dpo` (preference/train_dpo). What is not
 the recipe's is given to it: the questions (sums, made here, instead of data sets of the hub), the seed, and which renderer
-and tokenizer the model has. The head is not trained: SkyRL never does. For test/trainer-cookbook.test.ts and curves.mjs.
+and tokenizer the model has. `no-head`: the head is not trained, as SkyRL never does. For test/trainer-cookbook.test.ts and curves.mjs.
 """
 
 import json
@@ -35,6 +35,7 @@ from tinker_cookbook.supervised.types import ChatDatasetBuilderCommonConfig
 url, base, folder, logs, recipe = sys.argv[1:6]
 seed = int(sys.argv[6]) if len(sys.argv) > 6 else 0
 steps = int(sys.argv[7]) if len(sys.argv) > 7 else 20
+head = "no-head" not in sys.argv[8:]
 path = Path(logs) / recipe
 
 renderer = "role_colon"
@@ -69,7 +70,7 @@ datasets.load_dataset = rows_of
 
 
 def seeded(create):
-    return lambda *given, **named: create(*given, **{**named, "seed": seed, "train_unembed": False})
+    return lambda *given, **named: create(*given, **{**named, "seed": seed, "train_unembed": head})
 
 
 for name in ("create_lora_training_client", "create_lora_training_client_async"):

@@ -64,7 +64,7 @@ async function served(program, argsAt) {
       ({ ok }) => ok,
       () => false,
     )
-    if (healthy) return { url, end: () => process.kill(-child.pid, 'SIGKILL') }
+    if (healthy) return { url, end: () => process.kill(-Number(child.pid), 'SIGKILL') }
     await sleep(500)
   }
   throw new Error(`${program} did not start`)
@@ -143,7 +143,19 @@ try {
     if (values.start === 'skyrl') starts.set(seed, await drawnBySkyrl(skyrl.url, join(kept, 'checkpoints'), seed))
     for (const [name, { url }] of Object.entries({ ratchet: ours, skyrl })) {
       const logs = join(folder, `${name}-${seed}`)
-      const args = ['-W', 'ignore', script('cookbook.py'), url, model, model, logs, 'sl', `${seed}`, values.steps]
+      const args = [
+        '-W',
+        'ignore',
+        script('cookbook.py'),
+        url,
+        model,
+        model,
+        logs,
+        'sl',
+        `${seed}`,
+        values.steps,
+        'no-head',
+      ]
       const lines = (await ran(values.cookbook, args)).trim().split('\n')
       curves[name].push(lines.map((line) => JSON.parse(line).train_mean_nll))
       console.error(

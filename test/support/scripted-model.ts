@@ -24,7 +24,7 @@ export interface ScriptedModel {
   /** Every request that the sampler got, in order. */
   readonly requests: readonly SampleRequest[]
   /** The log-probabilities of tokens after a prompt, where the model may say these texts. */
-  logprobs(tokens: readonly number[], options: readonly string[]): readonly number[]
+  readonly logprobs: (tokens: readonly number[], options: readonly string[]) => readonly number[]
   /** A value for a `weights` Parameter that acts with this model. */
   binding(overrides?: Partial<WeightsBinding>): WeightsBinding
 }
