@@ -10,6 +10,13 @@ export const badSkills = (message: string): SkillError =>
     hint: 'Look at SkillsOptions for what each option may be, and at `skillBounds` for sizes: nothing was run.',
   })
 
+export const noRoom = (name: string, problem: string): SkillError =>
+  new SkillError({
+    code: 'skill/no-room',
+    message: `There is no room for the skill "${name}": ${problem}.`,
+    hint: 'Learn fewer skills by the `capacity` of induce(), or give fewer and smaller ones to skills(). Nothing was changed.',
+  })
+
 export const loops = (name: string, steps: number): SkillError =>
   new SkillError({
     code: 'skill/loops',

@@ -1,5 +1,5 @@
 export { checkSkill, defaultLimits } from './check-skill.ts'
-export { SkillError } from './errors.ts'
+export { noRoom, SkillError } from './errors.ts'
 export type { SkillExperience, SkillUse } from './experience.ts'
 export { type FittingSkill, SeenCall, SkillMade } from './made.ts'
 export { Moments, noMoments, varianceOfMean, withOne } from './moments.ts'

@@ -120,12 +120,15 @@ function session(settings: Settings, seat: Seat<SkillsValue>, saved: SavedLearni
       const last = lived.at(-1)?.experience
       if (last === undefined) return { skills: shelf.skills.length, asked: 0 }
       const reboundNow = rebound(shelf, last.model)
+      observations = observations.filter(({ skill }) => !reboundNow.has(skill))
       for (const { experience, came } of lived) {
         if (experience.model !== last.model) continue
-        observations = [...observations, ...(await observed(experience, came, shelf, likeness))]
+        observations = [...observations, ...(await observed(experience, came, { shelf, likeness, before: observations }))]
       }
       observations = observations.slice(-mostObservations)
-      traces = newest([...traces, ...lived.flatMap(({ experience, came }) => traceOf(experience, came, share) ?? [])])
+      const traced = lived.flatMap(({ experience, came }) => traceOf(experience, came, share) ?? [])
+      // What another model did says nothing of what this one can use.
+      traces = newest([...traces, ...traced].filter(({ model }) => model === last.model))
       const written: Written = { described: 0, rewritten: 0, refused: 0 }
       const describe = writer === null ? null : describedBy(writer, { leaks, served, isTaken }, written)
       const verdicts = await judged(shelf, observations, { ...rest, ruleFor: ruleDays * dayMs, at: last.at, likeness })
@@ -136,7 +139,7 @@ function session(settings: Settings, seat: Seat<SkillsValue>, saved: SavedLearni
         ...verdicts,
         ...made,
         ...(writer === null ? {} : written),
-        rebound: reboundNow,
+        rebound: reboundNow.size,
         skills: shelf.skills.length,
         rules: shelf.rules.length,
         asked: lived.length,
