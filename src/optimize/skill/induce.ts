@@ -123,7 +123,10 @@ function session(settings: Settings, seat: Seat<SkillsValue>, saved: SavedLearni
       observations = observations.filter(({ skill }) => !reboundNow.has(skill))
       for (const { experience, came } of lived) {
         if (experience.model !== last.model) continue
-        observations = [...observations, ...(await observed(experience, came, { shelf, likeness, before: observations }))]
+        observations = [
+          ...observations,
+          ...(await observed(experience, came, { shelf, likeness, before: observations })),
+        ]
       }
       observations = observations.slice(-mostObservations)
       const traced = lived.flatMap(({ experience, came }) => traceOf(experience, came, share) ?? [])

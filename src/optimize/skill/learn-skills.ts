@@ -22,7 +22,10 @@ export interface Inducing {
 const looked = 12
 
 /** What became of routines in one update. */
-export type Induced = Record<'induced' | 'superseded' | 'failedTests' | 'screened' | 'leaked' | 'barredBefore' | 'noRoom', number>
+export type Induced = Record<
+  'induced' | 'superseded' | 'failedTests' | 'screened' | 'leaked' | 'barredBefore' | 'noRoom',
+  number
+>
 
 /** Learns new skills from what worked. None is kept that fails what any of its episodes did. */
 export async function induced(shelf: Shelf, traces: readonly Trace[], options: Inducing): Promise<Induced> {

@@ -56,7 +56,11 @@ function withTrial(rule: NegativeRule, { owner }: Skill, signal: number, person:
 export async function observed(
   { cue, skills, bare, uses, derivedFrom, owner }: SkillExperience,
   { signal, example }: CameTo,
-  { shelf, likeness, before }: {
+  {
+    shelf,
+    likeness,
+    before,
+  }: {
     readonly shelf: Shelf
     readonly likeness: Likeness
     readonly before: readonly Observation[]

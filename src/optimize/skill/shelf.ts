@@ -58,7 +58,8 @@ export class Shelf {
   put(skill: Skill, instead: readonly Skill[] = []): void {
     const gone = new Set(instead.filter(({ madeBy }) => madeBy === 'learned').map(({ id }) => id))
     const after = [...this.skills.filter(({ id }) => id !== skill.id && !gone.has(id)), skill]
-    if (after.length > skillBounds.skills) throw noRoom(skill.name, `at most ${skillBounds.skills} skills stand together`)
+    if (after.length > skillBounds.skills)
+      throw noRoom(skill.name, `at most ${skillBounds.skills} skills stand together`)
     const bytes = Buffer.byteLength(JSON.stringify(after))
     if (bytes > skillBounds.bytes) {
       throw noRoom(skill.name, `all skills would have ${bytes} bytes, and at most ${skillBounds.bytes} are allowed`)
