@@ -66,6 +66,13 @@ export const broke = (name: string, problem: string): SkillError =>
     hint: 'Catch what a tool may say in the skill, or call it with other arguments.',
   })
 
+export const unfitValue = (name: string, problem: string): SkillError =>
+  new SkillError({
+    code: 'skill/unfit-value',
+    message: `The skill "${name}" would hand on what a tool answered, and that is not fit: ${problem}.`,
+    hint: 'Call its tools one by one, look at what the last one answered, and give the next one the value that it needs.',
+  })
+
 export const badArguments = (name: string, problem: string): SkillError =>
   new SkillError({
     code: 'skill/bad-arguments',

@@ -14,6 +14,7 @@ export {
   skillBounds,
   SkillCounts,
   SkillTest,
+  TakenValue,
   type ToolAnswer,
   toolOf,
 } from './skill.ts'

@@ -7,7 +7,7 @@ import { defaultLimits } from './check-skill.ts'
 import { badSkills } from './errors.ts'
 import { type SkillExperience, skillExperiences } from './experience.ts'
 import { SkillMade } from './made.ts'
-import { newSkill, type Skill, type SkillTest } from './skill.ts'
+import { newSkill, type Skill, type SkillTest, type TakenValue } from './skill.ts'
 import { type SkillsOf, SkillsParameter } from './skill-parameter.ts'
 import { SkillsValue } from './value.ts'
 
@@ -34,6 +34,8 @@ export interface SkillGiven {
   readonly source: string
   /** Tools of the episode that it calls. Default: none. */
   readonly uses?: readonly string[]
+  /** What it takes over from answers of tools: a value of another type or size ends its run. Default: nothing is checked. */
+  readonly takes?: readonly TakenValue[]
   /** What it must do, for `checkSkill`. Default: nothing. */
   readonly tests?: readonly SkillTest[]
   /** What it is for, as tasks say it. Default: every task. */
@@ -87,12 +89,13 @@ export function skills(options: SkillsOptions = {}): ParameterDefinition<SkillKi
  * A skill that a person wrote.
  * @throws SkillError for what is none.
  */
-export function skillOf({ parameters, uses = [], tests = [], cues = [], ...given }: SkillGiven): Skill {
+export function skillOf({ parameters, uses = [], takes = [], tests = [], cues = [], ...given }: SkillGiven): Skill {
   try {
     return newSkill({
       ...given,
       parameters: parameters ?? { type: 'object', properties: {} },
       uses: [...uses],
+      takes: [...takes],
       tests: [...tests],
       cues: [...cues],
       madeBy: 'people',
