@@ -18,6 +18,14 @@ export {
   type ToolAnswer,
   toolOf,
 } from './skill.ts'
-export { type SkillGiven, type SkillKind, skillKind, skillOf, skills, type SkillsOptions } from './skill-kind.ts'
+export {
+  reservedNames,
+  type SkillGiven,
+  type SkillKind,
+  skillKind,
+  skillOf,
+  skills,
+  type SkillsOptions,
+} from './skill-kind.ts'
 export { SkillsParameter } from './skill-parameter.ts'
 export { SkillsValue } from './value.ts'

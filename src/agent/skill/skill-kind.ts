@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import type { Embedder, Json, Kind } from '../../core/index.ts'
 import { problemsOf } from '../kind-value.ts'
+import { readBackName } from '../context/read-back.ts'
+import { findToolsName } from '../context/tool-offer.ts'
 import { lexicalEmbedder } from '../memory/lexical.ts'
 import type { ParameterDefinition } from '../parameters.ts'
 import { defaultLimits } from './check-skill.ts'
@@ -10,6 +12,9 @@ import { SkillMade } from './made.ts'
 import { newSkill, type Skill, type SkillTest, type TakenValue } from './skill.ts'
 import { type SkillsOf, SkillsParameter } from './skill-parameter.ts'
 import { SkillsValue } from './value.ts'
+
+/** Names of tools that a managed conversation adds: no skill may have them. */
+export const reservedNames: ReadonlySet<string> = new Set([readBackName, findToolsName])
 
 /** Tools that are made of others: offered where they fit, and learned from what worked. */
 export type SkillKind = Kind<'skill', SkillsValue, SkillMade, SkillsParameter, SkillExperience>
@@ -90,6 +95,8 @@ export function skills(options: SkillsOptions = {}): ParameterDefinition<SkillKi
  * @throws SkillError for what is none.
  */
 export function skillOf({ parameters, uses = [], takes = [], tests = [], cues = [], ...given }: SkillGiven): Skill {
+  if (reservedNames.has(given.name))
+    throw badSkills(`The skill "${given.name}" has the name of a tool of Ratchet's own.`)
   try {
     return newSkill({
       ...given,

@@ -1,4 +1,12 @@
-import { clipped, cueOf, newSkill, type Skill, skillBounds, type SkillTest, type TakenValue } from '../../agent/index.ts'
+import {
+  clipped,
+  cueOf,
+  newSkill,
+  type Skill,
+  skillBounds,
+  type SkillTest,
+  type TakenValue,
+} from '../../agent/index.ts'
 import { type Json, sha256 } from '../../core/index.ts'
 import { sourceOf } from './expression.ts'
 import type { Generalised, Parameter } from './generalise.ts'
@@ -64,7 +72,11 @@ function nameOf(names: readonly string[], source: string): string {
 }
 
 function description(
- names: readonly string[], parameters: readonly Parameter[], takes: readonly TakenValue[], support: number): string {
+  names: readonly string[],
+  parameters: readonly Parameter[],
+  takes: readonly TakenValue[],
+  support: number,
+): string {
   const given = parameters.map(({ name, fallback }) => (fallback === null ? name : `${name} (else as the task says)`))
   const needs = given.length === 0 ? '' : ` Give ${given.join(', ')}.`
   const handed = takes.map(({ call, from, path }) => `${path.join('.')} of ${names[call]} from ${names[from]}`)

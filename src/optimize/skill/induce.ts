@@ -5,6 +5,7 @@ import {
   lexicalEmbedder,
   Likeness,
   problemsOf,
+  reservedNames,
   SkillError,
   type SkillKind,
   skillBounds,
@@ -101,7 +102,11 @@ function session(settings: Settings, seat: Seat<SkillsValue>, saved: SavedLearni
   let observations: readonly Observation[] = resumed?.observations ?? []
   const served = canonicalJson(Json.parse(seat.value.skills))
   const { leaks } = seat
-  const isTaken = (name: string) => shelf.skills.some((skill) => skill.name === name)
+  const isTaken = (name: string) =>
+    reservedNames.has(name) ||
+    shelf.skills.some((skill) => skill.name === name) ||
+    shelf.skills.some(({ uses }) => uses.includes(name)) ||
+    traces.some(({ calls }) => calls.some((call) => call.name === name))
 
   return {
     bound: () =>
