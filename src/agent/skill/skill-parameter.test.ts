@@ -294,11 +294,12 @@ describe('what is offered', () => {
 
   const peoples = (change: Partial<Skill> = {}) =>
     learnedSkill({ madeBy: 'people', source: "function run() { return 'by people' }", ...change })
+  const inTenant = learnedSkill({ owner: { tenant: 'default', about: null } })
   const brought = { count: 40, mean: 1, squares: 0 }
   const praised = { offered: brought, leftOut: { ...brought, mean: -1 }, called: brought, helped: 40 }
 
   it('what people made in place of what was learned under its name, however much that brought', async () => {
-    const [theirs, learned] = [peoples(), learnedSkill()]
+    const [theirs, learned] = [peoples(), inTenant]
     const { made } = await offered({ skills: [learned, theirs], change: { counts: { [learned.id]: praised } } })
     expect(made[0]).toMatchObject({ skills: [{ id: theirs.id, offered: true }] })
     expect(made[0]).toHaveProperty('skills.length', 1)
@@ -306,7 +307,7 @@ describe('what is offered', () => {
 
   it('nothing learned in place of what people made for other tasks under its name', async () => {
     const theirs = peoples({ cues: ['Water the plants'], description: 'Waters plants.' })
-    expect((await offered({ skills: [learnedSkill(), theirs] })).names).toEqual([])
+    expect((await offered({ skills: [inTenant, theirs] })).names).toEqual([])
   })
 
   it('what people made first, and it takes no place of theirs', async () => {

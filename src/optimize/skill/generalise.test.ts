@@ -20,7 +20,7 @@ const instanceOf = (
     { name: 'find', arguments: { who }, content: JSON.stringify({ deep: [{ id }], note }) },
     { name: 'open', arguments: { id, extra, tag: `no. ${String(id)}!`, ...given }, content: `opened ${note}` },
   ],
-  cue: `Open what ${who} has, ${String(extra)}.`,
+  cue: `Open what ${who} has, ${JSON.stringify(extra)}.`,
   before: [],
   derivedFrom: ['t'],
 })

@@ -4,11 +4,20 @@ import { routinesIn } from './routines.ts'
 import type { Trace } from './traces.ts'
 
 const call = (name: string, change: Partial<SeenCall> = {}): SeenCall => ({
-  ...{ name, arguments: {}, content: 'ok', isError: false, run: null },
+  name,
+  arguments: {},
+  content: 'ok',
+  isError: false,
+  run: null,
   ...change,
 })
 const trace = (n: number, calls: readonly (string | SeenCall)[]): Trace => ({
-  ...{ trajectory: `t-${n}`, at: n, source: `task:${n}`, cue: 'do it', derivedFrom: [`t-${n}`], model: null },
+  trajectory: `t-${n}`,
+  at: n,
+  source: `task:${n}`,
+  cue: 'do it',
+  derivedFrom: [`t-${n}`],
+  model: null,
   calls: calls.map((one) => (typeof one === 'string' ? call(one) : one)),
   owner: { tenant: null, about: null },
 })
