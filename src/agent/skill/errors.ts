@@ -10,6 +10,13 @@ export const badSkills = (message: string): SkillError =>
     hint: 'Look at SkillsOptions for what each option may be, and at `skillBounds` for sizes: nothing was run.',
   })
 
+export const noRoom = (name: string, problem: string): SkillError =>
+  new SkillError({
+    code: 'skill/no-room',
+    message: `There is no room for the skill "${name}": ${problem}.`,
+    hint: 'Learn fewer skills by the `capacity` of induce(), or give fewer and smaller ones to skills(). Nothing was changed.',
+  })
+
 export const loops = (name: string, steps: number): SkillError =>
   new SkillError({
     code: 'skill/loops',
@@ -57,6 +64,13 @@ export const broke = (name: string, problem: string): SkillError =>
     code: 'skill/threw',
     message: `The skill "${name}" stopped: ${problem}`,
     hint: 'Catch what a tool may say in the skill, or call it with other arguments.',
+  })
+
+export const unfitValue = (name: string, problem: string): SkillError =>
+  new SkillError({
+    code: 'skill/unfit-value',
+    message: `The skill "${name}" would hand on what a tool answered, and that is not fit: ${problem}.`,
+    hint: 'Call its tools one by one, look at what the last one answered, and give the next one the value that it needs.',
   })
 
 export const badArguments = (name: string, problem: string): SkillError =>

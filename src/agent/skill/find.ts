@@ -29,8 +29,11 @@ export async function fittingSkills(
   { query, tools, model, audience }: Sought,
   embedder: Embedder,
 ): Promise<readonly Fitting[]> {
+  const peoples = new Set(value.skills.flatMap(({ madeBy, name }) => (madeBy === 'people' ? [name] : [])))
   const usable = value.skills.filter(
     (skill) =>
+      // A learned one never stands in for what people made, not even where that does not fit.
+      (skill.madeBy === 'people' || !peoples.has(skill.name)) &&
       reaches(skill.owner, audience) &&
       (skill.model === null || skill.model === model) &&
       skill.uses.every((name) => tools.includes(name)) &&

@@ -1,5 +1,5 @@
 export { checkSkill, defaultLimits } from './check-skill.ts'
-export { SkillError } from './errors.ts'
+export { noRoom, SkillError } from './errors.ts'
 export type { SkillExperience, SkillUse } from './experience.ts'
 export { type FittingSkill, SeenCall, SkillMade } from './made.ts'
 export { Moments, noMoments, varianceOfMean, withOne } from './moments.ts'
@@ -14,9 +14,18 @@ export {
   skillBounds,
   SkillCounts,
   SkillTest,
+  TakenValue,
   type ToolAnswer,
   toolOf,
 } from './skill.ts'
-export { type SkillGiven, type SkillKind, skillKind, skillOf, skills, type SkillsOptions } from './skill-kind.ts'
+export {
+  reservedNames,
+  type SkillGiven,
+  type SkillKind,
+  skillKind,
+  skillOf,
+  skills,
+  type SkillsOptions,
+} from './skill-kind.ts'
 export { SkillsParameter } from './skill-parameter.ts'
 export { SkillsValue } from './value.ts'

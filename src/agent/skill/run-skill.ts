@@ -4,6 +4,7 @@ import { runInSandbox, type SandboxOutcome } from '../../environment/index.ts'
 import { clipped } from '../memory/clipped.ts'
 import { broke, loops, outside, SkillError, tooLarge, tooManyCalls, tooSlow, undeclaredTool } from './errors.ts'
 import { type Skill, skillBounds, type ToolAnswer } from './skill.ts'
+import { screenTaken } from './taken.ts'
 import type { SkillsValue } from './value.ts'
 
 /** A call of a tool, as a skill makes it. */
@@ -60,6 +61,7 @@ export async function runSkill(
     if (!call.success) throw broke(name, 'it called a tool with what is no object of arguments')
     if (!skill.uses.includes(call.data.name)) throw undeclaredTool(name, call.data.name)
     if (calls === most) throw tooManyCalls(name, most)
+    screenTaken(skill, asked, call.data.arguments, calls)
     calls++
     return tools(call.data)
   }

@@ -1,15 +1,20 @@
 import { z } from 'zod'
 import type { Embedder, Json, Kind } from '../../core/index.ts'
 import { problemsOf } from '../kind-value.ts'
+import { readBackName } from '../context/read-back.ts'
+import { findToolsName } from '../context/tool-offer.ts'
 import { lexicalEmbedder } from '../memory/lexical.ts'
 import type { ParameterDefinition } from '../parameters.ts'
 import { defaultLimits } from './check-skill.ts'
 import { badSkills } from './errors.ts'
 import { type SkillExperience, skillExperiences } from './experience.ts'
 import { SkillMade } from './made.ts'
-import { newSkill, type Skill, type SkillTest } from './skill.ts'
+import { newSkill, type Skill, type SkillTest, type TakenValue } from './skill.ts'
 import { type SkillsOf, SkillsParameter } from './skill-parameter.ts'
 import { SkillsValue } from './value.ts'
+
+/** Names of tools that a managed conversation adds: no skill may have them. */
+export const reservedNames: ReadonlySet<string> = new Set([readBackName, findToolsName])
 
 /** Tools that are made of others: offered where they fit, and learned from what worked. */
 export type SkillKind = Kind<'skill', SkillsValue, SkillMade, SkillsParameter, SkillExperience>
@@ -34,6 +39,8 @@ export interface SkillGiven {
   readonly source: string
   /** Tools of the episode that it calls. Default: none. */
   readonly uses?: readonly string[]
+  /** What it takes over from answers of tools: a value of another type or size ends its run. Default: nothing is checked. */
+  readonly takes?: readonly TakenValue[]
   /** What it must do, for `checkSkill`. Default: nothing. */
   readonly tests?: readonly SkillTest[]
   /** What it is for, as tasks say it. Default: every task. */
@@ -87,12 +94,15 @@ export function skills(options: SkillsOptions = {}): ParameterDefinition<SkillKi
  * A skill that a person wrote.
  * @throws SkillError for what is none.
  */
-export function skillOf({ parameters, uses = [], tests = [], cues = [], ...given }: SkillGiven): Skill {
+export function skillOf({ parameters, uses = [], takes = [], tests = [], cues = [], ...given }: SkillGiven): Skill {
+  if (reservedNames.has(given.name))
+    throw badSkills(`The skill "${given.name}" has the name of a tool of Ratchet's own.`)
   try {
     return newSkill({
       ...given,
       parameters: parameters ?? { type: 'object', properties: {} },
       uses: [...uses],
+      takes: [...takes],
       tests: [...tests],
       cues: [...cues],
       madeBy: 'people',

@@ -292,6 +292,31 @@ describe('what is offered', () => {
     expect(names).toEqual(['c', 'a'])
   })
 
+  const peoples = (change: Partial<Skill> = {}) =>
+    learnedSkill({ madeBy: 'people', source: "function run() { return 'by people' }", ...change })
+  const inTenant = learnedSkill({ owner: { tenant: 'default', about: null } })
+  const brought = { count: 40, mean: 1, squares: 0 }
+  const praised = { offered: brought, leftOut: { ...brought, mean: -1 }, called: brought, helped: 40 }
+
+  it('what people made in place of what was learned under its name, however much that brought', async () => {
+    const [theirs, learned] = [peoples(), inTenant]
+    const { made } = await offered({ skills: [learned, theirs], change: { counts: { [learned.id]: praised } } })
+    expect(made[0]).toMatchObject({ skills: [{ id: theirs.id, offered: true }] })
+    expect(made[0]).toHaveProperty('skills.length', 1)
+  })
+
+  it('nothing learned in place of what people made for other tasks under its name', async () => {
+    const theirs = peoples({ cues: ['Water the plants'], description: 'Waters plants.' })
+    expect((await offered({ skills: [inTenant, theirs] })).names).toEqual([])
+  })
+
+  it('what people made first, and it takes no place of theirs', async () => {
+    const [theirs, learned] = [peoples({ name: 'theirs' }), learnedSkill({ name: 'learned' })]
+    const given = { skills: [learned, theirs], change: { counts: { [learned.id]: praised } } }
+    expect((await offered(given)).names).toEqual(['theirs', 'learned'])
+    expect((await offered({ ...given, change: { ...given.change, offer: 1 } })).names).toEqual(['theirs'])
+  })
+
   it('leaves skills out with the chances that it says: all of them, or one', async () => {
     const seen = { bare: 0, one: 0 }
     for (let seed = 0; seed < 300; seed++) {
@@ -346,6 +371,11 @@ describe('what is offered', () => {
     expect(count).toBeGreaterThan(5)
     expect(count).toBeLessThan(35)
     expect(trials[0]?.made[0]).toMatchObject({ skills: [{ barred: true }] })
+    const worse = learnedSkill({ name: 'worse', cues: ['Open it.'], source: 'function run() {}' })
+    const made = (await offered({ skills: [worse, learnedSkill()], change: { rules: [rule()], retry: 0.5 } })).made[0]
+    expect(made, 'a trial at the end would not be called').toMatchObject({
+      skills: [{ barred: true }, { barred: false }],
+    })
   })
 })
 

@@ -119,10 +119,19 @@ class Draws {
   }
 }
 
-/** The best of those that no rule bars, and where rules are tried, of those that one does; of one name, one. */
+/**
+ * The best of those that no rule bars, and where rules are tried, of those that one does; of one name, one. What people made
+ * stands first. A barred one stands where it would without its rule: a policy that takes the first it can use would never call
+ * it at the end, and its trial would show nothing.
+ */
 function considered(fitting: readonly Fitting[], { offer, retry }: SkillsValue): readonly Fitting[] {
   const names = new Set<string>()
-  const named = fitting.filter(({ skill: { name } }) => !names.has(name) && names.add(name))
-  const free = named.filter(({ barred }) => !barred).slice(0, offer)
-  return [...free, ...(retry === 0 ? [] : named.filter(({ barred }) => barred).slice(0, mostTrials))]
+  const isPeoples = ({ skill }: Fitting) => skill.madeBy === 'people'
+  const ordered = [...fitting.filter(isPeoples), ...fitting.filter((one) => !isPeoples(one))]
+  const named = ordered.filter(({ skill: { name } }) => !names.has(name) && names.add(name))
+  const kept = new Set([
+    ...named.filter(({ barred }) => !barred).slice(0, offer),
+    ...(retry === 0 ? [] : named.filter(({ barred }) => barred).slice(0, mostTrials)),
+  ])
+  return named.filter((one) => kept.has(one))
 }

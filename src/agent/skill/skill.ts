@@ -11,6 +11,10 @@ export const skillBounds = {
   /** Tools that one skill uses. */
   uses: 16,
   tests: 8,
+  /** Values that it says it takes over from answers. */
+  takes: 64,
+  /** Text in one argument of a learned skill's call that neither its input, nor the task, nor its code holds. */
+  takenBytes: 1_024,
   /** One test as JSON. */
   testBytes: 65_536,
   cues: 8,
@@ -53,6 +57,19 @@ export const SkillTest = z
   })
 export type SkillTest = z.infer<typeof SkillTest>
 
+/** A value of a call that a skill takes over from what an earlier call was answered. */
+export const TakenValue = z.strictObject({
+  /** The call that gets it and the one that was answered, by their places among the skill's calls. */
+  call: z.int().nonnegative(),
+  from: z.int().nonnegative(),
+  /** Where it stands in the arguments. */
+  path: z.array(z.union([z.string(), z.int().nonnegative()])).max(16),
+  type: z.enum(['string', 'number', 'boolean']),
+  /** Bytes that it may have as text. */
+  most: z.int().positive().max(4_096),
+})
+export type TakenValue = z.infer<typeof TakenValue>
+
 /** One skill: a tool made of others. */
 export const Skill = z.strictObject({
   /** Of its code, its parameters and its owner. */
@@ -70,6 +87,8 @@ export const Skill = z.strictObject({
   source: boundedText(skillBounds.sourceBytes),
   /** Tools that it may call. It is offered only where all of them are. */
   uses: z.array(ToolDefinition.shape.name).max(skillBounds.uses),
+  /** What it takes over from answers of tools; anything else than these say ends its run. Default: nothing is said. */
+  takes: z.array(TakenValue).max(skillBounds.takes).default([]),
   tests: z.array(SkillTest).max(skillBounds.tests),
   /** What people made is never changed, barred or removed by learning. */
   madeBy: z.enum(['people', 'learned']),
@@ -90,7 +109,7 @@ export const Skill = z.strictObject({
 export type Skill = z.infer<typeof Skill>
 
 /** What a skill begins with. */
-export type NewSkill = Omit<Skill, 'id' | 'rent'>
+export type NewSkill = Omit<Skill, 'id' | 'rent' | 'takes'> & Partial<Pick<Skill, 'takes'>>
 
 /** Of English text, about. */
 const charactersPerToken = 4

@@ -1,9 +1,17 @@
-import { cueOf, newSkill, type Skill, skillBounds, type SkillTest } from '../../agent/index.ts'
+import {
+  clipped,
+  cueOf,
+  newSkill,
+  type Skill,
+  skillBounds,
+  type SkillTest,
+  type TakenValue,
+} from '../../agent/index.ts'
 import { type Json, sha256 } from '../../core/index.ts'
-import { clipped } from '../../agent/index.ts'
 import { sourceOf } from './expression.ts'
 import type { Generalised, Parameter } from './generalise.ts'
 import type { Instance, Routine } from './routines.ts'
+import { takenIn } from './taken.ts'
 import type { Trace } from './traces.ts'
 
 /** Tests that a skill keeps; it is checked by every instance. */
@@ -17,19 +25,21 @@ export function composed(
 ): { readonly skill: Skill; readonly tests: readonly SkillTest[] } | null {
   const source = sourceOf(calls)
   const tests = instances.map((instance, i) => testOf(instance, parameters, i))
+  const takes = takenIn(calls, instances)
   const derivedFrom = [...new Set(instances.flatMap((one) => one.derivedFrom))]
   const fits =
     tests.every((test) => Buffer.byteLength(JSON.stringify(test)) <= skillBounds.testBytes) &&
     Buffer.byteLength(source) <= skillBounds.sourceBytes &&
     derivedFrom.length <= skillBounds.lineage &&
     new Set(names).size <= skillBounds.uses
-  if (!fits) return null
+  if (!fits || takes === null || takes.length > skillBounds.takes) return null
   const skill = newSkill({
     name: nameOf(names, source),
-    description: clipped(description(names, parameters, support), skillBounds.descriptionBytes),
+    description: clipped(description(names, parameters, takes, support), skillBounds.descriptionBytes),
     parameters: schemaOf(parameters),
     source,
     uses: [...new Set(names)],
+    takes: [...takes],
     tests: tests.slice(0, keptTests),
     madeBy: 'learned',
     cues: [...new Set(instances.map(({ cue }) => cueOf(cue)).filter((cue) => cue !== ''))].slice(0, skillBounds.cues),
@@ -61,10 +71,17 @@ function nameOf(names: readonly string[], source: string): string {
   return `${words.join('_').slice(0, 48)}_${sha256(source).slice(0, 6)}`
 }
 
-function description(names: readonly string[], parameters: readonly Parameter[], support: number): string {
+function description(
+  names: readonly string[],
+  parameters: readonly Parameter[],
+  takes: readonly TakenValue[],
+  support: number,
+): string {
   const given = parameters.map(({ name, fallback }) => (fallback === null ? name : `${name} (else as the task says)`))
   const needs = given.length === 0 ? '' : ` Give ${given.join(', ')}.`
-  return `Calls ${names.join(', ')} in this order and gives all their answers.${needs} It solved ${support} tasks.`
+  const handed = takes.map(({ call, from, path }) => `${path.join('.')} of ${names[call]} from ${names[from]}`)
+  const hands = handed.length === 0 ? '' : ` Takes over ${handed.join(', ')}.`
+  return `Calls ${names.join(', ')} in this order and gives all their answers.${needs}${hands} It solved ${support} tasks.`
 }
 
 const schemaOf = (parameters: readonly Parameter[]): Record<string, Json> => ({

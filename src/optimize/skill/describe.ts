@@ -38,15 +38,12 @@ export function describedBy(
 ): Describe {
   return async (skill, passes) => {
     const answer = await askFor(model, skill)
-    if (
-      answer === null ||
-      overridesInstructions(`${answer.description}\n${answer.source ?? ''}`) ||
-      isTaken(answer.name)
-    ) {
+    if (answer === null || overridesInstructions(`${answer.description}\n${answer.source ?? ''}`)) {
       written.refused++
       return skill
     }
-    const { name, description, source } = answer
+    const { description, source } = answer
+    const name = freeName(answer.name, skill, isTaken)
     const withWords = remade(skill, { name, description })
     if (withWords === null || leaks?.(`${description}\n${source ?? ''}`, served)) {
       written.refused++
@@ -58,6 +55,11 @@ export function describedBy(
     written.rewritten++
     return withCode
   }
+}
+
+/** The name as it was proposed, or with a part of the skill's id where a tool or another skill has it. */
+function freeName(proposed: string, { id, uses }: Skill, isTaken: (name: string) => boolean): string {
+  return isTaken(proposed) || uses.includes(proposed) ? `${proposed}_${id.slice(0, 8)}` : proposed
 }
 
 function remade(skill: Skill, change: Partial<Skill>): Skill | null {

@@ -5,6 +5,7 @@ import {
   lexicalEmbedder,
   Likeness,
   problemsOf,
+  reservedNames,
   SkillError,
   type SkillKind,
   skillBounds,
@@ -101,7 +102,11 @@ function session(settings: Settings, seat: Seat<SkillsValue>, saved: SavedLearni
   let observations: readonly Observation[] = resumed?.observations ?? []
   const served = canonicalJson(Json.parse(seat.value.skills))
   const { leaks } = seat
-  const isTaken = (name: string) => shelf.skills.some((skill) => skill.name === name)
+  const isTaken = (name: string) =>
+    reservedNames.has(name) ||
+    shelf.skills.some((skill) => skill.name === name) ||
+    shelf.skills.some(({ uses }) => uses.includes(name)) ||
+    traces.some(({ calls }) => calls.some((call) => call.name === name))
 
   return {
     bound: () =>
@@ -120,12 +125,18 @@ function session(settings: Settings, seat: Seat<SkillsValue>, saved: SavedLearni
       const last = lived.at(-1)?.experience
       if (last === undefined) return { skills: shelf.skills.length, asked: 0 }
       const reboundNow = rebound(shelf, last.model)
+      observations = observations.filter(({ skill }) => !reboundNow.has(skill))
       for (const { experience, came } of lived) {
         if (experience.model !== last.model) continue
-        observations = [...observations, ...(await observed(experience, came, shelf, likeness))]
+        observations = [
+          ...observations,
+          ...(await observed(experience, came, { shelf, likeness, before: observations })),
+        ]
       }
       observations = observations.slice(-mostObservations)
-      traces = newest([...traces, ...lived.flatMap(({ experience, came }) => traceOf(experience, came, share) ?? [])])
+      const traced = lived.flatMap(({ experience, came }) => traceOf(experience, came, share) ?? [])
+      // What another model did says nothing of what this one can use.
+      traces = newest([...traces, ...traced].filter(({ model }) => model === last.model))
       const written: Written = { described: 0, rewritten: 0, refused: 0 }
       const describe = writer === null ? null : describedBy(writer, { leaks, served, isTaken }, written)
       const verdicts = await judged(shelf, observations, { ...rest, ruleFor: ruleDays * dayMs, at: last.at, likeness })
@@ -136,7 +147,7 @@ function session(settings: Settings, seat: Seat<SkillsValue>, saved: SavedLearni
         ...verdicts,
         ...made,
         ...(writer === null ? {} : written),
-        rebound: reboundNow,
+        rebound: reboundNow.size,
         skills: shelf.skills.length,
         rules: shelf.rules.length,
         asked: lived.length,

@@ -42,13 +42,31 @@ export function upliftOf(offered: Moments, leftOut: Moments): { readonly low: nu
   return { low: difference - error, high: difference + error }
 }
 
+/** How often a removal for harm may be wrong, however often it is looked at. */
+const removalError = 0.01
+/** One over the count at which the bound of removals is tightest. */
+const mixture = 1 / 20
+
+/**
+ * The upper bound of what a skill brings, which holds at all looks together: an asymptotic confidence sequence by a normal
+ * mixture (Waudby-Smith et al. 2021), with the count of the rarer side as its time. `null` where either side is too small.
+ */
+export function upperBoundOf(offered: Moments, leftOut: Moments): number | null {
+  const fewer = Math.min(offered.count, leftOut.count)
+  if (fewer < fewest) return null
+  const time = fewer * mixture
+  const width = Math.sqrt((1 + 1 / time) * Math.log((time + 1) / removalError ** 2))
+  return offered.mean - leftOut.mean + width * Math.sqrt(varianceOfMean(offered) + varianceOfMean(leftOut))
+}
+
 /** What became of rules and skills in one update. */
 export type Judged = Record<'barred' | 'lifted' | 'expired' | 'pruned' | 'evicted', number>
 
 /**
  * Rules and removals, by bounds. A learned skill with which episodes go worse is barred by a rule: everywhere, or for tasks like
- * some. Trials lift the rule, or confirm it; the skill of a rule that holds everywhere is then removed. What brings less than
- * its rent is removed, and what is never called. What people made is left alone.
+ * some. Trials lift the rule, or confirm it; the skill of a rule that holds everywhere is then removed. Where the bound that
+ * holds at all looks together says harm, it is removed at once; the rule stays, and keeps it from being learned again until it
+ * ends. What brings less than its rent is removed, and what is never called. What people made is left alone.
  * @param at milliseconds since the epoch.
  */
 export async function judged(
@@ -65,8 +83,10 @@ export async function judged(
     const needless = rule === null ? needlessness(skill, shelf, tokenPrice) : null
     if (rule === null && needless === null) continue
     const made = rule ?? { scope: null, atLeast: 0, because: needless ?? 'unused', derivedFrom: [] }
+    const { offered, leftOut } = shelf.countsOf(skill.id)
+    const isProven = (upperBoundOf(offered, leftOut) ?? 0) < 0
     bar(shelf, skill, made, { at, ruleFor })
-    if (rule === null) {
+    if (rule === null || (rule.scope === null && isProven)) {
       shelf.remove(skill.id)
       counts.pruned++
     } else counts.barred++

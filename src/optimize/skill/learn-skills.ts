@@ -22,11 +22,14 @@ export interface Inducing {
 const looked = 12
 
 /** What became of routines in one update. */
-export type Induced = Record<'induced' | 'superseded' | 'failedTests' | 'screened' | 'leaked' | 'barredBefore', number>
+export type Induced = Record<
+  'induced' | 'superseded' | 'failedTests' | 'screened' | 'leaked' | 'barredBefore' | 'noRoom',
+  number
+>
 
 /** Learns new skills from what worked. None is kept that fails what any of its episodes did. */
 export async function induced(shelf: Shelf, traces: readonly Trace[], options: Inducing): Promise<Induced> {
-  const counts: Induced = { induced: 0, superseded: 0, failedTests: 0, screened: 0, leaked: 0, barredBefore: 0 }
+  const counts = { induced: 0, superseded: 0, failedTests: 0, screened: 0, leaked: 0, barredBefore: 0, noRoom: 0 }
   for (const [group, of] of grouped(traces)) {
     const own = () => shelf.learned.filter((skill) => groupOf(skill) === group)
     for (const routine of routinesIn(of, options.fewest).slice(0, looked)) {
@@ -75,9 +78,13 @@ async function learnOne(
   if (!(await passes(skill, tests, shelf))) return void counts.failedTests++
   const kept = options.describe === null ? skill : await options.describe(skill, (one) => passes(one, tests, shelf))
   if (shelf.rules.some((rule) => rule.skill === kept.id)) return void counts.barredBefore++
-  // What the newest successes contradict has had its time.
-  for (const other of same) shelf.remove(other.id)
-  if (!shelf.put(kept)) return
+  try {
+    // What the newest successes contradict has had its time.
+    shelf.put(kept, same)
+  } catch (error) {
+    if (error instanceof SkillError) return void counts.noRoom++
+    throw error
+  }
   counts.induced++
   counts.superseded += same.length
 }

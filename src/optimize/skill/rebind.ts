@@ -3,16 +3,16 @@ import type { Shelf } from './shelf.ts'
 /**
  * Binds learned skills to another model: what they brought with the one before says nothing of this one. They are judged anew,
  * and what serves does not offer them until a gate has compared.
- * @returns how many.
+ * @returns their ids.
  */
-export function rebound(shelf: Shelf, model: string | null): number {
-  let count = 0
+export function rebound(shelf: Shelf, model: string | null): ReadonlySet<string> {
+  const ids = new Set<string>()
   for (const skill of shelf.learned) {
     if (skill.model === model) continue
     shelf.remove(skill.id)
     shelf.rules = shelf.rules.filter((rule) => rule.skill !== skill.id)
     shelf.put({ ...skill, model })
-    count++
+    ids.add(skill.id)
   }
-  return count
+  return ids
 }

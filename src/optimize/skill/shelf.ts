@@ -1,6 +1,7 @@
 import {
   type NegativeRule,
   noCounts,
+  noRoom,
   type Skill,
   type SkillCounts,
   skillBounds,
@@ -50,11 +51,21 @@ export class Shelf {
     this.#counts.delete(id)
   }
 
-  /** @returns whether there is room for it. */
-  put(skill: Skill): boolean {
-    if (this.#skills.size >= skillBounds.skills && !this.#skills.has(skill.id)) return false
+  /**
+   * Adds a skill, in place of others that were learned: all of it, or nothing.
+   * @throws SkillError where there would be more skills, or bytes of them, than a value may have.
+   */
+  put(skill: Skill, instead: readonly Skill[] = []): void {
+    const gone = new Set(instead.filter(({ madeBy }) => madeBy === 'learned').map(({ id }) => id))
+    const after = [...this.skills.filter(({ id }) => id !== skill.id && !gone.has(id)), skill]
+    if (after.length > skillBounds.skills)
+      throw noRoom(skill.name, `at most ${skillBounds.skills} skills stand together`)
+    const bytes = Buffer.byteLength(JSON.stringify(after))
+    if (bytes > skillBounds.bytes) {
+      throw noRoom(skill.name, `all skills would have ${bytes} bytes, and at most ${skillBounds.bytes} are allowed`)
+    }
+    for (const id of gone) this.remove(id)
     this.#skills.set(skill.id, skill)
-    return true
   }
 
   /** Learned ones only: what people made stays. */

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { overridesInstructions } from '../../core/index.ts'
 import { type CameTo, SeenCall, Skill, type SkillExperience } from '../../agent/index.ts'
 
 /** What an episode called, if it worked. Kept as long as it may be a case of a routine. */
@@ -19,7 +20,8 @@ const most = { ofOwner: 64, calls: 64, bytes: 4 * 1_024 * 1_024 }
 
 /** @param share whom what a person's session taught reaches: that person, or everybody of the tenant. */
 export function traceOf(experience: SkillExperience, { example }: CameTo, share: 'subject' | 'tenant'): Trace | null {
-  const { trajectory, at, source, cue, calls, derivedFrom, owner, model } = experience
+  const { trajectory, at, source, cue, derivedFrom, owner, model } = experience
+  const calls = untalked(experience.calls)
   if (example !== 'worked' || calls.length < 2) return null
   return {
     trajectory,
@@ -32,6 +34,12 @@ export function traceOf(experience: SkillExperience, { example }: CameTo, share:
     owner: share === 'tenant' ? { ...owner, about: null } : owner,
     model,
   }
+}
+
+/** Calls up to the first whose answer would instruct: what was called after it, that answer may have asked for. */
+function untalked(calls: SkillExperience['calls']): SkillExperience['calls'] {
+  const first = calls.findIndex(({ content }) => content !== null && overridesInstructions(content))
+  return first < 0 ? calls : calls.slice(0, first)
 }
 
 /** Whose traces can be compared: what is learned of one owner reaches no other, and of one model no other. */
