@@ -23,7 +23,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 type Job = 'team' | 'traffic'
 
 /** Runs the program; with `events`, until it has told so many, when it is killed. @returns whether it was. */
-async function process_(job: Job, path: string, events: number | null): Promise<boolean> {
+async function ran(job: Job, path: string, events: number | null): Promise<boolean> {
   const child = spawn(process.execPath, [program, job, path, files], { stdio: ['ignore', 'pipe', 'pipe'] })
   let said = ''
   child.stderr.setEncoding('utf8').on('data', (text: string) => (said += text))
@@ -75,7 +75,7 @@ describe('kill -9 of a run on real engines', () => {
     ['a sequence of three lessons over traffic', 'traffic', ['model']],
   ] as const)('changes nothing for %s', async (_, job, learned) => {
     const whole = storeOf(job, 'whole')
-    await process_(job, whole, null)
+    await ran(job, whole, null)
     const expected = await remains(whole)
     expect(expected.status).toBe('completed')
     expect(Object.keys(expected.versions ?? {}).toSorted()).toEqual(learned)
@@ -83,7 +83,7 @@ describe('kill -9 of a run on real engines', () => {
     const killed = storeOf(job, 'killed')
     // What was not committed is told again: each is killed a little later than the one before.
     let deaths = 0
-    for (let events = 2; await process_(job, killed, events); events += 2) deaths += 1
+    for (let events = 2; await ran(job, killed, events); events += 2) deaths += 1
     expect(deaths).toBeGreaterThan(1)
     expect(await remains(killed)).toEqual(expected)
   })
