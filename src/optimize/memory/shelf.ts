@@ -14,17 +14,22 @@ export class Shelf {
   /** Those that the search does not know. */
   readonly #loose = new Set<string>()
   #names: readonly string[] = []
+  #rows: ReadonlyMap<string, number> = new Map()
+  /** Rows of the search, as bytes: 1 where what stood there has gone or changed. */
+  #gone = new Uint8Array()
   #search: VectorSearch | null = null
 
   put(name: string, vector: Float32Array): void {
     if (this.#vectors.get(name) === vector) return
     this.#vectors.set(name, vector)
     this.#loose.add(name)
+    this.#leave(name)
   }
 
   remove(name: string): void {
     this.#vectors.delete(name)
     this.#loose.delete(name)
+    this.#leave(name)
   }
 
   /** Names of vectors whose cosine is at least `least`, with it; 256 at most, the nearest. */
@@ -43,14 +48,20 @@ export class Shelf {
     return found.toSorted((a, b) => b.similarity - a.similarity).slice(0, mostFound)
   }
 
-  readonly #isThere = (row: number): boolean => {
-    const name = this.#names[row]
-    return name !== undefined && this.#vectors.has(name) && !this.#loose.has(name)
+  readonly #isThere = (row: number): boolean => this.#gone[row] === 0
+
+  #leave(name: string): void {
+    const row = this.#rows.get(name)
+    if (row !== undefined) this.#gone[row] = 1
   }
 
   async #remake(): Promise<void> {
     this.#names = [...this.#vectors.keys()]
-    this.#search = await vectorSearch([...this.#vectors.values()])
+    this.#rows = new Map(this.#names.map((name, row) => [name, row]))
+    this.#gone = new Uint8Array(this.#names.length)
+    const vectors = [...this.#vectors.values()]
+    // What is put from here on is not in the search.
     this.#loose.clear()
+    this.#search = await vectorSearch(vectors)
   }
 }
