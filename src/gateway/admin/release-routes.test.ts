@@ -257,7 +257,7 @@ describe('where canaries are judged', () => {
     const canary = await tryOut()
     const refused = await ask('POST', `${at}/promote`, {})
     expect(refused).toMatchObject({ status: 409, body: { error: { code: 'gateway/not-promoted' } } })
-    expect(refused.body.error.message).toContain('The gate says "hold": Both arms have not been seen yet')
+    expect(refused.body.error.message).toContain('The gate says "wait": Both arms have not been seen yet')
     for (let i = 0; i < 100; i++) {
       const arm = i % 2 === 0 ? 'candidate' : 'baseline'
       const began = now - 9_000 + i

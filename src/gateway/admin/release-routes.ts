@@ -235,6 +235,6 @@ export function releaseRoutes(options: ReleaseRoutesOptions): OpenAPIHono<AskedE
 
 /** Why a look did not promote. */
 function refusalOf({ canary, verdict, waits }: Looked) {
-  if (waits !== null) return notShown('hold', [waits])
+  if (waits !== null) return notShown('wait', [waits])
   return verdict ? notShown(verdict.action, verdict.reasons) : notShown(canary.status, [canary.reason])
 }
