@@ -1,12 +1,20 @@
 import { z } from 'zod'
-import { type Demonstration, type ParameterName, rng, type TrajectoryId } from '../../../core/index.ts'
+import { type Demonstration, type ParameterName, rng, type Run, type TrajectoryId } from '../../../core/index.ts'
 import { imitable } from '../../../optimize/weights/index.ts'
+import type { RolloutOptions } from '../../options.ts'
 import { Success } from '../../run/state.ts'
 import type { TrainedWeights } from '../../run/trained-weights.ts'
-import type { RolloutRun } from './rollout-run.ts'
 
 /** As much of a run's last checkpoint as tells what it succeeded at. */
 const Kept = z.object({ successes: z.array(Success) })
+
+/** A run that goes on from what earlier ones learned. */
+interface Later {
+  readonly run: Pick<Run, 'id' | 'startedAt'>
+  /** What the agent's runs go by. */
+  readonly key: string
+  readonly options: Pick<RolloutOptions, 'store' | 'seed' | 'source'>
+}
 
 /** Runs that are looked through. */
 const lookedThrough = 1_000
@@ -15,10 +23,10 @@ const least = 64
 
 /** What each of the weights of a run learned in earlier runs over rollouts, read once. */
 export class EarlierSuccesses {
-  readonly #run: RolloutRun
+  readonly #run: Later
   readonly #read = new Map<ParameterName, readonly Demonstration[]>()
 
-  constructor(run: RolloutRun) {
+  constructor(run: Later) {
     this.#run = run
   }
 
