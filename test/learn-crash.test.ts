@@ -39,7 +39,7 @@ describe('a process that dies', () => {
       versionsOut,
       figures,
       released: releaseId !== null,
-      story: events.flatMap(({ type }) => (type === 'started' ? [] : [type])),
+      story: events.flatMap(({ type }) => (['started', 'agreed'].includes(type) ? [] : [type])),
       sequences: events.map(({ sequence }) => sequence),
       uses: (await store.ledger.uses(holdout)).length,
       episodes: await store.trajectories.count({ run: id }),

@@ -42,7 +42,7 @@ async function remains(store: string, { runId }: Pick<Summary, 'runId'>) {
       activations: activations.map(({ reason }) => reason),
       trajectories: await opened.trajectories.count({ run: run.id }),
       story: events
-        .filter(({ type }) => type !== 'started')
+        .filter(({ type }) => !['started', 'agreed'].includes(type))
         .map(({ type, data: { update, pass, arm, split, rate } }) => ({ type, update, pass, arm, split, rate })),
     }
   } finally {

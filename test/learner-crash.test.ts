@@ -22,7 +22,7 @@ describe('a process that dies while it learns from traffic', () => {
       versionsOut,
       summary,
       canaries: canaries.map(({ candidate, status: stands }) => ({ candidate, stands })),
-      story: events.flatMap(({ type }) => (type === 'started' ? [] : [type])),
+      story: events.flatMap(({ type }) => (['started', 'agreed'].includes(type) ? [] : [type])),
       alerts: (await store.alerts.list({ limit: 9 })).map(({ kind, name, evidence }) => ({ kind, name, evidence })),
       sequences: events.every(({ sequence }, i) => sequence === i),
     }

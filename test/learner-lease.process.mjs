@@ -37,10 +37,11 @@ const model = {
   baseHash: 'the words as they are',
   sampler: {
     capabilities: { model: 'words', vocabularySize: 2 ** 32, contextLength: 4_096, deterministic: true },
-    sample: async () => [],
+    // What a run compares with its trainer, before it learns: one token that both are sure of.
+    sample: async () => [{ tokens: [3], behaviourLogprobs: [0], logprobs: [0], stopReason: 'stop' }],
     unload: async () => {},
   },
-  renderer: {},
+  renderer: { start: () => [1, 2], stop: { tokens: [] } },
   trainer: async () => trainer(),
   loadAdapter: async () => ({ kind: 'adapter', id: 'a' }),
   close: async () => {},
