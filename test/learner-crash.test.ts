@@ -42,6 +42,8 @@ describe('a process that dies while it learns from traffic', () => {
       {
         optimize: { model: sequence(policyGradient({ learningRate: 1 }), imitate(), preferences()) },
         model: { practice: (_step, learningRate) => 2 * learningRate, logprob: (skill) => 0.14 * skill },
+        // The model's sampler does not know of that.
+        agreement: 1,
       },
     ],
   ]
