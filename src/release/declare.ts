@@ -7,6 +7,7 @@ import {
   ReleaseId,
   type Repositories,
   type Store,
+  tellOnce,
   type Version,
   type VersionId,
   type VersionSet,
@@ -198,10 +199,8 @@ async function tellOtherServes(
 ): Promise<void> {
   const serves = serving.versions[parameter] ?? null
   const since = (await releases.activations(agent)).findLast(({ reason }) => reason !== 'promote')?.generation ?? 1
-  const alert = AlertId.parse(contentHash({ agent, declaredAgain: id, release, serves, since }).slice(0, 16))
-  if (await alerts.get(alert)) return
-  await alerts.put({
-    id: alert,
+  await tellOnce(alerts, {
+    id: AlertId.parse(contentHash({ agent, declaredAgain: id, release, serves, since }).slice(0, 16)),
     agent,
     kind: 'declared',
     name: parameter,

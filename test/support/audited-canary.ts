@@ -1,11 +1,12 @@
 import type { AuditSource, Canary, CanaryId, Store, Version } from '../../src/core/index.ts'
 import { canaryGateFrom, canaryLook } from '../../src/learn/canary-look.ts'
 import { LearnFromTrafficConfig } from '../../src/learn/source/traffic/config.ts'
-import type { Registry } from '../../src/release/index.ts'
+import { Registry } from '../../src/release/index.ts'
+import { openMemoryStore } from '../../src/store/index.ts'
 import { agent, sessionCall, thumb } from './canary-parts.ts'
 
 /** Guards would veto the sketched sessions. */
-const unguarded = {
+export const unguarded = {
   brokenCalls: false,
   noAnswer: false,
   repetition: false,
@@ -36,6 +37,14 @@ export interface AuditedParts {
   readonly registry: Registry
   readonly config: LearnFromTrafficConfig
   readonly time: { now: number }
+}
+
+/** Where an agent serves these Versions and nothing was tried yet. */
+export async function auditedParts(versions: readonly Version[]): Promise<Omit<AuditedParts, 'config'>> {
+  const store = await openMemoryStore()
+  const registry = new Registry(store)
+  await registry.initial(agent, versions, 1)
+  return { store, registry, time: { now: 10 } }
 }
 
 /** A canary of one candidate, whose sessions people take alike, each of both arms by turns. */

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { agent, base, model, prompt, sessionCall, setOf, thumb } from '../../../test/support/canary-parts.ts'
+import { unguarded } from '../../../test/support/audited-canary.ts'
 import { type Canary, KeyId, type Store } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 import { replay } from '../../gate/index.ts'
@@ -27,15 +28,6 @@ afterEach(() => store.close())
 
 const clock = { now: () => now }
 const caps = { perTrajectory: 9, perTrajectoryOfKey: 9, perDay: 99_999 }
-/** A guard would veto the sketched sessions. */
-const unguarded = {
-  brokenCalls: false,
-  noAnswer: false,
-  repetition: false,
-  questionsBack: false,
-  inaction: false,
-  overlong: false,
-}
 const configOf = (audit: object) =>
   LearnFromTrafficConfig.parse({
     judgeAfter: '1s',

@@ -1,10 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type AuditedParts, auditedCanary, auditedConfig, labelDraws } from '../../../test/support/audited-canary.ts'
+import {
+  type AuditedParts,
+  auditedParts,
+  auditedCanary,
+  auditedConfig,
+  labelDraws,
+} from '../../../test/support/audited-canary.ts'
 import { agent, base, model, prompt } from '../../../test/support/canary-parts.ts'
 import { KeyId } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
-import { Registry } from '../../release/index.ts'
-import { openMemoryStore } from '../../store/index.ts'
 import { auditFrom } from '../source/traffic/audit-config.ts'
 import { auditing } from './auditing.ts'
 import { auditor } from './auditor.ts'
@@ -16,9 +20,7 @@ const everything = { candidate: 1, baseline: 1 }
 
 let parts: Omit<AuditedParts, 'config'>
 beforeEach(async () => {
-  const store = await openMemoryStore()
-  parts = { store, registry: new Registry(store), time: { now: 10 } }
-  await parts.registry.initial(agent, [model, base], 1)
+  parts = await auditedParts([model, base])
 })
 afterEach(() => parts.store.close())
 

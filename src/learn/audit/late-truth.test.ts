@@ -1,11 +1,15 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { type AuditedParts, armAt, auditedConfig, promotedByLabels } from '../../../test/support/audited-canary.ts'
+import {
+  type AuditedParts,
+  auditedParts,
+  armAt,
+  auditedConfig,
+  promotedByLabels,
+} from '../../../test/support/audited-canary.ts'
 import { agent, base, model, prompt, setOf, thumb } from '../../../test/support/canary-parts.ts'
 import { servedReader } from '../../../test/support/learner-traffic.ts'
 import { practisedModel } from '../../../test/support/practised-model.ts'
 import type { Canary } from '../../core/index.ts'
-import { Registry } from '../../release/index.ts'
-import { openMemoryStore } from '../../store/index.ts'
 import type { LearnFromTrafficConfig } from '../source/traffic/config.ts'
 import { trafficLearner } from '../traffic-learner.ts'
 import type { AuditVerifier } from './verifier.ts'
@@ -14,9 +18,7 @@ const better = prompt('Answer kindly.')
 
 let parts: Omit<AuditedParts, 'config'>
 beforeEach(async () => {
-  const store = await openMemoryStore()
-  parts = { store, registry: new Registry(store), time: { now: 10 } }
-  await parts.registry.initial(agent, [model, base], 1)
+  parts = await auditedParts([model, base])
 })
 afterEach(() => parts.store.close())
 

@@ -2,11 +2,17 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type AuditedParts, auditedConfig, labelDraws, promotedByLabels } from '../../../test/support/audited-canary.ts'
+import {
+  type AuditedParts,
+  auditedParts,
+  auditedConfig,
+  labelDraws,
+  promotedByLabels,
+} from '../../../test/support/audited-canary.ts'
 import { agent, base, model, prompt, setOf } from '../../../test/support/canary-parts.ts'
 import { type Canary, KeyId, mintVersion, type Version } from '../../core/index.ts'
 import { auditedCanaries, Registry } from '../../release/index.ts'
-import { openMemoryStore, openStore } from '../../store/index.ts'
+import { openStore } from '../../store/index.ts'
 import type { LearnerEvent } from '../learner/events.ts'
 import { auditing } from './auditing.ts'
 
@@ -18,9 +24,7 @@ const against = { candidate: 0, baseline: 1, from: 60 }
 
 let parts: AuditedParts
 beforeEach(async () => {
-  const store = await openMemoryStore()
-  parts = { store, registry: new Registry(store), config: auditedConfig({ by: 'person' }), time: { now: 10 } }
-  await parts.registry.initial(agent, [model, base, search], 1)
+  parts = { ...(await auditedParts([model, base, search])), config: auditedConfig({ by: 'person' }) }
 })
 afterEach(() => parts.store.close())
 

@@ -6,6 +6,7 @@ import {
   type Canary,
   contentHash,
   type Store,
+  tellOnce,
 } from '../../core/index.ts'
 import { alikeReviewers, contraryReviewers, toldBy, truthOf } from '../../gate/index.ts'
 
@@ -63,8 +64,7 @@ export const alike = (labels: number) =>
 export function teller(alerts: Store['alerts'], canary: Canary, at: number) {
   return async (key: string, name: string, message: string, evidence: Alert['evidence']) => {
     const id = AlertId.parse(contentHash({ audit: canary.id, key }).slice(0, 16))
-    if (await alerts.get(id)) return
-    await alerts.put({ id, agent: canary.agent, kind: 'audit', name, message, evidence, run: null, at })
+    await tellOnce(alerts, { id, agent: canary.agent, kind: 'audit', name, message, evidence, run: null, at })
   }
 }
 

@@ -119,6 +119,22 @@ describe('an exemplar', () => {
 })
 
 describe('an insight', () => {
+  /** A part that looks at so many episodes, step by step, with a collection of its own. */
+  const stepping = (window: number) => {
+    const part = insights({ window }).open(null)
+    const collection = new Collection(MemoryValue.parse(memory().initial(() => '')), lexicalEmbedder())
+    const step = (experiences: readonly Experience[]) =>
+      part.step({
+        collection,
+        before: new Map(),
+        outcomes: outcomesOf(experiences),
+        share: 'subject',
+        at: 9_000,
+        rng: rng('part'),
+      })
+    return { collection, step }
+  }
+
   const episodes = (works: (voucher: boolean, did: string, i: number) => boolean, n = 160) =>
     Array.from({ length: n }, (_, i) => {
       const voucher = i % 2 === 0
@@ -162,17 +178,7 @@ describe('an insight', () => {
   })
 
   it('that still holds stands on what confirms it now, and is trusted as little as the least of that', async () => {
-    const part = insights({ window: 250 }).open(null)
-    const collection = new Collection(MemoryValue.parse(memory().initial(() => '')), lexicalEmbedder())
-    const step = (experiences: readonly Experience[]) =>
-      part.step({
-        collection,
-        before: new Map(),
-        outcomes: outcomesOf(experiences),
-        share: 'subject',
-        at: 9_000,
-        rng: rng('part'),
-      })
+    const { collection, step } = stepping(250)
     const holds = (voucher: boolean, did: string) => voucher === (did === 'birch')
     await step(episodes(holds))
     const first = collection.items.find(({ cue }) => cue === 'voucher')
@@ -216,17 +222,7 @@ describe('an insight', () => {
   })
 
   it('goes when it holds no longer', async () => {
-    const part = insights({ window: 160 }).open(null)
-    const collection = new Collection(MemoryValue.parse(memory().initial(() => '')), lexicalEmbedder())
-    const step = (experiences: readonly Experience[]) =>
-      part.step({
-        collection,
-        before: new Map(),
-        outcomes: outcomesOf(experiences),
-        share: 'subject',
-        at: 9_000,
-        rng: rng('part'),
-      })
+    const { collection, step } = stepping(160)
     const later = (experiences: readonly Experience[]) => experiences.map((one) => ({ ...one, at: one.at + 1_000 }))
     await step(episodes((voucher, did) => voucher === (did === 'birch')))
     expect(collection.items.length).toBeGreaterThan(0)

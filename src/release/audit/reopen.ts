@@ -7,6 +7,7 @@ import {
   type Pin,
   type Release,
   type Store,
+  tellOnce,
 } from '../../core/index.ts'
 import type { Registry } from '../registry.ts'
 import { again, differ, receiptOf, sessionsNow } from './decided.ts'
@@ -135,8 +136,7 @@ async function tellPinned(
   { pin, reason, now }: { readonly pin: Pin; readonly reason: string; readonly now: number },
 ): Promise<void> {
   const id = AlertId.parse(contentHash({ reopen: canary, pinnedAt: pin.at }).slice(0, 16))
-  if (await alerts.get(id)) return
   const message = `Labels speak against the release ${pin.release}, which is pinned and stays. ${reason} \`ratchet rollback\` takes it back; after \`ratchet unpin\` it goes back by itself.`
   const evidence = { canary, release: pin.release }
-  await alerts.put({ id, agent, kind: 'audit', name: canary, message, evidence, run: null, at: now })
+  await tellOnce(alerts, { id, agent, kind: 'audit', name: canary, message, evidence, run: null, at: now })
 }

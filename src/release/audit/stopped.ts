@@ -1,4 +1,4 @@
-import { AlertId, type Canary, type CanaryId, contentHash, type Store } from '../../core/index.ts'
+import { AlertId, type Canary, type CanaryId, contentHash, type Store, tellOnce } from '../../core/index.ts'
 import { again, differ, receiptOf, sessionsNow } from './decided.ts'
 import { auditOf } from './draw.ts'
 
@@ -53,7 +53,7 @@ async function lookAgain(store: StoppedOptions['store'], canary: Canary, now: nu
   const { gate, look } = again(receipt, sessions)
   if (gate.look({ ...look, admitted: receipt.admission !== null }).decision === 'reject') return
   const id = AlertId.parse(contentHash({ stopped: name }).slice(0, 16))
-  if (await store.alerts.get(id)) return
   const message = `The canary ${name} was rolled back by labels of which some were changed or taken back since, and what is left shows no harm. \`ratchet try ${name}\` tries its candidate again.`
-  await store.alerts.put({ id, agent, kind: 'audit', name, message, evidence: { canary: name }, run: null, at: now })
+  const evidence = { canary: name }
+  await tellOnce(store.alerts, { id, agent, kind: 'audit', name, message, evidence, run: null, at: now })
 }

@@ -3,6 +3,7 @@ import { present } from '../../../errors/index.ts'
 import { averagePass, settledWeights } from './average.ts'
 import { informativeOf } from './attempts.ts'
 import { runBatch } from '../../episodes.ts'
+import { holdOn } from '../../run/anchor.ts'
 import { whileActing } from '../../run/acting-weights.ts'
 import { successRate } from './evaluate.ts'
 import { cannotPrime } from '../../errors.ts'
@@ -23,7 +24,10 @@ export async function prime(run: RolloutRun): Promise<void> {
   const { primePasses } = run.schedule
   const { taught } = run
   if (run.options.check !== false && (taught?.state.passes ?? 0) === 0) await checkJob(run)
-  for (const one of run.weights) if (one.at('primed') === null && one.state.passes === 0) await anchor(run, one)
+  for (const one of run.weights) {
+    if (one.at('primed') !== null || one.state.passes > 0) continue
+    await holdOn(run, one, one.plan.anchoring, () => run.earlier.of(one))
+  }
   if (taught && run.demonstrations.given.length > 0) {
     if (primePasses === undefined) await imitateToTarget(run, taught)
     else while (taught.state.passes < primePasses) await pass(run, taught, primePasses)
@@ -33,14 +37,6 @@ export async function prime(run: RolloutRun): Promise<void> {
     await one.trainer.loadWeights(present(await one.kept('primed'), 'the primed weights'), 'keep')
   }
   run.keepSteady()
-}
-
-/** Holds on to the weights that earlier runs need, before this one moves any. */
-async function anchor(run: RolloutRun, one: TrainedWeights): Promise<void> {
-  const { anchoring } = one.plan
-  if (anchoring === null) return
-  const sequences = await anchoring.anchor({ trainer: one.trainer, earlier: await run.earlier.of(one) })
-  if (sequences > 0) run.emit({ type: 'anchored', ...one.named, sequences, strength: anchoring.strength })
 }
 
 /** Weights that imitate demonstrations. */

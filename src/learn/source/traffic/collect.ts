@@ -1,4 +1,4 @@
-import { type Alert, AlertId, contentHash, type Repositories } from '../../../core/index.ts'
+import type { Alert, Repositories } from '../../../core/index.ts'
 import { lagsOf, shownIn, todaysContext } from '../../../credit/index.ts'
 import { present } from '../../../errors/index.ts'
 import { factorsIn } from '../../../gate/index.ts'
@@ -10,6 +10,7 @@ import { familiesIn, tellFailing, toldOf } from './families.ts'
 import { type Flood, gather, type Gathered, type Gatherer, type Gathering } from './gather.ts'
 import { together } from './gathered.ts'
 import { type LabelsSay, readingOf, rubricOf } from './material.ts'
+import { runAlert } from './run-alert.ts'
 import type { TrafficRun } from './traffic-run.ts'
 import { BATCH, earlierBatches, encodeBatch, namedIn, usedBy } from './used.ts'
 
@@ -154,17 +155,14 @@ const parts = [
   ['pairs', 'preferences'],
 ] as const
 
-function floodAlert({ run, key }: TrafficRun, reporter: string, losses: readonly Loss[], at: number): Alert {
-  return {
-    id: AlertId.parse(contentHash([run.id, 'flood', reporter]).slice(0, 24)),
-    agent: key,
+function floodAlert(run: TrafficRun, reporter: string, losses: readonly Loss[], at: number): Alert {
+  return runAlert(run, ['flood', reporter], {
     kind: 'flood',
     name: reporter.slice(0, 256),
     message: `One reporter decided ${losses.map(({ words }) => words).join('; and ')}.${isKey(reporter) ? ofAllItsPeople : ''}`,
     evidence: Object.fromEntries(losses.flatMap(({ numbers }) => Object.entries(numbers))),
-    run: run.id,
     at,
-  }
+  })
 }
 
 /** A key that speaks for many looks like one that makes up names: who knows is the owner. */

@@ -1,6 +1,5 @@
 import {
   type Alert,
-  AlertId,
   contentHash,
   type Repositories,
   type ReviewedTrajectory,
@@ -9,6 +8,7 @@ import {
 } from '../../../core/index.ts'
 import type { LearnEvent } from '../../events.ts'
 import { familiesOf, isDead, recorded, tallyOf } from '../../steer/index.ts'
+import { runAlert } from './run-alert.ts'
 import type { TrafficRun } from './traffic-run.ts'
 
 /** Requests that are alike, and how their sessions went. */
@@ -65,14 +65,14 @@ const lookedThrough = 100
 /** Puts the families on which nothing goes well among the alerts, unless the last one that did had the same. */
 export async function tellFailing(
   { alerts }: Pick<Repositories, 'alerts'>,
-  { run, key }: Pick<TrafficRun, 'run' | 'key'>,
+  run: Pick<TrafficRun, 'run' | 'key'>,
   families: readonly RequestFamily[],
   at: number,
 ): Promise<void> {
   const failing = families.filter(({ dead }) => dead)
   if (failing.length === 0) return
   const keys = failing.map((family) => family.key).toSorted()
-  const before = await alerts.list({ agent: key, kind: 'learning', limit: lookedThrough })
+  const before = await alerts.list({ agent: run.key, kind: 'learning', limit: lookedThrough })
   const last = before.find(({ name }) => name === 'families')
   if (last && JSON.stringify(last.evidence['keys']) === JSON.stringify(keys)) return
   const named = failing.slice(0, mostNamed)
@@ -86,6 +86,5 @@ export async function tellFailing(
     .map(({ example }) => example)
     .slice(0, 3)
     .join(', ')}.`
-  const id = AlertId.parse(contentHash([run.id, 'families']).slice(0, 24))
-  await alerts.put({ id, agent: key, kind: 'learning', name: 'families', message, evidence, run: run.id, at })
+  await alerts.put(runAlert(run, ['families'], { kind: 'learning', name: 'families', message, evidence, at }))
 }

@@ -1,9 +1,9 @@
-import { AlertId, contentHash, type Metrics, type PolicySample, type Repositories, rng } from '../../../core/index.ts'
+import { type Alert, type Metrics, type PolicySample, rng, tellOnce } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import { policyDatum } from '../../../optimize/weights/index.ts'
 import type { Divergence } from '../../summary.ts'
-import type { LearnEvent } from '../../events.ts'
 import { materialOf } from './material.ts'
+import { runAlert } from './run-alert.ts'
 import { timed } from './timed.ts'
 import type { TrainedWeights } from '../../run/trained-weights.ts'
 import type { TrafficRun } from './traffic-run.ts'
@@ -19,7 +19,9 @@ export async function practise(run: TrafficRun, one: TrainedWeights): Promise<vo
   if (fresh.length === 0 || epochs === 0) return
   const measure = () => divergenceOf(one, fresh, temperature ?? 1)
   let divergence = await measure()
-  if (!within(run, divergence)) tellOutOfBounds(run, one, { epoch: one.state.epochs, divergence, goesOn: false })
+  if (!within(run, divergence)) {
+    run.emit({ type: 'out-of-bounds', ...one.named, epoch: one.state.epochs, divergence, goesOn: false })
+  }
   while (within(run, divergence) && one.state.epochs < epochs && one.state.returns <= recoveries) {
     const epoch = one.state.epochs + 1
     const metrics = await timed(run, () => update(run, one, fresh, epoch))
@@ -39,45 +41,28 @@ export async function practise(run: TrafficRun, one: TrainedWeights): Promise<vo
     } else {
       await one.goBack()
       one.advance({ returns: one.state.returns + 1 })
-      tellOutOfBounds(run, one, { epoch, divergence: reached, goesOn: one.state.returns <= recoveries })
+      const goesOn = one.state.returns <= recoveries
+      run.emit({ type: 'out-of-bounds', ...one.named, epoch, divergence: reached, goesOn })
     }
     await run.checkpoint()
     run.pause()
   }
   one.advance({ divergence })
-  if (one.state.returns > 0 || !within(run, divergence)) await run.checkpoint((tx) => alertOf(tx, run, one))
+  // Once: a run that is gone on with from here has told it.
+  if (one.state.returns > 0 || !within(run, divergence)) {
+    await run.checkpoint((tx) => tellOnce(tx.alerts, alertOf(run, one)))
+  }
 }
 
-type OutOfBounds = Omit<Extract<LearnEvent, { type: 'out-of-bounds' }>, 'type' | 'parameter'>
-
-function tellOutOfBounds(run: TrafficRun, one: TrainedWeights, told: OutOfBounds): void {
-  run.emit({ type: 'out-of-bounds', ...one.named, ...told })
-}
-
-/** Tells people that practice went too far, or could not begin. */
-async function alertOf(
-  { alerts }: Pick<Repositories, 'alerts'>,
-  { run, key, clock }: TrafficRun,
-  { parameter, state: { returns, epochs, divergence } }: TrainedWeights,
-): Promise<void> {
-  const id = AlertId.parse(contentHash([run.id, 'out-of-bounds', parameter]).slice(0, 24))
-  // A run that is gone on with from here has told it.
-  if (await alerts.get(id)) return
+/** What people are told of practice that went too far, or could not begin. */
+function alertOf(run: TrafficRun, { parameter, state: { returns, epochs, divergence } }: TrainedWeights): Alert {
   const message =
     returns === 0
       ? `The weights of "${parameter}" are too far from those that sampled: rewards taught them nothing. Learn more often, or lower source.maxLag.`
       : `Practice moved the weights of "${parameter}" too far, and went back ${returns === 1 ? 'once' : `${returns} times`}; ${epochs} epochs were kept. Lower the learning rate of policyGradient().`
   const evidence = { returns, epochs, ...(divergence && { ratio: divergence.ratio, divergence: divergence.kl }) }
-  await alerts.put({
-    id,
-    agent: key,
-    kind: 'learning',
-    name: 'out-of-bounds',
-    message,
-    evidence,
-    run: run.id,
-    at: clock.now(),
-  })
+  const name = 'out-of-bounds'
+  return runAlert(run, [name, parameter], { kind: 'learning', name, message, evidence, at: run.clock.now() })
 }
 
 async function update(

@@ -7,7 +7,8 @@ import {
   type WeightsAnchoring,
   type WeightsRehearsal,
 } from '../../../core/index.ts'
-import { anchor as holdOn, rehearse } from '../../../optimize/weights/index.ts'
+import { anchor as anchorBy, rehearse } from '../../../optimize/weights/index.ts'
+import { holdOn } from '../../run/anchor.ts'
 import { learnable, materialOf, samplesIn, taughtIn } from './material.ts'
 import type { TrainedWeights } from '../../run/trained-weights.ts'
 import type { TrafficRun } from './traffic-run.ts'
@@ -36,7 +37,7 @@ function rehearsalIn({ schedule }: TrafficRun, { plan }: TrainedWeights): Weight
 /** What holds on to earlier weights: as the sequence says, else as the schedule does. */
 function anchoringIn({ schedule }: TrafficRun, { plan }: TrainedWeights): WeightsAnchoring | null {
   const { anchor: strength, anchorSequences: sequences, replayRuns: runs } = schedule
-  return plan.anchoring ?? (strength > 0 && runs > 0 ? holdOn({ strength, sequences, runs }) : null)
+  return plan.anchoring ?? (strength > 0 && runs > 0 ? anchorBy({ strength, sequences, runs }) : null)
 }
 
 /** How much weights learn from: sequences that they imitate, and trajectories that they only practise on. */
@@ -123,10 +124,6 @@ function examplesIn(trajectory: Trajectory): ReadonlySet<string> {
   return new Set(trajectory.decisions.flatMap(({ id, output }) => (output !== null && whole.has(output) ? [id] : [])))
 }
 
-/** Holds on to the weights that earlier runs need, as they serve, before this run moves any. */
-export async function anchor(run: TrafficRun, one: TrainedWeights): Promise<void> {
-  const anchoring = anchoringIn(run, one)
-  if (anchoring === null) return
-  const sequences = await anchoring.anchor({ trainer: one.trainer, earlier: await earlierOf(run, one) })
-  if (sequences > 0) run.emit({ type: 'anchored', ...one.named, sequences, strength: anchoring.strength })
-}
+/** Holds on to the weights that earlier runs need, before this one moves any. */
+export const anchor = (run: TrafficRun, one: TrainedWeights): Promise<void> =>
+  holdOn(run, one, anchoringIn(run, one), () => earlierOf(run, one))
