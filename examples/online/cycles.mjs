@@ -11,15 +11,15 @@ const shown = 28
 
 /**
  * The first day: until what people showed is released.
- * @param evidence what promotions rest on: see `learning.mjs`.
+ * @param promoted what promotions rest on: see `learning.mjs`.
  * @param tell told in one line what happens.
  * @returns how many sessions there were.
  */
-export async function firstDay({ folder, world, seed, evidence, atOnce, tell }) {
+export async function firstDay({ folder, world, seed, promoted, atOnce, tell }) {
   const news = watching(tell)
   const { place, stop } = await serve({
     folder,
-    learn: beginning({ sessions: shown, evidence }),
+    learn: beginning({ sessions: shown, ...promoted }),
     onEvent: news.onEvent,
   })
   try {

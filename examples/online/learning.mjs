@@ -17,28 +17,25 @@ const pace = { watchEvery: '1s', lease: '20s', window: '24h' }
 const reporters = { trusted: ['open'] }
 
 /**
- * What promotions rest on. `truth`: the company knows of every session whether its first answer was right, within a minute of
- * its beginning: on a machine that others use as well a session takes half of that, and what comes later counts as missing.
- * `behaviour`: what people do, which an agent can learn to please; people of this example are scripted.
+ * What promotions rest on. `truth`: the company knows of every session whether its first answer was right, `within` so long
+ * from its beginning: what comes later counts as missing, and nothing is decided sooner. A minute is enough on a machine that
+ * others use as well, where a session takes half of that. `behaviour`: what people do, which an agent can learn to please;
+ * people of this example are scripted.
  */
-const evidenceOf = {
-  truth: {
-    audit: {
-      share: 1,
-      by: 'outcome',
-      outcome: { signal: 'resolved', within: '60s', from: ['open'] },
-      queue: 1_000,
+const evidenceOf = (evidence, within) =>
+  ({
+    truth: {
+      audit: { share: 1, by: 'outcome', outcome: { signal: 'resolved', within, from: ['open'] }, queue: 1_000 },
     },
-  },
-  behaviour: { canary: { promote: 'behaviour-only' } },
-}
+    behaviour: { canary: { promote: 'behaviour-only' } },
+  })[evidence]
 
 /**
  * The first day: people show what is right, and one run learns from it. What serves until then breaks every call, so that
  * all its sessions earn the floor and none is silent: the canary counts a silent session of the candidate as a bad one,
  * and is not watched for silence or for the errors of tools, which the agent did not call before.
  */
-export const beginning = ({ sessions, settle = '2s', judgeAfter = '20s', evidence = 'truth' }) => ({
+export const beginning = ({ sessions, settle = '2s', judgeAfter = '20s', evidence = 'truth', within = '60s' }) => ({
   ...pace,
   reporters,
   mode: 'automatic',
@@ -51,7 +48,7 @@ export const beginning = ({ sessions, settle = '2s', judgeAfter = '20s', evidenc
   demonstrations: { learningRate: 1e-3, batchSize: 8 },
   schedule: { demonstrationPasses: 3, preferencePasses: 0, epochs: 0 },
   canary: {
-    ...evidenceOf[evidence].canary,
+    ...evidenceOf(evidence, within).canary,
     // People of this example remember nothing, and are too few to be counted once each.
     assign: 'session',
     shares: [0.5],
@@ -60,7 +57,7 @@ export const beginning = ({ sessions, settle = '2s', judgeAfter = '20s', evidenc
     missingTolerance: 1,
     guards: { errors: false, toolErrors: false, tokens: false, seconds: false },
   },
-  audit: evidenceOf[evidence].audit ?? false,
+  audit: evidenceOf(evidence, within).audit ?? false,
 })
 
 /**
@@ -72,6 +69,7 @@ export const steady = ({
   settle = '2s',
   judgeAfter = '20s',
   evidence = 'truth',
+  within = '60s',
   schedule = {},
   canary = {},
   ...more
@@ -95,7 +93,7 @@ export const steady = ({
     ...schedule,
   },
   canary: {
-    ...evidenceOf[evidence].canary,
+    ...evidenceOf(evidence, within).canary,
     assign: 'session',
     shares: [0.2, 0.5],
     sessionsPerStep: 20,
@@ -105,6 +103,6 @@ export const steady = ({
     missingTolerance: 0.1,
     ...canary,
   },
-  audit: evidenceOf[evidence].audit ?? false,
+  audit: evidenceOf(evidence, within).audit ?? false,
   ...more,
 })

@@ -20,6 +20,7 @@ export const sizes = {
       { tools: 2, cycles: 4 },
     ],
     minutes: 60,
+    within: '60s',
     learn: {},
     heldOut: 150,
     trial: { most: 1200, measured: 100 },
@@ -30,6 +31,7 @@ export const sizes = {
   quick: {
     cycles: [{ tools: 1, cycles: 1 }],
     minutes: 6,
+    within: '20s',
     learn: { sessions: 60 },
     heldOut: 16,
     trial: { most: 1200, measured: 16 },
@@ -49,15 +51,16 @@ export const sizes = {
 export async function story({ opened, folder, seed, size, tell }) {
   const { service, countTokens } = opened
   const world = openWorld(seed, countTokens)
-  const { atOnce, evidence } = size
+  const { atOnce, evidence, within } = size
+  const promoted = { evidence, within }
   const live = join(folder, 'live')
   const part = partsIn(folder, size, tell)
 
   const lived = await part('live', async () => {
     rmSync(live, { recursive: true, force: true })
-    const from = await firstDay({ folder: live, world, seed, evidence, atOnce, tell })
+    const from = await firstDay({ folder: live, world, seed, promoted, atOnce, tell })
     const { cycles: plan, minutes } = size
-    const learn = { evidence, ...size.learn }
+    const learn = { ...promoted, ...size.learn }
     return cycles({ folder: live, world, seed, from, plan, learn, minutes, atOnce, tell })
   })
   const measured = await part('releases', () => {
@@ -67,7 +70,7 @@ export async function story({ opened, folder, seed, size, tell }) {
   })
 
   const tools = size.cycles.at(-1).tools
-  const trial = { live, folder, service, world, seed, tools, atOnce, tell, evidence, ...size.trial }
+  const trial = { live, folder, service, world, seed, tools, atOnce, tell, promoted, ...size.trial }
   const bad = await part('forced', () => forced(trial))
   const tried = []
   for (const name of size.hacks) {
@@ -140,7 +143,7 @@ async function attempt({
   name,
   tasks,
   fresh,
-  evidence,
+  promoted,
   learn,
   ...rest
 }) {
@@ -153,7 +156,7 @@ async function attempt({
     toolsVersion: tools,
     name,
     from: 0,
-    learn: { evidence, ...learn },
+    learn: { ...promoted, ...learn },
     ...rest,
   })
   return measuring({ folder: own, service, world }, async (store, scores) => {
