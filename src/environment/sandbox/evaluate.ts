@@ -1,4 +1,5 @@
-import { getQuickJS, type QuickJSContext, type QuickJSHandle, Scope } from 'quickjs-emscripten'
+import { type QuickJSContext, type QuickJSHandle, Scope } from 'quickjs-emscripten'
+import { type Engine, newEngine } from './engine.ts'
 import type { SandboxEnd, SandboxRequest } from './outcome.ts'
 
 /** QuickJS looks at its interrupt handler once in so many jumps and calls. */
@@ -8,15 +9,23 @@ const stackBytes = 512 * 1_024
 /** What the code asks with, and what it gets, as JSON text. */
 export type Asks = (json: string) => string
 
+/** This thread's: code after code runs in it, as long as they have the same cap. */
+let engine: { readonly memoryBytes: number; readonly made: Promise<Engine> } | null = null
+
+function engineOf(memoryBytes: number): Promise<Engine> {
+  if (engine?.memoryBytes !== memoryBytes) engine = { memoryBytes, made: newEngine(memoryBytes) }
+  return engine.made
+}
+
 /**
- * Runs code in a QuickJS of its own, in this thread. One long native step is not interrupted: the thread's owner ends it.
+ * Runs code in a QuickJS runtime of its own, in this thread. One long native step is not interrupted: the thread's owner ends it.
  * @param asks what the function `host` does, where the request says that there is one.
  */
 export async function evaluate(
   { code, call, steps, memoryBytes, host }: SandboxRequest,
   asks: Asks,
 ): Promise<SandboxEnd> {
-  const engine = await getQuickJS()
+  const { quickJs, isFull } = await engineOf(memoryBytes)
   let end: SandboxEnd | null = null
   try {
     Scope.withScope((scope) => {
@@ -30,13 +39,13 @@ export async function evaluate(
   return end ?? { kind: 'memory' }
 
   function run(scope: Scope): SandboxEnd {
-    const runtime = scope.manage(engine.newRuntime())
+    const runtime = scope.manage(quickJs.newRuntime())
     runtime.setMemoryLimit(memoryBytes)
     runtime.setMaxStackSize(stackBytes)
     let left = Math.ceil(steps / stepsPerLook)
     runtime.setInterruptHandler(() => left-- <= 0)
     const context = scope.manage(runtime.newContext())
-    const ended = ending(context, () => left < 0)
+    const ended = ending(context, { isSpent: () => left < 0, isFull })
     // Taken before the code runs, which may put something else in its place.
     const parse = scope.manage(context.unwrapResult(context.evalCode('JSON.parse', 'parse.js')))
     const valueOf = (json: string) => parsedIn(context, parse, json)
@@ -90,12 +99,13 @@ function jsonOf(context: QuickJSContext, value: QuickJSHandle): string {
 }
 
 const ending =
-  (context: QuickJSContext, spent: () => boolean) =>
+  (context: QuickJSContext, { isSpent, isFull }: Pick<Engine, 'isFull'> & { readonly isSpent: () => boolean }) =>
   (error: QuickJSHandle): SandboxEnd => {
-    if (spent()) return { kind: 'steps' }
+    if (isSpent()) return { kind: 'steps' }
     const thrown: unknown = context.dump(error)
     const message = typeof thrown === 'object' && thrown !== null && 'message' in thrown ? thrown.message : thrown
-    return message === 'out of memory'
+    // With no memory left there may be none for the error either.
+    return message === 'out of memory' || (!message && isFull())
       ? { kind: 'memory' }
       : { kind: 'threw', message: String(message).slice(0, 1_000) }
   }

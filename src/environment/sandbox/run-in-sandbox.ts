@@ -9,7 +9,7 @@ const SandboxOptions = z.strictObject({
   call: SandboxCall.nullable().default(null),
   /** Jumps and calls that the code may make, to about 10,000. Default 10 million: about a second. */
   steps: z.number().positive().default(10_000_000),
-  /** Memory of the code, in bytes. Default 32 MiB. */
+  /** Memory of the code in bytes, to 16 MiB: the engine's own lies in it. Default 32 MiB. */
   memoryBytes: z.int().min(1_048_576).max(1_073_741_824).default(33_554_432),
   /** When the clock stops it, in milliseconds, start included. Default 10,000: long after its steps are spent. */
   deadlineMs: z.number().positive().max(600_000).default(10_000),

@@ -57,11 +57,26 @@ describe('code in a sandbox', () => {
     })
   })
 
-  it('a cap holds its memory', async () => {
-    const greedy = 'const all = []; for (;;) all.push("x".repeat(100_000) + all.length)'
+  it.each([
+    ['text', 'const all = []; for (;;) all.push("x".repeat(100_000) + all.length)'],
+    ['blocks', 'const all = []; for (;;) all.push(new Uint8Array(100_000))'],
+    ['objects, so that none is left for the error', 'const all = []; for (;;) all.push({})'],
+  ])('a cap holds its memory: %s', async (_, greedy) => {
     // A busy machine is slow to fill it.
     const limits = { memoryBytes: 4_194_304, deadlineMs: 120_000 }
     expect(await runInSandbox(greedy, limits)).toEqual({ kind: 'memory' })
+  })
+
+  it('a cap holds what code takes piece by piece', async () => {
+    const greedy = 'const all = []; try { for (;;) all.push(new Uint8Array(1_000)) } catch {} all.length'
+    const most = async (memoryBytes: number) => {
+      const outcome = await runInSandbox(greedy, { memoryBytes, steps: 1e9, deadlineMs: 120_000 })
+      return outcome.kind === 'returned' ? Number(outcome.value) * 1_000 : 0
+    }
+    const [small, large] = [await most(2_097_152), await most(16_777_216)]
+    expect(small).toBeGreaterThan(2_000_000)
+    expect(large - small).toBeGreaterThan(10_000_000)
+    expect(large).toBeLessThan(32_000_000)
   })
 
   it('arguments count as its memory, and end the code and not the sandbox', async () => {
