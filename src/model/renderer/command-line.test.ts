@@ -57,6 +57,10 @@ describe('commandLine', () => {
     expect(commandLine.write(message, tools)).toBe(line)
   })
 
+  it.each([' page 3\n\t', ' page 3 \n   ', ' page 3\n\n'])('a line may end in more white space: %j', (line) => {
+    expect(commandLine.read(line, tools)).toEqual(call('page', { number: 3 }))
+  })
+
   it('gives text without keys to the first text parameter', () => {
     expect(commandLine.read(' send ann, quickly\n', tools)).toEqual(call('send', { to: 'ann, quickly' }))
   })

@@ -16,7 +16,7 @@ export const commandLine: Dialect & { write(message: AssistantMessage, tools?: r
   read(text, tools) {
     const [line = '', ...rest] = text.split('\n')
     if (tools.length === 0) return turn(line.replace(/^ /, ''))
-    const said = rest.join('\n') === '' && rest.length > 0 && mayTalk(tools) ? saying.exec(line) : null
+    const said = isBlank(rest) && rest.length > 0 && mayTalk(tools) ? saying.exec(line) : null
     if (said?.[1] !== undefined) return turn(said[1])
     const call = readLine(line.trim(), rest, tools)
     return typeof call === 'string' ? turn('', [], [{ text, problem: call }]) : turn('', [call])
@@ -42,6 +42,9 @@ export const commandLine: Dialect & { write(message: AssistantMessage, tools?: r
   },
 }
 
+/** Tokens hold a newline and white space after it, too: that is an end as well. */
+const isBlank = (rest: readonly string[]) => rest.every((line) => line.trim() === '')
+
 /** Words for the user, where there are tools; at least one. */
 const saying = /^ ?say (?=.*\S)(.*)$/su
 
@@ -50,7 +53,7 @@ const mayTalk = (tools: readonly ToolDefinition[]) => tools.every(({ name }) => 
 /** The call, or why there is none. */
 function readLine(line: string, rest: readonly string[], tools: readonly ToolDefinition[]): ToolCall | string {
   if (rest.length === 0) return 'The line does not end.'
-  if (rest.join('\n') !== '') return 'There is text after the end of the line.'
+  if (!isBlank(rest)) return 'There is text after the end of the line.'
   if (line === '') return 'The line is empty.'
   const [name = ''] = line.split(' ', 1)
   const tool = tools.find((candidate) => candidate.name === name)

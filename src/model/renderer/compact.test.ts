@@ -89,6 +89,7 @@ describe('CompactRenderer', () => {
     [' answer "two\\nlines"\n', 'answer', { text: 'two\nlines' }],
     [' answer "quoted" and not\n', 'answer', { text: '"quoted" and not' }],
     [' answer 12\n', 'answer', { text: '12' }],
+    [' answer 12\n\t', 'answer', { text: '12' }],
   ])('reads %j', (text, name, values) => {
     expect(sample(text)).toEqual(call(name, values))
   })
@@ -99,7 +100,7 @@ describe('CompactRenderer', () => {
     [' search\n', /search needs an argument/],
     [' search \n', /search needs an argument/],
     [' search x', /does not end/],
-    [' search x\n ', /after the end/],
+    [' search x\n y', /after the end/],
     [' I think it is 112.\n', /no tool "I"/],
   ])('takes %j for malformed', (text, problem) => {
     const { malformedCalls, ...message } = sample(text)
