@@ -1,5 +1,5 @@
 import { sha256 } from '../../core/index.ts'
-import { type WrittenDemonstration, sayingOf } from './written-demonstration.ts'
+import { namesOf, type WrittenDemonstration, sayingOf } from './written-demonstration.ts'
 import { counted, type Finding, quoted } from './finding.ts'
 
 /** Demonstrations that repeat each other, and turns that answer the same conversation in different ways. */
@@ -19,8 +19,9 @@ interface ReadThrough {
 }
 
 /** Hashes message by message, each with the hash of those before it, so that a long conversation is read once. */
-function readThrough({ messages }: WrittenDemonstration): ReadThrough {
-  let whole = ''
+function readThrough({ messages, tools }: WrittenDemonstration): ReadThrough {
+  // Tools are read before anything is said: with others, it is another conversation.
+  let whole = tools === undefined ? '' : namesOf(tools)
   const turns: { context: string; act: string }[] = []
   for (const message of messages) {
     const saying = sayingOf(message)

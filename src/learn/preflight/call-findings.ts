@@ -3,28 +3,31 @@ import { argumentProblem } from './argument-problem.ts'
 import type { ShownTurn } from './written-demonstration.ts'
 import { counted, type Finding, gravity, quoted } from './finding.ts'
 
-/** The turns of one demonstration, with its number among all, from 1. */
+/** The turns of one demonstration, with its number among all, from 1, and the tools that were at hand. */
 export interface Numbered {
   readonly number: number
   readonly turns: readonly ShownTurn[]
+  readonly tools: readonly ToolDefinition[]
 }
 
 /** Calls in demonstrations that the environment could not carry out. */
-export function callFindings(shown: readonly Numbered[], tools: readonly ToolDefinition[]): readonly Finding[] {
-  return [unknownTools(shown, tools), refusedArguments(shown, tools), unreadableCalls(shown)].flat()
+export function callFindings(shown: readonly Numbered[]): readonly Finding[] {
+  return [unknownTools(shown), refusedArguments(shown), unreadableCalls(shown)].flat()
 }
 
 const callsOf = ({ turns }: Numbered): readonly ToolCall[] => turns.flatMap(({ message }) => message.toolCalls ?? [])
 
-function unknownTools(shown: readonly Numbered[], tools: readonly ToolDefinition[]): readonly Finding[] {
-  const known = tools.map(({ name }) => name)
+function unknownTools(shown: readonly Numbered[]): readonly Finding[] {
+  const known = new Set<string>()
   const callers = new Map<string, number>()
   let n = 0
   let example: string | null = null
   for (const one of shown) {
-    const unknown = callsOf(one).filter(({ name }) => !known.includes(name))
+    const own = new Set(one.tools.map(({ name }) => name))
+    const unknown = callsOf(one).filter(({ name }) => !own.has(name))
     const [first] = unknown
     if (first === undefined) continue
+    for (const tool of own) known.add(tool)
     n++
     example ??= `demonstration ${one.number}: ${told(first)}`
     for (const name of new Set(unknown.map(({ name }) => name))) callers.set(name, (callers.get(name) ?? 0) + 1)
@@ -32,7 +35,7 @@ function unknownTools(shown: readonly Numbered[], tools: readonly ToolDefinition
   const [commonest] = [...callers].toSorted(([, a], [, b]) => b - a)
   if (commonest === undefined) return []
   const [name] = commonest
-  const nearest = nearestName(name.slice(0, 64), known)
+  const nearest = nearestName(name.slice(0, 64), [...known])
   const calls = counted(n, shown.length, 'demonstration', ['calls', 'call'])
   const what =
     callers.size === 1
@@ -44,9 +47,9 @@ function unknownTools(shown: readonly Numbered[], tools: readonly ToolDefinition
       code: 'learn/unknown-tool',
       message: `${calls} ${what}.${nearest === null ? '' : ` Did you mean ${quoted(nearest)}?`}`,
       hint:
-        known.length === 0
+        known.size === 0
           ? 'Give the environment the tools that the demonstrations call.'
-          : `Call only what the environment has: ${known
+          : `Call only what the environment has: ${[...known]
               .slice(0, 8)
               .map((name) => quoted(name))
               .join(', ')}.`,
@@ -57,15 +60,14 @@ function unknownTools(shown: readonly Numbered[], tools: readonly ToolDefinition
   ]
 }
 
-function refusedArguments(shown: readonly Numbered[], tools: readonly ToolDefinition[]): readonly Finding[] {
-  const byName = new Map(tools.map((tool) => [tool.name, tool]))
-  const problemOf = (call: ToolCall): string | null => {
-    const tool = byName.get(call.name)
+function refusedArguments(shown: readonly Numbered[]): readonly Finding[] {
+  const problemOf = (call: ToolCall, tools: readonly ToolDefinition[]): string | null => {
+    const tool = tools.find(({ name }) => name === call.name)
     const problem = tool === undefined ? null : argumentProblem(call.arguments, tool)
     return problem === null ? null : `${told(call)}: ${problem}`
   }
   const refused = shown.flatMap((one) => {
-    const problem = callsOf(one).reduce<string | null>((first, call) => first ?? problemOf(call), null)
+    const problem = callsOf(one).reduce<string | null>((first, call) => first ?? problemOf(call, one.tools), null)
     return problem === null ? [] : [`demonstration ${one.number}: ${problem}`]
   })
   const [example] = refused

@@ -51,6 +51,18 @@ it('finds nothing where nothing is wrong, nor where there is nothing', () => {
 })
 
 describe('calls', () => {
+  it('are known by the tools that were at hand in each demonstration, and so are ends and what was read', () => {
+    const own = [{ name: 'say', description: '', parameters: oneString('text') }]
+    const said = (given: Record<string, string>, more: Partial<WrittenDemonstration> = {}): WrittenDemonstration => ({
+      messages: [asks('question 0'), calls('say', given)],
+      ...more,
+    })
+    expect(found([...wholes(8), said({ text: 'x' }, { tools: own })])).toEqual([])
+    only([...wholes(8), said({ word: 'x' }, { tools: own })], 'learn/refused-arguments')
+    const codes = found([...wholes(8), said({ text: 'x' })]).map(({ code }) => code)
+    expect(codes).toEqual(['learn/unknown-tool', 'learn/unusual-end', 'learn/contradiction'])
+  })
+
   const finds = (i: number) => [
     asks(`q ${i}`),
     calls('serch', { query: 'x' }),

@@ -1,14 +1,14 @@
 import type { ToolDefinition } from '../../core/index.ts'
 import { agreementFindings } from './agreement-findings.ts'
 import { callFindings, type Numbered } from './call-findings.ts'
-import { acts, type WrittenDemonstration, turnsOf } from './written-demonstration.ts'
+import { acts, namesOf, type WrittenDemonstration, turnsOf } from './written-demonstration.ts'
 import { endingFindings } from './ending-findings.ts'
 import { counted, type Finding, gravity, quoted } from './finding.ts'
 
 /**
  * What can be seen of demonstrations by reading them: calls that the environment cannot carry out, conversations in which
  * the assistant does nothing, ends that are missing, contradictions and copies. No demonstrations are no finding. Pure.
- * @param tools those of the environment.
+ * @param tools those of the environment, for demonstrations that do not say which were at hand.
  */
 export function demonstrationFindings({
   demonstrations,
@@ -17,12 +17,17 @@ export function demonstrationFindings({
   readonly demonstrations: readonly WrittenDemonstration[]
   readonly tools: readonly ToolDefinition[]
 }): readonly Finding[] {
-  const shown = demonstrations.map(({ messages }, i): Numbered => ({ number: i + 1, turns: turnsOf(messages) }))
+  const shown = demonstrations.map(
+    ({ messages, tools: own = tools }, i): Numbered => ({ number: i + 1, turns: turnsOf(messages), tools: own }),
+  )
   const active = shown.filter(({ turns }) => turns.some(acts))
   return [
     ...withoutActs(demonstrations, shown),
-    ...callFindings(shown, tools),
-    ...endingFindings(active),
+    ...callFindings(shown),
+    // What ends an episode is one of its tools: those with other tools have a custom of their own.
+    ...[...new Set(active.map((one) => namesOf(one.tools)))].flatMap((names) =>
+      endingFindings(active.filter((one) => namesOf(one.tools) === names)),
+    ),
     ...agreementFindings(demonstrations),
   ]
 }

@@ -5,12 +5,15 @@ import {
   type Json,
   type Message,
   type Task,
+  type ToolDefinition,
 } from '../../core/index.ts'
 
 /** A demonstration as it was given: the whole conversation, opening included, and its task where that is known. */
 export interface WrittenDemonstration {
   readonly messages: readonly Message[]
   readonly task?: Pick<Task, 'id'>
+  /** The tools that were at hand, where they are not the same in every task. */
+  readonly tools?: readonly ToolDefinition[]
 }
 
 /** One turn of the assistant in a demonstration. */
@@ -65,3 +68,7 @@ const textOf = (value: unknown): string => canonicalJson(JSON.parse(JSON.stringi
 
 /** The name under which a turn is told: the tool of its last call, or `null` for a message. */
 export const nameOf = ({ message }: ShownTurn): string | null => message.toolCalls?.at(-1)?.name ?? null
+
+/** The names of tools as one text, equal for equal ones. */
+export const namesOf = (tools: readonly ToolDefinition[]): string =>
+  JSON.stringify(tools.map(({ name }) => name).toSorted())

@@ -1,6 +1,5 @@
 import type { ToolDefinition } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
-import { toolsOf } from './demonstrations.ts'
 import { cannotLearn } from '../../errors.ts'
 import type { RolloutRun } from './rollout-run.ts'
 import {
@@ -28,7 +27,13 @@ export async function checkJob(run: RolloutRun): Promise<void> {
 }
 
 /** Check after check: a later one is of no use where an earlier one stops. */
-async function* findingsOf({ options, clock, taught, weights }: RolloutRun): AsyncGenerator<readonly Finding[]> {
+async function* findingsOf({
+  options,
+  clock,
+  taught,
+  weights,
+  demonstrations: read,
+}: RolloutRun): AsyncGenerator<readonly Finding[]> {
   const { source, reward, prime, signal } = options
   const { environment, train } = source
   const demonstrations = prime?.demonstrations ?? []
@@ -42,9 +47,8 @@ async function* findingsOf({ options, clock, taught, weights }: RolloutRun): Asy
     renderer.start(asked, tools).length - renderer.start(asked, []).length
   const measure = { countTokens, toolTokens, contextLength }
   yield await environmentFindings({ environment, tasks: train, ...measure, ...watch })
-  const [first] = train
-  const tools = first ? await toolsOf(environment, first) : []
-  yield demonstrationFindings({ demonstrations, tools })
+  const shown = demonstrations.map((one, i) => ({ ...one, tools: read.tools[i] ?? [] }))
+  yield demonstrationFindings({ demonstrations: shown, tools: [] })
   yield await replayFindings({ environment, demonstrations, tasks: train, reward, ...watch })
   yield await verifierFindings({ environment, demonstrations, tasks: train, reward, ...watch })
 }

@@ -54,6 +54,13 @@ it('renders what the assistant did as acts, with what was asked', async () => {
   expect(renderer.decode(one?.tokens ?? [])).toContain('Be brief.')
 })
 
+it('takes the tools of the training task whose instruction it says, where it names none', async () => {
+  const asked: readonly Message[] = [{ role: 'user', content: second!.instruction }, messages[2]!]
+  const { opened, shown } = await render([{ messages: asked }, { messages }])
+  expect(opened).toEqual([second?.id, first?.id])
+  expect(shown).toEqual([`tool of ${second?.id}`, `tool of ${first?.id}`])
+})
+
 it('knows what was asked from the task, where that is given', async () => {
   const { rendered } = await render([{ messages, task: second! }])
   expect(rendered[0]?.instruction).toBe(second?.instruction)

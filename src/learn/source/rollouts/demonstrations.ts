@@ -14,6 +14,7 @@ import { present } from '../../../errors/index.ts'
 import { LearnError } from '../../errors.ts'
 import type { RolloutOptions } from '../../options.ts'
 import { Augmenter, instructionOf } from '../../augment/index.ts'
+import { knownTasks } from '../../preflight/index.ts'
 
 /** A demonstration as the model reads it, with what was asked in it and the tools that it uses. */
 export interface RenderedDemonstration extends Demonstration {
@@ -43,8 +44,8 @@ export class Demonstrations {
   }
 
   /**
-   * Reads demonstrations, each with the tools of an episode on its task; where that is not known, on the first training
-   * task.
+   * Reads demonstrations, each with the tools of an episode on its task: the one that it names, else the training task of
+   * which it says the very instruction, else the first.
    * @param model of the weights that imitate them; `null` where none do, and there are none.
    * @throws AgentError for a demonstration in which the assistant does nothing; LearnError (`learn/long-demonstration`) where
    * one does not fit the model's context; errors of the environment pass through.
@@ -55,15 +56,21 @@ export class Demonstrations {
   ): Promise<Demonstrations> {
     const episodes = prime?.demonstrations ?? []
     const known = new Map<string, readonly ToolDefinition[]>()
+    const tasksOf = knownTasks(train)
     const shown: Shown[] = []
     for (const episode of episodes) {
-      const { task = train[0] } = episode
+      const task = episode.task ?? tasksOf(episode).find(({ certain }) => certain)?.task ?? train[0]
       const tools = task === undefined ? [] : (known.get(task.id) ?? (await toolsOf(environment, task)))
       if (task !== undefined) known.set(task.id, tools)
       shown.push({ episode, tools })
     }
     const given = model ? fitting(shown, model) : []
     return new Demonstrations(shown, given, new Augmenter(episodes, train), model)
+  }
+
+  /** The tools that were at hand in each, in their order. */
+  get tools(): readonly (readonly ToolDefinition[])[] {
+    return this.#shown.map(({ tools }) => tools)
   }
 
   /** All of them once, each told of other things with this probability. */
