@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Environment, type Episode, type FinalState, Json, type Task } from '../../core/index.ts'
+import { present } from '../../errors/index.ts'
 import type { Check, Policy } from '../play.ts'
 import type { WorldTasks } from '../world-tasks.ts'
 import { MixedWorldError } from './mixed-world-error.ts'
@@ -77,7 +78,6 @@ const listed = (tasks: MixedWorld['tasks']): readonly Task[] =>
 
 /** An episode of a world that says at its end which world it was in. */
 function within(world: string, episode: Episode): Episode {
-  const { fork } = episode
   return {
     opening: episode.opening,
     tools: episode.tools,
@@ -86,7 +86,7 @@ function within(world: string, episode: Episode): Episode {
       const { state, counts } = await episode.close()
       return { state: { world, state }, counts }
     },
-    ...(fork && { fork: () => within(world, fork.call(episode)) }),
+    ...(episode.fork && { fork: () => within(world, present(episode.fork?.(), 'a copy of the episode')) }),
   }
 }
 
