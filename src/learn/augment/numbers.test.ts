@@ -46,6 +46,17 @@ describe('other numbers', () => {
     expect(renumbered('2 3 4 5 6 7 8 9', crowded)).toBe('2 3 4 5 6 7 8 9')
   })
 
+  it('leave numbers of one digit where the agent may count', () => {
+    const answers = (text: string): DemonstratedEpisode => {
+      const toolCalls = [{ name: 'answer', arguments: { text } }]
+      return { messages: [...heard('3, 16, 3.5').messages, { role: 'assistant', content: '', toolCalls }] }
+    }
+    const keysOf = (text: string) => [...otherNumbers(answers(text), rng('count')).keys()].toSorted()
+    expect(keysOf('3 3.5 16')).toEqual(['16'])
+    expect(keysOf('edge 3')).toEqual(['16', '3', '5'])
+    expect(keysOf('edge 16 1')).toEqual(['16', '3', '5'])
+  })
+
   it('differ from draw to draw', () => {
     const drawn = new Set(Array.from({ length: 20 }, (_, seed) => numbersIn('weight 340', seed).get('340')))
     expect(drawn.size).toBeGreaterThan(10)

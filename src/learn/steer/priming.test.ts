@@ -30,6 +30,13 @@ it('ends at the best when success has not risen for as many looks as it is patie
   expect(verdict([0.2, 0.2], [0.3, 0.2], [0.2, 0.2])).toBe('imitate')
 })
 
+it('waits twice as long while hardly anything succeeds', () => {
+  const few: Seen = [0.05, 0.05]
+  expect(verdict(few, few, few, few)).toBe('imitate')
+  expect(verdict(few, few, few, few, few)).toBe('best')
+  expect(verdict(few, few, few, [0.12, 0.1], few)).toBe('imitate')
+})
+
 it('counts a rise of less than a twentieth as none, and goes back to the best all the same', () => {
   const looked = looks([0.3, 0.2], [0.32, 0.2], [0.34, 0.2])
   expect(afterLook(looked, target)).toBe('best')

@@ -29,6 +29,8 @@ export type PrimingVerdict = 'imitate' | 'ready' | 'best' | 'hopeless'
 
 /** A rise in success that is more than chance, at the size of a look. */
 const rise = 0.05
+/** Success below which a form is still being learned: what the attempts get right by then may not yet end in a success. */
+const early = 0.2
 
 /** The look to go back to: the latest of those that differ from the most success by chance. */
 export function bestLook(looks: readonly PrimingLook[]): PrimingLook | null {
@@ -44,8 +46,8 @@ function lastRise(looks: readonly PrimingLook[]): number {
 }
 
 /**
- * Imitate until success or the informative groups reach the target, or until success rises no more. Then practice begins at
- * the best look, if its groups tell anything. Imitation beyond that makes the policy sure, and its groups uniform.
+ * Imitate until success or the informative groups reach the target, or until success rises no more: where hardly anything
+ * succeeds yet, it is waited for twice as long. Then practice begins at the best look, if its groups tell anything. Imitation beyond that makes the policy sure, and its groups uniform.
  */
 export function afterLook(looks: readonly PrimingLook[], target: PrimingTarget): PrimingVerdict {
   const best = bestLook(looks)
@@ -54,7 +56,8 @@ export function afterLook(looks: readonly PrimingLook[], target: PrimingTarget):
   if (last.success >= target.success || last.informative >= target.informative) return 'ready'
   const since = looks.length - 1 - lastRise(looks)
   // Before anything succeeds, nothing can be told from looks that show nothing.
-  const stuck = best.success > 0 && since >= target.patience
+  const waits = best.success < early ? 2 : 1
+  const stuck = best.success > 0 && since >= waits * target.patience
   if (!stuck && last.pass < target.passes) return 'imitate'
   return best.informative >= target.hopeless ? 'best' : 'hopeless'
 }
