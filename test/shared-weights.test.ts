@@ -2,112 +2,31 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { z } from 'zod'
 import { defineAgent, user, weights } from '../src/agent/index.ts'
-import { type Environment, type Message, type ModelService, type Store, Task } from '../src/core/index.ts'
+import type { ModelService, Store, Task } from '../src/core/index.ts'
 import { leaveOneOut } from '../src/credit/index.ts'
-import { call, type Check, mixed, type Policy, play } from '../src/environment/index.ts'
+import { mixed, play } from '../src/environment/index.ts'
 import { pairedGate, wilson } from '../src/gate/index.ts'
 import { learn, type LearnEvent, rollouts } from '../src/learn/index.ts'
 import { openEmbeddedModel } from '../src/model/index.ts'
 import { policyGradient } from '../src/optimize/weights/index.ts'
 import { rubric, verifier } from '../src/reward/index.ts'
 import { openMemoryStore } from '../src/store/index.ts'
+import { animal, fruit, toldRight, wordsOf, worldOf } from './support/telling-worlds.ts'
 import { writeTinyModel } from './tiny/model.ts'
 
-/** What a world shows: its tools, how it puts what it tells, and what there is in it. */
-interface Front {
-  readonly tools: readonly [find: string, read: string, tell: string]
-  readonly asks: (thing: string, number: number) => string
-  readonly shows: (value: string) => string
-  readonly values: Readonly<Record<string, string>>
-}
-const fronts = {
-  fruit: {
-    tools: ['search', 'open', 'answer'],
-    asks: (thing, number) => `${number} colour of ${thing}`,
-    shows: (value) => `colour ${value}`,
-    values: { lemon: 'yellow', cherry: 'red', plum: 'purple', lime: 'green' },
-  },
-  animal: {
-    tools: ['find', 'read', 'reply'],
-    asks: (thing, number) => `food for ${thing} ${number}`,
-    shows: (value) => `${value} is food`,
-    values: { cow: 'grass', bear: 'honey', mouse: 'cheese', bird: 'seed' },
-  },
-} as const satisfies Record<string, Front>
-type World = keyof typeof fronts
-const names = Object.keys(fronts) as World[]
-
-/** Find a thing, read what is said of it, and tell that: the same work in each world, behind other tools and other words. */
-function worldOf({ tools: [find, read, tell], asks, shows, values }: Front) {
-  const things = Object.keys(values)
-  const tool = (name: string, key: string) => ({
-    name,
-    description: '',
-    parameters: { type: 'object', properties: { [key]: { type: 'string' } }, required: [key] },
-  })
-  const environment: Environment = {
-    name: find,
-    open(task) {
-      const expected = values[task.data as string]
-      let told: string | null = null
-      const reply = (name: string, said: string): string => {
-        if (name === tell) told = said
-        if (name === find) return things.includes(said) ? said : 'none'
-        if (name === read) return values[said] === undefined ? 'none' : shows(values[said])
-        return 'done'
-      }
-      return {
-        opening: [user(task.instruction)],
-        tools: [tool(find, 'thing'), tool(read, 'thing'), tool(tell, 'value')],
-        step(action) {
-          const calls = action.kind === 'calls' ? action.calls : []
-          const messages = calls.map(
-            ({ name, arguments: given }): Message => ({
-              role: 'tool',
-              name,
-              content: reply(name, z.string().catch('').parse(Object.values(given)[0])),
-            }),
-          )
-          return { messages, done: told !== null || calls.length === 0 }
-        },
-        close: () => ({ state: { right: told !== null && told === (expected ?? null) }, counts: {} }),
-      }
-    },
-  }
-  const count = { train: 32, validation: 16, holdout: 40 }
-  let number = 100
-  const tasks = (['train', 'validation', 'holdout'] as const).flatMap((split) =>
-    Array.from({ length: count[split] }, (_, i) => {
-      const thing = things[i % things.length]!
-      return Task.parse({ id: `${split}-${i}`, instruction: asks(thing, number++), data: thing, split, family: 'tell' })
-    }),
-  )
-  const expert: Policy = async (episode, task) => {
-    const thing = await call(episode, find, { thing: task.data as string })
-    await call(episode, read, { thing })
-    await call(episode, tell, { value: values[thing]! })
-  }
-  return { environment, tasks, expert }
-}
-const check: Check = ({ state }) => Number((state as { readonly right: boolean }).right)
-
-const worlds = { fruit: worldOf(fronts.fruit), animal: worldOf(fronts.animal) }
+type World = 'fruit' | 'animal'
+const names: readonly World[] = ['fruit', 'animal']
+const worlds = { fruit: worldOf(fruit), animal: worldOf(animal) }
 const both = mixed(worlds)
-const checkBoth = both.check({ fruit: check, animal: check })
+const checkBoth = both.check({ fruit: toldRight, animal: toldRight })
 const expert = both.policy({ fruit: worlds.fruit.expert, animal: worlds.animal.expert })
 
 let folder: string
 let service: ModelService
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'ratchet-shared-'))
-  const said = Object.values<Front>(fronts).flatMap(({ tools, values }) => [
-    ...tools,
-    ...Object.keys(values),
-    ...Object.values(values),
-  ])
-  writeTinyModel(join(folder, 'tiny'), { words: [...said, 'colour', 'of', 'food', 'for', 'is', 'none', 'done'] })
+  writeTinyModel(join(folder, 'tiny'), { words: wordsOf([fruit, animal]) })
   service = (await openEmbeddedModel({ reference: join(folder, 'tiny'), renderer: 'compact', deterministic: true }))
     .service
 })
@@ -198,8 +117,8 @@ it('one adapter learns both worlds, and an adapter of one world does nothing in 
       }
     }
   }
-  for (const [arm, { fruit, animal }] of Object.entries(counts)) {
-    if (arm !== '') console.log(`${arm.padEnd(16)} fruit ${told(fruit)}, animal ${told(animal)}`)
+  for (const [arm, { fruit: ofFruit, animal: ofAnimal }] of Object.entries(counts)) {
+    if (arm !== '') console.log(`${arm.padEnd(16)} fruit ${told(ofFruit)}, animal ${told(ofAnimal)}`)
   }
   const rate = (arm: string, world: World) => counts[arm]![world].successes / counts[arm]![world].n
   for (const world of names) {

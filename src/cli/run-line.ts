@@ -33,6 +33,10 @@ export function runLine(event: LearnEvent): string | null {
       return `${label('check')}${pc.yellow(visible(event.message))} ${pc.dim(event.hint)}`
     case 'agreed':
       return `${label('agree')}${pc.dim(`${event.adapter} serves what is trained: ${event.tokens} tokens, log-probabilities within ${event.furthest.toExponential(1)}`)}`
+    case 'began-from': {
+      const told = event.scores.map(({ name, logprob }) => `${shown(name ?? 'as it serves')} ${logprob.toFixed(3)}`)
+      return `${label('begin')}${pc.bold(shown(event.adapter ?? 'as it serves'))}  ${pc.dim(`log-probability of a demonstrated token: ${told.join(', ')}`)}`
+    }
     case 'looked': {
       const { pass, success: rate, informative, diagnosis } = event
       const told = `after pass ${pass}: ${percent(rate)} of attempts succeed, ${percent(informative)} of groups differ`

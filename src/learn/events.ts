@@ -2,6 +2,7 @@ import type { EpisodeBudget } from '../agent/index.ts'
 import type { CanaryId, GateDecision, Metrics, ParameterName, ReceiptId, ReleaseId, RunId } from '../core/index.ts'
 import type { Brought } from '../gate/index.ts'
 import type { Finding } from './preflight/index.ts'
+import type { AdapterScore } from './source/rollouts/library.ts'
 import type { EvidenceReport } from './source/traffic/evidence-report.ts'
 import type { Diagnosis, PrimingLook } from './steer/index.ts'
 import type { Divergence, LearnSummary, SuccessRate } from './summary.ts'
@@ -50,6 +51,13 @@ export type LearnEvent =
       readonly tokens: number
       /** The greatest difference of a log-probability. */
       readonly furthest: number
+    })
+  | (OfWeights & {
+      /** The adapter of a library that weights begin from; `null`: as they serve. Of so many demonstrations the likelihoods. */
+      readonly type: 'began-from'
+      readonly adapter: string | null
+      readonly scores: readonly AdapterScore[]
+      readonly demonstrations: number
     })
   | { readonly type: 'progress'; readonly phase: string; readonly done: number; readonly total: number }
   | (OfWeights & {

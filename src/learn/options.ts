@@ -23,6 +23,7 @@ import type { LearnEvent } from './events.ts'
 import type { ReleasePlan } from './release-plan.ts'
 import type { RunModels } from './run/judges.ts'
 import type { RolloutSource, Source, TrafficSource } from './source.ts'
+import type { LibraryAdapter } from './source/rollouts/library.ts'
 import type { Schedule } from './source/rollouts/schedule.ts'
 import type { ScriptedResults } from './source/rollouts/scripted.ts'
 import type { TrafficSchedule } from './source/traffic/schedule.ts'
@@ -84,6 +85,11 @@ export interface RolloutOptions extends RunOptions<RolloutSource> {
   readonly prime?: {
     readonly demonstrations: readonly DemonstratedEpisode[]
     readonly supervised?: SupervisedOptions
+    /**
+     * Adapters that were learned for other work, as {@link releasedAdapters} gives them. The run begins from the one under
+     * which the demonstrations are likeliest, or from what serves where none is better.
+     */
+    readonly startFrom?: readonly LibraryAdapter[]
     /** The weights that imitate them. Only where several learn: what was demonstrated is the work of one. */
     readonly parameter?: ParameterName
   }

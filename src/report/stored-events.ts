@@ -56,6 +56,7 @@ const kinds = {
     message: z.string(),
     hint: z.string(),
   }),
+  'began-from': z.object({ adapter: z.string().nullable() }),
   agreed: z.object({ adapter: z.string(), tokens: z.int(), furthest: z.number() }),
   primed: pass,
   looked: z.object({ pass: z.int(), success: z.number(), informative: z.number(), diagnosis }),

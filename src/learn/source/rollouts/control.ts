@@ -19,7 +19,11 @@ export async function trainControl(run: RolloutRun): Promise<void> {
   if (!options.control || !taught || taught.at('control') !== null) return
   const method = methodOf(run.agent, options, taught.parameter)
   const trainer = await startingTrainer(taught.model, options, method, taught.serving)
-  await whileOpen(trainer, () => imitateAlone(run, taught, trainer))
+  await whileOpen(trainer, async () => {
+    const start = await taught.kept('start')
+    if (start !== null) await trainer.loadWeights(start)
+    await imitateAlone(run, taught, trainer)
+  })
 }
 
 /** Passes between two looks at validation. */

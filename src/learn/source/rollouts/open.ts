@@ -14,6 +14,7 @@ import { whileLearning } from './acting.ts'
 import { trainControl } from './control.ts'
 import { Demonstrations } from './demonstrations.ts'
 import { improve } from './improve.ts'
+import { refuseLibrary } from './library.ts'
 import { judgingTasks, measureArms } from './measure.ts'
 import { prime } from './prime.ts'
 import { budgetWith, completed } from './recipe.ts'
@@ -39,6 +40,7 @@ export async function openRollouts(agent: Agent, given: RolloutOptions): Promise
   if (trained.length === 0) refuseForWeights(options)
   const taught = taughtBy(options, trained)
   refuseUntaught(trained, taught, options)
+  refuseLibrary(options, (taught && models.get(taught.parameter)) ?? null)
   const schedule = scheduleOf(options)
   const demonstrations = await Demonstrations.read(options, (taught && models.get(taught.parameter)) ?? null)
   const budget = budgetWith(options.budget ?? {}, demonstrations.given)

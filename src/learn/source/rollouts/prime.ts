@@ -12,6 +12,7 @@ import type { KeptWeights, RolloutRun } from './rollout-run.ts'
 import { successesIn, thinned } from './rehearsal.ts'
 import { afterLook, bestLook, diagnose, recorded } from '../../steer/index.ts'
 import { checkJob } from './check-job.ts'
+import { startFromLibrary } from './library.ts'
 import { attemptedIn, refuseNoise } from './update.ts'
 
 /**
@@ -29,6 +30,7 @@ export async function prime(run: RolloutRun): Promise<void> {
     await holdOn(run, one, one.plan.anchoring, () => run.earlier.of(one))
   }
   if (taught && run.demonstrations.given.length > 0) {
+    await startFromLibrary(run, taught)
     if (primePasses === undefined) await imitateToTarget(run, taught)
     else while (taught.state.passes < primePasses) await pass(run, taught, primePasses)
   }

@@ -22,10 +22,10 @@ export interface Practice {
 }
 
 /**
- * What it keeps of weights: where priming ended, the moving average, the best validation, and the control's best; and the
+ * What it keeps of weights: where a library of adapters let it begin, where priming ended, the moving average, the best validation, and the control's best; and the
  * trainer's state that a collapse goes back to.
  */
-export type KeptWeights = 'primed' | 'average' | 'best' | 'control' | 'steady'
+export type KeptWeights = 'start' | 'primed' | 'average' | 'best' | 'control' | 'steady'
 
 /** A run over rollouts: it imitates demonstrations, practises, and is judged on held-out tasks. */
 export class RolloutRun extends LearnRun<RolloutOptions, KeptWeights> {
@@ -77,7 +77,14 @@ export class RolloutRun extends LearnRun<RolloutOptions, KeptWeights> {
   /** Weights beside others that nothing has moved since the run began bring nothing to the candidate. */
   protected override hasMoved(one: TrainedWeights<KeptWeights>): boolean {
     const [best, began] = [one.at('best'), one.at('primed')]
-    if (this.weights.length === 1 || one.state.passes > 0 || best === null || began === null) return true
+    if (
+      this.weights.length === 1 ||
+      one.at('start') !== null ||
+      one.state.passes > 0 ||
+      best === null ||
+      began === null
+    )
+      return true
     return blobKey(best) !== blobKey(began)
   }
 
