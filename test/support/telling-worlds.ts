@@ -68,7 +68,13 @@ export const toldRight: Check = ({ state }) => Number((state as { readonly right
 /** The words of worlds, each a token of a tiny model. */
 export const wordsOf = (fronts: readonly Front[]): readonly string[] => [
   ...fronts.flatMap(({ tools, values }) => [...tools, ...Object.keys(values), ...Object.values(values)]),
-  ...['colour', 'of', 'food', 'for', 'is', 'none', 'done'],
+  'colour',
+  'of',
+  'food',
+  'for',
+  'is',
+  'none',
+  'done',
 ]
 
 /** Fruits and their colours. */

@@ -105,9 +105,10 @@ export async function startFromLibrary(run: RolloutRun, taught: TrainedWeights<K
     saved: await taught.kept('start'),
   }
   const scores = [best.score]
-  for (const { name, load } of library) {
+  for (const one of library) {
+    const { name } = one
     run.options.signal?.throwIfAborted()
-    const saved = await load()
+    const saved = await one.load()
     await fitted(name, () => trainer.loadWeights(saved))
     const score = { name, logprob: await likelihood(trainer, given) }
     scores.push(score)
