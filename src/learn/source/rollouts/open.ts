@@ -40,9 +40,13 @@ export async function openRollouts(agent: Agent, given: RolloutOptions): Promise
   if (trained.length === 0) refuseForWeights(options)
   const taught = taughtBy(options, trained)
   refuseUntaught(trained, taught, options)
-  refuseLibrary(options, (taught && models.get(taught.parameter)) ?? null)
   const schedule = scheduleOf(options)
   const demonstrations = await Demonstrations.read(options, (taught && models.get(taught.parameter)) ?? null)
+  refuseLibrary(
+    options.prime?.startFrom ?? [],
+    demonstrations.given.length,
+    (taught && models.get(taught.parameter)) ?? null,
+  )
   const budget = budgetWith(options.budget ?? {}, demonstrations.given)
   refuseLongTurns(models, budget)
   return openRun<RolloutOptions, RolloutRun>(agent, models, options, {

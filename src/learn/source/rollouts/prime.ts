@@ -12,7 +12,7 @@ import type { KeptWeights, RolloutRun } from './rollout-run.ts'
 import { successesIn, thinned } from './rehearsal.ts'
 import { afterLook, bestLook, diagnose, recorded } from '../../steer/index.ts'
 import { checkJob } from './check-job.ts'
-import { startFromLibrary } from './library.ts'
+import { startFromLibrary } from './start-from.ts'
 import { attemptedIn, refuseNoise } from './update.ts'
 
 /**
