@@ -22,8 +22,8 @@ export interface Practice {
 }
 
 /**
- * What it keeps of weights: where a library of adapters let it begin, where priming ended, the moving average, the best validation, and the control's best; and the
- * trainer's state that a collapse goes back to.
+ * What it keeps of weights: where a library of adapters let it begin, where priming ended, the moving average, the best
+ * validation, and the control's best; and the trainer's state that a collapse goes back to.
  */
 export type KeptWeights = 'start' | 'primed' | 'average' | 'best' | 'control' | 'steady'
 
