@@ -6,6 +6,7 @@ import {
   demonstrationFindings,
   environmentFindings,
   type Finding,
+  lostCalls,
   replayFindings,
   verifierFindings,
 } from '../../preflight/index.ts'
@@ -49,6 +50,7 @@ async function* findingsOf({
   yield await environmentFindings({ environment, tasks: train, ...measure, ...watch })
   const shown = demonstrations.map((one, i) => ({ ...one, tools: read.tools[i] ?? [] }))
   yield demonstrationFindings({ demonstrations: shown, tools: [] })
+  if (taught) yield lostCalls(shown, renderer)
   yield await replayFindings({ environment, demonstrations, tasks: train, reward, ...watch })
   yield await verifierFindings({ environment, demonstrations, tasks: train, reward, ...watch })
 }
