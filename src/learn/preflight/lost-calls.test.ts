@@ -40,7 +40,10 @@ it('stop a run whose model is shown no calls', () => {
 })
 
 it('warn of a few', () => {
-  const some: Shows = { ...lines, parse: (tokens) => lines.parse(letters(textOf(tokens).replace('odd', 'even')), tools) }
+  const some: Shows = {
+    ...lines,
+    parse: (tokens) => lines.parse(letters(textOf(tokens).replace('odd', 'even')), tools),
+  }
   const [finding] = lostCalls([shown(calls('odd')), shown(calls('a')), shown(calls('b'))], some)
   expect(finding).toMatchObject({ severity: 'warn', n: 1, of: 3 })
   expect(finding?.example).toMatch(/odd/)
