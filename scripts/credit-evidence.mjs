@@ -31,6 +31,8 @@ import {
 } from '../dist/credit/index.js'
 import { houseExpert, houseProgress, houseVerify, loadHouse } from '../dist/environment/index.js'
 import { readRoom } from '../dist/environment/house/views.js'
+import { median, ratio, tuned } from './credit-evidence/compare.mjs'
+import { gradientOf, Policy } from './credit-evidence/policy.mjs'
 
 const { values: flags } = parseArgs({
   options: {
@@ -236,42 +238,6 @@ function attempt(task, policy, { id, group, dense, watched, draw }) {
   return { trajectory, reward: { status: 'scored', value, parts: {} }, choices, success }
 }
 
-/** A softmax over acts by their traits, improved by Adam. */
-class Policy {
-  #preferences = new Map()
-  #moments = new Map()
-  #steps = 0
-  #rate
-  constructor(preferences, rate) {
-    this.#rate = rate
-    this.#preferences = new Map(preferences)
-  }
-  chances(acts) {
-    const weights = acts.map(({ traits }) =>
-      Math.exp(traits.reduce((sum, trait) => sum + (this.#preferences.get(trait) ?? 0), 0)),
-    )
-    const total = weights.reduce((sum, weight) => sum + weight, 0)
-    return weights.map((weight) => weight / total)
-  }
-  choose(acts, draw) {
-    let left = draw.next()
-    const chosen = this.chances(acts).findIndex((chance) => (left -= chance) < 0)
-    return chosen === -1 ? acts.length - 1 : chosen
-  }
-  step(gradient) {
-    this.#steps++
-    for (const type of new Set([...gradient.keys(), ...this.#moments.keys()])) {
-      const g = gradient.get(type) ?? 0
-      const [m, v] = this.#moments.get(type) ?? [0, 0]
-      const moments = [0.9 * m + 0.1 * g, 0.99 * v + 0.01 * g * g]
-      this.#moments.set(type, moments)
-      const [mean, square] = [moments[0] / (1 - 0.9 ** this.#steps), moments[1] / (1 - 0.99 ** this.#steps)]
-      if (square === 0) continue
-      this.#preferences.set(type, (this.#preferences.get(type) ?? 0) + (this.#rate * mean) / Math.sqrt(square))
-    }
-  }
-}
-
 /** Log-odds of what the expert does among what it could do, class by class, over a few tasks. */
 async function expertOdds(shown) {
   const [taken, open] = [new Map(), new Map()]
@@ -327,61 +293,29 @@ async function learn(arm, seed, rate) {
       return { updates: update, there: true }
     const groups = played.map((attempts, g) => ({ id: GroupId.parse(`g${g}`), attempts }))
     const { credits } = await arm.rule.credit(groups, { signals: new Map(), rng: rng('context'), asOf: 0 })
-    const byId = new Map(all.map((one) => [one.trajectory.id, one]))
-    const gradient = new Map()
-    for (const { trajectory, decision, advantage } of credits) {
-      if (!advantage) continue
-      const { acts, chosen } = byId.get(trajectory).choices[Number(decision.slice(1))]
-      for (const [i, chance] of policy.chances(acts).entries()) {
-        const change = (advantage * ((i === chosen ? 1 : 0) - chance)) / all.length
-        for (const trait of acts[i].traits) gradient.set(trait, (gradient.get(trait) ?? 0) + change)
-      }
-    }
-    policy.step(gradient)
+    policy.step(gradientOf(policy, all, credits))
   }
   return { updates: MOST, there: false, last: rates.slice(-3) }
 }
 
-const logMean = (updates) => updates.reduce((sum, each) => sum + Math.log(each), 0) / updates.length
-const runsOf = async (arm, first, count, rate) => {
-  const runs = []
-  for (let seed = first; seed < first + count; seed++) runs.push(await learn(arm, seed, rate))
-  return runs
-}
+const updatesOf = ({ updates }) => updates
 const results = []
 for (const arm of arms) {
-  let best = null
-  for (const rate of RATES) {
-    const score = logMean((await runsOf(arm, 1000, TUNING, rate)).map(({ updates }) => updates))
-    if (best === null || score < best.score) best = { rate, score }
-  }
-  const runs = await runsOf(arm, 0, SEEDS, best.rate)
-  results.push({ ...arm, rate: best.rate, runs })
+  const result = await tuned(learn, arm, { rates: RATES, tuning: TUNING, seeds: SEEDS, cost: updatesOf })
+  const { rate, runs } = result
+  results.push(result)
   const there = runs.filter((run) => run.there).length
-  say(
-    `${arm.name}: rate ${best.rate}, ${there}/${runs.length} there, updates ${runs.map(({ updates }) => updates).join(',')}`,
-  )
-}
-
-function ratio(runs, control) {
-  const logs = runs.map(({ updates }, i) => Math.log(updates / control[i].updates))
-  const of = (sample) => Math.exp(sample.reduce((sum, each) => sum + each, 0) / sample.length)
-  const draw = rng('bootstrap')
-  const means = Array.from({ length: 4000 }, () => of(logs.map(() => logs[draw.int(logs.length)]))).toSorted(
-    (a, b) => a - b,
-  )
-  return `${of(logs).toFixed(2)} [${means[100].toFixed(2)}, ${means[3900].toFixed(2)}]`
+  say(`${arm.name}: rate ${rate}, ${there}/${runs.length} there, updates ${runs.map(updatesOf).join(',')}`)
 }
 
 const named = (name) => results.find((result) => result.name === name)
-const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1]
 console.log('| rule | rate | there | median episodes | episodes against GRPO | against GRPO that knows as much |')
 console.log('|---|---|---|---|---|---|')
 for (const result of results) {
   const { name, rate, runs, dense } = result
-  const against = (other) => (!other ? '' : other === result ? '1' : ratio(runs, other.runs))
+  const against = (other) => (!other ? '' : other === result ? '1' : ratio(runs, other.runs, updatesOf))
   const there = `${runs.filter((run) => run.there).length} of ${runs.length}`
-  const episodes = median(runs.map(({ updates }) => updates)) * GROUPS * ATTEMPTS
+  const episodes = median(runs.map(updatesOf)) * GROUPS * ATTEMPTS
   const informed = dense ? against(named('GRPO of outcome + progress')) : ''
   console.log(`| ${name} | ${rate} | ${there} | ${episodes} | ${against(named('GRPO'))} | ${informed} |`)
 }
