@@ -12,17 +12,17 @@ async function runsOf(learn, arm, { first, count, rate }) {
 }
 
 /**
- * An arm with the rate that it needs the least with on `tuning` seeds from 1000 on, and its runs of seeds from 0 on, which are
- * others.
+ * An arm with the rate that it needs the least with on `tuning` seeds from 1000 on, and its runs of so many seeds from `first`
+ * on, which are others.
  * @param cost of a run: what is compared
  */
-export async function tuned(learn, arm, { rates, tuning, seeds, cost }) {
+export async function tuned(learn, arm, { rates, tuning, first = 0, seeds, cost }) {
   let best = null
   for (const rate of rates) {
     const score = logMean((await runsOf(learn, arm, { first: 1000, count: tuning, rate })).map(cost))
     if (best === null || score < best.score) best = { rate, score }
   }
-  return { ...arm, rate: best.rate, runs: await runsOf(learn, arm, { first: 0, count: seeds, rate: best.rate }) }
+  return { ...arm, rate: best.rate, runs: await runsOf(learn, arm, { first, count: seeds, rate: best.rate }) }
 }
 
 /** The geometric mean of the ratios of costs, paired by seed, with its 95 % bootstrap interval over seeds. */

@@ -1,10 +1,10 @@
 /**
  * Jobs that take very different times. Of four kinds of data each has one right preparation of three, and one best method of
- * five, which is slow: 15 or 40 minutes in the place of 1 to 5. The best method succeeds at 0.9, any other at 0.4, and all of
- * them at a third of that after a wrong preparation. Times vary (lognormal, σ = 0.3).
+ * five, which is slow: 15 or 40 minutes in the place of ½ to 2. The best method succeeds at 0.9, one of the fast ones at 0.5,
+ * any other at 0.2, and all of them at a third of that after a wrong preparation. Times vary (lognormal, σ = 0.3).
  *
- * How jobs are waited for: `all`: 8 attempts at each kind, and all of them end; `cut`: 8 begin, and those that are not among
- * the first 4 done are given up; `never`: 8 workers a kind begin anew as soon as they are done, and each 8 that are done are
+ * How jobs are waited for: `all`: 8 attempts at each kind, and all of them end; `half`, `quarter`: 8 begin, and those
+ * that are not among the first 4 or 2 done are given up; `never`: 8 workers a kind begin anew as soon as they are done, and each 8 that are done are
  * learned from, though they began with an older policy.
  */
 import { rng } from '../../dist/core/index.js'
@@ -13,13 +13,15 @@ import { episode, groupOf, scored } from './episode.mjs'
 
 const KINDS = [0, 1, 2, 3]
 const PREPARATIONS = [0, 1, 2]
-const MINUTES = [1, 2, 5, 15, 40]
+const MINUTES = [0.5, 1, 2, 15, 40]
 const PREPARING = 0.5
 const WORKERS = 8
 
 const best = (kind) => (kind % 2 === 0 ? 3 : 4)
+const tempting = (kind) => kind % 3
 const chanceOf = (kind, preparation, method) =>
-  (method === best(kind) ? 0.9 : 0.4) / (preparation === kind % PREPARATIONS.length ? 1 : 3)
+  (method === best(kind) ? 0.9 : method === tempting(kind) ? 0.5 : 0.2) /
+  (preparation === kind % PREPARATIONS.length ? 1 : 3)
 const preparing = (kind) => PREPARATIONS.map((one) => ({ said: `prepare ${one}`, traits: [`prepare ${kind} ${one}`] }))
 const training = (kind) => MINUTES.map((_, one) => ({ said: `train ${one}`, traits: [`train ${kind} ${one}`] }))
 
@@ -93,7 +95,12 @@ function apart(seed) {
   }
 }
 
-const waits = { all: (seed) => together(WORKERS, seed), cut: (seed) => together(WORKERS / 2, seed), never: apart }
+const waits = {
+  all: (seed) => together(WORKERS, seed),
+  half: (seed) => together(WORKERS / 2, seed),
+  quarter: (seed) => together(WORKERS / 4, seed),
+  never: apart,
+}
 const aware = durationAware({ outcome: grpo() })
 export const durations = {
   name: 'durations',
@@ -105,7 +112,8 @@ export const durations = {
   open: ({ wait }, seed) => waits[wait](seed),
   arms: [
     ['all', 'all are waited for'],
-    ['cut', 'the slow half is given up'],
+    ['half', 'the slow half is given up'],
+    ['quarter', 'the slow three quarters are given up'],
     ['never', 'nobody waits'],
   ].flatMap(([wait, told]) => [
     { name: `GRPO, ${told}`, rule: grpo(), wait },

@@ -16,7 +16,8 @@ const QUESTIONS = ANSWERS.flatMap((x) => [0, 1].map((y) => ({ x, y, right: (x + 
 const VERDICTS = ['right', 'wrong']
 const WRONGLY = 0.1
 
-const generator = ({ x }) => ANSWERS.map((given) => ({ said: String(given), given, traits: [`generator ${x} ${given}`] }))
+const generator = ({ x }) =>
+  ANSWERS.map((given) => ({ said: String(given), given, traits: [`generator ${x} ${given}`] }))
 const verifier = ({ x, y }, given) =>
   VERDICTS.map((verdict) => ({ said: verdict, verdict, traits: [`verifier ${x} ${y} ${given} ${verdict}`] }))
 const refiner = ({ x }, given, verdict) =>
@@ -51,7 +52,8 @@ export function worth(policy) {
   return sum / QUESTIONS.length
 }
 
-const turn = (policy, acts, draw) => ({ acts, chosen: policy.choose(acts, draw) })
+/** A turn, with words of its own: what a language model says is hardly ever said twice. */
+const turn = (policy, acts, draw) => ({ acts, chosen: policy.choose(acts, draw), wording: draw.int(1e9) })
 
 /** All ways through a tree of `tries` of each role, each a list of turns; one way where each has one. */
 export function ways(policy, question, tries, draw) {
@@ -65,8 +67,8 @@ export function ways(policy, question, tries, draw) {
   })
 }
 
-function attemptOf(question, turns, { id, group, draw }) {
-  const said = turns.map(({ acts, chosen }) => acts[chosen].said)
+function attemptOf(question, turns, { id, group, alike, draw }) {
+  const said = turns.map(({ acts, chosen, wording }) => `${acts[chosen].said}${alike ? '' : ` (${wording})`}`)
   const { final } = turns[2].acts[turns[2].chosen]
   const right = (final === question.right) !== draw.next() < WRONGLY
   const trajectory = episode({
@@ -81,7 +83,7 @@ function attemptOf(question, turns, { id, group, draw }) {
 }
 
 /** What an update plays, and what it costs. */
-function open({ tree, apart }, seed) {
+function open({ tree, apart, alike }, seed) {
   const draw = rng('roles', seed)
   return (policy) => {
     const groups = Array.from({ length: 4 }, (_, g) => {
@@ -90,11 +92,14 @@ function open({ tree, apart }, seed) {
         ? ways(policy, question, 3, draw)
         : Array.from({ length: apart }, () => ways(policy, question, 1, draw)[0])
       const attempts = played.map((turns, a) =>
-        attemptOf(question, turns, { id: `g${g}-${a}`, group: `g${g}`, draw }),
+        attemptOf(question, turns, { id: `g${g}-${a}`, group: `g${g}`, alike, draw }),
       )
       return groupOf(`g${g}`, attempts)
     })
-    return { groups, costs: { turns: tree ? 4 * (3 + 9 + 27) : 4 * apart * 3, attempts: 4 * groups[0].attempts.length } }
+    return {
+      groups,
+      costs: { turns: tree ? 4 * (3 + 9 + 27) : 4 * apart * 3, attempts: 4 * groups[0].attempts.length },
+    }
   }
 }
 
@@ -115,6 +120,7 @@ export const roles = {
     { name: 'leave one out over the tree', rule: leaveOneOut(), tree: true, control },
     { name: 'role credit', rule: roleCredit(), tree: true, control },
     { name: 'role credit, `copies: sampled`', rule: roleCredit({ copies: 'sampled' }), tree: true, control },
+    { name: 'role credit, equal answers worded alike', rule: roleCredit(), tree: true, alike: true, control },
     { name: 'role credit, `baseline: 0.5`', rule: roleCredit({ baseline: 0.5 }), tree: true, control },
   ],
 }
