@@ -1,0 +1,3 @@
+import type { Policy } from './policy.mjs'
+
+export const worth: (policy: Policy) => number
