@@ -14,7 +14,7 @@
  * are of episodes, paired by seed (equal tasks), as geometric means with 95 % bootstrap intervals over seeds.
  */
 import { parseArgs } from 'node:util'
-import { GroupId, NodeId, rng, Trajectory, VersionId, DecisionId, TrajectoryId } from '../dist/core/index.js'
+import { DecisionId, GroupId, NodeId, rng, Trajectory } from '../dist/core/index.js'
 import {
   adca,
   anchorStates,
@@ -32,6 +32,7 @@ import {
 import { houseExpert, houseProgress, houseVerify, loadHouse } from '../dist/environment/index.js'
 import { readRoom } from '../dist/environment/house/views.js'
 import { median, ratio, tuned } from './credit-evidence/compare.mjs'
+import { decisionOf, trajectoryOf } from './credit-evidence/episode.mjs'
 import { gradientOf, Policy } from './credit-evidence/policy.mjs'
 
 const { values: flags } = parseArgs({
@@ -198,41 +199,20 @@ function attempt(task, policy, { id, group, dense, watched, draw }) {
     const action = add(`a${i}`, { role: 'assistant', content: '', toolCalls: [call] })
     const observation = add(`o${i + 1}`, { role: 'tool', name: tool, content: now.shown, isError })
     const decision = DecisionId.parse(`d${i}`)
-    decisions.push({
-      id: decision,
-      step: i,
-      parameter: 'policy',
-      kind: 'choice',
-      version: VersionId.parse('v0'),
-      generation: 1,
-      checkpoint: null,
-      inputs: [read],
-      output: action,
-      propensity: { log: null, reason: 'not-recorded' },
-    })
+    decisions.push(decisionOf({ id: decision, step: i, parameter: 'policy', inputs: [read], output: action }))
     const reward = dense === 'steps' ? { reward: moves[i] } : {}
     steps.push({ index: i, action, observations: [observation], decisions: [decision], ...reward })
     if (done) break
   }
   const finalState = episode.close()
   const success = houseVerify(finalState)
-  const trajectory = {
-    id: TrajectoryId.parse(id),
-    origin: { kind: 'rollout' },
-    task: { id: task.id, instruction: task.instruction, split: task.split },
-    group: GroupId.parse(group),
-    attempt: 0,
-    seed: 0,
-    nodes,
-    steps,
-    decisions,
-    toolsets: {},
-    stopReason: steps.length < STEPS ? 'done' : 'turn-budget',
-    failure: null,
-    finalState,
-    startedAt: 0,
-    seconds: 0,
-  }
+  const stopReason = steps.length < STEPS ? 'done' : 'turn-budget'
+  const { id: name, instruction, split } = task
+  const trajectory = trajectoryOf(
+    { id, group, task: { id: name, instruction, split } },
+    { nodes, steps, decisions },
+    { stopReason, finalState, seconds: 0 },
+  )
   progressOf.set(trajectory.id, moves)
   const value = dense === 'outcome' ? success + moves.reduce((sum, move) => sum + move, 0) : success
   return { trajectory, reward: { status: 'scored', value, parts: {} }, choices, success }

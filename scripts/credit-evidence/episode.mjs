@@ -24,37 +24,41 @@ export function episode({ id, group, task, asked, turns, state = null, counts = 
     const observation = add(`o${i + 1}`, { role: 'user', content: seen }, clock)
     const decision = DecisionId.parse(`d${i}`)
     steps.push({ index: i, action, observations: [observation], decisions: [decision] })
-    decisions.push({
-      id: decision,
-      step: i,
-      parameter: by,
-      kind: 'choice',
-      version: VersionId.parse('v0'),
-      generation: 1,
-      checkpoint: null,
-      inputs: [read],
-      output: action,
-      propensity: { log: null, reason: 'not-recorded' },
-    })
+    decisions.push(decisionOf({ id: decision, step: i, parameter: by, inputs: [read], output: action }))
   }
-  return {
-    id: TrajectoryId.parse(id),
-    origin: { kind: 'rollout' },
-    task: { id: task, instruction: asked, split: 'train' },
-    group: GroupId.parse(group),
-    attempt: 0,
-    seed: 0,
-    nodes,
-    steps,
-    decisions,
-    toolsets: {},
-    stopReason: 'done',
-    failure: null,
-    finalState: { state, counts },
-    startedAt: 0,
-    seconds: (clock ?? 0) / 1_000,
-  }
+  const finalState = { state, counts }
+  const ended = { stopReason: 'done', finalState, seconds: (clock ?? 0) / 1_000 }
+  return trajectoryOf(
+    { id, group, task: { id: task, instruction: asked, split: 'train' } },
+    { nodes, steps, decisions },
+    ended,
+  )
 }
+
+/** A Decision of a policy that is no language model. */
+export const decisionOf = (own) => ({
+  ...own,
+  kind: 'choice',
+  version: VersionId.parse('v0'),
+  generation: 1,
+  checkpoint: null,
+  propensity: { log: null, reason: 'not-recorded' },
+})
+
+/** The Trajectory of an attempt: whose it is, what was done, and how it ended. */
+export const trajectoryOf = ({ id, group, task }, done, ended) => ({
+  id: TrajectoryId.parse(id),
+  origin: { kind: 'rollout' },
+  task,
+  group: GroupId.parse(group),
+  attempt: 0,
+  seed: 0,
+  ...done,
+  toolsets: {},
+  failure: null,
+  startedAt: 0,
+  ...ended,
+})
 
 export const scored = (value) => ({ status: 'scored', value, parts: {} })
 export const groupOf = (name, attempts) => ({ id: GroupId.parse(name), attempts })

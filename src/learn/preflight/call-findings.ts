@@ -108,4 +108,4 @@ function unreadableCalls(shown: readonly Numbered[]): readonly Finding[] {
 }
 
 /** A call as a person would write it, cut. */
-const told = ({ name, arguments: given }: ToolCall): string => quoted(`${name} ${JSON.stringify(given)}`, 120)
+export const told = ({ name, arguments: given }: ToolCall): string => quoted(`${name} ${JSON.stringify(given)}`, 120)

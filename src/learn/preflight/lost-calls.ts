@@ -1,4 +1,5 @@
 import { canonicalJson, type Renderer, type ToolCall } from '../../core/index.ts'
+import { told } from './call-findings.ts'
 import { counted, type Finding, gravity, quoted } from './finding.ts'
 import { turnsOf, type WrittenDemonstration } from './written-demonstration.ts'
 
@@ -17,7 +18,7 @@ export function lostCalls(
       return toolCalls && !isSame(toolCalls, renderer.parse(renderer.renderAssistant(message, tools), tools).toolCalls)
     })
     const [call] = turn?.message.toolCalls ?? []
-    return call ? [`${call.name} ${JSON.stringify(call.arguments)}`] : []
+    return call ? [told(call)] : []
   })
   const [example] = lost
   if (example === undefined) return []
@@ -26,11 +27,11 @@ export function lostCalls(
     {
       severity: gravity(lost.length, calling.length),
       code: 'learn/lost-calls',
-      message: `${write} a tool in a way that the renderer ${quoted(renderer.name)} loses: written for this model, the call does not read back as itself. For example, ${quoted(example, 120)}.`,
+      message: `${write} a tool in a way that the renderer ${quoted(renderer.name)} loses: written for this model, the call does not read back as itself. For example, ${example}.`,
       hint: 'Open the model with the renderer "compact", or take one whose chat template writes tool calls.',
       n: lost.length,
       of: calling.length,
-      example: quoted(example, 120),
+      example,
     },
   ]
 }
