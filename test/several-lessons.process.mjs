@@ -25,7 +25,8 @@ const { imitate, leaveOneOut, pairedGate, policyGradient, preferences } = ratche
 
 async function learnTeam(common) {
   const files = JSON.parse(given)
-  const models = { planner: await open({ reference: files.model }), reader: await open({ reference: files.model }) }
+  const opens = { reference: files.model, renderer: 'compact' }
+  const models = { planner: await open(opens), reader: await open(opens) }
   const base = files.model
   const team = defineAgent({
     name: 'team',
