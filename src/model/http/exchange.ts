@@ -55,7 +55,8 @@ export class Exchange implements Dispatcher.DispatchHandler, Incoming {
   readonly #head: HeadReader
   #controller: Dispatcher.DispatchController | null = null
   #state: 'asked' | 'answered' | 'over' = 'asked'
-  #timer: NodeJS.Timeout | null
+  #timer: NodeJS.Timeout | null = null
+  #lastLook: NodeJS.Immediate | null = null
   #bytes = 0
   #begun = false
   #reader: BodyReader | null = null
@@ -71,8 +72,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Incoming {
     this.#signal = signal
     this.#head = head
     signal.addEventListener('abort', this.#onAbort, { once: true })
-    const { upstream, firstByteTimeoutMs } = limits
-    this.#timer = setTimeout(() => this.#fail(timedOut(upstream, 'begin', firstByteTimeoutMs)), firstByteTimeoutMs)
+    this.#startTimer('begin', limits.firstByteTimeoutMs)
   }
 
   read(reader: BodyReader): void {
@@ -86,7 +86,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Incoming {
   begun(): void {
     if (this.#begun || this.#state === 'over') return
     this.#begun = true
-    this.#startIdleTimer()
+    this.#startTimer('go on', this.#limits.idleTimeoutMs)
   }
 
   pause(): void {
@@ -97,7 +97,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Incoming {
 
   resume(): void {
     if (this.#state === 'over' || this.#controller === null) return
-    this.#startIdleTimer()
+    this.#startTimer('go on', this.#limits.idleTimeoutMs)
     // May hand over data before it returns, and that may pause again.
     this.#controller.resume()
   }
@@ -135,7 +135,7 @@ export class Exchange implements Dispatcher.DispatchHandler, Incoming {
 
   onResponseData(_: Dispatcher.DispatchController, bytes: Buffer): void {
     if (this.#state === 'over') return
-    if (this.#begun) this.#timer?.refresh()
+    if (this.#begun) this.#refreshTimer()
     this.#bytes += bytes.length
     if (this.#bytes > this.#limits.maxAnswerBytes) return this.#failTooLarge()
     if (this.#reader) this.#reader.data(bytes)
@@ -186,13 +186,21 @@ export class Exchange implements Dispatcher.DispatchHandler, Incoming {
     this.#signal.removeEventListener('abort', this.#onAbort)
   }
 
-  #startIdleTimer(): void {
+  /** A process that stood still comes to its timers before it reads what arrived meanwhile: that is read first. */
+  #startTimer(what: 'begin' | 'go on', ms: number): void {
     this.#stopTimer()
-    const { upstream, idleTimeoutMs } = this.#limits
-    this.#timer = setTimeout(() => this.#fail(timedOut(upstream, 'go on', idleTimeoutMs)), idleTimeoutMs)
+    this.#timer = setTimeout(() => {
+      this.#lastLook = setImmediate(() => this.#fail(timedOut(this.#limits.upstream, what, ms)))
+    }, ms)
+  }
+
+  #refreshTimer(): void {
+    if (this.#lastLook) clearImmediate(this.#lastLook)
+    this.#timer?.refresh()
   }
 
   #stopTimer(): void {
+    if (this.#lastLook) clearImmediate(this.#lastLook)
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
   }
