@@ -2,7 +2,7 @@
  * What learning together brings: the post room of `examples/joint.mjs`, with weights alone, weights and one other part, and all
  * four in one run. Success on 85 held-out tasks after the same updates; each seed is its own run.
  *
- *   node scripts/joint-evidence.mjs [seeds] [updates]
+ *   node scripts/joint-evidence.mjs [seeds] [updates] [first seed]
  *
  * Every arm begins with the same imitation of labels, without which nothing arrives. Minutes for each seed.
  */
@@ -12,6 +12,7 @@ import { agent, demonstrations, environment, gate, optimize, solved, tasks } fro
 
 const seeds = Number(process.argv[2] ?? 5)
 const updates = Number(process.argv[3] ?? 4)
+const first = Number(process.argv[4] ?? 0)
 
 const { model: weights, ...others } = optimize
 const arms = {
@@ -64,7 +65,7 @@ function interval(values) {
 }
 
 const success = Object.fromEntries(Object.keys(arms).map((name) => [name, []]))
-for (let seed = 0; seed < seeds; seed++) {
+for (let seed = first; seed < first + seeds; seed++) {
   for (const [name, learns] of Object.entries(arms)) {
     const { learned, brought = [] } = await run(learns, seed)
     success[name].push(learned.success ?? 0)
@@ -76,6 +77,6 @@ console.log(`${seeds} seeds, ${updates} updates; held-out success, mean over see
 console.log('| what learns | success | all four, less it |')
 console.log('|---|---|---|')
 for (const [name, values] of Object.entries(success)) {
-  const less = success['all four'].map((all, seed) => all - values[seed])
+  const less = success['all four'].map((all, i) => all - values[i])
   console.log(`| ${name} | ${interval(values)} | ${name === 'all four' ? '' : interval(less)} |`)
 }
