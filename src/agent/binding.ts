@@ -1,4 +1,5 @@
 import type { AdapterRef, Binding, Bound, Renderer, Sampler, SamplingParams } from '../core/index.ts'
+import type { BestOf } from './best-of.ts'
 import type { EpisodeBudget } from './budget.ts'
 
 /** What a `weights` Parameter acts with during one episode: its value, loaded into a model. */
@@ -10,6 +11,8 @@ export interface WeightsBinding extends Binding {
   readonly adapter: AdapterRef | null
   readonly sampling: Pick<SamplingParams, 'temperature' | 'topK' | 'topP'>
   readonly budget: EpisodeBudget
+  /** Where each turn is the best of several. Default: what is sampled is said. */
+  readonly best?: BestOf
   /** Seeds every policy call of the episode, by position. */
   readonly seed: number
   readonly signal?: AbortSignal

@@ -3,7 +3,6 @@ import {
   type AssistantMessage,
   type Message,
   type NodeId,
-  type SampledSequence,
   type SampleStopReason,
   seedOf,
   sha256,
@@ -11,6 +10,7 @@ import {
   type ToolDefinition,
 } from '../core/index.ts'
 import { InvariantError, present } from '../errors/index.ts'
+import { bestOf, logprobOf, type Sampled } from './best-of.ts'
 import type { WeightsBinding } from './binding.ts'
 import { Branch } from './branch.ts'
 import { EpisodeStopped } from './errors.ts'
@@ -43,6 +43,8 @@ export class Conversation {
   #tokens: readonly number[] = []
   /** The end of it that no node carries yet: messages were rendered together, or there was none. */
   #unplaced: readonly RenderedPart[] = []
+  /** Every message of it, sampled ones too. */
+  #read: readonly Message[] = []
   #closedTurn = true
   #lastStep: number | null = null
 
@@ -83,6 +85,7 @@ export class Conversation {
     const copy = new Conversation(this.#parameter, this.#binding, this.#tools, this.#recorder, this.#branch.fork())
     copy.#tokens = this.#tokens
     copy.#unplaced = this.#unplaced
+    copy.#read = this.#read
     copy.#closedTurn = this.#closedTurn
     copy.#lastStep = this.#lastStep
     return copy
@@ -99,11 +102,12 @@ export class Conversation {
   }
 
   /**
-   * One policy call of at most `maxTokens`, recorded as a Step with its Decisions.
+   * One policy call of at most `maxTokens`, recorded as a Step with its Decisions. Where the best of several is said, it is
+   * no sample of the policy: its behaviour log-probabilities are not known, and it enters no policy gradient.
    * @throws EpisodeStopped when the model fails.
    */
   async next(maxTokens: number): Promise<Turn> {
-    const { sampling, inForce } = this.#binding
+    const { sampling, inForce, best } = this.#binding
     const inputs = this.#branch.inputs()
     const { sequence, message } = await this.#sample(maxTokens)
     const { tokens, behaviourLogprobs, logprobs, stopReason } = sequence
@@ -113,7 +117,7 @@ export class Conversation {
       {
         kind: 'sampled',
         tokens: [...tokens],
-        behaviourLogprobs: [...behaviourLogprobs],
+        behaviourLogprobs: best ? null : [...behaviourLogprobs],
         logprobs: [...logprobs],
         sampling: {
           temperature: sampling.temperature ?? 1,
@@ -122,6 +126,7 @@ export class Conversation {
       },
     ])
     this.#tokens = this.#tokens.concat(tokens)
+    this.#read = this.#read.concat(message)
     this.#closedTurn = stopReason === 'stop'
     const decision = this.#recorder.decide({
       parameter: this.#parameter,
@@ -129,12 +134,7 @@ export class Conversation {
       inForce,
       inputs,
       output: node,
-      propensity: {
-        log: Math.min(
-          0,
-          behaviourLogprobs.reduce((sum, lp) => sum + lp, 0),
-        ),
-      },
+      propensity: best ? { log: null, reason: 'not-recorded' } : { log: Math.min(0, logprobOf(behaviourLogprobs)) },
     })
     this.#recorder.said(message, decision)
     const step = this.#recorder.step(node, [...this.#branch.takePending(), decision])
@@ -161,6 +161,7 @@ export class Conversation {
     this.#tokens = this.#tokens.concat(tokens)
     this.#unplaced = this.#unplaced.concat({ tokens, recalled: false })
     this.#branch.show(message, this.#rendered())
+    this.#read = this.#read.concat(message)
     this.#closedTurn = stopReason === 'stop'
     this.#lastStep = step
     this.#render(shown, (messages) => this.#binding.renderer.extend(messages, this.#closedTurn))
@@ -182,10 +183,18 @@ export class Conversation {
       this.#branch.trace(typeof source === 'string' ? shownText(source) : shownMessage(source), null)
   }
 
-  async #sample(maxTokens: number): Promise<{ sequence: SampledSequence; message: AssistantMessage }> {
+  async #sample(maxTokens: number): Promise<Sampled> {
+    const { best } = this.#binding
+    const candidates = await this.#candidates(maxTokens, best?.of ?? 1)
+    const cut = candidates.find(({ sequence }) => sequence.stopReason === 'cancelled')
+    if (best && !cut) return bestOf(candidates, this.#read, best)
+    return cut ?? present(candidates[0], 'a sampled sequence')
+  }
+
+  async #candidates(maxTokens: number, count: number): Promise<readonly Sampled[]> {
     const { sampler, renderer, adapter, sampling, signal } = this.#binding
     try {
-      const [first] = await sampler.sample({
+      const sampled = await sampler.sample({
         prompt: this.#tokens,
         adapter,
         params: {
@@ -195,14 +204,17 @@ export class Conversation {
           stopTokens: renderer.stop.tokens,
           seed: this.#seed(),
         },
+        ...(count > 1 ? { samples: count } : {}),
         ...(signal ? { signal } : {}),
       })
-      const sequence = present(first, 'a sampled sequence')
-      const { tokens, behaviourLogprobs, logprobs } = sequence
-      if (tokens.length !== behaviourLogprobs.length || tokens.length !== logprobs.length) {
-        throw new InvariantError('the sampler returned ragged arrays')
-      }
-      return { sequence, message: renderer.parse(tokens, this.#tools) }
+      if (sampled.length < count) throw new InvariantError('the sampler returned too few sequences')
+      return sampled.map((sequence) => {
+        const { tokens, behaviourLogprobs, logprobs } = sequence
+        if (tokens.length !== behaviourLogprobs.length || tokens.length !== logprobs.length) {
+          throw new InvariantError('the sampler returned ragged arrays')
+        }
+        return { sequence, message: renderer.parse(tokens, this.#tools) }
+      })
     } catch (cause) {
       throw signal?.aborted ? new EpisodeStopped('cancelled') : new EpisodeStopped('model-error', cause)
     }
@@ -222,6 +234,7 @@ export class Conversation {
     const parts = renderedParts(messages, render)
     this.#tokens = this.#tokens.concat(parts.flatMap(({ tokens }) => tokens))
     this.#unplaced = this.#unplaced.concat(parts)
+    this.#read = this.#read.concat(messages)
     return messages.map((message, i) => this.#branch.show(message, i === messages.length - 1 ? this.#rendered() : []))
   }
 

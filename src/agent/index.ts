@@ -2,6 +2,7 @@ export { type Agent, defineAgent, type Handles, weightsOf } from './agent.ts'
 export { backward, type CreditedBatch } from './backward.ts'
 export type { ParameterBinding, WeightsBinding } from './binding.ts'
 export { bindingsOf, type ActsInEpisode } from './bindings.ts'
+export type { BestOf } from './best-of.ts'
 export { type GivenModels, type Models, modelsOf } from './models.ts'
 export {
   type ChoiceDeposit,

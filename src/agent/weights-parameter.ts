@@ -1,4 +1,5 @@
 import type { Episode, Message, ToolDefinition } from '../core/index.ts'
+import { type BestOf, checkBestOf } from './best-of.ts'
 import type { WeightsBinding } from './binding.ts'
 import { actInContext } from './context/act-in-context.ts'
 import type { Context } from './context/context.ts'
@@ -14,6 +15,8 @@ export interface CallOptions {
    * it, or decided by it. What messages quote need not be told.
    */
   readonly from?: readonly (string | Message)[]
+  /** At each turn the best of several things that the model could say is said. Default: what it samples. */
+  readonly best?: BestOf
 }
 
 /** A model with its adapter inside an episode. Everything it says is charged to one budget. */
@@ -38,7 +41,7 @@ export class WeightsParameter {
     { context, ...options }: CallOptions & { readonly context?: Context } = {},
   ): Promise<ActOutcome> {
     if (!context) return this.converse(messages, { ...options, tools: episode.tools }).act(episode)
-    const acts = { parameter: this.#name, binding: this.#binding, meter: this.#meter, episode }
+    const acts = { parameter: this.#name, binding: this.#bindingFor(options), meter: this.#meter, episode }
     return actInContext(acts, messages, options.from ?? [], context)
   }
 
@@ -56,10 +59,16 @@ export class WeightsParameter {
    */
   converse(
     messages: readonly Message[],
-    { from = [], tools = [] }: CallOptions & { readonly tools?: readonly ToolDefinition[] } = {},
+    { from = [], tools = [], ...options }: CallOptions & { readonly tools?: readonly ToolDefinition[] } = {},
   ): Dialogue {
-    const conversation = Conversation.open(this.#name, this.#binding, messages, tools)
+    const conversation = Conversation.open(this.#name, this.#bindingFor(options), messages, tools)
     conversation.from(from)
     return new Dialogue(conversation, this.#meter)
+  }
+
+  #bindingFor({ best }: CallOptions): WeightsBinding {
+    if (!best) return this.#binding
+    checkBestOf(best)
+    return { ...this.#binding, best }
   }
 }

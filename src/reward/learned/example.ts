@@ -10,7 +10,11 @@ export interface JudgedExample {
 }
 
 /** In which of `folds` parts each example is: those of one subject in one, and the parts of about equal size. */
-export function foldsBySubject(examples: readonly JudgedExample[], folds: number, seed: number): readonly number[] {
+export function foldsBySubject(
+  examples: readonly Pick<JudgedExample, 'subject'>[],
+  folds: number,
+  seed: number,
+): readonly number[] {
   const sizes = new Map<string, number>()
   for (const { subject } of examples) sizes.set(subject, (sizes.get(subject) ?? 0) + 1)
   const shuffled = rng('reward-folds', seed).shuffle([...sizes].toSorted(([a], [b]) => (a < b ? -1 : 1)))
