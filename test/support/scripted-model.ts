@@ -156,16 +156,18 @@ export function scriptedModel(script: Script, { contextLength = 4096 } = {}): Sc
       if (said === null) return [{ tokens: [], behaviourLogprobs: [], logprobs: [], stopReason: 'cancelled' }]
       const options = said.map((text) => [...words.encode(text), END])
       const greedy = params.temperature === 0
-      const chosen = present(options[greedy ? 0 : rng(params.seed ?? 0).int(options.length)], 'an option')
-      const tokens = chosen.slice(0, params.maxTokens)
-      const logprobs = logprobsOf(tokens, options)
-      const sequence: SampledSequence = {
-        tokens,
-        behaviourLogprobs: greedy ? tokens.map(() => 0) : logprobs,
-        logprobs,
-        stopReason: tokens.length === chosen.length ? 'stop' : 'length',
-      }
-      return [sequence]
+      return Array.from({ length: request.samples ?? 1 }, (_, i): SampledSequence => {
+        const draw = greedy ? 0 : rng((params.seed ?? 0) + i).int(options.length)
+        const chosen = present(options[draw], 'an option')
+        const tokens = chosen.slice(0, params.maxTokens)
+        const logprobs = logprobsOf(tokens, options)
+        return {
+          tokens,
+          behaviourLogprobs: greedy ? tokens.map(() => 0) : logprobs,
+          logprobs,
+          stopReason: tokens.length === chosen.length ? 'stop' : 'length',
+        }
+      })
     },
     unload: () => Promise.resolve(),
   }
