@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { attempt, expert } from '../../test/support/attempt.ts'
 import { answeredRight } from '../../test/support/word-environment.ts'
 import type { Script } from '../../test/support/scripted-model.ts'
@@ -20,7 +21,8 @@ const asRead: Ranker = {
       candidates.map(({ message }) =>
         Number(
           toolCallsOf(message).some(
-            ({ arguments: { word } }) => read.at(-1)?.content.includes(`the word is ${String(word)}`) === true,
+            ({ arguments: { word } }) =>
+              read.at(-1)?.content.includes(`the word is ${z.string().parse(word)}`) === true,
           ),
         ),
       ),

@@ -1,0 +1,22 @@
+/** A mean of shares, in percent, with its 95 % interval. */
+export interface AcrossSeeds {
+  readonly mean: number
+  readonly low: number
+  readonly high: number
+}
+
+/** Student's quantile at 0.975 of nine degrees of freedom. */
+const student = 2.262
+
+/** The mean over ten seeds, with Student's interval. */
+export function acrossTen(shares: readonly number[]): AcrossSeeds {
+  if (shares.length !== 10) throw new Error(`${shares.length} seeds`)
+  const mean = shares.reduce((sum, one) => sum + one, 0) / shares.length
+  const variance = shares.reduce((sum, one) => sum + (one - mean) ** 2, 0) / (shares.length - 1)
+  const half = student * Math.sqrt(variance / shares.length)
+  return { mean: 100 * mean, low: 100 * (mean - half), high: 100 * (mean + half) }
+}
+
+/** As people read it. */
+export const inWords = ({ mean, low, high }: AcrossSeeds): string =>
+  `${mean.toFixed(0)} [${low.toFixed(0)}, ${high.toFixed(0)}]`
