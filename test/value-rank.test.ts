@@ -221,7 +221,7 @@ async function ranked(world: World): Promise<ReadonlyMap<string, readonly number
     ]
     for (const [arm, options] of ways) {
       const fit = await fitActionValue(experiences, features, options)
-      // What is refused is not used.
+      if (fit.status === 'refused') console.log(`${world.name}, seed ${seed}: ${arm}: not used, for ${fit.reason}`)
       await measure(arm, fit.status === 'fitted' ? { of: 8, by: valueRanker(fit.value, features) } : undefined)
     }
   }
@@ -242,8 +242,8 @@ it('the best of eight by a value from what others did is above one attempt and a
   expect(gain(arms, 'likeliest of 8').low).toBeGreaterThan(10)
 })
 
-it('where the policy imitated no mistakes, the likeliest is nearly as good', async () => {
+it('where the policy imitated no mistakes, the likeliest is nearer', async () => {
   const arms = await ranked(careful)
   expect(gain(arms, 'one attempt').low).toBeGreaterThan(10)
-  expect(gain(arms, 'likeliest of 8').low).toBeGreaterThan(-5)
+  expect(gain(arms, 'likeliest of 8').low).toBeGreaterThan(0)
 })
