@@ -3,6 +3,8 @@
  * imitates. One JSON object a line for each run.
  *
  *     npx tsc -b && node scripts/learning-evidence.mjs --worlds desk,files --seeds 1,2,3,4,5 [--control] [--demonstrations 32]
+ *
+ * `--first mdn`: another world is learned before each, and the run begins from what came of it: a curriculum.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -10,7 +12,17 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openEmbeddedModel } from '../dist/model/index.js'
 import { play } from '../dist/environment/index.js'
-import { brokenCalls, learn, openStore, repetition, rng, rollouts, rubric, verifier } from '../dist/index.js'
+import {
+  brokenCalls,
+  learn,
+  openStore,
+  releasedAdapters,
+  repetition,
+  rng,
+  rollouts,
+  rubric,
+  verifier,
+} from '../dist/index.js'
 import { agentOf, reference, worlds } from './worlds.mjs'
 
 const { values } = parseArgs({
@@ -18,6 +30,7 @@ const { values } = parseArgs({
     worlds: { type: 'string', default: 'desk,files,catalog,composed' },
     seeds: { type: 'string', default: '1,2,3,4,5' },
     demonstrations: { type: 'string', default: '32' },
+    first: { type: 'string' },
     control: { type: 'boolean', default: false },
     schedule: { type: 'string', default: '{}' },
     holdout: { type: 'string', default: '400' },
@@ -27,44 +40,52 @@ const { values } = parseArgs({
 
 async function run(name, seed) {
   const opened = await openEmbeddedModel({ reference, renderer: 'compact' })
-  const model = opened.service
   const folder = await mkdtemp(join(tmpdir(), 'ratchet-evidence-'))
   const store = await openStore({ path: join(folder, 'ratchet.db') })
-  const events = []
   const began = Date.now()
+  const seconds = () => (Date.now() - began) / 1000
   try {
-    const { environment: world, tasks, expert, check } = worlds[name]((text) => opened.countTokens(text))
-    const shown = rng('demonstrations', seed).shuffle(tasks.train).slice(0, Number(values.demonstrations))
-    const demonstrations = await Promise.all(shown.map((task) => play(world, expert, task, check)))
-    const summary = await learn(agentOf(name), {
-      model,
-      store,
-      source: rollouts(world, [...tasks.train, ...tasks.validation, ...tasks.holdout]),
-      prime: { demonstrations },
-      reward: rubric({ solved: verifier(check) }, { guards: [brokenCalls(), repetition()] }),
-      schedule: { holdoutTasks: Number(values.holdout), ...JSON.parse(values.schedule) },
-      control: values.control,
-      seed,
-      onEvent: (event) => {
-        if (event.type === 'progress') return
-        events.push(event)
-        if (values.verbose) console.log(JSON.stringify(event))
-      },
-    })
-    return { world: name, seed, seconds: (Date.now() - began) / 1000, summary, episodes: episodesOf(events) }
+    const first = values.first === undefined ? undefined : await lesson(opened, store, values.first, seed, [])
+    const startFrom = first ? await releasedAdapters(store, [values.first]) : []
+    const learned = await lesson(opened, store, name, seed, startFrom, { control: values.control })
+    return { world: name, seed, seconds: seconds(), ...(first && { first }), ...learned }
   } catch (error) {
     return {
       world: name,
       seed,
-      seconds: (Date.now() - began) / 1000,
+      seconds: seconds(),
       error: { code: error.code, message: error.message, hint: error.hint },
       stack: error.code ? undefined : error.stack,
     }
   } finally {
     await store.close()
-    await model.close()
+    await opened.service.close()
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+/** One run of learning, in one world. */
+async function lesson(opened, store, name, seed, startFrom, options = {}) {
+  const events = []
+  const { environment: world, tasks, expert, check } = worlds[name]((text) => opened.countTokens(text))
+  const shown = rng('demonstrations', seed).shuffle(tasks.train).slice(0, Number(values.demonstrations))
+  const demonstrations = await Promise.all(shown.map((task) => play(world, expert, task, check)))
+  const summary = await learn(agentOf(name), {
+    model: opened.service,
+    store,
+    source: rollouts(world, [...tasks.train, ...tasks.validation, ...tasks.holdout]),
+    prime: { demonstrations, startFrom },
+    reward: rubric({ solved: verifier(check) }, { guards: [brokenCalls(), repetition()] }),
+    schedule: { holdoutTasks: Number(values.holdout), ...JSON.parse(values.schedule) },
+    ...options,
+    seed,
+    onEvent: (event) => {
+      if (event.type === 'progress') return
+      events.push(event)
+      if (values.verbose) console.log(JSON.stringify(event))
+    },
+  })
+  return { summary, episodes: episodesOf(events) }
 }
 
 const episodesOf = (events) =>

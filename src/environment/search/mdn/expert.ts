@@ -3,7 +3,7 @@ import { MalformedTaskError } from '../malformed-task-error.ts'
 import { call, type Policy } from '../../play.ts'
 import { readSearchTask } from '../task-data.ts'
 import { answerQuestion, Question, tierOfKind } from './question.ts'
-import { readSupportLines, type SupportTable } from './support.ts'
+import { type Browser, browsers, isSupported, readSupportLines, type SupportTable } from './support.ts'
 
 /** Which of the listed titles to open when `wanted` was searched for. */
 type Choice = (hits: readonly string[], wanted: string) => string
@@ -11,19 +11,32 @@ type Choice = (hits: readonly string[], wanted: string) => string
 /** Knows what every question asks: searches each title, opens it, answers from what it read. For priming only. */
 export const expert: Policy = scripted((_hits, wanted) => wanted)
 
+/**
+ * Says of each document what it brings to the answer, before it goes on: the line that a question about this document alone
+ * would be answered with, or which browsers have the feature. So what a composed question asks for is never far above.
+ */
+export const notingExpert: Policy = scripted((_hits, wanted) => wanted, noteOf)
+
 /** Opens whatever is listed first: what carelessness scores. */
 export const firstHit: Policy = scripted((hits, wanted) => hits[0] ?? wanted)
 
-function scripted(choose: Choice): Policy {
+function scripted(choose: Choice, note?: (table: SupportTable, browser: Browser | null) => string): Policy {
   return async (episode, task) => {
     const question = questionOf(task)
     const tables: SupportTable[] = []
     for (const title of question.titles) {
       const hits = (await call(episode, 'search', { query: title })).split('\n')
-      tables.push(readSupportLines(await call(episode, 'open', { title: choose(hits, title) })))
+      const table = readSupportLines(await call(episode, 'open', { title: choose(hits, title) }))
+      if (note) await episode.step({ kind: 'message', content: note(table, question.browser) })
+      tables.push(table)
     }
     await call(episode, 'answer', { text: answerQuestion(question, tables)[0] ?? 'unknown' })
   }
+}
+
+function noteOf(table: SupportTable, browser: Browser | null): string {
+  if (browser !== null) return `${browser} ${table[browser]}`
+  return ['has', ...browsers.filter((one) => isSupported(table[one]))].join(' ')
 }
 
 /** @throws MalformedTaskError when the task is not one of {@link loadMdn}. */

@@ -1,4 +1,4 @@
-export { expert, firstHit, plainTierOf, questionOf, stratumOf } from './expert.ts'
+export { expert, firstHit, notingExpert, plainTierOf, questionOf, stratumOf } from './expert.ts'
 export { type Feature, readFeatures } from './features.ts'
 export { answerQuestion, Question, type QuestionForm, QuestionKind, questionForms, tierOfKind } from './question.ts'
 export { type Browser, browsers, type SupportTable } from './support.ts'

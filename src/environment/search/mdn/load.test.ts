@@ -4,7 +4,7 @@ import { commonestAnswer } from '../baselines.ts'
 import { MalformedCorpusError } from '../malformed-corpus-error.ts'
 import { play, scorePolicy } from '../../play.ts'
 import { verify } from '../verify.ts'
-import { expert, firstHit, questionOf, stratumOf } from './expert.ts'
+import { expert, firstHit, notingExpert, questionOf, stratumOf } from './expert.ts'
 import { readFeatures } from './features.ts'
 import { loadMdn, mdnShelves } from './load.ts'
 import { answerQuestion } from './question.ts'
@@ -120,8 +120,20 @@ describe('the tasks', () => {
     }
   })
 
-  it.each(strata)('are all solved by the scripted expert in $split $tier', async ({ those }) => {
-    expect(await scorePolicy(environment, expert, those, verify)).toEqual({ n: those.length, successes: those.length })
+  it.each(strata)('are all solved by the scripted experts in $split $tier', async ({ those }) => {
+    const all = { n: those.length, successes: those.length }
+    expect(await scorePolicy(environment, expert, those, verify)).toEqual(all)
+    expect(await scorePolicy(environment, notingExpert, those, verify)).toEqual(all)
+  })
+
+  it('are noted by the noting expert in the words of a single answer, one note a document', async () => {
+    const noted = { 'which-first': /^(chrome|edge|firefox|opera|safari) \S+$/, wherever: /^has( [a-z]+)*$/ }
+    for (const [kind, form] of Object.entries(noted)) {
+      const task = tasks.validation.find((one) => questionOf(one).kind === kind)!
+      const { actions } = await play(environment, notingExpert, task, verify)
+      const notes = actions.flatMap((action) => (action.kind === 'message' ? [action.content] : []))
+      expect(notes).toEqual([expect.stringMatching(form), expect.stringMatching(form)])
+    }
   })
 
   it('are seldom solved by opening the first hit', async () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type Browser, browsers, compareVersions, isVersion, type SupportTable } from './support.ts'
+import { type Browser, browsers, compareVersions, isSupported, isVersion, type SupportTable } from './support.ts'
 
 /** Kinds of question. `since` needs one document (tier `single-hop`), the others two or three (tier `composed`). */
 export const QuestionKind = z.enum(['since', 'which-first', 'wherever', 'how-many'])
@@ -37,7 +37,6 @@ export interface QuestionForm {
 
 const oneBrowser = (table: SupportTable, browser: Browser) =>
   table[browser] === 'never' || isVersion(table[browser]) ? table[browser] : null
-const isSupported = (value: string) => isVersion(value) || value.startsWith('<=')
 
 /** The four forms. Every answer but `yes` and `0` names versions or browsers, so that a guess is seldom right. */
 export const questionForms: Readonly<Record<QuestionKind, QuestionForm>> = {

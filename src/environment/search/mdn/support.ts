@@ -48,6 +48,9 @@ export function isVersion(value: string): boolean {
   return /^\d+(\.\d+)*$/.test(value)
 }
 
+/** Whether a browser has the feature by default, from a known version on or from some version at or before one. */
+export const isSupported = (value: string): boolean => isVersion(value) || value.startsWith('<=')
+
 /** Numerically, part by part: `9` before `15.4` before `15.10`. */
 export function compareVersions(a: string, b: string): number {
   const left = a.split('.').map(Number)
