@@ -12,17 +12,8 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openEmbeddedModel } from '../dist/model/index.js'
 import { play } from '../dist/environment/index.js'
-import {
-  brokenCalls,
-  learn,
-  openStore,
-  releasedAdapters,
-  repetition,
-  rng,
-  rollouts,
-  rubric,
-  verifier,
-} from '../dist/index.js'
+import { brokenCalls, learn, openStore, repetition, rng, rollouts, rubric, verifier } from '../dist/index.js'
+import { releasedAdapters } from '../dist/learn/index.js'
 import { agentOf, reference, worlds } from './worlds.mjs'
 
 const { values } = parseArgs({
