@@ -53,6 +53,7 @@ it('waits until the last pass for a first success, and then is hopeless', () => 
 it('is hopeless at a best look whose groups tell nothing', () => {
   expect(verdict([0.3, 0], [0.2, 0.4], [0.2, 0.4])).toBe('hopeless')
   expect(verdict([0.3, 1 / 24], [0.2, 0], [0.2, 0])).toBe('best')
+  expect(verdict([0.3, 1 / 24], [0.32, 0], [0.2, 0]), 'none in the best look by chance').toBe('best')
 })
 
 it('the best look is the latest of those that differ from the most success by chance', () => {

@@ -34,8 +34,12 @@ const early = 0.2
 
 /** The look to go back to: the latest of those that differ from the most success by chance. */
 export function bestLook(looks: readonly PrimingLook[]): PrimingLook | null {
+  return bestLooks(looks).at(-1) ?? null
+}
+
+function bestLooks(looks: readonly PrimingLook[]): readonly PrimingLook[] {
   const most = looks.reduce((most, { success }) => Math.max(most, success), 0)
-  return looks.findLast(({ success }) => success > most - rise) ?? null
+  return looks.filter(({ success }) => success > most - rise)
 }
 
 /** The index of the last look that rose by so much over the one that rose before it. */
@@ -47,17 +51,20 @@ function lastRise(looks: readonly PrimingLook[]): number {
 
 /**
  * Imitate until success or the informative groups reach the target, or until success rises no more: where hardly anything
- * succeeds yet, it is waited for twice as long. Then practice begins at the best look, if its groups tell anything. Imitation beyond that makes the policy sure, and its groups uniform.
+ * succeeds yet, it is waited for twice as long. Then practice begins at the best look, if groups told anything there or at looks
+ * that were as good. Imitation beyond that makes the policy sure, and its groups uniform.
  */
 export function afterLook(looks: readonly PrimingLook[], target: PrimingTarget): PrimingVerdict {
-  const best = bestLook(looks)
+  const bests = bestLooks(looks)
+  const best = bests.at(-1)
   const last = looks.at(-1)
-  if (best === null || last === undefined) return 'imitate'
+  if (best === undefined || last === undefined) return 'imitate'
   if (last.success >= target.success || last.informative >= target.informative) return 'ready'
   const since = looks.length - 1 - lastRise(looks)
   // Before anything succeeds, nothing can be told from looks that show nothing.
   const waits = best.success < early ? 2 : 1
   const stuck = best.success > 0 && since >= waits * target.patience
   if (!stuck && last.pass < target.passes) return 'imitate'
-  return best.informative >= target.hopeless ? 'best' : 'hopeless'
+  // One look may show no group that differs by chance, where those that are as good show some.
+  return bests.some(({ informative }) => informative >= target.hopeless) ? 'best' : 'hopeless'
 }
