@@ -241,3 +241,55 @@ describe('an environment that waits', () => {
     expect(trajectory).toMatchObject({ stopReason: 'time-budget', failure: null })
   })
 })
+
+describe('what a program does by itself', () => {
+  const steps = (...actions: Action[]) =>
+    defineAgent({
+      name: 'program',
+      parameters: {},
+      async run(_, __, episode) {
+        for (const action of actions) await episode.step(action)
+        return done
+      },
+    })
+  const messagesOf = ({ nodes }: Trajectory) => nodes.map(({ message }) => message)
+
+  it('is recorded, as its environment saw it, and no step of any policy', async () => {
+    const call = { name: 'note', arguments: { text: 'a' } }
+    const agent = steps({ kind: 'calls', calls: [call] }, say('end'))
+    const trajectory = await attempt(saying, { environment: notebook().environment, agent })
+    expect(Trajectory.parse(trajectory)).toEqual(trajectory)
+    expect(messagesOf(trajectory)).toEqual([
+      { role: 'assistant', content: '', toolCalls: [call] },
+      { role: 'user', content: 'noted' },
+      { role: 'assistant', content: 'end' },
+      { role: 'user', content: 'noted' },
+    ])
+    expect(trajectory.nodes.map(({ parent }) => parent)).toEqual([null, 'n0', 'n1', 'n2'])
+    expect(trajectory).toMatchObject({ steps: [], decisions: [], stopReason: 'done' })
+  })
+
+  it('is that of the fork that it chose', async () => {
+    const agent = defineAgent({
+      name: 'program',
+      parameters: {},
+      async run(_, __, episode) {
+        await episode.step(say('begin'))
+        const fork = episode.fork?.()
+        await episode.step(say('left'))
+        await fork?.step(say('right'))
+        fork?.choose()
+        return done
+      },
+    })
+    const trajectory = await attempt(saying, { environment: notebook().environment, agent })
+    const said = messagesOf(trajectory).filter(({ role }) => role === 'assistant')
+    expect(said.map(({ content }) => content)).toEqual(['begin', 'right'])
+  })
+
+  it('is left out where no record can hold it', async () => {
+    const hostile = { kind: 'message', content: 12n } as unknown as Action
+    const trajectory = await attempt(saying, { environment: notebook().environment, agent: steps(hostile) })
+    expect(trajectory).toMatchObject({ nodes: [], stopReason: 'done' })
+  })
+})

@@ -1,4 +1,4 @@
-import type { Action, Episode, FinalState, StepOutcome } from '../core/index.ts'
+import type { Action, AssistantMessage, Episode, FinalState, Message, StepOutcome } from '../core/index.ts'
 import { AgentError, EpisodeStopped } from './errors.ts'
 import { Deeds } from './outcome.ts'
 import type { Recorder } from './recorder.ts'
@@ -25,13 +25,18 @@ export class LiveEpisodes {
   constructor(episode: Episode, recorder: Recorder, signal: AbortSignal | undefined) {
     this.#recorder = recorder
     this.#signal = signal
-    this.#chosen = this.#begin(episode, new Deeds(recorder))
+    this.#chosen = this.#begin(episode, new Deeds(recorder), [...episode.opening])
     this.root = this.#chosen.episode
   }
 
   /** What was done to the chosen one. */
   get deeds(): Deeds {
     return this.#chosen.deeds
+  }
+
+  /** What was said and done in the chosen one, as its environment saw it, whoever spoke. */
+  get transcript(): readonly Message[] {
+    return this.#chosen.transcript
   }
 
   /** Closes them all. What a discarded one throws there says nothing about the outcome. */
@@ -41,21 +46,26 @@ export class LiveEpisodes {
     return this.#chosen.episode.close()
   }
 
-  #begin(inner: Episode, deeds: Deeds): Life {
+  #begin(inner: Episode, deeds: Deeds, transcript: Message[]): Life {
     const fork = inner.fork?.bind(inner)
     let closed: Promise<FinalState> | undefined
     const episode: LiveEpisode = {
       opening: inner.opening,
       tools: inner.tools,
-      step: (action, signal) => this.#step(inner, deeds, action, signal),
+      step: async (action, signal) => {
+        transcript.push(messageOf(action))
+        const outcome = await this.#step(inner, deeds, action, signal)
+        transcript.push(...outcome.messages)
+        return outcome
+      },
       // Once, whoever asks: the agent may have, and the end does.
       close: () => (closed ??= Promise.resolve().then(() => inner.close())),
       choose: () => {
         this.#chosen = life
       },
-      ...(fork ? { fork: () => this.#begin(fork(), deeds.fork()).episode } : {}),
+      ...(fork ? { fork: () => this.#begin(fork(), deeds.fork(), [...transcript]).episode } : {}),
     }
-    const life: Life = { episode, deeds }
+    const life: Life = { episode, deeds, transcript }
     this.#all.push(life)
     return life
   }
@@ -81,7 +91,13 @@ export class LiveEpisodes {
 interface Life {
   readonly episode: LiveEpisode
   readonly deeds: Deeds
+  readonly transcript: readonly Message[]
 }
+
+const messageOf = (action: Action): AssistantMessage =>
+  action.kind === 'message'
+    ? { role: 'assistant', content: action.content }
+    : { role: 'assistant', content: '', toolCalls: [...action.calls] }
 
 const timedOut = ({ reason }: AbortSignal): boolean => reason instanceof Error && reason.name === 'TimeoutError'
 

@@ -76,6 +76,17 @@ export class Recorder {
     return node
   }
 
+  /** Whether a message was placed. */
+  get hasSpoken(): boolean {
+    return this.#graph.nodes.length > 0
+  }
+
+  /** Places messages one after the other: what a program did by itself, of which nobody sampled a token. */
+  transcribe(messages: readonly Message[]): void {
+    let parent: NodeId | null = null
+    for (const message of messages) parent = this.place(message, parent)
+  }
+
   /** Remembers that a Parameter holds this message; the Decision is recorded when a conversation reads it. */
   decidedMessage(message: Message, draft: TextDraft): void {
     this.#drafts.set(this.#sources.add(shownMessage(message), { decision: null, version: versionKey(draft) }), draft)

@@ -3,6 +3,7 @@ import {
   causedByPolicy,
   type Environment,
   type GroupId,
+  Message,
   type Task,
   type Trajectory,
   type TrajectoryId,
@@ -97,7 +98,17 @@ async function live(request: EpisodeRequest, handles: Parameters<Agent['run']>[1
     return { ending, deeds: null }
   }
   const ending = await act(request, handles, episodes)
+  if (!recorder.hasSpoken) recorder.transcribe(recordable(episodes.transcript))
   return { ending: await closed(episodes, ending), deeds: episodes.deeds }
+}
+
+/** A copy of messages that a program and its environment gave each other. What no record can hold is left out as a whole. */
+function recordable(messages: readonly Message[]): readonly Message[] {
+  try {
+    return Message.array().parse(JSON.parse(JSON.stringify(messages)))
+  } catch {
+    return []
+  }
 }
 
 async function closed(episodes: LiveEpisodes, ending: Ending): Promise<Ending> {
