@@ -5,7 +5,7 @@ import { learn, rollouts } from '../../dist/learn/index.js'
 import { caseExemplars, caseUtility } from '../../dist/optimize/memory/index.js'
 import { rubric, verifier } from '../../dist/reward/index.js'
 import { openMemoryStore } from '../../dist/store/index.js'
-import { shown } from './intervals.mjs'
+import { compare } from './intervals.mjs'
 import { errandDone, site, siteAgent, siteTasks } from './site.mjs'
 
 const tasksOf = (seed) => siteTasks(seed, { train: 96, validation: 48, holdout: 96 })
@@ -37,13 +37,5 @@ const arms = {
 
 export async function evidence(seeds) {
   console.log(`Held-out errands done, in per cent; mean and 95 % interval over ${seeds.length} seeds, 96 each.\n`)
-  console.log('| arm | before | after, as served | difference |\n|---|---|---|---|')
-  for (const [name, arm] of Object.entries(arms)) {
-    const results = []
-    for (const seed of seeds) results.push(await arm(seed))
-    const column = (of) => shown(results.map(of))
-    console.log(
-      `| ${name} | ${column(({ before }) => before)} | ${column(({ after }) => after)} | ${column(({ before, after }) => after - before)} |`,
-    )
-  }
+  await compare(arms, seeds)
 }

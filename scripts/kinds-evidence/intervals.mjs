@@ -19,3 +19,14 @@ export const shown = (values) => {
   const { mean, low, high } = interval(values)
   return `${points(mean)} [${points(low)}, ${points(high)}]`
 }
+
+/** Prints a table: what each arm earned before and after on average, and the difference. An arm is a run of one seed. */
+export async function compare(arms, seeds) {
+  console.log('| arm | before | after, as served | difference |\n|---|---|---|---|')
+  for (const [name, arm] of Object.entries(arms)) {
+    const results = []
+    for (const seed of seeds) results.push(await arm(seed))
+    const cells = [({ before }) => before, ({ after }) => after, ({ before, after }) => after - before]
+    console.log(`| ${name} | ${cells.map((of) => shown(results.map(of))).join(' | ')} |`)
+  }
+}

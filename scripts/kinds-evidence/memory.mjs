@@ -7,7 +7,7 @@ import { learn, rollouts } from '../../dist/learn/index.js'
 import { caseSelector, caseUtility, insights } from '../../dist/optimize/memory/index.js'
 import { rubric, verifier } from '../../dist/reward/index.js'
 import { openMemoryStore } from '../../dist/store/index.js'
-import { shown } from './intervals.mjs'
+import { compare } from './intervals.mjs'
 import { desks, matters, office, officeAgent, officeTasks, rightDesk } from './office.mjs'
 
 const tasksOf = (seed) => officeTasks(seed, { train: 96, validation: 48, holdout: 96 })
@@ -70,15 +70,7 @@ export async function evidence(seeds) {
       run(seed, { options: { items: planted(seed) } }),
   }
   console.log(`Held-out tasks solved, in per cent; mean and 95 % interval over ${seeds.length} seeds, 96 tasks each.\n`)
-  console.log('| arm | before | after, as served | difference |\n|---|---|---|---|')
-  for (const [name, arm] of Object.entries(arms)) {
-    const results = []
-    for (const seed of seeds) results.push(await arm(seed))
-    const column = (of) => shown(results.map(of))
-    console.log(
-      `| ${name} | ${column(({ before }) => before)} | ${column(({ after }) => after)} | ${column(({ before, after }) => after - before)} |`,
-    )
-  }
+  await compare(arms, seeds)
   console.log(
     `\nChance is ${(100 / desks.length).toFixed(1)}. Held-out tasks are worded otherwise than practice; ${matters.length} matters, one right desk each, drawn anew for each seed.`,
   )

@@ -4,7 +4,7 @@
  */
 import { defineAgent, memory, parameter } from '../../dist/agent/index.js'
 import { rng } from '../../dist/core/index.js'
-import { z } from 'zod'
+import { dice } from './dice.mjs'
 
 export const matters = [
   'a broken kettle',
@@ -78,21 +78,6 @@ export const office = {
 }
 
 export const rightDesk = ({ state }) => Number(state.right)
-
-/** Chance that repeats: what the program does where it remembers nothing. */
-const dice = {
-  kind: 'dice',
-  value: z.null(),
-  made: z.int(),
-  handle: ({ rng: chance }, recorder) => ({
-    throw(sides) {
-      const side = chance.int(sides)
-      recorder.decide({ made: side, propensity: { log: -Math.log(sides) } })
-      return side
-    },
-  }),
-  deposit: () => [],
-}
 
 /**
  * A program without any model: it goes where it went before with such a request, and else anywhere.

@@ -5,7 +5,7 @@
  */
 import { defineAgent, memory, parameter } from '../../dist/agent/index.js'
 import { rng } from '../../dist/core/index.js'
-import { z } from 'zod'
+import { dice } from './dice.mjs'
 
 const errands = [
   'book the ferry',
@@ -80,21 +80,6 @@ export const site = {
 }
 
 export const errandDone = ({ state }) => Number(state.done)
-
-/** Chance that repeats: what the program does where it remembers nothing. */
-const dice = {
-  kind: 'dice',
-  value: z.null(),
-  made: z.int(),
-  handle: ({ rng: chance }, recorder) => ({
-    throw(sides) {
-      const side = chance.int(sides)
-      recorder.decide({ made: side, propensity: { log: -Math.log(sides) } })
-      return side
-    },
-  }),
-  deposit: () => [],
-}
 
 const acts = 7
 const without = (text) => text.replaceAll(/\d+/g, '#')
