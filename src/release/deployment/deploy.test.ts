@@ -53,7 +53,8 @@ it('records a session as traffic, with what served it and what was decided in it
     train: true,
     servedBy: { release: release.id, canary: null },
   })
-  expect(trajectory).toMatchObject({ stopReason: 'done', failure: null, task: { instruction: 'Say it.' } })
+  // What the program says through its environment is no turn of a model: no words of it are kept.
+  expect(trajectory).toMatchObject({ nodes: [], stopReason: 'done', failure: null, task: { instruction: 'Say it.' } })
   expect(
     trajectory.decisions.map(({ kind, made, version, generation, checkpoint }) => [
       kind,
