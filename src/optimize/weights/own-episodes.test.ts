@@ -83,6 +83,10 @@ describe('an episode in which several weights spoke', () => {
     expect(saidAll(trajectory, 'answerer')).toBe(false)
     expect(saidAll(trajectoryOf({ nodes, decisions: nodes.map(({ id }) => ({ output: id })) }), 'model')).toBe(true)
   })
+
+  it('is nobody’s where a program acted by itself', () => {
+    expect(saidAll(trajectoryOf({ nodes: [{ id: 'n0', spans: [] }] }), 'model')).toBe(false)
+  })
 })
 
 describe('marked steps', () => {

@@ -51,7 +51,10 @@ export function imitable(
 }
 
 /** Says of a message whether a Parameter's weights said it; without a Parameter, of all. */
-export function saidBy({ decisions }: Trajectory, parameter: ParameterName | undefined): (node: NodeId) => boolean {
+export function saidBy(
+  { decisions }: Pick<Trajectory, 'decisions'>,
+  parameter: ParameterName | undefined,
+): (node: NodeId) => boolean {
   if (parameter === undefined) return () => true
   const said = new Set(
     decisions.flatMap((made) => (made.parameter === parameter && made.output !== null ? [made.output] : [])),
@@ -59,8 +62,9 @@ export function saidBy({ decisions }: Trajectory, parameter: ParameterName | und
   return (node) => said.has(node)
 }
 
-/** Whether these weights said all that weights said in an episode. */
-export function saidAll(trajectory: Trajectory, parameter: ParameterName): boolean {
-  const own = saidBy(trajectory, parameter)
-  return trajectory.nodes.every(({ id, spans }) => own(id) || spans.every(({ kind }) => kind !== 'sampled'))
+/** Whether weights said anything in an episode, and these said all of it. */
+export function saidAll({ nodes, decisions }: Trajectory, parameter: ParameterName): boolean {
+  const own = saidBy({ decisions }, parameter)
+  const said = nodes.filter(({ spans }) => spans.some(({ kind }) => kind === 'sampled'))
+  return said.length > 0 && said.every(({ id }) => own(id))
 }
