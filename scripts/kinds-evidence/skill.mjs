@@ -7,22 +7,11 @@ import { induce } from '../../dist/optimize/skill/index.js'
 import { rubric, verifier } from '../../dist/reward/index.js'
 import { openMemoryStore } from '../../dist/store/index.js'
 import { interval, shown } from './intervals.mjs'
+import { learnsNothing } from './learns-nothing.mjs'
 import { solved, warehouse, warehouseAgent, warehouseTasks } from './warehouse.mjs'
 
 const tasksOf = (seed) => warehouseTasks(seed, { train: 96, validation: 48, holdout: 96 })
 const schedule = { updates: 14, tasks: 24, attempts: 4, validateEvery: 7, patience: null }
-
-/** Never learns: the same program, seeds and number of episodes. */
-const learnsNothing = {
-  name: 'nothing',
-  kind: 'skill',
-  open: async ({ value }) => ({
-    bound: async () => value,
-    propose: async () => null,
-    save: async () => ({ state: null }),
-    step: async () => ({}),
-  }),
-}
 
 /** A skill that looks apt for every order to be sent, and cancels it. */
 const harmful = newSkill({

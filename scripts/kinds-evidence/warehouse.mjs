@@ -4,7 +4,7 @@
  */
 import { defineAgent, parameter, skillKind, skills } from '../../dist/agent/index.js'
 import { rng } from '../../dist/core/index.js'
-import { z } from 'zod'
+import { odds } from './odds.mjs'
 
 const names = ['Ada', 'Bo', 'Cleo', 'Dan', 'Eva', 'Finn', 'Gus', 'Hana', 'Ivo', 'June', 'Kai', 'Lea']
 const goods = ['lamp', 'kettle', 'chair', 'tent', 'clock', 'radio', 'rug', 'vase', 'drill', 'globe', 'stool', 'flute']
@@ -133,21 +133,6 @@ plans.refund = [
   (_, said) => ['refund', { payment: json(said[3], 'payment', 'id'), reason: 'broken' }],
 ]
 
-/** Chance that repeats. */
-const dice = {
-  kind: 'dice',
-  value: z.null(),
-  made: z.number(),
-  handle: ({ rng: chance }, recorder) => ({
-    below(odds) {
-      const drawn = chance.next()
-      recorder.decide({ made: drawn, propensity: { log: Math.log(drawn < odds ? odds : 1 - odds) } })
-      return drawn < odds
-    },
-  }),
-  deposit: () => [],
-}
-
 /** How good the worker is, what it takes up, and how many acts it has time for. */
 const worker = { right: 0.65, takesUp: 0.9, acts: 7 }
 
@@ -160,7 +145,7 @@ export const warehouseAgent = (value = null) =>
     name: 'warehouse-worker',
     parameters: {
       tools: value === null ? skills() : parameter(skillKind(value.of), value.value),
-      dice: parameter(dice, null),
+      dice: parameter(odds, null),
     },
     async run(task, { tools, dice: chance }, episode) {
       const equipped = await tools.equip(episode, task.instruction)
