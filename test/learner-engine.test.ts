@@ -62,6 +62,14 @@ async function ask(session: string): Promise<void> {
   expect(response.ok, await response.text()).toBe(true)
 }
 
+/** Asks in a session. @returns what answered in it. */
+async function served(session: string) {
+  await ask(session)
+  const [record] = await store.trajectories.list({ session, limit: 1 })
+  const { origin, decisions } = record!.trajectory
+  return { arm: (origin.kind === 'traffic' ? origin.servedBy?.canary?.arm : null) ?? 'none', decisions }
+}
+
 async function say(session: string, signal: object): Promise<void> {
   const response = await fetch(`${gateway.url}/ratchet/signals`, {
     method: 'POST',
@@ -124,12 +132,12 @@ it('an agent behind the gateway learns from what its users say, and a share of t
   expect(summary.learned?.demonstrations).toBeLessThanOrEqual(12)
   expect(summary.passes.epochs).toBeGreaterThan(0)
 
+  // The gateway hears of a canary soon, and not at once.
+  let asked = 0
+  await expect.poll(async () => (await served(`w${asked++}`)).arm, { timeout: 30_000 }).not.toBe('none')
   const arms = new Map<string, number>()
   for (let i = 0; i < 24; i++) {
-    await ask(`t${i}`)
-    const [record] = await store.trajectories.list({ session: `t${i}`, limit: 1 })
-    const { origin, decisions } = record!.trajectory
-    const arm = (origin.kind === 'traffic' ? origin.servedBy?.canary?.arm : null) ?? 'none'
+    const { arm, decisions } = await served(`t${i}`)
     arms.set(arm, (arms.get(arm) ?? 0) + 1)
     const version = arm === 'candidate' ? summary.candidate : (await store.versions.get(summary.candidate!))!.parents[0]
     expect(decisions.map((decision) => decision.version)).toEqual([version])
