@@ -1,7 +1,7 @@
 """The peer of bench/training.mjs: the same Llama, loss, LoRA and AdamW in PyTorch.
 
-Reads one JSON line with the case, then for every line on standard input takes one training step (forward, backward,
-clip, AdamW) and prints its seconds.
+Argument: the case, as JSON. Each line in: {"step": true}, one training step (forward, backward, clip, AdamW), or {"matmul":
+n}, products of two n × n matrices for a second. Each line out: {"seconds": s}, or {"gflops": the best of them}.
 """
 
 import json
@@ -11,7 +11,7 @@ import time
 import torch
 import torch.nn.functional as F
 
-case = json.loads(sys.stdin.readline())
+case = json.loads(sys.argv[1])
 c, kind = case["config"], case["kind"]
 torch.set_num_threads(case["threads"])
 torch.manual_seed(1)
@@ -90,8 +90,21 @@ def step():
     optimizer.step()
 
 
-print(json.dumps({"ready": torch.__version__}), flush=True)
-for _ in sys.stdin:
+def matmul(size):
+    left, right = torch.randn(size, size), torch.randn(size, size)
+    best, until = 0.0, time.perf_counter() + 1
+    while (begin := time.perf_counter()) < until:
+        left @ right
+        best = max(best, 2 * size**3 / (time.perf_counter() - begin) / 1e9)
+    return best
+
+
+print(json.dumps({"name": f"PyTorch {torch.__version__} {'compile' if case['compile'] else 'eager'}"}), flush=True)
+for line in sys.stdin:
+    request = json.loads(line)
+    if "matmul" in request:
+        print(json.dumps({"gflops": matmul(request["matmul"])}), flush=True)
+        continue
     begin = time.perf_counter()
     step()
-    print(time.perf_counter() - begin, flush=True)
+    print(json.dumps({"seconds": time.perf_counter() - begin}), flush=True)
