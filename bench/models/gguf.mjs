@@ -89,9 +89,17 @@ const parts = {
 
 /** A tensor's name in the file, its row length, and its heads where rows are in rotary order. */
 function place(name, config) {
-  const whole = { 'model.embed_tokens.weight': 'token_embd', 'model.norm.weight': 'output_norm', 'lm_head.weight': 'output' }
+  const whole = {
+    'model.embed_tokens.weight': 'token_embd',
+    'model.norm.weight': 'output_norm',
+    'lm_head.weight': 'output',
+  }
   if (name in whole)
-    return { name: `${whole[name]}.weight`, columns: name === 'model.norm.weight' ? null : config.hiddenSize, heads: null }
+    return {
+      name: `${whole[name]}.weight`,
+      columns: name === 'model.norm.weight' ? null : config.hiddenSize,
+      heads: null,
+    }
   const [, layer, part] = /^model\.layers\.(\d+)\.(.+)\.weight$/.exec(name) ?? []
   if (parts[part] === undefined) throw new Error(`${name} is no tensor of a plain Llama`)
   const inputs = { 'self_attn.o_proj': config.heads * config.headDim, 'mlp.down_proj': config.intermediateSize }
