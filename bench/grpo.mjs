@@ -58,7 +58,7 @@ const peer = await openPeer('grpo_trl.py', { arguments: [file], threads })
 
 /** @param {import('./grpo/tasks.mjs').Asked[]} asked */
 async function step(asked, seed) {
-  const begin = performance.now()
+  const [begin, cpu] = [performance.now(), process.cpuUsage()]
   const adapter = await trainer.publish()
   const params = { maxTokens: sample, temperature: 1 }
   const groups = await Promise.all(
@@ -77,8 +77,9 @@ async function step(asked, seed) {
   await trainer.optimStep({ learningRate: 1e-5, gradClipNorm: 1 })
   await sampler.unload(adapter)
   const seconds = (performance.now() - begin) / 1000
+  const { user, system } = process.cpuUsage(cpu)
   const zero = data.filter(({ advantages }) => advantages.every((one) => one === 0)).length
-  return { seconds, sampling: (sampled - begin) / 1000, tokens, zero }
+  return { seconds, cpuSeconds: (user + system) / 1e6, sampling: (sampled - begin) / 1000, tokens, zero }
 }
 
 /** One attempt as the trainer takes it: only its own tokens have an advantage. */
@@ -95,7 +96,7 @@ function datum(prompt, { tokens, logprobs }, advantage) {
 }
 
 const ours = { seconds: [], sampling: [], training: [] }
-const theirs = { ratio: [], sampling: [], training: [], seconds: [] }
+const theirs = { ratio: [], cpu: [], sampling: [], training: [], seconds: [] }
 let last
 let checked
 for (let round = -1; round < rounds; round++) {
@@ -111,6 +112,7 @@ for (let round = -1; round < rounds; round++) {
   if (!other) continue
   theirs.seconds.push(other.seconds)
   theirs.ratio.push(other.seconds / own.seconds)
+  theirs.cpu.push(other.cpuSeconds / own.cpuSeconds)
   theirs.sampling.push(other.sampling / own.sampling)
   theirs.training.push((other.seconds - other.sampling) / (own.seconds - own.sampling))
 }
@@ -122,7 +124,9 @@ if (peer) {
   console.log(
     `${title}: ${spread(theirs.ratio)}x ${peer.ready.name}, ${spread(theirs.seconds)} s, TRL's batch ${flags.micro}`,
   )
-  console.log(`  sampling ${spread(theirs.sampling)}x, the rest ${spread(theirs.training)}x`)
+  console.log(
+    `  sampling ${spread(theirs.sampling)}x, the rest ${spread(theirs.training)}x; ${spread(theirs.cpu)}x in CPU time`,
+  )
   console.log(`  its tokens: ${checked.promptTokens} of prompts, ${checked.sampledTokens} sampled`)
   console.log(`  peak memory: ours ${memory(peakMiB())}, TRL ${memory(peer.peakMiB())}`)
 } else console.log(`  peak memory: ours ${memory(peakMiB())}`)

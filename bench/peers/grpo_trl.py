@@ -1,7 +1,7 @@
 """TRL's GRPOTrainer as the peer of bench/grpo.mjs, which starts this and speaks JSON lines with it.
 
 Argument: a file with the case as JSON. Each line in is one step: sample, score, train. Each line out: {"seconds": s,
-"sampling": s, "sampledTokens": n, "promptTokens": n}. What the trainer's defaults would do beyond the work of ours is
+"cpuSeconds": s, "sampling": s, "sampledTokens": n, "promptTokens": n}. What the trainer's defaults would do beyond the work of ours is
 off: bfloat16, gradient checkpointing, logs. All attempts of a step are sampled in one call, so that its batch is largest.
 """
 
@@ -47,7 +47,7 @@ for row in rows:
     if tokenizer(row["text"])["input_ids"] != row["prompt"]:
         sys.exit("the tokenizers disagree about a prompt")
 
-told: list[float] = []
+told: list[tuple[float, float]] = []
 sampling = 0.0
 counts = {"sampledTokens": 0, "promptTokens": 0}
 
@@ -61,11 +61,12 @@ class Turns(transformers.TrainerCallback):
             control.should_training_stop = True
             os._exit(0)
         sampling = 0.0
-        told.append(time.perf_counter())
+        told.append((time.perf_counter(), time.process_time()))
 
     def on_step_end(self, args, state, control, **_):
-        seconds = time.perf_counter() - told[-1]
-        print(json.dumps({"seconds": seconds, "sampling": sampling, **counts}), file=out, flush=True)
+        seconds, cpu = time.perf_counter() - told[-1][0], time.process_time() - told[-1][1]
+        answer = {"seconds": seconds, "cpuSeconds": cpu, "sampling": sampling, **counts}
+        print(json.dumps(answer), file=out, flush=True)
 
 
 class Trainer(trl.GRPOTrainer):
