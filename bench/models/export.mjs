@@ -58,7 +58,15 @@ async function writeTokenizer() {
   const source = sourceOf()
   if (source.endsWith('.gguf')) {
     const json = await withGgufFile(source, async ({ metadata }) => tokenizerJson(readVocabulary(metadata)))
-    writeFileSync(join(folder, 'tokenizer.json'), JSON.stringify(json))
+    // The tokenizers library wants every field of a byte-level decoder, whatever it does with them.
+    const decoder =
+      json.decoder.type === 'ByteLevel'
+        ? { ...json.decoder, add_prefix_space: false, trim_offsets: true, use_regex: true }
+        : json.decoder
+    // It numbers special tokens by the vocabulary, and anew where that has them not.
+    const special = Object.fromEntries(json.added_tokens.map(({ content, id }) => [content, id]))
+    const model = { ...json.model, vocab: { ...special, ...json.model.vocab } }
+    writeFileSync(join(folder, 'tokenizer.json'), JSON.stringify({ version: '1.0', ...json, decoder, model }))
   } else cpSync(join(source, 'tokenizer.json'), join(folder, 'tokenizer.json'))
 }
 
