@@ -1,4 +1,11 @@
-import type { Action, AssistantMessage, Episode, FinalState, Message, StepOutcome } from '../core/index.ts'
+import {
+  type Action,
+  actionMessage,
+  type Episode,
+  type FinalState,
+  type Message,
+  type StepOutcome,
+} from '../core/index.ts'
 import { AgentError, EpisodeStopped } from './errors.ts'
 import { Deeds } from './outcome.ts'
 import type { Recorder } from './recorder.ts'
@@ -53,7 +60,7 @@ export class LiveEpisodes {
       opening: inner.opening,
       tools: inner.tools,
       step: async (action, signal) => {
-        transcript.push(messageOf(action))
+        transcript.push(actionMessage(action))
         const outcome = await this.#step(inner, deeds, action, signal)
         transcript.push(...outcome.messages)
         return outcome
@@ -93,11 +100,6 @@ interface Life {
   readonly deeds: Deeds
   readonly transcript: readonly Message[]
 }
-
-const messageOf = (action: Action): AssistantMessage =>
-  action.kind === 'message'
-    ? { role: 'assistant', content: action.content }
-    : { role: 'assistant', content: '', toolCalls: [...action.calls] }
 
 const timedOut = ({ reason }: AbortSignal): boolean => reason instanceof Error && reason.name === 'TimeoutError'
 

@@ -1,11 +1,17 @@
 import type { Json } from './json.ts'
-import type { Message, ToolCall, ToolDefinition } from './message.ts'
+import type { AssistantMessage, Message, ToolCall, ToolDefinition } from './message.ts'
 import type { Task } from './task.ts'
 
 /** What the policy did in one step, as the environment sees it: well-formed tool calls, or final text. */
 export type Action =
   | { readonly kind: 'calls'; readonly calls: readonly ToolCall[] }
   | { readonly kind: 'message'; readonly content: string }
+
+/** An action as it stands in a conversation. */
+export const actionMessage = (action: Action): AssistantMessage =>
+  action.kind === 'message'
+    ? { role: 'assistant', content: action.content }
+    : { role: 'assistant', content: '', toolCalls: [...action.calls] }
 
 /** What came back from one step. */
 export interface StepOutcome {

@@ -1,4 +1,13 @@
-import type { Action, Environment, Episode, FinalState, Message, StepOutcome, Task } from '../core/index.ts'
+import {
+  type Action,
+  actionMessage,
+  type Environment,
+  type Episode,
+  type FinalState,
+  type Message,
+  type StepOutcome,
+  type Task,
+} from '../core/index.ts'
 
 /** Plays one episode to its end. A scripted one may read the task's data; a learned one never does. */
 export type Policy = (episode: Episode, task: Task) => Promise<void> | void
@@ -38,7 +47,7 @@ export async function play(
     async step(action): Promise<StepOutcome> {
       const outcome = await episode.step(action)
       actions.push(action)
-      messages.push(assistantMessage(action), ...outcome.messages)
+      messages.push(actionMessage(action), ...outcome.messages)
       return outcome
     },
     close: () => episode.close(),
@@ -75,10 +84,4 @@ export async function call(
 ): Promise<string> {
   const { messages } = await episode.step({ kind: 'calls', calls: [{ name, arguments: argument }] })
   return messages.map(({ content }) => content).join('\n')
-}
-
-function assistantMessage(action: Action): Message {
-  return action.kind === 'message'
-    ? { role: 'assistant', content: action.content }
-    : { role: 'assistant', content: '', toolCalls: [...action.calls] }
 }

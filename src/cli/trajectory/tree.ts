@@ -1,4 +1,12 @@
-import type { NodeId, Signal, Step, ToolDefinition, Trajectory, TrajectoryNode } from '../../core/index.ts'
+import {
+  groupBy,
+  type NodeId,
+  type Signal,
+  type Step,
+  type ToolDefinition,
+  type Trajectory,
+  type TrajectoryNode,
+} from '../../core/index.ts'
 import { headLines, type LineOptions, nodeLines, signalLine } from './lines.ts'
 import { rewardLine } from './reward-line.ts'
 import type { RewardNow } from './reward-now.ts'
@@ -86,15 +94,4 @@ function branchesUnder(
     const last = i === siblings.length - 1
     return { node, indent, marker: last ? '└─ ' : '├─ ', under: deep ? indent : `${indent}${last ? '   ' : '│  '}` }
   })
-}
-
-function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): ReadonlyMap<K, T[]> {
-  const groups = new Map<K, T[]>()
-  for (const item of items) {
-    const key = keyOf(item)
-    const group = groups.get(key)
-    if (group) group.push(item)
-    else groups.set(key, [item])
-  }
-  return groups
 }

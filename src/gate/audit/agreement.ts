@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import type { Audit, AuditDraw } from '../../core/index.ts'
+import { type Audit, type AuditDraw, groupBy } from '../../core/index.ts'
 import { round } from '../round.ts'
 import { alikeReviewers, type Told, toldBy } from './alike.ts'
-import { groupBy } from './group-by.ts'
 import { cohen, medianOf } from './kappa.ts'
 
 /** How one reviewer judges. */

@@ -1,6 +1,5 @@
-import type { Audit, AuditDraw } from '../../core/index.ts'
+import { type Audit, type AuditDraw, groupBy } from '../../core/index.ts'
 import { round } from '../round.ts'
-import { groupBy } from './group-by.ts'
 import { cohen, medianOf } from './kappa.ts'
 import { countingLabels } from './truth.ts'
 

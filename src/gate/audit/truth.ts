@@ -1,6 +1,5 @@
-import type { Audit, AuditDraw, AuditLabel } from '../../core/index.ts'
+import { type Audit, type AuditDraw, type AuditLabel, groupBy } from '../../core/index.ts'
 import { Trust } from '../../reward/index.ts'
-import { groupBy } from './group-by.ts'
 
 /** What is true of a draw, as far as its labels say. */
 export interface Truth {

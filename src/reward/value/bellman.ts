@@ -28,7 +28,8 @@ export function fitted(
   { backup, discount, lambda, prior }: Fitting,
 ): Omit<ActionValue, 'features'> | null {
   const returns = returnsOf(rows, discount)
-  const logprob = prior === 'none' ? { slope: 0, middle: 0 } : slopeOf(rows, returns)
+  const states = byState(rows)
+  const logprob = prior === 'none' ? { slope: 0, middle: 0 } : slopeOf(states, returns)
   const known = rows.filter((row) => (backup === 'return' ? returns.get(row) : row.reward) !== null)
   if (known.length === 0) return null
   const fit = ridgeOver(
@@ -36,7 +37,6 @@ export function fitted(
     lambda,
   )
   let at: Values = new Map(rows.map((row) => [row, begun(logprob, row.logprob)]))
-  const states = byState(rows)
   for (let sweep = 1; ; sweep++) {
     const targets = known.map((row) =>
       backup === 'return'
@@ -86,10 +86,13 @@ export function wouldMake(row: Row, here: readonly Row[], at: Values, backup: Ba
  * What a value begins as: as much more for a likelier move as likelier moves of one state earned more. Where likelier ones
  * earned less, the log-probability tells nothing.
  */
-function slopeOf(rows: readonly Row[], returns: ReadonlyMap<Row, number | null>): ActionValue['logprob'] {
+function slopeOf(
+  states: ReadonlyMap<string, readonly Row[]>,
+  returns: ReadonlyMap<Row, number | null>,
+): ActionValue['logprob'] {
   let [together, spread] = [0, 0]
   const all: number[] = []
-  for (const here of byState(rows).values()) {
+  for (const here of states.values()) {
     const told = here.flatMap((row) => {
       const earned = returns.get(row) ?? null
       return row.logprob === null || earned === null ? [] : [{ logprob: row.logprob, earned }]

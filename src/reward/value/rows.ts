@@ -1,4 +1,4 @@
-import type { Message } from '../../core/index.ts'
+import { groupBy, type Message } from '../../core/index.ts'
 import { RewardError } from '../errors.ts'
 import type { Experience } from './experience.ts'
 import type { MoveFeatures } from './move-features.ts'
@@ -51,15 +51,8 @@ export const allRead = (read: readonly Message[]): string =>
   )
 
 /** The rows of each state. */
-export function byState(rows: readonly Row[]): ReadonlyMap<string, readonly Row[]> {
-  const found = new Map<string, Row[]>()
-  for (const row of rows) {
-    const here = found.get(row.state)
-    if (here) here.push(row)
-    else found.set(row.state, [row])
-  }
-  return found
-}
+export const byState = (rows: readonly Row[]): ReadonlyMap<string, readonly Row[]> =>
+  groupBy(rows, ({ state }) => state)
 
 /** What was earned from each move on: Gₜ = rₜ + γ·Gₜ₊₁; `null` where a reward on the way is not known. */
 export function returnsOf(rows: readonly Row[], discount: number): ReadonlyMap<Row, number | null> {
