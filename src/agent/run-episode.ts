@@ -28,6 +28,11 @@ export interface EpisodeRequest {
   readonly seed: number
   readonly bindings: Readonly<Record<string, ParameterBinding>>
   readonly now: () => number
+  /**
+   * Whether what a program does by itself, where no model is asked, is recorded message by message. Default true; false for
+   * sessions of people: what they and a program say to each other is theirs, and no turn of a policy.
+   */
+  readonly transcribe?: boolean
   /** Fires when the caller stops the episode: it is passed to the environment, and the trajectory ends as `cancelled`. */
   readonly signal?: AbortSignal
 }
@@ -89,7 +94,7 @@ interface Lived {
 }
 
 async function live(request: EpisodeRequest, handles: Parameters<Agent['run']>[1], recorder: Recorder): Promise<Lived> {
-  const { environment, task, seed, signal } = request
+  const { environment, task, seed, transcribe = true, signal } = request
   let episodes: LiveEpisodes
   try {
     episodes = new LiveEpisodes(await environment.open(task, seed, signal), recorder, signal)
@@ -98,7 +103,7 @@ async function live(request: EpisodeRequest, handles: Parameters<Agent['run']>[1
     return { ending, deeds: null }
   }
   const ending = await act(request, handles, episodes)
-  if (!recorder.hasSpoken) recorder.transcribe(recordable(episodes.transcript))
+  if (transcribe && !recorder.hasSpoken) recorder.transcribe(recordable(episodes.transcript))
   return { ending: await closed(episodes, ending), deeds: episodes.deeds }
 }
 

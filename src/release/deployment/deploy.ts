@@ -139,6 +139,7 @@ class RoutedDeployment implements Deployment {
           audience: { tenant, subject, at: clock.now() },
         }),
         now: () => clock.now(),
+        transcribe: false,
         ...(signal && { signal }),
       }),
     )

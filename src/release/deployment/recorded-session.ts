@@ -10,15 +10,12 @@ import {
 import { unreadableSession } from './errors.ts'
 
 /**
- * A session as the store keeps traffic: one that is over is a single part. Where no model of ours spoke or was asked, no words are kept:
- * what people and a program say to each other is theirs, and nothing of it is a turn of a policy.
+ * A session as the store keeps traffic: one that is over is a single part.
  * @throws DeploymentError for one that nobody could read again, as where a program says what is no message: it is not kept.
  */
 export function recordedSession(trajectory: Trajectory, origin: TrafficOrigin): RecordedCall {
   const { id, task, startedAt, seconds } = trajectory
-  const { steps, decisions, toolsets, stopReason, failure } = trajectory
-  const spoke = steps.length > 0 || trajectory.nodes.some(({ spans }) => spans.length > 0)
-  const nodes = spoke ? trajectory.nodes : []
+  const { nodes, steps, decisions, toolsets, stopReason, failure } = trajectory
   const endedAt = startedAt + seconds * 1000
   const head = { id, origin, task: { id: task.id, instruction: task.instruction }, startedAt }
   const part = { call: CallId.parse(id), nodes, steps, decisions, toolsets, stopReason, failure, endedAt }
