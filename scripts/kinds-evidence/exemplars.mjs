@@ -1,31 +1,22 @@
 /** Exemplars: a world of several steps, in which an episode helps where it says what was done at which state. */
-import { leaveOneOut } from '../../dist/credit/index.js'
-import { pairedGate } from '../../dist/gate/index.js'
-import { learn, rollouts } from '../../dist/learn/index.js'
+import { rollouts } from '../../dist/learn/index.js'
 import { caseExemplars, caseUtility } from '../../dist/optimize/memory/index.js'
 import { rubric, verifier } from '../../dist/reward/index.js'
-import { openMemoryStore } from '../../dist/store/index.js'
 import { compare } from './intervals.mjs'
+import { lesson } from './lesson.mjs'
 import { errandDone, site, siteAgent, siteTasks } from './site.mjs'
 
 const tasksOf = (seed) => siteTasks(seed, { train: 96, validation: 48, holdout: 96 })
 const schedule = { updates: 12, tasks: 24, attempts: 4, validateEvery: 6, patience: null }
 
-async function run(seed, how, optimizer) {
-  const store = await openMemoryStore()
-  const { base, learned, decision } = await learn(siteAgent(how), {
-    store,
+const run = (seed, how, optimizer) =>
+  lesson(siteAgent(how), {
     source: rollouts(site, tasksOf(seed)),
     reward: rubric({ done: verifier(errandDone) }),
-    credit: leaveOneOut(),
     optimize: { cases: optimizer },
-    gate: pairedGate({ margin: 0.02, alpha: 0.05 }),
     schedule,
     seed,
   })
-  await store.close()
-  return { before: base.success, after: decision === 'promote' ? learned.success : base.success }
-}
 
 const withExemplars = () => caseUtility({ also: [caseExemplars()] })
 const arms = {

@@ -1,37 +1,24 @@
 /** Memory: a world in which only experience helps, with a control that never recalls, and with planted falsehoods. */
 import { newItem } from '../../dist/agent/index.js'
-import { leaveOneOut } from '../../dist/credit/index.js'
 import { rng } from '../../dist/core/index.js'
-import { pairedGate } from '../../dist/gate/index.js'
-import { learn, rollouts } from '../../dist/learn/index.js'
+import { rollouts } from '../../dist/learn/index.js'
 import { caseSelector, caseUtility, insights } from '../../dist/optimize/memory/index.js'
 import { rubric, verifier } from '../../dist/reward/index.js'
-import { openMemoryStore } from '../../dist/store/index.js'
 import { compare } from './intervals.mjs'
+import { lesson } from './lesson.mjs'
 import { desks, matters, office, officeAgent, officeTasks, rightDesk } from './office.mjs'
 
 const tasksOf = (seed) => officeTasks(seed, { train: 96, validation: 48, holdout: 96 })
 const schedule = { updates: 12, tasks: 24, attempts: 4, validateEvery: 6, patience: null }
 
-async function run(seed, { options = {}, optimizer = caseUtility() } = {}) {
-  const store = await openMemoryStore()
-  const { base, learned, decision } = await learn(officeAgent(options), {
-    store,
+const run = (seed, { options = {}, optimizer = caseUtility() } = {}) =>
+  lesson(officeAgent(options), {
     source: rollouts(office, tasksOf(seed)),
     reward: rubric({ solved: verifier(rightDesk) }),
-    credit: leaveOneOut(),
     optimize: { cases: optimizer },
-    gate: pairedGate({ margin: 0.02, alpha: 0.05 }),
     schedule,
     seed,
   })
-  await store.close()
-  return {
-    before: base.success,
-    after: decision === 'promote' ? learned.success : base.success,
-    measured: learned.success,
-  }
-}
 
 /** Falsehoods that look like cases: a wrong desk for each matter, well trusted, each from a source of its own. */
 function planted(seed) {

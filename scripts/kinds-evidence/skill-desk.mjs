@@ -3,17 +3,15 @@
  * and only looking things up is the same for all. Who works there is a program, and errs.
  */
 import { defineAgent, parameter, skills } from '../../dist/agent/index.js'
-import { leaveOneOut } from '../../dist/credit/index.js'
 import { actBy, ruleFor } from '../../dist/environment/desk/rules.js'
 import { deskVerify, loadDesk } from '../../dist/environment/index.js'
-import { pairedGate } from '../../dist/gate/index.js'
-import { learn, rollouts } from '../../dist/learn/index.js'
+import { rollouts } from '../../dist/learn/index.js'
 import { induce } from '../../dist/optimize/skill/index.js'
 import { rubric, verifier } from '../../dist/reward/index.js'
-import { openMemoryStore } from '../../dist/store/index.js'
+import { dice } from './dice.mjs'
 import { compare } from './intervals.mjs'
 import { learnsNothing } from './learns-nothing.mjs'
-import { odds } from './odds.mjs'
+import { lesson } from './lesson.mjs'
 
 const schedule = { updates: 14, tasks: 24, attempts: 4, validateEvery: 7, patience: null }
 
@@ -42,8 +40,8 @@ const lookUps = new Set(['customer', 'order', 'item'])
 const deskWorker = (requests) =>
   defineAgent({
     name: 'desk-worker',
-    parameters: { tools: skills(), dice: parameter(odds, null) },
-    async run({ id, instruction }, { tools, dice }, episode) {
+    parameters: { tools: skills(), dice: parameter(dice, null) },
+    async run({ id, instruction }, { tools, dice: chance }, episode) {
       const equipped = await tools.equip(episode, instruction)
       const request = requests.get(id)
       const { names } = request
@@ -54,10 +52,10 @@ const deskWorker = (requests) =>
       const lines = []
       let [tried, acted] = [false, false]
       for (let act = 0; act < worker.acts; act++) {
-        const takesUp = skill && !tried && dice.below(worker.takesUp)
+        const takesUp = skill && !tried && chance.below(worker.takesUp)
         const [name, given] = takesUp
           ? [skill.name, known]
-          : dice.below(worker.right)
+          : chance.below(worker.right)
             ? next(request, lines, acted)
             : ['order', { id: 'no idea' }]
         tried ||= takesUp
@@ -71,26 +69,20 @@ const deskWorker = (requests) =>
     },
   })
 
-async function run(seed, optimizer) {
+function run(seed, optimizer) {
   const { environment, tasks } = loadDesk({
     seed,
     tasks: { train: 192, validation: 48, holdout: 48, reworded: 48 },
   })
   const all = [...tasks.train, ...tasks.validation, ...tasks.holdout]
-  const store = await openMemoryStore()
-  const { base, learned, decision } = await learn(deskWorker(new Map(all.map(({ id, data }) => [id, data.request]))), {
-    store,
+  return lesson(deskWorker(new Map(all.map(({ id, data }) => [id, data.request]))), {
     source: rollouts(environment, all),
     reward: rubric({ solved: verifier(deskVerify) }),
-    credit: leaveOneOut(),
     optimize: { tools: optimizer },
-    gate: pairedGate({ margin: 0.02, alpha: 0.05 }),
     schedule,
     seed,
     deterministic: true,
   })
-  await store.close()
-  return { before: base.success, after: decision === 'promote' ? learned.success : base.success }
 }
 
 export async function evidence(seeds) {

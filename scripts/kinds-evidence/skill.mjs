@@ -1,13 +1,11 @@
 /** Skills: a world of long routines, with a control that learns none, and with a harmful skill planted. */
 import { lexicalEmbedder, newSkill, skills } from '../../dist/agent/index.js'
-import { leaveOneOut } from '../../dist/credit/index.js'
-import { pairedGate } from '../../dist/gate/index.js'
-import { learn, rollouts } from '../../dist/learn/index.js'
+import { rollouts } from '../../dist/learn/index.js'
 import { induce } from '../../dist/optimize/skill/index.js'
 import { rubric, verifier } from '../../dist/reward/index.js'
-import { openMemoryStore } from '../../dist/store/index.js'
 import { interval, shown } from './intervals.mjs'
 import { learnsNothing } from './learns-nothing.mjs'
+import { lesson } from './lesson.mjs'
 import { solved, warehouse, warehouseAgent, warehouseTasks } from './warehouse.mjs'
 
 const tasksOf = (seed) => warehouseTasks(seed, { train: 96, validation: 48, holdout: 96 })
@@ -40,25 +38,25 @@ const planted = {
   value: { ...skills().initial(() => ''), skills: [harmful] },
 }
 
-async function run(seed, { value = null, optimizer = induce() } = {}) {
-  const store = await openMemoryStore()
-  const { base, learned, decision, runId, releaseId } = await learn(warehouseAgent(value), {
-    store,
-    source: rollouts(warehouse, tasksOf(seed)),
-    reward: rubric({ solved: verifier(solved) }),
-    credit: leaveOneOut(),
-    optimize: { tools: optimizer },
-    gate: pairedGate({ margin: 0.02, alpha: 0.05 }),
-    schedule,
-    seed,
-    deterministic: true,
-  })
-  const promoted = decision === 'promote'
-  const acts = await actsOf(store, runId, promoted ? 'learned' : 'serving')
-  const skillsLeft = promoted ? await skillsIn(store, releaseId) : (value?.value.skills ?? [])
-  await store.close()
-  return { before: base.success, after: promoted ? learned.success : base.success, acts, skills: skillsLeft }
-}
+const run = (seed, { value = null, optimizer = induce() } = {}) =>
+  lesson(
+    warehouseAgent(value),
+    {
+      source: rollouts(warehouse, tasksOf(seed)),
+      reward: rubric({ solved: verifier(solved) }),
+      optimize: { tools: optimizer },
+      schedule,
+      seed,
+      deterministic: true,
+    },
+    async (store, { decision, runId, releaseId }) => {
+      const promoted = decision === 'promote'
+      return {
+        acts: await actsOf(store, runId, promoted ? 'learned' : 'serving'),
+        skills: promoted ? await skillsIn(store, releaseId) : (value?.value.skills ?? []),
+      }
+    },
+  )
 
 /** The skills that a release serves. */
 async function skillsIn(store, release) {

@@ -4,7 +4,7 @@
  */
 import { defineAgent, parameter, skillKind, skills } from '../../dist/agent/index.js'
 import { rng } from '../../dist/core/index.js'
-import { odds } from './odds.mjs'
+import { dice } from './dice.mjs'
 
 const names = ['Ada', 'Bo', 'Cleo', 'Dan', 'Eva', 'Finn', 'Gus', 'Hana', 'Ivo', 'June', 'Kai', 'Lea']
 const goods = ['lamp', 'kettle', 'chair', 'tent', 'clock', 'radio', 'rug', 'vase', 'drill', 'globe', 'stool', 'flute']
@@ -145,7 +145,7 @@ export const warehouseAgent = (value = null) =>
     name: 'warehouse-worker',
     parameters: {
       tools: value === null ? skills() : parameter(skillKind(value.of), value.value),
-      dice: parameter(odds, null),
+      dice: parameter(dice, null),
     },
     async run(task, { tools, dice: chance }, episode) {
       const equipped = await tools.equip(episode, task.instruction)
