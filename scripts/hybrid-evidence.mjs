@@ -47,6 +47,8 @@ const read = {
     ])
   },
 }
+/** How the author writes, and nothing of what the code does. */
+const looks = { name: 'looks:1', of: async (trajectory) => (await read.of(trajectory)).slice(0, 3) }
 /** Knows nothing: the same for equal texts, and else by lot. */
 const lot = {
   name: 'by-lot:1',
@@ -63,14 +65,18 @@ const regimes = {
   'idle-tests': { title: 'the test is one that nearly all pass', world: { tests: 'idle' } },
   'wrong-tests': { title: 'in half of the tasks one of two tests is wrong', world: { tests: 'wrong' } },
   misled: {
-    title: 'the scorer learned where those who write well take care, and here they do not',
+    title: 'the scorer reads looks alone, and here the careless write as the careful did where it learned',
+    features: looks,
+    // From 40 tasks it is refused.
+    from: 200,
     world: { reversed: true },
   },
+  against: { title: 'the scorer says the opposite of the truth', against: true },
 }
 
-async function scorerOf(seed, features) {
+async function scorerOf(seed, features, tasks) {
   const examples = []
-  for (let i = 0; i < trained.tasks; i++) {
+  for (let i = 0; i < tasks; i++) {
     for (const { trajectory, passed } of await attemptsAt(seed, `train${i}`, trained.attempts)) {
       examples.push({ subject: trajectory.task.id, features: await features.of(trajectory), accepted: passed })
     }
@@ -100,10 +106,11 @@ function once(part) {
 /** `testsPass` runs each test in a thread of its own; here all were run at once. That both say the same is checked on some. */
 const checked = testsPass({ tests: { at: '/visible' }, partial: true })
 
-async function trial(seed, { features = read, world = {}, force = false }) {
-  const learned = force ? byLot : await scorerOf(seed, features)
-  const scorer = once(learned ?? nothing)
+async function trial(seed, { features = read, from = trained.tasks, world = {}, force = false, against = false }) {
   const found = new Map()
+  const opposite = { identity: 'opposite', score: ({ id }) => Number(!found.get(id).passed) }
+  const learned = against ? opposite : force ? byLot : await scorerOf(seed, features, from)
+  const scorer = once(learned ?? nothing)
   const tests = { identity: 'tests', score: ({ id }) => found.get(id).ran }
   const arms = {
     'no choice': nothing,
