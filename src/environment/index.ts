@@ -1,4 +1,5 @@
 export * from './catalog/index.ts'
+export * from './commits/index.ts'
 export * from './desk/index.ts'
 export * from './files/index.ts'
 export * from './forms/index.ts'

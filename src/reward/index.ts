@@ -1,4 +1,5 @@
 export { RewardError } from './errors.ts'
+export { bestAttempt, type Chosen, type KnownOfAttempts } from './best-attempt.ts'
 export * from './evidence/index.ts'
 export * from './guards/index.ts'
 export * from './implicit/index.ts'
