@@ -3,7 +3,7 @@ import { present } from '../../../errors/index.ts'
 import type { Question, QuestionKind } from './question.ts'
 import type { Browser } from './support.ts'
 import { browserNames } from './wordings/browser-names.ts'
-import { courtesies, heldOutCourtesies } from './wordings/courtesies.ts'
+import { courtesies } from './wordings/courtesies.ts'
 import { type Form, type FrameSets, forms } from './wordings/frame.ts'
 import { howMany } from './wordings/how-many.ts'
 import { since } from './wordings/since.ts'
@@ -54,25 +54,18 @@ export function framesOf(kind: QuestionKind, set: WordingSet): readonly Frame[] 
 export function putInWords({ kind, browser, titles }: Question, set: WordingSet, turn: number, random: Rng): Worded {
   const frames = framesOf(kind, set)
   const { form, sentence, family } = present(frames[turn % frames.length], 'a frame')
-  const around = politeness(form, set, random)
+  const courtesy = politeness(form, set, random)
   const [a = '', b = '', c = ''] = titles
   const ask = fill(sentence, { a, b, c, browser: browser === null ? '' : called(browser, set, random) })
-  const instruction = fill(around, { ask, Ask: ask.charAt(0).toUpperCase() + ask.slice(1) })
+  const instruction = fill(courtesy, { ask, Ask: ask.charAt(0).toUpperCase() + ask.slice(1) })
   return { instruction, family }
 }
 
-/** What is said around a sentence: three in eight held-out sentences are said with a held-out courtesy. */
+/** What is said around a sentence: a third of the held-out sentences are said with a held-out courtesy. */
 function politeness(form: Form, set: WordingSet, random: Rng): string {
-  if (set === 'heldOut' && random.int(8) < 3) return draw(heldOutCourtesies[form], random)
-  const { before, after } = courtesies[form]
-  const first = plainOrPolite(before, random)
-  const capital = form !== 'fragment' && /(?:^|[.!] )$/.test(first)
-  return `${first}${capital ? '{Ask}' : '{ask}'}${plainOrPolite(after, random)}`
+  const said = set === 'heldOut' && random.int(3) === 0 ? 'heldOut' : 'seen'
+  return draw(courtesies[said][form], random)
 }
-
-/** The first of the choices half the time, else one of the others. */
-const plainOrPolite = (choices: readonly string[], random: Rng) =>
-  random.int(2) === 0 ? present(choices[0], 'a plain one') : draw(choices.slice(1), random)
 
 /** What a browser is called: two in five held-out sentences call it by a held-out name. */
 function called(browser: Browser, set: WordingSet, random: Rng): string {
