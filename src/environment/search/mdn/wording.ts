@@ -1,6 +1,7 @@
 import type { Rng } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import type { Question, QuestionKind } from './question.ts'
+import type { Browser } from './support.ts'
 import { browserNames } from './wordings/browser-names.ts'
 import { courtesies } from './wordings/courtesies.ts'
 import { type Form, type FrameSets, forms } from './wordings/frame.ts'
@@ -15,15 +16,15 @@ export type WordingSet = 'seen' | 'heldOut'
 /** A sentence that asks one kind of question; see `Frames` for what stands in it. */
 export interface Frame {
   readonly form: Form
-  /** Unique among the frames of its kind, seen and held out. */
-  readonly name: string
   readonly sentence: string
+  /** Kind and sentence without what stands in its places: `since: which version of … first supports …`. */
+  readonly family: string
 }
 
 /** A question in words. */
 export interface Worded {
   readonly instruction: string
-  /** Kind and frame, whatever the politeness and the browser's name: `since: which-version-first-supports`. */
+  /** That of its frame, whatever the politeness and the names. */
   readonly family: string
 }
 
@@ -36,13 +37,13 @@ const frameSets: Readonly<Record<QuestionKind, FrameSets>> = {
 
 /** The frames of one kind. Which are held out is fixed by the lists: no seed and no option moves one. */
 export function framesOf(kind: QuestionKind, set: WordingSet): readonly Frame[] {
-  const frames = frameSets[kind][set]
-  return forms.flatMap((form) => Object.entries(frames[form]).map(([name, sentence]) => ({ form, name, sentence })))
-}
-
-/** What may be said around a frame of this form, with `{ask}` or `{Ask}` in the place of the frame. */
-export function courtesiesOf(form: Form, set: WordingSet): readonly string[] {
-  return set === 'seen' ? courtesies.seen[form] : [...courtesies.seen[form], ...courtesies.heldOut[form]]
+  return forms.flatMap((form) =>
+    frameSets[kind][set][form].map((sentence) => ({
+      form,
+      sentence,
+      family: `${kind}: ${sentence.replaceAll(place, '…')}`,
+    })),
+  )
 }
 
 /**
@@ -52,21 +53,30 @@ export function courtesiesOf(form: Form, set: WordingSet): readonly string[] {
  */
 export function putInWords({ kind, browser, titles }: Question, set: WordingSet, turn: number, random: Rng): Worded {
   const frames = framesOf(kind, set)
-  const { form, name, sentence } = present(frames[turn % frames.length], 'a frame')
-  const courtesy = draw(courtesiesOf(form, set), random)
+  const { form, sentence, family } = present(frames[turn % frames.length], 'a frame')
+  const courtesy = politeness(form, set, random)
   const [a = '', b = '', c = ''] = titles
-  const asked = fill(sentence, { a, b, c, browser: browser === null ? '' : draw(namesOf(browser, set), random) })
-  const instruction = fill(courtesy, { ask: asked, Ask: asked.charAt(0).toUpperCase() + asked.slice(1) })
-  return { instruction, family: `${kind}: ${name}` }
+  const ask = fill(sentence, { a, b, c, browser: browser === null ? '' : called(browser, set, random) })
+  const instruction = fill(courtesy, { ask, Ask: ask.charAt(0).toUpperCase() + ask.slice(1) })
+  return { instruction, family }
 }
 
-function namesOf(browser: keyof typeof browserNames.seen, set: WordingSet): readonly string[] {
-  return set === 'seen' ? browserNames.seen[browser] : [...browserNames.seen[browser], ...browserNames.heldOut[browser]]
+/** What is said around a sentence: a third of the held-out sentences are said with a held-out courtesy. */
+function politeness(form: Form, set: WordingSet, random: Rng): string {
+  const said = set === 'heldOut' && random.int(3) === 0 ? 'heldOut' : 'seen'
+  return draw(courtesies[said][form], random)
+}
+
+/** What a browser is called: two in five held-out sentences call it by a held-out name. */
+function called(browser: Browser, set: WordingSet, random: Rng): string {
+  return draw(browserNames[set === 'heldOut' && random.int(5) < 2 ? 'heldOut' : 'seen'][browser], random)
 }
 
 const draw = (choices: readonly string[], random: Rng) => present(choices[random.int(choices.length)], 'a choice')
 
+const place = /\{(\w+)\}/g
+
 /** Fills the places of a template in one pass: what is put in is never read as a place. */
 function fill(template: string, values: Readonly<Record<string, string>>): string {
-  return template.replaceAll(/\{(\w+)\}/g, (place, name: string) => values[name] ?? place)
+  return template.replaceAll(place, (whole, name: string) => values[name] ?? whole)
 }

@@ -3,13 +3,16 @@ export const forms = ['question', 'request', 'fragment'] as const
 export type Form = (typeof forms)[number]
 
 /**
- * Sentences of one kind of question, by form and by name. `{browser}` stands for what the browser is called, `{a}`, `{b}` and
- * `{c}` for the titles in the order of the question. A sentence has neither capital nor final mark: the politeness around it
- * gives both. A title follows a space, so that it can be copied token by token, and no letter follows a title.
+ * Sentences of one kind of question, by form. `{browser}` stands for what the browser is called, `{a}`, `{b}` and `{c}` for
+ * the titles in the order of the question. A sentence has neither capital nor final mark: the politeness around it gives
+ * both. A title follows a space, so that it can be copied token by token, and no letter follows a title.
  */
-export type Frames = Readonly<Record<Form, Readonly<Record<string, string>>>>
+export type Frames = Readonly<Record<Form, readonly string[]>>
 
-/** The sentences that training may use, and those by which it is measured whether other words are understood too. */
+/**
+ * The sentences that training may use, and those by which it is measured whether other words are understood too. Each has
+ * authors of its own: nobody wrote for both.
+ */
 export interface FrameSets {
   readonly seen: Frames
   /** `{browser}` stands where "the Chrome browser" can stand. */
