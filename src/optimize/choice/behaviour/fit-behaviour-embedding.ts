@@ -27,14 +27,14 @@ const FitOptions = z.strictObject({
   dimensions: z.int().min(2).max(64).default(8),
   /** Units of a hidden layer of tanh over each step, up to 64. 0: a step counts by itself, number by number. Default 16. */
   hidden: z.int().min(0).max(64).default(16),
-  /** τ of InfoNCE, > 0: the less, the more those count that are hard to tell apart. Default 0.2. */
-  temperature: z.number().positive().default(0.2),
+  /** τ of InfoNCE, > 0: the less, the more those count that are hard to tell apart. Default 0.5. */
+  temperature: z.number().positive().default(0.5),
   /** Partners that are told from each other at once, at most. Default 32. */
   batch: z.int().min(2).default(32),
   /** In each, every partner that is trained on gives two windows. Most there are; default 200. */
   epochs: z.int().positive().default(200),
-  /** Epochs without a gain on partners that are not trained on, until training ends. Default 20. */
-  patience: z.int().positive().default(20),
+  /** Epochs without a gain on partners that are not trained on, until training ends. Default 30. */
+  patience: z.int().positive().default(30),
   /** Of Adam. Default 0.01. */
   learningRate: z.number().positive().default(0.01),
   /** The chance that an encoder is taken where windows tell nothing of who acted. Default 0.05. */
@@ -69,7 +69,7 @@ export type FittedBehaviour =
   | { readonly status: 'fitted'; readonly encoder: BehaviourEncoder; readonly evidence: BehaviourEvidence }
   | { readonly status: 'refused'; readonly reason: string; readonly evidence: BehaviourEvidence | null }
 
-const heldOutFolds = 5
+const heldOutFolds = 4
 
 /**
  * An encoder of how others act, by contrastive learning, after CLAM (Ma et al., "Contrastive learning-based agent modeling for deep

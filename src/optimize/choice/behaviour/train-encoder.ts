@@ -109,15 +109,19 @@ export function spreadOf(steps: BehaviourWindow): { readonly middle: number[]; r
   return { middle, scale: variances.map((variance) => Math.sqrt(variance) || 1) }
 }
 
-/** Small weights, as many inputs make larger sums (Glorot and Bengio, 2010); the biases are 0. */
+/**
+ * Small weights, as many inputs make larger sums (Glorot and Bengio, 2010). Biases of hidden units are drawn, too: tanh without a
+ * bias is odd, and its mean says nothing of numbers that matter by their product alone.
+ */
 function begun(shape: Shape, rng: Rng): Float64Array {
   const { inputs, hidden, dimensions } = shape
-  const inner = innerOf(shape)
-  const layer = (ins: number, outs: number) => {
+  const drawn = (ins: number, outs: number) => {
     const most = Math.sqrt(6 / (ins + outs))
-    return Array.from({ length: outs * (ins + 1) }, (_, i) => (i % (ins + 1) === ins ? 0 : most * (2 * rng.next() - 1)))
+    return Array.from({ length: outs * (ins + 1) }, () => most * (2 * rng.next() - 1))
   }
-  return Float64Array.from([...layer(inputs, hidden), ...layer(inner, dimensions)])
+  const inner = innerOf(shape)
+  const layer = drawn(inputs, hidden)
+  return Float64Array.from([...layer, ...drawn(inner, dimensions).map((w, i) => (i % (inner + 1) === inner ? 0 : w))])
 }
 
 function rows(at: Float64Array, shape: Shape): Pick<BehaviourEncoder, 'hidden' | 'weights'> {
