@@ -25,7 +25,7 @@ export function principal(rows, count, random) {
   for (let k = 0; k < Math.min(count, width); k++) {
     let axis = Array.from({ length: width }, () => random.next() - 0.5)
     let length = 0
-    for (let turn = 0; turn < 100; turn++) {
+    for (let turn = 0; turn < 30; turn++) {
       const next = Array.from({ length: width }, () => 0)
       for (const row of rows) {
         const along = row.reduce((sum, x, j) => sum + x * axis[j], 0) / rows.length

@@ -15,9 +15,9 @@ const manners = 6
 const [rightChance, wrongChance] = [0.8, 0.3]
 
 export const worlds = {
-  'plain, among noise': { sort: 'plain', noise: 24 },
-  answers: { sort: 'answers', noise: 0 },
   'answers, among noise': { sort: 'answers', noise: 5 },
+  'plain, among noise': { sort: 'plain', noise: 8 },
+  answers: { sort: 'answers', noise: 0 },
 }
 
 const gaussian = (random) => Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())
