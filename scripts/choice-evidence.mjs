@@ -9,9 +9,9 @@
  * the whole run and over its last quarter, and regret: what the best choice for each request would have earned beside. Arms see
  * the same requests, and the same luck of each model on each.
  */
-import { choice, choiceKind } from '../dist/agent/index.js'
 import { rng } from '../dist/core/index.js'
 import { linUcb, reinforce, thompson } from '../dist/optimize/choice/index.js'
+import { interval, meanOf, playerOf } from './choice-evidence/player.mjs'
 
 const seeds = Number(process.argv[2] ?? 20)
 const rounds = Number(process.argv[3] ?? 60)
@@ -36,36 +36,9 @@ function requestsOf(seed, round) {
 const learned = (optimizer, { features = 2, ...given } = {}) => ({
   async open(seed) {
     const options = names.map((name, i) => ({ name, cost: costs[i] }))
-    const value = choice({ options, features, ...given }).initial(() => '')
-    const seat = {
-      parameter: 'route',
-      version: 'v',
-      value,
-      rng: (...key) => rng('learner', seed, ...key),
-      evaluate: null,
-    }
-    const learning = await optimizer.open(seat, null)
-    return {
-      async choose(requests, round) {
-        const acting = await learning.bound()
-        return Promise.all(
-          requests.map(async (request, i) => {
-            const decided = []
-            const bound = { kind: 'choice', inForce: {}, value: acting, rng: rng('acts', seed, round, i) }
-            const handle = choiceKind.handle(bound, { decide: ({ made }) => decided.push(made) }, 'route')
-            await handle.choose(request.features.slice(0, features))
-            return decided[0]
-          }),
-        )
-      },
-      async step(made, earned, round) {
-        const mean = earned.reduce((a, b) => a + b, 0) / earned.length
-        await learning.step(
-          made.map((one, i) => ({ ...one, earned: earned[i], advantage: earned[i] - mean })),
-          round,
-        )
-      },
-    }
+    const { choose, step } = await playerOf(optimizer, { options, features, ...given }, seed)
+    const seen = (requests) => requests.map((request) => request.features.slice(0, features))
+    return { choose: (requests, round) => choose(seen(requests), round), step }
   },
 })
 const constant = (chosenBy) => ({
@@ -100,16 +73,7 @@ async function play(arm, seed) {
     earnedIn.push(earned.reduce((a, b) => a + b, 0) / perRound)
     await player.step(made, earned, round)
   }
-  const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length
-  return { all: mean(earnedIn), last: mean(earnedIn.slice(-Math.ceil(rounds / 4))), regret }
-}
-
-/** Student's t for a 95 % interval; by degrees of freedom, of the table of Abramowitz & Stegun 26.10. */
-const t95 = (freedom) => ({ 4: 2.776, 9: 2.262, 14: 2.145, 19: 2.093, 29: 2.045 })[freedom] ?? 1.96 + 2.4 / freedom
-const interval = (values, digits = 3) => {
-  const mean = values.reduce((a, b) => a + b, 0) / values.length
-  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1)
-  return `${mean.toFixed(digits)} ± ${(t95(values.length - 1) * Math.sqrt(variance / values.length)).toFixed(digits)}`
+  return { all: meanOf(earnedIn), last: meanOf(earnedIn.slice(-Math.ceil(rounds / 4))), regret }
 }
 
 const results = {}

@@ -15,6 +15,7 @@ export {
   choiceKind,
   evenPolicy,
   hiddenOf,
+  innerProduct,
   MadeChoice,
   type OptionGiven,
   optionCosts,

@@ -1,4 +1,5 @@
 export * from './acted.ts'
+export * from './adam.ts'
 export * from './alert.ts'
 export * from './api-key.ts'
 export * from './audit.ts'

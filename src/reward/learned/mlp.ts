@@ -1,4 +1,4 @@
-import { type Fitted, type Rng, sigmoid, softplus } from '../../core/index.ts'
+import { adam, type Fitted, type Rng, sigmoid, softplus } from '../../core/index.ts'
 
 /** A network with one hidden layer: logit = intercept + Σₖ weightsₖ · tanh(hiddenₖ₀ + Σⱼ hiddenₖⱼ₊₁ · xⱼ). */
 export interface Mlp {
@@ -20,8 +20,6 @@ export interface MlpTraining {
 
 const steps = 300
 const rate = 0.03
-/** Adam's (Kingma and Ba, 2015). */
-const [beta1, beta2, epsilon] = [0.9, 0.999, 1e-8]
 
 /**
  * Fits the network to targets in [0, 1]: Σ counts · log loss + l2/2 · |weights|², by Adam over all rows at once. Equal data and
@@ -31,17 +29,13 @@ export function fitMlp(data: Fitted, { units, l2, rng }: MlpTraining): Mlp {
   const inputs = data.rows[0]?.length ?? 0
   const at = begun(units, inputs, rng)
   const total = data.counts.reduce((sum, count) => sum + count, 0)
-  const [first, second] = [new Float64Array(at.length), new Float64Array(at.length)]
-  for (let step = 1; step <= steps; step++) {
+  const descend = adam(at.length, rate)
+  for (let step = 0; step < steps; step++) {
     const { gradient } = mlpSlope(data, at, { units, l2 })
-    const stride = rate * Math.sqrt(1 - beta2 ** step)
-    for (let i = 0; i < at.length; i++) {
-      const slope = (gradient[i] ?? 0) / total
-      first[i] = beta1 * (first[i] ?? 0) + (1 - beta1) * slope
-      second[i] = beta2 * (second[i] ?? 0) + (1 - beta2) * slope * slope
-      const scaled = (first[i] ?? 0) / (1 - beta1 ** step) / (Math.sqrt(second[i] ?? 0) + epsilon)
-      at[i] = (at[i] ?? 0) - stride * scaled
-    }
+    descend(
+      at,
+      gradient.map((slope) => slope / total),
+    )
   }
   return networkOf(at, units, inputs)
 }
