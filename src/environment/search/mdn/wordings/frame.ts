@@ -10,8 +10,8 @@ export type Form = (typeof forms)[number]
 export type Frames = Readonly<Record<Form, readonly string[]>>
 
 /**
- * The sentences that training may use, and those by which it is measured whether other words are understood too. Each has
- * authors of its own: nobody wrote for both.
+ * The sentences that training may use, and those by which it is measured whether other words are understood too. No held-out
+ * sentence shares half of its words with a seen one.
  */
 export interface FrameSets {
   readonly seen: Frames
