@@ -15,7 +15,7 @@ export async function playerOf(optimizer, declared, seed) {
   const learning = await optimizer.open(seat, null)
   return {
     /** One choice for each list of features, before anything of the round is known. */
-    async choose(rows, round) {
+    choose: async (rows, round) => {
       const acting = await learning.bound()
       return Promise.all(
         rows.map(async (features, i) => {
@@ -27,7 +27,7 @@ export async function playerOf(optimizer, declared, seed) {
         }),
       )
     },
-    async step(made, earned, round) {
+    step: async (made, earned, round) => {
       const mean = meanOf(earned)
       await learning.step(
         made.map((one, i) => ({ ...one, earned: earned[i], advantage: earned[i] - mean })),
