@@ -26,15 +26,19 @@ export function sentencesOf<Kind extends string>(wordings: Wordings<Kind>): read
 
 const slot = /\{(\w+)\}/g
 
-function sentenceOf<Kind extends string>(kind: Kind, words: string): Sentence<Kind> {
+/** A way to ask for one kind of task, with `{slot}` where a name stands. */
+export function sentenceOf<Kind extends string>(kind: Kind, words: string): Sentence<Kind> {
   return {
     kind,
     family: `${kind}: ${words.replace(slot, '…')}`,
-    say: (slots) =>
-      words.replace(slot, (_, name: string) => {
-        const value = Object.hasOwn(slots, name) ? slots[name] : undefined
-        if (value === undefined) throw new InvariantError(`"${words}" needs a ${name}`)
-        return value
-      }),
+    say: (slots) => filled(words, slots),
   }
 }
+
+/** Words with their slots filled in one pass: what is put in is never read as a slot. */
+export const filled = (words: string, slots: Readonly<Record<string, string>>): string =>
+  words.replace(slot, (_, name: string) => {
+    const value = Object.hasOwn(slots, name) ? slots[name] : undefined
+    if (value === undefined) throw new InvariantError(`"${words}" needs a ${name}`)
+    return value
+  })

@@ -1,10 +1,11 @@
 import type { Rng } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
+import { filled, type Sentence, sentenceOf } from '../../sentences.ts'
 import type { Question, QuestionKind } from './question.ts'
 import type { Browser } from './support.ts'
 import { browserNames } from './wordings/browser-names.ts'
 import { courtesies } from './wordings/courtesies.ts'
-import { type Form, type FrameSets, forms } from './wordings/frame.ts'
+import { type Form, type Frames, type FrameSets, forms } from './wordings/frame.ts'
 import { howMany } from './wordings/how-many.ts'
 import { since } from './wordings/since.ts'
 import { wherever } from './wordings/wherever.ts'
@@ -14,11 +15,10 @@ import { whichFirst } from './wordings/which-first.ts'
 export type WordingSet = 'seen' | 'heldOut'
 
 /** A sentence that asks one kind of question; see `Frames` for what stands in it. */
-export interface Frame {
+export interface Frame extends Sentence<QuestionKind> {
   readonly form: Form
+  /** The words, with their places. */
   readonly sentence: string
-  /** Kind and sentence without what stands in its places: `since: which version of … first supports …`. */
-  readonly family: string
 }
 
 /** A question in words. */
@@ -28,23 +28,23 @@ export interface Worded {
   readonly family: string
 }
 
-const frameSets: Readonly<Record<QuestionKind, FrameSets>> = {
-  since,
-  'which-first': whichFirst,
-  wherever,
-  'how-many': howMany,
+const framesIn = (kind: QuestionKind, frames: Frames): readonly Frame[] =>
+  forms.flatMap((form) => frames[form].map((sentence) => ({ form, sentence, ...sentenceOf(kind, sentence) })))
+
+const framesOfSets = (kind: QuestionKind, { seen, heldOut }: FrameSets) => ({
+  seen: framesIn(kind, seen),
+  heldOut: framesIn(kind, heldOut),
+})
+
+const allFrames: Readonly<Record<QuestionKind, Readonly<Record<WordingSet, readonly Frame[]>>>> = {
+  since: framesOfSets('since', since),
+  'which-first': framesOfSets('which-first', whichFirst),
+  wherever: framesOfSets('wherever', wherever),
+  'how-many': framesOfSets('how-many', howMany),
 }
 
 /** The frames of one kind. Which are held out is fixed by the lists: no seed and no option moves one. */
-export function framesOf(kind: QuestionKind, set: WordingSet): readonly Frame[] {
-  return forms.flatMap((form) =>
-    frameSets[kind][set][form].map((sentence) => ({
-      form,
-      sentence,
-      family: `${kind}: ${sentence.replaceAll(place, '…')}`,
-    })),
-  )
-}
+export const framesOf = (kind: QuestionKind, set: WordingSet): readonly Frame[] => allFrames[kind][set]
 
 /**
  * Puts a question into words. Frames are dealt in turn, so that families are equally large; politeness and the browser's name
@@ -53,11 +53,11 @@ export function framesOf(kind: QuestionKind, set: WordingSet): readonly Frame[] 
  */
 export function putInWords({ kind, browser, titles }: Question, set: WordingSet, turn: number, random: Rng): Worded {
   const frames = framesOf(kind, set)
-  const { form, sentence, family } = present(frames[turn % frames.length], 'a frame')
+  const { form, say, family } = present(frames[turn % frames.length], 'a frame')
   const courtesy = politeness(form, set, random)
   const [a = '', b = '', c = ''] = titles
-  const ask = fill(sentence, { a, b, c, browser: browser === null ? '' : called(browser, set, random) })
-  const instruction = fill(courtesy, { ask, Ask: ask.charAt(0).toUpperCase() + ask.slice(1) })
+  const ask = say({ a, b, c, browser: browser === null ? '' : called(browser, set, random) })
+  const instruction = filled(courtesy, { ask, Ask: ask.charAt(0).toUpperCase() + ask.slice(1) })
   return { instruction, family }
 }
 
@@ -73,10 +73,3 @@ function called(browser: Browser, set: WordingSet, random: Rng): string {
 }
 
 const draw = (choices: readonly string[], random: Rng) => present(choices[random.int(choices.length)], 'a choice')
-
-const place = /\{(\w+)\}/g
-
-/** Fills the places of a template in one pass: what is put in is never read as a place. */
-function fill(template: string, values: Readonly<Record<string, string>>): string {
-  return template.replaceAll(place, (whole, name: string) => values[name] ?? whole)
-}
