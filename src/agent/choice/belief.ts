@@ -63,8 +63,8 @@ function linear(
 ): Belief {
   const x = withIntercept(features)
   const spread = solve(precision, x)
-  const mean = dot(spread, moments)
-  const deviation = noise * Math.sqrt(dot(spread, x))
+  const mean = innerProduct(spread, moments)
+  const deviation = noise * Math.sqrt(innerProduct(spread, x))
   return {
     mean,
     deviation,
@@ -85,5 +85,5 @@ function weighed(logs: Float64Array): Float64Array {
 export const withIntercept = (features: readonly number[]): readonly number[] => [...features, 1]
 
 /** The inner product of two lists of one length. */
-export const dot = (a: readonly number[], b: readonly number[]): number =>
+export const innerProduct = (a: readonly number[], b: readonly number[]): number =>
   a.reduce((sum, value, i) => sum + value * (b[i] ?? 0), 0)

@@ -1,4 +1,4 @@
-import { type Belief, beliefIn, dot, withIntercept } from './belief.ts'
+import { type Belief, beliefIn, innerProduct, withIntercept } from './belief.ts'
 import type { ChoiceOption, ChoicePolicy, ChoiceValue } from './value.ts'
 
 /** How likely each option is, and which may not be taken here. */
@@ -64,7 +64,8 @@ const only = (chosen: number, count: number): readonly number[] =>
 export const hiddenOf = (
   hidden: readonly (readonly number[])[] | null,
   features: readonly number[],
-): readonly number[] => (hidden === null ? features : hidden.map((row) => Math.tanh(dot(row, withIntercept(features)))))
+): readonly number[] =>
+  hidden === null ? features : hidden.map((row) => Math.tanh(innerProduct(row, withIntercept(features))))
 
 /** The scores that a `softmax` policy gives the options. */
 export function scoresOf(
@@ -72,7 +73,7 @@ export function scoresOf(
   features: readonly number[],
 ): readonly number[] {
   const inner = withIntercept(hiddenOf(hidden, features))
-  return weights.map((row) => dot(row, inner))
+  return weights.map((row) => innerProduct(row, inner))
 }
 
 /** Chances in proportion to the exponentials of scores, among the allowed. */

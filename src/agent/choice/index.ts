@@ -1,4 +1,4 @@
-export { dot as innerProduct, withIntercept } from './belief.ts'
+export { innerProduct, withIntercept } from './belief.ts'
 export { chancesOf, hiddenOf, scoresOf, softmax } from './chances.ts'
 export { type ChoiceDeposit, type ChoiceHandle, choiceKind, MadeChoice } from './choice-kind.ts'
 export { choice, type ChoiceOptions, evenPolicy, type OptionGiven, optionCosts } from './choice.ts'

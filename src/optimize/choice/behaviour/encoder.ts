@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { innerProduct, hiddenOf, withIntercept } from '../../../agent/index.ts'
+import { innerProduct } from '../../../agent/index.ts'
 import { ChoiceError } from '../errors.ts'
+import { encoded, type Steps } from './encoding.ts'
 
 /** What somebody did, step by step: each step as many finite numbers as the others. Their order does not count. */
 export type BehaviourWindow = readonly (readonly number[])[]
@@ -40,18 +41,24 @@ export type BehaviourEncoder = Readonly<z.infer<typeof BehaviourEncoder>>
  * @throws ChoiceError (`choice/bad-window`) for a step that is not as many finite numbers as the encoder reads.
  */
 export function embedBehaviour(encoder: BehaviourEncoder, window: BehaviourWindow): readonly number[] {
-  const { middle, scale, hidden, weights } = encoder
+  const { middle, hidden, weights } = encoder
   requireSteps(window, middle.length, 'The window')
   if (window.length === 0) return weights.map(() => 0)
-  const active = window.map((step) =>
-    hiddenOf(
-      hidden,
-      step.map((value, j) => (value - (middle[j] ?? 0)) / (scale[j] ?? 1)),
-    ),
-  )
-  const pooled = withIntercept(meanOf(active))
-  return ofLengthOne(weights.map((row) => innerProduct(row, pooled)))
+  const shape = { inputs: middle.length, hidden: hidden?.length ?? 0, dimensions: weights.length }
+  const at = Float64Array.from([...(hidden ?? []), ...weights].flat())
+  return [...encoded(at, shape, stepsOf(window, encoder)).unit]
 }
+
+/** How the numbers of a step are spread. */
+export type Spread = Readonly<Pick<BehaviourEncoder, 'middle' | 'scale'>>
+
+/** A step in standard deviations from the middle. */
+export const standardised = (step: readonly number[], { middle, scale }: Spread): readonly number[] =>
+  step.map((value, j) => (value - (middle[j] ?? 0)) / (scale[j] ?? 1))
+
+/** A window as it is encoded: its steps, standardised. */
+export const stepsOf = (window: BehaviourWindow, spread: Spread): Steps =>
+  Float64Array.from(window.flatMap((step) => standardised(step, spread)))
 
 /** The mean of vectors, place by place. */
 export const meanOf = (vectors: readonly (readonly number[])[]): readonly number[] =>

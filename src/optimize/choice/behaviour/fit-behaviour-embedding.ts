@@ -8,9 +8,10 @@ import {
   meanOf,
   ofLengthOne,
   requireSteps,
+  standardised,
 } from './encoder.ts'
-import { toldApart, type VectorPairs } from './told-apart.ts'
-import { pairsOf, spreadOf, trainEncoder } from './train-encoder.ts'
+import { shareToldApart, toldApart, type VectorPairs } from './told-apart.ts'
+import { type Pairs, pairsOf, spreadOf, trainEncoder } from './train-encoder.ts'
 
 /** A window of somebody's behaviour. */
 export interface BehaviourExample {
@@ -117,7 +118,7 @@ export function fitBehaviourEmbedding(
     leftOut: examples.length - windows,
     toldApart: share,
     p,
-    rawToldApart: toldApart(rawParts, rng('behaviour-chance', seed)).share,
+    rawToldApart: shareToldApart(rawParts),
   }
   if (p <= alpha && share > 0.5)
     return { status: 'fitted', encoder: trainEncoder(partners, training, rng('behaviour', seed)), evidence }
@@ -133,14 +134,14 @@ function byPartner(examples: readonly BehaviourExample[]): readonly (readonly Be
 }
 
 const vectorsOf = (
-  { first, second }: { readonly first: readonly BehaviourWindow[]; readonly second: readonly BehaviourWindow[] },
+  { first, second }: Pairs<BehaviourWindow>,
   vector: (window: BehaviourWindow) => readonly number[],
 ): VectorPairs => ({ first: first.map(vector), second: second.map(vector) })
 
 /** What likeness there is without anything learned: the mean of the steps, in standard deviations of these partners' steps. */
 function rawOf(partners: readonly (readonly BehaviourWindow[])[]): (window: BehaviourWindow) => readonly number[] {
-  const { middle, scale } = spreadOf(partners.flat(2))
-  return (window) => ofLengthOne(meanOf(window).map((value, j) => (value - (middle[j] ?? 0)) / (scale[j] ?? 1)))
+  const spread = spreadOf(partners.flat(2))
+  return (window) => ofLengthOne(standardised(meanOf(window), spread))
 }
 
 function checkWindows(examples: readonly BehaviourExample[]): void {

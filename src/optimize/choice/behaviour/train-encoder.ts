@@ -1,5 +1,5 @@
 import { adam, type Rng } from '../../../core/index.ts'
-import { type BehaviourEncoder, type BehaviourWindow, meanOf } from './encoder.ts'
+import { type BehaviourEncoder, type BehaviourWindow, meanOf, type Spread, stepsOf } from './encoder.ts'
 import { addSlope, encoded, innerOf, type Shape, type Steps } from './encoding.ts'
 import { infoNce } from './info-nce.ts'
 
@@ -16,9 +16,9 @@ export interface EncoderTraining {
 }
 
 /** Two windows of each of several partners, in the same order. */
-interface Pairs {
-  readonly first: readonly Steps[]
-  readonly second: readonly Steps[]
+export interface Pairs<W> {
+  readonly first: readonly W[]
+  readonly second: readonly W[]
 }
 
 /** The share of partners by whom it is known when to stop. */
@@ -35,16 +35,9 @@ export function trainEncoder(
   training: EncoderTraining,
   rng: Rng,
 ): BehaviourEncoder {
-  const { middle, scale } = spreadOf(partners.flat(2))
-  const inputs = middle.length
-  const shape: Shape = { inputs, hidden: training.hidden, dimensions: training.dimensions }
-  const packed = rng.shuffle(
-    partners.map((windows) =>
-      windows.map((window) =>
-        Float64Array.from(window.flatMap((step) => step.map((x, j) => (x - (middle[j] ?? 0)) / (scale[j] ?? 1)))),
-      ),
-    ),
-  )
+  const spread = spreadOf(partners.flat(2))
+  const shape: Shape = { inputs: spread.middle.length, hidden: training.hidden, dimensions: training.dimensions }
+  const packed = rng.shuffle(partners.map((windows) => windows.map((window) => stepsOf(window, spread))))
   const held = Math.max(2, Math.round(packed.length * stoppedBy))
   const stopping = pairsOf(packed.slice(0, held), rng)
   const trained = packed.slice(held)
@@ -62,8 +55,7 @@ export function trainEncoder(
     kind: 'behaviour-embedding',
     version: 1,
     features: training.features,
-    middle,
-    scale,
+    ...spread,
     ...rows(best.at, shape),
   }
 }
@@ -72,7 +64,7 @@ export function trainEncoder(
 export function pairSlope(
   at: Float64Array,
   shape: Shape,
-  { first, second }: Pairs,
+  { first, second }: Pairs<Steps>,
   temperature: number,
 ): { readonly loss: number; readonly gradient: Float64Array } {
   const sides = [first, second].map((windows) => windows.map((steps) => encoded(at, shape, steps)))
@@ -87,10 +79,7 @@ export function pairSlope(
 }
 
 /** Two windows of each partner, drawn. */
-export function pairsOf<W>(
-  partners: readonly (readonly W[])[],
-  rng: Rng,
-): { readonly first: readonly W[]; readonly second: readonly W[] } {
+export function pairsOf<W>(partners: readonly (readonly W[])[], rng: Rng): Pairs<W> {
   const drawn = partners.map((windows) => rng.shuffle(windows))
   return { first: drawn.flatMap((w) => w.slice(0, 1)), second: drawn.flatMap((w) => w.slice(1, 2)) }
 }
@@ -103,7 +92,7 @@ function batchesOf<T>(items: readonly T[], most: number): readonly (readonly T[]
 }
 
 /** Means and standard deviations over steps; of what never changes, which tells nothing, 1. */
-export function spreadOf(steps: BehaviourWindow): { readonly middle: number[]; readonly scale: number[] } {
+export function spreadOf(steps: BehaviourWindow): Spread {
   const middle = [...meanOf(steps)]
   const variances = meanOf(steps.map((step) => step.map((value, j) => (value - (middle[j] ?? 0)) ** 2)))
   return { middle, scale: variances.map((variance) => Math.sqrt(variance) || 1) }
