@@ -8,6 +8,7 @@
  * - `… among noise`: beside them, numbers that are alike within a window and tell nothing.
  */
 import { rng } from '../../dist/core/index.js'
+import { times } from '../evidence.mjs'
 
 const types = 8
 export const options = ['a', 'b', 'c', 'd']
@@ -21,7 +22,6 @@ export const worlds = {
 }
 
 const gaussian = (random) => Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next())
-const times = (count, make) => Array.from({ length: count }, (_, i) => make(i))
 
 /** Signs of six manners, three of each. */
 const halves = times(64, (code) => times(manners, (bit) => ((code >> bit) & 1 ? 1 : -1))).filter(

@@ -1,6 +1,7 @@
 /** What comparisons of learned choices share: an optimizer that plays a choice, and how results are told. */
 import { choice, choiceKind } from '../../dist/agent/index.js'
 import { rng } from '../../dist/core/index.js'
+import { interval as acrossSeeds } from '../kinds-evidence/intervals.mjs'
 
 /** Opens an optimizer on a choice, which chooses by features and learns from what was earned. */
 export async function playerOf(optimizer, declared, seed) {
@@ -39,12 +40,8 @@ export async function playerOf(optimizer, declared, seed) {
 
 export const meanOf = (values) => values.reduce((a, b) => a + b, 0) / values.length
 
-/** Student's t for a 95 % interval; by degrees of freedom, of the table of Abramowitz & Stegun 26.10. */
-const t95 = (freedom) => ({ 4: 2.776, 9: 2.262, 14: 2.145, 19: 2.093, 29: 2.045 })[freedom] ?? 1.96 + 2.4 / freedom
-
 /** A mean with its 95 % interval. */
 export const interval = (values, digits = 3) => {
-  const mean = meanOf(values)
-  const variance = values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (values.length - 1)
-  return `${mean.toFixed(digits)} ± ${(t95(values.length - 1) * Math.sqrt(variance / values.length)).toFixed(digits)}`
+  const { mean, high } = acrossSeeds(values)
+  return `${mean.toFixed(digits)} ± ${(high - mean).toFixed(digits)}`
 }
