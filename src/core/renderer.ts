@@ -1,3 +1,4 @@
+import type { Grammar } from './grammar.ts'
 import type { AssistantMessage, Message, ToolCall, ToolDefinition } from './message.ts'
 
 /** What of a turn has become certain: its next text, and the next of its calls that are complete. */
@@ -36,6 +37,11 @@ export interface Renderer {
    * @param stop the text of the turn ends before the first of these that it completes, as if nothing came after.
    */
   read(tools: readonly ToolDefinition[], stop: readonly string[]): TurnReader
+  /**
+   * The turns that are one call of one of these tools and nothing else, with arguments that its parameters accept; `null`
+   * where this renderer's form of a call cannot be said so, or the model's is not known.
+   */
+  forcedCall(tools: readonly ToolDefinition[]): Grammar | null
   /** Tokens of an assistant turn as the policy would have had to sample it, its stop included: for demonstrations. */
   renderAssistant(message: AssistantMessage, tools: readonly ToolDefinition[]): readonly number[]
   decode(tokens: readonly number[]): string

@@ -2,6 +2,7 @@
  * The Sampler port: token completion with log-probabilities. One of the four Tinker verbs (`sample`).
  * Implementations: the embedded engine, Tinker servers, OpenAI-compatible endpoints that return token ids.
  */
+import type { Grammar } from './grammar.ts'
 
 /** How to choose the next token. Greedy is `temperature: 0`. */
 export interface SamplingParams {
@@ -17,6 +18,13 @@ export interface SamplingParams {
   readonly stop?: readonly string[]
   /** Sampling ends after one of these tokens, which is part of the result. */
   readonly stopTokens?: readonly number[]
+  /**
+   * Only sequences of this language: tokens that cannot continue it are never drawn, and once it is complete, only one of
+   * `stopTokens` may follow, which must not be empty then. A sequence that ends otherwise (its length, a stop string) is a
+   * beginning of one. It truncates, as `topK` does: behaviour log-probabilities are over the allowed tokens, and such a
+   * sample cannot enter a policy gradient (invariant 2). Only samplers whose capabilities have `grammars`.
+   */
+  readonly grammar?: Grammar
   /** Seeds this sequence's random stream: equal seed, prompt, params and weights give equal tokens in deterministic mode. */
   readonly seed?: number
 }
@@ -27,7 +35,7 @@ export type SampleStopReason = 'stop' | 'length' | 'cancelled'
 /** One sampled continuation. The three arrays have equal length, one entry a token. */
 export interface SampledSequence {
   readonly tokens: readonly number[]
-  /** Log-probability of each token under the distribution it was drawn from (temperature and truncation applied). */
+  /** Log-probability of each token under the distribution it was drawn from (temperature, grammar and truncation applied). */
   readonly behaviourLogprobs: readonly number[]
   /** Log-probability of each token under the full vocabulary at temperature 1. */
   readonly logprobs: readonly number[]
@@ -70,6 +78,8 @@ export interface SamplerCapabilities {
   readonly contextLength: number
   /** Whether equal seeds give equal tokens whatever else runs beside them. */
   readonly deterministic: boolean
+  /** Whether it holds sequences to a {@link SamplingParams.grammar}. Default false: it refuses them. */
+  readonly grammars?: boolean
 }
 
 /** Continues prompts, from the base model or an adapter over it. */
@@ -77,7 +87,8 @@ export interface Sampler {
   readonly capabilities: SamplerCapabilities
   /**
    * Continues one prompt. Concurrent calls are batched by the implementation.
-   * @throws InputError when the prompt is empty, too long, or holds a token outside the vocabulary.
+   * @throws InputError when the prompt is empty, too long, or holds a token outside the vocabulary, and for a grammar to
+   *   which nothing can be held.
    */
   sample(request: SampleRequest): Promise<readonly SampledSequence[]>
   /** Forgets an adapter that no request in flight uses any more. */

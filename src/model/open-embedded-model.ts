@@ -1,5 +1,5 @@
 import type { ModelService } from '../core/index.ts'
-import { bytesOf, type EmbeddedEngineOptions, loadModel, openEmbeddedEngine } from './embedded/index.ts'
+import { bytesOf, type EmbeddedEngineOptions, loadModel, openEmbeddedEngine, textOfTokens } from './embedded/index.ts'
 import { type RendererKind, rendererFor } from './renderer/index.ts'
 
 /** Which model to load, how to talk to it, and how much of the machine it gets. */
@@ -32,7 +32,13 @@ export async function openEmbeddedModel({
   const { weights, tokenizer, ...model } = await loadModel(reference)
   const renderer = rendererFor({ ...model, tokenizer }, kind)
   const decode = (tokens: readonly number[]) => tokenizer.decode(tokens)
-  const engine = await openEmbeddedEngine({ ...engineOptions, model: weights, name: model.name, decode })
+  const engine = await openEmbeddedEngine({
+    ...engineOptions,
+    model: weights,
+    name: model.name,
+    decode,
+    vocabulary: () => textOfTokens(tokenizer),
+  })
   return {
     service: {
       base: reference,

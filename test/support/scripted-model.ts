@@ -66,6 +66,10 @@ class WordRenderer implements Renderer {
     return [...(sampledStop ? [] : [END]), ...this.start(next)]
   }
 
+  forcedCall(): null {
+    return null
+  }
+
   parse(tokens: readonly number[]): AssistantMessage {
     const content: string[] = []
     const toolCalls: { name: string; arguments: Record<string, Json> }[] = []

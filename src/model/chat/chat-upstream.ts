@@ -101,7 +101,7 @@ class ServiceUpstream implements ChatUpstream {
 
   async chat({ request, weights, history, signal }: ChatCall): Promise<ChatReply> {
     this.#refuseUnknown(request.model)
-    const wanted = asked(request, this.name)
+    const wanted = asked(request, { service: this.#options.service, upstream: this.name })
     const { service, defaultMaxTokens = 2_048 } = this.#options
     const { contextLength } = service.sampler.capabilities
     const adapter = weights?.adapter ?? null
@@ -195,7 +195,7 @@ class ServiceUpstream implements ChatUpstream {
     try {
       if (!(await work)) throw cancelled(this.name)
     } catch (error) {
-      throw failed(this.name, error)
+      throw failed(this.name, error, generation.asked.constraint)
     } finally {
       signal.removeEventListener('abort', stop)
       this.#underWay.delete(stopping)

@@ -7,7 +7,9 @@ import { DeviceNotDeterministicError } from './device/device-not-deterministic-e
 import type { TransformerConfig, ModelWeights } from './transformer/config.ts'
 import type { Trained } from './transformer/trained.ts'
 import { names, projections } from './transformer/weights.ts'
+import { GrammarTrial } from './grammar/trial.ts'
 import { readSafetensors } from './load/safetensors.ts'
+import { byteLevelSpelling } from './load/token-bytes.ts'
 import { EmbeddedSampler } from './sampling/embedded-sampler.ts'
 import type { Decode } from './sampling/stop-strings.ts'
 import { type AdapterContent, adapterContent } from './train/adapter-content.ts'
@@ -29,6 +31,11 @@ export interface EmbeddedEngineOptions {
    * matrix products to the processor: nothing falls back silently.
    */
   readonly device?: Device
+  /**
+   * What each token adds to a text, for grammars: every id below the model's, `null` for those that are no text. Asked for
+   * with the first grammar. Without it, grammars are refused.
+   */
+  readonly vocabulary?: () => readonly (Uint8Array | null)[]
   /** Worker threads, each with its own copy of the weights. Default: one a core, at most 4; one for models ≥ 300 MB, and one on another device. */
   readonly workers?: number
   /** ONNX Runtime threads in each worker. Default: the cores divided by the workers. */
@@ -81,7 +88,8 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
   const { workers, threads } = parallelism(options)
   const pool = await WorkerPool.open(workers, { model, contextLength, threads, device, deterministic, cacheBytes })
   const capabilities = { model: name, vocabularySize: config.vocabSize, contextLength, deterministic }
-  const sampler = new EmbeddedSampler(pool, capabilities, decode)
+  const grammars = options.vocabulary ? grammarsFor(options.vocabulary, config.vocabSize) : null
+  const sampler = new EmbeddedSampler(pool, capabilities, decode, grammars)
   return {
     sampler,
     loadAdapter: async (weights) => sampler.load(readContent(config, weights)),
@@ -90,8 +98,22 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
       const shards = await pool.openTrainer(trained, initialValues(model, trained, seed))
       return new EmbeddedTrainer({ config, trained, shards, publish: (content) => sampler.load(content) })
     },
-    close: () => pool.close(),
+    async close() {
+      await Promise.all([pool.close(), grammars?.trial.close()])
+    },
   }
+}
+
+function grammarsFor(bytes: () => readonly (Uint8Array | null)[], size: number) {
+  let spelled: readonly string[] | undefined
+  const vocabulary = () => {
+    if (spelled) return spelled
+    const known = bytes()
+    // Rows of the embedding that are no tokens are never allowed.
+    spelled = Array.from({ length: size }, (_, token) => byteLevelSpelling(known[token] ?? new Uint8Array(0)))
+    return spelled
+  }
+  return { vocabulary, trial: new GrammarTrial({ vocabulary }) }
 }
 
 /** Models from this size on get one worker: a copy of the weights for each core would not fit. */

@@ -66,6 +66,11 @@ export class CompactRenderer implements Renderer {
     return turn('', [], [{ text, problem: `The line holds the special token ${special[0]}.` }])
   }
 
+  /** A line's values are text or JSON as they come: no grammar says that. */
+  forcedCall(): null {
+    return null
+  }
+
   /** @param tools decide how a call of a tool with several parameters is written; unknown tools' single argument has no key. */
   renderAssistant(message: AssistantMessage, tools: readonly ToolDefinition[]): readonly number[] {
     return this.#tokenizer.encode(commandLine.write(message, tools))

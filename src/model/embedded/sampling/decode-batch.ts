@@ -18,7 +18,12 @@ export interface LengthClass {
 /** A sequence that a step ended, and why. */
 export interface Ended {
   readonly sequence: Sequence
-  readonly reason: SampleStopReason
+  readonly reason: SampleStopReason | Failure
+}
+
+/** Why a sequence cannot go on. */
+export interface Failure {
+  readonly error: unknown
 }
 
 /** Columns grow by this many, so that the grid is seldom laid out anew. */
@@ -102,19 +107,29 @@ export class DecodeBatch implements KvHolder {
       count: length - cached,
     }))
     const width = spans.reduce((most, { count }) => Math.max(most, count), 1)
-    const temperatures = Float32Array.from(this.sequences, ({ job }) => graphTemperature(job))
+    const temperatures = Float32Array.from(this.sequences, ({ job, matcher }) =>
+      graphTemperature(job, matcher !== null),
+    )
     const result = await runner.run({ weights, spans, width, past: this.#grid, temperatures })
     for (let layer = 0; layer < this.#grid.shape.layers; layer++) {
       this.#grid.append(layer, 'key', result.newRows(layer, 'key'), spans, width)
       this.#grid.append(layer, 'value', result.newRows(layer, 'value'), spans, width)
     }
     const ended: Ended[] = []
-    this.sequences.forEach((sequence, row) => {
+    for (const [row, sequence] of this.sequences.entries()) {
       sequence.cached = sequence.length
-      chooser.choose(result.probabilities, row, result.corrections[row] as number, sequence.job, sequence.uniform)
+      const correction = result.corrections[row] as number
+      try {
+        const allowed = (await sequence.matcher?.allowed()) ?? null
+        chooser.choose(result.probabilities, row, correction, sequence.job, sequence.uniform, allowed)
+        sequence.matcher?.accept(chooser.token)
+      } catch (error) {
+        ended.push({ sequence, reason: { error } })
+        continue
+      }
       const reason = sequence.append(chooser)
       if (reason !== null) ended.push({ sequence, reason })
-    })
+    }
     return ended
   }
 

@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type {
   AdapterRef,
+  Grammar,
   SampledSequence,
   SampleRequest,
   Sampler,
@@ -9,6 +10,9 @@ import type {
 } from '../../../core/index.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
 import type { Listener, SampledTokens, SampleJob } from './job.ts'
+import { ebnfOf } from '../grammar/ebnf.ts'
+import type { GrammarTrial } from '../grammar/trial.ts'
+import { UnusableGrammarError } from '../grammar/unusable-grammar-error.ts'
 import { type Decode, StopStrings } from './stop-strings.ts'
 import { sampleSeed } from './uniform.ts'
 import { UnknownAdapterError } from './unknown-adapter-error.ts'
@@ -18,8 +22,17 @@ import { validateRequest } from './validate-request.ts'
 export interface SamplingBackend {
   /** When `signal` fires the result has the tokens so far. The listener is told all of them before, as they come. */
   sample(job: Omit<SampleJob, 'id' | 'streamed'>, signal?: AbortSignal, listener?: Listener): Promise<SampledTokens>
+  /** What grammars are compiled for: before the first job that has one. What comes later changes nothing. */
+  setVocabulary(vocabulary: () => readonly string[]): Promise<unknown>
   loadAdapter(id: string, content: AdapterContent): Promise<void>
   unloadAdapter(id: string): Promise<void>
+}
+
+/** What sequences are held to grammars with. */
+export interface Grammars {
+  /** Every token as byte-level vocabularies spell it; made once. */
+  readonly vocabulary: () => readonly string[]
+  readonly trial: Pick<GrammarTrial, 'admit'>
 }
 
 /**
@@ -32,10 +45,18 @@ export class EmbeddedSampler implements Sampler {
   readonly #stops: StopStrings
   /** Requests in flight by adapter. */
   readonly #inFlight = new Map<string, Set<Promise<unknown>>>()
+  readonly #grammars: Grammars | null
   #adapters = 0
 
-  constructor(backend: SamplingBackend, capabilities: SamplerCapabilities, decode: Decode) {
-    this.capabilities = capabilities
+  /** @param grammars without them, none is held to. */
+  constructor(
+    backend: SamplingBackend,
+    capabilities: SamplerCapabilities,
+    decode: Decode,
+    grammars: Grammars | null = null,
+  ) {
+    this.capabilities = { ...capabilities, grammars: grammars !== null }
+    this.#grammars = grammars
     this.#backend = backend
     this.#stops = new StopStrings(decode, capabilities.vocabularySize)
   }
@@ -46,15 +67,35 @@ export class EmbeddedSampler implements Sampler {
     const users = adapter === null ? undefined : this.#inFlight.get(adapter.id)
     if (adapter !== null && !users) throw new UnknownAdapterError(adapter.id)
     const seed = params.seed ?? (this.capabilities.deterministic ? 0 : randomInt(2 ** 47))
-    const work = Promise.all(
-      Array.from({ length: samples }, (_, index) => this.#continue(request, index, sampleSeed(seed, index))),
-    )
+    const work = this.#all(request, seed, samples)
     users?.add(work)
     try {
       return await work
     } finally {
       users?.delete(work)
     }
+  }
+
+  async #all(request: SampleRequest, seed: number, samples: number): Promise<readonly SampledSequence[]> {
+    const { grammar } = request.params
+    const ebnf = grammar === undefined ? null : await this.#admitted(grammar)
+    return Promise.all(
+      Array.from({ length: samples }, (_, index) => this.#continue(request, ebnf, index, sampleSeed(seed, index))),
+    )
+  }
+
+  /** The grammar as shards take it. @throws UnusableGrammarError */
+  async #admitted(grammar: Grammar): Promise<string> {
+    const grammars = this.#grammars
+    if (grammars === null)
+      throw new UnusableGrammarError(
+        'this engine knows no vocabulary.',
+        'Open it with `vocabulary`, or ask without a grammar.',
+      )
+    const ebnf = ebnfOf(grammar)
+    await grammars.trial.admit(ebnf)
+    await this.#backend.setVocabulary(grammars.vocabulary)
+    return ebnf
   }
 
   /** Holds an adapter and returns its reference. */
@@ -75,7 +116,7 @@ export class EmbeddedSampler implements Sampler {
   }
 
   /** One continuation. With stop strings, it is sampled in stretches that end where a string may have been completed. */
-  async #continue(request: SampleRequest, sample: number, seed: number): Promise<SampledSequence> {
+  async #continue(request: SampleRequest, ebnf: string | null, sample: number, seed: number): Promise<SampledSequence> {
     const { prompt, adapter, params, signal, onTokens } = request
     const listener: Listener | undefined = onTokens && ((next) => onTokens({ sample, ...next }))
     const { temperature = 1, topK = Number.POSITIVE_INFINITY, topP = 1, stop = [], stopTokens = [] } = params
@@ -98,6 +139,7 @@ export class EmbeddedSampler implements Sampler {
           stopTokens: [...stopTokens, ...suspects],
           seed,
           firstDraw: tokens.length,
+          ...(ebnf === null ? {} : { grammar: { ebnf, stopTokens } }),
         },
         signal,
         listener,

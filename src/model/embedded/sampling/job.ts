@@ -13,8 +13,18 @@ export interface SampleJob extends DrawParams {
   readonly seed: number
   /** Position in the random stream of the first token: how many tokens the stream already yielded. */
   readonly firstDraw: number
+  /** What it is held to; absent: nothing. */
+  readonly grammar?: JobGrammar
   /** Whether its tokens are told as they are sampled; otherwise they are known at its end. */
   readonly streamed: boolean
+}
+
+/** The language of a job's whole answer: of the tokens that its stream yielded before, and those that it samples. */
+export interface JobGrammar {
+  /** As xgrammar compiles it; it was tried before. */
+  readonly ebnf: string
+  /** Those that may follow once it is complete. */
+  readonly stopTokens: readonly number[]
 }
 
 /** One token of a streamed job, as it was sampled. */

@@ -3,8 +3,10 @@ import { present } from '../../../errors/index.ts'
 import type { Device } from '../device/device.ts'
 import type { ModelWeights } from '../transformer/config.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
+import { Compiler } from '../grammar/compiler.ts'
+import type { Matcher } from '../grammar/matcher.ts'
 import { TokenChooser } from './choose.ts'
-import type { SampledToken, SampledTokens, SampleJob } from './job.ts'
+import type { JobGrammar, SampledToken, SampledTokens, SampleJob } from './job.ts'
 import { Lane } from './lane.ts'
 import type { LaneResources } from './lane-resources.ts'
 import { KvGrid } from './kv.ts'
@@ -28,6 +30,12 @@ export interface SamplingShardOptions {
   readonly cacheBytes: number
 }
 
+/** A job that could not go on, and why. */
+export interface FailedJob {
+  readonly id: number
+  readonly error: unknown
+}
+
 /**
  * One worker of data-parallel sampling: holds weights, adapters and caches, and advances its jobs by one run of the
  * model at a time. Blocks its thread while the model runs: host shards in workers outside of tests.
@@ -40,6 +48,10 @@ export class SamplingShard {
   readonly #sequences = new Map<number, { readonly sequence: Sequence; readonly lane: Lane }>()
   readonly #streamed = new Set<Sequence>()
   readonly #cancelled = new Set<number>()
+  #failures: FailedJob[] = []
+  #vocabulary: readonly string[] | null = null
+  /** Opened with the first grammar, and anew when xgrammar has aborted. */
+  #compiler: Promise<Compiler> | null = null
 
   private constructor(weights: WeightSets, { model, device, deterministic, cacheBytes }: SamplingShardOptions) {
     const { layers, kvHeads, headDim, vocabSize } = model.config
@@ -90,9 +102,15 @@ export class SamplingShard {
     this.#shared.tree.drop(id)
   }
 
-  submit(job: SampleJob): void {
+  /** What grammars are compiled for, before the first job that has one: every token as byte-level vocabularies spell it. */
+  setVocabulary(vocabulary: readonly string[]): void {
+    this.#vocabulary = vocabulary
+  }
+
+  /** @throws UnusableGrammarError when the job's grammar cannot be compiled; the others go on. */
+  async submit(job: SampleJob): Promise<void> {
     const lane = this.#lanes.get(job.adapter) ?? this.#openLane(job.adapter)
-    const sequence = new Sequence(job)
+    const sequence = new Sequence(job, job.grammar ? await this.#matcher(job, job.grammar) : null)
     this.#sequences.set(job.id, { sequence, lane })
     if (job.streamed) this.#streamed.add(sequence)
     lane.enqueue(sequence)
@@ -112,9 +130,33 @@ export class SamplingShard {
       // To the end of the queue: adapters take turns.
       this.#lanes.delete(adapter)
       this.#lanes.set(adapter, lane)
-      for (const { sequence, reason } of await lane.tick()) results.push(this.#finish(sequence.job.id, reason))
+      for (const { sequence, reason } of await lane.tick()) {
+        const { id } = sequence.job
+        if (typeof reason === 'string') results.push(this.#finish(id, reason))
+        else {
+          this.#finish(id, 'cancelled')
+          this.#failures.push({ id, error: reason.error })
+        }
+      }
     }
     return results
+  }
+
+  async #matcher({ prompt, firstDraw }: SampleJob, { ebnf, stopTokens }: JobGrammar): Promise<Matcher> {
+    this.#compiler ??= Compiler.open(present(this.#vocabulary, 'the vocabulary'))
+    try {
+      return await (await this.#compiler).matcher(ebnf, stopTokens, prompt.subarray(prompt.length - firstDraw))
+    } catch (error) {
+      this.#compiler = null
+      throw error
+    }
+  }
+
+  /** Jobs that could not go on since the last call. */
+  takeFailures(): readonly FailedJob[] {
+    const failures = this.#failures
+    this.#failures = []
+    return failures
   }
 
   /** What streamed jobs under way sampled since the last call. What a job sampled last is in its result. */
@@ -141,6 +183,7 @@ export class SamplingShard {
     this.#streamed.delete(sequence)
     this.#cancelled.delete(id)
     lane.remove(sequence)
+    sequence.matcher?.dispose()
     return sequence.result(reason)
   }
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { SampleRequest, SamplerCapabilities } from '../../../core/index.ts'
+import type { Grammar, SampleRequest, SamplerCapabilities } from '../../../core/index.ts'
 import { InvalidSampleRequestError } from './invalid-sample-request-error.ts'
 
 const SamplingParamsSchema = z.strictObject({
@@ -10,6 +10,7 @@ const SamplingParamsSchema = z.strictObject({
   stop: z.array(z.string().min(1)).readonly().optional(),
   stopTokens: z.array(z.int().nonnegative()).readonly().optional(),
   seed: z.int().optional(),
+  grammar: z.custom<Grammar>((value) => typeof value === 'object' && value !== null).optional(),
 })
 
 /** @throws InvalidSampleRequestError for bad parameters, and for a prompt that is empty, too long or holds a foreign token. */
@@ -17,6 +18,12 @@ export function validateRequest({ prompt, params, samples = 1 }: SampleRequest, 
   const parsed = SamplingParamsSchema.safeParse(params)
   if (!parsed.success) {
     throw new InvalidSampleRequestError(z.prettifyError(parsed.error), 'See SamplingParams for the ranges.')
+  }
+  if (params.grammar && (params.stopTokens ?? []).length === 0) {
+    throw new InvalidSampleRequestError(
+      'it has a grammar and no stop tokens.',
+      'Give the tokens that may follow once the grammar is complete.',
+    )
   }
   if (!Number.isInteger(samples) || samples < 1) {
     throw new InvalidSampleRequestError(`${samples} samples were asked for.`, 'Ask for at least one.')

@@ -49,7 +49,7 @@ export class EngineHost {
     if (message.kind === 'cancel') return this.#sampling?.cancel(message.job)
     if (message.kind === 'sample') {
       const shard = present(this.#sampling, 'the sampling shard')
-      for (const job of message.jobs) this.#submit(shard, job)
+      for (const job of message.jobs) await this.#submit(shard, job)
       return
     }
     const { number, request } = message
@@ -62,9 +62,9 @@ export class EngineHost {
   }
 
   /** A job that cannot start fails alone. */
-  #submit(shard: SamplingShard, job: SampleJob): void {
+  async #submit(shard: SamplingShard, job: SampleJob): Promise<void> {
     try {
-      shard.submit(job)
+      await shard.submit(job)
     } catch (error) {
       this.#post({ kind: 'jobs-failed', jobs: [job.id], error: toPlainError(error) }, [])
     }
@@ -76,6 +76,8 @@ export class EngineHost {
       const tokens = shard.takeNews()
       if (tokens.length > 0) this.#post({ kind: 'news', tokens }, [])
       if (results.length > 0) this.#post({ kind: 'sampled', results }, arraysIn(results))
+      for (const { id, error } of shard.takeFailures())
+        this.#post({ kind: 'jobs-failed', jobs: [id], error: toPlainError(error) }, [])
     } catch (error) {
       this.#post({ kind: 'jobs-failed', jobs: shard.abandon(), error: toPlainError(error) }, [])
     }
@@ -87,6 +89,8 @@ export class EngineHost {
         this.#model = request.options.model
         this.#sampling = await SamplingShard.open(request.options)
         return
+      case 'set-vocabulary':
+        return this.#shard.setVocabulary(request.vocabulary)
       case 'load-adapter':
         return this.#shard.loadAdapter(request.id, request.content)
       case 'unload-adapter':

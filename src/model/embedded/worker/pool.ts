@@ -37,6 +37,7 @@ export class WorkerPool implements SamplingBackend {
   readonly #device: Device
   #nextJob = 0
   #nextTrainer = 0
+  #vocabulary: Promise<unknown> | null = null
 
   private constructor(workers: readonly EngineWorker[], { threads, device = 'cpu' }: SamplingShardOptions) {
     this.#workers = workers
@@ -76,6 +77,15 @@ export class WorkerPool implements SamplingBackend {
       signal?.removeEventListener('abort', cancel)
       this.#router.release(placement, adapter, prompt, sampled)
     }
+  }
+
+  setVocabulary(vocabulary: () => readonly string[]): Promise<unknown> {
+    this.#vocabulary ??= this.#tellVocabulary(vocabulary())
+    return this.#vocabulary
+  }
+
+  async #tellVocabulary(vocabulary: readonly string[]): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.request({ kind: 'set-vocabulary', vocabulary })))
   }
 
   async loadAdapter(id: string, content: AdapterContent): Promise<void> {

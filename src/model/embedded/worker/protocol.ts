@@ -16,6 +16,7 @@ export type TrainingMethodName = Exclude<keyof TrainingShardPort, 'close'>
 /** What a worker can be asked to do once; each is answered by `done` or `failed`. */
 export type WorkerRequest =
   | { readonly kind: 'open'; readonly options: SamplingShardOptions }
+  | { readonly kind: 'set-vocabulary'; readonly vocabulary: readonly string[] }
   | { readonly kind: 'load-adapter'; readonly id: string; readonly content: AdapterContent }
   | { readonly kind: 'unload-adapter'; readonly id: string }
   | { readonly kind: 'open-trainer'; readonly trainer: number; readonly setup: Omit<TrainingShardSetup, 'model'> }

@@ -1,0 +1,206 @@
+import { Ajv } from 'ajv'
+import * as fc from 'fast-check'
+import { beforeAll, describe, expect, it } from 'vitest'
+import type { Grammar, Json, JsonSchema } from '../../../core/index.ts'
+import { byteLevelSpelling } from '../load/token-bytes.ts'
+import { uniform } from '../sampling/uniform.ts'
+import { Compiler } from './compiler.ts'
+import { ebnfOf } from './ebnf.ts'
+
+/** Every byte, some words, an end. */
+const words = ['{"', '":', '", "', 'true', '  ', 'é', '0.', '1e', '}}', '"\n', '😀'].map((word) => Buffer.from(word))
+const bytes = [...Array.from({ length: 256 }, (_, byte) => Uint8Array.of(byte)), ...words]
+const end = bytes.length
+const vocabulary = [...bytes.map(byteLevelSpelling), '']
+
+let compiler: Compiler
+beforeAll(async () => {
+  compiler = await Compiler.open(vocabulary)
+})
+
+const isAllowed = (mask: Int32Array, token: number) => ((mask[token >>> 5]! >>> (token & 31)) & 1) === 1
+
+/** Draws evenly among what is allowed; `null` where it did not come to its end. */
+async function drawn(grammar: Grammar, seed: number, most = 400): Promise<string | null> {
+  const matcher = await compiler.matcher(ebnfOf(grammar), [end], [])
+  const said: Uint8Array[] = []
+  try {
+    for (let i = 0; i < most; i++) {
+      const mask = await matcher.allowed()
+      const allowed = vocabulary.flatMap((_, token) => (isAllowed(mask, token) ? [token] : []))
+      // Ends and closing brackets are preferred, so that most come to their end.
+      const closing = allowed.filter((token) => token === end || [34, 93, 125].includes(token))
+      const from = closing.length > 0 && uniform(seed, 2 * i) < 0.4 ? closing : allowed
+      const token = from[Math.floor(uniform(seed, 2 * i + 1) * from.length)]!
+      if (token === end) return Buffer.concat(said).toString()
+      matcher.accept(token)
+      said.push(bytes[token]!)
+    }
+    return null
+  } finally {
+    matcher.dispose()
+  }
+}
+
+async function accepts(grammar: Grammar, text: string): Promise<boolean> {
+  const matcher = await compiler.matcher(ebnfOf(grammar), [end], [])
+  try {
+    for (const token of [...Buffer.from(text), end]) {
+      if (!isAllowed(await matcher.allowed(), token)) return false
+      matcher.accept(token)
+    }
+    return true
+  } finally {
+    matcher.dispose()
+  }
+}
+
+const json = (schema: JsonSchema): Grammar => ({ kind: 'json', schema })
+
+const bounds = fc
+  .tuple(fc.integer({ min: -120, max: 120 }), fc.nat(1_500))
+  .map(([from, length]) => ({ minimum: from, maximum: from + length }))
+const { schema } = fc.letrec<{ schema: JsonSchema }>((tie) => ({
+  schema: fc.oneof(
+    { maxDepth: 2, depthSize: 'small' },
+    fc.constantFrom<JsonSchema>({ type: 'string' }, { type: 'boolean' }, { type: 'null' }, { type: 'number' }, {}),
+    fc.constantFrom<JsonSchema>({ type: 'string', minLength: 1, maxLength: 3 }, { type: ['integer', 'null'] }),
+    fc.constantFrom<JsonSchema>({ type: 'string', format: 'date' }, { type: 'string', format: 'ipv4' }),
+    bounds.map((both) => ({ type: 'integer', ...both })),
+    bounds.map((both) => ({ type: 'number', ...both })),
+    bounds.map(({ minimum, maximum }) => ({
+      exclusiveMinimum: minimum,
+      exclusiveMaximum: maximum + 2,
+      type: 'number',
+    })),
+    fc.constantFrom<JsonSchema>(
+      { enum: ['a"b', 'é\n', 1.5, null, { a: [] }] },
+      { const: '\\' },
+      { enum: [1, 'x'], type: 'integer' },
+    ),
+    fc.record({ items: tie('schema'), minItems: fc.nat(2) }).map((more) => ({ type: 'array', ...more, maxItems: 3 })),
+    fc.array(tie('schema'), { minLength: 1, maxLength: 3 }).map((anyOf) => ({ anyOf })),
+    tie('schema').map((additionalProperties) => ({ type: 'object', additionalProperties })),
+    fc.tuple(fc.array(tie('schema'), { minLength: 1, maxLength: 4 }), fc.nat(15)).map(([of, required]) => ({
+      type: 'object',
+      properties: Object.fromEntries(of.map((one, i) => [`p"${i}`, one])),
+      required: of.flatMap((_, i) => ((required >> i) & 1 ? [`p"${i}`] : [])),
+    })),
+  ),
+}))
+
+describe('what a schema allows', () => {
+  it('parses and validates, whatever is drawn', async () => {
+    const ajv = new Ajv({ strict: false, validateFormats: false })
+    let ended = 0
+    await fc.assert(
+      fc.asyncProperty(schema, fc.nat(), async (one, seed) => {
+        const text = await drawn(json(one), seed)
+        if (text === null) return
+        ended++
+        expect(ajv.validate(one as object, JSON.parse(text)), `${text} of ${JSON.stringify(one)}`).toBe(true)
+      }),
+      { numRuns: 150 },
+    )
+    expect(ended).toBeGreaterThan(75)
+  }, 120_000)
+
+  const values: readonly [JsonSchema, Json][] = [
+    [{ type: 'object' }, { a: [1, -2.5e-3, { b: null }], ü: 'x\ty "q" 😀' }],
+    [{ properties: { a: { type: 'string' }, b: { type: 'integer' }, c: {} }, required: ['b'] }, { b: 7 }],
+    [
+      { properties: { a: { type: 'string' }, b: { type: 'integer' }, c: {} }, required: ['b'] },
+      { a: '', b: 7, c: [] },
+    ],
+    [{ type: 'object', properties: {} }, {}],
+    [
+      {
+        $defs: { n: { type: 'object', properties: { v: {}, k: { items: { $ref: '#/$defs/n' } } } } },
+        $ref: '#/$defs/n',
+      },
+      { v: 1, k: [{ k: [] }] },
+    ],
+    [{ type: 'array', items: { $ref: '#' } }, [[], [[]]]],
+    [{ type: 'string', format: 'date' }, '2024-02-29'],
+    [{ type: 'string', format: 'date-time' }, '2024-12-31T23:59:59.123Z'],
+    [{ type: 'string', format: 'uuid' }, '123e4567-e89b-12d3-a456-426614174000'],
+    [{ type: 'integer', minimum: -17, maximum: 1234 }, -17],
+    [{ type: 'integer', minimum: -17, maximum: 1234 }, 1234],
+    [{ type: 'number', minimum: 0, maximum: 1 }, 0.25],
+    [{ allOf: [{ $ref: '#/definitions/a' }], definitions: { a: { const: 5 } } }, 5],
+  ]
+  it.each(values)('%j holds %j, compact and indented', async (one, value) => {
+    expect(await accepts(json(one), JSON.stringify(value))).toBe(true)
+    expect(await accepts(json(one), JSON.stringify(value, null, 2))).toBe(true)
+  })
+
+  it.each<[JsonSchema, string]>([
+    [{ type: 'object' }, '[]'],
+    [{ type: 'string' }, '"\n"'],
+    [{ type: 'string' }, '"\\ud800"'],
+    [{ type: 'string', maxLength: 2 }, '"abc"'],
+    [{ type: 'string', format: 'date' }, '"2023-02-29"'],
+    [{ type: 'integer', minimum: -17, maximum: 1234 }, '1235'],
+    [{ type: 'integer', minimum: -17, maximum: 1234 }, '-18'],
+    [{ type: 'integer', exclusiveMinimum: 3 }, '3'],
+    [{ type: 'number', maximum: 1 }, '1.5'],
+    [{ type: 'number' }, `1${'0'.repeat(400)}`],
+    [{ properties: { a: {} } }, '{"b":1}'],
+    [{ properties: { a: {}, b: {} } }, '{"b":1,"a":1}'],
+    [{ properties: { a: {}, b: {} } }, '{"a":1,}'],
+    [{}, `[${' '.repeat(40)}]`],
+  ])('%j holds not %s', async (one, text) => {
+    expect(await accepts(json(one), text)).toBe(false)
+  })
+
+  it('is one thing after the other, or any of them', async () => {
+    const text = (said: string): Grammar => ({ kind: 'text', text: said })
+    const call: Grammar = { kind: 'sequence', of: [text('<é "\\\n>'), json({ type: 'integer' }), text('</>')] }
+    const either: Grammar = { kind: 'or', of: [call, text('no')] }
+    expect(await accepts(either, '<é "\\\n>12</>')).toBe(true)
+    expect(await accepts(either, 'no')).toBe(true)
+    expect(await accepts(either, '<é "\\\n>no')).toBe(false)
+  })
+
+  it('goes on after what was taken before', async () => {
+    const ebnf = ebnfOf(json({ const: 'abc' }))
+    const matcher = await compiler.matcher(ebnf, [end], Buffer.from('"ab'))
+    const mask = await matcher.allowed()
+    expect(vocabulary.flatMap((_, token) => (isAllowed(mask, token) ? [token] : []))).toEqual([99])
+    matcher.dispose()
+  })
+})
+
+describe('a schema that cannot be held', () => {
+  it.each<[JsonSchema, string]>([
+    [false, '# accepts nothing'],
+    [{ $ref: 'https://example.com/schema' }, '#/$ref names no schema'],
+    [{ $ref: '#/$defs/gone' }, '#/$ref names "#/$defs/gone"'],
+    [{ $ref: '#/$defs/__proto__', $defs: {} }, '#/$ref'],
+    [{ properties: { a: { not: {} } } }, '#/properties/a/not'],
+    [{ properties: { a: { type: 'string', pattern: '(a+)+$' } } }, '#/properties/a/pattern'],
+    [{ oneOf: [{}, {}] }, '#/oneOf'],
+    [{ allOf: [{}, {}] }, '#/allOf'],
+    [{ type: 'strange' }, '#/type'],
+    [{ type: 'array', uniqueItems: true }, '#/uniqueItems'],
+    [{ type: 'string', maxLength: 1e9 }, '#/maxLength'],
+    [{ type: 'string', format: 'poem' }, '#/format'],
+    [{ type: 'integer', minimum: 5, maximum: 4 }, '# leaves no number'],
+    [{ type: 'object', additionalProperties: false, required: ['a'] }, '#/required'],
+    [{ type: 'string', minimum: 5 }, '#/minimum'],
+    [{ enum: [] }, '# accepts nothing'],
+  ])('%j is refused by its place', (one, place) => {
+    expect(() => ebnfOf(json(one))).toThrow(
+      expect.objectContaining({ code: 'model/unusable-grammar', message: expect.stringContaining(place) as string }),
+    )
+  })
+
+  it('is refused when it is large, deep, or grows large', () => {
+    const code = { code: 'model/unusable-grammar' }
+    const large = { enum: [Array.from({ length: 30_000 }, (_, i) => i)] }
+    let deep: JsonSchema = {}
+    for (let i = 0; i < 100; i++) deep = { items: deep }
+    for (const one of [large, deep, { enum: ['\u{1F600}'.repeat(30_000)] }])
+      expect(() => ebnfOf(json(one))).toThrow(expect.objectContaining(code))
+  })
+})

@@ -1,0 +1,38 @@
+import { afterEach, expect, it } from 'vitest'
+import type { JsonSchema } from '../../../core/index.ts'
+import { ebnfOf } from './ebnf.ts'
+import { GrammarTrial } from './trial.ts'
+
+const letters = Array.from({ length: 128 }, (_, code) => (code > 32 ? String.fromCharCode(code) : ''))
+const ebnf = (schema: JsonSchema) => ebnfOf({ kind: 'json', schema })
+
+let trial = new GrammarTrial({ vocabulary: () => letters })
+afterEach(() => trial.close())
+
+it('admits what compiles, and refuses what does not, again and again', async () => {
+  trial = new GrammarTrial({ vocabulary: () => letters, patience: 20_000 })
+  await trial.admit(ebnf({ type: 'object' }))
+  const malformed = { code: 'model/unusable-grammar', message: expect.stringContaining('xgrammar') as string }
+  await expect(trial.admit('root ::= gone')).rejects.toMatchObject(malformed)
+  await expect(trial.admit('root ::= gone')).rejects.toMatchObject(malformed)
+  await Promise.all([trial.admit(ebnf({ type: 'array' })), trial.admit(ebnf({ type: 'array' }))])
+}, 60_000)
+
+it('compiles schemas that name only themselves', async () => {
+  trial = new GrammarTrial({ vocabulary: () => letters, patience: 20_000 })
+  const loop = { $ref: '#/$defs/a', $defs: { a: { anyOf: [{ $ref: '#/$defs/a' }, { type: 'null' }] } } }
+  const endless = { $ref: '#/$defs/a', $defs: { a: { $ref: '#/$defs/a' } } }
+  for (const one of [loop, endless])
+    await trial
+      .admit(ebnf(one))
+      .catch((error: unknown) => expect(error).toMatchObject({ code: 'model/unusable-grammar' }))
+  await trial.admit(ebnf({ type: 'object' }))
+}, 60_000)
+
+it('gives up what takes too long, and goes on with others', async () => {
+  trial = new GrammarTrial({ vocabulary: () => letters, patience: 1 })
+  const slow = ebnf({ items: { type: 'string', minLength: 400, maxLength: 4_000 } })
+  await expect(trial.admit(slow)).rejects.toMatchObject({
+    message: expect.stringContaining('longer than 1 ms') as string,
+  })
+}, 60_000)
