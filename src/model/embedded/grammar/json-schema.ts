@@ -9,9 +9,9 @@ type Keywords = { readonly [keyword: string]: Json }
 
 /** Keywords that accept and refuse nothing. */
 const annotations = new Set(
-  `title description default example examples deprecated readOnly writeOnly $schema $id $comment $defs definitions`
-    .split(/\s/)
-    .concat('strict'),
+  `title description default example examples deprecated readOnly writeOnly $schema $id $comment $defs definitions`.split(
+    ' ',
+  ),
 )
 
 /** The keywords that say something about values of one type. A type that is not named is told by them. */

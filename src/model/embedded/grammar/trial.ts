@@ -1,7 +1,9 @@
 import { Worker } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import { OneAtATime, sha256 } from '../../../core/index.ts'
-import { builtEntry, present } from '../../../errors/index.ts'
+import { builtEntry } from '../../../errors/index.ts'
+import { EngineClosedError } from '../worker/engine-closed-error.ts'
+import { WorkerCrashedError } from '../worker/worker-crashed-error.ts'
 import { UnusableGrammarError } from './unusable-grammar-error.ts'
 
 /** Verdicts that are remembered. */
@@ -26,12 +28,13 @@ export class GrammarTrial {
   /** What is wrong with a grammar, by its hash; empty where nothing is. */
   readonly #verdicts = new LRUCache<string, string>({ max: remembered })
   #thread: Worker | null = null
+  #closed = false
 
   constructor(options: TrialOptions) {
     this.#options = options
   }
 
-  /** @throws UnusableGrammarError for a grammar that cannot be compiled, or takes too long. */
+  /** @throws UnusableGrammarError for a grammar that cannot be compiled, or takes too long; EngineClosedError once it is closed. */
   async admit(ebnf: string): Promise<void> {
     const key = sha256(ebnf)
     // Asked again once its turn has come: the same grammar may have been tried meanwhile.
@@ -42,29 +45,39 @@ export class GrammarTrial {
       throw new UnusableGrammarError(verdict, 'Ask for a simpler form: fewer properties, shorter bounded strings.')
   }
 
-  close(): Promise<unknown> {
+  /** Ends the thread; what waits for it is refused. */
+  close(): Promise<void> {
+    this.#closed = true
     return this.#end()
   }
 
   async #try(key: string, ebnf: string): Promise<string> {
     const { patience = 2_000 } = this.#options
     const thread = (this.#thread ??= await this.#start())
-    const heard = answerOf(thread, patience)
     thread.postMessage(ebnf)
-    const answer = await heard
+    const answer = await answerOf(thread, patience)
+    if (this.#closed) throw new EngineClosedError()
     // Who has aborted, or is busy still, is of no more use.
     if (answer !== null) await this.#end()
-    const verdict =
-      answer === null ? '' : answer === undefined ? `compiling it takes longer than ${patience} ms.` : String(answer)
-    this.#verdicts.set(key, verdict)
-    return verdict
+    if (typeof answer !== 'symbol') this.#verdicts.set(key, answer ?? '')
+    // How long it takes is the machine's business, too: it is not remembered.
+    return typeof answer === 'symbol' ? `compiling it takes longer than ${patience} ms.` : (answer ?? '')
   }
 
   async #start(): Promise<Worker> {
+    if (this.#closed) throw new EngineClosedError()
     const workerData = this.#options.vocabulary()
     const thread = new Worker(builtEntry(import.meta.url, './trial-entry.js'), { workerData, env: {}, execArgv: [] })
-    present((await answerOf(thread, startPatience)) ?? null, 'the thread that tries grammars')
-    return thread
+    thread.once('exit', () => {
+      if (this.#thread === thread) this.#thread = null
+    })
+    // Whoever waits hears of it; between two grammars nobody would.
+    thread.on('error', () => {})
+    const answer = await answerOf(thread, startPatience)
+    if (answer === 'ready') return thread
+    await thread.terminate()
+    if (this.#closed) throw new EngineClosedError()
+    throw new WorkerCrashedError(`the one that tries grammars did not start (${String(answer)})`)
   }
 
   async #end(): Promise<void> {
@@ -74,25 +87,21 @@ export class GrammarTrial {
   }
 }
 
-/** What a thread says next: undefined when it is silent for too long, why it ended when it does. It keeps the process meanwhile. */
-async function answerOf(thread: Worker, patience: number): Promise<unknown> {
-  thread.ref()
-  const unhear = new AbortController()
-  const heard = new Promise<unknown>((resolve) => {
-    const timer = setTimeout(() => resolve(undefined), patience)
-    const failed = (error: unknown) => resolve(`the thread that compiles it ended (${String(error)}).`)
-    thread.on('message', resolve).on('error', failed).on('exit', failed)
-    unhear.signal.addEventListener('abort', () => {
+const silent = Symbol('silent for too long')
+
+/** What a thread says next, or why it ended. The thread keeps the process for as long. */
+function answerOf(thread: Worker, patience: number): Promise<string | null | typeof silent> {
+  return new Promise((resolve) => {
+    const settle = (answer: string | null | typeof silent) => {
       clearTimeout(timer)
-      thread.off('message', resolve).off('exit', failed)
-      // Between two answers, nobody else would hear of it.
-      thread.on('error', () => {}).off('error', failed)
-    })
+      thread.off('message', settle).off('error', failed).off('exit', ended)
+      thread.unref()
+      resolve(answer)
+    }
+    const failed = (error: unknown) => settle(`the thread that compiles it failed (${String(error)}).`)
+    const ended = () => settle('the thread that compiles it ended.')
+    const timer = setTimeout(() => settle(silent), patience)
+    thread.ref()
+    thread.on('message', settle).on('error', failed).on('exit', ended)
   })
-  try {
-    return await heard
-  } finally {
-    unhear.abort()
-    thread.unref()
-  }
 }

@@ -109,8 +109,9 @@ export class SamplingShard {
 
   /** @throws UnusableGrammarError when the job's grammar cannot be compiled; the others go on. */
   async submit(job: SampleJob): Promise<void> {
+    const matcher = job.grammar ? await this.#matcher(job, job.grammar) : null
     const lane = this.#lanes.get(job.adapter) ?? this.#openLane(job.adapter)
-    const sequence = new Sequence(job, job.grammar ? await this.#matcher(job, job.grammar) : null)
+    const sequence = new Sequence(job, matcher)
     this.#sequences.set(job.id, { sequence, lane })
     if (job.streamed) this.#streamed.add(sequence)
     lane.enqueue(sequence)
