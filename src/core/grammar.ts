@@ -8,12 +8,14 @@ import type { Json } from './json.ts'
  *   may be fewer than the schema accepts, never others: an object that names its properties holds no others, in their order.
  * - `sequence`: one after the other.
  * - `or`: any of them.
+ * - `several`: it, once or more often, with a text between two.
  */
 export type Grammar =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'json'; readonly schema: JsonSchema }
   | { readonly kind: 'sequence'; readonly of: readonly Grammar[] }
   | { readonly kind: 'or'; readonly of: readonly Grammar[] }
+  | { readonly kind: 'several'; readonly of: Grammar; readonly between: string }
 
 /** A JSON Schema: an object of keywords, or whether anything is accepted. */
 export type JsonSchema = boolean | { readonly [keyword: string]: Json }

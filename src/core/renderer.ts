@@ -38,10 +38,11 @@ export interface Renderer {
    */
   read(tools: readonly ToolDefinition[], stop: readonly string[]): TurnReader
   /**
-   * The turns that are one call of one of these tools and nothing else, with arguments that its parameters accept; `null`
-   * where this renderer's form of a call cannot be said so, or the model's is not known.
+   * The turns that are calls of these tools and nothing else, one or more, with arguments that their parameters accept;
+   * `null` where this renderer's form of a call cannot be said so, or the model's is not known.
+   * @param several whether there may be more than one.
    */
-  forcedCall(tools: readonly ToolDefinition[]): Grammar | null
+  forcedCalls(tools: readonly ToolDefinition[], several: boolean): Grammar | null
   /** Tokens of an assistant turn as the policy would have had to sample it, its stop included: for demonstrations. */
   renderAssistant(message: AssistantMessage, tools: readonly ToolDefinition[]): readonly number[]
   decode(tokens: readonly number[]): string

@@ -66,7 +66,7 @@ class WordRenderer implements Renderer {
     return [...(sampledStop ? [] : [END]), ...this.start(next)]
   }
 
-  forcedCall(): null {
+  forcedCalls(): null {
     return null
   }
 

@@ -195,7 +195,7 @@ class ServiceUpstream implements ChatUpstream {
     try {
       if (!(await work)) throw cancelled(this.name)
     } catch (error) {
-      throw failed(this.name, error, generation.asked.constraint)
+      throw failed(this.name, error, generation.asked.constraint?.param)
     } finally {
       signal.removeEventListener('abort', stop)
       this.#underWay.delete(stopping)

@@ -20,6 +20,8 @@ const callOf = (name: string, schema: object) => ({
 })
 const search = callOf('search', { type: 'object', properties: { q: { type: 'string' } } })
 const opens = callOf('open', { type: 'object', properties: {} })
+const anyCall = { kind: 'or', of: [search, opens] }
+const calls = { kind: 'several', of: anyCall, between: '\n' }
 const schema = { type: 'object', properties: { a: { type: 'integer' } } }
 
 function open(said: string, options: ScriptedServiceOptions = {}) {
@@ -42,14 +44,11 @@ describe('an answer is held to', () => {
       { kind: 'json', schema },
     ],
     [
-      'a schema, or a call',
+      'a schema, or calls',
       { tools, response_format: { type: 'json_object' } },
       {
         kind: 'or',
-        of: [
-          { kind: 'json', schema: { type: 'object' } },
-          { kind: 'or', of: [search, opens] },
-        ],
+        of: [{ kind: 'json', schema: { type: 'object' } }, calls],
       },
     ],
     [
@@ -60,7 +59,7 @@ describe('an answer is held to', () => {
     ['nothing', { tools, tool_choice: 'auto', response_format: { type: 'text' } }, undefined],
   ])('%s', async (_, request, grammar) => {
     const { service, upstream } = open(called)
-    for (const more of [{}, { stream: true }, { parallel_tool_calls: false }]) {
+    for (const more of [{}, { stream: true }]) {
       await gather(await ask(upstream, { ...request, ...more }))
       expect(service.requests.at(-1)?.params.grammar).toEqual(grammar)
     }

@@ -17,7 +17,7 @@ export interface Holder {
 }
 
 /**
- * The form that a request wants its answer to have: one call of a tool, JSON, or, where it wants JSON and offers tools,
+ * The form that a request wants its answer to have: calls of tools, JSON, or, where it wants JSON and offers tools,
  * either. `null` for any text.
  * @param callable tools that the policy may call.
  * @throws UpstreamError `refused` where it is not known, or this model cannot be held to any.
@@ -27,14 +27,19 @@ export function constraintOf(
   callable: readonly ToolDefinition[],
   holder: Holder,
 ): Constraint | null {
+  const several = request.parallel_tool_calls !== false
   const forced = forcedTools(request, callable, holder)
-  if (forced !== null) return { grammar: callsOf(forced, holder, 'tool_choice'), param: 'tool_choice' }
+  if (forced !== null) {
+    const param = 'tool_choice'
+    // A tool by name is one call: whoever names it does not say how often.
+    return { grammar: callsOf(forced, several && request.tool_choice === 'required', holder, param), param }
+  }
   const schema = schemaOf(request, holder)
   if (schema === null) return null
   const param = 'response_format'
   const json: Grammar = { kind: 'json', schema }
   if (callable.length === 0) return { grammar: json, param }
-  return { grammar: { kind: 'or', of: [json, callsOf(callable, holder, param)] }, param }
+  return { grammar: { kind: 'or', of: [json, callsOf(callable, several, holder, param)] }, param }
 }
 
 /** The tools of which one must be called; `null` where none must. */
@@ -72,8 +77,13 @@ function namedIn(choice: NonNullable<ChatRequest['tool_choice']>): string | null
   return typeof name === 'string' ? name : null
 }
 
-function callsOf(tools: readonly ToolDefinition[], { service, upstream }: Holder, param: Constraint['param']): Grammar {
-  const calls = service.renderer.forcedCall(tools)
+function callsOf(
+  tools: readonly ToolDefinition[],
+  several: boolean,
+  { service, upstream }: Holder,
+  param: Constraint['param'],
+): Grammar {
+  const calls = service.renderer.forcedCalls(tools, several)
   if (calls !== null) return calls
   throw refused(upstream, {
     code: param === 'tool_choice' ? 'unsupported_tool_choice' : 'unsupported_response_format',

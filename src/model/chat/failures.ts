@@ -1,5 +1,4 @@
 import { RatchetError } from '../../errors/index.ts'
-import type { Constraint } from './constraint.ts'
 import { InvalidSampleRequestError } from '../embedded/sampling/invalid-sample-request-error.ts'
 import { EngineClosedError } from '../embedded/worker/engine-closed-error.ts'
 import { UpstreamError } from '../http/upstream-error.ts'
@@ -55,16 +54,19 @@ export function closed(upstream: string, cause?: unknown): UpstreamError {
 
 /**
  * What the model's failure means for a request.
- * @param constraint what of the request holds its answer to a form.
+ * @param form the part of the request that holds its answer to a form.
  */
-export function failed(upstream: string, cause: unknown, constraint: Constraint | null = null): UpstreamError {
+export function failed(
+  upstream: string,
+  cause: unknown,
+  form: 'response_format' | 'tool_choice' | null = null,
+): UpstreamError {
   if (cause instanceof UpstreamError) return cause
   if (cause instanceof EngineClosedError) return closed(upstream, cause)
   // Errors of a worker's thread come as plain ones.
   if (RatchetError.is(cause) && cause.code === 'model/unusable-grammar') {
-    const param = constraint?.param ?? null
-    const code = param === 'tool_choice' ? 'unsupported_tool_choice' : 'unsupported_response_format'
-    return refused(upstream, { code, param, message: cause.message, hint: cause.hint })
+    const code = form === 'tool_choice' ? 'unsupported_tool_choice' : 'unsupported_response_format'
+    return refused(upstream, { code, param: form, message: cause.message, hint: cause.hint })
   }
   if (cause instanceof InvalidSampleRequestError)
     return refused(upstream, { code: 'invalid_parameter', param: null, message: cause.message, hint: cause.hint })

@@ -67,7 +67,7 @@ export class CompactRenderer implements Renderer {
   }
 
   /** A line's values are text or JSON as they come: no grammar says that. */
-  forcedCall(): null {
+  forcedCalls(): null {
     return null
   }
 

@@ -8,8 +8,8 @@ export interface Dialect {
    * `malformedCall` with the reason.
    */
   read(text: string, tools: readonly ToolDefinition[]): AssistantMessage
-  /** The texts that are one call of one of these tools, arguments included, and nothing else; absent where none can be said. */
-  forcedCall?(tools: readonly ToolDefinition[]): Grammar
+  /** See `Renderer.forcedCalls`: absent where they cannot be said. */
+  forcedCalls?(tools: readonly ToolDefinition[], several: boolean): Grammar
   /** Begins to read a turn as it comes. What it tells is a beginning of what {@link Dialect.read} says of the whole. */
   reader(tools: readonly ToolDefinition[]): DialectReader
 }

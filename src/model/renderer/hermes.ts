@@ -24,7 +24,10 @@ export const hermes: Dialect = {
     }
     return turn(text.slice(0, start).replace(/\n$/, ''), calls, malformed)
   },
-  forcedCall: (tools) => ({ kind: 'or', of: tools.map(callOf) }),
+  forcedCalls(tools, several) {
+    const one: Grammar = { kind: 'or', of: tools.map(callOf) }
+    return several ? { kind: 'several', of: one, between: '\n' } : one
+  },
   reader: (tools) => new HermesReader(tools),
 }
 
@@ -40,7 +43,7 @@ const callOf = ({ name, parameters }: ToolDefinition): Grammar => ({
 
 /** A schema that says of which type it is, or says so elsewhere. */
 const ofObjects = (parameters: ToolDefinition['parameters']) =>
-  ['type', '$ref', 'anyOf', 'allOf'].some((keyword) => keyword in parameters)
+  ['type', '$ref', 'anyOf', 'oneOf', 'allOf'].some((keyword) => keyword in parameters)
     ? parameters
     : { ...parameters, type: 'object' }
 

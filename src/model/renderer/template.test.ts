@@ -48,7 +48,7 @@ describe('TemplateRenderer', () => {
 
   it('says which turns are a call, where the template writes calls in its dialect', () => {
     const [one, two] = searchTools
-    const texts = renderer.forcedCall([one!, two!])
+    const texts = renderer.forcedCalls([one!, two!], false)
     expect(texts).toMatchObject({ kind: 'or', of: [{ kind: 'sequence' }, { kind: 'sequence' }] })
     if (texts?.kind !== 'or') return
     const said = texts.of.map((call) => {
@@ -62,10 +62,16 @@ describe('TemplateRenderer', () => {
         return renderer.decode(renderer.renderAssistant({ role: 'assistant', content: '', toolCalls }, []).slice(0, -1))
       }),
     )
+    const several = renderer.forcedCalls([one!, two!], true)
+    expect(several).toEqual({ kind: 'several', of: texts, between: '\n' })
+    const toolCalls = [one!, two!].map(({ name }) => ({ name, arguments: {} }))
+    expect(renderer.decode(renderer.renderAssistant({ role: 'assistant', content: '', toolCalls }, []))).toContain(
+      '</tool_call>\n<tool_call>',
+    )
     const mute =
       "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}{% endfor %}" +
       "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
-    expect(withTemplate(mute).forcedCall(searchTools)).toBe(null)
+    expect(withTemplate(mute).forcedCalls(searchTools, false)).toBe(null)
   })
 
   it('closes the turn of a policy that did not', () => {

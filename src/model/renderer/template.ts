@@ -67,8 +67,8 @@ export class TemplateRenderer implements Renderer {
     return new TextTurnReader({ dialect: this.#dialect, tools, stop, stopTokens: this.stop.tokens, bytes })
   }
 
-  forcedCall(tools: readonly ToolDefinition[]): Grammar | null {
-    return this.#showsCalls ? (this.#dialect.forcedCall?.(tools) ?? null) : null
+  forcedCalls(tools: readonly ToolDefinition[], several: boolean): Grammar | null {
+    return this.#showsCalls ? (this.#dialect.forcedCalls?.(tools, several) ?? null) : null
   }
 
   renderAssistant(message: AssistantMessage, _tools: readonly ToolDefinition[]): readonly number[] {

@@ -4,26 +4,27 @@ import { Matcher } from './matcher.ts'
 import { UnusableGrammarError } from './unusable-grammar-error.ts'
 import { type Library, loadXGrammar } from './xgrammar.ts'
 
-/** Compiled grammars that are kept: agents ask for the same ones over and over. */
-const kept = 32
-
 /** Compiles grammars for one vocabulary, in the thread that it is opened in: for as long as one takes, nothing else runs there. */
 export class Compiler {
   readonly #library: Library
   readonly #compiler: GrammarCompiler
-  readonly #compiled = new LRUCache<string, CompiledGrammar>({ max: kept, dispose: (grammar) => grammar.dispose() })
+  readonly #compiled: LRUCache<string, CompiledGrammar>
 
-  private constructor(library: Library, compiler: GrammarCompiler) {
+  private constructor(library: Library, compiler: GrammarCompiler, kept: number) {
+    this.#compiled = new LRUCache({ max: kept, dispose: (grammar) => grammar.dispose() })
     this.#library = library
     this.#compiler = compiler
   }
 
-  /** @param vocabulary every token as byte-level vocabularies spell it; empty ones are never allowed but to stop. */
-  static async open(vocabulary: readonly string[]): Promise<Compiler> {
+  /**
+   * @param vocabulary every token as byte-level vocabularies spell it; empty ones are never allowed but to stop.
+   * @param kept compiled grammars that are kept: agents ask for the same ones over and over. Default 16.
+   */
+  static async open(vocabulary: readonly string[], kept = 16): Promise<Compiler> {
     const library = loadXGrammar()
     const { TokenizerInfo, GrammarCompiler: XGrammarCompiler } = library.api
     const info = await TokenizerInfo.createTokenizerInfo([...vocabulary], 'byte_level', false, vocabulary.length, [])
-    return new Compiler(library, await XGrammarCompiler.createGrammarCompiler(info, false))
+    return new Compiler(library, await XGrammarCompiler.createGrammarCompiler(info, false), kept)
   }
 
   /**

@@ -29,6 +29,10 @@ function expressionOf(rules: Rules, grammar: Grammar): string {
       return rules.add(jsonSchema(rules, grammar.schema))
     case 'sequence':
       return rules.add(['""', ...grammar.of.map((part) => expressionOf(rules, part))].join(' '))
+    case 'several': {
+      const one = expressionOf(rules, grammar.of)
+      return rules.add(`${one} (${literal(grammar.between)} ${one})*`)
+    }
     case 'or':
       if (grammar.of.length === 0) throw new UnusableGrammarError('it accepts nothing.', 'Allow something.')
       return rules.add(either(grammar.of.map((part) => expressionOf(rules, part))))

@@ -27,8 +27,8 @@ const keywordsOf: Readonly<Record<string, readonly string[]>> = {
 
 /** Schemas in schemas: as deep as JSON texts from outside may be. */
 const deepest = 64
-/** Longest string or array that a bound may name: each place of it is a state of its own. */
-const longest = 4_096
+/** Longest array and string that a bound may name: each character of a string is a state of its own. */
+const [longestArray, longestString] = [4_096, 1_024]
 
 const hint =
   'Use type, properties, required, items, enum, const, anyOf, $ref to $defs, and bounds of numbers, strings and arrays; check the rest in what comes.'
@@ -114,7 +114,7 @@ class Reader {
 
   #array(schema: Keywords, at: string, depth: number): string {
     if ((schema['uniqueItems'] ?? false) !== false) throw refuse(`${at}/uniqueItems`, 'cannot be held')
-    const [least, most] = lengths(schema, 'minItems', 'maxItems', at)
+    const [least, most] = lengths(schema, 'minItems', 'maxItems', longestArray, at)
     const { items = true } = schema
     if (items === false) {
       if (least > 0) throw refuse(`${at}/items`, 'rules out what minItems wants')
@@ -124,7 +124,7 @@ class Reader {
   }
 
   #string(schema: Keywords, at: string): string {
-    const [least, most] = lengths(schema, 'minLength', 'maxLength', at)
+    const [least, most] = lengths(schema, 'minLength', 'maxLength', longestString, at)
     const bounded = least > 0 || most < Number.POSITIVE_INFINITY
     const { format } = schema
     if (format !== undefined) {
@@ -133,8 +133,7 @@ class Reader {
         throw refuse(`${at}/format`, `cannot be held${bounded ? ' together with a length' : ''}`)
       return `"\\"" ${this.#rules.once(`format ${format as string}`, () => form)} "\\""`
     }
-    if (!bounded) return values.string(this.#rules)
-    return `"\\"" ${values.character(this.#rules)}${values.times(least, most)} "\\""`
+    return values.string(this.#rules, least, most)
   }
 
   #number(type: 'number' | 'integer', schema: Keywords, at: string): string {
@@ -173,7 +172,7 @@ class Reader {
     const types = schema['type'] === undefined ? null : typesOf(schema, says, at)
     const fitting = listed.filter((value) => types === null || types.some((type) => isOf(type, value)))
     if (fitting.length === 0) throw refuse(at, 'accepts nothing')
-    return this.#rules.add(either([...new Set(fitting.map((value) => literal(JSON.stringify(value))))]))
+    return this.#rules.add(either(fitting.map((value) => literal(JSON.stringify(value)))))
   }
 
   #several(all: Json | undefined, keyword: 'anyOf' | 'allOf', at: string, depth: number): string {
@@ -219,13 +218,19 @@ function typesOf(schema: Keywords, says: readonly string[], at: string): readonl
     const strange = says.find((keyword) => !Object.values(keywordsOf).flat().includes(keyword))
     throw refuse(strange === undefined ? at : `${at}/${strange}`, 'cannot be held, or not beside the others')
   }
-  const types = [...new Set([type].flat() as Json[])]
+  const types = [...new Set<Json>(Array.isArray(type) ? (type as readonly Json[]) : [type])]
   if (types.length > 0 && types.every((one) => typeof one === 'string' && Object.hasOwn(keywordsOf, one)))
     return types as string[]
   throw refuse(`${at}/type`, 'is no type of JSON')
 }
 
-function lengths(schema: Keywords, leastName: string, mostName: string, at: string): readonly [number, number] {
+function lengths(
+  schema: Keywords,
+  leastName: string,
+  mostName: string,
+  longest: number,
+  at: string,
+): readonly [number, number] {
   const bound = (name: string, none: number) => {
     const value = schema[name] ?? none
     if (value === none) return none

@@ -5,15 +5,39 @@ import { literal, type Rules } from './rules.ts'
 /** Between the parts of a JSON text: bounded, or a model could go on with white space for ever. */
 export const space = (rules: Rules): string => rules.once('space', () => '[ \\n\\t]{0,16}')
 
-/** One character of a string. Escapes name no half of a character, so that each counts as one. */
-export const character = (rules: Rules): string =>
-  rules.once(
-    'character',
-    () =>
-      '[^"\\\\\\x00-\\x1f] | "\\\\" (["\\\\/bfnrt] | "u" ([0-9A-CE-Fa-ce-f] [0-9A-Fa-f]{3} | [Dd] [0-7] [0-9A-Fa-f]{2}))',
-  )
+/**
+ * One character of a string, then that. What follows stands in the same rule: where a rule ended with each character, every
+ * longer token would have to be tried anew for every mask. Escapes name no half of a character, so that each counts as one.
+ */
+function characterThen(rest: string): string {
+  const hex = '[0-9A-Fa-f]'
+  return [
+    `[^"\\\\\\x00-\\x1f] ${rest}`,
+    `"\\\\" ["\\\\/bfnrt] ${rest}`,
+    `"\\\\u" [0-9A-CE-Fa-ce-f] ${hex} ${hex} ${hex} ${rest}`,
+    `"\\\\u" [Dd] [0-7] ${hex} ${hex} ${rest}`,
+  ].join(' | ')
+}
 
-export const string = (rules: Rules): string => rules.once('string', () => `"\\"" ${character(rules)}* "\\""`)
+/** A string of a length between two, in characters. */
+export function string(rules: Rules, least = 0, most = Number.POSITIVE_INFINITY): string {
+  const close = '"\\""'
+  const bounded = most < Number.POSITIVE_INFINITY
+  let rest = bounded
+    ? rules.once('string of at most 0 more', () => close)
+    : rules.once('string of more', (own) => `${close} | ${characterThen(own)}`)
+  // From the last character backwards, so that strings of other lengths share their ends.
+  if (bounded)
+    for (let left = 1; left <= most - least; left++) {
+      const after = rest
+      rest = rules.once(`string of at most ${left} more`, () => `${close} | ${characterThen(after)}`)
+    }
+  for (let left = 1; left <= least; left++) {
+    const after = rest
+    rest = rules.once(`string of ${left} to ${most - least + left} more`, () => characterThen(after))
+  }
+  return `"\\"" ${rest}`
+}
 
 /** At most 15 digits: every such integer is exact. */
 export const integer = (rules: Rules): string => rules.once('integer', () => '"-"? ("0" | [1-9] [0-9]{0,14})')

@@ -2,9 +2,14 @@ import type { GrammarMatcher } from '@mlc-ai/web-xgrammar'
 import { InvariantError } from '../../../errors/index.ts'
 import { UnusableGrammarError } from './unusable-grammar-error.ts'
 
-/** Follows one sequence through its grammar. */
+/** Milliseconds that a sequence's masks may take together: at its start, and for each token. */
+const [patience, patienceEach] = [1_000, 50]
+
+/** Follows one sequence through its grammar. Those beside it wait for as long: one that takes long is given up. */
 export class Matcher {
   readonly #matcher: GrammarMatcher
+  /** Milliseconds left. */
+  #left = patience
 
   constructor(matcher: GrammarMatcher) {
     this.#matcher = matcher
@@ -12,10 +17,18 @@ export class Matcher {
 
   /**
    * A bit for each token that may come next, the first one lowest.
-   * @throws UnusableGrammarError when none may: the vocabulary cannot spell what would have to come.
+   * @throws UnusableGrammarError when none may: the vocabulary cannot spell what would have to come. And when all masks so
+   *   far took too long: many alternatives go on at once.
    */
   async allowed(): Promise<Int32Array> {
+    const start = performance.now()
     const mask = await this.#matcher.getNextTokenBitmask()
+    this.#left -= performance.now() - start - patienceEach
+    if (this.#left < 0)
+      throw new UnusableGrammarError(
+        `its masks take longer than ${patienceEach} ms a token.`,
+        'Ask for a form with fewer alternatives that begin alike: anyOf, properties that may be left out.',
+      )
     if (mask.some((word) => word !== 0)) return mask
     throw new UnusableGrammarError(
       'no token of the model can go on in it.',

@@ -58,10 +58,10 @@ function between(low: string, high: string): string {
   const [none, all] = ['0'.repeat(lowRest.length), '9'.repeat(lowRest.length)]
   const wholeFrom = lowRest === none ? first : first + 1
   const wholeTo = highRest === all ? last : last - 1
-  const any = lowRest.length > 0 ? ` [0-9]{${lowRest.length}}` : ''
+  const rest = lowRest.length > 0 ? ` [0-9]{${lowRest.length}}` : ''
   const forms: string[] = []
   if (wholeFrom > first) forms.push(`"${first}" ${between(lowRest, all)}`)
-  if (wholeFrom <= wholeTo) forms.push(`[${wholeFrom}-${wholeTo}]${any}`)
+  if (wholeFrom <= wholeTo) forms.push(`[${wholeFrom}-${wholeTo}]${rest}`)
   if (wholeTo < last) forms.push(`"${last}" ${between(none, highRest)}`)
   return either(forms)
 }

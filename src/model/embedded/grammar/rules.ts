@@ -9,11 +9,9 @@ export class Rules {
   readonly #named = new Map<string, string>()
   #characters = 0
 
-  /** Makes a rule and returns its name. @throws UnusableGrammarError when there are too many. */
+  /** The name of the rule that says this: equal ones are one. @throws UnusableGrammarError when there are too many. */
   add(expression: string): string {
-    const name = this.reserve()
-    this.define(name, expression)
-    return name
+    return this.once(expression, () => expression)
   }
 
   /** A name for a rule that is defined later, so that it can name itself. */
@@ -33,13 +31,13 @@ export class Rules {
     this.#rules[Number(name.slice(1))] = expression
   }
 
-  /** The rule of that meaning, made once. */
-  once(meaning: string, make: () => string): string {
+  /** The rule of that meaning, made once. @param make is told its name, so that it can name itself. */
+  once(meaning: string, make: (own: string) => string): string {
     const known = this.#named.get(meaning)
     if (known !== undefined) return known
     const name = this.reserve()
     this.#named.set(meaning, name)
-    this.define(name, make())
+    this.define(name, make(name))
     return name
   }
 
@@ -51,7 +49,7 @@ export class Rules {
 
 /** Exactly this text. */
 export function literal(text: string): string {
-  const spelled = [...text].map((character) => {
+  const spelled = Array.from(text, (character) => {
     const code = character.codePointAt(0) ?? 0
     if (character === '"' || character === '\\') return `\\${character}`
     return code < 0x20 || code > 0x7e ? `\\U${code.toString(16).padStart(8, '0')}` : character
@@ -59,4 +57,4 @@ export function literal(text: string): string {
   return `"${spelled.join('')}"`
 }
 
-export const either = (expressions: readonly string[]): string => `(${expressions.join(' | ')})`
+export const either = (expressions: readonly string[]): string => `(${[...new Set(expressions)].join(' | ')})`

@@ -5,7 +5,7 @@ import { Compiler } from './compiler.ts'
 /* The file that the thread of a GrammarTrial runs: says `ready`, then of each grammar what is wrong with it. */
 
 const port = present(parentPort, 'the port of the thread')
-const compiler = await Compiler.open(workerData as readonly string[])
+const compiler = await Compiler.open(workerData as readonly string[], 1)
 port.on('message', (ebnf: string) => {
   void compiler.compile(ebnf).then(
     () => port.postMessage(null),

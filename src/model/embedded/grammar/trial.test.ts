@@ -31,7 +31,7 @@ it('compiles schemas that name only themselves', async () => {
 
 it('gives up what takes too long, and goes on with others', async () => {
   trial = new GrammarTrial({ vocabulary: () => letters, patience: 1 })
-  const slow = ebnf({ items: { type: 'string', minLength: 400, maxLength: 4_000 } })
+  const slow = ebnf({ items: { type: 'string', minLength: 40, maxLength: 400 } })
   await expect(trial.admit(slow)).rejects.toMatchObject({
     message: expect.stringContaining('longer than 1 ms') as string,
   })

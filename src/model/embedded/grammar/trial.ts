@@ -8,6 +8,8 @@ import { UnusableGrammarError } from './unusable-grammar-error.ts'
 
 /** Verdicts that are remembered. */
 const remembered = 1_024
+/** How long that a grammar takes too long is remembered, in milliseconds: whoever asks again keeps others waiting. */
+const slowRemembered = 60_000
 /** How long the thread may take to start, in milliseconds: it reads the vocabulary. */
 const startPatience = 60_000
 
@@ -42,7 +44,7 @@ export class GrammarTrial {
       this.#verdicts.get(key) ??
       (await this.#oneAtATime.run(async () => this.#verdicts.get(key) ?? this.#try(key, ebnf)))
     if (verdict !== '')
-      throw new UnusableGrammarError(verdict, 'Ask for a simpler form: fewer properties, shorter bounded strings.')
+      throw new UnusableGrammarError(verdict, 'Ask for a simpler form: first of all, without minLength and maxLength.')
   }
 
   /** Ends the thread; what waits for it is refused. */
@@ -54,14 +56,15 @@ export class GrammarTrial {
   async #try(key: string, ebnf: string): Promise<string> {
     const { patience = 2_000 } = this.#options
     const thread = (this.#thread ??= await this.#start())
-    thread.postMessage(ebnf)
+    thread.postMessage(ebnf, [])
     const answer = await answerOf(thread, patience)
     if (this.#closed) throw new EngineClosedError()
     // Who has aborted, or is busy still, is of no more use.
     if (answer !== null) await this.#end()
-    if (typeof answer !== 'symbol') this.#verdicts.set(key, answer ?? '')
-    // How long it takes is the machine's business, too: it is not remembered.
-    return typeof answer === 'symbol' ? `compiling it takes longer than ${patience} ms.` : (answer ?? '')
+    const verdict = typeof answer === 'symbol' ? `compiling it takes longer than ${patience} ms.` : (answer ?? '')
+    // How long it takes is the machine's business, too: it is not remembered for long.
+    this.#verdicts.set(key, verdict, typeof answer === 'symbol' ? { ttl: slowRemembered } : {})
+    return verdict
   }
 
   async #start(): Promise<Worker> {

@@ -3,10 +3,9 @@ import { present } from '../../../errors/index.ts'
 import type { Device } from '../device/device.ts'
 import type { ModelWeights } from '../transformer/config.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
-import { Compiler } from '../grammar/compiler.ts'
 import type { Matcher } from '../grammar/matcher.ts'
 import { TokenChooser } from './choose.ts'
-import type { JobGrammar, SampledToken, SampledTokens, SampleJob } from './job.ts'
+import type { SampledToken, SampledTokens, SampleJob } from './job.ts'
 import { Lane } from './lane.ts'
 import type { LaneResources } from './lane-resources.ts'
 import { KvGrid } from './kv.ts'
@@ -49,9 +48,6 @@ export class SamplingShard {
   readonly #streamed = new Set<Sequence>()
   readonly #cancelled = new Set<number>()
   #failures: FailedJob[] = []
-  #vocabulary: readonly string[] | null = null
-  /** Opened with the first grammar, and anew when xgrammar has aborted. */
-  #compiler: Promise<Compiler> | null = null
 
   private constructor(weights: WeightSets, { model, device, deterministic, cacheBytes }: SamplingShardOptions) {
     const { layers, kvHeads, headDim, vocabSize } = model.config
@@ -102,14 +98,8 @@ export class SamplingShard {
     this.#shared.tree.drop(id)
   }
 
-  /** What grammars are compiled for, before the first job that has one: every token as byte-level vocabularies spell it. */
-  setVocabulary(vocabulary: readonly string[]): void {
-    this.#vocabulary = vocabulary
-  }
-
-  /** @throws UnusableGrammarError when the job's grammar cannot be compiled; the others go on. */
-  async submit(job: SampleJob): Promise<void> {
-    const matcher = job.grammar ? await this.#matcher(job, job.grammar) : null
+  /** @param matcher what holds the job to its grammar: disposed of when the job ends. */
+  submit(job: SampleJob, matcher: Matcher | null = null): void {
     const lane = this.#lanes.get(job.adapter) ?? this.#openLane(job.adapter)
     const sequence = new Sequence(job, matcher)
     this.#sequences.set(job.id, { sequence, lane })
@@ -141,16 +131,6 @@ export class SamplingShard {
       }
     }
     return results
-  }
-
-  async #matcher({ prompt, firstDraw }: SampleJob, { ebnf, stopTokens }: JobGrammar): Promise<Matcher> {
-    this.#compiler ??= Compiler.open(present(this.#vocabulary, 'the vocabulary'))
-    try {
-      return await (await this.#compiler).matcher(ebnf, stopTokens, prompt.subarray(prompt.length - firstDraw))
-    } catch (error) {
-      this.#compiler = null
-      throw error
-    }
   }
 
   /** Jobs that could not go on since the last call. */

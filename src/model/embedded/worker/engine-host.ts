@@ -1,5 +1,7 @@
 import { InvariantError, present } from '../../../errors/index.ts'
 import type { ModelWeights } from '../transformer/config.ts'
+import type { Matcher } from '../grammar/matcher.ts'
+import { Matchers } from '../grammar/matchers.ts'
 import type { SampleJob } from '../sampling/job.ts'
 import { SamplingShard } from '../sampling/shard.ts'
 import { TrainingShard } from '../train/training-shard.ts'
@@ -19,6 +21,7 @@ import {
 export class EngineHost {
   readonly #post: (message: FromWorker, transfer: ArrayBuffer[]) => void
   readonly #inbox: ToWorker[] = []
+  readonly #matchers = new Matchers()
   readonly #trainers = new Map<number, TrainingShard>()
   #model: ModelWeights | undefined
   #sampling: SamplingShard | undefined
@@ -63,9 +66,12 @@ export class EngineHost {
 
   /** A job that cannot start fails alone. */
   async #submit(shard: SamplingShard, job: SampleJob): Promise<void> {
+    let matcher: Matcher | null = null
     try {
-      await shard.submit(job)
+      matcher = await this.#matchers.open(job)
+      shard.submit(job, matcher)
     } catch (error) {
+      matcher?.dispose()
       this.#post({ kind: 'jobs-failed', jobs: [job.id], error: toPlainError(error) }, [])
     }
   }
@@ -76,11 +82,11 @@ export class EngineHost {
       const tokens = shard.takeNews()
       if (tokens.length > 0) this.#post({ kind: 'news', tokens }, [])
       if (results.length > 0) this.#post({ kind: 'sampled', results }, arraysIn(results))
-      for (const { id, error } of shard.takeFailures())
-        this.#post({ kind: 'jobs-failed', jobs: [id], error: toPlainError(error) }, [])
     } catch (error) {
       this.#post({ kind: 'jobs-failed', jobs: shard.abandon(), error: toPlainError(error) }, [])
     }
+    for (const { id, error } of shard.takeFailures())
+      this.#post({ kind: 'jobs-failed', jobs: [id], error: toPlainError(error) }, [])
   }
 
   async #serve(request: WorkerRequest): Promise<unknown> {
@@ -90,7 +96,7 @@ export class EngineHost {
         this.#sampling = await SamplingShard.open(request.options)
         return
       case 'set-vocabulary':
-        return this.#shard.setVocabulary(request.vocabulary)
+        return this.#matchers.setVocabulary(request.vocabulary)
       case 'load-adapter':
         return this.#shard.loadAdapter(request.id, request.content)
       case 'unload-adapter':
