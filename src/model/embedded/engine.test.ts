@@ -31,7 +31,7 @@ describeEngineConformance('two workers', () => conforming({ workers: 2, threadsP
 describeEngineConformance('the deterministic engine', () => conforming({ deterministic: true }))
 describeEngineConformance('an engine that trains soft prompts', () => conforming({ workers: 2, threadsPerWorker: 1 }), {
   method: { kind: 'prompt', length: 5 },
-  pace: 10,
+  pace: 3,
 })
 describeEngineConformance(
   'an engine whose server keeps what its trainers save',

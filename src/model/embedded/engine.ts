@@ -128,10 +128,12 @@ function trainedOf(method: TrainingMethod, contextLength: number): Trained {
 
 /** The tokens that a soft prompt begins as. The engine has no words: who has a tokenizer turns a text into tokens. */
 function initialTokens(
-  { initial = [] }: Extract<TrainingMethod, { kind: 'prompt' }>,
+  { initial }: Extract<TrainingMethod, { kind: 'prompt' }>,
   { vocabSize }: TransformerConfig,
 ): readonly number[] {
+  if (initial === undefined) return []
   if (typeof initial === 'string') throw new InvalidSoftPromptError('it begins as a text, and no tokenizer is here.')
+  if (initial.length === 0) throw new InvalidSoftPromptError('it begins as no token at all.')
   const foreign = initial.find((token) => !(Number.isInteger(token) && token >= 0 && token < vocabSize))
   if (foreign === undefined) return initial
   throw new InvalidSoftPromptError(`it begins with token ${foreign}, and the vocabulary has ${vocabSize} tokens.`)
