@@ -71,8 +71,8 @@ def rotate(x, theta):
     return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)
 
 
-def logits(c, w, tokens, lora=None, scale=1.0):
-    """Logits [length, vocab] of one sequence."""
+def logits(c, w, tokens, lora=None, scale=1.0, prompt=None):
+    """Logits [length, vocab] of one sequence; behind a soft prompt [virtual, hidden] those of its tokens alone."""
     heads, kv, dim, eps = c["heads"], c["kvHeads"], c["headDim"], c["rmsNormEps"]
 
     def linear(x, name, base=None):
@@ -83,6 +83,8 @@ def logits(c, w, tokens, lora=None, scale=1.0):
         return y
 
     x = F.embedding(tokens, w["model.embed_tokens.weight"])
+    if prompt is not None:
+        x = torch.cat([prompt, x])
     for layer in range(c["layers"]):
         prefix = f"model.layers.{layer}."
         project = lambda x, short: linear(x, prefix + PROJECTIONS[short] + ".weight")
@@ -91,8 +93,8 @@ def logits(c, w, tokens, lora=None, scale=1.0):
         k = rotate(project(n, "k").view(-1, kv, dim), c["ropeTheta"]).transpose(0, 1)
         v = project(n, "v").view(-1, kv, dim).transpose(0, 1)
         o = F.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True, enable_gqa=True)[0]
-        x = x + project(o.transpose(0, 1).reshape(len(tokens), heads * dim), "o")
+        x = x + project(o.transpose(0, 1).reshape(len(x), heads * dim), "o")
         n = F.rms_norm(x, x.shape[-1:], w[prefix + "post_attention_layernorm.weight"], eps)
         x = x + project(F.silu(project(n, "gate")) * project(n, "up"), "down")
-    x = F.rms_norm(x, x.shape[-1:], w["model.norm.weight"], eps)
+    x = F.rms_norm(x[-len(tokens) :], x.shape[-1:], w["model.norm.weight"], eps)
     return linear(x, "lm_head.weight", "model.embed_tokens.weight" if c["tiedHead"] else "lm_head.weight")

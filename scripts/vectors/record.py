@@ -46,20 +46,20 @@ def token_loss(kind, lp, old, a, w):
 KINDS = ["cross_entropy", "importance_sampling", "ppo", "cispo"]
 
 
-def run(config, kind, lora, temperature):
-    """Summed loss, log-probabilities and gradients of DATA, each datum on its own."""
+def run(config, kind, lora, temperature, prompt=None):
+    """Summed loss, log-probabilities and gradients of DATA, each datum on its own; behind a soft prompt where one is given."""
     w = weights(config)
     a = adapter(config, RANK) if lora else None
     total, found = 0, []
     for index, d in enumerate(DATA):
-        z = logits(config, w, torch.tensor(d["input"]), a, ALPHA / RANK) / temperature
+        z = logits(config, w, torch.tensor(d["input"]), a, ALPHA / RANK, prompt) / temperature
         lp = z.log_softmax(-1).gather(-1, torch.tensor(d["target"])[:, None])[:, 0]
         # Old log-probabilities near the new ones, so that some ratios are inside the bounds and some outside.
         old = lp.detach() + numbers(70 + index, len(lp), scale=0.4)
         total = total + token_loss(kind, lp, old, torch.tensor(d["advantages"]), torch.tensor(d["weights"])).sum()
         found.append((lp, old))
     total.backward()
-    trained = a if lora else w
+    trained = {"prompt_embeddings": prompt} if prompt is not None else a if lora else w
     return dict(
         loss=total.item(),
         logprobs=[pack(lp) for lp, _ in found],
@@ -93,6 +93,16 @@ def record_losses():
         formulas=formulas,
         lora={kind: run(CONFIG, kind, True, 1 if kind == "cross_entropy" else TEMPERATURE) for kind in KINDS},
     )  # fmt: skip
+
+
+VIRTUAL = 5
+
+
+def record_prompt():
+    """A soft prompt of VIRTUAL vectors in front of every datum: its gradient under each loss."""
+    prompt = lambda: numbers(7000, VIRTUAL, CONFIG["hiddenSize"], scale=0.4).requires_grad_()
+    temperature = lambda kind: 1 if kind == "cross_entropy" else TEMPERATURE
+    return dict(length=VIRTUAL, runs={kind: run(CONFIG, kind, False, temperature(kind), prompt()) for kind in KINDS})
 
 
 def record_rules():
@@ -305,6 +315,7 @@ def record_policies():
 records = dict(
     llama=record_llama,
     losses=record_losses,
+    prompt=record_prompt,
     rules=record_rules,
     adamw=record_adamw,
     anchors=record_anchors,

@@ -10,7 +10,7 @@ const run: Agent['run'] = () => Promise.resolve({ stopReason: 'done', message: n
 describe('defineAgent', () => {
   it('keeps the declaration, with defaults filled in', () => {
     expect(defineAgent({ name: 'a', parameters, run }).parameters).toMatchObject({
-      model: { kind: 'weights', base: 'tiny', rank: 32 },
+      model: { kind: 'weights', base: 'tiny', method: { kind: 'lora', rank: 32, alpha: 32 } },
       judge: { kind: 'weights', base: 'tiny', rank: 4 },
       system: { kind: 'text' },
     })

@@ -68,6 +68,8 @@ export interface AdapterRef {
   readonly kind: 'adapter'
   /** Unique within the sampler that issued it. */
   readonly id: string
+  /** Positions of the context that it takes from prompt and continuation, as a soft prompt does. Default 0. */
+  readonly positions?: number
 }
 
 /** What a sampler is and can do: engine differences are named here, never scattered through callers. */
@@ -94,3 +96,7 @@ export interface Sampler {
   /** Forgets an adapter that no request in flight uses any more. */
   unload(adapter: AdapterRef): Promise<void>
 }
+
+/** Tokens that prompt and continuation may have together under an adapter. */
+export const contextUnder = ({ capabilities }: Pick<Sampler, 'capabilities'>, adapter: AdapterRef | null): number =>
+  capabilities.contextLength - (adapter?.positions ?? 0)

@@ -1,5 +1,12 @@
-import type { ModelService } from '../core/index.ts'
-import { bytesOf, type EmbeddedEngineOptions, loadModel, openEmbeddedEngine, textOfTokens } from './embedded/index.ts'
+import type { ModelService, TrainingMethod } from '../core/index.ts'
+import {
+  bytesOf,
+  type EmbeddedEngineOptions,
+  loadModel,
+  openEmbeddedEngine,
+  textOfTokens,
+  type Tokenizer,
+} from './embedded/index.ts'
 import { type RendererKind, rendererFor } from './renderer/index.ts'
 
 /** Which model to load, how to talk to it, and how much of the machine it gets. */
@@ -45,10 +52,16 @@ export async function openEmbeddedModel({
       baseHash: model.hash,
       sampler: engine.sampler,
       renderer,
-      trainer: (method, seed) => engine.trainer({ method, seed }),
+      trainer: (method, seed) => engine.trainer({ method: spelledOut(method, tokenizer), seed }),
       loadAdapter: async (saved) => engine.loadAdapter(bytesOf(saved)),
       close: () => engine.close(),
     },
     countTokens: (text) => tokenizer.encode(text).length,
   }
+}
+
+/** A soft prompt that begins as a text begins as its tokens, special spellings read as ordinary characters. */
+function spelledOut(method: TrainingMethod, tokenizer: Tokenizer): TrainingMethod {
+  if (method.kind !== 'prompt' || typeof method.initial !== 'string') return method
+  return { ...method, initial: tokenizer.encode(method.initial) }
 }

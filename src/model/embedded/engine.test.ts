@@ -29,6 +29,10 @@ const conforming = async (options: Partial<EmbeddedEngineOptions>) => {
 describeEngineConformance('the embedded engine', () => conforming({ workers: 1, threadsPerWorker: 1 }))
 describeEngineConformance('two workers', () => conforming({ workers: 2, threadsPerWorker: 1 }))
 describeEngineConformance('the deterministic engine', () => conforming({ deterministic: true }))
+describeEngineConformance('an engine that trains soft prompts', () => conforming({ workers: 2, threadsPerWorker: 1 }), {
+  method: { kind: 'prompt', length: 5 },
+  pace: 3,
+})
 describeEngineConformance(
   'an engine whose server keeps what its trainers save',
   async () => keptAtServer(await conforming({ workers: 1, threadsPerWorker: 1 })).service,

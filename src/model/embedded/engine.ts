@@ -15,7 +15,10 @@ import type { Decode } from './sampling/stop-strings.ts'
 import { type AdapterContent, adapterContent } from './train/adapter-content.ts'
 import { readAdapter } from './train/adapter-file.ts'
 import { EmbeddedTrainer, initialValues } from './train/embedded-trainer.ts'
+import { InvalidSoftPromptError } from './train/invalid-soft-prompt-error.ts'
 import { LoraConfig } from './train/lora.ts'
+import { holdsSoftPrompt, readSoftPrompt } from './train/soft-prompt-file.ts'
+import { StateMismatchError } from './train/state-mismatch-error.ts'
 import { readTrainedWeights } from './train/trained-weights.ts'
 import { WorkerPool } from './worker/pool.ts'
 
@@ -59,7 +62,7 @@ export interface EmbeddedEngine {
   readonly sampler: Sampler
   /**
    * A trainer that starts from the base model; its `publish` makes a reference in {@link EmbeddedEngine.sampler}.
-   * @throws InputError when rank, alpha or targets are not usable.
+   * @throws InputError when rank, alpha, targets, or a soft prompt's length or tokens are not usable.
    */
   trainer(options: { readonly method: TrainingMethod; readonly seed: number }): Promise<Trainer>
   /** Loads what a trainer's `saveWeights` returned. @throws StateMismatchError when it is of another model. */
@@ -92,10 +95,11 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
   const sampler = new EmbeddedSampler(pool, capabilities, decode, grammars)
   return {
     sampler,
-    loadAdapter: async (weights) => sampler.load(readContent(config, weights)),
+    loadAdapter: async (weights) => sampler.load(readContent(config, weights, contextLength)),
     async trainer({ method, seed }) {
-      const trained = trainedOf(method)
-      const shards = await pool.openTrainer(trained, initialValues(model, trained, seed))
+      const trained = trainedOf(method, contextLength)
+      const initial = method.kind === 'prompt' ? initialTokens(method, config) : []
+      const shards = await pool.openTrainer(trained, initialValues(model, trained, seed, initial))
       return new EmbeddedTrainer({ config, trained, shards, publish: (content) => sampler.load(content) })
     },
     async close() {
@@ -127,8 +131,13 @@ function parallelism(options: EmbeddedEngineOptions): { readonly workers: number
   return { workers, threads: threadsPerWorker ?? Math.max(1, Math.floor(cores / workers)) }
 }
 
-function trainedOf(method: TrainingMethod): Trained {
+function trainedOf(method: TrainingMethod, contextLength: number): Trained {
   if (method.kind === 'full') return method
+  if (method.kind === 'prompt') {
+    const { length } = method
+    if (Number.isInteger(length) && length >= 1 && length < contextLength) return { kind: 'prompt', length }
+    throw new InvalidSoftPromptError(`its length is ${length}, and the context has ${contextLength} positions.`)
+  }
   const { rank, alpha, targets = projections } = method
   const parsed = LoraConfig.safeParse({ rank, alpha, targets })
   if (parsed.success) return { kind: 'lora', ...parsed.data }
@@ -139,9 +148,28 @@ function trainedOf(method: TrainingMethod): Trained {
   })
 }
 
-/** Adapter bytes, or the bytes of a whole model: those hold its embedding. */
-function readContent(config: TransformerConfig, bytes: Uint8Array): AdapterContent {
-  if (!readSafetensors(bytes).tensors.has(names.embedding)) return { kind: 'lora', adapter: readAdapter(config, bytes) }
+/** The tokens that a soft prompt begins as. The engine has no words: who has a tokenizer turns a text into tokens. */
+function initialTokens(
+  { initial }: Extract<TrainingMethod, { kind: 'prompt' }>,
+  { vocabSize }: TransformerConfig,
+): readonly number[] {
+  if (initial === undefined) return []
+  if (typeof initial === 'string') throw new InvalidSoftPromptError('it begins as a text, and no tokenizer is here.')
+  if (initial.length === 0) throw new InvalidSoftPromptError('it begins as no token at all.')
+  const foreign = initial.find((token) => !(Number.isInteger(token) && token >= 0 && token < vocabSize))
+  if (foreign === undefined) return initial
+  throw new InvalidSoftPromptError(`it begins with token ${foreign}, and the vocabulary has ${vocabSize} tokens.`)
+}
+
+/** The bytes of an adapter, of a soft prompt, or of a whole model: those hold its embedding. */
+function readContent(config: TransformerConfig, bytes: Uint8Array, contextLength: number): AdapterContent {
+  const file = readSafetensors(bytes)
+  if (holdsSoftPrompt(file)) {
+    const prompt = readSoftPrompt(config, bytes)
+    if (prompt.length < contextLength) return { kind: 'prompt', prompt }
+    throw new StateMismatchError(`a soft prompt of ${prompt.length} fills the context of ${contextLength} positions`)
+  }
+  if (!file.tensors.has(names.embedding)) return { kind: 'lora', adapter: readAdapter(config, bytes) }
   const trained = { kind: 'full' } as const
   return adapterContent(config, trained, readTrainedWeights(config, trained, bytes))
 }

@@ -9,6 +9,7 @@ import type {
   SampleStopReason,
 } from '../../../core/index.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
+import { virtualTokens } from '../train/soft-prompt.ts'
 import type { Listener, SampledTokens, SampleJob } from './job.ts'
 import { ebnfOf } from '../grammar/ebnf.ts'
 import type { GrammarTrial } from '../grammar/trial.ts'
@@ -46,6 +47,8 @@ export class EmbeddedSampler implements Sampler {
   /** Requests in flight by adapter. */
   readonly #inFlight = new Map<string, Set<Promise<unknown>>>()
   readonly #grammars: Grammars | null
+  /** What stands in front of a prompt, by adapter: the tokens of a soft prompt. */
+  readonly #virtual = new Map<string, readonly number[]>()
   #adapters = 0
 
   /** @param grammars without them, none is held to. */
@@ -62,8 +65,8 @@ export class EmbeddedSampler implements Sampler {
   }
 
   async sample(request: SampleRequest): Promise<readonly SampledSequence[]> {
-    validateRequest(request, this.capabilities)
     const { adapter, params, samples = 1 } = request
+    validateRequest(request, { ...this.capabilities, contextLength: this.#room(adapter) })
     const users = adapter === null ? undefined : this.#inFlight.get(adapter.id)
     if (adapter !== null && !users) throw new UnknownAdapterError(adapter.id)
     const seed = params.seed ?? (this.capabilities.deterministic ? 0 : randomInt(2 ** 47))
@@ -103,7 +106,10 @@ export class EmbeddedSampler implements Sampler {
     const id = `adapter-${this.#adapters++}`
     await this.#backend.loadAdapter(id, content)
     this.#inFlight.set(id, new Set())
-    return { kind: 'adapter', id }
+    if (content.kind !== 'prompt') return { kind: 'adapter', id }
+    const virtual = virtualTokens({ vocabSize: this.capabilities.vocabularySize }, content.prompt)
+    this.#virtual.set(id, virtual)
+    return { kind: 'adapter', id, positions: virtual.length }
   }
 
   /** Requests in flight end as they would have; new ones are refused at once. */
@@ -112,7 +118,17 @@ export class EmbeddedSampler implements Sampler {
     if (!users) throw new UnknownAdapterError(id)
     this.#inFlight.delete(id)
     await Promise.allSettled(users)
+    this.#virtual.delete(id)
     await this.#backend.unloadAdapter(id)
+  }
+
+  #virtualOf(adapter: AdapterRef | null): readonly number[] {
+    return (adapter && this.#virtual.get(adapter.id)) ?? []
+  }
+
+  /** Tokens that prompt and continuation may have together. */
+  #room(adapter: AdapterRef | null): number {
+    return this.capabilities.contextLength - this.#virtualOf(adapter).length
   }
 
   /** One continuation. With stop strings, it is sampled in stretches that end where a string may have been completed. */
@@ -120,7 +136,8 @@ export class EmbeddedSampler implements Sampler {
     const { prompt, adapter, params, signal, onTokens } = request
     const listener: Listener | undefined = onTokens && ((next) => onTokens({ sample, ...next }))
     const { temperature = 1, topK = Number.POSITIVE_INFINITY, topP = 1, stop = [], stopTokens = [] } = params
-    const maxTokens = Math.min(params.maxTokens, this.capabilities.contextLength - prompt.length)
+    const maxTokens = Math.min(params.maxTokens, this.#room(adapter) - prompt.length)
+    const read = [...this.#virtualOf(adapter), ...prompt]
     const suspects = stop.length === 0 ? [] : this.#stops.suspects(stop)
     const tokens: number[] = []
     const behaviourLogprobs: number[] = []
@@ -130,7 +147,7 @@ export class EmbeddedSampler implements Sampler {
       if (signal?.aborted) return sequence('cancelled')
       const stretch = await this.#backend.sample(
         {
-          prompt: joined(prompt, tokens),
+          prompt: joined(read, tokens),
           adapter: adapter?.id ?? null,
           maxTokens: maxTokens - tokens.length,
           temperature,

@@ -4,9 +4,10 @@ import { type Device, graphOptions } from '../device/device.ts'
 import { type Session, openSession } from '../device/session.ts'
 import type { ModelWeights } from '../transformer/config.ts'
 import { type InferenceGraphSpec, inferenceGraph } from '../transformer/inference-graph.ts'
-import { type Operand, inferenceWeights, loraOperands } from '../transformer/inference-weights.ts'
+import { type Operand, inferenceWeights, loraOperands, parts, promptOperand } from '../transformer/inference-weights.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
 import type { AdapterWeights } from '../train/lora.ts'
+import type { SoftPrompt } from '../train/soft-prompt.ts'
 
 /** Weights that steps can run with: a session, and the feeds that make it this set of weights. */
 export interface WeightSet {
@@ -42,7 +43,7 @@ export class WeightSets {
   static async open(options: WeightSetsOptions): Promise<WeightSets> {
     const { config, tensors } = options.model
     const weights = inferenceWeights(options.model)
-    const empty = loraTensors(options, null)
+    const empty = adapterTensors(options, {})
     const bytes = [...tensors.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)
     if (bytes < largestStored) {
       const session = await createSession({ config, contextLength: options.contextLength, stored: weights }, options)
@@ -62,15 +63,14 @@ export class WeightSets {
   async load(id: string, content: AdapterContent): Promise<void> {
     if (this.#adapters.has(id)) throw new InvariantError(`adapter ${id} is loaded already`)
     const { config } = this.#options.model
-    if (content.kind === 'lora') {
-      this.#adapters.set(id, {
-        session: this.#base.session,
-        feeds: { ...this.#base.feeds, ...loraTensors(this.#options, content.adapter) },
-      })
+    if (content.kind !== 'full') {
+      const own = content.kind === 'lora' ? { lora: content.adapter } : { prompt: content.prompt }
+      const feeds = { ...this.#base.feeds, ...adapterTensors(this.#options, own) }
+      this.#adapters.set(id, { session: this.#base.session, feeds })
       return
     }
     this.#fed ??= createSession({ config, contextLength: this.#options.contextLength }, this.#options)
-    const feeds = { ...feedsOf(inferenceWeights(content.model)), ...loraTensors(this.#options, null) }
+    const feeds = { ...feedsOf(inferenceWeights(content.model)), ...adapterTensors(this.#options, {}) }
     this.#adapters.set(id, { session: await this.#fed, feeds })
   }
 
@@ -89,11 +89,13 @@ function createSession(spec: InferenceGraphSpec, options: WeightSetsOptions): Pr
   return openSession(inferenceGraph({ ...spec, ...graphOptions(options.device) }), options)
 }
 
-function loraTensors(
+/** What an adapter feeds beside the weights; without any, what leaves the base as it is. */
+function adapterTensors(
   { model, device = 'cpu' }: WeightSetsOptions,
-  adapter: AdapterWeights | null,
+  { lora, prompt }: { readonly lora?: AdapterWeights; readonly prompt?: SoftPrompt },
 ): Record<string, Tensor> {
-  const operands = loraOperands(model.config, adapter)
+  const operands = loraOperands(model.config, lora ?? null)
+  operands.set(parts.prompt, promptOperand(model.config, prompt ?? null))
   return feedsOf(device === 'cpu' ? operands : new Map([...operands].map(([name, operand]) => [name, filled(operand)])))
 }
 

@@ -20,12 +20,13 @@ import { bytesOf } from './bytes-of.ts'
 import { InvalidAnchoringError } from './invalid-anchoring-error.ts'
 import { initialAdapter } from './lora.ts'
 import { type PlannedBatch, pack } from './packing.ts'
+import { behindPrompt, initialPrompt, virtualTokens } from './soft-prompt.ts'
 import { perDatum, runBatches } from './run-batches.ts'
 import type { EngineStepResult, LossSettings, TrainingShardPort } from './shard.ts'
 import { summedSquares } from './summed-squares.ts'
 import { readTrainedWeights, writeTrainedWeights } from './trained-weights.ts'
 import { readTrainingState, writeTrainingState } from './training-state.ts'
-import { validateData, validateLoss } from './validate-data.ts'
+import { type DataLimits, validateData, validateLoss } from './validate-data.ts'
 
 export interface EmbeddedTrainerOptions {
   readonly config: TransformerConfig
@@ -40,8 +41,18 @@ export interface EmbeddedTrainerOptions {
   readonly share?: boolean
 }
 
-/** The values that training starts from, flat: a fresh adapter that changes nothing, or the model's own weights. */
-export function initialValues(model: ModelWeights, trained: Trained, seed: number): Float32Array {
+/**
+ * The values that training starts from, flat: a fresh adapter that changes nothing, a soft prompt of tokens, or the model's
+ * own weights.
+ * @param initial the tokens that a soft prompt begins as.
+ */
+export function initialValues(
+  model: ModelWeights,
+  trained: Trained,
+  seed: number,
+  initial: readonly number[] = [],
+): Float32Array {
+  if (trained.kind === 'prompt') return initialPrompt(model, trained, { initial, seed }).values
   const tensors = trained.kind === 'lora' ? initialAdapter(model.config, trained, seed).tensors : model.tensors
   return flatten(trainedShapes(model.config, trained), tensors)
 }
@@ -60,11 +71,15 @@ export class EmbeddedTrainer implements Trainer {
   readonly #options: EmbeddedTrainerOptions
   readonly #first: TrainingShardPort
   readonly #rest: readonly TrainingShardPort[]
+  /** What stands in front of every datum: the tokens of a soft prompt. */
+  readonly #virtual: readonly number[]
   #queue: Promise<unknown> = Promise.resolve()
   #accumulating = false
 
   constructor(options: EmbeddedTrainerOptions) {
+    const { config, trained } = options
     this.#options = options
+    this.#virtual = trained.kind === 'prompt' ? virtualTokens(config, trained) : []
     this.#first = present(options.shards[0], 'the first training shard')
     this.#rest = options.shards.slice(1)
   }
@@ -81,6 +96,7 @@ export class EmbeddedTrainer implements Trainer {
         logprobs: perDatum(
           data,
           ran.map(({ result, ...where }) => ({ ...where, result: result.logprobs })),
+          this.#virtual.length,
         ),
         tokens: {
           data: data.reduce((sum, { input }) => sum + input.length, 0),
@@ -92,13 +108,14 @@ export class EmbeddedTrainer implements Trainer {
 
   /** A graph of its own, without the way back: the accumulated gradient is not touched. */
   async forward(data: readonly Datum[], temperature = 1): Promise<readonly (readonly number[])[]> {
-    validateData(data, 'cross_entropy', this.#options.config)
+    validateData(data, 'cross_entropy', this.#limits)
     const everyTarget = data.map(({ input, target }) => ({ input, target }))
     const batches = this.#planned(everyTarget, { ...lossSettings({ kind: 'cross_entropy' }), temperature })
     return this.#exclusive(async () =>
       perDatum(
         data,
         await runBatches(this.#options.shards, batches, (shard, batch) => shard.forward(batch, temperature)),
+        this.#virtual.length,
       ),
     )
   }
@@ -215,8 +232,15 @@ export class EmbeddedTrainer implements Trainer {
   #planned(data: readonly Datum[], loss: LossSettings, shards = this.#options.shards.length): PlannedBatch[] {
     const { config, budget = 1536, share = true } = this.#options
     validateLoss(loss)
-    validateData(data, loss.kind, config)
-    return pack(data, loss.kind, { config, budget, shards, share })
+    validateData(data, loss.kind, this.#limits)
+    const behind = this.#virtual.length === 0 ? data : data.map((datum) => behindPrompt(this.#virtual, datum))
+    return pack(behind, loss.kind, { config, budget, shards, share })
+  }
+
+  /** What bounds the data: a soft prompt takes positions of theirs. */
+  get #limits(): DataLimits {
+    const { vocabSize, maxPositions } = this.#options.config
+    return { vocabSize, maxPositions: maxPositions - this.#virtual.length }
   }
 
   async #dropGradient(): Promise<void> {

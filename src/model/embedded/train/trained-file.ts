@@ -5,8 +5,9 @@ import { type Safetensors, writeSafetensors } from '../load/safetensors.ts'
 import { readTensors } from './adapter-file.ts'
 import { FlatTensors, flatten } from './flat-tensors.ts'
 import { LoraConfig } from './lora.ts'
+import { SoftPromptConfig } from './soft-prompt.ts'
 import { StateMismatchError } from './state-mismatch-error.ts'
-import { expectSameLora } from './trained-weights.ts'
+import { expectSameLength, expectSameLora } from './trained-weights.ts'
 
 type Shapes = ReadonlyMap<string, readonly number[]>
 
@@ -14,11 +15,13 @@ type Shapes = ReadonlyMap<string, readonly number[]>
 export const SavedTrained = z.discriminatedUnion('kind', [
   LoraConfig.extend({ kind: z.literal('lora') }),
   z.strictObject({ kind: z.literal('full') }),
+  SoftPromptConfig.extend({ kind: z.literal('prompt') }),
 ])
 
-/** @throws StateMismatchError when what was saved is of another kind of training, rank, alpha or set of targets. */
+/** @throws StateMismatchError when what was saved is of another kind of training, rank, alpha, set of targets or length. */
 export function expectSameTrained(saved: Trained, wanted: Trained): void {
   if (saved.kind === 'lora' && wanted.kind === 'lora') expectSameLora(saved, wanted)
+  else if (saved.kind === 'prompt' && wanted.kind === 'prompt') expectSameLength(saved, wanted)
   else if (saved.kind !== wanted.kind) {
     throw new StateMismatchError(`they are of ${saved.kind} training, and this trainer is ${wanted.kind}`)
   }

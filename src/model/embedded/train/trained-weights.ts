@@ -4,10 +4,13 @@ import { readSafetensors, writeSafetensors } from '../load/safetensors.ts'
 import { readAdapter, readTensors, writeAdapter } from './adapter-file.ts'
 import { FlatTensors, flatten } from './flat-tensors.ts'
 import { type LoraConfig, describeLora } from './lora.ts'
+import type { SoftPromptConfig } from './soft-prompt.ts'
+import { readSoftPrompt, writeSoftPrompt } from './soft-prompt-file.ts'
 import { StateMismatchError } from './state-mismatch-error.ts'
 
-/** Trained values as bytes: an adapter file, or a model's safetensors under Hugging Face names. */
+/** Trained values as bytes: the file of an adapter or a soft prompt, or a model's safetensors under Hugging Face names. */
 export function writeTrainedWeights(config: TransformerConfig, trained: Trained, values: Float32Array): Uint8Array {
+  if (trained.kind === 'prompt') return writeSoftPrompt(config, { length: trained.length, values })
   const flat = new FlatTensors(trainedShapes(config, trained), values)
   if (trained.kind === 'lora') return writeAdapter(config, { ...trained, tensors: flat.views() })
   return writeSafetensors(new Map([...flat.shapes].map(([name, shape]) => [name, { shape, data: flat.view(name) }])))
@@ -15,11 +18,16 @@ export function writeTrainedWeights(config: TransformerConfig, trained: Trained,
 
 /**
  * The values in such bytes, flat.
- * @throws MalformedSafetensorsError, StateMismatchError when they are of another model, rank, alpha or set of targets.
+ * @throws MalformedSafetensorsError, StateMismatchError when they are of another model, rank, alpha, set of targets or length.
  */
 export function readTrainedWeights(config: TransformerConfig, trained: Trained, bytes: Uint8Array): Float32Array {
   const shapes = trainedShapes(config, trained)
   if (trained.kind === 'full') return flatten(shapes, readTensors(readSafetensors(bytes), shapes))
+  if (trained.kind === 'prompt') {
+    const prompt = readSoftPrompt(config, bytes)
+    expectSameLength(prompt, trained)
+    return prompt.values
+  }
   const adapter = readAdapter(config, bytes)
   expectSameLora(adapter, trained)
   return flatten(shapes, adapter.tensors)
@@ -30,4 +38,10 @@ export function expectSameLora(saved: LoraConfig, wanted: LoraConfig): void {
   if (describeLora(saved) !== describeLora(wanted)) {
     throw new StateMismatchError(`they are ${describeLora(saved)}, and this trainer is ${describeLora(wanted)}`)
   }
+}
+
+/** @throws StateMismatchError when a saved soft prompt is of another length than wanted. */
+export function expectSameLength(saved: SoftPromptConfig, wanted: SoftPromptConfig): void {
+  if (saved.length === wanted.length) return
+  throw new StateMismatchError(`they are a soft prompt of ${saved.length}, and this trainer's is of ${wanted.length}`)
 }

@@ -24,6 +24,7 @@ import {
 } from './inference-weights.ts'
 import { lastAxis } from './last-axis.ts'
 import { ports } from './ports.ts'
+import { prompted } from './prompted.ts'
 import { type StepLayout, stepLayout } from './step-layout.ts'
 
 export interface InferenceGraphSpec extends GraphOptions {
@@ -56,8 +57,10 @@ export class InferenceTransformer {
   embed(): Float {
     const { vocabSize, hiddenSize, embeddingScale } = this.#config
     const tokens = this.#graph.input(ports.tokens, 'int64', ['tokens'])
-    const embedded = gatherRows(this.#weight(parts.embedding, [vocabSize, hiddenSize]), tokens)
-    return embeddingScale === undefined ? embedded : this.#times(embedded, this.#graph.scalar(embeddingScale))
+    const split = prompted(tokens, vocabSize)
+    const embedded = gatherRows(this.#weight(parts.embedding, [vocabSize, hiddenSize]), split.words)
+    const scaled = embeddingScale === undefined ? embedded : this.#times(embedded, this.#graph.scalar(embeddingScale))
+    return split.with(scaled, this.#graph.input(parts.prompt, 'float32', ['virtual', hiddenSize]))
   }
 
   block(hidden: Float, layer: number): Float {

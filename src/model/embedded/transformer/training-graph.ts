@@ -69,7 +69,7 @@ function targetsOf(graph: GraphBuilder, config: TransformerConfig, trained: Trai
   const tokens = graph.input('tokens', 'int64', ['batch', 'nodes'])
   const layout = treeLayout(graph, config)
   const embedded = model.embed(tokens)
-  let hidden = model.stream(embedded)
+  let hidden = model.stream(embedded, tokens)
   for (let layer = 0; layer < config.layers - 1; layer++) hidden = model.block(hidden, layer, layout)
   const picked = model.block(hidden, config.layers - 1, layout, graph.input('rows', 'int64', ['rows']))
   const targets = graph.input('targets', 'int64', ['rows'])

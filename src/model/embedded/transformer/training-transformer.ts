@@ -17,7 +17,9 @@ import {
   swiglu,
 } from '../graph/index.ts'
 import { type LoraTarget, loraPair } from '../train/lora.ts'
+import { promptTensor } from '../train/soft-prompt.ts'
 import type { TransformerConfig } from './config.ts'
+import { prompted } from './prompted.ts'
 import { type Trained, trainedShapes } from './trained.ts'
 import type { TreeLayout } from './tree-layout.ts'
 import { type BlockNorm, type Projection, names, projectionShape, weightShapes } from './weights.ts'
@@ -45,14 +47,17 @@ export class TrainingTransformer {
 
   /** The embedding's rows, as a constant of the graph: their gradient is scattered outside, in plain loops. */
   embed(tokens: Integer): Float {
+    const words = this.#trained.kind === 'prompt' ? prompted(tokens, this.#config.vocabSize).words : tokens
     const shape = ['batch', 'nodes', this.#config.hiddenSize]
-    return this.#graph.node('Gather', [this.#weight(names.embedding), tokens], 'float32', shape)
+    return this.#graph.node('Gather', [this.#weight(names.embedding), words], 'float32', shape)
   }
 
-  /** What the first block reads. */
-  stream(embedded: Float): Float {
-    const { embeddingScale } = this.#config
-    return embeddingScale === undefined ? embedded : mul(embedded, this.#graph.scalar(embeddingScale))
+  /** What the first block reads: the embedded tokens, and the soft prompt's vectors where one is trained. */
+  stream(embedded: Float, tokens: Integer): Float {
+    const { embeddingScale, vocabSize } = this.#config
+    const scaled = embeddingScale === undefined ? embedded : mul(embedded, this.#graph.scalar(embeddingScale))
+    if (this.#trained.kind !== 'prompt') return scaled
+    return prompted(tokens, vocabSize).with(scaled, this.#weight(promptTensor))
   }
 
   /** One decoder block. With `rows` the result is those rows only, and what follows attention runs on them alone. */
@@ -121,7 +126,7 @@ export class TrainingTransformer {
   #adapted(x: Float, weight: Float, name: string, shape: readonly [number, number], target: LoraTarget): Float {
     const base = linear(x, weight)
     const lora = this.#trained
-    if (lora.kind === 'full' || !lora.targets.includes(target)) return base
+    if (lora.kind !== 'lora' || !lora.targets.includes(target)) return base
     const { a, b } = loraPair(name, shape, lora.rank)
     return add(base, linear(linear(x, this.#weight(a)), this.#weight(b), lora.alpha / lora.rank))
   }
