@@ -73,6 +73,11 @@ def rotate(x, theta):
 
 def logits(c, w, tokens, lora=None, scale=1.0):
     """Logits [length, vocab] of one sequence."""
+    return states(c, w, tokens, lora, scale)[1]
+
+
+def states(c, w, tokens, lora=None, scale=1.0):
+    """The last hidden state after its norm, [length, hidden], and the logits, of one sequence."""
     heads, kv, dim, eps = c["heads"], c["kvHeads"], c["headDim"], c["rmsNormEps"]
 
     def linear(x, name, base=None):
@@ -95,4 +100,4 @@ def logits(c, w, tokens, lora=None, scale=1.0):
         n = F.rms_norm(x, x.shape[-1:], w[prefix + "post_attention_layernorm.weight"], eps)
         x = x + project(F.silu(project(n, "gate")) * project(n, "up"), "down")
     x = F.rms_norm(x, x.shape[-1:], w["model.norm.weight"], eps)
-    return linear(x, "lm_head.weight", "model.embed_tokens.weight" if c["tiedHead"] else "lm_head.weight")
+    return x, linear(x, "lm_head.weight", "model.embed_tokens.weight" if c["tiedHead"] else "lm_head.weight")
