@@ -7,6 +7,7 @@ import base64
 import json
 import pathlib
 import sys
+from collections import defaultdict
 
 import torch
 import torch.nn.functional as F
@@ -312,6 +313,42 @@ def record_policies():
     )  # fmt: skip
 
 
+# Weights of auxiliary targets: some where the loss has weight 0, and one datum has none.
+AUXILIARY = [[0.5, 0, 2, 0, 0.25, 1, 0], None, [0, 1, 0.5]]
+OUTPUTS = 3
+
+
+def record_auxiliary():
+    """A linear head on the normed last state: its mean squared error over the outputs, weighted, beside each loss."""
+
+    def case(kind, lora):
+        w, a = weights(CONFIG), adapter(CONFIG, RANK) if lora else None
+        head = numbers(900, OUTPUTS, CONFIG["hiddenSize"], scale=0.4).requires_grad_()
+        main, beside, old_logprobs = 0, 0, []
+        for index, (d, auxiliary) in enumerate(zip(DATA, AUXILIARY)):
+            seen = defaultdict(list)
+            z = logits(CONFIG, w, torch.tensor(d["input"]), a, ALPHA / RANK, seen=seen)
+            [h] = seen["final"]
+            lp = z.log_softmax(-1).gather(-1, torch.tensor(d["target"])[:, None])[:, 0]
+            old = lp.detach() + numbers(70 + index, len(lp), scale=0.4)
+            old_logprobs.append(pack(old))
+            main = main + token_loss(kind, lp, old, torch.tensor(d["advantages"]), torch.tensor(d["weights"])).sum()
+            if auxiliary:
+                targets = numbers(910 + index, len(lp), OUTPUTS)
+                beside = beside + (torch.tensor(auxiliary) * ((h @ head.T - targets) ** 2).mean(-1)).sum()
+        (main + beside).backward()
+        trained = (a if lora else w) | {"auxiliary.weight": head}
+        return dict(
+            loss=main.item(), auxiliaryLoss=beside.item(), old=old_logprobs,
+            gradients={name: pack(t.grad) for name, t in trained.items()},
+        )  # fmt: skip
+
+    return dict(
+        config=CONFIG, rank=RANK, alpha=ALPHA, data=DATA, weights=AUXILIARY, outputs=OUTPUTS,
+        lora={kind: case(kind, True) for kind in ("cross_entropy", "ppo")}, full=case("cross_entropy", False),
+    )  # fmt: skip
+
+
 records = dict(
     llama=record_llama,
     losses=record_losses,
@@ -321,6 +358,7 @@ records = dict(
     anchors=record_anchors,
     preference=record_preference,
     policies=record_policies,
+    auxiliary=record_auxiliary,
 )
 for name in sys.argv[1:] or records:
     content = dict(torch=torch.__version__) | dict(vectors=records[name]())

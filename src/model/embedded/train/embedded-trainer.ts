@@ -2,6 +2,7 @@ import type {
   AdamParams,
   AdapterRef,
   Anchoring,
+  AuxiliaryHead,
   Datum,
   ForwardBackwardResult,
   Loss,
@@ -18,6 +19,7 @@ import { heldAnchors } from './anchors.ts'
 import { flatten } from './flat-tensors.ts'
 import { bytesOf } from './bytes-of.ts'
 import { InvalidAnchoringError } from './invalid-anchoring-error.ts'
+import { InvalidAuxiliaryHeadError } from './invalid-auxiliary-head-error.ts'
 import { initialAdapter } from './lora.ts'
 import { type PlannedBatch, pack } from './packing.ts'
 import { behindPrompt, initialPrompt, virtualTokens } from './soft-prompt.ts'
@@ -26,7 +28,7 @@ import type { EngineStepResult, LossSettings, TrainingShardPort } from './shard.
 import { summedSquares } from './summed-squares.ts'
 import { readTrainedWeights, writeTrainedWeights } from './trained-weights.ts'
 import { readTrainingState, writeTrainingState } from './training-state.ts'
-import { type DataLimits, validateData, validateLoss } from './validate-data.ts'
+import { type DataLimits, requireAuxiliary, validateData, validateLoss } from './validate-data.ts'
 
 export interface EmbeddedTrainerOptions {
   readonly config: TransformerConfig
@@ -75,6 +77,8 @@ export class EmbeddedTrainer implements Trainer {
   readonly #virtual: readonly number[]
   #queue: Promise<unknown> = Promise.resolve()
   #accumulating = false
+  /** Of the auxiliary head; 0: there is none. */
+  #outputs = 0
 
   constructor(options: EmbeddedTrainerOptions) {
     const { config, trained } = options
@@ -88,11 +92,15 @@ export class EmbeddedTrainer implements Trainer {
     const settings = lossSettings(loss)
     const batches = this.#planned(data, settings)
     return this.#exclusive(async () => {
+      requireAuxiliary(data, this.#outputs)
       this.#accumulating ||= batches.length > 0
       const run = runBatches(this.#options.shards, batches, (shard, batch) => shard.forwardBackward(batch, settings))
       const ran = await run.catch((error: unknown) => this.#dropGradient().then(() => Promise.reject(error)))
       return {
         loss: ran.reduce((sum, { result }) => sum + result.loss, 0),
+        ...(data.some(({ auxiliary }) => auxiliary) && {
+          auxiliaryLoss: ran.reduce((sum, { result }) => sum + result.auxiliaryLoss, 0),
+        }),
         logprobs: perDatum(
           data,
           ran.map(({ result, ...where }) => ({ ...where, result: result.logprobs })),
@@ -128,12 +136,12 @@ export class EmbeddedTrainer implements Trainer {
     importance: async (data) => {
       const { config, trained, shards } = this.#options
       const settings = lossSettings({ kind: 'cross_entropy' })
-      const batches = data.flatMap((datum) => this.#planned([datum], settings, 1))
+      const batches = data.flatMap(({ auxiliary: _, ...datum }) => this.#planned([datum], settings, 1))
       if (batches.length === 0) throw new InvalidAnchoringError('Importance was asked for on data without a target.')
       return this.#exclusive(async () => {
         const squares = await summedSquares(shards, batches, settings)
-        const importance = squares.map((sum) => sum / data.length)
-        return writeAnchor(config, trained, { importance, values: (await this.#first.state()).values })
+        const importance = this.#withoutHead(squares.map((sum) => sum / data.length))
+        return writeAnchor(config, trained, { importance, values: await this.#trainedValues() })
       })
     },
     hold: async (anchors, strength) => {
@@ -146,6 +154,17 @@ export class EmbeddedTrainer implements Trainer {
         strength,
       )
       return this.#exclusive(() => this.#first.hold(held))
+    },
+  }
+
+  readonly auxiliary: AuxiliaryHead = {
+    attach: async (outputs) => {
+      if (!(Number.isInteger(outputs) && outputs >= 0)) throw new InvalidAuxiliaryHeadError(outputs)
+      return this.#exclusive(async () => {
+        if (outputs === this.#outputs) return
+        if (this.#accumulating) throw gradientPending('The auxiliary head cannot be changed')
+        await this.#setAuxiliary(outputs)
+      })
     },
   }
 
@@ -168,21 +187,17 @@ export class EmbeddedTrainer implements Trainer {
   async saveState(): Promise<Uint8Array> {
     const { config, trained } = this.#options
     return this.#exclusive(async () => {
-      if (this.#accumulating) {
-        throw new InputError({
-          code: 'model/gradient-pending',
-          message: 'The training state cannot be saved while a gradient is accumulated and not applied.',
-          hint: 'Call optimStep first: a state lies between two optimizer steps.',
-        })
-      }
-      return writeTrainingState(config, trained, await this.#first.state(), await this.#first.held())
+      if (this.#accumulating) throw gradientPending('The training state cannot be saved')
+      const outputs = this.#outputs
+      return writeTrainingState(config, trained, await this.#first.state(), { held: await this.#first.held(), outputs })
     })
   }
 
   async loadState(state: Saved): Promise<void> {
     const { config, trained } = this.#options
-    const { state: read, held } = readTrainingState(config, trained, bytesOf(state))
+    const { state: read, held, outputs } = readTrainingState(config, trained, bytesOf(state))
     return this.#exclusive(async () => {
+      if (outputs !== this.#outputs) await this.#setAuxiliary(outputs)
       await this.#restore(read)
       await this.#first.hold(held)
     })
@@ -190,17 +205,19 @@ export class EmbeddedTrainer implements Trainer {
 
   async saveWeights(): Promise<Uint8Array> {
     const { config, trained } = this.#options
-    return this.#exclusive(async () => writeTrainedWeights(config, trained, (await this.#first.state()).values))
+    return this.#exclusive(async () => writeTrainedWeights(config, trained, await this.#trainedValues()))
   }
 
-  /** What is held stays held. */
+  /** What is held stays held, and an auxiliary head stays as it is. */
   async loadWeights(weights: Saved, moments: 'clear' | 'keep' = 'clear'): Promise<void> {
     const { config, trained } = this.#options
     const values = readTrainedWeights(config, trained, bytesOf(weights))
-    const zeros = () => new Float32Array(values.length)
     return this.#exclusive(async () => {
-      const kept = moments === 'keep' ? await this.#first.state() : { m: zeros(), v: zeros(), step: 0 }
-      await this.#restore({ ...kept, values })
+      const { values: all, ...now } = await this.#first.state()
+      all.set(values)
+      const zeros = () => new Float32Array(all.length)
+      const kept = moments === 'keep' ? now : { m: zeros(), v: zeros(), step: 0 }
+      await this.#restore({ ...kept, values: all })
     })
   }
 
@@ -210,8 +227,7 @@ export class EmbeddedTrainer implements Trainer {
   async publish(): Promise<AdapterRef> {
     const { config, trained, publish } = this.#options
     return this.#exclusive(async () => {
-      const { values } = await this.#first.state()
-      return publish(adapterContent(config, trained, values))
+      return publish(adapterContent(config, trained, await this.#trainedValues()))
     })
   }
 
@@ -243,6 +259,21 @@ export class EmbeddedTrainer implements Trainer {
     return { vocabSize, maxPositions: maxPositions - this.#virtual.length }
   }
 
+  /** A copy of the values that are a model's or an adapter's own. */
+  async #trainedValues(): Promise<Float32Array> {
+    return this.#withoutHead((await this.#first.state()).values)
+  }
+
+  /** The head is at the end of all that is trained. */
+  #withoutHead(values: Float32Array): Float32Array {
+    return values.slice(0, values.length - this.#outputs * this.#options.config.hiddenSize)
+  }
+
+  async #setAuxiliary(outputs: number): Promise<void> {
+    await Promise.all(this.#options.shards.map((shard) => shard.setAuxiliary(outputs)))
+    this.#outputs = outputs
+  }
+
   async #dropGradient(): Promise<void> {
     await Promise.allSettled(this.#options.shards.map((shard) => shard.takeGradient()))
     this.#accumulating = false
@@ -256,6 +287,13 @@ export class EmbeddedTrainer implements Trainer {
     this.#accumulating = false
   }
 }
+
+const gradientPending = (cannot: string): InputError =>
+  new InputError({
+    code: 'model/gradient-pending',
+    message: `${cannot} while a gradient is accumulated and not applied.`,
+    hint: 'Call optimStep first: a state lies between two optimizer steps.',
+  })
 
 /** The loss with the port's defaults filled in; ratio bounds that a loss does not have are fed and not read. */
 function lossSettings(loss: Loss): LossSettings {

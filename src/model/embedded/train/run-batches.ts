@@ -46,7 +46,9 @@ export function perDatum(data: readonly Datum[], ran: readonly Ran<Float32Array>
   const logprobs = data.map(({ input }) => Array<number>(input.length).fill(0))
   for (const { origin, result } of ran) {
     for (const [row, logprob] of result.entries()) {
-      const of = present(logprobs[origin.datum[row] as number], 'the datum of a row')
+      const datum = origin.datum[row] as number
+      if (datum < 0) continue
+      const of = present(logprobs[datum], 'the datum of a row')
       of[(origin.position[row] as number) - before] = logprob
     }
   }

@@ -34,13 +34,19 @@ export const virtualTokens = (
 /** A datum behind the virtual tokens, which no loss counts. */
 export function behindPrompt(virtual: readonly number[], { input, target, ...datum }: Datum): Datum {
   const none = virtual.map(() => 0)
-  const { weights = input.map(() => 1), logprobs, advantages } = datum
+  const { weights = input.map(() => 1), logprobs, advantages, auxiliary } = datum
   return {
     input: [...virtual, ...input],
     target: [...none, ...target],
     weights: [...none, ...weights],
     ...(logprobs && { logprobs: [...none, ...logprobs] }),
     ...(advantages && { advantages: [...none, ...advantages] }),
+    ...(auxiliary && {
+      auxiliary: {
+        targets: [...virtual.map(() => []), ...auxiliary.targets],
+        weights: [...none, ...auxiliary.weights],
+      },
+    }),
   }
 }
 

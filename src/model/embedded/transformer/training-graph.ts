@@ -1,5 +1,6 @@
-import { GraphBuilder, type GraphOptions, gradients, sum, targetLogprobs } from '../graph/index.ts'
+import { GraphBuilder, type GraphOptions, add, gradients, sum, targetLogprobs } from '../graph/index.ts'
 import { type LossKind, tokenLosses } from '../loss/index.ts'
+import { auxiliaryHead, auxiliaryLosses, auxiliaryPorts, auxiliaryShape } from './auxiliary.ts'
 import type { TransformerConfig } from './config.ts'
 import type { Trained } from './trained.ts'
 import { treeLayout } from './tree-layout.ts'
@@ -9,6 +10,8 @@ export interface TrainingGraphSpec extends GraphOptions {
   readonly config: TransformerConfig
   readonly trained: Trained
   readonly loss: LossKind
+  /** Outputs of an auxiliary head. Default: there is none. */
+  readonly auxiliary?: number
 }
 
 /** Name of the graph output that holds the gradient of a trained tensor. */
@@ -27,12 +30,13 @@ export const embeddedGradient = gradientOf('embedded tokens')
  *
  * Inputs: `tokens`, `positions`, `keys`, `mask`, `rows`, `targets`, the loss's terms, the rotary tables
  * (`rotary-tables.ts`), and every weight by its name. Outputs: `logprobs` `[rows]`, `loss` (their sum of losses), and a
- * gradient for each trained tensor ({@link gradientOf}). All dimensions but the model's are free: one session serves
+ * gradient for each trained tensor ({@link gradientOf}). With an auxiliary head (`auxiliary.ts`) the gradients are of both
+ * losses, and its own is told apart. All dimensions but the model's are free: one session serves
  * every size.
  */
-export function trainingGraph({ config, trained, loss, ...options }: TrainingGraphSpec): GraphBuilder {
+export function trainingGraph({ config, trained, loss, auxiliary, ...options }: TrainingGraphSpec): GraphBuilder {
   const graph = new GraphBuilder(`${trained.kind} ${loss}`, options)
-  const { model, embedded, logprobs } = targetsOf(graph, config, trained)
+  const { model, embedded, normal, logprobs } = targetsOf(graph, config, trained)
   const perRow = (name: string) => graph.input(name, 'float32', ['rows'])
   const scalar = (name: string) => graph.input(name, 'float32', [])
   const losses = tokenLosses[loss]({
@@ -48,7 +52,14 @@ export function trainingGraph({ config, trained, loss, ...options }: TrainingGra
 
   const wanted = new Map(model.trained)
   if (trained.kind === 'full') wanted.set('embedded tokens', embedded)
-  const found = gradients(losses, [...wanted.values()])
+  let total = losses
+  if (auxiliary !== undefined) {
+    const beside = auxiliaryLosses(graph, normal, auxiliaryShape(config, auxiliary))
+    graph.output(auxiliaryPorts.loss, sum(beside.losses))
+    wanted.set(auxiliaryHead, beside.head)
+    total = add(losses, beside.losses)
+  }
+  const found = gradients(total, [...wanted.values()])
   for (const [position, name] of [...wanted.keys()].entries()) {
     const gradient = found[position]
     if (gradient) graph.output(gradientOf(name), gradient)
@@ -73,6 +84,7 @@ function targetsOf(graph: GraphBuilder, config: TransformerConfig, trained: Trai
   for (let layer = 0; layer < config.layers - 1; layer++) hidden = model.block(hidden, layer, layout)
   const picked = model.block(hidden, config.layers - 1, layout, graph.input('rows', 'int64', ['rows']))
   const targets = graph.input('targets', 'int64', ['rows'])
-  const logprobs = targetLogprobs(model.head(picked), targets, graph.input('inverseTemperature', 'float32', []))
-  return { model, embedded, logprobs }
+  const normal = model.normal(picked)
+  const logprobs = targetLogprobs(model.head(normal), targets, graph.input('inverseTemperature', 'float32', []))
+  return { model, embedded, normal, logprobs }
 }

@@ -75,10 +75,14 @@ export class TrainingTransformer {
     return add(attended, this.#given(project(inner, 'down'), layer, 'mlpOut'))
   }
 
+  /** What the head reads: the last hidden state, after its norm. */
+  normal(hidden: Float): Float {
+    return this.#rmsNorm(hidden, names.finalNorm)
+  }
+
   /** Logits `[rows, vocab]`. */
-  head(hidden: Float): Float {
+  head(normal: Float): Float {
     const { tiedHead, vocabSize, hiddenSize } = this.#config
-    const normal = this.#rmsNorm(hidden, names.finalNorm)
     const weight = this.#weight(tiedHead ? names.embedding : names.head)
     return this.#adapted(normal, weight, names.head, [vocabSize, hiddenSize], 'lm_head')
   }

@@ -147,6 +147,8 @@ function train(shard: TrainingShard, call: TrainingCall): Promise<unknown> {
       return shard.takeGradient()
     case 'optimStep':
       return shard.optimStep(...call.args)
+    case 'setAuxiliary':
+      return shard.setAuxiliary(...call.args)
     case 'setValues':
       return shard.setValues(...call.args)
     case 'state':

@@ -41,6 +41,10 @@ export class RemoteTrainingShard implements TrainingShardPort {
     return this.#call({ method: 'optimStep', args: [others, params] })
   }
 
+  setAuxiliary(outputs: number): Promise<void> {
+    return this.#call({ method: 'setAuxiliary', args: [outputs] })
+  }
+
   setValues(values: Float32Array): Promise<void> {
     return this.#call({ method: 'setValues', args: [values] })
   }
