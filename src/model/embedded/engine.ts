@@ -7,6 +7,11 @@ import { DeviceNotDeterministicError } from './device/device-not-deterministic-e
 import type { TransformerConfig, ModelWeights } from './transformer/config.ts'
 import type { Trained } from './transformer/trained.ts'
 import { names, projections } from './transformer/weights.ts'
+import { type AttentionMemory, expectOrigin } from './memory/attention-memory.ts'
+import { readMemoryAdapter } from './memory/memory-adapter.ts'
+import { type MemoryConfig, checkedMemory } from './memory/memory-config.ts'
+import { originOf } from './memory/memory-origin.ts'
+import { MemoryTrainer } from './memory/memory-trainer.ts'
 import { readSafetensors } from './load/safetensors.ts'
 import { EmbeddedSampler } from './sampling/embedded-sampler.ts'
 import type { Decode } from './sampling/stop-strings.ts'
@@ -57,6 +62,17 @@ export interface EmbeddedEngine {
   trainer(options: { readonly method: TrainingMethod; readonly seed: number }): Promise<Trainer>
   /** Loads what a trainer's `saveWeights` returned. @throws StateMismatchError when it is of another model. */
   loadAdapter(weights: Uint8Array): Promise<AdapterRef>
+  /**
+   * A trainer of how one layer reads a memory. It is no `Trainer` of the loop: its calls name a memory.
+   * @throws InvalidMemoryError when the model has no such layer, or a setting is out of range.
+   */
+  memoryTrainer(options: { readonly memory: MemoryConfig; readonly seed: number }): Promise<MemoryTrainer>
+  /**
+   * Loads what a memory trainer's `saveWeights` returned together with a memory: requests with this reference recall from it.
+   * Later changes of the memory do not reach it; load it again, and unload the old one.
+   * @throws StateMismatchError when weights or memory are of another model or layer.
+   */
+  loadMemory(weights: Uint8Array, memory: AttentionMemory): Promise<AdapterRef>
   /** Ends the workers; what is under way is rejected with EngineClosedError. */
   close(): Promise<void>
 }
@@ -89,6 +105,18 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
       const trained = trainedOf(method)
       const shards = await pool.openTrainer(trained, initialValues(model, trained, seed))
       return new EmbeddedTrainer({ config, trained, shards, publish: (content) => sampler.load(content) })
+    },
+    async memoryTrainer({ memory, seed }) {
+      const trained = { kind: 'memory', ...checkedMemory(config, memory) } as const
+      const shards = await pool.openTrainer(trained, initialValues(model, trained, seed))
+      const publish = (content: AdapterContent) => sampler.load(content)
+      const trainer = new EmbeddedTrainer({ config, trained, shards, publish })
+      return new MemoryTrainer({ config, origin: originOf(model, memory.layer), trainer })
+    },
+    async loadMemory(weights, memory) {
+      const adapter = readMemoryAdapter(config, weights)
+      expectOrigin(memory.origin, originOf(model, adapter.layer))
+      return sampler.load({ kind: 'memory', adapter, memory: memory.rows() })
     },
     close: () => pool.close(),
   }

@@ -5,6 +5,9 @@ import { type Session, openSession } from '../device/session.ts'
 import type { ModelWeights } from '../transformer/config.ts'
 import { type InferenceGraphSpec, inferenceGraph } from '../transformer/inference-graph.ts'
 import { type Operand, inferenceWeights, loraOperands } from '../transformer/inference-weights.ts'
+import type { MemoryRows } from '../memory/attention-memory.ts'
+import { type MemoryAdapter, queriesOf } from '../memory/memory-adapter.ts'
+import { gateFeed, memoryFeeds } from '../memory/memory-feeds.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
 import type { AdapterWeights } from '../train/lora.ts'
 
@@ -33,6 +36,8 @@ export class WeightSets {
   readonly #adapters = new Map<string, WeightSet>()
   /** A session whose weights are all fed: serves models of any size and every fully trained set of weights. */
   #fed: Promise<Session> | undefined
+  /** Sessions that read a memory, by the layer that does and its neighbours. */
+  readonly #recalling = new Map<string, Promise<Session>>()
 
   private constructor(options: WeightSetsOptions, base: WeightSet) {
     this.#options = options
@@ -62,16 +67,35 @@ export class WeightSets {
   async load(id: string, content: AdapterContent): Promise<void> {
     if (this.#adapters.has(id)) throw new InvariantError(`adapter ${id} is loaded already`)
     const { config } = this.#options.model
-    if (content.kind === 'lora') {
-      this.#adapters.set(id, {
-        session: this.#base.session,
-        feeds: { ...this.#base.feeds, ...loraTensors(this.#options, content.adapter) },
-      })
-      return
-    }
+    if (content.kind === 'lora') return this.#loadLora(id, content.adapter)
+    if (content.kind === 'memory') return this.#loadMemory(id, content.adapter, content.memory)
     this.#fed ??= createSession({ config, contextLength: this.#options.contextLength }, this.#options)
     const feeds = { ...feedsOf(inferenceWeights(content.model)), ...loraTensors(this.#options, null) }
     this.#adapters.set(id, { session: await this.#fed, feeds })
+  }
+
+  #loadLora(id: string, adapter: AdapterWeights | null): void {
+    const { session, feeds } = this.#base
+    this.#adapters.set(id, { session, feeds: { ...feeds, ...loraTensors(this.#options, adapter) } })
+  }
+
+  /** An empty memory is none: then the base's graph runs. */
+  async #loadMemory(id: string, adapter: MemoryAdapter, memory: MemoryRows | null): Promise<void> {
+    const { model, contextLength } = this.#options
+    const queries = queriesOf(model.config, adapter)
+    if (memory === null || memory.length === 0) return this.#loadLora(id, queries)
+    const { layer, neighbours } = adapter
+    const key = `${layer} ${neighbours}`
+    const spec = { config: model.config, contextLength, memory: { layer, neighbours } }
+    const session = this.#recalling.get(key) ?? createSession(spec, this.#options)
+    this.#recalling.set(key, session)
+    const feeds = {
+      ...feedsOf(inferenceWeights(model)),
+      ...loraTensors(this.#options, queries),
+      ...memoryFeeds(model.config, memory),
+      ...gateFeed(model.config, adapter),
+    }
+    this.#adapters.set(id, { session: await session, feeds })
   }
 
   unload(id: string): void {
@@ -80,6 +104,7 @@ export class WeightSets {
 
   async close(): Promise<void> {
     const fed = await this.#fed
+    for (const session of this.#recalling.values()) await (await session).release()
     await this.#base.session.release()
     if (fed && fed !== this.#base.session) await fed.release()
   }

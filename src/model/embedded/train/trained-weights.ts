@@ -1,5 +1,7 @@
 import type { TransformerConfig } from '../transformer/config.ts'
 import { type Trained, trainedShapes } from '../transformer/trained.ts'
+import { expectSameMemory, readMemoryAdapter, writeMemoryAdapter } from '../memory/memory-adapter.ts'
+import { memoryOf } from '../memory/memory-config.ts'
 import { readSafetensors, writeSafetensors } from '../load/safetensors.ts'
 import { readAdapter, readTensors, writeAdapter } from './adapter-file.ts'
 import { FlatTensors, flatten } from './flat-tensors.ts'
@@ -10,6 +12,7 @@ import { StateMismatchError } from './state-mismatch-error.ts'
 export function writeTrainedWeights(config: TransformerConfig, trained: Trained, values: Float32Array): Uint8Array {
   const flat = new FlatTensors(trainedShapes(config, trained), values)
   if (trained.kind === 'lora') return writeAdapter(config, { ...trained, tensors: flat.views() })
+  if (trained.kind === 'memory') return writeMemoryAdapter(config, { ...memoryOf(trained), tensors: flat.views() })
   return writeSafetensors(new Map([...flat.shapes].map(([name, shape]) => [name, { shape, data: flat.view(name) }])))
 }
 
@@ -20,6 +23,11 @@ export function writeTrainedWeights(config: TransformerConfig, trained: Trained,
 export function readTrainedWeights(config: TransformerConfig, trained: Trained, bytes: Uint8Array): Float32Array {
   const shapes = trainedShapes(config, trained)
   if (trained.kind === 'full') return flatten(shapes, readTensors(readSafetensors(bytes), shapes))
+  if (trained.kind === 'memory') {
+    const adapter = readMemoryAdapter(config, bytes)
+    expectSameMemory(adapter, trained)
+    return flatten(shapes, adapter.tensors)
+  }
   const adapter = readAdapter(config, bytes)
   expectSameLora(adapter, trained)
   return flatten(shapes, adapter.tensors)

@@ -3,10 +3,21 @@ import type { AdamParams, Loss } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import { type Device, graphOptions } from '../device/device.ts'
 import { type Session, openSession } from '../device/session.ts'
+import type { GraphBuilder } from '../graph/index.ts'
+import type { MemoryRows } from '../memory/attention-memory.ts'
+import { memoryFeeds } from '../memory/memory-feeds.ts'
+import { memoryPorts } from '../memory/read-memory.ts'
 import type { TransformerConfig, ModelWeights } from '../transformer/config.ts'
 import { rotaryTables, ropes, tableNames } from '../transformer/rotary-tables.ts'
 import { type Trained, trainedShapes } from '../transformer/trained.ts'
-import { embeddedGradient, forwardGraph, gradientOf, trainingGraph } from '../transformer/training-graph.ts'
+import {
+  type TrainingGraphSpec,
+  embeddedGradient,
+  forwardGraph,
+  gradientOf,
+  memoryGraph,
+  trainingGraph,
+} from '../transformer/training-graph.ts'
 import { names, weightShapes } from '../transformer/weights.ts'
 import { type AdamState, adamw, newAdamState } from './adamw.ts'
 import { type HeldAnchors, addPull, copyOfHeld } from './anchors.ts'
@@ -36,13 +47,14 @@ export class TrainingShard implements TrainingShardPort {
   readonly #device: Device
   readonly #values: FlatTensors
   readonly #weights: Record<string, Tensor>
-  readonly #sessions = new Map<Loss['kind'] | 'forward', Promise<Session>>()
+  readonly #sessions = new Map<string, Promise<Session>>()
   #adam: AdamState
   #rotary: { readonly positions: number; readonly feeds: Record<string, Tensor> } | undefined
   #gradient: FlatTensors
   #pending = false
   #squares: Float32Array | null = null
   #held: HeldAnchors | null = null
+  #memory: Record<string, Tensor> | null = null
 
   constructor({ model, trained, values, threads = 1, device = 'cpu' }: TrainingShardSetup) {
     const shapes = trainedShapes(model.config, trained)
@@ -136,6 +148,20 @@ export class TrainingShard implements TrainingShardPort {
     return this.#held === null ? null : copyOfHeld(this.#held)
   }
 
+  async remember(memory: MemoryRows | null): Promise<void> {
+    this.#memory = memory && memory.length > 0 ? memoryFeeds(this.#config, memory) : null
+  }
+
+  async collect(batch: PackedBatch): Promise<MemoryRows> {
+    const session = await this.#session('memory')
+    const outputs = await session.run({ ...this.#weights, ...this.#rotaryTables(batch), ...treeFeeds(batch) })
+    return {
+      length: batch.tokens.length,
+      keys: floats(outputs, memoryPorts.keys).slice(),
+      values: floats(outputs, memoryPorts.values).slice(),
+    }
+  }
+
   async close(): Promise<void> {
     for (const session of this.#sessions.values()) await (await session).release()
     this.#sessions.clear()
@@ -151,21 +177,26 @@ export class TrainingShard implements TrainingShardPort {
     return session.run({ ...this.#inputs(batch), ...temperatureFeed(loss.temperature), ...lossFeeds(batch, loss) })
   }
 
-  #session(pass: Loss['kind'] | 'forward'): Promise<Session> {
-    let session = this.#sessions.get(pass)
+  #session(pass: Pass): Promise<Session> {
+    const recalls = this.#memory !== null
+    const key = `${pass} ${recalls}`
+    let session = this.#sessions.get(key)
     if (session === undefined) {
-      const [config, trained] = [this.#config, this.#trained]
-      const spec = { config, trained, ...graphOptions(this.#device) }
-      const graph = pass === 'forward' ? forwardGraph(spec) : trainingGraph({ ...spec, loss: pass })
+      const graph = passGraph(pass, {
+        config: this.#config,
+        trained: this.#trained,
+        recalls,
+        ...graphOptions(this.#device),
+      })
       session = openSession(graph.build(), { device: this.#device, threads: this.#threads })
-      this.#sessions.set(pass, session)
+      this.#sessions.set(key, session)
     }
     return session
   }
 
-  /** What every graph reads: the weights and the laid-out tokens. */
+  /** What every pass over targets reads: the weights, the laid-out tokens, and what is remembered. */
   #inputs(batch: PackedBatch): Record<string, Tensor> {
-    return { ...this.#weights, ...this.#rotaryTables(batch), ...tokenFeeds(batch) }
+    return { ...this.#weights, ...this.#memory, ...this.#rotaryTables(batch), ...tokenFeeds(batch) }
   }
 
   /** Tables with a row for every position, and for every column of the grid, as the operator wants. */
@@ -199,15 +230,29 @@ export class TrainingShard implements TrainingShardPort {
   }
 }
 
+/** What a shard runs a graph for: a loss, log-probabilities alone, or what a memory keeps. */
+type Pass = Loss['kind'] | 'forward' | 'memory'
+
+function passGraph(pass: Pass, spec: Omit<TrainingGraphSpec, 'loss'>): GraphBuilder {
+  if (pass === 'forward') return forwardGraph(spec)
+  return pass === 'memory' ? memoryGraph(spec) : trainingGraph({ ...spec, loss: pass })
+}
+
 function tokenFeeds(batch: PackedBatch): Record<string, Tensor> {
+  return {
+    ...treeFeeds(batch),
+    rows: new Tensor('int64', batch.rows, [batch.rows.length]),
+    targets: new Tensor('int64', batch.targets, [batch.targets.length]),
+  }
+}
+
+function treeFeeds(batch: PackedBatch): Record<string, Tensor> {
   const { batch: rows, nodes, keys } = batch.shape
   return {
     tokens: new Tensor('int64', batch.tokens, [rows, nodes]),
     positions: new Tensor('int64', batch.positions, [rows, nodes]),
     keys: new Tensor('int64', batch.keys, [rows, keys]),
     mask: new Tensor('float32', batch.mask, [rows, nodes, keys]),
-    rows: new Tensor('int64', batch.rows, [batch.rows.length]),
-    targets: new Tensor('int64', batch.targets, [batch.targets.length]),
   }
 }
 

@@ -1,5 +1,7 @@
 import { GraphBuilder, type GraphOptions, gradients, sum, targetLogprobs } from '../graph/index.ts'
 import { type LossKind, tokenLosses } from '../loss/index.ts'
+import { InvariantError } from '../../../errors/index.ts'
+import { memoryPorts } from '../memory/read-memory.ts'
 import type { TransformerConfig } from './config.ts'
 import type { Trained } from './trained.ts'
 import { treeLayout } from './tree-layout.ts'
@@ -9,6 +11,8 @@ export interface TrainingGraphSpec extends GraphOptions {
   readonly config: TransformerConfig
   readonly trained: Trained
   readonly loss: LossKind
+  /** Whether a memory is fed to the layer that reads one (`trained.kind` `memory`): `memory.keys` and `memory.values`. */
+  readonly recalls?: boolean
 }
 
 /** Name of the graph output that holds the gradient of a trained tensor. */
@@ -30,9 +34,9 @@ export const embeddedGradient = gradientOf('embedded tokens')
  * gradient for each trained tensor ({@link gradientOf}). All dimensions but the model's are free: one session serves
  * every size.
  */
-export function trainingGraph({ config, trained, loss, ...options }: TrainingGraphSpec): GraphBuilder {
+export function trainingGraph({ config, trained, loss, recalls = false, ...options }: TrainingGraphSpec): GraphBuilder {
   const graph = new GraphBuilder(`${trained.kind} ${loss}`, options)
-  const { model, embedded, logprobs } = targetsOf(graph, config, trained)
+  const { model, embedded, logprobs } = targetsOf(graph, config, trained, recalls)
   const perRow = (name: string) => graph.input(name, 'float32', ['rows'])
   const scalar = (name: string) => graph.input(name, 'float32', [])
   const losses = tokenLosses[loss]({
@@ -57,15 +61,44 @@ export function trainingGraph({ config, trained, loss, ...options }: TrainingGra
 }
 
 /** {@link trainingGraph} without a loss and without the way back: its only output is `logprobs`. */
-export function forwardGraph({ config, trained, ...options }: Omit<TrainingGraphSpec, 'loss'>): GraphBuilder {
+export function forwardGraph({
+  config,
+  trained,
+  recalls = false,
+  ...options
+}: Omit<TrainingGraphSpec, 'loss'>): GraphBuilder {
   const graph = new GraphBuilder(`${trained.kind} forward`, options)
-  graph.output('logprobs', targetsOf(graph, config, trained).logprobs)
+  graph.output('logprobs', targetsOf(graph, config, trained, recalls).logprobs)
+  return graph
+}
+
+/**
+ * The keys and values of a layer for every cell of the grid, `[batch, nodes, kvHeads · headDim]`, as they enter a memory:
+ * keys before their positions turn them. Outputs by the names of `memoryPorts`.
+ */
+export function memoryGraph({
+  config,
+  trained,
+  recalls: _,
+  ...options
+}: Omit<TrainingGraphSpec, 'loss'>): GraphBuilder {
+  if (trained.kind !== 'memory') throw new InvariantError(`${trained.kind} training has no layer with a memory`)
+  const { layer } = trained
+  const graph = new GraphBuilder(`memory of layer ${layer}`, options)
+  const model = new TrainingTransformer(graph, config, trained)
+  const tokens = graph.input('tokens', 'int64', ['batch', 'nodes'])
+  const layout = treeLayout(graph, config)
+  let hidden = model.stream(model.embed(tokens))
+  for (let before = 0; before < layer; before++) hidden = model.block(hidden, before, layout)
+  const { keys, values } = model.memorable(hidden, layer)
+  graph.output(memoryPorts.keys, keys)
+  graph.output(memoryPorts.values, values)
   return graph
 }
 
 /** The model over the packed trees, up to the log-probability of each row's target. */
-function targetsOf(graph: GraphBuilder, config: TransformerConfig, trained: Trained) {
-  const model = new TrainingTransformer(graph, config, trained)
+function targetsOf(graph: GraphBuilder, config: TransformerConfig, trained: Trained, recalls: boolean) {
+  const model = new TrainingTransformer(graph, config, trained, recalls)
   const tokens = graph.input('tokens', 'int64', ['batch', 'nodes'])
   const layout = treeLayout(graph, config)
   const embedded = model.embed(tokens)
