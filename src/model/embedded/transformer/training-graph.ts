@@ -76,12 +76,7 @@ export function forwardGraph({
  * The keys and values of a layer for every cell of the grid, `[batch, nodes, kvHeads · headDim]`, as they enter a memory:
  * keys before their positions turn them. Outputs by the names of `memoryPorts`.
  */
-export function memoryGraph({
-  config,
-  trained,
-  recalls: _,
-  ...options
-}: Omit<TrainingGraphSpec, 'loss'>): GraphBuilder {
+export function memoryGraph({ config, trained, ...options }: Omit<TrainingGraphSpec, 'loss'>): GraphBuilder {
   if (trained.kind !== 'memory') throw new InvariantError(`${trained.kind} training has no layer with a memory`)
   const { layer } = trained
   const graph = new GraphBuilder(`memory of layer ${layer}`, options)
