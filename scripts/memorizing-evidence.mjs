@@ -7,7 +7,7 @@
  * text: it is trained on half of the packages first, as a whole, and that is the base of everything below. The other packages
  * give one document each, cut into segments that are computed alone: nothing of a segment sees the one before, but through
  * the memory. A seed divides these documents in two halves. On one, the gates and a LoRA pair on one layer's queries are
- * trained, each segment with the memory of its document's earlier ones; on the other, segments are scored.
+ * trained, an update a segment, each with the memory of its document's earlier ones; on the other, segments are scored.
  *
  * Arms, on the same held-out tokens (the first segment of a document has no memory and is left out):
  * - `base`: the base alone;
@@ -34,13 +34,17 @@ const { values: flags } = parseArgs({
     seeds: { type: 'string', default: '5' },
     /** The first seed; the settings below were chosen on seed 0. */
     first: { type: 'string', default: '1' },
-    segment: { type: 'string', default: '256' },
+    segment: { type: 'string', default: '128' },
     segments: { type: 'string', default: '6' },
     layer: { type: 'string', default: '5' },
     neighbours: { type: 'string', default: '32' },
     rank: { type: 'string', default: '8' },
-    learningRate: { type: 'string', default: '0.02' },
-    epochs: { type: 'string', default: '2' },
+    learningRate: { type: 'string', default: '0.01' },
+    epochs: { type: 'string', default: '1' },
+    /** How open the gates are at first. */
+    gate: { type: 'string', default: '0.25' },
+    /** Most documents, of both halves together. */
+    documents: { type: 'string', default: '24' },
     /** Most tokens that the base is trained on first. */
     adaptation: { type: 'string', default: '40000' },
     /** Where the trained base is kept between runs. */
@@ -78,13 +82,13 @@ const packageOf = (path) => /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(path)?.[1
 
 const { weights: downloaded, tokenizer } = await loadModel('minimind2-small')
 const byPackage = groupedBy([...markdown('node_modules/'), ...markdown('docs')], packageOf)
-const packages = [...byPackage.keys()].toSorted()
+const packages = [...byPackage.keys()].toSorted((a, b) => (a < b ? -1 : 1))
 const shuffledPackages = rng('memorizing', 'packages').shuffle(packages)
 const adaptationPackages = shuffledPackages.slice(0, Math.floor(packages.length / 2))
 const tokensOf = (path) => tokenizer.encode(readFileSync(path, 'utf8'))
 
 /** The longest document of each other package, cut into segments. */
-const documents = shuffledPackages.slice(adaptationPackages.length).flatMap((name) => {
+const allDocuments = shuffledPackages.slice(adaptationPackages.length).flatMap((name) => {
   const [longest] = byPackage
     .get(name)
     .map(tokensOf)
@@ -93,6 +97,7 @@ const documents = shuffledPackages.slice(adaptationPackages.length).flatMap((nam
   const segments = Array.from({ length: SEGMENTS }, (_, i) => longest.slice(i * SEGMENT, (i + 1) * SEGMENT))
   return [{ name, segments }]
 })
+const documents = allDocuments.slice(0, number('documents'))
 
 /** The base: the downloaded model, trained as a whole on text of the same kind. */
 async function adapted() {
@@ -110,7 +115,7 @@ const modelOf = (bytes) => ({
 })
 
 async function adapt() {
-  const window = 2 * SEGMENT
+  const window = 512
   const windows = adaptationPackages.flatMap((name) =>
     byPackage.get(name).flatMap((path) => {
       const tokens = tokensOf(path)
@@ -157,7 +162,7 @@ const memory = {
   neighbours: number('neighbours'),
   queries: { rank: number('rank'), alpha: number('rank') },
 }
-const trainerOf = (seed) => engine.memoryTrainer({ memory, seed })
+const trainerOf = (seed) => engine.memoryTrainer({ memory, seed, gate: number('gate') })
 const LATER = Array.from({ length: SEGMENTS - 1 }, (_, i) => i + 1)
 
 /** What the memory keeps of each segment: the same for every seed, because the weights below the layer are frozen. */
@@ -207,16 +212,15 @@ say(
   `base ${mean([...unseeded.values()].map(({ base }) => base)).toFixed(3)}, context ${mean([...unseeded.values()].map(({ context }) => context)).toFixed(3)}`,
 )
 
-/** Trains on documents, an update each: every later segment with what `memoryOf` gives. */
+/** Trains on the later segments of documents, an update each, with what `memoryOf` gives. */
 async function train(trainer, shown, memoryOf, random) {
-  const steps = shown.length * number('epochs')
-  const order = Array.from({ length: number('epochs') }, () => random.shuffle(shown)).flat()
-  for (const [step, document] of order.entries()) {
-    for (const segment of LATER) {
-      const data = weighted([datumOf(document.segments[segment])])
-      await trainer.forwardBackward(data, { kind: 'cross_entropy' }, memoryOf(document, segment))
-    }
-    await trainer.optimStep({ learningRate: number('learningRate') * (1 - step / steps), gradClipNorm: 1 })
+  const parts = shown.flatMap((document) => LATER.map((segment) => ({ document, segment })))
+  const order = Array.from({ length: number('epochs') }, () => random.shuffle(parts)).flat()
+  for (const [step, { document, segment }] of order.entries()) {
+    const data = weighted([datumOf(document.segments[segment])])
+    await trainer.forwardBackward(data, { kind: 'cross_entropy' }, memoryOf(document, segment))
+    const learningRate = number('learningRate') * (1 - step / order.length)
+    await trainer.optimStep({ learningRate, gradClipNorm: 1 })
   }
 }
 

@@ -5,10 +5,10 @@ import { InputError } from '../../errors/index.ts'
 import type { Device } from './device/device.ts'
 import { DeviceNotDeterministicError } from './device/device-not-deterministic-error.ts'
 import type { TransformerConfig, ModelWeights } from './transformer/config.ts'
-import type { Trained } from './transformer/trained.ts'
+import { type Trained, trainedShapes } from './transformer/trained.ts'
 import { names, projections } from './transformer/weights.ts'
 import { type AttentionMemory, expectOrigin } from './memory/attention-memory.ts'
-import { readMemoryAdapter } from './memory/memory-adapter.ts'
+import { initialMemoryAdapter, readMemoryAdapter } from './memory/memory-adapter.ts'
 import { type MemoryConfig, checkedMemory } from './memory/memory-config.ts'
 import { originOf } from './memory/memory-origin.ts'
 import { MemoryTrainer } from './memory/memory-trainer.ts'
@@ -18,6 +18,7 @@ import type { Decode } from './sampling/stop-strings.ts'
 import { type AdapterContent, adapterContent } from './train/adapter-content.ts'
 import { readAdapter } from './train/adapter-file.ts'
 import { EmbeddedTrainer, initialValues } from './train/embedded-trainer.ts'
+import { flatten } from './train/flat-tensors.ts'
 import { LoraConfig } from './train/lora.ts'
 import { readTrainedWeights } from './train/trained-weights.ts'
 import { WorkerPool } from './worker/pool.ts'
@@ -66,7 +67,12 @@ export interface EmbeddedEngine {
    * A trainer of how one layer reads a memory. It is no `Trainer` of the loop: its calls name a memory.
    * @throws InvalidMemoryError when the model has no such layer, or a setting is out of range.
    */
-  memoryTrainer(options: { readonly memory: MemoryConfig; readonly seed: number }): Promise<MemoryTrainer>
+  memoryTrainer(options: {
+    readonly memory: MemoryConfig
+    readonly seed: number
+    /** How open the gates are at first: the part of what a head gives that comes from the memory, in (0, 1). Default 0.05. */
+    readonly gate?: number
+  }): Promise<MemoryTrainer>
   /**
    * Loads what a memory trainer's `saveWeights` returned together with a memory: requests with this reference recall from it.
    * Later changes of the memory do not reach it; load it again, and unload the old one.
@@ -106,9 +112,10 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
       const shards = await pool.openTrainer(trained, initialValues(model, trained, seed))
       return new EmbeddedTrainer({ config, trained, shards, publish: (content) => sampler.load(content) })
     },
-    async memoryTrainer({ memory, seed }) {
+    async memoryTrainer({ memory, seed, gate }) {
       const trained = { kind: 'memory', ...checkedMemory(config, memory) } as const
-      const shards = await pool.openTrainer(trained, initialValues(model, trained, seed))
+      const first = flatten(trainedShapes(config, trained), initialMemoryAdapter(config, memory, seed, gate).tensors)
+      const shards = await pool.openTrainer(trained, first)
       const publish = (content: AdapterContent) => sampler.load(content)
       const trainer = new EmbeddedTrainer({ config, trained, shards, publish })
       return new MemoryTrainer({ config, origin: originOf(model, memory.layer), trainer })

@@ -72,8 +72,8 @@ describe.each([{ workers: 2 }, { deterministic: true }])('an engine with $worker
 
   it('is its LoRA alone with an empty memory', async () => {
     const empty = await engine.loadMemory(weights, trainer.newMemory(10))
-    const [{ tokens, logprobs }] = (await sample(empty)) as [{ tokens: number[]; logprobs: number[] }]
-    expect(furthest(logprobs, await scored(tokens, null))).toBeLessThan(1e-4)
+    const [sequence] = await sample(empty)
+    expect(furthest(sequence!.logprobs, await scored(sequence!.tokens, null))).toBeLessThan(1e-4)
     await engine.sampler.unload(empty)
   })
 
@@ -86,5 +86,7 @@ describe.each([{ workers: 2 }, { deterministic: true }])('an engine with $worker
     await expect(wrong).rejects.toMatchObject({ code: 'model/invalid-memory' })
     const none = engine.memoryTrainer({ memory: { layer: 0, neighbours: 0 }, seed: 1 })
     await expect(none).rejects.toMatchObject({ code: 'model/invalid-memory' })
+    const ajar = engine.memoryTrainer({ memory: { layer: 0, neighbours: 1 }, seed: 1, gate: 1 })
+    await expect(ajar).rejects.toMatchObject({ code: 'model/invalid-memory' })
   })
 })

@@ -4,6 +4,7 @@ import { readSafetensors, writeSafetensors } from '../load/safetensors.ts'
 import { type AdapterWeights, initialPair, loraPairs } from '../train/lora.ts'
 import type { TransformerConfig } from '../transformer/config.ts'
 import { StateMismatchError } from '../train/state-mismatch-error.ts'
+import { InvalidMemoryError } from './invalid-memory-error.ts'
 import { MemoryConfig, describeMemory, gateName, memoryShapes, queryPair } from './memory-config.ts'
 
 /** What was trained to read a memory: the settings, and the tensors of `memoryShapes` by name. */
@@ -11,13 +12,22 @@ export interface MemoryAdapter extends MemoryConfig {
   readonly tensors: ReadonlyMap<string, Float32Array>
 }
 
-/** The gate before the sigmoid that training starts from: σ(−3) = 0.05 of what a head gives comes from the memory. */
-const firstGate = -3
+/** How open the gates are that training starts from: so much of what a head gives comes from the memory. */
+const firstGate = 0.05
 
-/** A fresh adapter: gates nearly closed, and a LoRA pair that changes nothing. */
-export function initialMemoryAdapter(config: TransformerConfig, memory: MemoryConfig, seed: number): MemoryAdapter {
+/**
+ * A fresh adapter: every gate open by `open`, in (0, 1), and a LoRA pair that changes nothing.
+ * @throws InvalidMemoryError when `open` is out of range.
+ */
+export function initialMemoryAdapter(
+  config: TransformerConfig,
+  memory: MemoryConfig,
+  seed: number,
+  open = firstGate,
+): MemoryAdapter {
+  if (!(open > 0 && open < 1)) throw new InvalidMemoryError(`its gates begin ${open} open, and must be between 0 and 1`)
   const pair = queryPair(config, memory)
-  const gate = [gateName(memory.layer), new Float32Array(config.heads).fill(firstGate)] as const
+  const gate = [gateName(memory.layer), new Float32Array(config.heads).fill(Math.log(open / (1 - open)))] as const
   return { ...memory, tensors: new Map([gate, ...(pair ? initialPair(pair, seed) : [])]) }
 }
 
