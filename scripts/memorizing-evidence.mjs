@@ -1,20 +1,21 @@
 /**
  * Whether reading its own earlier segments from a memory in one layer (Wu et al. 2022) helps a model with long documents.
  *
- *     npx tsc -b && node scripts/memorizing-evidence.mjs --seeds 5
+ *     npx tsc -b && node scripts/memorizing-evidence.mjs --base base.safetensors
+ *     node scripts/memorizing-evidence.mjs --base base.safetensors --context 1
  *
  * Documents are Markdown files of this checkout's packages and docs. `minimind2-small` is a chat model and knows no such
  * text: it is trained on half of the packages first, as a whole, and that is the base of everything below. The other packages
- * give one document each, cut into segments that are computed alone: nothing of a segment sees the one before, but through
- * the memory. A seed divides these documents in two halves. On one, the gates and a LoRA pair on one layer's queries are
+ * give one document each, cut into segments that are computed alone: nothing of a segment sees those before, but through the
+ * memory. With `--context 1` each segment sees the one before, and the memory holds what is before that. A seed divides these documents in two halves. On one, the gates and a LoRA pair on one layer's queries are
  * trained, an update a segment, each with the memory of its document's earlier ones; on the other, segments are scored.
  *
- * Arms, on the same held-out tokens (the first segment of a document has no memory and is left out):
+ * Arms, on the same held-out tokens (segments without a memory are left out):
  * - `base`: the base alone;
  * - `LoRA`: the same LoRA pair trained on the same segments without a memory, and scored so;
  * - `none`, `other`, `own`: what was trained with memories, scored without one, with the one of another document (as long,
  *   and its own is left out), and with its own;
- * - `context`: the base with the segment before in its context, for what plain attention would make of half as many tokens.
+ * - `context`: the base with one segment more in its context, for what plain attention makes of the nearest of those tokens.
  */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -36,6 +37,8 @@ const { values: flags } = parseArgs({
     first: { type: 'string', default: '1' },
     segment: { type: 'string', default: '128' },
     segments: { type: 'string', default: '6' },
+    /** Segments before it that each segment sees in its context; the memory holds those before them. */
+    context: { type: 'string', default: '0' },
     layer: { type: 'string', default: '5' },
     neighbours: { type: 'string', default: '32' },
     rank: { type: 'string', default: '8' },
@@ -52,7 +55,7 @@ const { values: flags } = parseArgs({
   },
 })
 const number = (name) => Number(flags[name])
-const [SEGMENT, SEGMENTS] = [number('segment'), number('segments')]
+const [SEGMENT, SEGMENTS, CONTEXT] = [number('segment'), number('segments'), number('context')]
 const began = Date.now()
 /** One thread: the run repeats bit for bit. */
 const ALONE = { workers: 1, threadsPerWorker: 1 }
@@ -163,7 +166,8 @@ const memory = {
   queries: { rank: number('rank'), alpha: number('rank') },
 }
 const trainerOf = (seed) => engine.memoryTrainer({ memory, seed, gate: number('gate') })
-const LATER = Array.from({ length: SEGMENTS - 1 }, (_, i) => i + 1)
+/** Segments that have both a context and a memory before them. */
+const LATER = Array.from({ length: SEGMENTS - 1 - CONTEXT }, (_, i) => i + 1 + CONTEXT)
 
 /** What the memory keeps of each segment: the same for every seed, because the weights below the layer are frozen. */
 const reader = await trainerOf(0)
@@ -175,30 +179,26 @@ for (const { name, segments } of documents) {
 }
 say(`${documents.length} documents remembered`)
 
-/** A memory of a document's segments before one. */
+/** A memory of a document's segments before the context of one. */
 function before({ name }, segment) {
   const filled = reader.newMemory(SEGMENT * SEGMENTS)
-  for (const rows of kept.get(name).slice(0, segment)) filled.append(rows)
+  for (const rows of kept.get(name).slice(0, segment - CONTEXT)) filled.append(rows)
   return filled
 }
 
-/** Loss in nats a token of a document's later segments, each with the memory that `memoryOf` gives. */
-async function lossOf(trainer, document, memoryOf) {
-  const losses = []
-  for (const segment of LATER) {
-    const [logprobs] = await trainer.forward([datumOf(document.segments[segment])], memoryOf(segment))
-    losses.push(-mean(logprobs))
-  }
-  return mean(losses)
+/** A segment after so many before it; the loss is of its own tokens but the first, whatever the context. */
+function datumAfter({ segments }, segment, context) {
+  const datum = datumOf(segments.slice(segment - context, segment + 1).flat())
+  const first = datum.input.length - (SEGMENT - 1)
+  return { ...datum, weights: datum.input.map((_, position) => (position < first ? 0 : 1 / (SEGMENT - 1))) }
 }
 
-/** The base's loss where each segment has the one before in its context; on the same targets. */
-async function lossInContext(document) {
+/** Loss in nats a token of a document's later segments, each with the memory that `memoryOf` gives. */
+async function lossOf(trainer, document, memoryOf, context = CONTEXT) {
   const losses = []
   for (const segment of LATER) {
-    const both = [...document.segments[segment - 1], ...document.segments[segment]]
-    const [logprobs] = await reader.forward([datumOf(both)], null)
-    losses.push(-mean(logprobs.slice(SEGMENT)))
+    const [logprobs] = await trainer.forward([datumAfter(document, segment, context)], memoryOf(segment))
+    losses.push(-mean(logprobs.slice(1 - SEGMENT)))
   }
   return mean(losses)
 }
@@ -206,7 +206,7 @@ async function lossInContext(document) {
 const unseeded = new Map()
 for (const document of documents) {
   const base = await lossOf(reader, document, () => null)
-  unseeded.set(document.name, { base, context: await lossInContext(document) })
+  unseeded.set(document.name, { base, context: await lossOf(reader, document, () => null, CONTEXT + 1) })
 }
 say(
   `base ${mean([...unseeded.values()].map(({ base }) => base)).toFixed(3)}, context ${mean([...unseeded.values()].map(({ context }) => context)).toFixed(3)}`,
@@ -217,7 +217,7 @@ async function train(trainer, shown, memoryOf, random) {
   const parts = shown.flatMap((document) => LATER.map((segment) => ({ document, segment })))
   const order = Array.from({ length: number('epochs') }, () => random.shuffle(parts)).flat()
   for (const [step, { document, segment }] of order.entries()) {
-    const data = weighted([datumOf(document.segments[segment])])
+    const data = [datumAfter(document, segment, CONTEXT)]
     await trainer.forwardBackward(data, { kind: 'cross_entropy' }, memoryOf(document, segment))
     const learningRate = number('learningRate') * (1 - step / order.length)
     await trainer.optimStep({ learningRate, gradClipNorm: 1 })
