@@ -12,7 +12,7 @@ from collections import defaultdict
 import torch
 import torch.nn.functional as F
 
-from llama import adapter, logits, numbers, rotate, weights
+from llama import adapter, logits, numbers, recall, rotate, weights
 
 FOLDER = pathlib.Path(__file__).parents[2] / "src/model/embedded/vectors"
 CONFIG = dict(
@@ -126,6 +126,17 @@ def record_rules():
         p = (q @ k.transpose(-1, -2) / 2 + mask[:, None]).softmax(-1)
         return (p @ v).transpose(1, 2).reshape(2, 3, 16)
 
+    memory = dict(keys=numbers(302, 5, 8), values=numbers(303, 5, 8), neighbours=5)
+    shape = dict(heads=4, kvHeads=2, headDim=4)
+
+    def remember(q):
+        read = recall(shape, memory, q.view(6, 4, 4).transpose(0, 1))
+        return read.transpose(0, 1).reshape(2, 3, 16)
+
+    def gate(local, recalled, b):
+        g = b.sigmoid().repeat_interleave(4)
+        return g * recalled + (1 - g) * local
+
     return dict(
         add=case(lambda a, b: a + b, (2, 3), (2, 3)),
         sub=case(lambda a, b: a - b, (2, 3), (2, 3)),
@@ -144,6 +155,8 @@ def record_rules():
         addBias=case(lambda x, b: x + b, (2, 3, 8), (8,)),
         attention=case(attend, (2, 3, 16), (2, 5, 8), (2, 5, 8)),
         gatherRows=case(lambda x: x[picks], (4, 6)),
+        recall=case(remember, (2, 3, 16)),
+        gated=case(gate, (2, 3, 8), (2, 3, 8), (2,)),
         targetLogprobs=case(lambda z: (z / 0.8).log_softmax(-1).gather(-1, targets[:, None])[:, 0], (3, 7)),
     ) | {"mask": pack(mask)}
 
@@ -213,6 +226,50 @@ PAIRS = [
     dict(context=[3, 4], chosen=[6, 2], rejected=[7, 8, 9, 2]),
 ]
 BETA, SMOOTHING = 0.1, 0.2
+
+
+MEMORY_ENTRIES = 7
+
+
+def record_memory():
+    """A memory read in one layer: loss, log-probabilities, gradients of the gates and of LoRA on its queries; and what is kept."""
+
+    def reading(layer, neighbours):
+        w, width = weights(CONFIG), CONFIG["kvHeads"] * CONFIG["headDim"]
+        memory = dict(
+            layer=layer, neighbours=neighbours, gate=numbers(7002, CONFIG["heads"]).requires_grad_(),
+            keys=numbers(7000, MEMORY_ENTRIES, width), values=numbers(7001, MEMORY_ENTRIES, width),
+        )  # fmt: skip
+        module = f"model.layers.{layer}.self_attn."
+        inputs, outputs = CONFIG["hiddenSize"], CONFIG["heads"] * CONFIG["headDim"]
+        lora = {
+            module + "q_proj.lora_A.weight": numbers(7010, RANK, inputs, scale=0.4).requires_grad_(),
+            module + "q_proj.lora_B.weight": numbers(7011, outputs, RANK, scale=0.4).requires_grad_(),
+        }
+        total, found = 0, []
+        for d in DATA:
+            lp = logits(CONFIG, w, torch.tensor(d["input"]), lora, ALPHA / RANK, memory=memory).log_softmax(-1)
+            lp = lp.gather(-1, torch.tensor(d["target"])[:, None])[:, 0]
+            total = total - (lp * torch.tensor(d["weights"])).sum()
+            found.append(lp)
+        total.backward()
+        trained = {module + "memory_gate": memory["gate"]} | lora
+        return dict(
+            layer=layer, neighbours=neighbours, loss=total.item(), logprobs=[pack(lp) for lp in found],
+            gradients={name: pack(t.grad) for name, t in trained.items()},
+        )  # fmt: skip
+
+    seen = defaultdict(list)
+    logits(CONFIG, weights(CONFIG), torch.tensor(DATA[0]["input"]), seen=seen)
+    collected = seen["recalled"]
+    return dict(
+        entries=MEMORY_ENTRIES,
+        rank=RANK,
+        alpha=ALPHA,
+        data=DATA,
+        readings=[reading(layer, neighbours) for layer in range(CONFIG["layers"]) for neighbours in (1, 3, 99)],
+        collected=[dict(keys=pack(keys), values=pack(values)) for keys, values in collected],
+    )
 
 
 def record_preference():
@@ -356,6 +413,7 @@ records = dict(
     rules=record_rules,
     adamw=record_adamw,
     anchors=record_anchors,
+    memory=record_memory,
     preference=record_preference,
     policies=record_policies,
     auxiliary=record_auxiliary,

@@ -5,9 +5,14 @@ import { InputError } from '../../errors/index.ts'
 import type { Device } from './device/device.ts'
 import { DeviceNotDeterministicError } from './device/device-not-deterministic-error.ts'
 import type { TransformerConfig, ModelWeights } from './transformer/config.ts'
-import type { Trained } from './transformer/trained.ts'
+import { type Trained, trainedShapes } from './transformer/trained.ts'
 import { names, projections } from './transformer/weights.ts'
 import { GrammarTrial } from './grammar/trial.ts'
+import { type AttentionMemory, expectOrigin } from './memory/attention-memory.ts'
+import { initialMemoryAdapter, readMemoryAdapter } from './memory/memory-adapter.ts'
+import { type MemoryConfig, checkedMemory } from './memory/memory-config.ts'
+import { originOf } from './memory/memory-origin.ts'
+import { MemoryTrainer } from './memory/memory-trainer.ts'
 import { readSafetensors } from './load/safetensors.ts'
 import { byteLevelSpelling } from './load/token-bytes.ts'
 import { EmbeddedSampler } from './sampling/embedded-sampler.ts'
@@ -16,6 +21,7 @@ import { type AdapterContent, adapterContent } from './train/adapter-content.ts'
 import { readAdapter } from './train/adapter-file.ts'
 import { EmbeddedTrainer, initialValues } from './train/embedded-trainer.ts'
 import { InvalidSoftPromptError } from './train/invalid-soft-prompt-error.ts'
+import { flatten } from './train/flat-tensors.ts'
 import { LoraConfig } from './train/lora.ts'
 import { holdsSoftPrompt, readSoftPrompt } from './train/soft-prompt-file.ts'
 import { StateMismatchError } from './train/state-mismatch-error.ts'
@@ -67,6 +73,22 @@ export interface EmbeddedEngine {
   trainer(options: { readonly method: TrainingMethod; readonly seed: number }): Promise<Trainer>
   /** Loads what a trainer's `saveWeights` returned. @throws StateMismatchError when it is of another model. */
   loadAdapter(weights: Uint8Array): Promise<AdapterRef>
+  /**
+   * A trainer of how one layer reads a memory. It is no `Trainer` of the loop: its calls name a memory.
+   * @throws InvalidMemoryError when the model has no such layer, or a setting is out of range.
+   */
+  memoryTrainer(options: {
+    readonly memory: MemoryConfig
+    readonly seed: number
+    /** How open the gates are at first: the part of what a head gives that comes from the memory, in (0, 1). Default 0.05. */
+    readonly gate?: number
+  }): Promise<MemoryTrainer>
+  /**
+   * Loads what a memory trainer's `saveWeights` returned together with a memory: requests with this reference recall from it.
+   * Later changes of the memory do not reach it; load it again, and unload the old one.
+   * @throws StateMismatchError when weights or memory are of another model or layer.
+   */
+  loadMemory(weights: Uint8Array, memory: AttentionMemory): Promise<AdapterRef>
   /** Ends the workers; what is under way is rejected with EngineClosedError. */
   close(): Promise<void>
 }
@@ -101,6 +123,19 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
       const initial = method.kind === 'prompt' ? initialTokens(method, config) : []
       const shards = await pool.openTrainer(trained, initialValues(model, trained, seed, initial))
       return new EmbeddedTrainer({ config, trained, shards, publish: (content) => sampler.load(content) })
+    },
+    async memoryTrainer({ memory, seed, gate }) {
+      const trained = { kind: 'memory', ...checkedMemory(config, memory) } as const
+      const first = flatten(trainedShapes(config, trained), initialMemoryAdapter(config, memory, seed, gate).tensors)
+      const shards = await pool.openTrainer(trained, first)
+      const publish = (content: AdapterContent) => sampler.load(content)
+      const trainer = new EmbeddedTrainer({ config, trained, shards, publish })
+      return new MemoryTrainer({ config, origin: originOf(model, memory.layer), trainer })
+    },
+    async loadMemory(weights, memory) {
+      const adapter = readMemoryAdapter(config, weights)
+      expectOrigin(memory.origin, originOf(model, adapter.layer))
+      return sampler.load({ kind: 'memory', adapter, memory: memory.rows() })
     },
     async close() {
       await Promise.all([pool.close(), grammars?.trial.close()])

@@ -4,6 +4,9 @@ import { type Device, graphOptions } from '../device/device.ts'
 import { type Session, openSession } from '../device/session.ts'
 import type { ModelWeights } from '../transformer/config.ts'
 import { type InferenceGraphSpec, inferenceGraph } from '../transformer/inference-graph.ts'
+import type { MemoryRows } from '../memory/attention-memory.ts'
+import { type MemoryAdapter, queriesOf } from '../memory/memory-adapter.ts'
+import { gateFeed, memoryFeeds } from '../memory/memory-feeds.ts'
 import { type Operand, inferenceWeights, loraOperands, parts, promptOperand } from '../transformer/inference-weights.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
 import type { AdapterWeights } from '../train/lora.ts'
@@ -34,6 +37,8 @@ export class WeightSets {
   readonly #adapters = new Map<string, WeightSet>()
   /** A session whose weights are all fed: serves models of any size and every fully trained set of weights. */
   #fed: Promise<Session> | undefined
+  /** Sessions that read a memory, by the layer that does and its neighbours. */
+  readonly #recalling = new Map<string, Promise<Session>>()
 
   private constructor(options: WeightSetsOptions, base: WeightSet) {
     this.#options = options
@@ -63,15 +68,36 @@ export class WeightSets {
   async load(id: string, content: AdapterContent): Promise<void> {
     if (this.#adapters.has(id)) throw new InvariantError(`adapter ${id} is loaded already`)
     const { config } = this.#options.model
-    if (content.kind !== 'full') {
-      const own = content.kind === 'lora' ? { lora: content.adapter } : { prompt: content.prompt }
-      const feeds = { ...this.#base.feeds, ...adapterTensors(this.#options, own) }
-      this.#adapters.set(id, { session: this.#base.session, feeds })
-      return
-    }
+    if (content.kind === 'memory') return this.#loadMemory(id, content.adapter, content.memory)
+    if (content.kind === 'lora') return this.#loadOverBase(id, { lora: content.adapter })
+    if (content.kind === 'prompt') return this.#loadOverBase(id, content)
     this.#fed ??= createSession({ config, contextLength: this.#options.contextLength }, this.#options)
     const feeds = { ...feedsOf(inferenceWeights(content.model)), ...adapterTensors(this.#options, {}) }
     this.#adapters.set(id, { session: await this.#fed, feeds })
+  }
+
+  #loadOverBase(id: string, own: OverBase): void {
+    const { session, feeds } = this.#base
+    this.#adapters.set(id, { session, feeds: { ...feeds, ...adapterTensors(this.#options, own) } })
+  }
+
+  /** An empty memory is none: then the base's graph runs. */
+  async #loadMemory(id: string, adapter: MemoryAdapter, memory: MemoryRows | null): Promise<void> {
+    const { model, contextLength } = this.#options
+    const queries = queriesOf(model.config, adapter)
+    if (memory === null || memory.length === 0) return this.#loadOverBase(id, { lora: queries })
+    const { layer, neighbours } = adapter
+    const key = `${layer} ${neighbours}`
+    const spec = { config: model.config, contextLength, memory: { layer, neighbours } }
+    const session = this.#recalling.get(key) ?? createSession(spec, this.#options)
+    this.#recalling.set(key, session)
+    const feeds = {
+      ...feedsOf(inferenceWeights(model)),
+      ...adapterTensors(this.#options, { lora: queries }),
+      ...memoryFeeds(model.config, memory),
+      ...gateFeed(model.config, adapter),
+    }
+    this.#adapters.set(id, { session: await session, feeds })
   }
 
   unload(id: string): void {
@@ -80,6 +106,7 @@ export class WeightSets {
 
   async close(): Promise<void> {
     const fed = await this.#fed
+    for (const session of this.#recalling.values()) await (await session).release()
     await this.#base.session.release()
     if (fed && fed !== this.#base.session) await fed.release()
   }
@@ -89,10 +116,16 @@ function createSession(spec: InferenceGraphSpec, options: WeightSetsOptions): Pr
   return openSession(inferenceGraph({ ...spec, ...graphOptions(options.device) }), options)
 }
 
+/** What an adapter has that is fed beside the base's own weights. */
+interface OverBase {
+  readonly lora?: AdapterWeights | null
+  readonly prompt?: SoftPrompt
+}
+
 /** What an adapter feeds beside the weights; without any, what leaves the base as it is. */
 function adapterTensors(
   { model, device = 'cpu' }: WeightSetsOptions,
-  { lora, prompt }: { readonly lora?: AdapterWeights; readonly prompt?: SoftPrompt },
+  { lora, prompt }: OverBase,
 ): Record<string, Tensor> {
   const operands = loraOperands(model.config, lora ?? null)
   operands.set(parts.prompt, promptOperand(model.config, prompt ?? null))

@@ -13,6 +13,7 @@ import type {
 import { InputError, present } from '../../../errors/index.ts'
 import type { TransformerConfig, ModelWeights } from '../transformer/config.ts'
 import { type Trained, trainedShapes } from '../transformer/trained.ts'
+import { initialMemoryAdapter } from '../memory/memory-adapter.ts'
 import { type AdapterContent, adapterContent } from './adapter-content.ts'
 import { readAnchor, writeAnchor } from './anchor-file.ts'
 import { heldAnchors } from './anchors.ts'
@@ -55,8 +56,12 @@ export function initialValues(
   initial: readonly number[] = [],
 ): Float32Array {
   if (trained.kind === 'prompt') return initialPrompt(model, trained, { initial, seed }).values
-  const tensors = trained.kind === 'lora' ? initialAdapter(model.config, trained, seed).tensors : model.tensors
-  return flatten(trainedShapes(model.config, trained), tensors)
+  return flatten(trainedShapes(model.config, trained), initialTensors(model, trained, seed))
+}
+
+function initialTensors({ config, tensors }: ModelWeights, trained: Exclude<Trained, { kind: 'prompt' }>, seed: number) {
+  if (trained.kind === 'memory') return initialMemoryAdapter(config, trained, seed).tensors
+  return trained.kind === 'lora' ? initialAdapter(config, trained, seed).tensors : tensors
 }
 
 /**
@@ -235,6 +240,11 @@ export class EmbeddedTrainer implements Trainer {
     return this.#exclusive(async () => {
       await Promise.all(this.#options.shards.map((shard) => shard.close()))
     })
+  }
+
+  /** Work on the shards, in its turn among the calls. */
+  inTurn<T>(work: (shards: readonly TrainingShardPort[]) => Promise<T>): Promise<T> {
+    return this.#exclusive(() => work(this.#options.shards))
   }
 
   /** Runs after every earlier call has ended, whether it succeeded or not. */

@@ -1,4 +1,5 @@
 import type { AdamParams, Loss, OptimStepResult } from '../../../core/index.ts'
+import type { MemoryRows } from '../memory/attention-memory.ts'
 import type { HeldAnchors } from './anchors.ts'
 import type { PackedBatch } from './packing.ts'
 
@@ -65,6 +66,10 @@ export interface TrainingShardPort {
   setState(state: ShardState): Promise<void>
   /** Holds on to this from now on, and to nothing else; `null` lets go. */
   hold(anchors: HeldAnchors | null): Promise<void>
+  /** What later batches recall from, for a trainer of that kind; `null` for nothing. */
+  remember(memory: MemoryRows | null): Promise<void>
+  /** Keys and values of the layer that remembers, for every cell of the batch's grid, before positions turn them. */
+  collect(batch: PackedBatch): Promise<MemoryRows>
   /** A copy of what is held. */
   held(): Promise<HeldAnchors | null>
   /** Frees the sessions. */

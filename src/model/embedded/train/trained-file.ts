@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { present } from '../../../errors/index.ts'
+import { expectSameMemory } from '../memory/memory-adapter.ts'
+import { MemoryConfig } from '../memory/memory-config.ts'
 import type { Trained } from '../transformer/trained.ts'
 import { type Safetensors, writeSafetensors } from '../load/safetensors.ts'
 import { readTensors } from './adapter-file.ts'
@@ -16,12 +18,14 @@ export const SavedTrained = z.discriminatedUnion('kind', [
   LoraConfig.extend({ kind: z.literal('lora') }),
   z.strictObject({ kind: z.literal('full') }),
   SoftPromptConfig.extend({ kind: z.literal('prompt') }),
+  MemoryConfig.extend({ kind: z.literal('memory') }),
 ])
 
 /** @throws StateMismatchError when what was saved is of another kind of training, rank, alpha, set of targets or length. */
 export function expectSameTrained(saved: Trained, wanted: Trained): void {
   if (saved.kind === 'lora' && wanted.kind === 'lora') expectSameLora(saved, wanted)
   else if (saved.kind === 'prompt' && wanted.kind === 'prompt') expectSameLength(saved, wanted)
+  else if (saved.kind === 'memory' && wanted.kind === 'memory') expectSameMemory(saved, wanted)
   else if (saved.kind !== wanted.kind) {
     throw new StateMismatchError(`they are of ${saved.kind} training, and this trainer is ${wanted.kind}`)
   }

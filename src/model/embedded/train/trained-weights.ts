@@ -1,5 +1,7 @@
 import type { TransformerConfig } from '../transformer/config.ts'
 import { type Trained, trainedShapes } from '../transformer/trained.ts'
+import { expectSameMemory, readMemoryAdapter, writeMemoryAdapter } from '../memory/memory-adapter.ts'
+import { memoryOf } from '../memory/memory-config.ts'
 import { readSafetensors, writeSafetensors } from '../load/safetensors.ts'
 import { readAdapter, readTensors, writeAdapter } from './adapter-file.ts'
 import { FlatTensors, flatten } from './flat-tensors.ts'
@@ -13,6 +15,7 @@ export function writeTrainedWeights(config: TransformerConfig, trained: Trained,
   if (trained.kind === 'prompt') return writeSoftPrompt(config, { length: trained.length, values })
   const flat = new FlatTensors(trainedShapes(config, trained), values)
   if (trained.kind === 'lora') return writeAdapter(config, { ...trained, tensors: flat.views() })
+  if (trained.kind === 'memory') return writeMemoryAdapter(config, { ...memoryOf(trained), tensors: flat.views() })
   return writeSafetensors(new Map([...flat.shapes].map(([name, shape]) => [name, { shape, data: flat.view(name) }])))
 }
 
@@ -27,6 +30,11 @@ export function readTrainedWeights(config: TransformerConfig, trained: Trained, 
     const prompt = readSoftPrompt(config, bytes)
     expectSameLength(prompt, trained)
     return prompt.values
+  }
+  if (trained.kind === 'memory') {
+    const adapter = readMemoryAdapter(config, bytes)
+    expectSameMemory(adapter, trained)
+    return flatten(shapes, adapter.tensors)
   }
   const adapter = readAdapter(config, bytes)
   expectSameLora(adapter, trained)

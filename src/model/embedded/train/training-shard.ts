@@ -4,10 +4,21 @@ import { present } from '../../../errors/index.ts'
 import { type Device, graphOptions } from '../device/device.ts'
 import { type Session, openSession } from '../device/session.ts'
 import { auxiliaryPorts, shapesWithHead } from '../transformer/auxiliary.ts'
+import type { GraphBuilder } from '../graph/index.ts'
+import type { MemoryRows } from '../memory/attention-memory.ts'
+import { memoryFeeds } from '../memory/memory-feeds.ts'
+import { memoryPorts } from '../memory/read-memory.ts'
 import type { TransformerConfig, ModelWeights } from '../transformer/config.ts'
 import { rotaryTables, ropes, tableNames } from '../transformer/rotary-tables.ts'
 import { type Trained, trainedShapes } from '../transformer/trained.ts'
-import { embeddedGradient, forwardGraph, gradientOf, trainingGraph } from '../transformer/training-graph.ts'
+import {
+  type TrainingGraphSpec,
+  embeddedGradient,
+  forwardGraph,
+  gradientOf,
+  memoryGraph,
+  trainingGraph,
+} from '../transformer/training-graph.ts'
 import { names, weightShapes } from '../transformer/weights.ts'
 import { type AdamState, adamw, newAdamState } from './adamw.ts'
 import { type HeldAnchors, addPull, copyOfHeld } from './anchors.ts'
@@ -46,6 +57,7 @@ export class TrainingShard implements TrainingShardPort {
   #pending = false
   #squares: Float32Array | null = null
   #held: HeldAnchors | null = null
+  #memory: Record<string, Tensor> | null = null
 
   constructor({ model, trained, values, threads = 1, device = 'cpu' }: TrainingShardSetup) {
     const shapes = trainedShapes(model.config, trained)
@@ -160,6 +172,20 @@ export class TrainingShard implements TrainingShardPort {
     return this.#held === null ? null : copyOfHeld(this.#held)
   }
 
+  async remember(memory: MemoryRows | null): Promise<void> {
+    this.#memory = memory && memory.length > 0 ? memoryFeeds(this.#config, memory) : null
+  }
+
+  async collect(batch: PackedBatch): Promise<MemoryRows> {
+    const session = await this.#session('memory')
+    const outputs = await session.run({ ...this.#weights, ...this.#rotaryTables(batch), ...treeFeeds(batch) })
+    return {
+      length: batch.tokens.length,
+      keys: floats(outputs, memoryPorts.keys).slice(),
+      values: floats(outputs, memoryPorts.values).slice(),
+    }
+  }
+
   async close(): Promise<void> {
     await this.#release(() => true)
   }
@@ -196,22 +222,27 @@ export class TrainingShard implements TrainingShardPort {
     return session.run({ ...this.#inputs(batch), ...feeds })
   }
 
-  #session(pass: Loss['kind'] | 'forward', auxiliary?: number): Promise<Session> {
-    const key = auxiliary === undefined ? pass : pass + beside
+  #session(pass: Pass, auxiliary?: number): Promise<Session> {
+    const recalls = this.#memory !== null
+    const key = `${pass} ${recalls}${auxiliary === undefined ? '' : beside}`
     let session = this.#sessions.get(key)
     if (session === undefined) {
-      const [config, trained] = [this.#config, this.#trained]
-      const spec = { config, trained, ...(auxiliary !== undefined && { auxiliary }), ...graphOptions(this.#device) }
-      const graph = pass === 'forward' ? forwardGraph(spec) : trainingGraph({ ...spec, loss: pass })
+      const graph = passGraph(pass, {
+        config: this.#config,
+        trained: this.#trained,
+        recalls,
+        ...(auxiliary !== undefined && { auxiliary }),
+        ...graphOptions(this.#device),
+      })
       session = openSession(graph.build(), { device: this.#device, threads: this.#threads })
       this.#sessions.set(key, session)
     }
     return session
   }
 
-  /** What every graph reads: the weights and the laid-out tokens. */
+  /** What every pass over targets reads: the weights, the laid-out tokens, and what is remembered. */
   #inputs(batch: PackedBatch): Record<string, Tensor> {
-    return { ...this.#weights, ...this.#rotaryTables(batch), ...tokenFeeds(batch) }
+    return { ...this.#weights, ...this.#memory, ...this.#rotaryTables(batch), ...tokenFeeds(batch) }
   }
 
   /** Tables with a row for every position, and for every column of the grid, as the operator wants. */
@@ -245,15 +276,29 @@ export class TrainingShard implements TrainingShardPort {
   }
 }
 
+/** What a shard runs a graph for: a loss, log-probabilities alone, or what a memory keeps. */
+type Pass = Loss['kind'] | 'forward' | 'memory'
+
+function passGraph(pass: Pass, spec: Omit<TrainingGraphSpec, 'loss'>): GraphBuilder {
+  if (pass === 'forward') return forwardGraph(spec)
+  return pass === 'memory' ? memoryGraph(spec) : trainingGraph({ ...spec, loss: pass })
+}
+
 function tokenFeeds(batch: PackedBatch): Record<string, Tensor> {
+  return {
+    ...treeFeeds(batch),
+    rows: new Tensor('int64', batch.rows, [batch.rows.length]),
+    targets: new Tensor('int64', batch.targets, [batch.targets.length]),
+  }
+}
+
+function treeFeeds(batch: PackedBatch): Record<string, Tensor> {
   const { batch: rows, nodes, keys } = batch.shape
   return {
     tokens: new Tensor('int64', batch.tokens, [rows, nodes]),
     positions: new Tensor('int64', batch.positions, [rows, nodes]),
     keys: new Tensor('int64', batch.keys, [rows, keys]),
     mask: new Tensor('float32', batch.mask, [rows, nodes, keys]),
-    rows: new Tensor('int64', batch.rows, [batch.rows.length]),
-    targets: new Tensor('int64', batch.targets, [batch.targets.length]),
   }
 }
 

@@ -1,6 +1,8 @@
 import { GraphBuilder, type GraphOptions, add, gradients, sum, targetLogprobs } from '../graph/index.ts'
 import { type LossKind, tokenLosses } from '../loss/index.ts'
 import { auxiliaryHead, auxiliaryLosses, auxiliaryPorts, auxiliaryShape } from './auxiliary.ts'
+import { InvariantError } from '../../../errors/index.ts'
+import { memoryPorts } from '../memory/read-memory.ts'
 import type { TransformerConfig } from './config.ts'
 import type { Trained } from './trained.ts'
 import { treeLayout } from './tree-layout.ts'
@@ -12,6 +14,8 @@ export interface TrainingGraphSpec extends GraphOptions {
   readonly loss: LossKind
   /** Outputs of an auxiliary head. Default: there is none. */
   readonly auxiliary?: number
+  /** Whether a memory is fed to the layer that reads one (`trained.kind` `memory`): `memory.keys` and `memory.values`. */
+  readonly recalls?: boolean
 }
 
 /** Name of the graph output that holds the gradient of a trained tensor. */
@@ -34,9 +38,10 @@ export const embeddedGradient = gradientOf('embedded tokens')
  * losses, and its own is told apart. All dimensions but the model's are free: one session serves
  * every size.
  */
-export function trainingGraph({ config, trained, loss, auxiliary, ...options }: TrainingGraphSpec): GraphBuilder {
+export function trainingGraph(spec: TrainingGraphSpec): GraphBuilder {
+  const { config, trained, loss, auxiliary, recalls = false, ...options } = spec
   const graph = new GraphBuilder(`${trained.kind} ${loss}`, options)
-  const { model, embedded, normal, logprobs } = targetsOf(graph, config, trained)
+  const { model, embedded, normal, logprobs } = targetsOf(graph, config, trained, recalls)
   const perRow = (name: string) => graph.input(name, 'float32', ['rows'])
   const scalar = (name: string) => graph.input(name, 'float32', [])
   const losses = tokenLosses[loss]({
@@ -68,15 +73,39 @@ export function trainingGraph({ config, trained, loss, auxiliary, ...options }: 
 }
 
 /** {@link trainingGraph} without a loss and without the way back: its only output is `logprobs`. */
-export function forwardGraph({ config, trained, ...options }: Omit<TrainingGraphSpec, 'loss'>): GraphBuilder {
+export function forwardGraph({
+  config,
+  trained,
+  recalls = false,
+  ...options
+}: Omit<TrainingGraphSpec, 'loss'>): GraphBuilder {
   const graph = new GraphBuilder(`${trained.kind} forward`, options)
-  graph.output('logprobs', targetsOf(graph, config, trained).logprobs)
+  graph.output('logprobs', targetsOf(graph, config, trained, recalls).logprobs)
+  return graph
+}
+
+/**
+ * The keys and values of a layer for every cell of the grid, `[batch, nodes, kvHeads · headDim]`, as they enter a memory:
+ * keys before their positions turn them. Outputs by the names of `memoryPorts`.
+ */
+export function memoryGraph({ config, trained, ...options }: Omit<TrainingGraphSpec, 'loss'>): GraphBuilder {
+  if (trained.kind !== 'memory') throw new InvariantError(`${trained.kind} training has no layer with a memory`)
+  const { layer } = trained
+  const graph = new GraphBuilder(`memory of layer ${layer}`, options)
+  const model = new TrainingTransformer(graph, config, trained)
+  const tokens = graph.input('tokens', 'int64', ['batch', 'nodes'])
+  const layout = treeLayout(graph, config)
+  let hidden = model.stream(model.embed(tokens), tokens)
+  for (let before = 0; before < layer; before++) hidden = model.block(hidden, before, layout)
+  const { keys, values } = model.memorable(hidden, layer)
+  graph.output(memoryPorts.keys, keys)
+  graph.output(memoryPorts.values, values)
   return graph
 }
 
 /** The model over the packed trees, up to the log-probability of each row's target. */
-function targetsOf(graph: GraphBuilder, config: TransformerConfig, trained: Trained) {
-  const model = new TrainingTransformer(graph, config, trained)
+function targetsOf(graph: GraphBuilder, config: TransformerConfig, trained: Trained, recalls: boolean) {
+  const model = new TrainingTransformer(graph, config, trained, recalls)
   const tokens = graph.input('tokens', 'int64', ['batch', 'nodes'])
   const layout = treeLayout(graph, config)
   const embedded = model.embed(tokens)

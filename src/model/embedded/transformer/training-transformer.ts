@@ -16,7 +16,9 @@ import {
   rotary,
   swiglu,
 } from '../graph/index.ts'
-import { type LoraTarget, loraPair } from '../train/lora.ts'
+import { gateName } from '../memory/memory-config.ts'
+import { type ReadMemory, readMemory } from '../memory/read-memory.ts'
+import { type LoraConfig, type LoraTarget, loraPair } from '../train/lora.ts'
 import { promptTensor } from '../train/soft-prompt.ts'
 import type { TransformerConfig } from './config.ts'
 import { prompted } from './prompted.ts'
@@ -32,8 +34,10 @@ export class TrainingTransformer {
   readonly #config: TransformerConfig
   readonly #trained: Trained
   readonly #weights = new Map<string, Float>()
+  readonly #memory: ReadMemory | undefined
 
-  constructor(graph: GraphBuilder, config: TransformerConfig, trained: Trained) {
+  /** `recalls`: whether a memory is fed, for the layer that reads one. */
+  constructor(graph: GraphBuilder, config: TransformerConfig, trained: Trained, recalls = false) {
     this.#graph = graph
     this.#config = config
     this.#trained = trained
@@ -43,6 +47,7 @@ export class TrainingTransformer {
       this.#weights.set(name, value)
       if (trainable.has(name)) this.trained.set(name, value)
     }
+    if (trained.kind === 'memory' && recalls) this.#memory = readMemory(graph, config, trained)
   }
 
   /** The embedding's rows, as a constant of the graph: their gradient is scattered outside, in plain loops. */
@@ -89,12 +94,23 @@ export class TrainingTransformer {
 
   #attend(normal: Float, layer: number, layout: TreeLayout): Float {
     const project = (projection: Projection) => this.#project(normal, layer, projection)
-    const turned = (x: Float, norm: BlockNorm) =>
-      rotary(this.#normOfHeads(x, layer, norm), layout.positions, layout.tables(layer))
-    const query = turned(project('q'), 'query')
-    const key = turned(project('k'), 'key')
+    const normed = (projection: Projection, norm: BlockNorm) => this.#normOfHeads(project(projection), layer, norm)
+    const turned = (x: Float) => rotary(x, layout.positions, layout.tables(layer))
+    const unturned = normed('q', 'query')
+    const query = turned(unturned)
+    const key = turned(normed('k', 'key'))
     const visible = (x: Float) => gatherRows(flattenRows(x), layout.keys)
-    return attention(query, visible(key), visible(project('v')), layout.mask(layer), this.#config)
+    const local = attention(query, visible(key), visible(project('v')), layout.mask(layer), this.#config)
+    return this.#memory?.layer === layer ? this.#memory.mix(local, unturned, this.#weight(gateName(layer))) : local
+  }
+
+  /** What a memory keeps of a layer that reads `hidden`. */
+  memorable(hidden: Float, layer: number): { readonly keys: Float; readonly values: Float } {
+    const normal = this.#norm(hidden, layer, 'attention')
+    return {
+      keys: this.#normOfHeads(this.#project(normal, layer, 'k'), layer, 'key'),
+      values: this.#project(normal, layer, 'v'),
+    }
   }
 
   /** x `[batch, nodes, heads · headDim]`, each head normed by itself, in models that do. */
@@ -129,8 +145,8 @@ export class TrainingTransformer {
 
   #adapted(x: Float, weight: Float, name: string, shape: readonly [number, number], target: LoraTarget): Float {
     const base = linear(x, weight)
-    const lora = this.#trained
-    if (lora.kind !== 'lora' || !lora.targets.includes(target)) return base
+    const lora = loraAt(this.#trained, name, target)
+    if (lora === undefined) return base
     const { a, b } = loraPair(name, shape, lora.rank)
     return add(base, linear(linear(x, this.#weight(a)), this.#weight(b), lora.alpha / lora.rank))
   }
@@ -138,4 +154,11 @@ export class TrainingTransformer {
   #weight(name: string): Float {
     return present(this.#weights.get(name), `weight ${name}`)
   }
+}
+
+/** The pair that a matrix carries, where it carries one. */
+function loraAt(trained: Trained, name: string, target: LoraTarget): Pick<LoraConfig, 'rank' | 'alpha'> | undefined {
+  if (trained.kind === 'lora') return trained.targets.includes(target) ? trained : undefined
+  if (trained.kind === 'memory') return name === names.projection(trained.layer, 'q') ? trained.queries : undefined
+  return undefined
 }

@@ -157,6 +157,10 @@ function train(shard: TrainingShard, call: TrainingCall): Promise<unknown> {
       return shard.setState(...call.args)
     case 'hold':
       return shard.hold(...call.args)
+    case 'remember':
+      return shard.remember(...call.args)
+    case 'collect':
+      return shard.collect(...call.args)
     case 'held':
       return shard.held()
   }

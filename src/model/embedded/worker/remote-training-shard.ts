@@ -1,4 +1,5 @@
 import type { AdamParams } from '../../../core/index.ts'
+import type { MemoryRows } from '../memory/attention-memory.ts'
 import type { HeldAnchors } from '../train/anchors.ts'
 import type { PackedBatch } from '../train/packing.ts'
 import type { BatchResult, EngineStepResult, LossSettings, ShardState, TrainingShardPort } from '../train/shard.ts'
@@ -63,6 +64,14 @@ export class RemoteTrainingShard implements TrainingShardPort {
 
   held(): Promise<HeldAnchors | null> {
     return this.#call({ method: 'held', args: [] })
+  }
+
+  remember(memory: MemoryRows | null): Promise<void> {
+    return this.#call({ method: 'remember', args: [memory] })
+  }
+
+  collect(batch: PackedBatch): Promise<MemoryRows> {
+    return this.#call({ method: 'collect', args: [batch] })
   }
 
   async close(): Promise<void> {
