@@ -1,5 +1,5 @@
 import type { ModelService } from '../core/index.ts'
-import { bytesOf, type EmbeddedEngineOptions, loadModel, openEmbeddedEngine } from './embedded/index.ts'
+import { bytesOf, type EngineDatastores, type EmbeddedEngineOptions, loadModel, openEmbeddedEngine } from './embedded/index.ts'
 import { type RendererKind, rendererFor } from './renderer/index.ts'
 
 /** Which model to load, how to talk to it, and how much of the machine it gets. */
@@ -14,6 +14,10 @@ export interface EmbeddedModelOptions
 /** A model ready to sample, train and talk, in this process. */
 export interface EmbeddedModel {
   readonly service: ModelService
+  /** Datastores of text, whose next tokens the sampler can mix in: `SamplingParams.nearest`. */
+  readonly datastores: EngineDatastores
+  /** Tokens of a text, special spellings read as ordinary characters: what datastores are built from. */
+  encode(text: string): readonly number[]
   /** Tokens of a text, special spellings read as ordinary characters. */
   countTokens(text: string): number
 }
@@ -43,6 +47,8 @@ export async function openEmbeddedModel({
       loadAdapter: async (saved) => engine.loadAdapter(bytesOf(saved)),
       close: () => engine.close(),
     },
+    datastores: engine.datastores,
+    encode: (text) => tokenizer.encode(text),
     countTokens: (text) => tokenizer.encode(text).length,
   }
 }

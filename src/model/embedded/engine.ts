@@ -8,8 +8,11 @@ import type { TransformerConfig, ModelWeights } from './transformer/config.ts'
 import type { Trained } from './transformer/trained.ts'
 import { names, projections } from './transformer/weights.ts'
 import { readSafetensors } from './load/safetensors.ts'
+import { Datastores, type EngineDatastores } from './nearest/datastores.ts'
 import { EmbeddedSampler } from './sampling/embedded-sampler.ts'
+import { References } from './sampling/references.ts'
 import type { Decode } from './sampling/stop-strings.ts'
+import { UnknownAdapterError } from './sampling/unknown-adapter-error.ts'
 import { type AdapterContent, adapterContent } from './train/adapter-content.ts'
 import { readAdapter } from './train/adapter-file.ts'
 import { EmbeddedTrainer, initialValues } from './train/embedded-trainer.ts'
@@ -57,6 +60,8 @@ export interface EmbeddedEngine {
   trainer(options: { readonly method: TrainingMethod; readonly seed: number }): Promise<Trainer>
   /** Loads what a trainer's `saveWeights` returned. @throws StateMismatchError when it is of another model. */
   loadAdapter(weights: Uint8Array): Promise<AdapterRef>
+  /** Datastores of text, whose next tokens the sampler can mix in: `SamplingParams.nearest`. */
+  readonly datastores: EngineDatastores
   /** Ends the workers; what is under way is rejected with EngineClosedError. */
   close(): Promise<void>
 }
@@ -81,9 +86,13 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
   const { workers, threads } = parallelism(options)
   const pool = await WorkerPool.open(workers, { model, contextLength, threads, device, deterministic, cacheBytes })
   const capabilities = { model: name, vocabularySize: config.vocabSize, contextLength, deterministic }
-  const sampler = new EmbeddedSampler(pool, capabilities, decode)
+  const { hiddenSize, vocabSize: vocabularySize } = config
+  const adapters = new References<null>((id) => new UnknownAdapterError(id))
+  const datastores = new Datastores(pool, adapters, { vocabularySize, contextLength, hiddenSize })
+  const sampler = new EmbeddedSampler(pool, capabilities, decode, { adapters, datastores })
   return {
     sampler,
+    datastores,
     loadAdapter: async (weights) => sampler.load(readContent(config, weights)),
     async trainer({ method, seed }) {
       const trained = trainedOf(method)

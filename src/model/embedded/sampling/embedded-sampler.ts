@@ -7,11 +7,12 @@ import type {
   SamplerCapabilities,
   SampleStopReason,
 } from '../../../core/index.ts'
+import type { Datastores } from '../nearest/datastores.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
 import type { Listener, SampledTokens, SampleJob } from './job.ts'
+import type { References } from './references.ts'
 import { type Decode, StopStrings } from './stop-strings.ts'
 import { sampleSeed } from './uniform.ts'
-import { UnknownAdapterError } from './unknown-adapter-error.ts'
 import { validateRequest } from './validate-request.ts'
 
 /** Where jobs run: the engine's workers. */
@@ -30,12 +31,19 @@ export class EmbeddedSampler implements Sampler {
   readonly capabilities: SamplerCapabilities
   readonly #backend: SamplingBackend
   readonly #stops: StopStrings
-  /** Requests in flight by adapter. */
-  readonly #inFlight = new Map<string, Set<Promise<unknown>>>()
-  #adapters = 0
+  readonly #datastores: Datastores
+  readonly #adapters: References<null>
+  #loaded = 0
 
-  constructor(backend: SamplingBackend, capabilities: SamplerCapabilities, decode: Decode) {
-    this.capabilities = capabilities
+  constructor(
+    backend: SamplingBackend,
+    capabilities: SamplerCapabilities,
+    decode: Decode,
+    { adapters, datastores }: { readonly adapters: References<null>; readonly datastores: Datastores },
+  ) {
+    this.capabilities = { ...capabilities, datastores: true }
+    this.#adapters = adapters
+    this.#datastores = datastores
     this.#backend = backend
     this.#stops = new StopStrings(decode, capabilities.vocabularySize)
   }
@@ -43,34 +51,26 @@ export class EmbeddedSampler implements Sampler {
   async sample(request: SampleRequest): Promise<readonly SampledSequence[]> {
     validateRequest(request, this.capabilities)
     const { adapter, params, samples = 1 } = request
-    const users = adapter === null ? undefined : this.#inFlight.get(adapter.id)
-    if (adapter !== null && !users) throw new UnknownAdapterError(adapter.id)
     const seed = params.seed ?? (this.capabilities.deterministic ? 0 : randomInt(2 ** 47))
-    const work = Promise.all(
-      Array.from({ length: samples }, (_, index) => this.#continue(request, index, sampleSeed(seed, index))),
-    )
-    users?.add(work)
-    try {
-      return await work
-    } finally {
-      users?.delete(work)
-    }
+    const work = () =>
+      Promise.all(
+        Array.from({ length: samples }, (_, index) => this.#continue(request, index, sampleSeed(seed, index))),
+      )
+    const mixed = () => this.#datastores.during(params.nearest, adapter, work)
+    return adapter === null ? mixed() : this.#adapters.during(adapter.id, mixed)
   }
 
   /** Holds an adapter and returns its reference. */
   async load(content: AdapterContent): Promise<AdapterRef> {
-    const id = `adapter-${this.#adapters++}`
+    const id = `adapter-${this.#loaded++}`
     await this.#backend.loadAdapter(id, content)
-    this.#inFlight.set(id, new Set())
+    this.#adapters.add(id, null)
     return { kind: 'adapter', id }
   }
 
   /** Requests in flight end as they would have; new ones are refused at once. */
   async unload({ id }: AdapterRef): Promise<void> {
-    const users = this.#inFlight.get(id)
-    if (!users) throw new UnknownAdapterError(id)
-    this.#inFlight.delete(id)
-    await Promise.allSettled(users)
+    await this.#adapters.retire(id)
     await this.#backend.unloadAdapter(id)
   }
 
@@ -79,6 +79,7 @@ export class EmbeddedSampler implements Sampler {
     const { prompt, adapter, params, signal, onTokens } = request
     const listener: Listener | undefined = onTokens && ((next) => onTokens({ sample, ...next }))
     const { temperature = 1, topK = Number.POSITIVE_INFINITY, topP = 1, stop = [], stopTokens = [] } = params
+    const { nearest } = params
     const maxTokens = Math.min(params.maxTokens, this.capabilities.contextLength - prompt.length)
     const suspects = stop.length === 0 ? [] : this.#stops.suspects(stop)
     const tokens: number[] = []
@@ -98,6 +99,7 @@ export class EmbeddedSampler implements Sampler {
           stopTokens: [...stopTokens, ...suspects],
           seed,
           firstDraw: tokens.length,
+          ...(nearest && nearest.weight > 0 ? { nearest: { ...nearest, datastore: nearest.datastore.id } } : {}),
         },
         signal,
         listener,

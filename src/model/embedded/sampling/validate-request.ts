@@ -10,6 +10,14 @@ const SamplingParamsSchema = z.strictObject({
   stop: z.array(z.string().min(1)).readonly().optional(),
   stopTokens: z.array(z.int().nonnegative()).readonly().optional(),
   seed: z.int().optional(),
+  nearest: z
+    .strictObject({
+      datastore: z.strictObject({ kind: z.literal('datastore'), id: z.string() }),
+      weight: z.number().min(0).max(1),
+      neighbours: z.int().min(1).max(1024),
+      temperature: z.number().positive(),
+    })
+    .optional(),
 })
 
 /** @throws InvalidSampleRequestError for bad parameters, and for a prompt that is empty, too long or holds a foreign token. */
@@ -17,6 +25,12 @@ export function validateRequest({ prompt, params, samples = 1 }: SampleRequest, 
   const parsed = SamplingParamsSchema.safeParse(params)
   if (!parsed.success) {
     throw new InvalidSampleRequestError(z.prettifyError(parsed.error), 'See SamplingParams for the ranges.')
+  }
+  if (params.nearest !== undefined && !limits.datastores) {
+    throw new InvalidSampleRequestError(
+      'this engine mixes in no datastore.',
+      'Leave `nearest` out, or sample with the embedded engine.',
+    )
   }
   if (!Number.isInteger(samples) || samples < 1) {
     throw new InvalidSampleRequestError(`${samples} samples were asked for.`, 'Ask for at least one.')
