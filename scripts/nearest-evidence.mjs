@@ -17,6 +17,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { parseArgs } from 'node:util'
 import { rng } from '../dist/core/index.js'
+import { NearestIndex } from '../dist/model/embedded/nearest/nearest-index.js'
 import { neighbourShares, openEmbeddedModel } from '../dist/model/index.js'
 import { interval } from './kinds-evidence/intervals.mjs'
 
@@ -55,7 +56,9 @@ function mdn() {
   const walk = (node, path) => {
     for (const [key, value] of Object.entries(node)) {
       if (key === '__compat') {
-        const notes = Object.values(value.support).flatMap((support) => [support].flat().flatMap(({ notes = [] }) => notes))
+        const notes = Object.values(value.support).flatMap((support) =>
+          [support].flat().flatMap(({ notes = [] }) => notes),
+        )
         for (const text of [value.description, ...notes]) {
           if (!text || seen.has(text)) continue
           seen.add(text)
@@ -159,16 +162,38 @@ function* grid(read, unit) {
   }
 }
 
-/** Log-probabilities and neighbours of every token of texts but the first of each. */
-async function readAll(model, texts, datastore) {
-  const nearest = { datastore, count: Math.max(...NEIGHBOURS) }
-  const reads = await Promise.all(texts.map((text) => model.datastores.read(text, { nearest })))
+/** Texts as the model read them: the keys and tokens of a datastore of them, and what the model gave each token. */
+async function readAll(model, texts) {
+  const store = await model.datastores.build(texts)
+  const reads = []
+  for (const text of texts) reads.push(await model.datastores.read(text))
   return {
-    tokens: texts.flatMap((text) => text.slice(1)),
+    ...store,
     before: texts.flatMap((text) => text.slice(0, -1)),
     logprobs: reads.flatMap(({ logprobs }) => [...logprobs]),
-    neighbours: reads.flatMap(({ neighbours }) => neighbours),
   }
+}
+
+/** A read text with the nearest entries of a datastore. */
+async function near(index, read) {
+  const count = Math.max(...NEIGHBOURS)
+  const neighbours = []
+  const rows = 64
+  for (let row = 0; row < read.tokens.length; row += rows) {
+    const queries = read.keys.subarray(row * read.width, (row + rows) * read.width)
+    neighbours.push(...(await index.search(queries, Array(queries.length / read.width).fill(count))))
+  }
+  return { ...read, tokens: [...read.tokens], neighbours }
+}
+
+function joined(stores) {
+  const [{ width, origin }] = stores
+  const keys = new Float32Array(stores.reduce((sum, store) => sum + store.keys.length, 0))
+  stores.reduce((offset, store) => {
+    keys.set(store.keys, offset)
+    return offset + store.keys.length
+  }, 0)
+  return { width, origin, keys, tokens: Int32Array.from(stores.flatMap(({ tokens }) => [...tokens])) }
 }
 
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1]
@@ -180,24 +205,20 @@ async function quality(model) {
   const size = Math.round((Number(flags.tokens) * (FOLDS - 2)) / FOLDS)
   const unrelatedTexts = windows(model, readmes(), size, 'readmes').flat()
   say(`${dealt.length} documents, ${folds.map((texts) => texts.flat().length).join(' + ')} tokens`)
-  const stores = []
-  for (const texts of folds) stores.push(await model.datastores.build(texts))
+  const reads = []
+  for (const texts of folds) reads.push(await readAll(model, texts))
   say('the domain is read')
-  const unrelated = await model.datastores.load(await model.datastores.build(unrelatedTexts))
+  const unrelated = await NearestIndex.open(await model.datastores.build(unrelatedTexts), 1)
   say('the unrelated text is read')
   const rows = []
   for (let fold = 0; fold < FOLDS; fold++) {
     const tuned = (fold + 1) % FOLDS
     const kept = [...folds.keys()].filter((i) => i !== fold && i !== tuned)
-    const store = {
-      ...stores[0],
-      keys: Float32Array.from(kept.flatMap((i) => [...stores[i].keys])),
-      tokens: Int32Array.from(kept.flatMap((i) => [...stores[i].tokens])),
-    }
-    const datastore = await model.datastores.load(store)
-    const [own, ownTuned] = [await readAll(model, folds[fold], datastore), await readAll(model, folds[tuned], datastore)]
-    await model.datastores.unload(datastore)
-    const [other, otherTuned] = [await readAll(model, folds[fold], unrelated), await readAll(model, folds[tuned], unrelated)]
+    const store = joined(kept.map((i) => reads[i]))
+    const index = await NearestIndex.open(store, 1)
+    const [own, ownTuned] = [await near(index, reads[fold]), await near(index, reads[tuned])]
+    await index.close()
+    const [other, otherTuned] = [await near(unrelated, reads[fold]), await near(unrelated, reads[tuned])]
     const { logprobs } = own
     const at = (read, { weight, ...params }) => loss(logprobs, sharesOf(read, params), weight)
     const unit = median(ownTuned.neighbours.map(({ distances }) => distances[0]))
@@ -218,7 +239,9 @@ async function quality(model) {
       `fold ${fold}: ${store.tokens.length} entries; λ ${forOwn.weight}, k ${forOwn.neighbours}, T ${forOwn.temperature.toFixed(1)} (${forOwn.multiple} of ${unit.toFixed(1)}); unrelated λ ${forOther.weight}; counts λ ${forCounts.weight}; ${JSON.stringify(row)}`,
     )
   }
-  console.log(`\n${flags.model}, ${flags.domain}, ${FOLDS} folds\n\n| arm | nats a token | less the model | perplexity |\n|---|---|---|---|`)
+  console.log(
+    `\n${flags.model}, ${flags.domain}, ${FOLDS} folds\n\n| arm | nats a token | less the model | perplexity |\n|---|---|---|---|`,
+  )
   for (const arm of Object.keys(rows[0])) {
     const losses = rows.map((row) => row[arm])
     const { mean: by, low, high } = interval(rows.map((row) => row[arm] - row.model))
@@ -231,7 +254,9 @@ async function quality(model) {
 async function speed(model) {
   const { width, origin } = await model.datastores.build([[1, 2]])
   const random = rng('speed', 1)
-  console.log('| entries | MB in each worker | one sequence, ms a token | eight, ms a token of each |\n|---|---|---|---|')
+  console.log(
+    '| entries | MB in each worker | one sequence, ms a token | eight, ms a token of each |\n|---|---|---|---|',
+  )
   for (const entries of [0, 1000, 10_000, 100_000]) {
     const keys = Float32Array.from({ length: entries * width }, () => random.next() - 0.5)
     const tokens = new Int32Array(entries).fill(5)
@@ -254,7 +279,9 @@ async function speed(model) {
       }
       return median(times).toFixed(1)
     }
-    console.log(`| ${entries} | ${((entries * (width + 1) * 4) / 1e6).toFixed(0)} | ${await time(1)} | ${await time(8)} |`)
+    console.log(
+      `| ${entries} | ${((entries * (width + 1) * 4) / 1e6).toFixed(0)} | ${await time(1)} | ${await time(8)} |`,
+    )
     if (datastore) await model.datastores.unload(datastore)
   }
 }

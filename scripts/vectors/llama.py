@@ -71,8 +71,8 @@ def rotate(x, theta):
     return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)
 
 
-def logits(c, w, tokens, lora=None, scale=1.0):
-    """Logits [length, vocab] of one sequence."""
+def logits(c, w, tokens, lora=None, scale=1.0, states=None):
+    """Logits [length, vocab] of one sequence. Appends to `states` what each feed-forward network reads [length, hidden]."""
     heads, kv, dim, eps = c["heads"], c["kvHeads"], c["headDim"], c["rmsNormEps"]
 
     def linear(x, name, base=None):
@@ -93,6 +93,8 @@ def logits(c, w, tokens, lora=None, scale=1.0):
         o = F.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True, enable_gqa=True)[0]
         x = x + project(o.transpose(0, 1).reshape(len(tokens), heads * dim), "o")
         n = F.rms_norm(x, x.shape[-1:], w[prefix + "post_attention_layernorm.weight"], eps)
+        if states is not None:
+            states.append(n)
         x = x + project(F.silu(project(n, "gate")) * project(n, "up"), "down")
     x = F.rms_norm(x, x.shape[-1:], w["model.norm.weight"], eps)
     return linear(x, "lm_head.weight", "model.embed_tokens.weight" if c["tiedHead"] else "lm_head.weight")

@@ -1,5 +1,11 @@
 import type { ModelService } from '../core/index.ts'
-import { bytesOf, type EngineDatastores, type EmbeddedEngineOptions, loadModel, openEmbeddedEngine } from './embedded/index.ts'
+import {
+  bytesOf,
+  type EngineDatastores,
+  type EmbeddedEngineOptions,
+  loadModel,
+  openEmbeddedEngine,
+} from './embedded/index.ts'
 import { type RendererKind, rendererFor } from './renderer/index.ts'
 
 /** Which model to load, how to talk to it, and how much of the machine it gets. */

@@ -48,7 +48,8 @@ const part = 64
 
 /**
  * The datastores of an engine: built from text, held for sampling, and searched for text that is given. Each worker holds a
- * copy of every datastore that is loaded, 4 · (hidden size + 1) bytes an entry, and the caller's is another.
+ * copy of every datastore that is loaded, 4 · (hidden size + 2) bytes an entry, and the caller's is another. The keys and
+ * values of a text are held while it is read, beside `cacheBytes`.
  */
 export class Datastores {
   readonly #backend: DatastoreBackend
@@ -99,13 +100,25 @@ export class Datastores {
     })
     // As many at once as an engine has workers at most; they share the iterator.
     const waiting = places.values()
+    const failed = new AbortController()
+    const signal = AbortSignal.any([failed.signal, ...(options.signal ? [options.signal] : [])])
     const read = async () => {
-      for (const place of waiting) {
-        let { offset } = place
-        await this.#readParts(place.text, { states: true, neighbours: null }, options, ({ states }) => {
-          keys.set(states, offset)
-          offset += states.length
-        })
+      try {
+        for (const place of waiting) {
+          let { offset } = place
+          await this.#readParts(
+            place.text,
+            { states: true, neighbours: null },
+            { ...options, signal },
+            ({ states }) => {
+              keys.set(states, offset)
+              offset += states.length
+            },
+          )
+        }
+      } catch (error) {
+        failed.abort(error)
+        throw error
       }
     }
     await Promise.all(Array.from({ length: 4 }, read))
@@ -151,7 +164,9 @@ export class Datastores {
     const { hiddenSize, vocabularySize } = this.#limits
     const model = await this.#fingerprint(null)
     if (width !== hiddenSize || origin.model !== model)
-      throw new DatastoreMismatchError(`its keys are of model ${origin.model.slice(0, 12)}, this is ${model.slice(0, 12)}.`)
+      throw new DatastoreMismatchError(
+        `its keys are of model ${origin.model.slice(0, 12)}, this is ${model.slice(0, 12)}.`,
+      )
     if (tokens.some((token) => token >= vocabularySize))
       throw new InvalidDatastoreError(`a token is outside the vocabulary of ${vocabularySize}.`)
     const id = `datastore-${this.#loaded++}`

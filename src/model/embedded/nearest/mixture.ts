@@ -41,8 +41,7 @@ export function neighbourShares(
 
 /**
  * The mixture's log-probabilities of given tokens. Token i follows a context whose nearest entries are `neighbours[i]`, and
- * to which the model gives `logprobs[i]`.
- * @throws RangeError never: a token that neither gives a chance is −∞.
+ * to which the model gives `logprobs[i]`. A token that neither gives a chance has −∞.
  */
 export function mixtureLogprobs(
   tokens: ArrayLike<number>,

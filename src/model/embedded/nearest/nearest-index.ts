@@ -63,7 +63,9 @@ export class NearestIndex {
     const found = data as BigInt64Array
     const columns = dims[1] as number
     return counts.map((count, row) => {
-      const entries = Array.from({ length: Math.min(most, count + spare) }, (_, rank) => Number(found[rank * columns + row]))
+      const entries = Array.from({ length: Math.min(most, count + spare) }, (_, rank) =>
+        Number(found[rank * columns + row]),
+      )
       return this.#nearest(queries.subarray(row * width, (row + 1) * width), entries, count)
     })
   }

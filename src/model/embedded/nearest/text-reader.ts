@@ -76,7 +76,7 @@ export class TextReader {
       logprobs,
       states: states ? found : new Float32Array(0),
       neighbours: neighbours
-        ? await mixer.get(neighbours.datastore).search(found, new Array<number>(width).fill(neighbours.count))
+        ? await mixer.get(neighbours.datastore).search(found, Array<number>(width).fill(neighbours.count))
         : [],
     }
   }

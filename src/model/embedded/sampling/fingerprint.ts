@@ -5,7 +5,9 @@ export function fingerprint(tensors: ReadonlyMap<string, Float32Array>, descript
   const hash = createHash('sha256').update(description)
   for (const name of [...tensors.keys()].sort()) {
     const data = tensors.get(name) ?? new Float32Array()
-    hash.update(JSON.stringify([name, data.length])).update(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
+    hash
+      .update(JSON.stringify([name, data.length]))
+      .update(new Uint8Array(data.buffer, data.byteOffset, data.byteLength))
   }
   return hash.digest('hex')
 }

@@ -45,7 +45,10 @@ export class SamplingShard {
   readonly #cancelled = new Set<number>()
   readonly #reader: TextReader
 
-  private constructor(weights: WeightSets, { model, threads, device, deterministic, cacheBytes }: SamplingShardOptions) {
+  private constructor(
+    weights: WeightSets,
+    { model, threads, device, deterministic, cacheBytes }: SamplingShardOptions,
+  ) {
     const { layers, kvHeads, headDim, vocabSize } = model.config
     const shape = { layers, kvHeads, headDim }
     const memory = new KvMemory(cacheBytes / Float32Array.BYTES_PER_ELEMENT)

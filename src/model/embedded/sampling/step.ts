@@ -46,7 +46,15 @@ export class StepRunner {
     this.#unread = Float32Array.from(device === 'webgpu' ? [1] : [])
   }
 
-  async run({ weights, spans, width, past, temperatures, rows = lastRows(spans), states = false }: Step): Promise<StepResult> {
+  async run({
+    weights,
+    spans,
+    width,
+    past,
+    temperatures,
+    rows = lastRows(spans),
+    states = false,
+  }: Step): Promise<StepResult> {
     const { layers, kvHeads, headDim } = past.shape
     // Other devices than the processor do not multiply by an empty past: theirs begins with a column that is masked.
     const columns = this.#device === 'cpu' ? past.capacity : Math.max(1, past.capacity)

@@ -1,5 +1,5 @@
 import { Tensor } from 'onnxruntime-node'
-import { canonicalJson, type Json } from '../../../core/index.ts'
+import { canonicalJson } from '../../../core/index.ts'
 import { InvariantError, present } from '../../../errors/index.ts'
 import { type Device, graphOptions } from '../device/device.ts'
 import { type Session, openSession } from '../device/session.ts'
@@ -82,7 +82,7 @@ export class WeightSets {
    */
   fingerprint(id: string | null): string {
     const { config, tensors } = this.#options.model
-    if (id === null) return fingerprint(tensors, canonicalJson(config as unknown as Json))
+    if (id === null) return fingerprint(tensors, canonicalJson(config))
     const base = this.#base.feeds
     const own = Object.entries(this.get(id).feeds).filter(([name, tensor]) => base[name] !== tensor)
     return fingerprint(new Map(own.map(([name, { data }]) => [name, data as Float32Array])))
