@@ -406,6 +406,39 @@ def record_auxiliary():
     )  # fmt: skip
 
 
+# Texts of a datastore, and one that is mixed with it: what the first text says comes again in it.
+TEXTS = [[1, 5, 9, 13, 17, 21, 25, 2, 8, 30], [3, 4, 6, 9, 13, 40, 41, 2], [7, 7, 9, 11]]
+ASKED = [1, 5, 9, 13, 40, 44, 9, 13]
+MIXES = [dict(weight=0.3, neighbours=4, temperature=5.0), dict(weight=1.0, neighbours=1, temperature=1.0), dict(weight=0.6, neighbours=19, temperature=40.0), dict(weight=0.5, neighbours=3, temperature=0.2)]  # fmt: skip
+
+
+def record_nearest():
+    """kNN-LM: keys, and log-probabilities of all tokens under mixtures with the base model and with an adapter."""
+
+    def read(tokens, lora):
+        seen = defaultdict(list)
+        a = adapter(CONFIG, RANK) if lora else None
+        z = logits(CONFIG, weights(CONFIG), torch.tensor(tokens), a, ALPHA / RANK, seen=seen)
+        return seen["mlp"][-1].detach(), z.detach()
+
+    def mixed(lora):
+        keys = torch.cat([read(text, lora)[0][:-1] for text in TEXTS])
+        values = torch.tensor([token for text in TEXTS for token in text[1:]])
+        state, z = read(ASKED, lora)
+        found = []
+        for mix in MIXES:
+            distance, entry = torch.cdist(state.double(), keys.double()).square().topk(mix["neighbours"], largest=False)
+            share = (-distance / mix["temperature"]).softmax(-1)
+            near = torch.zeros(len(ASKED), CONFIG["vocabSize"], dtype=torch.float64).scatter_add(1, values[entry], share)
+            found.append({
+                str(temperature): pack((mix["weight"] * near + (1 - mix["weight"]) * (z.double() / temperature).softmax(-1)).log().clamp(min=-1e4))
+                for temperature in (1, TEMPERATURE)
+            })
+        return dict(keys=pack(keys), logprobs=found)
+
+    return dict(texts=TEXTS, asked=ASKED, mixes=MIXES, temperature=TEMPERATURE, base=mixed(False), adapter=mixed(True))
+
+
 records = dict(
     llama=record_llama,
     losses=record_losses,
@@ -417,6 +450,7 @@ records = dict(
     preference=record_preference,
     policies=record_policies,
     auxiliary=record_auxiliary,
+    nearest=record_nearest,
 )
 for name in sys.argv[1:] or records:
     content = dict(torch=torch.__version__) | dict(vectors=records[name]())

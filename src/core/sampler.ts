@@ -14,6 +14,12 @@ export interface SamplingParams {
   readonly topK?: number
   /** Keep the smallest set of most likely tokens whose mass reaches p, in (0, 1]; omitted = all. Truncates too. */
   readonly topP?: number
+  /**
+   * Mixes in what followed the most similar contexts of a datastore: see {@link NearestParams}. A trainer cannot reproduce
+   * the mixture: such a sample cannot enter a policy gradient (invariant 2). Only samplers whose capabilities have
+   * `datastores`.
+   */
+  readonly nearest?: NearestParams
   /** Sampling ends when the decoded text contains one of these; the tokens that complete it are part of the result. */
   readonly stop?: readonly string[]
   /** Sampling ends after one of these tokens, which is part of the result. */
@@ -27,6 +33,24 @@ export interface SamplingParams {
   readonly grammar?: Grammar
   /** Seeds this sequence's random stream: equal seed, prompt, params and weights give equal tokens in deterministic mode. */
   readonly seed?: number
+}
+
+/**
+ * Nearest-neighbour language modelling (kNN-LM: Khandelwal et al. 2019, arXiv:1911.00172). A token is drawn from
+ * p = λ · p_kNN + (1 − λ) · p_LM. p_LM is the model at `SamplingParams.temperature` (at 1 where that is 0: greedy takes the
+ * most likely token of the mixture). p_kNN of a token is proportional to the sum of exp(−d / T) over those of the k nearest
+ * entries of the datastore that the token followed; d is the squared Euclidean distance of hidden states. `topK` and `topP`
+ * cut the mixture. Both log-probabilities of a sample are of the mixture: the behaviour one of what was drawn from, the other
+ * of the mixture with the model at temperature 1.
+ */
+export interface NearestParams {
+  readonly datastore: DatastoreRef
+  /** λ, in [0, 1]. 0 is the model exactly. */
+  readonly weight: number
+  /** k, from 1 to 1,024. */
+  readonly neighbours: number
+  /** T, above 0, in the unit of squared distances between the model's hidden states: fit it on text that is not measured. */
+  readonly temperature: number
 }
 
 /** Why a sequence ended. `cancelled`: the caller's AbortSignal fired; the tokens so far are returned. */
@@ -72,6 +96,13 @@ export interface AdapterRef {
   readonly positions?: number
 }
 
+/** A reference to a datastore of contexts and next tokens that a Sampler holds. */
+export interface DatastoreRef {
+  readonly kind: 'datastore'
+  /** Unique within the sampler that issued it. */
+  readonly id: string
+}
+
 /** What a sampler is and can do: engine differences are named here, never scattered through callers. */
 export interface SamplerCapabilities {
   readonly model: string
@@ -82,6 +113,8 @@ export interface SamplerCapabilities {
   readonly deterministic: boolean
   /** Whether it holds sequences to a {@link SamplingParams.grammar}. Default false: it refuses them. */
   readonly grammars?: boolean
+  /** Whether it mixes in {@link SamplingParams.nearest}. Default false: it refuses it. */
+  readonly datastores?: boolean
 }
 
 /** Continues prompts, from the base model or an adapter over it. */

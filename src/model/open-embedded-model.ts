@@ -1,6 +1,7 @@
 import type { ModelService, TrainingMethod } from '../core/index.ts'
 import {
   bytesOf,
+  type EngineDatastores,
   type EmbeddedEngineOptions,
   loadModel,
   openEmbeddedEngine,
@@ -21,6 +22,10 @@ export interface EmbeddedModelOptions
 /** A model ready to sample, train and talk, in this process. */
 export interface EmbeddedModel {
   readonly service: ModelService
+  /** Datastores of text, whose next tokens the sampler can mix in: `SamplingParams.nearest`. */
+  readonly datastores: EngineDatastores
+  /** Tokens of a text, special spellings read as ordinary characters: what datastores are built from. */
+  encode(text: string): readonly number[]
   /** Tokens of a text, special spellings read as ordinary characters. */
   countTokens(text: string): number
 }
@@ -56,6 +61,8 @@ export async function openEmbeddedModel({
       loadAdapter: async (saved) => engine.loadAdapter(bytesOf(saved)),
       close: () => engine.close(),
     },
+    datastores: engine.datastores,
+    encode: (text) => tokenizer.encode(text),
     countTokens: (text) => tokenizer.encode(text).length,
   }
 }

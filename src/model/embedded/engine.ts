@@ -15,8 +15,11 @@ import { originOf } from './memory/memory-origin.ts'
 import { MemoryTrainer } from './memory/memory-trainer.ts'
 import { readSafetensors } from './load/safetensors.ts'
 import { byteLevelSpelling } from './load/token-bytes.ts'
+import { Datastores, type EngineDatastores } from './nearest/datastores.ts'
 import { EmbeddedSampler } from './sampling/embedded-sampler.ts'
+import { References } from './sampling/references.ts'
 import type { Decode } from './sampling/stop-strings.ts'
+import { UnknownAdapterError } from './sampling/unknown-adapter-error.ts'
 import { type AdapterContent, adapterContent } from './train/adapter-content.ts'
 import { readAdapter } from './train/adapter-file.ts'
 import { EmbeddedTrainer, initialValues } from './train/embedded-trainer.ts'
@@ -89,6 +92,8 @@ export interface EmbeddedEngine {
    * @throws StateMismatchError when weights or memory are of another model or layer.
    */
   loadMemory(weights: Uint8Array, memory: AttentionMemory): Promise<AdapterRef>
+  /** Datastores of text, whose next tokens the sampler can mix in: `SamplingParams.nearest`. */
+  readonly datastores: EngineDatastores
   /** Ends the workers; what is under way is rejected with EngineClosedError. */
   close(): Promise<void>
 }
@@ -113,10 +118,14 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
   const { workers, threads } = parallelism(options)
   const pool = await WorkerPool.open(workers, { model, contextLength, threads, device, deterministic, cacheBytes })
   const capabilities = { model: name, vocabularySize: config.vocabSize, contextLength, deterministic }
-  const grammars = options.vocabulary ? grammarsFor(options.vocabulary, config.vocabSize) : null
-  const sampler = new EmbeddedSampler(pool, capabilities, decode, grammars)
+  const { hiddenSize, vocabSize: vocabularySize } = config
+  const adapters = new References<readonly number[]>((id) => new UnknownAdapterError(id))
+  const datastores = new Datastores(pool, adapters, { vocabularySize, contextLength, hiddenSize })
+  const grammars = options.vocabulary ? grammarsFor(options.vocabulary, vocabularySize) : null
+  const sampler = new EmbeddedSampler(pool, capabilities, decode, { adapters, datastores, grammars })
   return {
     sampler,
+    datastores,
     loadAdapter: async (weights) => sampler.load(readContent(config, weights, contextLength)),
     async trainer({ method, seed }) {
       const trained = trainedOf(method, contextLength)

@@ -10,6 +10,7 @@ export { type MemoryAdapter, readMemoryAdapter, writeMemoryAdapter } from './mem
 export { MemoryConfig } from './memory/memory-config.ts'
 export type { MemoryTrainer } from './memory/memory-trainer.ts'
 export * from './load/index.ts'
+export * from './nearest/index.ts'
 export { InvalidSampleRequestError } from './sampling/invalid-sample-request-error.ts'
 export { validateRequest } from './sampling/validate-request.ts'
 export { UnusableGrammarError } from './grammar/unusable-grammar-error.ts'

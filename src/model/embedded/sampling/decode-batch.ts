@@ -1,4 +1,5 @@
 import type { SampleStopReason } from '../../../core/index.ts'
+import type { Mixer } from '../nearest/mixer.ts'
 import { type TokenChooser, graphTemperature } from './choose.ts'
 import { KvGrid, type KvRows, type KvShape, rowElements } from './kv.ts'
 import type { KvHolder } from './kv-memory.ts'
@@ -99,7 +100,7 @@ export class DecodeBatch implements KvHolder {
   }
 
   /** Samples one token for every sequence. Returns those that end with it; they stay until removed. */
-  async step(weights: WeightSet, runner: StepRunner, chooser: TokenChooser): Promise<readonly Ended[]> {
+  async step(weights: WeightSet, runner: StepRunner, chooser: TokenChooser, mixer: Mixer): Promise<readonly Ended[]> {
     this.#reserve()
     const spans = this.sequences.map(({ tokens, cached, length }) => ({
       tokens,
@@ -110,11 +111,16 @@ export class DecodeBatch implements KvHolder {
     const temperatures = Float32Array.from(this.sequences, ({ job, matcher }) =>
       graphTemperature(job, matcher !== null),
     )
-    const result = await runner.run({ weights, spans, width, past: this.#grid, temperatures })
+    const mixing = this.sequences.flatMap(({ job: { nearest } }, row) =>
+      nearest ? [{ row, nearest, temperature: temperatures[row] as number }] : [],
+    )
+    const states = mixing.length > 0
+    const result = await runner.run({ weights, spans, width, past: this.#grid, temperatures, states })
     for (let layer = 0; layer < this.#grid.shape.layers; layer++) {
       this.#grid.append(layer, 'key', result.newRows(layer, 'key'), spans, width)
       this.#grid.append(layer, 'value', result.newRows(layer, 'value'), spans, width)
     }
+    const mixed = await mixer.mix(mixing, result)
     const ended: Ended[] = []
     for (const [row, sequence] of this.sequences.entries()) {
       sequence.cached = sequence.length
@@ -127,6 +133,7 @@ export class DecodeBatch implements KvHolder {
         ended.push({ sequence, reason: { error } })
         continue
       }
+      chooser.logprob = mixed.get(row)?.logprob(chooser.token) ?? chooser.logprob
       const reason = sequence.append(chooser)
       if (reason !== null) ended.push({ sequence, reason })
     }

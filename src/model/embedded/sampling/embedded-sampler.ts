@@ -8,15 +8,16 @@ import type {
   SamplerCapabilities,
   SampleStopReason,
 } from '../../../core/index.ts'
+import type { Datastores } from '../nearest/datastores.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
 import { virtualTokens } from '../train/soft-prompt.ts'
 import type { Listener, SampledTokens, SampleJob } from './job.ts'
 import { ebnfOf } from '../grammar/ebnf.ts'
 import type { GrammarTrial } from '../grammar/trial.ts'
 import { UnusableGrammarError } from '../grammar/unusable-grammar-error.ts'
+import type { References } from './references.ts'
 import { type Decode, StopStrings } from './stop-strings.ts'
 import { sampleSeed } from './uniform.ts'
-import { UnknownAdapterError } from './unknown-adapter-error.ts'
 import { validateRequest } from './validate-request.ts'
 
 /** Where jobs run: the engine's workers. */
@@ -36,6 +37,25 @@ export interface Grammars {
   readonly trial: Pick<GrammarTrial, 'admit'>
 }
 
+/** What a sampler's requests name. */
+interface Held {
+  /** With what stands in front of every prompt: the tokens of a soft prompt. */
+  readonly adapters: References<readonly number[]>
+  readonly datastores: Datastores
+  /** `null`: sequences are held to none. */
+  readonly grammars: Grammars | null
+}
+
+/** One of a request's samples. */
+interface OneOf {
+  readonly request: SampleRequest
+  readonly ebnf: string | null
+  /** What stands in front of the prompt. */
+  readonly virtual: readonly number[]
+  readonly sample: number
+  readonly seed: number
+}
+
 /**
  * The embedded engine's Sampler. Concurrent requests are batched continuously; what prompts have in common is computed
  * once. In deterministic mode a missing seed is 0, otherwise it is random.
@@ -44,21 +64,20 @@ export class EmbeddedSampler implements Sampler {
   readonly capabilities: SamplerCapabilities
   readonly #backend: SamplingBackend
   readonly #stops: StopStrings
-  /** Requests in flight by adapter. */
-  readonly #inFlight = new Map<string, Set<Promise<unknown>>>()
+  readonly #datastores: Datastores
+  readonly #adapters: References<readonly number[]>
   readonly #grammars: Grammars | null
-  /** What stands in front of a prompt, by adapter: the tokens of a soft prompt. */
-  readonly #virtual = new Map<string, readonly number[]>()
-  #adapters = 0
+  #loaded = 0
 
-  /** @param grammars without them, none is held to. */
   constructor(
     backend: SamplingBackend,
     capabilities: SamplerCapabilities,
     decode: Decode,
-    grammars: Grammars | null = null,
+    { adapters, datastores, grammars }: Held,
   ) {
-    this.capabilities = { ...capabilities, grammars: grammars !== null }
+    this.capabilities = { ...capabilities, datastores: true, grammars: grammars !== null }
+    this.#adapters = adapters
+    this.#datastores = datastores
     this.#grammars = grammars
     this.#backend = backend
     this.#stops = new StopStrings(decode, capabilities.vocabularySize)
@@ -66,24 +85,27 @@ export class EmbeddedSampler implements Sampler {
 
   async sample(request: SampleRequest): Promise<readonly SampledSequence[]> {
     const { adapter, params, samples = 1 } = request
-    validateRequest(request, { ...this.capabilities, contextLength: this.#room(adapter) })
-    const users = adapter === null ? undefined : this.#inFlight.get(adapter.id)
-    if (adapter !== null && !users) throw new UnknownAdapterError(adapter.id)
-    const seed = params.seed ?? (this.capabilities.deterministic ? 0 : randomInt(2 ** 47))
-    const work = this.#all(request, seed, samples)
-    users?.add(work)
-    try {
-      return await work
-    } finally {
-      users?.delete(work)
+    const work = (virtual: readonly number[]) => {
+      const { contextLength } = this.capabilities
+      validateRequest(request, { ...this.capabilities, contextLength: contextLength - virtual.length })
+      const seed = params.seed ?? (this.capabilities.deterministic ? 0 : randomInt(2 ** 47))
+      return this.#datastores.during(params.nearest, adapter, () => this.#all(request, virtual, seed, samples))
     }
+    return adapter === null ? work([]) : this.#adapters.during(adapter.id, work)
   }
 
-  async #all(request: SampleRequest, seed: number, samples: number): Promise<readonly SampledSequence[]> {
+  async #all(
+    request: SampleRequest,
+    virtual: readonly number[],
+    seed: number,
+    samples: number,
+  ): Promise<readonly SampledSequence[]> {
     const { grammar } = request.params
     const ebnf = grammar === undefined ? null : await this.#admitted(grammar)
     return Promise.all(
-      Array.from({ length: samples }, (_, index) => this.#continue(request, ebnf, index, sampleSeed(seed, index))),
+      Array.from({ length: samples }, (_, index) =>
+        this.#continue({ request, ebnf, virtual, sample: index, seed: sampleSeed(seed, index) }),
+      ),
     )
   }
 
@@ -103,41 +125,28 @@ export class EmbeddedSampler implements Sampler {
 
   /** Holds an adapter and returns its reference. */
   async load(content: AdapterContent): Promise<AdapterRef> {
-    const id = `adapter-${this.#adapters++}`
+    const id = `adapter-${this.#loaded++}`
     await this.#backend.loadAdapter(id, content)
-    this.#inFlight.set(id, new Set())
-    if (content.kind !== 'prompt') return { kind: 'adapter', id }
-    const virtual = virtualTokens({ vocabSize: this.capabilities.vocabularySize }, content.prompt)
-    this.#virtual.set(id, virtual)
-    return { kind: 'adapter', id, positions: virtual.length }
+    const virtual =
+      content.kind === 'prompt' ? virtualTokens({ vocabSize: this.capabilities.vocabularySize }, content.prompt) : []
+    this.#adapters.add(id, virtual)
+    return { kind: 'adapter', id, ...(virtual.length > 0 && { positions: virtual.length }) }
   }
 
   /** Requests in flight end as they would have; new ones are refused at once. */
   async unload({ id }: AdapterRef): Promise<void> {
-    const users = this.#inFlight.get(id)
-    if (!users) throw new UnknownAdapterError(id)
-    this.#inFlight.delete(id)
-    await Promise.allSettled(users)
-    this.#virtual.delete(id)
+    await this.#adapters.retire(id)
     await this.#backend.unloadAdapter(id)
   }
 
-  #virtualOf(adapter: AdapterRef | null): readonly number[] {
-    return (adapter && this.#virtual.get(adapter.id)) ?? []
-  }
-
-  /** Tokens that prompt and continuation may have together. */
-  #room(adapter: AdapterRef | null): number {
-    return this.capabilities.contextLength - this.#virtualOf(adapter).length
-  }
-
   /** One continuation. With stop strings, it is sampled in stretches that end where a string may have been completed. */
-  async #continue(request: SampleRequest, ebnf: string | null, sample: number, seed: number): Promise<SampledSequence> {
+  async #continue({ request, ebnf, virtual, sample, seed }: OneOf): Promise<SampledSequence> {
     const { prompt, adapter, params, signal, onTokens } = request
     const listener: Listener | undefined = onTokens && ((next) => onTokens({ sample, ...next }))
     const { temperature = 1, topK = Number.POSITIVE_INFINITY, topP = 1, stop = [], stopTokens = [] } = params
-    const maxTokens = Math.min(params.maxTokens, this.#room(adapter) - prompt.length)
-    const read = [...this.#virtualOf(adapter), ...prompt]
+    const { nearest } = params
+    const maxTokens = Math.min(params.maxTokens, this.capabilities.contextLength - virtual.length - prompt.length)
+    const read = [...virtual, ...prompt]
     const suspects = stop.length === 0 ? [] : this.#stops.suspects(stop)
     const tokens: number[] = []
     const behaviourLogprobs: number[] = []
@@ -157,6 +166,7 @@ export class EmbeddedSampler implements Sampler {
           seed,
           firstDraw: tokens.length,
           ...(ebnf === null ? {} : { grammar: { ebnf, stopTokens } }),
+          ...(nearest && nearest.weight > 0 ? { nearest: { ...nearest, datastore: nearest.datastore.id } } : {}),
         },
         signal,
         listener,

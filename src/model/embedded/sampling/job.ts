@@ -1,4 +1,5 @@
 import type { SampledChunk, SampleStopReason } from '../../../core/index.ts'
+import type { JobNearest } from '../nearest/mixer.ts'
 import type { DrawParams } from './choose.ts'
 
 /** One continuation to sample: what the engine hands to a shard. Plain data, so that it crosses threads. */
@@ -8,6 +9,8 @@ export interface SampleJob extends DrawParams {
   /** The weights to sample from, by the id they were loaded under; `null` is the base model. */
   readonly adapter: string | null
   readonly maxTokens: number
+  /** The datastore that is mixed in; absent where none is. */
+  readonly nearest?: JobNearest
   /** Sampling ends after one of these. */
   readonly stopTokens: readonly number[]
   readonly seed: number

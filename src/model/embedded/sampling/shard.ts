@@ -2,6 +2,9 @@ import type { SampleStopReason } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import type { Device } from '../device/device.ts'
 import type { ModelWeights } from '../transformer/config.ts'
+import type { Datastore } from '../nearest/datastore.ts'
+import { Mixer } from '../nearest/mixer.ts'
+import { type ReadChunk, type ReadRequest, TextReader } from '../nearest/text-reader.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
 import type { Matcher } from '../grammar/matcher.ts'
 import { TokenChooser } from './choose.ts'
@@ -48,8 +51,12 @@ export class SamplingShard {
   readonly #streamed = new Set<Sequence>()
   readonly #cancelled = new Set<number>()
   #failures: FailedJob[] = []
+  readonly #reader: TextReader
 
-  private constructor(weights: WeightSets, { model, device, deterministic, cacheBytes }: SamplingShardOptions) {
+  private constructor(
+    weights: WeightSets,
+    { model, threads, device, deterministic, cacheBytes }: SamplingShardOptions,
+  ) {
     const { layers, kvHeads, headDim, vocabSize } = model.config
     const shape = { layers, kvHeads, headDim }
     const memory = new KvMemory(cacheBytes / Float32Array.BYTES_PER_ELEMENT)
@@ -63,8 +70,10 @@ export class SamplingShard {
       tree: new PrefixTree(() => memory.left),
       runner: new StepRunner({ deterministic, ...(device && { device }) }),
       chooser: new TokenChooser(vocabSize),
+      mixer: new Mixer(threads),
       deterministic,
     }
+    this.#reader = new TextReader(weights, this.#shared)
   }
 
   static async open(options: SamplingShardOptions): Promise<SamplingShard> {
@@ -96,6 +105,31 @@ export class SamplingShard {
     this.#weights.unload(id)
     this.#closeLane(id)
     this.#shared.tree.drop(id)
+  }
+
+  /** Holds a datastore under an id; what an id means never changes. */
+  loadDatastore(id: string, datastore: Datastore): Promise<void> {
+    return this.#shared.mixer.load(id, datastore)
+  }
+
+  /** Forgets a datastore that no job uses. */
+  unloadDatastore(id: string): Promise<void> {
+    return this.#shared.mixer.unload(id)
+  }
+
+  /** What names the weights loaded under an id wherever they are loaded: see {@link WeightSets.fingerprint}. */
+  fingerprint(adapter: string | null): string {
+    return this.#weights.fingerprint(adapter)
+  }
+
+  /** Reads a part of a text between two ticks: see {@link TextReader}. */
+  read(request: ReadRequest): Promise<ReadChunk> {
+    return this.#reader.read(request)
+  }
+
+  /** Forgets a text that was not read to its end. */
+  endReading(reading: number): void {
+    this.#reader.end(reading)
   }
 
   /** @param matcher what holds the job to its grammar: disposed of when the job ends. */
@@ -176,6 +210,7 @@ export class SamplingShard {
   }
 
   async close(): Promise<void> {
+    await this.#shared.mixer.close()
     await this.#weights.close()
   }
 }

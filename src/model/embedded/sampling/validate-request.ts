@@ -11,6 +11,14 @@ const SamplingParamsSchema = z.strictObject({
   stopTokens: z.array(z.int().nonnegative()).readonly().optional(),
   seed: z.int().optional(),
   grammar: z.custom<Grammar>((value) => typeof value === 'object' && value !== null).optional(),
+  nearest: z
+    .strictObject({
+      datastore: z.strictObject({ kind: z.literal('datastore'), id: z.string() }),
+      weight: z.number().min(0).max(1),
+      neighbours: z.int().min(1).max(1024),
+      temperature: z.number().positive(),
+    })
+    .optional(),
 })
 
 /** @throws InvalidSampleRequestError for bad parameters, and for a prompt that is empty, too long or holds a foreign token. */
@@ -18,6 +26,18 @@ export function validateRequest({ prompt, params, samples = 1 }: SampleRequest, 
   const parsed = SamplingParamsSchema.safeParse(params)
   if (!parsed.success) {
     throw new InvalidSampleRequestError(z.prettifyError(parsed.error), 'See SamplingParams for the ranges.')
+  }
+  if (params.nearest !== undefined && !limits.datastores) {
+    throw new InvalidSampleRequestError(
+      'this engine mixes in no datastore.',
+      'Leave `nearest` out, or sample with the embedded engine.',
+    )
+  }
+  if (params.nearest !== undefined && params.grammar !== undefined) {
+    throw new InvalidSampleRequestError(
+      'it has a grammar and a datastore, which are not sampled with together.',
+      'Leave `grammar` or `nearest` out.',
+    )
   }
   if (params.grammar && (params.stopTokens ?? []).length === 0) {
     throw new InvalidSampleRequestError(

@@ -59,7 +59,11 @@ export function initialValues(
   return flatten(trainedShapes(model.config, trained), initialTensors(model, trained, seed))
 }
 
-function initialTensors({ config, tensors }: ModelWeights, trained: Exclude<Trained, { kind: 'prompt' }>, seed: number) {
+function initialTensors(
+  { config, tensors }: ModelWeights,
+  trained: Exclude<Trained, { kind: 'prompt' }>,
+  seed: number,
+) {
   if (trained.kind === 'memory') return initialMemoryAdapter(config, trained, seed).tensors
   return trained.kind === 'lora' ? initialAdapter(config, trained, seed).tensors : tensors
 }

@@ -50,6 +50,7 @@ export class InferenceTransformer {
   readonly #layout: StepLayout
   readonly #weights = new Map<string, Float>()
   readonly #memory: ReadMemory | undefined
+  #lastWide: Float | null = null
 
   constructor(graph: GraphBuilder, spec: InferenceGraphSpec) {
     this.#graph = graph
@@ -80,11 +81,17 @@ export class InferenceTransformer {
     )
 
     const wide = this.#norm(attended, parts.norm(layer, 'mlp'))
+    this.#lastWide = wide
     const lowWide = this.#lower(layer, 'mlp', wide)
     const gate = this.#activated(this.#project(layer, 'gate', wide, lowWide))
     const inner = this.#times(gate, this.#project(layer, 'up', wide, lowWide))
     const lowInner = this.#lower(layer, 'inner', inner)
     return this.#add(layer, 'mlpOut', attended, (onto) => this.#project(layer, 'down', inner, lowInner, onto))
+  }
+
+  /** What the feed-forward network of the block that was made last reads, `[tokens, hiddenSize]`. */
+  get lastWide(): Float {
+    return present(this.#lastWide, 'a block')
   }
 
   /** Logits `[rows, vocab]`. */

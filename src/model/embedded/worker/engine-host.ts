@@ -58,7 +58,8 @@ export class EngineHost {
     const { number, request } = message
     try {
       const result = await this.#serve(request)
-      this.#post({ kind: 'done', number, result }, request.kind === 'train' ? arraysIn(result) : [])
+      const given = request.kind === 'train' || request.kind === 'read'
+      this.#post({ kind: 'done', number, result }, given ? arraysIn(result) : [])
     } catch (error) {
       this.#post({ kind: 'failed', number, error: toPlainError(error) }, [])
     }
@@ -101,6 +102,16 @@ export class EngineHost {
         return this.#shard.loadAdapter(request.id, request.content)
       case 'unload-adapter':
         return this.#shard.unloadAdapter(request.id)
+      case 'load-datastore':
+        return this.#shard.loadDatastore(request.id, request.datastore)
+      case 'unload-datastore':
+        return this.#shard.unloadDatastore(request.id)
+      case 'fingerprint':
+        return this.#shard.fingerprint(request.adapter)
+      case 'read':
+        return this.#shard.read(request.request)
+      case 'end-reading':
+        return this.#shard.endReading(request.reading)
       case 'open-trainer':
         this.#trainers.set(
           request.trainer,
