@@ -264,7 +264,7 @@ describe('the engine behind', () => {
       },
       endReading: (reading) => Promise.resolve(void calls.push(`end ${reading}`)),
     }
-    const adapters = new References<null>((id) => new Error(`unknown ${id}`))
+    const adapters = new References<readonly number[]>((id) => new Error(`unknown ${id}`))
     return {
       calls,
       datastores: new Datastores(backend, adapters, { vocabularySize: 9, contextLength: 999, hiddenSize: 2 }),
