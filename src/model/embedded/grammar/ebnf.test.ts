@@ -256,7 +256,62 @@ describe('a schema that cannot be held', () => {
     const large = { enum: [Array.from({ length: 30_000 }, (_, i) => i)] }
     let deep: JsonSchema = {}
     for (let i = 0; i < 100; i++) deep = { items: deep }
-    for (const one of [large, deep, { enum: ['\u{1F600}'.repeat(30_000)] }])
-      expect(() => ebnfOf(json(one))).toThrow(expect.objectContaining(code))
+    const chain = Object.fromEntries(
+      Array.from({ length: 200 }, (_, i) => [`a${i}`, { items: { $ref: `#/$defs/a${i + 1}` } }]),
+    )
+    const long = { properties: { a: { type: 'string', maxLength: 1_000 }, b: { type: 'string', minLength: 900 } } }
+    const ranges = Array.from({ length: 600 }, (_, i) => ({ type: 'number', minimum: i * 1_234_567, maximum: 9e8 + i }))
+    const start = performance.now()
+    for (const one of [
+      large,
+      deep,
+      { enum: ['\u{1F600}'.repeat(30_000)] },
+      { $ref: '#/$defs/a0', $defs: { ...chain, a200: {} } },
+      long,
+      { anyOf: ranges },
+    ])
+      expect(() => ebnfOf(json(one)), JSON.stringify(one).slice(0, 80)).toThrow(expect.objectContaining(code))
+    expect(performance.now() - start).toBeLessThan(2_000)
+  })
+
+  it('is refused or held to, whatever stands where a schema should', () => {
+    const keyword = fc.constantFrom(
+      ...'type properties required items enum const anyOf oneOf allOf $ref $defs minLength maxLength minItems'.split(
+        ' ',
+      ),
+      ...'additionalProperties minimum exclusiveMaximum format pattern not __proto__ toString'.split(' '),
+    )
+    const { value } = fc.letrec<{ value: Json }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom<Json>(
+          null,
+          true,
+          false,
+          0,
+          -1,
+          1.5,
+          1e300,
+          '',
+          'string',
+          'object',
+          'array',
+          '#',
+          '#/$defs/type',
+        ),
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(keyword, tie('value'), { maxKeys: 4 }),
+      ),
+    }))
+    fc.assert(
+      fc.property(value, (one) => {
+        try {
+          expect(ebnfOf(json(one as JsonSchema))).toMatch(/^root ::= /)
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'model/unusable-grammar' })
+        }
+      }),
+      { numRuns: 2_000 },
+    )
   })
 })
