@@ -29,6 +29,14 @@ it('compiles schemas that name only themselves', async () => {
   await trial.admit(ebnf({ type: 'object' }))
 }, 60_000)
 
+it('does not try what nobody waits for any more', async () => {
+  trial = new GrammarTrial({ vocabulary: () => letters, patience: 20_000 })
+  const gone = AbortSignal.abort()
+  expect(await trial.admit('root ::= gone', gone)).toBe(false)
+  expect(await trial.admit(ebnf({ type: 'null' }))).toBe(true)
+  expect(await trial.admit(ebnf({ type: 'null' }), gone)).toBe(true)
+}, 60_000)
+
 it('gives up what takes too long, remembers it, and goes on with others', async () => {
   const words = Array.from({ length: 20_000 }, (_, i) => `word${i}`)
   trial = new GrammarTrial({ vocabulary: () => [...letters, ...words], patience: 2_000 })
