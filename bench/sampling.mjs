@@ -6,8 +6,8 @@
  *     [--concurrent 1,16] [--peers hf,llama,llama-own] [--workers 1 --threads-per-worker 2] [--rollouts] [--grammar]
  *
  * `llama-own` is llama.cpp on the GGUF file that was pulled, with its quantised weights: less precise, and no peer of
- * equal work. `--rollouts` adds rollouts of ours alone; `--grammar`
- * compares sequences that are held to JSON with free ones, ours alone. Without a peer, ours is printed alone, and what to install.
+ * equal work. `--rollouts` adds rollouts of ours alone, `--grammar` sequences that are held to JSON beside free ones, ours
+ * alone. Without a peer, ours is printed alone, and what to install.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'

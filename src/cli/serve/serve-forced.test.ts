@@ -2,9 +2,12 @@ import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ChatUpstream, Store, TrajectoryId } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
+import { policySamples } from '../../agent/index.ts'
 import { type RunningGateway, ServeConfig } from '../../gateway/index.ts'
 import { silent } from '../../gateway/log.ts'
+import { fitOf } from '../../learn/source/traffic/fit.ts'
 import { chatUpstream, openEmbeddedModel } from '../../model/index.ts'
+import { reproducibleTemperature } from '../../optimize/weights/fit-samples.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import { serveReleases } from './serve-releases.ts'
 
@@ -65,12 +68,25 @@ const argumentsOf = (call: OpenAI.ChatCompletionMessageToolCall | undefined) => 
 }
 
 describe('a forced call', () => {
+  it('may be several, where the request does not rule it out', async () => {
+    const { choices } = await client.chat.completions.create({
+      ...asks,
+      max_tokens: 150,
+      tools: [weather],
+      tool_choice: 'required',
+    })
+    const calls = choices[0]?.message.tool_calls ?? []
+    expect(calls.length).toBeGreaterThanOrEqual(1)
+    for (const call of calls) expect(argumentsOf(call)).toBe('get_weather')
+  })
+
   it.each([0, 1, 1.5])('comes, with arguments of its schema, at temperature %d', async (temperature) => {
     const { choices } = await client.chat.completions.create({
       ...asks,
       temperature,
       tools: [weather],
       tool_choice: 'required',
+      parallel_tool_calls: false,
     })
     expect(choices[0]?.finish_reason).toBe('tool_calls')
     expect(choices[0]?.message.content).toBe(null)
@@ -98,6 +114,19 @@ describe('a forced call', () => {
       'the span',
     )
     expect(span).toMatchObject({ sampling: { truncated: true } })
+    // Neither traffic nor whoever deposits it by hand gets it into a policy gradient (invariant 2).
+    const decision = present(
+      trajectory.decisions.find(({ output }) => output !== null),
+      'the decision',
+    )
+    const { temperatures, unfit } = fitOf(trajectory, decision.parameter)
+    expect([temperatures.size, unfit]).toEqual([0, 'truncated'])
+    const credit = { trajectory: id, decision: decision.id, advantage: 1 }
+    const samples = policySamples.deposit(trajectory, [{ decision, credit }])
+    expect(samples).toMatchObject([{ truncated: true }])
+    expect(() => reproducibleTemperature(samples)).toThrow(
+      expect.objectContaining({ code: 'optimize/truncated-samples' }),
+    )
     if (span.kind !== 'sampled') return
     const [told, own] = [present(span.behaviourLogprobs, 'behaviour'), span.logprobs]
     told.forEach((logprob, i) => expect(logprob).toBeGreaterThanOrEqual(own[i]! - 1e-4))

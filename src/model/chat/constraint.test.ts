@@ -31,7 +31,8 @@ function open(said: string, options: ScriptedServiceOptions = {}) {
 
 describe('an answer is held to', () => {
   it.each<[string, object, object | undefined]>([
-    ['any call', { tools, tool_choice: 'required' }, { kind: 'or', of: [search, opens] }],
+    ['any calls', { tools, tool_choice: 'required' }, calls],
+    ['one call', { tools, tool_choice: 'required', parallel_tool_calls: false }, anyCall],
     [
       'a call by name',
       { tools, tool_choice: { type: 'function', function: { name: 'open' } } },

@@ -172,15 +172,70 @@ describe('what a schema allows', () => {
   })
 })
 
+describe('schemas of which exactly one must fit', () => {
+  const kind = (name: string, more: object = {}) => ({
+    type: 'object',
+    properties: { kind: { const: name }, ...more },
+    required: ['kind'],
+  })
+  it.each<[string, JsonSchema]>([
+    ['types', { oneOf: [{ type: 'string' }, { type: ['integer', 'null'] }, { type: 'array', items: {} }] }],
+    ['listed values', { oneOf: [{ enum: ['a', 1] }, { const: 'b' }, { type: 'boolean' }, { enum: [null] }] }],
+    [
+      'a property of their own',
+      {
+        oneOf: [{ $ref: '#/$defs/cat' }, { $ref: '#/$defs/dog' }],
+        discriminator: { propertyName: 'kind' },
+        $defs: { cat: kind('cat', { lives: { type: 'integer' } }), dog: kind('dog') },
+      },
+    ],
+    [
+      'what they must have',
+      {
+        oneOf: [
+          { type: 'object', properties: { mail: { type: 'string' } }, required: ['mail'] },
+          { type: 'object', properties: { phone: { type: 'string' } }, required: ['phone'] },
+        ],
+      },
+    ],
+  ])('are held to where %s tell them apart', async (_, one) => {
+    const ajv = new Ajv({ strict: false })
+    for (let seed = 0; seed < 12; seed++) {
+      const text = await drawn(json(one), seed)
+      if (text !== null) expect(ajv.validate(one as object, JSON.parse(text)), text).toBe(true)
+    }
+  })
+
+  it('are compared in bounded time, whatever they hold', () => {
+    const branch = (seed: number): JsonSchema => ({
+      anyOf: Array.from({ length: 40 }, (_, i) => ({
+        properties: { a: { $ref: `#/$defs/b${(i + seed) % 8}` } },
+        required: ['a'],
+      })),
+    })
+    const $defs = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`b${i}`, branch(i)])) as Record<string, Json>
+    const start = performance.now()
+    expect(() =>
+      ebnfOf(json({ $defs, oneOf: Object.keys($defs).map((name) => ({ $ref: `#/$defs/${name}` })) })),
+    ).toThrow('#/oneOf')
+    expect(performance.now() - start).toBeLessThan(2_000)
+  })
+})
+
 describe('a schema that cannot be held', () => {
   it.each<[JsonSchema, string]>([
     [false, '# accepts nothing'],
     [{ $ref: 'https://example.com/schema' }, '#/$ref names no schema'],
-    [{ $ref: '#/$defs/gone' }, '#/$ref names "#/$defs/gone"'],
+    [{ $ref: '#/$defs/gone' }, '#/$ref names no schema in $defs ("#/$defs/gone")'],
     [{ $ref: '#/$defs/__proto__', $defs: {} }, '#/$ref'],
     [{ properties: { a: { not: {} } } }, '#/properties/a/not'],
     [{ properties: { a: { type: 'string', pattern: '(a+)+$' } } }, '#/properties/a/pattern'],
-    [{ oneOf: [{}, {}] }, '#/oneOf'],
+    [{ oneOf: [{}, {}] }, '#/oneOf holds 0 and 1'],
+    [{ oneOf: [{ type: 'string' }, { type: 'integer' }, { type: 'number' }] }, '#/oneOf holds 1 and 2'],
+    [{ oneOf: [{ const: 1 }, { enum: [2, 1] }] }, '#/oneOf holds 0 and 1'],
+    [{ oneOf: [{ required: ['a'] }, { required: ['a', 'b'] }] }, '#/oneOf holds 0 and 1'],
+    [{ oneOf: [{ type: 'object' }, { type: 'object', required: ['a'] }] }, '#/oneOf holds 0 and 1'],
+    [{ oneOf: Array.from({ length: 65 }, (_, i) => ({ const: i })) }, '#/oneOf holds more than 64'],
     [{ allOf: [{}, {}] }, '#/allOf'],
     [{ type: 'strange' }, '#/type'],
     [{ type: 'array', uniqueItems: true }, '#/uniqueItems'],
@@ -201,7 +256,62 @@ describe('a schema that cannot be held', () => {
     const large = { enum: [Array.from({ length: 30_000 }, (_, i) => i)] }
     let deep: JsonSchema = {}
     for (let i = 0; i < 100; i++) deep = { items: deep }
-    for (const one of [large, deep, { enum: ['\u{1F600}'.repeat(30_000)] }])
-      expect(() => ebnfOf(json(one))).toThrow(expect.objectContaining(code))
+    const chain = Object.fromEntries(
+      Array.from({ length: 200 }, (_, i) => [`a${i}`, { items: { $ref: `#/$defs/a${i + 1}` } }]),
+    )
+    const long = { properties: { a: { type: 'string', maxLength: 1_000 }, b: { type: 'string', minLength: 900 } } }
+    const ranges = Array.from({ length: 600 }, (_, i) => ({ type: 'number', minimum: i * 1_234_567, maximum: 9e8 + i }))
+    const start = performance.now()
+    for (const one of [
+      large,
+      deep,
+      { enum: ['\u{1F600}'.repeat(30_000)] },
+      { $ref: '#/$defs/a0', $defs: { ...chain, a200: {} } },
+      long,
+      { anyOf: ranges },
+    ])
+      expect(() => ebnfOf(json(one)), JSON.stringify(one).slice(0, 80)).toThrow(expect.objectContaining(code))
+    expect(performance.now() - start).toBeLessThan(2_000)
+  })
+
+  it('is refused or held to, whatever stands where a schema should', () => {
+    const keyword = fc.constantFrom(
+      ...'type properties required items enum const anyOf oneOf allOf $ref $defs minLength maxLength minItems'.split(
+        ' ',
+      ),
+      ...'additionalProperties minimum exclusiveMaximum format pattern not __proto__ toString'.split(' '),
+    )
+    const { value } = fc.letrec<{ value: Json }>((tie) => ({
+      value: fc.oneof(
+        { maxDepth: 4 },
+        fc.constantFrom<Json>(
+          null,
+          true,
+          false,
+          0,
+          -1,
+          1.5,
+          1e300,
+          '',
+          'string',
+          'object',
+          'array',
+          '#',
+          '#/$defs/type',
+        ),
+        fc.array(tie('value'), { maxLength: 3 }),
+        fc.dictionary(keyword, tie('value'), { maxKeys: 4 }),
+      ),
+    }))
+    fc.assert(
+      fc.property(value, (one) => {
+        try {
+          expect(ebnfOf(json(one as JsonSchema))).toMatch(/^root ::= /)
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'model/unusable-grammar' })
+        }
+      }),
+      { numRuns: 2_000 },
+    )
   })
 })

@@ -2,14 +2,14 @@ import type { Json, JsonSchema } from '../../../core/index.ts'
 import * as values from './json-values.ts'
 import { integersIn, numbersIn } from './number-range.ts'
 import { either, literal, type Rules } from './rules.ts'
+import { isObject, isOf, type Keywords, referenced } from './schema.ts'
 import { stringFormat } from './string-formats.ts'
+import { Apart } from './told-apart.ts'
 import { UnusableGrammarError } from './unusable-grammar-error.ts'
-
-type Keywords = { readonly [keyword: string]: Json }
 
 /** Keywords that accept and refuse nothing. */
 const annotations = new Set(
-  `title description default example examples deprecated readOnly writeOnly $schema $id $comment $defs definitions`.split(
+  `title description default example examples deprecated readOnly writeOnly $schema $id $comment $defs definitions discriminator`.split(
     ' ',
   ),
 )
@@ -27,11 +27,13 @@ const keywordsOf: Readonly<Record<string, readonly string[]>> = {
 
 /** Schemas in schemas: as deep as JSON texts from outside may be. */
 const deepest = 64
+/** Schemas of which one may fit: each is compared with each. */
+const mostOfOneOf = 64
 /** Longest array and string that a bound may name: each character of a string is a state of its own. */
 const [longestArray, longestString] = [4_096, 1_024]
 
 const hint =
-  'Use type, properties, required, items, enum, const, anyOf, $ref to $defs, and bounds of numbers, strings and arrays; check the rest in what comes.'
+  'Use type, properties, required, items, enum, const, anyOf, oneOf, $ref to $defs, and bounds of numbers, strings and arrays; check the rest in what comes.'
 
 /**
  * The JSON texts of values that a schema accepts, as rules. What a schema accepts is never widened: a keyword that the
@@ -45,12 +47,14 @@ export function jsonSchema(rules: Rules, schema: JsonSchema): string {
 class Reader {
   readonly #rules: Rules
   readonly #root: JsonSchema
+  readonly #apart: Apart
   /** Rules of what `$ref` names, so that a schema may name itself. */
   readonly #named = new Map<string, string>()
 
   constructor(rules: Rules, root: JsonSchema) {
     this.#rules = rules
     this.#root = root
+    this.#apart = new Apart(root)
   }
 
   read(schema: Json | undefined, at: string, depth: number): string {
@@ -62,7 +66,8 @@ class Reader {
     if (only === undefined) return values.anything(this.#rules)
     if (says.includes('enum') || says.includes('const')) return this.#enumeration(schema, says, at)
     if (only === '$ref' && says.length === 1) return this.#reference(schema['$ref'], at, depth)
-    if ((only === 'anyOf' || only === 'allOf') && says.length === 1) return this.#several(schema[only], only, at, depth)
+    if (['anyOf', 'oneOf', 'allOf'].includes(only) && says.length === 1)
+      return this.#several(schema[only], only, at, depth)
     const types = typesOf(schema, says, at)
     for (const keyword of says) {
       if (keyword === 'type' || types.some((type) => keywordsOf[type]?.includes(keyword))) continue
@@ -175,23 +180,30 @@ class Reader {
     return this.#rules.add(either(fitting.map((value) => literal(JSON.stringify(value)))))
   }
 
-  #several(all: Json | undefined, keyword: 'anyOf' | 'allOf', at: string, depth: number): string {
+  #several(all: Json | undefined, keyword: string, at: string, depth: number): string {
     if (!Array.isArray(all) || all.length === 0) throw refuse(`${at}/${keyword}`, 'is no list of schemas')
     if (keyword === 'allOf' && all.length > 1) throw refuse(`${at}/allOf`, 'holds several schemas')
+    if (keyword === 'oneOf') this.#refuseAlike(all as readonly Json[], at)
     return this.#rules.add(either(all.map((one: Json, i) => this.read(one, `${at}/${keyword}/${i}`, depth + 1))))
   }
 
+  /** What fits one of them must fit no other. */
+  #refuseAlike(all: readonly Json[], at: string): void {
+    if (all.length > mostOfOneOf) throw refuse(`${at}/oneOf`, `holds more than ${mostOfOneOf} schemas`)
+    for (const [i, one] of all.entries()) {
+      const alike = all.findIndex((other, j) => j > i && !this.#apart.are(one, other))
+      if (alike < 0) continue
+      const how = 'by type, const, enum or required properties. Tell them apart, or use anyOf'
+      throw refuse(`${at}/oneOf`, `holds ${i} and ${alike}, which are not told apart ${how}`)
+    }
+  }
+
   #reference(reference: Json | undefined, at: string, depth: number): string {
-    const [, container, name] =
-      (typeof reference === 'string' && /^#(?:\/(\$defs|definitions)\/([^/~%]+))?$/.exec(reference)) || []
-    if (typeof reference !== 'string' || !reference.startsWith('#') || (reference !== '#' && name === undefined))
-      throw refuse(`${at}/$ref`, 'names no schema in $defs: others are not looked up')
+    const target = referenced(reference, this.#root)
+    if (typeof reference !== 'string' || target === undefined)
+      throw refuse(`${at}/$ref`, `names no schema in $defs (${JSON.stringify(reference)}): others are not looked up`)
     const known = this.#named.get(reference)
     if (known !== undefined) return known
-    const containers = container === undefined || !isObject(this.#root) ? {} : this.#root[container]
-    const target =
-      reference === '#' ? this.#root : isObject(containers) && name !== undefined ? own(containers, name) : undefined
-    if (target === undefined) throw refuse(`${at}/$ref`, `names ${JSON.stringify(reference)}, which is not there`)
     const rule = this.#rules.reserve()
     this.#named.set(reference, rule)
     this.#rules.define(rule, this.read(target, reference, depth + 1))
@@ -203,11 +215,6 @@ function refuse(at: string, problem: string): UnusableGrammarError {
   const place = at.length > 200 ? `${at.slice(0, 200)}…` : at
   return new UnusableGrammarError(`its schema's ${place} ${problem}.`, hint)
 }
-
-const isObject = (value: Json | undefined): value is Keywords =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const own = (object: Keywords, key: string): Json | undefined => (Object.hasOwn(object, key) ? object[key] : undefined)
 
 function typesOf(schema: Keywords, says: readonly string[], at: string): readonly string[] {
   const { type } = schema
@@ -240,11 +247,4 @@ function lengths(
   const [least, most] = [bound(leastName, 0), bound(mostName, Number.POSITIVE_INFINITY)]
   if (least > most) throw refuse(`${at}/${leastName}`, `is above ${mostName}`)
   return [least, most]
-}
-
-function isOf(type: string, value: Json): boolean {
-  if (value === null) return type === 'null'
-  if (Array.isArray(value)) return type === 'array'
-  if (typeof value === 'number') return type === 'number' || (type === 'integer' && Number.isInteger(value))
-  return typeof value === type
 }

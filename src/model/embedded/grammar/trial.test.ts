@@ -29,10 +29,22 @@ it('compiles schemas that name only themselves', async () => {
   await trial.admit(ebnf({ type: 'object' }))
 }, 60_000)
 
-it('gives up what takes too long, and goes on with others', async () => {
-  trial = new GrammarTrial({ vocabulary: () => letters, patience: 1 })
-  const slow = ebnf({ items: { type: 'string', minLength: 40, maxLength: 400 } })
-  await expect(trial.admit(slow)).rejects.toMatchObject({
-    message: expect.stringContaining('longer than 1 ms') as string,
-  })
+it('does not try what nobody waits for any more', async () => {
+  trial = new GrammarTrial({ vocabulary: () => letters, patience: 20_000 })
+  const gone = AbortSignal.abort()
+  expect(await trial.admit('root ::= gone', gone)).toBe(false)
+  expect(await trial.admit(ebnf({ type: 'null' }))).toBe(true)
+  expect(await trial.admit(ebnf({ type: 'null' }), gone)).toBe(true)
+}, 60_000)
+
+it('gives up what takes too long, remembers it, and goes on with others', async () => {
+  const words = Array.from({ length: 20_000 }, (_, i) => `word${i}`)
+  trial = new GrammarTrial({ vocabulary: () => [...letters, ...words], patience: 2_000 })
+  const slow = ebnf({ items: { type: 'string', minLength: 40, maxLength: 1_000 } })
+  const tooLong = { message: expect.stringContaining('longer than 2000 ms') as string }
+  await expect(trial.admit(slow)).rejects.toMatchObject(tooLong)
+  await trial.admit(ebnf({ type: 'boolean' }))
+  const start = performance.now()
+  await expect(trial.admit(slow)).rejects.toMatchObject(tooLong)
+  expect(performance.now() - start).toBeLessThan(500)
 }, 60_000)

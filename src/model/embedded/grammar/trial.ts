@@ -36,15 +36,20 @@ export class GrammarTrial {
     this.#options = options
   }
 
-  /** @throws UnusableGrammarError for a grammar that cannot be compiled, or takes too long; EngineClosedError once it is closed. */
-  async admit(ebnf: string): Promise<void> {
+  /**
+   * Whether it was tried: not when the signal fires before its turn.
+   * @throws UnusableGrammarError for a grammar that cannot be compiled, or takes too long; EngineClosedError once it is closed.
+   */
+  async admit(ebnf: string, signal?: AbortSignal): Promise<boolean> {
     const key = sha256(ebnf)
     // Asked again once its turn has come: the same grammar may have been tried meanwhile.
     const verdict =
       this.#verdicts.get(key) ??
-      (await this.#oneAtATime.run(async () => this.#verdicts.get(key) ?? this.#try(key, ebnf)))
-    if (verdict !== '')
-      throw new UnusableGrammarError(verdict, 'Ask for a simpler form: first of all, without minLength and maxLength.')
+      (await this.#oneAtATime.run(
+        async () => this.#verdicts.get(key) ?? (signal?.aborted ? null : this.#try(key, ebnf)),
+      ))
+    if (verdict === null || verdict === '') return verdict === ''
+    throw new UnusableGrammarError(verdict, 'Ask for a simpler form: first of all, without minLength and maxLength.')
   }
 
   /** Ends the thread; what waits for it is refused. */

@@ -38,11 +38,14 @@ function weighAllowed(
     weights[token] = weight
     if (weight > highest) highest = weight
   }
-  const asTheyAre = highest > 0 && (temperature === 0 || temperature === 1)
+  const even = highest === 0
+  const asTheyAre = even || temperature === 0 || temperature === 1
   let total = 0
   for (let token = 0; token < weights.length; token++) {
-    if (highest === 0) weights[token] = isAllowed(token) ? 1 : 0
-    else if (!asTheyAre) weights[token] = Math.exp(Math.log((weights[token] as number) / highest) / temperature)
+    if (even && isAllowed(token)) weights[token] = 1
+    const weight = weights[token] as number
+    if (weight === 0) continue
+    if (!asTheyAre) weights[token] = Math.exp(Math.log(weight / highest) / temperature)
     total += weights[token] as number
   }
   return total

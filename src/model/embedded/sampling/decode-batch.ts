@@ -123,12 +123,13 @@ export class DecodeBatch implements KvHolder {
     const mixed = await mixer.mix(mixing, result)
     const ended: Ended[] = []
     for (const [row, sequence] of this.sequences.entries()) {
+      const { matcher } = sequence
       sequence.cached = sequence.length
       const correction = result.corrections[row] as number
       try {
-        const allowed = (await sequence.matcher?.allowed()) ?? null
+        const allowed = matcher === null ? null : await matcher.allowed()
         chooser.choose(result.probabilities, row, correction, sequence.job, sequence.uniform, allowed)
-        sequence.matcher?.accept(chooser.token)
+        matcher?.accept(chooser.token)
       } catch (error) {
         ended.push({ sequence, reason: { error } })
         continue

@@ -56,6 +56,10 @@ interface OneOf {
   readonly seed: number
 }
 
+/** What came of a request that was cancelled before anything was sampled. */
+const cancelled = Symbol('cancelled')
+const nothing: SampledSequence = { tokens: [], behaviourLogprobs: [], logprobs: [], stopReason: 'cancelled' }
+
 /**
  * The embedded engine's Sampler. Concurrent requests are batched continuously; what prompts have in common is computed
  * once. In deterministic mode a missing seed is 0, otherwise it is random.
@@ -101,7 +105,8 @@ export class EmbeddedSampler implements Sampler {
     samples: number,
   ): Promise<readonly SampledSequence[]> {
     const { grammar } = request.params
-    const ebnf = grammar === undefined ? null : await this.#admitted(grammar)
+    const ebnf = grammar === undefined ? null : await this.#admitted(grammar, request.signal)
+    if (ebnf === cancelled) return Array.from({ length: samples }, () => nothing)
     return Promise.all(
       Array.from({ length: samples }, (_, index) =>
         this.#continue({ request, ebnf, virtual, sample: index, seed: sampleSeed(seed, index) }),
@@ -110,7 +115,7 @@ export class EmbeddedSampler implements Sampler {
   }
 
   /** The grammar as shards take it. @throws UnusableGrammarError */
-  async #admitted(grammar: Grammar): Promise<string> {
+  async #admitted(grammar: Grammar, signal: AbortSignal | undefined): Promise<string | typeof cancelled> {
     const grammars = this.#grammars
     if (grammars === null)
       throw new UnusableGrammarError(
@@ -118,7 +123,7 @@ export class EmbeddedSampler implements Sampler {
         'Open it with `vocabulary`, or ask without a grammar.',
       )
     const ebnf = ebnfOf(grammar)
-    await grammars.trial.admit(ebnf)
+    if (!(await grammars.trial.admit(ebnf, signal))) return cancelled
     await this.#backend.setVocabulary(grammars.vocabulary)
     return ebnf
   }
