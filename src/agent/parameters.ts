@@ -1,4 +1,11 @@
-import { type AnyKind, type HandleIn, type Kind, type Message, ParameterKind, type TrainingMethod } from '../core/index.ts'
+import {
+  type AnyKind,
+  type HandleIn,
+  type Kind,
+  type Message,
+  ParameterKind,
+  type TrainingMethod,
+} from '../core/index.ts'
 import type { ParameterBinding } from './binding.ts'
 import { decisionRecorder } from './decision-recorder.ts'
 import { KindError } from './errors.ts'
