@@ -32,7 +32,7 @@ const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: '5' },
     first: { type: 'string', default: '1' },
-    arms: { type: 'string', default: 'soft-5,soft-20,told-20,lora-16' },
+    arms: { type: 'string', default: 'soft-5,soft-20,lora-16' },
     rates: { type: 'string', default: '{}' },
     passes: { type: 'string', default: '8' },
     updates: { type: 'string', default: '4' },
