@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { readMetadata, readTensors } from '../train/adapter-file.ts'
 import { readSafetensors, writeSafetensors } from '../load/safetensors.ts'
-import { type AdapterWeights, initialPair, loraPairs } from '../train/lora.ts'
+import { type AdapterWeights, initialPair, loraShapes } from '../train/lora.ts'
 import type { TransformerConfig } from '../transformer/config.ts'
 import { StateMismatchError } from '../train/state-mismatch-error.ts'
 import { InvalidMemoryError } from './invalid-memory-error.ts'
@@ -32,18 +32,12 @@ export function initialMemoryAdapter(
 }
 
 /** The adapter's LoRA as one of the whole model, whose other layers it leaves as they are; `null` where it has none. */
-export function queriesOf(
-  config: TransformerConfig,
-  { layer, queries, tensors }: MemoryAdapter,
-): AdapterWeights | null {
+export function queriesOf(config: TransformerConfig, { queries, tensors }: MemoryAdapter): AdapterWeights | null {
   if (queries === undefined) return null
   const lora = { ...queries, targets: ['q'] } as const
-  const zeros = ([rows, columns]: readonly [number, number]) => new Float32Array(rows * columns)
-  const own = queryPair(config, { layer, queries, neighbours: 1 })
-  const filled = loraPairs(config, lora).flatMap(({ a, b, shapeA, shapeB }) => [
-    [a, (a === own?.a && tensors.get(a)) || zeros(shapeA)] as const,
-    [b, (b === own?.b && tensors.get(b)) || zeros(shapeB)] as const,
-  ])
+  const filled = [...loraShapes(config, lora)].map(
+    ([name, [rows = 0, columns = 0]]) => [name, tensors.get(name) ?? new Float32Array(rows * columns)] as const,
+  )
   return { ...lora, tensors: new Map(filled) }
 }
 

@@ -1,7 +1,8 @@
-import type { AdamParams, Datum, Loss, Saved } from '../../../core/index.ts'
+import type { AdamParams, Datum, ForwardBackwardResult, Loss, Saved } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import type { TransformerConfig } from '../transformer/config.ts'
 import type { EmbeddedTrainer } from '../train/embedded-trainer.ts'
+import type { EngineStepResult } from '../train/shard.ts'
 import { pack } from '../train/packing.ts'
 import { validateData } from '../train/validate-data.ts'
 import { AttentionMemory, type MemoryOrigin, type MemoryRows, expectOrigin } from './attention-memory.ts'
@@ -62,17 +63,21 @@ export class MemoryTrainer {
   }
 
   /** As `Trainer.forwardBackward`, with a memory. @throws StateMismatchError when it is of another model or layer. */
-  forwardBackward(data: readonly Datum[], loss: Loss, memory: AttentionMemory | null) {
+  forwardBackward(data: readonly Datum[], loss: Loss, memory: AttentionMemory | null): Promise<ForwardBackwardResult> {
     return this.#with(memory, () => this.#trainer.forwardBackward(data, loss))
   }
 
   /** As `Trainer.forward`: the log-probability of each target, with a memory. @throws StateMismatchError */
-  forward(data: readonly Datum[], memory: AttentionMemory | null, temperature = 1) {
+  forward(
+    data: readonly Datum[],
+    memory: AttentionMemory | null,
+    temperature = 1,
+  ): Promise<readonly (readonly number[])[]> {
     return this.#with(memory, () => this.#trainer.forward(data, temperature))
   }
 
   /** @throws NonFiniteGradientError; the gradient is then dropped. */
-  optimStep(params: AdamParams) {
+  optimStep(params: AdamParams): Promise<EngineStepResult> {
     return this.#next(() => this.#trainer.optimStep(params))
   }
 

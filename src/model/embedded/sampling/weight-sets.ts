@@ -39,6 +39,8 @@ export class WeightSets {
   readonly #adapters = new Map<string, WeightSet>()
   /** A session whose weights are all fed: serves models of any size and every fully trained set of weights. */
   #fed: Promise<Session> | undefined
+  /** The base weights for sessions that do not store them. */
+  #fedBase: Readonly<Record<string, Tensor>> | undefined
   /** Sessions that read a memory, by the layer that does and its neighbours. */
   readonly #recalling = new Map<string, Promise<Session>>()
 
@@ -93,8 +95,9 @@ export class WeightSets {
     const spec = { config: model.config, contextLength, memory: { layer, neighbours } }
     const session = this.#recalling.get(key) ?? createSession(spec, this.#options)
     this.#recalling.set(key, session)
+    this.#fedBase ??= feedsOf(inferenceWeights(model))
     const feeds = {
-      ...feedsOf(inferenceWeights(model)),
+      ...this.#fedBase,
       ...adapterTensors(this.#options, { lora: queries }),
       ...memoryFeeds(model.config, memory),
       ...gateFeed(model.config, adapter),
