@@ -164,11 +164,18 @@ function* grid(read, unit) {
 
 /** Texts as the model read them: the keys and tokens of a datastore of them, and what the model gave each token. */
 async function readAll(model, texts) {
-  const store = await model.datastores.build(texts)
   const reads = []
-  for (const text of texts) reads.push(await model.datastores.read(text))
+  for (const text of texts) reads.push(await model.datastores.read(text, { states: true }))
+  const tokens = texts.flatMap((text) => text.slice(1))
+  const keys = new Float32Array(reads.reduce((sum, { states }) => sum + states.length, 0))
+  reads.reduce((offset, { states }) => {
+    keys.set(states, offset)
+    return offset + states.length
+  }, 0)
   return {
-    ...store,
+    keys,
+    width: keys.length / tokens.length,
+    tokens,
     before: texts.flatMap((text) => text.slice(0, -1)),
     logprobs: reads.flatMap(({ logprobs }) => [...logprobs]),
   }
@@ -183,17 +190,17 @@ async function near(index, read) {
     const queries = read.keys.subarray(row * read.width, (row + rows) * read.width)
     neighbours.push(...(await index.search(queries, Array(queries.length / read.width).fill(count))))
   }
-  return { ...read, tokens: [...read.tokens], neighbours }
+  return { ...read, neighbours }
 }
 
 function joined(stores) {
-  const [{ width, origin }] = stores
+  const [{ width }] = stores
   const keys = new Float32Array(stores.reduce((sum, store) => sum + store.keys.length, 0))
   stores.reduce((offset, store) => {
     keys.set(store.keys, offset)
     return offset + store.keys.length
   }, 0)
-  return { width, origin, keys, tokens: Int32Array.from(stores.flatMap(({ tokens }) => [...tokens])) }
+  return { width, keys, tokens: Int32Array.from(stores.flatMap(({ tokens }) => tokens)) }
 }
 
 const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1]
@@ -253,12 +260,11 @@ async function quality(model) {
 /** Milliseconds a token at so many entries, for one sequence and for eight at once; keys are made up. */
 async function speed(model) {
   const { width, origin } = await model.datastores.build([[1, 2]])
-  const random = rng('speed', 1)
   console.log(
     '| entries | MB in each worker | one sequence, ms a token | eight, ms a token of each |\n|---|---|---|---|',
   )
   for (const entries of [0, 1000, 10_000, 100_000]) {
-    const keys = Float32Array.from({ length: entries * width }, () => random.next() - 0.5)
+    const keys = new Float32Array(entries * width).map(() => Math.random() - 0.5)
     const tokens = new Int32Array(entries).fill(5)
     const datastore = entries > 0 ? await model.datastores.load({ keys, tokens, width, origin }) : null
     const nearest = datastore && { datastore, weight: 1e-6, neighbours: 64, temperature: 10 }

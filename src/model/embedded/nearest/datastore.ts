@@ -3,6 +3,9 @@ import { InvalidDatastoreError } from './invalid-datastore-error.ts'
 /** Most entries of one datastore: search is exact, and reads every key for every token. */
 export const mostEntries = 100_000
 
+/** Most neighbours of one search: as many as Khandelwal et al. 2019 used. */
+export const mostNeighbours = 1024
+
 /** What hidden states a datastore's keys are: states of other weights lie elsewhere, and must not be compared with them. */
 export interface DatastoreOrigin {
   /** SHA-256 of the base model's shape and weights, in hexadecimal. */

@@ -49,10 +49,13 @@ describe.each(['base', 'adapter'] as const)('by the numbers of PyTorch, %s', (by
     ref = await engine.datastores.load(datastore)
   })
 
-  it('keys are the states that the last feed-forward network reads, with the tokens that followed', () => {
+  it('keys are the states that the last feed-forward network reads, with the tokens that followed', async () => {
     expect(relativeError(datastore.keys, unpack(keys))).toBeLessThan(2e-6)
     expect([...datastore.tokens]).toEqual(texts.flatMap((text) => text.slice(1)))
     expect(datastore.width).toBe(config.hiddenSize)
+    const { states } = await engine.datastores.read(texts[0]!, { adapter: weights(), states: true })
+    expect(relativeError(states, datastore.keys.subarray(0, states.length))).toBeLessThan(1e-6)
+    expect(states.length).toBe((texts[0]!.length - 1) * config.hiddenSize)
   })
 
   it.each([0, 1, 2, 3])('a given text has the log-probabilities of mixture %i', async (i) => {
@@ -229,6 +232,7 @@ describe('reading texts', () => {
     const whole = await engine.datastores.read(long)
     const short = await engine.datastores.read(long.slice(0, 20))
     expect(whole.logprobs.length).toBe(63)
+    expect(whole.states.length).toBe(0)
     expect(relativeError(short.logprobs, whole.logprobs.subarray(0, 19))).toBeLessThan(1e-5)
   })
 
@@ -236,6 +240,12 @@ describe('reading texts', () => {
     expect((await engine.datastores.read([4])).logprobs.length).toBe(0)
     for (const text of [[config.vocabSize], [1.5], Array<number>(65).fill(1)]) {
       await expect(engine.datastores.read(text)).rejects.toMatchObject({ code: 'model/invalid-sample-request' })
+    }
+    const ref = await engine.datastores.load(await engine.datastores.build([asked]))
+    for (const count of [0, 1.5, 1025]) {
+      await expect(engine.datastores.read(asked, { nearest: { datastore: ref, count } })).rejects.toMatchObject({
+        code: 'model/invalid-sample-request',
+      })
     }
     await expect(engine.datastores.build([[1]])).rejects.toMatchObject({ code: 'model/invalid-datastore' })
   })

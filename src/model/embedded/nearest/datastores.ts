@@ -1,7 +1,7 @@
 import type { AdapterRef, DatastoreRef, NearestParams } from '../../../core/index.ts'
 import { InvalidSampleRequestError } from '../sampling/invalid-sample-request-error.ts'
 import { References } from '../sampling/references.ts'
-import { type Datastore, type DatastoreOrigin, checkDatastore, mostEntries } from './datastore.ts'
+import { type Datastore, type DatastoreOrigin, checkDatastore, mostEntries, mostNeighbours } from './datastore.ts'
 import { DatastoreMismatchError } from './datastore-mismatch-error.ts'
 import { InvalidDatastoreError } from './invalid-datastore-error.ts'
 import type { Neighbours } from './mixture.ts'
@@ -40,12 +40,22 @@ interface Reading extends ReadOptions {
   readonly virtual: readonly number[]
 }
 
+/** What is wanted of a text besides its log-probabilities. */
+export interface TextReadOptions extends ReadOptions {
+  /** The nearest entries of which datastore, and how many, from 1 to 1,024. Default: none. */
+  readonly nearest?: { readonly datastore: DatastoreRef; readonly count: number }
+  /** Whether the states are. Default false. */
+  readonly states?: boolean
+}
+
 /** What the model said of a text of n tokens; the lists have n − 1 entries, the first about the second token. */
 export interface TextRead {
   /** Log-probability of each token after those before it, at temperature 1; at least −103.3. */
   readonly logprobs: Float64Array
   /** The nearest entries of the datastore that was named, after the same tokens; empty without one. */
   readonly neighbours: readonly Neighbours[]
+  /** `[n − 1, hidden size]`: the states before the same tokens, as a datastore keeps them; empty where they are not wanted. */
+  readonly states: Float32Array
 }
 
 /** Tokens that one run reads: jobs go on between runs. */
@@ -135,27 +145,32 @@ export class Datastores {
   /**
    * What the model says of a given text, and what a loaded datastore has near it: `mixtureLogprobs` makes of both the
    * text's log-probabilities under any mixture of up to `count` neighbours.
-   * @throws InvalidSampleRequestError for a text that the engine cannot read.
+   * @throws InvalidSampleRequestError for a text that the engine cannot read, or another count.
    * @throws UnknownDatastoreError, DatastoreMismatchError for a datastore that cannot be searched with these weights.
    */
   async read(
     text: readonly number[],
-    {
-      nearest,
-      ...options
-    }: ReadOptions & { readonly nearest?: { readonly datastore: DatastoreRef; readonly count: number } } = {},
+    { nearest, states = false, ...options }: TextReadOptions = {},
   ): Promise<TextRead> {
+    if (nearest && !(Number.isInteger(nearest.count) && nearest.count >= 1 && nearest.count <= mostNeighbours))
+      throw new InvalidSampleRequestError(
+        `${nearest.count} neighbours were asked for.`,
+        `Ask for 1 to ${mostNeighbours}.`,
+      )
     const { adapter = null } = options
     const reading = async (virtual: readonly number[]) => {
       this.#check(text, virtual)
       const logprobs: number[] = []
       const neighbours: Neighbours[] = []
-      const wants = { states: false, neighbours: nearest ? { ...nearest, datastore: nearest.datastore.id } : null }
+      const width = states ? this.#limits.hiddenSize : 0
+      const found = new Float32Array(Math.max(0, text.length - 1) * width)
+      const wants = { states, neighbours: nearest ? { ...nearest, datastore: nearest.datastore.id } : null }
       await this.#readParts(text, wants, { ...options, virtual }, (chunk) => {
+        found.set(chunk.states, logprobs.length * width)
         logprobs.push(...chunk.logprobs)
         neighbours.push(...chunk.neighbours)
       })
-      return { logprobs: Float64Array.from(logprobs), neighbours }
+      return { logprobs: Float64Array.from(logprobs), neighbours, states: found }
     }
     return this.#with(adapter, (virtual) => this.#using(nearest?.datastore ?? null, adapter, () => reading(virtual)))
   }

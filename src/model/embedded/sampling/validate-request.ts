@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import type { Grammar, SampleRequest, SamplerCapabilities } from '../../../core/index.ts'
+import type { SampleRequest, SamplerCapabilities } from '../../../core/index.ts'
+import { mostNeighbours } from '../nearest/datastore.ts'
 import { InvalidSampleRequestError } from './invalid-sample-request-error.ts'
 
 const SamplingParamsSchema = z.strictObject({
@@ -15,7 +17,7 @@ const SamplingParamsSchema = z.strictObject({
     .strictObject({
       datastore: z.strictObject({ kind: z.literal('datastore'), id: z.string() }),
       weight: z.number().min(0).max(1),
-      neighbours: z.int().min(1).max(1024),
+      neighbours: z.int().min(1).max(mostNeighbours),
       temperature: z.number().positive(),
     })
     .optional(),
