@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import type { Grammar, SampleRequest, SamplerCapabilities } from '../../../core/index.ts'
-import type { SampleRequest, SamplerCapabilities } from '../../../core/index.ts'
 import { mostNeighbours } from '../nearest/datastore.ts'
 import { InvalidSampleRequestError } from './invalid-sample-request-error.ts'
 
