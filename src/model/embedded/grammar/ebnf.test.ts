@@ -115,6 +115,10 @@ describe('what a schema allows', () => {
     ],
     [{ type: 'object', properties: {} }, {}],
     [
+      { propertyNames: { type: 'string' }, additionalProperties: { type: 'number' } },
+      { a: 1, b: 2.5 },
+    ],
+    [
       {
         $defs: { n: { type: 'object', properties: { v: {}, k: { items: { $ref: '#/$defs/n' } } } } },
         $ref: '#/$defs/n',
@@ -161,6 +165,21 @@ describe('what a schema allows', () => {
     expect(await accepts(either, '<é "\\\n>12</>')).toBe(true)
     expect(await accepts(either, 'no')).toBe(true)
     expect(await accepts(either, '<é "\\\n>no')).toBe(false)
+  })
+
+  it('finds the allowed tokens of a string at once, however many there are', async () => {
+    const many = [...vocabulary, ...Array.from({ length: 20_000 }, (_, i) => `word${i}`)]
+    const large = await Compiler.open(many)
+    const matcher = await large.matcher(ebnfOf(json({ type: 'object' })), [end], [...Buffer.from('{"a": "')])
+    const times = []
+    for (const byte of Buffer.from('some text of many words')) {
+      const start = performance.now()
+      await matcher.allowed()
+      times.push(performance.now() - start)
+      matcher.accept(byte)
+    }
+    // Tried one by one, they take some 30 ms.
+    expect(times.toSorted((a, b) => a - b)[times.length >> 1]).toBeLessThan(5)
   })
 
   it('goes on after what was taken before', async () => {
@@ -238,6 +257,7 @@ describe('a schema that cannot be held', () => {
     [{ oneOf: Array.from({ length: 65 }, (_, i) => ({ const: i })) }, '#/oneOf holds more than 64'],
     [{ allOf: [{}, {}] }, '#/allOf'],
     [{ type: 'strange' }, '#/type'],
+    [{ type: 'object', propertyNames: { enum: ['a'] } }, '#/propertyNames'],
     [{ type: 'array', uniqueItems: true }, '#/uniqueItems'],
     [{ type: 'string', maxLength: 1e9 }, '#/maxLength'],
     [{ type: 'string', format: 'poem' }, '#/format'],

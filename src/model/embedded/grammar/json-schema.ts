@@ -16,7 +16,7 @@ const annotations = new Set(
 
 /** The keywords that say something about values of one type. A type that is not named is told by them. */
 const keywordsOf: Readonly<Record<string, readonly string[]>> = {
-  object: ['properties', 'required', 'additionalProperties'],
+  object: ['properties', 'required', 'additionalProperties', 'propertyNames'],
   array: ['items', 'minItems', 'maxItems', 'uniqueItems'],
   string: ['minLength', 'maxLength', 'format'],
   number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'],
@@ -97,6 +97,9 @@ class Reader {
   #object(schema: Keywords, at: string, depth: number): string {
     const { properties = {}, required = [], additionalProperties: others = true } = schema
     if (!isObject(properties)) throw refuse(`${at}/properties`, 'is no object')
+    // As zod says it of every record: names are strings.
+    if (JSON.stringify(schema['propertyNames'] ?? { type: 'string' }) !== '{"type":"string"}')
+      throw refuse(`${at}/propertyNames`, 'says more than that names are strings')
     if (!Array.isArray(required) || !required.every((name) => typeof name === 'string'))
       throw refuse(`${at}/required`, 'is no list of names')
     const unnamed = (required as readonly string[]).filter((name) => !Object.hasOwn(properties, name))
