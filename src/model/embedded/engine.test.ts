@@ -117,7 +117,9 @@ describe('the embedded engine', () => {
   it('trains an auxiliary head in its workers, which what it publishes does not have', async () => {
     const trainer = await engine.trainer({ method: { kind: 'lora', rank: 2, alpha: 4 }, seed: 1 })
     const marked = (target: number) => ({
-      ...{ input: [target, 2, 3], target: [2, 3, 4], weights: [0, 0, 0] },
+      input: [target, 2, 3],
+      target: [2, 3, 4],
+      weights: [0, 0, 0],
       auxiliary: { targets: [[], [], [target / 10, -1]], weights: [0, 0, 1] },
     })
     await trainer.auxiliary?.attach(2)

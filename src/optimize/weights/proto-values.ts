@@ -50,7 +50,7 @@ export function protoValues(
     targets(episode) {
       const { earned, acted } = episode
       if (returns && earned === undefined) return null
-      let values: readonly number[] = new Array<number>(outputs).fill(0)
+      let values: readonly number[] = Array.from({ length: outputs }, () => 0)
       let left = returns ? (earned ?? 0) : 0
       const targets: (readonly number[])[] = acted.map(() => [])
       for (const { start, end, observed } of turnsOf(episode).toReversed()) {
@@ -109,7 +109,7 @@ function ofSimilar(outputs: number, seed: number): Cumulants {
     return row
   }
   return (observed) => {
-    const sums = new Array<number>(outputs).fill(0)
+    const sums = Array.from({ length: outputs }, () => 0)
     for (const token of new Set(observed)) {
       for (const [j, value] of drawn(token).entries()) sums[j] = (sums[j] ?? 0) + value
     }

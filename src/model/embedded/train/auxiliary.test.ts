@@ -46,10 +46,13 @@ const data = vectors.data.map((datum, index): Datum => {
   const weights = vectors.weights[index]
   if (!weights) return datum
   const flat = numbers(910 + index, weights.length * outputs)
-  const targets = weights.map((_, t) => [...flat.slice(t * outputs, (t + 1) * outputs)])
+  const targets = weights.map((_, t) => Array.from(flat.subarray(t * outputs, (t + 1) * outputs)))
   return { ...datum, auxiliary: { targets, weights } }
 })
-const without = data.map(({ auxiliary: _, ...datum }) => datum)
+const without = data.map((datum): Datum => {
+  const { auxiliary: _, ...rest } = datum
+  return rest
+})
 const silent = data.map(({ auxiliary, ...datum }) =>
   auxiliary ? { ...datum, auxiliary: { ...auxiliary, weights: auxiliary.weights.map(() => 0) } } : datum,
 )

@@ -145,7 +145,7 @@ export class EmbeddedTrainer implements Trainer {
     importance: async (data) => {
       const { config, trained, shards } = this.#options
       const settings = lossSettings({ kind: 'cross_entropy' })
-      const batches = data.flatMap(({ auxiliary: _, ...datum }) => this.#planned([datum], settings, 1))
+      const batches = data.flatMap((datum) => this.#planned([withoutAuxiliary(datum)], settings, 1))
       if (batches.length === 0) throw new InvalidAnchoringError('Importance was asked for on data without a target.')
       return this.#exclusive(async () => {
         const squares = await summedSquares(shards, batches, settings)
@@ -300,6 +300,11 @@ export class EmbeddedTrainer implements Trainer {
     await this.#first.setState(state)
     this.#accumulating = false
   }
+}
+
+function withoutAuxiliary(datum: Datum): Datum {
+  const { auxiliary: _, ...rest } = datum
+  return rest
 }
 
 const gradientPending = (cannot: string): InputError =>

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { TransformerConfig } from '../transformer/config.ts'
 import { shapesWithHead } from '../transformer/auxiliary.ts'
-import { type Trained, trainedShapes } from '../transformer/trained.ts'
+import type { Trained } from '../transformer/trained.ts'
 import { readSafetensors } from '../load/safetensors.ts'
 import { readMetadata } from './adapter-file.ts'
 import type { HeldAnchors } from './anchors.ts'
