@@ -15,6 +15,7 @@
  * - `LoRA`: the same LoRA pair trained on the same segments without a memory, and scored so;
  * - `none`, `other`, `own`: what was trained with memories, scored without one, with the one of another document (as long,
  *   and its own is left out), and with its own;
+ * - `untrained`: the base with its own memory, and gates as open as training begins with;
  * - `context`: the base with one segment more in its context, for what plain attention makes of the nearest of those tokens.
  */
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
@@ -203,14 +204,17 @@ async function lossOf(trainer, document, memoryOf, context = CONTEXT) {
   return mean(losses)
 }
 
+/** What hangs on no seed: nothing is trained, and every document is scored. */
 const unseeded = new Map()
 for (const document of documents) {
-  const base = await lossOf(reader, document, () => null)
-  unseeded.set(document.name, { base, context: await lossOf(reader, document, () => null, CONTEXT + 1) })
+  const recalling = (segment) => before(document, segment)
+  unseeded.set(document.name, {
+    base: await lossOf(reader, document, () => null),
+    context: await lossOf(reader, document, () => null, CONTEXT + 1),
+    untrained: await lossOf(reader, document, recalling),
+  })
 }
-say(
-  `base ${mean([...unseeded.values()].map(({ base }) => base)).toFixed(3)}, context ${mean([...unseeded.values()].map(({ context }) => context)).toFixed(3)}`,
-)
+say('scored without training')
 
 /** Trains on the later segments of documents, an update each, with what `memoryOf` gives. */
 async function train(trainer, shown, memoryOf, random) {
@@ -257,10 +261,19 @@ async function run(seed) {
   return { seed, results, gates }
 }
 
+const shown = ({ mean: middle, low, high }) => `${middle.toFixed(3)} [${low.toFixed(3)}, ${high.toFixed(3)}]`
+const overDocuments = (numberOf) => shown(interval([...unseeded.values()].map(numberOf)))
+console.log(
+  `Nats a token, mean and 95 % interval over documents. Nothing trained, all ${documents.length} documents:\n`,
+)
+for (const arm of ['base', 'context', 'untrained']) console.log(`- ${arm}: ${overDocuments((r) => r[arm])}`)
+console.log(`- untrained less base: ${overDocuments((r) => r.untrained - r.base)}`)
+
 const ARMS = ['base', 'context', 'LoRA', 'none', 'other', 'own']
 const runs = []
 for (let seed = number('first'); seed < number('first') + number('seeds'); seed++) runs.push(await run(seed))
 await engine.close()
+if (runs.length === 0) process.exit()
 
 /** Each document's number, averaged over the seeds that held it out: the documents are what the intervals are over. */
 function byDocument(numberOf) {
@@ -270,12 +283,9 @@ function byDocument(numberOf) {
   )
   return [...all.values()].map((results) => mean(results.map(numberOf)))
 }
-const shown = ({ mean: middle, low, high }) => `${middle.toFixed(3)} [${low.toFixed(3)}, ${high.toFixed(3)}]`
 const seedsWhere = (holds) => runs.filter(({ results }) => holds(results)).length
 
-console.log(
-  `\n${documents.length} documents, ${runs.length} seeds; nats a token, mean and 95 % interval over documents`,
-)
+console.log(`\nTrained: ${byDocument((r) => r.base).length} of them held out by some of ${runs.length} seeds`)
 console.log('\n| arm | loss | own memory less this | seeds in which own is lower |\n|---|---|---|---|')
 for (const arm of ARMS) {
   const lower = seedsWhere((results) => mean(results.map((result) => result.own - result[arm])) < 0)
