@@ -11,7 +11,7 @@ import { GrammarTrial } from './grammar/trial.ts'
 import { type AttentionMemory, expectOrigin } from './memory/attention-memory.ts'
 import { initialMemoryAdapter, readMemoryAdapter } from './memory/memory-adapter.ts'
 import { type MemoryConfig, checkedMemory } from './memory/memory-config.ts'
-import { originOf } from './memory/memory-origin.ts'
+import { originsOf } from './memory/memory-origin.ts'
 import { MemoryTrainer } from './memory/memory-trainer.ts'
 import { readSafetensors } from './load/safetensors.ts'
 import { byteLevelSpelling } from './load/token-bytes.ts'
@@ -122,6 +122,7 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
   const adapters = new References<readonly number[]>((id) => new UnknownAdapterError(id))
   const datastores = new Datastores(pool, adapters, { vocabularySize, contextLength, hiddenSize })
   const grammars = options.vocabulary ? grammarsFor(options.vocabulary, vocabularySize) : null
+  const origins = originsOf(model)
   const sampler = new EmbeddedSampler(pool, capabilities, decode, { adapters, datastores, grammars })
   return {
     sampler,
@@ -139,11 +140,11 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
       const shards = await pool.openTrainer(trained, first)
       const publish = (content: AdapterContent) => sampler.load(content)
       const trainer = new EmbeddedTrainer({ config, trained, shards, publish })
-      return new MemoryTrainer({ config, origin: originOf(model, memory.layer), trainer })
+      return new MemoryTrainer({ config, origin: origins(memory.layer), trainer })
     },
     async loadMemory(weights, memory) {
       const adapter = readMemoryAdapter(config, weights)
-      expectOrigin(memory.origin, originOf(model, adapter.layer))
+      expectOrigin(memory.origin, origins(adapter.layer))
       return sampler.load({ kind: 'memory', adapter, memory: memory.rows() })
     },
     async close() {

@@ -13,7 +13,7 @@ export interface MemoryRows {
 
 /** Where a memory's entries come from: they mean nothing to another model or layer. */
 export interface MemoryOrigin {
-  /** Hash of the weights that the layer's keys and values hang on. */
+  /** SHA-256 of the model's shape and of the weights that the layer's keys and values hang on, in hexadecimal. */
   readonly model: string
   readonly layer: number
   /** Elements of one key. */

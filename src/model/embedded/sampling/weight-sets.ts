@@ -12,7 +12,7 @@ import { type Operand, inferenceWeights, loraOperands, parts, promptOperand } fr
 import type { AdapterContent } from '../train/adapter-content.ts'
 import type { AdapterWeights } from '../train/lora.ts'
 import type { SoftPrompt } from '../train/soft-prompt.ts'
-import { fingerprint } from './fingerprint.ts'
+import { fingerprint } from '../transformer/fingerprint.ts'
 
 /** Weights that steps can run with: a session, and the feeds that make it this set of weights. */
 export interface WeightSet {
