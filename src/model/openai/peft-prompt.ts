@@ -4,6 +4,7 @@ import { toFloat32 } from '../embedded/load/floats.ts'
 import { readSafetensors, writeSafetensors } from '../embedded/load/safetensors.ts'
 import { promptTensor } from '../embedded/train/soft-prompt.ts'
 import { readSoftPrompt, writeSoftPrompt } from '../embedded/train/soft-prompt-file.ts'
+import { json } from './peft-config.ts'
 import type { PeftAdapter } from './peft-folder.ts'
 import { UnusablePeftError } from './unusable-peft-error.ts'
 
@@ -75,11 +76,3 @@ const unusable = (problem: string) =>
     problem,
     'Give the soft prompt that peft trained for this model, for causal language modelling.',
   )
-
-function json(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { describedBy } from '../load/description.ts'
 import { readSafetensors, writeSafetensors } from '../load/safetensors.ts'
 import { readMetadata, readTensors } from '../train/adapter-file.ts'
 import { StateMismatchError } from '../train/state-mismatch-error.ts'
@@ -87,7 +88,7 @@ export class AttentionMemory {
       ['values', { shape, data: this.#values }],
     ])
     const metadata = { kind: 'attention-memory', ...this.origin, capacity: this.capacity }
-    return writeSafetensors(tensors, { ratchet: JSON.stringify(metadata) })
+    return writeSafetensors(tensors, describedBy(metadata))
   }
 
   /**

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { readMetadata, readTensors } from '../train/adapter-file.ts'
+import { describedBy } from '../load/description.ts'
 import { readSafetensors, writeSafetensors } from '../load/safetensors.ts'
 import { type AdapterWeights, initialPair, loraShapes } from '../train/lora.ts'
 import type { TransformerConfig } from '../transformer/config.ts'
@@ -48,7 +49,7 @@ export function writeMemoryAdapter(config: TransformerConfig, { tensors, ...memo
   const entries = [...memoryShapes(config, memory)].map(
     ([name, shape]) => [name, { shape, data: tensors.get(name) ?? new Float32Array() }] as const,
   )
-  return writeSafetensors(new Map(entries), { ratchet: JSON.stringify({ kind: 'memory-adapter', memory }) })
+  return writeSafetensors(new Map(entries), describedBy({ kind: 'memory-adapter', memory }))
 }
 
 /**

@@ -1,11 +1,10 @@
 import { z } from 'zod'
+import { describedBy, descriptionIn } from '../load/description.ts'
 import { toFloat32 } from '../load/floats.ts'
 import { type StoredTensor, readSafetensors, writeSafetensors } from '../load/safetensors.ts'
 import { type Datastore, checkDatastore, mostEntries } from './datastore.ts'
 import { InvalidDatastoreError } from './invalid-datastore-error.ts'
 
-/** A datastore travels as safetensors; the metadata's `ratchet` entry says as JSON what it is. */
-const metadataKey = 'ratchet'
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
 const Metadata = z.strictObject({
   kind: z.literal('datastore'),
@@ -19,9 +18,7 @@ export function writeDatastore({ keys, tokens, width, origin }: Datastore): Uint
     ['keys', { shape: [tokens.length, width], data: keys }],
     ['tokens', { shape: [tokens.length], data: tokens }],
   ])
-  return writeSafetensors(tensors, {
-    [metadataKey]: JSON.stringify({ kind: 'datastore', origin: { model, adapter } }),
-  })
+  return writeSafetensors(tensors, describedBy({ kind: 'datastore', origin: { model, adapter } }))
 }
 
 /**
@@ -30,9 +27,10 @@ export function writeDatastore({ keys, tokens, width, origin }: Datastore): Uint
  * @throws InvalidDatastoreError when they are not a datastore, or one that cannot be searched.
  */
 export function readDatastore(bytes: Uint8Array): Datastore {
-  const { tensors, metadata } = readSafetensors(bytes)
-  const described = Metadata.safeParse(parseJson(metadata[metadataKey]))
-  if (!described.success) throw new InvalidDatastoreError(`the file does not describe one in "${metadataKey}".`)
+  const file = readSafetensors(bytes)
+  const described = Metadata.safeParse(descriptionIn(file))
+  if (!described.success) throw new InvalidDatastoreError('its metadata does not describe one.')
+  const { tensors } = file
   const [keys, tokens] = [tensors.get('keys'), tensors.get('tokens')]
   if (keys === undefined || tokens === undefined || tensors.size !== 2)
     throw new InvalidDatastoreError('the file holds other tensors than "keys" and "tokens".')
@@ -57,12 +55,4 @@ function shapeOf(keys: StoredTensor, tokens: StoredTensor): readonly [entries: n
       `keys are ${keys.dtype} [${keys.shape.join(', ')}] and tokens ${tokens.dtype} [${tokens.shape.join(', ')}], and F32 [n, width] and I32 [n] are read.`,
     )
   return [entries, width]
-}
-
-function parseJson(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '')
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { TransformerConfig } from '../transformer/config.ts'
+import { describedBy } from '../load/description.ts'
 import { type Safetensors, readSafetensors, writeSafetensors } from '../load/safetensors.ts'
 import { readMetadata, readTensors } from './adapter-file.ts'
 import { type SoftPrompt, SoftPromptConfig, promptShapes, promptTensor } from './soft-prompt.ts'
@@ -23,7 +24,7 @@ const SoftPromptMetadata = z.strictObject({
 export function writeSoftPrompt(config: TransformerConfig, { length, values }: SoftPrompt): Uint8Array {
   const metadata = { kind: 'soft-prompt', prompt: { length }, model: shapeOf(config) }
   const entries = [...promptShapes(config, { length })].map(([name, shape]) => [name, { shape, data: values }] as const)
-  return writeSafetensors(new Map(entries), { ratchet: JSON.stringify(metadata) })
+  return writeSafetensors(new Map(entries), describedBy(metadata))
 }
 
 /** Whether a file holds a soft prompt, by the name of its tensor. */

@@ -3,6 +3,7 @@ import { present } from '../../../errors/index.ts'
 import { expectSameMemory } from '../memory/memory-adapter.ts'
 import { MemoryConfig } from '../memory/memory-config.ts'
 import type { Trained } from '../transformer/trained.ts'
+import { describedBy } from '../load/description.ts'
 import { type Safetensors, writeSafetensors } from '../load/safetensors.ts'
 import { readTensors } from './adapter-file.ts'
 import { FlatTensors, flatten } from './flat-tensors.ts'
@@ -41,7 +42,7 @@ export function writeArrays(
     const tensors = new FlatTensors(shapes, values)
     return [...shapes].map(([name, shape]) => [prefix + name, { shape, data: tensors.view(name) }] as const)
   })
-  return writeSafetensors(new Map(entries), { ratchet: JSON.stringify(metadata) })
+  return writeSafetensors(new Map(entries), describedBy(metadata))
 }
 
 /**
