@@ -39,10 +39,10 @@ export interface Renderer {
   read(tools: readonly ToolDefinition[], stop: readonly string[]): TurnReader
   /**
    * The turns that are calls of these tools and nothing else, one or more, with arguments that their parameters accept;
-   * `null` where this renderer's form of a call cannot be said so, or the model's is not known.
+   * `null` where the model's form of a call is not known. Absent where no grammar can say this renderer's form.
    * @param several whether there may be more than one.
    */
-  forcedCalls(tools: readonly ToolDefinition[], several: boolean): Grammar | null
+  forcedCalls?(tools: readonly ToolDefinition[], several: boolean): Grammar | null
   /** Tokens of an assistant turn as the policy would have had to sample it, its stop included: for demonstrations. */
   renderAssistant(message: AssistantMessage, tools: readonly ToolDefinition[]): readonly number[]
   decode(tokens: readonly number[]): string

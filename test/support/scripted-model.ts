@@ -66,10 +66,6 @@ class WordRenderer implements Renderer {
     return [...(sampledStop ? [] : [END]), ...this.start(next)]
   }
 
-  forcedCalls(): null {
-    return null
-  }
-
   parse(tokens: readonly number[]): AssistantMessage {
     const content: string[] = []
     const toolCalls: { name: string; arguments: Record<string, Json> }[] = []

@@ -83,8 +83,8 @@ function callsOf(
   { service, upstream }: Holder,
   param: Constraint['param'],
 ): Grammar {
-  const calls = service.renderer.forcedCalls(tools, several)
-  if (calls !== null) return calls
+  const calls = service.renderer.forcedCalls?.(tools, several)
+  if (calls) return calls
   throw refused(upstream, {
     code: param === 'tool_choice' ? 'unsupported_tool_choice' : 'unsupported_response_format',
     param,

@@ -166,9 +166,7 @@ export class TinkerSampler implements Sampler {
   }
 }
 
-function refuseOtherDistributions({ params: { temperature = 1, topK, topP = 1, grammar } }: SampleRequest): void {
-  if (grammar !== undefined)
-    throw new InvalidSampleRequestError('a Tinker server holds no sequence to a grammar.', 'Leave the grammar out.')
+function refuseOtherDistributions({ params: { temperature = 1, topK, topP = 1 } }: SampleRequest): void {
   if ((temperature === 0 || temperature === 1) && topK === undefined && topP === 1) return
   throw new InvalidSampleRequestError(
     `a Tinker server tells no log-probabilities at temperature ${temperature}${topK === undefined ? '' : `, topK ${topK}`}${topP === 1 ? '' : `, topP ${topP}`}.`,

@@ -8,13 +8,13 @@ import type {
   SamplerCapabilities,
   SampleStopReason,
 } from '../../../core/index.ts'
+import { present } from '../../../errors/index.ts'
 import type { Datastores } from '../nearest/datastores.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
 import { virtualTokens } from '../train/soft-prompt.ts'
 import type { Listener, SampledTokens, SampleJob } from './job.ts'
 import { ebnfOf } from '../grammar/ebnf.ts'
 import type { GrammarTrial } from '../grammar/trial.ts'
-import { UnusableGrammarError } from '../grammar/unusable-grammar-error.ts'
 import type { References } from './references.ts'
 import { type Decode, StopStrings } from './stop-strings.ts'
 import { sampleSeed } from './uniform.ts'
@@ -116,12 +116,7 @@ export class EmbeddedSampler implements Sampler {
 
   /** The grammar as shards take it. @throws UnusableGrammarError */
   async #admitted(grammar: Grammar, signal: AbortSignal | undefined): Promise<string | typeof cancelled> {
-    const grammars = this.#grammars
-    if (grammars === null)
-      throw new UnusableGrammarError(
-        'this engine knows no vocabulary.',
-        'Open it with `vocabulary`, or ask without a grammar.',
-      )
+    const grammars = present(this.#grammars, 'what grammars are compiled for')
     const ebnf = ebnfOf(grammar)
     if (!(await grammars.trial.admit(ebnf, signal))) return cancelled
     await this.#backend.setVocabulary(grammars.vocabulary)

@@ -9,3 +9,10 @@ it('a sampler that mixes in no datastore refuses a request that names one', () =
   expect(() => validateRequest(request, limits)).toThrow('mixes in no datastore')
   expect(() => validateRequest(request, { ...limits, datastores: true })).not.toThrow()
 })
+
+it('a sampler that holds to no grammar refuses a request that has one', () => {
+  const params = { maxTokens: 1, stopTokens: [0], grammar: { kind: 'text', text: 'a' } } as const
+  const request = { prompt: [1], adapter: null, params }
+  expect(() => validateRequest(request, limits)).toThrow('holds no sequence to a grammar')
+  expect(() => validateRequest(request, { ...limits, grammars: true })).not.toThrow()
+})

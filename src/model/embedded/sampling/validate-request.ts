@@ -28,9 +28,15 @@ export function validateRequest({ prompt, params, samples = 1 }: SampleRequest, 
   if (!parsed.success) {
     throw new InvalidSampleRequestError(z.prettifyError(parsed.error), 'See SamplingParams for the ranges.')
   }
+  if (params.grammar !== undefined && !limits.grammars) {
+    throw new InvalidSampleRequestError(
+      'this sampler holds no sequence to a grammar.',
+      'Leave `grammar` out, or sample with an embedded engine that was opened with `vocabulary`.',
+    )
+  }
   if (params.nearest !== undefined && !limits.datastores) {
     throw new InvalidSampleRequestError(
-      'this engine mixes in no datastore.',
+      'this sampler mixes in no datastore.',
       'Leave `nearest` out, or sample with the embedded engine.',
     )
   }
