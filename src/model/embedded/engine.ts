@@ -5,11 +5,11 @@ import { InputError } from '../../errors/index.ts'
 import type { Device } from './device/device.ts'
 import { DeviceNotDeterministicError } from './device/device-not-deterministic-error.ts'
 import type { TransformerConfig, ModelWeights } from './transformer/config.ts'
-import { type Trained, trainedShapes } from './transformer/trained.ts'
+import type { Trained } from './transformer/trained.ts'
 import { names, projections } from './transformer/weights.ts'
 import { GrammarTrial } from './grammar/trial.ts'
 import { type AttentionMemory, expectOrigin } from './memory/attention-memory.ts'
-import { initialMemoryAdapter, readMemoryAdapter } from './memory/memory-adapter.ts'
+import { readMemoryAdapter } from './memory/memory-adapter.ts'
 import { type MemoryConfig, checkedMemory } from './memory/memory-config.ts'
 import { originsOf } from './memory/memory-origin.ts'
 import { MemoryTrainer } from './memory/memory-trainer.ts'
@@ -22,9 +22,9 @@ import type { Decode } from './sampling/stop-strings.ts'
 import { UnknownAdapterError } from './sampling/unknown-adapter-error.ts'
 import { type AdapterContent, adapterContent } from './train/adapter-content.ts'
 import { readAdapter } from './train/adapter-file.ts'
-import { EmbeddedTrainer, initialValues } from './train/embedded-trainer.ts'
+import { EmbeddedTrainer } from './train/embedded-trainer.ts'
+import { type Beginning, initialValues } from './train/initial-values.ts'
 import { InvalidSoftPromptError } from './train/invalid-soft-prompt-error.ts'
-import { flatten } from './train/flat-tensors.ts'
 import { LoraConfig } from './train/lora.ts'
 import { holdsSoftPrompt, readSoftPrompt } from './train/soft-prompt-file.ts'
 import { StateMismatchError } from './train/state-mismatch-error.ts'
@@ -124,22 +124,22 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
   const grammars = options.vocabulary ? grammarsFor(options.vocabulary, vocabularySize) : null
   const origins = originsOf(model)
   const sampler = new EmbeddedSampler(pool, capabilities, decode, { adapters, datastores, grammars })
+  const openTrainer = async (trained: Trained, beginning: Beginning) => {
+    const shards = await pool.openTrainer(trained, initialValues(model, trained, beginning))
+    return new EmbeddedTrainer({ config, trained, shards, publish: (content) => sampler.load(content) })
+  }
   return {
     sampler,
     datastores,
     loadAdapter: async (weights) => sampler.load(readContent(config, weights, contextLength)),
     async trainer({ method, seed }) {
       const trained = trainedOf(method, contextLength)
-      const initial = method.kind === 'prompt' ? initialTokens(method, config) : []
-      const shards = await pool.openTrainer(trained, initialValues(model, trained, seed, initial))
-      return new EmbeddedTrainer({ config, trained, shards, publish: (content) => sampler.load(content) })
+      const tokens = method.kind === 'prompt' ? initialTokens(method, config) : []
+      return openTrainer(trained, { seed, tokens })
     },
     async memoryTrainer({ memory, seed, gate }) {
       const trained = { kind: 'memory', ...checkedMemory(config, memory) } as const
-      const first = flatten(trainedShapes(config, trained), initialMemoryAdapter(config, memory, seed, gate).tensors)
-      const shards = await pool.openTrainer(trained, first)
-      const publish = (content: AdapterContent) => sampler.load(content)
-      const trainer = new EmbeddedTrainer({ config, trained, shards, publish })
+      const trainer = await openTrainer(trained, { seed, ...(gate !== undefined && { gate }) })
       return new MemoryTrainer({ config, origin: origins(memory.layer), trainer })
     },
     async loadMemory(weights, memory) {

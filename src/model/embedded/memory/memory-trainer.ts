@@ -1,4 +1,11 @@
-import type { AdamParams, Datum, ForwardBackwardResult, Loss, Saved } from '../../../core/index.ts'
+import {
+  type AdamParams,
+  type Datum,
+  type ForwardBackwardResult,
+  type Loss,
+  OneAtATime,
+  type Saved,
+} from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import type { TransformerConfig } from '../transformer/config.ts'
 import type { EmbeddedTrainer } from '../train/embedded-trainer.ts'
@@ -27,7 +34,7 @@ export class MemoryTrainer {
   readonly #config: TransformerConfig
   readonly #origin: MemoryOrigin
   readonly #trainer: EmbeddedTrainer
-  #queue: Promise<unknown> = Promise.resolve()
+  readonly #oneAtATime = new OneAtATime()
 
   constructor({ config, origin, trainer }: MemoryTrainerParts) {
     this.#config = config
@@ -78,47 +85,40 @@ export class MemoryTrainer {
 
   /** @throws NonFiniteGradientError; the gradient is then dropped. */
   optimStep(params: AdamParams): Promise<EngineStepResult> {
-    return this.#next(() => this.#trainer.optimStep(params))
+    return this.#oneAtATime.run(() => this.#trainer.optimStep(params))
   }
 
   /** The gates and the LoRA pair as safetensors: `EmbeddedEngine.loadMemory` samples with them. */
   saveWeights(): Promise<Uint8Array> {
-    return this.#next(() => this.#trainer.saveWeights())
+    return this.#oneAtATime.run(() => this.#trainer.saveWeights())
   }
 
   /** @throws StateMismatchError when they are of other settings or another model. */
   loadWeights(weights: Saved, moments: 'clear' | 'keep' = 'clear'): Promise<void> {
-    return this.#next(() => this.#trainer.loadWeights(weights, moments))
+    return this.#oneAtATime.run(() => this.#trainer.loadWeights(weights, moments))
   }
 
   /** Weights, moments and step. */
   saveState(): Promise<Uint8Array> {
-    return this.#next(() => this.#trainer.saveState())
+    return this.#oneAtATime.run(() => this.#trainer.saveState())
   }
 
   loadState(state: Saved): Promise<void> {
-    return this.#next(() => this.#trainer.loadState(state))
+    return this.#oneAtATime.run(() => this.#trainer.loadState(state))
   }
 
   close(): Promise<void> {
-    return this.#next(() => this.#trainer.close())
+    return this.#oneAtATime.run(() => this.#trainer.close())
   }
 
   /** Recalls from `memory` from here on, and makes the call: between the two no other call of this trainer runs. */
   #with<T>(memory: AttentionMemory | null, call: () => Promise<T>): Promise<T> {
     if (memory) expectOrigin(memory.origin, this.#origin)
     const rows = memory?.rows() ?? null
-    return this.#next(async () => {
+    return this.#oneAtATime.run(async () => {
       await this.#trainer.inTurn((shards) => Promise.all(shards.map((shard) => shard.remember(copyOf(rows)))))
       return call()
     })
-  }
-
-  /** Runs after every earlier call has ended, whether it succeeded or not. */
-  #next<T>(call: () => Promise<T>): Promise<T> {
-    const result = this.#queue.then(call)
-    this.#queue = result.catch(() => undefined)
-    return result
   }
 }
 

@@ -1,29 +1,27 @@
-import type {
-  AdamParams,
-  AdapterRef,
-  Anchoring,
-  AuxiliaryHead,
-  Datum,
-  ForwardBackwardResult,
-  Loss,
-  Saved,
-  Trainer,
-  TrainerCapabilities,
+import {
+  type AdamParams,
+  type AdapterRef,
+  type Anchoring,
+  type AuxiliaryHead,
+  type Datum,
+  type ForwardBackwardResult,
+  type Loss,
+  OneAtATime,
+  type Saved,
+  type Trainer,
+  type TrainerCapabilities,
 } from '../../../core/index.ts'
 import { InputError, present } from '../../../errors/index.ts'
-import type { TransformerConfig, ModelWeights } from '../transformer/config.ts'
-import { type Trained, trainedShapes } from '../transformer/trained.ts'
-import { initialMemoryAdapter } from '../memory/memory-adapter.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
+import type { Trained } from '../transformer/trained.ts'
 import { type AdapterContent, adapterContent } from './adapter-content.ts'
 import { readAnchor, writeAnchor } from './anchor-file.ts'
 import { heldAnchors } from './anchors.ts'
-import { flatten } from './flat-tensors.ts'
 import { bytesOf } from './bytes-of.ts'
 import { InvalidAnchoringError } from './invalid-anchoring-error.ts'
 import { InvalidAuxiliaryHeadError } from './invalid-auxiliary-head-error.ts'
-import { initialAdapter } from './lora.ts'
 import { type PlannedBatch, pack } from './packing.ts'
-import { behindPrompt, initialPrompt, virtualTokens } from './soft-prompt.ts'
+import { behindPrompt, virtualTokens } from './soft-prompt.ts'
 import { perDatum, runBatches } from './run-batches.ts'
 import type { EngineStepResult, LossSettings, TrainingShardPort } from './shard.ts'
 import { summedSquares } from './summed-squares.ts'
@@ -34,7 +32,7 @@ import { type DataLimits, requireAuxiliary, validateData, validateLoss } from '.
 export interface EmbeddedTrainerOptions {
   readonly config: TransformerConfig
   readonly trained: Trained
-  /** At least one. All hold equal values ({@link initialValues}); the first one owns the optimizer. */
+  /** At least one. All hold equal values (`initialValues`); the first one owns the optimizer. */
   readonly shards: readonly TrainingShardPort[]
   /** Hands the trained weights to the sampler beside this trainer. */
   readonly publish: (content: AdapterContent) => Promise<AdapterRef>
@@ -42,30 +40,6 @@ export interface EmbeddedTrainerOptions {
   readonly budget?: number
   /** Whether data share the computation of equal prefixes. Default true. */
   readonly share?: boolean
-}
-
-/**
- * The values that training starts from, flat: a fresh adapter that changes nothing, a soft prompt of tokens, or the model's
- * own weights.
- * @param initial the tokens that a soft prompt begins as.
- */
-export function initialValues(
-  model: ModelWeights,
-  trained: Trained,
-  seed: number,
-  initial: readonly number[] = [],
-): Float32Array {
-  if (trained.kind === 'prompt') return initialPrompt(model, trained, { initial, seed }).values
-  return flatten(trainedShapes(model.config, trained), initialTensors(model, trained, seed))
-}
-
-function initialTensors(
-  { config, tensors }: ModelWeights,
-  trained: Exclude<Trained, { kind: 'prompt' }>,
-  seed: number,
-) {
-  if (trained.kind === 'memory') return initialMemoryAdapter(config, trained, seed).tensors
-  return trained.kind === 'lora' ? initialAdapter(config, trained, seed).tensors : tensors
 }
 
 /**
@@ -84,7 +58,7 @@ export class EmbeddedTrainer implements Trainer {
   readonly #rest: readonly TrainingShardPort[]
   /** What stands in front of every datum: the tokens of a soft prompt. */
   readonly #virtual: readonly number[]
-  #queue: Promise<unknown> = Promise.resolve()
+  readonly #oneAtATime = new OneAtATime()
   #accumulating = false
   /** Of the auxiliary head; 0: there is none. */
   #outputs = 0
@@ -100,7 +74,7 @@ export class EmbeddedTrainer implements Trainer {
   async forwardBackward(data: readonly Datum[], loss: Loss): Promise<ForwardBackwardResult> {
     const settings = lossSettings(loss)
     const batches = this.#planned(data, settings)
-    return this.#exclusive(async () => {
+    return this.#oneAtATime.run(async () => {
       requireAuxiliary(data, this.#outputs)
       this.#accumulating ||= batches.length > 0
       const run = runBatches(this.#options.shards, batches, (shard, batch) => shard.forwardBackward(batch, settings))
@@ -128,7 +102,7 @@ export class EmbeddedTrainer implements Trainer {
     validateData(data, 'cross_entropy', this.#limits)
     const everyTarget = data.map(({ input, target }) => ({ input, target }))
     const batches = this.#planned(everyTarget, { ...lossSettings({ kind: 'cross_entropy' }), temperature })
-    return this.#exclusive(async () =>
+    return this.#oneAtATime.run(async () =>
       perDatum(
         data,
         await runBatches(this.#options.shards, batches, (shard, batch) => shard.forward(batch, temperature)),
@@ -147,7 +121,7 @@ export class EmbeddedTrainer implements Trainer {
       const settings = lossSettings({ kind: 'cross_entropy' })
       const batches = data.flatMap((datum) => this.#planned([withoutAuxiliary(datum)], settings, 1))
       if (batches.length === 0) throw new InvalidAnchoringError('Importance was asked for on data without a target.')
-      return this.#exclusive(async () => {
+      return this.#oneAtATime.run(async () => {
         const squares = await summedSquares(shards, batches, settings)
         const importance = this.#withoutHead(squares.map((sum) => sum / data.length))
         return writeAnchor(config, trained, { importance, values: await this.#trainedValues() })
@@ -162,14 +136,14 @@ export class EmbeddedTrainer implements Trainer {
         anchors.map((bytes) => readAnchor(config, trained, bytes)),
         strength,
       )
-      return this.#exclusive(() => this.#first.hold(held))
+      return this.#oneAtATime.run(() => this.#first.hold(held))
     },
   }
 
   readonly auxiliary: AuxiliaryHead = {
     attach: async (outputs) => {
       if (!(Number.isInteger(outputs) && outputs >= 0)) throw new InvalidAuxiliaryHeadError(outputs)
-      return this.#exclusive(async () => {
+      return this.#oneAtATime.run(async () => {
         if (outputs === this.#outputs) return
         if (this.#accumulating) throw gradientPending('The auxiliary head cannot be changed')
         await this.#setAuxiliary(outputs)
@@ -183,7 +157,7 @@ export class EmbeddedTrainer implements Trainer {
    * @throws NonFiniteGradientError; the gradient is then dropped, and weights and moments stay as they were.
    */
   async optimStep(params: AdamParams): Promise<EngineStepResult> {
-    return this.#exclusive(async () => {
+    return this.#oneAtATime.run(async () => {
       const gradients = await Promise.all(this.#rest.map((shard) => shard.takeGradient()))
       const others = gradients.filter((gradient) => gradient !== null)
       this.#accumulating = false
@@ -195,7 +169,7 @@ export class EmbeddedTrainer implements Trainer {
 
   async saveState(): Promise<Uint8Array> {
     const { config, trained } = this.#options
-    return this.#exclusive(async () => {
+    return this.#oneAtATime.run(async () => {
       if (this.#accumulating) throw gradientPending('The training state cannot be saved')
       const outputs = this.#outputs
       return writeTrainingState(config, trained, await this.#first.state(), { held: await this.#first.held(), outputs })
@@ -205,7 +179,7 @@ export class EmbeddedTrainer implements Trainer {
   async loadState(state: Saved): Promise<void> {
     const { config, trained } = this.#options
     const { state: read, held, outputs } = readTrainingState(config, trained, bytesOf(state))
-    return this.#exclusive(async () => {
+    return this.#oneAtATime.run(async () => {
       if (outputs !== this.#outputs) await this.#setAuxiliary(outputs)
       await this.#restore(read)
       await this.#first.hold(held)
@@ -214,14 +188,14 @@ export class EmbeddedTrainer implements Trainer {
 
   async saveWeights(): Promise<Uint8Array> {
     const { config, trained } = this.#options
-    return this.#exclusive(async () => writeTrainedWeights(config, trained, await this.#trainedValues()))
+    return this.#oneAtATime.run(async () => writeTrainedWeights(config, trained, await this.#trainedValues()))
   }
 
   /** What is held stays held, and an auxiliary head stays as it is. */
   async loadWeights(weights: Saved, moments: 'clear' | 'keep' = 'clear'): Promise<void> {
     const { config, trained } = this.#options
     const values = readTrainedWeights(config, trained, bytesOf(weights))
-    return this.#exclusive(async () => {
+    return this.#oneAtATime.run(async () => {
       const { values: all, ...now } = await this.#first.state()
       all.set(values)
       const zeros = () => new Float32Array(all.length)
@@ -235,30 +209,22 @@ export class EmbeddedTrainer implements Trainer {
 
   async publish(): Promise<AdapterRef> {
     const { config, trained, publish } = this.#options
-    return this.#exclusive(async () => {
+    return this.#oneAtATime.run(async () => {
       return publish(adapterContent(config, trained, await this.#trainedValues()))
     })
   }
 
   close(): Promise<void> {
-    return this.#exclusive(async () => {
+    return this.#oneAtATime.run(async () => {
       await Promise.all(this.#options.shards.map((shard) => shard.close()))
     })
   }
 
   /** Work on the shards, in its turn among the calls. */
   inTurn<T>(work: (shards: readonly TrainingShardPort[]) => Promise<T>): Promise<T> {
-    return this.#exclusive(() => work(this.#options.shards))
+    return this.#oneAtATime.run(() => work(this.#options.shards))
   }
 
-  /** Runs after every earlier call has ended, whether it succeeded or not. */
-  #exclusive<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#queue.then(work)
-    this.#queue = result.catch(() => undefined)
-    return result
-  }
-
-  /** The data checked and cut into batches for `shards` shards. */
   #planned(data: readonly Datum[], loss: LossSettings, shards = this.#options.shards.length): PlannedBatch[] {
     const { config, budget = 1536, share = true } = this.#options
     validateLoss(loss)

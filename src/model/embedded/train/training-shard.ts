@@ -22,7 +22,7 @@ import {
 import { names, weightShapes } from '../transformer/weights.ts'
 import { type AdamState, adamw, newAdamState } from './adamw.ts'
 import { type HeldAnchors, addPull, copyOfHeld } from './anchors.ts'
-import { auxiliaryFeeds } from './auxiliary-feeds.ts'
+import { lossFeeds, temperatureFeed, tokenFeeds, treeFeeds } from './batch-feeds.ts'
 import { clipGradient, gradientNorm } from './clip-gradient.ts'
 import { FlatTensors } from './flat-tensors.ts'
 import { NonFiniteGradientError } from './non-finite-gradient-error.ts'
@@ -218,8 +218,7 @@ export class TrainingShard implements TrainingShardPort {
   async #run(batch: PackedBatch, loss: LossSettings): Promise<InferenceSession.ReturnType> {
     const { auxiliary } = batch
     const session = await this.#session(loss.kind, auxiliary && auxiliary.targets.length / auxiliary.weights.length)
-    const feeds = { ...temperatureFeed(loss.temperature), ...lossFeeds(batch, loss), ...auxiliaryFeeds(batch) }
-    return session.run({ ...this.#inputs(batch), ...feeds })
+    return session.run({ ...this.#inputs(batch), ...lossFeeds(batch, loss) })
   }
 
   #session(pass: Pass, auxiliary?: number): Promise<Session> {
@@ -284,40 +283,8 @@ function passGraph(pass: Pass, spec: Omit<TrainingGraphSpec, 'loss'>): GraphBuil
   return pass === 'memory' ? memoryGraph(spec) : trainingGraph({ ...spec, loss: pass })
 }
 
-function tokenFeeds(batch: PackedBatch): Record<string, Tensor> {
-  return {
-    ...treeFeeds(batch),
-    rows: new Tensor('int64', batch.rows, [batch.rows.length]),
-    targets: new Tensor('int64', batch.targets, [batch.targets.length]),
-  }
-}
-
-function treeFeeds(batch: PackedBatch): Record<string, Tensor> {
-  const { batch: rows, nodes, keys } = batch.shape
-  return {
-    tokens: new Tensor('int64', batch.tokens, [rows, nodes]),
-    positions: new Tensor('int64', batch.positions, [rows, nodes]),
-    keys: new Tensor('int64', batch.keys, [rows, keys]),
-    mask: new Tensor('float32', batch.mask, [rows, nodes, keys]),
-  }
-}
-
-function lossFeeds(batch: PackedBatch, loss: LossSettings): Record<string, Tensor> {
-  const perRow = (data: Float32Array) => new Tensor('float32', data, [data.length])
-  return {
-    weights: perRow(batch.weights),
-    oldLogprobs: perRow(batch.oldLogprobs),
-    advantages: perRow(batch.advantages),
-    clipLow: scalar(loss.clipLow),
-    clipHigh: scalar(loss.clipHigh),
-  }
-}
-
 /** Ends the name of a pass with auxiliary targets. */
 const beside = ' beside auxiliary tasks'
-
-const scalar = (value: number) => new Tensor('float32', Float32Array.of(value), [])
-const temperatureFeed = (temperature: number) => ({ inverseTemperature: scalar(1 / temperature) })
 
 function floats(outputs: InferenceSession.ReturnType, name: string): Float32Array {
   return present(outputs[name], `output ${name}`).data as Float32Array
