@@ -78,7 +78,7 @@ export interface EmbeddedEngine {
   loadAdapter(weights: Uint8Array): Promise<AdapterRef>
   /**
    * A trainer of how one layer reads a memory. It is no `Trainer` of the loop: its calls name a memory.
-   * @throws InvalidMemoryError when the model has no such layer, or a setting is out of range.
+   * @throws InvalidAttentionMemoryError when the model has no such layer, or a setting is out of range.
    */
   memoryTrainer(options: {
     readonly memory: MemoryConfig
@@ -199,11 +199,12 @@ function initialTokens(
   { vocabSize }: TransformerConfig,
 ): readonly number[] {
   if (initial === undefined) return []
-  if (typeof initial === 'string') throw new InvalidSoftPromptError('it begins as a text, and no tokenizer is here.')
-  if (initial.length === 0) throw new InvalidSoftPromptError('it begins as no token at all.')
+  if (typeof initial === 'string')
+    throw new InvalidSoftPromptError('its `initial` is a text, and this engine has no tokenizer: give tokens.')
+  if (initial.length === 0) throw new InvalidSoftPromptError('its `initial` has no token.')
   const foreign = initial.find((token) => !(Number.isInteger(token) && token >= 0 && token < vocabSize))
   if (foreign === undefined) return initial
-  throw new InvalidSoftPromptError(`it begins with token ${foreign}, and the vocabulary has ${vocabSize} tokens.`)
+  throw new InvalidSoftPromptError(`its initial tokens include ${foreign}, and the vocabulary has ${vocabSize} tokens.`)
 }
 
 /** The bytes of an adapter, of a soft prompt, or of a whole model: those hold its embedding. */

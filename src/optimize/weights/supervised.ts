@@ -7,7 +7,7 @@ import { sumOfTold } from './sum-of-told.ts'
 /** Supervised fine-tuning on demonstrations: one pass is every demonstration once, in a fresh order. */
 export type SupervisedOptions = ImitationSettings
 
-/** And what is predicted beside. */
+/** How one pass goes, and the auxiliary tasks that are learned beside its loss. */
 export interface SupervisedPassOptions extends SupervisedOptions {
   /** Default: nothing. */
   readonly auxiliary?: AuxiliaryTasks

@@ -3,7 +3,7 @@ import { describedBy } from '../load/description.ts'
 import { readSafetensors, writeSafetensors } from '../load/safetensors.ts'
 import { readMetadata, readTensors } from '../train/adapter-file.ts'
 import { StateMismatchError } from '../train/state-mismatch-error.ts'
-import { InvalidMemoryError } from './invalid-memory-error.ts'
+import { InvalidAttentionMemoryError } from './invalid-attention-memory-error.ts'
 
 /** Keys and values of tokens in one layer: each array is `[length, width]`, row-major, width = kvHeads · headDim. */
 export interface MemoryRows {
@@ -40,10 +40,10 @@ export class AttentionMemory {
   #keys = new Float32Array(0)
   #values = new Float32Array(0)
 
-  /** @throws InvalidMemoryError when the capacity is not a positive integer. */
+  /** @throws InvalidAttentionMemoryError when the capacity is not a positive integer. */
   constructor(origin: MemoryOrigin, capacity: number) {
     if (!Number.isInteger(capacity) || capacity < 1) {
-      throw new InvalidMemoryError(`its capacity is ${capacity}, and must be a positive integer`)
+      throw new InvalidAttentionMemoryError(`its capacity is ${capacity}, and must be a positive integer`)
     }
     this.origin = origin
     this.capacity = capacity
@@ -56,12 +56,12 @@ export class AttentionMemory {
 
   /**
    * Adds entries, newest last.
-   * @throws InvalidMemoryError when they are not as wide as this memory's.
+   * @throws InvalidAttentionMemoryError when they are not as wide as this memory's.
    */
   append({ length, keys, values }: MemoryRows): void {
     const { width } = this.origin
     if (keys.length !== length * width || values.length !== length * width) {
-      throw new InvalidMemoryError(
+      throw new InvalidAttentionMemoryError(
         `${length} entries have ${keys.length} and ${values.length} elements, and ${width} each are needed`,
       )
     }

@@ -5,7 +5,7 @@ import { readSafetensors, writeSafetensors } from '../load/safetensors.ts'
 import { type AdapterWeights, initialPair, loraShapes } from '../train/lora.ts'
 import type { TransformerConfig } from '../transformer/config.ts'
 import { StateMismatchError } from '../train/state-mismatch-error.ts'
-import { InvalidMemoryError } from './invalid-memory-error.ts'
+import { InvalidAttentionMemoryError } from './invalid-attention-memory-error.ts'
 import { MemoryConfig, describeMemory, gateName, memoryShapes, queryPair } from './memory-config.ts'
 
 /** What was trained to read a memory: the settings, and the tensors of `memoryShapes` by name. */
@@ -18,7 +18,7 @@ const firstGate = 0.05
 
 /**
  * A fresh adapter: every gate open by `open`, in (0, 1), and a LoRA pair that changes nothing.
- * @throws InvalidMemoryError when `open` is out of range.
+ * @throws InvalidAttentionMemoryError when `open` is out of range.
  */
 export function initialMemoryAdapter(
   config: TransformerConfig,
@@ -26,7 +26,8 @@ export function initialMemoryAdapter(
   seed: number,
   open = firstGate,
 ): MemoryAdapter {
-  if (!(open > 0 && open < 1)) throw new InvalidMemoryError(`its gates begin ${open} open, and must be between 0 and 1`)
+  if (!(open > 0 && open < 1))
+    throw new InvalidAttentionMemoryError(`its gates begin ${open} open, and must be between 0 and 1`)
   const pair = queryPair(config, memory)
   const gate = [gateName(memory.layer), new Float32Array(config.heads).fill(Math.log(open / (1 - open)))] as const
   return { ...memory, tensors: new Map([gate, ...(pair ? initialPair(pair, seed) : [])]) }

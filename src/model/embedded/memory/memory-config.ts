@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { TransformerConfig } from '../transformer/config.ts'
 import { names, projectionShape } from '../transformer/weights.ts'
-import { InvalidMemoryError } from './invalid-memory-error.ts'
+import { InvalidAttentionMemoryError } from './invalid-attention-memory-error.ts'
 import { type LoraPair, loraPair } from '../train/lora.ts'
 
 /**
@@ -18,12 +18,14 @@ export const MemoryConfig = z.strictObject({
 })
 export type MemoryConfig = z.infer<typeof MemoryConfig>
 
-/** @throws InvalidMemoryError when a setting is out of range, or the model has no such layer. */
+/** @throws InvalidAttentionMemoryError when a setting is out of range, or the model has no such layer. */
 export function checkedMemory({ layers }: TransformerConfig, memory: MemoryConfig): MemoryConfig {
   const parsed = MemoryConfig.safeParse(memory)
-  if (!parsed.success) throw new InvalidMemoryError(z.prettifyError(parsed.error).replaceAll('\n', ' '))
+  if (!parsed.success) throw new InvalidAttentionMemoryError(z.prettifyError(parsed.error).replaceAll('\n', ' '))
   if (parsed.data.layer >= layers) {
-    throw new InvalidMemoryError(`layer ${memory.layer} is to read it, and the model has layers 0 to ${layers - 1}`)
+    throw new InvalidAttentionMemoryError(
+      `layer ${memory.layer} is to read it, and the model has layers 0 to ${layers - 1}`,
+    )
   }
   return parsed.data
 }

@@ -107,14 +107,17 @@ export class WeightSets {
 
   /**
    * SHA-256 of the weights loaded under an id, in hexadecimal; `null` is the base, with its shape. Equal weights have equal
-   * ones, on every machine. Reads all of them: a second for a gigabyte.
+   * ones, on every machine and device. Reads all of them: a second for a gigabyte.
    */
   fingerprint(id: string | null): string {
     const { config, tensors } = this.#options.model
     if (id === null) return fingerprint(tensors, canonicalJson(config))
     const base = this.#base.feeds
-    const own = Object.entries(this.get(id).feeds).filter(([name, tensor]) => base[name] !== tensor)
-    return fingerprint(new Map(own.map(([name, { data }]) => [name, data as Float32Array])))
+    const own = Object.entries(this.get(id).feeds)
+      .filter(([name, tensor]) => base[name] !== tensor)
+      .map(([name, { data }]) => [name, data as Float32Array] as const)
+    // What is 0 changes nothing, and devices differ in what of it they are fed.
+    return fingerprint(new Map(own.filter(([, values]) => values.some((value) => value !== 0))))
   }
 
   unload(id: string): void {

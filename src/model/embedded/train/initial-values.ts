@@ -17,7 +17,7 @@ export interface Beginning {
 /**
  * The values that training starts from, flat, in the order of `trainedShapes`: a fresh adapter that changes nothing, a soft
  * prompt of tokens, the model's own weights, or gates that are a little open.
- * @throws InvalidMemoryError for gates out of range.
+ * @throws InvalidAttentionMemoryError for gates out of range.
  */
 export function initialValues(model: ModelWeights, trained: Trained, beginning: Beginning): Float32Array {
   return flatten(trainedShapes(model.config, trained), initialTensors(model, trained, beginning))

@@ -6,7 +6,7 @@ export class InvalidSoftPromptError extends InputError {
     super({
       code: 'model/invalid-soft-prompt',
       message: `This soft prompt cannot be trained: ${problem}`,
-      hint: 'Give it 1 to about 100 vectors, and fewer than the context has positions; `initial` is a text, or tokens of the model.',
+      hint: 'Give it at least one vector, and fewer than the context has positions; `initial` is a text, or tokens of the model.',
     })
   }
 }
