@@ -12,7 +12,7 @@ export interface ActedEpisode {
 }
 
 /**
- * Predictions that weights learn beside what they are for, so that their hidden states come to hold what helps to predict; see
+ * Numbers that weights learn to predict beside their loss, so that hidden states come to hold what helps to predict them; see
  * `AuxiliaryHead` of the trainer. They change no reward and no advantage.
  */
 export interface AuxiliaryTasks {

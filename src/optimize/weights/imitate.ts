@@ -11,7 +11,7 @@ export interface ImitateOptions extends SupervisedOptions {
   readonly turns?: Turns
   /** What keeps the model able to do other things, beside the demonstrations. Default: nothing. */
   readonly general?: GeneralData
-  /** What is predicted beside, as by `protoValues()`. Default: nothing. */
+  /** Auxiliary tasks that are learned beside the loss, such as `protoValues()`. Default: none. */
   readonly auxiliary?: AuxiliaryTasks
 }
 

@@ -22,7 +22,7 @@ import { samplesOfTurns } from './turns.ts'
  * Versions of something else acted: an advantage would be of that, too (invariant 4). The metrics tell how far the
  * policy had moved from the one that sampled; see {@link Ratios}. Samples whose hint was taken away are another policy's, and
  * have their own bound: neither these metrics nor the trust region speak of them. With `auxiliary` the metric `auxiliaryLoss` is
- * the mean squared error of what is predicted beside, which `loss` does not hold.
+ * the mean squared error of the auxiliary tasks, which `loss` does not hold.
  * @throws OptimizeError for such samples and batches, and for options that contradict each other or are out of range.
  */
 export function policyGradient(

@@ -30,7 +30,7 @@ export interface PolicyGradientOptions {
   readonly kl?: KlToReference
   /** Default `all`. */
   readonly turns?: Turns
-  /** What is predicted beside, as by `protoValues()`. Default: nothing. */
+  /** Auxiliary tasks that are learned beside the loss, such as `protoValues()`. Default: none. */
   readonly auxiliary?: AuxiliaryTasks
   readonly learningRate?: number
   /** Updates that the learning rate takes to reach its value, linearly. */

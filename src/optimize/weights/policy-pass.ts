@@ -9,7 +9,7 @@ export interface WeighedSample {
   readonly sample: PolicySample
   readonly weight: number
   readonly reference: readonly number[] | null
-  /** What its tokens predict beside, weighed. */
+  /** Targets of the auxiliary tasks, weighed. */
   readonly auxiliary?: AuxiliaryTargets
 }
 

@@ -9,7 +9,7 @@ export type SupervisedOptions = ImitationSettings
 
 /** How one pass goes, and the auxiliary tasks that are learned beside its loss. */
 export interface SupervisedPassOptions extends SupervisedOptions {
-  /** Default: nothing. */
+  /** Default: none. */
   readonly auxiliary?: AuxiliaryTasks
 }
 
@@ -19,7 +19,7 @@ export const supervisedRate = 1e-3
 /**
  * One pass of supervised fine-tuning: minimise the weighted mean of −log π(act | context) over the acts of each batch.
  * Observations are context: they carry no loss. Of the metrics, `loss` is the weighted mean over the acts, and `tokens`
- * counts all tokens of the data. With `auxiliary`, `auxiliaryLoss` is the mean squared error of what is predicted beside.
+ * counts all tokens of the data. With `auxiliary`, `auxiliaryLoss` is their mean squared error.
  * @throws OptimizeError for a `batchSize` that is not a whole number ≥ 1, or a weight that is negative or not finite.
  */
 export async function supervisedPass(

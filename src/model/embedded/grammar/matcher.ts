@@ -5,7 +5,7 @@ import { UnusableGrammarError } from './unusable-grammar-error.ts'
 /** Milliseconds that a sequence's masks may take together: at its start, and for each token. */
 const [patience, patienceEach] = [1_000, 50]
 
-/** Follows one sequence through its grammar. Those beside it wait for as long: one that takes long is given up. */
+/** Follows one sequence through its grammar. Sequences beside it wait while its masks are found: one that takes long is given up. */
 export class Matcher {
   readonly #matcher: GrammarMatcher
   /** Milliseconds left. */

@@ -8,7 +8,7 @@ import { UnusableGrammarError } from './unusable-grammar-error.ts'
 
 /** Verdicts that are remembered. */
 const remembered = 1_024
-/** How long that a grammar takes too long is remembered, in milliseconds: whoever asks again keeps others waiting. */
+/** For how many milliseconds it is remembered that a grammar is too slow: to try it again would keep others waiting. */
 const slowRemembered = 60_000
 /** How long the thread may take to start, in milliseconds: it reads the vocabulary. */
 const startPatience = 60_000
@@ -16,7 +16,7 @@ const startPatience = 60_000
 export interface TrialOptions {
   /** See `Compiler.open`; asked for with the first grammar. */
   readonly vocabulary: () => readonly string[]
-  /** How long one grammar may take, in milliseconds. Default 2,000: where it is used, as much is waited again. */
+  /** How long one grammar may take, in milliseconds. Default 2,000. Each worker that samples compiles it again. */
   readonly patience?: number
 }
 
@@ -64,7 +64,7 @@ export class GrammarTrial {
     thread.postMessage(ebnf, [])
     const answer = await answerOf(thread, patience)
     if (this.#closed) throw new EngineClosedError()
-    // Who has aborted, or is busy still, is of no more use.
+    // A thread that has aborted, or is still busy, cannot be used again.
     if (answer !== null) await this.#end()
     const verdict = typeof answer === 'symbol' ? `compiling it takes longer than ${patience} ms.` : (answer ?? '')
     // How long it takes is the machine's business, too: it is not remembered for long.

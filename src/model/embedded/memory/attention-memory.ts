@@ -94,7 +94,8 @@ export class AttentionMemory {
   /**
    * Reads what {@link AttentionMemory.toBytes} wrote.
    * @throws MalformedSafetensorsError when the bytes are not safetensors.
-   * @throws StateMismatchError when they are not a memory, or one of another model or layer than `origin`.
+   * @throws StateMismatchError when they are not a memory, one of another model or layer than `origin`, or hold what is not a
+   *   number.
    */
   static fromBytes(bytes: Uint8Array, origin: MemoryOrigin): AttentionMemory {
     const file = readSafetensors(bytes)
@@ -111,6 +112,9 @@ export class AttentionMemory {
     )
     const memory = new AttentionMemory(origin, capacity)
     const [keys = new Float32Array(0), values = new Float32Array(0)] = tensors.values()
+    if (!keys.every(Number.isFinite) || !values.every(Number.isFinite)) {
+      throw new StateMismatchError('its memory holds what is not a number')
+    }
     memory.append({ length, keys, values })
     return memory
   }

@@ -1,4 +1,4 @@
-import type { AdapterRef, DatastoreRef, NearestParams } from '../../../core/index.ts'
+import type { AdapterRef, DatastoreRef } from '../../../core/index.ts'
 import { InvalidSampleRequestError } from '../sampling/invalid-sample-request-error.ts'
 import { References } from '../sampling/references.ts'
 import { type Datastore, type DatastoreOrigin, checkDatastore, mostEntries, mostNeighbours } from './datastore.ts'
@@ -172,7 +172,7 @@ export class Datastores {
       })
       return { logprobs: Float64Array.from(logprobs), neighbours, states: found }
     }
-    return this.#with(adapter, (virtual) => this.#using(nearest?.datastore ?? null, adapter, () => reading(virtual)))
+    return this.#with(adapter, (virtual) => this.during(nearest?.datastore ?? null, adapter, () => reading(virtual)))
   }
 
   /**
@@ -207,14 +207,10 @@ export class Datastores {
   }
 
   /**
-   * Does what needs the datastore of these params, if there is one, with an adapter.
+   * Does what needs a datastore, if there is one, with an adapter: unloading it waits for that.
    * @throws UnknownDatastoreError, DatastoreMismatchError when these weights cannot search it.
    */
-  during<T>(nearest: NearestParams | undefined, adapter: AdapterRef | null, work: () => Promise<T>): Promise<T> {
-    return this.#using(nearest?.datastore ?? null, adapter, work)
-  }
-
-  async #using<T>(datastore: DatastoreRef | null, adapter: AdapterRef | null, work: () => Promise<T>): Promise<T> {
+  async during<T>(datastore: DatastoreRef | null, adapter: AdapterRef | null, work: () => Promise<T>): Promise<T> {
     if (datastore === null) return work()
     return this.#held.during(datastore.id, async (origin) => {
       const own = adapter && (await this.#fingerprint(adapter.id))

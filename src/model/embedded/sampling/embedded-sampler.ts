@@ -93,7 +93,9 @@ export class EmbeddedSampler implements Sampler {
       const { contextLength } = this.capabilities
       validateRequest(request, { ...this.capabilities, contextLength: contextLength - virtual.length })
       const seed = params.seed ?? (this.capabilities.deterministic ? 0 : randomInt(2 ** 47))
-      return this.#datastores.during(params.nearest, adapter, () => this.#all(request, virtual, seed, samples))
+      return this.#datastores.during(params.nearest?.datastore ?? null, adapter, () =>
+        this.#all(request, virtual, seed, samples),
+      )
     }
     return adapter === null ? work([]) : this.#adapters.during(adapter.id, work)
   }
