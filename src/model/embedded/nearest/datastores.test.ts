@@ -293,13 +293,12 @@ describe('the engine behind', () => {
     const { calls, datastores } = fake()
     const ref = await datastores.load(await datastores.build([[1, 2, 3]]))
     let end = () => undefined as void
-    const params = { datastore: ref, weight: 0.5, neighbours: 1, temperature: 1 }
-    const use = datastores.during(params, null, () => new Promise<void>((resolve) => (end = resolve)))
+    const use = datastores.during(ref, null, () => new Promise<void>((resolve) => (end = resolve)))
     await Promise.resolve()
     const unloading = datastores.unload(ref)
     await new Promise((resolve) => setTimeout(resolve, 5))
     expect(calls).toEqual([])
-    await expect(datastores.during(params, null, () => Promise.resolve())).rejects.toMatchObject({
+    await expect(datastores.during(ref, null, () => Promise.resolve())).rejects.toMatchObject({
       code: 'model/unknown-datastore',
     })
     end()
