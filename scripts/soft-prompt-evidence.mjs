@@ -207,10 +207,17 @@ for (const seed of seeds) {
 await service.close()
 
 if (seeds.length > 1) {
-  console.log('| arm | base | after imitation | after practice |\n|---|---|---|---|')
-  for (const arm of values.arms.split(',')) {
-    const of = results.filter((result) => result.arm === arm)
-    const cells = ['base', 'primed', 'learned'].map((stage) => shown(of.map((result) => result[stage] ?? 0)))
-    console.log(`| ${arm} | ${cells.join(' | ')} |`)
+  const arms = values.arms.split(',')
+  const of = (arm, stage) => results.filter((result) => result.arm === arm).map((result) => result[stage] ?? 0)
+  const less = (a, b) => shown(a.map((value, i) => value - b[i]))
+  const last = arms.at(-1)
+  console.log(
+    `| arm | base | after imitation | after practice | ${last} does more after imitation | … after practice |`,
+  )
+  console.log('|---|---|---|---|---|---|')
+  for (const arm of arms) {
+    const stages = ['base', 'primed', 'learned'].map((stage) => shown(of(arm, stage)))
+    const more = ['primed', 'learned'].map((stage) => less(of(last, stage), of(arm, stage)))
+    console.log(`| ${[arm, ...stages, ...more].join(' | ')} |`)
   }
 }

@@ -11,7 +11,7 @@ describe('defineAgent', () => {
   it('keeps the declaration, with defaults filled in', () => {
     expect(defineAgent({ name: 'a', parameters, run }).parameters).toMatchObject({
       model: { kind: 'weights', base: 'tiny', method: { kind: 'lora', rank: 32, alpha: 32 } },
-      judge: { kind: 'weights', base: 'tiny', rank: 4 },
+      judge: { kind: 'weights', base: 'tiny', method: { kind: 'lora', rank: 4, alpha: 4 } },
       system: { kind: 'text' },
     })
   })
