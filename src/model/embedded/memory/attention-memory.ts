@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readSafetensors, writeSafetensors } from '../load/safetensors.ts'
-import { readMetadata, readTensors } from '../train/adapter-file.ts'
+import { finite, readMetadata, readTensors } from '../train/adapter-file.ts'
 import { StateMismatchError } from '../train/state-mismatch-error.ts'
 import { InvalidMemoryError } from './invalid-memory-error.ts'
 
@@ -93,7 +93,8 @@ export class AttentionMemory {
   /**
    * Reads what {@link AttentionMemory.toBytes} wrote.
    * @throws MalformedSafetensorsError when the bytes are not safetensors.
-   * @throws StateMismatchError when they are not a memory, or one of another model or layer than `origin`.
+   * @throws StateMismatchError when they are not a memory, one of another model or layer than `origin`, or hold what is not a
+   *   number.
    */
   static fromBytes(bytes: Uint8Array, origin: MemoryOrigin): AttentionMemory {
     const file = readSafetensors(bytes)
@@ -101,13 +102,11 @@ export class AttentionMemory {
     expectOrigin(found, origin)
     const length = file.tensors.get('keys')?.shape[0] ?? 0
     const shape = [length, origin.width]
-    const tensors = readTensors(
-      file,
-      new Map([
-        ['keys', shape],
-        ['values', shape],
-      ]),
-    )
+    const shapes = new Map([
+      ['keys', shape],
+      ['values', shape],
+    ])
+    const tensors = finite(readTensors(file, shapes))
     const memory = new AttentionMemory(origin, capacity)
     const [keys = new Float32Array(0), values = new Float32Array(0)] = tensors.values()
     memory.append({ length, keys, values })
