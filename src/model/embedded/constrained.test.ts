@@ -193,7 +193,13 @@ describe('a grammar that cannot be held', () => {
     await expect(sample({ grammar: json({}) }, blind)).rejects.toMatchObject(invalid)
     await blind.close()
     expect(engine.sampler.capabilities.grammars).toBe(true)
-    await expect(sample({ grammar: json({}), stopTokens: [] })).rejects.toMatchObject(invalid)
+    for (const stopTokens of [[], [1e9]])
+      await expect(sample({ grammar: json({}), stopTokens })).rejects.toMatchObject(invalid)
+  })
+
+  it('ends where the model says so, whatever ends it has not are named beside', async () => {
+    const { tokens, stopReason } = await sample({ grammar: json({ type: 'null' }), stopTokens: [end, 1e6, 1e9] })
+    expect([stopReason, tokens.at(-1)]).toEqual(['stop', end])
   })
 
   it('fails alone when the vocabulary cannot spell it', async () => {

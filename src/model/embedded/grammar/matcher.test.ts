@@ -5,12 +5,12 @@ import { Matcher } from './matcher.ts'
 afterEach(() => vi.restoreAllMocks())
 
 /** Masks that take so many milliseconds each. */
-function taking(each: number): Matcher {
-  let now = 0
+function taking(each: number | ((mask: number) => number)): Matcher {
+  let [now, masks] = [0, 0]
   vi.spyOn(performance, 'now').mockImplementation(() => now)
   const slow = {
     getNextTokenBitmask() {
-      now += each
+      now += typeof each === 'number' ? each : each(masks++)
       return Promise.resolve(Int32Array.of(1))
     },
   }
@@ -30,4 +30,10 @@ it('gives up a form whose masks keep others waiting', async () => {
 it('goes on with one that does not, however long it is', async () => {
   const matcher = taking(49)
   for (let i = 0; i < 2_000; i++) await matcher.allowed()
+})
+
+it('gives up one that grows slow as soon as one that was slow at once', async () => {
+  const matcher = taking((mask) => (mask < 2_000 ? 1 : 100))
+  for (let i = 0; i < 2_020; i++) await matcher.allowed()
+  await expect(matcher.allowed()).rejects.toMatchObject({ code: 'model/unusable-grammar' })
 })

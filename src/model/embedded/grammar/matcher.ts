@@ -2,7 +2,7 @@ import type { GrammarMatcher } from '@mlc-ai/web-xgrammar'
 import { InvariantError } from '../../../errors/index.ts'
 import { UnusableGrammarError } from './unusable-grammar-error.ts'
 
-/** Milliseconds that a sequence's masks may take together: at its start, and for each token. */
+/** Milliseconds that a sequence's masks may take together beyond what each may: the most that is left over, and each. */
 const [patience, patienceEach] = [1_000, 50]
 
 /** Follows one sequence through its grammar. Sequences beside it wait while its masks are found: one that takes long is given up. */
@@ -23,7 +23,8 @@ export class Matcher {
   async allowed(): Promise<Int32Array> {
     const start = performance.now()
     const mask = await this.#matcher.getNextTokenBitmask()
-    this.#left -= performance.now() - start - patienceEach
+    // Quick masks save nothing up: a form that is slow late would keep others waiting for as long as it was quick.
+    this.#left = Math.min(patience, this.#left - (performance.now() - start) + patienceEach)
     if (this.#left < 0)
       throw new UnusableGrammarError(
         `its masks take longer than ${patienceEach} ms a token.`,

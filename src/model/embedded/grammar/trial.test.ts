@@ -48,3 +48,28 @@ it('gives up what takes too long, remembers it, and goes on with others', async 
   await expect(trial.admit(slow)).rejects.toMatchObject(tooLong)
   expect(performance.now() - start).toBeLessThan(500)
 }, 60_000)
+
+it('tries a small one before large ones that came first', async () => {
+  trial = new GrammarTrial({ vocabulary: () => letters, patience: 20_000 })
+  const done: string[] = []
+  const admit = async (name: string, schema: JsonSchema) => {
+    await trial.admit(ebnf(schema))
+    done.push(name)
+  }
+  const large = (size: number) => ({ enum: Array.from({ length: size }, (_, i) => i) })
+  await Promise.all([
+    admit('first', large(40)),
+    admit('larger', large(60)),
+    admit('large', large(50)),
+    admit('small', { type: 'null' }),
+  ])
+  expect(done).toEqual(['first', 'small', 'large', 'larger'])
+}, 60_000)
+
+it('refuses what waits when it is closed', async () => {
+  trial = new GrammarTrial({ vocabulary: () => letters, patience: 20_000 })
+  const waiting = [{ type: 'null' }, { type: 'boolean' }, { type: 'object' }].map((one) => trial.admit(ebnf(one)))
+  const all = Promise.allSettled(waiting)
+  await trial.close()
+  for (const { status } of await all) expect(status).toBe('rejected')
+}, 60_000)

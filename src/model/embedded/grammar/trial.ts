@@ -1,9 +1,10 @@
 import { Worker } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
-import { OneAtATime, sha256 } from '../../../core/index.ts'
+import { sha256 } from '../../../core/index.ts'
 import { builtEntry } from '../../../errors/index.ts'
 import { EngineClosedError } from '../worker/engine-closed-error.ts'
 import { WorkerCrashedError } from '../worker/worker-crashed-error.ts'
+import { ShortestFirst } from './shortest-first.ts'
 import { UnusableGrammarError } from './unusable-grammar-error.ts'
 
 /** Verdicts that are remembered. */
@@ -22,11 +23,12 @@ export interface TrialOptions {
 
 /**
  * Compiles each new grammar once in a thread of its own, before a thread that samples does: what is malformed ends xgrammar,
- * and what is too large keeps it busy for minutes. One after the other, so that a deadline concerns one grammar alone.
+ * and what is too large keeps it busy for minutes. One after the other, so that a deadline concerns one grammar alone; the
+ * shortest first, so that nobody's large ones keep small ones waiting.
  */
 export class GrammarTrial {
   readonly #options: TrialOptions
-  readonly #oneAtATime = new OneAtATime()
+  readonly #oneAtATime = new ShortestFirst()
   /** What is wrong with a grammar, by its hash; empty where nothing is. */
   readonly #verdicts = new LRUCache<string, string>({ max: remembered })
   #thread: Worker | null = null
@@ -46,6 +48,7 @@ export class GrammarTrial {
     const verdict =
       this.#verdicts.get(key) ??
       (await this.#oneAtATime.run(
+        ebnf.length,
         async () => this.#verdicts.get(key) ?? (signal?.aborted ? null : this.#try(key, ebnf)),
       ))
     if (verdict === null || verdict === '') return verdict === ''

@@ -65,6 +65,12 @@ describe('an attention memory', () => {
     expect(() => AttentionMemory.fromBytes(broken.toBytes(), origin)).toThrow(/not a number/)
   })
 
+  it('is refused where it holds what is not a number', () => {
+    const memory = new AttentionMemory(origin, 3)
+    memory.append({ length: 1, keys: new Float32Array(origin.width), values: new Float32Array(origin.width).fill(NaN) })
+    expect(() => AttentionMemory.fromBytes(memory.toBytes(), origin)).toThrow(/values holds NaN at element 0/)
+  })
+
   it('refuses entries of another width and a capacity that is none', () => {
     const memory = new AttentionMemory({ ...origin, width: 3 }, 4)
     expect(() => memory.append(rows(1))).toThrow(/3 each are needed/)

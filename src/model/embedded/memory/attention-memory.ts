@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { describedBy } from '../load/description.ts'
 import { readSafetensors, writeSafetensors } from '../load/safetensors.ts'
-import { readMetadata, readTensors } from '../train/adapter-file.ts'
+import { finite, readMetadata, readTensors } from '../train/adapter-file.ts'
 import { StateMismatchError } from '../train/state-mismatch-error.ts'
 import { InvalidAttentionMemoryError } from './invalid-attention-memory-error.ts'
 
@@ -103,13 +103,11 @@ export class AttentionMemory {
     expectOrigin(found, origin)
     const length = file.tensors.get('keys')?.shape[0] ?? 0
     const shape = [length, origin.width]
-    const tensors = readTensors(
-      file,
-      new Map([
-        ['keys', shape],
-        ['values', shape],
-      ]),
-    )
+    const shapes = new Map([
+      ['keys', shape],
+      ['values', shape],
+    ])
+    const tensors = finite(readTensors(file, shapes))
     const memory = new AttentionMemory(origin, capacity)
     const [keys = new Float32Array(0), values = new Float32Array(0)] = tensors.values()
     if (!keys.every(Number.isFinite) || !values.every(Number.isFinite)) {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { readMetadata, readTensors } from '../train/adapter-file.ts'
+import { finite, readMetadata, readTensors } from '../train/adapter-file.ts'
 import { describedBy } from '../load/description.ts'
 import { readSafetensors, writeSafetensors } from '../load/safetensors.ts'
 import { type AdapterWeights, initialPair, loraShapes } from '../train/lora.ts'
@@ -56,12 +56,12 @@ export function writeMemoryAdapter(config: TransformerConfig, { tensors, ...memo
 /**
  * Reads what {@link writeMemoryAdapter} wrote, for a model of this shape.
  * @throws MalformedSafetensorsError when the bytes are not safetensors.
- * @throws StateMismatchError when they are not such an adapter, or one for another model.
+ * @throws StateMismatchError when they are not such an adapter, one for another model, or hold what is not a number.
  */
 export function readMemoryAdapter(config: TransformerConfig, bytes: Uint8Array): MemoryAdapter {
   const file = readSafetensors(bytes)
   const { memory } = readMetadata(file, Metadata, 'an adapter that reads a memory')
-  return { ...memory, tensors: readTensors(file, memoryShapes(config, memory)) }
+  return { ...memory, tensors: finite(readTensors(file, memoryShapes(config, memory))) }
 }
 
 /** @throws StateMismatchError when saved weights are of other settings than wanted. */

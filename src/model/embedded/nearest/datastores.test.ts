@@ -118,6 +118,21 @@ describe('sampling with a datastore', () => {
     }
   })
 
+  it('tells the mixture at temperature 1, also of what a low temperature leaves to the neighbours alone', async () => {
+    // All entries: which of two that lie equally far comes first is a matter of rounding.
+    const mix = nearest({ weight: 0.3, neighbours: 1024 })
+    for (const temperature of [1e-30, 0.01, 0.1, 2]) {
+      const params = { maxTokens: 6, seed: 1, temperature, nearest: mix }
+      const drawn = await engine.sampler.sample({ prompt: asked, adapter: null, samples: 10, params })
+      for (const { tokens, logprobs } of drawn) {
+        const text = [...asked, ...tokens]
+        const read = await engine.datastores.read(text, { nearest: { datastore, count: 1024 } })
+        const wanted = mixtureLogprobs(text.slice(1), read.logprobs, read.neighbours, mix).slice(asked.length - 1)
+        logprobs.forEach((logprob, i) => expect(Math.abs(logprob - wanted[i]!)).toBeLessThan(2e-5))
+      }
+    }
+  })
+
   it('cuts the mixture with top-k', async () => {
     const { tokens } = await sampleWith(engine, asked, { topK: 1, nearest: nearest() })
     expect(tokens).toEqual((await sampleWith(engine, asked, { temperature: 0, nearest: nearest() })).tokens)

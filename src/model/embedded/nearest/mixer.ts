@@ -12,11 +12,11 @@ export interface JobNearest extends MixParams {
 
 /** The part of a step's result that is mixed. */
 export interface StepRows {
-  /** Rows of the vocabulary's size; they become the mixtures. */
+  /** Rows of the vocabulary's size, at temperature 1 where a datastore is mixed in; those become the mixtures. */
   readonly probabilities: Float32Array
   /** `[rows, width]`: the states that keys are compared with. */
   readonly states: Float32Array
-  /** c in log p₁ = temperature · log p + c, one a row. */
+  /** One a row: how many rows there are. */
   readonly corrections: Float32Array
 }
 
@@ -24,7 +24,7 @@ export interface StepRows {
 export interface MixedJob {
   readonly row: number
   readonly nearest: JobNearest
-  /** Of the row: what the graph divided the logits by. */
+  /** At which the model's part is drawn; 0 takes the most likely token of the mixture at temperature 1. */
   readonly temperature: number
 }
 
@@ -90,16 +90,33 @@ function mixRow(
 ): MixedRow {
   const size = probabilities.length / corrections.length
   const p = probabilities.subarray(row * size, (row + 1) * size)
+  const atOne = new Map<number, number>()
+  for (const token of shares.keys()) atOne.set(token, p[token] as number)
+  const tempered = temper(p, temperature)
   const own = new Map<number, number>()
   for (const token of shares.keys()) own.set(token, p[token] as number)
   for (let token = 0; token < size; token++) p[token] = (1 - weight) * (p[token] as number)
   for (const [token, share] of shares) p[token] = weight * share + (1 - weight) * (own.get(token) as number)
-  const correction = corrections[row] as number
   return {
     logprob: (token) => {
-      const model = own.get(token) ?? (weight < 1 ? (p[token] as number) / (1 - weight) : 0)
-      const atOne = Math.exp(temperature * Math.log(model) + correction)
-      return Math.min(0, Math.log(weight * (shares.get(token) ?? 0) + (1 - weight) * Math.min(1, atOne)))
+      const model = atOne.get(token) ?? (weight < 1 ? tempered.atOne((p[token] as number) / (1 - weight)) : 0)
+      return Math.min(0, Math.log(weight * (shares.get(token) ?? 0) + (1 - weight) * Math.min(1, model)))
     },
   }
+}
+
+/**
+ * Turns probabilities at temperature 1 into those at another, in place. It is done here and not in the graph: of a token that
+ * a low temperature leaves no chance, the neighbours may still be, and then its probability at temperature 1 is asked for.
+ */
+function temper(p: Float32Array, temperature: number): { atOne(probability: number): number } {
+  if (temperature === 0 || temperature === 1) return { atOne: (probability) => probability }
+  let [highest, sum] = [0, 0]
+  for (const probability of p) highest = Math.max(highest, probability)
+  for (let token = 0; token < p.length; token++) {
+    p[token] = Math.exp(Math.log((p[token] as number) / highest) / temperature)
+    sum += p[token] as number
+  }
+  for (let token = 0; token < p.length; token++) p[token] = (p[token] as number) / sum
+  return { atOne: (probability) => highest * Math.exp(temperature * Math.log(probability * sum)) }
 }

@@ -10,11 +10,11 @@ export interface DrawParams {
 
 /**
  * The temperature at which the graph must compute the distribution for these params: 1 where none is drawn from. Also 1
- * where only some tokens are allowed: the graph's sum is over all of them, and at a low temperature those that are allowed
- * could be lost in it.
+ * where only some tokens are allowed, or a datastore is mixed in: the graph's sum is over all tokens, and at a low temperature
+ * those that may still be chosen could be lost in it.
  */
-export function graphTemperature({ temperature }: DrawParams, constrained = false): number {
-  return temperature === 0 || constrained ? 1 : temperature
+export function graphTemperature({ temperature }: DrawParams, changed = false): number {
+  return temperature === 0 || changed ? 1 : temperature
 }
 
 /** The smallest number above 0 that the graph can tell. */

@@ -109,10 +109,10 @@ export class DecodeBatch implements KvHolder {
     }))
     const width = spans.reduce((most, { count }) => Math.max(most, count), 1)
     const temperatures = Float32Array.from(this.sequences, ({ job, matcher }) =>
-      graphTemperature(job, matcher !== null),
+      graphTemperature(job, matcher !== null || job.nearest !== undefined),
     )
-    const mixing = this.sequences.flatMap(({ job: { nearest } }, row) =>
-      nearest ? [{ row, nearest, temperature: temperatures[row] as number }] : [],
+    const mixing = this.sequences.flatMap(({ job: { nearest, temperature } }, row) =>
+      nearest ? [{ row, nearest, temperature }] : [],
     )
     const states = mixing.length > 0
     const result = await runner.run({ weights, spans, width, past: this.#grid, temperatures, states })

@@ -149,6 +149,8 @@ export class EmbeddedSampler implements Sampler {
     const { nearest } = params
     const maxTokens = Math.min(params.maxTokens, this.capabilities.contextLength - virtual.length - prompt.length)
     const read = [...virtual, ...prompt]
+    // Configurations name ends that a model has not: xgrammar would write beside its mask.
+    const ends = stopTokens.filter((token) => token < this.capabilities.vocabularySize)
     const suspects = stop.length === 0 ? [] : this.#stops.suspects(stop)
     const tokens: number[] = []
     const behaviourLogprobs: number[] = []
@@ -167,7 +169,7 @@ export class EmbeddedSampler implements Sampler {
           stopTokens: [...stopTokens, ...suspects],
           seed,
           firstDraw: tokens.length,
-          ...(ebnf === null ? {} : { grammar: { ebnf, stopTokens } }),
+          ...(ebnf === null ? {} : { grammar: { ebnf, stopTokens: ends } }),
           ...(nearest && nearest.weight > 0 ? { nearest: { ...nearest, datastore: nearest.datastore.id } } : {}),
         },
         signal,

@@ -46,9 +46,9 @@ export function validateRequest({ prompt, params, samples = 1 }: SampleRequest, 
       'Leave `grammar` or `nearest` out.',
     )
   }
-  if (params.grammar && (params.stopTokens ?? []).length === 0) {
+  if (params.grammar && !(params.stopTokens ?? []).some((token) => token < limits.vocabularySize)) {
     throw new InvalidSampleRequestError(
-      'it has a grammar and no stop tokens.',
+      'it has a grammar and no stop tokens of the vocabulary.',
       'Give the tokens that may follow once the grammar is complete.',
     )
   }

@@ -20,12 +20,12 @@ export function writeAdapter(config: TransformerConfig, { rank, alpha, targets, 
 /**
  * Reads an adapter for a model of this shape.
  * @throws MalformedSafetensorsError when the bytes are not safetensors.
- * @throws StateMismatchError when they are not an adapter, or one for another model.
+ * @throws StateMismatchError when they are not an adapter, one for another model, or hold what is not a number.
  */
 export function readAdapter(config: TransformerConfig, bytes: Uint8Array): AdapterWeights {
   const file = readSafetensors(bytes)
   const { lora } = readMetadata(file, AdapterMetadata, 'an adapter')
-  return { ...lora, tensors: readTensors(file, loraShapes(config, lora)) }
+  return { ...lora, tensors: finite(readTensors(file, loraShapes(config, lora))) }
 }
 
 /** The file's own description of itself. @throws StateMismatchError when it is not what the schema says. */
@@ -57,4 +57,13 @@ export function readTensors(
     if (!shapes.has(name)) throw new StateMismatchError(`tensor ${name} does not belong to the model`)
   }
   return found
+}
+
+/** The same tensors. @throws StateMismatchError when one holds what is not a number: all that is sampled with it would be none. */
+export function finite(tensors: Map<string, Float32Array>): Map<string, Float32Array> {
+  for (const [name, values] of tensors) {
+    const bad = values.findIndex((value) => !Number.isFinite(value))
+    if (bad >= 0) throw new StateMismatchError(`tensor ${name} holds ${values[bad]} at element ${bad}`)
+  }
+  return tensors
 }

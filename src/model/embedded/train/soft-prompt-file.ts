@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { TransformerConfig } from '../transformer/config.ts'
 import { describedBy } from '../load/description.ts'
 import { type Safetensors, readSafetensors, writeSafetensors } from '../load/safetensors.ts'
-import { readMetadata, readTensors } from './adapter-file.ts'
+import { finite, readMetadata, readTensors } from './adapter-file.ts'
 import { type SoftPrompt, SoftPromptConfig, promptShapes, promptTensor } from './soft-prompt.ts'
 import { StateMismatchError } from './state-mismatch-error.ts'
 
@@ -41,9 +41,7 @@ export function readSoftPrompt(config: TransformerConfig, bytes: Uint8Array): So
   if (describe(model) !== describe(shapeOf(config))) {
     throw new StateMismatchError(`it is a soft prompt of a model with ${describe(model)}, not ${describe(config)}`)
   }
-  const values = readTensors(file, promptShapes(config, prompt)).get(promptTensor) ?? new Float32Array()
-  const bad = values.findIndex((value) => !Number.isFinite(value))
-  if (bad >= 0) throw new StateMismatchError(`its soft prompt holds ${values[bad]} at element ${bad}`)
+  const values = finite(readTensors(file, promptShapes(config, prompt))).get(promptTensor) ?? new Float32Array()
   return { ...prompt, values }
 }
 
