@@ -140,7 +140,9 @@ it('a soft prompt learns by imitation, is released, and after a restart learns b
     const { value } = (await store.versions.get(release.versions['model']!))!
     const adapter = await service.loadAdapter(await savedAt(store.blobs, asWeights(value)!.adapter!))
     expect(adapter.positions).toBe(8)
-    const deployment = await deploy(agent, { store, environment, models: { model: service }, everyMs: 5 })
+    const models = { model: service }
+    // As it was measured: its likeliest words.
+    const deployment = await deploy(agent, { store, environment, models, temperature: 0, everyMs: 5 })
     const session = await deployment.run({ instruction: '99 colour' })
     const record = await store.trajectories.get(session.id)
     expect(JSON.stringify(record?.trajectory.nodes)).toContain('red')
