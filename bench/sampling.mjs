@@ -3,10 +3,11 @@
  * sides in turns.
  *
  *   npm run build && PYTHON=VENV/bin/python node bench/sampling.mjs [--model minimind2-small] [--rounds 5]
- *     [--concurrent 1,16] [--peers hf,llama,llama-own] [--workers 1 --threads-per-worker 2] [--rollouts]
+ *     [--concurrent 1,16] [--peers hf,llama,llama-own] [--workers 1 --threads-per-worker 2] [--rollouts] [--grammar]
  *
  * `llama-own` is llama.cpp on the GGUF file that was pulled, with its quantised weights: less precise, and no peer of
- * equal work. `--rollouts` adds rollouts of ours alone. Without a peer, ours is printed alone, and what to install.
+ * equal work. `--rollouts` adds rollouts of ours alone, `--grammar` sequences that are held to JSON beside free ones, ours
+ * alone. Without a peer, ours is printed alone, and what to install.
  */
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
@@ -17,7 +18,7 @@ import { parseArgs } from 'node:util'
 import { load, median, memory, spread } from './figures.mjs'
 import { openPeer, peakMiB } from './peers/peer.mjs'
 import { plainSequences, play, sampledTokens, searchEpisodes, tokenStream } from './sampling/scenes.mjs'
-import { loadModel, modelsFolder, openEmbeddedEngine } from '../dist/model/embedded/index.js'
+import { loadModel, modelsFolder, openEmbeddedEngine, textOfTokens } from '../dist/model/embedded/index.js'
 
 const { values: flags } = parseArgs({
   options: {
@@ -28,6 +29,7 @@ const { values: flags } = parseArgs({
     workers: { type: 'string' },
     'threads-per-worker': { type: 'string' },
     rollouts: { type: 'boolean', default: false },
+    grammar: { type: 'boolean', default: false },
   },
 })
 const rounds = Number(flags.rounds)
@@ -42,6 +44,7 @@ const { weights, tokenizer } = await loadModel(flags.model)
 const engine = await openEmbeddedEngine({
   model: weights,
   decode: (tokens) => tokenizer.decode(tokens),
+  vocabulary: () => textOfTokens(tokenizer),
   ...(flags.workers && { workers: number(flags.workers) }),
   ...(flags['threads-per-worker'] && { threadsPerWorker: number(flags['threads-per-worker']) }),
 })
@@ -73,6 +76,7 @@ console.log(
   `peak memory: ours ${memory(peakMiB())}${peers.map((peer) => `, ${peer.ready.name} ${memory(peer.peakMiB())}`).join('')}`,
 )
 if (flags.rollouts) await rollouts()
+if (flags.grammar) for (const count of flags.concurrent.split(',').map(Number)) await held(count)
 for (const peer of peers) await peer.close()
 await engine.close()
 rmSync(folder, { recursive: true })
@@ -122,6 +126,37 @@ async function race(scene, setUp) {
       `${scene}: ${spread(ratio)}x ${peer.ready.name}, ${spread(rate, 0)} tokens/s; ${spread(cpu)}x in CPU time`,
     )
   }
+}
+
+/**
+ * Free sequences and ones that are held to a JSON list of any values, in turns, of as many tokens at most; stop tokens are
+ * none that are drawn. The first round, in which the grammar is compiled, is not counted.
+ * @param {number} count
+ */
+async function held(count) {
+  const schema = { type: 'array', minItems: 64 }
+  const kinds = { free: {}, held: { grammar: { kind: 'json', schema }, stopTokens: [2] } }
+  /** @type {Record<string, number[]>} */
+  const rates = { free: [], held: [] }
+  for (let round = -1; round < rounds; round++) {
+    for (const [kind, more] of Object.entries(kinds)) {
+      let sampled = 0
+      const seconds = await timed(() =>
+        Promise.all(
+          Array.from({ length: count }, async (_, seed) => {
+            const params = { maxTokens: 64, temperature: 0.8, seed, ...more }
+            const [sequence] = await engine.sampler.sample({ prompt: tokens(16), adapter: null, params })
+            sampled += sequence?.tokens.length ?? 0
+          }),
+        ),
+      )
+      if (round >= 0) rates[kind]?.push(sampled / seconds)
+    }
+  }
+  const ratios = (rates['held'] ?? []).map((rate, round) => rate / (rates['free']?.[round] ?? 1))
+  console.log(
+    `${count} × 64 tokens held to JSON: ${spread(rates['held'] ?? [], 0)} tokens/s, ${spread(ratios)}x of free, ${load()}`,
+  )
 }
 
 /** @param {() => Promise<unknown>} work */

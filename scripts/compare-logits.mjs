@@ -10,7 +10,8 @@ import { loadModel } from '../dist/model/embedded/load/index.js'
 import { KvGrid } from '../dist/model/embedded/sampling/kv.js'
 import { StepRunner } from '../dist/model/embedded/sampling/step.js'
 import { WeightSets } from '../dist/model/embedded/sampling/weight-sets.js'
-import { EmbeddedTrainer, initialValues } from '../dist/model/embedded/train/embedded-trainer.js'
+import { EmbeddedTrainer } from '../dist/model/embedded/train/embedded-trainer.js'
+import { initialValues } from '../dist/model/embedded/train/initial-values.js'
 import { TrainingShard } from '../dist/model/embedded/train/training-shard.js'
 
 const [folder, file] = process.argv.slice(2)
@@ -53,7 +54,7 @@ while (start < tokens.length) {
 await sets.close()
 
 const trained = { kind: 'lora', rank: 1, alpha: 1, targets: ['q'] }
-const values = initialValues(model, trained, 1)
+const values = initialValues(model, trained, { seed: 1 })
 const shard = new TrainingShard({ model, trained, values, threads: 2 })
 const trainer = new EmbeddedTrainer({ config: model.config, trained, shards: [shard], publish: () => Promise.reject() })
 const [logprobs] = await trainer.forward([{ input: tokens.slice(0, -1), target: tokens.slice(1) }])

@@ -13,7 +13,7 @@
 import { parseArgs } from 'node:util'
 import { openEmbeddedEngine } from '../dist/model/embedded/engine.js'
 import { weightShapes } from '../dist/model/embedded/transformer/weights.js'
-import { initialValues } from '../dist/model/embedded/train/embedded-trainer.js'
+import { initialValues } from '../dist/model/embedded/train/initial-values.js'
 import { pack } from '../dist/model/embedded/train/packing.js'
 import { TrainingShard } from '../dist/model/embedded/train/training-shard.js'
 
@@ -103,7 +103,7 @@ async function passes(
   /** @type {typeof device} */ where,
 ) {
   const trained = kind === 'lora' ? { ...methods.lora, targets } : methods.full
-  const values = initialValues(model, trained, 1)
+  const values = initialValues(model, trained, { seed: 1 })
   // A pair that is zero on one side has no gradient on the other.
   const random = stream(7)
   if (kind === 'lora') for (let i = 0; i < values.length; i++) values[i] = (random() - 0.5) * 0.07

@@ -5,7 +5,8 @@
  *   npx tsc -b && node scripts/training-memory.mjs MODEL [TOKENS [STEPS]]
  */
 import { loadModel } from '../dist/model/embedded/load/index.js'
-import { EmbeddedTrainer, initialValues } from '../dist/model/embedded/train/embedded-trainer.js'
+import { EmbeddedTrainer } from '../dist/model/embedded/train/embedded-trainer.js'
+import { initialValues } from '../dist/model/embedded/train/initial-values.js'
 import { TrainingShard } from '../dist/model/embedded/train/training-shard.js'
 
 const [reference, count = '2048', steps = '2'] = process.argv.slice(2)
@@ -15,7 +16,7 @@ const { weights: model } = await loadModel(reference)
 const loaded = gib()
 const targets = ['q', 'k', 'v', 'o', 'gate', 'up', 'down']
 const trained = { kind: 'lora', rank: 16, alpha: 32, targets }
-const shard = new TrainingShard({ model, trained, values: initialValues(model, trained, 1), threads: 2 })
+const shard = new TrainingShard({ model, trained, values: initialValues(model, trained, { seed: 1 }), threads: 2 })
 const trainer = new EmbeddedTrainer({ config: model.config, trained, shards: [shard], publish: () => Promise.reject() })
 const all = Array.from({ length: Number(count) + 1 }, (_, i) => 100 + ((i * 7919) % 4000))
 const seconds = []

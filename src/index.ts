@@ -16,6 +16,7 @@ export {
   runEpisode,
   servedAgent,
   skills,
+  softPrompt,
   text,
   user,
   weights,

@@ -71,8 +71,23 @@ def rotate(x, theta):
     return torch.cat([a * cos - b * sin, b * cos + a * sin], -1)
 
 
-def logits(c, w, tokens, lora=None, scale=1.0):
-    """Logits [length, vocab] of one sequence."""
+def recall(c, memory, q):
+    """Attention over each query's nearest entries of a memory: q [heads, length, headDim] before rotation."""
+    group = c["heads"] // c["kvHeads"]
+    k = memory["keys"].view(-1, c["kvHeads"], c["headDim"]).transpose(0, 1).repeat_interleave(group, 0)
+    v = memory["values"].view(-1, c["kvHeads"], c["headDim"]).transpose(0, 1).repeat_interleave(group, 0)
+    scores, picks = (q @ k.transpose(-1, -2) / c["headDim"] ** 0.5).topk(min(memory["neighbours"], k.shape[1]))
+    picked = v[torch.arange(c["heads"])[:, None, None], picks]
+    return (scores.softmax(-1)[..., None] * picked).sum(-2)
+
+
+def logits(c, w, tokens, lora=None, scale=1.0, prompt=None, memory=None, seen=None):
+    """Logits [length, vocab] of one sequence; behind a soft prompt [virtual, hidden] those of its tokens alone.
+
+    `memory`: layer, neighbours, keys and values [entries, kvHeads * headDim], gate [heads].
+    `seen`, a defaultdict(list), collects of each layer the keys before rotation with the values (`recalled`) and what the
+    feed-forward network reads (`mlp`), and the last hidden state after its norm (`final`).
+    """
     heads, kv, dim, eps = c["heads"], c["kvHeads"], c["headDim"], c["rmsNormEps"]
 
     def linear(x, name, base=None):
@@ -83,16 +98,28 @@ def logits(c, w, tokens, lora=None, scale=1.0):
         return y
 
     x = F.embedding(tokens, w["model.embed_tokens.weight"])
+    if prompt is not None:
+        x = torch.cat([prompt, x])
     for layer in range(c["layers"]):
         prefix = f"model.layers.{layer}."
         project = lambda x, short: linear(x, prefix + PROJECTIONS[short] + ".weight")
         n = F.rms_norm(x, x.shape[-1:], w[prefix + "input_layernorm.weight"], eps)
-        q = rotate(project(n, "q").view(-1, heads, dim), c["ropeTheta"]).transpose(0, 1)
-        k = rotate(project(n, "k").view(-1, kv, dim), c["ropeTheta"]).transpose(0, 1)
-        v = project(n, "v").view(-1, kv, dim).transpose(0, 1)
+        unturned = project(n, "q").view(-1, heads, dim)
+        q = rotate(unturned, c["ropeTheta"]).transpose(0, 1)
+        keys, values = project(n, "k"), project(n, "v")
+        k = rotate(keys.view(-1, kv, dim), c["ropeTheta"]).transpose(0, 1)
+        v = values.view(-1, kv, dim).transpose(0, 1)
         o = F.scaled_dot_product_attention(q[None], k[None], v[None], is_causal=True, enable_gqa=True)[0]
-        x = x + project(o.transpose(0, 1).reshape(len(tokens), heads * dim), "o")
+        if memory and memory["layer"] == layer:
+            g = memory["gate"].sigmoid()[:, None, None]
+            o = g * recall(c, memory, unturned.transpose(0, 1)) + (1 - g) * o
+        x = x + project(o.transpose(0, 1).reshape(len(x), heads * dim), "o")
         n = F.rms_norm(x, x.shape[-1:], w[prefix + "post_attention_layernorm.weight"], eps)
+        if seen is not None:
+            seen["recalled"].append((keys, values))
+            seen["mlp"].append(n)
         x = x + project(F.silu(project(n, "gate")) * project(n, "up"), "down")
-    x = F.rms_norm(x, x.shape[-1:], w["model.norm.weight"], eps)
+    x = F.rms_norm(x[-len(tokens) :], x.shape[-1:], w["model.norm.weight"], eps)
+    if seen is not None:
+        seen["final"].append(x)
     return linear(x, "lm_head.weight", "model.embed_tokens.weight" if c["tiedHead"] else "lm_head.weight")

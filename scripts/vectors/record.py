@@ -7,11 +7,12 @@ import base64
 import json
 import pathlib
 import sys
+from collections import defaultdict
 
 import torch
 import torch.nn.functional as F
 
-from llama import adapter, logits, numbers, rotate, weights
+from llama import adapter, logits, numbers, recall, rotate, weights
 
 FOLDER = pathlib.Path(__file__).parents[2] / "src/model/embedded/vectors"
 CONFIG = dict(
@@ -46,20 +47,20 @@ def token_loss(kind, lp, old, a, w):
 KINDS = ["cross_entropy", "importance_sampling", "ppo", "cispo"]
 
 
-def run(config, kind, lora, temperature):
-    """Summed loss, log-probabilities and gradients of DATA, each datum on its own."""
+def run(config, kind, lora, temperature, prompt=None):
+    """Summed loss, log-probabilities and gradients of DATA, each datum on its own; behind a soft prompt where one is given."""
     w = weights(config)
     a = adapter(config, RANK) if lora else None
     total, found = 0, []
     for index, d in enumerate(DATA):
-        z = logits(config, w, torch.tensor(d["input"]), a, ALPHA / RANK) / temperature
+        z = logits(config, w, torch.tensor(d["input"]), a, ALPHA / RANK, prompt) / temperature
         lp = z.log_softmax(-1).gather(-1, torch.tensor(d["target"])[:, None])[:, 0]
         # Old log-probabilities near the new ones, so that some ratios are inside the bounds and some outside.
         old = lp.detach() + numbers(70 + index, len(lp), scale=0.4)
         total = total + token_loss(kind, lp, old, torch.tensor(d["advantages"]), torch.tensor(d["weights"])).sum()
         found.append((lp, old))
     total.backward()
-    trained = a if lora else w
+    trained = {"prompt_embeddings": prompt} if prompt is not None else a if lora else w
     return dict(
         loss=total.item(),
         logprobs=[pack(lp) for lp, _ in found],
@@ -95,6 +96,16 @@ def record_losses():
     )  # fmt: skip
 
 
+VIRTUAL = 5
+
+
+def record_prompt():
+    """A soft prompt of VIRTUAL vectors in front of every datum: its gradient under each loss."""
+    prompt = lambda: numbers(7000, VIRTUAL, CONFIG["hiddenSize"], scale=0.4).requires_grad_()
+    temperature = lambda kind: 1 if kind == "cross_entropy" else TEMPERATURE
+    return dict(length=VIRTUAL, runs={kind: run(CONFIG, kind, False, temperature(kind), prompt()) for kind in KINDS})
+
+
 def record_rules():
     """Each operation: its output, and its inputs' gradients for a given gradient of the output."""
 
@@ -115,6 +126,17 @@ def record_rules():
         p = (q @ k.transpose(-1, -2) / 2 + mask[:, None]).softmax(-1)
         return (p @ v).transpose(1, 2).reshape(2, 3, 16)
 
+    memory = dict(keys=numbers(302, 5, 8), values=numbers(303, 5, 8), neighbours=5)
+    shape = dict(heads=4, kvHeads=2, headDim=4)
+
+    def remember(q):
+        read = recall(shape, memory, q.view(6, 4, 4).transpose(0, 1))
+        return read.transpose(0, 1).reshape(2, 3, 16)
+
+    def gate(local, recalled, b):
+        g = b.sigmoid().repeat_interleave(4)
+        return g * recalled + (1 - g) * local
+
     return dict(
         add=case(lambda a, b: a + b, (2, 3), (2, 3)),
         sub=case(lambda a, b: a - b, (2, 3), (2, 3)),
@@ -133,6 +155,8 @@ def record_rules():
         addBias=case(lambda x, b: x + b, (2, 3, 8), (8,)),
         attention=case(attend, (2, 3, 16), (2, 5, 8), (2, 5, 8)),
         gatherRows=case(lambda x: x[picks], (4, 6)),
+        recall=case(remember, (2, 3, 16)),
+        gated=case(gate, (2, 3, 8), (2, 3, 8), (2,)),
         targetLogprobs=case(lambda z: (z / 0.8).log_softmax(-1).gather(-1, targets[:, None])[:, 0], (3, 7)),
     ) | {"mask": pack(mask)}
 
@@ -202,6 +226,50 @@ PAIRS = [
     dict(context=[3, 4], chosen=[6, 2], rejected=[7, 8, 9, 2]),
 ]
 BETA, SMOOTHING = 0.1, 0.2
+
+
+MEMORY_ENTRIES = 7
+
+
+def record_memory():
+    """A memory read in one layer: loss, log-probabilities, gradients of the gates and of LoRA on its queries; and what is kept."""
+
+    def reading(layer, neighbours):
+        w, width = weights(CONFIG), CONFIG["kvHeads"] * CONFIG["headDim"]
+        memory = dict(
+            layer=layer, neighbours=neighbours, gate=numbers(7002, CONFIG["heads"]).requires_grad_(),
+            keys=numbers(7000, MEMORY_ENTRIES, width), values=numbers(7001, MEMORY_ENTRIES, width),
+        )  # fmt: skip
+        module = f"model.layers.{layer}.self_attn."
+        inputs, outputs = CONFIG["hiddenSize"], CONFIG["heads"] * CONFIG["headDim"]
+        lora = {
+            module + "q_proj.lora_A.weight": numbers(7010, RANK, inputs, scale=0.4).requires_grad_(),
+            module + "q_proj.lora_B.weight": numbers(7011, outputs, RANK, scale=0.4).requires_grad_(),
+        }
+        total, found = 0, []
+        for d in DATA:
+            lp = logits(CONFIG, w, torch.tensor(d["input"]), lora, ALPHA / RANK, memory=memory).log_softmax(-1)
+            lp = lp.gather(-1, torch.tensor(d["target"])[:, None])[:, 0]
+            total = total - (lp * torch.tensor(d["weights"])).sum()
+            found.append(lp)
+        total.backward()
+        trained = {module + "memory_gate": memory["gate"]} | lora
+        return dict(
+            layer=layer, neighbours=neighbours, loss=total.item(), logprobs=[pack(lp) for lp in found],
+            gradients={name: pack(t.grad) for name, t in trained.items()},
+        )  # fmt: skip
+
+    seen = defaultdict(list)
+    logits(CONFIG, weights(CONFIG), torch.tensor(DATA[0]["input"]), seen=seen)
+    collected = seen["recalled"]
+    return dict(
+        entries=MEMORY_ENTRIES,
+        rank=RANK,
+        alpha=ALPHA,
+        data=DATA,
+        readings=[reading(layer, neighbours) for layer in range(CONFIG["layers"]) for neighbours in (1, 3, 99)],
+        collected=[dict(keys=pack(keys), values=pack(values)) for keys, values in collected],
+    )
 
 
 def record_preference():
@@ -302,14 +370,87 @@ def record_policies():
     )  # fmt: skip
 
 
+# Weights of auxiliary targets: some where the loss has weight 0, and one datum has none.
+AUXILIARY = [[0.5, 0, 2, 0, 0.25, 1, 0], None, [0, 1, 0.5]]
+OUTPUTS = 3
+
+
+def record_auxiliary():
+    """A linear head on the normed last state: its mean squared error over the outputs, weighted, beside each loss."""
+
+    def case(kind, lora):
+        w, a = weights(CONFIG), adapter(CONFIG, RANK) if lora else None
+        head = numbers(900, OUTPUTS, CONFIG["hiddenSize"], scale=0.4).requires_grad_()
+        main, beside, old_logprobs = 0, 0, []
+        for index, (d, auxiliary) in enumerate(zip(DATA, AUXILIARY)):
+            seen = defaultdict(list)
+            z = logits(CONFIG, w, torch.tensor(d["input"]), a, ALPHA / RANK, seen=seen)
+            [h] = seen["final"]
+            lp = z.log_softmax(-1).gather(-1, torch.tensor(d["target"])[:, None])[:, 0]
+            old = lp.detach() + numbers(70 + index, len(lp), scale=0.4)
+            old_logprobs.append(pack(old))
+            main = main + token_loss(kind, lp, old, torch.tensor(d["advantages"]), torch.tensor(d["weights"])).sum()
+            if auxiliary:
+                targets = numbers(910 + index, len(lp), OUTPUTS)
+                beside = beside + (torch.tensor(auxiliary) * ((h @ head.T - targets) ** 2).mean(-1)).sum()
+        (main + beside).backward()
+        trained = (a if lora else w) | {"auxiliary.weight": head}
+        return dict(
+            loss=main.item(), auxiliaryLoss=beside.item(), old=old_logprobs,
+            gradients={name: pack(t.grad) for name, t in trained.items()},
+        )  # fmt: skip
+
+    return dict(
+        config=CONFIG, rank=RANK, alpha=ALPHA, data=DATA, weights=AUXILIARY, outputs=OUTPUTS,
+        lora={kind: case(kind, True) for kind in ("cross_entropy", "ppo")}, full=case("cross_entropy", False),
+    )  # fmt: skip
+
+
+# Texts of a datastore, and one that is mixed with it: what the first text says comes again in it.
+TEXTS = [[1, 5, 9, 13, 17, 21, 25, 2, 8, 30], [3, 4, 6, 9, 13, 40, 41, 2], [7, 7, 9, 11]]
+ASKED = [1, 5, 9, 13, 40, 44, 9, 13]
+MIXES = [dict(weight=0.3, neighbours=4, temperature=5.0), dict(weight=1.0, neighbours=1, temperature=1.0), dict(weight=0.6, neighbours=19, temperature=40.0), dict(weight=0.5, neighbours=3, temperature=0.2)]  # fmt: skip
+
+
+def record_nearest():
+    """kNN-LM: keys, and log-probabilities of all tokens under mixtures with the base model and with an adapter."""
+
+    def read(tokens, lora):
+        seen = defaultdict(list)
+        a = adapter(CONFIG, RANK) if lora else None
+        z = logits(CONFIG, weights(CONFIG), torch.tensor(tokens), a, ALPHA / RANK, seen=seen)
+        return seen["mlp"][-1].detach(), z.detach()
+
+    def mixed(lora):
+        keys = torch.cat([read(text, lora)[0][:-1] for text in TEXTS])
+        values = torch.tensor([token for text in TEXTS for token in text[1:]])
+        state, z = read(ASKED, lora)
+        found = []
+        for mix in MIXES:
+            distance, entry = torch.cdist(state.double(), keys.double()).square().topk(mix["neighbours"], largest=False)
+            share = (-distance / mix["temperature"]).softmax(-1)
+            near = torch.zeros(len(ASKED), CONFIG["vocabSize"], dtype=torch.float64).scatter_add(1, values[entry], share)
+            found.append({
+                str(temperature): pack((mix["weight"] * near + (1 - mix["weight"]) * (z.double() / temperature).softmax(-1)).log().clamp(min=-1e4))
+                for temperature in (1, TEMPERATURE)
+            })
+        return dict(keys=pack(keys), logprobs=found)
+
+    return dict(texts=TEXTS, asked=ASKED, mixes=MIXES, temperature=TEMPERATURE, base=mixed(False), adapter=mixed(True))
+
+
 records = dict(
     llama=record_llama,
     losses=record_losses,
+    prompt=record_prompt,
     rules=record_rules,
     adamw=record_adamw,
     anchors=record_anchors,
+    memory=record_memory,
     preference=record_preference,
     policies=record_policies,
+    auxiliary=record_auxiliary,
+    nearest=record_nearest,
 )
 for name in sys.argv[1:] or records:
     content = dict(torch=torch.__version__) | dict(vectors=records[name]())

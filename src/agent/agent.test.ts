@@ -10,8 +10,8 @@ const run: Agent['run'] = () => Promise.resolve({ stopReason: 'done', message: n
 describe('defineAgent', () => {
   it('keeps the declaration, with defaults filled in', () => {
     expect(defineAgent({ name: 'a', parameters, run }).parameters).toMatchObject({
-      model: { kind: 'weights', base: 'tiny', rank: 32 },
-      judge: { kind: 'weights', base: 'tiny', rank: 4 },
+      model: { kind: 'weights', base: 'tiny', method: { kind: 'lora', rank: 32, alpha: 32 } },
+      judge: { kind: 'weights', base: 'tiny', method: { kind: 'lora', rank: 4, alpha: 4 } },
       system: { kind: 'text' },
     })
   })

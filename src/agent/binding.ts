@@ -9,7 +9,7 @@ export interface WeightsBinding extends Binding {
   readonly renderer: Renderer
   /** `null` is the base model exactly. */
   readonly adapter: AdapterRef | null
-  readonly sampling: Pick<SamplingParams, 'temperature' | 'topK' | 'topP'>
+  readonly sampling: Pick<SamplingParams, 'temperature' | 'topK' | 'topP' | 'nearest'>
   readonly budget: EpisodeBudget
   /** Where each turn is the best of several. Default: what is sampled is said. */
   readonly best?: BestOf

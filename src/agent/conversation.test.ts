@@ -8,6 +8,7 @@ import {
   type Environment,
   GroupId,
   type Message,
+  type NearestParams,
   rng,
   type SampleRequest,
   Trajectory,
@@ -238,6 +239,13 @@ it('a sub-agent’s decisions are part of the episode, under its own Parameter',
   expect(steps.map((step) => step.decisions)).toEqual([['d0'], ['d1']])
 })
 
+const nearest = (weight: number): NearestParams => ({
+  datastore: { kind: 'datastore', id: 'd' },
+  weight,
+  neighbours: 8,
+  temperature: 10,
+})
+
 describe('what a policy call records', () => {
   it('the behaviour log-probabilities, their sum as the propensity, and how it was drawn', async () => {
     const trajectory = await attempt(() => ['!look {}', '!look {"far":true}', '!answer {"word":"plum"}'])
@@ -257,6 +265,8 @@ describe('what a policy call records', () => {
     [{ topK: 5 }, { temperature: 1, truncated: true }],
     [{ topP: 0.9 }, { temperature: 1, truncated: true }],
     [{ topP: 1 }, { temperature: 1, truncated: false }],
+    [{ nearest: nearest(0.3) }, { temperature: 1, truncated: true }],
+    [{ nearest: nearest(0) }, { temperature: 1, truncated: false }],
   ])('%j is recorded as %j', async (sampling, recorded) => {
     const { nodes } = await attempt(expert, { binding: { sampling } })
     for (const { spans } of nodes) {

@@ -121,7 +121,8 @@ export class Conversation {
         logprobs: [...logprobs],
         sampling: {
           temperature: sampling.temperature ?? 1,
-          truncated: sampling.topK !== undefined || (sampling.topP ?? 1) < 1,
+          // A mixture with a datastore is no more what a trainer computes than a cut distribution is.
+          truncated: sampling.topK !== undefined || (sampling.topP ?? 1) < 1 || (sampling.nearest?.weight ?? 0) > 0,
         },
       },
     ])

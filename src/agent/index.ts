@@ -44,6 +44,7 @@ export {
   type ParameterDefinition,
   text,
   user,
+  softPrompt,
   type WeightsDefinition,
   weights,
 } from './parameters.ts'

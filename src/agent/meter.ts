@@ -1,4 +1,4 @@
-import type { StopReason } from '../core/index.ts'
+import { contextUnder, type StopReason } from '../core/index.ts'
 import type { WeightsBinding } from './binding.ts'
 
 /** Counts what one `weights` Parameter spends of its budget over a whole episode, whichever way it is called. */
@@ -24,11 +24,11 @@ export class Meter {
 
   /** Why there can be no further policy call that reads `length` tokens, or `null`. */
   stop(length: number): StopReason | null {
-    const { budget, sampler, signal, now } = this.#binding
+    const { budget, sampler, adapter, signal, now } = this.#binding
     if (signal?.aborted) return 'cancelled'
     if (this.#turns >= budget.turns) return 'turn-budget'
     if (this.room < 1) return 'token-budget'
-    if (length + this.room > sampler.capabilities.contextLength) return 'context-length'
+    if (length + this.room > contextUnder(sampler, adapter)) return 'context-length'
     return now() > this.#deadline ? 'time-budget' : null
   }
 

@@ -1,4 +1,11 @@
-import { type AnyKind, type HandleIn, type Kind, type Message, ParameterKind } from '../core/index.ts'
+import {
+  type AnyKind,
+  type HandleIn,
+  type Kind,
+  type Message,
+  ParameterKind,
+  type TrainingMethod,
+} from '../core/index.ts'
 import type { ParameterBinding } from './binding.ts'
 import { decisionRecorder } from './decision-recorder.ts'
 import { KindError } from './errors.ts'
@@ -18,28 +25,52 @@ export interface ParameterDefinition<M extends AnyKind = AnyKind> {
   initial(bases: BaseHashes): unknown
 }
 
-/** Declares an adapter on a base model. */
+/** Declares an adapter on a base model: low-rank pairs, or a soft prompt. */
 export interface WeightsDefinition extends ParameterDefinition<typeof weightsKind> {
   readonly kind: 'weights'
   /** The base model's reference, for example `minimind2-small`. */
   readonly base: string
-  /** Rank of the low-rank adapter, ≥ 1; default 32. */
-  readonly rank: number
+  /** How it is trained where a run does not say. */
+  readonly method: TrainingMethod
 }
 
 /** What `run` gets for a declared Parameter. */
 export type HandleOf<D extends ParameterDefinition> = D extends { readonly of: infer M } ? HandleIn<M> : never
 
-/** An adapter on `base` that learning moves. */
+/**
+ * An adapter on `base` that learning moves: a low-rank pair beside every projection.
+ * @param options `rank`: of the pairs, ≥ 1; default 32. Their product is scaled by 1.
+ */
 export function weights({ base, rank = 32 }: { readonly base: string; readonly rank?: number }): WeightsDefinition {
-  return {
-    kind: 'weights',
-    of: weightsKind,
-    base,
-    rank,
-    initial: (bases) => ({ base, baseHash: bases(base), adapter: null }),
-  }
+  return trainedBy(base, { kind: 'lora', rank, alpha: rank })
 }
+
+/**
+ * A soft prompt in front of `base` that learning moves (prompt tuning, Lester et al. 2021): vectors where the embeddings of
+ * words would stand. Its value is an adapter like any other and its Decisions are words of the model, so that whatever trains,
+ * gates, releases and serves weights does so with it.
+ * @param options `length`: vectors, ≥ 1, each of which takes a position of the context; default 20. `initial`: a text that
+ * they begin as; default: tokens of the vocabulary, drawn by the run's seed.
+ */
+export function softPrompt({
+  base,
+  length = 20,
+  initial,
+}: {
+  readonly base: string
+  readonly length?: number
+  readonly initial?: string
+}): WeightsDefinition {
+  return trainedBy(base, { kind: 'prompt', length, ...(initial !== undefined && { initial }) })
+}
+
+const trainedBy = (base: string, method: TrainingMethod): WeightsDefinition => ({
+  kind: 'weights',
+  of: weightsKind,
+  base,
+  method,
+  initial: (bases) => ({ base, baseHash: bases(base), adapter: null }),
+})
 
 /** A text that learning may rewrite: a prompt, a tool description, a playbook. */
 export function text(initial: string): ParameterDefinition<typeof textKind> {
@@ -71,7 +102,7 @@ export function problemOf(name: string, { kind, of }: Partial<ParameterDefinitio
 
 /** The definition of an agent's `weights`, where a Parameter is one. */
 export const asWeightsDefinition = (definition: ParameterDefinition | undefined): WeightsDefinition | null =>
-  definition && 'base' in definition && 'rank' in definition ? (definition as WeightsDefinition) : null
+  definition && 'base' in definition && 'method' in definition ? (definition as WeightsDefinition) : null
 
 /** A user's message, for building conversations in `run`. */
 export function user(content: string): Message {

@@ -21,11 +21,13 @@ export const policySamples: DepositRule<'weights', PolicySample> = {
     const advantageAt = advantagesOf(decided)
     const trained = new Set<NodeId>()
     const acted = Object.fromEntries([...actedIn(trajectory)].map(([parameter, ids]) => [parameter, [...ids]]))
+    const earned = decided.at(-1)?.credit.utility
     return branches(trajectory)
       .map((path) => ({
         ...sampleOf(trajectory.group, path, advantageAt, trained),
         trajectory: trajectory.id,
         acted,
+        ...(earned !== undefined && { earned }),
       }))
       .filter((sample) => sample.sampled.some(Boolean))
   },

@@ -70,6 +70,13 @@ describe('stop reasons', () => {
     expect([barely.stopReason, barely.steps.length]).toEqual(['context-length', 1])
     const none = await within(opening + 7)
     expect([none.stopReason, none.steps.length]).toEqual(['context-length', 0])
+    const behind = (positions: number) =>
+      attempt(look, {
+        contextLength: opening + 10,
+        binding: { budget: { ...defaultBudget, tokensPerTurn: 8 }, adapter: { kind: 'adapter', id: 'a', positions } },
+      })
+    expect((await behind(2)).steps).toHaveLength(1)
+    expect((await behind(3)).steps).toHaveLength(0)
   })
 
   it('time-budget: no policy call begins after the deadline', async () => {

@@ -40,6 +40,8 @@ export interface PolicySample {
   readonly stripped?: boolean
   /** Tokens that stand there only because something was recalled, one entry a token. Absent where none does. */
   readonly recalled?: readonly boolean[]
+  /** What its episode earned, as the credit of its last decision tells; absent where that does not. */
+  readonly earned?: number
   /** The Versions of everything that acted in its trajectory, this Parameter's own among them. */
   readonly acted?: Readonly<Record<ParameterName, readonly VersionId[]>>
   readonly tokens: readonly number[]

@@ -15,6 +15,17 @@ export type TrainingMethod =
       readonly targets?: readonly string[]
     }
   | { readonly kind: 'full' }
+  | {
+      /** Prompt tuning (Lester et al. 2021): vectors in front of every sequence learn, and the model stays as it is. */
+      readonly kind: 'prompt'
+      /** Vectors, each of which takes one position of the context, ≥ 1. */
+      readonly length: number
+      /**
+       * What the vectors begin as: the embeddings of a text's tokens, or of these tokens, over and over where they are fewer.
+       * Default: tokens of the vocabulary, drawn by the seed.
+       */
+      readonly initial?: string | readonly number[]
+    }
 
 /**
  * One base model with what is needed to sample from it, train adapters on it, and talk to it: the port behind which the

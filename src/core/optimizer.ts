@@ -91,5 +91,7 @@ export interface WeightsOptimizer {
   readonly kind: 'weights'
   /** Losses that it asks its trainer for: a trainer without them is refused before a run starts. */
   readonly losses?: readonly Loss['kind'][]
+  /** Whether it asks its trainer for an auxiliary head, as `losses`. Default false. */
+  readonly auxiliary?: boolean
   step(context: WeightsStep): Promise<{ readonly metrics: Metrics }>
 }

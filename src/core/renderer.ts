@@ -1,3 +1,4 @@
+import type { Grammar } from './grammar.ts'
 import type { AssistantMessage, Message, ToolCall, ToolDefinition } from './message.ts'
 
 /** What of a turn has become certain: its next text, and the next of its calls that are complete. */
@@ -36,6 +37,12 @@ export interface Renderer {
    * @param stop the text of the turn ends before the first of these that it completes, as if nothing came after.
    */
   read(tools: readonly ToolDefinition[], stop: readonly string[]): TurnReader
+  /**
+   * The turns that are calls of these tools and nothing else, one or more, with arguments that their parameters accept;
+   * `null` where the model's form of a call is not known. Absent where no grammar can say this renderer's form.
+   * @param several whether there may be more than one.
+   */
+  forcedCalls?(tools: readonly ToolDefinition[], several: boolean): Grammar | null
   /** Tokens of an assistant turn as the policy would have had to sample it, its stop included: for demonstrations. */
   renderAssistant(message: AssistantMessage, tools: readonly ToolDefinition[]): readonly number[]
   decode(tokens: readonly number[]): string

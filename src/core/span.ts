@@ -7,7 +7,10 @@ const logprob = z.number().max(1e-4)
 /** How a sampled span was drawn: what a trainer needs to know to recompute its probabilities. */
 export const SamplingRecord = z.strictObject({
   temperature: z.number().nonnegative(),
-  /** True when top-k or top-p cut the distribution: such a span cannot enter a policy gradient (invariant 2). */
+  /**
+   * True when top-k, top-p or a grammar cut the distribution, or a datastore was mixed in: such a span cannot enter a policy
+   * gradient (invariant 2).
+   */
   truncated: z.boolean(),
 })
 export type SamplingRecord = z.infer<typeof SamplingRecord>

@@ -21,6 +21,19 @@ export interface Datum {
   readonly logprobs?: readonly number[]
   /** Policy losses: advantage of each token; 0 where not sampled. */
   readonly advantages?: readonly number[]
+  /** Only where the trainer has an {@link Trainer.auxiliary} head. `forward` and anchors do not read them. */
+  readonly auxiliary?: AuxiliaryTargets
+}
+
+/**
+ * What auxiliary predictions should say: at position t a linear head reads the hidden state that predicts `target[t]`. Its loss
+ * is Σ_t w_t · mean_j (ŷ_tj − y_tj)², and is added to the other.
+ */
+export interface AuxiliaryTargets {
+  /** One array a position, as long as the head has outputs; not read where the weight is 0. */
+  readonly targets: readonly (readonly number[])[]
+  /** ≥ 0, one a position: the share of the whole loss is a factor on them. */
+  readonly weights: readonly number[]
 }
 
 /**
@@ -59,6 +72,8 @@ export interface AdamParams {
 export interface ForwardBackwardResult {
   /** Sum of the per-token losses over all data. */
   readonly loss: number
+  /** Sum of the losses of the auxiliary head, which `loss` does not hold; absent where no datum has targets for it. */
+  readonly auxiliaryLoss?: number
   /** For each datum, the log-probability of each target at the loss's temperature; 0 where weight (or advantage) is 0. */
   readonly logprobs: readonly (readonly number[])[]
   /** Tokens the data hold, and tokens computed after shared prefixes were packed once; `null`: not told. */
@@ -96,6 +111,20 @@ export interface Anchoring {
   hold(anchors: readonly Uint8Array[], strength: number): Promise<void>
 }
 
+/**
+ * A linear head beside the output head, on the same hidden state, which learns to predict {@link Datum.auxiliary}: so that what is
+ * trained comes to hold what helps to predict them. The head is trained with the weights and is part of
+ * {@link Trainer.saveState}; of weights that are saved or published it is no part.
+ */
+export interface AuxiliaryHead {
+  /**
+   * Makes a head whose values are all 0, in the place of one with other outputs; one with as many stays as it is.
+   * @param outputs a whole number ≥ 0; 0 takes it away.
+   * @throws InputError for other numbers, and while a gradient is accumulated that would be lost.
+   */
+  attach(outputs: number): Promise<void>
+}
+
 /** What a trainer can do; what a run needs of it is checked before it starts. */
 export interface TrainerCapabilities {
   readonly losses: readonly Loss['kind'][]
@@ -121,6 +150,8 @@ export interface Trainer {
   forward(data: readonly Datum[], temperature?: number): Promise<readonly (readonly number[])[]>
   /** Holding on to what was learned before; `null` where the trainer cannot. */
   readonly anchoring: Anchoring | null
+  /** Learning auxiliary tasks beside the loss; absent where the trainer cannot. */
+  readonly auxiliary?: AuxiliaryHead
   /**
    * Applies the accumulated gradient and clears it.
    * @throws RatchetError when the gradient is not finite: training has diverged. Weights and moments stay as they were.

@@ -62,6 +62,8 @@ export interface WeightsImitation {
   readonly name: string
   readonly kind: 'weights'
   readonly losses?: readonly Loss['kind'][]
+  /** Whether it asks its trainer for an auxiliary head. Default false. */
+  readonly auxiliary?: boolean
   imitate(step: ImitationStep): Promise<Metrics>
 }
 

@@ -52,8 +52,8 @@ export interface RunOptions<S extends Source = Source> extends RunModels {
   /** How a candidate comes to serve. Default: over rollouts `direct()`, over traffic `shadow()`. */
   readonly release?: ReleasePlan
   /**
-   * How weights are trained, of all that learn or of each by its name. Default: LoRA of the Parameter's rank, alpha equal to it,
-   * on every projection of attention and MLP.
+   * How weights are trained, of all that learn or of each by its name. Default: as the Parameter is declared. `weights` are LoRA
+   * of the Parameter's rank, alpha equal to it, on every projection of attention and MLP; a `softPrompt` is prompt tuning.
    */
   readonly method?: TrainingMethod | ((parameter: ParameterName) => TrainingMethod)
   /**

@@ -149,11 +149,11 @@ function runOptions({
   }
 }
 
-/** A low-rank adapter of each Parameter's own rank, scaled as the configuration says. */
+/** As each Parameter is declared; low-rank pairs are scaled as the configuration says. */
 function methodFrom({ adapter }: LearnFromTrafficConfig, { parameters }: Agent) {
   return (parameter: ParameterName): TrainingMethod => {
-    const { rank } = asWeightsDefinition(parameters[parameter]) ?? { rank: 16 }
-    return { kind: 'lora', rank, alpha: adapter.alpha ?? rank }
+    const { method = { kind: 'lora', rank: 16, alpha: 16 } } = asWeightsDefinition(parameters[parameter]) ?? {}
+    return method.kind === 'lora' ? { ...method, alpha: adapter.alpha ?? method.alpha } : method
   }
 }
 

@@ -6,7 +6,7 @@ import { answeredRight, wordEnvironment } from '../../test/support/word-environm
 import { blobKey } from '../core/index.ts'
 import { leaveOneOut } from '../credit/index.ts'
 import { pairedGate } from '../gate/index.ts'
-import { policyGradient } from '../optimize/weights/index.ts'
+import { imitate, policyGradient, protoValues, sequence } from '../optimize/weights/index.ts'
 import { rubric, verifier } from '../reward/index.ts'
 import { Registry } from '../release/index.ts'
 import { openMemoryStore } from '../store/index.ts'
@@ -73,6 +73,29 @@ describe('a trainer whose server keeps what it saves', () => {
     expect(await store.runs.list({ limit: 1 })).toEqual([])
     await store.close()
   })
+})
+
+it.each([
+  ['practice', policyGradient({ auxiliary: protoValues() })],
+  ['imitation', sequence(policyGradient(), imitate({ auxiliary: protoValues() }))],
+])('a trainer without auxiliary heads is refused before a run whose %s asks for one', async (_, lessons) => {
+  const store = await openMemoryStore()
+  const run = learn(reader, {
+    model: practisedModel().service,
+    store,
+    source: rollouts(wordEnvironment, readerTasks),
+    reward: rubric({ solved: verifier((final) => answeredRight(final)) }),
+    credit: leaveOneOut(),
+    optimize: { model: lessons },
+    gate: pairedGate({ margin: 0.02, alpha: 0.05 }),
+    schedule: { updates: 1, tasks: 1, attempts: 2 },
+  })
+  await expect(run).rejects.toMatchObject({
+    code: 'learn/trainer-lacks',
+    message: expect.stringContaining('an auxiliary head, for the option auxiliary') as string,
+  })
+  expect(await store.runs.list({ limit: 1 })).toEqual([])
+  await store.close()
 })
 
 const failing = {

@@ -1,5 +1,13 @@
-import type { ModelService } from '../core/index.ts'
-import { bytesOf, type EmbeddedEngineOptions, loadModel, openEmbeddedEngine } from './embedded/index.ts'
+import type { ModelService, TrainingMethod } from '../core/index.ts'
+import {
+  bytesOf,
+  type EngineDatastores,
+  type EmbeddedEngineOptions,
+  loadModel,
+  openEmbeddedEngine,
+  textOfTokens,
+  type Tokenizer,
+} from './embedded/index.ts'
 import { type RendererKind, rendererFor } from './renderer/index.ts'
 
 /** Which model to load, how to talk to it, and how much of the machine it gets. */
@@ -14,6 +22,10 @@ export interface EmbeddedModelOptions
 /** A model ready to sample, train and talk, in this process. */
 export interface EmbeddedModel {
   readonly service: ModelService
+  /** Datastores of text, whose next tokens the sampler can mix in: `SamplingParams.nearest`. */
+  readonly datastores: EngineDatastores
+  /** Tokens of a text, special spellings read as ordinary characters: what datastores are built from. */
+  encode(text: string): readonly number[]
   /** Tokens of a text, special spellings read as ordinary characters. */
   countTokens(text: string): number
 }
@@ -32,17 +44,31 @@ export async function openEmbeddedModel({
   const { weights, tokenizer, ...model } = await loadModel(reference)
   const renderer = rendererFor({ ...model, tokenizer }, kind)
   const decode = (tokens: readonly number[]) => tokenizer.decode(tokens)
-  const engine = await openEmbeddedEngine({ ...engineOptions, model: weights, name: model.name, decode })
+  const engine = await openEmbeddedEngine({
+    ...engineOptions,
+    model: weights,
+    name: model.name,
+    decode,
+    vocabulary: () => textOfTokens(tokenizer),
+  })
   return {
     service: {
       base: reference,
       baseHash: model.hash,
       sampler: engine.sampler,
       renderer,
-      trainer: (method, seed) => engine.trainer({ method, seed }),
+      trainer: (method, seed) => engine.trainer({ method: spelledOut(method, tokenizer), seed }),
       loadAdapter: async (saved) => engine.loadAdapter(bytesOf(saved)),
       close: () => engine.close(),
     },
+    datastores: engine.datastores,
+    encode: (text) => tokenizer.encode(text),
     countTokens: (text) => tokenizer.encode(text).length,
   }
+}
+
+/** A soft prompt that begins as a text begins as its tokens, special spellings read as ordinary characters. */
+function spelledOut(method: TrainingMethod, tokenizer: Tokenizer): TrainingMethod {
+  if (method.kind !== 'prompt' || typeof method.initial !== 'string') return method
+  return { ...method, initial: tokenizer.encode(method.initial) }
 }

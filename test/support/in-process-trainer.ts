@@ -2,7 +2,8 @@ import type { Datum, Loss } from '../../src/core/index.ts'
 import type { ModelWeights } from '../../src/model/embedded/transformer/config.ts'
 import { type Trained, trainedShapes } from '../../src/model/embedded/transformer/trained.ts'
 import type { AdapterContent } from '../../src/model/embedded/train/adapter-content.ts'
-import { EmbeddedTrainer, initialValues } from '../../src/model/embedded/train/embedded-trainer.ts'
+import { EmbeddedTrainer } from '../../src/model/embedded/train/embedded-trainer.ts'
+import { initialValues } from '../../src/model/embedded/train/initial-values.ts'
 import { FlatTensors } from '../../src/model/embedded/train/flat-tensors.ts'
 import { TrainingShard } from '../../src/model/embedded/train/training-shard.ts'
 
@@ -17,7 +18,7 @@ export interface InProcessOptions {
 
 /** An {@link EmbeddedTrainer} whose shards live in this thread, with what tests look at. */
 export function inProcessTrainer({ model, trained, values, shards: count = 1, ...packing }: InProcessOptions) {
-  const start = values ?? initialValues(model, trained, 1)
+  const start = values ?? initialValues(model, trained, { seed: 1 })
   const shards = Array.from({ length: count }, () => new TrainingShard({ model, trained, values: start.slice() }))
   const published: AdapterContent[] = []
   const publish = async (content: AdapterContent) => {

@@ -5,7 +5,18 @@ import { type LoraConfig, LoraTarget, loraPairs } from '../../src/model/embedded
 
 /** Reads vectors that scripts/vectors/record.py recorded from PyTorch. */
 export function recorded(
-  name: 'llama' | 'losses' | 'rules' | 'adamw' | 'anchors' | 'preference' | 'policies',
+  name:
+    | 'llama'
+    | 'losses'
+    | 'prompt'
+    | 'rules'
+    | 'adamw'
+    | 'anchors'
+    | 'preference'
+    | 'policies'
+    | 'auxiliary'
+    | 'memory'
+    | 'nearest',
 ): unknown {
   const file = new URL(`../../src/model/embedded/vectors/${name}.json`, import.meta.url)
   return (JSON.parse(readFileSync(file, 'utf8')) as { vectors: unknown }).vectors

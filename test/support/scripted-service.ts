@@ -11,6 +11,10 @@ export interface ScriptedServiceOptions {
   /** Tokens told at a time, over and over. Default: one. `null`: nothing is told before the end. */
   readonly pieces?: readonly number[] | null
   readonly contextLength?: number
+  /** Whether it says that it holds answers to grammars; what is written down is said all the same. */
+  readonly grammars?: boolean
+  /** What its sampler fails with. */
+  readonly fails?: Error
   /** Ends the turn with a stop token where the text does. Default true. */
   readonly closes?: boolean
   /** Waited for before each piece. */
@@ -43,7 +47,13 @@ export const logprobOf = (token: number, at: number) => -((token % 7) + 1) / 8 -
 export const behaviourLogprobOf = (token: number, at: number) => logprobOf(token, at) / 2
 
 export function scriptedService(say: Saying, options: ScriptedServiceOptions = {}): ScriptedService {
-  const { pieces = [1], contextLength = 4_096, closes = true, pace = () => Promise.resolve() } = options
+  const {
+    pieces = [1],
+    contextLength = 4_096,
+    grammars = false,
+    closes = true,
+    pace = () => Promise.resolve(),
+  } = options
   const requests: SampleRequest[] = []
   let closed = false
 
@@ -68,9 +78,16 @@ export function scriptedService(say: Saying, options: ScriptedServiceOptions = {
     baseHash: 'hash-of-scripted',
     renderer: scriptedRenderer,
     sampler: {
-      capabilities: { model: 'scripted', vocabularySize: tokenizer.vocabularySize, contextLength, deterministic: true },
+      capabilities: {
+        model: 'scripted',
+        vocabularySize: tokenizer.vocabularySize,
+        contextLength,
+        deterministic: true,
+        grammars,
+      },
       async sample(request) {
         requests.push(request)
+        if (options.fails) throw options.fails
         const said = say(request)
         const samples = Array.from({ length: request.samples ?? 1 }, (_, i) => said[i] ?? said.at(-1) ?? '')
         return Promise.all(samples.map((text, i) => one(request, i, text)))

@@ -1,4 +1,10 @@
-import type { Action, AssistantMessage, Message, ToolDefinition } from '../../core/index.ts'
+import {
+  type Action,
+  type AssistantMessage,
+  contextUnder,
+  type Message,
+  type ToolDefinition,
+} from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 import type { WeightsBinding } from '../binding.ts'
 import { Conversation, type Turn } from '../conversation.ts'
@@ -153,10 +159,10 @@ export class ManagedConversation implements Led {
 
 function boundsOf(
   { budget, ...context }: Context,
-  { sampler, budget: spent }: WeightsBinding,
+  { sampler, adapter, budget: spent }: WeightsBinding,
   opening: number,
 ): Bounds {
-  const room = sampler.capabilities.contextLength - spent.tokensPerTurn
+  const room = contextUnder(sampler, adapter) - spent.tokensPerTurn
   const most = Math.min(budget ?? room, room)
   return { ...context, opening, most, readBack: context.readBack ? readBackName : null }
 }

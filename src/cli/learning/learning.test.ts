@@ -37,7 +37,7 @@ describe('the plan of a learner', () => {
     expect(agent).toMatchObject({
       name: 'support',
       parameters: {
-        model: { kind: 'weights', base: 'minimind2-small', rank: 8 },
+        model: { kind: 'weights', base: 'minimind2-small', method: { kind: 'lora', rank: 8 } },
         system: { kind: 'text' },
         'tool-look': { kind: 'text' },
       },

@@ -82,6 +82,18 @@ describe('what an upstream tells of an answer', () => {
     })
   })
 
+  it.each<[object, boolean]>([
+    [{ tool_choice: 'required' }, true],
+    [{ tool_choice: { type: 'function', function: { name: 'f' } } }, true],
+    [{ response_format: { type: 'json_object' } }, true],
+    [{ response_format: { type: 'json_schema', json_schema: {} } }, true],
+    [{ response_format: { type: 'text' }, tool_choice: 'auto' }, false],
+    [{ tool_choice: 'none' }, false],
+  ])('is truncated where a form left tokens out: %j', (more, truncated) => {
+    const told = choice({ behaviourLogprobs: [-0.1, -0.2] })
+    expect(drawnOf(told, request(more), false).span?.sampling).toEqual({ temperature: 1, truncated })
+  })
+
   it('may be rounded above zero, and is still what the store can hold', () => {
     const { span, propensity } = drawnOf(choice({ behaviourLogprobs: [1e-4, 2e-5] }), request(), true)
     expect(SampledSpan.parse(span).behaviourLogprobs).toEqual([0, 0])

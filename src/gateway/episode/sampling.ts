@@ -65,6 +65,11 @@ function saysText(key: string, value: unknown): boolean {
   return key === 'logit_bias' && Object.keys(value).length === 0
 }
 
+/** Whether tokens were left out that the model could have said: forced calls, JSON. */
+function heldToAForm({ tool_choice: choice, response_format: format }: ChatRequest): boolean {
+  return !['auto', 'none'].some((free) => free === (choice ?? 'auto')) || (format?.type ?? 'text') !== 'text'
+}
+
 /** Rounding makes tiny positive ones; a larger one is no log-probability. */
 const rounding = 1e-3
 
@@ -98,7 +103,7 @@ export function drawnOf(choice: AnsweredChoice, request: ChatRequest, ownDefault
       logprobs,
       sampling: {
         temperature: request.temperature ?? 1,
-        truncated: (request.top_p ?? 1) < 1 || number('top_k') > 0 || number('min_p') > 0,
+        truncated: (request.top_p ?? 1) < 1 || number('top_k') > 0 || number('min_p') > 0 || heldToAForm(request),
       },
     },
     propensity: behaviourLogprobs

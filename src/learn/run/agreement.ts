@@ -1,5 +1,6 @@
 import {
   type AdapterRef,
+  contextUnder,
   type Datum,
   type ModelService,
   type ParameterName,
@@ -79,7 +80,7 @@ export async function refuseDisagreement(
   const adapter = await trainer.publish()
   try {
     const prompt = renderer.start(asked, [])
-    const room = Math.min(maxTokens, sampler.capabilities.contextLength - prompt.length)
+    const room = Math.min(maxTokens, contextUnder(sampler, adapter) - prompt.length)
     const params = { maxTokens: room, stopTokens: renderer.stop.tokens, seed: rng('agreement', seed).int(2 ** 31) }
     const drawn = await sampler.sample({ prompt, adapter, samples, params, ...(signal && { signal }) })
     signal?.throwIfAborted()

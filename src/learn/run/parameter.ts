@@ -95,13 +95,12 @@ export function forAllWeights(agent: Agent, optimizer: WeightsOptimizer): Readon
   return Object.fromEntries(weightsOf(agent).map((parameter) => [parameter, optimizer]))
 }
 
-/** What is trained: what the options say, else a low-rank adapter of the Parameter's rank on every projection. */
+/** What is trained: what the options say, else what the Parameter does. */
 export function methodOf(
   agent: Agent,
   { method }: Pick<LearnOptions, 'method'>,
   parameter: ParameterName,
 ): TrainingMethod {
   if (method) return typeof method === 'function' ? method(parameter) : method
-  const { rank } = asWeightsDefinition(agent.parameters[parameter]) ?? { rank: 16 }
-  return { kind: 'lora', rank, alpha: rank }
+  return asWeightsDefinition(agent.parameters[parameter])?.method ?? { kind: 'lora', rank: 16, alpha: 16 }
 }

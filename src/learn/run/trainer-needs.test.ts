@@ -14,6 +14,12 @@ describe('a trainer', () => {
     ['temperatures', { temperatures: false }, { temperature: 0.8 }, 'losses at the temperature 0.8'],
     ['bytes', {}, { bytesFor: ['schedule.averaging'] }, 'weights in bytes, for schedule.averaging'],
     ['anchors', {}, { anchorsFor: ['schedule.anchor'] }, 'anchors, for schedule.anchor'],
+    [
+      'an auxiliary head',
+      {},
+      { auxiliaryFor: ['the option auxiliary'] },
+      'an auxiliary head, for the option auxiliary',
+    ],
   ]
   it.each(lacking)('without %s is refused where it is needed', async (_, changed, needs, told) => {
     const trainer = await served()

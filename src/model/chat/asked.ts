@@ -1,5 +1,6 @@
 import { type ChatRequest, type Message, messagesOf, type ToolDefinition, toolsOf } from '../../core/index.ts'
 import type { SamplingParams } from '../../core/index.ts'
+import { type Constraint, constraintOf, type Holder } from './constraint.ts'
 import { refused } from './failures.ts'
 import { refuseUnsupported } from './unsupported.ts'
 
@@ -13,6 +14,8 @@ export interface Asked {
   /** Whether its turn ends with its first call. */
   readonly oneCall: boolean
   readonly params: Omit<SamplingParams, 'maxTokens' | 'stopTokens'>
+  /** What holds its answer to a form; `null` where nothing does. */
+  readonly constraint: Constraint | null
   /** The text ends before the first of these. */
   readonly stop: readonly string[]
   /** `null` when the client leaves it to the model. */
@@ -25,12 +28,14 @@ export interface Asked {
  * Reads a request.
  * @throws UpstreamError `refused` for what this model cannot do: nothing is left out in silence.
  */
-export function asked(request: ChatRequest, upstream: string): Asked {
+export function asked(request: ChatRequest, holder: Holder): Asked {
+  const { upstream } = holder
   refuseUnsupported(request, upstream)
   const messages = messagesOf(request.messages)
   refuseOtherThanText(messages, request.model, upstream)
   const tools = toolsOf(request.tools ?? [])
   const mayCall = request.tool_choice !== 'none' && tools.length > 0
+  const constraint = constraintOf(request, mayCall ? tools : [], holder)
   const stop = stopsOf(request.stop)
   const { temperature, top_p: topP, seed } = request
   const topK = request['top_k']
@@ -44,7 +49,9 @@ export function asked(request: ChatRequest, upstream: string): Asked {
       ...(typeof topP === 'number' && topP < 1 ? { topP } : {}),
       ...(typeof topK === 'number' && topK > 0 ? { topK } : {}),
       ...(typeof seed === 'number' ? { seed } : {}),
+      ...(constraint === null ? {} : { grammar: constraint.grammar }),
     },
+    constraint,
     stop,
     maxTokens: request.max_completion_tokens ?? request.max_tokens ?? null,
     choices: request.n ?? 1,

@@ -311,6 +311,18 @@ describe('the weights that answer', () => {
     return { service, upstream, loads }
   }
 
+  it('leave less room where an adapter takes positions of the context', async () => {
+    const service = scriptedService(() => ['a'.repeat(500)], { contextLength: 100 })
+    const positions = 40
+    const prompted = { ...service, loadAdapter: async () => ({ kind: 'adapter', id: '1', positions }) as const }
+    const upstream = chatUpstream({ name: 'embedded', service: prompted, adapterBytes: async () => new Uint8Array() })
+    const prompt = completionOf(await ask(upstream, {}, { weights: over('a') })).prompt_token_ids?.length ?? 0
+    expect(service.requests[0]?.params.maxTokens).toBe(100 - positions - prompt)
+    const long = { messages: [{ role: 'user' as const, content: 'a '.repeat(15) }] }
+    await expect(ask(upstream, long, { weights: over('a') })).rejects.toThrow(/maximum context length is 60 tokens/)
+    await ask(upstream, long, { weights: base })
+  })
+
   it('are the base, or the adapter that a request names, loaded once', async () => {
     const { service, upstream, loads } = serving()
     expect(upstream.servesAdapters).toBe(true)

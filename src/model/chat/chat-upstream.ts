@@ -9,6 +9,7 @@ import {
   type ChatUpstream,
   type Clock,
   contentHash,
+  contextUnder,
   type Json,
   type ModelService,
   type ServedModel,
@@ -25,7 +26,7 @@ import { CompletionWriter } from './completion-writer.ts'
 import { cancelled, closed, failed, refused } from './failures.ts'
 import { generate, type Generation } from './generate.ts'
 import { Pipe } from './pipe.ts'
-import { promptTokens } from './prompt.ts'
+import { promptTokens, tooLong } from './prompt.ts'
 import { type AnswerSetup, newAnswerId } from './wire.ts'
 
 export interface ChatUpstreamOptions {
@@ -101,18 +102,23 @@ class ServiceUpstream implements ChatUpstream {
 
   async chat({ request, weights, history, signal }: ChatCall): Promise<ChatReply> {
     this.#refuseUnknown(request.model)
-    const wanted = asked(request, this.name)
+    const wanted = asked(request, { service: this.#options.service, upstream: this.name })
     const { service, defaultMaxTokens = 2_048 } = this.#options
     const { contextLength } = service.sampler.capabilities
     const adapter = weights?.adapter ?? null
     const prompt = promptTokens(service.renderer, { ...wanted, history }, { contextLength, upstream: this.name })
     const taken = adapter === null || weights === null ? untouched : await this.#shelfFor(weights).take(adapter)
+    const room = contextUnder(service.sampler, taken.adapter)
+    if (prompt.length >= room) {
+      taken.giveBack()
+      throw tooLong(this.name, room, String(prompt.length))
+    }
     const generation: Held = {
       service,
       asked: wanted,
       prompt,
       ...taken,
-      maxTokens: Math.min(wanted.maxTokens ?? defaultMaxTokens, contextLength - prompt.length),
+      maxTokens: Math.min(wanted.maxTokens ?? defaultMaxTokens, room - prompt.length),
       stopping: new AbortController(),
     }
     const answer: AnswerSetup = {
@@ -195,7 +201,7 @@ class ServiceUpstream implements ChatUpstream {
     try {
       if (!(await work)) throw cancelled(this.name)
     } catch (error) {
-      throw failed(this.name, error)
+      throw failed(this.name, error, generation.asked.constraint?.param)
     } finally {
       signal.removeEventListener('abort', stop)
       this.#underWay.delete(stopping)

@@ -1,3 +1,4 @@
+import { RatchetError } from '../../errors/index.ts'
 import { InvalidSampleRequestError } from '../embedded/sampling/invalid-sample-request-error.ts'
 import { EngineClosedError } from '../embedded/worker/engine-closed-error.ts'
 import { UpstreamError } from '../http/upstream-error.ts'
@@ -51,10 +52,22 @@ export function closed(upstream: string, cause?: unknown): UpstreamError {
   })
 }
 
-/** What the model's failure means for a request. */
-export function failed(upstream: string, cause: unknown): UpstreamError {
+/**
+ * What the model's failure means for a request.
+ * @param form the part of the request that holds its answer to a form.
+ */
+export function failed(
+  upstream: string,
+  cause: unknown,
+  form: 'response_format' | 'tool_choice' | null = null,
+): UpstreamError {
   if (cause instanceof UpstreamError) return cause
   if (cause instanceof EngineClosedError) return closed(upstream, cause)
+  // Errors of a worker's thread come as plain ones.
+  if (RatchetError.is(cause) && cause.code === 'model/unusable-grammar') {
+    const code = form === 'tool_choice' ? 'unsupported_tool_choice' : 'unsupported_response_format'
+    return refused(upstream, { code, param: form, message: cause.message, hint: cause.hint })
+  }
   if (cause instanceof InvalidSampleRequestError)
     return refused(upstream, { code: 'invalid_parameter', param: null, message: cause.message, hint: cause.hint })
   return new UpstreamError({

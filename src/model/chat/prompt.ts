@@ -99,7 +99,8 @@ function closedTurn(renderer: Renderer, { tokens, closedTurn: told }: ChatHistor
   return last !== undefined && renderer.stop.tokens.includes(last)
 }
 
-function tooLong(upstream: string, contextLength: number, found: string) {
+/** A prompt that leaves no token of the context for an answer. */
+export function tooLong(upstream: string, contextLength: number, found: string) {
   return refused(upstream, {
     code: 'context_length_exceeded',
     param: 'messages',

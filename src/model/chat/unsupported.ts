@@ -17,25 +17,6 @@ export function refuseUnsupported(request: ChatRequest, upstream: string): void 
   const refuse = (refusal: Refusal) => {
     throw refused(upstream, refusal)
   }
-  const format = request.response_format?.type ?? 'text'
-  if (format !== 'text') {
-    refuse({
-      code: 'unsupported_response_format',
-      param: 'response_format',
-      message: `The response format ${JSON.stringify(format)} is not supported: this model's words cannot be constrained.`,
-      hint: 'Leave response_format out, ask for JSON in the messages, and check what comes.',
-    })
-  }
-  const choice = request.tool_choice ?? 'auto'
-  if (choice !== 'auto' && choice !== 'none') {
-    const wanted = typeof choice === 'string' ? choice : 'a tool by name'
-    refuse({
-      code: 'unsupported_tool_choice',
-      param: 'tool_choice',
-      message: `The tool choice ${JSON.stringify(wanted)} is not supported: this model cannot be forced to call a tool.`,
-      hint: 'Use "auto" or "none", and say in the messages what it should call.',
-    })
-  }
   if ((request.top_logprobs ?? 0) > 0) {
     refuse({
       code: 'unsupported_parameter',

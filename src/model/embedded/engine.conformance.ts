@@ -1,6 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cellsOf, onceInAMillion, pairedChiSquare } from '../../../test/support/chi-square.ts'
-import type { AdapterRef, Datum, Loss, ModelService, SampledChunk, SampledSequence } from '../../core/index.ts'
+import type {
+  AdapterRef,
+  Datum,
+  Loss,
+  ModelService,
+  SampledChunk,
+  SampledSequence,
+  TrainingMethod,
+} from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
 
 /** What the suite needs of an implementation: sampler and trainer over one base model of at least 16 tokens. */
@@ -33,12 +41,18 @@ function datumOf(
 /**
  * What every Sampler with the Trainer beside it must hold, whatever runs it. `open` starts a fresh engine; the suite
  * closes it. A trainer without other temperatures is held to all of it at 1.
+ * @param method what is trained. Default: a LoRA.
+ * @param pace a factor on the learning rates: where few values learn, they have further to go.
  * @param streams whether tokens are told as they are sampled; otherwise all at once, when they are there.
  */
 export function describeEngineConformance(
   name: string,
   open: () => Promise<ConformingEngine>,
-  { streams = true }: { readonly streams?: boolean } = {},
+  {
+    streams = true,
+    method = lora,
+    pace = 1,
+  }: { readonly streams?: boolean; readonly method?: TrainingMethod; readonly pace?: number } = {},
 ): void {
   describe(`${name}: a sampler and the trainer beside it`, () => {
     let engine: ConformingEngine
@@ -55,13 +69,13 @@ export function describeEngineConformance(
     }
     /** The temperature, or 1 where the trainer knows no other. */
     const possible = async (temperature: number) =>
-      (await engine.trainer(lora, 1)).capabilities.temperatures ? temperature : 1
+      (await engine.trainer(method, 1)).capabilities.temperatures ? temperature : 1
     /** A trainer whose weights differ from the base. */
     const trained = async (steps: number, seed = 1) => {
-      const trainer = await engine.trainer(lora, seed)
+      const trainer = await engine.trainer(method, seed)
       for (let step = 0; step < steps; step++) {
         await trainer.forwardBackward([{ input: prompt, target: [7, 8, 9, 10, 11, 12] }], { kind: 'cross_entropy' })
-        await trainer.optimStep({ learningRate: 0.02 })
+        await trainer.optimStep({ learningRate: 0.02 * pace })
       }
       return trainer
     }
@@ -166,7 +180,7 @@ export function describeEngineConformance(
       expect((await learn()).anchorPenalty).toBe(0)
       const { anchorPenalty } = await learn()
       expect(anchorPenalty).toBeGreaterThan(0)
-      const restored = await engine.trainer(lora, 9)
+      const restored = await engine.trainer(method, 9)
       await restored.loadState(await trainer.saveState())
       const [expected, found] = [await learn(), await restored.optimStep({ learningRate: 0 })]
       expect(found.anchorPenalty).toBeCloseTo(expected.anchorPenalty, 4)
@@ -174,8 +188,8 @@ export function describeEngineConformance(
       expect((await learn()).anchorPenalty).toBe(0)
     })
 
-    it('publishes a fresh adapter that is the base model', async () => {
-      const trainer = await engine.trainer(lora, 3)
+    it.runIf(method.kind === 'lora')('publishes a fresh adapter that is the base model', async () => {
+      const trainer = await engine.trainer(method, 3)
       expect(await greedy(await trainer.publish())).toEqual(await greedy(null))
     })
 
@@ -202,7 +216,9 @@ export function describeEngineConformance(
         adapter: await trainer.publish(),
         params: { maxTokens: 1, temperature: 0 },
       })
-      expect(sequence[0]?.tokens).toEqual([7])
+      // A soft prompt says what is likely, and hardly what follows on what.
+      const learned = method.kind === 'prompt' ? [7, 8, 9, 10, 11, 12] : [7]
+      expect(learned).toContain(sequence[0]?.tokens[0])
     })
 
     it('goes on from a saved state as if nothing had happened', async () => {
@@ -214,7 +230,7 @@ export function describeEngineConformance(
       }
       const original = await trained(3)
       const state = await original.saveState()
-      const restored = await engine.trainer(lora, 99)
+      const restored = await engine.trainer(method, 99)
       await restored.loadState(state)
       for (let i = 0; i < 3; i++) {
         const [expected, found] = [await step(original), await step(restored)]
@@ -242,7 +258,7 @@ export function describeEngineConformance(
       const loaded = await greedy(await engine.loadAdapter(saved))
       const published = await greedy(await trainer.publish())
       expect(loaded).toEqual(published)
-      const other = await engine.trainer(lora, 50)
+      const other = await engine.trainer(method, 50)
       await other.loadWeights(saved)
       expect(await greedy(await other.publish())).toEqual(published)
       if (saved instanceof Uint8Array) expect(await other.saveWeights()).toEqual(saved)
@@ -259,7 +275,7 @@ export function describeEngineConformance(
     })
 
     it('says which losses it knows', async () => {
-      const trainer = await engine.trainer(lora, 1)
+      const trainer = await engine.trainer(method, 1)
       const policy = { logprobs: [-1, -1, -1], advantages: [1, 1, 1] }
       for (const kind of trainer.capabilities.losses) {
         const { loss } = await trainer.forwardBackward([{ input: [1, 2, 3], target: [2, 3, 4], ...policy }], { kind })
@@ -268,7 +284,7 @@ export function describeEngineConformance(
     })
 
     it.each(Object.entries(noPolicyInputs))('%s validates its inputs', async (kind, needsPolicy) => {
-      const trainer = await engine.trainer(lora, 1)
+      const trainer = await engine.trainer(method, 1)
       const datum = { input: [1, 2, 3], target: [2, 3, 4] }
       const run = (one: Datum) => trainer.forwardBackward([one], { kind } as Loss)
       const complete = { ...datum, logprobs: [-1, -1, -1], advantages: [1, 1, 1] }

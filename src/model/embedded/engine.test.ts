@@ -29,6 +29,10 @@ const conforming = async (options: Partial<EmbeddedEngineOptions>) => {
 describeEngineConformance('the embedded engine', () => conforming({ workers: 1, threadsPerWorker: 1 }))
 describeEngineConformance('two workers', () => conforming({ workers: 2, threadsPerWorker: 1 }))
 describeEngineConformance('the deterministic engine', () => conforming({ deterministic: true }))
+describeEngineConformance('an engine that trains soft prompts', () => conforming({ workers: 2, threadsPerWorker: 1 }), {
+  method: { kind: 'prompt', length: 5 },
+  pace: 3,
+})
 describeEngineConformance(
   'an engine whose server keeps what its trainers save',
   async () => keptAtServer(await conforming({ workers: 1, threadsPerWorker: 1 })).service,
@@ -108,6 +112,32 @@ describe('the embedded engine', () => {
     const [[before], [after]] = await Promise.all([greedy(null), greedy(tuned)])
     expect(after!.tokens).toEqual([7])
     expect(after!.logprobs[0]).not.toBeCloseTo(before!.logprobs[0]!, 4)
+  })
+
+  it('trains an auxiliary head in its workers, which what it publishes does not have', async () => {
+    const trainer = await engine.trainer({ method: { kind: 'lora', rank: 2, alpha: 4 }, seed: 1 })
+    const marked = (target: number) => ({
+      input: [target, 2, 3],
+      target: [2, 3, 4],
+      weights: [0, 0, 0],
+      auxiliary: { targets: [[], [], [target / 10, -1]], weights: [0, 0, 1] },
+    })
+    await trainer.auxiliary?.attach(2)
+    const losses: (number | undefined)[] = []
+    for (let step = 0; step < 30; step++) {
+      const data = Array.from({ length: 12 }, (_, i) => marked(i))
+      losses.push((await trainer.forwardBackward(data, { kind: 'cross_entropy' })).auxiliaryLoss)
+      await trainer.optimStep({ learningRate: 0.01 })
+    }
+    expect(losses.at(-1)).toBeLessThan(0.2 * losses[0]!)
+    const adapter = await engine.loadAdapter(bytesOf(await trainer.saveWeights()))
+    const ask = { prompt: [1], params: { maxTokens: 3, temperature: 0 } }
+    const [[loaded], [published]] = await Promise.all([
+      engine.sampler.sample({ ...ask, adapter }),
+      engine.sampler.sample({ ...ask, adapter: await trainer.publish() }),
+    ])
+    expect(loaded!.tokens).toEqual(published!.tokens)
+    await trainer.close()
   })
 
   it('does not block the event loop while it samples', async () => {

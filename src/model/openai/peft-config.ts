@@ -68,7 +68,8 @@ function isOff(value: unknown): boolean {
   return typeof value === 'object' && Object.keys(value).length === 0
 }
 
-function json(text: string): unknown {
+/** What a text says in JSON; `undefined` where it is none. */
+export function json(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {

@@ -3,6 +3,7 @@ import { mkdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { RatchetError } from '../../errors/index.ts'
+import { descriptionIn } from '../embedded/load/description.ts'
 import { toFloat32 } from '../embedded/load/floats.ts'
 import { readSafetensors, writeSafetensors } from '../embedded/load/safetensors.ts'
 import { LoraConfig } from '../embedded/train/lora.ts'
@@ -27,8 +28,9 @@ export const tensorPrefix = 'base_model.model.'
  * @throws RatchetError `model/no-lora-adapter` for bytes that are none: weights trained in full have no such form.
  */
 export function peftAdapter(bytes: Uint8Array): PeftAdapter {
-  const { tensors, metadata } = readSafetensors(bytes)
-  const described = Description.safeParse(parsed(metadata['ratchet']))
+  const file = readSafetensors(bytes)
+  const { tensors } = file
+  const described = Description.safeParse(descriptionIn(file))
   if (!described.success) {
     throw new RatchetError({
       code: 'model/no-lora-adapter',
@@ -92,12 +94,4 @@ export async function writePeftFolder(
 
 async function exists(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null)) !== null
-}
-
-function parsed(text: string | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '')
-  } catch {
-    return null
-  }
 }

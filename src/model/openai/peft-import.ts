@@ -9,18 +9,21 @@ import { writeAdapter } from '../embedded/train/adapter-file.ts'
 import { LoraTarget, loraPairs } from '../embedded/train/lora.ts'
 import { readPeftConfig } from './peft-config.ts'
 import { moduleOf, type PeftAdapter, tensorPrefix } from './peft-folder.ts'
+import { softPromptOfPeft, tunesPrompt } from './peft-prompt.ts'
 import { UnusablePeftError } from './unusable-peft-error.ts'
 
 /**
  * The bytes of an adapter of Ratchet, from one that `peft` saved: what a trainer's `loadWeights` and an engine's
  * `loadAdapter` take. The way back of {@link peftAdapter}; float32 values stay the same bits, float16 and bfloat16 ones
- * become the float32 of equal value. Nothing of the files is trusted.
+ * become the float32 of equal value. A soft prompt of prompt tuning is read, too. Nothing of the files is trusted.
  * @param config the model that the adapter is over: its matrices must be of the adapter's shapes.
  * @throws UnusablePeftError when the adapter is none, is over another model, lacks a tensor, holds values that are no
  * numbers, or uses an option of peft that the engine does not compute.
  * @throws MalformedSafetensorsError when the weights are damaged or cut short.
  */
-export function adapterOfPeft(config: TransformerConfig, { config: description, weights }: PeftAdapter): Uint8Array {
+export function adapterOfPeft(config: TransformerConfig, adapter: PeftAdapter): Uint8Array {
+  const { config: description, weights } = adapter
+  if (tunesPrompt(description)) return softPromptOfPeft(config, adapter)
   const { rank, alpha, modules } = readPeftConfig(description)
   const stored = withoutPrefix(readSafetensors(weights).tensors)
   const targets = targetsIn(stored)

@@ -21,7 +21,8 @@ import { TextBefore } from './text-before.ts'
  * starts with the space, because byte-level vocabularies hold words with the space before them (` search` is one token
  * where `search` is two), and because a name then has the same tokens in the question, in a result, and in a command.
  * Each turn is encoded on its own, so that demonstrations hold the tokens a policy would sample. Tool definitions are
- * not shown: the form is learned from demonstrations.
+ * not shown: the form is learned from demonstrations. Calls cannot be forced: a line's values are text or JSON as they come,
+ * and no grammar says that.
  */
 export class CompactRenderer implements Renderer {
   readonly name = 'compact'

@@ -1,4 +1,4 @@
-import type { AssistantMessage, MalformedCall, ToolCall, ToolDefinition, TurnDelta } from '../../core/index.ts'
+import type { AssistantMessage, Grammar, MalformedCall, ToolCall, ToolDefinition, TurnDelta } from '../../core/index.ts'
 
 /** A named way of writing tool calls as text. */
 export interface Dialect {
@@ -8,6 +8,8 @@ export interface Dialect {
    * `malformedCall` with the reason.
    */
   read(text: string, tools: readonly ToolDefinition[]): AssistantMessage
+  /** See `Renderer.forcedCalls`: absent where they cannot be said. */
+  forcedCalls?(tools: readonly ToolDefinition[], several: boolean): Grammar
   /** Begins to read a turn as it comes. What it tells is a beginning of what {@link Dialect.read} says of the whole. */
   reader(tools: readonly ToolDefinition[]): DialectReader
 }

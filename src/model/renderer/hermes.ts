@@ -1,4 +1,4 @@
-import type { MalformedCall, ToolCall } from '../../core/index.ts'
+import type { Grammar, MalformedCall, ToolCall, ToolDefinition } from '../../core/index.ts'
 import { type Dialect, turn } from './dialect.ts'
 import { closing, opening, parseJson, readBlock } from './hermes-call.ts'
 import { HermesReader } from './hermes-reader.ts'
@@ -24,8 +24,28 @@ export const hermes: Dialect = {
     }
     return turn(text.slice(0, start).replace(/\n$/, ''), calls, malformed)
   },
+  forcedCalls(tools, several) {
+    const one: Grammar = { kind: 'or', of: tools.map(callOf) }
+    return several ? { kind: 'several', of: one, between: '\n' } : one
+  },
   reader: (tools) => new HermesReader(tools),
 }
+
+/** The name as a template writes it, then whatever arguments the tool's parameters accept: an object. */
+const callOf = ({ name, parameters }: ToolDefinition): Grammar => ({
+  kind: 'sequence',
+  of: [
+    { kind: 'text', text: `${opening}\n{"name": ${JSON.stringify(name)}, "arguments": ` },
+    { kind: 'json', schema: ofObjects(parameters) },
+    { kind: 'text', text: `}\n${closing}` },
+  ],
+})
+
+/** A schema that says of which type it is, or says so elsewhere. */
+const ofObjects = (parameters: ToolDefinition['parameters']) =>
+  ['type', '$ref', 'anyOf', 'oneOf', 'allOf'].some((keyword) => keyword in parameters)
+    ? parameters
+    : { ...parameters, type: 'object' }
 
 /**
  * The next block of text that starts with one. A closing tag inside a JSON string does not end it: the block ends at

@@ -46,6 +46,34 @@ describe('TemplateRenderer', () => {
     )
   })
 
+  it('says which turns are a call, where the template writes calls in its dialect', () => {
+    const [one, two] = searchTools
+    const texts = renderer.forcedCalls([one!, two!], false)
+    expect(texts).toMatchObject({ kind: 'or', of: [{ kind: 'sequence' }, { kind: 'sequence' }] })
+    if (texts?.kind !== 'or') return
+    const said = texts.of.map((call) => {
+      const parts = call.kind === 'sequence' ? call.of : []
+      return parts.map((part) => (part.kind === 'text' ? part.text : '{"a": "</tool_call>"}')).join('')
+    })
+    // As the template itself writes them.
+    expect(said).toEqual(
+      [one!, two!].map(({ name }) => {
+        const toolCalls = [{ name, arguments: { a: '</tool_call>' } }]
+        return renderer.decode(renderer.renderAssistant({ role: 'assistant', content: '', toolCalls }, []).slice(0, -1))
+      }),
+    )
+    const several = renderer.forcedCalls([one!, two!], true)
+    expect(several).toEqual({ kind: 'several', of: texts, between: '\n' })
+    const toolCalls = [one!, two!].map(({ name }) => ({ name, arguments: {} }))
+    expect(renderer.decode(renderer.renderAssistant({ role: 'assistant', content: '', toolCalls }, []))).toContain(
+      '</tool_call>\n<tool_call>',
+    )
+    const mute =
+      "{% for message in messages %}{{ '<|im_start|>' + message['role'] + '\\n' + message['content'] + '<|im_end|>\\n' }}{% endfor %}" +
+      "{% if add_generation_prompt %}{{ '<|im_start|>assistant\\n' }}{% endif %}"
+    expect(withTemplate(mute).forcedCalls(searchTools, false)).toBe(null)
+  })
+
   it('closes the turn of a policy that did not', () => {
     const next = [{ role: 'user' as const, content: 'Bye' }]
     expect(renderer.extend(next, false)).toEqual([2, ...renderer.extend(next, true)])

@@ -1,5 +1,14 @@
 import { Template } from '@huggingface/jinja'
-import type { AssistantMessage, Json, Message, Renderer, ToolDefinition, TurnReader } from '../../core/index.ts'
+import type {
+  AssistantMessage,
+  Grammar,
+  Json,
+  Message,
+  Renderer,
+  ToolCall,
+  ToolDefinition,
+  TurnReader,
+} from '../../core/index.ts'
 import type { LoadedModel } from '../embedded/load/loaded-model.ts'
 import type { Tokenizer } from '../embedded/load/tokenizer.ts'
 import type { Dialect } from './dialect.ts'
@@ -19,6 +28,8 @@ export class TemplateRenderer implements Renderer {
   readonly #template: Template
   readonly #variables: Readonly<Record<string, string>>
   readonly #dialect: Dialect
+  /** Whether the template writes calls in the dialect: others know another form, or none. */
+  readonly #showsCalls: boolean
 
   /** @throws UnusableTemplateError when the model ships no template, or one that cannot be parsed or appended to. */
   constructor({ tokenizer, chatTemplate, stopTokens }: Omit<LoadedModel, 'weights'>, dialect: Dialect = hermes) {
@@ -29,6 +40,7 @@ export class TemplateRenderer implements Renderer {
     this.#dialect = dialect
     this.stop = { strings: [], tokens: stopTokens }
     this.extend([{ role: 'user', content: 'probe' }], true)
+    this.#showsCalls = this.#readsBack({ name: 'probe', arguments: { a: 'b' } })
   }
 
   start(messages: readonly Message[], tools: readonly ToolDefinition[]): readonly number[] {
@@ -55,6 +67,10 @@ export class TemplateRenderer implements Renderer {
     return new TextTurnReader({ dialect: this.#dialect, tools, stop, stopTokens: this.stop.tokens, bytes })
   }
 
+  forcedCalls(tools: readonly ToolDefinition[], several: boolean): Grammar | null {
+    return this.#showsCalls ? (this.#dialect.forcedCalls?.(tools, several) ?? null) : null
+  }
+
   renderAssistant(message: AssistantMessage, _tools: readonly ToolDefinition[]): readonly number[] {
     const prompt = this.#render([question], [], true)
     const added = appended(prompt, this.#render([question, message], [], false))
@@ -68,6 +84,20 @@ export class TemplateRenderer implements Renderer {
 
   bytes(token: number): Uint8Array {
     return this.#tokenizer.bytes(token)
+  }
+
+  #readsBack(call: ToolCall): boolean {
+    const tools = [{ name: call.name, description: '', parameters: {} }]
+    try {
+      const { toolCalls = [] } = this.parse(
+        this.renderAssistant({ role: 'assistant', content: '', toolCalls: [call] }, tools),
+        tools,
+      )
+      return JSON.stringify(toolCalls) === JSON.stringify([call])
+    } catch (error) {
+      if (error instanceof UnusableTemplateError) return false
+      throw error
+    }
   }
 
   #render(messages: readonly Message[], tools: readonly ToolDefinition[], prompt: boolean): string {

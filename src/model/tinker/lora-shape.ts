@@ -14,6 +14,9 @@ export function loraShape(method: TrainingMethod, seed: number): LoraShape {
   if (method.kind === 'full') {
     throw unsupported('training of all weights.', 'Train a LoRA: { kind: "lora", rank, alpha }.')
   }
+  if (method.kind === 'prompt') {
+    throw unsupported('training of a soft prompt.', 'Train a LoRA, or take the embedded engine.')
+  }
   const { rank, targets } = method
   if (!Number.isInteger(rank) || rank < 1) {
     throw unsupported(

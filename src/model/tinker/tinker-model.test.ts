@@ -84,6 +84,9 @@ describe('passes', () => {
     await expect(trainer.forwardBackward(negative, { kind: 'ppo' })).rejects.toMatchObject({ code })
     expect(trainer.capabilities).toMatchObject({ temperatures: false, saves: 'paths' })
     expect(trainer.anchoring).toBeNull()
+    expect(trainer.auxiliary).toBeUndefined()
+    const beside = [{ ...datumOf(1, 2), auxiliary: { targets: [[1], [1]], weights: [1, 1] } }]
+    await expect(trainer.forwardBackward(beside, { kind: 'cross_entropy' })).rejects.toMatchObject({ code })
   })
 })
 

@@ -67,6 +67,9 @@ export class TinkerTrainer implements Trainer {
     const { limits, traits } = this.#options
     validateLoss({ clipLow: 0.8, clipHigh: 1.2, temperature: 1, ...loss })
     validateData(data, loss.kind, limits)
+    if (data.some(({ auxiliary }) => auxiliary)) {
+      throw unsupported('auxiliary targets.', 'Leave auxiliary tasks out, or use the embedded engine.')
+    }
     const wire = wireLoss(loss, traits.reduction)
     return this.#exclusive(async () => {
       if (this.#lost !== null) throw gradientLost(this.#lost.cause)

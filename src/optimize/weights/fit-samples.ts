@@ -12,8 +12,8 @@ export function reproducibleTemperature(samples: readonly PolicySample[]): numbe
     if (truncated || temperature === 0) {
       throw new OptimizeError({
         code: 'optimize/truncated-samples',
-        message: `Policy gradient got samples drawn ${truncated ? 'with top-k or top-p' : 'greedily (temperature 0)'}.`,
-        hint: 'Sample rollouts for learning at a temperature above 0, without top-k and top-p.',
+        message: `Policy gradient got samples drawn ${truncated ? 'with top-k, top-p, a grammar or a datastore' : 'greedily (temperature 0)'}.`,
+        hint: 'Sample rollouts for learning at a temperature above 0, without top-k, top-p, grammars and datastores.',
       })
     }
     if (temperature !== first.temperature) {

@@ -1,4 +1,5 @@
 import type { Demonstration, Rng, WeightsImitation } from '../../core/index.ts'
+import { type AuxiliaryTasks, usedAuxiliary } from './auxiliary.ts'
 import { requireOption } from './errors.ts'
 import { drawReplay } from './replay.ts'
 import { supervisedPass, supervisedRate, type SupervisedOptions } from './supervised.ts'
@@ -10,6 +11,8 @@ export interface ImitateOptions extends SupervisedOptions {
   readonly turns?: Turns
   /** What keeps the model able to do other things, beside the demonstrations. Default: nothing. */
   readonly general?: GeneralData
+  /** Auxiliary tasks that are learned beside the loss, such as `protoValues()`. Default: none. */
+  readonly auxiliary?: AuxiliaryTasks
 }
 
 /** Other things than the job, to be learned beside it. */
@@ -29,15 +32,17 @@ export interface GeneralData {
  * @throws OptimizeError for a share outside of [0, 1), or of nothing.
  */
 export function imitate(options: ImitateOptions = {}): WeightsImitation {
-  const { turns = 'all', general, ...supervised } = options
+  const { turns = 'all', general, auxiliary: given, ...supervised } = options
+  const auxiliary = usedAuxiliary(given)
   if (general) requireGeneral(general)
   return {
     name: 'imitation',
     kind: 'weights',
     losses: ['cross_entropy'],
+    auxiliary: auxiliary !== null,
     imitate: ({ trainer, demonstrations, rng, pace = 1, defaults }) => {
       const settings = { learningRate: supervisedRate, ...defaults, ...supervised }
-      const paced = { ...settings, learningRate: settings.learningRate * pace }
+      const paced = { ...settings, learningRate: settings.learningRate * pace, ...(auxiliary && { auxiliary }) }
       const own = turns === 'all' ? demonstrations : demonstrations.map((one) => learnedIn(one, turns))
       return supervisedPass(trainer, general ? [...own, ...drawnFrom(general, own.length, rng)] : own, rng, paced)
     },

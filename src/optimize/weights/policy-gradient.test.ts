@@ -128,7 +128,7 @@ describe('tells how far the policy is from the one that sampled', () => {
 describe('refuses what a trainer cannot reproduce (invariant 2)', () => {
   const [first, ...rest] = batch
   it.each([
-    ['samples cut by top-k or top-p', { truncated: true }, 'optimize/truncated-samples'],
+    ['samples cut by top-k, top-p or a grammar', { truncated: true }, 'optimize/truncated-samples'],
     ['greedy samples', { temperature: 0 }, 'optimize/truncated-samples'],
     ['samples at two temperatures', { temperature: 0.5 }, 'optimize/mixed-temperatures'],
   ])('%s', async (_, change, code) => {

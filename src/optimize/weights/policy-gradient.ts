@@ -1,4 +1,5 @@
 import type { Metrics, PolicySample, Rng, Trainer, WeightsOptimizer } from '../../core/index.ts'
+import { type ActedEpisode, attachHead, auxiliaryOf, usedAuxiliary } from './auxiliary.ts'
 import { count, policyDatum } from './datum.ts'
 import { refuseMixedContext, reproducibleTemperature } from './fit-samples.ts'
 import { trainersLoss } from './losses/index.ts'
@@ -20,7 +21,8 @@ import { samplesOfTurns } from './turns.ts'
  * Refuses samples whose behaviour probabilities a trainer cannot reproduce (invariant 2), and a batch in which several
  * Versions of something else acted: an advantage would be of that, too (invariant 4). The metrics tell how far the
  * policy had moved from the one that sampled; see {@link Ratios}. Samples whose hint was taken away are another policy's, and
- * have their own bound: neither these metrics nor the trust region speak of them.
+ * have their own bound: neither these metrics nor the trust region speak of them. With `auxiliary` the metric `auxiliaryLoss` is
+ * the mean squared error of the auxiliary tasks, which `loss` does not hold.
  * @throws OptimizeError for such samples and batches, and for options that contradict each other or are out of range.
  */
 export function policyGradient(
@@ -30,21 +32,28 @@ export function policyGradient(
   const { beta1 = 0.9, beta2 = 0.95, gradClipNorm = 1, weightDecay = 0, klBound = 0.05 } = options
   const normalise = options.normalise ?? (options.loss === 'gspo' ? 'sequence' : 'token')
   requirePolicyOptions(options)
+  const auxiliary = usedAuxiliary(options.auxiliary)
   const known = options.kl?.in === 'loss' ? null : trainersLoss(lossOf(options), 1)
 
   return {
     name: 'policy-gradient',
     kind: 'weights',
     losses: [known?.kind ?? 'importance_sampling'],
+    auxiliary: auxiliary !== null,
     options,
     async step({ gradients, trainer, update, rng, pace = 1 }) {
       const given = gradients.flatMap(({ deposits }) => deposits)
       const temperature = reproducibleTemperature(given)
       for (const { parameter, deposits } of gradients) refuseMixedContext(parameter, deposits)
-      const totals: Totals = { loss: 0, gradNorm: 0, steps: 0, tokens: 0, computed: 0 }
+      const totals: Totals = { loss: 0, auxiliaryLoss: 0, gradNorm: 0, steps: 0, tokens: 0, computed: 0 }
       if (temperature === null) return { metrics: metricsOf(totals, 0) }
+      if (auxiliary) await attachHead(trainer, auxiliary)
       const prepared = await prepare(trainer, samplesOfTurns(given, turns), temperature, options)
       const { samples } = prepared
+      // Of the whole sample: what was acted and is not learned is no observation.
+      const predicted = new Map(
+        samples.map((sample, i) => [sample, auxiliary?.targets(actedIn(given[i] ?? sample)) ?? null] as const),
+      )
       const rate = learningRate * scheduled(update, options) * pace
       const adam = { beta1, beta2, gradClipNorm, weightDecay }
       const [ratios, strippedRatios] = [new Ratios(), new Ratios()]
@@ -55,7 +64,14 @@ export function policyGradient(
         const weights = normalised(batch, normalise)
         const weighed = batch.map((sample, i): WeighedSample => {
           const reference = prepared.reference?.get(sample) ?? null
-          return { sample, weight: weights[i] ?? 0, reference }
+          const [weight, targets] = [weights[i] ?? 0, predicted.get(sample)]
+          if (!auxiliary || !targets) return { sample, weight, reference }
+          return {
+            sample,
+            weight,
+            reference,
+            auxiliary: auxiliaryOf(targets, sample.sampled, weight * auxiliary.weight),
+          }
         })
         let moved = 0
         for (const stripped of [false, true]) {
@@ -67,6 +83,7 @@ export function policyGradient(
           const far = (stripped ? strippedRatios : ratios).add(passed.data, passed.logprobs, loss)
           if (!stripped) moved = far
           totals.loss += passed.loss
+          totals.auxiliaryLoss += passed.auxiliaryLoss / (auxiliary?.weight ?? 1)
           totals.tokens += passed.tokens.data
           totals.computed = sumOfTold(totals.computed, passed.tokens.computed)
           referenceKl += passed.referenceKl
@@ -83,6 +100,7 @@ export function policyGradient(
           ...metricsOf(totals, samples.length),
           ...ratios.metrics(),
           ...prepared.metrics,
+          ...(auxiliary && { auxiliaryLoss: totals.auxiliaryLoss / Math.max(1, totals.steps) }),
           ...(options.kl?.in === 'loss' && { referenceKl: referenceKl / Math.max(1, tokens) }),
           ...(strippedClippedShare !== undefined && { strippedClippedShare }),
           rate: last,
@@ -91,6 +109,13 @@ export function policyGradient(
     },
   }
 }
+
+/** A sample as auxiliary tasks read it. */
+const actedIn = ({ tokens, sampled, earned }: PolicySample): ActedEpisode => ({
+  tokens,
+  acted: sampled,
+  ...(earned !== undefined && { earned }),
+})
 
 /** Samples as the loss takes them, and what a reference says of each. */
 interface Prepared {
@@ -145,6 +170,8 @@ function split(samples: readonly PolicySample[], parts: number, rng: Rng): reado
 
 interface Totals {
   loss: number
+  /** Mean squared error of the auxiliary tasks, unweighed. */
+  auxiliaryLoss: number
   gradNorm: number | null
   steps: number
   tokens: number

@@ -1,3 +1,4 @@
+import type { AuxiliaryTasks } from './auxiliary.ts'
 import { requireOption, requirePositiveInteger } from './errors.ts'
 import type { PolicyLoss } from './losses/index.ts'
 import { type Normalisation, requireNormalisation } from './normalise.ts'
@@ -29,6 +30,8 @@ export interface PolicyGradientOptions {
   readonly kl?: KlToReference
   /** Default `all`. */
   readonly turns?: Turns
+  /** Auxiliary tasks that are learned beside the loss, such as `protoValues()`. Default: none. */
+  readonly auxiliary?: AuxiliaryTasks
   readonly learningRate?: number
   /** Updates that the learning rate takes to reach its value, linearly. */
   readonly warmupUpdates?: number

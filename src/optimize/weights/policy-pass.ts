@@ -1,4 +1,4 @@
-import type { Datum, PolicySample, Trainer } from '../../core/index.ts'
+import type { AuxiliaryTargets, Datum, PolicySample, Trainer } from '../../core/index.ts'
 import { policyDatum, shifted } from './datum.ts'
 import { passBySlopes } from './losses/by-slopes.ts'
 import { type PolicyLoss, slopesOf, trainersLoss } from './losses/index.ts'
@@ -9,6 +9,8 @@ export interface WeighedSample {
   readonly sample: PolicySample
   readonly weight: number
   readonly reference: readonly number[] | null
+  /** Targets of the auxiliary tasks, weighed. */
+  readonly auxiliary?: AuxiliaryTargets
 }
 
 /** Samples with one loss, all of one temperature. */
@@ -23,6 +25,8 @@ export interface PolicyPass {
 /** What a pass came to. */
 export interface Passed {
   readonly loss: number
+  /** Of the auxiliary tasks, weighed; 0 without any. */
+  readonly auxiliaryLoss: number
   readonly data: readonly Datum[]
   readonly logprobs: readonly (readonly number[])[]
   readonly tokens: { readonly data: number; readonly computed: number | null }
@@ -33,11 +37,13 @@ export interface Passed {
 /** Adds the gradient of samples to the trainer's: by its own loss where it knows one, else by the slopes. */
 export async function policyPass(trainer: Trainer, pass: PolicyPass): Promise<Passed> {
   const { samples, loss, temperature } = pass
-  const data = samples.map(({ sample, weight }) => policyDatum(sample, weight))
+  const data = samples.map(
+    ({ sample, weight, auxiliary }): Datum => ({ ...policyDatum(sample, weight), ...(auxiliary && { auxiliary }) }),
+  )
   const known = samples.every(({ reference }) => reference === null) ? trainersLoss(loss, temperature) : null
   if (known) {
-    const { loss: sum, logprobs, tokens } = await trainer.forwardBackward(data, known)
-    return { loss: sum, data, logprobs, tokens, referenceKl: 0 }
+    const { loss: sum, auxiliaryLoss = 0, logprobs, tokens } = await trainer.forwardBackward(data, known)
+    return { loss: sum, auxiliaryLoss, data, logprobs, tokens, referenceKl: 0 }
   }
   const logprobs = await trainer.forward(data, temperature)
   let [sum, referenceKl] = [0, 0]
@@ -56,6 +62,6 @@ export async function policyPass(trainer: Trainer, pass: PolicyPass): Promise<Pa
     referenceKl += near.loss / (pass.klWeight * one.weight)
     return own.slopes.map((slope, t) => slope + (near.slopes[t] ?? 0))
   })
-  const { tokens } = await passBySlopes(trainer, { data, logprobs, slopes, temperature })
-  return { loss: sum, data, logprobs, tokens, referenceKl }
+  const { tokens, auxiliaryLoss = 0 } = await passBySlopes(trainer, { data, logprobs, slopes, temperature })
+  return { loss: sum, auxiliaryLoss, data, logprobs, tokens, referenceKl }
 }

@@ -52,6 +52,7 @@ export function stages(...given: readonly Stage[]): WeightsSequence {
       name: 'practice',
       kind: 'weights',
       losses: lossesOf(({ practice }) => practice),
+      auxiliary: begun.some(({ plan: { practice } }) => practice?.auxiliary),
       async step(context) {
         const stage = at(context.update)
         const update = context.update - (stage?.start ?? 0)
@@ -63,6 +64,7 @@ export function stages(...given: readonly Stage[]): WeightsSequence {
       name: 'imitation',
       kind: 'weights',
       losses: lossesOf(({ imitation }) => imitation),
+      auxiliary: begun.some(({ plan: { imitation } }) => imitation?.auxiliary),
       async imitate(step) {
         const stage = step.update === undefined ? imitating : at(step.update)
         return told(stage, (await stage?.plan.imitation?.imitate(step)) ?? {})

@@ -19,7 +19,7 @@ const reasons: Readonly<Record<DropReason, string>> = {
   stale: 'The weights that sampled it serve no more.',
   'missing-reward': 'Nothing tells how it went. That is never counted as 0.',
   'no-logprobs': 'The upstream does not tell the probabilities of its tokens.',
-  truncated: 'It was sampled with top_p or top_k.',
+  truncated: 'It was sampled with top_p or top_k, or held to a form (JSON, a forced tool).',
   greedy: 'It was sampled at temperature 0.',
   repeated: 'The client asked again and never saw this answer.',
   'other-temperature': 'Most of the batch was sampled at another temperature.',

@@ -109,6 +109,7 @@ function needsOf(
     temperature: losses.length > 0 ? schedule.temperature : null,
     bytesFor: (options.schedule?.averaging ?? 0) > 0 ? ['schedule.averaging'] : [],
     anchorsFor: anchoring ? ['anchor()'] : [],
+    auxiliaryFor: practice?.auxiliary || (imitates && imitation?.auxiliary) ? ['the option auxiliary'] : [],
   }
 }
 

@@ -109,8 +109,8 @@ async function learnFrom(
     rng: rng('credit', options.seed ?? 0, state.update),
     asOf: run.clock.now(),
   })
-  const batch = { trajectories: scored.map(({ trajectory }) => trajectory), credits }
-  const others = await run.learners.step({ ...batch, credits: withEarned(credits, scored) }, state.update)
+  const batch = { trajectories: scored.map(({ trajectory }) => trajectory), credits: withEarned(credits, scored) }
+  const others = await run.learners.step(batch, state.update)
   const { metrics, trained } = await learnWeights(run, { groups, batch, informative })
   return { metrics: { ...metrics, ...others }, trained, counts }
 }

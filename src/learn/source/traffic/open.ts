@@ -98,6 +98,10 @@ function needsOf(
     ],
     temperature: null,
     anchorsFor: anchoring ? ['anchor()'] : schedule.anchor > 0 ? ['schedule.anchor'] : [],
+    auxiliaryFor:
+      (schedule.epochs > 0 && practice?.auxiliary) || (schedule.demonstrationPasses > 0 && imitation?.auxiliary)
+        ? ['the option auxiliary']
+        : [],
   }
 }
 

@@ -79,11 +79,11 @@ export function readSafetensors(bytes: Uint8Array): Safetensors {
 }
 
 /**
- * Writes f32 tensors, in the map's order; equal input gives equal bytes. The header is padded so that data stay aligned.
+ * Writes f32 and i32 tensors, in the map's order; equal input gives equal bytes. The header is padded so that data stay aligned.
  * @throws InvariantError when a shape disagrees with its data.
  */
 export function writeSafetensors(
-  tensors: ReadonlyMap<string, { readonly shape: readonly number[]; readonly data: Float32Array }>,
+  tensors: ReadonlyMap<string, { readonly shape: readonly number[]; readonly data: Float32Array | Int32Array }>,
   metadata: Readonly<Record<string, string>> = {},
 ): Uint8Array {
   const entries: [string, unknown][] = Object.keys(metadata).length > 0 ? [[metadataKey, metadata]] : []
@@ -93,7 +93,8 @@ export function writeSafetensors(
       throw new InvariantError(
         `tensor ${quote(name)} of shape [${shape.join(', ')}] cannot be written with ${data.length} elements`,
       )
-    entries.push([name, { dtype: 'F32', shape, data_offsets: [offset, offset + data.byteLength] }])
+    const dtype = data instanceof Float32Array ? 'F32' : 'I32'
+    entries.push([name, { dtype, shape, data_offsets: [offset, offset + data.byteLength] }])
     offset += data.byteLength
   }
   const json = new TextEncoder().encode(

@@ -8,13 +8,18 @@ export type TokenBytes = (spelling: string) => Uint8Array
 export const byteLevel: TokenBytes = (spelling) =>
   Uint8Array.from(spelling, (character) => byteOfCharacter.get(character) ?? 0xff)
 
-const byteOfCharacter: ReadonlyMap<string, number> = (() => {
+/** The visible character by which byte-level vocabularies spell each byte. */
+const characters: readonly string[] = (() => {
   const isPrintable = (byte: number) => (byte > 0x20 && byte < 0x7f) || (byte > 0xa0 && byte !== 0xad)
   let next = 0x100
-  return new Map(
-    Array.from({ length: 256 }, (_, byte) => [String.fromCharCode(isPrintable(byte) ? byte : next++), byte]),
-  )
+  return Array.from({ length: 256 }, (_, byte) => String.fromCharCode(isPrintable(byte) ? byte : next++))
 })()
+
+const byteOfCharacter: ReadonlyMap<string, number> = new Map(characters.map((character, byte) => [character, byte]))
+
+/** How a byte-level vocabulary spells these bytes. */
+export const byteLevelSpelling = (bytes: Uint8Array): string =>
+  Array.from(bytes, (byte) => characters[byte] ?? '').join('')
 
 /** SentencePiece's vocabularies spell a space as U+2581, a byte that no entry begins with as `<0x0A>`, and text as itself. */
 export const byteFallback: TokenBytes = (spelling) => {

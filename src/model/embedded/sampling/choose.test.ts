@@ -17,10 +17,10 @@ function graphRow(logits: readonly number[], params: DrawParams) {
   return { probabilities: Float32Array.from(scaled, Math.exp), correction: plain[0]! - temperature * scaled[0]!, plain }
 }
 
-function choose(logits: readonly number[], params: DrawParams, random: number) {
+function choose(logits: readonly number[], params: DrawParams, random: number, allowed: Int32Array | null = null) {
   const chooser = new TokenChooser(logits.length)
-  const { probabilities, correction } = graphRow(logits, params)
-  chooser.choose(probabilities, 0, correction, params, random)
+  const { probabilities, correction } = graphRow(logits, allowed === null ? params : { ...params, temperature: 1 })
+  chooser.choose(probabilities, 0, correction, params, random, allowed)
   const { token, behaviourLogprob, logprob } = chooser
   return { token, behaviourLogprob, logprob }
 }
@@ -90,6 +90,70 @@ describe('choosing a token', () => {
   })
 })
 
+/** A bit for each of these tokens. */
+const mask = (...tokens: readonly number[]) => {
+  const words = new Int32Array(Math.ceil((Math.max(0, ...tokens) + 1) / 32))
+  for (const token of tokens) words[token >>> 5] = words[token >>> 5]! | (1 << (token & 31))
+  return words
+}
+
+describe('choosing among allowed tokens', () => {
+  it('inverts their cumulative distribution, renormalised', () => {
+    // 0.1 and 0.3 of 0.4: the first has a quarter.
+    const allowed = mask(0, 3)
+    expect([0, 0.24, 0.26, 0.99].map((random) => choose(logits, all, random, allowed).token)).toEqual([0, 0, 3, 3])
+    const { behaviourLogprob, logprob } = choose(logits, all, 0.5, allowed)
+    expect(behaviourLogprob).toBeCloseTo(Math.log(0.3 / 0.4), 6)
+    expect(logprob).toBeCloseTo(Math.log(0.3), 6)
+  })
+
+  it('applies the temperature to them alone', () => {
+    // Squared: 0.01 and 0.09.
+    const { token, behaviourLogprob, logprob } = choose(logits, { ...all, temperature: 0.5 }, 0.11, mask(0, 3))
+    expect(token).toBe(3)
+    expect(behaviourLogprob).toBeCloseTo(Math.log(0.9), 6)
+    expect(logprob).toBeCloseTo(Math.log(0.3), 6)
+  })
+
+  it('takes the first of the most likely ones when greedy', () => {
+    expect(choose([1, 3, 2, 2], { ...all, temperature: 0 }, 0.9, mask(0, 2, 3))).toMatchObject({
+      token: 2,
+      behaviourLogprob: 0,
+    })
+  })
+
+  it('keeps the k most likely ones, and the smallest set whose share of them reaches p', () => {
+    const allowed = mask(0, 2, 3)
+    expect(choose(logits, { ...all, topK: 2 }, 0, allowed).token).toBe(3)
+    expect(choose(logits, { ...all, topK: 2 }, 0.99, allowed)).toMatchObject({ token: 2 })
+    expect(choose(logits, { ...all, topK: 2 }, 0.99, allowed).behaviourLogprob).toBeCloseTo(Math.log(0.2 / 0.5), 6)
+    expect(choose(logits, { ...all, topK: 3 }, 0.999, allowed).token).toBe(0)
+    // 0.3 of 0.6 is one half.
+    expect(choose(logits, { ...all, topP: 0.49 }, 0.99, allowed).token).toBe(3)
+    expect(choose(logits, { ...all, topP: 0.51 }, 0.99, allowed).token).toBe(2)
+    expect(choose(logits, { ...all, topP: 0.51 }, 0.99, allowed).behaviourLogprob).toBeCloseTo(Math.log(0.2 / 0.5), 6)
+    expect(choose(logits, { ...all, topK: 1, topP: 0.1 }, 0.99, mask(0)).token).toBe(0)
+  })
+
+  it('finds them where the model gives them next to nothing, at low temperatures too', () => {
+    const far = [80, 0, -1]
+    expect(choose(far, { ...all, temperature: 0.1 }, 0, mask(1, 2)).behaviourLogprob).toBeCloseTo(
+      -Math.log(1 + Math.exp(-10)),
+      4,
+    )
+  })
+
+  it('draws evenly among those that float32 gives nothing, and tells a finite log-probability', () => {
+    const chooser = new TokenChooser(3)
+    chooser.choose(Float32Array.of(1, 0, 0), 0, 0, { ...all, temperature: 0.7 }, 0.6, mask(1, 2))
+    expect(chooser.token).toBe(2)
+    expect(chooser.behaviourLogprob).toBeCloseTo(-Math.log(2), 6)
+    expect(chooser.logprob).toBeLessThan(-103)
+    chooser.choose(Float32Array.of(1, 0, 0), 0, 0, { ...all, temperature: 0 }, 0.6, mask(1, 2))
+    expect(chooser.token).toBe(1)
+  })
+})
+
 const row = fc.array(fc.double({ min: -12, max: 12, noNaN: true }), { minLength: 2, maxLength: 80 })
 const random = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true })
 
@@ -148,4 +212,57 @@ it.each([
   const chiSquare = [...expected].reduce((sum, [token, wanted]) => sum + (counts.get(token)! - wanted) ** 2 / wanted, 0)
   // At most 3 degrees of freedom.
   expect(chiSquare).toBeLessThan(30.7)
+})
+
+describe('properties of masks', () => {
+  const masked = fc
+    .record({
+      values: row,
+      picks: fc.array(fc.nat(79), { minLength: 1, maxLength: 20 }),
+      temperature: fc.constantFrom(1, 0.5, 1.7),
+      u: random,
+    })
+    .map(({ values, picks, ...rest }) => ({
+      ...rest,
+      values,
+      tokens: [...new Set(picks.map((i) => i % values.length))],
+    }))
+
+  it('an allowed token is drawn with its probability over theirs', () => {
+    fc.assert(
+      fc.property(masked, ({ values, tokens, temperature, u }) => {
+        const { token, behaviourLogprob } = choose(
+          values,
+          { ...all, temperature },
+          u,
+          mask(...tokens, values.length - 1),
+        )
+        const allowed = [...new Set([...tokens, values.length - 1])]
+        expect(allowed).toContain(token)
+        const { plain } = graphRow(values, all)
+        const highest = Math.max(...allowed.map((one) => plain[one]!))
+        const weight = (one: number) => Math.exp((plain[one]! - highest) / temperature)
+        const expected = weight(token) / allowed.reduce((sum, one) => sum + weight(one), 0)
+        expect(Math.exp(behaviourLogprob)).toBeCloseTo(expected, 5)
+      }),
+    )
+  })
+
+  it('a mask of all tokens changes nothing', () => {
+    fc.assert(
+      fc.property(
+        row,
+        random,
+        fc.constantFrom({}, { topK: 3 }, { topP: 0.8 }, { temperature: 0 }),
+        (values, u, more) => {
+          const params = { ...all, ...more }
+          const whole = choose(values, params, u, mask(...values.keys()))
+          const free = choose(values, params, u)
+          if (whole.token !== free.token) return
+          expect(whole.behaviourLogprob).toBeCloseTo(free.behaviourLogprob, 5)
+          expect(whole.logprob).toBeCloseTo(free.logprob, 5)
+        },
+      ),
+    )
+  })
 })

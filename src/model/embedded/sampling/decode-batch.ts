@@ -1,4 +1,5 @@
 import type { SampleStopReason } from '../../../core/index.ts'
+import type { Mixer } from '../nearest/mixer.ts'
 import { type TokenChooser, graphTemperature } from './choose.ts'
 import { KvGrid, type KvRows, type KvShape, rowElements } from './kv.ts'
 import type { KvHolder } from './kv-memory.ts'
@@ -18,7 +19,12 @@ export interface LengthClass {
 /** A sequence that a step ended, and why. */
 export interface Ended {
   readonly sequence: Sequence
-  readonly reason: SampleStopReason
+  readonly reason: SampleStopReason | Failure
+}
+
+/** Why a sequence cannot go on. */
+export interface Failure {
+  readonly error: unknown
 }
 
 /** Columns grow by this many, so that the grid is seldom laid out anew. */
@@ -94,7 +100,7 @@ export class DecodeBatch implements KvHolder {
   }
 
   /** Samples one token for every sequence. Returns those that end with it; they stay until removed. */
-  async step(weights: WeightSet, runner: StepRunner, chooser: TokenChooser): Promise<readonly Ended[]> {
+  async step(weights: WeightSet, runner: StepRunner, chooser: TokenChooser, mixer: Mixer): Promise<readonly Ended[]> {
     this.#reserve()
     const spans = this.sequences.map(({ tokens, cached, length }) => ({
       tokens,
@@ -102,19 +108,36 @@ export class DecodeBatch implements KvHolder {
       count: length - cached,
     }))
     const width = spans.reduce((most, { count }) => Math.max(most, count), 1)
-    const temperatures = Float32Array.from(this.sequences, ({ job }) => graphTemperature(job))
-    const result = await runner.run({ weights, spans, width, past: this.#grid, temperatures })
+    const temperatures = Float32Array.from(this.sequences, ({ job, matcher }) =>
+      graphTemperature(job, matcher !== null || job.nearest !== undefined),
+    )
+    const mixing = this.sequences.flatMap(({ job: { nearest, temperature } }, row) =>
+      nearest ? [{ row, nearest, temperature }] : [],
+    )
+    const states = mixing.length > 0
+    const result = await runner.run({ weights, spans, width, past: this.#grid, temperatures, states })
     for (let layer = 0; layer < this.#grid.shape.layers; layer++) {
       this.#grid.append(layer, 'key', result.newRows(layer, 'key'), spans, width)
       this.#grid.append(layer, 'value', result.newRows(layer, 'value'), spans, width)
     }
+    const mixed = await mixer.mix(mixing, result)
     const ended: Ended[] = []
-    this.sequences.forEach((sequence, row) => {
+    for (const [row, sequence] of this.sequences.entries()) {
+      const { matcher } = sequence
       sequence.cached = sequence.length
-      chooser.choose(result.probabilities, row, result.corrections[row] as number, sequence.job, sequence.uniform)
+      const correction = result.corrections[row] as number
+      try {
+        const allowed = matcher === null ? null : await matcher.allowed()
+        chooser.choose(result.probabilities, row, correction, sequence.job, sequence.uniform, allowed)
+        matcher?.accept(chooser.token)
+      } catch (error) {
+        ended.push({ sequence, reason: { error } })
+        continue
+      }
+      chooser.logprob = mixed.get(row)?.logprob(chooser.token) ?? chooser.logprob
       const reason = sequence.append(chooser)
       if (reason !== null) ended.push({ sequence, reason })
-    })
+    }
     return ended
   }
 

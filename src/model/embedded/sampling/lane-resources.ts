@@ -1,3 +1,4 @@
+import type { Mixer } from '../nearest/mixer.ts'
 import type { TokenChooser } from './choose.ts'
 import type { KvGrid, KvShape } from './kv.ts'
 import type { KvMemory } from './kv-memory.ts'
@@ -10,6 +11,7 @@ export interface LaneResources {
   readonly tree: PrefixTree
   readonly runner: StepRunner
   readonly chooser: TokenChooser
+  readonly mixer: Mixer
   readonly deterministic: boolean
   readonly memory: KvMemory
   /** Where runs over prompts lay out what is cached of them. */

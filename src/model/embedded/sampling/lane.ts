@@ -94,12 +94,12 @@ export class Lane {
   }
 
   async #decode(): Promise<readonly Ended[]> {
-    const { runner, chooser } = this.#shared
+    const { runner, chooser, mixer } = this.#shared
     const all: Ended[] = []
     for (const batch of this.#batches.values()) {
       if (batch.sequences.length === 0) continue
       const joined = batch.sequences.filter(({ cached, position }) => cached < position)
-      const ended = await batch.step(this.#weights, runner, chooser)
+      const ended = await batch.step(this.#weights, runner, chooser, mixer)
       for (const sequence of joined) this.#keep(sequence, batch)
       for (const { sequence } of ended) this.#retire(sequence, batch)
       const outgrown = batch.sequences.filter(({ position }) => position + 1 > batch.lengths.ceiling)

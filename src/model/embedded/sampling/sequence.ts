@@ -1,4 +1,5 @@
 import type { SampleStopReason } from '../../../core/index.ts'
+import type { Matcher } from '../grammar/matcher.ts'
 import type { TokenChooser } from './choose.ts'
 import type { SampledToken, SampledTokens, SampleJob } from './job.ts'
 import type { Segment } from './prefix-tree.ts'
@@ -15,12 +16,15 @@ export class Sequence {
   cached = 0
   /** While waiting: the cached prefix, kept from eviction. */
   pinned: Segment | null = null
+  /** What says which tokens may come next; `null` where all may. */
+  readonly matcher: Matcher | null
   readonly #behaviourLogprobs: Float64Array
   readonly #logprobs: Float64Array
   #told = 0
 
-  constructor(job: SampleJob) {
+  constructor(job: SampleJob, matcher: Matcher | null = null) {
     this.job = job
+    this.matcher = matcher
     this.tokens = new Int32Array(job.prompt.length + job.maxTokens)
     this.tokens.set(job.prompt)
     this.length = job.prompt.length

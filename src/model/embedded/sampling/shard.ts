@@ -2,7 +2,11 @@ import type { SampleStopReason } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import type { Device } from '../device/device.ts'
 import type { ModelWeights } from '../transformer/config.ts'
+import type { Datastore } from '../nearest/datastore.ts'
+import { Mixer } from '../nearest/mixer.ts'
+import { type ReadChunk, type ReadRequest, TextReader } from '../nearest/text-reader.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
+import type { Matcher } from '../grammar/matcher.ts'
 import { TokenChooser } from './choose.ts'
 import type { SampledToken, SampledTokens, SampleJob } from './job.ts'
 import { Lane } from './lane.ts'
@@ -28,6 +32,12 @@ export interface SamplingShardOptions {
   readonly cacheBytes: number
 }
 
+/** A job that could not go on, and why. */
+export interface FailedJob {
+  readonly id: number
+  readonly error: unknown
+}
+
 /**
  * One worker of data-parallel sampling: holds weights, adapters and caches, and advances its jobs by one run of the
  * model at a time. Blocks its thread while the model runs: host shards in workers outside of tests.
@@ -40,8 +50,13 @@ export class SamplingShard {
   readonly #sequences = new Map<number, { readonly sequence: Sequence; readonly lane: Lane }>()
   readonly #streamed = new Set<Sequence>()
   readonly #cancelled = new Set<number>()
+  #failures: FailedJob[] = []
+  readonly #reader: TextReader
 
-  private constructor(weights: WeightSets, { model, device, deterministic, cacheBytes }: SamplingShardOptions) {
+  private constructor(
+    weights: WeightSets,
+    { model, threads, device, deterministic, cacheBytes }: SamplingShardOptions,
+  ) {
     const { layers, kvHeads, headDim, vocabSize } = model.config
     const shape = { layers, kvHeads, headDim }
     const memory = new KvMemory(cacheBytes / Float32Array.BYTES_PER_ELEMENT)
@@ -55,8 +70,10 @@ export class SamplingShard {
       tree: new PrefixTree(() => memory.left),
       runner: new StepRunner({ deterministic, ...(device && { device }) }),
       chooser: new TokenChooser(vocabSize),
+      mixer: new Mixer(threads),
       deterministic,
     }
+    this.#reader = new TextReader(weights, this.#shared)
   }
 
   static async open(options: SamplingShardOptions): Promise<SamplingShard> {
@@ -90,9 +107,35 @@ export class SamplingShard {
     this.#shared.tree.drop(id)
   }
 
-  submit(job: SampleJob): void {
+  /** Holds a datastore under an id; what an id means never changes. */
+  loadDatastore(id: string, datastore: Datastore): Promise<void> {
+    return this.#shared.mixer.load(id, datastore)
+  }
+
+  /** Forgets a datastore that no job uses. */
+  unloadDatastore(id: string): Promise<void> {
+    return this.#shared.mixer.unload(id)
+  }
+
+  /** What names the weights loaded under an id wherever they are loaded: see {@link WeightSets.fingerprint}. */
+  fingerprint(adapter: string | null): string {
+    return this.#weights.fingerprint(adapter)
+  }
+
+  /** Reads a part of a text between two ticks: see {@link TextReader}. */
+  read(request: ReadRequest): Promise<ReadChunk> {
+    return this.#reader.read(request)
+  }
+
+  /** Forgets a text that was not read to its end. */
+  endReading(reading: number): void {
+    this.#reader.end(reading)
+  }
+
+  /** @param matcher what holds the job to its grammar: disposed of when the job ends. */
+  submit(job: SampleJob, matcher: Matcher | null = null): void {
     const lane = this.#lanes.get(job.adapter) ?? this.#openLane(job.adapter)
-    const sequence = new Sequence(job)
+    const sequence = new Sequence(job, matcher)
     this.#sequences.set(job.id, { sequence, lane })
     if (job.streamed) this.#streamed.add(sequence)
     lane.enqueue(sequence)
@@ -112,9 +155,23 @@ export class SamplingShard {
       // To the end of the queue: adapters take turns.
       this.#lanes.delete(adapter)
       this.#lanes.set(adapter, lane)
-      for (const { sequence, reason } of await lane.tick()) results.push(this.#finish(sequence.job.id, reason))
+      for (const { sequence, reason } of await lane.tick()) {
+        const { id } = sequence.job
+        if (typeof reason === 'string') results.push(this.#finish(id, reason))
+        else {
+          this.#finish(id, 'cancelled')
+          this.#failures.push({ id, error: reason.error })
+        }
+      }
     }
     return results
+  }
+
+  /** Jobs that could not go on since the last call. */
+  takeFailures(): readonly FailedJob[] {
+    const failures = this.#failures
+    this.#failures = []
+    return failures
   }
 
   /** What streamed jobs under way sampled since the last call. What a job sampled last is in its result. */
@@ -141,6 +198,7 @@ export class SamplingShard {
     this.#streamed.delete(sequence)
     this.#cancelled.delete(id)
     lane.remove(sequence)
+    sequence.matcher?.dispose()
     return sequence.result(reason)
   }
 
@@ -152,6 +210,7 @@ export class SamplingShard {
   }
 
   async close(): Promise<void> {
+    await this.#shared.mixer.close()
     await this.#weights.close()
   }
 }

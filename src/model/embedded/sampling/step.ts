@@ -15,6 +15,10 @@ export interface Step {
   readonly past: KvGrid
   /** One for each span, to get the distribution after its last token; absent when only keys and values are wanted. */
   readonly temperatures?: Float32Array
+  /** After which new tokens, packed, the distributions are wanted. Default: the last of each span. One for each temperature. */
+  readonly rows?: readonly number[]
+  /** Whether the states of these rows are wanted too. Default false. */
+  readonly states?: boolean
 }
 
 /** What a step computed: the cache rows of the new tokens, `[sequences, kvHeads, width, headDim]` for each layer. */
@@ -24,6 +28,8 @@ export interface StepResult {
   readonly probabilities: Float32Array
   /** See `TokenChooser.choose`. */
   readonly corrections: Float32Array
+  /** `[rows, hiddenSize]`: see `inferenceGraph`. Empty where they were not wanted. */
+  readonly states: Float32Array
 }
 
 /** Runs steps; keeps the buffers that they are laid out in. */
@@ -40,16 +46,25 @@ export class StepRunner {
     this.#unread = Float32Array.from(device === 'webgpu' ? [1] : [])
   }
 
-  async run({ weights, spans, width, past, temperatures }: Step): Promise<StepResult> {
+  async run({
+    weights,
+    spans,
+    width,
+    past,
+    temperatures,
+    rows = lastRows(spans),
+    states = false,
+  }: Step): Promise<StepResult> {
     const { layers, kvHeads, headDim } = past.shape
     // Other devices than the processor do not multiply by an empty past: theirs begins with a column that is masked.
     const columns = this.#device === 'cpu' ? past.capacity : Math.max(1, past.capacity)
     const feeds: Record<string, Tensor> = {
       ...weights.feeds,
       ...this.#inputs.feeds(spans, { width, past: columns, avoidSingleRow: this.#deterministic }),
-      ...distributionFeeds(spans, temperatures ?? this.#unread, this.#deterministic),
+      ...distributionFeeds(rows, temperatures ?? this.#unread, this.#deterministic),
     }
     const fetches: string[] = temperatures ? [ports.probabilities, ports.correction] : []
+    if (states) fetches.push(ports.states)
     const dims = [spans.length, kvHeads, columns, headDim]
     const empty = new Float32Array(past.capacity < columns ? spans.length * kvHeads * headDim : 0)
     const pastOf = (layer: number, kind: 'key' | 'value') => {
@@ -65,28 +80,31 @@ export class StepRunner {
       newRows: (layer, kind) => floats(outputs, kind === 'key' ? ports.newKey(layer) : ports.newValue(layer)),
       probabilities: temperatures ? floats(outputs, ports.probabilities) : new Float32Array(0),
       corrections: temperatures ? floats(outputs, ports.correction) : new Float32Array(0),
+      states: states ? floats(outputs, ports.states) : new Float32Array(0),
     }
   }
 }
 
-/** Asks for the distribution after each span's last token, or for none. A lone row is repeated, as in the step's inputs. */
+/** The last new token of each span, packed. */
+function lastRows(spans: readonly StepSpan[]): readonly number[] {
+  let packed = 0
+  return spans.map(({ count }) => (packed += count) - 1)
+}
+
+/** Asks for the distributions after these rows, as many as there are temperatures. A lone row is repeated, as in the step's inputs. */
 function distributionFeeds(
-  spans: readonly StepSpan[],
+  rows: readonly number[],
   temperatures: Float32Array,
   avoidSingleRow: boolean,
 ): Record<string, Tensor> {
-  let packed = 0
-  const last = spans.slice(0, temperatures.length).map(({ count }) => {
-    packed += count
-    return BigInt(packed - 1)
-  })
-  const [row] = last
-  const repeat = avoidSingleRow && last.length === 1 && row !== undefined
-  const rows = BigInt64Array.from(repeat ? [row, row] : last)
+  const wanted = rows.slice(0, temperatures.length).map(BigInt)
+  const [row] = wanted
+  const repeat = avoidSingleRow && wanted.length === 1 && row !== undefined
+  const fed = BigInt64Array.from(repeat ? [row, row] : wanted)
   const each = repeat ? Float32Array.of(...temperatures, ...temperatures) : temperatures
   return {
-    [ports.rows]: new Tensor('int64', rows, [rows.length]),
-    [ports.temperature]: new Tensor('float32', each, [rows.length, 1]),
+    [ports.rows]: new Tensor('int64', fed, [fed.length]),
+    [ports.temperature]: new Tensor('float32', each, [fed.length, 1]),
   }
 }
 

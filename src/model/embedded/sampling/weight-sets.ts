@@ -1,12 +1,18 @@
 import { Tensor } from 'onnxruntime-node'
+import { canonicalJson } from '../../../core/index.ts'
 import { InvariantError, present } from '../../../errors/index.ts'
 import { type Device, graphOptions } from '../device/device.ts'
 import { type Session, openSession } from '../device/session.ts'
 import type { ModelWeights } from '../transformer/config.ts'
 import { type InferenceGraphSpec, inferenceGraph } from '../transformer/inference-graph.ts'
-import { type Operand, inferenceWeights, loraOperands } from '../transformer/inference-weights.ts'
+import type { MemoryRows } from '../memory/attention-memory.ts'
+import { type MemoryAdapter, queriesOf } from '../memory/memory-adapter.ts'
+import { gateFeed, memoryFeeds } from '../memory/memory-feeds.ts'
+import { type Operand, inferenceWeights, loraOperands, parts, promptOperand } from '../transformer/inference-weights.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
 import type { AdapterWeights } from '../train/lora.ts'
+import type { SoftPrompt } from '../train/soft-prompt.ts'
+import { fingerprint } from '../transformer/fingerprint.ts'
 
 /** Weights that steps can run with: a session, and the feeds that make it this set of weights. */
 export interface WeightSet {
@@ -33,6 +39,10 @@ export class WeightSets {
   readonly #adapters = new Map<string, WeightSet>()
   /** A session whose weights are all fed: serves models of any size and every fully trained set of weights. */
   #fed: Promise<Session> | undefined
+  /** The base weights for sessions that do not store them. */
+  #fedBase: Readonly<Record<string, Tensor>> | undefined
+  /** Sessions that read a memory, by the layer that does and its neighbours. */
+  readonly #recalling = new Map<string, Promise<Session>>()
 
   private constructor(options: WeightSetsOptions, base: WeightSet) {
     this.#options = options
@@ -42,7 +52,7 @@ export class WeightSets {
   static async open(options: WeightSetsOptions): Promise<WeightSets> {
     const { config, tensors } = options.model
     const weights = inferenceWeights(options.model)
-    const empty = loraTensors(options, null)
+    const empty = adapterTensors(options, {})
     const bytes = [...tensors.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)
     if (bytes < largestStored) {
       const session = await createSession({ config, contextLength: options.contextLength, stored: weights }, options)
@@ -62,16 +72,52 @@ export class WeightSets {
   async load(id: string, content: AdapterContent): Promise<void> {
     if (this.#adapters.has(id)) throw new InvariantError(`adapter ${id} is loaded already`)
     const { config } = this.#options.model
-    if (content.kind === 'lora') {
-      this.#adapters.set(id, {
-        session: this.#base.session,
-        feeds: { ...this.#base.feeds, ...loraTensors(this.#options, content.adapter) },
-      })
-      return
-    }
+    if (content.kind === 'memory') return this.#loadMemory(id, content.adapter, content.memory)
+    if (content.kind === 'lora') return this.#loadOverBase(id, { lora: content.adapter })
+    if (content.kind === 'prompt') return this.#loadOverBase(id, content)
     this.#fed ??= createSession({ config, contextLength: this.#options.contextLength }, this.#options)
-    const feeds = { ...feedsOf(inferenceWeights(content.model)), ...loraTensors(this.#options, null) }
+    const feeds = { ...feedsOf(inferenceWeights(content.model)), ...adapterTensors(this.#options, {}) }
     this.#adapters.set(id, { session: await this.#fed, feeds })
+  }
+
+  #loadOverBase(id: string, own: OverBase): void {
+    const { session, feeds } = this.#base
+    this.#adapters.set(id, { session, feeds: { ...feeds, ...adapterTensors(this.#options, own) } })
+  }
+
+  /** An empty memory is none: then the base's graph runs. */
+  async #loadMemory(id: string, adapter: MemoryAdapter, memory: MemoryRows | null): Promise<void> {
+    const { model, contextLength } = this.#options
+    const queries = queriesOf(model.config, adapter)
+    if (memory === null || memory.length === 0) return this.#loadOverBase(id, { lora: queries })
+    const { layer, neighbours } = adapter
+    const key = `${layer} ${neighbours}`
+    const spec = { config: model.config, contextLength, memory: { layer, neighbours } }
+    const session = this.#recalling.get(key) ?? createSession(spec, this.#options)
+    this.#recalling.set(key, session)
+    this.#fedBase ??= feedsOf(inferenceWeights(model))
+    const feeds = {
+      ...this.#fedBase,
+      ...adapterTensors(this.#options, { lora: queries }),
+      ...memoryFeeds(model.config, memory),
+      ...gateFeed(model.config, adapter),
+    }
+    this.#adapters.set(id, { session: await session, feeds })
+  }
+
+  /**
+   * SHA-256 of the weights loaded under an id, in hexadecimal; `null` is the base, with its shape. Equal weights have equal
+   * ones, on every machine and device. Reads all of them: a second for a gigabyte.
+   */
+  fingerprint(id: string | null): string {
+    const { config, tensors } = this.#options.model
+    if (id === null) return fingerprint(tensors, canonicalJson(config))
+    const base = this.#base.feeds
+    const own = Object.entries(this.get(id).feeds)
+      .filter(([name, tensor]) => base[name] !== tensor)
+      .map(([name, { data }]) => [name, data as Float32Array] as const)
+    // What is 0 changes nothing, and devices differ in what of it they are fed.
+    return fingerprint(new Map(own.filter(([, values]) => values.some((value) => value !== 0))))
   }
 
   unload(id: string): void {
@@ -80,6 +126,7 @@ export class WeightSets {
 
   async close(): Promise<void> {
     const fed = await this.#fed
+    for (const session of this.#recalling.values()) await (await session).release()
     await this.#base.session.release()
     if (fed && fed !== this.#base.session) await fed.release()
   }
@@ -89,11 +136,19 @@ function createSession(spec: InferenceGraphSpec, options: WeightSetsOptions): Pr
   return openSession(inferenceGraph({ ...spec, ...graphOptions(options.device) }), options)
 }
 
-function loraTensors(
+/** What an adapter has that is fed beside the base's own weights. */
+interface OverBase {
+  readonly lora?: AdapterWeights | null
+  readonly prompt?: SoftPrompt
+}
+
+/** What an adapter feeds beside the weights; without any, what leaves the base as it is. */
+function adapterTensors(
   { model, device = 'cpu' }: WeightSetsOptions,
-  adapter: AdapterWeights | null,
+  { lora, prompt }: OverBase,
 ): Record<string, Tensor> {
-  const operands = loraOperands(model.config, adapter)
+  const operands = loraOperands(model.config, lora ?? null)
+  operands.set(parts.prompt, promptOperand(model.config, prompt ?? null))
   return feedsOf(device === 'cpu' ? operands : new Map([...operands].map(([name, operand]) => [name, filled(operand)])))
 }
 

@@ -1,12 +1,11 @@
 import { z } from 'zod'
 import type { TransformerConfig } from '../transformer/config.ts'
+import { describedBy, descriptionIn } from '../load/description.ts'
 import { toFloat32 } from '../load/floats.ts'
 import { type Safetensors, readSafetensors, writeSafetensors } from '../load/safetensors.ts'
 import { type AdapterWeights, LoraConfig, loraShapes } from './lora.ts'
 import { StateMismatchError } from './state-mismatch-error.ts'
 
-/** Adapters travel as safetensors; the metadata's `ratchet` entry holds rank, alpha and targets as JSON. */
-const metadataKey = 'ratchet'
 const AdapterMetadata = z.strictObject({ kind: z.literal('adapter'), lora: LoraConfig })
 
 /** The bytes of an adapter: a value of a `weights` Parameter. Equal adapters give equal bytes. */
@@ -15,25 +14,25 @@ export function writeAdapter(config: TransformerConfig, { rank, alpha, targets, 
   const entries = [...loraShapes(config, lora)].map(
     ([name, shape]) => [name, { shape, data: tensors.get(name) ?? new Float32Array() }] as const,
   )
-  return writeSafetensors(new Map(entries), { [metadataKey]: JSON.stringify({ kind: 'adapter', lora }) })
+  return writeSafetensors(new Map(entries), describedBy({ kind: 'adapter', lora }))
 }
 
 /**
  * Reads an adapter for a model of this shape.
  * @throws MalformedSafetensorsError when the bytes are not safetensors.
- * @throws StateMismatchError when they are not an adapter, or one for another model.
+ * @throws StateMismatchError when they are not an adapter, one for another model, or hold what is not a number.
  */
 export function readAdapter(config: TransformerConfig, bytes: Uint8Array): AdapterWeights {
   const file = readSafetensors(bytes)
   const { lora } = readMetadata(file, AdapterMetadata, 'an adapter')
-  return { ...lora, tensors: readTensors(file, loraShapes(config, lora)) }
+  return { ...lora, tensors: finite(readTensors(file, loraShapes(config, lora))) }
 }
 
 /** The file's own description of itself. @throws StateMismatchError when it is not what the schema says. */
-export function readMetadata<T>({ metadata }: Safetensors, schema: z.ZodType<T>, what: string): T {
-  const text = metadata[metadataKey]
-  if (text === undefined) throw new StateMismatchError(`it is not ${what}: its metadata has no "${metadataKey}" entry`)
-  const parsed = schema.safeParse(parseJson(text))
+export function readMetadata<T>(file: Safetensors, schema: z.ZodType<T>, what: string): T {
+  const description = descriptionIn(file)
+  if (description === undefined) throw new StateMismatchError(`it is not ${what}: its metadata does not say what it is`)
+  const parsed = schema.safeParse(description)
   if (!parsed.success) throw new StateMismatchError(`it is not ${what}: ${z.prettifyError(parsed.error)}`)
   return parsed.data
 }
@@ -60,10 +59,11 @@ export function readTensors(
   return found
 }
 
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
+/** The same tensors. @throws StateMismatchError when one holds what is not a number: all that is sampled with it would be none. */
+export function finite(tensors: Map<string, Float32Array>): Map<string, Float32Array> {
+  for (const [name, values] of tensors) {
+    const bad = values.findIndex((value) => !Number.isFinite(value))
+    if (bad >= 0) throw new StateMismatchError(`tensor ${name} holds ${values[bad]} at element ${bad}`)
   }
+  return tensors
 }

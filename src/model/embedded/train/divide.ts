@@ -25,15 +25,26 @@ export interface Division {
   readonly share: boolean
 }
 
-/** A datum's sequence; none where every position has weight 0 (or advantage 0, for the policy losses). */
-export function toSequence({ input, weights, advantages }: Datum, datum: number, loss: Loss['kind']): Sequence[] {
-  // In float32, as the loss sees it: what is 0 there must not meet an infinite ratio.
-  const some = (value: number) => Math.fround(value) !== 0
-  const matters = (t: number) => some(weights?.[t] ?? 1) && (loss === 'cross_entropy' || some(advantages?.[t] ?? 0))
-  const positions = [...input.keys()].filter(matters)
+/**
+ * A datum's sequence; none where every position has weight 0 (or advantage 0, for the policy losses) and no auxiliary
+ * targets.
+ */
+export function toSequence(given: Datum, datum: number, loss: Loss['kind']): Sequence[] {
+  const { input } = given
+  const positions = [...input.keys()].filter((t) => hasLoss(given, t, loss) || hasAuxiliary(given, t))
   const last = positions.at(-1)
   return last === undefined ? [] : [{ datum, tokens: input.slice(0, last + 1), positions }]
 }
+
+// In float32, as the loss sees it: what is 0 there must not meet an infinite ratio.
+const some = (value: number): boolean => Math.fround(value) !== 0
+
+/** Whether a position has a part in the loss. */
+export const hasLoss = ({ weights, advantages }: Datum, t: number, loss: Loss['kind']): boolean =>
+  some(weights?.[t] ?? 1) && (loss === 'cross_entropy' || some(advantages?.[t] ?? 0))
+
+/** Whether a position has auxiliary targets. */
+export const hasAuxiliary = ({ auxiliary }: Datum, t: number): boolean => some(auxiliary?.weights[t] ?? 0)
 
 /** Orders sequences so that those with a common prefix are neighbours. */
 export function compareTokens(a: readonly number[], b: readonly number[]): number {

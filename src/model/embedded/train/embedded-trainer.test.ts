@@ -10,6 +10,7 @@ const { data, config } = recorded('losses') as { data: Datum[]; config: Transfor
 const model = recordedModel(config)
 const lora: Trained = { kind: 'lora', rank: 4, alpha: 8, targets: LoraTarget.options }
 const full: Trained = { kind: 'full' }
+const prompt: Trained = { kind: 'prompt', length: 4 }
 const sft = { kind: 'cross_entropy' } as const
 const adam = { learningRate: 0.01, gradClipNorm: 1, weightDecay: 0.01 }
 
@@ -22,7 +23,7 @@ async function steps(trainer: Trainer, count: number): Promise<number[]> {
   return losses
 }
 
-describe.each([lora, full])('$kind training', (trained) => {
+describe.each([lora, full, prompt])('$kind training', (trained) => {
   it('lowers the loss', async () => {
     const losses = await steps(inProcessTrainer({ model, trained }).trainer, 20)
     expect(losses.at(-1)).toBeLessThan(losses[0]! * 0.8)

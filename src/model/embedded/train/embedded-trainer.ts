@@ -1,36 +1,38 @@
-import type {
-  AdamParams,
-  AdapterRef,
-  Anchoring,
-  Datum,
-  ForwardBackwardResult,
-  Loss,
-  Saved,
-  Trainer,
-  TrainerCapabilities,
+import {
+  type AdamParams,
+  type AdapterRef,
+  type Anchoring,
+  type AuxiliaryHead,
+  type Datum,
+  type ForwardBackwardResult,
+  type Loss,
+  OneAtATime,
+  type Saved,
+  type Trainer,
+  type TrainerCapabilities,
 } from '../../../core/index.ts'
 import { InputError, present } from '../../../errors/index.ts'
-import type { TransformerConfig, ModelWeights } from '../transformer/config.ts'
-import { type Trained, trainedShapes } from '../transformer/trained.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
+import type { Trained } from '../transformer/trained.ts'
 import { type AdapterContent, adapterContent } from './adapter-content.ts'
 import { readAnchor, writeAnchor } from './anchor-file.ts'
 import { heldAnchors } from './anchors.ts'
-import { flatten } from './flat-tensors.ts'
 import { bytesOf } from './bytes-of.ts'
 import { InvalidAnchoringError } from './invalid-anchoring-error.ts'
-import { initialAdapter } from './lora.ts'
+import { InvalidAuxiliaryHeadError } from './invalid-auxiliary-head-error.ts'
 import { type PlannedBatch, pack } from './packing.ts'
+import { behindPrompt, virtualTokens } from './soft-prompt.ts'
 import { perDatum, runBatches } from './run-batches.ts'
 import type { EngineStepResult, LossSettings, TrainingShardPort } from './shard.ts'
 import { summedSquares } from './summed-squares.ts'
 import { readTrainedWeights, writeTrainedWeights } from './trained-weights.ts'
 import { readTrainingState, writeTrainingState } from './training-state.ts'
-import { validateData, validateLoss } from './validate-data.ts'
+import { type DataLimits, requireAuxiliary, validateData, validateLoss } from './validate-data.ts'
 
 export interface EmbeddedTrainerOptions {
   readonly config: TransformerConfig
   readonly trained: Trained
-  /** At least one. All hold equal values ({@link initialValues}); the first one owns the optimizer. */
+  /** At least one. All hold equal values (`initialValues`); the first one owns the optimizer. */
   readonly shards: readonly TrainingShardPort[]
   /** Hands the trained weights to the sampler beside this trainer. */
   readonly publish: (content: AdapterContent) => Promise<AdapterRef>
@@ -38,12 +40,6 @@ export interface EmbeddedTrainerOptions {
   readonly budget?: number
   /** Whether data share the computation of equal prefixes. Default true. */
   readonly share?: boolean
-}
-
-/** The values that training starts from, flat: a fresh adapter that changes nothing, or the model's own weights. */
-export function initialValues(model: ModelWeights, trained: Trained, seed: number): Float32Array {
-  const tensors = trained.kind === 'lora' ? initialAdapter(model.config, trained, seed).tensors : model.tensors
-  return flatten(trainedShapes(model.config, trained), tensors)
 }
 
 /**
@@ -60,11 +56,17 @@ export class EmbeddedTrainer implements Trainer {
   readonly #options: EmbeddedTrainerOptions
   readonly #first: TrainingShardPort
   readonly #rest: readonly TrainingShardPort[]
-  #queue: Promise<unknown> = Promise.resolve()
+  /** What stands in front of every datum: the tokens of a soft prompt. */
+  readonly #virtual: readonly number[]
+  readonly #oneAtATime = new OneAtATime()
   #accumulating = false
+  /** Of the auxiliary head; 0: there is none. */
+  #outputs = 0
 
   constructor(options: EmbeddedTrainerOptions) {
+    const { config, trained } = options
     this.#options = options
+    this.#virtual = trained.kind === 'prompt' ? virtualTokens(config, trained) : []
     this.#first = present(options.shards[0], 'the first training shard')
     this.#rest = options.shards.slice(1)
   }
@@ -72,15 +74,20 @@ export class EmbeddedTrainer implements Trainer {
   async forwardBackward(data: readonly Datum[], loss: Loss): Promise<ForwardBackwardResult> {
     const settings = lossSettings(loss)
     const batches = this.#planned(data, settings)
-    return this.#exclusive(async () => {
+    return this.#oneAtATime.run(async () => {
+      requireAuxiliary(data, this.#outputs)
       this.#accumulating ||= batches.length > 0
       const run = runBatches(this.#options.shards, batches, (shard, batch) => shard.forwardBackward(batch, settings))
       const ran = await run.catch((error: unknown) => this.#dropGradient().then(() => Promise.reject(error)))
       return {
         loss: ran.reduce((sum, { result }) => sum + result.loss, 0),
+        ...(data.some(({ auxiliary }) => auxiliary) && {
+          auxiliaryLoss: ran.reduce((sum, { result }) => sum + result.auxiliaryLoss, 0),
+        }),
         logprobs: perDatum(
           data,
           ran.map(({ result, ...where }) => ({ ...where, result: result.logprobs })),
+          this.#virtual.length,
         ),
         tokens: {
           data: data.reduce((sum, { input }) => sum + input.length, 0),
@@ -92,13 +99,14 @@ export class EmbeddedTrainer implements Trainer {
 
   /** A graph of its own, without the way back: the accumulated gradient is not touched. */
   async forward(data: readonly Datum[], temperature = 1): Promise<readonly (readonly number[])[]> {
-    validateData(data, 'cross_entropy', this.#options.config)
+    validateData(data, 'cross_entropy', this.#limits)
     const everyTarget = data.map(({ input, target }) => ({ input, target }))
     const batches = this.#planned(everyTarget, { ...lossSettings({ kind: 'cross_entropy' }), temperature })
-    return this.#exclusive(async () =>
+    return this.#oneAtATime.run(async () =>
       perDatum(
         data,
         await runBatches(this.#options.shards, batches, (shard, batch) => shard.forward(batch, temperature)),
+        this.#virtual.length,
       ),
     )
   }
@@ -111,12 +119,12 @@ export class EmbeddedTrainer implements Trainer {
     importance: async (data) => {
       const { config, trained, shards } = this.#options
       const settings = lossSettings({ kind: 'cross_entropy' })
-      const batches = data.flatMap((datum) => this.#planned([datum], settings, 1))
+      const batches = data.flatMap((datum) => this.#planned([withoutAuxiliary(datum)], settings, 1))
       if (batches.length === 0) throw new InvalidAnchoringError('Importance was asked for on data without a target.')
-      return this.#exclusive(async () => {
+      return this.#oneAtATime.run(async () => {
         const squares = await summedSquares(shards, batches, settings)
-        const importance = squares.map((sum) => sum / data.length)
-        return writeAnchor(config, trained, { importance, values: (await this.#first.state()).values })
+        const importance = this.#withoutHead(squares.map((sum) => sum / data.length))
+        return writeAnchor(config, trained, { importance, values: await this.#trainedValues() })
       })
     },
     hold: async (anchors, strength) => {
@@ -128,7 +136,18 @@ export class EmbeddedTrainer implements Trainer {
         anchors.map((bytes) => readAnchor(config, trained, bytes)),
         strength,
       )
-      return this.#exclusive(() => this.#first.hold(held))
+      return this.#oneAtATime.run(() => this.#first.hold(held))
+    },
+  }
+
+  readonly auxiliary: AuxiliaryHead = {
+    attach: async (outputs) => {
+      if (!(Number.isInteger(outputs) && outputs >= 0)) throw new InvalidAuxiliaryHeadError(outputs)
+      return this.#oneAtATime.run(async () => {
+        if (outputs === this.#outputs) return
+        if (this.#accumulating) throw gradientPending('The auxiliary head cannot be changed')
+        await this.#setAuxiliary(outputs)
+      })
     },
   }
 
@@ -138,7 +157,7 @@ export class EmbeddedTrainer implements Trainer {
    * @throws NonFiniteGradientError; the gradient is then dropped, and weights and moments stay as they were.
    */
   async optimStep(params: AdamParams): Promise<EngineStepResult> {
-    return this.#exclusive(async () => {
+    return this.#oneAtATime.run(async () => {
       const gradients = await Promise.all(this.#rest.map((shard) => shard.takeGradient()))
       const others = gradients.filter((gradient) => gradient !== null)
       this.#accumulating = false
@@ -150,22 +169,18 @@ export class EmbeddedTrainer implements Trainer {
 
   async saveState(): Promise<Uint8Array> {
     const { config, trained } = this.#options
-    return this.#exclusive(async () => {
-      if (this.#accumulating) {
-        throw new InputError({
-          code: 'model/gradient-pending',
-          message: 'The training state cannot be saved while a gradient is accumulated and not applied.',
-          hint: 'Call optimStep first: a state lies between two optimizer steps.',
-        })
-      }
-      return writeTrainingState(config, trained, await this.#first.state(), await this.#first.held())
+    return this.#oneAtATime.run(async () => {
+      if (this.#accumulating) throw gradientPending('The training state cannot be saved')
+      const outputs = this.#outputs
+      return writeTrainingState(config, trained, await this.#first.state(), { held: await this.#first.held(), outputs })
     })
   }
 
   async loadState(state: Saved): Promise<void> {
     const { config, trained } = this.#options
-    const { state: read, held } = readTrainingState(config, trained, bytesOf(state))
-    return this.#exclusive(async () => {
+    const { state: read, held, outputs } = readTrainingState(config, trained, bytesOf(state))
+    return this.#oneAtATime.run(async () => {
+      if (outputs !== this.#outputs) await this.#setAuxiliary(outputs)
       await this.#restore(read)
       await this.#first.hold(held)
     })
@@ -173,17 +188,19 @@ export class EmbeddedTrainer implements Trainer {
 
   async saveWeights(): Promise<Uint8Array> {
     const { config, trained } = this.#options
-    return this.#exclusive(async () => writeTrainedWeights(config, trained, (await this.#first.state()).values))
+    return this.#oneAtATime.run(async () => writeTrainedWeights(config, trained, await this.#trainedValues()))
   }
 
-  /** What is held stays held. */
+  /** What is held stays held, and an auxiliary head stays as it is. */
   async loadWeights(weights: Saved, moments: 'clear' | 'keep' = 'clear'): Promise<void> {
     const { config, trained } = this.#options
     const values = readTrainedWeights(config, trained, bytesOf(weights))
-    const zeros = () => new Float32Array(values.length)
-    return this.#exclusive(async () => {
-      const kept = moments === 'keep' ? await this.#first.state() : { m: zeros(), v: zeros(), step: 0 }
-      await this.#restore({ ...kept, values })
+    return this.#oneAtATime.run(async () => {
+      const { values: all, ...now } = await this.#first.state()
+      all.set(values)
+      const zeros = () => new Float32Array(all.length)
+      const kept = moments === 'keep' ? now : { m: zeros(), v: zeros(), step: 0 }
+      await this.#restore({ ...kept, values: all })
     })
   }
 
@@ -192,31 +209,49 @@ export class EmbeddedTrainer implements Trainer {
 
   async publish(): Promise<AdapterRef> {
     const { config, trained, publish } = this.#options
-    return this.#exclusive(async () => {
-      const { values } = await this.#first.state()
-      return publish(adapterContent(config, trained, values))
+    return this.#oneAtATime.run(async () => {
+      return publish(adapterContent(config, trained, await this.#trainedValues()))
     })
   }
 
   close(): Promise<void> {
-    return this.#exclusive(async () => {
+    return this.#oneAtATime.run(async () => {
       await Promise.all(this.#options.shards.map((shard) => shard.close()))
     })
   }
 
-  /** Runs after every earlier call has ended, whether it succeeded or not. */
-  #exclusive<T>(work: () => Promise<T>): Promise<T> {
-    const result = this.#queue.then(work)
-    this.#queue = result.catch(() => undefined)
-    return result
+  /** Work on the shards, in its turn among the calls. */
+  inTurn<T>(work: (shards: readonly TrainingShardPort[]) => Promise<T>): Promise<T> {
+    return this.#oneAtATime.run(() => work(this.#options.shards))
   }
 
-  /** The data checked and cut into batches for `shards` shards. */
   #planned(data: readonly Datum[], loss: LossSettings, shards = this.#options.shards.length): PlannedBatch[] {
     const { config, budget = 1536, share = true } = this.#options
     validateLoss(loss)
-    validateData(data, loss.kind, config)
-    return pack(data, loss.kind, { config, budget, shards, share })
+    validateData(data, loss.kind, this.#limits)
+    const behind = this.#virtual.length === 0 ? data : data.map((datum) => behindPrompt(this.#virtual, datum))
+    return pack(behind, loss.kind, { config, budget, shards, share })
+  }
+
+  /** What bounds the data: a soft prompt takes positions of theirs. */
+  get #limits(): DataLimits {
+    const { vocabSize, maxPositions } = this.#options.config
+    return { vocabSize, maxPositions: maxPositions - this.#virtual.length }
+  }
+
+  /** A copy of the values that are a model's or an adapter's own. */
+  async #trainedValues(): Promise<Float32Array> {
+    return this.#withoutHead((await this.#first.state()).values)
+  }
+
+  /** The head is at the end of all that is trained. */
+  #withoutHead(values: Float32Array): Float32Array {
+    return values.slice(0, values.length - this.#outputs * this.#options.config.hiddenSize)
+  }
+
+  async #setAuxiliary(outputs: number): Promise<void> {
+    await Promise.all(this.#options.shards.map((shard) => shard.setAuxiliary(outputs)))
+    this.#outputs = outputs
   }
 
   async #dropGradient(): Promise<void> {
@@ -232,6 +267,18 @@ export class EmbeddedTrainer implements Trainer {
     this.#accumulating = false
   }
 }
+
+function withoutAuxiliary(datum: Datum): Datum {
+  const { auxiliary: _, ...rest } = datum
+  return rest
+}
+
+const gradientPending = (cannot: string): InputError =>
+  new InputError({
+    code: 'model/gradient-pending',
+    message: `${cannot} while a gradient is accumulated and not applied.`,
+    hint: 'Call optimStep first: a state lies between two optimizer steps.',
+  })
 
 /** The loss with the port's defaults filled in; ratio bounds that a loss does not have are fed and not read. */
 function lossSettings(loss: Loss): LossSettings {

@@ -1,6 +1,6 @@
-import type { Datum } from '../../../core/index.ts'
+import type { Datum, Loss } from '../../../core/index.ts'
 import type { TransformerConfig } from '../transformer/config.ts'
-import type { Sequence } from './divide.ts'
+import { hasAuxiliary, hasLoss, type Sequence } from './divide.ts'
 import { type GridShape, chooseGrid } from './grid.ts'
 import type { PackedBatch, RowOrigin } from './packed-batch.ts'
 import { type TokenTree, growTree } from './token-tree.ts'
@@ -9,8 +9,7 @@ import { type TokenTree, growTree } from './token-tree.ts'
 export function layOut(
   run: readonly Sequence[],
   data: readonly Datum[],
-  config: TransformerConfig,
-  share: boolean,
+  { config, share, loss }: { readonly config: TransformerConfig; readonly share: boolean; readonly loss: Loss['kind'] },
 ): { batch: PackedBatch; origin: RowOrigin } {
   const tree = growTree(
     run.map(({ tokens }) => tokens),
@@ -31,18 +30,48 @@ export function layOut(
     for (const position of positions) {
       rows[row] = BigInt(path[position] as number)
       targets[row] = BigInt(given.target[position] as number)
-      weights[row] = given.weights?.[position] ?? 1
-      oldLogprobs[row] = given.logprobs?.[position] ?? 0
-      advantages[row] = given.advantages?.[position] ?? 0
-      origin.datum[row] = datum
+      // A row that is auxiliary alone has weight 0 in the loss, at a ratio that is finite.
+      const counts = hasLoss(given, position, loss)
+      weights[row] = counts ? (given.weights?.[position] ?? 1) : 0
+      oldLogprobs[row] = counts ? (given.logprobs?.[position] ?? 0) : 0
+      advantages[row] = counts ? (given.advantages?.[position] ?? 0) : 0
+      origin.datum[row] = counts ? datum : -1
       origin.position[row] = position
       row++
     }
   }
   return {
-    batch: { shape, ...gridOf(tree, shape), rows, targets, weights, oldLogprobs, advantages, depth: tree.maxDepth + 1 },
+    batch: {
+      shape,
+      ...gridOf(tree, shape),
+      rows,
+      targets,
+      weights,
+      oldLogprobs,
+      advantages,
+      depth: tree.maxDepth + 1,
+      ...auxiliaryOf(run, data),
+    },
     origin,
   }
+}
+
+/** The rows' auxiliary targets, in the order of the rows; nothing where no row has any. */
+function auxiliaryOf(run: readonly Sequence[], data: readonly Datum[]): Pick<PackedBatch, 'auxiliary'> {
+  const rows = run.flatMap(({ datum, positions }) =>
+    positions.map((position) => ({ given: data[datum] as Datum, position })),
+  )
+  const marked = rows.find(({ given, position }) => hasAuxiliary(given, position))
+  const outputs = marked?.given.auxiliary?.targets[marked.position]?.length
+  if (outputs === undefined) return {}
+  const targets = new Float32Array(rows.length * outputs)
+  const weights = new Float32Array(rows.length)
+  for (const [row, { given, position }] of rows.entries()) {
+    if (!hasAuxiliary(given, position)) continue
+    targets.set(given.auxiliary?.targets[position] ?? [], row * outputs)
+    weights[row] = given.auxiliary?.weights[position] ?? 0
+  }
+  return { auxiliary: { targets, weights } }
 }
 
 /** A score this far below the others has probability 0 in float32, and is finite where a whole row is masked. */

@@ -73,14 +73,20 @@ export function loraShapes(
  */
 export function initialAdapter(config: TransformerConfig, lora: LoraConfig, seed: number): AdapterWeights {
   const tensors = new Map<string, Float32Array>()
-  for (const { a, b, shapeA, shapeB } of loraPairs(config, lora)) {
-    const bound = 1 / Math.sqrt(shapeA[1])
-    const random = rng('lora', seed, a)
-    const uniform = () => (2 * random.next() - 1) * bound
-    tensors.set(a, Float32Array.from({ length: shapeA[0] * shapeA[1] }, uniform))
-    tensors.set(b, new Float32Array(shapeB[0] * shapeB[1]))
-  }
+  for (const pair of loraPairs(config, lora))
+    for (const [name, values] of initialPair(pair, seed)) tensors.set(name, values)
   return { ...lora, tensors }
+}
+
+/** The first values of one pair, A and then B, by name. */
+export function initialPair({ a, b, shapeA, shapeB }: LoraPair, seed: number): (readonly [string, Float32Array])[] {
+  const bound = 1 / Math.sqrt(shapeA[1])
+  const random = rng('lora', seed, a)
+  const uniform = () => (2 * random.next() - 1) * bound
+  return [
+    [a, Float32Array.from({ length: shapeA[0] * shapeA[1] }, uniform)],
+    [b, new Float32Array(shapeB[0] * shapeB[1])],
+  ]
 }
 
 /** A LoRA configuration in words; equal text means an equal configuration. */

@@ -12,11 +12,18 @@ export interface PackedBatch {
   readonly weights: Float32Array
   readonly oldLogprobs: Float32Array
   readonly advantages: Float32Array
+  /** What an auxiliary head should say at each row; absent where no row has any. */
+  readonly auxiliary?: {
+    /** `[rows, outputs]`; 0 where the weight is. */
+    readonly targets: Float32Array
+    /** `[rows]`. */
+    readonly weights: Float32Array
+  }
   /** 1 + the deepest position. */
   readonly depth: number
 }
 
-/** Which datum and position each row of a batch came from; stays with the caller. */
+/** Which datum and position each row of a batch came from; stays with the caller. The datum of a row that is auxiliary alone is −1. */
 export interface RowOrigin {
   readonly datum: Int32Array
   readonly position: Int32Array

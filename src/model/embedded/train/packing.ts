@@ -38,13 +38,13 @@ export interface PackingOptions {
   readonly share?: boolean
 }
 
-/** Packs data for a loss. Positions with weight 0 (or advantage 0, for the policy losses) get no row. */
+/** Packs data for a loss. Positions with weight 0 (or advantage 0, for the policy losses) and no auxiliary targets get no row. */
 export function pack(data: readonly Datum[], loss: Loss['kind'], options: PackingOptions): PlannedBatch[] {
   const { config, budget, shards = 1, share = true } = options
   const sequences = data.flatMap((datum, index) => toSequence(datum, index, loss))
   if (share) sequences.sort((a, b) => compareTokens(a.tokens, b.tokens) || a.datum - b.datum)
   return divideEvenly(sequences, { budget, shards, share }).map(({ sequences, nodes }) => ({
     nodes,
-    layOut: () => layOut(sequences, data, config, share),
+    layOut: () => layOut(sequences, data, { config, share, loss }),
   }))
 }

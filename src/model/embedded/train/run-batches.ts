@@ -38,13 +38,18 @@ export async function runBatches<Result>(
   return ran
 }
 
-/** The rows' log-probabilities as one array a datum; 0 where there is no row. */
-export function perDatum(data: readonly Datum[], ran: readonly Ran<Float32Array>[]): number[][] {
+/**
+ * The rows' log-probabilities as one array a datum; 0 where there is no row.
+ * @param before tokens that were computed in front of every datum.
+ */
+export function perDatum(data: readonly Datum[], ran: readonly Ran<Float32Array>[], before = 0): number[][] {
   const logprobs = data.map(({ input }) => Array<number>(input.length).fill(0))
   for (const { origin, result } of ran) {
     for (const [row, logprob] of result.entries()) {
-      const of = present(logprobs[origin.datum[row] as number], 'the datum of a row')
-      of[origin.position[row] as number] = logprob
+      const datum = origin.datum[row] as number
+      if (datum < 0) continue
+      const of = present(logprobs[datum], 'the datum of a row')
+      of[(origin.position[row] as number) - before] = logprob
     }
   }
   return logprobs

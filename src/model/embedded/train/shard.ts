@@ -1,4 +1,5 @@
 import type { AdamParams, Loss, OptimStepResult } from '../../../core/index.ts'
+import type { MemoryRows } from '../memory/attention-memory.ts'
 import type { HeldAnchors } from './anchors.ts'
 import type { PackedBatch } from './packing.ts'
 
@@ -13,11 +14,13 @@ export interface LossSettings {
 /** What one batch gave; its gradient was added to the shard's sum. */
 export interface BatchResult {
   readonly loss: number
+  /** Of the auxiliary head: 0 where no row has targets for it. */
+  readonly auxiliaryLoss: number
   /** One for each row of the batch. */
   readonly logprobs: Float32Array
 }
 
-/** Trained values and the optimizer's moments, flat, in the order of `trainedShapes`. */
+/** Trained values and the optimizer's moments, flat, in the order of `trainedShapes`; an auxiliary head's come last. */
 export interface ShardState {
   readonly values: Float32Array
   readonly m: Float32Array
@@ -50,6 +53,11 @@ export interface TrainingShardPort {
    * @throws NonFiniteGradientError, having cleared the gradient and changed nothing else.
    */
   optimStep(others: readonly Float32Array[], params: AdamParams): Promise<EngineStepResult & { values: Float32Array }>
+  /**
+   * Gives what is trained a linear head for auxiliary targets, at the end of all trained values: its own are 0, and so are
+   * their moments; what else is trained stays. 0 outputs take it away. Clears the gradient.
+   */
+  setAuxiliary(outputs: number): Promise<void>
   /** Replaces the trained values. */
   setValues(values: Float32Array): Promise<void>
   /** A copy of values and moments. */
@@ -58,6 +66,10 @@ export interface TrainingShardPort {
   setState(state: ShardState): Promise<void>
   /** Holds on to this from now on, and to nothing else; `null` lets go. */
   hold(anchors: HeldAnchors | null): Promise<void>
+  /** What later batches recall from, for a trainer of that kind; `null` for nothing. */
+  remember(memory: MemoryRows | null): Promise<void>
+  /** Keys and values of the layer that remembers, for every cell of the batch's grid, before positions turn them. */
+  collect(batch: PackedBatch): Promise<MemoryRows>
   /** A copy of what is held. */
   held(): Promise<HeldAnchors | null>
   /** Frees the sessions. */

@@ -6,7 +6,7 @@ export class StateMismatchError extends InputError {
     super({
       code: 'model/state-mismatch',
       message: `These saved weights cannot be loaded here: ${problem}`,
-      hint: 'Load them with the base model, LoRA rank and targets that they were saved with.',
+      hint: 'Load them with the base model and the settings that they were saved with: rank and targets of a LoRA, length of a soft prompt, layer and neighbours of a memory in attention.',
     })
   }
 }

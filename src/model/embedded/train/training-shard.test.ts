@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { recordedModel, recorded } from '../../../../test/support/recorded.ts'
 import type { TransformerConfig } from '../transformer/config.ts'
-import { initialValues } from './embedded-trainer.ts'
+import { initialValues } from './initial-values.ts'
 import type { PackedBatch } from './packing.ts'
 import { TrainingShard } from './training-shard.ts'
 
@@ -32,7 +32,7 @@ function roots(count: number): PackedBatch {
 }
 
 describe('a training shard', () => {
-  const shard = () => new TrainingShard({ model, trained, values: initialValues(model, trained, 1) })
+  const shard = () => new TrainingShard({ model, trained, values: initialValues(model, trained, { seed: 1 }) })
 
   it('runs rows that are longer than any tree in them is deep', async () => {
     const { logprobs } = await shard().forwardBackward(roots(600), loss)

@@ -3,13 +3,26 @@ import type { AdamParams, Loss } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import { type Device, graphOptions } from '../device/device.ts'
 import { type Session, openSession } from '../device/session.ts'
+import { auxiliaryPorts, shapesWithHead } from '../transformer/auxiliary.ts'
+import type { GraphBuilder } from '../graph/index.ts'
+import type { MemoryRows } from '../memory/attention-memory.ts'
+import { memoryFeeds } from '../memory/memory-feeds.ts'
+import { memoryPorts } from '../memory/read-memory.ts'
 import type { TransformerConfig, ModelWeights } from '../transformer/config.ts'
 import { rotaryTables, ropes, tableNames } from '../transformer/rotary-tables.ts'
 import { type Trained, trainedShapes } from '../transformer/trained.ts'
-import { embeddedGradient, forwardGraph, gradientOf, trainingGraph } from '../transformer/training-graph.ts'
+import {
+  type TrainingGraphSpec,
+  embeddedGradient,
+  forwardGraph,
+  gradientOf,
+  memoryGraph,
+  trainingGraph,
+} from '../transformer/training-graph.ts'
 import { names, weightShapes } from '../transformer/weights.ts'
 import { type AdamState, adamw, newAdamState } from './adamw.ts'
 import { type HeldAnchors, addPull, copyOfHeld } from './anchors.ts'
+import { lossFeeds, temperatureFeed, tokenFeeds, treeFeeds } from './batch-feeds.ts'
 import { clipGradient, gradientNorm } from './clip-gradient.ts'
 import { FlatTensors } from './flat-tensors.ts'
 import { NonFiniteGradientError } from './non-finite-gradient-error.ts'
@@ -34,15 +47,17 @@ export class TrainingShard implements TrainingShardPort {
   readonly #trained: Trained
   readonly #threads: number
   readonly #device: Device
-  readonly #values: FlatTensors
-  readonly #weights: Record<string, Tensor>
-  readonly #sessions = new Map<Loss['kind'] | 'forward', Promise<Session>>()
+  readonly #model: ModelWeights
+  #values: FlatTensors
+  #weights: Record<string, Tensor>
+  readonly #sessions = new Map<string, Promise<Session>>()
   #adam: AdamState
   #rotary: { readonly positions: number; readonly feeds: Record<string, Tensor> } | undefined
   #gradient: FlatTensors
   #pending = false
   #squares: Float32Array | null = null
   #held: HeldAnchors | null = null
+  #memory: Record<string, Tensor> | null = null
 
   constructor({ model, trained, values, threads = 1, device = 'cpu' }: TrainingShardSetup) {
     const shapes = trainedShapes(model.config, trained)
@@ -53,18 +68,20 @@ export class TrainingShard implements TrainingShardPort {
     this.#values = new FlatTensors(shapes, values)
     this.#gradient = new FlatTensors(shapes)
     this.#adam = newAdamState(values.length)
-    this.#weights = {}
-    for (const [name, shape] of new Map([...weightShapes(model.config), ...shapes])) {
-      const data = shapes.has(name) ? this.#values.view(name) : present(model.tensors.get(name), `weight ${name}`)
-      this.#weights[name] = new Tensor('float32', data, shape)
-    }
+    this.#model = model
+    this.#weights = this.#weightTensors()
   }
 
   async forwardBackward(batch: PackedBatch, loss: LossSettings): Promise<BatchResult> {
     const outputs = await this.#run(batch, loss)
     this.#accumulate(outputs, batch.tokens, this.#gradient)
     this.#pending = true
-    return { loss: floats(outputs, 'loss')[0] as number, logprobs: floats(outputs, 'logprobs').slice() }
+    const only = (name: string) => floats(outputs, name)[0] as number
+    return {
+      loss: only('loss'),
+      auxiliaryLoss: batch.auxiliary ? only(auxiliaryPorts.loss) : 0,
+      logprobs: floats(outputs, 'logprobs').slice(),
+    }
   }
 
   async forward(batch: PackedBatch, temperature: number): Promise<Float32Array> {
@@ -101,7 +118,9 @@ export class TrainingShard implements TrainingShardPort {
   ): Promise<EngineStepResult & { values: Float32Array }> {
     const gradient = this.#gradient.values
     for (const other of others) addInto(gradient, other)
-    const anchorPenalty = this.#held === null ? 0 : addPull(gradient, this.#values.values, this.#held)
+    const anchored = this.#held?.values.length ?? 0
+    const [pulled, from] = [gradient.subarray(0, anchored), this.#values.values.subarray(0, anchored)]
+    const anchorPenalty = this.#held === null ? 0 : addPull(pulled, from, this.#held)
     const gradNorm = gradientNorm(gradient)
     if (!Number.isFinite(gradNorm)) {
       this.#clearGradient()
@@ -111,6 +130,23 @@ export class TrainingShard implements TrainingShardPort {
     adamw(this.#values.values, gradient, this.#adam, params)
     this.#clearGradient()
     return { gradNorm, anchorPenalty, step: this.#adam.step, values: this.#values.values.slice() }
+  }
+
+  async setAuxiliary(outputs: number): Promise<void> {
+    const shapes = shapesWithHead(this.#config, this.#trained, outputs)
+    const kept = new FlatTensors(trainedShapes(this.#config, this.#trained)).values.length
+    const resized = (values: Float32Array) => {
+      const flat = new FlatTensors(shapes)
+      flat.values.set(values.subarray(0, kept))
+      return flat
+    }
+    this.#values = resized(this.#values.values)
+    this.#gradient = new FlatTensors(shapes)
+    this.#pending = false
+    const { m, v, step } = this.#adam
+    this.#adam = { m: resized(m).values, v: resized(v).values, step }
+    this.#weights = this.#weightTensors()
+    await this.#release((pass) => pass.endsWith(beside))
   }
 
   async setValues(values: Float32Array): Promise<void> {
@@ -136,9 +172,42 @@ export class TrainingShard implements TrainingShardPort {
     return this.#held === null ? null : copyOfHeld(this.#held)
   }
 
+  async remember(memory: MemoryRows | null): Promise<void> {
+    this.#memory = memory && memory.length > 0 ? memoryFeeds(this.#config, memory) : null
+  }
+
+  async collect(batch: PackedBatch): Promise<MemoryRows> {
+    const session = await this.#session('memory')
+    const outputs = await session.run({ ...this.#weights, ...this.#rotaryTables(batch), ...treeFeeds(batch) })
+    return {
+      length: batch.tokens.length,
+      keys: floats(outputs, memoryPorts.keys).slice(),
+      values: floats(outputs, memoryPorts.values).slice(),
+    }
+  }
+
   async close(): Promise<void> {
-    for (const session of this.#sessions.values()) await (await session).release()
-    this.#sessions.clear()
+    await this.#release(() => true)
+  }
+
+  async #release(which: (pass: string) => boolean): Promise<void> {
+    for (const [pass, session] of this.#sessions) {
+      if (!which(pass)) continue
+      this.#sessions.delete(pass)
+      await (await session).release()
+    }
+  }
+
+  /** Every weight by its name; those that are trained are views of the values. */
+  #weightTensors(): Record<string, Tensor> {
+    const { config, tensors } = this.#model
+    const { shapes } = this.#values
+    const found: Record<string, Tensor> = {}
+    for (const [name, shape] of new Map([...weightShapes(config), ...shapes])) {
+      const data = shapes.has(name) ? this.#values.view(name) : present(tensors.get(name), `weight ${name}`)
+      found[name] = new Tensor('float32', data, shape)
+    }
+    return found
   }
 
   #clearGradient(): void {
@@ -147,25 +216,32 @@ export class TrainingShard implements TrainingShardPort {
   }
 
   async #run(batch: PackedBatch, loss: LossSettings): Promise<InferenceSession.ReturnType> {
-    const session = await this.#session(loss.kind)
-    return session.run({ ...this.#inputs(batch), ...temperatureFeed(loss.temperature), ...lossFeeds(batch, loss) })
+    const { auxiliary } = batch
+    const session = await this.#session(loss.kind, auxiliary && auxiliary.targets.length / auxiliary.weights.length)
+    return session.run({ ...this.#inputs(batch), ...lossFeeds(batch, loss) })
   }
 
-  #session(pass: Loss['kind'] | 'forward'): Promise<Session> {
-    let session = this.#sessions.get(pass)
+  #session(pass: Pass, auxiliary?: number): Promise<Session> {
+    const recalls = this.#memory !== null
+    const key = `${pass} ${recalls}${auxiliary === undefined ? '' : beside}`
+    let session = this.#sessions.get(key)
     if (session === undefined) {
-      const [config, trained] = [this.#config, this.#trained]
-      const spec = { config, trained, ...graphOptions(this.#device) }
-      const graph = pass === 'forward' ? forwardGraph(spec) : trainingGraph({ ...spec, loss: pass })
+      const graph = passGraph(pass, {
+        config: this.#config,
+        trained: this.#trained,
+        recalls,
+        ...(auxiliary !== undefined && { auxiliary }),
+        ...graphOptions(this.#device),
+      })
       session = openSession(graph.build(), { device: this.#device, threads: this.#threads })
-      this.#sessions.set(pass, session)
+      this.#sessions.set(key, session)
     }
     return session
   }
 
-  /** What every graph reads: the weights and the laid-out tokens. */
+  /** What every pass over targets reads: the weights, the laid-out tokens, and what is remembered. */
   #inputs(batch: PackedBatch): Record<string, Tensor> {
-    return { ...this.#weights, ...this.#rotaryTables(batch), ...tokenFeeds(batch) }
+    return { ...this.#weights, ...this.#memory, ...this.#rotaryTables(batch), ...tokenFeeds(batch) }
   }
 
   /** Tables with a row for every position, and for every column of the grid, as the operator wants. */
@@ -199,31 +275,16 @@ export class TrainingShard implements TrainingShardPort {
   }
 }
 
-function tokenFeeds(batch: PackedBatch): Record<string, Tensor> {
-  const { batch: rows, nodes, keys } = batch.shape
-  return {
-    tokens: new Tensor('int64', batch.tokens, [rows, nodes]),
-    positions: new Tensor('int64', batch.positions, [rows, nodes]),
-    keys: new Tensor('int64', batch.keys, [rows, keys]),
-    mask: new Tensor('float32', batch.mask, [rows, nodes, keys]),
-    rows: new Tensor('int64', batch.rows, [batch.rows.length]),
-    targets: new Tensor('int64', batch.targets, [batch.targets.length]),
-  }
+/** What a shard runs a graph for: a loss, log-probabilities alone, or what a memory keeps. */
+type Pass = Loss['kind'] | 'forward' | 'memory'
+
+function passGraph(pass: Pass, spec: Omit<TrainingGraphSpec, 'loss'>): GraphBuilder {
+  if (pass === 'forward') return forwardGraph(spec)
+  return pass === 'memory' ? memoryGraph(spec) : trainingGraph({ ...spec, loss: pass })
 }
 
-function lossFeeds(batch: PackedBatch, loss: LossSettings): Record<string, Tensor> {
-  const perRow = (data: Float32Array) => new Tensor('float32', data, [data.length])
-  return {
-    weights: perRow(batch.weights),
-    oldLogprobs: perRow(batch.oldLogprobs),
-    advantages: perRow(batch.advantages),
-    clipLow: scalar(loss.clipLow),
-    clipHigh: scalar(loss.clipHigh),
-  }
-}
-
-const scalar = (value: number) => new Tensor('float32', Float32Array.of(value), [])
-const temperatureFeed = (temperature: number) => ({ inverseTemperature: scalar(1 / temperature) })
+/** Ends the name of a pass with auxiliary targets. */
+const beside = ' beside auxiliary tasks'
 
 function floats(outputs: InferenceSession.ReturnType, name: string): Float32Array {
   return present(outputs[name], `output ${name}`).data as Float32Array

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { TransformerConfig } from '../transformer/config.ts'
-import { type Trained, trainedShapes } from '../transformer/trained.ts'
+import { shapesWithHead } from '../transformer/auxiliary.ts'
+import type { Trained } from '../transformer/trained.ts'
 import { readSafetensors } from '../load/safetensors.ts'
 import { readMetadata } from './adapter-file.ts'
 import type { HeldAnchors } from './anchors.ts'
@@ -13,29 +14,45 @@ const StateMetadata = z.strictObject({
   trained: SavedTrained,
   /** Absent where nothing is held. */
   held: z.strictObject({ strength: z.number().nonnegative(), spread: z.number().nonnegative() }).exactOptional(),
+  /** Outputs of the auxiliary head; absent without one. */
+  auxiliary: z.int().positive().exactOptional(),
 })
 
 /** The arrays of a state, by the prefix of their tensors' names. */
 const always = ['', 'adam.m.', 'adam.v.'] as const
 const whereHeld = ['importance.', 'anchor.'] as const
 
+/** What a state has beside values and moments. */
+export interface BesideState {
+  readonly held: HeldAnchors | null
+  /** Of the auxiliary head, whose values and moments come last; 0: there is none. */
+  readonly outputs: number
+}
+
 /** Trained weights, Adam's moments and the step, and what is held on to, as safetensors bytes. */
 export function writeTrainingState(
   config: TransformerConfig,
   trained: Trained,
   { values, m, v, step }: ShardState,
-  held: HeldAnchors | null,
+  { held, outputs }: BesideState,
 ): Uint8Array {
   const arrays = new Map([
     ['', values],
     ['adam.m.', m],
     ['adam.v.', v],
   ])
-  const metadata = { kind: 'training-state', step, trained }
-  if (held === null) return writeArrays(trainedShapes(config, trained), arrays, metadata)
+  const metadata = { kind: 'training-state', step, trained, ...(outputs > 0 && { auxiliary: outputs }) }
+  const shapes = shapesWithHead(config, trained, outputs)
+  if (held === null) return writeArrays(shapes, arrays, metadata)
   const { importance, values: anchor, strength, spread } = held
-  arrays.set('importance.', importance).set('anchor.', anchor)
-  return writeArrays(trainedShapes(config, trained), arrays, { ...metadata, held: { strength, spread } })
+  // Nothing holds on to a head: there are zeros in its place.
+  const padded = (array: Float32Array) => {
+    const all = new Float32Array(values.length)
+    all.set(array)
+    return all
+  }
+  arrays.set('importance.', padded(importance)).set('anchor.', padded(anchor))
+  return writeArrays(shapes, arrays, { ...metadata, held: { strength, spread } })
 }
 
 /**
@@ -46,13 +63,18 @@ export function readTrainingState(
   config: TransformerConfig,
   trained: Trained,
   bytes: Uint8Array,
-): { readonly state: ShardState; readonly held: HeldAnchors | null } {
+): BesideState & { readonly state: ShardState } {
   const file = readSafetensors(bytes)
-  const { step, held, ...saved } = readMetadata(file, StateMetadata, 'a training state')
+  const { step, held, auxiliary: outputs = 0, ...saved } = readMetadata(file, StateMetadata, 'a training state')
   expectSameTrained(saved.trained, trained)
-  const array = readArrays(file, trainedShapes(config, trained), held ? [...always, ...whereHeld] : always)
+  const shapes = shapesWithHead(config, trained, outputs)
+  const array = readArrays(file, shapes, held ? [...always, ...whereHeld] : always)
+  const kept = array('').length - outputs * config.hiddenSize
   return {
     state: { values: array(''), m: array('adam.m.'), v: array('adam.v.'), step },
-    held: held ? { ...held, importance: array('importance.'), values: array('anchor.') } : null,
+    held: held
+      ? { ...held, importance: array('importance.').slice(0, kept), values: array('anchor.').slice(0, kept) }
+      : null,
+    outputs,
   }
 }

@@ -36,6 +36,39 @@ export function validateData(data: readonly Datum[], loss: Loss['kind'], config:
   }
 }
 
+/**
+ * @throws InvalidDatumError when a datum has auxiliary targets that are not as many as the head has outputs.
+ * @param outputs of the head; 0: there is none.
+ */
+export function requireAuxiliary(data: readonly Datum[], outputs: number): void {
+  for (const [index, { auxiliary }] of data.entries()) {
+    if (auxiliary === undefined) continue
+    const position = auxiliary.weights.findIndex((weight, t) => weight > 0 && auxiliary.targets[t]?.length !== outputs)
+    if (position < 0) continue
+    const found = auxiliary.targets[position]?.length
+    const head = outputs === 0 ? 'there is no auxiliary head' : `the auxiliary head has ${outputs} outputs`
+    throw new InvalidDatumError(index, `auxiliary.targets[${position}] has ${found} entries, and ${head}`)
+  }
+}
+
+/** Targets and weights of every position; targets are numbers where the weight is not 0. */
+function auxiliaryProblem({ input: { length }, auxiliary }: Datum): string | undefined {
+  if (auxiliary === undefined) return undefined
+  for (const name of ['targets', 'weights'] as const) {
+    const entries = auxiliary[name].length
+    if (entries !== length) return `auxiliary.${name} has ${entries} entries for ${length} tokens`
+  }
+  for (const [t, weight] of auxiliary.weights.entries()) {
+    if (!(weight >= 0 && isFloat(weight)))
+      return `auxiliary.weights[${t}] is ${weight}, and must be a number of 0 or more`
+    const wrong = weight === 0 ? undefined : auxiliary.targets[t]?.find((target) => !isFloat(target))
+    if (wrong !== undefined) return `auxiliary.targets[${t}] holds ${wrong}, which is no number in float32`
+  }
+  return undefined
+}
+
+const isFloat = (value: number): boolean => Number.isFinite(Math.fround(value))
+
 function problemOf(datum: Datum, loss: Loss['kind'], { vocabSize, maxPositions }: DataLimits): string | undefined {
   const { length } = datum.input
   if (length > maxPositions) return `its ${length} tokens exceed the model's ${maxPositions} positions`
@@ -51,8 +84,8 @@ function problemOf(datum: Datum, loss: Loss['kind'], { vocabSize, maxPositions }
       return `${name}[${position}] is ${datum[name][position]}, and the vocabulary has ${vocabSize} tokens`
   }
   for (const name of ['weights', 'logprobs', 'advantages'] as const) {
-    const position = datum[name]?.findIndex((value) => !Number.isFinite(Math.fround(value))) ?? -1
+    const position = datum[name]?.findIndex((value) => !isFloat(value)) ?? -1
     if (position >= 0) return `${name}[${position}] is ${datum[name]?.[position]}, which is no number in float32`
   }
-  return undefined
+  return auxiliaryProblem(datum)
 }

@@ -19,7 +19,9 @@ export type { InferenceGraphSpec } from './inference-transformer.ts'
  *
  * Outputs: the new keys and values `[batch, kvHeads, new, headDim]`; for each of `rows` `[rows]` (packed tokens) the
  * next token's `probabilities` `[rows, vocab]` at that row's `temperature` `[rows, 1]`; and `correction` `[rows, 1]`, c in
- * log p₁ = temperature · log p + c, where p₁ is the probability at temperature 1.
+ * log p₁ = temperature · log p + c, where p₁ is the probability at temperature 1; and `states` `[rows, hiddenSize]`, what
+ * the last block's feed-forward network reads, after its norm: the keys of a datastore (`nearest/`). It is computed anyway,
+ * and copied out only where it is fetched.
  */
 export function inferenceGraph(spec: InferenceGraphSpec): Uint8Array {
   const graph = new GraphBuilder('inference', spec)
@@ -29,6 +31,7 @@ export function inferenceGraph(spec: InferenceGraphSpec): Uint8Array {
 
   let hidden = model.embed()
   for (let layer = 0; layer < spec.config.layers; layer++) hidden = model.block(hidden, layer)
+  graph.output(ports.states, gatherRows(model.lastWide, rows))
   const logits = model.head(gatherRows(hidden, rows))
 
   const scaled = graph.node('Div', [logits, temperature], 'float32', logits.shape)

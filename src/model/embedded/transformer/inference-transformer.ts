@@ -12,6 +12,8 @@ import {
   scoreScale,
   transpose,
 } from '../graph/index.ts'
+import type { MemoryConfig } from '../memory/memory-config.ts'
+import { type ReadMemory, memoryPorts, readMemory } from '../memory/read-memory.ts'
 import type { TransformerConfig } from './config.ts'
 import {
   type BlockInput,
@@ -24,6 +26,7 @@ import {
 } from './inference-weights.ts'
 import { lastAxis } from './last-axis.ts'
 import { ports } from './ports.ts'
+import { prompted } from './prompted.ts'
 import { type StepLayout, stepLayout } from './step-layout.ts'
 
 export interface InferenceGraphSpec extends GraphOptions {
@@ -33,6 +36,8 @@ export interface InferenceGraphSpec extends GraphOptions {
    * kernels once. Without them every weight is an input of each run, and one session serves any set of weights.
    */
   readonly stored?: ReadonlyMap<string, Operand>
+  /** The layer that reads a memory, fed as `memory.keys`, `memory.values` and `memory.gate`. Absent: none does. */
+  readonly memory?: Pick<MemoryConfig, 'layer' | 'neighbours'>
   /** Positions that the rotary tables cover. */
   readonly contextLength: number
 }
@@ -44,20 +49,25 @@ export class InferenceTransformer {
   readonly #config: TransformerConfig
   readonly #layout: StepLayout
   readonly #weights = new Map<string, Float>()
+  readonly #memory: ReadMemory | undefined
+  #lastWide: Float | null = null
 
   constructor(graph: GraphBuilder, spec: InferenceGraphSpec) {
     this.#graph = graph
     this.#spec = spec
     this.#config = spec.config
     this.#layout = stepLayout(graph, spec.config, spec.contextLength)
+    this.#memory = spec.memory && readMemory(graph, spec.config, spec.memory)
   }
 
   /** What the first block reads. */
   embed(): Float {
     const { vocabSize, hiddenSize, embeddingScale } = this.#config
     const tokens = this.#graph.input(ports.tokens, 'int64', ['tokens'])
-    const embedded = gatherRows(this.#weight(parts.embedding, [vocabSize, hiddenSize]), tokens)
-    return embeddingScale === undefined ? embedded : this.#times(embedded, this.#graph.scalar(embeddingScale))
+    const split = prompted(tokens, vocabSize)
+    const embedded = gatherRows(this.#weight(parts.embedding, [vocabSize, hiddenSize]), split.words)
+    const scaled = embeddingScale === undefined ? embedded : this.#times(embedded, this.#graph.scalar(embeddingScale))
+    return split.with(scaled, this.#graph.input(parts.prompt, 'float32', ['virtual', hiddenSize]))
   }
 
   block(hidden: Float, layer: number): Float {
@@ -71,11 +81,17 @@ export class InferenceTransformer {
     )
 
     const wide = this.#norm(attended, parts.norm(layer, 'mlp'))
+    this.#lastWide = wide
     const lowWide = this.#lower(layer, 'mlp', wide)
     const gate = this.#activated(this.#project(layer, 'gate', wide, lowWide))
     const inner = this.#times(gate, this.#project(layer, 'up', wide, lowWide))
     const lowInner = this.#lower(layer, 'inner', inner)
     return this.#add(layer, 'mlpOut', attended, (onto) => this.#project(layer, 'down', inner, lowInner, onto))
+  }
+
+  /** What the feed-forward network of the block that was made last reads, `[tokens, hiddenSize]`. */
+  get lastWide(): Float {
+    return present(this.#lastWide, 'a block')
   }
 
   /** Logits `[rows, vocab]`. */
@@ -145,7 +161,19 @@ export class InferenceTransformer {
     const fromPast = product(onPast, pastValue)
     const context = this.#graph.node('Add', [fromPast, product(onNew, newValue)], 'float32', fromPast.shape)
     const merged = transpose(reshape(context, ['batch', heads, 'new', headDim]), [0, 2, 1, 3])
-    return gatherRows(reshape(merged, ['cells', heads * headDim]), this.#layout.unpad)
+    const local = gatherRows(reshape(merged, ['cells', heads * headDim]), this.#layout.unpad)
+    return this.#memory?.layer === layer ? this.#recalled(this.#memory, local, normal) : local
+  }
+
+  /** What attention gives, mixed with what the memory gives to the queries among stacked queries and keys. */
+  #recalled(memory: ReadMemory, local: Float, queryKey: Float): Float {
+    const { heads, kvHeads, headDim } = this.#config
+    const widths = [heads * headDim, kvHeads * headDim] as const
+    const [queries] = this.#split(queryKey, 1, this.#graph.integers(widths), [
+      ['tokens', widths[0]],
+      ['tokens', widths[1]],
+    ])
+    return memory.mix(local, queries, this.#graph.input(memoryPorts.gate, 'float32', [heads]))
   }
 
   /** Stacked queries and keys `[tokens, (heads + kvHeads) · headDim]`, each head normed by itself, in models that do. */

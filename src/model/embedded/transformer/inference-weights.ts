@@ -1,5 +1,6 @@
 import { present } from '../../../errors/index.ts'
 import { type AdapterWeights, type LoraTarget, loraPair } from '../train/lora.ts'
+import type { SoftPrompt } from '../train/soft-prompt.ts'
 import type { TransformerConfig, ModelWeights } from './config.ts'
 import { type BlockNorm, type Projection, names, projectionShape } from './weights.ts'
 
@@ -16,6 +17,7 @@ export type BlockInput = 'attention' | 'context' | 'mlp' | 'inner'
 /** Names of the inference graph's weights. */
 export const parts = {
   embedding: 'embedding',
+  prompt: 'prompt',
   finalNorm: 'norm',
   norm: (layer: number, norm: StreamNorm) => `${layer}.${norm}.norm`,
   queryKeyNorm: (layer: number) => `${layer}.qk.norm`,
@@ -27,6 +29,15 @@ export const parts = {
 
 /** The norms of the stream's width. */
 export type StreamNorm = Exclude<BlockNorm, 'query' | 'key'>
+
+/** A soft prompt as an input of the inference graph. `null` is none: a row that no token names. */
+export const promptOperand = (
+  { hiddenSize }: Pick<TransformerConfig, 'hiddenSize'>,
+  prompt: SoftPrompt | null,
+): Operand =>
+  prompt === null
+    ? { elements: new Float32Array(hiddenSize), shape: [1, hiddenSize] }
+    : { elements: prompt.values, shape: [prompt.length, hiddenSize] }
 
 /** A block's number, or the output head. */
 export type Layer = number | 'head'

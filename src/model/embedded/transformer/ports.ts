@@ -14,4 +14,5 @@ export const ports = {
   newValue: (layer: number) => `new.${layer}.value`,
   probabilities: 'probabilities',
   correction: 'correction',
+  states: 'states',
 } as const

@@ -97,7 +97,9 @@ describe.each(Object.keys(tokenLosses) as LossKind[])('LoRA under %s', (kind) =>
 describe('training graphs', () => {
   const lora: Trained = { kind: 'lora', rank: 2, alpha: 4, targets: LoraTarget.options }
   const graphs = (Object.keys(tokenLosses) as LossKind[]).flatMap((loss) =>
-    [lora, { kind: 'full' } as const].map((trained) => trainingGraph({ config: llama.config, trained, loss })),
+    [lora, { kind: 'full' } as const, { kind: 'prompt', length: 3 } as const].map((trained) =>
+      trainingGraph({ config: llama.config, trained, loss }),
+    ),
   )
 
   it('never use ScatterND, whose sums race between threads', () => {
@@ -114,6 +116,10 @@ describe('training graphs', () => {
       expect(outputs.filter((name) => name.startsWith('gradient of ')).every((name) => name.includes('lora_'))).toBe(
         true,
       )
+    }
+    for (const graph of graphs.filter(({ name }) => name.startsWith('prompt'))) {
+      const outputs = graph.toOnnx().outputs.map(({ name }) => name)
+      expect(outputs).toEqual(['logprobs', 'loss', 'gradient of prompt_embeddings'])
     }
   })
 })

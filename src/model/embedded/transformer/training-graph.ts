@@ -1,5 +1,8 @@
-import { GraphBuilder, type GraphOptions, gradients, sum, targetLogprobs } from '../graph/index.ts'
+import { GraphBuilder, type GraphOptions, add, gradients, sum, targetLogprobs } from '../graph/index.ts'
 import { type LossKind, tokenLosses } from '../loss/index.ts'
+import { auxiliaryHead, auxiliaryLosses, auxiliaryPorts, auxiliaryShape } from './auxiliary.ts'
+import { InvariantError } from '../../../errors/index.ts'
+import { memoryPorts } from '../memory/read-memory.ts'
 import type { TransformerConfig } from './config.ts'
 import type { Trained } from './trained.ts'
 import { treeLayout } from './tree-layout.ts'
@@ -9,6 +12,10 @@ export interface TrainingGraphSpec extends GraphOptions {
   readonly config: TransformerConfig
   readonly trained: Trained
   readonly loss: LossKind
+  /** Outputs of an auxiliary head. Default: there is none. */
+  readonly auxiliary?: number
+  /** Whether a memory is fed to the layer that reads one (`trained.kind` `memory`): `memory.keys` and `memory.values`. */
+  readonly recalls?: boolean
 }
 
 /** Name of the graph output that holds the gradient of a trained tensor. */
@@ -27,12 +34,14 @@ export const embeddedGradient = gradientOf('embedded tokens')
  *
  * Inputs: `tokens`, `positions`, `keys`, `mask`, `rows`, `targets`, the loss's terms, the rotary tables
  * (`rotary-tables.ts`), and every weight by its name. Outputs: `logprobs` `[rows]`, `loss` (their sum of losses), and a
- * gradient for each trained tensor ({@link gradientOf}). All dimensions but the model's are free: one session serves
+ * gradient for each trained tensor ({@link gradientOf}). With an auxiliary head (`auxiliary.ts`) the gradients are of both
+ * losses, and its own is told apart. All dimensions but the model's are free: one session serves
  * every size.
  */
-export function trainingGraph({ config, trained, loss, ...options }: TrainingGraphSpec): GraphBuilder {
+export function trainingGraph(spec: TrainingGraphSpec): GraphBuilder {
+  const { config, trained, loss, auxiliary, recalls = false, ...options } = spec
   const graph = new GraphBuilder(`${trained.kind} ${loss}`, options)
-  const { model, embedded, logprobs } = targetsOf(graph, config, trained)
+  const { model, embedded, normal, logprobs } = targetsOf(graph, config, trained, recalls)
   const perRow = (name: string) => graph.input(name, 'float32', ['rows'])
   const scalar = (name: string) => graph.input(name, 'float32', [])
   const losses = tokenLosses[loss]({
@@ -48,7 +57,14 @@ export function trainingGraph({ config, trained, loss, ...options }: TrainingGra
 
   const wanted = new Map(model.trained)
   if (trained.kind === 'full') wanted.set('embedded tokens', embedded)
-  const found = gradients(losses, [...wanted.values()])
+  let total = losses
+  if (auxiliary !== undefined) {
+    const beside = auxiliaryLosses(graph, normal, auxiliaryShape(config, auxiliary))
+    graph.output(auxiliaryPorts.loss, sum(beside.losses))
+    wanted.set(auxiliaryHead, beside.head)
+    total = add(losses, beside.losses)
+  }
+  const found = gradients(total, [...wanted.values()])
   for (const [position, name] of [...wanted.keys()].entries()) {
     const gradient = found[position]
     if (gradient) graph.output(gradientOf(name), gradient)
@@ -57,22 +73,47 @@ export function trainingGraph({ config, trained, loss, ...options }: TrainingGra
 }
 
 /** {@link trainingGraph} without a loss and without the way back: its only output is `logprobs`. */
-export function forwardGraph({ config, trained, ...options }: Omit<TrainingGraphSpec, 'loss'>): GraphBuilder {
+export function forwardGraph({
+  config,
+  trained,
+  recalls = false,
+  ...options
+}: Omit<TrainingGraphSpec, 'loss'>): GraphBuilder {
   const graph = new GraphBuilder(`${trained.kind} forward`, options)
-  graph.output('logprobs', targetsOf(graph, config, trained).logprobs)
+  graph.output('logprobs', targetsOf(graph, config, trained, recalls).logprobs)
+  return graph
+}
+
+/**
+ * The keys and values of a layer for every cell of the grid, `[batch, nodes, kvHeads · headDim]`, as they enter a memory:
+ * keys before their positions turn them. Outputs by the names of `memoryPorts`.
+ */
+export function memoryGraph({ config, trained, ...options }: Omit<TrainingGraphSpec, 'loss'>): GraphBuilder {
+  if (trained.kind !== 'memory') throw new InvariantError(`${trained.kind} training has no layer with a memory`)
+  const { layer } = trained
+  const graph = new GraphBuilder(`memory of layer ${layer}`, options)
+  const model = new TrainingTransformer(graph, config, trained)
+  const tokens = graph.input('tokens', 'int64', ['batch', 'nodes'])
+  const layout = treeLayout(graph, config)
+  let hidden = model.stream(model.embed(tokens), tokens)
+  for (let before = 0; before < layer; before++) hidden = model.block(hidden, before, layout)
+  const { keys, values } = model.memorable(hidden, layer)
+  graph.output(memoryPorts.keys, keys)
+  graph.output(memoryPorts.values, values)
   return graph
 }
 
 /** The model over the packed trees, up to the log-probability of each row's target. */
-function targetsOf(graph: GraphBuilder, config: TransformerConfig, trained: Trained) {
-  const model = new TrainingTransformer(graph, config, trained)
+function targetsOf(graph: GraphBuilder, config: TransformerConfig, trained: Trained, recalls: boolean) {
+  const model = new TrainingTransformer(graph, config, trained, recalls)
   const tokens = graph.input('tokens', 'int64', ['batch', 'nodes'])
   const layout = treeLayout(graph, config)
   const embedded = model.embed(tokens)
-  let hidden = model.stream(embedded)
+  let hidden = model.stream(embedded, tokens)
   for (let layer = 0; layer < config.layers - 1; layer++) hidden = model.block(hidden, layer, layout)
   const picked = model.block(hidden, config.layers - 1, layout, graph.input('rows', 'int64', ['rows']))
   const targets = graph.input('targets', 'int64', ['rows'])
-  const logprobs = targetLogprobs(model.head(picked), targets, graph.input('inverseTemperature', 'float32', []))
-  return { model, embedded, logprobs }
+  const normal = model.normal(picked)
+  const logprobs = targetLogprobs(model.head(normal), targets, graph.input('inverseTemperature', 'float32', []))
+  return { model, embedded, normal, logprobs }
 }

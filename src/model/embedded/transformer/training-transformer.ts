@@ -16,8 +16,12 @@ import {
   rotary,
   swiglu,
 } from '../graph/index.ts'
-import { type LoraTarget, loraPair } from '../train/lora.ts'
+import { gateName } from '../memory/memory-config.ts'
+import { type ReadMemory, readMemory } from '../memory/read-memory.ts'
+import { type LoraConfig, type LoraTarget, loraPair } from '../train/lora.ts'
+import { promptTensor } from '../train/soft-prompt.ts'
 import type { TransformerConfig } from './config.ts'
+import { prompted } from './prompted.ts'
 import { type Trained, trainedShapes } from './trained.ts'
 import type { TreeLayout } from './tree-layout.ts'
 import { type BlockNorm, type Projection, names, projectionShape, weightShapes } from './weights.ts'
@@ -30,8 +34,10 @@ export class TrainingTransformer {
   readonly #config: TransformerConfig
   readonly #trained: Trained
   readonly #weights = new Map<string, Float>()
+  readonly #memory: ReadMemory | undefined
 
-  constructor(graph: GraphBuilder, config: TransformerConfig, trained: Trained) {
+  /** `recalls`: whether a memory is fed, for the layer that reads one. */
+  constructor(graph: GraphBuilder, config: TransformerConfig, trained: Trained, recalls = false) {
     this.#graph = graph
     this.#config = config
     this.#trained = trained
@@ -41,18 +47,22 @@ export class TrainingTransformer {
       this.#weights.set(name, value)
       if (trainable.has(name)) this.trained.set(name, value)
     }
+    if (trained.kind === 'memory' && recalls) this.#memory = readMemory(graph, config, trained)
   }
 
   /** The embedding's rows, as a constant of the graph: their gradient is scattered outside, in plain loops. */
   embed(tokens: Integer): Float {
+    const words = this.#trained.kind === 'prompt' ? prompted(tokens, this.#config.vocabSize).words : tokens
     const shape = ['batch', 'nodes', this.#config.hiddenSize]
-    return this.#graph.node('Gather', [this.#weight(names.embedding), tokens], 'float32', shape)
+    return this.#graph.node('Gather', [this.#weight(names.embedding), words], 'float32', shape)
   }
 
-  /** What the first block reads. */
-  stream(embedded: Float): Float {
-    const { embeddingScale } = this.#config
-    return embeddingScale === undefined ? embedded : mul(embedded, this.#graph.scalar(embeddingScale))
+  /** What the first block reads: the embedded tokens, and the soft prompt's vectors where one is trained. */
+  stream(embedded: Float, tokens: Integer): Float {
+    const { embeddingScale, vocabSize } = this.#config
+    const scaled = embeddingScale === undefined ? embedded : mul(embedded, this.#graph.scalar(embeddingScale))
+    if (this.#trained.kind !== 'prompt') return scaled
+    return prompted(tokens, vocabSize).with(scaled, this.#weight(promptTensor))
   }
 
   /** One decoder block. With `rows` the result is those rows only, and what follows attention runs on them alone. */
@@ -70,22 +80,37 @@ export class TrainingTransformer {
     return add(attended, this.#given(project(inner, 'down'), layer, 'mlpOut'))
   }
 
+  /** What the head reads: the last hidden state, after its norm. */
+  normal(hidden: Float): Float {
+    return this.#rmsNorm(hidden, names.finalNorm)
+  }
+
   /** Logits `[rows, vocab]`. */
-  head(hidden: Float): Float {
+  head(normal: Float): Float {
     const { tiedHead, vocabSize, hiddenSize } = this.#config
-    const normal = this.#rmsNorm(hidden, names.finalNorm)
     const weight = this.#weight(tiedHead ? names.embedding : names.head)
     return this.#adapted(normal, weight, names.head, [vocabSize, hiddenSize], 'lm_head')
   }
 
   #attend(normal: Float, layer: number, layout: TreeLayout): Float {
     const project = (projection: Projection) => this.#project(normal, layer, projection)
-    const turned = (x: Float, norm: BlockNorm) =>
-      rotary(this.#normOfHeads(x, layer, norm), layout.positions, layout.tables(layer))
-    const query = turned(project('q'), 'query')
-    const key = turned(project('k'), 'key')
+    const normed = (projection: Projection, norm: BlockNorm) => this.#normOfHeads(project(projection), layer, norm)
+    const turned = (x: Float) => rotary(x, layout.positions, layout.tables(layer))
+    const unturned = normed('q', 'query')
+    const query = turned(unturned)
+    const key = turned(normed('k', 'key'))
     const visible = (x: Float) => gatherRows(flattenRows(x), layout.keys)
-    return attention(query, visible(key), visible(project('v')), layout.mask(layer), this.#config)
+    const local = attention(query, visible(key), visible(project('v')), layout.mask(layer), this.#config)
+    return this.#memory?.layer === layer ? this.#memory.mix(local, unturned, this.#weight(gateName(layer))) : local
+  }
+
+  /** What a memory keeps of a layer that reads `hidden`. */
+  memorable(hidden: Float, layer: number): { readonly keys: Float; readonly values: Float } {
+    const normal = this.#norm(hidden, layer, 'attention')
+    return {
+      keys: this.#normOfHeads(this.#project(normal, layer, 'k'), layer, 'key'),
+      values: this.#project(normal, layer, 'v'),
+    }
   }
 
   /** x `[batch, nodes, heads · headDim]`, each head normed by itself, in models that do. */
@@ -120,8 +145,8 @@ export class TrainingTransformer {
 
   #adapted(x: Float, weight: Float, name: string, shape: readonly [number, number], target: LoraTarget): Float {
     const base = linear(x, weight)
-    const lora = this.#trained
-    if (lora.kind === 'full' || !lora.targets.includes(target)) return base
+    const lora = loraAt(this.#trained, name, target)
+    if (lora === undefined) return base
     const { a, b } = loraPair(name, shape, lora.rank)
     return add(base, linear(linear(x, this.#weight(a)), this.#weight(b), lora.alpha / lora.rank))
   }
@@ -129,4 +154,11 @@ export class TrainingTransformer {
   #weight(name: string): Float {
     return present(this.#weights.get(name), `weight ${name}`)
   }
+}
+
+/** The pair that a matrix carries, where it carries one. */
+function loraAt(trained: Trained, name: string, target: LoraTarget): Pick<LoraConfig, 'rank' | 'alpha'> | undefined {
+  if (trained.kind === 'lora') return trained.targets.includes(target) ? trained : undefined
+  if (trained.kind === 'memory') return name === names.projection(trained.layer, 'q') ? trained.queries : undefined
+  return undefined
 }

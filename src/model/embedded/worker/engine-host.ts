@@ -1,5 +1,7 @@
 import { InvariantError, present } from '../../../errors/index.ts'
 import type { ModelWeights } from '../transformer/config.ts'
+import type { Matcher } from '../grammar/matcher.ts'
+import { Matchers } from '../grammar/matchers.ts'
 import type { SampleJob } from '../sampling/job.ts'
 import { SamplingShard } from '../sampling/shard.ts'
 import { TrainingShard } from '../train/training-shard.ts'
@@ -19,6 +21,7 @@ import {
 export class EngineHost {
   readonly #post: (message: FromWorker, transfer: ArrayBuffer[]) => void
   readonly #inbox: ToWorker[] = []
+  readonly #matchers = new Matchers()
   readonly #trainers = new Map<number, TrainingShard>()
   #model: ModelWeights | undefined
   #sampling: SamplingShard | undefined
@@ -49,23 +52,27 @@ export class EngineHost {
     if (message.kind === 'cancel') return this.#sampling?.cancel(message.job)
     if (message.kind === 'sample') {
       const shard = present(this.#sampling, 'the sampling shard')
-      for (const job of message.jobs) this.#submit(shard, job)
+      for (const job of message.jobs) await this.#submit(shard, job)
       return
     }
     const { number, request } = message
     try {
       const result = await this.#serve(request)
-      this.#post({ kind: 'done', number, result }, request.kind === 'train' ? arraysIn(result) : [])
+      const given = request.kind === 'train' || request.kind === 'read'
+      this.#post({ kind: 'done', number, result }, given ? arraysIn(result) : [])
     } catch (error) {
       this.#post({ kind: 'failed', number, error: toPlainError(error) }, [])
     }
   }
 
   /** A job that cannot start fails alone. */
-  #submit(shard: SamplingShard, job: SampleJob): void {
+  async #submit(shard: SamplingShard, job: SampleJob): Promise<void> {
+    let matcher: Matcher | null = null
     try {
-      shard.submit(job)
+      matcher = await this.#matchers.open(job)
+      shard.submit(job, matcher)
     } catch (error) {
+      matcher?.dispose()
       this.#post({ kind: 'jobs-failed', jobs: [job.id], error: toPlainError(error) }, [])
     }
   }
@@ -79,6 +86,8 @@ export class EngineHost {
     } catch (error) {
       this.#post({ kind: 'jobs-failed', jobs: shard.abandon(), error: toPlainError(error) }, [])
     }
+    for (const { id, error } of shard.takeFailures())
+      this.#post({ kind: 'jobs-failed', jobs: [id], error: toPlainError(error) }, [])
   }
 
   async #serve(request: WorkerRequest): Promise<unknown> {
@@ -87,10 +96,22 @@ export class EngineHost {
         this.#model = request.options.model
         this.#sampling = await SamplingShard.open(request.options)
         return
+      case 'set-vocabulary':
+        return this.#matchers.setVocabulary(request.vocabulary)
       case 'load-adapter':
         return this.#shard.loadAdapter(request.id, request.content)
       case 'unload-adapter':
         return this.#shard.unloadAdapter(request.id)
+      case 'load-datastore':
+        return this.#shard.loadDatastore(request.id, request.datastore)
+      case 'unload-datastore':
+        return this.#shard.unloadDatastore(request.id)
+      case 'fingerprint':
+        return this.#shard.fingerprint(request.adapter)
+      case 'read':
+        return this.#shard.read(request.request)
+      case 'end-reading':
+        return this.#shard.endReading(request.reading)
       case 'open-trainer':
         this.#trainers.set(
           request.trainer,
@@ -137,6 +158,8 @@ function train(shard: TrainingShard, call: TrainingCall): Promise<unknown> {
       return shard.takeGradient()
     case 'optimStep':
       return shard.optimStep(...call.args)
+    case 'setAuxiliary':
+      return shard.setAuxiliary(...call.args)
     case 'setValues':
       return shard.setValues(...call.args)
     case 'state':
@@ -145,6 +168,10 @@ function train(shard: TrainingShard, call: TrainingCall): Promise<unknown> {
       return shard.setState(...call.args)
     case 'hold':
       return shard.hold(...call.args)
+    case 'remember':
+      return shard.remember(...call.args)
+    case 'collect':
+      return shard.collect(...call.args)
     case 'held':
       return shard.held()
   }

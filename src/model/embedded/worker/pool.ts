@@ -1,5 +1,8 @@
 import { present } from '../../../errors/index.ts'
 import type { Device } from '../device/device.ts'
+import type { Datastore } from '../nearest/datastore.ts'
+import type { DatastoreBackend } from '../nearest/datastores.ts'
+import type { ReadChunk, ReadRequest } from '../nearest/text-reader.ts'
 import type { SamplingBackend } from '../sampling/embedded-sampler.ts'
 import type { Listener, SampledTokens, SampleJob } from '../sampling/job.ts'
 import type { SamplingShardOptions } from '../sampling/shard.ts'
@@ -30,13 +33,14 @@ function keepFullPrecision(): void {
 export type NewJob = Omit<SampleJob, 'id' | 'streamed'>
 
 /** The engine's workers as one: jobs are spread over them, adapters and trainers live in all of them. */
-export class WorkerPool implements SamplingBackend {
+export class WorkerPool implements SamplingBackend, DatastoreBackend {
   readonly #workers: readonly EngineWorker[]
   readonly #router: PrefixRouter
   readonly #threads: number
   readonly #device: Device
   #nextJob = 0
   #nextTrainer = 0
+  #vocabulary: Promise<unknown> | null = null
 
   private constructor(workers: readonly EngineWorker[], { threads, device = 'cpu' }: SamplingShardOptions) {
     this.#workers = workers
@@ -78,12 +82,46 @@ export class WorkerPool implements SamplingBackend {
     }
   }
 
+  setVocabulary(vocabulary: () => readonly string[]): Promise<unknown> {
+    this.#vocabulary ??= this.#tellVocabulary(vocabulary())
+    return this.#vocabulary
+  }
+
+  async #tellVocabulary(vocabulary: readonly string[]): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.request({ kind: 'set-vocabulary', vocabulary })))
+  }
+
   async loadAdapter(id: string, content: AdapterContent): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.request({ kind: 'load-adapter', id, content })))
   }
 
   async unloadAdapter(id: string): Promise<void> {
     await Promise.all(this.#workers.map((worker) => worker.request({ kind: 'unload-adapter', id })))
+  }
+
+  async loadDatastore(id: string, datastore: Datastore): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.request({ kind: 'load-datastore', id, datastore })))
+  }
+
+  async unloadDatastore(id: string): Promise<void> {
+    await Promise.all(this.#workers.map((worker) => worker.request({ kind: 'unload-datastore', id })))
+  }
+
+  async fingerprint(adapter: string | null): Promise<string> {
+    return (await this.#reader(0).request({ kind: 'fingerprint', adapter })) as string
+  }
+
+  async read(request: ReadRequest): Promise<ReadChunk> {
+    return (await this.#reader(request.reading).request({ kind: 'read', request })) as ReadChunk
+  }
+
+  async endReading(reading: number): Promise<void> {
+    await this.#reader(reading).request({ kind: 'end-reading', reading })
+  }
+
+  /** All parts of one text go to one worker. */
+  #reader(reading: number): EngineWorker {
+    return present(this.#workers[reading % this.#workers.length], 'the worker')
   }
 
   /** Training shards that start from `values`, one in each worker. */

@@ -1,4 +1,6 @@
 import { RatchetError } from '../../../errors/index.ts'
+import type { Datastore } from '../nearest/datastore.ts'
+import type { ReadRequest } from '../nearest/text-reader.ts'
 import type { SampledToken, SampledTokens, SampleJob } from '../sampling/job.ts'
 import type { SamplingShardOptions } from '../sampling/shard.ts'
 import type { AdapterContent } from '../train/adapter-content.ts'
@@ -16,8 +18,14 @@ export type TrainingMethodName = Exclude<keyof TrainingShardPort, 'close'>
 /** What a worker can be asked to do once; each is answered by `done` or `failed`. */
 export type WorkerRequest =
   | { readonly kind: 'open'; readonly options: SamplingShardOptions }
+  | { readonly kind: 'set-vocabulary'; readonly vocabulary: readonly string[] }
   | { readonly kind: 'load-adapter'; readonly id: string; readonly content: AdapterContent }
   | { readonly kind: 'unload-adapter'; readonly id: string }
+  | { readonly kind: 'load-datastore'; readonly id: string; readonly datastore: Datastore }
+  | { readonly kind: 'unload-datastore'; readonly id: string }
+  | { readonly kind: 'fingerprint'; readonly adapter: string | null }
+  | { readonly kind: 'read'; readonly request: ReadRequest }
+  | { readonly kind: 'end-reading'; readonly reading: number }
   | { readonly kind: 'open-trainer'; readonly trainer: number; readonly setup: Omit<TrainingShardSetup, 'model'> }
   | { readonly kind: 'train'; readonly trainer: number; readonly call: TrainingCall }
   | { readonly kind: 'close-trainer'; readonly trainer: number }

@@ -1,4 +1,5 @@
 import type { AdamParams } from '../../../core/index.ts'
+import type { MemoryRows } from '../memory/attention-memory.ts'
 import type { HeldAnchors } from '../train/anchors.ts'
 import type { PackedBatch } from '../train/packing.ts'
 import type { BatchResult, EngineStepResult, LossSettings, ShardState, TrainingShardPort } from '../train/shard.ts'
@@ -41,6 +42,10 @@ export class RemoteTrainingShard implements TrainingShardPort {
     return this.#call({ method: 'optimStep', args: [others, params] })
   }
 
+  setAuxiliary(outputs: number): Promise<void> {
+    return this.#call({ method: 'setAuxiliary', args: [outputs] })
+  }
+
   setValues(values: Float32Array): Promise<void> {
     return this.#call({ method: 'setValues', args: [values] })
   }
@@ -59,6 +64,14 @@ export class RemoteTrainingShard implements TrainingShardPort {
 
   held(): Promise<HeldAnchors | null> {
     return this.#call({ method: 'held', args: [] })
+  }
+
+  remember(memory: MemoryRows | null): Promise<void> {
+    return this.#call({ method: 'remember', args: [memory] })
+  }
+
+  collect(batch: PackedBatch): Promise<MemoryRows> {
+    return this.#call({ method: 'collect', args: [batch] })
   }
 
   async close(): Promise<void> {

@@ -11,9 +11,10 @@ export function passBySlopes(
   trainer: Trainer,
   { data, logprobs, slopes, temperature }: SlopedPass,
 ): Promise<ForwardBackwardResult> {
-  const given = data.map(({ input, target }, i) => ({
+  const given = data.map(({ input, target, auxiliary }, i) => ({
     input,
     target,
+    ...(auxiliary && { auxiliary }),
     logprobs: logprobs[i] ?? [],
     advantages: (slopes[i] ?? []).map((slope) => (slope === 0 ? 0 : -slope)),
   }))
@@ -22,7 +23,7 @@ export function passBySlopes(
 
 /** One entry a datum. */
 export interface SlopedPass {
-  readonly data: readonly Pick<Datum, 'input' | 'target'>[]
+  readonly data: readonly Pick<Datum, 'input' | 'target' | 'auxiliary'>[]
   readonly logprobs: readonly (readonly number[])[]
   readonly slopes: readonly (readonly number[])[]
   /** That the log-probabilities were measured at. */

@@ -10,6 +10,7 @@ import {
   attention,
   clip,
   exp,
+  gated,
   gatherRows,
   geglu,
   gradients,
@@ -17,6 +18,7 @@ import {
   minimum,
   mul,
   neg,
+  recall,
   reshape,
   rmsNorm,
   rotary,
@@ -127,6 +129,16 @@ const cases: Record<string, Case> = {
       return attention(q, k, v, mask, { heads: 4, kvHeads: 2, headDim: 4 })
     },
   },
+  recall: {
+    shapes: [[2, 3, 16]],
+    apply: (q) => {
+      const memory = (name: string, seed: number) => q.graph.initializer(name, 'float32', [5, 8], numbers(seed, 40))
+      // Every entry: with fewer, finite differences would step over the choice of entries.
+      const shape = { heads: 4, kvHeads: 2, headDim: 4, neighbours: 5 }
+      return recall(q, memory('keys', 302), memory('values', 303), shape)
+    },
+  },
+  gated: { shapes: [[2, 3, 8], [2, 3, 8], [2]], apply: gated },
   gatherRows: { shapes: [[4, 6]], apply: (x) => gatherRows(x, longs(x.graph, 'picks', [3, 0, 3, 1, 3])) },
   targetLogprobs: {
     shapes: [[3, 7]],

@@ -1,0 +1,7 @@
+export { type Datastore, type DatastoreOrigin } from './datastore.ts'
+export { readDatastore, writeDatastore } from './datastore-file.ts'
+export { DatastoreMismatchError } from './datastore-mismatch-error.ts'
+export { type EngineDatastores, type ReadOptions, type TextRead, type TextReadOptions } from './datastores.ts'
+export { InvalidDatastoreError } from './invalid-datastore-error.ts'
+export { type MixParams, mixtureLogprobs, type Neighbours, neighbourShares } from './mixture.ts'
+export { UnknownDatastoreError } from './unknown-datastore-error.ts'
