@@ -40,11 +40,12 @@ export class Compiler {
   }
 
   /** Follows one sequence, of which `taken` was sampled before. Whoever asks for it disposes of it. */
-  async matcher(ebnf: string, stopTokens: readonly number[], taken: Iterable<number>): Promise<Matcher> {
+  async matcher(ebnf: string, stopTokens: readonly number[], taken: ArrayLike<number> & Iterable<number>): Promise<Matcher> {
     const compiled = await this.compile(ebnf)
     const { GrammarMatcher } = this.#library.api
     const matcher = new Matcher(
       await this.#unlessAborted(() => GrammarMatcher.createGrammarMatcher(compiled, [...stopTokens])),
+      taken.length > 0,
     )
     for (const token of taken) matcher.accept(token)
     return matcher

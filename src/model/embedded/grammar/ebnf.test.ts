@@ -252,6 +252,7 @@ describe('a schema that cannot be held', () => {
     [{ oneOf: [{}, {}] }, '#/oneOf holds 0 and 1'],
     [{ oneOf: [{ type: 'string' }, { type: 'integer' }, { type: 'number' }] }, '#/oneOf holds 1 and 2'],
     [{ oneOf: [{ const: 1 }, { enum: [2, 1] }] }, '#/oneOf holds 0 and 1'],
+    [{ properties: {}, required: ['__proto__'] }, '#/required names'],
     [{ oneOf: [{ required: ['a'] }, { required: ['a', 'b'] }] }, '#/oneOf holds 0 and 1'],
     [{ oneOf: [{ type: 'object' }, { type: 'object', required: ['a'] }] }, '#/oneOf holds 0 and 1'],
     [{ oneOf: Array.from({ length: 65 }, (_, i) => ({ const: i })) }, '#/oneOf holds more than 64'],

@@ -102,6 +102,8 @@ class Reader {
       throw refuse(`${at}/propertyNames`, 'says more than that names are strings')
     if (!Array.isArray(required) || !required.every((name) => typeof name === 'string'))
       throw refuse(`${at}/required`, 'is no list of names')
+    // What reads a request drops a property of this name: its schema would not be held to.
+    if (required.includes('__proto__')) throw refuse(`${at}/required`, 'names "__proto__", which cannot be held')
     const unnamed = (required as readonly string[]).filter((name) => !Object.hasOwn(properties, name))
     if (others === false && unnamed.length > 0)
       throw refuse(`${at}/required`, `names ${JSON.stringify(unnamed[0])}, which additionalProperties rules out`)

@@ -5,7 +5,7 @@ import { Matcher } from './matcher.ts'
 afterEach(() => vi.restoreAllMocks())
 
 /** Masks that take so many milliseconds each. */
-function taking(each: number | ((mask: number) => number)): Matcher {
+function taking(each: number | ((mask: number) => number), again = false): Matcher {
   let [now, masks] = [0, 0]
   vi.spyOn(performance, 'now').mockImplementation(() => now)
   const slow = {
@@ -14,7 +14,7 @@ function taking(each: number | ((mask: number) => number)): Matcher {
       return Promise.resolve(Int32Array.of(1))
     },
   }
-  return new Matcher(slow as unknown as GrammarMatcher)
+  return new Matcher(slow as unknown as GrammarMatcher, again)
 }
 
 it('gives up a form whose masks keep others waiting', async () => {
@@ -35,5 +35,11 @@ it('goes on with one that does not, however long it is', async () => {
 it('gives up one that grows slow as soon as one that was slow at once', async () => {
   const matcher = taking((mask) => (mask < 2_000 ? 1 : 100))
   for (let i = 0; i < 2_020; i++) await matcher.allowed()
+  await expect(matcher.allowed()).rejects.toMatchObject({ code: 'model/unusable-grammar' })
+})
+
+it('has less patience with a later part of a sequence', async () => {
+  const matcher = taking(100, true)
+  for (let i = 0; i < 4; i++) await matcher.allowed()
   await expect(matcher.allowed()).rejects.toMatchObject({ code: 'model/unusable-grammar' })
 })

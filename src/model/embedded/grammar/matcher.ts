@@ -2,17 +2,25 @@ import type { GrammarMatcher } from '@mlc-ai/web-xgrammar'
 import { InvariantError } from '../../../errors/index.ts'
 import { UnusableGrammarError } from './unusable-grammar-error.ts'
 
-/** Milliseconds that a sequence's masks may take together beyond what each may: the most that is left over, and each. */
-const [patience, patienceEach] = [1_000, 50]
+/**
+ * Milliseconds that a sequence's masks may take together beyond what each may: the most that is left over, where it was sampled
+ * in part before, and each.
+ */
+const [patience, patienceAgain, patienceEach] = [1_000, 200, 50]
 
 /** Follows one sequence through its grammar. Sequences beside it wait while its masks are found: one that takes long is given up. */
 export class Matcher {
   readonly #matcher: GrammarMatcher
   /** Milliseconds left. */
-  #left = patience
+  #left: number
 
-  constructor(matcher: GrammarMatcher) {
+  /**
+   * @param again whether the sequence was sampled in part before, as one with stop strings is: many short parts must not take
+   *   longer than one long part.
+   */
+  constructor(matcher: GrammarMatcher, again = false) {
     this.#matcher = matcher
+    this.#left = again ? patienceAgain : patience
   }
 
   /**
