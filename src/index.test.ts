@@ -61,6 +61,7 @@ it('the root has the words that a user writes, and no more: an addition is a dec
     'shadow',
     'signal',
     'skills',
+    'softPrompt',
     'startLearner',
     'text',
     'thompson',
