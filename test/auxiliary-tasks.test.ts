@@ -19,7 +19,7 @@ import { play } from '../src/environment/index.ts'
 import { openEmbeddedModel } from '../src/model/index.ts'
 import { type AuxiliaryTasks, policyGradient, protoValues, supervisedPass } from '../src/optimize/weights/index.ts'
 import { rollout } from '../src/rollout/index.ts'
-import { acrossTen, inWords } from './support/across-seeds.ts'
+import { acrossTen, evidence, inWords, seedsFrom } from './support/across-seeds.ts'
 import { animal, fruit, toldRight, wordsOf, worldOf } from './support/telling-worlds.ts'
 import { writeTinyModel } from './tiny/model.ts'
 
@@ -116,9 +116,7 @@ const arms: Readonly<Record<string, Arm>> = {
   // Added when the others had been seen in the practice of the first world.
   'a tenth of the weight': () => proto(0.1),
 }
-/** Ten make evidence; two show that it works. */
-const evidence = process.env['RATCHET_EVIDENCE'] === '1'
-const seeds = Array.from({ length: evidence ? 10 : 2 }, (_, i) => 101 + i)
+const seeds = seedsFrom(101, 2)
 
 /** Imitates twelve demonstrations for so many passes. @returns the trainer, and the error of the auxiliary tasks in each pass. */
 async function imitated(world: World, seed: number, passes: number, auxiliary?: AuxiliaryTasks) {

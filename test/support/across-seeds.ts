@@ -1,3 +1,10 @@
+/** Whether a test measures with as many seeds as evidence takes, rather than with a few that show that it works. */
+export const evidence = process.env['RATCHET_EVIDENCE'] === '1'
+
+/** Ten seeds for evidence, else so few. */
+export const seedsFrom = (first: number, few: number): readonly number[] =>
+  Array.from({ length: evidence ? 10 : few }, (_, i) => first + i)
+
 /** A mean of shares, in percent, with its 95 % interval. */
 export interface AcrossSeeds {
   readonly mean: number
