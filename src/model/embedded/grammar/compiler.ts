@@ -40,7 +40,11 @@ export class Compiler {
   }
 
   /** Follows one sequence, of which `taken` was sampled before. Whoever asks for it disposes of it. */
-  async matcher(ebnf: string, stopTokens: readonly number[], taken: ArrayLike<number> & Iterable<number>): Promise<Matcher> {
+  async matcher(
+    ebnf: string,
+    stopTokens: readonly number[],
+    taken: ArrayLike<number> & Iterable<number>,
+  ): Promise<Matcher> {
     const compiled = await this.compile(ebnf)
     const { GrammarMatcher } = this.#library.api
     const matcher = new Matcher(
