@@ -1,4 +1,4 @@
-import { type Agent, asWeightsDefinition, weightsOf } from '../agent/index.ts'
+import { type Agent, weightsOf } from '../agent/index.ts'
 import {
   agentKey,
   type Clock,
@@ -24,6 +24,7 @@ import { listener } from './learner/listener.ts'
 import type { LearnerOptions } from './learner.ts'
 import type { TrafficOptions } from './options.ts'
 import { canary, type ReleasePlan, shadow } from './release-plan.ts'
+import { methodOf } from './run/parameter.ts'
 import type { HeldOut, TrafficSource } from './source.ts'
 import { behaviourFrom, creditFrom, type LearnFromTrafficConfig } from './source/traffic/config.ts'
 import { freshEpisodes } from './source/traffic/fresh.ts'
@@ -150,9 +151,9 @@ function runOptions({
 }
 
 /** As each Parameter is declared; low-rank pairs are scaled as the configuration says. */
-function methodFrom({ adapter }: LearnFromTrafficConfig, { parameters }: Agent) {
+function methodFrom({ adapter }: LearnFromTrafficConfig, agent: Agent) {
   return (parameter: ParameterName): TrainingMethod => {
-    const { method = { kind: 'lora', rank: 16, alpha: 16 } } = asWeightsDefinition(parameters[parameter]) ?? {}
+    const method = methodOf(agent, {}, parameter)
     return method.kind === 'lora' ? { ...method, alpha: adapter.alpha ?? method.alpha } : method
   }
 }

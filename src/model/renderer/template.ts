@@ -28,8 +28,8 @@ export class TemplateRenderer implements Renderer {
   readonly #template: Template
   readonly #variables: Readonly<Record<string, string>>
   readonly #dialect: Dialect
-  /** Whether the template writes calls in the dialect: others know another form, or none. */
-  readonly #showsCalls: boolean
+  /** Whether the template writes calls in the dialect: others know another form, or none. Found out when calls are forced. */
+  #showsCalls: boolean | undefined
 
   /** @throws UnusableTemplateError when the model ships no template, or one that cannot be parsed or appended to. */
   constructor({ tokenizer, chatTemplate, stopTokens }: Omit<LoadedModel, 'weights'>, dialect: Dialect = hermes) {
@@ -40,7 +40,6 @@ export class TemplateRenderer implements Renderer {
     this.#dialect = dialect
     this.stop = { strings: [], tokens: stopTokens }
     this.extend([{ role: 'user', content: 'probe' }], true)
-    this.#showsCalls = this.#readsBack({ name: 'probe', arguments: { a: 'b' } })
   }
 
   start(messages: readonly Message[], tools: readonly ToolDefinition[]): readonly number[] {
@@ -68,6 +67,7 @@ export class TemplateRenderer implements Renderer {
   }
 
   forcedCalls(tools: readonly ToolDefinition[], several: boolean): Grammar | null {
+    this.#showsCalls ??= this.#readsBack({ name: 'probe', arguments: { a: 'b' } })
     return this.#showsCalls ? (this.#dialect.forcedCalls?.(tools, several) ?? null) : null
   }
 

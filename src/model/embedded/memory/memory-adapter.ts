@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { finite, readMetadata, readTensors } from '../train/adapter-file.ts'
-import { describedBy } from '../load/description.ts'
-import { readSafetensors, writeSafetensors } from '../load/safetensors.ts'
+import { finite, readMetadata, readTensors, writeTensors } from '../train/adapter-file.ts'
+import { readSafetensors } from '../load/safetensors.ts'
 import { type AdapterWeights, initialPair, loraShapes } from '../train/lora.ts'
 import type { TransformerConfig } from '../transformer/config.ts'
 import { StateMismatchError } from '../train/state-mismatch-error.ts'
@@ -47,10 +46,7 @@ const Metadata = z.strictObject({ kind: z.literal('memory-adapter'), memory: Mem
 
 /** The adapter as safetensors bytes. Equal adapters give equal bytes. */
 export function writeMemoryAdapter(config: TransformerConfig, { tensors, ...memory }: MemoryAdapter): Uint8Array {
-  const entries = [...memoryShapes(config, memory)].map(
-    ([name, shape]) => [name, { shape, data: tensors.get(name) ?? new Float32Array() }] as const,
-  )
-  return writeSafetensors(new Map(entries), describedBy({ kind: 'memory-adapter', memory }))
+  return writeTensors(memoryShapes(config, memory), tensors, { kind: 'memory-adapter', memory })
 }
 
 /**

@@ -1,3 +1,4 @@
+import { smallestFloat } from '../sampling/choose.ts'
 import type { LaneResources } from '../sampling/lane-resources.ts'
 import { KvGrid } from '../sampling/kv.ts'
 import type { WeightSets } from '../sampling/weight-sets.ts'
@@ -31,8 +32,6 @@ export interface ReadChunk {
   readonly states: Float32Array
   readonly neighbours: readonly Neighbours[]
 }
-
-const smallestFloat = 2 ** -149
 
 /** Reads given texts with the weights of a shard, part by part, so that jobs go on in between. */
 export class TextReader {

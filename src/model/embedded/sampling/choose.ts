@@ -18,7 +18,7 @@ export function graphTemperature({ temperature }: DrawParams, changed = false): 
 }
 
 /** The smallest number above 0 that the graph can tell. */
-const smallestFloat = 2 ** -149
+export const smallestFloat = 2 ** -149
 
 /**
  * Weights of the allowed tokens, p^(1/temperature) up to a factor, and their sum. Where float32 holds the probability of

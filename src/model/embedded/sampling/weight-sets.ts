@@ -59,8 +59,10 @@ export class WeightSets {
       return new WeightSets(options, { session, feeds: empty })
     }
     const session = createSession({ config, contextLength: options.contextLength }, options)
-    const sets = new WeightSets(options, { session: await session, feeds: { ...feedsOf(weights), ...empty } })
+    const fedBase = feedsOf(weights)
+    const sets = new WeightSets(options, { session: await session, feeds: { ...fedBase, ...empty } })
     sets.#fed = session
+    sets.#fedBase = fedBase
     return sets
   }
 

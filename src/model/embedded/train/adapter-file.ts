@@ -11,10 +11,7 @@ const AdapterMetadata = z.strictObject({ kind: z.literal('adapter'), lora: LoraC
 /** The bytes of an adapter: a value of a `weights` Parameter. Equal adapters give equal bytes. */
 export function writeAdapter(config: TransformerConfig, { rank, alpha, targets, tensors }: AdapterWeights): Uint8Array {
   const lora = { rank, alpha, targets }
-  const entries = [...loraShapes(config, lora)].map(
-    ([name, shape]) => [name, { shape, data: tensors.get(name) ?? new Float32Array() }] as const,
-  )
-  return writeSafetensors(new Map(entries), describedBy({ kind: 'adapter', lora }))
+  return writeTensors(loraShapes(config, lora), tensors, { kind: 'adapter', lora })
 }
 
 /**
@@ -35,6 +32,18 @@ export function readMetadata<T>(file: Safetensors, schema: z.ZodType<T>, what: s
   const parsed = schema.safeParse(description)
   if (!parsed.success) throw new StateMismatchError(`it is not ${what}: ${z.prettifyError(parsed.error)}`)
   return parsed.data
+}
+
+/** The tensors of these names and shapes, in their order, as the bytes of a file that describes itself. */
+export function writeTensors(
+  shapes: ReadonlyMap<string, readonly number[]>,
+  tensors: ReadonlyMap<string, Float32Array>,
+  description: object,
+): Uint8Array {
+  const entries = [...shapes].map(
+    ([name, shape]) => [name, { shape, data: tensors.get(name) ?? new Float32Array() }] as const,
+  )
+  return writeSafetensors(new Map(entries), describedBy(description))
 }
 
 /** The tensors of the expected names and shapes, and no others. */

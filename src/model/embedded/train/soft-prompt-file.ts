@@ -1,8 +1,7 @@
 import { z } from 'zod'
 import type { TransformerConfig } from '../transformer/config.ts'
-import { describedBy } from '../load/description.ts'
-import { type Safetensors, readSafetensors, writeSafetensors } from '../load/safetensors.ts'
-import { finite, readMetadata, readTensors } from './adapter-file.ts'
+import { type Safetensors, readSafetensors } from '../load/safetensors.ts'
+import { finite, readMetadata, readTensors, writeTensors } from './adapter-file.ts'
 import { type SoftPrompt, SoftPromptConfig, promptShapes, promptTensor } from './soft-prompt.ts'
 import { StateMismatchError } from './state-mismatch-error.ts'
 
@@ -22,9 +21,8 @@ const SoftPromptMetadata = z.strictObject({
 
 /** The bytes of a soft prompt: a value of a `weights` Parameter. Equal soft prompts give equal bytes. */
 export function writeSoftPrompt(config: TransformerConfig, { length, values }: SoftPrompt): Uint8Array {
-  const metadata = { kind: 'soft-prompt', prompt: { length }, model: shapeOf(config) }
-  const entries = [...promptShapes(config, { length })].map(([name, shape]) => [name, { shape, data: values }] as const)
-  return writeSafetensors(new Map(entries), describedBy(metadata))
+  const description = { kind: 'soft-prompt', prompt: { length }, model: shapeOf(config) }
+  return writeTensors(promptShapes(config, { length }), new Map([[promptTensor, values]]), description)
 }
 
 /** Whether a file holds a soft prompt, by the name of its tensor. */
