@@ -4,12 +4,10 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { backward, defineAgent, demonstration, policySamples, user, weights } from '../src/agent/index.ts'
 import {
-  type AdapterRef,
   groupAttempts,
   type ModelService,
   type Rng,
   rng,
-  type Task,
   type Trainer,
   type Trajectory,
   VersionId,
@@ -18,7 +16,7 @@ import { leaveOneOut } from '../src/credit/index.ts'
 import { play } from '../src/environment/index.ts'
 import { openEmbeddedModel } from '../src/model/index.ts'
 import { type AuxiliaryTasks, policyGradient, protoValues, supervisedPass } from '../src/optimize/weights/index.ts'
-import { rollout } from '../src/rollout/index.ts'
+import { type Attempts, attemptsBy } from './support/attempts-by.ts'
 import { acrossTen, evidence, inWords, seedsFrom } from './support/across-seeds.ts'
 import { animal, fruit, toldRight, wordsOf, worldOf } from './support/telling-worlds.ts'
 import { writeTinyModel } from './tiny/model.ts'
@@ -47,36 +45,10 @@ const agent = () =>
     run: (task, { model }, episode) => model.act([user(task.instruction)], episode),
   })
 
-interface Attempts {
-  readonly world: World
-  readonly adapter: AdapterRef
-  readonly tasks: readonly Task[]
-  readonly attempts: number
-  readonly batch: string
-}
+type InWorld = Pick<Attempts, 'adapter' | 'tasks' | 'attempts' | 'batch'> & { readonly world: World }
 
-const attempted = ({ world, adapter, ...rest }: Attempts): Promise<readonly Trajectory[]> =>
-  rollout({
-    ...rest,
-    agent: agent(),
-    environment: worlds[world].environment,
-    concurrency: 48,
-    bind: ({ seed, signal }) => ({
-      model: {
-        kind: 'weights',
-        inForce: { version: VersionId.parse('v'), generation: 1, checkpoint: null },
-        sampler: service.sampler,
-        renderer: service.renderer,
-        adapter,
-        sampling: { temperature: 1 },
-        budget: { turns: 4, tokens: 64, tokensPerTurn: 8, malformedCalls: 1, toolErrors: 2 },
-        seed,
-        signal,
-        now: () => 0,
-      },
-    }),
-    now: () => 0,
-  })
+const attempted = ({ world, ...attempts }: InWorld): Promise<readonly Trajectory[]> =>
+  attemptsBy(service, { ...attempts, agent: agent(), environment: worlds[world].environment, tokensPerTurn: 8 })
 
 const solved = ({ finalState }: Trajectory): number => (finalState === null ? 0 : Number(toldRight(finalState)))
 const success = (trajectories: readonly Trajectory[]): number =>

@@ -2,15 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import {
-  type Agent,
-  type BestOf,
-  defineAgent,
-  demonstration,
-  lexicalEmbedder,
-  user,
-  weights,
-} from '../src/agent/index.ts'
+import { type BestOf, defineAgent, demonstration, lexicalEmbedder, user, weights } from '../src/agent/index.ts'
 import {
   type AdapterRef,
   type Message,
@@ -19,7 +11,6 @@ import {
   rng,
   type Task,
   type Trajectory,
-  VersionId,
 } from '../src/core/index.ts'
 import {
   corpusFromJsonl,
@@ -39,7 +30,7 @@ import {
   type ValueOptions,
   valueRanker,
 } from '../src/reward/index.ts'
-import { rollout } from '../src/rollout/index.ts'
+import { type Attempts, attemptsBy } from './support/attempts-by.ts'
 import { acrossTen, evidence, inWords, seedsFrom } from './support/across-seeds.ts'
 import { jsonl, tinyJob, writeTinyJob } from './tiny/job.ts'
 
@@ -69,36 +60,8 @@ const agentThat = (best?: BestOf) =>
     run: (task, { model }, episode) => model.act([user(task.instruction)], episode, best && { best }),
   })
 
-interface Attempts {
-  readonly agent: Agent
-  readonly adapter: AdapterRef
-  readonly tasks: readonly Task[]
-  readonly attempts: number
-  readonly batch: string
-  readonly temperature?: number
-}
-
-const attempted = ({ adapter, temperature = 1, ...rest }: Attempts): Promise<readonly Trajectory[]> =>
-  rollout({
-    ...rest,
-    environment,
-    concurrency: 48,
-    bind: ({ seed, signal }) => ({
-      model: {
-        kind: 'weights',
-        inForce: { version: VersionId.parse('v'), generation: 1, checkpoint: null },
-        sampler: service.sampler,
-        renderer: service.renderer,
-        adapter,
-        sampling: { temperature },
-        budget: { turns: 4, tokens: 64, tokensPerTurn: 6, malformedCalls: 1, toolErrors: 2 },
-        seed,
-        signal,
-        now: () => 0,
-      },
-    }),
-    now: () => 0,
-  })
+const attempted = (attempts: Omit<Attempts, 'environment' | 'tokensPerTurn'>): Promise<readonly Trajectory[]> =>
+  attemptsBy(service, { ...attempts, environment, tokensPerTurn: 6 })
 
 const solved = ({ finalState }: Trajectory): number => (finalState === null ? 0 : verify(finalState))
 const success = (trajectories: readonly Trajectory[]): number =>
