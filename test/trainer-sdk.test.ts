@@ -21,7 +21,10 @@ const script = new URL('../scripts/tinker/sdk-session.py', import.meta.url).path
 const Line = z.looseObject({ name: z.string() })
 type Line = z.infer<typeof Line>
 
-/** What the script tells, line by line. @throws Error with what Python says, when it fails. */
+/**
+ * What the script tells, line by line, up to its "end". How Python ends after that is not ours: the SDK leaves threads behind.
+ * @throws Error with what Python said and how it ended, where "end" was not reached.
+ */
 async function session(url: string, ...parts: string[]): Promise<readonly Line[]> {
   return listened(url, parts, () => {})
 }
@@ -31,19 +34,21 @@ async function listened(
   parts: readonly string[],
   onLines: (count: number) => void,
 ): Promise<readonly Line[]> {
-  const child = spawn(python, ['-W', 'ignore', script, url, 'minimind2-small', ...parts])
+  const child = spawn(python, ['-X', 'faulthandler', '-W', 'ignore', script, url, 'minimind2-small', ...parts])
   let [said, failed] = ['', '']
   child.stdout.on('data', (bytes: Buffer) => {
     said += bytes.toString('utf8')
     onLines(said.split('\n').length - 1)
   })
   child.stderr.on('data', (bytes: Buffer) => (failed += bytes.toString('utf8')))
-  const code = await new Promise((resolve) => child.on('close', resolve))
-  if (code !== 0) throw new Error(failed.slice(-4_000))
-  return said
-    .trim()
-    .split('\n')
-    .map((line) => Line.parse(JSON.parse(line)))
+  const ended = await new Promise<string>((resolve) =>
+    child.on('close', (code, signal) => resolve(`exit code ${code}, signal ${signal}`)),
+  )
+  const lines = said.split('\n').filter((line) => line !== '')
+  const told = lines.map((line) => Line.parse(JSON.parse(line)))
+  if (told.at(-1)?.name !== 'end')
+    throw new Error(`Python ended with ${ended} after ${lines.length} lines: ${lines.at(-1)}\n${failed.slice(-4_000)}`)
+  return told
 }
 
 const numbers = z.array(z.number())
