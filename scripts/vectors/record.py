@@ -155,6 +155,8 @@ def record_rules():
         addBias=case(lambda x, b: x + b, (2, 3, 8), (8,)),
         attention=case(attend, (2, 3, 16), (2, 5, 8), (2, 5, 8)),
         gatherRows=case(lambda x: x[picks], (4, 6)),
+        columns=case(lambda x: x[..., 2:5], (2, 3, 8)),
+        stack=case(lambda a, b: torch.cat([a, b]), (2, 5), (3, 5)),
         recall=case(remember, (2, 3, 16)),
         gated=case(gate, (2, 3, 8), (2, 3, 8), (2,)),
         targetLogprobs=case(lambda z: (z / 0.8).log_softmax(-1).gather(-1, targets[:, None])[:, 0], (3, 7)),

@@ -41,6 +41,11 @@ export interface GraphOptions {
    * have that operator.
    */
   readonly fusedProducts?: boolean
+  /**
+   * Whether attention keeps its shares for the way back, rather than compute them again: faster, and the memory for it grows
+   * with the square of the length. The results are the same, bit for bit. Default false.
+   */
+  readonly keepsShares?: boolean
 }
 
 type Elements = Float32Array | BigInt64Array | Int32Array | Uint8Array | Uint16Array
@@ -54,6 +59,7 @@ type Elements = Float32Array | BigInt64Array | Int32Array | Uint8Array | Uint16A
 export class GraphBuilder {
   readonly name: string
   readonly fusedProducts: boolean
+  readonly keepsShares: boolean
   readonly tape: TapeEntry[] = []
   readonly #nodes: OnnxNode[] = []
   readonly #initializers: OnnxInitializer[] = []
@@ -62,9 +68,10 @@ export class GraphBuilder {
   readonly #shared = new Map<string, Value>()
   #values = 0
 
-  constructor(name: string, { fusedProducts = true }: GraphOptions = {}) {
+  constructor(name: string, { fusedProducts = true, keepsShares = false }: GraphOptions = {}) {
     this.name = name
     this.fusedProducts = fusedProducts
+    this.keepsShares = keepsShares
   }
 
   /** Declares a tensor that every run feeds. */

@@ -27,6 +27,7 @@ import { clipGradient, gradientNorm } from './clip-gradient.ts'
 import { FlatTensors } from './flat-tensors.ts'
 import { NonFiniteGradientError } from './non-finite-gradient-error.ts'
 import type { PackedBatch } from './packing.ts'
+import { keepsShares } from './keeps-shares.ts'
 import type { BatchResult, EngineStepResult, LossSettings, ShardState, TrainingShardPort } from './shard.ts'
 
 /** What a shard is made of. Base weights are read, never written, and may be shared with a sampler in this thread. */
@@ -217,20 +218,23 @@ export class TrainingShard implements TrainingShardPort {
 
   async #run(batch: PackedBatch, loss: LossSettings): Promise<InferenceSession.ReturnType> {
     const { auxiliary } = batch
-    const session = await this.#session(loss.kind, auxiliary && auxiliary.targets.length / auxiliary.weights.length)
+    const session = await this.#session(loss.kind, {
+      ...(auxiliary && { auxiliary: auxiliary.targets.length / auxiliary.weights.length }),
+      keepsShares: keepsShares(this.#config, batch.shape),
+    })
     return session.run({ ...this.#inputs(batch), ...lossFeeds(batch, loss) })
   }
 
-  #session(pass: Pass, auxiliary?: number): Promise<Session> {
+  #session(pass: Pass, variant: Pick<TrainingGraphSpec, 'auxiliary' | 'keepsShares'> = {}): Promise<Session> {
     const recalls = this.#memory !== null
-    const key = `${pass} ${recalls}${auxiliary === undefined ? '' : beside}`
+    const key = `${pass} ${recalls} ${variant.keepsShares}${variant.auxiliary === undefined ? '' : beside}`
     let session = this.#sessions.get(key)
     if (session === undefined) {
       const graph = passGraph(pass, {
         config: this.#config,
         trained: this.#trained,
         recalls,
-        ...(auxiliary !== undefined && { auxiliary }),
+        ...variant,
         ...graphOptions(this.#device),
       })
       session = openSession(graph.build(), { device: this.#device, threads: this.#threads })

@@ -6,6 +6,7 @@ import {
   add,
   addBias,
   attention,
+  columns,
   flattenRows,
   gatherRows,
   geglu,
@@ -14,11 +15,12 @@ import {
   reshape,
   rmsNorm,
   rotary,
+  stack,
   swiglu,
 } from '../graph/index.ts'
 import { gateName } from '../memory/memory-config.ts'
 import { type ReadMemory, readMemory } from '../memory/read-memory.ts'
-import { type LoraConfig, type LoraTarget, loraPair } from '../train/lora.ts'
+import { type LoraConfig, type LoraPair, type LoraTarget, loraPair } from '../train/lora.ts'
 import { promptTensor } from '../train/soft-prompt.ts'
 import type { TransformerConfig } from './config.ts'
 import { prompted } from './prompted.ts'
@@ -67,17 +69,17 @@ export class TrainingTransformer {
 
   /** One decoder block. With `rows` the result is those rows only, and what follows attention runs on them alone. */
   block(hidden: Float, layer: number, layout: TreeLayout, rows?: Integer): Float {
-    const project = (x: Float, projection: Projection) => this.#project(x, layer, projection)
     const picked = (x: Float) => (rows === undefined ? x : gatherRows(flattenRows(x), rows))
 
     const normal = this.#norm(hidden, layer, 'attention')
     const mixed = this.#attend(normal, layer, layout)
-    const attended = add(picked(hidden), this.#given(project(picked(mixed), 'o'), layer, 'attentionOut'))
+    const attended = add(picked(hidden), this.#given(this.#project(picked(mixed), layer, 'o'), layer, 'attentionOut'))
 
     const wide = this.#norm(attended, layer, 'mlp')
     const gated = this.#config.activation === 'gelu-tanh' ? geglu : swiglu
-    const inner = gated(project(wide, 'gate'), project(wide, 'up'))
-    return add(attended, this.#given(project(inner, 'down'), layer, 'mlpOut'))
+    const low = this.#lower(wide, layer, ['gate', 'up'])
+    const inner = gated(this.#project(wide, layer, 'gate', low), this.#project(wide, layer, 'up', low))
+    return add(attended, this.#given(this.#project(inner, layer, 'down'), layer, 'mlpOut'))
   }
 
   /** What the head reads: the last hidden state, after its norm. */
@@ -89,11 +91,14 @@ export class TrainingTransformer {
   head(normal: Float): Float {
     const { tiedHead, vocabSize, hiddenSize } = this.#config
     const weight = this.#weight(tiedHead ? names.embedding : names.head)
-    return this.#adapted(normal, weight, names.head, [vocabSize, hiddenSize], 'lm_head')
+    const adapter = this.#adapter(names.head, [vocabSize, hiddenSize], 'lm_head')
+    const logits = linear(normal, weight)
+    return adapter ? this.#raised(logits, linear(normal, this.#weight(adapter.a)), adapter) : logits
   }
 
   #attend(normal: Float, layer: number, layout: TreeLayout): Float {
-    const project = (projection: Projection) => this.#project(normal, layer, projection)
+    const low = this.#lower(normal, layer, ['q', 'k', 'v'])
+    const project = (projection: Projection) => this.#project(normal, layer, projection, low)
     const normed = (projection: Projection, norm: BlockNorm) => this.#normOfHeads(project(projection), layer, norm)
     const turned = (x: Float) => rotary(x, layout.positions, layout.tables(layer))
     const unturned = normed('q', 'query')
@@ -136,19 +141,39 @@ export class TrainingTransformer {
     return rmsNorm(x, normOffset === undefined ? weight : add(weight, this.#graph.scalar(normOffset)), rmsNormEps)
   }
 
-  #project(x: Float, layer: number, projection: Projection): Float {
-    const name = names.projection(layer, projection)
-    const y = this.#adapted(x, this.#weight(name), name, projectionShape(this.#config, projection), projection)
+  #project(x: Float, layer: number, projection: Projection, low = this.#lower(x, layer, [projection])): Float {
+    const base = linear(x, this.#weight(names.projection(layer, projection)))
+    const adapter = this.#adapterOf(layer, projection)
+    const lowered = low.get(projection)
+    const y = adapter && lowered ? this.#raised(base, lowered, adapter) : base
     const biased = this.#config.biases?.includes(projection) ?? false
     return biased ? addBias(y, this.#weight(names.bias(layer, projection))) : y
   }
 
-  #adapted(x: Float, weight: Float, name: string, shape: readonly [number, number], target: LoraTarget): Float {
-    const base = linear(x, weight)
+  /** x·Aᵀ for each of these projections that carries an adapter: one product for all, of which each has its columns. */
+  #lower(x: Float, layer: number, wanted: readonly Projection[]): ReadonlyMap<Projection, Float> {
+    const adapted = wanted.flatMap((projection) => {
+      const adapter = this.#adapterOf(layer, projection)
+      return adapter ? [{ projection, a: this.#weight(adapter.a), rank: adapter.shapeA[0] }] : []
+    })
+    const [first, ...rest] = adapted
+    if (first === undefined) return new Map()
+    const all = linear(x, stack([first.a, ...rest.map(({ a }) => a)]))
+    return new Map(adapted.map(({ projection, rank }, i) => [projection, columns(all, i * rank, rank)]))
+  }
+
+  /** The adapter's part added: scale · low·Bᵀ. */
+  #raised(base: Float, low: Float, { b, scale }: Adapter): Float {
+    return add(base, linear(low, this.#weight(b), scale))
+  }
+
+  #adapterOf(layer: number, projection: Projection): Adapter | undefined {
+    return this.#adapter(names.projection(layer, projection), projectionShape(this.#config, projection), projection)
+  }
+
+  #adapter(name: string, shape: readonly [number, number], target: LoraTarget): Adapter | undefined {
     const lora = loraAt(this.#trained, name, target)
-    if (lora === undefined) return base
-    const { a, b } = loraPair(name, shape, lora.rank)
-    return add(base, linear(linear(x, this.#weight(a)), this.#weight(b), lora.alpha / lora.rank))
+    return lora && { ...loraPair(name, shape, lora.rank), scale: lora.alpha / lora.rank }
   }
 
   #weight(name: string): Float {
@@ -156,7 +181,12 @@ export class TrainingTransformer {
   }
 }
 
-/** The pair that a matrix carries, where it carries one. */
+/** A pair, and what its product is scaled by. */
+interface Adapter extends LoraPair {
+  readonly scale: number
+}
+
+/** The LoRA that a matrix carries, where it carries one. */
 function loraAt(trained: Trained, name: string, target: LoraTarget): Pick<LoraConfig, 'rank' | 'alpha'> | undefined {
   if (trained.kind === 'lora') return trained.targets.includes(target) ? trained : undefined
   if (trained.kind === 'memory') return name === names.projection(trained.layer, 'q') ? trained.queries : undefined

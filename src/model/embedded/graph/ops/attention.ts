@@ -50,14 +50,16 @@ function splitHeads(x: Float, { kvHeads, headDim }: HeadShape): Float {
 
 /**
  * softmax(s·q·kᵀ + mask)·v per key head. Backward (the form of FlashAttention, Dao et al. 2022): with
- * δ = Σ dO·O over headDim, dS = P · (dO·vᵀ − δ); dq = s·dS·k, dk = s·dSᵀ·q, dv = Pᵀ·dO. P, which grows with the square of the
- * length, is computed again then, and not kept meanwhile.
+ * δ = Σ dO·O over headDim, dS = P · (dO·vᵀ − δ); dq = s·dS·k, dk = s·dSᵀ·q, dv = Pᵀ·dO. P grows with the square of the length:
+ * it is computed again then, unless the graph keeps it.
  */
 function attend(q: Float, k: Float, v: Float, mask: Float, shape: HeadShape): Float {
+  const { graph } = q
   const scale = scoreScale(shape)
-  const o = product(shares(q, k, mask, shape), v)
-  return q.graph.record(o, [q, k, v], (dO) => {
-    const p = lazy(() => shares(q, k, after(dO, mask), shape))
+  const taken = shares(q, k, mask, shape)
+  const o = product(taken, v)
+  return graph.record(o, [q, k, v], (dO) => {
+    const p = lazy(() => (graph.keepsShares ? taken : shares(q, k, after(dO, mask), shape)))
     const dS = lazy(() => {
       const delta = reduce('ReduceSum', binary('Mul', dO, o))
       return binary('Mul', p(), binary('Sub', product(dO, v, { transposeB: true }), delta))
