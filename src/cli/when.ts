@@ -1,5 +1,5 @@
 import { InputError } from '../errors/index.ts'
-import { Duration } from '../learn/index.ts'
+import { Duration } from '../core/index.ts'
 
 /**
  * A moment that a person names: how long ago (`90s`, `30m`, `2h`, `7d`, `2w`), or a date (`2026-11-20`, with a time if

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
-import type { Store } from '../core/index.ts'
-import { shellWord } from '../report/index.ts'
+import { shellWord, type Store } from '../core/index.ts'
 import { MissingStoreError, openStore, type StoreLocation, storeLocation } from '../store/index.ts'
 
 export interface StoreFlags {

@@ -31,7 +31,6 @@ export {
   TrafficWindow,
 } from './source.ts'
 export { driftObserver, type DriftObserverParts } from './drift-observer.ts'
-export { Duration } from './duration.ts'
 export { hasLearner } from './has-learner.ts'
 export { fromTraffic } from './run/source-of.ts'
 export { leaseOf, type Learner, type LearnerOptions, type LearnerRun, startLearner } from './learner.ts'

@@ -3,6 +3,7 @@ import type { Agent, EpisodeBudget } from '../agent/index.ts'
 import {
   ClientName,
   defaultTenant,
+  Duration,
   type Environment,
   type HoldoutTask,
   parseInput,
@@ -12,7 +13,6 @@ import {
   Tenant,
 } from '../core/index.ts'
 import { type ImplicitOptions, ReporterLimits } from '../reward/index.ts'
-import { Duration } from './duration.ts'
 import { LearnError } from './errors.ts'
 
 /** Where episodes come from when an agent practises: an environment and its tasks, kept apart by split. */

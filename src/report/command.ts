@@ -1,3 +1,4 @@
+import { shellWord } from '../core/index.ts'
 import type { RunReport } from './run-report.ts'
 
 /** A command line of Ratchet that works on this report's store, as a person would type it. */
@@ -8,7 +9,3 @@ export const commandLine = ({ storeArgument }: Pick<RunReport, 'storeArgument'>,
 export function agentCommand(report: Pick<RunReport, 'storeArgument' | 'run'>, line: string): string {
   return commandLine(report, `${line} --agent ${shellWord(report.run.agent)}`)
 }
-
-/** A word of a command line, in quotes where a shell would take it apart. */
-export const shellWord = (word: string): string =>
-  /^[\w./@:+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`

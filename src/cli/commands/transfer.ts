@@ -11,14 +11,11 @@ import { defaultTenant, parseInput, type RecordedTrajectory, type Split, type St
 import { InputError } from '../../errors/index.ts'
 import { said } from '../trajectory/said.ts'
 import { type ExportOptions, exportRows } from '../transfer/export-rows.ts'
+import type { ImportFormat } from '../transfer/formats.ts'
 import { linesOf, openLines } from '../transfer/lines-of.ts'
 import { newFile, standardOutput } from '../transfer/row-writer.ts'
 import { type StoreFlags, withStore } from '../with-store.ts'
 import { type FilterFlags, filterOf } from './trajectories.ts'
-
-/** What `ratchet import` reads. */
-export const importFormats = ['atif', 'verifiers'] as const
-export type ImportFormat = (typeof importFormats)[number]
 
 interface ExportFlags extends FilterFlags, ExportOptions {
   readonly out?: string

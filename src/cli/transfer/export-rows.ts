@@ -1,10 +1,7 @@
 import { groupRows, preferenceRows, type Rows, sftRows, toAtif, toVerifiers } from '../../codec/index.ts'
 import type { ReviewedTrajectory, SignalRepository, TrajectoryFilter, TrajectoryRepository } from '../../core/index.ts'
 import { rewardedBy } from '../rewarded-by.ts'
-
-/** What `ratchet export` writes. */
-export const exportFormats = ['atif', 'verifiers', 'sft', 'dpo', 'grpo'] as const
-export type ExportFormat = (typeof exportFormats)[number]
+import type { ExportFormat } from './formats.ts'
 
 /** How trajectories are written. */
 export interface ExportOptions {

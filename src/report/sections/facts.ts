@@ -1,8 +1,8 @@
-import { defaultTenant, type VersionSet } from '../../core/index.ts'
+import { defaultTenant, shellWord, type VersionSet } from '../../core/index.ts'
 import { cut, flatten, inline, moment, plural, words } from '../format.ts'
 import { type Content, type Html, html } from '../html.ts'
 import type { RunReport, TrafficCourse } from '../run-report.ts'
-import { agentCommand, commandLine, shellWord } from '../command.ts'
+import { agentCommand, commandLine } from '../command.ts'
 import { titled } from './section.ts'
 
 /** What it takes to find the run again, to repeat it and to take it back. */

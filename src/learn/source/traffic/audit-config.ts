@@ -1,6 +1,5 @@
 import { z } from 'zod'
-import { Audit, AuditSource, contentHash } from '../../../core/index.ts'
-import { Duration } from '../../duration.ts'
+import { Audit, AuditSource, contentHash, Duration } from '../../../core/index.ts'
 
 const { shape } = Audit
 
