@@ -1,2 +1,3 @@
 export { Augmenter } from './augmenter.ts'
 export { instructionOf } from './retell.ts'
+export { type Slipped, slipped } from './slips.ts'

@@ -13,7 +13,7 @@ import {
 import { present } from '../../../errors/index.ts'
 import { LearnError } from '../../errors.ts'
 import type { RolloutOptions } from '../../options.ts'
-import { Augmenter, instructionOf } from '../../augment/index.ts'
+import { Augmenter, instructionOf, slipped } from '../../augment/index.ts'
 import { knownTasks } from '../../preflight/index.ts'
 
 /** A demonstration as the model reads it, with what was asked in it and the tools that it uses. */
@@ -82,13 +82,18 @@ export class Demonstrations {
   told(index: number, augmented: number, random: Rng): Demonstration {
     const { episode, tools } = present(this.#shown[index], `demonstration ${index}`)
     const given = present(this.given[index], `demonstration ${index}`)
-    const messages = this.augmenter.told(episode, augmented, random)
-    if (messages === null) return given
+    const retold = this.augmenter.told(episode, augmented, random)
+    const slip = random.next() < slips * augmented ? slipped(retold ?? episode.messages, random) : null
+    if (retold === null && slip === null) return given
     const { renderer, sampler } = present(this.#model, 'the model that imitates')
-    const told = demonstration(messages, tools, renderer, episode.mistakes)
+    const mistakes = [...(episode.mistakes ?? []), ...(slip?.mistakes ?? [])]
+    const told = demonstration(slip?.messages ?? retold ?? episode.messages, tools, renderer, mistakes)
     return told.tokens.length > sampler.capabilities.contextLength ? given : told
   }
 }
+
+/** The share of what is told of other things in which a call slips. */
+export const slips = Number(process.env['SLIPS'] ?? '0.4')
 
 /** Characters of a message that are read for each token of the context, to see whether it fits: no megabyte is read. */
 const charactersPerToken = 8

@@ -11,7 +11,8 @@ import {
   type Trajectory,
   type TrajectoryId,
 } from '../../../core/index.ts'
-import { type Demonstrations, toolsOf } from './demonstrations.ts'
+import { type Demonstrations, slips, toolsOf } from './demonstrations.ts'
+import { slipped } from '../../augment/index.ts'
 import { imitable, saidAll } from '../../../optimize/weights/index.ts'
 import type { RolloutOptions } from '../../options.ts'
 import type { TrainedWeights } from '../../run/trained-weights.ts'
@@ -93,8 +94,9 @@ export class RehearsalPool {
     if (task === undefined || !own) return plain ? imitable(trajectory, { parameter }) : []
     const messages = trajectory.nodes.map(({ message }) => askedAs(task.instruction, message, asked))
     const told = this.#demonstrations.augmenter.told({ messages, task }, augmented, random)
-    if (told === null && plain) return imitable(trajectory, { parameter })
-    const one = demonstration(told ?? messages, await this.#toolsOf(task), renderer)
+    const slip = random.next() < slips * augmented ? slipped(told ?? messages, random) : null
+    if (told === null && slip === null && plain) return imitable(trajectory, { parameter })
+    const one = demonstration(slip?.messages ?? told ?? messages, await this.#toolsOf(task), renderer, slip?.mistakes)
     // What is told otherwise can be too long for the model's context.
     return one.tokens.length > sampler.capabilities.contextLength ? [] : [one]
   }
