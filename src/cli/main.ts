@@ -17,16 +17,18 @@ const number = (text: string): number => {
   return value
 }
 
-/** A command whose code is loaded when it is called: most calls need little of it. */
+/** A command whose code is loaded when it is called, by the name that its file gives it: most calls need little of the code. */
 const loaded =
-  <Module, Given extends readonly unknown[]>(
-    load: () => Promise<Module>,
-    pick: (module: Module) => (...given: Given) => unknown,
+  <Name extends string, Given extends readonly unknown[]>(
+    load: () => Promise<Readonly<Record<NoInfer<Name>, (...given: Given) => unknown>>>,
+    name: Name,
   ) =>
   async (...given: Given): Promise<void> => {
-    await pick(await load())(...given)
+    const commands = await load()
+    await commands[name](...given)
   }
 
+/** The names of {@link Device}, without loading the engine. */
 const devices = { cpu: true, cuda: true, webgpu: true } satisfies Record<Device, true>
 
 const list = (text: string, before: readonly string[] = []): readonly string[] => [...before, text]
@@ -87,12 +89,7 @@ command('serve', 'run the gateway: record an agent through an OpenAI-compatible 
       'serve --config serve.json --store /var/lib/ratchet',
     ),
   )
-  .action(
-    loaded(
-      () => import('./commands/serve.ts'),
-      ({ serveCommand }) => serveCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/serve.ts'), 'serveCommand'))
 command('trainer', 'serve the embedded engine to the Tinker Python SDK: training and sampling')
   .option('--model <name>', 'a known or pulled name, a Hugging Face folder or a GGUF file (default: minimind2-small)')
   .option('--folder <path>', 'folder for models, checkpoints and requests (default: .ratchet/trainer)')
@@ -100,12 +97,7 @@ command('trainer', 'serve the embedded engine to the Tinker Python SDK: training
   .option('--port <n>', 'port to listen on; 0 picks a free one (default: 8000)', integer)
   .option('--alpha <n>', 'LoRA pairs are scaled by alpha / rank (default: 32)', number)
   .addHelpText('after', examples('trainer --model minimind2-small', 'trainer --model models/SmolLM2-135M --port 9000'))
-  .action(
-    loaded(
-      () => import('./commands/trainer.ts'),
-      ({ trainerCommand }) => trainerCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/trainer.ts'), 'trainerCommand'))
 program
   .command('init')
   .description('write ratchet.json, the configuration of `serve`')
@@ -114,12 +106,7 @@ program
   .option('--agent <name>', 'name of an agent that gets releases')
   .option('--model <name>', 'with --agent: the model that its requests name')
   .option('--yes', 'skip the questions and use the bundled model')
-  .action(
-    loaded(
-      () => import('./commands/init.ts'),
-      ({ initCommand }) => initCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/init.ts'), 'initCommand'))
 program
   .command('pull')
   .description('fetch a model, for --model and configurations')
@@ -135,31 +122,16 @@ program
       'pull Qwen/Qwen3-0.6B-GGUF --file Qwen3-0.6B-Q8_0.gguf',
     ),
   )
-  .action(
-    loaded(
-      () => import('./commands/pull.ts'),
-      ({ pullCommand }) => pullCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/pull.ts'), 'pullCommand'))
 command('doctor', 'check that `serve` can run: Node, store, configuration, upstreams, port')
   .option('--config <file>', 'JSON configuration (default: ratchet.json, if present)')
-  .action(
-    loaded(
-      () => import('./commands/doctor.ts'),
-      ({ doctorCommand }) => doctorCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/doctor.ts'), 'doctorCommand'))
 
 program.commandsGroup('Look:')
 filtered(command('trajectories', 'list recorded episodes, newest first'))
   .option('--limit <n>', 'maximum number of rows', integer, 50)
   .option('--config <file>', "the gateway's configuration, for rewards (default: ratchet.json)")
-  .action(
-    loaded(
-      () => import('./commands/trajectories.ts'),
-      ({ trajectoriesCommand }) => trajectoriesCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/trajectories.ts'), 'trajectoriesCommand'))
 command('show', 'print one episode as a tree, with its signals and reward')
   .argument('[id]', 'trajectory id or its beginning, session, or answer id (default: the latest)')
   .option('--tokens', 'print every token with its log-probability')
@@ -171,55 +143,25 @@ command('show', 'print one episode as a tree, with its signals and reward')
   .option('--config <file>', "the gateway's configuration, for the reward (default: ratchet.json)")
   .option('--tenant <name>', 'tenant of the session')
   .addHelpText('after', examples('show', 'show order-42', 'show t_3d5c --tokens'))
-  .action(
-    loaded(
-      () => import('./commands/trajectories.ts'),
-      ({ showCommand }) => showCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/trajectories.ts'), 'showCommand'))
 command('runs', 'list learning runs')
   .option('--agent <name>', 'only this agent')
-  .action(
-    loaded(
-      () => import('./commands/releases.ts'),
-      ({ runsCommand }) => runsCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/releases.ts'), 'runsCommand'))
 command('report', 'write the report of a learning run as one HTML file')
   .argument('[run]', 'run id, finished or not (default: the latest)')
   .option('--out <file>', 'file to write (default: in the store)')
-  .action(
-    loaded(
-      () => import('./commands/report.ts'),
-      ({ reportCommand }) => reportCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/report.ts'), 'reportCommand'))
 command('releases', 'list releases, the current pin and canary')
   .option('--agent <name>', 'only this agent')
-  .action(
-    loaded(
-      () => import('./commands/releases.ts'),
-      ({ releasesCommand }) => releasesCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/releases.ts'), 'releasesCommand'))
 command('canaries', 'list canaries with their history, newest first')
   .option('--agent <name>', 'only this agent')
   .option('--limit <n>', 'maximum number of rows', integer, 20)
-  .action(
-    loaded(
-      () => import('./commands/release/canaries.ts'),
-      ({ canariesCommand }) => canariesCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/release/canaries.ts'), 'canariesCommand'))
 command('alerts', 'list drift, floods and rollbacks, newest first')
   .option('--agent <name>', 'only this agent')
   .option('--limit <n>', 'maximum number of rows', integer, 20)
-  .action(
-    loaded(
-      () => import('./commands/alerts.ts'),
-      ({ alertsCommand }) => alertsCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/alerts.ts'), 'alertsCommand'))
 
 program.commandsGroup('Rate and learn:')
 program
@@ -245,12 +187,7 @@ program
       'signal resolved 0.5 --session order-42 --source outcome --at 2h',
     ),
   )
-  .action(
-    loaded(
-      () => import('./commands/signal.ts'),
-      ({ signalCommand }) => signalCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/signal.ts'), 'signalCommand'))
 program
   .command('signals')
   .description('import what became of episodes')
@@ -261,12 +198,7 @@ program
   .option('--tenant <name>', 'tenant that owns them')
   .option('--store <where>', 'store (default: RATCHET_DATABASE_URL, else .ratchet)')
   .option('--json', 'one JSON object')
-  .action(
-    loaded(
-      () => import('./commands/signals-import.ts'),
-      ({ signalsImportCommand }) => signalsImportCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/signals-import.ts'), 'signalsImportCommand'))
 command('learn', 'train on tasks, test on held-out ones, release if better')
   .option('--config <file>', 'JSON configuration (default: the main job)')
   .option('--seed <n>', 'random seed', integer)
@@ -282,12 +214,7 @@ command('learn', 'train on tasks, test on held-out ones, release if better')
   .option('--agent <name>', "learn from this agent's traffic, continuously; --config is the gateway's")
   .option('--every <time>', 'with --agent: least time between two runs, such as 30m')
   .option('--min-episodes <n>', 'with --agent: fresh episodes that a run needs', integer)
-  .action(
-    loaded(
-      () => import('./commands/learn.ts'),
-      ({ learnCommand }) => learnCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/learn.ts'), 'learnCommand'))
 
 const audit = program.command('audit').description('judge by truth what was drawn of a canary')
 const auditing = (name: string, description: string) =>
@@ -298,49 +225,25 @@ const auditingAgent = (name: string, description: string) =>
   auditing(name, description).option('--agent <name>', 'of one agent')
 auditingAgent('next', 'show the next session that is to be judged, and ask how it went; its arm is not told')
   .option('--by <name>', 'who judges, where several people share a key')
-  .action(
-    loaded(
-      () => import('./commands/audit/next.ts'),
-      ({ auditNextCommand }) => auditNextCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/audit/next.ts'), 'auditNextCommand'))
 auditingAgent('label', 'say how a session that was drawn went')
   .argument('<draw>', 'its id, as `audit next` shows it')
   .argument('<truth>', 'right, wrong, a number from 0 to 1, or unknown')
   .option('--note <words>', 'why')
   .option('--by <name>', 'who judges, where several people share a key')
-  .action(
-    loaded(
-      () => import('./commands/audit/label.ts'),
-      ({ auditLabelCommand }) => auditLabelCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/audit/label.ts'), 'auditLabelCommand'))
 auditingAgent('list', 'show where the audit stands, and what you said in it').action(
-  loaded(
-    () => import('./commands/audit/standing.ts'),
-    ({ auditListCommand }) => auditListCommand,
-  ),
+  loaded(() => import('./commands/audit/standing.ts'), 'auditListCommand'),
 )
 auditingAgent('agreement', 'show how reviewers agree, and who says the same of everything').action(
-  loaded(
-    () => import('./commands/audit/standing.ts'),
-    ({ auditAgreementCommand }) => auditAgreementCommand,
-  ),
+  loaded(() => import('./commands/audit/standing.ts'), 'auditAgreementCommand'),
 )
 auditingAgent('signals', 'show how well each signal predicts the truth, and what learning makes of it').action(
-  loaded(
-    () => import('./commands/audit/signals.ts'),
-    ({ auditSignalsCommand }) => auditSignalsCommand,
-  ),
+  loaded(() => import('./commands/audit/signals.ts'), 'auditSignalsCommand'),
 )
 auditing('withdraw', 'take back all labels of a key, as one that was stolen')
   .argument('<key>', 'its id')
-  .action(
-    loaded(
-      () => import('./commands/audit/standing.ts'),
-      ({ auditWithdrawCommand }) => auditWithdrawCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/audit/standing.ts'), 'auditWithdrawCommand'))
 audit
   .command('plan')
   .description('say how many labels a decision needs')
@@ -362,12 +265,7 @@ audit
       'audit plan --effect 0.1 --share 0.05 --judge 0.6',
     ),
   )
-  .action(
-    loaded(
-      () => import('./commands/audit/plan.ts'),
-      ({ auditPlanCommand }) => auditPlanCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/audit/plan.ts'), 'auditPlanCommand'))
 
 program.commandsGroup('Change what serves:')
 const changing = (made: Command) =>
@@ -381,43 +279,18 @@ changing(command('try', 'start a canary of your own prompt, tool description or 
   .option('--tool <name=file>', 'file with the description of a tool; repeat for more', list)
   .option('--config <file>', "the gateway's configuration, if no gateway has the store open")
   .addHelpText('after', examples('try --system prompt.txt --agent support', 'try --tool find_order=find-order.txt'))
-  .action(
-    loaded(
-      () => import('./commands/release/try.ts'),
-      ({ tryCommand }) => tryCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/release/try.ts'), 'tryCommand'))
 changing(command('promote', 'promote the canary, if the gate agrees'))
   .argument('[canary]', 'canary id (default: the running one)')
-  .action(
-    loaded(
-      () => import('./commands/release/promote.ts'),
-      ({ promoteCommand }) => promoteCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/release/promote.ts'), 'promoteCommand'))
 changing(command('rollback', 'end the running canary, or restore the previous release'))
   .argument('[release]', 'release to restore (default: one step back)')
-  .action(
-    loaded(
-      () => import('./commands/release/rollback.ts'),
-      ({ rollbackCommand }) => rollbackCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/release/rollback.ts'), 'rollbackCommand'))
 changing(command('pin', 'freeze the current release; you can still roll back'))
   .argument('[release]', 'release that must be serving (default: any)')
   .option('--reason <words>', 'why', '')
-  .action(
-    loaded(
-      () => import('./commands/release/pin.ts'),
-      ({ pinCommand }) => pinCommand,
-    ),
-  )
-changing(command('unpin', 'end the pin')).action(
-  loaded(
-    () => import('./commands/release/pin.ts'),
-    ({ unpinCommand }) => unpinCommand,
-  ),
-)
+  .action(loaded(() => import('./commands/release/pin.ts'), 'pinCommand'))
+changing(command('unpin', 'end the pin')).action(loaded(() => import('./commands/release/pin.ts'), 'unpinCommand'))
 
 program.commandsGroup('Data and keys:')
 const keys = program.command('keys').description('manage API keys of the gateway')
@@ -428,41 +301,21 @@ withStoreOptions(keys.command('create'), 'create a key and show its secret once'
   .option('--agent <name>', 'agent that calls with it')
   .option('--no-train', 'forbid learning from its calls')
   .option('--days <n>', 'days until it expires', number)
-  .action(
-    loaded(
-      () => import('./commands/keys.ts'),
-      ({ createKeyCommand }) => createKeyCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/keys.ts'), 'createKeyCommand'))
 withStoreOptions(keys.command('list'), 'list keys, without their secrets')
   .option('--tenant <name>', 'only this tenant')
   .option('--sessions', 'include session keys (there may be very many)')
-  .action(
-    loaded(
-      () => import('./commands/keys.ts'),
-      ({ listKeysCommand }) => listKeysCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/keys.ts'), 'listKeysCommand'))
 withStoreOptions(keys.command('revoke'), 'revoke a key')
   .argument('<id>', 'key id')
-  .action(
-    loaded(
-      () => import('./commands/keys.ts'),
-      ({ revokeKeyCommand }) => revokeKeyCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/keys.ts'), 'revokeKeyCommand'))
 filtered(command('export', 'export trajectories to other formats, one JSON object a line'))
   .addOption(new Option('--format <name>', 'format to write').choices(exportFormats).makeOptionMandatory())
   .option('--out <file>', 'new file to write (default: standard output)')
   .option('--reward <signal>', 'use the mean of these signals as the reward')
   .option('--least <reward>', 'sft: least reward of a trajectory', number, 1)
   .option('--margin <reward>', 'dpo: least difference between two attempts', number, 0.1)
-  .action(
-    loaded(
-      () => import('./commands/transfer.ts'),
-      ({ exportCommand }) => exportCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/transfer.ts'), 'exportCommand'))
 command('import', 'import trajectories from other formats, one JSON object a line')
   .argument('<file>', 'file to read')
   .addOption(new Option('--format <name>', 'format of the file').choices(importFormats).makeOptionMandatory())
@@ -472,40 +325,20 @@ command('import', 'import trajectories from other formats, one JSON object a lin
       .default('holdout'),
   )
   .option('--tenant <name>', 'tenant that owns them')
-  .action(
-    loaded(
-      () => import('./commands/transfer.ts'),
-      ({ importCommand }) => importCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/transfer.ts'), 'importCommand'))
 command('backup', 'copy the store while it is in use')
   .argument('<folder>', 'new folder')
-  .action(
-    loaded(
-      () => import('./commands/upkeep.ts'),
-      ({ backupCommand }) => backupCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/upkeep.ts'), 'backupCommand'))
 filtered(command('prune', 'remove old traffic, after showing the counts'))
   .option('--yes', 'skip the confirmation')
-  .action(
-    loaded(
-      () => import('./commands/upkeep.ts'),
-      ({ pruneCommand }) => pruneCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/upkeep.ts'), 'pruneCommand'))
 command('erase', "remove a person's data, and list what remains")
   .option('--subject <name>', 'the person, as the client named them')
   .option('--key <id>', "instead: everything of this key in the trainer's folder")
   .option('--folder <folder>', "the trainer's folder")
   .option('--tenant <name>', 'only this tenant')
   .option('--yes', 'skip the confirmation')
-  .action(
-    loaded(
-      () => import('./commands/upkeep.ts'),
-      ({ eraseCommand }) => eraseCommand,
-    ),
-  )
+  .action(loaded(() => import('./commands/upkeep.ts'), 'eraseCommand'))
 
 program.commandsGroup('Help:').addHelpText(
   'after',
