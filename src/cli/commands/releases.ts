@@ -1,5 +1,4 @@
 import pc from 'picocolors'
-import { z } from 'zod'
 import type { Repositories, Run } from '../../core/index.ts'
 import { type AgentOverview, agentNames, overviewOf, percentOf } from '../../release/index.ts'
 import { visible } from '../visible.ts'
@@ -30,14 +29,15 @@ export function runsCommand(flags: AgentFlags): Promise<void> {
   })
 }
 
-/** What a run that learned from traffic came to, as its last event says. */
-const Ended = z.looseObject({ outcome: z.string(), reason: z.string() })
-
 /** What became of a run that learned from traffic; `null` for another, and for one that has not ended. */
 async function endOf({ runs }: Pick<Repositories, 'runs'>, { id, status }: Run): Promise<string | null> {
   if (status !== 'completed') return null
   const finished = (await runs.events(id)).findLast(({ type }) => type === 'finished')
-  const { success, data } = Ended.safeParse(finished?.data['summary'])
+  // Few stores hold such runs, and what learns takes long to load.
+  const { TrafficSummary } = await import('../../learn/index.ts')
+  const { success, data } = TrafficSummary.pick({ outcome: true, reason: true })
+    .loose()
+    .safeParse(finished?.data['summary'])
   return success ? visible(`${data.outcome}: ${data.reason}`) : null
 }
 
