@@ -77,8 +77,8 @@ export class TrainingTransformer {
 
     const wide = this.#norm(attended, layer, 'mlp')
     const gated = this.#config.activation === 'gelu-tanh' ? geglu : swiglu
-    const low = this.#lower(wide, layer, ['gate', 'up'])
-    const inner = gated(this.#project(wide, layer, 'gate', low), this.#project(wide, layer, 'up', low))
+    const adapted = this.#adapted(wide, layer, ['gate', 'up'])
+    const inner = gated(this.#project(wide, layer, 'gate', adapted), this.#project(wide, layer, 'up', adapted))
     return add(attended, this.#given(this.#project(inner, layer, 'down'), layer, 'mlpOut'))
   }
 
@@ -93,12 +93,13 @@ export class TrainingTransformer {
     const weight = this.#weight(tiedHead ? names.embedding : names.head)
     const adapter = this.#adapter(names.head, [vocabSize, hiddenSize], 'lm_head')
     const logits = linear(normal, weight)
-    return adapter ? this.#raised(logits, linear(normal, this.#weight(adapter.a)), adapter) : logits
+    if (adapter === undefined) return logits
+    return add(logits, linear(linear(normal, this.#weight(adapter.a)), this.#weight(adapter.b), adapter.scale))
   }
 
   #attend(normal: Float, layer: number, layout: TreeLayout): Float {
-    const low = this.#lower(normal, layer, ['q', 'k', 'v'])
-    const project = (projection: Projection) => this.#project(normal, layer, projection, low)
+    const adapted = this.#adapted(normal, layer, ['q', 'k', 'v'])
+    const project = (projection: Projection) => this.#project(normal, layer, projection, adapted)
     const normed = (projection: Projection, norm: BlockNorm) => this.#normOfHeads(project(projection), layer, norm)
     const turned = (x: Float) => rotary(x, layout.positions, layout.tables(layer))
     const unturned = normed('q', 'query')
@@ -141,34 +142,36 @@ export class TrainingTransformer {
     return rmsNorm(x, normOffset === undefined ? weight : add(weight, this.#graph.scalar(normOffset)), rmsNormEps)
   }
 
-  #project(x: Float, layer: number, projection: Projection, low = this.#lower(x, layer, [projection])): Float {
+  #project(x: Float, layer: number, projection: Projection, adapted = this.#adapted(x, layer, [projection])): Float {
     const base = linear(x, this.#weight(names.projection(layer, projection)))
-    const adapter = this.#adapterOf(layer, projection)
-    const lowered = low.get(projection)
-    const y = adapter && lowered ? this.#raised(base, lowered, adapter) : base
+    const part = adapted.get(projection)
+    const y = part ? add(base, part) : base
     const biased = this.#config.biases?.includes(projection) ?? false
     return biased ? addBias(y, this.#weight(names.bias(layer, projection))) : y
   }
 
-  /** x·Aᵀ for each of these projections that carries an adapter: one product for all, of which each has its columns. */
-  #lower(x: Float, layer: number, wanted: readonly Projection[]): ReadonlyMap<Projection, Float> {
-    const adapted = wanted.flatMap((projection) => {
-      const adapter = this.#adapterOf(layer, projection)
-      return adapter ? [{ projection, a: this.#weight(adapter.a), rank: adapter.shapeA[0] }] : []
+  /**
+   * What the adapters of these projections of x add, scale · x·Aᵀ·Bᵀ, of those that carry one. They enter the narrow space in one
+   * product, of which each has its columns.
+   */
+  #adapted(x: Float, layer: number, wanted: readonly Projection[]): ReadonlyMap<Projection, Float> {
+    const adapters = wanted.flatMap((projection) => {
+      const adapter = this.#adapter(
+        names.projection(layer, projection),
+        projectionShape(this.#config, projection),
+        projection,
+      )
+      return adapter ? [{ projection, ...adapter }] : []
     })
-    const [first, ...rest] = adapted
+    const [first, ...rest] = adapters
     if (first === undefined) return new Map()
-    const all = linear(x, stack([first.a, ...rest.map(({ a }) => a)]))
-    return new Map(adapted.map(({ projection, rank }, i) => [projection, columns(all, i * rank, rank)]))
-  }
-
-  /** The adapter's part added: scale · low·Bᵀ. */
-  #raised(base: Float, low: Float, { b, scale }: Adapter): Float {
-    return add(base, linear(low, this.#weight(b), scale))
-  }
-
-  #adapterOf(layer: number, projection: Projection): Adapter | undefined {
-    return this.#adapter(names.projection(layer, projection), projectionShape(this.#config, projection), projection)
+    const low = linear(x, stack([this.#weight(first.a), ...rest.map(({ a }) => this.#weight(a))]))
+    return new Map(
+      adapters.map(({ projection, b, scale, shapeA: [rank] }, i) => [
+        projection,
+        linear(columns(low, i * rank, rank), this.#weight(b), scale),
+      ]),
+    )
   }
 
   #adapter(name: string, shape: readonly [number, number], target: LoraTarget): Adapter | undefined {
