@@ -45,10 +45,9 @@ async function listened(
     child.on('close', (code, signal) => resolve(`exit code ${code}, signal ${signal}`)),
   )
   const lines = said.split('\n').filter((line) => line !== '')
-  const told = lines.map((line) => Line.parse(JSON.parse(line)))
-  if (told.at(-1)?.name !== 'end')
+  if (lines.at(-1) !== '{"name": "end"}')
     throw new Error(`Python ended with ${ended} after ${lines.length} lines: ${lines.at(-1)}\n${failed.slice(-4_000)}`)
-  return told
+  return lines.map((line) => Line.parse(JSON.parse(line)))
 }
 
 const numbers = z.array(z.number())
