@@ -4,6 +4,7 @@
  *
  *     npx tsc -b && node scripts/learning-evidence.mjs --worlds desk,files --seeds 1,2,3,4,5 [--control] [--demonstrations 32]
  *
+ * `--model smollm2-135m`: another model than the bundled one, which `ratchet pull` fetches.
  * `--first mdn`: another world is learned before each, and the run begins from what came of it: a curriculum.
  */
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -20,6 +21,7 @@ const { values } = parseArgs({
   options: {
     worlds: { type: 'string', default: 'desk,files,catalog,composed' },
     seeds: { type: 'string', default: '1,2,3,4,5' },
+    model: { type: 'string', default: reference },
     demonstrations: { type: 'string', default: '32' },
     first: { type: 'string' },
     control: { type: 'boolean', default: false },
@@ -30,7 +32,7 @@ const { values } = parseArgs({
 })
 
 async function run(name, seed) {
-  const opened = await openEmbeddedModel({ reference, renderer: 'compact' })
+  const opened = await openEmbeddedModel({ reference: values.model, renderer: 'compact' })
   const folder = await mkdtemp(join(tmpdir(), 'ratchet-evidence-'))
   const store = await openStore({ path: join(folder, 'ratchet.db') })
   const began = Date.now()
@@ -61,7 +63,7 @@ async function lesson(opened, store, name, seed, startFrom, options = {}) {
   const { environment: world, tasks, expert, check } = worlds[name]((text) => opened.countTokens(text))
   const shown = rng('demonstrations', seed).shuffle(tasks.train).slice(0, Number(values.demonstrations))
   const demonstrations = await Promise.all(shown.map((task) => play(world, expert, task, check)))
-  const summary = await learn(agentOf(name), {
+  const summary = await learn(agentOf(name, values.model), {
     model: opened.service,
     store,
     source: rollouts(world, [...tasks.train, ...tasks.validation, ...tasks.holdout]),

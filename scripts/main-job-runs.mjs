@@ -4,6 +4,7 @@
  * Prints the table of all rows at its end; with `--table`, only that.
  *
  *   npx tsc -b && node scripts/main-job-runs.mjs --seeds 0-9 --repeats 2
+ *   node scripts/main-job-runs.mjs --model smollm2-135m --seeds 0-2 --repeats 1 --rows docs/runs/main-job-smollm2.jsonl
  */
 import { spawn } from 'node:child_process'
 import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -17,6 +18,7 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: '0-9' },
     repeats: { type: 'string', default: '2' },
     rows: { type: 'string', default: 'docs/runs/main-job.jsonl' },
+    model: { type: 'string' },
     note: { type: 'string', default: '' },
     table: { type: 'boolean', default: false },
   },
@@ -36,6 +38,7 @@ function seedsOf(text) {
 async function eventsOf(seed) {
   const folder = await mkdtemp(join(tmpdir(), 'ratchet-main-job-'))
   const args = ['dist/cli/main.js', 'learn', '--new-store', '--store', folder, '--json', '--seed', String(seed)]
+  if (values.model !== undefined) args.push('--model', values.model)
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const failed = createInterface({ input: child.stderr })
   const said = []
@@ -76,6 +79,7 @@ async function rowOf(seed, repeat) {
     date: new Date().toISOString().slice(0, 10),
     cpu: cpus()[0]?.model ?? 'unknown',
     note: values.note,
+    ...(values.model !== undefined && { model: values.model }),
   }
   const summary = events.findLast(({ type }) => type === 'summary')
   const seconds = Math.round((Date.now() - began) / 1000)

@@ -2,14 +2,14 @@
 import { defineAgent, user, weights } from '../dist/index.js'
 import * as environment from '../dist/environment/index.js'
 
-/** The base model of all evidence. */
+/** The base model of all evidence where no other is named. */
 export const reference = 'minimind2-small'
 
 /** The agent of all evidence: asks the policy until the episode ends. */
-export const agentOf = (name) =>
+export const agentOf = (name, base = reference) =>
   defineAgent({
     name,
-    parameters: { model: weights({ base: reference }) },
+    parameters: { model: weights({ base }) },
     run: (task, { model: policy }, episode) => policy.act([user(task.instruction)], episode),
   })
 

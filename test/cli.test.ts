@@ -70,7 +70,7 @@ describe('a model that cannot be used', () => {
 
   it('is not there', () =>
     refused(
-      learn(configured((config) => ({ ...config, model: 'minimind2-smal' }))),
+      learn(files.config, '--model', 'minimind2-smal'),
       'model/not-found',
       /no model "minimind2-smal".*\n.*Did you mean minimind2-small\?/,
     ))
@@ -207,6 +207,13 @@ describe('a configuration that cannot be used', () => {
       ),
       'learn/not-deterministic',
       /cannot depend on the clock, and seconds does/,
+    ))
+
+  it('or a flag of one run, for a learner of traffic', () =>
+    refused(
+      ['learn', '--agent', 'support', '--model', 'minimind2-small', '--store', store],
+      'input/flag-of-one-run',
+      /--model is for one run over tasks/,
     ))
 
   it('or a flag that does not exist', async () => {

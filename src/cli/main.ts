@@ -201,6 +201,10 @@ program
   .action(loaded(() => import('./commands/signals-import.ts'), 'signalsImportCommand'))
 command('learn', 'train on tasks, test on held-out ones, release if better')
   .option('--config <file>', 'JSON configuration (default: the main job)')
+  .option(
+    '--model <name>',
+    "a known or pulled name, a Hugging Face folder or a GGUF file (default: the configuration's, else minimind2-small)",
+  )
   .option('--seed <n>', 'random seed', integer)
   .option('--control', 'also spend the same time on supervised learning alone')
   .addOption(

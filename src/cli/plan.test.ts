@@ -52,6 +52,16 @@ describe('a new run', () => {
     const plan = await planOf({ store: folder, config: file, seed: 9, control: true })
     expect(plan).toMatchObject({ seed: 9, control: true, config: { agent: 'x', gate: { alpha: 0.01, margin: 0.02 } } })
   })
+
+  it('has the model of --model, whatever the file says', async () => {
+    const file = join(folder, 'learn.json')
+    writeFileSync(file, JSON.stringify({ agent: 'x', model: 'theirs' }))
+    expect((await planOf({ store: folder, config: file, model: 'mine' })).config).toMatchObject({
+      agent: 'x',
+      model: 'mine',
+    })
+    expect((await planOf({ store: folder, model: 'mine' })).config).toEqual(LearnConfig.parse({ model: 'mine' }))
+  })
 })
 
 describe('a run to resume', () => {
@@ -79,7 +89,8 @@ describe('a run to resume', () => {
     writeFileSync(same, JSON.stringify({ agent: 'shopkeeper', schedule: { updates: 3 } }))
     const plan = await planOf({ store, resume: true, seed: 4, deterministic: true, config: same })
     expect(plan.resume).toBe('run-0')
-    for (const flags of [{ seed: 0 }, { control: true }, { newStore: true }])
+    expect((await planOf({ store, resume: true, model: config.model })).resume).toBe('run-0')
+    for (const flags of [{ seed: 0 }, { control: true }, { newStore: true }, { model: 'another' }])
       await expect(planOf({ store, resume: true, ...flags })).rejects.toMatchObject({ code: 'input/resume-differs' })
     const other = join(folder, 'other.json')
     writeFileSync(other, '{}')

@@ -11,6 +11,8 @@ import { locationOf, type StoreFlags } from './with-store.ts'
 export interface LearnFlags extends StoreFlags {
   readonly newStore?: boolean
   readonly config?: string
+  /** The model, instead of the configuration's. */
+  readonly model?: string
   readonly seed?: number
   readonly control?: boolean
   readonly deterministic?: boolean
@@ -24,7 +26,7 @@ export interface LearnFlags extends StoreFlags {
  * @throws InputError when the configuration is not valid, there is no run to resume, or it was begun otherwise.
  */
 export async function planOf(flags: LearnFlags): Promise<Plan> {
-  const config = flags.config === undefined ? undefined : await readConfig(LearnConfig, flags.config, 'docs/learn.md')
+  const config = await configOf(flags)
   if (flags.resume !== undefined) return resumedPlan(flags, flags.resume, config)
   const { seed = 0, control = false, deterministic = false } = flags
   return {
@@ -34,6 +36,12 @@ export async function planOf(flags: LearnFlags): Promise<Plan> {
     deterministic,
     resume: null,
   }
+}
+
+/** What the file says, and over it the flags; `undefined` where nothing is said. */
+async function configOf({ config: file, model }: LearnFlags): Promise<LearnConfig | undefined> {
+  const read = file === undefined ? undefined : await readConfig(LearnConfig, file, 'docs/learn.md')
+  return model === undefined ? read : parseInput(LearnConfig, { ...read, model }, 'The flags')
 }
 
 async function resumedPlan(flags: LearnFlags, resume: string | true, config: LearnConfig | undefined): Promise<Plan> {
@@ -54,7 +62,8 @@ async function resumedPlan(flags: LearnFlags, resume: string | true, config: Lea
   }
   const differs: Readonly<Record<string, boolean>> = {
     '--new-store': flags.newStore === true,
-    '--config': config !== undefined && !isDeepStrictEqual(config, plan.config),
+    '--model': flags.model !== undefined && flags.model !== plan.config.model,
+    '--config': flags.config !== undefined && !isDeepStrictEqual(config, plan.config),
     '--seed': flags.seed !== undefined && flags.seed !== plan.seed,
     '--control': flags.control === true && !plan.control,
     '--deterministic': flags.deterministic === true && !plan.deterministic,

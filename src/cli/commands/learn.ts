@@ -20,7 +20,10 @@ import { reportPath, writeReport } from '../write-report.ts'
  * wrong with the input is found before the store is touched. With `--every` or `--agent`, a learner of an agent's traffic.
  */
 export async function learnCommand(flags: LearnFlags & LearnerFlags): Promise<void> {
-  if (flags.every !== undefined || flags.agent !== undefined) return learnerCommand(flags)
+  if (flags.every !== undefined || flags.agent !== undefined) {
+    refuseFlagsOfOneRun(flags)
+    return learnerCommand(flags)
+  }
   const progress = flags.json ? jsonProgress((text) => process.stdout.write(text)) : terminalProgress(process.stdout)
   const plan = await planOf(flags)
   const began = Date.now()
@@ -58,6 +61,18 @@ export async function learnCommand(flags: LearnFlags & LearnerFlags): Promise<vo
   } finally {
     await model.close()
   }
+}
+
+/** A learner takes these from the agent's section in the configuration, or has no use for them. */
+function refuseFlagsOfOneRun({ model, seed, control, deterministic, device, resume, newStore }: LearnFlags): void {
+  const given = { model, seed, control, deterministic, device, resume, 'new-store': newStore }
+  const [flag] = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+  if (flag === undefined) return
+  throw new InputError({
+    code: 'input/flag-of-one-run',
+    message: `--${flag} is for one run over tasks, and --agent and --every learn from an agent's traffic.`,
+    hint: `Leave --${flag} out; what a learner trains and how is in the gateway's configuration (docs/online.md).`,
+  })
 }
 
 const stopSignals = ['SIGINT', 'SIGTERM'] as const
