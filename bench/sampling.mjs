@@ -23,6 +23,7 @@ import { loadModel, modelsFolder, openEmbeddedEngine, textOfTokens } from '../di
 const { values: flags } = parseArgs({
   options: {
     model: { type: 'string', default: 'minimind2-small' },
+    precision: { type: 'string', default: 'float32' },
     rounds: { type: 'string', default: '5' },
     concurrent: { type: 'string', default: '1,16' },
     peers: { type: 'string', default: 'hf,llama' },
@@ -44,6 +45,7 @@ const { weights, tokenizer } = await loadModel(flags.model)
 const engine = await openEmbeddedEngine({
   model: weights,
   decode: (tokens) => tokenizer.decode(tokens),
+  precision: /** @type {'float32' | 'int8'} */ (flags.precision),
   vocabulary: () => textOfTokens(tokenizer),
   ...(flags.workers && { workers: number(flags.workers) }),
   ...(flags['threads-per-worker'] && { threadsPerWorker: number(flags['threads-per-worker']) }),

@@ -22,6 +22,7 @@ const { values: flags } = parseArgs({
   options: {
     model: { type: 'string' },
     kind: { type: 'string' },
+    precision: { type: 'string', default: 'float32' },
     rounds: { type: 'string', default: '5' },
     threads: { type: 'string', default: '2' },
     workers: { type: 'string' },
@@ -53,6 +54,7 @@ async function measure(name, kind) {
   const engine = await openEmbeddedEngine({
     model: randomModel(name),
     decode: () => '',
+    precision: /** @type {'float32' | 'int8'} */ (flags.precision),
     workers,
     threadsPerWorker: Math.max(1, Math.floor(threads / workers)),
   })

@@ -22,6 +22,7 @@ const { values } = parseArgs({
     worlds: { type: 'string', default: 'desk,files,catalog,composed' },
     seeds: { type: 'string', default: '1,2,3,4,5' },
     model: { type: 'string', default: reference },
+    precision: { type: 'string', default: 'float32' },
     demonstrations: { type: 'string', default: '32' },
     first: { type: 'string' },
     control: { type: 'boolean', default: false },
@@ -32,7 +33,7 @@ const { values } = parseArgs({
 })
 
 async function run(name, seed) {
-  const opened = await openEmbeddedModel({ reference: values.model, renderer: 'compact' })
+  const opened = await openEmbeddedModel({ reference: values.model, renderer: 'compact', precision: values.precision })
   const folder = await mkdtemp(join(tmpdir(), 'ratchet-evidence-'))
   const store = await openStore({ path: join(folder, 'ratchet.db') })
   const began = Date.now()

@@ -111,6 +111,11 @@ export interface SamplerCapabilities {
   readonly contextLength: number
   /** Whether equal seeds give equal tokens whatever else runs beside them. */
   readonly deterministic: boolean
+  /**
+   * How far its log-probabilities may be from those of its trainer, in nats, where both round on the way. Default: as float32
+   * does.
+   */
+  readonly agreement?: number
   /** Whether it holds sequences to a {@link SamplingParams.grammar}. Default false: it refuses them. */
   readonly grammars?: boolean
   /** Whether it mixes in {@link SamplingParams.nearest}. Default false: it refuses it. */

@@ -12,7 +12,7 @@ import { type RendererKind, rendererFor } from './renderer/index.ts'
 
 /** Which model to load, how to talk to it, and how much of the machine it gets. */
 export interface EmbeddedModelOptions
-  extends Pick<EmbeddedEngineOptions, 'workers' | 'threadsPerWorker' | 'deterministic' | 'device'> {
+  extends Pick<EmbeddedEngineOptions, 'workers' | 'threadsPerWorker' | 'deterministic' | 'device' | 'precision'> {
   /** A known name (`minimind2-small`), the name of a pulled model, or the path of a Hugging Face folder or GGUF file. */
   readonly reference: string
   /** How conversations are laid out. Default `template`: the model's own. */
@@ -33,6 +33,7 @@ export interface EmbeddedModel {
 /**
  * Loads a model and starts the embedded engine on it.
  * @throws ModelNotFoundError, MalformedModelError, UnsupportedModelError when it cannot be loaded.
+ * @throws PrecisionUnavailableError when it is to multiply bytes where that is not possible.
  * @throws DeviceUnavailableError when it is to run on a device that cannot be used on this machine.
  * @throws UnusableTemplateError when it has no chat template that can be used, and one is asked for.
  */

@@ -11,6 +11,8 @@ export const LearnConfig = z.strictObject({
   agent: z.string().default('librarian'),
   /** `minimind2-small`, the name of a pulled model, or the path of a Hugging Face folder or GGUF file. */
   model: z.string().default('minimind2-small'),
+  /** What the model's projections are multiplied in. */
+  precision: z.enum(['float32', 'int8']).default('float32'),
   /** How conversations are laid out: the compact one-line form, or the model's own chat template. */
   renderer: z.enum(['compact', 'template']).default('compact'),
   environment: z

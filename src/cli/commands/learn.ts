@@ -30,6 +30,7 @@ export async function learnCommand(flags: LearnFlags & LearnerFlags): Promise<vo
   const opened = await openEmbeddedModel({
     reference: plan.config.model,
     renderer: plan.config.renderer,
+    precision: plan.config.precision,
     deterministic: plan.deterministic,
     device: flags.device ?? 'cpu',
   })

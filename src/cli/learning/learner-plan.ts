@@ -20,7 +20,7 @@ export interface LearnerPlan {
   readonly tenant: Tenant
   readonly config: LearnFromTrafficConfig
   /** The embedded model that answers the agent, which is the one that is trained; `null` where none is. */
-  readonly model: Pick<UpstreamConfig, 'model' | 'renderer'> | null
+  readonly model: Pick<UpstreamConfig, 'model' | 'renderer' | 'precision'> | null
 }
 
 /**
@@ -56,8 +56,8 @@ export function servedLearners(serve: ServeConfig): readonly LearnerPlan[] {
 function planOf(serve: ServeConfig, agent: AgentConfig, config: LearnFromTrafficConfig): LearnerPlan {
   const tenant = agent.tenant ?? serve.tenant
   if (config.trainer === 'none') return { agent: declared(agent, agent.model), tenant, config, model: null }
-  const { model, renderer } = trainableUpstream(serve, agent)
-  return { agent: declared(agent, model), tenant, config, model: { model, renderer } }
+  const { model, renderer, precision } = trainableUpstream(serve, agent)
+  return { agent: declared(agent, model), tenant, config, model: { model, renderer, precision } }
 }
 
 function agentOf({ agents }: ServeConfig, name: string | undefined): AgentConfig {

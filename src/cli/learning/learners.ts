@@ -38,7 +38,11 @@ export function startLearners(plans: readonly LearnerPlan[], store: Store, { onE
 /** An engine of a learner's own, for one run: what serves keeps its threads and its memory. */
 export async function modelOf(model: LearnerPlan['model']): Promise<ModelService> {
   if (model === null) throw new InvariantError('a run began without a trainer')
-  const { service } = await openEmbeddedModel({ reference: model.model, renderer: model.renderer })
+  const { service } = await openEmbeddedModel({
+    reference: model.model,
+    renderer: model.renderer,
+    precision: model.precision,
+  })
   return service
 }
 

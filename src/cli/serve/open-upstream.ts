@@ -42,10 +42,10 @@ async function openOne(config: UpstreamConfig, env: Env, adapterBytes: AdapterBy
 }
 
 async function openEmbedded(
-  { name, model, renderer, mostAdapters }: UpstreamConfig,
+  { name, model, renderer, precision, mostAdapters }: UpstreamConfig,
   adapterBytes: AdapterBytes,
 ): Promise<ChatUpstream> {
-  const { service } = await openEmbeddedModel({ reference: model, renderer })
+  const { service } = await openEmbeddedModel({ reference: model, renderer, precision })
   return chatUpstream({ name, service, adapterBytes, mostAdapters })
 }
 

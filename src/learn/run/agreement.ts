@@ -44,7 +44,7 @@ export interface Agreement {
 }
 
 interface Bounds {
-  /** How far apart log-probabilities may be. Default: {@link defaultAgreement}. */
+  /** How far apart log-probabilities may be. Default: what the sampler promises, else {@link defaultAgreement}. */
   readonly most?: number | undefined
   readonly seed: number
   readonly signal?: AbortSignal | undefined
@@ -74,7 +74,7 @@ export async function agree(run: Trains): Promise<void> {
  */
 export async function refuseDisagreement(
   { parameter, model, trainer }: Weights,
-  { most = defaultAgreement, seed, signal }: Bounds,
+  { most = model.sampler.capabilities.agreement ?? defaultAgreement, seed, signal }: Bounds,
 ): Promise<Agreement> {
   const { sampler, renderer } = model
   const adapter = await trainer.publish()

@@ -6,6 +6,8 @@ import { describeEngineConformance } from './engine.conformance.ts'
 import { type EmbeddedEngine, type EmbeddedEngineOptions, openEmbeddedEngine } from './engine.ts'
 import type { TransformerConfig } from './transformer/config.ts'
 import { bytesOf } from './train/bytes-of.ts'
+import { inPrecision } from './transformer/base-weights.ts'
+import type { RoundedMatrix } from './transformer/rounded-matrix.ts'
 
 const config = { ...(recorded('llama') as { config: TransformerConfig }).config, maxPositions: 2048 }
 const model = recordedModel(config)
@@ -28,6 +30,9 @@ const conforming = async (options: Partial<EmbeddedEngineOptions>) => {
 
 describeEngineConformance('the embedded engine', () => conforming({ workers: 1, threadsPerWorker: 1 }))
 describeEngineConformance('two workers', () => conforming({ workers: 2, threadsPerWorker: 1 }))
+describeEngineConformance('an engine in 8 bits', () =>
+  conforming({ workers: 2, threadsPerWorker: 1, precision: 'int8' }),
+)
 describeEngineConformance('the deterministic engine', () => conforming({ deterministic: true }))
 describeEngineConformance('an engine that trains soft prompts', () => conforming({ workers: 2, threadsPerWorker: 1 }), {
   method: { kind: 'prompt', length: 5 },
@@ -193,5 +198,72 @@ describe('an engine that ends', () => {
     await expect(engine.sampler.sample(request)).rejects.toMatchObject({ code: 'model/engine-closed' })
     await expect(engine.close()).resolves.toBeUndefined()
     await expect(trainer.close()).resolves.toBeUndefined()
+  })
+})
+
+describe('an engine in 8 bits', () => {
+  const data = [{ input: [1, 2, 3, 4, 5, 6, 7], target: [2, 3, 4, 5, 6, 7, 8] }]
+  const method = { kind: 'lora', rank: 4, alpha: 8 } as const
+
+  /** Log-probabilities of the base, and of an adapter after three steps. */
+  async function learned(options: Partial<EmbeddedEngineOptions>) {
+    const engine = await open({ workers: 1, threadsPerWorker: 1, ...options })
+    const trainer = await engine.trainer({ method, seed: 1 })
+    const before = await trainer.forward(data)
+    for (let step = 0; step < 3; step++) {
+      await trainer.forwardBackward(data, { kind: 'cross_entropy' })
+      await trainer.optimStep({ learningRate: 0.01 })
+    }
+    const after = await trainer.forward(data)
+    await engine.close()
+    return { before: before.flat(), after: after.flat() }
+  }
+
+  it('is one in float32 whose projections are rounded', async () => {
+    const { tensors, rounded = new Map<string, RoundedMatrix>() } = inPrecision(model, 'int8')
+    const floats = [...rounded].map(([name, { elements, scales }]) => {
+      const width = elements.length / scales.length
+      return [name, Float32Array.from(elements, (element, i) => element * scales[Math.floor(i / width)]!)] as const
+    })
+    const same = await learned({ model: { config, tensors: new Map([...tensors, ...floats]) } })
+    const [eight, float] = [await learned({ precision: 'int8' }), await learned({})]
+    eight.before.forEach((logprob, i) => expect(logprob).toBeCloseTo(same.before[i]!, 3))
+    // Gradients are rounded more.
+    eight.after.forEach((logprob, i) => expect(logprob).toBeCloseTo(same.after[i]!, 1))
+    expect(eight.before).not.toEqual(float.before)
+    eight.before.forEach((logprob, i) => expect(logprob).toBeCloseTo(float.before[i]!, 1))
+  })
+
+  it('says how near its trainer is', async () => {
+    const engine = await open({ precision: 'int8', workers: 1 })
+    expect(engine.sampler.capabilities.agreement).toBe(0.05)
+    expect((await open({ workers: 1 })).sampler.capabilities.agreement).toBeUndefined()
+    await engine.close()
+  })
+
+  it('refuses other devices, and to train all weights or a memory', async () => {
+    const refusal = { code: 'model/precision-unavailable' }
+    await expect(open({ precision: 'int8', device: 'cuda' })).rejects.toMatchObject(refusal)
+    const engine = await open({ precision: 'int8', workers: 1 })
+    await expect(engine.trainer({ method: { kind: 'full' }, seed: 1 })).rejects.toMatchObject(refusal)
+    const memory = { layer: 0, neighbours: 2 }
+    await expect(engine.memoryTrainer({ memory, seed: 1 })).rejects.toMatchObject(refusal)
+    await engine.close()
+  })
+
+  it('serves whole weights that were trained in float32 as they are', async () => {
+    const float = await open({ workers: 1 })
+    const trainer = await float.trainer({ method: { kind: 'full' }, seed: 1 })
+    const saved = bytesOf(await trainer.saveWeights())
+    const engine = await open({ precision: 'int8', workers: 1 })
+    const adapter = await engine.loadAdapter(saved)
+    const ask = { prompt: [1, 2, 3], params: { maxTokens: 8, temperature: 0 } }
+    const [[whole], [base]] = await Promise.all([
+      engine.sampler.sample({ ...ask, adapter }),
+      float.sampler.sample({ ...ask, adapter: null }),
+    ])
+    expect(whole!.tokens).toEqual(base!.tokens)
+    whole!.logprobs.forEach((logprob, i) => expect(logprob).toBeCloseTo(base!.logprobs[i]!, 5))
+    await Promise.all([engine.close(), float.close()])
   })
 })

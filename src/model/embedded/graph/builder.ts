@@ -48,7 +48,7 @@ export interface GraphOptions {
   readonly keepsShares?: boolean
 }
 
-type Elements = Float32Array | BigInt64Array | Int32Array | Uint8Array | Uint16Array
+type Elements = Float32Array | BigInt64Array | Int32Array | Uint8Array | Int8Array | Uint16Array
 
 /**
  * Builds one ONNX graph, node by node. Operations live in `graph/ops/`: each is a function that appends its forward
@@ -159,6 +159,11 @@ export class GraphBuilder {
   /** Names of the inputs a run must feed, in order of declaration. */
   get inputNames(): readonly string[] {
     return this.#inputs.map(({ name }) => name)
+  }
+
+  /** A value that is made the first time that it is asked for by this key. */
+  once<V extends Value>(key: string, make: () => V): V {
+    return this.#once(`once ${key}`, make) as V
   }
 
   /** The graph as plain data. Outputs get their names through Identity nodes, which ONNX Runtime removes. */

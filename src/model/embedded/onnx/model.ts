@@ -4,7 +4,7 @@
  */
 
 /** Element types of tensors that the engine uses. */
-export type Dtype = 'float32' | 'float16' | 'int64' | 'int32' | 'uint8' | 'bool'
+export type Dtype = 'float32' | 'float16' | 'int64' | 'int32' | 'uint8' | 'int8' | 'bool'
 
 /** A size, or the name of a size that is known only when the graph runs. */
 export type Dimension = number | string

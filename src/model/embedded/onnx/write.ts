@@ -6,7 +6,7 @@ const irVersion = 10
 const opsets = { '': 21, 'com.microsoft': 1 }
 
 /** TensorProto.DataType */
-const dataTypes: Record<Dtype, number> = { float32: 1, uint8: 2, int32: 6, int64: 7, bool: 9, float16: 10 }
+const dataTypes: Record<Dtype, number> = { float32: 1, uint8: 2, int8: 3, int32: 6, int64: 7, bool: 9, float16: 10 }
 
 /** Encodes a graph as the bytes of an ONNX model file. The numbers are the field numbers of onnx.proto. */
 export function writeOnnx(graph: OnnxGraph): Uint8Array {

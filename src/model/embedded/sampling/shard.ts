@@ -1,7 +1,7 @@
 import type { SampleStopReason } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import type { Device } from '../device/device.ts'
-import type { ModelWeights } from '../transformer/config.ts'
+import type { BaseWeights } from '../transformer/base-weights.ts'
 import type { Datastore } from '../nearest/datastore.ts'
 import { Mixer } from '../nearest/mixer.ts'
 import { type ReadChunk, type ReadRequest, TextReader } from '../nearest/text-reader.ts'
@@ -19,7 +19,7 @@ import { StepRunner } from './step.ts'
 import { WeightSets } from './weight-sets.ts'
 
 export interface SamplingShardOptions {
-  readonly model: ModelWeights
+  readonly model: BaseWeights
   /** Longest prompt plus continuation, in tokens. */
   readonly contextLength: number
   /** ONNX Runtime threads inside one operator. */

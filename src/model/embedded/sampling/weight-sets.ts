@@ -3,7 +3,7 @@ import { canonicalJson } from '../../../core/index.ts'
 import { InvariantError, present } from '../../../errors/index.ts'
 import { type Device, graphOptions } from '../device/device.ts'
 import { type Session, openSession } from '../device/session.ts'
-import type { ModelWeights } from '../transformer/config.ts'
+import { type BaseWeights, bytesOfWeights } from '../transformer/base-weights.ts'
 import { type InferenceGraphSpec, inferenceGraph } from '../transformer/inference-graph.ts'
 import type { MemoryRows } from '../memory/attention-memory.ts'
 import { type MemoryAdapter, queriesOf } from '../memory/memory-adapter.ts'
@@ -12,6 +12,7 @@ import { type Operand, inferenceWeights, loraOperands, parts, promptOperand } fr
 import type { AdapterContent } from '../train/adapter-content.ts'
 import type { AdapterWeights } from '../train/lora.ts'
 import type { SoftPrompt } from '../train/soft-prompt.ts'
+import type { RoundedMatrix } from '../transformer/rounded-matrix.ts'
 import { fingerprint } from '../transformer/fingerprint.ts'
 
 /** Weights that steps can run with: a session, and the feeds that make it this set of weights. */
@@ -21,7 +22,7 @@ export interface WeightSet {
 }
 
 export interface WeightSetsOptions {
-  readonly model: ModelWeights
+  readonly model: BaseWeights
   readonly contextLength: number
   /** ONNX Runtime threads inside one operator. */
   readonly threads: number
@@ -50,18 +51,18 @@ export class WeightSets {
   }
 
   static async open(options: WeightSetsOptions): Promise<WeightSets> {
-    const { config, tensors } = options.model
-    const weights = inferenceWeights(options.model)
+    const { model, contextLength } = options
+    const weights = inferenceWeights(model)
     const empty = adapterTensors(options, {})
-    const bytes = [...tensors.values()].reduce((sum, { byteLength }) => sum + byteLength, 0)
-    if (bytes < largestStored) {
-      const session = await createSession({ config, contextLength: options.contextLength, stored: weights }, options)
+    const spec = { config: model.config, contextLength, rounded: model.rounded !== undefined }
+    if (bytesOfWeights(model) < largestStored) {
+      const session = await createSession({ ...spec, stored: weights }, options)
       return new WeightSets(options, { session, feeds: empty })
     }
-    const session = createSession({ config, contextLength: options.contextLength }, options)
+    const session = createSession(spec, options)
     const fedBase = feedsOf(weights)
     const sets = new WeightSets(options, { session: await session, feeds: { ...fedBase, ...empty } })
-    sets.#fed = session
+    if (!spec.rounded) sets.#fed = session
     sets.#fedBase = fedBase
     return sets
   }
@@ -112,8 +113,14 @@ export class WeightSets {
    * ones, on every machine and device. Reads all of them: a second for a gigabyte.
    */
   fingerprint(id: string | null): string {
-    const { config, tensors } = this.#options.model
-    if (id === null) return fingerprint(tensors, canonicalJson(config))
+    const { config, tensors, rounded = new Map<string, RoundedMatrix>() } = this.#options.model
+    if (id === null) {
+      const matrices = [...rounded].flatMap(([name, { elements, scales }]): [string, Float32Array | Int8Array][] => [
+        [name, elements],
+        [`scales of ${name}`, scales],
+      ])
+      return fingerprint(new Map([...tensors, ...matrices]), canonicalJson(config))
+    }
     const base = this.#base.feeds
     const own = Object.entries(this.get(id).feeds)
       .filter(([name, tensor]) => base[name] !== tensor)
@@ -162,6 +169,7 @@ function filled({ elements, shape }: Operand): Operand {
 }
 
 function feedsOf(operands: ReadonlyMap<string, Operand>): Record<string, Tensor> {
-  const tensor = ({ elements, shape }: Operand) => new Tensor('float32', elements, shape)
+  const tensor = ({ elements, shape }: Operand) =>
+    elements instanceof Int8Array ? new Tensor('int8', elements, shape) : new Tensor('float32', elements, shape)
   return Object.fromEntries([...operands].map(([name, operand]) => [name, tensor(operand)]))
 }

@@ -8,7 +8,10 @@ import type { GraphBuilder } from '../graph/index.ts'
 import type { MemoryRows } from '../memory/attention-memory.ts'
 import { memoryFeeds } from '../memory/memory-feeds.ts'
 import { memoryPorts } from '../memory/read-memory.ts'
-import type { TransformerConfig, ModelWeights } from '../transformer/config.ts'
+import type { BaseWeights } from '../transformer/base-weights.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
+import { turned } from '../transformer/rounded-matrix.ts'
+import { roundedPorts } from '../transformer/training-transformer.ts'
 import { rotaryTables, ropes, tableNames } from '../transformer/rotary-tables.ts'
 import { type Trained, trainedShapes } from '../transformer/trained.ts'
 import {
@@ -32,7 +35,7 @@ import type { BatchResult, EngineStepResult, LossSettings, ShardState, TrainingS
 
 /** What a shard is made of. Base weights are read, never written, and may be shared with a sampler in this thread. */
 export interface TrainingShardSetup {
-  readonly model: ModelWeights
+  readonly model: BaseWeights
   readonly trained: Trained
   /** Initial trained values, flat, in the order of `trainedShapes`; the shard owns the array. */
   readonly values: Float32Array
@@ -48,7 +51,7 @@ export class TrainingShard implements TrainingShardPort {
   readonly #trained: Trained
   readonly #threads: number
   readonly #device: Device
-  readonly #model: ModelWeights
+  readonly #model: BaseWeights
   #values: FlatTensors
   #weights: Record<string, Tensor>
   readonly #sessions = new Map<string, Promise<Session>>()
@@ -201,10 +204,17 @@ export class TrainingShard implements TrainingShardPort {
 
   /** Every weight by its name; those that are trained are views of the values. */
   #weightTensors(): Record<string, Tensor> {
-    const { config, tensors } = this.#model
+    const { config, tensors, rounded } = this.#model
     const { shapes } = this.#values
     const found: Record<string, Tensor> = {}
     for (const [name, shape] of new Map([...weightShapes(config), ...shapes])) {
+      const matrix = rounded?.get(name)
+      if (matrix) {
+        found[roundedPorts.elements(name)] = new Tensor('int8', matrix.elements, shape)
+        found[roundedPorts.turned(name)] = new Tensor('int8', turned(matrix), shape.toReversed())
+        found[roundedPorts.scales(name)] = new Tensor('float32', matrix.scales, shape.slice(0, 1))
+        continue
+      }
       const data = shapes.has(name) ? this.#values.view(name) : present(tensors.get(name), `weight ${name}`)
       found[name] = new Tensor('float32', data, shape)
     }
@@ -234,6 +244,7 @@ export class TrainingShard implements TrainingShardPort {
         config: this.#config,
         trained: this.#trained,
         recalls,
+        rounded: this.#model.rounded !== undefined,
         ...variant,
         ...graphOptions(this.#device),
       })

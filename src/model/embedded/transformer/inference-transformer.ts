@@ -5,10 +5,12 @@ import {
   type GraphBuilder,
   type GraphOptions,
   type Integer,
+  type Value,
   gatherRows,
   product,
   reshape,
   rotary,
+  roundedProduct,
   scoreScale,
   transpose,
 } from '../graph/index.ts'
@@ -36,6 +38,8 @@ export interface InferenceGraphSpec extends GraphOptions {
    * kernels once. Without them every weight is an input of each run, and one session serves any set of weights.
    */
   readonly stored?: ReadonlyMap<string, Operand>
+  /** Whether the blocks' matrices are in 8 bits. Default false. */
+  readonly rounded?: boolean
   /** The layer that reads a memory, fed as `memory.keys`, `memory.values` and `memory.gate`. Absent: none does. */
   readonly memory?: Pick<MemoryConfig, 'layer' | 'neighbours'>
   /** Positions that the rotary tables cover. */
@@ -198,9 +202,18 @@ export class InferenceTransformer {
   #project(layer: Layer, matrix: BlockMatrix | 'head', x: Float, low: Float, residual: Float | null = null): Float {
     const shape = matrixShape(this.#config, matrix)
     const b = this.#graph.input(parts.loraB(layer, matrix), 'float32', [shape[0], present(low.shape[1], 'rank')])
+    const beside = gemm(low, b, this.#biased(layer, matrix, residual))
+    if (this.#spec.rounded && layer !== 'head' && matrix !== 'head')
+      return this.#graph.node('Add', [this.#rounded(layer, matrix, x, shape), beside], 'float32', beside.shape)
     const shared = matrix === 'head' && this.#config.tiedHead
     const weight = this.#weight(shared ? parts.embedding : parts.matrix(layer, matrix), shape)
-    return gemm(x, weight, gemm(low, b, this.#biased(layer, matrix, residual)))
+    return gemm(x, weight, beside)
+  }
+
+  /** x · Wᵀ with a W in 8 bits. */
+  #rounded(layer: number, matrix: BlockMatrix, x: Float, [out, width]: readonly [number, number]): Float {
+    const elements = this.#given(parts.roundedMatrix(layer, matrix), 'int8', [width, out])
+    return roundedProduct(x, elements, this.#weight(parts.scales(layer, matrix), [out]))
   }
 
   #biased(layer: Layer, matrix: BlockMatrix | 'head', residual: Float | null): Float | null {
@@ -250,12 +263,13 @@ export class InferenceTransformer {
   }
 
   #weight(name: string, shape: readonly number[]): Float {
+    return this.#once(name, () => this.#given(name, 'float32', shape))
+  }
+
+  #given<D extends 'float32' | 'int8'>(name: string, dtype: D, shape: readonly number[]): Value<D> {
     const { stored } = this.#spec
-    return this.#once(name, () =>
-      stored
-        ? this.#graph.initializer(name, 'float32', shape, present(stored.get(name), name).elements)
-        : this.#graph.input(name, 'float32', shape),
-    )
+    if (stored === undefined) return this.#graph.input(name, dtype, shape)
+    return this.#graph.initializer(name, dtype, shape, present(stored.get(name), name).elements)
   }
 
   #once(name: string, make: () => Float): Float {

@@ -1,7 +1,9 @@
 import { present } from '../../../errors/index.ts'
 import { type AdapterWeights, type LoraTarget, loraPair } from '../train/lora.ts'
 import type { SoftPrompt } from '../train/soft-prompt.ts'
-import type { TransformerConfig, ModelWeights } from './config.ts'
+import type { BaseWeights } from './base-weights.ts'
+import type { TransformerConfig } from './config.ts'
+import { stackedRounded, turned } from './rounded-matrix.ts'
 import { type BlockNorm, type Projection, names, projectionShape } from './weights.ts'
 
 /**
@@ -22,6 +24,9 @@ export const parts = {
   norm: (layer: number, norm: StreamNorm) => `${layer}.${norm}.norm`,
   queryKeyNorm: (layer: number) => `${layer}.qk.norm`,
   matrix: (layer: Layer, matrix: BlockMatrix | 'head') => `${layer}.${matrix}`,
+  /** A matrix in 8 bits is two: its elements, `[in, out]`, and the scales of its rows, `[out]`. */
+  roundedMatrix: (layer: number, matrix: BlockMatrix) => `${layer}.${matrix}.int8`,
+  scales: (layer: number, matrix: BlockMatrix) => `${layer}.${matrix}.scales`,
   bias: (layer: Layer, matrix: BlockMatrix | 'head') => `${layer}.${matrix}.bias`,
   loraA: (layer: Layer, input: BlockInput | 'head') => `${layer}.${input}.lora.a`,
   loraB: (layer: Layer, matrix: BlockMatrix | 'head') => `${layer}.${matrix}.lora.b`,
@@ -59,15 +64,15 @@ export const hasBias = ({ biases = [] }: TransformerConfig, matrix: BlockMatrix 
 
 /** One input of the graph: elements and shape. */
 export interface Operand {
-  readonly elements: Float32Array
+  readonly elements: Float32Array | Int8Array
   readonly shape: readonly number[]
 }
 
 /**
  * The inference graph's weights: the model's own arrays, except for what is stacked (query and key rows, their biases and
- * norms) and for norms with an offset, which are added up here.
+ * norms), for norms with an offset, which are added up here, and for matrices in 8 bits, which are transposed.
  */
-export function inferenceWeights({ config, tensors }: ModelWeights): Map<string, Operand> {
+export function inferenceWeights({ config, tensors, rounded }: BaseWeights): Map<string, Operand> {
   const tensor = (name: string) => present(tensors.get(name), name)
   const norm = (name: string): Operand => ({ elements: offset(tensor(name), config), shape: [config.hiddenSize] })
   const weights = new Map<string, Operand>([
@@ -81,8 +86,15 @@ export function inferenceWeights({ config, tensors }: ModelWeights): Map<string,
   for (let layer = 0; layer < config.layers; layer++) {
     for (const name of streamNorms) weights.set(parts.norm(layer, name), norm(names.norm(config, layer, name)))
     for (const matrix of blockMatrices) {
-      const rows = stackedIn(matrix).map((projection) => tensor(names.projection(layer, projection)))
-      weights.set(parts.matrix(layer, matrix), { elements: stacked(rows), shape: matrixShape(config, matrix) })
+      const named = stackedIn(matrix).map((projection) => names.projection(layer, projection))
+      const [out, width] = matrixShape(config, matrix)
+      if (rounded) {
+        const rows = stackedRounded(named.map((name) => present(rounded.get(name), name)))
+        weights.set(parts.roundedMatrix(layer, matrix), { elements: turned(rows), shape: [width, out] })
+        weights.set(parts.scales(layer, matrix), { elements: rows.scales, shape: [out] })
+      } else {
+        weights.set(parts.matrix(layer, matrix), { elements: stacked(named.map(tensor)), shape: [out, width] })
+      }
       if (hasBias(config, matrix)) weights.set(parts.bias(layer, matrix), biasOf(config, layer, matrix, tensor))
     }
     if (config.qkNorm) weights.set(parts.queryKeyNorm(layer), queryKeyNorm(config, layer, tensor))

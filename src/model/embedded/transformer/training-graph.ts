@@ -16,6 +16,8 @@ export interface TrainingGraphSpec extends GraphOptions {
   readonly auxiliary?: number
   /** Whether a memory is fed to the layer that reads one (`trained.kind` `memory`): `memory.keys` and `memory.values`. */
   readonly recalls?: boolean
+  /** Whether the blocks' projections are in 8 bits: inputs by the names of `roundedPorts`. Default false. */
+  readonly rounded?: boolean
 }
 
 /** Name of the graph output that holds the gradient of a trained tensor. */
@@ -39,9 +41,9 @@ export const embeddedGradient = gradientOf('embedded tokens')
  * every size.
  */
 export function trainingGraph(spec: TrainingGraphSpec): GraphBuilder {
-  const { config, trained, loss, auxiliary, recalls = false, ...options } = spec
+  const { config, trained, loss, auxiliary, recalls = false, rounded = false, ...options } = spec
   const graph = new GraphBuilder(`${trained.kind} ${loss}`, options)
-  const { model, embedded, normal, logprobs } = targetsOf(graph, config, trained, recalls)
+  const { model, embedded, normal, logprobs } = targetsOf(graph, config, trained, { recalls, rounded })
   const perRow = (name: string) => graph.input(name, 'float32', ['rows'])
   const scalar = (name: string) => graph.input(name, 'float32', [])
   const losses = tokenLosses[loss]({
@@ -77,10 +79,11 @@ export function forwardGraph({
   config,
   trained,
   recalls = false,
+  rounded = false,
   ...options
 }: Omit<TrainingGraphSpec, 'loss'>): GraphBuilder {
   const graph = new GraphBuilder(`${trained.kind} forward`, options)
-  graph.output('logprobs', targetsOf(graph, config, trained, recalls).logprobs)
+  graph.output('logprobs', targetsOf(graph, config, trained, { recalls, rounded }).logprobs)
   return graph
 }
 
@@ -104,8 +107,13 @@ export function memoryGraph({ config, trained, ...options }: Omit<TrainingGraphS
 }
 
 /** The model over the packed trees, up to the log-probability of each row's target. */
-function targetsOf(graph: GraphBuilder, config: TransformerConfig, trained: Trained, recalls: boolean) {
-  const model = new TrainingTransformer(graph, config, trained, recalls)
+function targetsOf(
+  graph: GraphBuilder,
+  config: TransformerConfig,
+  trained: Trained,
+  how: Pick<TrainingGraphSpec, 'recalls' | 'rounded'>,
+) {
+  const model = new TrainingTransformer(graph, config, trained, how)
   const tokens = graph.input('tokens', 'int64', ['batch', 'nodes'])
   const layout = treeLayout(graph, config)
   const embedded = model.embed(tokens)

@@ -15,6 +15,8 @@ import {
   reshape,
   rmsNorm,
   rotary,
+  roundedLinear,
+  type RoundedWeight,
   stack,
   swiglu,
 } from '../graph/index.ts'
@@ -26,7 +28,14 @@ import type { TransformerConfig } from './config.ts'
 import { prompted } from './prompted.ts'
 import { type Trained, trainedShapes } from './trained.ts'
 import type { TreeLayout } from './tree-layout.ts'
-import { type BlockNorm, type Projection, names, projectionShape, weightShapes } from './weights.ts'
+import { type BlockNorm, type Projection, names, projectionShape, projectionShapes, weightShapes } from './weights.ts'
+
+/** Names of the inputs that a projection in 8 bits is. */
+export const roundedPorts = {
+  elements: (name: string) => `${name} in 8 bits`,
+  turned: (name: string) => `${name} in 8 bits, transposed`,
+  scales: (name: string) => `scales of ${name}`,
+} as const
 
 /** The model's parts as functions of a training graph; every weight is declared as an input. */
 export class TrainingTransformer {
@@ -36,15 +45,32 @@ export class TrainingTransformer {
   readonly #config: TransformerConfig
   readonly #trained: Trained
   readonly #weights = new Map<string, Float>()
+  readonly #rounded = new Map<string, RoundedWeight>()
   readonly #memory: ReadMemory | undefined
 
-  /** `recalls`: whether a memory is fed, for the layer that reads one. */
-  constructor(graph: GraphBuilder, config: TransformerConfig, trained: Trained, recalls = false) {
+  /**
+   * `recalls`: whether a memory is fed, for the layer that reads one. `rounded`: whether the blocks' projections are in 8 bits.
+   */
+  constructor(
+    graph: GraphBuilder,
+    config: TransformerConfig,
+    trained: Trained,
+    { recalls = false, rounded = false }: { readonly recalls?: boolean; readonly rounded?: boolean } = {},
+  ) {
     this.#graph = graph
     this.#config = config
     this.#trained = trained
     const trainable = trainedShapes(config, trained)
+    const projections = rounded ? projectionShapes(config) : new Map<string, readonly [number, number]>()
+    for (const [name, [out, width]] of projections) {
+      this.#rounded.set(name, {
+        elements: graph.input(roundedPorts.elements(name), 'int8', [out, width]),
+        turned: graph.input(roundedPorts.turned(name), 'int8', [width, out]),
+        scales: graph.input(roundedPorts.scales(name), 'float32', [out]),
+      })
+    }
     for (const [name, shape] of new Map([...weightShapes(config), ...trainable])) {
+      if (projections.has(name)) continue
       const value = graph.input(name, 'float32', shape)
       this.#weights.set(name, value)
       if (trainable.has(name)) this.trained.set(name, value)
@@ -143,7 +169,9 @@ export class TrainingTransformer {
   }
 
   #project(x: Float, layer: number, projection: Projection, adapted = this.#adapted(x, layer, [projection])): Float {
-    const base = linear(x, this.#weight(names.projection(layer, projection)))
+    const name = names.projection(layer, projection)
+    const rounded = this.#rounded.get(name)
+    const base = rounded ? roundedLinear(x, rounded) : linear(x, this.#weight(name))
     const part = adapted.get(projection)
     const y = part ? add(base, part) : base
     const biased = this.#config.biases?.includes(projection) ?? false

@@ -62,6 +62,18 @@ export function projectionShape(config: TransformerConfig, projection: Projectio
   }
 }
 
+/** `[out, in]` of every projection of every block, by name. */
+export function projectionShapes(config: TransformerConfig): Map<string, readonly [number, number]> {
+  const layers = Array.from({ length: config.layers }, (_, layer) => layer)
+  return new Map(
+    layers.flatMap((layer) =>
+      projections.map(
+        (projection) => [names.projection(layer, projection), projectionShape(config, projection)] as const,
+      ),
+    ),
+  )
+}
+
 /** The norms that a model's blocks have, besides the one that attention reads. */
 function furtherNorms({ qkNorm, postNorms }: TransformerConfig): BlockNorm[] {
   const ofHeads = qkNorm ? (['query', 'key'] as const) : []

@@ -1,5 +1,5 @@
 import { InvariantError, present } from '../../../errors/index.ts'
-import type { ModelWeights } from '../transformer/config.ts'
+import type { BaseWeights } from '../transformer/base-weights.ts'
 import type { Matcher } from '../grammar/matcher.ts'
 import { Matchers } from '../grammar/matchers.ts'
 import type { SampleJob } from '../sampling/job.ts'
@@ -23,7 +23,7 @@ export class EngineHost {
   readonly #inbox: ToWorker[] = []
   readonly #matchers = new Matchers()
   readonly #trainers = new Map<number, TrainingShard>()
-  #model: ModelWeights | undefined
+  #model: BaseWeights | undefined
   #sampling: SamplingShard | undefined
   #running = false
 
