@@ -1,10 +1,8 @@
-import { availableParallelism } from 'node:os'
 import { z } from 'zod'
 import type { AdapterRef, Sampler, Trainer, TrainingMethod } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
 import type { Device } from './device/device.ts'
 import { DeviceNotDeterministicError } from './device/device-not-deterministic-error.ts'
-import { expectExactBytes } from './device/exact-bytes.ts'
 import { PrecisionUnavailableError } from './device/precision-unavailable-error.ts'
 import { bytesOfWeights, inPrecision, type Precision } from './transformer/base-weights.ts'
 import type { TransformerConfig, ModelWeights } from './transformer/config.ts'
@@ -32,6 +30,7 @@ import { LoraConfig } from './train/lora.ts'
 import { holdsSoftPrompt, readSoftPrompt } from './train/soft-prompt-file.ts'
 import { StateMismatchError } from './train/state-mismatch-error.ts'
 import { readTrainedWeights } from './train/trained-weights.ts'
+import { parallelism } from './worker/parallelism.ts'
 import { WorkerPool } from './worker/pool.ts'
 
 /** Which model, and how much of the machine it gets. */
@@ -125,11 +124,12 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
     precision = 'float32',
   } = options
   if (deterministic && device !== 'cpu') throw new DeviceNotDeterministicError(device)
-  if (precision === 'int8') await expectExactBytes(device)
+  if (precision === 'int8' && device !== 'cpu')
+    throw new PrecisionUnavailableError(`the device "${device}" has no products of 8 bits`)
   const { config } = model
   const contextLength = Math.min(options.contextLength ?? 8192, config.maxPositions)
   const base = inPrecision(model, precision)
-  const { workers, threads } = parallelism(options, bytesOfWeights(base))
+  const { workers, threads } = parallelism({ ...options, bytes: bytesOfWeights(base) })
   const pool = await WorkerPool.open(workers, {
     model: base,
     contextLength,
@@ -199,19 +199,6 @@ function grammarsFor(bytes: () => readonly (Uint8Array | null)[], size: number) 
  * a float can round it to another byte, and so on from layer to layer.
  */
 const roundedAgreement = 0.05
-
-/** Models from this size on get one worker: a copy of the weights for each core would not fit. */
-const largeModelBytes = 300e6
-
-function parallelism(
-  options: EmbeddedEngineOptions,
-  bytes: number,
-): { readonly workers: number; readonly threads: number } {
-  const { deterministic = false, device = 'cpu', threadsPerWorker } = options
-  const cores = deterministic ? 1 : availableParallelism()
-  const workers = options.workers ?? (bytes < largeModelBytes && device === 'cpu' ? Math.min(cores, 4) : 1)
-  return { workers, threads: threadsPerWorker ?? Math.max(1, Math.floor(cores / workers)) }
-}
 
 /** @throws PrecisionUnavailableError where all weights or a memory are asked of an engine whose projections are in 8 bits. */
 function expectFloats(precision: Precision): void {

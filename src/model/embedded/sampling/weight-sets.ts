@@ -2,6 +2,7 @@ import { Tensor } from 'onnxruntime-node'
 import { canonicalJson } from '../../../core/index.ts'
 import { InvariantError, present } from '../../../errors/index.ts'
 import { type Device, graphOptions } from '../device/device.ts'
+import { expectExactBytes } from '../device/exact-bytes.ts'
 import { type Session, openSession } from '../device/session.ts'
 import { type BaseWeights, bytesOfWeights } from '../transformer/base-weights.ts'
 import { type InferenceGraphSpec, inferenceGraph } from '../transformer/inference-graph.ts'
@@ -52,6 +53,7 @@ export class WeightSets {
 
   static async open(options: WeightSetsOptions): Promise<WeightSets> {
     const { model, contextLength } = options
+    if (model.rounded) await expectExactBytes()
     const weights = inferenceWeights(model)
     const empty = adapterTensors(options, {})
     const spec = { config: model.config, contextLength, rounded: model.rounded !== undefined }
