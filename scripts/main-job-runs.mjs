@@ -4,7 +4,7 @@
  * Prints the table of all rows at its end; with `--table`, only that.
  *
  *   npx tsc -b && node scripts/main-job-runs.mjs --seeds 0-9 --repeats 2
- *   node scripts/main-job-runs.mjs --model smollm2-135m --seeds 0-2 --repeats 1 --rows docs/runs/main-job-smollm2.jsonl
+ *   node scripts/main-job-runs.mjs --model smollm2-135m --precision int8 --seeds 0-2 --repeats 1 --rows docs/runs/main-job-smollm2.jsonl
  */
 import { spawn } from 'node:child_process'
 import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -19,6 +19,7 @@ const { values } = parseArgs({
     repeats: { type: 'string', default: '2' },
     rows: { type: 'string', default: 'docs/runs/main-job.jsonl' },
     model: { type: 'string' },
+    precision: { type: 'string' },
     note: { type: 'string', default: '' },
     table: { type: 'boolean', default: false },
   },
@@ -39,6 +40,7 @@ async function eventsOf(seed) {
   const folder = await mkdtemp(join(tmpdir(), 'ratchet-main-job-'))
   const args = ['dist/cli/main.js', 'learn', '--new-store', '--store', folder, '--json', '--seed', String(seed)]
   if (values.model !== undefined) args.push('--model', values.model)
+  if (values.precision !== undefined) args.push('--precision', values.precision)
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const failed = createInterface({ input: child.stderr })
   const said = []
@@ -80,6 +82,7 @@ async function rowOf(seed, repeat) {
     cpu: cpus()[0]?.model ?? 'unknown',
     note: values.note,
     ...(values.model !== undefined && { model: values.model }),
+    ...(values.precision !== undefined && { precision: values.precision }),
   }
   const summary = events.findLast(({ type }) => type === 'summary')
   const seconds = Math.round((Date.now() - began) / 1000)

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { explainFailure, unwritableOutput } from './fail.ts'
-import type { Device } from '../model/index.ts'
+import type { Device, Precision } from '../model/index.ts'
 import { exportFormats, importFormats } from './transfer/formats.ts'
 
 const integer = (text: string): number => {
@@ -30,6 +30,13 @@ const loaded =
 
 /** The names of {@link Device}, without loading the engine. */
 const devices = { cpu: true, cuda: true, webgpu: true } satisfies Record<Device, true>
+/** The names of {@link Precision}, without loading the engine. */
+const precisions = { float32: true, int8: true } satisfies Record<Precision, true>
+const precision = (otherwise: string) =>
+  new Option(
+    '--precision <name>',
+    `what the model's projections are multiplied in (default: ${otherwise}), see docs/models.md`,
+  ).choices(Object.keys(precisions))
 
 const list = (text: string, before: readonly string[] = []): readonly string[] => [...before, text]
 
@@ -92,6 +99,7 @@ command('serve', 'run the gateway: record an agent through an OpenAI-compatible 
   .action(loaded(() => import('./commands/serve.ts'), 'serveCommand'))
 command('trainer', 'serve the embedded engine to the Tinker Python SDK: training and sampling')
   .option('--model <name>', 'a known or pulled name, a Hugging Face folder or a GGUF file (default: minimind2-small)')
+  .addOption(precision('float32'))
   .option('--folder <path>', 'folder for models, checkpoints and requests (default: .ratchet/trainer)')
   .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
   .option('--port <n>', 'port to listen on; 0 picks a free one (default: 8000)', integer)
@@ -205,6 +213,7 @@ command('learn', 'train on tasks, test on held-out ones, release if better')
     '--model <name>',
     "a known or pulled name, a Hugging Face folder or a GGUF file (default: the configuration's, else minimind2-small)",
   )
+  .addOption(precision("the configuration's, else float32"))
   .option('--seed <n>', 'random seed', integer)
   .option('--control', 'also spend the same time on supervised learning alone')
   .addOption(

@@ -53,7 +53,7 @@ describe('a new run', () => {
     expect(plan).toMatchObject({ seed: 9, control: true, config: { agent: 'x', gate: { alpha: 0.01, margin: 0.02 } } })
   })
 
-  it('has the model of --model, whatever the file says', async () => {
+  it('has the model of --model and the precision of --precision, whatever the file says', async () => {
     const file = join(folder, 'learn.json')
     writeFileSync(file, JSON.stringify({ agent: 'x', model: 'theirs' }))
     expect((await planOf({ store: folder, config: file, model: 'mine' })).config).toMatchObject({
@@ -61,6 +61,8 @@ describe('a new run', () => {
       model: 'mine',
     })
     expect((await planOf({ store: folder, model: 'mine' })).config).toEqual(LearnConfig.parse({ model: 'mine' }))
+    const eight = await planOf({ store: folder, config: file, precision: 'int8' })
+    expect(eight.config).toMatchObject({ model: 'theirs', precision: 'int8' })
   })
 })
 
@@ -90,7 +92,13 @@ describe('a run to resume', () => {
     const plan = await planOf({ store, resume: true, seed: 4, deterministic: true, config: same })
     expect(plan.resume).toBe('run-0')
     expect((await planOf({ store, resume: true, model: config.model })).resume).toBe('run-0')
-    for (const flags of [{ seed: 0 }, { control: true }, { newStore: true }, { model: 'another' }])
+    for (const flags of [
+      { seed: 0 },
+      { control: true },
+      { newStore: true },
+      { model: 'another' },
+      { precision: 'int8' as const },
+    ])
       await expect(planOf({ store, resume: true, ...flags })).rejects.toMatchObject({ code: 'input/resume-differs' })
     const other = join(folder, 'other.json')
     writeFileSync(other, '{}')

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { parseInput, type Run, RunId, type Store } from '../core/index.ts'
 import { InputError } from '../errors/index.ts'
 import { fromTraffic } from '../learn/index.ts'
-import type { Device } from '../model/index.ts'
+import type { Device, Precision } from '../model/index.ts'
 import { openStore } from '../store/index.ts'
 import { LearnConfig, type Plan } from '../recipe/index.ts'
 import { readConfig } from './read-config.ts'
@@ -11,8 +11,9 @@ import { locationOf, type StoreFlags } from './with-store.ts'
 export interface LearnFlags extends StoreFlags {
   readonly newStore?: boolean
   readonly config?: string
-  /** The model, instead of the configuration's. */
+  /** The model and its precision, instead of the configuration's. */
   readonly model?: string
+  readonly precision?: Precision
   readonly seed?: number
   readonly control?: boolean
   readonly deterministic?: boolean
@@ -39,9 +40,11 @@ export async function planOf(flags: LearnFlags): Promise<Plan> {
 }
 
 /** What the file says, and over it the flags; `undefined` where nothing is said. */
-async function configOf({ config: file, model }: LearnFlags): Promise<LearnConfig | undefined> {
+async function configOf({ config: file, model, precision }: LearnFlags): Promise<LearnConfig | undefined> {
   const read = file === undefined ? undefined : await readConfig(LearnConfig, file, 'docs/learn.md')
-  return model === undefined ? read : parseInput(LearnConfig, { ...read, model }, 'The flags')
+  if (model === undefined && precision === undefined) return read
+  const over = { ...(model !== undefined && { model }), ...(precision !== undefined && { precision }) }
+  return parseInput(LearnConfig, { ...read, ...over }, 'The flags')
 }
 
 async function resumedPlan(flags: LearnFlags, resume: string | true, config: LearnConfig | undefined): Promise<Plan> {
@@ -63,6 +66,7 @@ async function resumedPlan(flags: LearnFlags, resume: string | true, config: Lea
   const differs: Readonly<Record<string, boolean>> = {
     '--new-store': flags.newStore === true,
     '--model': flags.model !== undefined && flags.model !== plan.config.model,
+    '--precision': flags.precision !== undefined && flags.precision !== plan.config.precision,
     '--config': flags.config !== undefined && !isDeepStrictEqual(config, plan.config),
     '--seed': flags.seed !== undefined && flags.seed !== plan.seed,
     '--control': flags.control === true && !plan.control,
