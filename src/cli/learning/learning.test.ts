@@ -33,7 +33,10 @@ describe('the plan of a learner', () => {
       model,
     } = await plan(config, { every: '30m', minEpisodes: 9, agent: 'support' })
     expect(learn).toMatchObject({ every: 1_800_000, minEpisodes: 9, mode: 'canary' })
-    expect({ tenant, model }).toEqual({ tenant: 'acme', model: { model: 'minimind2-small', renderer: 'template' } })
+    expect({ tenant, model }).toEqual({
+      tenant: 'acme',
+      model: { model: 'minimind2-small', renderer: 'template', precision: 'float32' },
+    })
     expect(agent).toMatchObject({
       name: 'support',
       parameters: {
