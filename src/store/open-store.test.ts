@@ -11,6 +11,7 @@ import {
   NewerSchemaError,
   OlderSchemaError,
   ReadOnlyStoreError,
+  StoreFolderError,
 } from './errors/index.ts'
 import { openMemoryStore, openStore } from './open-store.ts'
 import { openSqlite } from './sqlite-driver.ts'
@@ -36,6 +37,15 @@ async function execute(sql: string): Promise<void> {
 }
 
 describe('openStore', () => {
+  it('refuses a folder, and names the file in it', async () => {
+    for (const readonly of [false, true]) {
+      const opened = openStore({ path: folder, readonly })
+      await expect(opened).rejects.toThrow(StoreFolderError)
+      await expect(opened).rejects.toMatchObject({ hint: `Give the file in it: ${join(folder, 'ratchet.db')}.` })
+    }
+    expect(readdirSync(folder)).toEqual([])
+  })
+
   it('finds everything again after it was closed', async () => {
     const first = await openStore({ path })
     await first.runs.create(sample.run('run-1'))

@@ -1,5 +1,7 @@
+import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { Store } from '../core/index.ts'
+import { StoreFolderError } from './errors/index.ts'
 import { openPostgres, openPostgresReader } from './postgres-store.ts'
 import { openSqliteReader, openSqliteWriter } from './sqlite-store.ts'
 import { openThreadedStore } from './sqlite-threaded-store.ts'
@@ -25,6 +27,7 @@ const writerThread = import.meta.url.endsWith('.ts') ? 'main' : 'worker'
 /**
  * Opens a store, made and migrated when need be: in SQLite, which one process writes, or in PostgreSQL, which many do.
  * @throws LockedStoreError when another process writes it (SQLite).
+ * @throws StoreFolderError when the path is a folder's (SQLite).
  * @throws MissingStoreError when it is to be read and is not there.
  * @throws NewerSchemaError | OlderSchemaError | CorruptStoreError when this Ratchet cannot use it.
  * @throws BadDatabaseUrlError | UnavailableStoreError | DatabaseEncodingError when the server cannot be used (PostgreSQL).
@@ -32,6 +35,7 @@ const writerThread = import.meta.url.endsWith('.ts') ? 'main' : 'worker'
 export async function openStore(options: StoreOptions): Promise<Store> {
   if ('url' in options) return options.readonly ? openPostgresReader(options.url) : openPostgres(options.url)
   const path = resolve(options.path)
+  if ((await stat(path).catch(() => null))?.isDirectory()) throw new StoreFolderError(path)
   const { readonly = false, thread = readonly ? 'main' : writerThread } = options
   if (thread === 'worker') return openThreadedStore({ path, readonly })
   return readonly ? openSqliteReader(path) : openSqliteWriter(path)

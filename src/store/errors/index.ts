@@ -31,4 +31,5 @@ export {
 export { ErasedCallError, ErasedSourceError } from './removal-errors.ts'
 export { NewerSchemaError, OlderSchemaError } from './schema-errors.ts'
 export { StoreError } from './store-error.ts'
+export { StoreFolderError } from './store-folder-error.ts'
 export { ClosedStoreError, OutsideTransactionError } from './use-errors.ts'
