@@ -89,16 +89,16 @@ export class GraphBuilder {
 
   /** A float32 scalar; equal scalars are stored once. */
   scalar(value: number): Float {
-    return this.#once(`scalar ${value}`, () =>
+    return this.once(`scalar ${value}`, () =>
       this.initializer(this.#freshName(), 'float32', [], Float32Array.of(value)),
-    ) as Float
+    )
   }
 
   /** An int64 vector, as shapes, axes and slices are given; equal vectors are stored once. */
   integers(values: readonly number[]): Integer {
-    return this.#once(`integers ${values.join(' ')}`, () =>
+    return this.once(`integers ${values.join(' ')}`, () =>
       this.initializer(this.#freshName(), 'int64', [values.length], BigInt64Array.from(values.map(BigInt))),
-    ) as Integer
+    )
   }
 
   /** Appends a node with one output. `null` leaves an optional input out. */
@@ -145,7 +145,7 @@ export class GraphBuilder {
 
   /** The size of a named dimension as an int64 vector of one, read from an input that has it. */
   size(dimension: string): Integer {
-    return this.#once(`size ${dimension}`, () => {
+    return this.once(`size ${dimension}`, () => {
       for (const { name, dtype, shape } of this.#inputs) {
         const axis = shape.indexOf(dimension)
         if (axis < 0) continue
@@ -153,7 +153,7 @@ export class GraphBuilder {
         return this.node('Shape', [{ graph: this, name, dtype, shape }], 'int64', [1], { attributes })
       }
       throw new InvariantError(`no input of graph ${this.name} has the dimension ${dimension}`)
-    }) as Integer
+    })
   }
 
   /** Names of the inputs a run must feed, in order of declaration. */
@@ -161,9 +161,11 @@ export class GraphBuilder {
     return this.#inputs.map(({ name }) => name)
   }
 
-  /** A value that is made the first time that it is asked for by this key. */
+  /** A value that is made the first time that it is asked for by this key, and shared from then on. */
   once<V extends Value>(key: string, make: () => V): V {
-    return this.#once(`once ${key}`, make) as V
+    const known = this.#shared.get(key) ?? make()
+    this.#shared.set(key, known)
+    return known as V
   }
 
   /** The graph as plain data. Outputs get their names through Identity nodes, which ONNX Runtime removes. */
@@ -182,12 +184,6 @@ export class GraphBuilder {
   /** The bytes of the ONNX model, as `InferenceSession.create` takes them. */
   build(): Uint8Array {
     return writeOnnx(this.toOnnx())
-  }
-
-  #once(key: string, make: () => Value): Value {
-    const known = this.#shared.get(key) ?? make()
-    this.#shared.set(key, known)
-    return known
   }
 
   #append(operator: string, inputs: readonly (Value | null)[], outputs: readonly Value[], options: NodeOptions): void {
