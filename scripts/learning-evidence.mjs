@@ -6,8 +6,10 @@
  *
  * `--model smollm2-135m`: another model than the bundled one, which `ratchet pull` fetches.
  * `--first mdn`: another world is learned before each, and the run begins from what came of it: a curriculum.
+ * `--stores FOLDER`: each run's store is kept there, and the same command goes on with a run that was cut; `seconds` are then
+ * those since.
  */
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -28,13 +30,16 @@ const { values } = parseArgs({
     control: { type: 'boolean', default: false },
     schedule: { type: 'string', default: '{}' },
     holdout: { type: 'string', default: '400' },
+    stores: { type: 'string' },
     verbose: { type: 'boolean', default: false },
   },
 })
 
 async function run(name, seed) {
   const opened = await openEmbeddedModel({ reference: values.model, renderer: 'compact', precision: values.precision })
-  const folder = await mkdtemp(join(tmpdir(), 'ratchet-evidence-'))
+  const kept = values.stores && join(values.stores, `${name}-${seed}`)
+  if (kept) await mkdir(kept, { recursive: true })
+  const folder = kept ?? (await mkdtemp(join(tmpdir(), 'ratchet-evidence-')))
   const store = await openStore({ path: join(folder, 'ratchet.db') })
   const began = Date.now()
   const seconds = () => (Date.now() - began) / 1000
@@ -54,17 +59,18 @@ async function run(name, seed) {
   } finally {
     await store.close()
     await opened.service.close()
-    await rm(folder, { recursive: true, force: true })
+    if (!kept) await rm(folder, { recursive: true, force: true })
   }
 }
 
 /** One run of learning, in one world. */
 async function lesson(opened, store, name, seed, startFrom, options = {}) {
-  const events = []
   const { environment: world, tasks, expert, check } = worlds[name]((text) => opened.countTokens(text))
   const shown = rng('demonstrations', seed).shuffle(tasks.train).slice(0, Number(values.demonstrations))
   const demonstrations = await Promise.all(shown.map((task) => play(world, expert, task, check)))
+  const [last] = await store.runs.list({ agent: name, limit: 1 })
   const summary = await learn(agentOf(name, values.model), {
+    ...(last && { resume: last.id }),
     model: opened.service,
     store,
     source: rollouts(world, [...tasks.train, ...tasks.validation, ...tasks.holdout]),
@@ -74,18 +80,17 @@ async function lesson(opened, store, name, seed, startFrom, options = {}) {
     ...options,
     seed,
     onEvent: (event) => {
-      if (event.type === 'progress') return
-      events.push(event)
-      if (values.verbose) console.log(JSON.stringify(event))
+      if (values.verbose && event.type !== 'progress') console.log(JSON.stringify(event))
     },
   })
-  return { summary, episodes: episodesOf(events) }
+  return { summary, episodes: episodesOf(await store.runs.events(summary.runId)) }
 }
 
+/** The attempts of a run, by its stored events. */
 const episodesOf = (events) =>
   events.reduce(
-    (sum, event) =>
-      sum + (event.type === 'updated' ? event.rollouts.n : event.type === 'looked' ? event.diagnosis.attempts : 0),
+    (sum, { type, data }) =>
+      sum + (type === 'updated' ? data.rollouts.n : type === 'looked' ? data.diagnosis.attempts : 0),
     0,
   )
 
