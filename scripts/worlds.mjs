@@ -16,7 +16,7 @@ export const agentOf = (name, base = reference) =>
 /** How each world is opened. `countTokens` says how long a text is to the model. */
 export const worlds = {
   mdn: (countTokens) => mdnWorld('single-hop', countTokens),
-  composed: (countTokens) => ({ ...mdnWorld('composed', countTokens), expert: environment.mdn.notingExpert }),
+  composed: (countTokens) => mdnWorld('composed', countTokens),
   desk: () => ({ ...environment.loadDesk(), expert: environment.deskExpert, check: environment.deskVerify }),
   files: () => ({ ...environment.loadFiles(), expert: environment.filesExpert, check: environment.filesVerify }),
   house: () => ({ ...environment.loadHouse(), expert: environment.houseExpert, check: environment.houseVerify }),

@@ -2,33 +2,43 @@ import type { Episode, Task } from '../../../core/index.ts'
 import { MalformedTaskError } from '../malformed-task-error.ts'
 import { call, type Policy } from '../../play.ts'
 import { readSearchTask } from '../task-data.ts'
+import { noteOf } from './note.ts'
 import { answerQuestion, Question, tierOfKind } from './question.ts'
 import { readSupportLines, type SupportTable } from './support.ts'
 
 /** Which of the listed titles to open when `wanted` was searched for. */
 type Choice = (hits: readonly string[], wanted: string) => string
 
-/** Knows what every question asks: searches each title, opens it, answers from what it read. For priming only. */
-export const expert: Policy = scripted((_hits, wanted) => wanted)
+/**
+ * Knows what every question asks: searches each title, opens it, answers from what it read. For priming only. It begins with the
+ * last title of the question, and where there are several it notes after each document {@link noteOf what is known so far}.
+ */
+export const expert: Policy = async (episode, task) => {
+  const question = questionOf(task)
+  const several = question.titles.length > 1
+  const tables: SupportTable[] = []
+  for (const title of question.titles.toReversed()) {
+    tables.unshift(await read(episode, title, (_hits, wanted) => wanted))
+    if (several) await episode.step({ kind: 'message', content: noteOf(question, tables) })
+  }
+  await answer(episode, question, tables)
+}
 
 /** Opens whatever is listed first: what carelessness scores. */
-export const firstHit: Policy = scripted((hits, wanted) => hits[0] ?? wanted)
+export const firstHit: Policy = async (episode, task) => {
+  const question = questionOf(task)
+  const tables: SupportTable[] = []
+  for (const title of question.titles) tables.push(await read(episode, title, (hits, wanted) => hits[0] ?? wanted))
+  await answer(episode, question, tables)
+}
 
-function scripted(choose: Choice): Policy {
-  return async (episode, task) => {
-    const question = questionOf(task)
-    const tables: SupportTable[] = []
-    for (const title of question.titles) tables.push(await read(episode, title, choose))
-    await call(episode, 'answer', { text: answerQuestion(question, tables)[0] ?? 'unknown' })
-  }
+/** @param tables in the order of the question. */
+async function answer(episode: Episode, question: Question, tables: readonly SupportTable[]): Promise<void> {
+  await call(episode, 'answer', { text: answerQuestion(question, tables)[0] ?? 'unknown' })
 }
 
 /** Searches a title, and opens what is chosen of the list. */
-export async function read(
-  episode: Episode,
-  title: string,
-  choose: Choice = (_hits, wanted) => wanted,
-): Promise<SupportTable> {
+async function read(episode: Episode, title: string, choose: Choice): Promise<SupportTable> {
   const hits = (await call(episode, 'search', { query: title })).split('\n')
   return readSupportLines(await call(episode, 'open', { title: choose(hits, title) }))
 }

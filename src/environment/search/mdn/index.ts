@@ -1,6 +1,5 @@
 export { expert, firstHit, plainTierOf, questionOf, stratumOf } from './expert.ts'
 export { type Feature, readFeatures } from './features.ts'
-export { notingExpert } from './noting-expert.ts'
 export { answerQuestion, Question, type QuestionForm, QuestionKind, questionForms, tierOfKind } from './question.ts'
 export { type Browser, browsers, type SupportTable } from './support.ts'
 export { type Frame, framesOf, type WordingSet } from './wording.ts'
