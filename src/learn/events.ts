@@ -111,7 +111,7 @@ export type LearnEvent =
       readonly metrics: Metrics
       readonly tokensSampled: number
       readonly tokensPerSecond: number
-      /** Seconds of priming and updates so far, and the estimate of what is left of them. */
+      /** Seconds of priming and updates so far; and of all updates left, if each takes as long as this one. */
       readonly seconds: number
       readonly etaSeconds: number
     }

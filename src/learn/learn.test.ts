@@ -51,6 +51,17 @@ const scripted = (name: string, tasks: readonly HoldoutTask[], solved: number): 
 })
 
 describe('a run', () => {
+  it('estimates what is left by how long an update took, and not by imitation before', async () => {
+    let seconds = 0
+    const { of } = await run({ clock: { now: () => 1000 * seconds++ } })
+    const primed = of('primed').at(-1)!.seconds
+    const [first] = of('updated')
+    expect(primed).toBeGreaterThan(0)
+    expect(first!.etaSeconds).toBeGreaterThan(0)
+    expect(first!.etaSeconds).toBeLessThanOrEqual((first!.updates - 1) * (first!.seconds - primed))
+    expect(of('updated').at(-1)!.etaSeconds).toBe(0)
+  })
+
   it('is the story: prime, improve, measure, judge, release', async () => {
     const { summary, of, events, practised } = await run()
     expect(summary.base.success).toBe(0)

@@ -217,6 +217,6 @@ function tell(
     // A clock that ticks in milliseconds can see no time pass.
     tokensPerSecond: (sampled + trained) / Math.max(seconds, 0.001),
     seconds: soFar,
-    etaSeconds: ((run.schedule.updates - at) * soFar) / at,
+    etaSeconds: (run.schedule.updates - at) * seconds,
   })
 }
