@@ -11,12 +11,12 @@
  */
 import { parseArgs } from 'node:util'
 import { defineAgent, demonstration, user, weights } from '../dist/agent/index.js'
-import { rng, TaskId, VersionId } from '../dist/core/index.js'
+import { rng, TaskId } from '../dist/core/index.js'
 import { loadMdn, mdn, play, verify } from '../dist/environment/index.js'
 import { wilson } from '../dist/gate/index.js'
 import { openEmbeddedModel } from '../dist/model/index.js'
 import { demonstrationDatum, drawReplay, supervisedPass } from '../dist/optimize/weights/index.js'
-import { rollout } from '../dist/rollout/index.js'
+import { greedyAttempts } from './attempts.mjs'
 
 const { values: flags } = parseArgs({
   options: {
@@ -130,28 +130,14 @@ async function familiesOf(seed) {
 /** How many of a family's tasks the trainer's weights solve, greedily. */
 async function measure(trainer, { environment, measured }, name) {
   const adapter = await trainer.publish()
-  const inForce = { version: VersionId.parse('evidence'), generation: 0, checkpoint: null }
   const budget = { turns: 6, tokensPerTurn: 20, tokens: 2000, seconds: 600, malformedCalls: 1, toolErrors: 2 }
-  const trajectories = await rollout({
+  const trajectories = await greedyAttempts(model, {
     agent,
     environment,
     tasks: measured,
     batch: name,
-    now: () => Date.now(),
-    bind: ({ seed, signal }) => ({
-      model: {
-        kind: 'weights',
-        inForce,
-        sampler: model.sampler,
-        renderer: model.renderer,
-        adapter,
-        sampling: { temperature: 0 },
-        budget,
-        seed,
-        signal,
-        now: () => Date.now(),
-      },
-    }),
+    adapter,
+    budget,
   })
   await model.sampler.unload(adapter)
   const failed = trajectories.find(({ stopReason }) => stopReason === 'error')

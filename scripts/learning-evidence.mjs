@@ -14,10 +14,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openEmbeddedModel } from '../dist/model/index.js'
-import { play } from '../dist/environment/index.js'
-import { brokenCalls, learn, openStore, repetition, rng, rollouts, rubric, verifier } from '../dist/index.js'
+import { brokenCalls, learn, openStore, repetition, rollouts, rubric, verifier } from '../dist/index.js'
 import { releasedAdapters } from '../dist/learn/index.js'
-import { agentOf, reference, worlds } from './worlds.mjs'
+import { agentOf, demonstrationsOf, reference, worlds } from './worlds.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -65,15 +64,15 @@ async function run(name, seed) {
 
 /** One run of learning, in one world. */
 async function lesson(opened, store, name, seed, startFrom, options = {}) {
-  const { environment: world, tasks, expert, check } = worlds[name]((text) => opened.countTokens(text))
-  const shown = rng('demonstrations', seed).shuffle(tasks.train).slice(0, Number(values.demonstrations))
-  const demonstrations = await Promise.all(shown.map((task) => play(world, expert, task, check)))
+  const world = worlds[name]((text) => opened.countTokens(text))
+  const { environment, tasks, check } = world
+  const demonstrations = await demonstrationsOf(world, { count: Number(values.demonstrations), seed })
   const [last] = await store.runs.list({ agent: name, limit: 1 })
   const summary = await learn(agentOf(name, values.model), {
     ...(last && { resume: last.id }),
     model: opened.service,
     store,
-    source: rollouts(world, [...tasks.train, ...tasks.validation, ...tasks.holdout]),
+    source: rollouts(environment, [...tasks.train, ...tasks.validation, ...tasks.holdout]),
     prime: { demonstrations, startFrom },
     reward: rubric({ solved: verifier(check) }, { guards: [brokenCalls(), repetition()] }),
     schedule: { holdoutTasks: Number(values.holdout), ...JSON.parse(values.schedule) },

@@ -7,10 +7,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { play } from '../dist/environment/index.js'
 import { brokenCalls, learn, openStore, repetition, rng, rollouts, rubric, verifier } from '../dist/index.js'
 import { openEmbeddedModel } from '../dist/model/index.js'
-import { agentOf, reference, worlds } from './worlds.mjs'
+import { agentOf, demonstrationsOf, reference, worlds } from './worlds.mjs'
 
 /** What each job does to a world that can be learned. `random` is the job's own chance. */
 const jobs = {
@@ -221,10 +220,10 @@ async function run(name, seed) {
   try {
     const original = worlds[worldName]((text) => opened.countTokens(text))
     const world = of(original, rng(name, seed))
-    const { environment, tasks, expert, check, demonstrated = (plays) => plays } = world
-    const shown = rng('demonstrations', seed).shuffle(tasks.train).slice(0, count)
+    const { environment, tasks, check, demonstrated = (plays) => plays } = world
     // The expert plays in the world as it was; what it saw is told as the agent will see it.
-    const played = await Promise.all(shown.map((task) => play(original.environment, expert, task, original.check)))
+    const asItWas = { ...world, environment: original.environment, check: original.check }
+    const played = await demonstrationsOf(asItWas, { count, seed })
     const summary = await learn(agentOf(name), {
       model: opened.service,
       store,

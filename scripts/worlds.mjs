@@ -1,5 +1,5 @@
 /** The worlds on which learning is shown: environment, tasks, a scripted expert and what checks it. */
-import { defineAgent, user, weights } from '../dist/index.js'
+import { defineAgent, rng, user, weights } from '../dist/index.js'
 import * as environment from '../dist/environment/index.js'
 
 /** The base model of all evidence where no other is named. */
@@ -23,6 +23,15 @@ export const worlds = {
   forms: () => ({ ...environment.loadForms(), expert: environment.formsExpert, check: environment.formsVerify }),
   catalog: () => ({ ...environment.loadCatalog(), expert: environment.catalogExpert, check: environment.verify }),
 }
+
+/** The demonstrations that a run with this seed imitates: the expert's plays of some training tasks. */
+export const demonstrationsOf = ({ environment: world, tasks, expert, check }, { count, seed }) =>
+  Promise.all(
+    rng('demonstrations', seed)
+      .shuffle(tasks.train)
+      .slice(0, count)
+      .map((task) => environment.play(world, expert, task, check)),
+  )
 
 function mdnWorld(tier, countTokens) {
   const { environment: world, tasks } = environment.loadMdn({

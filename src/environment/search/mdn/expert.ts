@@ -10,31 +10,26 @@ import { readSupportLines, type SupportTable } from './support.ts'
 type Choice = (hits: readonly string[], wanted: string) => string
 
 /**
- * Knows what every question asks: searches each title, opens it, answers from what it read. For priming only. It begins with the
- * last title of the question, and where there are several it notes after each document {@link noteOf what is known so far}.
+ * Knows what every question asks: searches each title, opens it, answers from what it read. For priming only. Where there are
+ * several titles it notes after each document {@link noteOf what is known so far}.
  */
-export const expert: Policy = async (episode, task) => {
-  const question = questionOf(task)
-  const several = question.titles.length > 1
-  const tables: SupportTable[] = []
-  for (const title of question.titles.toReversed()) {
-    tables.unshift(await read(episode, title, (_hits, wanted) => wanted))
-    if (several) await episode.step({ kind: 'message', content: noteOf(question, tables) })
-  }
-  await answer(episode, question, tables)
-}
+export const expert: Policy = scripted({ choose: (_hits, wanted) => wanted, notes: true })
 
 /** Opens whatever is listed first: what carelessness scores. */
-export const firstHit: Policy = async (episode, task) => {
-  const question = questionOf(task)
-  const tables: SupportTable[] = []
-  for (const title of question.titles) tables.push(await read(episode, title, (hits, wanted) => hits[0] ?? wanted))
-  await answer(episode, question, tables)
-}
+export const firstHit: Policy = scripted({ choose: (hits, wanted) => hits[0] ?? wanted, notes: false })
 
-/** @param tables in the order of the question. */
-async function answer(episode: Episode, question: Question, tables: readonly SupportTable[]): Promise<void> {
-  await call(episode, 'answer', { text: answerQuestion(question, tables)[0] ?? 'unknown' })
+/** Reads the titles of the question, the last one first, and answers. */
+function scripted({ choose, notes }: { readonly choose: Choice; readonly notes: boolean }): Policy {
+  return async (episode, task) => {
+    const question = questionOf(task)
+    const noted = notes && question.titles.length > 1
+    const tables: SupportTable[] = []
+    for (const title of question.titles.toReversed()) {
+      tables.unshift(await read(episode, title, choose))
+      if (noted) await episode.step({ kind: 'message', content: noteOf(question, tables) })
+    }
+    await call(episode, 'answer', { text: answerQuestion(question, tables)[0] ?? 'unknown' })
+  }
 }
 
 /** Searches a title, and opens what is chosen of the list. */
