@@ -66,6 +66,7 @@ export class GraphBuilder {
   readonly #inputs: OnnxValue[] = []
   readonly #outputs = new Map<string, Value>()
   readonly #shared = new Map<string, Value>()
+  readonly #between: OnnxValue[] = []
   #values = 0
 
   constructor(name: string, { fusedProducts = true, keepsShares = false }: GraphOptions = {}) {
@@ -178,6 +179,7 @@ export class GraphBuilder {
       initializers: this.#initializers,
       inputs: this.#inputs,
       outputs,
+      between: this.#between,
     }
   }
 
@@ -205,7 +207,9 @@ export class GraphBuilder {
   }
 
   #fresh<D extends Dtype>(dtype: D, shape: readonly Dimension[]): Value<D> {
-    return { graph: this, name: this.#freshName(), dtype, shape }
+    const name = this.#freshName()
+    this.#between.push({ name, dtype, shape })
+    return { graph: this, name, dtype, shape }
   }
 
   #freshName(): string {

@@ -35,7 +35,7 @@ export interface OnnxInitializer {
   readonly data: Uint8Array
 }
 
-/** A typed name at the graph's border. */
+/** A name with its type and shape: at the graph's border, or between two nodes. */
 export interface OnnxValue {
   readonly name: string
   readonly dtype: Dtype
@@ -48,4 +48,9 @@ export interface OnnxGraph {
   readonly initializers: readonly OnnxInitializer[]
   readonly inputs: readonly OnnxValue[]
   readonly outputs: readonly OnnxValue[]
+  /**
+   * What nodes hand to each other. ONNX Runtime plans memory by these shapes: a value takes the place of a dead one of the
+   * same shape, and is computed in place where it can be. Where it finds no shape by itself, it needs one told.
+   */
+  readonly between: readonly OnnxValue[]
 }

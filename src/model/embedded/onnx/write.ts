@@ -29,6 +29,7 @@ function writeGraph(graph: OnnxGraph, pbf: PbfWriter): void {
   for (const initializer of graph.initializers) pbf.writeMessage(5, writeInitializer, initializer)
   for (const input of graph.inputs) pbf.writeMessage(11, writeValue, input)
   for (const output of graph.outputs) pbf.writeMessage(12, writeValue, output)
+  for (const value of graph.between) pbf.writeMessage(13, writeValue, value)
 }
 
 function writeNode(node: OnnxNode, pbf: PbfWriter): void {
