@@ -95,6 +95,13 @@ export class GraphBuilder {
     )
   }
 
+  /** An int64 scalar; equal scalars are stored once. */
+  integer(value: number): Integer {
+    return this.once(`integer ${value}`, () =>
+      this.initializer(this.#freshName(), 'int64', [], BigInt64Array.of(BigInt(value))),
+    )
+  }
+
   /** An int64 vector, as shapes, axes and slices are given; equal vectors are stored once. */
   integers(values: readonly number[]): Integer {
     return this.once(`integers ${values.join(' ')}`, () =>

@@ -1,9 +1,10 @@
 import type { Loss } from '../../../core/index.ts'
+import { type Float, type Integer, select } from '../graph/index.ts'
 import { cispo } from './cispo.ts'
 import { crossEntropy } from './cross-entropy.ts'
 import { importanceSampling } from './importance-sampling.ts'
 import { ppo } from './ppo.ts'
-import type { TokenLoss } from './token-loss.ts'
+import type { LossTerms, TokenLoss } from './token-loss.ts'
 
 export type { LossTerms, TokenLoss } from './token-loss.ts'
 
@@ -15,4 +16,22 @@ export const tokenLosses: Readonly<Record<LossKind, TokenLoss>> = {
   importance_sampling: importanceSampling,
   ppo,
   cispo,
+}
+
+const kinds = Object.keys(tokenLosses) as LossKind[]
+
+/** How {@link fedLoss} is told a loss: its place among all. */
+export const lossNumber = (kind: LossKind): bigint => BigInt(kinds.indexOf(kind))
+
+/**
+ * The loss whose {@link lossNumber} a run feeds (a scalar): `[rows]`. One graph serves all losses, since each graph keeps
+ * the memory of its largest run. What is not chosen adds nothing, also where it is not finite.
+ */
+export function fedLoss(kind: Integer, terms: LossTerms): Float {
+  const { graph } = kind
+  const losses = kinds.map((name) => tokenLosses[name](terms))
+  return losses.reduce((others, loss, place) => {
+    const here = graph.node('Equal', [kind, graph.integer(place)], 'bool', [])
+    return select(here, loss, others)
+  })
 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { numbers, recorded, relativeError, unpack } from '../../../../test/support/recorded.ts'
 import { runGraph } from '../../../../test/support/run-graph.ts'
 import { GraphBuilder, gradients } from '../graph/index.ts'
-import { type LossKind, tokenLosses } from './index.ts'
+import { type LossKind, fedLoss, lossNumber, tokenLosses } from './index.ts'
 
 interface Vectors {
   readonly clipLow: number
@@ -21,7 +21,7 @@ async function evaluate(
   const graph = new GraphBuilder(kind)
   const row = (name: string) => graph.input(name, 'float32', ['rows'])
   const logprobs = row('logprobs')
-  const loss = tokenLosses[kind]({
+  const loss = fedLoss(graph.input('kind', 'int64', []), {
     logprobs,
     weights: row('weights'),
     oldLogprobs: row('oldLogprobs'),
@@ -32,7 +32,8 @@ async function evaluate(
   graph.output('loss', loss)
   graph.output('slope', gradients(loss, [logprobs])[0]!)
   const feeds = Object.entries(terms).map(([name, data]) => [name, { data, shape: [data.length] }] as const)
-  const { loss: losses, slope } = await runGraph(graph, Object.fromEntries(feeds))
+  const chosen = { data: BigInt64Array.of(lossNumber(kind)), shape: [] }
+  const { loss: losses, slope } = await runGraph(graph, { ...Object.fromEntries(feeds), kind: chosen })
   return { loss: losses!, slope: slope! }
 }
 

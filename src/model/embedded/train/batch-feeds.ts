@@ -1,4 +1,5 @@
 import { Tensor } from 'onnxruntime-node'
+import { lossNumber } from '../loss/index.ts'
 import { auxiliaryPorts } from '../transformer/auxiliary.ts'
 import type { PackedBatch } from './packed-batch.ts'
 import type { LossSettings } from './shard.ts'
@@ -28,6 +29,7 @@ export function lossFeeds(batch: PackedBatch, loss: LossSettings): Record<string
   const perRow = (data: Float32Array) => new Tensor('float32', data, [data.length])
   return {
     ...temperatureFeed(loss.temperature),
+    lossKind: new Tensor('int64', BigInt64Array.of(lossNumber(loss.kind)), []),
     weights: perRow(batch.weights),
     oldLogprobs: perRow(batch.oldLogprobs),
     advantages: perRow(batch.advantages),

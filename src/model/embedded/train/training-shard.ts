@@ -1,5 +1,5 @@
 import { type InferenceSession, Tensor } from 'onnxruntime-node'
-import type { AdamParams, Loss } from '../../../core/index.ts'
+import type { AdamParams } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import { type Device, graphOptions } from '../device/device.ts'
 import { type Session, openSession } from '../device/session.ts'
@@ -228,7 +228,7 @@ export class TrainingShard implements TrainingShardPort {
 
   async #run(batch: PackedBatch, loss: LossSettings): Promise<InferenceSession.ReturnType> {
     const { auxiliary } = batch
-    const session = await this.#session(loss.kind, {
+    const session = await this.#session('loss', {
       ...(auxiliary && { auxiliary: auxiliary.targets.length / auxiliary.weights.length }),
       keepsShares: keepsShares(this.#config, batch.shape),
     })
@@ -240,7 +240,7 @@ export class TrainingShard implements TrainingShardPort {
     const key = `${pass} ${recalls} ${variant.keepsShares}${variant.auxiliary === undefined ? '' : beside}`
     let session = this.#sessions.get(key)
     if (session === undefined) {
-      const graph = passGraph(pass, {
+      const graph = passGraphs[pass]({
         config: this.#config,
         trained: this.#trained,
         recalls,
@@ -290,12 +290,13 @@ export class TrainingShard implements TrainingShardPort {
   }
 }
 
-/** What a shard runs a graph for: a loss, log-probabilities alone, or what a memory keeps. */
-type Pass = Loss['kind'] | 'forward' | 'memory'
+/** What a shard runs a graph for: a loss with its gradient, log-probabilities alone, or what a memory keeps. */
+type Pass = 'loss' | 'forward' | 'memory'
 
-function passGraph(pass: Pass, spec: Omit<TrainingGraphSpec, 'loss'>): GraphBuilder {
-  if (pass === 'forward') return forwardGraph(spec)
-  return pass === 'memory' ? memoryGraph(spec) : trainingGraph({ ...spec, loss: pass })
+const passGraphs: Readonly<Record<Pass, (spec: TrainingGraphSpec) => GraphBuilder>> = {
+  loss: trainingGraph,
+  forward: forwardGraph,
+  memory: memoryGraph,
 }
 
 /** Ends the name of a pass with auxiliary targets. */

@@ -1,5 +1,5 @@
 import { GraphBuilder, type GraphOptions, add, gradients, sum, targetLogprobs } from '../graph/index.ts'
-import { type LossKind, tokenLosses } from '../loss/index.ts'
+import { fedLoss } from '../loss/index.ts'
 import { auxiliaryHead, auxiliaryLosses, auxiliaryPorts, auxiliaryShape } from './auxiliary.ts'
 import { InvariantError } from '../../../errors/index.ts'
 import { memoryPorts } from '../memory/read-memory.ts'
@@ -11,7 +11,6 @@ import { TrainingTransformer } from './training-transformer.ts'
 export interface TrainingGraphSpec extends GraphOptions {
   readonly config: TransformerConfig
   readonly trained: Trained
-  readonly loss: LossKind
   /** Outputs of an auxiliary head. Default: there is none. */
   readonly auxiliary?: number
   /** Whether a memory is fed to the layer that reads one (`trained.kind` `memory`): `memory.keys` and `memory.values`. */
@@ -34,19 +33,19 @@ export const embeddedGradient = gradientOf('embedded tokens')
  * which. `positions` is a node's depth in its tree. The last block's MLP and the head run at `rows`
  * only: one entry for each target token, several of which may name one node.
  *
- * Inputs: `tokens`, `positions`, `keys`, `mask`, `rows`, `targets`, the loss's terms, the rotary tables
+ * Inputs: `tokens`, `positions`, `keys`, `mask`, `rows`, `targets`, the loss's number and terms, the rotary tables
  * (`rotary-tables.ts`), and every weight by its name. Outputs: `logprobs` `[rows]`, `loss` (their sum of losses), and a
  * gradient for each trained tensor ({@link gradientOf}). With an auxiliary head (`auxiliary.ts`) the gradients are of both
  * losses, and its own is told apart. All dimensions but the model's are free: one session serves
  * every size.
  */
 export function trainingGraph(spec: TrainingGraphSpec): GraphBuilder {
-  const { config, trained, loss, auxiliary, recalls = false, rounded = false, ...options } = spec
-  const graph = new GraphBuilder(`${trained.kind} ${loss}`, options)
+  const { config, trained, auxiliary, recalls = false, rounded = false, ...options } = spec
+  const graph = new GraphBuilder(trained.kind, options)
   const { model, embedded, normal, logprobs } = targetsOf(graph, config, trained, { recalls, rounded })
   const perRow = (name: string) => graph.input(name, 'float32', ['rows'])
   const scalar = (name: string) => graph.input(name, 'float32', [])
-  const losses = tokenLosses[loss]({
+  const losses = fedLoss(graph.input('lossKind', 'int64', []), {
     logprobs,
     weights: perRow('weights'),
     oldLogprobs: perRow('oldLogprobs'),
@@ -81,7 +80,7 @@ export function forwardGraph({
   recalls = false,
   rounded = false,
   ...options
-}: Omit<TrainingGraphSpec, 'loss'>): GraphBuilder {
+}: TrainingGraphSpec): GraphBuilder {
   const graph = new GraphBuilder(`${trained.kind} forward`, options)
   graph.output('logprobs', targetsOf(graph, config, trained, { recalls, rounded }).logprobs)
   return graph
@@ -91,7 +90,7 @@ export function forwardGraph({
  * The keys and values of a layer for every cell of the grid, `[batch, nodes, kvHeads · headDim]`, as they enter a memory:
  * keys before their positions turn them. Outputs by the names of `memoryPorts`.
  */
-export function memoryGraph({ config, trained, ...options }: Omit<TrainingGraphSpec, 'loss'>): GraphBuilder {
+export function memoryGraph({ config, trained, ...options }: TrainingGraphSpec): GraphBuilder {
   if (trained.kind !== 'memory') throw new InvariantError(`${trained.kind} training has no layer with a memory`)
   const { layer } = trained
   const graph = new GraphBuilder(`memory of layer ${layer}`, options)
