@@ -210,6 +210,8 @@ export class EmbeddedTrainer implements Trainer {
   async publish(): Promise<AdapterRef> {
     const { config, trained, publish } = this.#options
     return this.#oneAtATime.run(async () => {
+      // Sampling comes next.
+      await Promise.all(this.#options.shards.map((shard) => shard.rest()))
       return publish(adapterContent(config, trained, await this.#trainedValues()))
     })
   }

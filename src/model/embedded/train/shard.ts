@@ -72,6 +72,8 @@ export interface TrainingShardPort {
   collect(batch: PackedBatch): Promise<MemoryRows>
   /** A copy of what is held. */
   held(): Promise<HeldAnchors | null>
+  /** Gives back the memory of large runs, where work elsewhere comes next. Results do not change. */
+  rest(): Promise<void>
   /** Frees the sessions. */
   close(): Promise<void>
 }

@@ -3,6 +3,7 @@ import { recordedModel, recorded } from '../../../../test/support/recorded.ts'
 import type { TransformerConfig } from '../transformer/config.ts'
 import { initialValues } from './initial-values.ts'
 import type { PackedBatch } from './packing.ts'
+import { PassSessions } from './pass-sessions.ts'
 import { TrainingShard } from './training-shard.ts'
 
 const { config } = recorded('llama') as { config: TransformerConfig }
@@ -48,5 +49,33 @@ describe('a training shard', () => {
     const gradient = await one.takeGradient()
     expect(gradient?.some((value) => value !== 0)).toBe(true)
     expect(await one.takeGradient()).toBeNull()
+  })
+
+  it('shares graphs with others of its thread: one serves every loss and every shard', async () => {
+    const sessions = new PassSessions({ config, rounded: false, device: 'cpu', threads: 1 })
+    const values = initialValues(model, trained, { seed: 1 })
+    const sharing = () => new TrainingShard({ model, trained, values: values.slice(), sessions })
+    const [one, other] = [sharing(), sharing()]
+    await one.forwardBackward(roots(2), loss)
+    await one.forwardBackward(roots(2), { ...loss, kind: 'ppo' })
+    await one.close()
+    await other.forwardBackward(roots(2), loss)
+    await other.forwardBackward(roots(2), { ...loss, kind: 'ppo' })
+    expect(sessions.count).toBe(1)
+    expect(await other.takeGradient()).toEqual(await one.takeGradient())
+    await sessions.close()
+  })
+
+  it('gives back the memory of large runs alone, and goes on as before', async () => {
+    const sessions = new PassSessions({ config, rounded: false, device: 'cpu', threads: 1 })
+    const one = new TrainingShard({ model, trained, values: initialValues(model, trained, { seed: 1 }), sessions })
+    const before = await one.forwardBackward(roots(2), loss)
+    await one.rest()
+    expect(sessions.count).toBe(1)
+    sessions.took(2 ** 31)
+    await one.rest()
+    expect(sessions.count).toBe(0)
+    expect(await one.forwardBackward(roots(2), loss)).toEqual(before)
+    await sessions.close()
   })
 })

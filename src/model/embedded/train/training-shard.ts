@@ -1,10 +1,8 @@
 import { type InferenceSession, Tensor } from 'onnxruntime-node'
 import type { AdamParams } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
-import { type Device, graphOptions } from '../device/device.ts'
-import { type Session, openSession } from '../device/session.ts'
+import type { Device } from '../device/device.ts'
 import { auxiliaryPorts, shapesWithHead } from '../transformer/auxiliary.ts'
-import type { GraphBuilder } from '../graph/index.ts'
 import type { MemoryRows } from '../memory/attention-memory.ts'
 import { memoryFeeds } from '../memory/memory-feeds.ts'
 import { memoryPorts } from '../memory/read-memory.ts'
@@ -14,14 +12,7 @@ import { turned } from '../transformer/rounded-matrix.ts'
 import { roundedPorts } from '../transformer/training-transformer.ts'
 import { rotaryTables, ropes, tableNames } from '../transformer/rotary-tables.ts'
 import { type Trained, trainedShapes } from '../transformer/trained.ts'
-import {
-  type TrainingGraphSpec,
-  embeddedGradient,
-  forwardGraph,
-  gradientOf,
-  memoryGraph,
-  trainingGraph,
-} from '../transformer/training-graph.ts'
+import { embeddedGradient, gradientOf } from '../transformer/training-graph.ts'
 import { names, weightShapes } from '../transformer/weights.ts'
 import { type AdamState, adamw, newAdamState } from './adamw.ts'
 import { type HeldAnchors, addPull, copyOfHeld } from './anchors.ts'
@@ -31,6 +22,7 @@ import { FlatTensors } from './flat-tensors.ts'
 import { NonFiniteGradientError } from './non-finite-gradient-error.ts'
 import type { PackedBatch } from './packing.ts'
 import { keepsShares } from './keeps-shares.ts'
+import { PassSessions } from './pass-sessions.ts'
 import type { BatchResult, EngineStepResult, LossSettings, ShardState, TrainingShardPort } from './shard.ts'
 
 /** What a shard is made of. Base weights are read, never written, and may be shared with a sampler in this thread. */
@@ -43,18 +35,19 @@ export interface TrainingShardSetup {
   readonly threads?: number
   /** Default `cpu`. */
   readonly device?: Device
+  /** Shared with other shards of the model in this thread, whose owner closes it. Default: its own. */
+  readonly sessions?: PassSessions
 }
 
 /** A {@link TrainingShardPort} in this thread. `forwardBackward` blocks it: host shards in workers outside of tests. */
 export class TrainingShard implements TrainingShardPort {
   readonly #config: TransformerConfig
   readonly #trained: Trained
-  readonly #threads: number
-  readonly #device: Device
   readonly #model: BaseWeights
+  readonly #sessions: PassSessions
+  readonly #ownsSessions: boolean
   #values: FlatTensors
   #weights: Record<string, Tensor>
-  readonly #sessions = new Map<string, Promise<Session>>()
   #adam: AdamState
   #rotary: { readonly positions: number; readonly feeds: Record<string, Tensor> } | undefined
   #gradient: FlatTensors
@@ -63,12 +56,13 @@ export class TrainingShard implements TrainingShardPort {
   #held: HeldAnchors | null = null
   #memory: Record<string, Tensor> | null = null
 
-  constructor({ model, trained, values, threads = 1, device = 'cpu' }: TrainingShardSetup) {
+  constructor({ model, trained, values, threads = 1, device = 'cpu', sessions }: TrainingShardSetup) {
     const shapes = trainedShapes(model.config, trained)
     this.#config = model.config
     this.#trained = trained
-    this.#threads = threads
-    this.#device = device
+    const { config } = model
+    this.#sessions = sessions ?? new PassSessions({ config, rounded: model.rounded !== undefined, device, threads })
+    this.#ownsSessions = sessions === undefined
     this.#values = new FlatTensors(shapes, values)
     this.#gradient = new FlatTensors(shapes)
     this.#adam = newAdamState(values.length)
@@ -89,9 +83,9 @@ export class TrainingShard implements TrainingShardPort {
   }
 
   async forward(batch: PackedBatch, temperature: number): Promise<Float32Array> {
-    const session = await this.#session('forward')
-    const outputs = await session.run({ ...this.#inputs(batch), ...temperatureFeed(temperature) })
-    return floats(outputs, 'logprobs').slice()
+    const spec = { pass: 'forward', trained: this.#trained, recalls: this.#memory !== null } as const
+    const feeds = { ...this.#inputs(batch), ...temperatureFeed(temperature) }
+    return floats(await this.#sessions.run(spec, feeds, cellsOf(batch)), 'logprobs').slice()
   }
 
   async addSquares(batch: PackedBatch, loss: LossSettings): Promise<void> {
@@ -150,7 +144,6 @@ export class TrainingShard implements TrainingShardPort {
     const { m, v, step } = this.#adam
     this.#adam = { m: resized(m).values, v: resized(v).values, step }
     this.#weights = this.#weightTensors()
-    await this.#release((pass) => pass.endsWith(beside))
   }
 
   async setValues(values: Float32Array): Promise<void> {
@@ -181,8 +174,8 @@ export class TrainingShard implements TrainingShardPort {
   }
 
   async collect(batch: PackedBatch): Promise<MemoryRows> {
-    const session = await this.#session('memory')
-    const outputs = await session.run({ ...this.#weights, ...this.#rotaryTables(batch), ...treeFeeds(batch) })
+    const feeds = { ...this.#weights, ...this.#rotaryTables(batch), ...treeFeeds(batch) }
+    const outputs = await this.#sessions.run({ pass: 'memory', trained: this.#trained }, feeds, cellsOf(batch))
     return {
       length: batch.tokens.length,
       keys: floats(outputs, memoryPorts.keys).slice(),
@@ -190,16 +183,12 @@ export class TrainingShard implements TrainingShardPort {
     }
   }
 
-  async close(): Promise<void> {
-    await this.#release(() => true)
+  rest(): Promise<void> {
+    return this.#sessions.rest()
   }
 
-  async #release(which: (pass: string) => boolean): Promise<void> {
-    for (const [pass, session] of this.#sessions) {
-      if (!which(pass)) continue
-      this.#sessions.delete(pass)
-      await (await session).release()
-    }
+  async close(): Promise<void> {
+    if (this.#ownsSessions) await this.#sessions.close()
   }
 
   /** Every weight by its name; those that are trained are views of the values. */
@@ -226,32 +215,16 @@ export class TrainingShard implements TrainingShardPort {
     this.#pending = false
   }
 
-  async #run(batch: PackedBatch, loss: LossSettings): Promise<InferenceSession.ReturnType> {
+  #run(batch: PackedBatch, loss: LossSettings): Promise<InferenceSession.ReturnType> {
     const { auxiliary } = batch
-    const session = await this.#session('loss', {
-      ...(auxiliary && { auxiliary: auxiliary.targets.length / auxiliary.weights.length }),
+    const spec = {
+      pass: 'loss',
+      trained: this.#trained,
+      recalls: this.#memory !== null,
       keepsShares: keepsShares(this.#config, batch.shape),
-    })
-    return session.run({ ...this.#inputs(batch), ...lossFeeds(batch, loss) })
-  }
-
-  #session(pass: Pass, variant: Pick<TrainingGraphSpec, 'auxiliary' | 'keepsShares'> = {}): Promise<Session> {
-    const recalls = this.#memory !== null
-    const key = `${pass} ${recalls} ${variant.keepsShares}${variant.auxiliary === undefined ? '' : beside}`
-    let session = this.#sessions.get(key)
-    if (session === undefined) {
-      const graph = passGraphs[pass]({
-        config: this.#config,
-        trained: this.#trained,
-        recalls,
-        rounded: this.#model.rounded !== undefined,
-        ...variant,
-        ...graphOptions(this.#device),
-      })
-      session = openSession(graph.build(), { device: this.#device, threads: this.#threads })
-      this.#sessions.set(key, session)
-    }
-    return session
+      ...(auxiliary && { auxiliary: auxiliary.targets.length / auxiliary.weights.length }),
+    } as const
+    return this.#sessions.run(spec, { ...this.#inputs(batch), ...lossFeeds(batch, loss) }, cellsOf(batch))
   }
 
   /** What every pass over targets reads: the weights, the laid-out tokens, and what is remembered. */
@@ -290,17 +263,7 @@ export class TrainingShard implements TrainingShardPort {
   }
 }
 
-/** What a shard runs a graph for: a loss with its gradient, log-probabilities alone, or what a memory keeps. */
-type Pass = 'loss' | 'forward' | 'memory'
-
-const passGraphs: Readonly<Record<Pass, (spec: TrainingGraphSpec) => GraphBuilder>> = {
-  loss: trainingGraph,
-  forward: forwardGraph,
-  memory: memoryGraph,
-}
-
-/** Ends the name of a pass with auxiliary targets. */
-const beside = ' beside auxiliary tasks'
+const cellsOf = ({ shape: { batch, nodes } }: PackedBatch): number => batch * nodes
 
 function floats(outputs: InferenceSession.ReturnType, name: string): Float32Array {
   return present(outputs[name], `output ${name}`).data as Float32Array

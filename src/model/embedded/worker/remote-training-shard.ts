@@ -74,6 +74,10 @@ export class RemoteTrainingShard implements TrainingShardPort {
     return this.#call({ method: 'collect', args: [batch] })
   }
 
+  rest(): Promise<void> {
+    return this.#call({ method: 'rest', args: [] })
+  }
+
   async close(): Promise<void> {
     try {
       await this.#worker.request({ kind: 'close-trainer', trainer: this.#trainer })
