@@ -11,6 +11,7 @@ import { loadModel, readSafetensors } from '../dist/model/embedded/load/index.js
 import { EmbeddedTrainer } from '../dist/model/embedded/train/embedded-trainer.js'
 import { FlatTensors } from '../dist/model/embedded/train/flat-tensors.js'
 import { readTrainedWeights } from '../dist/model/embedded/train/trained-weights.js'
+import { PassSessions } from '../dist/model/embedded/train/pass-sessions.js'
 import { TrainingShard } from '../dist/model/embedded/train/training-shard.js'
 import { trainedShapes } from '../dist/model/embedded/transformer/trained.js'
 
@@ -20,7 +21,7 @@ const { loss: expectedLoss, batch, lora, torch } = JSON.parse(await readFile(joi
 const { weights: model } = await loadModel(reference)
 const trained = { kind: 'lora', ...lora }
 const values = readTrainedWeights(model.config, trained, await readFile(join(folder, 'adapter.safetensors')))
-const shard = new TrainingShard({ model, trained, values, threads: 2 })
+const shard = new TrainingShard({ model, trained, values, sessions: new PassSessions(model, { threads: 2 }) })
 const trainer = new EmbeddedTrainer({ config: model.config, trained, shards: [shard], publish: () => Promise.reject() })
 const { loss } = await trainer.forwardBackward(batch, { kind: 'cross_entropy' })
 const gradient = new FlatTensors(trainedShapes(model.config, trained), await shard.takeGradient())

@@ -12,6 +12,7 @@ import { StepRunner } from '../dist/model/embedded/sampling/step.js'
 import { WeightSets } from '../dist/model/embedded/sampling/weight-sets.js'
 import { EmbeddedTrainer } from '../dist/model/embedded/train/embedded-trainer.js'
 import { initialValues } from '../dist/model/embedded/train/initial-values.js'
+import { PassSessions } from '../dist/model/embedded/train/pass-sessions.js'
 import { TrainingShard } from '../dist/model/embedded/train/training-shard.js'
 
 const [folder, file] = process.argv.slice(2)
@@ -55,7 +56,7 @@ await sets.close()
 
 const trained = { kind: 'lora', rank: 1, alpha: 1, targets: ['q'] }
 const values = initialValues(model, trained, { seed: 1 })
-const shard = new TrainingShard({ model, trained, values, threads: 2 })
+const shard = new TrainingShard({ model, trained, values, sessions: new PassSessions(model, { threads: 2 }) })
 const trainer = new EmbeddedTrainer({ config: model.config, trained, shards: [shard], publish: () => Promise.reject() })
 const [logprobs] = await trainer.forward([{ input: tokens.slice(0, -1), target: tokens.slice(1) }])
 logprobs.forEach((logprob, position) => compare('training', logprob, targets[position]))

@@ -12,6 +12,7 @@ import { StepRunner } from '../dist/model/embedded/sampling/step.js'
 import { WeightSets } from '../dist/model/embedded/sampling/weight-sets.js'
 import { EmbeddedTrainer } from '../dist/model/embedded/train/embedded-trainer.js'
 import { initialValues } from '../dist/model/embedded/train/initial-values.js'
+import { PassSessions } from '../dist/model/embedded/train/pass-sessions.js'
 import { TrainingShard } from '../dist/model/embedded/train/training-shard.js'
 
 const [reference, file] = process.argv.slice(2)
@@ -55,7 +56,12 @@ for (const { tokens, targets, last, top } of prompts) {
 await sets.close()
 
 const trained = { kind: 'lora', rank: 1, alpha: 1, targets: ['q'] }
-const shard = new TrainingShard({ model, trained, values: initialValues(model, trained, { seed: 1 }), threads: 2 })
+const shard = new TrainingShard({
+  model,
+  trained,
+  values: initialValues(model, trained, { seed: 1 }),
+  sessions: new PassSessions(model, { threads: 2 }),
+})
 const trainer = new EmbeddedTrainer({ config: model.config, trained, shards: [shard], publish: () => Promise.reject() })
 const several = prompts.filter(({ tokens }) => tokens.length > 1)
 const measured = await trainer.forward(

@@ -15,6 +15,7 @@ import { openEmbeddedEngine } from '../dist/model/embedded/engine.js'
 import { weightShapes } from '../dist/model/embedded/transformer/weights.js'
 import { initialValues } from '../dist/model/embedded/train/initial-values.js'
 import { pack } from '../dist/model/embedded/train/packing.js'
+import { PassSessions } from '../dist/model/embedded/train/pass-sessions.js'
 import { TrainingShard } from '../dist/model/embedded/train/training-shard.js'
 
 const { values: flags } = parseArgs({
@@ -107,7 +108,12 @@ async function passes(
   // A pair that is zero on one side has no gradient on the other.
   const random = stream(7)
   if (kind === 'lora') for (let i = 0; i < values.length; i++) values[i] = (random() - 0.5) * 0.07
-  const shard = new TrainingShard({ model, trained, values, threads: firstThreads, device: where })
+  const shard = new TrainingShard({
+    model,
+    trained,
+    values,
+    sessions: new PassSessions(model, { threads: firstThreads, device: where }),
+  })
   const plans = pack(group(model.config.vocabSize), 'ppo', { config: model.config, budget: 4096 })
   const results = []
   for (let run = 0; run < 2; run++) {

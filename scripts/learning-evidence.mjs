@@ -6,6 +6,7 @@
  *
  * `--model smollm2-135m`: another model than the bundled one, which `ratchet pull` fetches.
  * `--first mdn`: another world is learned before each, and the run begins from what came of it: a curriculum.
+ * `--policy '{"learningRate":3e-4}'`: another policy gradient than the recipe's.
  * `--stores FOLDER`: each run's store is kept there, and the same command goes on with a run that was cut; `seconds` are then
  * those since.
  */
@@ -14,7 +15,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openEmbeddedModel } from '../dist/model/index.js'
-import { brokenCalls, learn, openStore, repetition, rollouts, rubric, verifier } from '../dist/index.js'
+import {
+  brokenCalls,
+  learn,
+  openStore,
+  policyGradient,
+  recipe,
+  repetition,
+  rollouts,
+  rubric,
+  verifier,
+} from '../dist/index.js'
 import { releasedAdapters } from '../dist/learn/index.js'
 import { agentOf, demonstrationsOf, reference, worlds } from './worlds.mjs'
 
@@ -28,6 +39,7 @@ const { values } = parseArgs({
     first: { type: 'string' },
     control: { type: 'boolean', default: false },
     schedule: { type: 'string', default: '{}' },
+    policy: { type: 'string', default: '{}' },
     holdout: { type: 'string', default: '400' },
     stores: { type: 'string' },
     verbose: { type: 'boolean', default: false },
@@ -75,6 +87,7 @@ async function lesson(opened, store, name, seed, startFrom, options = {}) {
     source: rollouts(environment, [...tasks.train, ...tasks.validation, ...tasks.holdout]),
     prime: { demonstrations, startFrom },
     reward: rubric({ solved: verifier(check) }, { guards: [brokenCalls(), repetition()] }),
+    optimize: { model: policyGradient({ ...recipe.policy, ...JSON.parse(values.policy) }) },
     schedule: { holdoutTasks: Number(values.holdout), ...JSON.parse(values.schedule) },
     ...options,
     seed,

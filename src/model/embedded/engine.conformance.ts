@@ -248,6 +248,7 @@ export function describeEngineConformance(
       await closing.close()
       expect((await greedy(adapter)).tokens).toEqual(before)
       await expect(closing.saveState()).rejects.toThrow()
+      await other.forwardBackward([{ input: prompt, target: [7, 8, 9, 10, 11, 12] }], { kind: 'cross_entropy' })
       expect(await other.optimStep({ learningRate: 0.01 })).toMatchObject({ step: 2 })
     })
 

@@ -29,9 +29,11 @@ export const lossNumber = (kind: LossKind): bigint => BigInt(kinds.indexOf(kind)
  */
 export function fedLoss(kind: Integer, terms: LossTerms): Float {
   const { graph } = kind
-  const losses = kinds.map((name) => tokenLosses[name](terms))
-  return losses.reduce((others, loss, place) => {
-    const here = graph.node('Equal', [kind, graph.integer(place)], 'bool', [])
-    return select(here, loss, others)
-  })
+  const ifFed = (name: LossKind, others: Float) =>
+    select(
+      graph.node('Equal', [kind, graph.integer(kinds.indexOf(name))], 'bool', []),
+      tokenLosses[name](terms),
+      others,
+    )
+  return ifFed('importance_sampling', ifFed('ppo', ifFed('cispo', crossEntropy(terms))))
 }

@@ -79,6 +79,17 @@ describe('the clip', () => {
   })
 })
 
+it('a loss that is not chosen adds nothing, also where it is infinite', async () => {
+  const terms = {
+    logprobs: Float32Array.of(-1, -1),
+    oldLogprobs: Float32Array.of(-200, Number.NEGATIVE_INFINITY),
+    advantages: Float32Array.of(-1, 1),
+    weights: Float32Array.of(2, 2),
+  }
+  const { loss, slope } = await evaluate('cross_entropy', terms)
+  expect([...loss, ...slope]).toEqual([2, 2, -2, -2])
+})
+
 describe('a ratio past the range of float32', () => {
   const far = (difference: number, advantage: number, weight = 1) => ({
     logprobs: Float32Array.of(-1),

@@ -2,7 +2,9 @@ import type { InferenceSession } from 'onnxruntime-node'
 import { type Device, graphOptions } from '../device/device.ts'
 import { type Session, openSession } from '../device/session.ts'
 import type { GraphBuilder } from '../graph/index.ts'
+import type { BaseWeights } from '../transformer/base-weights.ts'
 import type { TransformerConfig } from '../transformer/config.ts'
+import type { Trained } from '../transformer/trained.ts'
 import { type TrainingGraphSpec, forwardGraph, memoryGraph, trainingGraph } from '../transformer/training-graph.ts'
 
 /** What a graph is run for: a loss with its gradient, log-probabilities alone, or what a memory keeps. */
@@ -20,28 +22,39 @@ export interface PassSpec extends Pick<TrainingGraphSpec, 'trained' | 'auxiliary
 }
 
 export interface PassSessionsOptions {
-  readonly config: TransformerConfig
-  /** Whether the blocks' projections are in 8 bits. */
-  readonly rounded: boolean
-  readonly device: Device
-  /** ONNX Runtime threads inside one operator. */
-  readonly threads: number
+  /** ONNX Runtime threads inside one operator; 1 keeps a run repeatable bit for bit. Default 1. */
+  readonly threads?: number
+  /** Default `cpu`. */
+  readonly device?: Device
+  /** Bytes from which on {@link PassSessions.giveBackMemory} does it. Default 2 GiB: opening such graphs again takes seconds. */
+  readonly large?: number
 }
 
-/** Graphs that hold at least so much are worth opening again, which takes seconds. */
-const large = 2 * 2 ** 30
+interface OpenGraph {
+  readonly trained: Trained
+  readonly session: Promise<Session>
+  /** Of its largest run, about. */
+  bytes: number
+}
 
 /**
- * The graphs that training runs in one thread, opened when first run. A graph keeps the memory of its largest run, so all
- * shards of a thread share them: weights are fed, and a graph holds none.
+ * The graphs that training runs in one thread, opened when first run. A graph keeps the memory of its largest run, so the
+ * shards of a thread share those of equal settings: weights are fed, and a graph holds none. Runs and calls that close graphs
+ * must come one after another.
  */
 export class PassSessions {
-  readonly #options: PassSessionsOptions
-  readonly #open = new Map<string, Promise<Session>>()
-  #largest = 0
+  readonly #config: TransformerConfig
+  readonly #rounded: boolean
+  readonly #options: Required<PassSessionsOptions>
+  readonly #open = new Map<string, OpenGraph>()
 
-  constructor(options: PassSessionsOptions) {
-    this.#options = options
+  constructor(
+    { config, rounded }: Pick<BaseWeights, 'config' | 'rounded'>,
+    { threads = 1, device = 'cpu', large = 2 * 2 ** 30 }: PassSessionsOptions = {},
+  ) {
+    this.#config = config
+    this.#rounded = rounded !== undefined
+    this.#options = { threads, device, large }
   }
 
   /** Graphs that are open. */
@@ -51,43 +64,59 @@ export class PassSessions {
 
   /** @param tokens that the run computes. */
   async run(spec: PassSpec, feeds: InferenceSession.FeedsType, tokens: number): Promise<InferenceSession.ReturnType> {
-    const session = await this.#session(spec)
-    this.took(tokens * bytesPerToken(this.#options.config))
+    const graph = this.#graph(spec)
+    graph.bytes = Math.max(graph.bytes, tokens * bytesPerToken(this.#config, spec.pass))
+    const session = await graph.session
     return session.run(feeds)
   }
 
-  /** Bytes that a run took, about. */
-  took(bytes: number): void {
-    this.#largest = Math.max(this.#largest, bytes)
+  /**
+   * Closes all graphs where together they hold much; the next run opens its own again. On the processor alone: on other devices
+   * each opening is looked at anew.
+   */
+  async giveBackMemory(): Promise<void> {
+    const held = [...this.#open.values()].reduce((sum, { bytes }) => sum + bytes, 0)
+    if (this.#options.device === 'cpu' && held >= this.#options.large) await this.#close(() => true)
   }
 
-  /** Gives back the memory of large runs; the next run takes it again. Only between runs. */
-  async rest(): Promise<void> {
-    if (this.#largest >= large) await this.close()
+  /** Closes the graphs that train this; who still trains the like opens them again. */
+  close(trained: Trained): Promise<void> {
+    const closed = JSON.stringify(trained)
+    return this.#close((graph) => JSON.stringify(graph.trained) === closed)
   }
 
-  /** Gives all memory back. */
-  async close(): Promise<void> {
-    const sessions = [...this.#open.values()]
-    this.#open.clear()
-    this.#largest = 0
-    for (const session of sessions) await (await session).release()
+  async #close(which: (graph: OpenGraph) => boolean): Promise<void> {
+    const closing = [...this.#open].filter(([, graph]) => which(graph))
+    for (const [key] of closing) this.#open.delete(key)
+    for (const [, { session }] of closing) await (await session).release()
   }
 
-  #session(spec: PassSpec): Promise<Session> {
-    const key = JSON.stringify([spec.pass, spec.trained, spec.auxiliary, spec.recalls, spec.keepsShares])
+  #graph(spec: PassSpec): OpenGraph {
+    const { pass, trained, auxiliary, recalls, keepsShares } = spec
+    const key = JSON.stringify([pass, trained, auxiliary, recalls, keepsShares])
     const known = this.#open.get(key)
     if (known) return known
-    const { config, rounded, device, threads } = this.#options
-    const { pass, ...variant } = spec
-    const graph = graphs[pass]({ config, rounded, ...variant, ...graphOptions(device) })
-    const session = openSession(graph.build(), { device, threads })
-    this.#open.set(key, session)
-    return session
+    const graph = { trained, session: this.#opened(spec), bytes: 0 }
+    this.#open.set(key, graph)
+    // What could not be opened is tried again.
+    graph.session.catch(() => this.#open.delete(key))
+    return graph
+  }
+
+  #opened({ pass, ...variant }: PassSpec): Promise<Session> {
+    const { threads, device } = this.#options
+    const graph = graphs[pass]({
+      config: this.#config,
+      rounded: this.#rounded,
+      ...variant,
+      ...graphOptions(device),
+    })
+    return openSession(graph.build(), { device, threads })
   }
 }
 
-/** About what one token takes: activations kept for the way back, and three rows of logits. */
-function bytesPerToken({ layers, hiddenSize, intermediateSize, vocabSize }: TransformerConfig): number {
-  return 4 * (layers * (8 * hiddenSize + 5 * intermediateSize) + 3 * vocabSize)
+/** About what one token takes: activations, of every layer where there is a way back, and rows of logits. */
+function bytesPerToken({ layers, hiddenSize, intermediateSize, vocabSize }: TransformerConfig, pass: Pass): number {
+  const layer = 8 * hiddenSize + 5 * intermediateSize
+  return 4 * (pass === 'loss' ? layers * layer + 3 * vocabSize : layer + vocabSize)
 }

@@ -73,7 +73,7 @@ export interface TrainingShardPort {
   /** A copy of what is held. */
   held(): Promise<HeldAnchors | null>
   /** Gives back the memory of large runs, where work elsewhere comes next. Results do not change. */
-  rest(): Promise<void>
-  /** Frees the sessions. */
+  giveBackMemory(): Promise<void>
+  /** Closes its graphs. */
   close(): Promise<void>
 }

@@ -51,31 +51,43 @@ describe('a training shard', () => {
     expect(await one.takeGradient()).toBeNull()
   })
 
-  it('shares graphs with others of its thread: one serves every loss and every shard', async () => {
-    const sessions = new PassSessions({ config, rounded: false, device: 'cpu', threads: 1 })
-    const values = initialValues(model, trained, { seed: 1 })
-    const sharing = () => new TrainingShard({ model, trained, values: values.slice(), sessions })
+  it('shares graphs with others of its thread: one serves every loss and every shard of equal settings', async () => {
+    const sessions = new PassSessions(model)
+    const sharing = () =>
+      new TrainingShard({ model, trained, values: initialValues(model, trained, { seed: 1 }), sessions })
     const [one, other] = [sharing(), sharing()]
-    await one.forwardBackward(roots(2), loss)
-    await one.forwardBackward(roots(2), { ...loss, kind: 'ppo' })
-    await one.close()
-    await other.forwardBackward(roots(2), loss)
-    await other.forwardBackward(roots(2), { ...loss, kind: 'ppo' })
+    for (const shard of [one, other]) {
+      await shard.forwardBackward(roots(2), loss)
+      await shard.forwardBackward(roots(2), { ...loss, kind: 'ppo' })
+    }
     expect(sessions.count).toBe(1)
     expect(await other.takeGradient()).toEqual(await one.takeGradient())
-    await sessions.close()
+    await one.close()
+    expect(sessions.count).toBe(0)
+    await other.forwardBackward(roots(2), loss)
+    await other.setAuxiliary(3)
+    expect(sessions.count).toBe(0)
   })
 
-  it('gives back the memory of large runs alone, and goes on as before', async () => {
-    const sessions = new PassSessions({ config, rounded: false, device: 'cpu', threads: 1 })
+  it('gives memory back where it is much, and goes on as before', async () => {
+    const bytes = { few: 1e9, many: 1 }
+    for (const [held, large] of Object.entries(bytes)) {
+      const sessions = new PassSessions(model, { large })
+      const one = new TrainingShard({ model, trained, values: initialValues(model, trained, { seed: 1 }), sessions })
+      const before = await one.forwardBackward(roots(2), loss)
+      await one.giveBackMemory()
+      expect(sessions.count).toBe(held === 'many' ? 0 : 1)
+      expect(await one.forwardBackward(roots(2), loss)).toEqual(before)
+      await one.close()
+    }
+  })
+
+  it('tries a graph again that could not be opened', async () => {
+    const sessions = new PassSessions(model, { threads: -1 })
     const one = new TrainingShard({ model, trained, values: initialValues(model, trained, { seed: 1 }), sessions })
-    const before = await one.forwardBackward(roots(2), loss)
-    await one.rest()
-    expect(sessions.count).toBe(1)
-    sessions.took(2 ** 31)
-    await one.rest()
+    await expect(one.forwardBackward(roots(2), loss)).rejects.toThrow()
     expect(sessions.count).toBe(0)
-    expect(await one.forwardBackward(roots(2), loss)).toEqual(before)
-    await sessions.close()
+    await one.giveBackMemory()
+    await one.close()
   })
 })

@@ -1,7 +1,6 @@
 import { type InferenceSession, Tensor } from 'onnxruntime-node'
 import type { AdamParams } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
-import type { Device } from '../device/device.ts'
 import { auxiliaryPorts, shapesWithHead } from '../transformer/auxiliary.ts'
 import type { MemoryRows } from '../memory/attention-memory.ts'
 import { memoryFeeds } from '../memory/memory-feeds.ts'
@@ -31,11 +30,7 @@ export interface TrainingShardSetup {
   readonly trained: Trained
   /** Initial trained values, flat, in the order of `trainedShapes`; the shard owns the array. */
   readonly values: Float32Array
-  /** ONNX Runtime threads inside one operator; 1 keeps a run repeatable bit for bit. Default 1. */
-  readonly threads?: number
-  /** Default `cpu`. */
-  readonly device?: Device
-  /** Shared with other shards of the model in this thread, whose owner closes it. Default: its own. */
+  /** The model's graphs, which other shards in this thread may run as well. Default: its own. */
   readonly sessions?: PassSessions
 }
 
@@ -45,7 +40,6 @@ export class TrainingShard implements TrainingShardPort {
   readonly #trained: Trained
   readonly #model: BaseWeights
   readonly #sessions: PassSessions
-  readonly #ownsSessions: boolean
   #values: FlatTensors
   #weights: Record<string, Tensor>
   #adam: AdamState
@@ -56,13 +50,11 @@ export class TrainingShard implements TrainingShardPort {
   #held: HeldAnchors | null = null
   #memory: Record<string, Tensor> | null = null
 
-  constructor({ model, trained, values, threads = 1, device = 'cpu', sessions }: TrainingShardSetup) {
+  constructor({ model, trained, values, sessions = new PassSessions(model) }: TrainingShardSetup) {
     const shapes = trainedShapes(model.config, trained)
     this.#config = model.config
     this.#trained = trained
-    const { config } = model
-    this.#sessions = sessions ?? new PassSessions({ config, rounded: model.rounded !== undefined, device, threads })
-    this.#ownsSessions = sessions === undefined
+    this.#sessions = sessions
     this.#values = new FlatTensors(shapes, values)
     this.#gradient = new FlatTensors(shapes)
     this.#adam = newAdamState(values.length)
@@ -144,6 +136,7 @@ export class TrainingShard implements TrainingShardPort {
     const { m, v, step } = this.#adam
     this.#adam = { m: resized(m).values, v: resized(v).values, step }
     this.#weights = this.#weightTensors()
+    await this.#sessions.close(this.#trained)
   }
 
   async setValues(values: Float32Array): Promise<void> {
@@ -183,12 +176,12 @@ export class TrainingShard implements TrainingShardPort {
     }
   }
 
-  rest(): Promise<void> {
-    return this.#sessions.rest()
+  giveBackMemory(): Promise<void> {
+    return this.#sessions.giveBackMemory()
   }
 
-  async close(): Promise<void> {
-    if (this.#ownsSessions) await this.#sessions.close()
+  close(): Promise<void> {
+    return this.#sessions.close(this.#trained)
   }
 
   /** Every weight by its name; those that are trained are views of the values. */

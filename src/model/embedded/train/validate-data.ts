@@ -1,6 +1,7 @@
 import type { Datum, Loss } from '../../../core/index.ts'
 import { InputError } from '../../../errors/index.ts'
 import type { TransformerConfig } from '../transformer/config.ts'
+import { tokenLosses } from '../loss/index.ts'
 import type { LossSettings } from './shard.ts'
 
 /** What of a model bounds its training data. */
@@ -18,7 +19,14 @@ export class InvalidDatumError extends InputError {
 }
 
 /** @throws InputError (`model/invalid-loss`) when the temperature is not positive or the bounds are no interval. */
-export function validateLoss({ clipLow, clipHigh, temperature }: LossSettings): void {
+export function validateLoss({ kind, clipLow, clipHigh, temperature }: LossSettings): void {
+  if (!Object.hasOwn(tokenLosses, kind)) {
+    throw new InputError({
+      code: 'model/invalid-loss',
+      message: `There is no loss ${JSON.stringify(kind)}.`,
+      hint: `Losses are ${Object.keys(tokenLosses).join(', ')}.`,
+    })
+  }
   const validTemperature = temperature > 0 && Number.isFinite(temperature)
   if (validTemperature && clipLow >= 0 && clipLow <= clipHigh) return
   throw new InputError({

@@ -55,8 +55,7 @@ function nearMask(
 ): Float {
   const { graph } = mask
   const queries = gatherIntegers(positions, pad)
-  const integer = (value: number) => graph.initializer(`integer ${value}`, 'int64', [], BigInt64Array.of(BigInt(value)))
-  const [zero, one] = [integer(0), integer(1)]
+  const [zero, one] = [graph.integer(0), graph.integer(1)]
   const end = graph.node('Gather', [spans, zero], 'int64', [])
   const columns = graph.node('Range', [zero, end, one], 'int64', ['past'])
   const shape = graph.node(

@@ -5,7 +5,7 @@ import { Matchers } from '../grammar/matchers.ts'
 import type { SampleJob } from '../sampling/job.ts'
 import { SamplingShard } from '../sampling/shard.ts'
 import { PassSessions } from '../train/pass-sessions.ts'
-import { TrainingShard, type TrainingShardSetup } from '../train/training-shard.ts'
+import { TrainingShard } from '../train/training-shard.ts'
 import {
   type FromWorker,
   type ToWorker,
@@ -24,8 +24,7 @@ export class EngineHost {
   readonly #inbox: ToWorker[] = []
   readonly #matchers = new Matchers()
   readonly #trainers = new Map<number, TrainingShard>()
-  #passes: PassSessions | undefined
-  #model: BaseWeights | undefined
+  #training: { readonly model: BaseWeights; readonly sessions: PassSessions } | undefined
   #sampling: SamplingShard | undefined
   #running = false
 
@@ -95,7 +94,10 @@ export class EngineHost {
   async #serve(request: WorkerRequest): Promise<unknown> {
     switch (request.kind) {
       case 'open':
-        this.#model = request.options.model
+        this.#training = {
+          model: request.options.model,
+          sessions: new PassSessions(request.options.model, request.options),
+        }
         this.#sampling = await SamplingShard.open(request.options)
         return
       case 'set-vocabulary':
@@ -115,14 +117,16 @@ export class EngineHost {
       case 'end-reading':
         return this.#shard.endReading(request.reading)
       case 'open-trainer':
-        this.#trainers.set(request.trainer, this.#trainingShard(request.setup))
+        this.#trainers.set(
+          request.trainer,
+          new TrainingShard({ ...request.setup, ...present(this.#training, 'the model') }),
+        )
         return
       case 'train':
         return train(present(this.#trainers.get(request.trainer), `trainer ${request.trainer}`), request.call)
       case 'close-trainer':
         await this.#trainers.get(request.trainer)?.close()
         this.#trainers.delete(request.trainer)
-        if (this.#trainers.size === 0) await this.#passes?.close()
         return
       case 'close':
         return this.#close()
@@ -135,16 +139,7 @@ export class EngineHost {
     this.#sampling = undefined
     for (const trainer of this.#trainers.values()) await trainer.close()
     this.#trainers.clear()
-    await this.#passes?.close()
     await sampling?.close()
-  }
-
-  #trainingShard(setup: Omit<TrainingShardSetup, 'model' | 'sessions'>): TrainingShard {
-    const model = present(this.#model, 'the model')
-    const { threads = 1, device = 'cpu' } = setup
-    const rounded = model.rounded !== undefined
-    this.#passes ??= new PassSessions({ config: model.config, rounded, device, threads })
-    return new TrainingShard({ ...setup, model, sessions: this.#passes })
   }
 
   get #shard(): SamplingShard {
@@ -183,7 +178,7 @@ function train(shard: TrainingShard, call: TrainingCall): Promise<unknown> {
       return shard.collect(...call.args)
     case 'held':
       return shard.held()
-    case 'rest':
-      return shard.rest()
+    case 'giveBackMemory':
+      return shard.giveBackMemory()
   }
 }

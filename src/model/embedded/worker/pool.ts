@@ -1,5 +1,4 @@
 import { present } from '../../../errors/index.ts'
-import type { Device } from '../device/device.ts'
 import type { Datastore } from '../nearest/datastore.ts'
 import type { DatastoreBackend } from '../nearest/datastores.ts'
 import type { ReadChunk, ReadRequest } from '../nearest/text-reader.ts'
@@ -36,24 +35,20 @@ export type NewJob = Omit<SampleJob, 'id' | 'streamed'>
 export class WorkerPool implements SamplingBackend, DatastoreBackend {
   readonly #workers: readonly EngineWorker[]
   readonly #router: PrefixRouter
-  readonly #threads: number
-  readonly #device: Device
   #nextJob = 0
   #nextTrainer = 0
   #vocabulary: Promise<unknown> | null = null
 
-  private constructor(workers: readonly EngineWorker[], { threads, device = 'cpu' }: SamplingShardOptions) {
+  private constructor(workers: readonly EngineWorker[]) {
     this.#workers = workers
     this.#router = new PrefixRouter(workers.length)
-    this.#threads = threads
-    this.#device = device
   }
 
   static async open(count: number, options: SamplingShardOptions): Promise<WorkerPool> {
     keepToOurselves()
     if (options.device === 'cuda') keepFullPrecision()
     const workers = Array.from({ length: count }, () => new EngineWorker())
-    const pool = new WorkerPool(workers, options)
+    const pool = new WorkerPool(workers)
     try {
       await Promise.all(workers.map((worker) => worker.request({ kind: 'open', options })))
     } catch (error) {
@@ -127,7 +122,7 @@ export class WorkerPool implements SamplingBackend, DatastoreBackend {
   /** Training shards that start from `values`, one in each worker. */
   async openTrainer(trained: Trained, values: Float32Array): Promise<readonly TrainingShardPort[]> {
     const trainer = this.#nextTrainer++
-    const setup = { trained, values, threads: this.#threads, device: this.#device }
+    const setup = { trained, values }
     await Promise.all(this.#workers.map((worker) => worker.request({ kind: 'open-trainer', trainer, setup })))
     return this.#workers.map((worker) => new RemoteTrainingShard(worker, trainer))
   }

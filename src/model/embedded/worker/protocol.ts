@@ -12,6 +12,9 @@ export type TrainingCall = {
   [Method in TrainingMethodName]: { readonly method: Method; readonly args: Parameters<TrainingShardPort[Method]> }
 }[TrainingMethodName]
 
+/** What a trainer is, beside the worker's model and its graphs. */
+export type TrainerSetup = Pick<TrainingShardSetup, 'trained' | 'values'>
+
 /** Closing is a request of its own: the worker then forgets the shard. */
 export type TrainingMethodName = Exclude<keyof TrainingShardPort, 'close'>
 

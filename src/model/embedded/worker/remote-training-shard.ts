@@ -74,8 +74,8 @@ export class RemoteTrainingShard implements TrainingShardPort {
     return this.#call({ method: 'collect', args: [batch] })
   }
 
-  rest(): Promise<void> {
-    return this.#call({ method: 'rest', args: [] })
+  giveBackMemory(): Promise<void> {
+    return this.#call({ method: 'giveBackMemory', args: [] })
   }
 
   async close(): Promise<void> {
