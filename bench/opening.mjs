@@ -7,6 +7,7 @@
 import { parseArgs } from 'node:util'
 import { openSession } from '../dist/model/embedded/device/session.js'
 import { writeOnnx } from '../dist/model/embedded/onnx/write.js'
+import { projections } from '../dist/model/embedded/transformer/weights.js'
 import { trainingGraph } from '../dist/model/embedded/transformer/training-graph.js'
 import { load, spread } from './figures.mjs'
 import { rank, shapes } from './training/work.mjs'
@@ -15,7 +16,6 @@ const { values: flags } = parseArgs({
   options: { model: { type: 'string' }, rounds: { type: 'string', default: '3' } },
 })
 const models = /** @type {(keyof typeof shapes)[]} */ (Object.keys(shapes))
-const targets = /** @type {const} */ (['q', 'k', 'v', 'o', 'gate', 'up', 'down'])
 
 /** Seconds to open a graph. @param {Uint8Array} graph */
 async function opening(graph) {
@@ -28,7 +28,7 @@ async function opening(graph) {
 
 for (const model of models.filter((name) => flags.model === undefined || name === flags.model)) {
   for (const rounded of [false, true]) {
-    const trained = /** @type {const} */ ({ kind: 'lora', rank, alpha: 2 * rank, targets })
+    const trained = /** @type {const} */ ({ kind: 'lora', rank, alpha: 2 * rank, targets: projections })
     const graph = trainingGraph({ config: shapes[model], trained, rounded }).toOnnx()
     const told = writeOnnx(graph)
     const untold = writeOnnx({ ...graph, between: [] })

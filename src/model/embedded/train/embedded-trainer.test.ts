@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { inProcessTrainer } from '../../../../test/support/in-process-trainer.ts'
 import { recorded, recordedModel, relativeError } from '../../../../test/support/recorded.ts'
 import type { Datum, Trainer } from '../../../core/index.ts'
@@ -118,16 +118,6 @@ describe('a trainer', () => {
     const scaled = data.map((datum) => ({ ...datum, weights: datum.weights!.map((w) => (w * 0.1) / gradNorm) }))
     await second.forwardBackward(scaled, sft)
     expect((await second.optimStep({ learningRate: 1e-3 })).gradNorm).toBeCloseTo(0.1, 4)
-  })
-
-  it('gives memory back, in every shard, to whoever samples with what it publishes or saves', async () => {
-    const { trainer, shards } = inProcessTrainer({ model, trained: lora, shards: 2 })
-    const given = shards.map((shard) => vi.spyOn(shard, 'giveBackMemory'))
-    await steps(trainer, 1)
-    for (const shard of given) expect(shard).not.toHaveBeenCalled()
-    await trainer.publish()
-    await trainer.saveWeights()
-    for (const shard of given) expect(shard).toHaveBeenCalledTimes(2)
   })
 
   it('refuses a loss that it does not know, and changes nothing', async () => {

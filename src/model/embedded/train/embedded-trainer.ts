@@ -188,10 +188,7 @@ export class EmbeddedTrainer implements Trainer {
 
   async saveWeights(): Promise<Uint8Array> {
     const { config, trained } = this.#options
-    return this.#oneAtATime.run(async () => {
-      await this.#giveBackMemory()
-      return writeTrainedWeights(config, trained, await this.#trainedValues())
-    })
+    return this.#oneAtATime.run(async () => writeTrainedWeights(config, trained, await this.#trainedValues()))
   }
 
   /** What is held stays held, and an auxiliary head stays as it is. */
@@ -213,7 +210,6 @@ export class EmbeddedTrainer implements Trainer {
   async publish(): Promise<AdapterRef> {
     const { config, trained, publish } = this.#options
     return this.#oneAtATime.run(async () => {
-      await this.#giveBackMemory()
       return publish(adapterContent(config, trained, await this.#trainedValues()))
     })
   }
@@ -241,11 +237,6 @@ export class EmbeddedTrainer implements Trainer {
   get #limits(): DataLimits {
     const { vocabSize, maxPositions } = this.#options.config
     return { vocabSize, maxPositions: maxPositions - this.#virtual.length }
-  }
-
-  /** Whoever takes the weights samples next. */
-  async #giveBackMemory(): Promise<void> {
-    await Promise.all(this.#options.shards.map((shard) => shard.giveBackMemory()))
   }
 
   /** A copy of the values that are a model's or an adapter's own. */

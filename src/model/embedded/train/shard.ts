@@ -72,8 +72,6 @@ export interface TrainingShardPort {
   collect(batch: PackedBatch): Promise<MemoryRows>
   /** A copy of what is held. */
   held(): Promise<HeldAnchors | null>
-  /** Gives back the memory of large runs, where work elsewhere comes next. Results do not change. */
-  giveBackMemory(): Promise<void>
   /** Closes its graphs. */
   close(): Promise<void>
 }

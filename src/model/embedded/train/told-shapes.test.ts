@@ -5,12 +5,13 @@ import { recorded, recordedModel } from '../../../../test/support/recorded.ts'
 import type { Datum } from '../../../core/index.ts'
 import { openSession } from '../device/session.ts'
 import { writeOnnx } from '../onnx/write.ts'
-import { inPrecision } from '../transformer/base-weights.ts'
+import { type BaseWeights, inPrecision } from '../transformer/base-weights.ts'
 import type { ModelWeights, TransformerConfig } from '../transformer/config.ts'
 import type { Trained } from '../transformer/trained.ts'
 import { trainingGraph } from '../transformer/training-graph.ts'
 import { EmbeddedTrainer } from './embedded-trainer.ts'
 import { initialValues } from './initial-values.ts'
+import { LoraTarget } from './lora.ts'
 import { PassSessions, type PassSpec } from './pass-sessions.ts'
 import { TrainingShard } from './training-shard.ts'
 
@@ -19,18 +20,17 @@ class LookingSessions extends PassSessions {
   /** The sizes that each dimension's name had, run by run. */
   readonly sizes: Map<string, Set<number>>[] = []
   readonly wrong: string[] = []
-  readonly #config: TransformerConfig
-  readonly #rounded: boolean
+  readonly #model: BaseWeights
 
-  constructor(model: ConstructorParameters<typeof PassSessions>[0]) {
+  constructor(model: BaseWeights) {
     super(model)
-    this.#config = model.config
-    this.#rounded = model.rounded !== undefined
+    this.#model = model
   }
 
   override async run(spec: PassSpec, feeds: InferenceSession.FeedsType): Promise<InferenceSession.ReturnType> {
     const { pass: _, ...variant } = spec
-    const graph = trainingGraph({ config: this.#config, rounded: this.#rounded, ...variant }).toOnnx()
+    const { config, rounded } = this.#model
+    const graph = trainingGraph({ config, rounded: rounded !== undefined, ...variant }).toOnnx()
     const session = await openSession(writeOnnx({ ...graph, outputs: [...graph.outputs, ...graph.between] }), {
       threads: 1,
     })
@@ -61,7 +61,7 @@ const data: Datum[] = [
   target: input.map((token) => token + 1),
   weights: input.map((_, t) => (t % 2 === 0 ? 1 : 0)),
 }))
-const lora = { kind: 'lora', rank: 3, alpha: 6, targets: ['q', 'k', 'v', 'o', 'gate', 'up', 'down'] } as const
+const lora = { kind: 'lora', rank: 3, alpha: 6, targets: LoraTarget.options } as const
 
 const { config: llama } = recorded('llama') as { config: TransformerConfig }
 const variants: [string, ModelWeights, Trained, 'float32' | 'int8', number][] = [

@@ -33,7 +33,8 @@ function roots(count: number): PackedBatch {
 }
 
 describe('a training shard', () => {
-  const shard = () => new TrainingShard({ model, trained, values: initialValues(model, trained, { seed: 1 }) })
+  const shard = (sessions = new PassSessions(model)) =>
+    new TrainingShard({ model, trained, values: initialValues(model, trained, { seed: 1 }), sessions })
 
   it('runs rows that are longer than any tree in them is deep', async () => {
     const { logprobs } = await shard().forwardBackward(roots(600), loss)
@@ -53,12 +54,10 @@ describe('a training shard', () => {
 
   it('shares graphs with others of its thread: one serves every loss and every shard of equal settings', async () => {
     const sessions = new PassSessions(model)
-    const sharing = () =>
-      new TrainingShard({ model, trained, values: initialValues(model, trained, { seed: 1 }), sessions })
-    const [one, other] = [sharing(), sharing()]
-    for (const shard of [one, other]) {
-      await shard.forwardBackward(roots(2), loss)
-      await shard.forwardBackward(roots(2), { ...loss, kind: 'ppo' })
+    const [one, other] = [shard(sessions), shard(sessions)]
+    for (const each of [one, other]) {
+      await each.forwardBackward(roots(2), loss)
+      await each.forwardBackward(roots(2), { ...loss, kind: 'ppo' })
     }
     expect(sessions.count).toBe(1)
     expect(await other.takeGradient()).toEqual(await one.takeGradient())
@@ -70,13 +69,15 @@ describe('a training shard', () => {
   })
 
   it('gives memory back where it is much, and goes on as before', async () => {
-    const bytes = { few: 1e9, many: 1 }
-    for (const [held, large] of Object.entries(bytes)) {
+    for (const { large, left } of [
+      { large: 1e9, left: 1 },
+      { large: 1, left: 0 },
+    ]) {
       const sessions = new PassSessions(model, { large })
-      const one = new TrainingShard({ model, trained, values: initialValues(model, trained, { seed: 1 }), sessions })
+      const one = shard(sessions)
       const before = await one.forwardBackward(roots(2), loss)
-      await one.giveBackMemory()
-      expect(sessions.count).toBe(held === 'many' ? 0 : 1)
+      await sessions.giveBackMemory()
+      expect(sessions.count).toBe(left)
       expect(await one.forwardBackward(roots(2), loss)).toEqual(before)
       await one.close()
     }
@@ -84,10 +85,10 @@ describe('a training shard', () => {
 
   it('tries a graph again that could not be opened', async () => {
     const sessions = new PassSessions(model, { threads: -1 })
-    const one = new TrainingShard({ model, trained, values: initialValues(model, trained, { seed: 1 }), sessions })
+    const one = shard(sessions)
     await expect(one.forwardBackward(roots(2), loss)).rejects.toThrow()
     expect(sessions.count).toBe(0)
-    await one.giveBackMemory()
+    await sessions.giveBackMemory()
     await one.close()
   })
 })

@@ -176,10 +176,6 @@ export class TrainingShard implements TrainingShardPort {
     }
   }
 
-  giveBackMemory(): Promise<void> {
-    return this.#sessions.giveBackMemory()
-  }
-
   close(): Promise<void> {
     return this.#sessions.close(this.#trained)
   }

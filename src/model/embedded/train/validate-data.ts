@@ -18,7 +18,7 @@ export class InvalidDatumError extends InputError {
   }
 }
 
-/** @throws InputError (`model/invalid-loss`) when the temperature is not positive or the bounds are no interval. */
+/** @throws InputError (`model/invalid-loss`) when there is no such loss, the temperature is not positive, or the bounds are no interval. */
 export function validateLoss({ kind, clipLow, clipHigh, temperature }: LossSettings): void {
   if (!Object.hasOwn(tokenLosses, kind)) {
     throw new InputError({

@@ -1,6 +1,7 @@
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { recorded, recordedModel } from '../../../../test/support/recorded.ts'
 import type { TransformerConfig } from '../transformer/config.ts'
+import { PassSessions } from '../train/pass-sessions.ts'
 import { EngineHost } from './engine-host.ts'
 import type { FromWorker } from './protocol.ts'
 
@@ -67,4 +68,17 @@ it('runs nothing more once it closes, and says nothing of the jobs that were und
   await new Promise((resolve) => setTimeout(resolve, 20))
   expect(kinds().at(-1)).toBe('done')
   expect(kinds()).not.toContain('jobs-failed')
+})
+
+it('gives the memory of training back before it samples with an adapter', async () => {
+  const given = vi.spyOn(PassSessions.prototype, 'giveBackMemory')
+  const { host, kinds, close } = open()
+  await expect.poll(kinds).toEqual(['done'])
+  expect(given).not.toHaveBeenCalled()
+  const content = { kind: 'prompt', prompt: { length: 1, values: new Float32Array(config.hiddenSize) } } as const
+  host.receive({ kind: 'request', number: 3, request: { kind: 'load-adapter', id: 'one', content } })
+  await expect.poll(kinds).toEqual(['done', 'done'])
+  expect(given).toHaveBeenCalledTimes(1)
+  given.mockRestore()
+  close()
 })

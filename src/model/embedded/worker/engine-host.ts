@@ -103,6 +103,8 @@ export class EngineHost {
       case 'set-vocabulary':
         return this.#matchers.setVocabulary(request.vocabulary)
       case 'load-adapter':
+        // Sampling comes next.
+        await this.#training?.sessions.giveBackMemory()
         return this.#shard.loadAdapter(request.id, request.content)
       case 'unload-adapter':
         return this.#shard.unloadAdapter(request.id)
@@ -178,7 +180,5 @@ function train(shard: TrainingShard, call: TrainingCall): Promise<unknown> {
       return shard.collect(...call.args)
     case 'held':
       return shard.held()
-    case 'giveBackMemory':
-      return shard.giveBackMemory()
   }
 }

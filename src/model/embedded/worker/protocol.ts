@@ -29,11 +29,7 @@ export type WorkerRequest =
   | { readonly kind: 'fingerprint'; readonly adapter: string | null }
   | { readonly kind: 'read'; readonly request: ReadRequest }
   | { readonly kind: 'end-reading'; readonly reading: number }
-  | {
-      readonly kind: 'open-trainer'
-      readonly trainer: number
-      readonly setup: Omit<TrainingShardSetup, 'model' | 'sessions'>
-    }
+  | { readonly kind: 'open-trainer'; readonly trainer: number; readonly setup: TrainerSetup }
   | { readonly kind: 'train'; readonly trainer: number; readonly call: TrainingCall }
   | { readonly kind: 'close-trainer'; readonly trainer: number }
   | { readonly kind: 'close' }

@@ -74,10 +74,6 @@ export class RemoteTrainingShard implements TrainingShardPort {
     return this.#call({ method: 'collect', args: [batch] })
   }
 
-  giveBackMemory(): Promise<void> {
-    return this.#call({ method: 'giveBackMemory', args: [] })
-  }
-
   async close(): Promise<void> {
     try {
       await this.#worker.request({ kind: 'close-trainer', trainer: this.#trainer })
