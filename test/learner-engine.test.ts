@@ -70,6 +70,15 @@ async function served(session: string) {
   return { arm: (origin.kind === 'traffic' ? origin.servedBy?.canary?.arm : null) ?? 'none', decisions }
 }
 
+/** @returns the first of some sessions whose answer came to its end. */
+async function firstWhole(sessions: readonly string[]): Promise<string> {
+  for (const session of sessions) {
+    const [record] = await store.trajectories.list({ session, limit: 1 })
+    if (record?.trajectory.steps.at(-1)?.call?.finish === 'stop') return session
+  }
+  throw new Error('No answer came to its end.')
+}
+
 async function say(session: string, signal: object): Promise<void> {
   const response = await fetch(`${gateway.url}/ratchet/signals`, {
     method: 'POST',
@@ -84,7 +93,9 @@ it('an agent behind the gateway learns from what its users say, and a share of t
     await ask(`s${i}`)
     await say(`s${i}`, { name: 'thumbs', value: i % 2 === 0 })
   }
-  await say('s0', { name: 'edit', value: { kind: 'edit', text: 'red' } })
+  // An answer that was cut off at its most tokens cannot be edited into a lesson, and chance decides which those are.
+  const whole = await firstWhole(Array.from({ length: 12 }, (_, i) => `s${2 * i}`))
+  await say(whole, { name: 'edit', value: { kind: 'edit', text: 'red' } })
 
   const config = parseInput(
     LearnFromTrafficConfig,
