@@ -2,6 +2,9 @@
  * Learning evidence: the default recipe on each world, with 32 demonstrations, beside an equal-time control that only
  * imitates. One JSON object a line for each run.
  *
+ * `--rows FILE`: appends each run's row to a file, and does not run again what has one there, so that a long measurement can
+ * be cut and gone on with. Prints the table of all rows at its end; with `--table`, only that.
+ *
  *     npx tsc -b && node scripts/learning-evidence.mjs --worlds desk,files --seeds 1,2,3,4,5 [--control] [--demonstrations 32]
  *
  * `--model smollm2-135m`: another model than the bundled one, which `ratchet pull` fetches.
@@ -10,8 +13,8 @@
  * `--stores FOLDER`: each run's store is kept there, and the same command goes on with a run that was cut; `seconds` are then
  * those since.
  */
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { appendFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openEmbeddedModel } from '../dist/model/index.js'
@@ -42,6 +45,9 @@ const { values } = parseArgs({
     policy: { type: 'string', default: '{}' },
     holdout: { type: 'string', default: '400' },
     stores: { type: 'string' },
+    rows: { type: 'string' },
+    note: { type: 'string', default: '' },
+    table: { type: 'boolean', default: false },
     verbose: { type: 'boolean', default: false },
   },
 })
@@ -106,7 +112,56 @@ const episodesOf = (events) =>
     0,
   )
 
-for (const name of values.worlds.split(',')) {
-  for (const seed of values.seeds.split(',').map(Number)) console.log(JSON.stringify(await run(name, seed)))
+/** What a file of rows keeps of a run. */
+function rowOf(result) {
+  const { summary, ...told } = result
+  const measured = {
+    date: new Date().toISOString().slice(0, 10),
+    cpu: cpus()[0]?.model ?? 'unknown',
+    note: values.note,
+    ...(values.model !== reference && { model: values.model }),
+    ...(values.precision !== 'float32' && { precision: values.precision }),
+  }
+  if (!summary) return { ...measured, ...told }
+  const { base, primed, control, learned, decision, brought } = summary
+  return { ...measured, ...told, base, primed, control, learned, decision, ...(brought && { brought }) }
 }
+
+async function rowsIn(file) {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  return text
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line))
+}
+
+/** A rate in per cent, with its interval. */
+function percent(rate) {
+  if (!rate) return ''
+  const [low, high] = rate.ci.map((share) => (100 * share).toFixed(1))
+  return `${(100 * rate.success).toFixed(1)} [${low}, ${high}]`
+}
+
+function printTable(rows) {
+  console.log('| world | seed | base | primed | control | learned | decision | attempts | seconds |')
+  console.log('|---|---|---|---|---|---|---|---|---|')
+  for (const row of rows.toSorted((a, b) => a.world.localeCompare(b.world) || a.seed - b.seed)) {
+    const cells = row.error
+      ? [row.error.code ?? row.error.message, '', '', '', '', '']
+      : [...[row.base, row.primed, row.control, row.learned].map(percent), row.decision, row.episodes]
+    console.log(`| ${[row.world, row.seed, ...cells, Math.round(row.seconds)].join(' | ')} |`)
+  }
+}
+
+if (values.table && values.rows === undefined) throw new Error('--table needs --rows FILE')
+for (const name of values.table ? [] : values.worlds.split(',')) {
+  for (const seed of values.seeds.split(',').map(Number)) {
+    const known = values.rows === undefined ? [] : await rowsIn(values.rows)
+    if (known.some((row) => row.world === name && row.seed === seed)) continue
+    const result = await run(name, seed)
+    console.log(JSON.stringify(result))
+    if (values.rows !== undefined) await appendFile(values.rows, `${JSON.stringify(rowOf(result))}\n`)
+  }
+}
+if (values.rows !== undefined) printTable(await rowsIn(values.rows))
 process.exit(0)

@@ -4,6 +4,7 @@
  * Prints the table of all rows at its end; with `--table`, only that.
  *
  *   npx tsc -b && node scripts/main-job-runs.mjs --seeds 0-9 --repeats 2
+ *   node scripts/main-job-runs.mjs --minutes none --rows docs/runs/main-job-2026-11-27.jsonl
  *   node scripts/main-job-runs.mjs --model smollm2-135m --precision int8 --seeds 0-2 --repeats 1 --rows docs/runs/main-job-smollm2.jsonl
  */
 import { spawn } from 'node:child_process'
@@ -20,6 +21,7 @@ const { values } = parseArgs({
     rows: { type: 'string', default: 'docs/runs/main-job.jsonl' },
     model: { type: 'string' },
     precision: { type: 'string' },
+    minutes: { type: 'string', default: '6' },
     note: { type: 'string', default: '' },
     table: { type: 'boolean', default: false },
   },
@@ -41,6 +43,7 @@ async function eventsOf(seed) {
   const args = ['dist/cli/main.js', 'learn', '--new-store', '--store', folder, '--json', '--seed', String(seed)]
   if (values.model !== undefined) args.push('--model', values.model)
   if (values.precision !== undefined) args.push('--precision', values.precision)
+  if (values.minutes !== 'none') args.push('--minutes', values.minutes)
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const failed = createInterface({ input: child.stderr })
   const said = []
@@ -83,6 +86,7 @@ async function rowOf(seed, repeat) {
     note: values.note,
     ...(values.model !== undefined && { model: values.model }),
     ...(values.precision !== undefined && { precision: values.precision }),
+    ...(values.minutes !== 'none' && { minutes: Number(values.minutes) }),
   }
   const summary = events.findLast(({ type }) => type === 'summary')
   const seconds = Math.round((Date.now() - began) / 1000)

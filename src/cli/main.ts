@@ -11,6 +11,12 @@ const integer = (text: string): number => {
   return value
 }
 
+const minutes = (text: string): number => {
+  const value = number(text)
+  if (value <= 0) throw new InvalidArgumentError('It must be more than 0.')
+  return value
+}
+
 const number = (text: string): number => {
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It must be a number.')
@@ -214,6 +220,11 @@ command('learn', 'train on tasks, test on held-out ones, release if better')
     "a known or pulled name, a Hugging Face folder or a GGUF file (default: the configuration's, else minimind2-small)",
   )
   .addOption(precision("the configuration's, else float32"))
+  .option(
+    '--minutes <n>',
+    'end learning after so long, once 85 % of validation succeeds (default: when it rises no more)',
+    minutes,
+  )
   .option('--seed <n>', 'random seed', integer)
   .option('--control', 'also spend the same time on supervised learning alone')
   .addOption(

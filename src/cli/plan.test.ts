@@ -64,6 +64,15 @@ describe('a new run', () => {
     const eight = await planOf({ store: folder, config: file, precision: 'int8' })
     expect(eight.config).toMatchObject({ model: 'theirs', precision: 'int8' })
   })
+
+  it('ends by --minutes where it is good enough, whatever the file says of that, and keeps the rest of the schedule', async () => {
+    const file = join(folder, 'learn.json')
+    writeFileSync(file, JSON.stringify({ schedule: { updates: 3 } }))
+    const { config } = await planOf({ store: folder, config: file, minutes: 2.5 })
+    expect(config.schedule).toMatchObject({ updates: 3, goodEnough: { success: 0.85, seconds: 150 } })
+    const { config: alone } = await planOf({ store: folder, minutes: 6 })
+    expect(alone).toEqual(LearnConfig.parse({ schedule: { goodEnough: { success: 0.85, seconds: 360 } } }))
+  })
 })
 
 describe('a run to resume', () => {
@@ -98,6 +107,7 @@ describe('a run to resume', () => {
       { newStore: true },
       { model: 'another' },
       { precision: 'int8' as const },
+      { minutes: 6 },
     ])
       await expect(planOf({ store, resume: true, ...flags })).rejects.toMatchObject({ code: 'input/resume-differs' })
     const other = join(folder, 'other.json')

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parseInput, type Run, RunId, type Store } from '../core/index.ts'
 import { InputError } from '../errors/index.ts'
-import { fromTraffic } from '../learn/index.ts'
+import { fromTraffic, type Schedule } from '../learn/index.ts'
 import type { Device, Precision } from '../model/index.ts'
 import { openStore } from '../store/index.ts'
 import { LearnConfig, type Plan } from '../recipe/index.ts'
@@ -14,6 +14,8 @@ export interface LearnFlags extends StoreFlags {
   /** The model and its precision, instead of the configuration's. */
   readonly model?: string
   readonly precision?: Precision
+  /** Once learning has taken so long, it ends as soon as {@link goodEnough} of validation succeeds. */
+  readonly minutes?: number
   readonly seed?: number
   readonly control?: boolean
   readonly deterministic?: boolean
@@ -40,12 +42,20 @@ export async function planOf(flags: LearnFlags): Promise<Plan> {
 }
 
 /** What the file says, and over it the flags; `undefined` where nothing is said. */
-async function configOf({ config: file, model, precision }: LearnFlags): Promise<LearnConfig | undefined> {
+async function configOf({ config: file, model, precision, minutes }: LearnFlags): Promise<LearnConfig | undefined> {
   const read = file === undefined ? undefined : await readConfig(LearnConfig, file, 'docs/learn.md')
-  if (model === undefined && precision === undefined) return read
-  const over = { ...(model !== undefined && { model }), ...(precision !== undefined && { precision }) }
+  if (model === undefined && precision === undefined && minutes === undefined) return read
+  const over = {
+    ...(model !== undefined && { model }),
+    ...(precision !== undefined && { precision }),
+    ...(minutes !== undefined && { schedule: { ...read?.schedule, goodEnough: goodEnoughAfter(minutes) } }),
+  }
   return parseInput(LearnConfig, { ...read, ...over }, 'The flags')
 }
+
+/** What of validation has to succeed before `--minutes` ends learning. */
+const goodEnough = 0.85
+const goodEnoughAfter = (minutes: number): Schedule['goodEnough'] => ({ success: goodEnough, seconds: 60 * minutes })
 
 async function resumedPlan(flags: LearnFlags, resume: string | true, config: LearnConfig | undefined): Promise<Plan> {
   const store = await openStore({ ...locationOf(flags), readonly: true })
@@ -67,6 +77,9 @@ async function resumedPlan(flags: LearnFlags, resume: string | true, config: Lea
     '--new-store': flags.newStore === true,
     '--model': flags.model !== undefined && flags.model !== plan.config.model,
     '--precision': flags.precision !== undefined && flags.precision !== plan.config.precision,
+    '--minutes':
+      flags.minutes !== undefined &&
+      !isDeepStrictEqual(goodEnoughAfter(flags.minutes), plan.config.schedule.goodEnough),
     '--config': flags.config !== undefined && !isDeepStrictEqual(config, plan.config),
     '--seed': flags.seed !== undefined && flags.seed !== plan.seed,
     '--control': flags.control === true && !plan.control,

@@ -330,6 +330,29 @@ describe('updates end', () => {
     expect(of('evaluated').map(({ split, update }) => (split === 'validation' ? update : null))).toContain(updates)
   })
 
+  it('when it is good enough for the time that it took, and not before', async () => {
+    const limited = (success: number, seconds: number) => {
+      let now = 0
+      const clock = { now: () => (now += 10) }
+      const schedule = { updates: 40, validateEvery: 2, target: null, patience: null, goodEnough: { success, seconds } }
+      return run({ clock, schedule })
+    }
+    const rising = (await limited(0.5, 0.01)).of('evaluated').filter(({ split }) => split === 'validation')
+    expect(rising.map(({ rate }) => rate.success! >= 0.5)).toEqual([...rising.slice(1).map(() => false), true])
+    await store.close()
+    store = await openMemoryStore()
+    const late = await limited(0.5, 60)
+    expect(late.of('updated').at(-1)!.seconds).toBeGreaterThan(60)
+    expect(late.of('updated').length).toBeLessThan(40)
+    await store.close()
+    store = await openMemoryStore()
+    const never = await run({
+      model: { practice: () => 0 },
+      schedule: { updates: 6, target: null, patience: null, goodEnough: { success: 0.99, seconds: 1e-3 } },
+    })
+    expect(never.of('updated')).toHaveLength(6)
+  })
+
   it('and the best validation is what is judged, not the last', async () => {
     const { of, summary } = await run({
       model: { practice: (step) => (step < 5 ? 2 : -3) },
@@ -362,6 +385,7 @@ describe('the control arm', () => {
 describe('deterministic mode', () => {
   it.each([
     ['seconds', { schedule: { seconds: 5 } }],
+    ['goodEnough', { schedule: { goodEnough: { success: 0.9, seconds: 5 } } }],
     ['straggler', { schedule: { straggler: 0.9 } }],
     ['control', { control: true }],
     ['budget.seconds', { budget: { ...defaultBudget, seconds: 5 } }],

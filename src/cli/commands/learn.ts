@@ -65,9 +65,9 @@ export async function learnCommand(flags: LearnFlags & LearnerFlags): Promise<vo
 }
 
 /** A learner takes these from the agent's section in the configuration, or has no use for them. */
-function refuseFlagsOfOneRun({ model, precision, seed, control, deterministic, device, ...flags }: LearnFlags): void {
-  const { resume, newStore } = flags
-  const given = { model, precision, seed, control, deterministic, device, resume, 'new-store': newStore }
+function refuseFlagsOfOneRun({ model, precision, minutes, seed, control, deterministic, ...flags }: LearnFlags): void {
+  const { device, resume, newStore } = flags
+  const given = { model, precision, minutes, seed, control, deterministic, device, resume, 'new-store': newStore }
   const [flag] = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]))
   if (flag === undefined) return
   throw new InputError({

@@ -6,6 +6,7 @@ import { firstOfEachTier } from '../../holdout.ts'
 import { nothingLearned } from '../../errors.ts'
 import { agree } from '../../run/agreement.ts'
 import type { RolloutRun } from './rollout-run.ts'
+import type { Schedule } from './schedule.ts'
 import { isRising } from '../../steer/index.ts'
 import { update } from './update.ts'
 
@@ -50,12 +51,16 @@ function enough({ state, schedule }: RolloutRun): boolean {
     state.stopped !== null ||
     state.update >= schedule.updates ||
     (schedule.seconds !== undefined && state.learningSeconds >= schedule.seconds) ||
+    isGoodEnough(state, schedule) ||
     (schedule.target !== null && (state.best?.success ?? 0) >= schedule.target) ||
     (schedule.patience !== null &&
       state.update - (state.risen?.update ?? 0) >= waits * schedule.patience * schedule.validateEvery &&
       !isRising(state.signs, schedule.validateEvery / 2))
   )
 }
+
+const isGoodEnough = ({ best, learningSeconds }: RolloutRun['state'], { goodEnough }: Schedule): boolean =>
+  goodEnough !== null && learningSeconds >= goodEnough.seconds && (best?.success ?? 0) >= goodEnough.success
 
 /** A rise on validation that can be chance. */
 const chance = 0.02

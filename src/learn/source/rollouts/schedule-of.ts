@@ -25,6 +25,7 @@ export function scheduleOf({
   const full = parseInput(Schedule, { ...schedule, ...(prime ? {} : { primePasses: 0 }) }, 'the schedule')
   const clocked = {
     seconds: full.seconds !== undefined,
+    goodEnough: full.goodEnough !== null,
     straggler: full.straggler !== undefined,
     'budget.seconds': budget?.seconds !== undefined,
     control,

@@ -74,6 +74,14 @@ export const Schedule = z.strictObject({
   target: z.number().min(0).max(1).nullable().default(0.99),
   /** Stop updating when priming and updates have taken this many seconds; refused in deterministic mode. */
   seconds: z.number().positive().optional(),
+  /**
+   * Stop updating when priming and updates have taken this many seconds and validation has reached this success; refused in
+   * deterministic mode. `null` = never.
+   */
+  goodEnough: z
+    .strictObject({ success: z.number().min(0).max(1), seconds: z.number().positive() })
+    .nullable()
+    .default(null),
   /** Held-out tasks of the test and the gate, at most; of each tier that is not trained, half as many. */
   holdoutTasks: z.int().positive().default(400),
   /** End an update's rollouts when this share of its episodes has ended; refused in deterministic mode. */
