@@ -111,7 +111,7 @@ export type LearnEvent =
       readonly metrics: Metrics
       readonly tokensSampled: number
       readonly tokensPerSecond: number
-      /** Seconds of priming and updates so far; and of all updates left, if each takes as long as this one. */
+      /** Seconds of priming and updates so far; and left at most, if each update takes as long as this one. */
       readonly seconds: number
       readonly etaSeconds: number
     }

@@ -62,6 +62,18 @@ describe('a run', () => {
     expect(of('updated').at(-1)!.etaSeconds).toBe(0)
   })
 
+  it('estimates no more than the clock leaves, once validation is good enough', async () => {
+    let seconds = 0
+    const clock = { now: () => 1000 * seconds++ }
+    const limit = 10_000
+    const schedule = { updates: 1_000, validateEvery: 2, target: null, patience: null }
+    const { of } = await run({ clock, schedule: { ...schedule, goodEnough: { success: 0.5, seconds: limit } } })
+    const [first, ...later] = of('updated')
+    expect(first!.etaSeconds).toBeGreaterThan(limit)
+    const last = later.at(-1)!
+    expect(last.etaSeconds).toBe(Math.max(0, limit - last.seconds))
+  })
+
   it('is the story: prime, improve, measure, judge, release', async () => {
     const { summary, of, events, practised } = await run()
     expect(summary.base.success).toBe(0)

@@ -1,13 +1,12 @@
 import type { Saved } from '../../../core/index.ts'
 import { settledWeights } from './average.ts'
 import { type Settled, whileSettled } from './acting.ts'
+import { enough } from './enough.ts'
 import { evaluate, inTrainedTiers, successRate } from './evaluate.ts'
 import { firstOfEachTier } from '../../holdout.ts'
 import { nothingLearned } from '../../errors.ts'
 import { agree } from '../../run/agreement.ts'
 import type { RolloutRun } from './rollout-run.ts'
-import type { Schedule } from './schedule.ts'
-import { isRising } from '../../steer/index.ts'
 import { update } from './update.ts'
 
 /**
@@ -41,26 +40,6 @@ function validationDue(run: RolloutRun): boolean {
   const { update, validated } = run.state
   return update !== validated && (update % run.schedule.validateEvery === 0 || enough(run))
 }
-
-/** Success above which little is left to learn: below it a run waits twice as long for a rise, which can come in steps. */
-const nearlyAll = 0.95
-
-function enough({ state, schedule }: RolloutRun): boolean {
-  const waits = (state.best?.success ?? 0) < nearlyAll ? 2 : 1
-  return (
-    state.stopped !== null ||
-    state.update >= schedule.updates ||
-    (schedule.seconds !== undefined && state.learningSeconds >= schedule.seconds) ||
-    isGoodEnough(state, schedule) ||
-    (schedule.target !== null && (state.best?.success ?? 0) >= schedule.target) ||
-    (schedule.patience !== null &&
-      state.update - (state.risen?.update ?? 0) >= waits * schedule.patience * schedule.validateEvery &&
-      !isRising(state.signs, schedule.validateEvery / 2))
-  )
-}
-
-const isGoodEnough = ({ best, learningSeconds }: RolloutRun['state'], { goodEnough }: Schedule): boolean =>
-  goodEnough !== null && learningSeconds >= goodEnough.seconds && (best?.success ?? 0) >= goodEnough.success
 
 /** A rise on validation that can be chance. */
 const chance = 0.02

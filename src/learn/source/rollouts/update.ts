@@ -11,6 +11,7 @@ import { averageUpdate } from './average.ts'
 import { attemptTasks, informativeOf, type Sampled } from './attempts.ts'
 import { whileLearning } from './acting.ts'
 import { LearnError } from '../../errors.ts'
+import { secondsLeft } from './enough.ts'
 import { explore, wonByExploring } from './explore.ts'
 import { succeeded, successRate } from './evaluate.ts'
 import { guardCounts } from '../../judge.ts'
@@ -217,6 +218,6 @@ function tell(
     // A clock that ticks in milliseconds can see no time pass.
     tokensPerSecond: (sampled + trained) / Math.max(seconds, 0.001),
     seconds: soFar,
-    etaSeconds: (run.schedule.updates - at) * seconds,
+    etaSeconds: secondsLeft({ state: { ...run.state, learningSeconds: soFar }, schedule: run.schedule }, seconds),
   })
 }
