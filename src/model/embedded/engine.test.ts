@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AdapterRef, Saved } from '../../core/index.ts'
+import { hasExactBytes } from '../../../test/support/exact-bytes.ts'
 import { keptAtServer } from '../../../test/support/kept-at-server.ts'
 import { recorded, recordedModel } from '../../../test/support/recorded.ts'
 import { describeEngineConformance } from './engine.conformance.ts'
@@ -30,9 +31,11 @@ const conforming = async (options: Partial<EmbeddedEngineOptions>) => {
 
 describeEngineConformance('the embedded engine', () => conforming({ workers: 1, threadsPerWorker: 1 }))
 describeEngineConformance('two workers', () => conforming({ workers: 2, threadsPerWorker: 1 }))
-describeEngineConformance('an engine in 8 bits', () =>
-  conforming({ workers: 2, threadsPerWorker: 1, precision: 'int8' }),
-)
+if (hasExactBytes) {
+  describeEngineConformance('an engine in 8 bits', () =>
+    conforming({ workers: 2, threadsPerWorker: 1, precision: 'int8' }),
+  )
+}
 describeEngineConformance('the deterministic engine', () => conforming({ deterministic: true }))
 describeEngineConformance('an engine that trains soft prompts', () => conforming({ workers: 2, threadsPerWorker: 1 }), {
   method: { kind: 'prompt', length: 5 },
@@ -201,7 +204,11 @@ describe('an engine that ends', () => {
   })
 })
 
-describe('an engine in 8 bits', () => {
+it.skipIf(hasExactBytes)('refuses 8 bits where the processor does not multiply them exactly', async () => {
+  await expect(open({ precision: 'int8' })).rejects.toMatchObject({ code: 'model/precision-unavailable' })
+})
+
+describe.skipIf(!hasExactBytes)('an engine in 8 bits', () => {
   const data = [{ input: [1, 2, 3, 4, 5, 6, 7], target: [2, 3, 4, 5, 6, 7, 8] }]
   const method = { kind: 'lora', rank: 4, alpha: 8 } as const
 
