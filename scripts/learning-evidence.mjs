@@ -13,7 +13,7 @@
  * `--stores FOLDER`: each run's store is kept there, and the same command goes on with a run that was cut; `seconds` are then
  * those since.
  */
-import { appendFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { appendFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -30,6 +30,7 @@ import {
   verifier,
 } from '../dist/index.js'
 import { releasedAdapters } from '../dist/learn/index.js'
+import { rowsIn } from './rows.mjs'
 import { agentOf, demonstrationsOf, reference, worlds } from './worlds.mjs'
 
 const { values } = parseArgs({
@@ -125,14 +126,6 @@ function rowOf(result) {
   if (!summary) return { ...measured, ...told }
   const { base, primed, control, learned, decision, brought } = summary
   return { ...measured, ...told, base, primed, control, learned, decision, ...(brought && { brought }) }
-}
-
-async function rowsIn(file) {
-  const text = await readFile(file, 'utf8').catch(() => '')
-  return text
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line))
 }
 
 /** A rate in per cent, with its interval. */

@@ -8,11 +8,12 @@
  *   node scripts/main-job-runs.mjs --minutes none --model smollm2-135m --precision int8 --seeds 0-2 --repeats 1 --rows docs/runs/main-job-smollm2.jsonl
  */
 import { spawn } from 'node:child_process'
-import { appendFile, mkdtemp, readFile, rm } from 'node:fs/promises'
+import { appendFile, mkdtemp, rm } from 'node:fs/promises'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
+import { rowsIn } from './rows.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -111,14 +112,6 @@ async function rowOf(seed, repeat) {
       .filter(({ type, split }) => type === 'evaluated' && split === 'validation')
       .map(({ update, rate }) => [update, Number(rate.success.toFixed(3))]),
   }
-}
-
-async function rowsIn(file) {
-  const text = await readFile(file, 'utf8').catch(() => '')
-  return text
-    .split('\n')
-    .filter(Boolean)
-    .map((line) => JSON.parse(line))
 }
 
 const percent = (share) => (share === null || share === undefined ? '' : (share * 100).toFixed(1))
