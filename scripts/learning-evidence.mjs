@@ -14,7 +14,7 @@
  * those since.
  */
 import { appendFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { cpus, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openEmbeddedModel } from '../dist/model/index.js'
@@ -30,7 +30,7 @@ import {
   verifier,
 } from '../dist/index.js'
 import { releasedAdapters } from '../dist/learn/index.js'
-import { rowsIn } from './rows.mjs'
+import { measuredHere, rowsIn } from './rows.mjs'
 import { agentOf, demonstrationsOf, reference, worlds } from './worlds.mjs'
 
 const { values } = parseArgs({
@@ -116,13 +116,7 @@ const episodesOf = (events) =>
 /** What a file of rows keeps of a run. */
 function rowOf(result) {
   const { summary, ...told } = result
-  const measured = {
-    date: new Date().toISOString().slice(0, 10),
-    cpu: cpus()[0]?.model ?? 'unknown',
-    note: values.note,
-    ...(values.model !== reference && { model: values.model }),
-    ...(values.precision !== 'float32' && { precision: values.precision }),
-  }
+  const measured = { ...measuredHere(), note: values.note, model: values.model, precision: values.precision }
   if (!summary) return { ...measured, ...told }
   const { base, primed, control, learned, decision, brought } = summary
   return { ...measured, ...told, base, primed, control, learned, decision, ...(brought && { brought }) }

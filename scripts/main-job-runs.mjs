@@ -9,11 +9,11 @@
  */
 import { spawn } from 'node:child_process'
 import { appendFile, mkdtemp, rm } from 'node:fs/promises'
-import { cpus, tmpdir } from 'node:os'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
-import { rowsIn } from './rows.mjs'
+import { measuredHere, rowsIn } from './rows.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -82,12 +82,12 @@ async function rowOf(seed, repeat) {
   const all = {
     seed,
     repeat,
-    date: new Date().toISOString().slice(0, 10),
-    cpu: cpus()[0]?.model ?? 'unknown',
+    ...measuredHere(),
     note: values.note,
-    ...(values.model !== undefined && { model: values.model }),
-    ...(values.precision !== undefined && { precision: values.precision }),
-    ...(values.minutes !== 'none' && { minutes: Number(values.minutes) }),
+    // What is not given, JSON leaves out.
+    model: values.model,
+    precision: values.precision,
+    minutes: values.minutes === 'none' ? undefined : Number(values.minutes),
   }
   const summary = events.findLast(({ type }) => type === 'summary')
   const seconds = Math.round((Date.now() - began) / 1000)

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import { servedAgent, weights } from '../src/agent/index.ts'
 import { serveReleases } from '../src/cli/serve/serve-releases.ts'
-import { defaultTenant, type ModelService, parseInput, type Store } from '../src/core/index.ts'
+import { defaultTenant, isWhole, type ModelService, parseInput, stepsByAction, type Store } from '../src/core/index.ts'
 import { type RunningGateway, ServeConfig } from '../src/gateway/index.ts'
 import {
   learn,
@@ -74,7 +74,7 @@ async function served(session: string) {
 async function firstWhole(sessions: readonly string[]): Promise<string> {
   for (const session of sessions) {
     const [record] = await store.trajectories.list({ session, limit: 1 })
-    if (record?.trajectory.steps.at(-1)?.call?.finish === 'stop') return session
+    if (record && isWhole(record.trajectory.nodes, stepsByAction(record.trajectory))) return session
   }
   throw new Error('No answer came to its end.')
 }

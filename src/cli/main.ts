@@ -11,15 +11,15 @@ const integer = (text: string): number => {
   return value
 }
 
-const minutes = (text: string): number => {
-  const value = number(text)
-  if (value <= 0) throw new InvalidArgumentError('It must be more than 0.')
-  return value
-}
-
 const number = (text: string): number => {
   const value = Number(text)
   if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('It must be a number.')
+  return value
+}
+
+const minutes = (text: string): number => {
+  const value = number(text)
+  if (value <= 0) throw new InvalidArgumentError('It must be more than 0.')
   return value
 }
 

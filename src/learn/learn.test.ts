@@ -342,27 +342,32 @@ describe('updates end', () => {
     expect(of('evaluated').map(({ split, update }) => (split === 'validation' ? update : null))).toContain(updates)
   })
 
-  it('when it is good enough for the time that it took, and not before', async () => {
+  describe('when it is good enough for the time that it took', () => {
     const limited = (success: number, seconds: number) => {
       let now = 0
       const clock = { now: () => (now += 10) }
       const schedule = { updates: 40, validateEvery: 2, target: null, patience: null, goodEnough: { success, seconds } }
       return run({ clock, schedule })
     }
-    const rising = (await limited(0.5, 0.01)).of('evaluated').filter(({ split }) => split === 'validation')
-    expect(rising.map(({ rate }) => rate.success! >= 0.5)).toEqual([...rising.slice(1).map(() => false), true])
-    await store.close()
-    store = await openMemoryStore()
-    const late = await limited(0.5, 60)
-    expect(late.of('updated').at(-1)!.seconds).toBeGreaterThan(60)
-    expect(late.of('updated').length).toBeLessThan(40)
-    await store.close()
-    store = await openMemoryStore()
-    const never = await run({
-      model: { practice: () => 0 },
-      schedule: { updates: 6, target: null, patience: null, goodEnough: { success: 0.99, seconds: 1e-3 } },
+
+    it('at the first validation, where the time is over', async () => {
+      const rising = (await limited(0.5, 0.01)).of('evaluated').filter(({ split }) => split === 'validation')
+      expect(rising.map(({ rate }) => rate.success! >= 0.5)).toEqual([...rising.slice(1).map(() => false), true])
     })
-    expect(never.of('updated')).toHaveLength(6)
+
+    it('and not before the time is over', async () => {
+      const late = await limited(0.5, 60)
+      expect(late.of('updated').at(-1)!.seconds).toBeGreaterThan(60)
+      expect(late.of('updated').length).toBeLessThan(40)
+    })
+
+    it('and not while too little succeeds', async () => {
+      const never = await run({
+        model: { practice: () => 0 },
+        schedule: { updates: 6, target: null, patience: null, goodEnough: { success: 0.99, seconds: 1e-3 } },
+      })
+      expect(never.of('updated')).toHaveLength(6)
+    })
   })
 
   it('and the best validation is what is judged, not the last', async () => {
