@@ -18,7 +18,11 @@ import { renderReport, reportOf } from 'ratchet-agents/report'
 import { agent, arrived, demonstrations, environment, gate, optimize, solved, tasks } from './joint/post-room.mjs'
 
 const quick = process.argv.includes('--quick')
-const { service: model } = await openEmbeddedModel({ reference: 'minimind2-small', renderer: 'compact' })
+const { service: model } = await openEmbeddedModel({
+  reference: 'minimind2-small',
+  renderer: 'compact',
+  precision: 'auto',
+})
 const store = await openMemoryStore()
 const budget = { turns: 2, tokensPerTurn: 12, tokens: 24 }
 

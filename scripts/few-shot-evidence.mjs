@@ -19,7 +19,7 @@ const { values } = parseArgs({
   options: {
     worlds: { type: 'string', default: 'mdn' },
     model: { type: 'string', default: reference },
-    precision: { type: 'string', default: 'float32' },
+    precision: { type: 'string', default: 'auto' },
     renderers: { type: 'string', default: 'compact,template' },
     shots: { type: 'string', default: '0,1,4,8' },
     tasks: { type: 'string', default: '200' },
@@ -66,7 +66,8 @@ for (const renderer of values.renderers.split(',')) {
     const world = await prepared(opened, name)
     for (const shots of numbers(values.shots)) {
       const row = await measure(opened, world, shots)
-      console.log(JSON.stringify({ world: name, model: values.model, renderer, shots, seed, ...row }))
+      const { precision } = opened
+      console.log(JSON.stringify({ world: name, model: values.model, precision, renderer, shots, seed, ...row }))
     }
   }
   await opened.service.close()

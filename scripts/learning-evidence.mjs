@@ -38,7 +38,7 @@ const { values } = parseArgs({
     worlds: { type: 'string', default: 'desk,files,catalog,composed' },
     seeds: { type: 'string', default: '1,2,3,4,5' },
     model: { type: 'string', default: reference },
-    precision: { type: 'string', default: 'float32' },
+    precision: { type: 'string', default: 'auto' },
     demonstrations: { type: 'string', default: '32' },
     first: { type: 'string' },
     control: { type: 'boolean', default: false },
@@ -60,17 +60,15 @@ async function run(name, seed) {
   const folder = kept ?? (await mkdtemp(join(tmpdir(), 'ratchet-evidence-')))
   const store = await openStore({ path: join(folder, 'ratchet.db') })
   const began = Date.now()
-  const seconds = () => (Date.now() - began) / 1000
+  const about = () => ({ world: name, seed, precision: opened.precision, seconds: (Date.now() - began) / 1000 })
   try {
     const first = values.first === undefined ? undefined : await lesson(opened, store, values.first, seed, [])
     const startFrom = first ? await releasedAdapters(store, [values.first]) : []
     const learned = await lesson(opened, store, name, seed, startFrom, { control: values.control })
-    return { world: name, seed, seconds: seconds(), ...(first && { first }), ...learned }
+    return { ...about(), ...(first && { first }), ...learned }
   } catch (error) {
     return {
-      world: name,
-      seed,
-      seconds: seconds(),
+      ...about(),
       error: { code: error.code, message: error.message, hint: error.hint },
       stack: error.code ? undefined : error.stack,
     }
@@ -116,7 +114,7 @@ const episodesOf = (events) =>
 /** What a file of rows keeps of a run. */
 function rowOf(result) {
   const { summary, ...told } = result
-  const measured = { ...measuredHere(), note: values.note, model: values.model, precision: values.precision }
+  const measured = { ...measuredHere(), note: values.note, model: values.model }
   if (!summary) return { ...measured, ...told }
   const { base, primed, control, learned, decision, brought } = summary
   return { ...measured, ...told, base, primed, control, learned, decision, ...(brought && { brought }) }

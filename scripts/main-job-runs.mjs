@@ -22,7 +22,7 @@ const { values } = parseArgs({
     rows: { type: 'string', default: 'docs/runs/main-job.jsonl' },
     model: { type: 'string' },
     precision: { type: 'string' },
-    minutes: { type: 'string', default: '6' },
+    minutes: { type: 'string', default: '7' },
     note: { type: 'string', default: '' },
     table: { type: 'boolean', default: false },
   },
@@ -98,8 +98,10 @@ async function rowOf(seed, repeat) {
     )?.rate
   return {
     ...all,
+    precision: summary.precision,
     seconds,
     learningSeconds: Math.round(events.findLast(({ type }) => type === 'updated').seconds),
+    ended: events.findLast(({ type }) => type === 'enough' || type === 'stopped')?.reason,
     updates: events.filter(({ type }) => type === 'updated').length,
     episodesTo85: episodesTo(0.85, events),
     decision: summary.decision,

@@ -201,7 +201,7 @@ const withOtherTools = (one) => ({
 
 async function run(name, seed) {
   const { world: worldName, of, demonstrations: count = 32 } = jobs[name]
-  const opened = await openEmbeddedModel({ reference, renderer: 'compact' })
+  const opened = await openEmbeddedModel({ reference, renderer: 'compact', precision: 'auto' })
   const folder = await mkdtemp(join(tmpdir(), 'ratchet-unlearnable-'))
   const store = await openStore({ path: join(folder, 'ratchet.db') })
   const events = []

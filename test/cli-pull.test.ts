@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { loadModel } from '../src/model/index.ts'
+import { packagedModels } from '../src/model/pull/known-models.ts'
 import { writeGguf } from './support/gguf.ts'
 import { ModelHub } from './support/model-hub.ts'
 import { tinyGguf } from './support/tiny-gguf.ts'
@@ -53,6 +54,11 @@ describe('ratchet pull', () => {
     expect((await ratchet(pull)).stdout).toContain('--model owner/tiny/tiny.Q8_0.gguf')
     expect(hub.asked.at(-1)?.range).toBe('bytes=2000-')
     expect(readFileSync(join(folder, 'owner/tiny/tiny.Q8_0.gguf')).equals(file)).toBe(true)
+  })
+
+  it('names in its help the models that it knows', async () => {
+    const { stdout } = await ratchet(['pull', '--help'])
+    for (const name of packagedModels.keys()) expect(stdout).toContain(name)
   })
 
   it('says what happened and what to do', async () => {

@@ -37,7 +37,7 @@ const results = {
 for (const seed of seeds) {
   const tell = (line) => console.log(`seed ${seed}  ${minutes(Date.now() - began)}  ${line}`)
   const folder = join(out, `seed-${seed}`)
-  const opened = await openEmbeddedModel({ reference: 'minimind2-small', renderer: 'compact' })
+  const opened = await openEmbeddedModel({ reference: 'minimind2-small', renderer: 'compact', precision: 'auto' })
   try {
     results.seeds.push(await story({ opened, folder, seed, size, tell }))
   } finally {

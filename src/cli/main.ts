@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs'
 import { Command, InvalidArgumentError, Option } from 'commander'
 import { explainFailure, unwritableOutput } from './fail.ts'
-import type { Device, Precision } from '../model/index.ts'
+import type { PrecisionChoice } from '../core/index.ts'
+import type { Device } from '../model/index.ts'
 import { exportFormats, importFormats } from './transfer/formats.ts'
 
 const integer = (text: string): number => {
@@ -36,8 +37,8 @@ const loaded =
 
 /** The names of {@link Device}, without loading the engine. */
 const devices = { cpu: true, cuda: true, webgpu: true } satisfies Record<Device, true>
-/** The names of {@link Precision}, without loading the engine. */
-const precisions = { float32: true, int8: true } satisfies Record<Precision, true>
+/** The names of {@link PrecisionChoice}, without loading zod. */
+const precisions = { auto: true, float32: true, int8: true } satisfies Record<PrecisionChoice, true>
 const precision = (otherwise: string) =>
   new Option(
     '--precision <name>',
@@ -124,7 +125,7 @@ program
 program
   .command('pull')
   .description('fetch a model, for --model and configurations')
-  .argument('<name>', 'a known name, such as smollm2-135m, or owner/name[@revision] of a Hugging Face hub')
+  .argument('<name>', 'smollm2-135m, gemma3-270m, tinyllama-1.1b, or owner/name[@revision] of a Hugging Face hub')
   .option('--file <path>', 'one GGUF file of the repository (default: its safetensors)')
   .option('--to <folder>', 'folder of models (default: RATCHET_MODELS, else ~/.cache/ratchet/models)')
   .option('--json', 'one JSON object')
@@ -219,7 +220,7 @@ command('learn', 'train on tasks, test on held-out ones, release if better')
     '--model <name>',
     "a known or pulled name, a Hugging Face folder or a GGUF file (default: the configuration's, else minimind2-small)",
   )
-  .addOption(precision("the configuration's, else float32"))
+  .addOption(precision("the configuration's, else auto"))
   .option(
     '--minutes <n>',
     'end learning after so long, once 85 % of validation succeeds (default: when it rises no more)',

@@ -13,7 +13,8 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true }))
 
-const config = LearnConfig.parse({ agent: 'shopkeeper', schedule: { updates: 3 } })
+/** As a run keeps it: with the precision that was chosen. */
+const config = LearnConfig.parse({ agent: 'shopkeeper', schedule: { updates: 3 }, precision: 'float32' })
 
 /** A store with these runs, the newest last. */
 async function storeWith(...runs: readonly Partial<Run>[]): Promise<string> {
@@ -101,6 +102,8 @@ describe('a run to resume', () => {
     const plan = await planOf({ store, resume: true, seed: 4, deterministic: true, config: same })
     expect(plan.resume).toBe('run-0')
     expect((await planOf({ store, resume: true, model: config.model })).resume).toBe('run-0')
+    for (const precision of ['auto', 'float32'] as const)
+      expect((await planOf({ store, resume: true, precision })).config.precision).toBe('float32')
     for (const flags of [
       { seed: 0 },
       { control: true },

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
-import { parseInput, type Run, RunId, type Store } from '../core/index.ts'
+import { parseInput, type PrecisionChoice, type Run, RunId, type Store } from '../core/index.ts'
 import { InputError } from '../errors/index.ts'
 import { fromTraffic, type Schedule } from '../learn/index.ts'
-import type { Device, Precision } from '../model/index.ts'
+import type { Device } from '../model/index.ts'
 import { openStore } from '../store/index.ts'
 import { LearnConfig, type Plan } from '../recipe/index.ts'
 import { readConfig } from './read-config.ts'
@@ -13,7 +13,7 @@ export interface LearnFlags extends StoreFlags {
   readonly config?: string
   /** The model and its precision, instead of the configuration's. */
   readonly model?: string
-  readonly precision?: Precision
+  readonly precision?: PrecisionChoice
   /** Once learning has taken so long, it ends as soon as {@link goodEnough} of validation succeeds. */
   readonly minutes?: number
   readonly seed?: number
@@ -55,7 +55,11 @@ async function configOf({ config: file, model, precision, minutes }: LearnFlags)
 
 /** What of validation has to succeed before `--minutes` ends learning. */
 const goodEnough = 0.85
-const goodEnoughAfter = (minutes: number): Schedule['goodEnough'] => ({ success: goodEnough, seconds: 60 * minutes })
+/** What `--minutes` sets in a schedule. */
+export const goodEnoughAfter = (minutes: number): Schedule['goodEnough'] => ({
+  success: goodEnough,
+  seconds: 60 * minutes,
+})
 
 async function resumedPlan(flags: LearnFlags, resume: string | true, config: LearnConfig | undefined): Promise<Plan> {
   const store = await openStore({ ...locationOf(flags), readonly: true })
@@ -67,20 +71,23 @@ async function resumedPlan(flags: LearnFlags, resume: string | true, config: Lea
   }
   const kept = run.config as { readonly learn?: unknown; readonly control?: unknown; readonly deterministic?: unknown }
   const plan: Plan = {
-    config: parseInput(LearnConfig, kept.learn, `the configuration of ${run.id}`),
+    // Runs of versions that had no other precision do not say theirs.
+    config: parseInput(LearnConfig, { precision: 'float32', ...Object(kept.learn) }, `the configuration of ${run.id}`),
     seed: run.seed,
     control: kept.control === true,
     deterministic: kept.deterministic === true,
     resume: run.id,
   }
+  // What was chosen on the machine that the run began on is chosen again.
+  const again = config?.precision === 'auto' ? { ...config, precision: plan.config.precision } : config
   const differs: Readonly<Record<string, boolean>> = {
     '--new-store': flags.newStore === true,
     '--model': flags.model !== undefined && flags.model !== plan.config.model,
-    '--precision': flags.precision !== undefined && flags.precision !== plan.config.precision,
+    '--precision': ![undefined, 'auto', plan.config.precision].includes(flags.precision),
     '--minutes':
       flags.minutes !== undefined &&
       !isDeepStrictEqual(goodEnoughAfter(flags.minutes), plan.config.schedule.goodEnough),
-    '--config': flags.config !== undefined && !isDeepStrictEqual(config, plan.config),
+    '--config': flags.config !== undefined && !isDeepStrictEqual(again, plan.config),
     '--seed': flags.seed !== undefined && flags.seed !== plan.seed,
     '--control': flags.control === true && !plan.control,
     '--deterministic': flags.deterministic === true && !plan.deterministic,

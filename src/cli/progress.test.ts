@@ -31,6 +31,7 @@ const events: readonly LearnEvent[] = [
     seconds: 75,
     etaSeconds: 600,
   },
+  { type: 'enough', update: 2, reason: 'goodEnough', message: 'The time is over.' },
   { type: 'baseline', name: 'constant answer', tier: 'single-hop', rate },
   {
     type: 'brought',
@@ -54,6 +55,7 @@ describe('for people', () => {
       'run       run-1 seed 7\n',
       'prime     pass 1/5  loss 2.346  3 s\n',
       'update     2/30  success 62% [55–68%]  reward 0.50  12,346 tok/s  1 min 15 s, at most 10 min 0 s of training left\n',
+      'end       The time is over.\n',
       'brought   "route" brought +0.100 [+0.050, +0.150] on 200 tasks: it helps.\n',
       'test      learned  single-hop: 62% [55–68%] n = 200\n',
       'the end\n',

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { canonicalJson, Json, type Run } from '../core/index.ts'
 import { LearnConfig } from '../recipe/index.ts'
 import type { Reproduction } from '../report/index.ts'
+import { goodEnoughAfter } from './plan.ts'
 
 /** What `ratchet learn` keeps with a run. */
 const Kept = z.object({
@@ -16,13 +17,19 @@ const Kept = z.object({
  */
 export function reproduce({ id, seed, config }: Pick<Run, 'id' | 'seed' | 'config'>): Reproduction | null {
   const kept = Kept.safeParse(config)
-  if (!kept.success || !LearnConfig.safeParse(kept.data.learn).success) return null
+  const learned = LearnConfig.safeParse(kept.data?.learn)
+  if (!kept.success || !learned.success) return null
   const { learn, control, deterministic } = kept.data
-  const usual = canonicalJson(learn) === canonicalJson(z.json().parse(LearnConfig.parse({})))
+  const { precision, schedule } = learned.data
+  const minutes = (schedule.goodEnough?.seconds ?? 0) / 60
+  const goodEnough = minutes > 0 ? goodEnoughAfter(minutes) : null
+  const flagged = LearnConfig.parse({ precision, schedule: { goodEnough } })
+  const usual = canonicalJson(learn) === canonicalJson(z.json().parse(flagged))
   const file = `${id}.json`
   const flags = [
     `--seed ${seed}`,
-    ...(usual ? [] : [`--config ${file}`]),
+    ...(usual ? [`--precision ${precision}`] : [`--config ${file}`]),
+    ...(usual && minutes > 0 ? [`--minutes ${minutes}`] : []),
     ...(control ? ['--control'] : []),
     ...(deterministic ? ['--deterministic'] : []),
   ]

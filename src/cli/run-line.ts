@@ -56,6 +56,8 @@ export function runLine(event: LearnEvent): string | null {
     }
     case 'stopped':
       return `${label('stop')}${pc.yellow(event.message)} ${pc.dim(event.diagnosis.message)}`
+    case 'enough':
+      return `${label('end')}${event.message}`
     case 'updated': {
       const { update, updates, rollouts, tokensPerSecond, seconds, etaSeconds, reward } = event
       const rate = `${Math.round(tokensPerSecond).toLocaleString('en')} tok/s`

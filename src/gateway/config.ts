@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { ClientName, defaultTenant, Tenant } from '../core/index.ts'
+import { ClientName, defaultTenant, PrecisionChoice, Tenant } from '../core/index.ts'
 import { LearnFromTrafficConfig } from '../learn/index.ts'
 
 const milliseconds = z.int().positive()
@@ -17,7 +17,7 @@ export const UpstreamConfig = z.strictObject({
   /** `embedded`: how conversations are laid out: the model's own chat template, or the compact one-line form. */
   renderer: z.enum(['template', 'compact']).default('template'),
   /** `embedded` only: what the model's projections are multiplied in. */
-  precision: z.enum(['float32', 'int8']).default('float32'),
+  precision: PrecisionChoice.default('auto'),
   /** Names that clients ask for, and the names that this upstream knows them by. Others go on unchanged. */
   models: z.record(z.string(), z.string()).default({}),
   /** Whether it understands vLLM's `return_token_ids`. By default it is asked once, and the answer is remembered. */

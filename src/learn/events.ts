@@ -3,6 +3,7 @@ import type { CanaryId, GateDecision, Metrics, ParameterName, ReceiptId, Release
 import type { Brought } from '../gate/index.ts'
 import type { Finding } from './preflight/index.ts'
 import type { AdapterScore } from './source/rollouts/library.ts'
+import type { Schedule } from './source/rollouts/schedule.ts'
 import type { EvidenceReport } from './source/traffic/evidence-report.ts'
 import type { Diagnosis, PrimingLook } from './steer/index.ts'
 import type { Divergence, LearnSummary, SuccessRate } from './summary.ts'
@@ -24,6 +25,9 @@ export interface Baseline {
 export interface OfWeights {
   readonly parameter?: ParameterName
 }
+
+/** The setting of the schedule by which updating ended. */
+export type EndReason = keyof Pick<Schedule, 'updates' | 'target' | 'seconds' | 'goodEnough' | 'patience'>
 
 /** What a run tells while it goes, whatever it learns from. Everything but `progress` is kept in the store. */
 export type LearnEvent =
@@ -100,6 +104,13 @@ export type LearnEvent =
       readonly reason: 'silent' | 'still' | 'collapsed'
       readonly message: string
       readonly diagnosis: Diagnosis
+    }
+  | {
+      /** Updating ended as the schedule says. */
+      readonly type: 'enough'
+      readonly update: number
+      readonly reason: EndReason
+      readonly message: string
     }
   | {
       readonly type: 'updated'

@@ -84,7 +84,7 @@ describe('a run', () => {
     const told = events.flatMap(({ type }) => (type === 'progress' ? [] : [type]))
     const whileLearning =
       'started agreed primed primed agreed evaluated updated families updated evaluated updated updated evaluated updated'
-    const atTheEnd = 'evaluated evaluated evaluated evaluated gated released finished'
+    const atTheEnd = 'evaluated enough evaluated evaluated evaluated gated released finished'
     expect(told.join(' ')).toBe(`${whileLearning} ${atTheEnd}`)
     expect(of('updated').map((event) => event.update)).toEqual([1, 2, 3, 4, 5])
     expect(of('evaluated').map(({ arm, split, update }) => `${split} ${arm} ${update}`)).toEqual([
@@ -310,20 +310,26 @@ describe('a candidate must beat', () => {
 describe('updates end', () => {
   it('after as many as the schedule has', async () => {
     expect((await run({ schedule: { updates: 0 } })).of('updated')).toHaveLength(0)
-    expect((await run({ seed: 1, schedule: { updates: 3 } })).of('updated')).toHaveLength(3)
+    const three = await run({ seed: 1, schedule: { updates: 3 } })
+    expect(three.of('updated')).toHaveLength(3)
+    expect(three.of('enough')).toMatchObject([{ update: 3, reason: 'updates' }])
   })
 
   it('when validation reaches the target', async () => {
     const { of } = await run({ schedule: { updates: 50, validateEvery: 1, target: 0.99 } })
     expect(of('updated')).toHaveLength(4)
     expect(of('evaluated').findLast(({ split }) => split === 'validation')?.rate.success).toBe(1)
+    expect(of('enough')).toMatchObject([
+      { update: 4, reason: 'target', message: '100 % of validation succeeds: that is the target.' },
+    ])
   })
 
   it('when validation brings nothing new for a while', async () => {
     const { of } = await run({ model: { practice: () => 0 }, schedule: { updates: 50, validateEvery: 2, patience: 3 } })
-    // Below 0.95 it waits for twice as long. Chance can look like a rise, and is waited for.
-    expect(of('updated').length).toBeGreaterThanOrEqual(12)
-    expect(of('updated').length).toBeLessThan(18)
+    // Below 0.95 it waits for three times as long. Chance can look like a rise, and is waited for.
+    expect(of('updated').length).toBeGreaterThanOrEqual(18)
+    expect(of('updated').length).toBeLessThan(24)
+    expect(of('enough')).toMatchObject([{ reason: 'patience' }])
   })
 
   it('sooner where next to everything succeeds', async () => {
@@ -339,6 +345,7 @@ describe('updates end', () => {
     const updates = of('updated').length
     expect(updates).toBeGreaterThan(0)
     expect(updates).toBeLessThan(100)
+    expect(of('enough')).toMatchObject([{ reason: 'seconds' }])
     expect(of('evaluated').map(({ split, update }) => (split === 'validation' ? update : null))).toContain(updates)
   })
 
@@ -359,6 +366,7 @@ describe('updates end', () => {
       const late = await limited(0.5, 60)
       expect(late.of('updated').at(-1)!.seconds).toBeGreaterThan(60)
       expect(late.of('updated').length).toBeLessThan(40)
+      expect(late.of('enough')).toMatchObject([{ reason: 'goodEnough' }])
     })
 
     it('and not while too little succeeds', async () => {

@@ -1,5 +1,6 @@
 export { openSentenceEmbedder, type SentenceEmbedderOptions } from './sentence-embedder.ts'
-export { Device, type Precision } from './embedded/index.ts'
+export type { Precision, PrecisionChoice } from '../core/index.ts'
+export { Device } from './embedded/index.ts'
 export { type EmbeddedModel, type EmbeddedModelOptions, openEmbeddedModel } from './open-embedded-model.ts'
 export * from './chat/index.ts'
 export * from './embedded/index.ts'

@@ -1,6 +1,7 @@
-import type { ModelService, TrainingMethod } from '../core/index.ts'
+import type { ModelService, Precision, PrecisionChoice, TrainingMethod } from '../core/index.ts'
 import {
   bytesOf,
+  chosenPrecision,
   type EngineDatastores,
   type EmbeddedEngineOptions,
   loadModel,
@@ -12,16 +13,20 @@ import { type RendererKind, rendererFor } from './renderer/index.ts'
 
 /** Which model to load, how to talk to it, and how much of the machine it gets. */
 export interface EmbeddedModelOptions
-  extends Pick<EmbeddedEngineOptions, 'workers' | 'threadsPerWorker' | 'deterministic' | 'device' | 'precision'> {
+  extends Pick<EmbeddedEngineOptions, 'workers' | 'threadsPerWorker' | 'deterministic' | 'device'> {
   /** A known name (`minimind2-small`), the name of a pulled model, or the path of a Hugging Face folder or GGUF file. */
   readonly reference: string
   /** How conversations are laid out. Default `template`: the model's own. */
   readonly renderer?: RendererKind
+  /** What the base's projections are multiplied in. Default `float32`, in which all weights can be trained, too. */
+  readonly precision?: PrecisionChoice
 }
 
 /** A model ready to sample, train and talk, in this process. */
 export interface EmbeddedModel {
   readonly service: ModelService
+  /** What the base's projections are multiplied in. */
+  readonly precision: Precision
   /** Datastores of text, whose next tokens the sampler can mix in: `SamplingParams.nearest`. */
   readonly datastores: EngineDatastores
   /** Tokens of a text, special spellings read as ordinary characters: what datastores are built from. */
@@ -40,13 +45,16 @@ export interface EmbeddedModel {
 export async function openEmbeddedModel({
   reference,
   renderer: kind = 'template',
+  precision: choice = 'float32',
   ...engineOptions
 }: EmbeddedModelOptions): Promise<EmbeddedModel> {
   const { weights, tokenizer, ...model } = await loadModel(reference)
   const renderer = rendererFor({ ...model, tokenizer }, kind)
   const decode = (tokens: readonly number[]) => tokenizer.decode(tokens)
+  const precision = await chosenPrecision(choice, engineOptions.device ?? 'cpu')
   const engine = await openEmbeddedEngine({
     ...engineOptions,
+    precision,
     model: weights,
     name: model.name,
     decode,
@@ -62,6 +70,7 @@ export async function openEmbeddedModel({
       loadAdapter: async (saved) => engine.loadAdapter(bytesOf(saved)),
       close: () => engine.close(),
     },
+    precision,
     datastores: engine.datastores,
     encode: (text) => tokenizer.encode(text),
     countTokens: (text) => tokenizer.encode(text).length,

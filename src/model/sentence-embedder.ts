@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { z } from 'zod'
 import { type Embedder, sha256 } from '../core/index.ts'
-import { ModelNotFoundError } from './embedded/index.ts'
+import { keepToOurselves, ModelNotFoundError } from './embedded/index.ts'
 
 /** Which sentence model to load. */
 export interface SentenceEmbedderOptions {
@@ -36,6 +36,7 @@ export async function openSentenceEmbedder({
   const json = TokenizerJson.parse(JSON.parse(String(tokenizerJson)))
   // What it was cut and filled to in training is not ours.
   const tokenizer = new Tokenizer({ ...json, truncation: null, padding: null }, {})
+  keepToOurselves()
   const session = await InferenceSession.create(model ?? Buffer.of(), { intraOpNumThreads: 1 })
   const one = async (text: string): Promise<Float32Array> => {
     const ids = tokenizer.encode(text).ids.slice(0, maxTokens)

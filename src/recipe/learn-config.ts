@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { LifetimeAlpha } from '../core/index.ts'
+import { LifetimeAlpha, PrecisionChoice } from '../core/index.ts'
 import { recipe, Schedule } from '../learn/index.ts'
 
 /**
@@ -12,7 +12,7 @@ export const LearnConfig = z.strictObject({
   /** `minimind2-small`, the name of a pulled model, or the path of a Hugging Face folder or GGUF file. */
   model: z.string().default('minimind2-small'),
   /** What the model's projections are multiplied in. */
-  precision: z.enum(['float32', 'int8']).default('float32'),
+  precision: PrecisionChoice.default('auto'),
   /** How conversations are laid out: the compact one-line form, or the model's own chat template. */
   renderer: z.enum(['compact', 'template']).default('compact'),
   environment: z

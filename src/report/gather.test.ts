@@ -53,6 +53,7 @@ describe('a promoted run', () => {
       returns: [{ update: 14, to: 12, scale: 0.25 }],
       sampledOn: { updates: 3, of: 29 },
       stopped: null,
+      enough: { update: 30, message: 'All 30 updates are done.' },
     })
   })
 

@@ -51,6 +51,7 @@ function withText(report: RunReport, hostile: string): RunReport {
       ...report.steering,
       findings: report.steering.findings.map((one) => ({ ...one, code: hostile, message: hostile, hint: hostile })),
       looks: report.steering.looks.map((look) => ({ ...look, diagnosis: { message: hostile, hint: hostile } })),
+      enough: { update: 30, message: hostile },
       stopped: { update: 30, message: hostile, diagnosis: { message: hostile, hint: hostile } },
       families: report.steering.families.map((one) => ({ ...one, family: hostile })),
     },

@@ -175,7 +175,9 @@ export interface Steering {
   readonly sampledOn: { readonly updates: number; readonly of: number }
   /** Attempts that were explored, at tasks of families on which next to nothing succeeds. */
   readonly explored: number
-  /** Why updating ended before the schedule's last update; `null` where it did not. */
+  /** Why updating ended as the schedule says; `null` where it did not. */
+  readonly enough: { readonly update: number; readonly message: string } | null
+  /** Why updating ended before that; `null` where it did not. */
   readonly stopped: { readonly update: number; readonly message: string; readonly diagnosis: Advice } | null
   /** The families of the training tasks, the worst first: dead ones, then by their last rate. */
   readonly families: readonly FamilyCourse[]

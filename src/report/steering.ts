@@ -20,6 +20,7 @@ export function steeringOf(
     sampledOn: { updates: rounds.filter((n) => n > 1).length, of: rounds.length },
     explored: updates.reduce((sum, { metrics }) => sum + (metrics['explored'] ?? 0), 0),
     stopped: eventsOf(events, 'stopped').at(-1) ?? null,
+    enough: eventsOf(events, 'enough').at(-1) ?? null,
     families: familyCourses(latest(eventsOf(events, 'families'), ({ update }) => update)),
   }
   const { chosen, findings, looks, returns, stopped, families } = steering

@@ -72,6 +72,7 @@ const kinds = {
     families: z.array(z.object({ family: z.string(), rate: z.number().nullable(), tasks: z.int(), dead: z.boolean() })),
   }),
   stopped: z.object({ update: z.int(), message: z.string(), diagnosis }),
+  enough: z.object({ update: z.int(), message: z.string() }),
   updated: z.object({
     update: z.int(),
     updates: z.int(),

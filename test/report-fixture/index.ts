@@ -115,6 +115,8 @@ export async function recordRun(store: Store, options: FixtureOptions = {}): Pro
   }
   if (reached('updated')) events.push(...learning(random, hostile))
   if (failure?.code === 'learn/nothing-learned') events.push(stopped(UPDATES, hostile))
+  else if (reached('measured'))
+    events.push({ type: 'enough', update: UPDATES, reason: 'updates', message: `All ${UPDATES} updates are done.` })
 
   const [holdout, outcomes] = [tasksOf(count, hostile), new Map<Arm, Map<string, Reward>>()]
   let [receipt, release] = [null as Awaited<ReturnType<typeof judge>>['receipt'] | null, null as ReleaseId | null]

@@ -69,7 +69,7 @@ export function learning(random: Rng, hostile: string | undefined): LearnEvent[]
   return events
 }
 
-const steers = new Set<LearnEvent['type']>(['found', 'looked', 'recovered', 'families', 'stopped'])
+const steers = new Set<LearnEvent['type']>(['found', 'looked', 'recovered', 'families', 'stopped', 'enough'])
 const watched = [
   'informativeGroups',
   'rounds',

@@ -92,6 +92,8 @@ function tinyConfig({ model, corpus, tasks, demonstrations }: TinyFiles) {
   return {
     agent: 'greengrocer',
     model,
+    // Steps were chosen in it; another processor would choose another.
+    precision: 'float32',
     environment: { corpus, tasks },
     demonstrations,
     adapter: { rank: 16, alpha: 32 },

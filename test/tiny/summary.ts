@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { RunId } from '../../src/core/index.ts'
+import { Precision, RunId } from '../../src/core/index.ts'
 
 const Rate = z.strictObject({
   success: z.number().min(0).max(1),
@@ -11,6 +11,7 @@ const Rate = z.strictObject({
 export const Summary = z.strictObject({
   type: z.literal('summary'),
   runId: RunId,
+  precision: Precision,
   base: Rate,
   primed: Rate,
   control: Rate.nullable(),

@@ -1,5 +1,6 @@
 import pc from 'picocolors'
 import type { Agent } from '../../agent/index.ts'
+import type { Precision } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
 import { learn, type LearnEvent, type RolloutOptions, type RolloutSummary } from '../../learn/index.ts'
 import { openEmbeddedModel } from '../../model/index.ts'
@@ -25,15 +26,17 @@ export async function learnCommand(flags: LearnFlags & LearnerFlags): Promise<vo
     return learnerCommand(flags)
   }
   const progress = flags.json ? jsonProgress((text) => process.stdout.write(text)) : terminalProgress(process.stdout)
-  const plan = await planOf(flags)
+  const asked = await planOf(flags)
   const began = Date.now()
   const opened = await openEmbeddedModel({
-    reference: plan.config.model,
-    renderer: plan.config.renderer,
-    precision: plan.config.precision,
-    deterministic: plan.deterministic,
+    reference: asked.config.model,
+    renderer: asked.config.renderer,
+    precision: asked.config.precision,
+    deterministic: asked.deterministic,
     device: flags.device ?? 'cpu',
   })
+  // A run keeps the precision that was chosen: it is resumed in that one, on whatever machine.
+  const plan = { ...asked, config: { ...asked.config, precision: opened.precision } }
   const model = opened.service
   try {
     const job = await openSearchJob(plan.config, plan.seed, model.renderer, (text) => opened.countTokens(text))
@@ -49,7 +52,7 @@ export async function learnCommand(flags: LearnFlags & LearnerFlags): Promise<vo
       const report = await reportPath(folderOf(flags), summary.runId)
       const { tiers, gate } = await writeReport(store, summary.runId, report, storeArgument(flags))
       if (flags.json) {
-        process.stdout.write(`${JSON.stringify(summaryLine(summary, (Date.now() - began) / 1000))}\n`)
+        process.stdout.write(`${JSON.stringify(summaryLine(summary, opened.precision, (Date.now() - began) / 1000))}\n`)
       } else {
         await showFreshQuestions({ store, model, job, config: plan.config, progress })
         const where = { report, store: storeArgument(flags) }
@@ -100,7 +103,7 @@ function introduce(
   progress.say(pc.bold(`Ratchet: ${config.agent} learns on ${config.model}`))
   progress.say(
     pc.dim(
-      `${demonstrations.length} demonstrations and a reward · ${source.train.length} training tasks · judged on held-out tasks it has never seen · seed ${seed}`,
+      `${demonstrations.length} demonstrations and a reward · ${source.train.length} training tasks · judged on held-out tasks it has never seen · seed ${seed} · ${config.precision}`,
     ),
   )
   for (const warning of warnings) progress.say(pc.yellow(warning))
@@ -110,12 +113,14 @@ function introduce(
 /** The last line of `--json`. Success rates are on the test split. */
 function summaryLine(
   { runId, base, primed, control, learned, decision, releaseId, tokensSampled, tokensTrained }: RolloutSummary,
+  precision: Precision,
   seconds: number,
 ) {
   const rate = ({ success, n, ci }: RolloutSummary['base']) => ({ success, n, ci })
   return {
     type: 'summary',
     runId,
+    precision,
     base: rate(base),
     primed: rate(primed),
     control: control && rate(control),

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import pc from 'picocolors'
+import type { PrecisionChoice } from '../../core/index.ts'
 import { assertMayServe } from '../../gateway/index.ts'
-import { openEmbeddedModel, type Precision } from '../../model/index.ts'
+import { openEmbeddedModel } from '../../model/index.ts'
 import { openStore } from '../../store/index.ts'
 import { startTrainer } from '../../trainer/index.ts'
 import { explainFailure } from '../fail.ts'
@@ -12,7 +13,7 @@ import { folderOf, locationOf, type StoreFlags } from '../with-store.ts'
 
 interface TrainerFlags extends StoreFlags {
   readonly model?: string
-  readonly precision?: Precision
+  readonly precision?: PrecisionChoice
   readonly folder?: string
   readonly host?: string
   readonly port?: number

@@ -35,7 +35,7 @@ describe('the plan of a learner', () => {
     expect(learn).toMatchObject({ every: 1_800_000, minEpisodes: 9, mode: 'canary' })
     expect({ tenant, model }).toEqual({
       tenant: 'acme',
-      model: { model: 'minimind2-small', renderer: 'template', precision: 'float32' },
+      model: { model: 'minimind2-small', renderer: 'template', precision: 'auto' },
     })
     expect(agent).toMatchObject({
       name: 'support',

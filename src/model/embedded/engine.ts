@@ -1,10 +1,10 @@
 import { z } from 'zod'
-import type { AdapterRef, Sampler, Trainer, TrainingMethod } from '../../core/index.ts'
+import type { AdapterRef, Precision, Sampler, Trainer, TrainingMethod } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
 import type { Device } from './device/device.ts'
 import { DeviceNotDeterministicError } from './device/device-not-deterministic-error.ts'
 import { PrecisionUnavailableError } from './device/precision-unavailable-error.ts'
-import { bytesOfWeights, inPrecision, type Precision } from './transformer/base-weights.ts'
+import { bytesOfWeights, inPrecision } from './transformer/base-weights.ts'
 import type { TransformerConfig, ModelWeights } from './transformer/config.ts'
 import type { Trained } from './transformer/trained.ts'
 import { names, projections } from './transformer/weights.ts'
@@ -46,10 +46,9 @@ export interface EmbeddedEngineOptions {
    */
   readonly device?: Device
   /**
-   * What the base's projections are multiplied in. Default `float32`. With `int8` their rows are rounded to 8 bits once, and
-   * what they are multiplied with to 16 bits each time: faster, and with less memory, on processors with instructions for it.
-   * Log-probabilities differ a little from those in float32; sampling and training have the same rounded weights, over which
-   * adapters learn. Only on `cpu`, and not for training all weights or a memory.
+   * What the base's projections are multiplied in. Default `float32`. `int8` is faster and takes less memory, on processors
+   * with instructions for it. Log-probabilities differ a little from those in float32; sampling and training have the same
+   * rounded weights, over which adapters learn. Only on `cpu`, and not for training all weights or a memory.
    */
   readonly precision?: Precision
   /**

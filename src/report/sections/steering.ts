@@ -23,6 +23,7 @@ export function steering(report: RunReport): Part | null {
     ...imitation(report, steered),
     ...practice(steered),
     ...steered.returns.map(returned),
+    ...end(steered),
     ...stop(steered),
   ]
   return section(
@@ -124,6 +125,10 @@ function returned({ update, rollouts, to, scale }: Steering['returns'][number]):
     why: `Of ${plural(rollouts.n, 'attempt')} ${success(rollouts)} succeeded, far fewer than the same families did before. From there its steps are at most half as long: ×\u00a0${figure(scale)}.`,
     tone: 'trouble',
   }
+}
+
+function end({ enough }: Steering): readonly Moment[] {
+  return enough ? [{ when: `Update ${enough.update}`, what: 'Ended learning', why: cut(enough.message, 1000) }] : []
 }
 
 function stop({ stopped }: Steering): readonly Moment[] {

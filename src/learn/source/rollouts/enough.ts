@@ -1,24 +1,39 @@
 import { isRising } from '../../steer/index.ts'
+import type { EndReason } from '../../events.ts'
 import type { RolloutRun } from './rollout-run.ts'
 
 type Learning = Pick<RolloutRun, 'state' | 'schedule'>
 
-/** Success above which little is left to learn: below it a run waits twice as long for a rise, which can come in steps. */
+/** Success above which little is left to learn: below it a run waits three times as long for a rise, which can come in steps. */
 const nearlyAll = 0.95
 
-/** Whether updating ends: the schedule says so, or nothing is left to learn from. */
-export function enough({ state, schedule }: Learning): boolean {
+/** By which setting of the schedule updating ends, or `stopped` where nothing is left to learn from; `null`: it goes on. */
+export function enough({ state, schedule }: Learning): EndReason | 'stopped' | null {
   const success = state.best?.success ?? 0
-  const waits = success < nearlyAll ? 2 : 1
-  return (
-    state.stopped !== null ||
-    state.update >= schedule.updates ||
-    state.learningSeconds >= limitOf({ state, schedule }) ||
-    (schedule.target !== null && success >= schedule.target) ||
-    (schedule.patience !== null &&
-      state.update - (state.risen?.update ?? 0) >= waits * schedule.patience * schedule.validateEvery &&
-      !isRising(state.signs, schedule.validateEvery / 2))
-  )
+  if (state.stopped !== null) return 'stopped'
+  if (state.update >= schedule.updates) return 'updates'
+  if (schedule.target !== null && success >= schedule.target) return 'target'
+  if (state.learningSeconds >= limitOf({ state, schedule }))
+    return state.learningSeconds >= (schedule.seconds ?? Number.POSITIVE_INFINITY) ? 'seconds' : 'goodEnough'
+  const waits = success < nearlyAll ? 3 : 1
+  const isStill =
+    schedule.patience !== null &&
+    state.update - (state.risen?.update ?? 0) >= waits * schedule.patience * schedule.validateEvery &&
+    !isRising(state.signs, schedule.validateEvery / 2)
+  return isStill ? 'patience' : null
+}
+
+/** The same for people. */
+export function endInWords(reason: EndReason, { state: { update, best } }: Pick<Learning, 'state'>): string {
+  const validation = `${Math.round(100 * (best?.success ?? 0))} % of validation succeeds`
+  const words: Readonly<Record<EndReason, string>> = {
+    updates: `All ${update} updates are done.`,
+    target: `${validation}: that is the target.`,
+    seconds: 'The time is over.',
+    goodEnough: `The time is over, and ${validation} at best.`,
+    patience: `Success rises no more; ${validation} at best.`,
+  }
+  return words[reason]
 }
 
 /** How many more seconds updating takes at most, as far as is known, where an update takes so many. */

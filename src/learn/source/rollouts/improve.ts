@@ -1,7 +1,7 @@
 import type { Saved } from '../../../core/index.ts'
 import { settledWeights } from './average.ts'
 import { type Settled, whileSettled } from './acting.ts'
-import { enough } from './enough.ts'
+import { endInWords, enough } from './enough.ts'
 import { evaluate, inTrainedTiers, successRate } from './evaluate.ts'
 import { firstOfEachTier } from '../../holdout.ts'
 import { nothingLearned } from '../../errors.ts'
@@ -19,7 +19,12 @@ export async function improve(run: RolloutRun): Promise<void> {
   if (run.taught && run.state.update === 0) await agree(run)
   for (;;) {
     if (validationDue(run)) await step(run, validate)
-    if (enough(run)) break
+    const reason = enough(run)
+    if (reason !== null) {
+      if (reason !== 'stopped')
+        run.emit({ type: 'enough', update: run.state.update, reason, message: endInWords(reason, run) })
+      break
+    }
     await step(run, update)
   }
   const { stopped, best } = run.state
@@ -38,7 +43,7 @@ async function step(run: RolloutRun, work: (run: RolloutRun) => Promise<void>): 
 /** Before the first update, every so many updates, and at the end: a checkpoint is not validated twice. */
 function validationDue(run: RolloutRun): boolean {
   const { update, validated } = run.state
-  return update !== validated && (update % run.schedule.validateEvery === 0 || enough(run))
+  return update !== validated && (update % run.schedule.validateEvery === 0 || enough(run) !== null)
 }
 
 /** A rise on validation that can be chance. */

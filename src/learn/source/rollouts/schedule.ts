@@ -49,7 +49,7 @@ export const Schedule = z.strictObject({
   /** Where weights learn, stop after so many updates in a row with hardly a group that differs in reward; 0 = never. */
   silentUpdates: z.int().nonnegative().default(6),
   /** Stop after so many updates without a rise in success; 0 = never. */
-  stillUpdates: z.int().nonnegative().default(24),
+  stillUpdates: z.int().nonnegative().default(32),
   /** Episodes open at once. */
   concurrency: z.int().positive().default(128),
   /** Sampling temperature of rollouts; evaluation is greedy. */
@@ -63,11 +63,11 @@ export const Schedule = z.strictObject({
   explorationTemperature: z.number().positive().max(2).default(1.2),
   /** Validate after every so many updates. */
   validateEvery: z.int().positive().default(8),
-  /** Validation tasks a look, at most. */
-  validationTasks: z.int().positive().default(120),
+  /** Validation tasks of each tier, at most. */
+  validationTasks: z.int().positive().default(240),
   /**
    * Stop updating when for this many times `validateEvery` updates no validation rose by more than 2 points, and the success
-   * of attempts rises no more either; twice as many while success on validation is below 0.95. `null` = never.
+   * of attempts rises no more either; three times as many while success on validation is below 0.95. `null` = never.
    */
   patience: z.int().positive().nullable().default(1),
   /** Stop updating when the success on validation reaches this; `null` = never. */

@@ -6,7 +6,7 @@ export class PrecisionUnavailableError extends InputError {
     super({
       code: 'model/precision-unavailable',
       message: `The precision "int8" cannot be used here: ${why}.`,
-      hint: 'Leave precision out, or set it to "float32".',
+      hint: 'Set precision to "float32". A run that began in "int8" is resumed on a processor with products of 8 bits.',
     })
   }
 }

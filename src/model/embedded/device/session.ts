@@ -1,6 +1,7 @@
 import { InferenceSession } from 'onnxruntime-node'
 import type { Device } from './device.ts'
 import { DeviceUnavailableError } from './device-unavailable-error.ts'
+import { keepToOurselves } from './keep-to-ourselves.ts'
 import { ProfiledSession } from './profiled-session.ts'
 
 /** A graph, ready to run. */
@@ -24,6 +25,7 @@ export interface SessionOptions {
  * @throws DeviceUnavailableError when the device cannot be used.
  */
 export async function openSession(graph: Uint8Array, { device = 'cpu', threads }: SessionOptions): Promise<Session> {
+  keepToOurselves()
   const options: InferenceSession.SessionOptions = {
     intraOpNumThreads: threads,
     interOpNumThreads: 1,

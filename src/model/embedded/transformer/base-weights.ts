@@ -1,13 +1,8 @@
+import type { Precision } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
 import type { ModelWeights } from './config.ts'
 import { type RoundedMatrix, roundedMatrix } from './rounded-matrix.ts'
 import { projectionShapes } from './weights.ts'
-
-/**
- * What the base's projections are multiplied in. `int8`: their rows are rounded to 8 bits once, and what they are multiplied
- * with to 16 each time; adapters, attention, norms, embedding and head stay in float32.
- */
-export type Precision = 'float32' | 'int8'
 
 /** The base as the engine's workers hold it. */
 export interface BaseWeights extends ModelWeights {
@@ -17,7 +12,7 @@ export interface BaseWeights extends ModelWeights {
 
 /** A model in a precision. */
 export function inPrecision(model: ModelWeights, precision: Precision): BaseWeights {
-  if (precision === 'float32') return model
+  if (precision !== 'int8') return model
   const { config } = model
   const tensors = new Map(model.tensors)
   const rounded = new Map<string, RoundedMatrix>()

@@ -1,4 +1,5 @@
 import { present } from '../../../errors/index.ts'
+import { keepToOurselves } from '../device/keep-to-ourselves.ts'
 import type { Datastore } from '../nearest/datastore.ts'
 import type { DatastoreBackend } from '../nearest/datastores.ts'
 import type { ReadChunk, ReadRequest } from '../nearest/text-reader.ts'
@@ -11,14 +12,6 @@ import type { Trained } from '../transformer/trained.ts'
 import { EngineWorker } from './engine-worker.ts'
 import { RemoteTrainingShard } from './remote-training-shard.ts'
 import { PrefixRouter } from './router.ts'
-
-/**
- * ONNX Runtime reports its use to its makers unless it is told not to, and keeps a device id in the home folder. What it
- * reads is the process's environment, which only the main thread can set.
- */
-function keepToOurselves(): void {
-  process.env['ORT_DISABLE_TELEMETRY'] ??= '1'
-}
 
 /**
  * NVIDIA cards round the factors of float32 products to 10 bits unless they are told not to: gradients would be off by
