@@ -4,7 +4,7 @@
  * Prints the table of all rows at its end; with `--table`, only that.
  *
  *   npx tsc -b && node scripts/main-job-runs.mjs --seeds 0-9 --repeats 2
- *   node scripts/main-job-runs.mjs --minutes none --rows docs/runs/main-job-2026-11-27.jsonl
+ *   node scripts/main-job-runs.mjs --minutes none --precision float32 --rows docs/runs/main-job-2026-11-27.jsonl
  *   node scripts/main-job-runs.mjs --minutes none --model smollm2-135m --precision int8 --seeds 0-2 --repeats 1 --rows docs/runs/main-job-smollm2.jsonl
  */
 import { spawn } from 'node:child_process'

@@ -4,8 +4,11 @@ import type { RolloutRun } from './rollout-run.ts'
 
 type Learning = Pick<RolloutRun, 'state' | 'schedule'>
 
-/** Success above which little is left to learn: below it a run waits three times as long for a rise, which can come in steps. */
-const nearlyAll = 0.95
+/**
+ * How many times its patience a run waits for a rise, which can come in steps: longest where it has learned much and has
+ * something left to learn.
+ */
+const waits = (success: number): number => (success >= 0.95 ? 1 : success >= 0.5 ? 3 : 2)
 
 /** By which setting of the schedule updating ends, or `stopped` where nothing is left to learn from; `null`: it goes on. */
 export function enough({ state, schedule }: Learning): EndReason | 'stopped' | null {
@@ -15,10 +18,9 @@ export function enough({ state, schedule }: Learning): EndReason | 'stopped' | n
   if (schedule.target !== null && success >= schedule.target) return 'target'
   if (state.learningSeconds >= limitOf({ state, schedule }))
     return state.learningSeconds >= (schedule.seconds ?? Number.POSITIVE_INFINITY) ? 'seconds' : 'goodEnough'
-  const waits = success < nearlyAll ? 3 : 1
   const isStill =
     schedule.patience !== null &&
-    state.update - (state.risen?.update ?? 0) >= waits * schedule.patience * schedule.validateEvery &&
+    state.update - (state.risen?.update ?? 0) >= waits(success) * schedule.patience * schedule.validateEvery &&
     !isRising(state.signs, schedule.validateEvery / 2)
   return isStill ? 'patience' : null
 }

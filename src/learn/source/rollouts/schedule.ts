@@ -67,7 +67,8 @@ export const Schedule = z.strictObject({
   validationTasks: z.int().positive().default(240),
   /**
    * Stop updating when for this many times `validateEvery` updates no validation rose by more than 2 points, and the success
-   * of attempts rises no more either; three times as many while success on validation is below 0.95. `null` = never.
+   * of attempts rises no more either; three times as many while success on validation is below 0.95, and twice as many while
+   * it is below 0.5. `null` = never.
    */
   patience: z.int().positive().nullable().default(1),
   /** Stop updating when the success on validation reaches this; `null` = never. */

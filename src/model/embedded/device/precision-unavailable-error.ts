@@ -6,7 +6,7 @@ export class PrecisionUnavailableError extends InputError {
     super({
       code: 'model/precision-unavailable',
       message: `The precision "int8" cannot be used here: ${why}.`,
-      hint: 'Set precision to "float32". A run that began in "int8" is resumed on a processor with products of 8 bits.',
+      hint: 'Set precision to "float32" or "auto". Resume a run that began in "int8" on the cpu of a machine that has it.',
     })
   }
 }
