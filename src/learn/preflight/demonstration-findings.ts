@@ -4,10 +4,11 @@ import { callFindings, type Numbered } from './call-findings.ts'
 import { acts, namesOf, type WrittenDemonstration, turnsOf } from './written-demonstration.ts'
 import { endingFindings } from './ending-findings.ts'
 import { counted, type Finding, gravity, quoted } from './finding.ts'
+import { unreadAnswers } from './unread-answers.ts'
 
 /**
  * What can be seen of demonstrations by reading them: calls that the environment cannot carry out, conversations in which
- * the assistant does nothing, ends that are missing, contradictions and copies. No demonstrations are no finding. Pure.
+ * the assistant does nothing, ends that are missing, contradictions and copies, answers that nothing told. No demonstrations are no finding. Pure.
  * @param tools those of the environment, for demonstrations that do not say which were at hand.
  */
 export function demonstrationFindings({
@@ -29,6 +30,7 @@ export function demonstrationFindings({
       endingFindings(active.filter((one) => namesOf(one.tools) === names)),
     ),
     ...agreementFindings(demonstrations),
+    ...unreadAnswers(demonstrations),
   ]
 }
 
