@@ -84,6 +84,17 @@ describe('a run to resume', () => {
     expect((await planOf({ store, resume: 'run-0' })).resume).toBe('run-0')
   })
 
+  it('goes on in float32 where it began before there was another precision', async () => {
+    const { precision: _, ...earlier } = config
+    const store = await storeWith({ config: { learn: earlier as unknown as Json } })
+    expect((await planOf({ store, resume: true })).config.precision).toBe('float32')
+  })
+
+  it('is none of a program of one’s own, which keeps another configuration', async () => {
+    const store = await storeWith({ config: { own: true } })
+    await expect(planOf({ store, resume: true })).rejects.toMatchObject({ code: 'input/invalid' })
+  })
+
   it('is the latest of all when all completed: its end is told again', async () => {
     const store = await storeWith({ status: 'completed' }, { status: 'completed' })
     expect((await planOf({ store, resume: true })).resume).toBe('run-1')

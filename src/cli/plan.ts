@@ -5,6 +5,7 @@ import { fromTraffic, type Schedule } from '../learn/index.ts'
 import type { Device } from '../model/index.ts'
 import { openStore } from '../store/index.ts'
 import { LearnConfig, type Plan } from '../recipe/index.ts'
+import { keptConfig } from './kept-config.ts'
 import { readConfig } from './read-config.ts'
 import { locationOf, type StoreFlags } from './with-store.ts'
 
@@ -71,8 +72,7 @@ async function resumedPlan(flags: LearnFlags, resume: string | true, config: Lea
   }
   const kept = run.config as { readonly learn?: unknown; readonly control?: unknown; readonly deterministic?: unknown }
   const plan: Plan = {
-    // Runs of versions that had no other precision do not say theirs.
-    config: parseInput(LearnConfig, { precision: 'float32', ...Object(kept.learn) }, `the configuration of ${run.id}`),
+    config: parseInput(LearnConfig, keptConfig(kept.learn), `the configuration of ${run.id}`),
     seed: run.seed,
     control: kept.control === true,
     deterministic: kept.deterministic === true,

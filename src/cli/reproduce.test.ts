@@ -19,6 +19,12 @@ describe('reproduce', () => {
     })
   })
 
+  it('says the precision of a run that had no choice', () => {
+    const { precision: _, ...earlier } = LearnConfig.parse({})
+    const learn = earlier as unknown as Json
+    expect(reproduce(run(learn))).toEqual({ arguments: 'learn --seed 3 --precision float32', config: null })
+  })
+
   it('needs the configuration of any other job', () => {
     for (const learn of [kept({ agent: 'mine' }), kept({ schedule: { goodEnough: { success: 0.5, seconds: 60 } } })])
       expect(reproduce(run(learn))).toEqual({

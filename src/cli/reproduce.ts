@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { canonicalJson, Json, type Run } from '../core/index.ts'
 import { LearnConfig } from '../recipe/index.ts'
 import type { Reproduction } from '../report/index.ts'
+import { keptConfig } from './kept-config.ts'
 import { goodEnoughAfter } from './plan.ts'
 
 /** What `ratchet learn` keeps with a run. */
@@ -17,9 +18,10 @@ const Kept = z.object({
  */
 export function reproduce({ id, seed, config }: Pick<Run, 'id' | 'seed' | 'config'>): Reproduction | null {
   const kept = Kept.safeParse(config)
-  const learned = LearnConfig.safeParse(kept.data?.learn)
+  const learned = LearnConfig.safeParse(keptConfig(kept.data?.learn))
   if (!kept.success || !learned.success) return null
-  const { learn, control, deterministic } = kept.data
+  const { control, deterministic } = kept.data
+  const learn = Json.parse(keptConfig(kept.data.learn))
   const { precision, schedule } = learned.data
   const minutes = (schedule.goodEnough?.seconds ?? 0) / 60
   const goodEnough = minutes > 0 ? goodEnoughAfter(minutes) : null

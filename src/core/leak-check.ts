@@ -1,5 +1,6 @@
 import type { Json } from './json.ts'
 import type { Task } from './task.ts'
+import { wordsIn } from './words.ts'
 
 /** Words of a quotation: so many in a row are hardly written twice by chance. */
 const quotation = 8
@@ -42,7 +43,7 @@ export function leakCheck({ guarded, known }: LeakCheckParts): LeakCheck {
     }
   }
   return (text, given = '') => {
-    const [words, before] = [wordsOf(text), wordsOf(given)]
+    const [words, before] = [wordsIn(text), wordsIn(given)]
     return [...quotations].some(([length, grams]) => {
       const had = new Set(gramsOf(before, length))
       return gramsOf(words, length).some((gram) => grams.has(gram) && !had.has(gram))
@@ -56,8 +57,8 @@ interface Quotable {
 }
 
 const sourcesOf = ({ instruction, data }: Pick<Task, 'instruction' | 'data'>): readonly Quotable[] => [
-  { words: wordsOf(instruction), least: leastOfInstruction },
-  ...textsIn(data).map((text) => ({ words: wordsOf(text), least: leastOfData })),
+  { words: wordsIn(instruction), least: leastOfInstruction },
+  ...textsIn(data).map((text) => ({ words: wordsIn(text), least: leastOfData })),
 ]
 
 function textsIn(data: Json): readonly string[] {
@@ -65,8 +66,6 @@ function textsIn(data: Json): readonly string[] {
   if (typeof data !== 'object' || data === null) return []
   return Object.values(data).flatMap(textsIn)
 }
-
-const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []
 
 const isLongWord = ([word = '', ...more]: readonly string[]) => more.length === 0 && word.length >= longWord
 

@@ -1,7 +1,6 @@
-import type { ModelService, Precision, PrecisionChoice, TrainingMethod } from '../core/index.ts'
+import type { ModelService, Precision, TrainingMethod } from '../core/index.ts'
 import {
   bytesOf,
-  chosenPrecision,
   type EngineDatastores,
   type EmbeddedEngineOptions,
   loadModel,
@@ -13,13 +12,11 @@ import { type RendererKind, rendererFor } from './renderer/index.ts'
 
 /** Which model to load, how to talk to it, and how much of the machine it gets. */
 export interface EmbeddedModelOptions
-  extends Pick<EmbeddedEngineOptions, 'workers' | 'threadsPerWorker' | 'deterministic' | 'device'> {
+  extends Pick<EmbeddedEngineOptions, 'workers' | 'threadsPerWorker' | 'deterministic' | 'device' | 'precision'> {
   /** A known name (`minimind2-small`), the name of a pulled model, or the path of a Hugging Face folder or GGUF file. */
   readonly reference: string
   /** How conversations are laid out. Default `template`: the model's own. */
   readonly renderer?: RendererKind
-  /** What the base's projections are multiplied in. Default `float32`, in which all weights can be trained, too. */
-  readonly precision?: PrecisionChoice
 }
 
 /** A model ready to sample, train and talk, in this process. */
@@ -45,16 +42,13 @@ export interface EmbeddedModel {
 export async function openEmbeddedModel({
   reference,
   renderer: kind = 'template',
-  precision: choice = 'float32',
   ...engineOptions
 }: EmbeddedModelOptions): Promise<EmbeddedModel> {
   const { weights, tokenizer, ...model } = await loadModel(reference)
   const renderer = rendererFor({ ...model, tokenizer }, kind)
   const decode = (tokens: readonly number[]) => tokenizer.decode(tokens)
-  const precision = await chosenPrecision(choice, engineOptions.device ?? 'cpu')
   const engine = await openEmbeddedEngine({
     ...engineOptions,
-    precision,
     model: weights,
     name: model.name,
     decode,
@@ -70,7 +64,7 @@ export async function openEmbeddedModel({
       loadAdapter: async (saved) => engine.loadAdapter(bytesOf(saved)),
       close: () => engine.close(),
     },
-    precision,
+    precision: engine.precision,
     datastores: engine.datastores,
     encode: (text) => tokenizer.encode(text),
     countTokens: (text) => tokenizer.encode(text).length,

@@ -1,4 +1,4 @@
-import type { Json } from '../../core/index.ts'
+import { type Json, wordsIn } from '../../core/index.ts'
 import { counted, type Finding, quoted } from './finding.ts'
 import { type ShownTurn, turnsOf, type WrittenDemonstration } from './written-demonstration.ts'
 
@@ -37,8 +37,8 @@ function unreadOf({ messages }: WrittenDemonstration): string {
   const last = turnsOf(messages).at(-1)
   if (last === undefined || messages.some(({ parts }) => parts !== undefined)) return ''
   const before = messages.slice(0, last.at)
-  const read = new Set(before.flatMap(({ role, content }) => (role === 'assistant' ? [] : wordsOf(content))))
-  return wordsOf(saidIn(last))
+  const read = new Set(before.flatMap(({ role, content }) => (role === 'assistant' ? [] : wordsIn(content))))
+  return wordsIn(saidIn(last))
     .filter((word) => !read.has(word))
     .join(' ')
 }
@@ -53,5 +53,3 @@ function saidIn({ action }: ShownTurn): string {
 
 const leaves = (value: Json): readonly string[] =>
   value !== null && typeof value === 'object' ? Object.values(value).flatMap(leaves) : [String(value)]
-
-const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []

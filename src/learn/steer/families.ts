@@ -1,4 +1,4 @@
-import type { Task } from '../../core/index.ts'
+import { type Task, wordsIn } from '../../core/index.ts'
 
 /** As much of a task as tells its family; one of training is known by its id, in whatever words it is asked. */
 export type Asked = Pick<Task, 'instruction' | 'tier' | 'family'> & Partial<Pick<Task, 'id'>>
@@ -15,11 +15,8 @@ const wordsShown = 12
 
 const blank = '…'
 
-const wordsOf = (instruction: string): readonly string[] =>
-  instruction
-    .slice(0, 2000)
-    .toLowerCase()
-    .match(/[\p{L}\p{N}]+/gu) ?? []
+/** The words of an instruction, as far as it tells a wording. */
+const openingOf = (instruction: string): readonly string[] => wordsIn(instruction.slice(0, 2000))
 
 /**
  * Sorts tasks into families: by the name that a task gives (`Task.family`), else by its wording, which is the instruction
@@ -29,11 +26,11 @@ const wordsOf = (instruction: string): readonly string[] =>
 export function familiesOf(tasks: readonly Asked[]): FamilyOf {
   const shared = new Map<string, number>()
   for (const { instruction } of tasks) {
-    for (const word of new Set(wordsOf(instruction))) shared.set(word, (shared.get(word) ?? 0) + 1)
+    for (const word of new Set(openingOf(instruction))) shared.set(word, (shared.get(word) ?? 0) + 1)
   }
   const least = sharedBy(tasks.length)
   const wordingOf = ({ instruction }: Asked) => {
-    const kept = wordsOf(instruction).map((word) => ((shared.get(word) ?? 0) >= least ? word : blank))
+    const kept = openingOf(instruction).map((word) => ((shared.get(word) ?? 0) >= least ? word : blank))
     const merged = kept.filter((word, i) => word !== blank || kept[i - 1] !== blank)
     return merged.length > wordsShown ? [...merged.slice(0, wordsShown), blank].join(' ') : merged.join(' ')
   }

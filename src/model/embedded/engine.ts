@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import type { AdapterRef, Precision, Sampler, Trainer, TrainingMethod } from '../../core/index.ts'
+import type { AdapterRef, Precision, PrecisionChoice, Sampler, Trainer, TrainingMethod } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
+import { chosenPrecision } from './device/chosen-precision.ts'
 import type { Device } from './device/device.ts'
 import { DeviceNotDeterministicError } from './device/device-not-deterministic-error.ts'
 import { PrecisionUnavailableError } from './device/precision-unavailable-error.ts'
@@ -50,7 +51,7 @@ export interface EmbeddedEngineOptions {
    * with instructions for it. Log-probabilities differ a little from those in float32; sampling and training have the same
    * rounded weights, over which adapters learn. Only on `cpu`, and not for training all weights or a memory.
    */
-  readonly precision?: Precision
+  readonly precision?: PrecisionChoice
   /**
    * What each token adds to a text, for grammars: every id below the model's, `null` for those that are no text. Asked for
    * with the first grammar. Without it, grammars are refused.
@@ -77,6 +78,8 @@ export interface EmbeddedEngineOptions {
 /** A model served and trained in this process: ONNX Runtime in worker threads. */
 export interface EmbeddedEngine {
   readonly sampler: Sampler
+  /** What the base's projections are multiplied in. */
+  readonly precision: Precision
   /**
    * A trainer that starts from the base model; its `publish` makes a reference in {@link EmbeddedEngine.sampler}.
    * @throws InputError when rank, alpha, targets, or a soft prompt's length or tokens are not usable.
@@ -120,9 +123,9 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
     deterministic = false,
     cacheBytes = 512 * 2 ** 20,
     device = 'cpu',
-    precision = 'float32',
   } = options
   if (deterministic && device !== 'cpu') throw new DeviceNotDeterministicError(device)
+  const precision = await chosenPrecision(options.precision ?? 'float32', device)
   if (precision === 'int8' && device !== 'cpu')
     throw new PrecisionUnavailableError(`the device "${device}" has no products of 8 bits`)
   const { config } = model
@@ -157,6 +160,7 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
   }
   return {
     sampler,
+    precision,
     datastores,
     loadAdapter: async (weights) => sampler.load(readContent(config, weights, contextLength)),
     async trainer({ method, seed }) {

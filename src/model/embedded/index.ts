@@ -1,5 +1,4 @@
 export { Device } from './device/device.ts'
-export { chosenPrecision } from './device/chosen-precision.ts'
 export { keepToOurselves } from './device/keep-to-ourselves.ts'
 export { DeviceNotDeterministicError } from './device/device-not-deterministic-error.ts'
 export { DeviceNotUsedError } from './device/device-not-used-error.ts'

@@ -16,8 +16,8 @@ export function enough({ state, schedule }: Learning): EndReason | 'stopped' | n
   if (state.stopped !== null) return 'stopped'
   if (state.update >= schedule.updates) return 'updates'
   if (schedule.target !== null && success >= schedule.target) return 'target'
-  if (state.learningSeconds >= limitOf({ state, schedule }))
-    return state.learningSeconds >= (schedule.seconds ?? Number.POSITIVE_INFINITY) ? 'seconds' : 'goodEnough'
+  if (state.learningSeconds >= (schedule.seconds ?? Number.POSITIVE_INFINITY)) return 'seconds'
+  if (state.learningSeconds >= limitOf({ state, schedule })) return 'goodEnough'
   const isStill =
     schedule.patience !== null &&
     state.update - (state.risen?.update ?? 0) >= waits(success) * schedule.patience * schedule.validateEvery &&
