@@ -52,6 +52,6 @@ export {
   Finding,
   type Measure,
   type Proving,
-  replayFindings,
+  replayDemonstrations,
   verifierFindings,
 } from './preflight/index.ts'

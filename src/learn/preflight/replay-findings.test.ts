@@ -4,7 +4,7 @@ import { changedEnvironment } from '../../../test/support/changed-environment.ts
 import { answeredRight, wordEnvironment, wordTask } from '../../../test/support/word-environment.ts'
 import type { Environment, LearnableTask, Message, Rubric } from '../../core/index.ts'
 import { noAnswer, perToolCall, rubric, verifier } from '../../reward/index.ts'
-import { replayFindings } from './replay-findings.ts'
+import { replayDemonstrations } from './replay-findings.ts'
 import type { WrittenDemonstration } from './written-demonstration.ts'
 
 const secrets = ['plum', 'pear', 'fig', 'lime', 'kiwi', 'date']
@@ -26,10 +26,11 @@ const good = tasks.map((_, i): WrittenDemonstration => ({ messages: shown(i) }))
 const swapped = (n: number, messages: (i: number) => readonly Message[]) =>
   good.map((one, i) => (i < n ? { messages: messages(i) } : one))
 
-const look = (
+const replay = (
   demonstrations: readonly WrittenDemonstration[],
   changes: { environment?: Environment; reward?: Rubric; callSeconds?: number; signal?: AbortSignal } = {},
-) => replayFindings({ environment: wordEnvironment, demonstrations, tasks, reward, now: () => 0, ...changes })
+) => replayDemonstrations({ environment: wordEnvironment, demonstrations, tasks, reward, now: () => 0, ...changes })
+const look = async (...parameters: Parameters<typeof replay>) => (await replay(...parameters)).findings
 const told = async (...parameters: Parameters<typeof look>) =>
   (await look(...parameters)).map(({ code, severity, n, of }) => [code, severity, n, of])
 
@@ -48,8 +49,9 @@ it('warns of some that do not earn it, and stops for most', async () => {
   const [finding] = await look(swapped(2, wrong))
   expect(finding).toMatchObject({ code: 'learn/unrewarded-demonstration', severity: 'warn', n: 2, of: 6 })
   expect(finding?.message).toBe(
-    '2 of 6 replayed demonstrations do not earn the whole reward. For example, demonstration 1 earns 0 of 1.',
+    '2 of 6 replayed demonstrations do not earn the whole reward. For example, demonstration 1 earns 0 of 1. Not imitated: 2, which earn half or less.',
   )
+  expect((await replay(swapped(2, wrong))).unearned).toEqual([0, 1])
   expect(await told(swapped(4, wrong))).toEqual([['learn/unrewarded-demonstration', 'stop', 4, 6]])
 })
 
@@ -61,6 +63,7 @@ it('names the guard that vetoes', async () => {
 it('stops for no reward that acts cost something of', async () => {
   const costly = rubric({ solved: verifier(answeredRight), effort: perToolCall(-0.02) })
   expect(await told(good, { reward: costly })).toEqual([['learn/unrewarded-demonstration', 'warn', 6, 6]])
+  expect((await replay(good, { reward: costly })).unearned).toEqual([])
 })
 
 it('stops for nothing that another seed changes', async () => {
@@ -72,7 +75,8 @@ it('stops for nothing that another seed changes', async () => {
     },
     close: () => ({ state: { answer: 'a', secret: 'b' }, counts: {} }),
   })
-  const findings = await look(good, { environment: chance })
+  const { findings, unearned } = await replay(good, { environment: chance })
+  expect(unearned).toEqual([])
   expect(findings.map(({ code, severity }) => [code, severity])).toEqual([
     ['learn/unrewarded-demonstration', 'warn'],
     ['learn/other-observations', 'warn'],
@@ -117,14 +121,14 @@ it('tries each task that has the same instruction', async () => {
     ...wordTask(`twin${i}`, secret),
     instruction: tasks[0]!.instruction,
   }))
-  const found = await replayFindings({
+  const played = await replayDemonstrations({
     environment: wordEnvironment,
     demonstrations: [good[0]!],
     tasks: twins as LearnableTask[],
     reward,
     now: () => 0,
   })
-  expect(found).toEqual([])
+  expect(played).toEqual({ findings: [], unearned: [] })
 })
 
 it.each<[string, Parameters<typeof changedEnvironment>[1], string]>([
@@ -196,9 +200,23 @@ it('plays no more than 32 demonstrations, begins none when time is up, and stops
   const many = Array.from({ length: 100 }, (_, i) => good[i % good.length]!)
   await look(many, { environment })
   expect(opened).toBe(32)
+  const wrong = many.map((one, i) => (i % 6 === 2 ? { messages: shown(2, 'mud') } : one))
+  opened = 0
+  const { unearned, findings } = await replay(wrong, { environment })
+  expect(unearned, 'all are played where one earns nothing').toEqual(wrong.flatMap((_, i) => (i % 6 === 2 ? [i] : [])))
+  expect(findings).toMatchObject([{ severity: 'warn', n: unearned.length, of: 100 }])
+  expect(opened).toBe(100 + 3)
 
+  opened = 32
   let time = 0
-  await replayFindings({ environment, demonstrations: many, tasks, reward, now: () => (time += 10_000), seconds: 60 })
+  await replayDemonstrations({
+    environment,
+    demonstrations: many,
+    tasks,
+    reward,
+    now: () => (time += 10_000),
+    seconds: 60,
+  })
   expect(opened).toBeLessThan(32 + 7)
   await expect(look(good, { signal: AbortSignal.abort(new Error('enough')) })).rejects.toThrow('enough')
 })

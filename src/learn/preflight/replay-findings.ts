@@ -10,36 +10,64 @@ const mostReplays = 32
 /** Failed ones that are played under another seed too, at most. */
 const secondLooks = 3
 
+/** What replays of demonstrations came to. */
+export interface Replays {
+  readonly findings: readonly Finding[]
+  /** Those that earn half of the reward or less, by their place from 0; none where chance may have a part in it. */
+  readonly unearned: readonly number[]
+}
+
 /**
  * Plays demonstrations of training tasks again, act by act, in fresh episodes: whether they earn the reward, whether the
- * environment answers as they show, and whether it ends where they do. At most 32 of them, evenly spread; those that are
- * about no task of `tasks` are left out and only counted.
+ * environment answers as they show, and whether it ends where they do. 32 of them, evenly spread, and all where one of those
+ * earns little. Those that are about no task of `tasks` are not played and only counted.
  * @throws the signal's reason when it aborts.
  */
-export async function replayFindings({
+export async function replayDemonstrations({
   demonstrations,
   tasks,
   ...proving
 }: Proving & {
   readonly demonstrations: readonly WrittenDemonstration[]
   readonly tasks: readonly LearnableTask[]
-}): Promise<readonly Finding[]> {
+}): Promise<Replays> {
   const numbered = demonstrations.map((one, i) => ({ ...one, number: i + 1 }))
   const active = numbered.filter(({ messages }) => turnsOf(messages).some(acts))
-  const looked = await untilTimeIsUp(proving, spread(active, mostReplays), replayer(proving, tasks))
-  const replayed = looked.filter((one) => one !== null)
+  const some = spread(active, mostReplays)
+  const play = replayer(proving, tasks)
+  const first = await untilTimeIsUp(proving, some, play)
+  const rest = first.some((one) => one !== null && earnsLittle(one, proving))
+    ? active.filter((one) => !some.includes(one))
+    : []
+  const looked = [...first, ...(await untilTimeIsUp(proving, rest, play))]
+  const replayed = looked.filter((one) => one !== null).toSorted((a, b) => a.number - b.number)
   const sound = replayed.filter(({ attempt }) => environmentError(attempt) === null)
-  const strangers = looked.length - replayed.length
-  return [
-    ...broken(replayed),
-    ...rubricErrors(
-      sound.map(({ attempt }) => attempt),
-      'replayed demonstration',
-    ),
-    ...(await unrewarded(proving, sound, strangers)),
-    ...otherObservations(sound),
-    ...unfinished(sound),
-  ]
+  const little = sound.filter((one) => earnsLittle(one, proving))
+  const chance = await hangOnSeed(proving, little)
+  return {
+    findings: [
+      ...broken(replayed),
+      ...rubricErrors(
+        sound.map(({ attempt }) => attempt),
+        'replayed demonstration',
+      ),
+      ...unrewarded(proving, { sound, little, chance, strangers: looked.length - replayed.length }),
+      ...otherObservations(sound),
+      ...unfinished(sound),
+    ],
+    unearned: chance ? [] : little.map(({ number }) => number - 1),
+  }
+}
+
+/** Whether it earns half of the reward or less: one with costs is rarely earned in full. */
+function earnsLittle({ attempt }: Replayed, { reward }: Proving): boolean {
+  if (environmentError(attempt) !== null || solved(attempt, reward) !== false) return false
+  return (earned(attempt) ?? 0) <= (reward.floor + reward.ceiling) / 2
+}
+
+async function hangOnSeed(proving: Proving, little: readonly Replayed[]): Promise<boolean> {
+  const seeded = await untilTimeIsUp(proving, little.slice(0, secondLooks), (one) => hangsOnSeed(proving, one))
+  return seeded.includes(true)
 }
 
 function broken(replayed: readonly Replayed[]): readonly Finding[] {
@@ -63,28 +91,24 @@ function broken(replayed: readonly Replayed[]): readonly Finding[] {
   ]
 }
 
-/** Stops only where most earn little and chance has no part in it: a reward with costs is rarely earned in full. */
-async function unrewarded(
-  proving: Proving,
-  sound: readonly Replayed[],
-  strangers: number,
-): Promise<readonly Finding[]> {
-  const { reward } = proving
+/** Stops only where most earn little and chance has no part in it. */
+function unrewarded({ reward }: Proving, { sound, little, chance, strangers }: Earnings): readonly Finding[] {
   const judged = sound.filter(({ attempt }) => solved(attempt, reward) !== null)
   const failed = judged.filter(({ attempt }) => solved(attempt, reward) === false)
-  const midway = (reward.floor + reward.ceiling) / 2
-  const clearly = failed.filter(({ attempt }) => (earned(attempt) ?? 0) <= midway)
-  const first = clearly[0] ?? failed[0]
+  const first = little[0] ?? failed[0]
   if (first === undefined) return []
-  const seeded = await untilTimeIsUp(proving, clearly.slice(0, secondLooks), (one) => hangsOnSeed(proving, one))
-  const chance = seeded.includes(true)
+  const severity = chance ? 'warn' : gravity(little.length, judged.length)
   const example = `demonstration ${first.number} earns ${earned(first.attempt)} of ${reward.ceiling}${reasonOf(first)}`
+  const dropped =
+    severity === 'stop' || chance || little.length === 0
+      ? ''
+      : ` Not imitated: ${little.length}, which earn half or less.`
   const beside = strangers === 0 ? '' : ` ${strangers} more are about no training task and were not played.`
   return [
     {
-      severity: chance ? 'warn' : gravity(clearly.length, judged.length),
+      severity,
       code: 'learn/unrewarded-demonstration',
-      message: `${counted(failed.length, judged.length, 'replayed demonstration', ['does not', 'do not'])} earn the whole reward. For example, ${example}.${beside}`,
+      message: `${counted(failed.length, judged.length, 'replayed demonstration', ['does not', 'do not'])} earn the whole reward. For example, ${example}.${dropped}${beside}`,
       hint: chance
         ? 'The environment answers otherwise under another seed: see whether the demonstrations suit it at all.'
         : 'Correct the demonstrations or the reward: one teaches what the other does not pay for.',
@@ -93,6 +117,17 @@ async function unrewarded(
       example,
     },
   ]
+}
+
+/** What demonstrations earned that were played again. */
+interface Earnings {
+  readonly sound: readonly Replayed[]
+  /** Those of them that earn half of the reward or less. */
+  readonly little: readonly Replayed[]
+  /** Whether chance may have a part in it. */
+  readonly chance: boolean
+  /** How many are about no training task. */
+  readonly strangers: number
 }
 
 function reasonOf({ attempt: { reward } }: Replayed): string {

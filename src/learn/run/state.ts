@@ -76,6 +76,8 @@ export const RunState = z.strictObject({
   /** What was gathered from traffic. */
   report: EvidenceReport.nullable(),
 
+  /** Demonstrations that are not imitated, by their place from 0: the reward does not pay for them. */
+  leftOut: z.array(count).readonly().default([]),
   /** What was seen while imitating. */
   looks: z.array(PrimingLook.extend({ diagnosis: Diagnosis })),
   /** What attempts came to, by family; and as it was at the steady checkpoint. */
@@ -132,6 +134,7 @@ export const initialState: RunState = {
   update: 0,
   weights: {},
   report: null,
+  leftOut: [],
   looks: [],
   standing: {},
   steady: null,

@@ -7,13 +7,13 @@ import {
   environmentFindings,
   type Finding,
   lostCalls,
-  replayFindings,
+  replayDemonstrations,
   verifierFindings,
 } from '../../preflight/index.ts'
 
 /**
  * Looks for what keeps the job from being learned, before any training: in the environment, the demonstrations, what they
- * earn and the verifier. Everything that is found is told.
+ * earn and the verifier. Everything that is found is told. Demonstrations that the reward does not pay for are not imitated.
  * @throws LearnError where training is of no use as the job is.
  */
 export async function checkJob(run: RolloutRun): Promise<void> {
@@ -28,13 +28,8 @@ export async function checkJob(run: RolloutRun): Promise<void> {
 }
 
 /** Check after check: a later one is of no use where an earlier one stops. */
-async function* findingsOf({
-  options,
-  clock,
-  taught,
-  weights,
-  demonstrations: read,
-}: RolloutRun): AsyncGenerator<readonly Finding[]> {
+async function* findingsOf(run: RolloutRun): AsyncGenerator<readonly Finding[]> {
+  const { options, clock, taught, weights, demonstrations: read } = run
   const { source, reward, prime, signal } = options
   const { environment, train } = source
   const demonstrations = prime?.demonstrations ?? []
@@ -51,6 +46,14 @@ async function* findingsOf({
   const shown = demonstrations.map((one, i) => ({ ...one, tools: read.tools[i] ?? [] }))
   yield demonstrationFindings({ demonstrations: shown, tools: [] })
   if (taught) yield lostCalls(shown, renderer)
-  yield await replayFindings({ environment, demonstrations, tasks: train, reward, ...watch })
+  const { findings, unearned } = await replayDemonstrations({
+    environment,
+    demonstrations,
+    tasks: train,
+    reward,
+    ...watch,
+  })
+  yield findings
+  run.leaveOut(unearned)
   yield await verifierFindings({ environment, demonstrations, tasks: train, reward, ...watch })
 }

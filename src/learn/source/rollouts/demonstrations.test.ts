@@ -2,7 +2,7 @@ import { expect, it, vi } from 'vitest'
 import { practisedModel } from '../../../../test/support/practised-model.ts'
 import { readerTasks } from '../../../../test/support/reader.ts'
 import { wordEnvironment } from '../../../../test/support/word-environment.ts'
-import type { DemonstratedEpisode, Environment, Message } from '../../../core/index.ts'
+import { type DemonstratedEpisode, type Environment, type Message, rng } from '../../../core/index.ts'
 import { Demonstrations } from './demonstrations.ts'
 import { rollouts } from '../../source.ts'
 
@@ -75,6 +75,19 @@ it('shows the tools of an episode on the task, else on the first training task, 
 
 it('opens nothing where there is nothing to render', async () => {
   expect(await render(null)).toMatchObject({ rendered: [], opened: [] })
+})
+
+it('reads others as they are where some are left out', async () => {
+  const other: readonly Message[] = [{ role: 'user', content: second?.instruction ?? '' }, messages.at(-1) as Message]
+  const { service } = practisedModel()
+  const read = (demonstrations: readonly DemonstratedEpisode[]) =>
+    Demonstrations.read({ prime: { demonstrations }, source: rollouts(wordEnvironment, readerTasks) }, service)
+  const both = await read([{ messages }, { messages: other }])
+  const [alone, left] = [await read([{ messages: other }]), both.without([0])]
+  expect(left.given).toEqual(alone.given)
+  expect(left.tools).toEqual(alone.tools)
+  expect(left.told(0, 0, rng('told'))).toEqual(alone.given[0])
+  expect(both.without([])).toBe(both)
 })
 
 it('refuses one in which the assistant does nothing', async () => {

@@ -4,6 +4,7 @@ import {
   type DemonstratedEpisode,
   type Demonstration,
   type Environment,
+  type LearnableTask,
   type Message,
   type ModelService,
   type Rng,
@@ -29,17 +30,22 @@ export class Demonstrations {
   /** Tells them of other things. */
   readonly augmenter: Augmenter
   readonly #shown: readonly Shown[]
+  readonly #train: readonly LearnableTask[]
   readonly #model: ModelService | null
 
   private constructor(
     shown: readonly Shown[],
     given: readonly RenderedDemonstration[],
-    augmenter: Augmenter,
+    train: readonly LearnableTask[],
     model: ModelService | null,
   ) {
     this.#shown = shown
     this.given = given
-    this.augmenter = augmenter
+    this.augmenter = new Augmenter(
+      shown.map(({ episode }) => episode),
+      train,
+    )
+    this.#train = train
     this.#model = model
   }
 
@@ -65,7 +71,14 @@ export class Demonstrations {
       shown.push({ episode, tools })
     }
     const given = model ? fitting(shown, model) : []
-    return new Demonstrations(shown, given, new Augmenter(episodes, train), model)
+    return new Demonstrations(shown, given, train, model)
+  }
+
+  /** All but these, by their place from 0. */
+  without(places: readonly number[]): Demonstrations {
+    if (places.length === 0) return this
+    const stays = (_: unknown, i: number) => !places.includes(i)
+    return new Demonstrations(this.#shown.filter(stays), this.given.filter(stays), this.#train, this.#model)
   }
 
   /** The tools that were at hand in each, in their order. */

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type ReaderChanges, runReader } from '../../../../test/support/reader.ts'
-import type { Datum, Store, WeightsLesson } from '../../../core/index.ts'
+import type { Datum, Message, Store, WeightsLesson } from '../../../core/index.ts'
 import { groupPairs, imitate, policyGradient, preferences, sequence } from '../../../optimize/weights/index.ts'
 import type { LearnEvent } from '../../index.ts'
 import { openMemoryStore } from '../../../store/index.ts'
@@ -58,6 +58,46 @@ describe('beside its policy gradient an update imitates', () => {
     const { imitated, updates } = await imitating({ schedule: { imitation: 0 } })
     expect(updates.map(({ metrics }) => metrics.imitated)).toEqual(updates.map(() => 0))
     expect(imitated, 'two passes over one demonstration').toHaveLength(2)
+  })
+})
+
+describe('demonstrations that the reward does not pay for', () => {
+  const answered = (i: number, word: string): readonly Message[] => [
+    { role: 'user', content: `What is the word of train-${i}?` },
+    { role: 'assistant', content: '', toolCalls: [{ name: 'look', arguments: {} }] },
+    { role: 'tool', name: 'look', content: `the word is secret${i}` },
+    { role: 'assistant', content: '', toolCalls: [{ name: 'answer', arguments: { word } }] },
+  ]
+  const prime = {
+    demonstrations: [
+      { messages: answered(0, 'mud') },
+      ...[1, 2, 3].map((i) => ({ messages: answered(i, `secret${i}`) })),
+      { messages: answered(4, 'mud') },
+    ],
+  }
+  const schedule = { primePasses: 3, imitation: 8, augmentation: 0, updates: 2 }
+
+  it('are told and not imitated, neither before practice nor beside it', async () => {
+    const { imitated, of } = await imitating({ prime, schedule })
+    expect(of('found')).toMatchObject([{ code: 'learn/unrewarded-demonstration', severity: 'warn', n: 2, of: 5 }])
+    expect(imitated.length).toBeGreaterThan(9)
+    expect(imitated.filter(({ text }) => text.includes('mud'))).toEqual([])
+  })
+
+  it('are not imitated by a run that is resumed, which plays them no more', async () => {
+    const onEvent = (event: LearnEvent) => {
+      if (event.type === 'primed' && event.pass === 2) throw new Error('killed')
+    }
+    await expect(imitating({ prime, schedule, onEvent })).rejects.toThrow('killed')
+    const [begun] = await store.runs.list({ limit: 1 })
+    const { imitated, of } = await imitating({ prime, schedule, ...(begun && { resume: begun.id }) })
+    expect(of('found')).toEqual([])
+    expect(imitated.filter(({ text }) => text.includes('mud'))).toEqual([])
+  })
+
+  it('are imitated where nothing is checked', async () => {
+    const { imitated } = await imitating({ prime, schedule, check: false })
+    expect(imitated.filter(({ text }) => text.includes('mud')).length).toBeGreaterThan(0)
   })
 })
 

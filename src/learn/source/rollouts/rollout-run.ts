@@ -31,30 +31,53 @@ export type KeptWeights = 'start' | 'primed' | 'average' | 'best' | 'control' | 
 export class RolloutRun extends LearnRun<RolloutOptions, KeptWeights> {
   readonly schedule: Schedule
   readonly budget: EpisodeBudget
-  readonly demonstrations: Demonstrations
-  /** The weights that imitate them; `null`: none. */
+  /** The weights that imitate demonstrations; `null`: none. */
   readonly taught: TrainedWeights<KeptWeights> | null
   /** The families of the tasks, and how many training tasks each has. */
   readonly familyOf: FamilyOf
   readonly familySizes: ReadonlyMap<string, number>
-  /** What an update can rehearse. */
-  readonly rehearsal: RehearsalPool
   /** What earlier runs learned. */
   readonly earlier = new EarlierSuccesses(this)
   protected override readonly candidateName = 'best'
+  readonly #given: Demonstrations
+  #demonstrations: Demonstrations
+  #rehearsal: RehearsalPool
 
   constructor(parts: RunParts<RolloutOptions>, { schedule, budget, demonstrations, taught }: Practice) {
     super(parts)
     this.schedule = schedule
     this.budget = budget
-    this.demonstrations = demonstrations
+    this.#given = demonstrations
     this.taught = this.weights.find(({ parameter }) => parameter === taught) ?? null
     const { train } = parts.options.source
     this.familyOf = familiesOf(train)
     const sizes = new Map<string, number>()
     for (const task of train) sizes.set(this.familyOf(task), (sizes.get(this.familyOf(task)) ?? 0) + 1)
     this.familySizes = sizes
-    this.rehearsal = new RehearsalPool(parts.options, demonstrations, taught, this.familyOf)
+    this.#demonstrations = demonstrations.without(this.state.leftOut)
+    this.#rehearsal = this.#newRehearsal()
+  }
+
+  /** The demonstrations to imitate. */
+  get demonstrations(): Demonstrations {
+    return this.#demonstrations
+  }
+
+  /** What an update can rehearse. */
+  get rehearsal(): RehearsalPool {
+    return this.#rehearsal
+  }
+
+  /** From here these demonstrations are not imitated, by their place among all that were given, from 0. */
+  leaveOut(places: readonly number[]): void {
+    if (places.length === 0) return
+    this.state = { ...this.state, leftOut: places }
+    this.#demonstrations = this.#given.without(places)
+    this.#rehearsal = this.#newRehearsal()
+  }
+
+  #newRehearsal(): RehearsalPool {
+    return new RehearsalPool(this.options, this.#demonstrations, this.taught?.parameter ?? null, this.familyOf)
   }
 
   override summary(): RolloutSummary {
