@@ -3,6 +3,8 @@ import {
   type AssistantMessage,
   type Message,
   type NodeId,
+  notByChance,
+  type Propensity,
   type SampleStopReason,
   seedOf,
   sha256,
@@ -26,6 +28,12 @@ export interface Turn {
   readonly tokens: readonly number[]
   /** Index of the recorded Step. */
   readonly step: number
+}
+
+/** What was said in one turn, and how it came about. */
+interface Said extends Pick<Turn, 'message' | 'stopReason'> {
+  readonly span: Span
+  readonly propensity: Propensity
 }
 
 /**
@@ -107,14 +115,39 @@ export class Conversation {
    * @throws EpisodeStopped when the model fails.
    */
   async next(maxTokens: number): Promise<Turn> {
-    const { sampling, inForce, best } = this.#binding
+    const { inForce, forced } = this.#binding
     const inputs = this.#branch.inputs()
+    const first = forced?.take() ?? null
+    const { message, stopReason, span, propensity } = first === null ? await this.#speak(maxTokens) : this.#say(first)
+    const { tokens } = span
+
+    const node = this.#branch.append(message, [...this.#rendered(), span])
+    this.#tokens = this.#tokens.concat(tokens)
+    this.#read = this.#read.concat(message)
+    this.#closedTurn = stopReason === 'stop'
+    const decision = this.#recorder.decide({
+      parameter: this.#parameter,
+      kind: 'weights',
+      inForce,
+      inputs,
+      output: node,
+      propensity,
+    })
+    this.#recorder.said(message, decision)
+    const step = this.#recorder.step(node, [...this.#branch.takePending(), decision])
+    this.#lastStep = step
+    return { message, stopReason, tokens, step }
+  }
+
+  /** What the model says. */
+  async #speak(maxTokens: number): Promise<Said> {
+    const { sampling, best } = this.#binding
     const { sequence, message } = await this.#sample(maxTokens)
     const { tokens, behaviourLogprobs, logprobs, stopReason } = sequence
-
-    const node = this.#branch.append(message, [
-      ...this.#rendered(),
-      {
+    return {
+      message,
+      stopReason,
+      span: {
         kind: 'sampled',
         tokens: [...tokens],
         behaviourLogprobs: best ? null : [...behaviourLogprobs],
@@ -125,22 +158,20 @@ export class Conversation {
           truncated: sampling.topK !== undefined || (sampling.topP ?? 1) < 1 || (sampling.nearest?.weight ?? 0) > 0,
         },
       },
-    ])
-    this.#tokens = this.#tokens.concat(tokens)
-    this.#read = this.#read.concat(message)
-    this.#closedTurn = stopReason === 'stop'
-    const decision = this.#recorder.decide({
-      parameter: this.#parameter,
-      kind: 'weights',
-      inForce,
-      inputs,
-      output: node,
       propensity: best ? { log: null, reason: 'not-recorded' } : { log: Math.min(0, logprobOf(behaviourLogprobs)) },
-    })
-    this.#recorder.said(message, decision)
-    const step = this.#recorder.step(node, [...this.#branch.takePending(), decision])
-    this.#lastStep = step
-    return { message, stopReason, tokens, step }
+    }
+  }
+
+  /** What the model is made to say. */
+  #say(tokens: readonly number[]): Said {
+    const { renderer } = this.#binding
+    const ended = renderer.stop.tokens.includes(tokens.at(-1) ?? -1) || renderer.stop.strings.length > 0
+    return {
+      message: renderer.parse(tokens, this.#tools),
+      stopReason: ended ? 'stop' : 'length',
+      span: { kind: 'encoded', tokens: [...tokens], forced: true },
+      propensity: notByChance,
+    }
   }
 
   /** Shows messages to the policy: what a step returned. */

@@ -117,7 +117,7 @@ function resultOf(message: Extract<Message, { role: 'tool' }>, step: Draft) {
   }
 }
 
-function draftOf({ message, at }: TrajectoryNode, step: Step | undefined): Draft {
+function draftOf({ message, at, spans }: TrajectoryNode, step: Step | undefined): Draft {
   const moment = new Date(at ?? Number.NaN)
   // Other systems' clocks say what no calendar has.
   const timestamp = Number.isNaN(moment.getTime()) ? {} : { timestamp: moment.toISOString() }
@@ -145,8 +145,10 @@ function draftOf({ message, at }: TrajectoryNode, step: Step | undefined): Draft
               },
             }
           : {}),
-        // The client's own text, put where a model's turn stands, was sampled by nobody.
-        ...(step ? { llm_call_count: 1 } : { extra: { sampled: false } }),
+        // The client's own text, put where a model's turn stands, was sampled by nobody; nor was a forced turn.
+        ...(step && !spans.some((span) => span.kind === 'encoded' && span.forced)
+          ? { llm_call_count: 1 }
+          : { extra: { sampled: false } }),
         ...(step?.call ? { extra: { finish: step.call.finish } } : {}),
       }
     }

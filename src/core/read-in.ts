@@ -1,4 +1,5 @@
 import type { Message } from './message.ts'
+import { wasSaid } from './span.ts'
 import { pathTo, type Step, type Trajectory } from './trajectory.ts'
 
 /** What one policy call read. */
@@ -18,8 +19,8 @@ export function readIn({ nodes }: Pick<Trajectory, 'nodes'>, { action }: Pick<St
   if (!said) return { messages: [], tokens: null }
   const path = pathTo(said, byId)
   const tokens = path.flatMap(({ id, spans }) =>
-    // What was rendered after the last message and before the first sampled token stands with what was said.
-    spans.flatMap((span) => (id === action && span.kind === 'sampled' ? [] : span.tokens)),
+    // What was rendered after the last message and before the first token of the turn stands with what was said.
+    spans.flatMap((span) => (id === action && wasSaid(span) ? [] : span.tokens)),
   )
   return { messages: path.slice(0, -1).map(({ message }) => message), tokens: tokens.length > 0 ? tokens : null }
 }

@@ -42,9 +42,14 @@ export const EncodedSpan = z.strictObject({
   tokens: z.array(token),
   /** Set where they stand there only because something was recalled: without them the rest is what it would have been. */
   recalled: z.literal(true).exactOptional(),
+  /** Set where weights were made to say them: they are theirs to imitate, and nothing sampled them. */
+  forced: z.literal(true).exactOptional(),
 })
 export type EncodedSpan = z.infer<typeof EncodedSpan>
 
 /** Tokens of one origin. */
 export const Span = z.union([SampledSpan, EncodedSpan])
 export type Span = z.infer<typeof Span>
+
+/** Whether weights said these tokens: they sampled them, or were made to say them. */
+export const wasSaid = (span: Span): boolean => span.kind === 'sampled' || span.forced === true

@@ -1,4 +1,11 @@
-import { type ActsInEpisode, type Agent, bindingsOf, type EpisodeBudget, type Models } from '../agent/index.ts'
+import {
+  type ActsInEpisode,
+  type Agent,
+  bindingsOf,
+  type EpisodeBudget,
+  ForcedTurns,
+  type Models,
+} from '../agent/index.ts'
 import {
   type AdapterRef,
   type Clock,
@@ -8,6 +15,7 @@ import {
   type Sampler,
   type ScoredTrajectory,
   type Task,
+  type TaskId,
   type Tenant,
   type Trainer,
   type Trajectory,
@@ -15,7 +23,7 @@ import {
   type VersionId,
   type VersionInForce,
 } from '../core/index.ts'
-import { rollout } from '../rollout/index.ts'
+import { rollout, type RolloutRequest } from '../rollout/index.ts'
 import type { LearnEvent } from './events.ts'
 import type { Acting, ServingVersions } from './run/serving.ts'
 import type { LearnOptions } from './options.ts'
@@ -52,6 +60,14 @@ export interface Policy {
   readonly others?: Acting
   /** 0 is greedy. */
   readonly temperature: number
+  /** What some weights are made to say first in an attempt; `null`: nothing. */
+  readonly forced?: (task: TaskId, attempt: number) => Forced | null
+}
+
+/** What some weights are made to say first: tokens turn by turn, each with its stop token. */
+export interface Forced {
+  readonly parameter: ParameterName
+  readonly turns: readonly (readonly number[])[]
 }
 
 /** A batch of episodes. Its name makes their ids, and with the run's seed it keys their randomness. */
@@ -73,9 +89,10 @@ export function episodeId(run: string, batch: string, task: string, attempt: num
 /** What acts in one episode: what the policy says, and what serves for all others. */
 function actsIn(
   run: EpisodeHost,
-  { weights, temperature, others }: Policy,
-  { seed, signal }: { readonly seed: number; readonly signal: AbortSignal },
+  { weights, temperature, others, forced }: Policy,
+  { task, attempt, seed, signal }: Parameters<RolloutRequest['bind']>[0],
 ): ActsInEpisode {
+  const first = forced?.(task.id, attempt) ?? null
   return {
     seed,
     audience: { tenant: run.tenant ?? defaultTenant, subject: null, at: run.clock.now() },
@@ -91,6 +108,7 @@ function actsIn(
         sampler: model.sampler,
         renderer: model.renderer,
         sampling: { temperature },
+        ...(first?.parameter === name && { forced: new ForcedTurns(first.turns) }),
         budget: run.budget,
         seed,
         signal,

@@ -175,6 +175,8 @@ export interface Steering {
   readonly sampledOn: { readonly updates: number; readonly of: number }
   /** Attempts that were explored, at tasks of families on which next to nothing succeeds. */
   readonly explored: number
+  /** Attempts in which one act was forced, at tasks at which all attempts had failed; and how many of the tasks then succeeded. */
+  readonly forced: { readonly attempts: number; readonly won: number }
   /** Why updating ended as the schedule says; `null` where it did not. */
   readonly enough: { readonly update: number; readonly message: string } | null
   /** Why updating ended before that; `null` where it did not. */

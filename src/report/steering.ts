@@ -10,6 +10,7 @@ export function steeringOf(
   updates: readonly UpdatePoint[],
   config: Json,
 ): Steering | null {
+  const sumOf = (name: string) => updates.reduce((sum, { metrics }) => sum + (metrics[name] ?? 0), 0)
   const rounds = updates.flatMap(({ metrics }) => metrics['rounds'] ?? [])
   const steering: Steering = {
     chosen: eventsOf(events, 'started').at(-1)?.chosen ?? null,
@@ -18,7 +19,8 @@ export function steeringOf(
     primeTarget: primeTargetOf(config),
     returns: latest(eventsOf(events, 'recovered'), ({ update }) => update),
     sampledOn: { updates: rounds.filter((n) => n > 1).length, of: rounds.length },
-    explored: updates.reduce((sum, { metrics }) => sum + (metrics['explored'] ?? 0), 0),
+    explored: sumOf('explored'),
+    forced: { attempts: sumOf('forced'), won: sumOf('forcedWon') },
     stopped: eventsOf(events, 'stopped').at(-1) ?? null,
     enough: eventsOf(events, 'enough').at(-1) ?? null,
     families: familyCourses(latest(eventsOf(events, 'families'), ({ update }) => update)),

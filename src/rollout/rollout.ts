@@ -20,8 +20,10 @@ export interface RolloutRequest {
   readonly batch: string
   /** With the task and the attempt it keys all randomness (invariant 12). Default: the batch's name. */
   readonly seedKey?: string
-  /** The values in force; called once an episode, with the episode's own seed and abort signal. */
+  /** The values in force; called once an episode, with its task, the attempt at it, its own seed and its abort signal. */
   readonly bind: (episode: {
+    readonly task: Task
+    readonly attempt: number
     readonly seed: number
     readonly signal: AbortSignal
   }) => Readonly<Record<string, ParameterBinding>>
@@ -99,7 +101,7 @@ export async function rollout(request: RolloutRequest): Promise<readonly Traject
   setMaxListeners(0, signal)
 
   const runOne = async (attempt: Attempt) => {
-    const bindings = bind({ seed: attempt.seed, signal })
+    const bindings = bind({ task: attempt.task, attempt: attempt.attempt, seed: attempt.seed, signal })
     const trajectory = await runEpisode({ ...attempt, agent, environment, bindings, now, signal })
     const cancelled = trajectory.stopReason === 'cancelled'
     const straggled = cancelled && signal.reason === enoughEnded

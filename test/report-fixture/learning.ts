@@ -45,6 +45,8 @@ export function learning(random: Rng, hostile: string | undefined): LearnEvent[]
       rate: 4e-4 * (1 - update / (UPDATES + 1)) * (update > COLLAPSED ? 0.5 : 1),
       imitated: 96,
       explored: update > 1 ? 64 : 0,
+      forced: update > 1 ? 96 : 0,
+      forcedWon: update > 1 ? 7 : 0,
     }
     if (update === COLLAPSED) {
       events.push(collapse)

@@ -119,7 +119,9 @@ function callLine({ call }: Step): string {
 
 function spanLines(span: Span, { tokens }: LineOptions): string[] {
   if (span.kind === 'encoded') {
-    const head = pc.dim(`${span.tokens.length} tokens read`)
+    const head = pc.dim(
+      `${span.tokens.length} tokens ${span.forced ? 'forced: another attempt said them, or one act was changed' : 'read'}`,
+    )
     return tokens ? [head, pc.dim(span.tokens.join(' '))] : [head]
   }
   const { logprobs, behaviourLogprobs, sampling } = span

@@ -7,13 +7,14 @@ import { rubricErrors } from './rubric-findings.ts'
 
 /** Demonstrations that are played again, at most. */
 const mostReplays = 32
-/** Failed ones that are played under another seed too, at most. */
-const secondLooks = 3
 
 /** What replays of demonstrations came to. */
 export interface Replays {
   readonly findings: readonly Finding[]
-  /** Those that earn half of the reward or less, by their place from 0; none where chance may have a part in it. */
+  /**
+   * Those that earn half of the reward or less, under either of two seeds, while the environment answers as they show; by
+   * their place from 0.
+   */
   readonly unearned: readonly number[]
 }
 
@@ -43,7 +44,10 @@ export async function replayDemonstrations({
   const replayed = looked.filter((one) => one !== null).toSorted((a, b) => a.number - b.number)
   const sound = replayed.filter(({ attempt }) => environmentError(attempt) === null)
   const little = sound.filter((one) => earnsLittle(one, proving))
-  const chance = await hangOnSeed(proving, little)
+  const hung = await untilTimeIsUp(proving, little, (one) => hangsOnSeed(proving, one))
+  const certain = little.filter((_, i) => hung[i] !== true)
+  const unearned = little.filter(({ other }, i) => other === null && hung[i] === false)
+  const strangers = looked.length - replayed.length
   return {
     findings: [
       ...broken(replayed),
@@ -51,11 +55,11 @@ export async function replayDemonstrations({
         sound.map(({ attempt }) => attempt),
         'replayed demonstration',
       ),
-      ...unrewarded(proving, { sound, little, chance, strangers: looked.length - replayed.length }),
+      ...unrewarded(proving, { sound, little, certain, unearned, strangers }),
       ...otherObservations(sound),
       ...unfinished(sound),
     ],
-    unearned: chance ? [] : little.map(({ number }) => number - 1),
+    unearned: unearned.map(({ number }) => number - 1),
   }
 }
 
@@ -63,11 +67,6 @@ export async function replayDemonstrations({
 function earnsLittle({ attempt }: Replayed, { reward }: Proving): boolean {
   if (environmentError(attempt) !== null || solved(attempt, reward) !== false) return false
   return (earned(attempt) ?? 0) <= (reward.floor + reward.ceiling) / 2
-}
-
-async function hangOnSeed(proving: Proving, little: readonly Replayed[]): Promise<boolean> {
-  const seeded = await untilTimeIsUp(proving, little.slice(0, secondLooks), (one) => hangsOnSeed(proving, one))
-  return seeded.includes(true)
 }
 
 function broken(replayed: readonly Replayed[]): readonly Finding[] {
@@ -91,27 +90,29 @@ function broken(replayed: readonly Replayed[]): readonly Finding[] {
   ]
 }
 
-/** Stops only where most earn little and chance has no part in it. */
-function unrewarded({ reward }: Proving, { sound, little, chance, strangers }: Earnings): readonly Finding[] {
+/** Stops only where most earn little whatever the seed. */
+function unrewarded(
+  { reward }: Proving,
+  { sound, little, certain, unearned, strangers }: Earnings,
+): readonly Finding[] {
   const judged = sound.filter(({ attempt }) => solved(attempt, reward) !== null)
   const failed = judged.filter(({ attempt }) => solved(attempt, reward) === false)
   const first = little[0] ?? failed[0]
   if (first === undefined) return []
-  const severity = chance ? 'warn' : gravity(little.length, judged.length)
+  const severity = gravity(certain.length, judged.length)
   const example = `demonstration ${first.number} earns ${earned(first.attempt)} of ${reward.ceiling}${reasonOf(first)}`
   const dropped =
-    severity === 'stop' || chance || little.length === 0
-      ? ''
-      : ` Not imitated: ${little.length}, which earn half or less.`
+    severity === 'stop' || unearned.length === 0 ? '' : ` Not imitated: ${unearned.length}, which earn half or less.`
   const beside = strangers === 0 ? '' : ` ${strangers} more are about no training task and were not played.`
   return [
     {
       severity,
       code: 'learn/unrewarded-demonstration',
       message: `${counted(failed.length, judged.length, 'replayed demonstration', ['does not', 'do not'])} earn the whole reward. For example, ${example}.${dropped}${beside}`,
-      hint: chance
-        ? 'The environment answers otherwise under another seed: see whether the demonstrations suit it at all.'
-        : 'Correct the demonstrations or the reward: one teaches what the other does not pay for.',
+      hint:
+        certain.length < little.length
+          ? 'The environment answers otherwise under another seed: see whether the demonstrations suit it at all.'
+          : 'Correct the demonstrations or the reward: one teaches what the other does not pay for.',
       n: failed.length,
       of: judged.length,
       example,
@@ -124,8 +125,10 @@ interface Earnings {
   readonly sound: readonly Replayed[]
   /** Those of them that earn half of the reward or less. */
   readonly little: readonly Replayed[]
-  /** Whether chance may have a part in it. */
-  readonly chance: boolean
+  /** Those of them that earn as much under another seed, as far as that was tried. */
+  readonly certain: readonly Replayed[]
+  /** Those that are not to be imitated. */
+  readonly unearned: readonly Replayed[]
   /** How many are about no training task. */
   readonly strangers: number
 }

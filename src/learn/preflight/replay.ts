@@ -1,5 +1,5 @@
 import type { LearnableTask, Message } from '../../core/index.ts'
-import { type Attempt, attempt, environmentError, type Proving, solved } from './attempt.ts'
+import { type Attempt, attempt, earned, environmentError, type Proving, solved } from './attempt.ts'
 import { acts, type WrittenDemonstration, type ShownTurn, turnsOf } from './written-demonstration.ts'
 import { firstUserMessage, knownTasks } from './known-tasks.ts'
 
@@ -52,7 +52,9 @@ export function replayer(
 /** Whether the same acts come to something else under another seed: then a replay proves nothing against them. */
 export async function hangsOnSeed(proving: Proving, { task, turns, attempt: first }: Replayed): Promise<boolean> {
   const again = await attempt(proving, task, turns, 1)
-  return contentsOf(again.observations.flat()) !== contentsOf(first.observations.flat())
+  return (
+    earned(again) !== earned(first) || contentsOf(again.observations.flat()) !== contentsOf(first.observations.flat())
+  )
 }
 
 /** Compares act by act; a demonstration may leave out what follows its last act. */

@@ -13,7 +13,7 @@ import {
 import { Brought } from '../../gate/index.ts'
 import { EvidenceReport } from '../source/traffic/evidence-report.ts'
 import { Divergence, MeasuredRates, RunOutcome } from '../summary.ts'
-import { Diagnosis, PrimingLook, Standing, UpdateSign } from '../steer/index.ts'
+import { Diagnosis, PrimingLook, Standing, Tally, UpdateSign } from '../steer/index.ts'
 
 /** Why updating ended before the schedule's last update, in words for whoever runs it. */
 export const Stopped = z.strictObject({
@@ -29,6 +29,8 @@ export const Success = z.object({
   /** The tools that it used. */
   tools: z.array(z.string()).readonly().default([]),
   trajectory: TrajectoryId,
+  /** Whether an act was forced in it. */
+  forced: z.boolean().default(false),
 })
 export type Success = Readonly<z.infer<typeof Success>>
 
@@ -76,8 +78,8 @@ export const RunState = z.strictObject({
   /** What was gathered from traffic. */
   report: EvidenceReport.nullable(),
 
-  /** Demonstrations that are not imitated, by their place from 0: the reward does not pay for them. */
-  leftOut: z.array(count).readonly().default([]),
+  /** Demonstrations that are not imitated, by the hash of their messages: the reward does not pay for them. */
+  leftOut: z.array(z.string()).readonly().default([]),
   /** What was seen while imitating. */
   looks: z.array(PrimingLook.extend({ diagnosis: Diagnosis })),
   /** What attempts came to, by family; and as it was at the steady checkpoint. */
@@ -90,6 +92,10 @@ export const RunState = z.strictObject({
   /** What each session of another kind's optimizer saved, by Parameter; and what the best validation had of each to serve. */
   learners: z.record(ParameterName, Json),
   proposed: z.record(ParameterName, ParameterValue),
+  /** What attempts came to in which one act was forced: all of them, older ones counting less; and by what was changed. */
+  forced: z
+    .strictObject({ all: Tally, changes: Standing })
+    .default({ all: { attempts: 0, successes: 0 }, changes: {} }),
   /** Own successes to rehearse, the newest last. */
   successes: z.array(Success),
   /** Episodes sampled to learn from; measurements are not among them. */
@@ -142,6 +148,7 @@ export const initialState: RunState = {
   recoveries: 0,
   learners: {},
   proposed: {},
+  forced: { all: { attempts: 0, successes: 0 }, changes: {} },
   successes: [],
   episodes: 0,
   stopped: null,

@@ -13,6 +13,7 @@ export {
   rateOf,
   recorded,
   Standing,
+  Tally,
   tallyOf,
 } from './standing.ts'
 export { collapsed, isRising, reasonToStop, type StopRule, UpdateSign } from './watch.ts'

@@ -17,6 +17,15 @@ describe('an episode is imitated', () => {
     ])
   })
 
+  it('in what the policy was made to say, too', () => {
+    const nodes = [
+      { id: 'n0', spans: [encodedSpan([1])] },
+      { id: 'n1', parent: 'n0', spans: [encodedSpan([2]), { ...encodedSpan([3]), forced: true as const }] },
+      { id: 'n2', parent: 'n1', spans: [sampledSpan([4])] },
+    ]
+    expect(imitable(trajectoryOf({ nodes }))).toEqual([{ tokens: [1, 2, 3, 4], learn: [false, false, true, true] }])
+  })
+
   it('each token once, whatever branches share it', () => {
     const nodes = [
       { id: 'n0', spans: [sampledSpan([1])] },

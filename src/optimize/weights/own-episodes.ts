@@ -5,6 +5,7 @@ import {
   type ParameterName,
   type ScoredTrajectory,
   type Trajectory,
+  wasSaid,
 } from '../../core/index.ts'
 
 /** Whether an episode may be imitated: it came to its own end, and earned all there is (invariant 5). */
@@ -27,7 +28,7 @@ export interface Imitated {
 }
 
 /**
- * What weights sampled in an episode, to be imitated: a sequence of each branch in which they said anything. What an earlier
+ * What weights said in an episode, to be imitated: a sequence of each branch in which they said anything. What an earlier
  * branch holds is context in a later one.
  */
 export function imitable(
@@ -39,7 +40,7 @@ export function imitable(
   return branches(trajectory)
     .map((path) => {
       const spans = path.flatMap(({ id, spans }) =>
-        spans.map((span) => ({ ...span, learned: own(id) && !held.has(id) && span.kind === 'sampled' })),
+        spans.map((span) => ({ ...span, learned: own(id) && !held.has(id) && wasSaid(span) })),
       )
       for (const { id } of path) held.add(id)
       return {
@@ -65,6 +66,6 @@ export function saidBy(
 /** Whether weights said anything in an episode, and these said all of it. */
 export function saidAll({ nodes, decisions }: Trajectory, parameter: ParameterName): boolean {
   const own = saidBy({ decisions }, parameter)
-  const said = nodes.filter(({ spans }) => spans.some(({ kind }) => kind === 'sampled'))
+  const said = nodes.filter(({ spans }) => spans.some(wasSaid))
   return said.length > 0 && said.every(({ id }) => own(id))
 }

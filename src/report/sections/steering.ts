@@ -104,7 +104,7 @@ function lookTable(looks: Steering['looks']): Html {
     <tbody>${looks.map(({ pass, success: rate, informative, diagnosis }) => html`<tr><th scope="row">${pass}</th><td>${percent(rate)}</td><td>${percent(informative)}</td><td class="words">${cut(diagnosis.message, 1000)}</td></tr>`)}</tbody></table></div></details>`
 }
 
-function practice({ sampledOn: { updates, of }, explored }: Steering): readonly Moment[] {
+function practice({ sampledOn: { updates, of }, explored, forced }: Steering): readonly Moment[] {
   const sampledOn: Moment = {
     when: 'Practice',
     what: 'Sampled on where attempts told too little',
@@ -115,7 +115,16 @@ function practice({ sampledOn: { updates, of }, explored }: Steering): readonly 
     what: 'Explored where next to nothing succeeded',
     why: `${plural(explored, 'attempt')} more at tasks of such families, warmer or with a hint. What succeeded was imitated.`,
   }
-  return [...(updates > 0 ? [sampledOn] : []), ...(explored > 0 ? [more] : [])]
+  const otherwise: Moment = {
+    when: 'Practice',
+    what: 'Forced other acts where all attempts had failed',
+    why: `${plural(forced.attempts, 'attempt')} with one act changed. At ${plural(forced.won, 'task')} that succeeded, and was imitated.`,
+  }
+  return [
+    ...(updates > 0 ? [sampledOn] : []),
+    ...(explored > 0 ? [more] : []),
+    ...(forced.attempts > 0 ? [otherwise] : []),
+  ]
 }
 
 function returned({ update, rollouts, to, scale }: Steering['returns'][number]): Moment {

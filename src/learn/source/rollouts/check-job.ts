@@ -29,11 +29,13 @@ export async function checkJob(run: RolloutRun): Promise<void> {
 
 /** Check after check: a later one is of no use where an earlier one stops. */
 async function* findingsOf(run: RolloutRun): AsyncGenerator<readonly Finding[]> {
-  const { options, clock, taught, weights, demonstrations: read } = run
+  const { options, clock, taught, weights, allDemonstrations: read } = run
   const { source, reward, prime, signal } = options
   const { environment, train } = source
   const demonstrations = prime?.demonstrations ?? []
-  const watch = { now: () => clock.now(), ...(signal ? { signal } : {}) }
+  // What is left out may not hang on how fast it was played.
+  const patience = options.deterministic ? { seconds: Number.POSITIVE_INFINITY } : {}
+  const watch = { now: () => clock.now(), ...patience, ...(signal ? { signal } : {}) }
   const { model } = present(taught ?? weights[0], 'weights that learn')
   const { renderer, sampler } = model
   const { contextLength } = sampler.capabilities

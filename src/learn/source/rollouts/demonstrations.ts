@@ -8,6 +8,7 @@ import {
   type Message,
   type ModelService,
   type Rng,
+  sha256,
   type Task,
   type ToolDefinition,
 } from '../../../core/index.ts'
@@ -74,10 +75,17 @@ export class Demonstrations {
     return new Demonstrations(shown, given, train, model)
   }
 
-  /** All but these, by their place from 0. */
-  without(places: readonly number[]): Demonstrations {
-    if (places.length === 0) return this
-    const stays = (_: unknown, i: number) => !places.includes(i)
+  /** The hashes of what these say, by their place from 0. */
+  hashesOf(places: readonly number[]): readonly string[] {
+    return places.map((place) => hashOf(present(this.#shown[place], `demonstration ${place}`)))
+  }
+
+  /** All but these, by the hash of what they say. */
+  without(hashes: readonly string[]): Demonstrations {
+    if (hashes.length === 0) return this
+    const left = new Set(hashes)
+    const stay = this.#shown.map((one) => !left.has(hashOf(one)))
+    const stays = (_: unknown, i: number) => stay[i] === true
     return new Demonstrations(this.#shown.filter(stays), this.given.filter(stays), this.#train, this.#model)
   }
 
@@ -102,6 +110,8 @@ export class Demonstrations {
     return told.tokens.length > sampler.capabilities.contextLength ? given : told
   }
 }
+
+const hashOf = ({ episode }: Shown): string => sha256(JSON.stringify(episode.messages))
 
 /** Characters of a message that are read for each token of the context, to see whether it fits: no megabyte is read. */
 const charactersPerToken = 8

@@ -59,7 +59,7 @@ export class RehearsalPool {
   async drawn(one: Rehearsing, { successes, count, standing, augmented, random }: Rehearsal): Promise<Demonstration[]> {
     const pool: Rehearsable<number | Success>[] = successes.map((item) => ({ ...item, item }))
     for (const [item, family] of one.parameter === this.#taught ? this.#families.entries() : []) {
-      pool.push({ family, tools: this.#demonstrations.given[item]?.tools ?? [], item })
+      pool.push({ family, tools: this.#demonstrations.given[item]?.tools ?? [], forced: false, item })
     }
     const sequences: Demonstration[] = []
     for (const item of drawRehearsal(pool, count, standing, random)) {
@@ -94,7 +94,7 @@ export class RehearsalPool {
     const messages = trajectory.nodes.map(({ message }) => askedAs(task.instruction, message, asked))
     const told = this.#demonstrations.augmenter.told({ messages, task }, augmented, random)
     if (told === null && plain) return imitable(trajectory, { parameter })
-    const one = demonstration(told ?? messages, await this.#toolsOf(task), renderer)
+    const one = demonstration(told ?? messages, await this.toolsOf(task), renderer)
     // What is told otherwise can be too long for the model's context.
     return one.tokens.length > sampler.capabilities.contextLength ? [] : [one]
   }
@@ -105,7 +105,8 @@ export class RehearsalPool {
     return known ?? null
   }
 
-  async #toolsOf(task: Task): Promise<readonly ToolDefinition[]> {
+  /** The tools of an episode on a task: one is opened the first time. */
+  async toolsOf(task: Task): Promise<readonly ToolDefinition[]> {
     const tools = this.#tools.get(task.id) ?? (await toolsOf(this.#options.source.environment, task))
     this.#tools.set(task.id, tools)
     return tools

@@ -20,7 +20,7 @@ const keptOf = (...groups: readonly Group[]) =>
 describe('a success is kept', () => {
   it('of a group the first, with its family', () => {
     const kept = successesIn([groupOf('a', [lost, won, won, lost])], 1, ({ instruction }) => instruction)
-    expect(kept).toEqual([{ family: 'Do it.', tools: [], trajectory: 'a-1' }])
+    expect(kept).toEqual([{ family: 'Do it.', tools: [], trajectory: 'a-1', forced: false }])
     expect(keptOf(groupOf('a', [won, won]))).toEqual(['a-0'])
     expect(keptOf(groupOf('a', [lost, lost]))).toEqual([])
   })
@@ -35,7 +35,12 @@ describe('a success is kept', () => {
 
 describe('of more than 256 successes', () => {
   const successes = (family: string, count: number): Success[] =>
-    Array.from({ length: count }, (_, i) => ({ family, tools: [], trajectory: TrajectoryId.parse(`${family}-${i}`) }))
+    Array.from({ length: count }, (_, i) => ({
+      family,
+      tools: [],
+      trajectory: TrajectoryId.parse(`${family}-${i}`),
+      forced: false,
+    }))
   const idsOf = (kept: readonly Success[]) => kept.map(({ trajectory }) => String(trajectory))
 
   it('the oldest go', () => {
@@ -56,6 +61,7 @@ describe('what is rehearsed is drawn', () => {
   const pool = Array.from({ length: 40 }, (_, item) => ({
     family: item % 2 === 0 ? 'weak' : 'strong',
     tools: [],
+    forced: false,
     item,
   }))
   const standing = { weak: { attempts: 99, successes: 0 }, strong: { attempts: 99, successes: 99 } }
@@ -84,9 +90,28 @@ describe('what is rehearsed is drawn', () => {
   it('within a family by each set of tools alike, however many successes use it', () => {
     const random = rng('tools')
     const family = 'broken'
-    const mixed = Array.from({ length: 20 }, (_, i) => ({ family, tools: [i < 18 ? 'refund' : 'replace'], item: i }))
+    const mixed = Array.from({ length: 20 }, (_, i) => ({
+      family,
+      tools: [i < 18 ? 'refund' : 'replace'],
+      forced: false,
+      item: i,
+    }))
     const drawn = Array.from({ length: 4000 }, () => drawRehearsal(mixed, 1, {}, random)).flat()
     // By their number it would be a tenth.
+    const share = drawn.filter((item) => item >= 18).length / drawn.length
+    expect(share).toBeGreaterThan(0.45)
+    expect(share).toBeLessThan(0.55)
+  })
+
+  it('within a family those with a forced act like a set of tools of their own', () => {
+    const random = rng('forced')
+    const mixed = Array.from({ length: 20 }, (_, i) => ({
+      family: 'broken',
+      tools: ['refund'],
+      forced: i >= 18,
+      item: i,
+    }))
+    const drawn = Array.from({ length: 4000 }, () => drawRehearsal(mixed, 1, {}, random)).flat()
     const share = drawn.filter((item) => item >= 18).length / drawn.length
     expect(share).toBeGreaterThan(0.45)
     expect(share).toBeLessThan(0.55)

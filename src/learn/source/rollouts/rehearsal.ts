@@ -14,7 +14,9 @@ export const successesIn = (groups: readonly Group[], ceiling: number, familyOf:
     const won = attempts.find((one) => isExample(one, ceiling))
     if (!won) return []
     const { task, nodes, id } = won.trajectory
-    return [{ family: familyOf(task), tools: calledTools(nodes.map(({ message }) => message)), trajectory: id }]
+    const tools = calledTools(nodes.map(({ message }) => message))
+    const forced = nodes.some(({ spans }) => spans.some((span) => span.kind === 'encoded' && span.forced))
+    return [{ family: familyOf(task), tools, trajectory: id, forced }]
   })
 
 /**
@@ -37,13 +39,19 @@ export function thinned(successes: Successes): Success[] {
   })
 }
 
-/** Successes of one family that use the same tools are alike. */
-const likeOf = ({ family, tools }: Pick<Success, 'family' | 'tools'>): string => JSON.stringify([family, tools])
+/**
+ * Successes of one family that use the same tools are alike; those with a forced act are of tasks that the policy fails, and
+ * so another kind.
+ */
+const likeOf = ({ family, tools, forced }: Pick<Success, 'family' | 'tools' | 'forced'>): string =>
+  JSON.stringify([family, tools, forced])
 
 /** Something to rehearse, the family that it is of, and the tools that it uses. */
 export interface Rehearsable<T> {
   readonly family: string
   readonly tools: readonly string[]
+  /** Whether an act was forced in it. */
+  readonly forced: boolean
   readonly item: T
 }
 

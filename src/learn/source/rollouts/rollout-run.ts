@@ -31,6 +31,8 @@ export type KeptWeights = 'start' | 'primed' | 'average' | 'best' | 'control' | 
 export class RolloutRun extends LearnRun<RolloutOptions, KeptWeights> {
   readonly schedule: Schedule
   readonly budget: EpisodeBudget
+  /** All demonstrations, those that are not imitated as well. */
+  readonly allDemonstrations: Demonstrations
   /** The weights that imitate demonstrations; `null`: none. */
   readonly taught: TrainedWeights<KeptWeights> | null
   /** The families of the tasks, and how many training tasks each has. */
@@ -39,7 +41,6 @@ export class RolloutRun extends LearnRun<RolloutOptions, KeptWeights> {
   /** What earlier runs learned. */
   readonly earlier = new EarlierSuccesses(this)
   protected override readonly candidateName = 'best'
-  readonly #given: Demonstrations
   #demonstrations: Demonstrations
   #rehearsal: RehearsalPool
 
@@ -47,7 +48,7 @@ export class RolloutRun extends LearnRun<RolloutOptions, KeptWeights> {
     super(parts)
     this.schedule = schedule
     this.budget = budget
-    this.#given = demonstrations
+    this.allDemonstrations = demonstrations
     this.taught = this.weights.find(({ parameter }) => parameter === taught) ?? null
     const { train } = parts.options.source
     this.familyOf = familiesOf(train)
@@ -70,9 +71,9 @@ export class RolloutRun extends LearnRun<RolloutOptions, KeptWeights> {
 
   /** From here these demonstrations are not imitated, by their place among all that were given, from 0. */
   leaveOut(places: readonly number[]): void {
-    if (places.length === 0) return
-    this.state = { ...this.state, leftOut: places }
-    this.#demonstrations = this.#given.without(places)
+    const leftOut = this.allDemonstrations.hashesOf(places)
+    this.state = { ...this.state, leftOut }
+    this.#demonstrations = this.allDemonstrations.without(leftOut)
     this.#rehearsal = this.#newRehearsal()
   }
 

@@ -48,7 +48,7 @@ export const Schedule = z.strictObject({
   recoveries: z.int().nonnegative().default(3),
   /** Where weights learn, stop after so many updates in a row with hardly a group that differs in reward; 0 = never. */
   silentUpdates: z.int().nonnegative().default(6),
-  /** Stop after so many updates without a rise in success; 0 = never. */
+  /** Stop after so many updates without a rise in the success of attempts, or on validation; 0 = never. */
   stillUpdates: z.int().nonnegative().default(32),
   /** Episodes open at once. */
   concurrency: z.int().positive().default(128),
@@ -61,6 +61,11 @@ export const Schedule = z.strictObject({
   explorationTasks: z.int().nonnegative().default(8),
   explorationAttempts: z.int().positive().default(8),
   explorationTemperature: z.number().positive().max(2).default(1.2),
+  /**
+   * At tasks at which all attempts failed: attempts of an update that go as one of those did up to one act, which is forced to
+   * be another. Their successes are imitated. Fewer where next to none succeeds; 0 = none.
+   */
+  forcedAttempts: z.int().nonnegative().default(96),
   /** Validate after every so many updates. */
   validateEvery: z.int().positive().default(8),
   /** Validation tasks of each tier, at most. */

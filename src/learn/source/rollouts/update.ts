@@ -14,6 +14,7 @@ import { LearnError } from '../../errors.ts'
 import { secondsLeft } from './enough.ts'
 import { explore, wonByExploring } from './explore.ts'
 import { succeeded, successRate } from './evaluate.ts'
+import { forceOtherActs } from './force.ts'
 import { guardCounts } from '../../judge.ts'
 import { learnWeights, type Moved } from './learn-weights.ts'
 import { withEarned } from '../../run/earned.ts'
@@ -34,16 +35,25 @@ import {
 export async function update(run: RolloutRun): Promise<void> {
   const began = run.clock.now()
   const { state, options, schedule } = run
-  const { scored, first, rounds, explored } = await whileLearning(run, async (actor) => ({
-    ...(await attemptTasks(run, actor)),
-    explored: run.weights.some(({ plan }) => plan.imitation) ? await explore(run, actor) : [],
-  }))
+  const { scored, first, rounds, explored, forced } = await whileLearning(run, async (actor) => {
+    const sampled = await attemptTasks(run, actor)
+    const imitates = run.weights.some(({ plan }) => plan.imitation)
+    return {
+      ...sampled,
+      explored: imitates ? await explore(run, actor) : [],
+      forced: imitates
+        ? await forceOtherActs(run, actor, sampled.scored)
+        : { scored: [], won: [], standing: state.forced },
+    }
+  })
   refuseNoise(scored)
   const attempted = attemptedIn(run, first)
-  const sampled = [...scored, ...explored].reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0)
+  const all = [...scored, ...explored, ...forced.scored]
+  const sampled = all.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0)
   run.state = {
     ...state,
-    episodes: state.episodes + scored.length + explored.length,
+    forced: forced.standing,
+    episodes: state.episodes + all.length,
     tokensSampled: state.tokensSampled + sampled,
   }
   if (collapsed(state.standing, attempted)) return recover(run, first)
@@ -58,15 +68,17 @@ export async function update(run: RolloutRun): Promise<void> {
     overall: overallRate(standing, run.familySizes),
   }
   run.state = { ...run.state, standing, signs: [...state.signs, sign] }
+  const wonForced = wonByExploring(run, forced.won)
   if (run.weights.length > 0) {
     const successes = thinned([
       ...state.successes,
       ...successesIn(groups, options.reward.ceiling, run.familyOf),
       ...wonByExploring(run, explored),
+      ...wonForced,
     ])
     run.state = { ...run.state, successes }
     if (state.update % steadyEvery === 0) run.keepSampled()
-    run.rehearsal.remember(successes, [...scored, ...explored])
+    run.rehearsal.remember(successes, all)
   }
   const { metrics, counts, trained } = await learnFrom(run, scored, informative)
   for (const one of run.weights) await averageUpdate(one, schedule, state.update, sign.overall)
@@ -78,6 +90,8 @@ export async function update(run: RolloutRun): Promise<void> {
     overall: sign.overall,
     deadFamilies: dead.length,
     explored: explored.length,
+    forced: forced.scored.length,
+    forcedWon: wonForced.length,
   }
   tell(
     run,
@@ -170,10 +184,12 @@ function stopWithoutSignal(run: RolloutRun, scored: readonly ScoredTrajectory[])
   const silent = run.weights.length > 0 ? run.schedule.silentUpdates : 0
   const never = Number.POSITIVE_INFINITY
   const reason = reasonToStop(run.state.signs, { silent: silent || never, still: still || never })
-  if (reason === null) return
+  // Attempts are drawn where they fail: validation can rise while their success does not.
+  const rises = run.state.update - (run.state.risen?.update ?? 0) < still
+  if (reason === null || (reason === 'still' && rises)) return
   const words = {
     silent: `In the last ${silent} updates hardly a group of attempts differed in reward: there is nothing to learn from.`,
-    still: `Success has not risen for ${still} updates.`,
+    still: `Neither success nor validation has risen for ${still} updates.`,
   }
   run.stop(reason, words[reason], scored)
 }

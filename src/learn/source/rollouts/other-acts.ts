@@ -1,0 +1,139 @@
+import {
+  type AssistantMessage,
+  type Json,
+  type Message,
+  type ToolCall,
+  type ToolDefinition,
+  type Trajectory,
+  wasSaid,
+} from '../../../core/index.ts'
+
+/** Another act in the place of one of an attempt's. */
+export interface OtherAct {
+  /** What is changed: `replace → return` for the tool, `decide.verdict` for an argument. */
+  readonly change: string
+  /** Which of the attempt's turns it stands in the place of, from 0. */
+  readonly turn: number
+  readonly message: AssistantMessage
+}
+
+/**
+ * The acts that an attempt could have made in the place of its own, each with one choice changed: another tool that takes the
+ * same arguments; another value where the tool's schema lists a few (`enum`, booleans); or, of a value that the last results
+ * show, what stands at the same place of another line. Turns that also say something stay: the words would not fit.
+ */
+export function otherActs(attempt: Pick<Trajectory, 'nodes'>, tools: readonly ToolDefinition[]): readonly OtherAct[] {
+  const messages = attempt.nodes.map(({ message }) => message)
+  const at = turnsOf(attempt)
+  return at.flatMap((place, turn) => {
+    const message = messages[place]
+    if (message?.role !== 'assistant' || saysMore(message)) return []
+    const shown = turn === 0 ? [] : messages.slice(at[turn - 1], place)
+    const calls = message.toolCalls ?? []
+    return calls.flatMap((call, i) =>
+      otherCalls(call, tools, linesOf(shown)).map(({ change, chosen }) => ({
+        change,
+        turn,
+        message: { ...message, toolCalls: calls.with(i, chosen) },
+      })),
+    )
+  })
+}
+
+/** The places of the nodes at which the weights spoke: what an opening quotes of an assistant is no turn. */
+export const turnsOf = ({ nodes }: Pick<Trajectory, 'nodes'>): readonly number[] =>
+  nodes.flatMap(({ message, spans }, i) => (message.role === 'assistant' && spans.some(wasSaid) ? [i] : []))
+
+const saysMore = ({ content, reasoning, malformedCalls = [] }: AssistantMessage): boolean =>
+  content.trim() !== '' || Boolean(reasoning) || malformedCalls.length > 0
+
+interface OtherCall {
+  readonly change: string
+  readonly chosen: ToolCall
+}
+
+function otherCalls(call: ToolCall, tools: readonly ToolDefinition[], lines: readonly Words[]): readonly OtherCall[] {
+  const others = tools
+    .filter((tool) => tool.name !== call.name && takes(tool, call))
+    .map(({ name }) => ({ change: `${call.name} → ${name}`, chosen: { ...call, name } }))
+  const schemas = tools.find(({ name }) => name === call.name)?.parameters.properties
+  const values = Object.entries(call.arguments).flatMap(([name, value]) => {
+    const offered = [...listed(schemaIn(schemas, name)), ...(typeof value === 'string' ? otherLines(value, lines) : [])]
+    return different(offered, value).map((other) => ({
+      change: `${call.name}.${name}`,
+      chosen: { ...call, arguments: { ...call.arguments, [name]: other } },
+    }))
+  })
+  return [...others, ...values]
+}
+
+/** Whether a tool takes exactly these arguments, by name. No arguments say nothing about which tool could be meant. */
+function takes({ parameters: { properties, required } }: ToolDefinition, { arguments: given }: ToolCall): boolean {
+  const names = Object.keys(given)
+  const needed = Array.isArray(required) ? required.map(String) : []
+  return (
+    names.length > 0 &&
+    names.every((name) => schemaIn(properties, name) !== null) &&
+    needed.every((name) => names.includes(name))
+  )
+}
+
+/** More values, or lines, than this are no choice among a few. */
+const few = 16
+
+/** The values of a parameter, where its schema lists a few. */
+function listed(schema: JsonObject | null): readonly Json[] {
+  if (schema?.type === 'boolean') return [true, false]
+  const values = schema?.enum
+  return Array.isArray(values) && values.length <= few ? values : []
+}
+
+type Words = readonly string[]
+
+/** What tools returned, as the words of its lines; none where there are many. */
+function linesOf(shown: readonly Message[]): readonly Words[] {
+  const lines = shown
+    .filter(({ role }) => role === 'tool')
+    .flatMap(({ content }) => content.split('\n', few + 1).map((line) => line.trim().split(/\s+/)))
+  return lines.length > few ? [] : lines
+}
+
+/** A value, or one word of it, as it would be if it were taken from another line. */
+function otherLines(value: string, lines: readonly Words[]): readonly string[] {
+  const words = value.trim().split(/\s+/)
+  const whole = atSamePlace(words, lines)
+  if (whole.length > 0 || words.length === 1) return whole
+  return words.flatMap((word, i) => atSamePlace([word], lines).map((other) => words.with(i, other).join(' ')))
+}
+
+/** What stands in other lines where these words stand in one; to the line's end, where they do. */
+function atSamePlace(words: Words, lines: readonly Words[]): readonly string[] {
+  for (const line of lines) {
+    const from = line.findIndex((_, i) => words.every((word, j) => line[i + j] === word))
+    if (from === -1) continue
+    const to = from + words.length
+    return lines.flatMap((other) => {
+      const there = to === line.length ? other.slice(from) : other.slice(from, to)
+      return other === line || there.length === 0 ? [] : [there.join(' ')]
+    })
+  }
+  return []
+}
+
+/** The values that are not this one, each once. */
+function different(values: readonly Json[], from: Json): readonly Json[] {
+  const seen = new Map(values.map((value) => [JSON.stringify(value), value]))
+  seen.delete(JSON.stringify(from))
+  return [...seen.values()]
+}
+
+type JsonObject = Readonly<Record<string, Json>>
+
+/** The schema of a property; `null` where there is none. */
+function schemaIn(properties: Json | undefined, name: string): JsonObject | null {
+  const schemas = asObject(properties)
+  return schemas !== null && Object.hasOwn(schemas, name) ? (asObject(schemas[name]) ?? {}) : null
+}
+
+const asObject = (value: Json | undefined): JsonObject | null =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null
