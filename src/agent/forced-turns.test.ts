@@ -1,43 +1,22 @@
 import { expect, it } from 'vitest'
-import { expert } from '../../test/support/attempt.ts'
+import { attempt, expert } from '../../test/support/attempt.ts'
 import { scriptedModel } from '../../test/support/scripted-model.ts'
-import { wordEnvironment, wordTask } from '../../test/support/word-environment.ts'
-import { type AssistantMessage, GroupId, Trajectory, TrajectoryId } from '../core/index.ts'
-import { defineAgent } from './agent.ts'
+import { type AssistantMessage, Trajectory } from '../core/index.ts'
+import type { BestOf } from './best-of.ts'
 import { ForcedTurns } from './forced-turns.ts'
-import { user, weights } from './parameters.ts'
 import { policySamples } from './policy-samples.ts'
-import { runEpisode } from './run-episode.ts'
-
-const agent = defineAgent({
-  name: 'agent',
-  parameters: { model: weights({ base: 'scripted' }) },
-  run: (task, { model }, episode) => model.act([user(task.instruction)], episode),
-})
 
 /** An episode of the expert in which these turns are said first; without `stop` the last one is cut off. */
 async function forced(turns: readonly AssistantMessage[], { stop = true, best = false } = {}) {
-  const model = scriptedModel(expert)
-  const tokens = turns.map((turn) => model.renderer.renderAssistant(turn, []))
+  const { renderer, sampler, requests } = scriptedModel(expert)
+  const tokens = turns.map((turn) => renderer.renderAssistant(turn, []))
   const said = stop ? tokens : tokens.map((turn, i) => (i === tokens.length - 1 ? turn.slice(0, -1) : turn))
-  const trajectory = await runEpisode({
-    id: TrajectoryId.parse('e0'),
-    agent,
-    environment: wordEnvironment,
-    task: wordTask('t', 'plum'),
-    group: GroupId.parse('g'),
-    attempt: 0,
-    seed: 1,
-    bindings: {
-      model: model.binding({
-        forced: new ForcedTurns(said),
-        ...(best && { best: { of: 2, by: { name: 'first', rank: async (_, some) => some.map(() => 0) } } }),
-      }),
-    },
-    now: () => 0,
+  const by: BestOf['by'] = { name: 'first', rank: async (_, some) => some.map(() => 0) }
+  const trajectory = await attempt(expert, {
+    binding: { renderer, sampler, forced: new ForcedTurns(said), ...(best && { best: { of: 2, by } }) },
   })
   expect(Trajectory.parse(trajectory)).toEqual(trajectory)
-  return { trajectory, requests: model.requests, renderer: model.renderer }
+  return { trajectory, requests, renderer }
 }
 
 const looks: AssistantMessage = { role: 'assistant', content: '', toolCalls: [{ name: 'look', arguments: {} }] }
@@ -69,11 +48,9 @@ it('records them as forced, decided by no chance, and in no sample of the policy
   expect(second?.propensity).toEqual({ log: expect.any(Number) as number })
   const decided = trajectory.decisions.map((decision) => ({
     decision,
-    credit: { advantage: 1 },
-    trajectory: trajectory.id,
-    group: trajectory.group,
+    credit: { trajectory: trajectory.id, decision: decision.id, advantage: 1 },
   }))
-  const samples = policySamples.deposit(trajectory, decided as never)
+  const samples = policySamples.deposit(trajectory, decided)
   const trained = samples.flatMap(({ tokens, sampled }) => tokens.filter((_, i) => sampled[i]))
   expect(renderer.decode(trained)).toBe('!answer {"word":"plum"}')
 })

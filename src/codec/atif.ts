@@ -1,5 +1,6 @@
 import {
   branches,
+  isForced,
   type Json,
   type Message,
   type ReviewedTrajectory,
@@ -146,9 +147,7 @@ function draftOf({ message, at, spans }: TrajectoryNode, step: Step | undefined)
             }
           : {}),
         // The client's own text, put where a model's turn stands, was sampled by nobody; nor was a forced turn.
-        ...(step && !spans.some((span) => span.kind === 'encoded' && span.forced)
-          ? { llm_call_count: 1 }
-          : { extra: { sampled: false } }),
+        ...(step && !spans.some(isForced) ? { llm_call_count: 1 } : { extra: { sampled: false } }),
         ...(step?.call ? { extra: { finish: step.call.finish } } : {}),
       }
     }

@@ -34,3 +34,10 @@ export const Json = z
 export const JsonObject = z
   .record(z.string(), z.unknown())
   .refine((value) => isJson(value), { error: 'not a JSON value', abort: true }) as z.ZodType<Record<string, Json>>
+
+/** An object's own member; `undefined` where it has none, or the value is no object. */
+export function memberOf(value: Json | undefined, key: string): Json | undefined {
+  if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, key))
+    return undefined
+  return (value as Readonly<Record<string, Json>>)[key]
+}

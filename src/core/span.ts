@@ -51,5 +51,8 @@ export type EncodedSpan = z.infer<typeof EncodedSpan>
 export const Span = z.union([SampledSpan, EncodedSpan])
 export type Span = z.infer<typeof Span>
 
+/** Whether weights were made to say these tokens. */
+export const isForced = (span: Span): boolean => span.kind === 'encoded' && span.forced === true
+
 /** Whether weights said these tokens: they sampled them, or were made to say them. */
-export const wasSaid = (span: Span): boolean => span.kind === 'sampled' || span.forced === true
+export const wasSaid = (span: Span): boolean => span.kind === 'sampled' || isForced(span)

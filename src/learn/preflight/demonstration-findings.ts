@@ -8,7 +8,8 @@ import { unreadAnswers } from './unread-answers.ts'
 
 /**
  * What can be seen of demonstrations by reading them: calls that the environment cannot carry out, conversations in which
- * the assistant does nothing, ends that are missing, contradictions and copies, answers that nothing told. No demonstrations are no finding. Pure.
+ * the assistant does nothing, ends that are missing, contradictions and copies, answers that nothing told. No demonstrations
+ * are no finding. Pure.
  * @param tools those of the environment, for demonstrations that do not say which were at hand.
  */
 export function demonstrationFindings({

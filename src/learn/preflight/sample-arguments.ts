@@ -1,4 +1,4 @@
-import type { Json, ToolDefinition } from '../../core/index.ts'
+import { type Json, memberOf, type ToolDefinition } from '../../core/index.ts'
 
 const samples: Readonly<Record<string, Json>> = {
   string: 'a',
@@ -23,10 +23,4 @@ function sampleOf(schema: Json | undefined): Json {
   const type = memberOf(schema, 'type')
   const first: unknown = Array.isArray(type) ? type[0] : type
   return typeof first === 'string' && Object.hasOwn(samples, first) ? (samples[first] as Json) : 'a'
-}
-
-function memberOf(value: Json | undefined, key: string): Json | undefined {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || !Object.hasOwn(value, key))
-    return undefined
-  return (value as Readonly<Record<string, Json>>)[key]
 }

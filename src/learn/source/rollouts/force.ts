@@ -78,10 +78,10 @@ export async function forceOtherActs(
   return { scored: made, won, standing }
 }
 
-/** Forced attempts of this update, at most: few where hardly any succeeded so far. */
-function mostNow({ schedule, state: { forced } }: RolloutRun): number {
+/** Forced attempts of this update, at most: few where hardly any succeeded so far, none where nothing imitates. */
+function mostNow({ schedule, weights, state: { forced } }: RolloutRun): number {
   const { attempts, successes } = forced.all
-  if (schedule.imitation === 0) return 0
+  if (schedule.imitation === 0 || !weights.some(({ plan }) => plan.imitation)) return 0
   const pays = attempts < schedule.forcedAttempts / 2 || successes >= leastShare * attempts
   return pays ? schedule.forcedAttempts : Math.ceil(schedule.forcedAttempts / rarely)
 }

@@ -1,6 +1,7 @@
 import {
   type AssistantMessage,
   type Json,
+  memberOf,
   type Message,
   type ToolCall,
   type ToolDefinition,
@@ -24,7 +25,7 @@ export interface OtherAct {
  */
 export function otherActs(attempt: Pick<Trajectory, 'nodes'>, tools: readonly ToolDefinition[]): readonly OtherAct[] {
   const messages = attempt.nodes.map(({ message }) => message)
-  const at = turnsOf(attempt)
+  const at = spokenAt(attempt)
   return at.flatMap((place, turn) => {
     const message = messages[place]
     if (message?.role !== 'assistant' || saysMore(message)) return []
@@ -41,7 +42,7 @@ export function otherActs(attempt: Pick<Trajectory, 'nodes'>, tools: readonly To
 }
 
 /** The places of the nodes at which the weights spoke: what an opening quotes of an assistant is no turn. */
-export const turnsOf = ({ nodes }: Pick<Trajectory, 'nodes'>): readonly number[] =>
+export const spokenAt = ({ nodes }: Pick<Trajectory, 'nodes'>): readonly number[] =>
   nodes.flatMap(({ message, spans }, i) => (message.role === 'assistant' && spans.some(wasSaid) ? [i] : []))
 
 const saysMore = ({ content, reasoning, malformedCalls = [] }: AssistantMessage): boolean =>
@@ -58,7 +59,7 @@ function otherCalls(call: ToolCall, tools: readonly ToolDefinition[], lines: rea
     .map(({ name }) => ({ change: `${call.name} → ${name}`, chosen: { ...call, name } }))
   const schemas = tools.find(({ name }) => name === call.name)?.parameters.properties
   const values = Object.entries(call.arguments).flatMap(([name, value]) => {
-    const offered = [...listed(schemaIn(schemas, name)), ...(typeof value === 'string' ? otherLines(value, lines) : [])]
+    const offered = [...listed(memberOf(schemas, name)), ...(typeof value === 'string' ? otherLines(value, lines) : [])]
     return different(offered, value).map((other) => ({
       change: `${call.name}.${name}`,
       chosen: { ...call, arguments: { ...call.arguments, [name]: other } },
@@ -73,7 +74,7 @@ function takes({ parameters: { properties, required } }: ToolDefinition, { argum
   const needed = Array.isArray(required) ? required.map(String) : []
   return (
     names.length > 0 &&
-    names.every((name) => schemaIn(properties, name) !== null) &&
+    names.every((name) => memberOf(properties, name) !== undefined) &&
     needed.every((name) => names.includes(name))
   )
 }
@@ -82,9 +83,9 @@ function takes({ parameters: { properties, required } }: ToolDefinition, { argum
 const few = 16
 
 /** The values of a parameter, where its schema lists a few. */
-function listed(schema: JsonObject | null): readonly Json[] {
-  if (schema?.type === 'boolean') return [true, false]
-  const values = schema?.enum
+function listed(schema: Json | undefined): readonly Json[] {
+  if (memberOf(schema, 'type') === 'boolean') return [true, false]
+  const values = memberOf(schema, 'enum')
   return Array.isArray(values) && values.length <= few ? values : []
 }
 
@@ -126,14 +127,3 @@ function different(values: readonly Json[], from: Json): readonly Json[] {
   seen.delete(JSON.stringify(from))
   return [...seen.values()]
 }
-
-type JsonObject = Readonly<Record<string, Json>>
-
-/** The schema of a property; `null` where there is none. */
-function schemaIn(properties: Json | undefined, name: string): JsonObject | null {
-  const schemas = asObject(properties)
-  return schemas !== null && Object.hasOwn(schemas, name) ? (asObject(schemas[name]) ?? {}) : null
-}
-
-const asObject = (value: Json | undefined): JsonObject | null =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : null

@@ -11,7 +11,7 @@ import { saidAll } from '../../../optimize/weights/index.ts'
 import type { Forced } from '../../episodes.ts'
 import type { TrainedWeights } from '../../run/trained-weights.ts'
 import { rateOf, weightedDraw } from '../../steer/index.ts'
-import { type OtherAct, otherActs, turnsOf } from './other-acts.ts'
+import { type OtherAct, otherActs, spokenAt } from './other-acts.ts'
 import type { RolloutRun } from './rollout-run.ts'
 
 /** Acts to force at a task, as it was asked when its attempts failed: perhaps in other words. */
@@ -92,25 +92,25 @@ function speakerOf({ weights }: RolloutRun, attempt: Trajectory): TrainedWeights
 /** The turn, from 0, whose calls a tool was the first to refuse; infinite where none did. */
 export function firstSlip(attempt: Trajectory): number {
   const at = attempt.nodes.findIndex(({ message }) => message.role === 'tool' && message.isError === true)
-  return at === -1 ? Number.POSITIVE_INFINITY : turnsOf(attempt).filter((turn) => turn < at).length - 1
+  return at === -1 ? Number.POSITIVE_INFINITY : spokenAt(attempt).filter((turn) => turn < at).length - 1
 }
 
 /** What was read before a turn, counted from 0, as text that is equal for equal messages. */
 export function readBefore(attempt: Trajectory, turn: number): string {
-  const messages = attempt.nodes.slice(0, turnsOf(attempt)[turn]).map(({ message }) => message)
+  const messages = attempt.nodes.slice(0, spokenAt(attempt)[turn]).map(({ message }) => message)
   return JSON.stringify(messages.map(({ role, content }) => [role, content]))
 }
 
 /** The tokens of each turn. */
 const saidIn = (attempt: Trajectory): readonly (readonly number[])[] =>
-  turnsOf(attempt).map((turn) =>
+  spokenAt(attempt).map((turn) =>
     (attempt.nodes[turn]?.spans ?? []).flatMap(({ kind, tokens }) => (kind === 'sampled' ? tokens : [])),
   )
 
 /** What an attempt did before each of its turns, and in all, as text that is equal for equal acts. */
 function pathsOf(attempt: Trajectory): readonly string[] {
   const paths = ['']
-  for (const turn of turnsOf(attempt)) paths.push(after(paths.at(-1) ?? '', attempt.nodes[turn]?.message))
+  for (const turn of spokenAt(attempt)) paths.push(after(paths.at(-1) ?? '', attempt.nodes[turn]?.message))
   return paths
 }
 

@@ -1,4 +1,4 @@
-import { calledTools, type Group, type Rng } from '../../../core/index.ts'
+import { calledTools, type Group, isForced, type Rng } from '../../../core/index.ts'
 import { isExample } from '../../../optimize/weights/index.ts'
 import { type FamilyOf, rateOf, type Standing, weightedDraw } from '../../steer/index.ts'
 import type { Success } from '../../run/state.ts'
@@ -15,7 +15,7 @@ export const successesIn = (groups: readonly Group[], ceiling: number, familyOf:
     if (!won) return []
     const { task, nodes, id } = won.trajectory
     const tools = calledTools(nodes.map(({ message }) => message))
-    const forced = nodes.some(({ spans }) => spans.some((span) => span.kind === 'encoded' && span.forced))
+    const forced = nodes.some(({ spans }) => spans.some(isForced))
     return [{ family: familyOf(task), tools, trajectory: id, forced }]
   })
 

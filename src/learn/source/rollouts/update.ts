@@ -37,13 +37,10 @@ export async function update(run: RolloutRun): Promise<void> {
   const { state, options, schedule } = run
   const { scored, first, rounds, explored, forced } = await whileLearning(run, async (actor) => {
     const sampled = await attemptTasks(run, actor)
-    const imitates = run.weights.some(({ plan }) => plan.imitation)
     return {
       ...sampled,
-      explored: imitates ? await explore(run, actor) : [],
-      forced: imitates
-        ? await forceOtherActs(run, actor, sampled.scored)
-        : { scored: [], won: [], standing: state.forced },
+      explored: run.weights.some(({ plan }) => plan.imitation) ? await explore(run, actor) : [],
+      forced: await forceOtherActs(run, actor, sampled.scored),
     }
   })
   refuseNoise(scored)
