@@ -114,8 +114,9 @@ export interface RolloutOptions extends RunOptions<RolloutSource> {
 
 /** A run over traffic: what an agent did for people, and what came of it. */
 export interface TrafficOptions extends RunOptions<TrafficSource> {
+  /** How what people showed is imitated. Default: 8 at a time, at a rate of 1e-4. */
   readonly supervised?: SupervisedOptions
-  /** Options of direct preference optimisation. */
+  /** Options of direct preference optimisation. Default: four steps a pass, at a rate of 5e-5. */
   readonly preference?: Omit<PreferenceOptions, 'reference' | 'epochs' | 'rng'>
   readonly schedule?: Partial<TrafficSchedule>
   /**

@@ -7,6 +7,7 @@ import { TrafficAuditConfig } from './audit-config.ts'
 import { TrafficCanaryConfig } from './canary-config.ts'
 import { LearningMode } from './learning-mode.ts'
 import { TrafficSchedule } from './schedule.ts'
+import { ImitationSteps, PreferenceSteps } from './steps.ts'
 import { strangersDecide } from './who-decides.ts'
 
 const Declared = z.strictObject({
@@ -60,21 +61,9 @@ const Declared = z.strictObject({
     })
     .prefault({}),
   /** Learning from what people showed. */
-  demonstrations: z
-    .strictObject({
-      learningRate: z.number().positive().default(1e-4),
-      batchSize: z.int().positive().default(8),
-    })
-    .prefault({}),
-  /** Learning from what people preferred: direct preference optimisation. */
-  preferences: z
-    .strictObject({
-      learningRate: z.number().positive().default(5e-5),
-      beta: z.number().positive().default(0.1),
-      labelSmoothing: z.number().min(0).max(0.49).default(0),
-      minibatches: z.int().positive().default(4),
-    })
-    .prefault({}),
+  demonstrations: ImitationSteps.prefault({}),
+  /** Learning from what people preferred. */
+  preferences: PreferenceSteps.prefault({}),
   /** How much is learned from one batch, what is rehearsed, and how strongly weights are held on to. */
   schedule: TrafficSchedule.prefault({}),
   /** The canary's gate. Its guards are the metrics of sessions. */

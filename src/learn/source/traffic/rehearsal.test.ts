@@ -48,6 +48,7 @@ const bound = (trainer: Trainer): Partial<Trainer> => ({
 /** A run in the shadow that learns by one epoch or pass of each kind, with the sequences that each loss was given. */
 async function run({ schedule, ...changes }: TrafficChanges = {}) {
   const given: (readonly [loss: string, sequences: number])[] = []
+  const rates: number[] = []
   const ran = await runTraffic(store, now, {
     release: shadow(),
     schedule: { epochs: 1, demonstrationPasses: 1, preferencePasses: 0, ...schedule },
@@ -57,12 +58,16 @@ async function run({ schedule, ...changes }: TrafficChanges = {}) {
           given.push([loss.kind, data.length])
           return practised.forwardBackward(data, loss)
         },
+        optimStep: (step: Parameters<Trainer['optimStep']>[0]) => {
+          rates.push(step.learningRate)
+          return practised.optimStep(step)
+        },
       }),
     ...changes,
   })
   const total = (...kinds: string[]) =>
     given.reduce((sum, [kind, sequences]) => sum + (kinds.includes(kind) ? sequences : 0), 0)
-  return { ...ran, imitated: total('cross_entropy'), practised: total('ppo') }
+  return { ...ran, imitated: total('cross_entropy'), practised: total('ppo'), rates }
 }
 
 /** Sequences of earlier runs that a run holds on to. */
@@ -107,6 +112,15 @@ describe('what earlier runs learned from', () => {
     expect(practised).toBe(9)
     expect(imitated, 'two passes over one demonstration, each with ten of before').toBe(2 * (1 + 10))
     expect(summary).toMatchObject({ replayed: 20, passes: { demonstrations: 2, epochs: 1 } })
+  })
+
+  it('is imitated in the short steps of a learner, where the program says no other', async () => {
+    await edited('shown')
+    const schedule = { epochs: 0, preferencePasses: 1 }
+    expect((await run({ schedule })).rates).toEqual([1e-4, 5e-5])
+    await edited('more')
+    const own = { supervised: { learningRate: 1e-3 }, preference: { learningRate: 2e-5 } }
+    expect((await run({ schedule, ...own })).rates).toEqual([1e-3, 2e-5])
   })
 
   it('counts an answer once that was liked and taken', async () => {
