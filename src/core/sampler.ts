@@ -111,6 +111,8 @@ export interface SamplerCapabilities {
   readonly contextLength: number
   /** Whether equal seeds give equal tokens whatever else runs beside them. */
   readonly deterministic: boolean
+  /** Whether it draws at other temperatures than 0 and 1. Default true; else it refuses them. */
+  readonly temperatures?: boolean
   /**
    * How far its log-probabilities may be from those of its trainer, in nats, where both round on the way. Default: as float32
    * does.

@@ -45,6 +45,8 @@ export type LearnEvent =
         readonly demonstrations: number
         /** Names that demonstrations can be told of. */
         readonly names: number
+        /** At which attempts are sampled. */
+        readonly temperature: number
       }
     }
   | ({ readonly type: 'found' } & Finding)

@@ -69,7 +69,7 @@ function handle(name: string, base: BaseModel, connection: Connection): TinkerMo
   const checkpoints = new Checkpoints(requests, onEvent)
   const sampler = new TinkerSampler({
     requests,
-    capabilities: { model: name, vocabularySize, contextLength, deterministic: false },
+    capabilities: { model: name, vocabularySize, contextLength, deterministic: false, temperatures: false },
     decode: (tokens) => tokenizer.decode(tokens),
     openBase: () => session.samplingSession({ base_model: name }),
   })

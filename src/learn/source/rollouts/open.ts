@@ -22,6 +22,7 @@ import { RolloutRun } from './rollout-run.ts'
 import type { Schedule } from './schedule.ts'
 import { scheduleOf } from './schedule-of.ts'
 import { taughtBy } from './taught.ts'
+import { withTemperatures } from './temperatures.ts'
 
 /** A run over rollouts imitates demonstrations, practises, and trains a control where one is asked for. */
 const stages: readonly Stage<RolloutRun>[] = [
@@ -40,7 +41,7 @@ export async function openRollouts(agent: Agent, given: RolloutOptions): Promise
   if (trained.length === 0) refuseForWeights(options)
   const taught = taughtBy(options, trained)
   refuseUntaught(trained, taught, options)
-  const schedule = scheduleOf(options)
+  const schedule = scheduleOf({ ...options, schedule: withTemperatures(options.schedule ?? {}, models) })
   const demonstrations = await Demonstrations.read(options, (taught && models.get(taught.parameter)) ?? null)
   refuseLibrary(
     options.prime?.startFrom ?? [],
@@ -67,6 +68,7 @@ export async function openRollouts(agent: Agent, given: RolloutOptions): Promise
         families: familySizes.size,
         demonstrations: demonstrations.given.length,
         names: demonstrations.augmenter.names,
+        temperature: schedule.temperature,
       },
     }),
   })
