@@ -37,7 +37,7 @@ export class Augmenter {
    */
   told(episode: DemonstratedEpisode, share: number, random: Rng): readonly Message[] | null {
     const values = random.next() < share
-    const words = values ? otherWords(episode, this.#words, random) : []
+    const words = values ? otherWords(episode, this.#words, commonEnglish(), random) : []
     const numbers = values ? otherNumbers(episode, random) : new Map<string, string>()
     const names = random.next() < share ? otherNames(episode, this.#names, commonEnglish(), random) : []
     // Numbers come first: a name that is put in keeps its own.

@@ -31,6 +31,16 @@ describe('a coined name', () => {
     expect(new Set(names).size).toBeGreaterThan(10)
   })
 
+  it('is another word that people use half of the time where the own one is', () => {
+    const names = Array.from({ length: 100 }, (_, seed) => coined('river', seed).name)
+    const words = names.filter((name) => english.includes(name))
+    expect(words.length).toBeGreaterThan(30)
+    expect(words.length).toBeLessThan(70)
+    expect(
+      Array.from({ length: 100 }, (_, seed) => coined('oak', seed).name).filter((name) => english.includes(name)),
+    ).toEqual([])
+  })
+
   it('has the same word where the own one was repeated', () => {
     for (let seed = 0; seed < 20; seed++) {
       const [first, second] = coined('import.import', seed).name.split('.')

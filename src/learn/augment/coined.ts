@@ -17,12 +17,17 @@ export interface Coined {
 
 /**
  * A name of the shape of another, with other words in it. There is no end of such names, and their tokens are any that the
- * model has: a few names would be learned by heart, and new ones copied wrong.
+ * model has: a few names would be learned by heart, and new ones copied wrong. One that is an English word becomes another
+ * half of the time.
  * @param english words to make names of.
  */
 export function coinedName(like: string, english: readonly string[], random: Rng): Coined {
+  if (english.includes(like) && random.next() < 0.5) {
+    const other = english[random.int(english.length)] ?? like
+    return { name: other, parts: new Map([[like, other]]) }
+  }
   const own = [...new Set(like.match(parts))]
-  // A word that stands alone must look like none that people use: else those would be taken for names.
+  // A name that is no word people use stays one that they do not use: else their words would be taken for names.
   const glued = !/\s/.test(like) && own.filter((part) => /\p{L}/u.test(part)).length > 1
   const surely = random.int(Math.max(1, own.length))
   const others = new Map<string, string>()

@@ -1,4 +1,5 @@
 import type { DemonstratedEpisode, Rng } from '../../core/index.ts'
+import { coinedName } from './coined.ts'
 import {
   type Argument,
   type ArgumentPool,
@@ -34,14 +35,27 @@ const isWord = (text: string): boolean => /^[\p{L}_-]{1,80}$/u.test(text)
 export const poolOfWords = (demonstrations: readonly DemonstratedEpisode[]): ArgumentPool =>
   listed(pooled(demonstrations.flatMap(copiedWords)))
 
-/** Another word for each that is copied: one that the same argument was given elsewhere, and that stands nowhere here. */
-export function otherWords(episode: DemonstratedEpisode, pool: ArgumentPool, random: Rng): readonly Replacement[] {
+/** How often a word is told as one that the same argument was given elsewhere; else as one that it never was. */
+const knownShare = 0.5
+
+/**
+ * Another word for each that is copied, which stands nowhere here: one that the same argument was given elsewhere, or any.
+ * @param english words to take, and to make others of.
+ */
+export function otherWords(
+  episode: DemonstratedEpisode,
+  pool: ArgumentPool,
+  english: readonly string[],
+  random: Rng,
+): readonly Replacement[] {
   const said = episode.messages.map(({ content }) => content).join('\n')
   const taken = new Set<string>()
   return copiedWords(episode).flatMap(({ given, text }) => {
-    const others = (pool.get(given) ?? []).filter((other) => !taken.has(other) && !standsIn(other, said))
-    const other = others[random.int(Math.max(1, others.length))]
-    if (other === undefined) return []
+    const isFree = (other: string) => !taken.has(other) && !standsIn(other, said)
+    const known = (pool.get(given) ?? []).filter(isFree)
+    const isKnown = random.next() < knownShare
+    const other = isKnown ? known[random.int(Math.max(1, known.length))] : coinedName(text, english, random).name
+    if (other === undefined || !isFree(other)) return []
     taken.add(other)
     return [{ pattern: wholly(text), other }]
   })

@@ -37,6 +37,27 @@ describe('a wording is a family', () => {
   })
 })
 
+describe('where tasks are of several tiers', () => {
+  const easy = both.map((task) => ({ ...task, tier: 'easy' }))
+  const hard = easy.map(({ instruction }) =>
+    asked(instruction.replace(/Mona|Jules|Piet|Anke|Rosa/, '$&x'), { tier: 'hard' }),
+  )
+  const tiers = [...easy, ...hard]
+
+  it('a family is of one: what is asked alike may be harder in another', () => {
+    const familyOf = familiesOf(tiers)
+    expect(new Set(tiers.map(familyOf)).size).toBe(4)
+    expect(familyOf(tiers[0]!)).toBe('easy: which version of edge supports …')
+    expect(familyOf({ ...tiers[0]!, family: 'edge' })).toBe('easy: edge')
+    expect(familyOf({ ...tiers[0]!, family: 'easy edge' })).toBe('easy edge')
+  })
+
+  it('and not where all are of one', () => {
+    const familyOf = familiesOf(both.map((task) => ({ ...task, tier: 'easy' })))
+    expect(familyOf({ ...both[0]!, tier: 'easy' })).toBe('which version of edge supports …')
+  })
+})
+
 describe('a name that a task gives', () => {
   it('is its family', () => {
     expect(familiesOf(both)(asked(both[0]!.instruction, { family: 'edge' }))).toBe('edge')

@@ -20,7 +20,8 @@ const openingOf = (instruction: string): readonly string[] => wordsIn(instructio
 
 /**
  * Sorts tasks into families: by the name that a task gives (`Task.family`), else by its wording, which is the instruction
- * without the words that few tasks share. So `Which version of edge supports X?` and `… supports Y?` are one family.
+ * without the words that few tasks share. So `Which version of edge supports X?` and `… supports Y?` are one family. Where
+ * training tasks are of several tiers, a family is of one of them: what is asked alike may be harder in another.
  * @param tasks training tasks: they decide what is shared. Tasks of other splits can be sorted with the result.
  */
 export function familiesOf(tasks: readonly Asked[]): FamilyOf {
@@ -40,11 +41,15 @@ export function familiesOf(tasks: readonly Asked[]): FamilyOf {
   const sizes = new Map<string, number>()
   for (const task of tasks) sizes.set(wordingOf(task), (sizes.get(wordingOf(task)) ?? 0) + 1)
 
+  const severalTiers = new Set(tasks.map(({ tier }) => tier)).size > 1
+  const inTier = (name: string, { tier }: Asked) =>
+    severalTiers && tier !== undefined && !name.startsWith(tier) ? `${tier}: ${name}` : name
   const familyOf = (task: Asked): string => {
     const given = task.family ?? named.get(task.instruction)
-    if (given !== undefined) return given
+    if (given !== undefined) return inTier(given, task)
     const wording = wordingOf(task)
-    return (sizes.get(wording) ?? 0) >= smallest(tasks.length) ? wording : (task.tier ?? 'all')
+    const isFamily = (sizes.get(wording) ?? 0) >= smallest(tasks.length)
+    return isFamily ? inTier(wording, task) : (task.tier ?? 'all')
   }
   const known = new Map(tasks.flatMap((task) => (task.id === undefined ? [] : [[task.id, familyOf(task)]])))
   return (task) => (task.id === undefined ? undefined : known.get(task.id)) ?? familyOf(task)

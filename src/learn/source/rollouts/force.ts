@@ -5,7 +5,8 @@ import type { RunState } from '../../run/state.ts'
 import { recorded, type Standing } from '../../steer/index.ts'
 import type { Actor } from './acting.ts'
 import { succeeded } from './evaluate.ts'
-import { firstSlip, type ForcedAct, planFor, type Plan, readBefore } from './plan-forced.ts'
+import { firstSlip } from './other-acts.ts'
+import { type ForcedAct, planFor, type Plan, readBefore } from './plan-forced.ts'
 import type { RolloutRun } from './rollout-run.ts'
 
 /** Forced attempts at one task, at most. */

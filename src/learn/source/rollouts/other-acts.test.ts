@@ -50,12 +50,11 @@ const told = (messages: readonly Message[], offered = tools) =>
 const plain = (value: Json): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
 describe('another tool', () => {
-  it('that takes the same arguments stands in the place of one, turn by turn', () => {
+  it('that takes the same arguments stands in the place of one, turn by turn, and no call is made again', () => {
     expect(told([says('order', { id: '7' }), shows('ok'), says('refund', { id: '7' }), says('done', {})])).toEqual([
       ['order → refund', 0, 'refund 7'],
       ['order → replace', 0, 'replace 7'],
       ['order → rate', 0, 'rate 7'],
-      ['refund → order', 1, 'order 7'],
       ['refund → replace', 1, 'replace 7'],
       ['refund → rate', 1, 'rate 7'],
     ])
@@ -107,6 +106,30 @@ describe('another value', () => {
     expect(told([...before, says('order', { id: '7' })], one)).toEqual([])
     const user: Message = { role: 'user', content: 'a 7\nb 9' }
     expect(told([says('done', {}), user, says('order', { id: '7' })], one)).toEqual([])
+  })
+})
+
+describe('where a tool refused a call', () => {
+  const one = [tool('list', {}), tool('read', { id: text }), tool('show', { id: text })]
+  const refuses = (content: string): Message => ({ role: 'tool', name: 'read', content, isError: true })
+  const began = [says('list', {}), shows('a 7\nb 8\nc 9'), says('read', { id: '7' }), shows('seven')]
+
+  it('its value may come from any earlier result; no call is made again, and no later act is another', () => {
+    const acts = told([...began, says('read', { id: '8' }), refuses('no 8'), says('read', { id: '9' })], one)
+    expect(acts.filter(([, turn]) => turn === 2)).toEqual([
+      ['refused read → show', 2, 'show 8'],
+      ['refused read.id', 2, 'read 9'],
+    ])
+    expect(acts.filter(([, turn]) => Number(turn) > 2)).toEqual([])
+  })
+
+  it('a value that no result shows stands for the last one of its kind that one shows', () => {
+    const acts = told([...began, says('read', { id: 'x' }), refuses('no x')], one)
+    expect(acts.filter(([change]) => change === 'refused read.id')).toEqual([
+      ['refused read.id', 2, 'read 8'],
+      ['refused read.id', 2, 'read 9'],
+    ])
+    expect(told([says('read', { id: 'x' }), refuses('no x')], one)).toEqual([['refused read → show', 0, 'show x']])
   })
 })
 

@@ -11,32 +11,43 @@ import {
 
 /** Another act in the place of one of an attempt's. */
 export interface OtherAct {
-  /** What is changed: `replace → return` for the tool, `decide.verdict` for an argument. */
+  /** What is changed: `replace → return` for the tool, `decide.verdict` for an argument; `refused …` at a refused call. */
   readonly change: string
+  /** Whether it stands in the place of a call that a tool refused. */
+  readonly refused: boolean
   /** Which of the attempt's turns it stands in the place of, from 0. */
   readonly turn: number
   readonly message: AssistantMessage
 }
 
 /**
- * The acts that an attempt could have made in the place of its own, each with one choice changed: another tool that takes the
- * same arguments; another value where the tool's schema lists a few (`enum`, booleans); or, of a value that the last results
- * show, what stands at the same place of another line. Turns that also say something stay: the words would not fit.
+ * The acts that an attempt could have made in the place of its own, up to the first that a tool refused, each with one choice
+ * changed: another tool that takes the same arguments; another value where the tool's schema lists a few (`enum`, booleans);
+ * or, of a value that the last results show, what stands at the same place of another line. What was refused may come from
+ * any earlier result. No call is made again. Turns that also say something stay: the words would not fit.
  */
 export function otherActs(attempt: Pick<Trajectory, 'nodes'>, tools: readonly ToolDefinition[]): readonly OtherAct[] {
   const messages = attempt.nodes.map(({ message }) => message)
   const at = spokenAt(attempt)
+  const results = at.map((place, turn) => (turn === 0 ? [] : linesOf(messages.slice(at[turn - 1], place))))
+  const slip = firstSlip(attempt)
   return at.flatMap((place, turn) => {
     const message = messages[place]
-    if (message?.role !== 'assistant' || saysMore(message)) return []
-    const shown = turn === 0 ? [] : messages.slice(at[turn - 1], place)
+    if (turn > slip || message?.role !== 'assistant' || saysMore(message)) return []
+    const refused = turn === slip
+    const shown = refused ? results.slice(0, turn + 1).toReversed() : results.slice(turn, turn + 1)
+    const made = callsIn(messages.slice(0, place)).toReversed()
+    const before = new Set(made.map(asText))
     const calls = message.toolCalls ?? []
     return calls.flatMap((call, i) =>
-      otherCalls(call, tools, linesOf(shown)).map(({ change, chosen }) => ({
-        change,
-        turn,
-        message: { ...message, toolCalls: calls.with(i, chosen) },
-      })),
+      otherCalls(call, tools, { shown, like: refused ? made : [] })
+        .filter(({ chosen }) => !before.has(asText(chosen)))
+        .map(({ change, chosen }) => ({
+          change: refused ? `refused ${change}` : change,
+          refused,
+          turn,
+          message: { ...message, toolCalls: calls.with(i, chosen) },
+        })),
     )
   })
 }
@@ -44,6 +55,17 @@ export function otherActs(attempt: Pick<Trajectory, 'nodes'>, tools: readonly To
 /** The places of the nodes at which the weights spoke: what an opening quotes of an assistant is no turn. */
 export const spokenAt = ({ nodes }: Pick<Trajectory, 'nodes'>): readonly number[] =>
   nodes.flatMap(({ message, spans }, i) => (message.role === 'assistant' && spans.some(wasSaid) ? [i] : []))
+
+/** The turn, from 0, whose calls a tool was the first to refuse; infinite where none did. */
+export function firstSlip(attempt: Pick<Trajectory, 'nodes'>): number {
+  const at = attempt.nodes.findIndex(({ message }) => message.role === 'tool' && message.isError === true)
+  return at === -1 ? Number.POSITIVE_INFINITY : spokenAt(attempt).filter((turn) => turn < at).length - 1
+}
+
+const callsIn = (messages: readonly Message[]): readonly ToolCall[] =>
+  messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []))
+
+const asText = ({ name, arguments: given }: ToolCall): string => JSON.stringify([name, given])
 
 const saysMore = ({ content, reasoning, malformedCalls = [] }: AssistantMessage): boolean =>
   content.trim() !== '' || Boolean(reasoning) || malformedCalls.length > 0
@@ -53,13 +75,22 @@ interface OtherCall {
   readonly chosen: ToolCall
 }
 
-function otherCalls(call: ToolCall, tools: readonly ToolDefinition[], lines: readonly Words[]): readonly OtherCall[] {
+/** What a value may have been taken from. */
+interface Context {
+  /** The lines of results, the last first. */
+  readonly shown: readonly (readonly Words[])[]
+  /** Calls, the last first: a value that no result shows stands for the last of theirs that one shows. */
+  readonly like: readonly ToolCall[]
+}
+
+function otherCalls(call: ToolCall, tools: readonly ToolDefinition[], context: Context): readonly OtherCall[] {
   const others = tools
     .filter((tool) => tool.name !== call.name && takes(tool, call))
     .map(({ name }) => ({ change: `${call.name} → ${name}`, chosen: { ...call, name } }))
   const schemas = tools.find(({ name }) => name === call.name)?.parameters.properties
   const values = Object.entries(call.arguments).flatMap(([name, value]) => {
-    const offered = [...listed(memberOf(schemas, name)), ...(typeof value === 'string' ? otherLines(value, lines) : [])]
+    const like = context.like.filter((one) => one.name === call.name).map((one) => memberOf(one.arguments, name))
+    const offered = [...listed(memberOf(schemas, name)), ...otherLines([value, ...like], context.shown)]
     return different(offered, value).map((other) => ({
       change: `${call.name}.${name}`,
       chosen: { ...call, arguments: { ...call.arguments, [name]: other } },
@@ -99,9 +130,18 @@ function linesOf(shown: readonly Message[]): readonly Words[] {
   return lines.length > few ? [] : lines
 }
 
-/** A value, or one word of it, as it would be if it were taken from another line. */
-function otherLines(value: string, lines: readonly Words[]): readonly string[] {
-  const words = value.trim().split(/\s+/)
+/** The first of these values that a result shows, or one word of it, as it would be if it were taken from another line. */
+function otherLines(values: readonly (Json | undefined)[], shown: Context['shown']): readonly string[] {
+  for (const value of values) {
+    if (typeof value !== 'string') continue
+    const words = value.trim().split(/\s+/)
+    const found = shown.map((lines) => inOtherLines(words, lines)).find((others) => others.length > 0)
+    if (found) return found
+  }
+  return []
+}
+
+function inOtherLines(words: Words, lines: readonly Words[]): readonly string[] {
   const whole = atSamePlace(words, lines)
   if (whole.length > 0 || words.length === 1) return whole
   return words.flatMap((word, i) => atSamePlace([word], lines).map((other) => words.with(i, other).join(' ')))

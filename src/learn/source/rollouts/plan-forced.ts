@@ -29,6 +29,9 @@ export interface ForcedAct {
   readonly read: string
 }
 
+/** What a tool refused was wrong for sure: an act in its place is drawn as if it had succeeded so many times as often. */
+const refusedWeight = 8
+
 /** Another act, and the attempt that it would change. */
 interface Option extends OtherAct {
   readonly attempt: Trajectory
@@ -53,7 +56,8 @@ export async function planFor(run: RolloutRun, { attempts }: Group, count: numbe
     tools,
   )
   const random = rng('forced', options.seed ?? 0, state.update, task.id)
-  const drawn = weightedDraw(all, ({ change }) => rateOf(state.forced.changes, change), count, random)
+  const weightOf = ({ change, refused }: Option) => rateOf(state.forced.changes, change) * (refused ? refusedWeight : 1)
+  const drawn = weightedDraw(all, weightOf, count, random)
   const acts = drawn.flatMap(({ change, turn, message, attempt, speaker }): ForcedAct[] => {
     const tokens = speaker.model.renderer.renderAssistant(message, tools)
     if (tokens.length > budget.tokensPerTurn) return []
@@ -74,10 +78,10 @@ function optionsOf(
   for (const attempt of attempts) {
     const speaker = speakerOf(run, attempt)
     if (!speaker) continue
-    const [paths, slip] = [pathsOf(attempt), firstSlip(attempt)]
+    const paths = pathsOf(attempt)
     for (const act of otherActs(attempt, tools)) {
       const path = after(paths[act.turn] ?? '', act.message)
-      if (act.turn <= slip && !made.has(path)) options.set(path, { ...act, attempt, speaker })
+      if (!made.has(path)) options.set(path, { ...act, attempt, speaker })
     }
   }
   return [...options.values()]
@@ -87,12 +91,6 @@ function optionsOf(
 function speakerOf({ weights }: RolloutRun, attempt: Trajectory): TrainedWeights | undefined {
   if (branches(attempt).length !== 1) return undefined
   return weights.find(({ parameter, plan }) => plan.imitation && saidAll(attempt, parameter))
-}
-
-/** The turn, from 0, whose calls a tool was the first to refuse; infinite where none did. */
-export function firstSlip(attempt: Trajectory): number {
-  const at = attempt.nodes.findIndex(({ message }) => message.role === 'tool' && message.isError === true)
-  return at === -1 ? Number.POSITIVE_INFINITY : spokenAt(attempt).filter((turn) => turn < at).length - 1
 }
 
 /** What was read before a turn, counted from 0, as text that is equal for equal messages. */
