@@ -220,6 +220,7 @@ command('learn', 'train on tasks, test on held-out ones, release if better')
     '--model <name>',
     "a known or pulled name, a Hugging Face folder or a GGUF file (default: the configuration's, else minimind2-small)",
   )
+  .option('--server <url>', 'a Tinker server that has the model (default: the embedded engine), see docs/trainers.md')
   .addOption(precision("the configuration's, else auto"))
   .option(
     '--minutes <n>',

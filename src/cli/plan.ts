@@ -15,6 +15,8 @@ export interface LearnFlags extends StoreFlags {
   /** The model and its precision, instead of the configuration's. */
   readonly model?: string
   readonly precision?: PrecisionChoice
+  /** The root of a Tinker server that has the model, instead of the configuration's. */
+  readonly server?: string
   /** Once learning has taken so long, it ends as soon as {@link goodEnough} of validation succeeds. */
   readonly minutes?: number
   readonly seed?: number
@@ -43,11 +45,18 @@ export async function planOf(flags: LearnFlags): Promise<Plan> {
 }
 
 /** What the file says, and over it the flags; `undefined` where nothing is said. */
-async function configOf({ config: file, model, precision, minutes }: LearnFlags): Promise<LearnConfig | undefined> {
+async function configOf({
+  config: file,
+  model,
+  server,
+  precision,
+  minutes,
+}: LearnFlags): Promise<LearnConfig | undefined> {
   const read = file === undefined ? undefined : await readConfig(LearnConfig, file, 'docs/learn.md')
-  if (model === undefined && precision === undefined && minutes === undefined) return read
+  if ([model, server, precision, minutes].every((flag) => flag === undefined)) return read
   const over = {
     ...(model !== undefined && { model }),
+    ...(server !== undefined && { server: { ...read?.server, url: server } }),
     ...(precision !== undefined && { precision }),
     ...(minutes !== undefined && { schedule: { ...read?.schedule, goodEnough: goodEnoughAfter(minutes) } }),
   }
@@ -83,6 +92,7 @@ async function resumedPlan(flags: LearnFlags, resume: string | true, config: Lea
   const differs: Readonly<Record<string, boolean>> = {
     '--new-store': flags.newStore === true,
     '--model': flags.model !== undefined && flags.model !== plan.config.model,
+    '--server': flags.server !== undefined && flags.server !== plan.config.server?.url,
     '--precision': ![undefined, 'auto', plan.config.precision].includes(flags.precision),
     '--minutes':
       flags.minutes !== undefined &&

@@ -15,7 +15,7 @@ const events: readonly LearnEvent[] = [
     agent: 'a',
     seed: 7,
     resumedAt: null,
-    chosen: { budget: defaultBudget, families: 4, demonstrations: 16, names: 0 },
+    chosen: { budget: defaultBudget, families: 4, demonstrations: 16, names: 0, temperature: 0.7 },
   },
   { type: 'progress', phase: 'update-0', done: 3, total: 12 },
   { type: 'primed', pass: 1, passes: 5, metrics: { loss: 2.34567 }, seconds: 3 },

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { LifetimeAlpha, PrecisionChoice } from '../core/index.ts'
 import { recipe, Schedule } from '../learn/index.ts'
+import { ServerKind } from '../model/tinker/index.ts'
 
 /**
  * What `ratchet learn` reads from `--config FILE` (JSON). Every key has a default: the defaults are the main job, a
@@ -11,6 +12,17 @@ export const LearnConfig = z.strictObject({
   agent: z.string().default('librarian'),
   /** `minimind2-small`, the name of a pulled model, or the path of a Hugging Face folder or GGUF file. */
   model: z.string().default('minimind2-small'),
+  /** A server that speaks the Tinker protocol and has the model, in the place of the embedded engine. */
+  server: z
+    .strictObject({
+      /** Its root, for example `http://127.0.0.1:8000`; the environment variable `TINKER_API_KEY` holds its key. */
+      url: z.url({ protocol: /^https?$/ }),
+      /** What it is: servers differ where the protocol leaves it open. */
+      kind: ServerKind.default('tinker'),
+      /** A folder with the model's config.json, tokenizer.json and chat template. Default: the one that `model` names. */
+      folder: z.string().exactOptional(),
+    })
+    .exactOptional(),
   /** What the model's projections are multiplied in. */
   precision: PrecisionChoice.default('auto'),
   /** How conversations are laid out: the compact one-line form, or the model's own chat template. */

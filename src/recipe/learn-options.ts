@@ -1,7 +1,8 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Json, ModelService } from '../core/index.ts'
 import { verify } from '../environment/search/index.ts'
 import { pairedGate } from '../gate/index.ts'
-import { type RolloutOptions, recipe, scheduleOf } from '../learn/index.ts'
+import { type RolloutOptions, recipe, Schedule, scheduleOf } from '../learn/index.ts'
 import { policyGradient } from '../optimize/weights/index.ts'
 import { brokenCalls, noAnswer, repetition, rubric, verifier } from '../reward/index.ts'
 import { creditOf } from './credit.ts'
@@ -34,7 +35,7 @@ export function learnOptions(
     }),
     method: { kind: 'lora', rank: config.adapter.rank, alpha: config.adapter.alpha ?? config.adapter.rank },
     budget: config.episode,
-    schedule: config.schedule,
+    schedule: unusual(config.schedule),
     control,
     seed,
     deterministic,
@@ -43,4 +44,11 @@ export function learnOptions(
   }
   scheduleOf(options)
   return options
+}
+
+/** What of a schedule is not as by default. The rest is left open, so that it fits the model: a server can do less. */
+function unusual(schedule: Schedule): Partial<Schedule> {
+  const usual: Readonly<Record<string, unknown>> = Schedule.parse({})
+  const entries = Object.entries(schedule).filter(([name, value]) => !isDeepStrictEqual(value, usual[name]))
+  return Object.fromEntries(entries) as Partial<Schedule>
 }

@@ -103,7 +103,7 @@ export async function recordRun(store: Store, options: FixtureOptions = {}): Pro
       agent: run.agent,
       seed: 7,
       resumedAt: null,
-      chosen: { budget: defaultBudget, families: FAMILIES, demonstrations: 16, names: 0 },
+      chosen: { budget: defaultBudget, families: FAMILIES, demonstrations: 16, names: 0, temperature: 0.7 },
     },
     ...found(failure, hostile),
   ]

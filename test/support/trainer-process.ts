@@ -13,8 +13,12 @@ export interface TrainerProcess {
 }
 
 /** Starts it over a folder and waits until it listens. @param port 0: any free one. */
-export async function startTrainerProcess(folder: string, port = 0): Promise<TrainerProcess> {
-  const args = [cli, 'trainer', '--json', '--store', folder, '--port', String(port)]
+export async function startTrainerProcess(
+  folder: string,
+  port = 0,
+  model = 'minimind2-small',
+): Promise<TrainerProcess> {
+  const args = [cli, 'trainer', '--json', '--store', folder, '--port', String(port), '--model', model]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const url = await listening(child)
   return {

@@ -11,7 +11,8 @@ const Rate = z.strictObject({
 export const Summary = z.strictObject({
   type: z.literal('summary'),
   runId: RunId,
-  precision: Precision,
+  /** `null` at a server. */
+  precision: Precision.nullable(),
   base: Rate,
   primed: Rate,
   control: Rate.nullable(),

@@ -3,13 +3,13 @@ import type { Agent } from '../../agent/index.ts'
 import type { Precision } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
 import { learn, type LearnEvent, type RolloutOptions, type RolloutSummary } from '../../learn/index.ts'
-import { openEmbeddedModel } from '../../model/index.ts'
 import { openStore } from '../../store/index.ts'
 import { closingLines } from '../closing-lines.ts'
 import { learnOptions, openSearchJob, type Plan, type SearchJob } from '../../recipe/index.ts'
 import { learnerCommand } from '../learning/learner-command.ts'
 import type { LearnerFlags } from '../learning/learner-plan.ts'
 import { moveStoreAside } from '../new-store.ts'
+import { openModel } from '../open-model.ts'
 import { type LearnFlags, planOf } from '../plan.ts'
 import { jsonProgress, type Progress, terminalProgress } from '../progress.ts'
 import { showFreshQuestions } from '../show-fresh-questions.ts'
@@ -28,15 +28,9 @@ export async function learnCommand(flags: LearnFlags & LearnerFlags): Promise<vo
   const progress = flags.json ? jsonProgress((text) => process.stdout.write(text)) : terminalProgress(process.stdout)
   const asked = await planOf(flags)
   const began = Date.now()
-  const opened = await openEmbeddedModel({
-    reference: asked.config.model,
-    renderer: asked.config.renderer,
-    precision: asked.config.precision,
-    deterministic: asked.deterministic,
-    device: flags.device ?? 'cpu',
-  })
+  const opened = await openModel(asked, flags.device, (line) => progress.say(line))
   // A run keeps the precision that was chosen: it is resumed in that one, on whatever machine.
-  const plan = { ...asked, config: { ...asked.config, precision: opened.precision } }
+  const plan = { ...asked, config: { ...asked.config, precision: opened.precision ?? asked.config.precision } }
   const model = opened.service
   try {
     const job = await openSearchJob(plan.config, plan.seed, model.renderer, (text) => opened.countTokens(text))
@@ -69,8 +63,19 @@ export async function learnCommand(flags: LearnFlags & LearnerFlags): Promise<vo
 
 /** A learner takes these from the agent's section in the configuration, or has no use for them. */
 function refuseFlagsOfOneRun({ model, precision, minutes, seed, control, deterministic, ...flags }: LearnFlags): void {
-  const { device, resume, newStore } = flags
-  const given = { model, precision, minutes, seed, control, deterministic, device, resume, 'new-store': newStore }
+  const { server, device, resume, newStore } = flags
+  const given = {
+    model,
+    server,
+    precision,
+    minutes,
+    seed,
+    control,
+    deterministic,
+    device,
+    resume,
+    'new-store': newStore,
+  }
   const [flag] = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]))
   if (flag === undefined) return
   throw new InputError({
@@ -103,7 +108,7 @@ function introduce(
   progress.say(pc.bold(`Ratchet: ${config.agent} learns on ${config.model}`))
   progress.say(
     pc.dim(
-      `${demonstrations.length} demonstrations and a reward · ${source.train.length} training tasks · judged on held-out tasks it has never seen · seed ${seed} · ${config.precision}`,
+      `${demonstrations.length} demonstrations and a reward · ${source.train.length} training tasks · judged on held-out tasks it has never seen · seed ${seed} · ${config.server?.url ?? config.precision}`,
     ),
   )
   for (const warning of warnings) progress.say(pc.yellow(warning))
@@ -113,7 +118,7 @@ function introduce(
 /** The last line of `--json`. Success rates are on the test split. */
 function summaryLine(
   { runId, base, primed, control, learned, decision, releaseId, tokensSampled, tokensTrained }: RolloutSummary,
-  precision: Precision,
+  precision: Precision | null,
   seconds: number,
 ) {
   const rate = ({ success, n, ci }: RolloutSummary['base']) => ({ success, n, ci })

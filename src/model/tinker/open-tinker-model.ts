@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { AdapterRef, ModelService, Saved, TrainingMethod } from '../../core/index.ts'
+import { folderOfModel } from '../embedded/load/load-model.ts'
 import { type BaseModel, readBaseModel } from './base-model.ts'
 import { Checkpoints } from './checkpoints.ts'
 import type { OnTinkerEvent } from './events.ts'
@@ -32,7 +33,8 @@ export interface TinkerModelHandle {
  * @throws TinkerError when the server does not answer as the protocol says.
  */
 export async function openTinkerModel(options: TinkerModelOptions): Promise<TinkerModelHandle> {
-  const { baseModel, folder = baseModel, renderer = 'template', server = 'tinker', onEvent = () => {} } = options
+  const { baseModel, renderer = 'template', server = 'tinker', onEvent = () => {} } = options
+  const folder = options.folder ?? (await folderOfModel(baseModel))
   const limits: TinkerLimits = { ...defaultLimits, ...options.limits }
   const base = await readBaseModel(folder, baseModel, renderer)
   const http = new TinkerHttp({ ...limits, url: options.url, apiKey: options.apiKey ?? null })

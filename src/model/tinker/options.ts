@@ -11,7 +11,7 @@ export interface TinkerModelOptions {
   readonly apiKey?: string
   /** As the server calls it, for example `Qwen/Qwen3-0.6B`. */
   readonly baseModel: string
-  /** A folder with its config.json, tokenizer.json and chat template. Default: `baseModel` is such a folder. */
+  /** A folder with its config.json, tokenizer.json and chat template. Default: the one that `baseModel` names here. */
   readonly folder?: string
   /** How conversations are laid out. Default `template`: the model's own. */
   readonly renderer?: RendererKind

