@@ -1,10 +1,13 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTrainerProcess, type TrainerProcess } from './support/trainer-process.ts'
 import { type TinyConfig, type TinyFiles, writeTinyJob } from './tiny/job.ts'
-import { ratchet } from './tiny/ratchet.ts'
+import { ratchet, startRatchet } from './tiny/ratchet.ts'
 import { Summary } from './tiny/summary.ts'
 
 /** `ratchet learn` on a model at a Tinker server: the same command, and one flag. The server is `ratchet trainer`. */
@@ -14,8 +17,9 @@ describe('ratchet learn --server', { timeout: 300_000 }, () => {
   let server: TrainerProcess
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'ratchet-learn-server-'))
-    files = writeTinyJob(join(folder, 'job'), ({ precision: _, ...config }) => ({
+    files = writeTinyJob(join(folder, 'job'), (config) => ({
       ...config,
+      precision: 'auto',
       // At alpha 32 over the rank imitation is faster.
       schedule: { ...config.schedule, primePasses: 5 },
     }))
@@ -40,10 +44,48 @@ describe('ratchet learn --server', { timeout: 300_000 }, () => {
     expect(summary.learned.success).toBeGreaterThan(summary.primed.success)
   })
 
-  it('is gone on with there alone', async () => {
-    const { code, stderr } = await learn('--resume', '--server', 'http://127.0.0.1:9')
+  it('is gone on with at its server, and at no other', async () => {
+    const stopped = join(folder, 'stopped')
+    const { child, ended, said } = startRatchet([
+      ...['learn', '--config', files.config, '--store', stopped, '--server', server.url, '--json'],
+    ])
+    // A second one would end it at once.
+    const stop = () => {
+      if (!said.stdout.includes('"updated"')) return
+      child.stdout.off('data', stop)
+      child.kill('SIGINT')
+    }
+    child.stdout.on('data', stop)
+    expect((await ended).stderr).toContain('[learn/interrupted]')
+    const { stderr } = await ratchet(['learn', '--resume', '--store', stopped, '--server', 'http://127.0.0.1:9'])
     expect(stderr).toContain('did not begin with this --server')
-    expect(code).toBe(1)
+    const resumed = await ratchet(['learn', '--resume', '--store', stopped, '--json'])
+    expect(resumed.stderr).toBe('')
+    const told = resumed.stdout.trim().split('\n')
+    expect(JSON.parse(told[0] ?? '')).toMatchObject({ type: 'started', resumedAt: expect.any(Number) as number })
+    expect(Summary.parse(JSON.parse(told.at(-1) ?? '')).decision).toBe('promote')
+  })
+
+  it('sends the key of the environment, and tells it nobody', async () => {
+    const keys: unknown[] = []
+    const refusing = createServer(({ headers }, response) => {
+      keys.push(headers['x-api-key'])
+      response.writeHead(401).end()
+    }).listen(0, '127.0.0.1')
+    await once(refusing, 'listening')
+    const url = `http://127.0.0.1:${(refusing.address() as AddressInfo).port}`
+    process.env.TINKER_API_KEY = 'tml-secret'
+    try {
+      const { code, stdout, stderr } = await learn('--server', url)
+      expect(code).toBe(1)
+      expect(stdout + stderr).not.toContain('secret')
+    } finally {
+      delete process.env.TINKER_API_KEY
+      refusing.close()
+    }
+    expect(keys).toContain('tml-secret')
+    const { stderr } = await learn('--server', 'http://127.0.0.1:8000/?key=secret')
+    expect(stderr).toContain('TINKER_API_KEY')
   })
 
   it.each([['--precision', 'int8'], ['--device', 'cuda'], ['--deterministic']])(
@@ -65,8 +107,7 @@ describe('ratchet learn --server', { timeout: 300_000 }, () => {
     expect(code).toBe(1)
   })
 
-  it('says where no server is, and what is no address', async () => {
+  it('says what is no address', async () => {
     expect((await learn('--server', 'localhost')).stderr).toContain('[input/')
-    expect((await learn('--server', 'http://127.0.0.1:9')).stderr).toMatch(/\[model\/tinker-[a-z-]+\]/)
   })
 })

@@ -10,16 +10,14 @@
  */
 import { execFileSync, spawn } from 'node:child_process'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { openEmbeddedModel } from '../../dist/model/index.js'
 import { readSafetensors } from '../../dist/model/embedded/load/safetensors.js'
 import { writeAdapter } from '../../dist/model/embedded/train/adapter-file.js'
 import { loadModel } from '../../dist/model/embedded/load/index.js'
-import { startTrainer } from '../../dist/trainer/index.js'
+import { ourServer, pythonEnv, script, served } from './servers.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -32,42 +30,15 @@ const { values } = parseArgs({
 })
 if (!values.cookbook || !values.skyrl) throw new Error('Say which Pythons: --cookbook PYTHON --skyrl PYTHON')
 
-const script = (name) => new URL(name, import.meta.url).pathname
-const env = { ...process.env, JAX_PLATFORMS: 'cpu', HF_HUB_OFFLINE: '1' }
-
 /** Runs a program to its end. @returns what it printed. */
 function ran(program, args) {
-  const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = spawn(program, args, { env: pythonEnv, stdio: ['ignore', 'pipe', 'pipe'] })
   let [said, failed] = ['', '']
   child.stdout.on('data', (bytes) => (said += bytes))
   child.stderr.on('data', (bytes) => (failed += bytes))
   return new Promise((resolve, reject) =>
     child.once('close', (code) => (code === 0 ? resolve(said) : reject(new Error(failed.slice(-4000))))),
   )
-}
-
-const freePort = () =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address()
-      server.close(() => resolve(port))
-    })
-  })
-
-/** Starts a server as a process group of its own, and waits until it answers. */
-async function served(program, argsAt) {
-  const port = await freePort()
-  const child = spawn(program, argsAt(port), { env, detached: true, stdio: 'ignore' })
-  const url = `http://127.0.0.1:${port}`
-  for (let tries = 0; tries < 600 && child.exitCode === null; tries++) {
-    const healthy = await fetch(`${url}/api/v1/healthz`).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-    if (healthy) return { url, end: () => process.kill(-Number(child.pid), 'SIGKILL') }
-    await sleep(500)
-  }
-  throw new Error(`${program} did not start`)
 }
 
 /** The adapter that SkyRL draws for a seed, as bytes that our trainers load: a PEFT archive that the server keeps. */
@@ -109,8 +80,7 @@ try {
   await ran(values.skyrl, [script('tiny-model.py'), model])
   config = (await loadModel(model)).weights.config
   const kept = join(folder, 'skyrl')
-  const skyrl = await served(values.skyrl, (port) => [script('serve-skyrl.py'), model, kept, `${port}`])
-  ends.push(skyrl.end)
+  const skyrl = await served(values.skyrl, (port) => [script('serve-skyrl.py'), model, kept, `${port}`], ends)
   const { service } = await openEmbeddedModel({ reference: model })
   ends.push(() => service.close())
   const starts = new Map()
@@ -119,29 +89,21 @@ try {
     if (starts.has(seed)) await trainer.loadWeights(starts.get(seed))
     return trainer
   }
-  const told = (error) => {
-    console.error(error)
-    process.exitCode = 1
-  }
-  const ours = await startTrainer({
-    service: {
+  const ours = await ourServer(
+    {
       base: model,
       sampler: service.sampler,
       loadAdapter: (saved) => service.loadAdapter(saved),
       trainer: begun,
     },
-    folder: join(folder, 'ours'),
-    host: '127.0.0.1',
-    port: 0,
-    onFatal: told,
-    onUnexpected: told,
-  })
-  ends.push(() => ours.close())
+    join(folder, 'ours'),
+    ends,
+  )
   const seeds = Array.from({ length: Number(values.seeds) }, (_, i) => i + 1)
   const curves = { ratchet: [], skyrl: [] }
   for (const seed of seeds) {
-    if (values.start === 'skyrl') starts.set(seed, await drawnBySkyrl(skyrl.url, join(kept, 'checkpoints'), seed))
-    for (const [name, { url }] of Object.entries({ ratchet: ours, skyrl })) {
+    if (values.start === 'skyrl') starts.set(seed, await drawnBySkyrl(skyrl, join(kept, 'checkpoints'), seed))
+    for (const [name, url] of Object.entries({ ratchet: ours, skyrl })) {
       const logs = join(folder, `${name}-${seed}`)
       const args = [
         '-W',

@@ -3,23 +3,21 @@
  * SkyRL's own. Only the line that opens the model differs. Prints what each comes to, a JSON object a line.
  *
  *   npx tsc -b && node scripts/tinker/same-run.mjs --skyrl PYTHON [--trainers embedded,ours,skyrl] [--seeds 0,1,2]
- *     [--passes 16] [--updates 8] [--holdout 100] [--rows FILE]
+ *     [--passes 16] [--updates 8] [--holdout 100] [--rows FILE] [--verbose]
  *
  * `--skyrl` is the Python of the environment that docs/trainers.md installs; without it SkyRL's server is left out.
  */
-import { execFileSync, spawn } from 'node:child_process'
+import { execFileSync } from 'node:child_process'
 import { appendFile, mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { brokenCalls, learn, openStore, repetition, rollouts, rubric, verifier } from '../../dist/index.js'
 import { openEmbeddedModel } from '../../dist/model/index.js'
 import { openTinkerModel } from '../../dist/model/tinker/index.js'
-import { startTrainer } from '../../dist/trainer/index.js'
 import { measuredHere } from '../rows.mjs'
 import { agentOf, demonstrationsOf, worlds } from '../worlds.mjs'
+import { ourServer, script, served } from './servers.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -38,77 +36,43 @@ if (trainers.includes('skyrl') && !values.skyrl) throw new Error('Say which Pyth
 
 /** As SkyRL's server is started: LoRA of rank 8, alpha 32. */
 const method = { kind: 'lora', rank: 8, alpha: 32 }
-const script = (name) => new URL(name, import.meta.url).pathname
 const folder = await mkdtemp(join(tmpdir(), 'ratchet-same-run-'))
 const base = join(folder, 'minimind2-small')
 execFileSync(process.execPath, [script('model-folder.mjs'), base])
 
-/** Opens the model by each trainer. */
+/** Opens the model by each trainer. What ends it goes to `ends`. */
 const open = {
   embedded: () => openEmbeddedModel({ reference: base, renderer: 'compact', precision: 'float32' }),
-  async ours() {
+  async ours(ends) {
     const { service } = await openEmbeddedModel({ reference: base, precision: 'float32' })
-    const told = (error) => {
-      console.error(error)
-      process.exitCode = 1
+    ends.push(() => service.close())
+    const scaled = {
+      base,
+      sampler: service.sampler,
+      loadAdapter: (saved) => service.loadAdapter(saved),
+      trainer: (lora, seed) => service.trainer({ ...lora, alpha: method.alpha }, seed),
     }
-    const server = await startTrainer({
-      service: {
-        base,
-        sampler: service.sampler,
-        loadAdapter: (saved) => service.loadAdapter(saved),
-        trainer: (lora, seed) => service.trainer({ ...lora, alpha: method.alpha }, seed),
-      },
-      folder: await mkdtemp(join(folder, 'ours-')),
-      host: '127.0.0.1',
-      port: 0,
-      onFatal: told,
-      onUnexpected: told,
-    })
-    const opened = await openTinkerModel({ url: server.url, baseModel: base, renderer: 'compact' })
-    return { ...opened, end: () => server.close().then(() => service.close()) }
+    const url = await ourServer(scaled, await mkdtemp(join(folder, 'ours-')), ends)
+    return openTinkerModel({ url, baseModel: base, renderer: 'compact' })
   },
-  async skyrl() {
-    const port = await freePort()
-    const env = { ...process.env, JAX_PLATFORMS: 'cpu', HF_HUB_OFFLINE: '1' }
-    const args = [script('serve-skyrl.py'), base, await mkdtemp(join(folder, 'skyrl-')), `${port}`]
-    const child = spawn(values.skyrl, args, { env, detached: true, stdio: 'ignore' })
-    const url = `http://127.0.0.1:${port}`
-    await answers(url, child)
-    const opened = await openTinkerModel({ url, baseModel: base, renderer: 'compact', server: 'skyrl-jax' })
-    return { ...opened, end: () => process.kill(-child.pid, 'SIGKILL') }
+  async skyrl(ends) {
+    const kept = await mkdtemp(join(folder, 'skyrl-'))
+    const url = await served(values.skyrl, (port) => [script('serve-skyrl.py'), base, kept, `${port}`], ends)
+    return openTinkerModel({ url, baseModel: base, renderer: 'compact', server: 'skyrl-jax' })
   },
-}
-
-const freePort = () =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const { port } = server.address()
-      server.close(() => resolve(port))
-    })
-  })
-
-async function answers(url, child) {
-  const healthy = () =>
-    fetch(`${url}/api/v1/healthz`).then(
-      ({ ok }) => ok,
-      () => false,
-    )
-  for (let tries = 0; tries < 600 && child.exitCode === null; tries++) {
-    if (await healthy()) return
-    await sleep(500)
-  }
-  throw new Error("SkyRL's server did not start")
 }
 
 /** The run. */
 async function run(trainer, seed) {
   const began = Date.now()
-  const opened = await open[trainer]()
-  const store = await openStore({ path: join(await mkdtemp(join(folder, 'store-')), 'ratchet.db') })
-  const looks = []
+  const ends = []
+  const losses = []
   const updates = []
   try {
+    const opened = await open[trainer](ends)
+    ends.push(() => opened.service.close())
+    const store = await openStore({ path: join(await mkdtemp(join(folder, 'store-')), 'ratchet.db') })
+    ends.push(() => store.close())
     const world = worlds.mdn((text) => opened.countTokens(text))
     const demonstrations = await demonstrationsOf(world, { count: 32, seed })
     const { environment, tasks, check } = world
@@ -134,17 +98,15 @@ async function run(trainer, seed) {
       },
       seed,
       onEvent(event) {
-        if (event.type === 'primed') looks.push(event.metrics.loss)
+        if (event.type === 'primed') losses.push(event.metrics.loss)
         if (event.type === 'updated') updates.push(event.rollouts.success)
         if (values.verbose && event.type !== 'progress') console.error(trainer, JSON.stringify(event).slice(0, 300))
       },
     })
     const seconds = (Date.now() - began) / 1000
-    return { ...measuredHere(), trainer, seed, seconds, primed, learned, decision, losses: looks, updates }
+    return { ...measuredHere(), trainer, seed, seconds, primed, learned, decision, losses, updates }
   } finally {
-    await store.close()
-    await opened.service.close()
-    await opened.end?.()
+    for (const end of ends.toReversed()) await end()
   }
 }
 
@@ -159,4 +121,4 @@ try {
 } finally {
   await rm(folder, { recursive: true, force: true })
 }
-process.exit(0)
+process.exit()

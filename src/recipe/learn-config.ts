@@ -3,6 +3,13 @@ import { LifetimeAlpha, PrecisionChoice } from '../core/index.ts'
 import { recipe, Schedule } from '../learn/index.ts'
 import { ServerKind } from '../model/tinker/index.ts'
 
+/** Whether a URL is an address and no more: it is kept and shown with a run. */
+function isBare(url: string): boolean {
+  if (!URL.canParse(url)) return true
+  const { username, password, search, hash } = new URL(url)
+  return username + password + search + hash === ''
+}
+
 /**
  * What `ratchet learn` reads from `--config FILE` (JSON). Every key has a default: the defaults are the main job, a
  * 26M-parameter model that learns to answer questions from documents with tools.
@@ -16,7 +23,9 @@ export const LearnConfig = z.strictObject({
   server: z
     .strictObject({
       /** Its root, for example `http://127.0.0.1:8000`; the environment variable `TINKER_API_KEY` holds its key. */
-      url: z.url({ protocol: /^https?$/ }),
+      url: z
+        .url({ protocol: /^https?$/ })
+        .refine(isBare, 'not only an address: a key is not for the URL, but for TINKER_API_KEY'),
       /** What it is: servers differ where the protocol leaves it open. */
       kind: ServerKind.default('tinker'),
       /** A folder with the model's config.json, tokenizer.json and chat template. Default: the one that `model` names. */

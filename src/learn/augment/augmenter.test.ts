@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rng } from '../../core/index.ts'
+import { rng, type ToolDefinition } from '../../core/index.ts'
 import { lookup } from '../../../test/support/lookup.ts'
 import { Augmenter } from './augmenter.ts'
 
@@ -56,4 +56,19 @@ describe('an instruction in other words', () => {
     for (const one of told) expect(one.match(/\bedge\b/g)).toHaveLength(1)
     expect(told.some((one) => one.split(' ').length > 5)).toBe(true)
   })
+})
+
+it('makes up no value of an argument whose schema lists them', () => {
+  const sorts = (word: string) => lookup('Oak', [], { document: `price 3\ncolour ${word}`, answer: word })
+  const demonstrations = [sorts('green'), sorts('yellow'), sorts('red')]
+  const parameters = { type: 'object', properties: { text: { enum: ['green', 'yellow', 'red'] } } }
+  const answersOf = (tools: readonly ToolDefinition[]) => {
+    const augmenter = new Augmenter(demonstrations, [], tools)
+    const told = Array.from({ length: 40 }, (_, seed) =>
+      JSON.stringify(augmenter.told(sorts('green'), 1, rng('t', seed))),
+    )
+    return new Set(told.map((one) => /"text":"(\w+)"/.exec(one)?.[1] ?? ''))
+  }
+  expect(answersOf([{ name: 'answer', description: '', parameters }])).toEqual(new Set(['yellow', 'red']))
+  expect(answersOf([]).size).toBeGreaterThan(10)
 })

@@ -1,7 +1,17 @@
-import { type DemonstratedEpisode, isUsers, type Message, type Rng, type Task } from '../../core/index.ts'
+import {
+  type DemonstratedEpisode,
+  isUsers,
+  listedValues,
+  type Message,
+  memberOf,
+  type Rng,
+  type Task,
+  type ToolDefinition,
+} from '../../core/index.ts'
 import { otherNames, poolOfNames } from './names.ts'
 import { otherNumbers, renumbered } from './numbers.ts'
-import { type ArgumentPool, argumentsOf, instructionOf, replaced, retold, standsIn } from './retell.ts'
+import type { Coining } from './coined.ts'
+import { argumentOf, type ArgumentPool, argumentsOf, instructionOf, replaced, retold, standsIn } from './retell.ts'
 import { wordsOf } from './vocabulary.ts'
 import { commonEnglish } from './english.ts'
 import { Wording, wordsInUse } from './wording.ts'
@@ -16,9 +26,18 @@ export class Augmenter {
   readonly #names: ArgumentPool
   readonly #words: ArgumentPool
   readonly #wording: Wording
+  readonly #coining: Coining
 
-  /** @param demonstrations and @param train tell which names and words there are. */
-  constructor(demonstrations: readonly DemonstratedEpisode[], train: readonly Pick<Task, 'instruction'>[]) {
+  /**
+   * @param demonstrations and @param train tell which names and words there are.
+   * @param tools that are at hand: a value that a schema lists becomes no other one than those.
+   */
+  constructor(
+    demonstrations: readonly DemonstratedEpisode[],
+    train: readonly Pick<Task, 'instruction'>[],
+    tools: readonly ToolDefinition[] = [],
+  ) {
+    this.#coining = { english: commonEnglish(), listed: listedArguments(tools) }
     this.#names = poolOfNames(demonstrations, train)
     this.#words = poolOfWords(demonstrations)
     const said = demonstrations.map(({ messages }) => toldIn(messages)).join('\n')
@@ -37,9 +56,9 @@ export class Augmenter {
    */
   told(episode: DemonstratedEpisode, share: number, random: Rng): readonly Message[] | null {
     const values = random.next() < share
-    const words = values ? otherWords(episode, this.#words, commonEnglish(), random) : []
+    const words = values ? otherWords(episode, this.#words, this.#coining, random) : []
     const numbers = values ? otherNumbers(episode, random) : new Map<string, string>()
-    const names = random.next() < share ? otherNames(episode, this.#names, commonEnglish(), random) : []
+    const names = random.next() < share ? otherNames(episode, this.#names, this.#coining, random) : []
     // Numbers come first: a name that is put in keeps its own.
     const inText = (text: string) => replaced(renumbered(text, numbers), [...words, ...names])
     const messages = retold(episode.messages, inText)
@@ -69,6 +88,15 @@ export class Augmenter {
 
 /** The share of the episodes told of other things that are asked in other words. */
 const wordedShare = 0.75
+
+/** The arguments whose values a schema lists. */
+const listedArguments = (tools: readonly ToolDefinition[]): ReadonlySet<string> =>
+  new Set(
+    tools.flatMap((tool) => {
+      const names = Object.keys(memberOf(tool.parameters, 'properties') ?? {})
+      return names.filter((name) => listedValues(tool, name).length > 0).map((name) => argumentOf(tool.name, name))
+    }),
+  )
 
 /** What was said about an instruction. */
 interface Conversation {

@@ -8,6 +8,16 @@ const changed = 0.8
 const letters = 'abcdefghijklmnopqrstuvwxyz'
 const vowels = 'aeiouy'
 
+/** What names and words are made of. */
+export interface Coining {
+  readonly english: readonly string[]
+  /** Arguments whose values a schema lists: none is made up for them. */
+  readonly listed: ReadonlySet<string>
+}
+
+/** How often a name that is an English word becomes another. */
+const englishShare = 0.5
+
 /** A name that nobody has, and what its parts were. */
 export interface Coined {
   readonly name: string
@@ -22,7 +32,7 @@ export interface Coined {
  * @param english words to make names of.
  */
 export function coinedName(like: string, english: readonly string[], random: Rng): Coined {
-  if (english.includes(like) && random.next() < 0.5) {
+  if (english.includes(like) && random.next() < englishShare) {
     const other = english[random.int(english.length)] ?? like
     return { name: other, parts: new Map([[like, other]]) }
   }

@@ -35,11 +35,13 @@ describe('names of a demonstration', () => {
   })
 })
 
+const coining = { english: ['river', 'green'], listed: new Set<string>() }
+
 describe('other names', () => {
   const named = (count: number) => Array.from({ length: count }, (_, i) => `Elm.fall${i}`)
   const given = namesOf(oak)[0]?.given ?? ''
   const told = (pool: readonly string[], seed = 0) => {
-    const others = otherNames(oak, new Map([[given, pool]]), ['river', 'green'], rng('told', seed))
+    const others = otherNames(oak, new Map([[given, pool]]), coining, rng('told', seed))
     return retold(oak.messages, (text) => replaced(text, others))
   }
   const asked = (pool: readonly string[]) =>
@@ -81,7 +83,7 @@ describe('other names', () => {
   it('leave alone what stands for itself among other words', () => {
     const episode = lookup('edge.grow', ['edge.fall'])
     for (let seed = 0; seed < 20; seed++) {
-      const others = otherNames(episode, new Map(), [], rng('told', seed))
+      const others = otherNames(episode, new Map(), { ...coining, english: [] }, rng('told', seed))
       const messages = retold(episode.messages, (text) => replaced(text, others))
       expect(messages[0]?.content).toMatch(/^Since when has edge \w+\.\w+\?$/)
       expect(messages[4]?.content).toBe('chrome 9\nedge 12')
@@ -97,7 +99,7 @@ describe('other names', () => {
           // No drawn name stands in this document: there it would rightly be told otherwise.
           const episode = lookup(name, [], { document: 'chrome 9\nopera 2024-05', answer: 'opera 2024-05' })
           const pool = new Map(namesOf(episode).map(({ given }) => [given, [...named(8), other]]))
-          const others = otherNames(episode, pool, [], rng('any'))
+          const others = otherNames(episode, pool, { ...coining, english: [] }, rng('any'))
           const messages = retold(episode.messages, (text) => replaced(text, others))
           expect(messages).toHaveLength(episode.messages.length)
           expect(messages[4]).toEqual(episode.messages[4])
@@ -120,8 +122,24 @@ it('names of different arguments do not stand for each other', () => {
   const pool = poolOfNames(demonstrations, [])
   expect(pool.size).toBe(2)
   for (const [i, demonstration] of demonstrations.entries()) {
-    const others = otherNames(demonstration, pool, [], rng('kinds', i))
+    const others = otherNames(demonstration, pool, { ...coining, english: [] }, rng('kinds', i))
     const asked = replaced(demonstration.messages[0]?.content ?? '', others)
     expect(asked).toMatch(/^I am [A-Z]\p{L}+, order \d\d\d\.$/u)
   }
+})
+
+it('a name is no word that stands in the episode, and of an argument whose values are listed one of these', () => {
+  const river = lookup('river', [])
+  const given = namesOf(river)[0]?.given ?? ''
+  const said = river.messages.map(({ content }) => content).join(' ')
+  const english = ['river', 'edge', 'stone']
+  const namesGiven = (listed: ReadonlySet<string>) =>
+    Array.from({ length: 60 }, (_, seed) => {
+      const others = otherNames(river, new Map([[given, ['brook']]]), { english, listed }, rng('said', seed))
+      return others[0]?.other ?? ''
+    })
+  expect(said).toContain('edge')
+  expect(namesGiven(new Set())).toContain('stone')
+  expect(namesGiven(new Set())).not.toContain('edge')
+  expect(new Set(namesGiven(new Set([given])))).toEqual(new Set(['brook']))
 })

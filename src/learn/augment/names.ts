@@ -1,5 +1,5 @@
 import type { DemonstratedEpisode, Rng, Task } from '../../core/index.ts'
-import { asPart, coinedName } from './coined.ts'
+import { asPart, coinedName, type Coining } from './coined.ts'
 import {
   type Argument,
   type ArgumentPool,
@@ -80,12 +80,11 @@ const ownShape = 0.5
 /**
  * Another name for each of an episode's: one that the same argument is given elsewhere, or one that nobody has; always that
  * where few are known. Where it has the own one's shape, other names that share its parts share those of the new one.
- * @param english words to coin names of.
  */
 export function otherNames(
   episode: DemonstratedEpisode,
   pool: ArgumentPool,
-  english: readonly string[],
+  { english, listed: fixed }: Coining,
   random: Rng,
 ): readonly Replacement[] {
   const names = namesOf(episode)
@@ -95,12 +94,12 @@ export function otherNames(
     const others = pool.get(given) ?? []
     const some = () => others[random.int(others.length)] ?? text
     for (let tries = 0; tries < 8; tries++) {
-      const known = others.length >= fewest && random.next() < knownShare
+      const known = fixed.has(given) || (others.length >= fewest && random.next() < knownShare)
       const like = others.length >= fewest && random.next() >= ownShape ? some() : text
       const { name, parts } = known
         ? { name: some(), parts: new Map<string, string>() }
         : coinedName(like, english, random)
-      if (taken.has(name)) continue
+      if (taken.has(name) || (!known && lines.some((line) => standsIn(name, line)))) continue
       taken.add(name)
       const shared = like === text ? [...parts].filter(([part]) => isOfNames(part, lines)) : []
       return [{ pattern: wholly(text), other: name }, ...shared.map(([part, other]) => asPart(part, other))]

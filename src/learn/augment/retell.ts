@@ -46,12 +46,15 @@ export function pooled(given: readonly Argument[]): Map<string, Set<string>> {
 export const listed = (pool: ReadonlyMap<string, ReadonlySet<string>>): ArgumentPool =>
   new Map([...pool].map(([given, texts]) => [given, [...texts]]))
 
+/** Names an argument of a tool. */
+export const argumentOf = (tool: string, name: string): string => JSON.stringify([tool, name])
+
 /** Texts that an assistant's calls were given. */
 export function argumentsOf(message: Message): readonly Argument[] {
   if (message.role !== 'assistant') return []
   return (message.toolCalls ?? []).flatMap(({ name, arguments: given }) =>
     Object.entries(given).flatMap(([key, value]) =>
-      typeof value === 'string' ? [{ given: JSON.stringify([name, key]), text: value }] : [],
+      typeof value === 'string' ? [{ given: argumentOf(name, key), text: value }] : [],
     ),
   )
 }

@@ -13,12 +13,14 @@ it('words are copied where a whole argument is what a tool said', () => {
   expect(copiedWords(lookup('Oak', [], { answer: 'blue' })), 'no tool said it').toEqual([])
 })
 
+const coining = { english: ['green', 'price', 'river'], listed: new Set<string>() }
+
 it('another word stands in its place, and none that the episode says already: a known one, or any', () => {
   const [oak] = demonstrations
   const pool = poolOfWords(demonstrations)
   const told = new Set<string>()
   for (let seed = 0; seed < 60; seed++) {
-    const others = otherWords(oak!, pool, ['green', 'price', 'river'], rng('words', seed))
+    const others = otherWords(oak!, pool, coining, rng('words', seed))
     const messages = retold(oak!.messages, (text) => replaced(text, others))
     const [, word] = /colour (.+)/.exec(messages[4]?.content ?? '') ?? []
     expect(messages[4]?.content).toBe(`price 3\ncolour ${word}`)
@@ -29,4 +31,13 @@ it('another word stands in its place, and none that the episode says already: a 
   expect(told).toContain('river')
   expect(told).not.toContain('price')
   expect(told.size).toBeGreaterThan(10)
+})
+
+it('of an argument whose values its schema lists, it is a known one', () => {
+  const [oak] = demonstrations
+  const pool = poolOfWords(demonstrations)
+  for (let seed = 0; seed < 20; seed++) {
+    const others = otherWords(oak!, pool, { ...coining, listed: new Set(pool.keys()) }, rng('words', seed))
+    expect(others.map(({ other }) => other)).toEqual(['yellow'])
+  }
 })

@@ -1,5 +1,5 @@
 import type { DemonstratedEpisode, Rng } from '../../core/index.ts'
-import { coinedName } from './coined.ts'
+import { coinedName, type Coining } from './coined.ts'
 import {
   type Argument,
   type ArgumentPool,
@@ -40,12 +40,11 @@ const knownShare = 0.5
 
 /**
  * Another word for each that is copied, which stands nowhere here: one that the same argument was given elsewhere, or any.
- * @param english words to take, and to make others of.
  */
 export function otherWords(
   episode: DemonstratedEpisode,
   pool: ArgumentPool,
-  english: readonly string[],
+  { english, listed: fixed }: Coining,
   random: Rng,
 ): readonly Replacement[] {
   const said = episode.messages.map(({ content }) => content).join('\n')
@@ -53,7 +52,7 @@ export function otherWords(
   return copiedWords(episode).flatMap(({ given, text }) => {
     const isFree = (other: string) => !taken.has(other) && !standsIn(other, said)
     const known = (pool.get(given) ?? []).filter(isFree)
-    const isKnown = random.next() < knownShare
+    const isKnown = fixed.has(given) || random.next() < knownShare
     const other = isKnown ? known[random.int(Math.max(1, known.length))] : coinedName(text, english, random).name
     if (other === undefined || !isFree(other)) return []
     taken.add(other)

@@ -52,6 +52,19 @@ describe('where tasks are of several tiers', () => {
     expect(familyOf({ ...tiers[0]!, family: 'easy edge' })).toBe('easy edge')
   })
 
+  it('a wording that few tasks of a tier have is none', () => {
+    const all = Array.from({ length: 600 }, (_, i) => asked(`Sort the box ${i}.`, { tier: 'easy' }))
+    const few = ['easy', 'hard', 'odd'].map((tier) => asked('Count them all twice', { tier }))
+    const familyOf = familiesOf([...all, ...few])
+    expect(few.map(familyOf)).toEqual(['easy', 'hard', 'odd'])
+    expect(
+      familiesOf([asked('x', { tier: 'level 1' }), asked('y', { tier: 'level 10' })])({
+        ...asked('z', { tier: 'level 1' }),
+        family: 'level 10 z',
+      }),
+    ).toBe('level 1: level 10 z')
+  })
+
   it('and not where all are of one', () => {
     const familyOf = familiesOf(both.map((task) => ({ ...task, tier: 'easy' })))
     expect(familyOf({ ...both[0]!, tier: 'easy' })).toBe('which version of edge supports …')

@@ -38,19 +38,24 @@ export function familiesOf(tasks: readonly Asked[]): FamilyOf {
   const named = new Map(
     tasks.flatMap(({ instruction, family }) => (family === undefined ? [] : [[instruction, family]])),
   )
-  const sizes = new Map<string, number>()
-  for (const task of tasks) sizes.set(wordingOf(task), (sizes.get(wordingOf(task)) ?? 0) + 1)
-
   const severalTiers = new Set(tasks.map(({ tier }) => tier)).size > 1
   const inTier = (name: string, { tier }: Asked) =>
-    severalTiers && tier !== undefined && !name.startsWith(tier) ? `${tier}: ${name}` : name
+    severalTiers && tier !== undefined && !namesTier(name, tier) ? `${tier}: ${name}` : name
+  const sizes = new Map<string, number>()
+  for (const task of tasks) {
+    const name = inTier(wordingOf(task), task)
+    sizes.set(name, (sizes.get(name) ?? 0) + 1)
+  }
   const familyOf = (task: Asked): string => {
     const given = task.family ?? named.get(task.instruction)
     if (given !== undefined) return inTier(given, task)
-    const wording = wordingOf(task)
-    const isFamily = (sizes.get(wording) ?? 0) >= smallest(tasks.length)
-    return isFamily ? inTier(wording, task) : (task.tier ?? 'all')
+    const wording = inTier(wordingOf(task), task)
+    return (sizes.get(wording) ?? 0) >= smallest(tasks.length) ? wording : (task.tier ?? 'all')
   }
   const known = new Map(tasks.flatMap((task) => (task.id === undefined ? [] : [[task.id, familyOf(task)]])))
   return (task) => (task.id === undefined ? undefined : known.get(task.id)) ?? familyOf(task)
 }
+
+/** Whether a family's name begins with its tier already. */
+const namesTier = (name: string, tier: string): boolean =>
+  name === tier || (/^[ :]/.test(name.slice(tier.length)) && name.startsWith(tier))

@@ -45,6 +45,7 @@ export class Demonstrations {
     this.augmenter = new Augmenter(
       shown.map(({ episode }) => episode),
       train,
+      shown.flatMap(({ tools }) => tools),
     )
     this.#train = train
     this.#model = model

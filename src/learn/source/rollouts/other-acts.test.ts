@@ -123,6 +123,24 @@ describe('where a tool refused a call', () => {
     expect(acts.filter(([, turn]) => Number(turn) > 2)).toEqual([])
   })
 
+  it('of several calls the refused one is another, and no other', () => {
+    const both: Message = {
+      role: 'assistant',
+      content: '',
+      toolCalls: ['7', '8'].map((id) => ({ name: 'read', arguments: { id } })),
+    }
+    const turn = (...answers: readonly Message[]) =>
+      told([says('list', {}), shows('a 7\nb 8\nc 9'), both, ...answers], one)
+    const changed = (acts: ReturnType<typeof told>) => acts.map((act) => act.slice(2))
+    expect(changed(turn(shows('seven'), refuses('no 8')))).toEqual([
+      ['read 7', 'show 8'],
+      ['read 7', 'read 7'],
+      ['read 7', 'read 9'],
+    ])
+    // Which answer is whose nobody knows.
+    expect(changed(turn(refuses('no')))).toHaveLength(6)
+  })
+
   it('a value that no result shows stands for the last one of its kind that one shows', () => {
     const acts = told([...began, says('read', { id: 'x' }), refuses('no x')], one)
     expect(acts.filter(([change]) => change === 'refused read.id')).toEqual([

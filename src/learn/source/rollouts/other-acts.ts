@@ -1,6 +1,8 @@
 import {
   type AssistantMessage,
+  canonicalJson,
   type Json,
+  listedValues,
   memberOf,
   type Message,
   type ToolCall,
@@ -34,21 +36,24 @@ export function otherActs(attempt: Pick<Trajectory, 'nodes'>, tools: readonly To
   return at.flatMap((place, turn) => {
     const message = messages[place]
     if (turn > slip || message?.role !== 'assistant' || saysMore(message)) return []
-    const refused = turn === slip
-    const shown = refused ? results.slice(0, turn + 1).toReversed() : results.slice(turn, turn + 1)
     const made = callsIn(messages.slice(0, place)).toReversed()
     const before = new Set(made.map(asText))
     const calls = message.toolCalls ?? []
-    return calls.flatMap((call, i) =>
-      otherCalls(call, tools, { shown, like: refused ? made : [] })
+    const answers = messages.slice(place + 1, at[turn + 1]).filter(({ role }) => role === 'tool')
+    return calls.flatMap((call, i) => {
+      const refused = turn === slip && isRefused(answers, i, calls.length)
+      // Where a tool refused a call, to change another of the turn mends nothing.
+      if (turn === slip && !refused) return []
+      const shown = refused ? results.slice(0, turn + 1).toReversed() : results.slice(turn, turn + 1)
+      return otherCalls(call, tools, { shown, like: refused ? made : [] })
         .filter(({ chosen }) => !before.has(asText(chosen)))
         .map(({ change, chosen }) => ({
           change: refused ? `refused ${change}` : change,
           refused,
           turn,
           message: { ...message, toolCalls: calls.with(i, chosen) },
-        })),
-    )
+        }))
+    })
   })
 }
 
@@ -62,10 +67,17 @@ export function firstSlip(attempt: Pick<Trajectory, 'nodes'>): number {
   return at === -1 ? Number.POSITIVE_INFINITY : spokenAt(attempt).filter((turn) => turn < at).length - 1
 }
 
+/** Whether a tool refused a turn's call: answers stand in the order of the calls. Where some have none, any may be it. */
+const isRefused = (answers: readonly Message[], call: number, calls: number): boolean => {
+  const answer = answers.length === calls ? answers[call] : undefined
+  return answer === undefined || (answer.role === 'tool' && answer.isError === true)
+}
+
 const callsIn = (messages: readonly Message[]): readonly ToolCall[] =>
   messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []))
 
-const asText = ({ name, arguments: given }: ToolCall): string => JSON.stringify([name, given])
+/** A call as text that is equal for equal calls. */
+export const asText = ({ name, arguments: given }: ToolCall): string => canonicalJson([name, given])
 
 const saysMore = ({ content, reasoning, malformedCalls = [] }: AssistantMessage): boolean =>
   content.trim() !== '' || Boolean(reasoning) || malformedCalls.length > 0
@@ -79,7 +91,7 @@ interface OtherCall {
 interface Context {
   /** The lines of results, the last first. */
   readonly shown: readonly (readonly Words[])[]
-  /** Calls, the last first: a value that no result shows stands for the last of theirs that one shows. */
+  /** Calls, the last first: a value that stands in no lines was meant like the last of theirs that does. */
   readonly like: readonly ToolCall[]
 }
 
@@ -87,10 +99,11 @@ function otherCalls(call: ToolCall, tools: readonly ToolDefinition[], context: C
   const others = tools
     .filter((tool) => tool.name !== call.name && takes(tool, call))
     .map(({ name }) => ({ change: `${call.name} → ${name}`, chosen: { ...call, name } }))
-  const schemas = tools.find(({ name }) => name === call.name)?.parameters.properties
+  const tool = tools.find(({ name }) => name === call.name)
   const values = Object.entries(call.arguments).flatMap(([name, value]) => {
     const like = context.like.filter((one) => one.name === call.name).map((one) => memberOf(one.arguments, name))
-    const offered = [...listed(memberOf(schemas, name)), ...otherLines([value, ...like], context.shown)]
+    const listed = tool ? listedValues(tool, name) : []
+    const offered = [...(listed.length > few ? [] : listed), ...otherLines([value, ...like], context.shown)]
     return different(offered, value).map((other) => ({
       change: `${call.name}.${name}`,
       chosen: { ...call, arguments: { ...call.arguments, [name]: other } },
@@ -113,13 +126,6 @@ function takes({ parameters: { properties, required } }: ToolDefinition, { argum
 /** More values, or lines, than this are no choice among a few. */
 const few = 16
 
-/** The values of a parameter, where its schema lists a few. */
-function listed(schema: Json | undefined): readonly Json[] {
-  if (memberOf(schema, 'type') === 'boolean') return [true, false]
-  const values = memberOf(schema, 'enum')
-  return Array.isArray(values) && values.length <= few ? values : []
-}
-
 type Words = readonly string[]
 
 /** What tools returned, as the words of its lines; none where there are many. */
@@ -130,7 +136,10 @@ function linesOf(shown: readonly Message[]): readonly Words[] {
   return lines.length > few ? [] : lines
 }
 
-/** The first of these values that a result shows, or one word of it, as it would be if it were taken from another line. */
+/**
+ * The first of these values that has something in its place in another line of a result, or that has one word of which this is
+ * so: as it would be if it were taken from there.
+ */
 function otherLines(values: readonly (Json | undefined)[], shown: Context['shown']): readonly string[] {
   for (const value of values) {
     if (typeof value !== 'string') continue

@@ -11,7 +11,7 @@ import { saidAll } from '../../../optimize/weights/index.ts'
 import type { Forced } from '../../episodes.ts'
 import type { TrainedWeights } from '../../run/trained-weights.ts'
 import { rateOf, weightedDraw } from '../../steer/index.ts'
-import { type OtherAct, otherActs, spokenAt } from './other-acts.ts'
+import { asText, type OtherAct, otherActs, spokenAt } from './other-acts.ts'
 import type { RolloutRun } from './rollout-run.ts'
 
 /** Acts to force at a task, as it was asked when its attempts failed: perhaps in other words. */
@@ -81,7 +81,7 @@ function optionsOf(
     const paths = pathsOf(attempt)
     for (const act of otherActs(attempt, tools)) {
       const path = after(paths[act.turn] ?? '', act.message)
-      if (!made.has(path)) options.set(path, { ...act, attempt, speaker })
+      if (!made.has(path) && !options.get(path)?.refused) options.set(path, { ...act, attempt, speaker })
     }
   }
   return [...options.values()]
@@ -113,4 +113,4 @@ function pathsOf(attempt: Trajectory): readonly string[] {
 }
 
 const after = (path: string, said: Message | undefined): string =>
-  `${path}\n${JSON.stringify((said?.role === 'assistant' && said.toolCalls?.map(({ name, arguments: given }) => [name, given])) || null)}`
+  `${path}\n${((said?.role === 'assistant' && said.toolCalls) || []).map(asText).join()}`
