@@ -47,7 +47,14 @@ describe('ratchet learn --server', { timeout: 300_000 }, () => {
   it('is gone on with at its server, and at no other', async () => {
     const stopped = join(folder, 'stopped')
     const { child, ended, said } = startRatchet([
-      ...['learn', '--config', files.config, '--store', stopped, '--server', server.url, '--json'],
+      'learn',
+      '--config',
+      files.config,
+      '--store',
+      stopped,
+      '--server',
+      server.url,
+      '--json',
     ])
     // A second one would end it at once.
     const stop = () => {
