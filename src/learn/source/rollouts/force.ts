@@ -12,7 +12,7 @@ import type { RolloutRun } from './rollout-run.ts'
 /** Forced attempts at one task, at most. */
 const atOneTask = 8
 /** Where less than this share of them succeeds, an update makes an eighth as many. */
-const leastShare = 0.01
+const leastShare = 0.02
 const rarely = 8
 /** What an update leaves of earlier ones' count. */
 const kept = 0.95
