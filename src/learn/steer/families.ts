@@ -56,6 +56,6 @@ export function familiesOf(tasks: readonly Asked[]): FamilyOf {
   return (task) => (task.id === undefined ? undefined : known.get(task.id)) ?? familyOf(task)
 }
 
-/** Whether a family's name begins with its tier already. */
+/** Whether a family's name begins with its tier already, as a word. */
 const namesTier = (name: string, tier: string): boolean =>
-  name === tier || (/^[ :]/.test(name.slice(tier.length)) && name.startsWith(tier))
+  name.startsWith(tier) && !/^[\p{L}\p{N}]/u.test(name.slice(tier.length))
