@@ -15,6 +15,9 @@ export interface Coining {
   readonly listed: ReadonlySet<string>
 }
 
+/** How often a name or a word is told as one that the same argument is given elsewhere; else as one that it never is. */
+export const knownShare = 0.5
+
 /** How often a name that is an English word becomes another. */
 const englishShare = 0.5
 

@@ -1,5 +1,5 @@
 import type { DemonstratedEpisode, Rng, Task } from '../../core/index.ts'
-import { asPart, coinedName, type Coining } from './coined.ts'
+import { asPart, coinedName, type Coining, knownShare } from './coined.ts'
 import {
   type Argument,
   type ArgumentPool,
@@ -73,8 +73,7 @@ function rareWords(instructions: readonly string[]): readonly string[] {
   return [...usesOf(instructions)].flatMap(([word, count]) => (count <= rare && word.length <= longest ? [word] : []))
 }
 
-/** How often a name is told as one that others are given; else as one that nobody has, of its own shape or of theirs. */
-const knownShare = 0.5
+/** How often a name that nobody has is of the own one's shape; else of another's. */
 const ownShape = 0.5
 
 /**

@@ -1,5 +1,5 @@
 import type { DemonstratedEpisode, Rng } from '../../core/index.ts'
-import { coinedName, type Coining } from './coined.ts'
+import { coinedName, type Coining, knownShare } from './coined.ts'
 import {
   type Argument,
   type ArgumentPool,
@@ -34,9 +34,6 @@ const isWord = (text: string): boolean => /^[\p{L}_-]{1,80}$/u.test(text)
 /** The words that demonstrations copy, by the argument that they were given to. */
 export const poolOfWords = (demonstrations: readonly DemonstratedEpisode[]): ArgumentPool =>
   listed(pooled(demonstrations.flatMap(copiedWords)))
-
-/** How often a word is told as one that the same argument was given elsewhere; else as one that it never was. */
-const knownShare = 0.5
 
 /**
  * Another word for each that is copied, which stands nowhere here: one that the same argument was given elsewhere, or any.
