@@ -33,20 +33,23 @@ export function otherActs(attempt: Pick<Trajectory, 'nodes'>, tools: readonly To
   const at = spokenAt(attempt)
   const results = at.map((place, turn) => (turn === 0 ? [] : linesOf(messages.slice(at[turn - 1], place))))
   const slip = firstSlip(attempt)
+  const made = messages.map(callsIn)
+  // Where each call was made first.
+  const firstMade = new Map(
+    made.flatMap((calls, place) => calls.map((call) => [asText(call), place] as const)).toReversed(),
+  )
   return at.flatMap((place, turn) => {
     const message = messages[place]
     if (turn > slip || message?.role !== 'assistant' || saysMore(message)) return []
-    const made = callsIn(messages.slice(0, place)).toReversed()
-    const before = new Set(made.map(asText))
-    const calls = message.toolCalls ?? []
+    const calls = callsIn(message)
     const answers = messages.slice(place + 1, at[turn + 1]).filter(({ role }) => role === 'tool')
     return calls.flatMap((call, i) => {
       const refused = turn === slip && isRefused(answers, i, calls.length)
       // Where a tool refused a call, to change another of the turn mends nothing.
       if (turn === slip && !refused) return []
       const shown = refused ? results.slice(0, turn + 1).toReversed() : results.slice(turn, turn + 1)
-      return otherCalls(call, tools, { shown, like: refused ? made : [] })
-        .filter(({ chosen }) => !before.has(asText(chosen)))
+      return otherCalls(call, tools, { shown, like: refused ? made.slice(0, place).flat().toReversed() : [] })
+        .filter(({ chosen }) => (firstMade.get(asText(chosen)) ?? place) >= place)
         .map(({ change, chosen }) => ({
           change: refused ? `refused ${change}` : change,
           refused,
@@ -73,8 +76,8 @@ const isRefused = (answers: readonly Message[], call: number, calls: number): bo
   return answer === undefined || (answer.role === 'tool' && answer.isError === true)
 }
 
-const callsIn = (messages: readonly Message[]): readonly ToolCall[] =>
-  messages.flatMap((message) => (message.role === 'assistant' ? (message.toolCalls ?? []) : []))
+const callsIn = (message: Message): readonly ToolCall[] =>
+  message.role === 'assistant' ? (message.toolCalls ?? []) : []
 
 /** A call as text that is equal for equal calls. */
 export const asText = ({ name, arguments: given }: ToolCall): string => canonicalJson([name, given])
