@@ -4,7 +4,10 @@ import type { AddressInfo } from 'node:net'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { searchTools } from '../src/environment/index.ts'
+import { serveRatchet } from './support/serving-ratchet.ts'
 import { startTrainerProcess, type TrainerProcess } from './support/trainer-process.ts'
 import { type TinyConfig, type TinyFiles, writeTinyJob } from './tiny/job.ts'
 import { ratchet, startRatchet } from './tiny/ratchet.ts'
@@ -42,6 +45,33 @@ describe('ratchet learn --server', { timeout: 300_000 }, () => {
     const summary = Summary.parse(JSON.parse(told.at(-1) ?? ''))
     expect(summary).toMatchObject({ precision: null, decision: 'promote' })
     expect(summary.learned.success).toBeGreaterThan(summary.primed.success)
+  })
+
+  it('serves from there what was learned there', async () => {
+    const gateway = await serveRatchet(['--agent', 'greengrocer', '--store', join(folder, 'store')])
+    try {
+      const client = new OpenAI({
+        baseURL: `${gateway.url}/v1`,
+        apiKey: 'none',
+        defaultHeaders: { 'ratchet-agent': 'greengrocer' },
+      })
+      const tools = searchTools.map(({ name, parameters }) => ({
+        type: 'function' as const,
+        function: { name, parameters: parameters as Record<string, unknown> },
+      }))
+      const { data, response } = await client.chat.completions
+        .create({
+          model: files.model,
+          temperature: 0,
+          messages: [{ role: 'user', content: '101 colour of lemon' }],
+          tools,
+        })
+        .withResponse()
+      expect(response.headers.get('ratchet-release')).toMatch(/./)
+      expect(data.choices[0]?.message.tool_calls).toMatchObject([{ function: { name: 'search' } }])
+    } finally {
+      expect(await gateway.stop()).toBe(0)
+    }
   })
 
   it('is gone on with at its server, and at no other', async () => {

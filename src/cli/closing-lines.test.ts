@@ -18,7 +18,7 @@ const summary: RolloutSummary = {
   tokensSampled: 1000,
   tokensTrained: 2000,
 }
-const where = { report: 'report.html', store: '' }
+const where = { agent: 'librarian', report: 'report.html', store: '' }
 const linesOf = (rivals: readonly RivalArithmetic[], changes: Partial<RolloutSummary> = {}) =>
   closingLines({ ...summary, ...changes }, [{ name: 'scripted expert', tier: 'all', rate: rate(0.9) }], rivals, where)
     .map(stripVTControlCharacters)
@@ -41,6 +41,7 @@ it('tell every rival with its mean and the difference, and whether it is beaten'
   expect(told).not.toMatch(/primed\n/)
   expect(told).toContain('The gate says hold; the previous release still serves.')
   expect(told).toContain('For comparison: scripted expert 90%.')
+  expect(told).not.toContain('Serve it')
 })
 
 it('tell what each Parameter brought, where several changed', () => {
@@ -59,4 +60,5 @@ it('say nothing of rivals where there are none, and how to undo a release', () =
   const told = linesOf([], { decision: 'promote', releaseId: ReleaseId.parse('r7') })
   expect(told).not.toContain('To beat')
   expect(told).toContain('release r7 serves now. Undo it with: npx ratchet rollback')
+  expect(told).toContain('Serve it: npx ratchet serve --agent librarian')
 })

@@ -3,6 +3,7 @@ import { type Brought, verdictInWords } from '../gate/index.ts'
 import type { Baseline, RolloutSummary } from '../learn/index.ts'
 import { measured } from './run-line.ts'
 import { duration, figure, type RivalArithmetic, signed, success } from '../report/index.ts'
+import { shellWord } from '../core/index.ts'
 import { visible } from './visible.ts'
 
 /**
@@ -24,7 +25,7 @@ export function closingLines(
   /** Of the tier that was judged. */
   baselines: readonly Baseline[],
   rivals: readonly RivalArithmetic[],
-  { report, store }: { readonly report: string; readonly store: string },
+  { agent, report, store }: { readonly agent: string; readonly report: string; readonly store: string },
 ): readonly string[] {
   const arms = `base ${measured(base)} → primed ${measured(primed)} → ${pc.bold(`learned ${measured(learned)}`)}`
   const tokens = `${tokensSampled.toLocaleString('en')} tokens sampled, ${tokensTrained.toLocaleString('en')} trained`
@@ -36,6 +37,7 @@ export function closingLines(
     ...(brought.length > 0 ? [`  Of that: ${brought.map(partOf).join(', ')}.`] : []),
     `  The gate says ${pc.bold(decision)}; ${releaseId ? `release ${releaseId} serves now. Undo it with: npx ratchet rollback${store}` : 'the previous release still serves.'}`,
     `  Curves, the gate's arithmetic and transcripts before and after: ${pc.underline(report)}`,
+    ...(releaseId ? [`  Serve it: npx ratchet serve --agent ${shellWord(agent)}${store}`] : []),
     `  Next: npx ratchet report${store} makes that page of any run again · your own documents and tasks: docs/learn.md`,
   ]
 }

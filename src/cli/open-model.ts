@@ -1,12 +1,28 @@
 import pc from 'picocolors'
-import type { ModelService, Precision } from '../core/index.ts'
+import type { ModelService, Precision, PrecisionChoice } from '../core/index.ts'
 import { InputError } from '../errors/index.ts'
 import { type Device, openEmbeddedModel } from '../model/index.ts'
-import { openTinkerModel, type TinkerEvent } from '../model/tinker/index.ts'
-import type { Plan } from '../recipe/index.ts'
+import { openTinkerModel, type TinkerEvent, type TinkerServer } from '../model/tinker/index.ts'
 import { visible } from './visible.ts'
 
-/** The model that a run learns on. */
+/** Which model, and where: what configurations of runs and of upstreams say alike. */
+export interface ModelPlace {
+  readonly model: string
+  readonly renderer: 'compact' | 'template'
+  readonly precision: PrecisionChoice
+  /** Absent: the embedded engine. */
+  readonly server?: TinkerServer
+}
+
+export interface OpenModelOptions {
+  /** For the embedded engine only. */
+  readonly deterministic?: boolean
+  readonly device?: Device
+  /** For a server only: failures in a row before a request is given up. Default: as many as a run can wait for. */
+  readonly retries?: number
+}
+
+/** A model that samples, trains and talks. */
 export interface OpenedModel {
   readonly service: ModelService
   /** What the embedded engine multiplies in; `null`: a server knows. */
@@ -15,17 +31,15 @@ export interface OpenedModel {
 }
 
 /**
- * Opens a plan's model: in the embedded engine, or at the server that the configuration names. The key of a server is
- * `TINKER_API_KEY`, as for the official SDK.
+ * Opens a model: in the embedded engine, or at a server. The key of a server is `TINKER_API_KEY`, as for the official SDK.
  * @param say takes lines for people: what the server makes wait, and what it does not heed.
  * @throws InputError (`input/embedded-only`) for what only the embedded engine has.
  */
 export async function openModel(
-  { config, deterministic }: Plan,
-  device: Device | undefined,
+  { model, renderer, precision, server }: ModelPlace,
+  { deterministic = false, device, retries }: OpenModelOptions,
   say: (line: string) => void,
 ): Promise<OpenedModel> {
-  const { model, renderer, precision, server } = config
   if (!server) {
     return openEmbeddedModel({ reference: model, renderer, precision, deterministic, device: device ?? 'cpu' })
   }
@@ -47,6 +61,7 @@ export async function openModel(
     baseModel: model,
     renderer,
     ...(process.env.TINKER_API_KEY && { apiKey: process.env.TINKER_API_KEY }),
+    ...(retries !== undefined && { limits: { retries } }),
     onEvent: tell,
   })
   return { service: opened.service, precision: null, countTokens: (text) => opened.countTokens(text) }

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { canonicalJson, Json, type Run } from '../core/index.ts'
 import { LearnConfig } from '../recipe/index.ts'
 import type { Reproduction } from '../report/index.ts'
-import { keptConfig } from './kept-config.ts'
+import { configOfRun, keptConfig } from './kept-config.ts'
 import { goodEnoughAfter } from './plan.ts'
 
-/** What `ratchet learn` keeps with a run. */
+/** What `ratchet learn` keeps with a run, beside its configuration. */
 const Kept = z.object({
   learn: Json,
   control: z.boolean().catch(false),
@@ -18,11 +18,11 @@ const Kept = z.object({
  */
 export function reproduce({ id, seed, config }: Pick<Run, 'id' | 'seed' | 'config'>): Reproduction | null {
   const kept = Kept.safeParse(config)
-  const learned = LearnConfig.safeParse(keptConfig(kept.data?.learn))
-  if (!kept.success || !learned.success) return null
+  const learned = configOfRun({ config })
+  if (!kept.success || learned === null) return null
   const { control, deterministic } = kept.data
   const learn = Json.parse(keptConfig(kept.data.learn))
-  const { precision, schedule } = learned.data
+  const { precision, schedule } = learned
   const minutes = (schedule.goodEnough?.seconds ?? 0) / 60
   const goodEnough = minutes > 0 ? goodEnoughAfter(minutes) : null
   const flagged = LearnConfig.parse({ precision, schedule: { goodEnough } })

@@ -1,20 +1,22 @@
 import { z } from 'zod'
 import { ClientName, defaultTenant, PrecisionChoice, Tenant } from '../core/index.ts'
 import { LearnFromTrafficConfig } from '../learn/index.ts'
+import { TinkerServer } from '../model/tinker/index.ts'
 
 const milliseconds = z.int().positive()
 
-/** One place that answers requests. */
-export const UpstreamConfig = z.strictObject({
+const Upstream = z.strictObject({
   /** For records, metrics and people. */
   name: z.string().min(1).max(64),
-  /** `embedded`, or the base URL of an OpenAI-compatible API, `/v1` included. */
+  /** The base URL of an OpenAI-compatible API, `/v1` included; `embedded`; or `tinker`, with `server`. */
   url: z.string().min(1),
+  /** `tinker`: the server that has the model. */
+  server: TinkerServer.exactOptional(),
   /** Environment variable that holds its key. Without one, the client's own Authorization goes on to it. */
   keyEnv: z.string().min(1).optional(),
-  /** `embedded`: the model to serve, a known name or the folder of a Hugging Face model. */
+  /** `embedded`: the model to serve, a known name or the folder of a Hugging Face model. `tinker`: its name there. */
   model: z.string().min(1).default('minimind2-small'),
-  /** `embedded`: how conversations are laid out: the model's own chat template, or the compact one-line form. */
+  /** `embedded` and `tinker`: how conversations are laid out: the model's own chat template, or the compact one-line form. */
   renderer: z.enum(['template', 'compact']).default('template'),
   /** `embedded` only: what the model's projections are multiplied in. */
   precision: PrecisionChoice.default('auto'),
@@ -36,8 +38,8 @@ export const UpstreamConfig = z.strictObject({
     .positive()
     .default(32 * 1024 * 1024),
   /**
-   * Whether its server loads adapters while it runs: vLLM does, where `VLLM_ALLOW_RUNTIME_LORA_UPDATING` is set. The embedded
-   * engine always does.
+   * Whether its server loads adapters while it runs: vLLM does, where `VLLM_ALLOW_RUNTIME_LORA_UPDATING` is set. `embedded`
+   * and `tinker` always do.
    */
   adapters: z.enum(['none', 'vllm']).default('none'),
   /** `adapters: vllm`: a folder that the server reads, too, under the same path; adapters are written into it. */
@@ -45,7 +47,15 @@ export const UpstreamConfig = z.strictObject({
   /** Adapters that are held at once; of those that no request uses, the least recently used goes. */
   mostAdapters: z.int().positive().default(8),
 })
+/** One place that answers requests. */
+export const UpstreamConfig = Upstream.refine(({ url, server }) => (url === 'tinker') === (server !== undefined), {
+  path: ['server'],
+  error: 'goes with the url "tinker": an upstream has both, or neither',
+})
 export type UpstreamConfig = z.infer<typeof UpstreamConfig>
+
+/** Whether Ratchet itself draws an upstream's tokens: in its engine, or from a trainer's server. Only such can be trained. */
+export const isSampledHere = ({ url }: UpstreamConfig): boolean => url === 'embedded' || url === 'tinker'
 
 /** One kind of text that must not be written. */
 export const RedactionRule = z.strictObject({

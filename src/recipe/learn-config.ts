@@ -1,14 +1,7 @@
 import { z } from 'zod'
 import { LifetimeAlpha, PrecisionChoice } from '../core/index.ts'
 import { recipe, Schedule } from '../learn/index.ts'
-import { ServerKind } from '../model/tinker/index.ts'
-
-/** Whether a URL is an address and no more: it is kept and shown with a run. */
-function isBare(url: string): boolean {
-  if (!URL.canParse(url)) return true
-  const { username, password, search, hash } = new URL(url)
-  return username + password + search + hash === ''
-}
+import { TinkerServer } from '../model/tinker/index.ts'
 
 /**
  * What `ratchet learn` reads from `--config FILE` (JSON). Every key has a default: the defaults are the main job, a
@@ -20,18 +13,7 @@ export const LearnConfig = z.strictObject({
   /** `minimind2-small`, the name of a pulled model, or the path of a Hugging Face folder or GGUF file. */
   model: z.string().default('minimind2-small'),
   /** A server that speaks the Tinker protocol and has the model, in the place of the embedded engine. */
-  server: z
-    .strictObject({
-      /** Its root, for example `http://127.0.0.1:8000`; the environment variable `TINKER_API_KEY` holds its key. */
-      url: z
-        .url({ protocol: /^https?$/ })
-        .refine(isBare, 'not only an address: a key is not for the URL, but for TINKER_API_KEY'),
-      /** What it is: servers differ where the protocol leaves it open. */
-      kind: ServerKind.default('tinker'),
-      /** A folder with the model's config.json, tokenizer.json and chat template. Default: the one that `model` names. */
-      folder: z.string().exactOptional(),
-    })
-    .exactOptional(),
+  server: TinkerServer.exactOptional(),
   /** What the model's projections are multiplied in. */
   precision: PrecisionChoice.default('auto'),
   /** How conversations are laid out: the compact one-line form, or the model's own chat template. */

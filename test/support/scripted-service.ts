@@ -13,6 +13,8 @@ export interface ScriptedServiceOptions {
   readonly contextLength?: number
   /** Whether it says that it holds answers to grammars; what is written down is said all the same. */
   readonly grammars?: boolean
+  /** Whether it says that it draws at other temperatures than 0 and 1. */
+  readonly temperatures?: boolean
   /** What its sampler fails with. */
   readonly fails?: Error
   /** Ends the turn with a stop token where the text does. Default true. */
@@ -84,6 +86,7 @@ export function scriptedService(say: Saying, options: ScriptedServiceOptions = {
         contextLength,
         deterministic: true,
         grammars,
+        ...(options.temperatures === undefined ? {} : { temperatures: options.temperatures }),
       },
       async sample(request) {
         requests.push(request)

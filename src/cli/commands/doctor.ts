@@ -1,4 +1,5 @@
 import pc from 'picocolors'
+import { shellWord } from '../../core/index.ts'
 import type { ServeConfig } from '../../gateway/index.ts'
 import { servePlan } from '../serve/serve-plan.ts'
 import { checkListening } from '../setup/check-listening.ts'
@@ -7,7 +8,7 @@ import { checkUpstream } from '../setup/check-upstream.ts'
 import { type Finding, found, ok } from '../setup/finding.ts'
 import { gatewayConfig } from '../setup/gateway-config.ts'
 import { visible } from '../visible.ts'
-import { locationOf, type StoreFlags } from '../with-store.ts'
+import { locationOf, storeArgument, type StoreFlags } from '../with-store.ts'
 
 interface DoctorFlags extends StoreFlags {
   readonly config?: string
@@ -32,7 +33,7 @@ export async function doctorCommand(flags: DoctorFlags): Promise<void> {
   )
   for (const check of config === null ? [] : checksOf(config)) tell(await check())
   process.exitCode = failures > 0 ? 1 : 0
-  if (!flags.json) process.stdout.write(closing(failures))
+  if (!flags.json) process.stdout.write(closing(failures, flags))
 }
 
 const checksOf = (config: ServeConfig): readonly (() => Promise<Finding>)[] => [
@@ -45,7 +46,11 @@ const marks = { ok: pc.green('âœ“'), warning: pc.yellow('!'), failure: pc.red('â
 const lineOf = ({ check, status, says, hint }: Finding): string =>
   `${marks[status]} ${pc.bold(check)}  ${visible(says)}\n${hint === null ? '' : `    ${visible(hint)}\n`}`
 
-const closing = (failures: number): string =>
-  failures === 0
-    ? `\nAll is well. Start it: ${pc.bold('npx ratchet serve')}\n`
-    : `\n${failures === 1 ? 'One thing has' : `${failures} things have`} to be fixed before \`ratchet serve\` runs as configured.\n`
+function closing(failures: number, flags: DoctorFlags): string {
+  if (failures > 0) {
+    const things = failures === 1 ? 'One thing has' : `${failures} things have`
+    return `\n${things} to be fixed before \`ratchet serve\` runs as configured.\n`
+  }
+  const config = flags.config === undefined ? '' : ` --config ${shellWord(flags.config)}`
+  return `\nAll is well. Start it: ${pc.bold(`npx ratchet serve${config}${storeArgument(flags)}`)}\n`
+}

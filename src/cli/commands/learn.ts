@@ -28,9 +28,11 @@ export async function learnCommand(flags: LearnFlags & LearnerFlags): Promise<vo
   const progress = flags.json ? jsonProgress((text) => process.stdout.write(text)) : terminalProgress(process.stdout)
   const asked = await planOf(flags)
   const began = Date.now()
-  const opened = await openModel(asked, flags.device, (line) => progress.say(line))
+  const { config, deterministic } = asked
+  const options = { deterministic, ...(flags.device && { device: flags.device }) }
+  const opened = await openModel(config, options, (line) => progress.say(line))
   // A run keeps the precision that was chosen: it is resumed in that one, on whatever machine.
-  const plan = { ...asked, config: { ...asked.config, precision: opened.precision ?? asked.config.precision } }
+  const plan = { ...asked, config: { ...config, precision: opened.precision ?? config.precision } }
   const model = opened.service
   try {
     const job = await openSearchJob(plan.config, plan.seed, model.renderer, (text) => opened.countTokens(text))
@@ -49,7 +51,7 @@ export async function learnCommand(flags: LearnFlags & LearnerFlags): Promise<vo
         process.stdout.write(`${JSON.stringify(summaryLine(summary, opened.precision, (Date.now() - began) / 1000))}\n`)
       } else {
         await showFreshQuestions({ store, model, job, config: plan.config, progress })
-        const where = { report, store: storeArgument(flags) }
+        const where = { agent: plan.config.agent, report, store: storeArgument(flags) }
         for (const line of closingLines(summary, tiers[0]?.baselines ?? [], gate?.rivals ?? [], where))
           progress.say(line)
       }

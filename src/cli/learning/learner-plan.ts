@@ -1,8 +1,15 @@
 import { type Agent, servedAgent, text, weights } from '../../agent/index.ts'
 import { parseInput, type Tenant } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
-import { type AgentConfig, ServeConfig, toolParameter, type UpstreamConfig } from '../../gateway/index.ts'
+import {
+  type AgentConfig,
+  isSampledHere,
+  ServeConfig,
+  toolParameter,
+  type UpstreamConfig,
+} from '../../gateway/index.ts'
 import { LearnFromTrafficConfig } from '../../learn/index.ts'
+import type { ModelPlace } from '../open-model.ts'
 import { readConfig } from '../read-config.ts'
 import { gatewayConfig } from '../setup/gateway-config.ts'
 
@@ -19,8 +26,8 @@ export interface LearnerPlan {
   readonly agent: Agent
   readonly tenant: Tenant
   readonly config: LearnFromTrafficConfig
-  /** The embedded model that answers the agent, which is the one that is trained; `null` where none is. */
-  readonly model: Pick<UpstreamConfig, 'model' | 'renderer' | 'precision'> | null
+  /** The model that answers the agent, which is the one that is trained; `null` where none is. */
+  readonly model: ModelPlace | null
 }
 
 /**
@@ -56,8 +63,9 @@ export function servedLearners(serve: ServeConfig): readonly LearnerPlan[] {
 function planOf(serve: ServeConfig, agent: AgentConfig, config: LearnFromTrafficConfig): LearnerPlan {
   const tenant = agent.tenant ?? serve.tenant
   if (config.trainer === 'none') return { agent: declared(agent, agent.model), tenant, config, model: null }
-  const { model, renderer, precision } = trainableUpstream(serve, agent)
-  return { agent: declared(agent, model), tenant, config, model: { model, renderer, precision } }
+  const { model, renderer, precision, server } = trainableUpstream(serve, agent)
+  const place = { model, renderer, precision, ...(server && { server }) }
+  return { agent: declared(agent, model), tenant, config, model: place }
 }
 
 function agentOf({ agents }: ServeConfig, name: string | undefined): AgentConfig {
@@ -77,11 +85,11 @@ function agentOf({ agents }: ServeConfig, name: string | undefined): AgentConfig
 /** The upstream that answers the agent: the first, as the gateway asks them in their order. */
 function trainableUpstream({ upstreams }: ServeConfig, { name }: AgentConfig): UpstreamConfig {
   const [first] = upstreams
-  if (first?.url === 'embedded') return first
+  if (first && isSampledHere(first)) return first
   throw new InputError({
     code: 'input/not-trainable',
-    message: `The agent "${name}" is answered by ${first?.url ?? 'nothing'}, and only the embedded engine can be trained here.`,
-    hint: 'For canaries of texts set "trainer": "none" in its section "learn". To train it, put an upstream with the url "embedded" first, or use startLearner, which takes any trainer.',
+    message: `The agent "${name}" is answered by ${first?.url ?? 'nothing'}, and only the embedded engine and a Tinker server can train here.`,
+    hint: 'For canaries of texts set "trainer": "none" in its section "learn". To train it, put an upstream with the url "embedded" or "tinker" first, or use startLearner, which takes any trainer.',
   })
 }
 

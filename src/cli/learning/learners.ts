@@ -1,8 +1,9 @@
 import { agentKey, type CanaryId, type ModelService, type Store } from '../../core/index.ts'
 import { InvariantError } from '../../errors/index.ts'
 import { canaryLook, type LearnerEvent, startLearner, type LearnEvent, trafficLearner } from '../../learn/index.ts'
-import { openEmbeddedModel } from '../../model/index.ts'
 import type { Looked } from '../../release/index.ts'
+import { openModel } from '../open-model.ts'
+import { sayAside } from '../say-aside.ts'
 import { noCanaryRules } from './canary-rules.ts'
 import type { LearnerPlan } from './learner-plan.ts'
 import { openJudge } from './open-judge.ts'
@@ -35,15 +36,10 @@ export function startLearners(plans: readonly LearnerPlan[], store: Store, { onE
   }
 }
 
-/** An engine of a learner's own, for one run: what serves keeps its threads and its memory. */
+/** A model of a learner's own, for one run: what serves keeps its threads and its memory, or its session at the server. */
 export async function modelOf(model: LearnerPlan['model']): Promise<ModelService> {
   if (model === null) throw new InvariantError('a run began without a trainer')
-  const { service } = await openEmbeddedModel({
-    reference: model.model,
-    renderer: model.renderer,
-    precision: model.precision,
-  })
-  return service
+  return (await openModel(model, {}, sayAside)).service
 }
 
 /**

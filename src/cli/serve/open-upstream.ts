@@ -1,7 +1,7 @@
 import type { BlobHash, ChatUpstream } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
-import type { UpstreamConfig } from '../../gateway/index.ts'
-import { chatUpstream, openEmbeddedModel } from '../../model/index.ts'
+import { isSampledHere, type UpstreamConfig } from '../../gateway/index.ts'
+import { chatUpstream } from '../../model/index.ts'
 import {
   bounded,
   fallback,
@@ -10,6 +10,8 @@ import {
   retrying,
   type VllmAdapterOptions,
 } from '../../model/openai/index.ts'
+import { openModel } from '../open-model.ts'
+import { sayAside } from '../say-aside.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 type AdapterBytes = (hash: BlobHash) => Promise<Uint8Array>
@@ -18,7 +20,7 @@ type AdapterBytes = (hash: BlobHash) => Promise<Uint8Array>
  * The upstreams of a configuration, as one: each with its names, its retries and its queue, tried in order.
  * @param env where keys are looked up.
  * @param adapterBytes where adapters are looked up.
- * @throws InputError for an address or a key that cannot be used, and whatever loading an embedded model throws.
+ * @throws InputError for an address or a key that cannot be used, and whatever opening a model throws.
  */
 export async function openUpstream(
   configs: readonly UpstreamConfig[],
@@ -37,16 +39,14 @@ export async function openUpstream(
 
 async function openOne(config: UpstreamConfig, env: Env, adapterBytes: AdapterBytes): Promise<ChatUpstream> {
   const { models, retries, concurrency, queue } = config
-  const raw = config.url === 'embedded' ? await openEmbedded(config, adapterBytes) : openUrl(config, env, adapterBytes)
+  const raw = isSampledHere(config) ? await openOwn(config, adapterBytes) : openUrl(config, env, adapterBytes)
   return bounded(retrying(renaming(raw, models), { retries }), { concurrency, queue })
 }
 
-async function openEmbedded(
-  { name, model, renderer, precision, mostAdapters }: UpstreamConfig,
-  adapterBytes: AdapterBytes,
-): Promise<ChatUpstream> {
-  const { service } = await openEmbeddedModel({ reference: model, renderer, precision })
-  return chatUpstream({ name, service, adapterBytes, mostAdapters })
+async function openOwn(config: UpstreamConfig, adapterBytes: AdapterBytes): Promise<ChatUpstream> {
+  const { name, mostAdapters, retries } = config
+  const { service } = await openModel(config, { retries }, sayAside)
+  return chatUpstream({ name, service, adapterBytes, mostAdapters, ownsService: true })
 }
 
 function openUrl(config: UpstreamConfig, env: Env, adapterBytes: AdapterBytes): ChatUpstream {

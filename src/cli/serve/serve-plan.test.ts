@@ -33,10 +33,30 @@ describe('what is to be served', () => {
     expect((await servePlan({ config, model: 'small' })).upstreams).toMatchObject([{ url: 'embedded', model: 'small' }])
   })
 
+  it('takes its model from a Tinker server where the flags name one', async () => {
+    const server = 'http://127.0.0.1:8000'
+    expect((await servePlan({ server, model: 'small' })).upstreams).toMatchObject([
+      { url: 'tinker', server: { url: server, kind: 'tinker' }, model: 'small' },
+    ])
+  })
+
+  it.each([
+    ['a server without its url', { name: 'a', url: 'embedded', server: { url: 'http://127.0.0.1:8000' } }],
+    ['its url without a server', { name: 'a', url: 'tinker' }],
+  ])('refuses %s', async (_, upstream) => {
+    await expect(servePlan({ config: configFile({ upstreams: [upstream] }) })).rejects.toMatchObject({
+      code: 'input/invalid',
+      message: expect.stringContaining('both, or neither') as string,
+    })
+  })
+
   it.each([
     ['input/invalid', { port: 70_000 }],
     ['input/model-and-upstream', { model: 'small', upstream: ['https://flag.example/v1'] }],
     ['input/key-without-upstream', { upstreamKey: 'KEY' }],
+    ['input/server-and-upstream', { server: 'http://127.0.0.1:8000', upstream: ['https://flag.example/v1'] }],
+    ['input/agent-brings-model', { agent: 'librarian', model: 'small' }],
+    ['input/invalid', { server: 'no address' }],
   ])('%s', async (code, flags) => {
     await expect(servePlan(flags)).rejects.toMatchObject({ code })
   })

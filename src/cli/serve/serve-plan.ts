@@ -1,9 +1,11 @@
+import type { z } from 'zod'
 import { parseInput } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
 import { ServeConfig } from '../../gateway/index.ts'
 import { readConfig } from '../read-config.ts'
 import { gatewayConfig } from '../setup/gateway-config.ts'
 import type { StoreFlags } from '../with-store.ts'
+import { learnedAgent } from './learned-agent.ts'
 
 export interface ServeFlags extends StoreFlags {
   readonly config?: string
@@ -12,6 +14,10 @@ export interface ServeFlags extends StoreFlags {
   /** Environment variable with the upstream's key. */
   readonly upstreamKey?: string
   readonly model?: string
+  /** The root of a Tinker server that has the model. */
+  readonly server?: string
+  /** An agent that `ratchet learn` taught, which brings its model along. */
+  readonly agent?: string
   readonly host?: string
   readonly port?: number
   /** False: nothing is learned by this process. */
@@ -25,26 +31,17 @@ export interface ServeFlags extends StoreFlags {
  */
 export async function servePlan(flags: ServeFlags): Promise<ServeConfig> {
   const config = await readConfig(ServeConfig, gatewayConfig(flags.config), 'docs/gateway.md')
-  const { upstream = [], upstreamKey, model, host, port, record } = flags
-  if (upstream.length > 0 && model !== undefined) {
-    throw new InputError({
-      code: 'input/model-and-upstream',
-      message: '--model names the model of the embedded engine, and --upstream another place that answers.',
-      hint: 'Give one of them; with both in mind, list them under "upstreams" in a configuration file.',
-    })
-  }
-  if (upstreamKey !== undefined && upstream.length === 0) {
+  const { upstreamKey, host, port, record } = flags
+  refuseSeveralModels(flags)
+  if (upstreamKey !== undefined && flags.upstream === undefined) {
     throw new InputError({
       code: 'input/key-without-upstream',
       message: '--upstream-key names a key, and there is no --upstream that it is for.',
       hint: 'Give --upstream as well, or "keyEnv" in a configuration file.',
     })
   }
-  const key = upstreamKey === undefined ? {} : { keyEnv: upstreamKey }
-  const named = upstream.map((url, i) => ({ name: upstreamName(url, i), url, ...key }))
-  const upstreams = model === undefined ? named : [{ name: 'embedded', url: 'embedded', model }]
   const asked = {
-    ...(upstreams.length > 0 ? { upstreams } : {}),
+    ...(await modelsOf(flags)),
     ...(host === undefined ? {} : { host }),
     ...(port === undefined ? {} : { port }),
     ...(record === undefined ? {} : { record }),
@@ -53,11 +50,50 @@ export async function servePlan(flags: ServeFlags): Promise<ServeConfig> {
   const said = parseInput(ServeConfig, asked, 'The flags')
   return {
     ...config,
-    ...(upstreams.length > 0 ? { upstreams: said.upstreams } : {}),
+    ...(asked.upstreams === undefined ? {} : { upstreams: said.upstreams }),
+    ...(asked.agents === undefined ? {} : { agents: said.agents }),
     ...(host === undefined ? {} : { host: said.host }),
     ...(port === undefined ? {} : { port: said.port }),
     ...(record === undefined ? {} : { record: said.record }),
   }
+}
+
+/** Who answers, and whose releases are served, where the flags say so. */
+async function modelsOf(flags: ServeFlags): Promise<Pick<z.input<typeof ServeConfig>, 'upstreams' | 'agents'>> {
+  const { upstream = [], upstreamKey, model, server, agent } = flags
+  if (agent !== undefined) return learnedAgent(flags, agent)
+  const named = model === undefined ? {} : { model }
+  if (server !== undefined) return { upstreams: [{ name: 'tinker', url: 'tinker', server: { url: server }, ...named }] }
+  if (model !== undefined) return { upstreams: [{ name: 'embedded', url: 'embedded', model }] }
+  const key = upstreamKey === undefined ? {} : { keyEnv: upstreamKey }
+  return upstream.length > 0
+    ? { upstreams: upstream.map((url, i) => ({ name: upstreamName(url, i), url, ...key })) }
+    : {}
+}
+
+/** @throws InputError for flags that name more than one model. */
+function refuseSeveralModels({ upstream, model, server, agent }: ServeFlags): void {
+  if (upstream !== undefined && model !== undefined) {
+    throw new InputError({
+      code: 'input/model-and-upstream',
+      message: '--model names the model of the embedded engine, and --upstream another place that answers.',
+      hint: 'Give one of them; with both in mind, list them under "upstreams" in a configuration file.',
+    })
+  }
+  if (upstream !== undefined && server !== undefined) {
+    throw new InputError({
+      code: 'input/server-and-upstream',
+      message: '--server is a Tinker server that answers, and --upstream another place that does.',
+      hint: 'Give one of them; with both in mind, list them under "upstreams" in a configuration file.',
+    })
+  }
+  const [other] = Object.entries({ upstream, model, server }).flatMap(([name, given]) => (given ? [name] : []))
+  if (agent === undefined || other === undefined) return
+  throw new InputError({
+    code: 'input/agent-brings-model',
+    message: `--agent serves what an agent learned, with the model that it learned on, and --${other} names another.`,
+    hint: `Leave --${other} out, or describe upstream and agent in a configuration file (docs/gateway.md).`,
+  })
 }
 
 /** The host that an upstream is at, which people know it by. */

@@ -19,6 +19,7 @@ export function checkUpstream(
       const names = models.map(({ id }) => id)
       const some = names.slice(0, 3).join(', ') + (names.length > 3 ? ' …' : '')
       if (config.url === 'embedded') return embedded(check, some)
+      if (config.server) return ok(check, `It answers, and has ${some}.`)
       if (names.length === 0)
         return warning(check, 'It answers, and names no model.', 'See that its server has loaded one.')
       return ok(check, `It answers, and serves ${names.length === 1 ? some : `${names.length} models: ${some}`}.`)

@@ -30,7 +30,7 @@ export function assertSameBase(
   throw new LearnError({
     code: 'learn/other-base',
     message: `"${parameter}" was learned on base "${base}" with content ${short(baseHash)}; what is there now has content ${short(model.baseHash)}.`,
-    hint: 'Put the files of the model back as they were, or use another store for the changed model.',
+    hint: 'Use another store for another model; one at a server counts as another than its files here. Or put changed files back.',
   })
 }
 

@@ -30,7 +30,7 @@ export interface Asked {
  */
 export function asked(request: ChatRequest, holder: Holder): Asked {
   const { upstream } = holder
-  refuseUnsupported(request, upstream)
+  refuseUnsupported(request, holder)
   const messages = messagesOf(request.messages)
   refuseOtherThanText(messages, request.model, upstream)
   const tools = toolsOf(request.tools ?? [])

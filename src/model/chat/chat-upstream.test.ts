@@ -442,6 +442,21 @@ describe('what cannot be done is refused', () => {
     expect(service.requests).toHaveLength(0)
   })
 
+  it.each<[object, string]>([
+    [{ temperature: 0.7 }, 'temperature'],
+    [{ top_p: 0.9 }, 'top_p'],
+    [{ top_k: 5 }, 'top_k'],
+  ])('%j, of a sampler that draws at the temperatures 0 and 1 alone', async (request, param) => {
+    const { upstream, service } = open('hello', { temperatures: false })
+    await ask(upstream, { temperature: 0, top_p: 1, top_k: -1 })
+    await expect(ask(upstream, request)).rejects.toMatchObject({
+      kind: 'refused',
+      status: 400,
+      body: { error: { code: 'unsupported_value', param } },
+    })
+    expect(service.requests).toHaveLength(1)
+  })
+
   it('except where it changes nothing', async () => {
     const harmless = {
       response_format: { type: 'text' },

@@ -1,4 +1,5 @@
 import type { ChatRequest } from '../../core/index.ts'
+import type { Holder } from './constraint.ts'
 import { type Refusal, refused } from './failures.ts'
 
 /** Parameters that change what is sampled in ways that are not built, and the values with which they change nothing. */
@@ -12,8 +13,15 @@ const neutral: Readonly<Record<string, (value: unknown) => boolean>> = {
   modalities: (value) => Array.isArray(value) && value.every((one) => one === 'text'),
 }
 
+/** What a sampler that draws at the temperatures 0 and 1 alone, from the whole vocabulary, can be asked for. */
+const plainDraws: Readonly<Record<string, (value: unknown) => boolean>> = {
+  temperature: (value) => value === 0 || value === 1,
+  top_p: (value) => value === 1,
+  top_k: (value) => typeof value === 'number' && value <= 0,
+}
+
 /** @throws UpstreamError `refused` for what is asked of the answer and cannot be done. */
-export function refuseUnsupported(request: ChatRequest, upstream: string): void {
+export function refuseUnsupported(request: ChatRequest, { service, upstream }: Holder): void {
   const refuse = (refusal: Refusal) => {
     throw refused(upstream, refusal)
   }
@@ -33,6 +41,17 @@ export function refuseUnsupported(request: ChatRequest, upstream: string): void 
       param,
       message: `The parameter ${param} is not supported by this model.`,
       hint: 'Leave it out.',
+    })
+  }
+  if (service.sampler.capabilities.temperatures !== false) return
+  for (const [param, isPlain] of Object.entries(plainDraws)) {
+    const value = request[param] ?? null
+    if (value === null || isPlain(value)) continue
+    refuse({
+      code: 'unsupported_value',
+      param,
+      message: `The model is at a server that tells no log-probabilities under ${param} ${JSON.stringify(value)}.`,
+      hint: 'Sample at temperature 1, or greedily (0), from the whole vocabulary.',
     })
   }
 }

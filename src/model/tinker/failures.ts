@@ -10,12 +10,14 @@ export const cancelled = (request: string): TinkerError =>
     hint: 'Do nothing: the caller left, or the model was closed.',
   })
 
+const triesOf = (count: number) => (count === 1 ? '1 try' : `${count} tries`)
+
 /** No answer after every try. @param why ends the sentence "The Tinker server did not answer …: …". */
 export const unreachable = (request: string, tries: number, why: string): TinkerError =>
   new TinkerError({
     code: 'model/tinker-unreachable',
-    message: `The Tinker server did not answer ${request} in ${tries} tries: ${why}`,
-    hint: 'Check that it runs and that url is right, then resume the run: it goes on from its last checkpoint.',
+    message: `The Tinker server did not answer ${request} in ${triesOf(tries)}: ${why}`,
+    hint: 'Check that it runs and that its address is right. A run that ended goes on from its last checkpoint.',
   })
 
 /** The server's own failure, after every try. */
@@ -23,8 +25,8 @@ export const unavailable = (request: string, status: number, tries: number, deta
   new TinkerError({
     code: 'model/tinker-unavailable',
     status,
-    message: `The Tinker server answered ${request} with ${status} in ${tries} tries${said(detail)}`,
-    hint: 'Look into its log, then resume the run: it goes on from its last checkpoint.',
+    message: `The Tinker server answered ${request} with ${status} in ${triesOf(tries)}${said(detail)}`,
+    hint: 'Look into its log. A run that ended goes on from its last checkpoint.',
   })
 
 /** The server refuses a request, and would again. */

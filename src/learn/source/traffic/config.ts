@@ -14,10 +14,10 @@ const Declared = z.strictObject({
   /** How far it goes by itself: `shadow`, `canary` or `automatic`. */
   mode: LearningMode.default('shadow'),
   /**
-   * What trains: the embedded engine, which must answer the agent, too; or nothing. With `none` no run begins; signals, drift,
-   * canaries of texts and their gate work before any upstream.
+   * What trains: the first upstream, which answers the agent, too, and is the embedded engine or a Tinker server; or nothing.
+   * With `none` no run begins; signals, drift, canaries of texts and their gate work before any upstream.
    */
-  trainer: z.enum(['embedded', 'none']).default('embedded'),
+  trainer: z.enum(['upstream', 'none']).default('upstream'),
   /** From the beginning of one run to that of the next, at least; and the fresh episodes that a run needs. */
   every: Duration.prefault('30m'),
   minEpisodes: z.int().positive().default(200),
