@@ -2,7 +2,7 @@ import pc from 'picocolors'
 import type { ModelService, Precision, PrecisionChoice } from '../core/index.ts'
 import { InputError } from '../errors/index.ts'
 import { type Device, openEmbeddedModel } from '../model/index.ts'
-import { openTinkerModel, type TinkerEvent, type TinkerServer } from '../model/tinker/index.ts'
+import { openTinkerModel, type TinkerEvent, type TinkerLimits, type TinkerServer } from '../model/tinker/index.ts'
 import { visible } from './visible.ts'
 
 /** Which model, and where: what configurations of runs and of upstreams say alike. */
@@ -18,8 +18,10 @@ export interface OpenModelOptions {
   /** For the embedded engine only. */
   readonly deterministic?: boolean
   readonly device?: Device
-  /** For a server only: failures in a row before a request is given up. Default: as many as a run can wait for. */
-  readonly retries?: number
+  /** For a server only. Default: as long as a run can wait. */
+  readonly limits?: Partial<TinkerLimits>
+  /** For a server only: its key. Default: `TINKER_API_KEY`. */
+  readonly apiKey?: string
 }
 
 /** A model that samples, trains and talks. */
@@ -31,13 +33,14 @@ export interface OpenedModel {
 }
 
 /**
- * Opens a model: in the embedded engine, or at a server. The key of a server is `TINKER_API_KEY`, as for the official SDK.
+ * Opens a model: in the embedded engine, or at a server. The key of a server is `TINKER_API_KEY` where
+ * none is given, as for the official SDK.
  * @param say takes lines for people: what the server makes wait, and what it does not heed.
  * @throws InputError (`input/embedded-only`) for what only the embedded engine has.
  */
 export async function openModel(
   { model, renderer, precision, server }: ModelPlace,
-  { deterministic = false, device, retries }: OpenModelOptions,
+  { deterministic = false, device, limits, apiKey = process.env.TINKER_API_KEY }: OpenModelOptions,
   say: (line: string) => void,
 ): Promise<OpenedModel> {
   if (!server) {
@@ -60,24 +63,26 @@ export async function openModel(
     ...(folder !== undefined && { folder }),
     baseModel: model,
     renderer,
-    ...(process.env.TINKER_API_KEY && { apiKey: process.env.TINKER_API_KEY }),
-    ...(retries !== undefined && { limits: { retries } }),
+    ...(apiKey && { apiKey }),
+    ...(limits && { limits }),
     onEvent: tell,
   })
   return { service: opened.service, precision: null, countTokens: (text) => opened.countTokens(text) }
 }
 
+const restMs = 600_000
+
 /**
- * Tells a person what a server does. Each thing is told once, until the server goes on: up to 64 requests wait at a time, and
- * each asks again and again.
+ * Tells a person what a server does. Each thing is told once in ten minutes, until the server goes on: up to 64 requests wait
+ * at a time, and each asks again and again.
  */
-export function tellingOnce(say: (line: string) => void): (event: TinkerEvent) => void {
-  const told = new Set<string>()
+export function tellingOnce(say: (line: string) => void, now = () => performance.now()): (event: TinkerEvent) => void {
+  const told = new Map<string, number>()
   return (event) => {
     const line = lineOf(event)
-    if (line === null || told.has(line)) return
+    if (line === null || now() - (told.get(line) ?? -Infinity) < restMs) return
     if (event.type === 'resumed') told.clear()
-    told.add(line)
+    told.set(line, now())
     say(line)
   }
 }

@@ -12,7 +12,7 @@ const Upstream = z.strictObject({
   url: z.string().min(1),
   /** `tinker`: the server that has the model. */
   server: TinkerServer.exactOptional(),
-  /** Environment variable that holds its key. Without one, the client's own Authorization goes on to it. */
+  /** Environment variable that holds its key. Without one, the client's own Authorization goes on; `tinker`: `TINKER_API_KEY`. */
   keyEnv: z.string().min(1).optional(),
   /** `embedded`: the model to serve, a known name or the folder of a Hugging Face model. `tinker`: its name there. */
   model: z.string().min(1).default('minimind2-small'),
@@ -54,8 +54,8 @@ export const UpstreamConfig = Upstream.refine(({ url, server }) => (url === 'tin
 })
 export type UpstreamConfig = z.infer<typeof UpstreamConfig>
 
-/** Whether Ratchet itself draws an upstream's tokens: in its engine, or from a trainer's server. Only such can be trained. */
-export const isSampledHere = ({ url }: UpstreamConfig): boolean => url === 'embedded' || url === 'tinker'
+/** Whether an upstream is a model that Ratchet draws tokens from, in its engine or at a Tinker server. Only such can be trained. */
+export const drawsTokens = ({ url }: UpstreamConfig): boolean => url === 'embedded' || url === 'tinker'
 
 /** One kind of text that must not be written. */
 export const RedactionRule = z.strictObject({

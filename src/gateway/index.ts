@@ -7,7 +7,7 @@ export {
   type PrepareVersions,
   toolParameter,
 } from './agents/index.ts'
-export { AgentConfig, isSampledHere, RedactionRule, ServeConfig, UpstreamConfig } from './config.ts'
+export { AgentConfig, drawsTokens, RedactionRule, ServeConfig, UpstreamConfig } from './config.ts'
 export { bodySpace, createGateway, type Gateway, type GatewayOptions, type RouteApp } from './create-gateway.ts'
 export { eraseSubject, mostTextCharacters, type Tried, tryByHand, TryRequest } from './admin/index.ts'
 export { readResponseId, responseIdOf, trajectoryOfSession } from './episode/ids.ts'

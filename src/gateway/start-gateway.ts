@@ -1,7 +1,7 @@
 import { type ChatUpstream, type Clock, type SessionRouter, type Store, systemClock } from '../core/index.ts'
 import { declareAgents, servedAgents } from './agents/index.ts'
 import { anyKey, assertMayServe, doorkeeper, ExpiredKeys, isLoopback } from './auth/index.ts'
-import { isSampledHere, type ServeConfig } from './config.ts'
+import { drawsTokens, type ServeConfig } from './config.ts'
 import { bodySpace, createGateway } from './create-gateway.ts'
 import { redactId, redactionOf } from './episode/redaction/index.ts'
 import { episodeRecorder } from './episode/recorder.ts'
@@ -64,7 +64,7 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
     mode: config.record,
     redaction,
     weightsOf: (name, model) => upstream.weights(model, name),
-    ownDefaults: (name) => !config.upstreams.some((one) => one.name === name && isSampledHere(one)),
+    ownDefaults: (name) => !config.upstreams.some((one) => one.name === name && drawsTokens(one)),
     exclusive,
     onProblem: (err) => logger.warn({ err }, 'a record could not be kept up'),
     clock,

@@ -21,12 +21,13 @@ export async function serveCommand(flags: ServeFlags): Promise<void> {
   const location = locationOf(flags)
   const store = await openStore(location)
   try {
-    const upstream = await openUpstream(config.upstreams, process.env, (hash) => store.blobs.get(hash))
+    // One stream says one thing: JSON lines for machines, or lines for people.
+    const logger = gatewayLogger(flags.json ? {} : { destination: humanLog(process.stdout) })
+    const warn = (line: string) => logger.warn(line)
+    const upstream = await openUpstream(config.upstreams, process.env, (hash) => store.blobs.get(hash), warn)
     try {
       const exclusive = 'path' in location
       const releases = { look: lookAt(plans, store), rules: canaryRules(config) }
-      // One stream says one thing: JSON lines for machines, or lines for people.
-      const logger = gatewayLogger(flags.json ? {} : { destination: humanLog(process.stdout) })
       const gateway = await serveReleases({ config, store, upstream, exclusive, releases, logger })
       if ('path' in location) announceWriter(location.path, gateway.url)
       say(flags, gateway, config)
@@ -66,9 +67,11 @@ function say(flags: ServeFlags, { url, open }: RunningGateway, { upstreams, agen
     [
       `${pc.green('●')} ${pc.bold(url)} answers as the OpenAI API does, through ${namesOf(upstreams)}, and records what happens.`,
       ...(agents.length > 0
-        ? [`  It serves the releases of ${namesOf(agents)}: requests name them in ratchet-agent.`]
-        : []),
-      ...qualityOf(upstreams),
+        ? [
+            '  It serves releases to requests that name their agent in the header ratchet-agent, and its model:',
+            ...agents.map(({ name, model }) => `    ${name} with the model ${model}`),
+          ]
+        : qualityOf(upstreams)),
       '',
       `  Point your agent at it:      ${pc.bold(`OPENAI_BASE_URL=${url}/v1`)}${open ? pc.dim('   (any key will do from this machine)') : ''}`,
       `  List the episodes:           npx ratchet trajectories${store}`,

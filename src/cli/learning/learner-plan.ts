@@ -1,13 +1,7 @@
 import { type Agent, servedAgent, text, weights } from '../../agent/index.ts'
 import { parseInput, type Tenant } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
-import {
-  type AgentConfig,
-  isSampledHere,
-  ServeConfig,
-  toolParameter,
-  type UpstreamConfig,
-} from '../../gateway/index.ts'
+import { type AgentConfig, drawsTokens, ServeConfig, toolParameter, type UpstreamConfig } from '../../gateway/index.ts'
 import { LearnFromTrafficConfig } from '../../learn/index.ts'
 import type { ModelPlace } from '../open-model.ts'
 import { readConfig } from '../read-config.ts'
@@ -27,7 +21,7 @@ export interface LearnerPlan {
   readonly tenant: Tenant
   readonly config: LearnFromTrafficConfig
   /** The model that answers the agent, which is the one that is trained; `null` where none is. */
-  readonly model: ModelPlace | null
+  readonly model: (ModelPlace & Pick<UpstreamConfig, 'keyEnv'>) | null
 }
 
 /**
@@ -63,8 +57,8 @@ export function servedLearners(serve: ServeConfig): readonly LearnerPlan[] {
 function planOf(serve: ServeConfig, agent: AgentConfig, config: LearnFromTrafficConfig): LearnerPlan {
   const tenant = agent.tenant ?? serve.tenant
   if (config.trainer === 'none') return { agent: declared(agent, agent.model), tenant, config, model: null }
-  const { model, renderer, precision, server } = trainableUpstream(serve, agent)
-  const place = { model, renderer, precision, ...(server && { server }) }
+  const { model, renderer, precision, server, keyEnv } = trainableUpstream(serve, agent)
+  const place = { model, renderer, precision, ...(server && { server, keyEnv }) }
   return { agent: declared(agent, model), tenant, config, model: place }
 }
 
@@ -85,7 +79,7 @@ function agentOf({ agents }: ServeConfig, name: string | undefined): AgentConfig
 /** The upstream that answers the agent: the first, as the gateway asks them in their order. */
 function trainableUpstream({ upstreams }: ServeConfig, { name }: AgentConfig): UpstreamConfig {
   const [first] = upstreams
-  if (first && isSampledHere(first)) return first
+  if (first && drawsTokens(first)) return first
   throw new InputError({
     code: 'input/not-trainable',
     message: `The agent "${name}" is answered by ${first?.url ?? 'nothing'}, and only the embedded engine and a Tinker server can train here.`,

@@ -39,7 +39,8 @@ export function startLearners(plans: readonly LearnerPlan[], store: Store, { onE
 /** A model of a learner's own, for one run: what serves keeps its threads and its memory, or its session at the server. */
 export async function modelOf(model: LearnerPlan['model']): Promise<ModelService> {
   if (model === null) throw new InvariantError('a run began without a trainer')
-  return (await openModel(model, {}, sayAside)).service
+  const apiKey = model.keyEnv === undefined ? undefined : process.env[model.keyEnv]?.trim()
+  return (await openModel(model, apiKey ? { apiKey } : {}, sayAside)).service
 }
 
 /**

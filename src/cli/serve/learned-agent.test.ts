@@ -2,8 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { type Json, RunId } from '../../core/index.ts'
+import { admissionOf, agent, setOf } from '../../../test/support/canary-parts.ts'
+import { defaultTenant, type Json, mintVersion, type Run, RunId } from '../../core/index.ts'
 import { LearnConfig } from '../../recipe/index.ts'
+import { Registry } from '../../release/index.ts'
 import { openStore } from '../../store/index.ts'
 import { learnedAgent } from './learned-agent.ts'
 
@@ -13,56 +15,75 @@ beforeEach(() => {
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A store with a run for each configuration, one a second. */
-async function storeOf(...configs: readonly Json[]): Promise<{ readonly store: string }> {
+const base = { kind: 'weights', base: 'small', baseHash: 'hash', adapter: null } as const
+
+interface Ran {
+  readonly config: Json
+  /** Whether it came to a release. Default true. */
+  readonly released?: boolean
+}
+
+/** A store with these runs of the agent, one after the other. */
+async function storeOf(runs: readonly Ran[]): Promise<{ readonly store: string }> {
   const store = await openStore({ path: join(folder, 'ratchet.db') })
-  for (const [i, config] of configs.entries()) {
-    await store.runs.create({
-      id: RunId.parse(`run-${i}`),
-      agent: 'librarian',
-      config,
-      seed: 0,
-      status: 'completed',
-      versionsIn: {},
-      versionsOut: null,
-      receipt: null,
-      release: null,
-      failure: null,
-      startedAt: 1000 * i,
-      endedAt: null,
-    })
+  const registry = new Registry(store)
+  let serving = mintVersion('model', base, { parents: [], run: null })
+  await registry.initial(agent, [serving])
+  for (const [i, { config, released = true }] of runs.entries()) {
+    const run = RunId.parse(`run-${i}`)
+    await store.runs.create(runOf(run, config))
+    if (!released) continue
+    const adapter = String(i).repeat(64)
+    const candidate = mintVersion('model', { ...base, adapter }, { parents: [serving.id], run })
+    const receipt = admissionOf(setOf(serving), setOf(candidate))
+    await registry.promote({ receipt, versions: [candidate], run })
+    serving = candidate
   }
   await store.close()
   return { store: folder }
 }
 
+const runOf = (id: RunId, config: Json): Run => ({
+  id,
+  agent,
+  config,
+  seed: 0,
+  status: 'completed',
+  versionsIn: {},
+  versionsOut: null,
+  receipt: null,
+  release: null,
+  failure: null,
+  startedAt: 0,
+  endedAt: null,
+})
+
 const learned = (config: object): Json => ({ learn: LearnConfig.parse(config) as unknown as Json, control: false })
+const traffic: Json = { learn: { mode: 'canary' } }
 
 describe('what serves a learned agent', () => {
-  it('is the model of its latest run, laid out and rounded as there', async () => {
-    const flags = await storeOf(
-      learned({ model: 'old', precision: 'float32' }),
-      learned({ model: 'small', precision: 'int8', adapter: { rank: 4 } }),
-      learned({ agent: 'painter', model: 'other' }),
-      { source: 'a program of its own' },
-    )
-    expect(await learnedAgent(flags, 'librarian')).toEqual({
+  it('is the model of the run that was released, laid out and rounded as there, whatever ran since', async () => {
+    const flags = await storeOf([
+      { config: learned({ model: 'old', precision: 'float32' }) },
+      { config: learned({ model: 'small', precision: 'int8', adapter: { rank: 4 } }) },
+      { config: learned({ model: 'held', renderer: 'template' }), released: false },
+      { config: traffic },
+    ])
+    expect(await learnedAgent(flags, agent)).toEqual({
       upstreams: [{ name: 'embedded', url: 'embedded', model: 'small', renderer: 'compact', precision: 'int8' }],
-      agents: [{ name: 'librarian', model: 'small', rank: 4 }],
+      agents: [{ name: agent, tenant: defaultTenant, model: 'small', rank: 4 }],
     })
   })
 
   it('is at the server that it learned at', async () => {
     const server = { url: 'http://127.0.0.1:8000', kind: 'skyrl-jax' }
-    const { upstreams } = await learnedAgent(await storeOf(learned({ server })), 'librarian')
+    const { upstreams } = await learnedAgent(await storeOf([{ config: learned({ server }) }]), agent)
     expect(upstreams).toMatchObject([{ name: 'tinker', url: 'tinker', server, precision: 'auto' }])
   })
 
-  it('is refused where no run taught it', async () => {
-    const flags = await storeOf(learned({ agent: 'painter' }), { source: 'a program of its own' })
-    await expect(learnedAgent(flags, 'librarian')).rejects.toMatchObject({
-      code: 'input/nothing-learned',
-      message: expect.stringContaining('there are runs of: painter.') as string,
-    })
+  it('is refused where no run of it was released', async () => {
+    const flags = await storeOf([{ config: learned({}), released: false }])
+    await expect(learnedAgent(flags, agent)).rejects.toMatchObject({ code: 'input/nothing-learned' })
+    await expect(learnedAgent(flags, 'painter')).rejects.toMatchObject({ code: 'release/unknown-agent' })
   })
 })

@@ -1,36 +1,53 @@
 import type { z } from 'zod'
+import { agentKey, defaultTenant, type Store, type VersionId } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
 import type { ServeConfig } from '../../gateway/index.ts'
+import type { LearnConfig } from '../../recipe/index.ts'
+import { Registry } from '../../release/index.ts'
 import { configOfRun } from '../kept-config.ts'
 import { type StoreFlags, withStore } from '../with-store.ts'
 
-/** Runs that are looked through, the latest first. */
-const mostRuns = 1_000
-
 /**
- * What of a gateway's configuration serves an agent that `ratchet learn` taught: its model, laid out and rounded as in its
- * latest run, in the engine or at the server that it learned at.
- * @throws InputError (`input/nothing-learned`) for an agent that has no run of `ratchet learn` in the store.
+ * What of a gateway's configuration serves an agent that `ratchet learn` taught: the model that its release was learned on,
+ * laid out and rounded as there, in the engine or at the server that it was learned at.
+ * @throws InputError (`input/nothing-learned`) where no run of `ratchet learn` is behind what serves.
+ * @throws UnknownAgentError for an agent that has no release in the store.
  */
 export async function learnedAgent(
   flags: StoreFlags,
   agent: string,
 ): Promise<Pick<z.input<typeof ServeConfig>, 'upstreams' | 'agents'>> {
-  const runs = await withStore(flags, 'read', (store) => store.runs.list({ limit: mostRuns }))
-  const configs = runs.flatMap((run) => configOfRun(run) ?? [])
-  const config = configs.find((one) => one.agent === agent)
-  if (config === undefined) throw nothingLearned(agent, [...new Set(configs.map((one) => one.agent))])
+  const config = await withStore(flags, 'read', (store) => configBehind(store, agent))
+  // A name with a slash has another key at the gateway than in a run.
+  if (config === null || agentKey(defaultTenant, agent) !== agent) throw nothingLearned(agent)
   const { model, renderer, precision, server, adapter } = config
   const where = server === undefined ? { name: 'embedded', url: 'embedded' } : { name: 'tinker', url: 'tinker', server }
   return {
     upstreams: [{ ...where, model, renderer, precision }],
-    agents: [{ name: agent, model, rank: adapter.rank }],
+    agents: [{ name: agent, tenant: defaultTenant, model, rank: adapter.rank }],
   }
 }
 
-const nothingLearned = (agent: string, known: readonly string[]) =>
+/** The configuration of the run that a release comes from; what traffic taught since comes from that run, too. */
+async function configBehind(store: Store, agent: string): Promise<LearnConfig | null> {
+  const { release } = await new Registry(store).current(agent)
+  const waiting: VersionId[] = Object.values(release.versions)
+  const seen = new Set<VersionId>()
+  for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
+    if (seen.has(id)) continue
+    seen.add(id)
+    const version = await store.versions.get(id)
+    const run = version?.run ? await store.runs.get(version.run) : null
+    const config = run && configOfRun(run)
+    if (config) return config
+    waiting.push(...(version?.parents ?? []))
+  }
+  return null
+}
+
+const nothingLearned = (agent: string) =>
   new InputError({
     code: 'input/nothing-learned',
-    message: `No run of \`ratchet learn\` in this store is of the agent "${agent}"; there are runs of: ${known.join(', ') || 'none'}.`,
-    hint: 'Give the agent and the store of a run, as `ratchet runs` lists them, or describe the agent in a configuration file (docs/gateway.md).',
+    message: `What serves for "${agent}" in this store was not released by a run of \`ratchet learn\`.`,
+    hint: 'See `ratchet releases` and `ratchet runs`; or describe the agent in a configuration file (docs/gateway.md).',
   })

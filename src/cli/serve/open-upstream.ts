@@ -1,6 +1,6 @@
 import type { BlobHash, ChatUpstream } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
-import { isSampledHere, type UpstreamConfig } from '../../gateway/index.ts'
+import type { UpstreamConfig } from '../../gateway/index.ts'
 import { chatUpstream } from '../../model/index.ts'
 import {
   bounded,
@@ -10,6 +10,7 @@ import {
   retrying,
   type VllmAdapterOptions,
 } from '../../model/openai/index.ts'
+import { tinkerUpstream } from '../../model/tinker/index.ts'
 import { openModel } from '../open-model.ts'
 import { sayAside } from '../say-aside.ts'
 
@@ -20,16 +21,21 @@ type AdapterBytes = (hash: BlobHash) => Promise<Uint8Array>
  * The upstreams of a configuration, as one: each with its names, its retries and its queue, tried in order.
  * @param env where keys are looked up.
  * @param adapterBytes where adapters are looked up.
+ * @param say takes lines for people: what a Tinker server makes wait, and what it does not heed.
  * @throws InputError for an address or a key that cannot be used, and whatever opening a model throws.
  */
 export async function openUpstream(
   configs: readonly UpstreamConfig[],
   env: Env,
   adapterBytes: AdapterBytes,
+  say: (line: string) => void = sayAside,
 ): Promise<ChatUpstream> {
   const opened: ChatUpstream[] = []
   try {
-    for (const config of configs) opened.push(await openOne(config, env, adapterBytes))
+    for (const config of configs) {
+      const { models, concurrency, queue } = config
+      opened.push(bounded(renaming(await openOne(config, env, adapterBytes, say), models), { concurrency, queue }))
+    }
     return fallback(opened)
   } catch (error) {
     for (const upstream of opened) await upstream.close()
@@ -37,30 +43,55 @@ export async function openUpstream(
   }
 }
 
-async function openOne(config: UpstreamConfig, env: Env, adapterBytes: AdapterBytes): Promise<ChatUpstream> {
-  const { models, retries, concurrency, queue } = config
-  const raw = isSampledHere(config) ? await openOwn(config, adapterBytes) : openUrl(config, env, adapterBytes)
-  return bounded(retrying(renaming(raw, models), { retries }), { concurrency, queue })
+async function openOne(
+  config: UpstreamConfig,
+  env: Env,
+  adapterBytes: AdapterBytes,
+  say: (line: string) => void,
+): Promise<ChatUpstream> {
+  const { retries } = config
+  if (config.server) return openAtServer(config, env, adapterBytes, say)
+  const raw = config.url === 'embedded' ? await openEmbedded(config, adapterBytes) : openUrl(config, env, adapterBytes)
+  return retrying(raw, { retries })
 }
 
-async function openOwn(config: UpstreamConfig, adapterBytes: AdapterBytes): Promise<ChatUpstream> {
-  const { name, mostAdapters, retries } = config
-  const { service } = await openModel(config, { retries }, sayAside)
+async function openEmbedded(config: UpstreamConfig, adapterBytes: AdapterBytes): Promise<ChatUpstream> {
+  const { name, mostAdapters } = config
+  const { service } = await openModel(config, {}, sayAside)
   return chatUpstream({ name, service, adapterBytes, mostAdapters, ownsService: true })
 }
 
+/** Its client tries again by itself, and never draws a sample twice. */
+function openAtServer(
+  config: UpstreamConfig,
+  env: Env,
+  adapterBytes: AdapterBytes,
+  say: (line: string) => void,
+): Promise<ChatUpstream> {
+  const { name, mostAdapters, retries, concurrency, maxAnswerBytes, firstByteTimeoutMs: answerTimeoutMs } = config
+  const limits = { retries, concurrency, maxAnswerBytes, resultTimeoutMs: answerTimeoutMs }
+  const apiKey = keyOf(config, env)
+  const open = async () => (await openModel(config, { limits, ...(apiKey && { apiKey }) }, say)).service
+  return tinkerUpstream({ name, open, adapterBytes, mostAdapters, answerTimeoutMs })
+}
+
 function openUrl(config: UpstreamConfig, env: Env, adapterBytes: AdapterBytes): ChatUpstream {
-  const { name, url, keyEnv, tellsTokens, firstByteTimeoutMs, idleTimeoutMs, maxAnswerBytes } = config
-  const key = keyEnv === undefined ? null : (env[keyEnv]?.trim() ?? '')
-  if (key === '') {
-    throw new InputError({
-      code: 'input/missing-upstream-key',
-      message: `The upstream "${name}" takes its key from ${keyEnv}, which is not set.`,
-      hint: `Set ${keyEnv}, or remove keyEnv to forward the client's own Authorization.`,
-    })
-  }
+  const { name, url, tellsTokens, firstByteTimeoutMs, idleTimeoutMs, maxAnswerBytes } = config
+  const key = keyOf(config, env)
   const adapters = adaptersOf(config, adapterBytes)
   return openAiUpstream({ name, url, key, tellsTokens, firstByteTimeoutMs, idleTimeoutMs, maxAnswerBytes, adapters })
+}
+
+/** The key that an upstream names; `null`: it names none. */
+function keyOf({ name, keyEnv, server }: UpstreamConfig, env: Env): string | null {
+  const key = keyEnv === undefined ? null : (env[keyEnv]?.trim() ?? '')
+  if (key !== '') return key
+  const other = server ? 'use TINKER_API_KEY' : "forward the client's own Authorization"
+  throw new InputError({
+    code: 'input/missing-upstream-key',
+    message: `The upstream "${name}" takes its key from ${keyEnv}, which is not set.`,
+    hint: `Set ${keyEnv}, or remove keyEnv to ${other}.`,
+  })
 }
 
 function adaptersOf(

@@ -33,11 +33,12 @@ export async function servePlan(flags: ServeFlags): Promise<ServeConfig> {
   const config = await readConfig(ServeConfig, gatewayConfig(flags.config), 'docs/gateway.md')
   const { upstreamKey, host, port, record } = flags
   refuseSeveralModels(flags)
+  if (flags.agent !== undefined && config.agents.length > 0) throw severalAgents(config.agents.map(({ name }) => name))
   if (upstreamKey !== undefined && flags.upstream === undefined) {
     throw new InputError({
       code: 'input/key-without-upstream',
       message: '--upstream-key names a key, and there is no --upstream that it is for.',
-      hint: 'Give --upstream as well, or "keyEnv" in a configuration file.',
+      hint: 'Give --upstream, or "keyEnv" in a configuration file; the key of a Tinker server is TINKER_API_KEY.',
     })
   }
   const asked = {
@@ -95,6 +96,13 @@ function refuseSeveralModels({ upstream, model, server, agent }: ServeFlags): vo
     hint: `Leave --${other} out, or describe upstream and agent in a configuration file (docs/gateway.md).`,
   })
 }
+
+const severalAgents = (names: readonly string[]) =>
+  new InputError({
+    code: 'input/agent-brings-model',
+    message: `--agent serves one agent with the model that it learned on, and the configuration describes agents of its own: ${names.join(', ')}.`,
+    hint: 'Describe all of them in the configuration, or give another --config.',
+  })
 
 /** The host that an upstream is at, which people know it by. */
 function upstreamName(url: string, index: number): string {

@@ -35,7 +35,7 @@ export function servesNoAdapters(upstream: string): UnservedAdapterError {
     kind: 'refused',
     upstream,
     problem: 'it serves none',
-    hint: 'Serve the model with vLLM and set adapters to "vllm", or use the embedded engine; or let the agent learn texts only.',
+    hint: 'Use the embedded engine, a Tinker server, or vLLM with adapters set to "vllm"; or let the agent learn texts only.',
   })
 }
 
@@ -55,7 +55,7 @@ export function keptElsewhere(upstream: string, { uri }: TrainerPath): UnservedA
     kind: 'refused',
     upstream,
     problem: `it is kept at its trainer, as ${uri.slice(0, 200)}`,
-    hint: "Serve it through its trainer's own service, or export it from there and import it.",
+    hint: 'Serve it from that server: an upstream with the url "tinker" (docs/trainers.md); or export it from there and import it.',
   })
 }
 

@@ -33,7 +33,7 @@ export const unavailable = (request: string, status: number, tries: number, deta
 export function refused(request: string, status: number, detail: string | null): TinkerError {
   const hint =
     status === 401 || status === 403
-      ? 'Give the key of this server as apiKey.'
+      ? 'Give the key of this server as TINKER_API_KEY (in a program: apiKey).'
       : status === 404
         ? 'Check that url is the root of the server, before /api/v1, and that it has not lost what is asked for.'
         : 'Correct what it names; if it names nothing that you gave, report the versions of both sides.'
@@ -46,7 +46,7 @@ export const failed = (request: string, detail: string): TinkerError =>
   new TinkerError({
     code: 'model/tinker-failed',
     message: `The Tinker server accepted ${request} and failed at it: ${detail}`,
-    hint: 'Read its words and its log; a server that restarted has lost its models: resume the run from its last checkpoint.',
+    hint: 'Read its words and its log; a server that restarted has lost its models. A run that ended goes on from its last checkpoint.',
   })
 
 /** @param problem ends the sentence "… answered X with …"; it names the field. */
@@ -62,7 +62,7 @@ export const overdue = (request: string, milliseconds: number): TinkerError =>
   new TinkerError({
     code: 'model/tinker-timeout',
     message: `The Tinker server had no result of ${request} after ${milliseconds} ms.`,
-    hint: 'Look whether it works on it; if it needs that long, raise resultTimeoutMs. The run resumes from its last checkpoint.',
+    hint: 'Look whether it works on it; if it needs that long, raise resultTimeoutMs (of a gateway: firstByteTimeoutMs). A run that ended goes on from its last checkpoint.',
   })
 
 /** A gradient of which nobody knows how much is accumulated. */

@@ -52,7 +52,7 @@ export class TinkerSession {
       throw new InputError({
         code: 'model/tinker-base-model',
         message: `The Tinker server has no base model ${JSON.stringify(baseModel)}.`,
-        hint: `Give as baseModel what the server calls it: ${names.slice(0, 20).join(', ')}.`,
+        hint: `Give as model what the server calls it (in a program: baseModel): ${names.slice(0, 20).join(', ')}.`,
       })
     }
     const body = { tags: ['ratchet'], user_metadata: {}, sdk_version: 'ratchet', type: 'create_session' }

@@ -6,7 +6,14 @@ const { shape } = Audit
 /** The model that judges. */
 export const JudgeConfig = z.strictObject({
   /** `embedded`, or the base URL of an OpenAI-compatible API, `/v1` included. */
-  url: z.string().min(1).default('embedded'),
+  url: z
+    .string()
+    .min(1)
+    .refine(
+      (url) => url !== 'tinker',
+      'no place for a judge: give `embedded`, or the base URL of an OpenAI-compatible API',
+    )
+    .default('embedded'),
   /** Environment variable that holds its key. */
   keyEnv: z.string().min(1).exactOptional(),
   /** By the name that the URL knows it by; `embedded`: a known name or a folder. */
