@@ -88,7 +88,7 @@ command('serve', 'run the gateway: record an agent through an OpenAI-compatible 
     '--model <name>',
     'without --upstream: model of the embedded engine: a known or pulled name, a Hugging Face folder or a GGUF file',
   )
-  .option('--server <url>', 'a Tinker server that has the model instead, see docs/trainers.md')
+  .option('--server <url>', 'a Tinker server that has the model, by its name there, see docs/trainers.md')
   .option('--agent <name>', 'serve what `ratchet learn` released for this agent, with the model that it learned on')
   .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
   .option('--port <n>', 'port to listen on; 0 picks a free one (default: 8787)', integer)

@@ -1,4 +1,3 @@
-import pc from 'picocolors'
 import type { ModelService, Precision, PrecisionChoice } from '../core/index.ts'
 import { InputError } from '../errors/index.ts'
 import { type Device, openEmbeddedModel } from '../model/index.ts'
@@ -22,6 +21,8 @@ export interface OpenModelOptions {
   readonly limits?: Partial<TinkerLimits>
   /** For a server only: its key. Default: `TINKER_API_KEY`. */
   readonly apiKey?: string
+  /** For a server only: ends opening, and everything that follows. */
+  readonly signal?: AbortSignal
 }
 
 /** A model that samples, trains and talks. */
@@ -40,7 +41,7 @@ export interface OpenedModel {
  */
 export async function openModel(
   { model, renderer, precision, server }: ModelPlace,
-  { deterministic = false, device, limits, apiKey = process.env.TINKER_API_KEY }: OpenModelOptions,
+  { deterministic = false, device, limits, signal, apiKey = process.env.TINKER_API_KEY }: OpenModelOptions,
   say: (line: string) => void,
 ): Promise<OpenedModel> {
   if (!server) {
@@ -56,7 +57,7 @@ export async function openModel(
     })
   }
   const { url, kind, folder } = server
-  const tell = tellingOnce((line) => say(pc.dim(visible(line))))
+  const tell = tellingOnce((line) => say(visible(line)))
   const opened = await openTinkerModel({
     url,
     server: kind,
@@ -65,6 +66,7 @@ export async function openModel(
     renderer,
     ...(apiKey && { apiKey }),
     ...(limits && { limits }),
+    ...(signal && { signal }),
     onEvent: tell,
   })
   return { service: opened.service, precision: null, countTokens: (text) => opened.countTokens(text) }

@@ -1,2 +1,4 @@
+import pc from 'picocolors'
+
 /** Tells people something beside what a command prints: on standard error. */
-export const sayAside = (line: string): void => void process.stderr.write(`${line}\n`)
+export const sayAside = (line: string): void => void process.stderr.write(`${pc.dim(line)}\n`)

@@ -30,7 +30,7 @@ export async function learnCommand(flags: LearnFlags & LearnerFlags): Promise<vo
   const began = Date.now()
   const { config, deterministic } = asked
   const options = { deterministic, ...(flags.device && { device: flags.device }) }
-  const opened = await openModel(config, options, (line) => progress.say(line))
+  const opened = await openModel(config, options, (line) => progress.say(pc.dim(line)))
   // A run keeps the precision that was chosen: it is resumed in that one, on whatever machine.
   const plan = { ...asked, config: { ...config, precision: opened.precision ?? config.precision } }
   const model = opened.service

@@ -4,6 +4,7 @@ import { canaryLook, type LearnerEvent, startLearner, type LearnEvent, trafficLe
 import type { Looked } from '../../release/index.ts'
 import { openModel } from '../open-model.ts'
 import { sayAside } from '../say-aside.ts'
+import { keyOf } from '../serve/upstream-key.ts'
 import { noCanaryRules } from './canary-rules.ts'
 import type { LearnerPlan } from './learner-plan.ts'
 import { openJudge } from './open-judge.ts'
@@ -39,7 +40,7 @@ export function startLearners(plans: readonly LearnerPlan[], store: Store, { onE
 /** A model of a learner's own, for one run: what serves keeps its threads and its memory, or its session at the server. */
 export async function modelOf(model: LearnerPlan['model']): Promise<ModelService> {
   if (model === null) throw new InvariantError('a run began without a trainer')
-  const apiKey = model.keyEnv === undefined ? undefined : process.env[model.keyEnv]?.trim()
+  const apiKey = keyOf({ name: model.model, ...model }, process.env)
   return (await openModel(model, apiKey ? { apiKey } : {}, sayAside)).service
 }
 

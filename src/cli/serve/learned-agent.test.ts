@@ -84,6 +84,7 @@ describe('what serves a learned agent', () => {
   it('is refused where no run of it was released', async () => {
     const flags = await storeOf([{ config: learned({}), released: false }])
     await expect(learnedAgent(flags, agent)).rejects.toMatchObject({ code: 'input/nothing-learned' })
+    await expect(learnedAgent(flags, 'a/b')).rejects.toMatchObject({ code: 'input/agent-name' })
     await expect(learnedAgent(flags, 'painter')).rejects.toMatchObject({ code: 'release/unknown-agent' })
   })
 })

@@ -11,15 +11,16 @@ import { type StoreFlags, withStore } from '../with-store.ts'
  * What of a gateway's configuration serves an agent that `ratchet learn` taught: the model that its release was learned on,
  * laid out and rounded as there, in the engine or at the server that it was learned at.
  * @throws InputError (`input/nothing-learned`) where no run of `ratchet learn` is behind what serves.
+ * @throws InputError (`input/agent-name`) for a name with a slash.
  * @throws UnknownAgentError for an agent that has no release in the store.
  */
 export async function learnedAgent(
   flags: StoreFlags,
   agent: string,
 ): Promise<Pick<z.input<typeof ServeConfig>, 'upstreams' | 'agents'>> {
+  if (agentKey(defaultTenant, agent) !== agent) throw unservable(agent)
   const config = await withStore(flags, 'read', (store) => configBehind(store, agent))
-  // A name with a slash has another key at the gateway than in a run.
-  if (config === null || agentKey(defaultTenant, agent) !== agent) throw nothingLearned(agent)
+  if (config === null) throw nothingLearned(agent)
   const { model, renderer, precision, server, adapter } = config
   const where = server === undefined ? { name: 'embedded', url: 'embedded' } : { name: 'tinker', url: 'tinker', server }
   return {
@@ -44,6 +45,13 @@ async function configBehind(store: Store, agent: string): Promise<LearnConfig | 
   }
   return null
 }
+
+const unservable = (agent: string) =>
+  new InputError({
+    code: 'input/agent-name',
+    message: `The gateway cannot serve an agent whose name has a slash: "${agent}".`,
+    hint: 'Learn again under a name without one ("agent" in the configuration).',
+  })
 
 const nothingLearned = (agent: string) =>
   new InputError({

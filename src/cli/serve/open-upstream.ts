@@ -13,6 +13,7 @@ import {
 import { tinkerUpstream } from '../../model/tinker/index.ts'
 import { openModel } from '../open-model.ts'
 import { sayAside } from '../say-aside.ts'
+import { keyOf } from './upstream-key.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 type AdapterBytes = (hash: BlobHash) => Promise<Uint8Array>
@@ -71,7 +72,8 @@ function openAtServer(
   const { name, mostAdapters, retries, concurrency, maxAnswerBytes, firstByteTimeoutMs: answerTimeoutMs } = config
   const limits = { retries, concurrency, maxAnswerBytes, resultTimeoutMs: answerTimeoutMs }
   const apiKey = keyOf(config, env)
-  const open = async () => (await openModel(config, { limits, ...(apiKey && { apiKey }) }, say)).service
+  const open = async (signal: AbortSignal) =>
+    (await openModel(config, { limits, signal, ...(apiKey && { apiKey }) }, say)).service
   return tinkerUpstream({ name, open, adapterBytes, mostAdapters, answerTimeoutMs })
 }
 
@@ -80,18 +82,6 @@ function openUrl(config: UpstreamConfig, env: Env, adapterBytes: AdapterBytes): 
   const key = keyOf(config, env)
   const adapters = adaptersOf(config, adapterBytes)
   return openAiUpstream({ name, url, key, tellsTokens, firstByteTimeoutMs, idleTimeoutMs, maxAnswerBytes, adapters })
-}
-
-/** The key that an upstream names; `null`: it names none. */
-function keyOf({ name, keyEnv, server }: UpstreamConfig, env: Env): string | null {
-  const key = keyEnv === undefined ? null : (env[keyEnv]?.trim() ?? '')
-  if (key !== '') return key
-  const other = server ? 'use TINKER_API_KEY' : "forward the client's own Authorization"
-  throw new InputError({
-    code: 'input/missing-upstream-key',
-    message: `The upstream "${name}" takes its key from ${keyEnv}, which is not set.`,
-    hint: `Set ${keyEnv}, or remove keyEnv to ${other}.`,
-  })
 }
 
 function adaptersOf(

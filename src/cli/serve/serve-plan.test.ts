@@ -41,6 +41,16 @@ describe('what is to be served', () => {
   })
 
   it.each([
+    ['agents of its own', { agents: [{ name: 'support', model: 'small' }] }, 'support'],
+    ['a tenant', { tenant: 'acme' }, 'acme'],
+  ])('refuses --agent beside a configuration with %s', async (_, config, named) => {
+    await expect(servePlan({ config: configFile(config), agent: 'librarian' })).rejects.toMatchObject({
+      code: 'input/agent-brings-model',
+      message: expect.stringContaining(named) as string,
+    })
+  })
+
+  it.each([
     ['a server without its url', { name: 'a', url: 'embedded', server: { url: 'http://127.0.0.1:8000' } }],
     ['its url without a server', { name: 'a', url: 'tinker' }],
   ])('refuses %s', async (_, upstream) => {

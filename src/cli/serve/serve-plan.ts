@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { parseInput } from '../../core/index.ts'
+import { defaultTenant, parseInput } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
 import { ServeConfig } from '../../gateway/index.ts'
 import { readConfig } from '../read-config.ts'
@@ -33,7 +33,7 @@ export async function servePlan(flags: ServeFlags): Promise<ServeConfig> {
   const config = await readConfig(ServeConfig, gatewayConfig(flags.config), 'docs/gateway.md')
   const { upstreamKey, host, port, record } = flags
   refuseSeveralModels(flags)
-  if (flags.agent !== undefined && config.agents.length > 0) throw severalAgents(config.agents.map(({ name }) => name))
+  if (flags.agent !== undefined) refuseOtherAgents(config)
   if (upstreamKey !== undefined && flags.upstream === undefined) {
     throw new InputError({
       code: 'input/key-without-upstream',
@@ -97,12 +97,21 @@ function refuseSeveralModels({ upstream, model, server, agent }: ServeFlags): vo
   })
 }
 
-const severalAgents = (names: readonly string[]) =>
-  new InputError({
+/** @throws InputError for a configuration that says whom to serve, or for whom. */
+function refuseOtherAgents({ agents, tenant }: ServeConfig): void {
+  const other =
+    agents.length > 0
+      ? `describes agents of its own: ${agents.map(({ name }) => name).join(', ')}`
+      : tenant === defaultTenant
+        ? null
+        : `is for the tenant ${tenant}, which no run of \`ratchet learn\` is`
+  if (other === null) return
+  throw new InputError({
     code: 'input/agent-brings-model',
-    message: `--agent serves one agent with the model that it learned on, and the configuration describes agents of its own: ${names.join(', ')}.`,
-    hint: 'Describe all of them in the configuration, or give another --config.',
+    message: `--agent serves one agent with the model that it learned on, and the configuration ${other}.`,
+    hint: 'Describe the agent in the configuration, or give another --config.',
   })
+}
 
 /** The host that an upstream is at, which people know it by. */
 function upstreamName(url: string, index: number): string {

@@ -38,7 +38,7 @@ export function refused(request: string, status: number, detail: string | null):
         ? 'Check that url is the root of the server, before /api/v1, and that it has not lost what is asked for.'
         : 'Correct what it names; if it names nothing that you gave, report the versions of both sides.'
   const message = `The Tinker server refused ${request} with ${status}${said(detail)}`
-  return new TinkerError({ code: 'model/tinker-refused', status, message, hint })
+  return new TinkerError({ code: 'model/tinker-refused', status, request, message, hint })
 }
 
 /** A request that was accepted has failed. */

@@ -87,7 +87,9 @@ export class TinkerSampler implements Sampler {
     const { samples = 1, signal, onTokens } = request
     if (signal?.aborted) return cancelledSequences(samples)
     try {
-      const sequences = await this.#asked(request, adapter ?? (await this.#baseSession()))
+      const session = adapter ?? (await unlessAborted(this.#baseSession(), signal))
+      if (session === null) return cancelledSequences(samples)
+      const sequences = await this.#asked(request, session)
       sequences.forEach((sequence, sample) => {
         const { stopReason: _, ...tokens } = sequence
         if (sequence.tokens.length > 0) onTokens?.({ sample, ...tokens })
@@ -164,6 +166,15 @@ export class TinkerSampler implements Sampler {
     })
     return this.#base
   }
+}
+
+/** What is awaited, or `null` once the signal fires: all requests wait for one session, which one of them cannot end. */
+function unlessAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T | null> {
+  if (signal === undefined) return work
+  const aborted = new Promise<null>((resolve) => {
+    signal.addEventListener('abort', () => resolve(null), { once: true })
+  })
+  return Promise.race([work, aborted])
 }
 
 function refuseOtherDistributions({ params: { temperature = 1, topK, topP = 1 } }: SampleRequest): void {

@@ -17,7 +17,8 @@ async function open(fault: (request: SeenRequest) => Fault | undefined, options:
   const server = await openTinkerServer(fault)
   const upstream = await tinkerUpstream({
     name: 'there',
-    open: async () => (await openTinkerModel({ url: server.url, baseModel: 'tiny', folder, limits })).service,
+    open: async (signal) =>
+      (await openTinkerModel({ url: server.url, baseModel: 'tiny', folder, limits, signal })).service,
     adapterBytes: () => Promise.reject(new Error('there are no bytes')),
     mostAdapters: 4,
     answerTimeoutMs: 5_000,
@@ -44,6 +45,9 @@ const lostSamplers =
     path === '/asample' && sessions.includes(count)
       ? { kind: 'status', status: 404, body: { detail: 'Sampling session not found' } }
       : undefined
+
+/** The server asks for patience. */
+const patience: Fault = { kind: 'status', status: 429, headers: { 'retry-after-ms': '20' } }
 
 const sessionsOf = (seen: readonly SeenRequest[]) => seen.filter(({ path }) => path === '/create_session').length
 
@@ -73,10 +77,42 @@ describe('a model at a Tinker server as an upstream', () => {
     await expect(ask(upstream)).rejects.toMatchObject({ kind: 'unreachable', code: 'model/upstream-unreachable' })
   })
 
-  it('gives up what takes too long, also where the server asks for patience', async () => {
-    const busy: Fault = { kind: 'status', status: 429, headers: { 'retry-after-ms': '20' } }
-    const { upstream } = await open(({ path }) => (path === '/asample' ? busy : undefined), { answerTimeoutMs: 200 })
-    await expect(ask(upstream)).rejects.toMatchObject({ kind: 'timeout', code: 'model/upstream-timeout' })
+  it.each(['/asample', '/create_sampling_session'])(
+    'gives up what takes too long, also where the server asks for patience: %s',
+    async (busy) => {
+      const { upstream } = await open(({ path }) => (path === busy ? patience : undefined), { answerTimeoutMs: 200 })
+      await expect(ask(upstream)).rejects.toMatchObject({ kind: 'timeout', code: 'model/upstream-timeout' })
+    },
+  )
+
+  it('keeps its session where the server has lost weights', async () => {
+    const { upstream, server } = await open(({ path }) =>
+      path === '/weights_info' ? { kind: 'status', status: 404, body: { detail: 'no such checkpoint' } } : undefined,
+    )
+    const adapter = { at: 'trainer', uri: 'tinker://run/weights/gone' } as const
+    const weights = { ...upstream.weights('tiny'), adapter }
+    await expect(upstream.prepare('tiny', weights)).rejects.toMatchObject({ code: 'model/adapter-not-served' })
+    expect(sessionsOf(server.seen)).toBe(1)
+  })
+
+  it('leaves a request to other upstreams where the server has the model no more', async () => {
+    const { upstream } = await open((request) =>
+      request.path === '/get_server_capabilities' && request.count > 0
+        ? { kind: 'lie', say: () => ({ supported_models: [{ model_name: 'other' }] }) }
+        : lostSamplers(0)(request),
+    )
+    await expect(ask(upstream)).rejects.toMatchObject({ kind: 'broken', upstream: 'there' })
+  })
+
+  it('ends a reopening when it is closed', async () => {
+    const { upstream } = await open((request) =>
+      request.path === '/create_session' && request.count > 0 ? patience : lostSamplers(0)(request),
+    )
+    const asked = expect(ask(upstream)).rejects.toMatchObject({ upstream: 'there' })
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    await upstream.close()
+    await asked
+    await expect(ask(upstream)).rejects.toMatchObject({ kind: 'unreachable' })
   })
 
   it('says that whoever asked is gone', async () => {

@@ -1,13 +1,14 @@
 import type { BlobHash, ChatCall, ChatUpstream, ModelService } from '../../core/index.ts'
 import { chatUpstream } from '../chat/index.ts'
+import { cancelled, closed, failed } from '../chat/failures.ts'
 import { isUpstreamFailure, UpstreamError } from '../http/upstream-error.ts'
 import { TinkerError } from './tinker-error.ts'
 
 export interface TinkerUpstreamOptions {
   /** For records, metrics and people. */
   readonly name: string
-  /** Opens a session at the server. It is asked again where the server has lost one. */
-  readonly open: () => Promise<ModelService>
+  /** Opens a session at the server, unless the signal fires. It is asked again where the server has lost one. */
+  readonly open: (signal: AbortSignal) => Promise<ModelService>
   /** The bytes of adapters that are kept here, by their hash; others are at the server. */
   readonly adapterBytes: (hash: BlobHash) => Promise<Uint8Array>
   /** Adapters that are held at once. */
@@ -24,7 +25,7 @@ export interface TinkerUpstreamOptions {
  * @throws what opening throws.
  */
 export async function tinkerUpstream(options: TinkerUpstreamOptions): Promise<ChatUpstream> {
-  return new TinkerUpstream(options, upstreamOver(await options.open(), options))
+  return new TinkerUpstream(options, upstreamOver(await options.open(new AbortController().signal), options))
 }
 
 const upstreamOver = (service: ModelService, { name, adapterBytes, mostAdapters }: TinkerUpstreamOptions) =>
@@ -36,6 +37,8 @@ class TinkerUpstream implements ChatUpstream {
   readonly #options: TinkerUpstreamOptions
   #current: ChatUpstream
   #reopening: Promise<void> | null = null
+  /** Ends a reopening. */
+  readonly #closing = new AbortController()
   #openedAt = performance.now()
   /** Sessions that are lost, until what is under way in them has ended. */
   readonly #lost = new Map<ChatUpstream, NodeJS.Timeout>()
@@ -61,13 +64,22 @@ class TinkerUpstream implements ChatUpstream {
     return this.#current.models(...asked)
   }
 
+  /** Also opening a session and loading weights, which know of no signal, are not waited for longer. */
   async chat(call: ChatCall): ReturnType<ChatUpstream['chat']> {
     const timeout = AbortSignal.timeout(this.#options.answerTimeoutMs)
     const signal = AbortSignal.any([call.signal, timeout])
+    const gone = new Promise<never>((_, reject) => {
+      signal.addEventListener('abort', () => reject(cancelled(this.name)), { once: true })
+    })
+    const reply = this.#again((upstream) => upstream.chat({ ...call, signal }))
     try {
-      return await this.#again((upstream) => upstream.chat({ ...call, signal }))
+      return await Promise.race([reply, gone])
     } catch (error) {
-      throw timeout.aborted && !call.signal.aborted ? this.#late(error) : error
+      reply.catch(() => {})
+      const late = timeout.aborted && !call.signal.aborted && isUpstreamFailure(error) && error.kind === 'cancelled'
+      throw late ? this.#late(error) : error
+    } finally {
+      gone.catch(() => {})
     }
   }
 
@@ -76,6 +88,7 @@ class TinkerUpstream implements ChatUpstream {
   }
 
   async close(): Promise<void> {
+    this.#closing.abort()
     await this.#reopening?.catch(() => {})
     for (const timer of this.#lost.values()) clearTimeout(timer)
     await Promise.allSettled([this.#current, ...this.#lost.keys()].map((upstream) => upstream.close()))
@@ -99,6 +112,7 @@ class TinkerUpstream implements ChatUpstream {
   /** @throws the error again where a session was opened a moment ago: then it is not the session that is lost. */
   async #reopen(used: ChatUpstream, error: unknown): Promise<void> {
     if (this.#current !== used) return
+    if (this.#closing.signal.aborted) throw closed(this.name, error)
     const { reopenAfterMs = 30_000 } = this.#options
     if (this.#reopening === null && performance.now() - this.#openedAt < reopenAfterMs) throw this.#told(error)
     this.#reopening ??= this.#replace(used).finally(() => {
@@ -108,10 +122,16 @@ class TinkerUpstream implements ChatUpstream {
   }
 
   async #replace(used: ChatUpstream): Promise<void> {
+    const opening = new AbortController()
+    const end = () => opening.abort()
+    this.#closing.signal.addEventListener('abort', end, { once: true })
     try {
-      this.#current = upstreamOver(await this.#options.open(), this.#options)
+      this.#current = upstreamOver(await this.#options.open(opening.signal), this.#options)
     } catch (error) {
-      throw this.#told(error)
+      const told = this.#told(error)
+      throw isUpstreamFailure(told) ? told : failed(this.name, error)
+    } finally {
+      this.#closing.signal.removeEventListener('abort', end)
     }
     this.#openedAt = performance.now()
     const closing = setTimeout(() => {
@@ -151,8 +171,11 @@ function tinkerCause(error: unknown): TinkerError | null {
   return null
 }
 
-/** Whether the server does not know any more what it was asked about. */
+/** What a server can do only in a session that it knows. Weights that it has lost are met by other requests before. */
+const ofSession: ReadonlySet<string | null> = new Set(['asample', 'create_sampling_session', 'create_model'])
+
+/** Whether the server does not know the session any more. */
 function isLost(error: unknown): boolean {
-  const status = tinkerCause(error)?.status ?? null
-  return status === 404 || status === 410
+  const { status = null, request = null } = tinkerCause(error) ?? {}
+  return (status === 404 || status === 410) && ofSession.has(request)
 }
