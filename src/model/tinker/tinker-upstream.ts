@@ -71,15 +71,11 @@ class TinkerUpstream implements ChatUpstream {
     const gone = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(cancelled(this.name)), { once: true })
     })
-    const reply = this.#again((upstream) => upstream.chat({ ...call, signal }))
     try {
-      return await Promise.race([reply, gone])
+      return await Promise.race([this.#again((upstream) => upstream.chat({ ...call, signal })), gone])
     } catch (error) {
-      reply.catch(() => {})
       const late = timeout.aborted && !call.signal.aborted && isUpstreamFailure(error) && error.kind === 'cancelled'
       throw late ? this.#late(error) : error
-    } finally {
-      gone.catch(() => {})
     }
   }
 
