@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { runRecord } from '../../test/support/run-record.ts'
 import { type Json, type Run, RunId } from '../core/index.ts'
 import { openStore } from '../store/index.ts'
 import { LearnConfig } from '../recipe/index.ts'
@@ -21,21 +22,14 @@ async function storeWith(...runs: readonly Partial<Run>[]): Promise<string> {
   const store = join(folder, 'store')
   const opened = await openStore({ path: join(store, 'ratchet.db') })
   for (const [i, run] of runs.entries()) {
-    await opened.runs.create({
+    const about: Partial<Run> = {
       id: RunId.parse(`run-${i}`),
       agent: 'shopkeeper',
       config: { learn: config as unknown as Json, control: false, deterministic: true },
       seed: 4,
-      status: 'running',
-      versionsIn: {},
-      versionsOut: null,
-      receipt: null,
-      release: null,
-      failure: null,
       startedAt: i,
-      endedAt: null,
-      ...run,
-    })
+    }
+    await opened.runs.create(runRecord({ ...about, ...run }))
   }
   await opened.close()
   return store

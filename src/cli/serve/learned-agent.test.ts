@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { admissionOf, agent, setOf } from '../../../test/support/canary-parts.ts'
-import { defaultTenant, type Json, mintVersion, type Run, RunId } from '../../core/index.ts'
+import { runRecord } from '../../../test/support/run-record.ts'
+import { defaultTenant, type Json, mintVersion, RunId } from '../../core/index.ts'
 import { LearnConfig } from '../../recipe/index.ts'
 import { Registry } from '../../release/index.ts'
 import { openStore } from '../../store/index.ts'
@@ -31,7 +32,7 @@ async function storeOf(runs: readonly Ran[]): Promise<{ readonly store: string }
   await registry.initial(agent, [serving])
   for (const [i, { config, released = true }] of runs.entries()) {
     const run = RunId.parse(`run-${i}`)
-    await store.runs.create(runOf(run, config))
+    await store.runs.create(runRecord({ id: run, agent, config, status: 'completed' }))
     if (!released) continue
     const adapter = String(i).repeat(64)
     const candidate = mintVersion('model', { ...base, adapter }, { parents: [serving.id], run })
@@ -42,21 +43,6 @@ async function storeOf(runs: readonly Ran[]): Promise<{ readonly store: string }
   await store.close()
   return { store: folder }
 }
-
-const runOf = (id: RunId, config: Json): Run => ({
-  id,
-  agent,
-  config,
-  seed: 0,
-  status: 'completed',
-  versionsIn: {},
-  versionsOut: null,
-  receipt: null,
-  release: null,
-  failure: null,
-  startedAt: 0,
-  endedAt: null,
-})
 
 const learned = (config: object): Json => ({ learn: LearnConfig.parse(config) as unknown as Json, control: false })
 const traffic: Json = { learn: { mode: 'canary' } }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { type Run, RunId, type Store } from '../../core/index.ts'
+import { runRecord } from '../../../test/support/run-record.ts'
+import type { Store } from '../../core/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
 import { type JournalState, RunJournal } from './journal.ts'
 
@@ -12,20 +13,7 @@ class Journal extends RunJournal<JournalState, Told> {
   protected override discard = () => Promise.resolve()
 }
 
-const run: Run = {
-  id: RunId.parse('run-1'),
-  agent: 'reader',
-  config: {},
-  seed: 0,
-  status: 'running',
-  versionsIn: {},
-  versionsOut: null,
-  receipt: null,
-  release: null,
-  failure: null,
-  startedAt: 0,
-  endedAt: null,
-}
+const run = runRecord()
 
 let store: Store
 beforeEach(async () => {
