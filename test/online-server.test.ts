@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { openStore } from '../src/store/index.ts'
 import { type ServingRatchet, serveRatchet } from './support/serving-ratchet.ts'
+import { startUpstream } from './support/upstream-server.mjs'
 import { startTrainerProcess, type TrainerProcess } from './support/trainer-process.ts'
 import { writeTinyModel } from './tiny/model.ts'
 
@@ -112,3 +113,33 @@ describe('a gateway before a Tinker server', { timeout: 300_000 }, () => {
     }
   })
 })
+
+it('a gateway starts without its Tinker server, and another upstream answers its agent', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ratchet-no-server-'))
+  const other = await startUpstream({ anyModel: true })
+  try {
+    const model = 'minimind2-small'
+    const config = {
+      upstreams: [
+        { name: 'there', url: 'tinker', server: { url: 'http://127.0.0.1:9' }, model },
+        { name: 'other', url: other.url },
+      ],
+      agents: [{ name: 'painter', model, learn: { mode: 'canary' } }],
+    }
+    writeFileSync(join(folder, 'serve.json'), JSON.stringify(config))
+    const gateway = await serveRatchet(['--config', join(folder, 'serve.json'), '--store', join(folder, 'store')])
+    try {
+      const answer = await fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'ratchet-agent': 'painter' },
+        body: JSON.stringify({ model, messages: [{ role: 'user', content: 'red or blue?' }] }),
+      })
+      expect(await answer.json()).toMatchObject({ choices: [{ message: { content: 'You said: red or blue?' } }] })
+    } finally {
+      expect(await gateway.stop()).toBe(0)
+    }
+  } finally {
+    await other.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}, 60_000)

@@ -4,6 +4,7 @@ import { Command, InvalidArgumentError, Option } from 'commander'
 import { explainFailure, unwritableOutput } from './fail.ts'
 import type { PrecisionChoice } from '../core/index.ts'
 import type { Device } from '../model/index.ts'
+import type { ServerKind } from '../model/tinker/index.ts'
 import { exportFormats, importFormats } from './transfer/formats.ts'
 
 const integer = (text: string): number => {
@@ -44,6 +45,16 @@ const precision = (otherwise: string) =>
     '--precision <name>',
     `what the model's projections are multiplied in (default: ${otherwise}), see docs/models.md`,
   ).choices(Object.keys(precisions))
+
+/** The names of {@link ServerKind}, without loading zod. */
+const serverKinds = { tinker: true, 'skyrl-jax': true } satisfies Record<ServerKind, true>
+const serverKind = new Option('--server-kind <name>', 'with --server: what it is (default: tinker)').choices(
+  Object.keys(serverKinds),
+)
+const serverFolder = new Option(
+  '--server-folder <path>',
+  "with --server: folder here with the model's config.json, tokenizer.json and chat template (default: what --model names)",
+)
 
 const list = (text: string, before: readonly string[] = []): readonly string[] => [...before, text]
 
@@ -89,6 +100,8 @@ command('serve', 'run the gateway: record an agent through an OpenAI-compatible 
     'without --upstream: model of the embedded engine: a known or pulled name, a Hugging Face folder or a GGUF file',
   )
   .option('--server <url>', 'a Tinker server that has the model, by its name there, see docs/trainers.md')
+  .addOption(serverKind)
+  .addOption(serverFolder)
   .option('--agent <name>', 'serve what `ratchet learn` released for this agent, with the model that it learned on')
   .option('--host <address>', 'address to listen on (default: 127.0.0.1)')
   .option('--port <n>', 'port to listen on; 0 picks a free one (default: 8787)', integer)
@@ -224,6 +237,8 @@ command('learn', 'train on tasks, test on held-out ones, release if better')
     "a known or pulled name, a Hugging Face folder or a GGUF file (default: the configuration's, else minimind2-small)",
   )
   .option('--server <url>', 'a Tinker server that has the model (default: the embedded engine), see docs/trainers.md')
+  .addOption(serverKind)
+  .addOption(serverFolder)
   .addOption(precision("the configuration's, else auto"))
   .option(
     '--minutes <n>',

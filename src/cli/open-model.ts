@@ -1,7 +1,13 @@
 import type { ModelService, Precision, PrecisionChoice } from '../core/index.ts'
 import { InputError } from '../errors/index.ts'
 import { type Device, openEmbeddedModel } from '../model/index.ts'
-import { openTinkerModel, type TinkerEvent, type TinkerLimits, type TinkerServer } from '../model/tinker/index.ts'
+import {
+  openTinkerModel,
+  tinkerBase,
+  type TinkerEvent,
+  type TinkerLimits,
+  type TinkerServer,
+} from '../model/tinker/index.ts'
 import { visible } from './visible.ts'
 
 /** Which model, and where: what configurations of runs and of upstreams say alike. */
@@ -56,14 +62,12 @@ export async function openModel(
       hint: `Leave ${option} out of the flags and the configuration, or the server.`,
     })
   }
-  const { url, kind, folder } = server
+  const { url, kind } = server
   const tell = tellingOnce((line) => say(visible(line)))
   const opened = await openTinkerModel({
     url,
     server: kind,
-    ...(folder !== undefined && { folder }),
-    baseModel: model,
-    renderer,
+    ...placeAt(server, { model, renderer }),
     ...(apiKey && { apiKey }),
     ...(limits && { limits }),
     ...(signal && { signal }),
@@ -71,6 +75,18 @@ export async function openModel(
   })
   return { service: opened.service, precision: null, countTokens: (text) => opened.countTokens(text) }
 }
+
+/** Which model {@link openModel} opens at a server, which is not asked. @throws what reading its folder throws. */
+export const baseAtServer = (
+  server: TinkerServer,
+  place: Pick<ModelPlace, 'model' | 'renderer'>,
+): ReturnType<typeof tinkerBase> => tinkerBase(placeAt(server, place))
+
+const placeAt = ({ folder }: TinkerServer, { model, renderer }: Pick<ModelPlace, 'model' | 'renderer'>) => ({
+  baseModel: model,
+  renderer,
+  ...(folder !== undefined && { folder }),
+})
 
 const restMs = 600_000
 

@@ -60,6 +60,21 @@ describe('a new run', () => {
     expect(eight.config).toMatchObject({ model: 'theirs', precision: 'int8' })
   })
 
+  it('has its model at the server of the flags, which say over the file what it is', async () => {
+    const file = join(folder, 'learn.json')
+    writeFileSync(file, JSON.stringify({ server: { url: 'http://127.0.0.1:1', kind: 'skyrl-jax', folder: 'theirs' } }))
+    const flags = { store: folder, server: 'http://127.0.0.1:8000' }
+    expect((await planOf({ ...flags, serverKind: 'skyrl-jax', serverFolder: 'mine' })).config.server).toEqual({
+      url: flags.server,
+      kind: 'skyrl-jax',
+      folder: 'mine',
+    })
+    const over = await planOf({ ...flags, config: file, serverFolder: 'mine' })
+    expect(over.config.server).toEqual({ url: flags.server, kind: 'skyrl-jax', folder: 'mine' })
+    for (const alone of [{ serverKind: 'tinker' as const }, { serverFolder: 'mine' }])
+      await expect(planOf({ store: folder, ...alone })).rejects.toMatchObject({ code: 'input/no-server' })
+  })
+
   it('ends by --minutes where it is good enough, whatever the file says of that, and keeps the rest of the schedule', async () => {
     const file = join(folder, 'learn.json')
     writeFileSync(file, JSON.stringify({ schedule: { updates: 3 } }))
@@ -116,6 +131,7 @@ describe('a run to resume', () => {
       { model: 'another' },
       { precision: 'int8' as const },
       { minutes: 6 },
+      { server: 'http://127.0.0.1:8000', serverKind: 'tinker' as const },
     ])
       await expect(planOf({ store, resume: true, ...flags })).rejects.toMatchObject({ code: 'input/resume-differs' })
     const other = join(folder, 'other.json')

@@ -7,16 +7,15 @@ import { openStore } from '../store/index.ts'
 import { LearnConfig, type Plan } from '../recipe/index.ts'
 import { keptConfig } from './kept-config.ts'
 import { readConfig } from './read-config.ts'
+import { type ServerFlags, serverOf } from './server-flags.ts'
 import { locationOf, type StoreFlags } from './with-store.ts'
 
-export interface LearnFlags extends StoreFlags {
+export interface LearnFlags extends StoreFlags, ServerFlags {
   readonly newStore?: boolean
   readonly config?: string
   /** The model and its precision, instead of the configuration's. */
   readonly model?: string
   readonly precision?: PrecisionChoice
-  /** The root of a Tinker server that has the model, instead of the configuration's. */
-  readonly server?: string
   /** Once learning has taken so long, it ends as soon as {@link goodEnough} of validation succeeds. */
   readonly minutes?: number
   readonly seed?: number
@@ -48,15 +47,16 @@ export async function planOf(flags: LearnFlags): Promise<Plan> {
 async function configOf({
   config: file,
   model,
-  server,
   precision,
   minutes,
+  ...flags
 }: LearnFlags): Promise<LearnConfig | undefined> {
   const read = file === undefined ? undefined : await readConfig(LearnConfig, file, 'docs/learn.md')
+  const server = serverOf(flags)
   if ([model, server, precision, minutes].every((flag) => flag === undefined)) return read
   const over = {
     ...(model !== undefined && { model }),
-    ...(server !== undefined && { server: { ...read?.server, url: server } }),
+    ...(server !== undefined && { server: { ...read?.server, ...server } }),
     ...(precision !== undefined && { precision }),
     ...(minutes !== undefined && { schedule: { ...read?.schedule, goodEnough: goodEnoughAfter(minutes) } }),
   }
@@ -93,6 +93,8 @@ async function resumedPlan(flags: LearnFlags, resume: string | true, config: Lea
     '--new-store': flags.newStore === true,
     '--model': flags.model !== undefined && flags.model !== plan.config.model,
     '--server': flags.server !== undefined && flags.server !== plan.config.server?.url,
+    '--server-kind': flags.serverKind !== undefined && flags.serverKind !== plan.config.server?.kind,
+    '--server-folder': flags.serverFolder !== undefined && flags.serverFolder !== plan.config.server?.folder,
     '--precision': ![undefined, 'auto', plan.config.precision].includes(flags.precision),
     '--minutes':
       flags.minutes !== undefined &&

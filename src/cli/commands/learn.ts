@@ -65,10 +65,12 @@ export async function learnCommand(flags: LearnFlags & LearnerFlags): Promise<vo
 
 /** A learner takes these from the agent's section in the configuration, or has no use for them. */
 function refuseFlagsOfOneRun({ model, precision, minutes, seed, control, deterministic, ...flags }: LearnFlags): void {
-  const { server, device, resume, newStore } = flags
+  const { server, serverKind, serverFolder, device, resume, newStore } = flags
   const given = {
     model,
     server,
+    'server-kind': serverKind,
+    'server-folder': serverFolder,
     precision,
     minutes,
     seed,

@@ -23,8 +23,9 @@ export async function serveCommand(flags: ServeFlags): Promise<void> {
   try {
     // One stream says one thing: JSON lines for machines, or lines for people.
     const logger = gatewayLogger(flags.json ? {} : { destination: humanLog(process.stdout) })
-    const warn = (line: string) => logger.warn(line)
-    const upstream = await openUpstream(config.upstreams, process.env, (hash) => store.blobs.get(hash), warn)
+    const upstream = await openUpstream(config.upstreams, process.env, (hash) => store.blobs.get(hash), {
+      log: logger,
+    })
     try {
       const exclusive = 'path' in location
       const releases = { look: lookAt(plans, store), rules: canaryRules(config) }

@@ -1,5 +1,6 @@
 import { stripVTControlCharacters } from 'node:util'
 import { expect, it } from 'vitest'
+import { InputError } from '../../errors/index.ts'
 import { gatewayLogger } from '../../gateway/index.ts'
 import { humanLog } from './human-log.ts'
 
@@ -31,6 +32,11 @@ it('tells what an operator should know, with its cause', () => {
   expect(logged((logger) => logger.warn({ err }, 'a record could not be kept up'))).toBe(
     'gateway   a record could not be kept up: disk full\n',
   )
+})
+
+it('tells what to do, where the error says it', () => {
+  const err = new InputError({ code: 'input/x', message: 'It broke.', hint: 'Mend it.' })
+  expect(logged((logger) => logger.warn({ err }, 'oops'))).toBe('gateway   oops: It broke. Mend it. [input/x]\n')
 })
 
 it('moves no cursor, whatever a client calls its model', () => {

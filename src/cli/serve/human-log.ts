@@ -5,12 +5,14 @@ import { z } from 'zod'
 import { said } from '../trajectory/said.ts'
 import { lengthOf } from '../when.ts'
 
+const optionalText = z.string().optional().catch(undefined)
+
 /** What a line for people takes from a line of the log. */
 const Line = z.object({
   level: z.number(),
   time: z.number(),
   msg: z.string().catch(''),
-  err: z.object({ message: z.string(), code: z.string().optional().catch(undefined) }).optional(),
+  err: z.object({ message: z.string(), code: optionalText, hint: optionalText }).optional(),
   operation: z.string().optional(),
   model: z.string().catch(''),
   status: z.number().catch(0),
@@ -38,10 +40,7 @@ function lineOf(json: string): string | null {
   if (!read.success) return null
   const { level, msg, err, operation, model, status, ms, inputTokens, outputTokens, trajectory, failure } = read.data
   if (operation === undefined) {
-    const told = [
-      said(msg, 200),
-      ...(err ? [`${said(err.message, 300)}${err.code ? ` [${said(err.code, 60)}]` : ''}`] : []),
-    ]
+    const told = [said(msg, 200), ...(err ? [withHint(err)] : [])]
     const line = told.filter((text) => text !== '').join(': ')
     return `${label('gateway')}${level >= warning ? pc.yellow(line) : line}`
   }
@@ -55,6 +54,10 @@ function lineOf(json: string): string | null {
   ]
   return `${label('call')}${facts.join(' · ')}`
 }
+
+/** What happened, what to do, and the code, as far as the error has them. */
+const withHint = ({ message, hint, code }: NonNullable<z.infer<typeof Line>['err']>): string =>
+  [said(message, 300), ...(hint ? [said(hint, 300)] : []), ...(code ? [`[${said(code, 60)}]`] : [])].join(' ')
 
 function parsed(json: string): unknown {
   try {

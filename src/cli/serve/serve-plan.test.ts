@@ -38,6 +38,8 @@ describe('what is to be served', () => {
     expect((await servePlan({ server, model: 'small' })).upstreams).toMatchObject([
       { url: 'tinker', server: { url: server, kind: 'tinker' }, model: 'small' },
     ])
+    const told = await servePlan({ server, serverKind: 'skyrl-jax', serverFolder: 'models/small', model: 'small' })
+    expect(told.upstreams[0]?.server).toEqual({ url: server, kind: 'skyrl-jax', folder: 'models/small' })
   })
 
   it.each([
@@ -67,6 +69,8 @@ describe('what is to be served', () => {
     ['input/server-and-upstream', { server: 'http://127.0.0.1:8000', upstream: ['https://flag.example/v1'] }],
     ['input/agent-brings-model', { agent: 'librarian', model: 'small' }],
     ['input/invalid', { server: 'no address' }],
+    ['input/no-server', { serverKind: 'skyrl-jax' as const }],
+    ['input/no-server', { agent: 'librarian', serverFolder: 'models/small' }],
   ])('%s', async (code, flags) => {
     await expect(servePlan(flags)).rejects.toMatchObject({ code })
   })

@@ -4,18 +4,17 @@ import { InputError } from '../../errors/index.ts'
 import { ServeConfig } from '../../gateway/index.ts'
 import { readConfig } from '../read-config.ts'
 import { gatewayConfig } from '../setup/gateway-config.ts'
+import { type ServerFlags, serverOf } from '../server-flags.ts'
 import type { StoreFlags } from '../with-store.ts'
 import { learnedAgent } from './learned-agent.ts'
 
-export interface ServeFlags extends StoreFlags {
+export interface ServeFlags extends StoreFlags, ServerFlags {
   readonly config?: string
   /** Base URLs of OpenAI-compatible APIs, in the order in which they are tried. */
   readonly upstream?: readonly string[]
   /** Environment variable with the upstream's key. */
   readonly upstreamKey?: string
   readonly model?: string
-  /** The root of a Tinker server that has the model. */
-  readonly server?: string
   /** An agent that `ratchet learn` taught, which brings its model along. */
   readonly agent?: string
   readonly host?: string
@@ -61,10 +60,11 @@ export async function servePlan(flags: ServeFlags): Promise<ServeConfig> {
 
 /** Who answers, and whose releases are served, where the flags say so. */
 async function modelsOf(flags: ServeFlags): Promise<Pick<z.input<typeof ServeConfig>, 'upstreams' | 'agents'>> {
-  const { upstream = [], upstreamKey, model, server, agent } = flags
+  const server = serverOf(flags)
+  const { upstream = [], upstreamKey, model, agent } = flags
   if (agent !== undefined) return learnedAgent(flags, agent)
   const named = model === undefined ? {} : { model }
-  if (server !== undefined) return { upstreams: [{ name: 'tinker', url: 'tinker', server: { url: server }, ...named }] }
+  if (server !== undefined) return { upstreams: [{ name: 'tinker', url: 'tinker', server, ...named }] }
   if (model !== undefined) return { upstreams: [{ name: 'embedded', url: 'embedded', model }] }
   const key = upstreamKey === undefined ? {} : { keyEnv: upstreamKey }
   return upstream.length > 0

@@ -2,20 +2,21 @@ import { openUpstream } from '../serve/open-upstream.ts'
 import type { UpstreamConfig } from '../../gateway/index.ts'
 import { failure, type Finding, found, ok, warning } from './finding.ts'
 
-/** How long an upstream may take to name its models. */
-const patienceMs = 10_000
-
-/** Whether an upstream answers, with its key where it has one: it is asked for its models, which costs nothing. */
+/**
+ * Whether an upstream answers, with its key where it has one: it is asked for its models, which costs nothing.
+ * @param timeoutMs how long it may take to name them, and a Tinker server to open a session before.
+ */
 export function checkUpstream(
   config: UpstreamConfig,
   env: Readonly<Record<string, string | undefined>>,
+  timeoutMs = 10_000,
 ): Promise<Finding> {
   const check = `upstream ${config.name}`
   return found(check, async () => {
     const noAdapters = () => Promise.reject(new Error('no adapter is looked up here'))
-    const upstream = await openUpstream([{ ...config, retries: 0 }], env, noAdapters)
+    const upstream = await openUpstream([{ ...config, retries: 0 }], env, noAdapters, { timeoutMs })
     try {
-      const models = await upstream.models({ authorization: null, signal: AbortSignal.timeout(patienceMs) })
+      const models = await upstream.models({ authorization: null, signal: AbortSignal.timeout(timeoutMs) })
       const names = models.map(({ id }) => id)
       const some = names.slice(0, 3).join(', ') + (names.length > 3 ? ' …' : '')
       if (config.url === 'embedded') return embedded(check, some)
@@ -24,6 +25,7 @@ export function checkUpstream(
         return warning(check, 'It answers, and names no model.', 'See that its server has loaded one.')
       return ok(check, `It answers, and serves ${names.length === 1 ? some : `${names.length} models: ${some}`}.`)
     } catch (error) {
+      if (config.server) throw error
       return refused(check, config, error)
     } finally {
       await upstream.close()

@@ -3,10 +3,14 @@ import { TinkerError } from './tinker-error.ts'
 
 /** One page of every way in which a Tinker server fails, in words. None holds a key, a header or a request's body. */
 
-export const cancelled = (request: string): TinkerError =>
+/** @param heldBack why the server held it back until then; `null` where it did not. */
+export const cancelled = (request: string, heldBack: string | null = null): TinkerError =>
   new TinkerError({
     code: 'model/tinker-cancelled',
-    message: `The request ${request} to the Tinker server was cancelled.`,
+    message:
+      heldBack === null
+        ? `The request ${request} to the Tinker server was cancelled.`
+        : `The Tinker server held ${request} back until it was cancelled: ${heldBack}.`,
     hint: 'Do nothing: the caller left, or the model was closed.',
   })
 

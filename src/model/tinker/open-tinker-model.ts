@@ -33,10 +33,9 @@ export interface TinkerModelHandle {
  * @throws TinkerError when the server does not answer as the protocol says.
  */
 export async function openTinkerModel(options: TinkerModelOptions): Promise<TinkerModelHandle> {
-  const { baseModel, renderer = 'template', server = 'tinker', onEvent = () => {} } = options
-  const folder = options.folder ?? (await folderOfModel(baseModel))
+  const { baseModel, server = 'tinker', onEvent = () => {} } = options
   const limits: TinkerLimits = { ...defaultLimits, ...options.limits }
-  const base = await readBaseModel(folder, baseModel, renderer)
+  const base = await baseOf(options)
   const http = new TinkerHttp({ ...limits, url: options.url, apiKey: options.apiKey ?? null })
   const ending = new AbortController()
   const scope = options.signal === undefined ? ending.signal : AbortSignal.any([ending.signal, options.signal])
@@ -53,6 +52,25 @@ export async function openTinkerModel(options: TinkerModelOptions): Promise<Tink
     await http.close()
     throw error
   }
+}
+
+/**
+ * Which model {@link openTinkerModel} opens, by its folder here: no server is asked.
+ * @throws ModelNotFoundError, MalformedModelError, UnusableTemplateError
+ */
+export async function tinkerBase(
+  options: Pick<TinkerModelOptions, 'baseModel' | 'folder' | 'renderer'>,
+): Promise<Pick<ModelService, 'base' | 'baseHash'>> {
+  const { hash } = await baseOf(options)
+  return { base: options.baseModel, baseHash: hash }
+}
+
+async function baseOf({
+  baseModel,
+  folder,
+  renderer = 'template',
+}: Parameters<typeof tinkerBase>[0]): Promise<BaseModel> {
+  return readBaseModel(folder ?? (await folderOfModel(baseModel)), baseModel, renderer)
 }
 
 interface Connection {

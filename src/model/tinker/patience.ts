@@ -30,6 +30,7 @@ export class Patience {
   #failures = 0
   #polls = 0
   #pausedSince: number | null = null
+  #heldBack: string | null = null
   #pausedMs = 0
 
   constructor(what: string, limits: PatienceLimits, tell: OnTinkerEvent, signal: AbortSignal) {
@@ -45,6 +46,7 @@ export class Patience {
     if (this.#pausedSince === null) return
     this.#pausedMs += performance.now() - this.#pausedSince
     this.#pausedSince = null
+    this.#heldBack = null
     this.#tell({ type: 'resumed', request: this.#what, waitedMs: Math.round(this.#pausedMs) })
   }
 
@@ -90,10 +92,12 @@ export class Patience {
     await this.#sleep(Math.min(shortestPollMs, this.#limits.baseDelayMs * 2 ** Math.min(this.#polls++, 10)))
   }
 
-  #paused(reason: 'capacity' | 'rate-limit', detail: string | null): void {
+  #paused(reason: 'capacity' | 'rate-limit', said: string | null): void {
+    const detail = said?.slice(0, 500) ?? null
+    this.#heldBack = detail ?? reason
     this.#pausedSince ??= performance.now()
     const waitedMs = Math.round(this.#pausedMs + performance.now() - this.#pausedSince)
-    this.#tell({ type: 'paused', request: this.#what, reason, detail: detail?.slice(0, 500) ?? null, waitedMs })
+    this.#tell({ type: 'paused', request: this.#what, reason, detail, waitedMs })
   }
 
   #inTime(): void {
@@ -104,7 +108,7 @@ export class Patience {
 
   async #sleep(milliseconds: number): Promise<void> {
     await sleep(milliseconds, undefined, { signal: this.#signal }).catch(() => {
-      throw cancelled(this.#what)
+      throw cancelled(this.#what, this.#heldBack)
     })
   }
 }

@@ -2,7 +2,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { type Fault, openTinkerServer, type SeenRequest } from '../../../test/support/tinker-server.ts'
 import { tinyTokenizerFolder } from '../../../test/support/tiny-tokenizer.ts'
 import type { ChatUpstream } from '../../core/index.ts'
-import { openTinkerModel } from './open-tinker-model.ts'
+import type { UpstreamError } from '../http/upstream-error.ts'
+import { openTinkerModel, tinkerBase } from './open-tinker-model.ts'
 import { tinkerUpstream, type TinkerUpstreamOptions } from './tinker-upstream.ts'
 
 const folder = tinyTokenizerFolder()
@@ -15,18 +16,22 @@ afterEach(async () => {
 
 async function open(fault: (request: SeenRequest) => Fault | undefined, options: Partial<TinkerUpstreamOptions> = {}) {
   const server = await openTinkerServer(fault)
+  opened.push(server)
+  const told: (UpstreamError | null)[] = []
   const upstream = await tinkerUpstream({
     name: 'there',
     open: async (signal) =>
       (await openTinkerModel({ url: server.url, baseModel: 'tiny', folder, limits, signal })).service,
+    base: () => tinkerBase({ baseModel: 'tiny', folder }),
     adapterBytes: () => Promise.reject(new Error('there are no bytes')),
     mostAdapters: 4,
     answerTimeoutMs: 5_000,
     reopenAfterMs: 0,
+    onOpening: (problem) => told.push(problem),
     ...options,
   })
-  opened.push(server, upstream)
-  return { server, upstream }
+  opened.push(upstream)
+  return { server, upstream, told }
 }
 
 const ask = (upstream: ChatUpstream, more: object = {}, signal = new AbortController().signal) =>
@@ -119,5 +124,95 @@ describe('a model at a Tinker server as an upstream', () => {
     const slow: Fault = { kind: 'slow', milliseconds: 1_000 }
     const { upstream } = await open(({ path }) => (path === '/asample' ? slow : undefined))
     await expect(ask(upstream, {}, AbortSignal.timeout(50))).rejects.toMatchObject({ kind: 'cancelled' })
+  })
+})
+
+describe('a server that opens no session at the start', () => {
+  /** What is wrong with every request until it is mended. */
+  const until = (fault: Fault) => {
+    const state: { fault: Fault | undefined } = { fault }
+    return { mend: () => (state.fault = undefined), fault: () => state.fault }
+  }
+  const unavailable: Fault = { kind: 'status', status: 503, headers: { 'retry-after': '3600' } }
+
+  it.each<[string, Fault, object]>([
+    ['cannot be reached', { kind: 'unheard' }, { kind: 'unreachable', code: 'model/upstream-unreachable' }],
+    ['asks for patience', patience, { kind: 'timeout', code: 'model/upstream-timeout' }],
+    ['says 503 with a long Retry-After', unavailable, { kind: 'timeout', code: 'model/upstream-timeout' }],
+    ['fails', { kind: 'status', status: 500 }, { kind: 'broken', code: 'model/upstream-failed', status: 500 }],
+    ['is silent', { kind: 'slow', milliseconds: 1_000 }, { kind: 'timeout', code: 'model/upstream-timeout' }],
+  ])('is asked again with a later request where it %s', async (_, fault, failure) => {
+    const wrong = until(fault)
+    const { upstream, told } = await open(wrong.fault, { openTimeoutMs: 200 })
+    expect(told).toMatchObject([{ ...failure, upstream: 'there', hint: expect.any(String) as string }])
+    await expect(ask(upstream)).rejects.toMatchObject(failure)
+    expect(told).toHaveLength(1)
+    wrong.mend()
+    expect(await ask(upstream)).toMatchObject({ kind: 'whole' })
+    expect(told.slice(1)).toEqual([null])
+  })
+
+  it('says why the server held it back', async () => {
+    const busy: Fault = { ...patience, body: { detail: 'no room for this model' } } as Fault
+    const { told } = await open(() => busy, { openTimeoutMs: 100 })
+    expect(told[0]?.message).toContain('opened no session within 100 ms')
+    expect(told[0]?.message).toContain('no room for this model')
+  })
+
+  it('is not asked sooner than it is said, and by one request for all', async () => {
+    const wrong = until({ kind: 'unheard' })
+    const { upstream, server } = await open(wrong.fault, { reopenAfterMs: 200 })
+    const asked = server.seen.length
+    wrong.mend()
+    await expect(ask(upstream)).rejects.toMatchObject({ kind: 'unreachable' })
+    await expect(upstream.models({ authorization: null, signal: new AbortController().signal })).rejects.toThrow()
+    expect(server.seen).toHaveLength(asked)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    await Promise.all([ask(upstream), ask(upstream)])
+    expect(sessionsOf(server.seen)).toBe(1)
+  })
+
+  it('keeps no agent from starting: what its weights are is known, and only adapters are not ready', async () => {
+    const wrong = until({ kind: 'unheard' })
+    const { upstream } = await open(wrong.fault)
+    const weights = upstream.weights('tiny')
+    await upstream.prepare('tiny', weights)
+    const adapter = { at: 'trainer', uri: 'tinker://run/weights/one' } as const
+    await expect(upstream.prepare('tiny', { ...weights, adapter })).rejects.toMatchObject({ kind: 'unreachable' })
+    wrong.mend()
+    await ask(upstream)
+    expect(upstream.weights('tiny')).toEqual(weights)
+  })
+
+  it('tells what else is wrong, as soon as it answers', async () => {
+    const wrong: { fault: Fault } = { fault: { kind: 'unheard' } }
+    const { upstream, told } = await open(() => wrong.fault)
+    wrong.fault = { kind: 'status', status: 401 }
+    await expect(ask(upstream)).rejects.toMatchObject({ kind: 'broken', status: 401 })
+    expect(told[1]?.message).toContain('401')
+  })
+
+  it.each<[string, Fault, string]>([
+    ['refuses the key', { kind: 'status', status: 401 }, 'model/tinker-refused'],
+    ['has another model', { kind: 'lie', say: () => ({ supported_models: [] }) }, 'model/tinker-base-model'],
+    ['speaks something else', { kind: 'raw', text: '{}' }, 'model/tinker-malformed'],
+  ])('is an error where it %s', async (_, fault, code) => {
+    await expect(open(() => fault)).rejects.toMatchObject({ code })
+  })
+
+  it('is let go of when the upstream is closed', async () => {
+    const { upstream } = await open(() => patience, { openTimeoutMs: 100 })
+    const asked = expect(ask(upstream)).rejects.toMatchObject({ code: 'model/upstream-closed' })
+    await upstream.close()
+    await asked
+  })
+
+  it('keeps nobody waiting for what it holds back of an adapter', async () => {
+    const { upstream } = await open(({ path }) => (path === '/weights_info' ? patience : undefined), {
+      openTimeoutMs: 200,
+    })
+    const adapter = { at: 'trainer', uri: 'tinker://run/weights/one' } as const
+    const prepared = upstream.prepare('tiny', { ...upstream.weights('tiny'), adapter })
+    await expect(prepared).rejects.toMatchObject({ code: 'model/upstream-timeout' })
   })
 })
