@@ -100,7 +100,18 @@ async function lesson(opened, store, name, seed, startFrom, options = {}) {
       if (values.verbose && event.type !== 'progress') console.log(JSON.stringify(event))
     },
   })
-  return { summary, episodes: episodesOf(await store.runs.events(summary.runId)) }
+  const events = await store.runs.events(summary.runId)
+  return { summary, episodes: episodesOf(events), byTier: byTierOf(events) }
+}
+
+/** What each arm came to on the held-out tasks of each tier. */
+function byTierOf(events) {
+  const byTier = {}
+  for (const { type, data } of events) {
+    if (type !== 'evaluated' || data.split !== 'holdout') continue
+    byTier[data.tier] = { ...byTier[data.tier], [data.arm]: data.rate }
+  }
+  return byTier
 }
 
 /** The attempts of a run, by its stored events. */
@@ -127,13 +138,19 @@ function percent(rate) {
   return `${(100 * rate.success).toFixed(1)} [${low}, ${high}]`
 }
 
+/** The success of the learned policy in each tier, in per cent. */
+const tiersOf = ({ byTier = {} }) =>
+  Object.entries(byTier)
+    .flatMap(([tier, { learned }]) => (learned ? [`${tier} ${(100 * learned.success).toFixed(1)}`] : []))
+    .join(', ')
+
 function printTable(rows) {
-  console.log('| world | seed | base | primed | control | learned | decision | attempts | seconds |')
-  console.log('|---|---|---|---|---|---|---|---|---|')
+  console.log('| world | seed | base | primed | control | learned | learned, by tier | decision | attempts | seconds |')
+  console.log('|---|---|---|---|---|---|---|---|---|---|')
   for (const row of rows.toSorted((a, b) => a.world.localeCompare(b.world) || a.seed - b.seed)) {
     const cells = row.error
-      ? [row.error.code ?? row.error.message, '', '', '', '', '']
-      : [...[row.base, row.primed, row.control, row.learned].map(percent), row.decision, row.episodes]
+      ? [row.error.code ?? row.error.message, '', '', '', '', '', '']
+      : [...[row.base, row.primed, row.control, row.learned].map(percent), tiersOf(row), row.decision, row.episodes]
     console.log(`| ${[row.world, row.seed, ...cells, Math.round(row.seconds)].join(' | ')} |`)
   }
 }
