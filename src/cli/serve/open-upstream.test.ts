@@ -31,7 +31,7 @@ describe('a Tinker server that cannot be used at the start', () => {
     for (const one of opened.splice(0).toReversed()) await one.close()
   })
 
-  async function start(fault: Fault | undefined) {
+  async function start(fault: Fault | undefined, timeoutMs?: number) {
     const server = await openTinkerServer(() => fault)
     const other = await startUpstream({ anyModel: true })
     opened.push(server, other)
@@ -42,7 +42,10 @@ describe('a Tinker server that cannot be used at the start', () => {
     ])
     const log: unknown[][] = []
     const tell = (...said: unknown[]) => void log.push(said)
-    const upstream = await openUpstream(configs, {}, none, { log: { info: tell, warn: tell }, timeoutMs: 300 })
+    const upstream = await openUpstream(configs, {}, none, {
+      log: { info: tell, warn: tell },
+      ...(timeoutMs && { timeoutMs }),
+    })
     opened.push(upstream)
     return { upstream, log }
   }
@@ -60,7 +63,7 @@ describe('a Tinker server that cannot be used at the start', () => {
     ['is down', { kind: 'unheard' }, 'model/upstream-unreachable'],
     ['holds requests back', { kind: 'status', status: 429 }, 'model/upstream-timeout'],
   ])('leaves its requests to others where it %s, and says so once', async (_, fault, code) => {
-    const { upstream, log } = await start(fault)
+    const { upstream, log } = await start(fault, 300)
     const told = { err: { code, hint: expect.any(String) as string } }
     const warning = 'the upstream there has no session at its server; later requests try again'
     expect(log.at(-1)).toMatchObject([told, warning])

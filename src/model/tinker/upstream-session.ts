@@ -102,11 +102,12 @@ export class UpstreamSession {
     }
   }
 
-  /** Tells of a problem, unless it is the one that was told last. */
+  /** Tells of a problem, unless one of its sort was told last. */
   #failed(error: unknown): UpstreamError {
     const { name, answerTimeoutMs, onOpening } = this.#options
     const problem = notOpened(name, answerTimeoutMs, error)
-    if (problem.message !== this.#problem?.message) onOpening(problem)
+    const before = this.#problem
+    if (problem.code !== before?.code || problem.status !== before.status) onOpening(problem)
     this.#problem = problem
     return problem
   }
