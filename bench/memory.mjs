@@ -6,63 +6,21 @@
  */
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import {
-  dot,
-  exactSearch,
-  lexicalEmbedder,
-  memory,
-  memoryKind,
-  newItem,
-  sketchedSearch,
-  unit,
-} from '../dist/agent/index.js'
-import { rng } from '../dist/core/index.js'
+import { exactSearch, lexicalEmbedder, memory, memoryKind, newItem, sketchedSearch } from '../dist/agent/index.js'
+import { dot, rng } from '../dist/core/index.js'
 import { Collection } from '../dist/optimize/memory/collection.js'
+import { clustered, sentenceOf, sentences } from './memory-vectors.mjs'
 
 const { values } = parseArgs({
   options: { items: { type: 'string', default: '100000' }, queries: { type: 'string', default: '500' } },
 })
 const [items, queries] = [Number(values.items), Number(values.queries)]
+const amount = { count: items, queries }
 const floor = 0.35
 const wanted = 20
 
 const at = (sorted, share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]
 const ms = (value) => `${value.toFixed(2)} ms`
-const gauss = (chance) => Math.sqrt(-2 * Math.log(1 - chance.next())) * Math.cos(2 * Math.PI * chance.next())
-const noise = (chance, dimensions) => Float32Array.from({ length: dimensions }, () => gauss(chance))
-
-/** Unit vectors around centres, as embeddings of like texts are; `spread` 0.9: cosines of neighbours about 0.55. */
-function clustered(dimensions, count, centres, spread, name) {
-  const chance = rng('bench', name)
-  const middle = Array.from({ length: centres }, () => unit(noise(chance, dimensions)))
-  const near = () => {
-    const around = unit(noise(chance, dimensions))
-    return unit(middle[chance.int(centres)].map((value, i) => value + spread * around[i]))
-  }
-  return { vectors: Array.from({ length: count }, near), asked: Array.from({ length: queries }, near) }
-}
-
-const subjects =
-  'kettle parcel invoice refund coat manual fridge course charge poster voucher account wheel carpet screen battery tent ferry wine lease doorbell delivery printer booking lamp chair jacket router heater ticket'.split(
-    ' ',
-  )
-const troubles =
-  'broken lost wrong late torn missing noisy cancelled double faded expired locked bent stained cracked dead leaking delayed mislabelled unsigned silent spoiled jammed duplicate'.split(
-    ' ',
-  )
-const verbs = 'replace return repair exchange refund send cancel inspect collect deliver explain renew'.split(' ')
-const sentenceOf = (chance) => {
-  const of = (words) => words[chance.int(words.length)]
-  return `Please ${of(verbs)} my ${of(troubles)} ${of(subjects)} and ${of(verbs)} the ${of(subjects)}, order ${chance.int(90_000)}`
-}
-
-async function sentences() {
-  const chance = rng('bench', 'sentences')
-  const embedder = lexicalEmbedder()
-  const texts = Array.from({ length: items + queries }, () => sentenceOf(chance))
-  const all = await embedder.embed(texts)
-  return { vectors: all.slice(0, items), asked: all.slice(items) }
-}
 
 async function compare(name, { vectors, asked }) {
   const began = performance.now()
@@ -103,9 +61,15 @@ console.log(
   '| vectors | recall@20 against exact | queries with nothing near | p50 | p99 | p99 on the processor | exact p50 | ratio | built in |',
 )
 console.log('|---|---|---|---|---|---|---|---|---|')
-await compare('clusters, 384 numbers', clustered(384, items, 2_000, 0.9, 'clusters'))
-await compare('wide clusters, 384 numbers', clustered(384, items, 200, 1.3, 'wide'))
-await compare('sentences by words, 512 numbers', await sentences())
+await compare(
+  'clusters, 384 numbers',
+  clustered({ ...amount, dimensions: 384, centres: 2_000, spread: 0.9, name: 'clusters' }),
+)
+await compare(
+  'wide clusters, 384 numbers',
+  clustered({ ...amount, dimensions: 384, centres: 200, spread: 1.3, name: 'wide' }),
+)
+await compare('sentences by words, 512 numbers', await sentences(amount))
 
 /** A whole recall: the query's vector, the search, the ranking, the message. */
 async function whole() {

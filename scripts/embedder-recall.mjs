@@ -5,7 +5,8 @@
  *   npm run build && node scripts/embedder-recall.mjs [--folder all-MiniLM-L6-v2]
  */
 import { parseArgs } from 'node:util'
-import { dot, lexicalEmbedder } from '../dist/agent/index.js'
+import { lexicalEmbedder } from '../dist/agent/index.js'
+import { dot } from '../dist/core/index.js'
 import { openSentenceEmbedder } from '../dist/model/index.js'
 
 /** The first half keep a word or two of the matter, as people mostly do; the second half share none. */

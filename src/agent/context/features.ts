@@ -1,5 +1,4 @@
-import { type AssistantMessage, callInWords, seedOf, toolCallsOf } from '../../core/index.ts'
-import { dot } from '../memory/vector.ts'
+import { type AssistantMessage, callInWords, dot, seedOf, toolCallsOf } from '../../core/index.ts'
 import type { ToolMessage } from './form.ts'
 import type { TextVectors } from '../memory/text-vectors.ts'
 

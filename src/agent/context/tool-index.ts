@@ -1,5 +1,4 @@
-import type { Embedder, ToolDefinition } from '../../core/index.ts'
-import { dot } from '../memory/vector.ts'
+import { dot, type Embedder, type ToolDefinition } from '../../core/index.ts'
 import { TextVectors } from '../memory/text-vectors.ts'
 
 /** Characters of a query that are read, and sentences of it that are looked up each for itself. */

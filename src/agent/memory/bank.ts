@@ -1,16 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Audience, type Embedder, subjectMark } from '../../core/index.ts'
+import type { MemoryArchive } from './archive.ts'
 import { otherEmbedder } from './errors.ts'
+import type { Found } from './found.ts'
 import { holdsAt, type MemoryItem } from './item.ts'
 import { type VectorSearch, vectorSearch } from './search.ts'
 import type { MemoryValue } from './value.ts'
 import { embedded, sized, vectorOf } from './vector.ts'
-
-/** An item near what was asked. */
-export interface Found {
-  readonly item: MemoryItem
-  readonly similarity: number
-}
 
 /** Items of one owner, with what finds them. */
 interface Shelf {
@@ -24,9 +20,14 @@ interface Shelf {
  */
 export class Bank {
   readonly #shelves: ReadonlyMap<string, Shelf>
+  /** All items of the value, also those that are never recalled. */
+  readonly #ids: ReadonlySet<string>
+  readonly #minTrust: number
 
-  private constructor(shelves: ReadonlyMap<string, Shelf>) {
+  private constructor(shelves: ReadonlyMap<string, Shelf>, { items, minTrust }: MemoryValue) {
     this.#shelves = shelves
+    this.#ids = new Set(items.map(({ id }) => id))
+    this.#minTrust = minTrust
   }
 
   /** The same for the same value: it is made once. @throws MemoryError for a value made with another embedder. */
@@ -44,7 +45,7 @@ export class Bank {
     refuseOther(value, embedder)
     const byOwner = new Map<string, MemoryItem[]>()
     for (const item of value.items) {
-      if (item.trust < value.minTrust || item.supersededBy !== null) continue
+      if (!isRecalled(item, value.minTrust)) continue
       const key = keyOf(item.owner)
       const known = byOwner.get(key)
       if (known) known.push(item)
@@ -54,12 +55,21 @@ export class Bank {
     for (const [key, items] of byOwner) {
       shelves.set(key, { items, search: await vectorSearch(await vectorsOf(items, embedder)) })
     }
-    return new Bank(shelves)
+    return new Bank(shelves, value)
   }
 
-  /** Items that are near enough, that hold at the moment, and that the audience may see; the nearest first. */
-  near(query: Float32Array, count: number, floor: number, { tenant, subject, at }: Audience): readonly Found[] {
-    const found: Found[] = []
+  /**
+   * Items that are near enough, that hold at the moment, and that the audience may see; the nearest first.
+   * @param archive is searched, too; of an item that stands in both, the one here counts.
+   */
+  near(
+    query: Float32Array,
+    count: number,
+    floor: number,
+    { tenant, subject, at }: Audience,
+    archive?: MemoryArchive,
+  ): readonly Found[] {
+    const found = [...(archive?.near(query, count, floor, (item) => this.#counts(item, tenant, at)) ?? [])]
     for (const key of visibleTo(tenant, subject)) {
       const shelf = this.#shelves.get(key)
       if (!shelf) continue
@@ -72,6 +82,13 @@ export class Bank {
     }
     return found.toSorted((a, b) => b.similarity - a.similarity).slice(0, count)
   }
+
+  /** Whether an archived item may be recalled. What is archived is about nobody. */
+  #counts(item: MemoryItem, tenant: string, at: number): boolean {
+    const { owner } = item
+    const seen = owner.about === null && (owner.tenant === null || owner.tenant === tenant)
+    return seen && !this.#ids.has(item.id) && isRecalled(item, this.#minTrust) && holdsAt(item, at)
+  }
 }
 
 const banks = new WeakMap<MemoryValue, { readonly embedder: Embedder; readonly bank: Promise<Bank> }>()
@@ -79,6 +96,8 @@ const banks = new WeakMap<MemoryValue, { readonly embedder: Embedder; readonly b
 function refuseOther({ embedder: made }: MemoryValue, given: Embedder): void {
   if (made.name !== given.name) throw otherEmbedder(made.name, given.name)
 }
+
+const isRecalled = ({ trust, supersededBy }: MemoryItem, minTrust: number) => trust >= minTrust && supersededBy === null
 
 const keyOf = ({ tenant, about }: MemoryItem['owner']) => JSON.stringify([tenant, about])
 

@@ -17,6 +17,20 @@ export const badMemory = (message: string): MemoryError =>
     hint: 'Look at the bounds of MemoryOptions: a memory that cannot be is refused before anything runs.',
   })
 
+export const archiveOfSeveral = (id: string): MemoryError =>
+  new MemoryError({
+    code: 'memory/archive-owner',
+    message: `The item ${id} is about a person, or has another owner than those before it.`,
+    hint: 'Build an archive for each tenant, and keep what is about a person in the memory itself: there it can be erased.',
+  })
+
+export const noArchive = (id: string): MemoryError =>
+  new MemoryError({
+    code: 'memory/no-archive',
+    message: `The memory recalls from the archive ${id}, which is not given here.`,
+    hint: 'Open its folder with openMemoryArchive, and give it to memory({ archives }) and to caseUtility({ archive }).',
+  })
+
 export const otherDimensions = (name: string, expected: number, found: number): MemoryError =>
   new MemoryError({
     code: 'memory/other-dimensions',

@@ -1,4 +1,10 @@
-export { MemoryError } from './errors.ts'
+export {
+  buildMemoryArchive,
+  type BuildMemoryArchiveOptions,
+  type MemoryArchive,
+  openMemoryArchive,
+} from './archive.ts'
+export { MemoryError, noArchive, otherEmbedder } from './errors.ts'
 export type { Deed, Experience } from './experience.ts'
 export { clipped } from './clipped.ts'
 export { holdsAt, memoryBounds, MemoryItem, newItem, type NewItem, Tally, tallied } from './item.ts'
@@ -9,4 +15,4 @@ export { MemoryParameter, type Recollection } from './memory-parameter.ts'
 export { chanceBy, doesHarm, featureCount, features, helpfulness } from './rank.ts'
 export { exactSearch, type Near, sketchedSearch, type VectorSearch, vectorSearch } from './search.ts'
 export { MemoryValue, Selector } from './value.ts'
-export { dot, embedded, unit, vectorOf, vectorText } from './vector.ts'
+export { embedded, vectorOf, vectorText } from './vector.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { lexicalEmbedder } from './lexical.ts'
-import { dot } from './vector.ts'
+import { dot } from '../../core/index.ts'
 
 const embedder = lexicalEmbedder()
 const cosine = async (a: string, b: string) => {

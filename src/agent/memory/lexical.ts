@@ -1,5 +1,4 @@
-import type { Embedder } from '../../core/index.ts'
-import { unit } from './vector.ts'
+import { type Embedder, unit } from '../../core/index.ts'
 
 /** Words that say little of what a text is about. */
 const common = new Set(

@@ -1,6 +1,7 @@
 import type { Embedder, Kind } from '../../core/index.ts'
 import type { ParameterDefinition } from '../parameters.ts'
-import { badMemory } from './errors.ts'
+import type { MemoryArchive } from './archive.ts'
+import { badMemory, otherEmbedder } from './errors.ts'
 import { type Experience, experiences } from './experience.ts'
 import { lexicalEmbedder } from './lexical.ts'
 import type { MemoryItem } from './item.ts'
@@ -16,11 +17,11 @@ export type MemoryKind = Kind<'memory', MemoryValue, MemoryMade, MemoryParameter
  * place to look. Vectors are made when a Version is first recalled from, once a process; those of a costly embedder are kept
  * with their items.
  */
-export const memoryKind = (embedder: Embedder): MemoryKind => ({
+export const memoryKind = (embedder: Embedder, archives: readonly MemoryArchive[] = []): MemoryKind => ({
   kind: 'memory',
   value: MemoryValue,
   made: MemoryMade,
-  handle: (bound, recorder) => new MemoryParameter(bound, recorder, embedder),
+  handle: (bound, recorder) => new MemoryParameter(bound, recorder, embedder, archives),
   deposit: experiences,
 })
 
@@ -44,13 +45,18 @@ export interface MemoryOptions {
   readonly withhold?: number
   /** Default: {@link lexicalEmbedder}. */
   readonly embedder?: Embedder
+  /**
+   * What it recalls from beside its items. A new memory recalls from the first; the others are there for Versions that were
+   * made with them. Default: none.
+   */
+  readonly archives?: readonly MemoryArchive[]
   /** What it begins with, as people wrote it down (`newItem`). Default: nothing. */
   readonly items?: readonly MemoryItem[]
 }
 
 /**
  * Declares a memory.
- * @throws MemoryError for a number out of its range, and for items above the bounds.
+ * @throws MemoryError for a number out of its range, for items above the bounds, and for an archive of another embedder.
  */
 export function memory(options: MemoryOptions = {}): ParameterDefinition<MemoryKind> {
   const {
@@ -60,9 +66,13 @@ export function memory(options: MemoryOptions = {}): ParameterDefinition<MemoryK
     explore = 0.05,
     withhold = 0,
     embedder = lexicalEmbedder(),
+    archives = [],
     items = [],
   } = options
   const { name, dimensions } = embedder
+  for (const archive of archives) {
+    if (archive.embedder.name !== name) throw otherEmbedder(archive.embedder.name, name)
+  }
   const value = {
     recall,
     floor,
@@ -70,6 +80,7 @@ export function memory(options: MemoryOptions = {}): ParameterDefinition<MemoryK
     explore,
     ...(withhold !== 0 && { withhold }),
     embedder: { name, dimensions },
+    ...(archives[0] && { archive: archives[0].id }),
     items: [...items],
     selector: null,
   }
@@ -79,5 +90,5 @@ export function memory(options: MemoryOptions = {}): ParameterDefinition<MemoryK
       error.issues.map(({ path, message }) => `memory: ${path.map(String).join('.')}: ${message}.`).join(' '),
     )
   }
-  return { kind: 'memory', of: memoryKind(embedder), initial: () => value }
+  return { kind: 'memory', of: memoryKind(embedder, archives), initial: () => value }
 }

@@ -8,8 +8,10 @@ import {
   notByChance,
   type Propensity,
 } from '../../core/index.ts'
+import type { MemoryArchive } from './archive.ts'
 import { Bank } from './bank.ts'
 import { clipped } from './clipped.ts'
+import { noArchive } from './errors.ts'
 import { type MemoryItem, memoryBounds } from './item.ts'
 import type { MemoryMade, RecalledItem } from './made.ts'
 import { ranked } from './rank.ts'
@@ -29,6 +31,7 @@ export class MemoryParameter {
   readonly #bound: Bound<MemoryValue>
   readonly #recorder: DecisionRecorder<MemoryMade>
   readonly #embedder: Embedder
+  readonly #archives: readonly MemoryArchive[]
   readonly #audience: Audience
   /** A query that comes again gets what it got: a session's prompt stays as it is, and so do providers' caches of it. */
   readonly #asked = new Map<string, Promise<{ items: readonly Recollection[]; messages: readonly Message[] }>>()
@@ -37,10 +40,16 @@ export class MemoryParameter {
   /** Whether this episode recalls nothing; `null` before it is drawn. */
   #withheld: boolean | null = null
 
-  constructor(bound: Bound<MemoryValue>, recorder: DecisionRecorder<MemoryMade>, embedder: Embedder) {
+  constructor(
+    bound: Bound<MemoryValue>,
+    recorder: DecisionRecorder<MemoryMade>,
+    embedder: Embedder,
+    archives: readonly MemoryArchive[] = [],
+  ) {
     this.#bound = bound
     this.#recorder = recorder
     this.#embedder = embedder
+    this.#archives = archives
     this.#audience = bound.audience ?? { tenant: defaultTenant, subject: null, at: Date.now() }
   }
 
@@ -74,7 +83,8 @@ export class MemoryParameter {
 
   async #recall(query: string) {
     const { value } = this.#bound
-    const best = value.items.length === 0 ? [] : await this.#best(query)
+    const holdsNothing = value.items.length === 0 && value.archive === undefined
+    const best = holdsNothing ? [] : await this.#best(query)
     const episode = best.length === 0 ? null : this.#withholds()
     // What is withheld whole leaves no single item to chance.
     const leave = best.map(({ item }) => (episode?.left ? { left: true, drawn: false } : this.#leaves(item.id)))
@@ -96,7 +106,15 @@ export class MemoryParameter {
     if (!vector) return []
     const bank = await Bank.of(value, this.#embedder)
     const count = Math.max(fewest, lookedAt * value.recall)
-    return ranked(bank.near(vector, count, value.floor, this.#audience), value.recall, value.selector)
+    return ranked(bank.near(vector, count, value.floor, this.#audience, this.#archive()), value.recall, value.selector)
+  }
+
+  #archive(): MemoryArchive | undefined {
+    const { archive } = this.#bound.value
+    if (archive === undefined) return undefined
+    const given = this.#archives.find(({ id }) => id === archive)
+    if (!given) throw noArchive(archive)
+    return given
   }
 
   #withholds(): Draw {

@@ -1,4 +1,4 @@
-import type { Found } from './bank.ts'
+import type { Found } from './found.ts'
 import type { MemoryItem } from './item.ts'
 import type { Selector } from './value.ts'
 

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { rng } from '../../core/index.ts'
+import { dot, rng, unit } from '../../core/index.ts'
 import { exactSearch, sketchedSearch } from './search.ts'
 import { distancesTo, sketchesOf, sketchOf, wordsOfSketch } from './sketch.ts'
-import { dot, unit, vectorOf, vectorText } from './vector.ts'
+import { vectorOf, vectorText } from './vector.ts'
 
 const chance = rng('search')
 const normal = () => Math.sqrt(-2 * Math.log(1 - chance.next())) * Math.cos(2 * Math.PI * chance.next())

@@ -1,4 +1,4 @@
-import { dot } from './vector.ts'
+import { dot } from '../../core/index.ts'
 import { distancesTo, sketchesOf, sketchOf, wordsOfSketch } from './sketch.ts'
 
 /** A row of what was searched, and its cosine with what was asked. */

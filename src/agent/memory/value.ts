@@ -19,6 +19,11 @@ const Shape = z.strictObject({
   withhold: z.number().min(0).max(1).exactOptional(),
   /** Who made the vectors. */
   embedder: z.strictObject({ name: z.string().min(1), dimensions: z.int().positive() }),
+  /** The archive that it recalls from beside its items, by its address. An item of it that stands among them counts as it is here. */
+  archive: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .exactOptional(),
   items: z.array(MemoryItem).max(memoryBounds.items),
   selector: Selector.nullable(),
 })

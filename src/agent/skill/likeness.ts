@@ -1,6 +1,5 @@
-import type { Embedder } from '../../core/index.ts'
+import { dot, type Embedder, unit } from '../../core/index.ts'
 import { TextVectors } from '../memory/text-vectors.ts'
-import { dot, unit } from '../memory/vector.ts'
 import type { Near } from './rule.ts'
 
 /** Texts whose vectors are kept. */

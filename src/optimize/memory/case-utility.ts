@@ -1,4 +1,12 @@
-import { lexicalEmbedder, memoryBounds, MemoryError, type MemoryKind, problemsOf } from '../../agent/index.ts'
+import {
+  lexicalEmbedder,
+  type MemoryArchive,
+  memoryBounds,
+  MemoryError,
+  type MemoryKind,
+  otherEmbedder,
+  problemsOf,
+} from '../../agent/index.ts'
 import { type Embedder, type Optimizer } from '../../core/index.ts'
 import { z } from 'zod'
 import { memoryOptimizer } from './memory-optimizer.ts'
@@ -39,6 +47,8 @@ export interface CaseUtilityOptions {
   readonly msPerToken?: number
   /** The memory's own. Default: that of `memory()`. */
   readonly embedder?: Embedder
+  /** The archive that the memory recalls from; another one is what the learned memory recalls from. Default: none. */
+  readonly archive?: MemoryArchive
   /** What learns on the same memory after it: `caseSelector()`, `caseExemplars()`, `insights()`. */
   readonly also?: readonly MemoryPart[]
 }
@@ -65,7 +75,8 @@ const dayMs = 24 * 60 * 60 * 1_000
  * @throws MemoryError for a number out of its range.
  */
 export function caseUtility(options: CaseUtilityOptions = {}): Optimizer<MemoryKind> {
-  const { embedder = lexicalEmbedder(), also = [] } = options
+  const { embedder = lexicalEmbedder(), archive, also = [] } = options
+  if (archive && archive.embedder.name !== embedder.name) throw otherEmbedder(archive.embedder.name, embedder.name)
   const { success, data, error } = Numbers.safeParse(options)
   if (!success) throw badOptions(error)
   const { rate, explore, withhold, capacity, tokenPrice, days, share, ...write } = data
@@ -76,7 +87,7 @@ export function caseUtility(options: CaseUtilityOptions = {}): Optimizer<MemoryK
     ...also,
     prune({ capacity, tokenPrice }),
   ]
-  return memoryOptimizer({ name: 'case-utility', parts, acting: { explore, withhold }, embedder, share })
+  return memoryOptimizer({ name: 'case-utility', parts, acting: { explore, withhold }, embedder, archive, share })
 }
 
 const badOptions = (error: z.ZodError) =>

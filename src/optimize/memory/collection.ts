@@ -1,5 +1,14 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { embedded, type MemoryItem, type MemoryValue, type Selector, vectorOf, vectorText } from '../../agent/index.ts'
+import {
+  embedded,
+  type MemoryArchive,
+  type MemoryItem,
+  type MemoryValue,
+  noArchive,
+  type Selector,
+  vectorOf,
+  vectorText,
+} from '../../agent/index.ts'
 import type { Embedder } from '../../core/index.ts'
 import { Shelf } from './shelf.ts'
 
@@ -11,10 +20,17 @@ export class Collection {
   /** Items of one owner and type, by what they are near to: filled when it is first asked for. */
   readonly #shelves = new Map<string, Shelf>()
   readonly #embedder: Embedder
+  readonly #archive: MemoryArchive | undefined
   selector: Selector | null
 
-  constructor({ items, selector, ...frame }: MemoryValue, embedder: Embedder) {
-    this.#frame = frame
+  /**
+   * @param archive what the value recalls from beside its items; another one than it has is what it recalls from then on.
+   * @throws MemoryError (`memory/no-archive`) where the value has one and none is given.
+   */
+  constructor({ items, selector, ...frame }: MemoryValue, embedder: Embedder, archive?: MemoryArchive) {
+    if (frame.archive !== undefined && !archive) throw noArchive(frame.archive)
+    this.#frame = { ...frame, ...(archive && { archive: archive.id }) }
+    this.#archive = archive
     this.#items = new Map(items.map((item) => [item.id, item]))
     this.#embedder = embedder
     this.selector = selector
@@ -24,8 +40,14 @@ export class Collection {
     return [...this.#items.values()]
   }
 
+  /** An item, also one that is archived only: it is copied when it is put. */
   get(id: string): MemoryItem | undefined {
-    return this.#items.get(id)
+    return this.#items.get(id) ?? this.archived(id)
+  }
+
+  /** An item as the archive has it. */
+  archived(id: string): MemoryItem | undefined {
+    return this.#archive?.get(id)
   }
 
   /** Adds an item, or puts it in the place of the one that has its id. */
@@ -44,11 +66,21 @@ export class Collection {
     this.#vectors.delete(id)
   }
 
-  /** Items of the same owner and type whose cues are as near as `least`, the nearest first; 256 at most. */
+  /** Items of the same owner and type whose cues are as near as `least`, the nearest first; 256 at most, and 64 archived ones. */
   async alike(item: MemoryItem, least: number): Promise<readonly MemoryItem[]> {
     const shelf = await this.#shelf(item)
-    const near = await shelf.near(await this.#vector(item), Math.min(least, same))
-    return near.flatMap(({ name }) => (name === item.id ? [] : (this.#items.get(name) ?? [])))
+    const [vector, floor] = [await this.#vector(item), Math.min(least, same)]
+    const near = await shelf.near(vector, floor)
+    const own = near.flatMap(({ name, similarity }) => {
+      const found = name === item.id ? undefined : this.#items.get(name)
+      return found ? { item: found, similarity } : []
+    })
+    const archived = this.#archive?.near(vector, mostArchived, floor, (other) => this.#isAlike(other, item)) ?? []
+    return [...own, ...archived].toSorted((a, b) => b.similarity - a.similarity).map((found) => found.item)
+  }
+
+  #isAlike(archived: MemoryItem, item: MemoryItem): boolean {
+    return archived.id !== item.id && !this.#items.has(archived.id) && shelfOf(archived) === shelfOf(item)
   }
 
   async #shelf(like: MemoryItem): Promise<Shelf> {
@@ -94,6 +126,7 @@ export class Collection {
 }
 
 const atOnce = 128
+const mostArchived = 64
 /** Cosine of a vector with itself, at the least: it is rounded. */
 const same = 1 - 1e-6
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { type MemoryKind, MemoryValue } from '../../agent/index.ts'
+import { type MemoryArchive, type MemoryKind, MemoryValue } from '../../agent/index.ts'
 import {
   type Embedder,
   Json,
@@ -20,6 +20,7 @@ export interface MemoryLearning extends Pick<PartContext, 'share'> {
   /** While it learns: the chance that an item is left out of an attempt, and that an attempt recalls nothing. */
   readonly acting: { readonly explore: number; readonly withhold: number | undefined }
   readonly embedder: Embedder
+  readonly archive?: MemoryArchive | undefined
 }
 
 const Saved = z.object({ value: MemoryValue, parts: z.array(Json) })
@@ -30,12 +31,12 @@ export function memoryOptimizer(options: MemoryLearning): Optimizer<MemoryKind> 
 }
 
 function session(
-  { parts, acting, embedder, share }: MemoryLearning,
+  { parts, acting, embedder, archive, share }: MemoryLearning,
   seat: Seat<MemoryValue>,
   saved: SavedLearning | null,
 ): Learning<MemoryKind> {
   const resumed = saved ? parseInput(Saved, saved.state, `the state of the memory "${seat.parameter}"`) : null
-  const collection = new Collection(resumed?.value ?? seat.value, embedder)
+  const collection = new Collection(resumed?.value ?? seat.value, embedder, archive)
   const open = parts.map((part, i) => part.open(resumed?.parts[i] ?? null))
   let changed = resumed !== null
   return {
@@ -45,7 +46,8 @@ function session(
     async step(deposits, update) {
       const outcomes = outcomesOf(deposits)
       const at = outcomes.reduce((latest, { experience }) => Math.max(latest, experience.at), 0)
-      const before = new Map(collection.items.map((item) => [item.id, item]))
+      const own = new Map(collection.items.map((item) => [item.id, item]))
+      const before = { get: (id: string) => own.get(id) ?? collection.archived(id) }
       const metrics: Record<string, number> = {}
       for (const [i, part] of open.entries()) {
         const rng = seat.rng('memory', parts[i]?.name ?? i, update)

@@ -11,7 +11,7 @@ export interface Outcome extends CameTo {
 export interface PartContext {
   readonly collection: Collection
   /** Items as they were when the step began, by id: what they say now may hold what these episodes earned. */
-  readonly before: ReadonlyMap<string, MemoryItem>
+  readonly before: { get(id: string): MemoryItem | undefined }
   /** In the order in which they began. */
   readonly outcomes: readonly Outcome[]
   /** Whether what a person's session taught reaches that person alone, or everybody of the tenant. */

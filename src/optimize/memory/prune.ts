@@ -1,4 +1,5 @@
 import { doesHarm, type MemoryItem } from '../../agent/index.ts'
+import type { Collection } from './collection.ts'
 import { type MemoryPart, stateless } from './part.ts'
 
 /** What is kept. */
@@ -36,8 +37,9 @@ export const prune = ({ capacity, tokenPrice }: Prune): MemoryPart =>
         counts.expired++
       } else if (doesHarm(item)) counts.harmful++
     }
+    const ranks = new Map(collection.items.map((item) => [item.id, rankOf(item, collection)]))
     const inOrder = collection.items.toSorted(
-      (a, b) => rankOf(a) - rankOf(b) || worthOf(b, tokenPrice) - worthOf(a, tokenPrice),
+      (a, b) => (ranks.get(a.id) ?? 0) - (ranks.get(b.id) ?? 0) || worthOf(b, tokenPrice) - worthOf(a, tokenPrice),
     )
     for (const { id } of inOrder.slice(capacity)) {
       collection.remove(id)
@@ -46,4 +48,8 @@ export const prune = ({ capacity, tokenPrice }: Prune): MemoryPart =>
     return counts
   })
 
-const rankOf = (item: MemoryItem) => (item.supersededBy === null && !doesHarm(item) ? 0 : 1)
+/** What is not recalled goes first. Where it is archived it goes last: the archived item would be recalled again. */
+function rankOf(item: MemoryItem, collection: Collection): number {
+  if (item.supersededBy === null && !doesHarm(item)) return 0
+  return collection.archived(item.id) ? -1 : 1
+}

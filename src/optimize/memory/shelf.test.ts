@@ -1,6 +1,6 @@
 import * as fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { dot, unit } from '../../agent/index.ts'
+import { dot, unit } from '../../core/index.ts'
 import { rng } from '../../core/index.ts'
 import { Shelf } from './shelf.ts'
 

@@ -1,4 +1,5 @@
-import { dot, type VectorSearch, vectorSearch } from '../../agent/index.ts'
+import { type VectorSearch, vectorSearch } from '../../agent/index.ts'
+import { dot } from '../../core/index.ts'
 
 /** Vectors that were put since the search was made are compared one by one: up to so many, or to a share of all. */
 const [mostLoose, looseShare] = [512, 1 / 16]

@@ -1,3 +1,4 @@
+export { ArchiveError } from './archive-error.ts'
 export { BackupCheckError, BackupFolderError, NoBackupError } from './backup-errors.ts'
 export { EndedCanaryError, RunningCanaryError } from './canary-errors.ts'
 export { CorruptBlobError, MissingBlobError } from './blob-errors.ts'

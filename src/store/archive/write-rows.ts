@@ -1,0 +1,154 @@
+import type { Index } from 'usearch'
+import { createHash } from 'node:crypto'
+import { closeSync, openSync, writeSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { canonicalJson, type Embedder, type Json } from '../../core/index.ts'
+import { archiveRows, archiveUnwritable } from '../errors/archive-error.ts'
+import { openSqlite, type SqliteConnection } from '../sqlite-driver.ts'
+import { indexed, stored } from './vector-bytes.ts'
+import { vectorIndex } from './vector-index.ts'
+
+/** A row to archive. */
+export interface ArchiveRow {
+  /** Of rows with one key, the first stays. */
+  readonly key: string
+  /** What it is found by. */
+  readonly text: string
+  readonly value: Json
+}
+
+export interface ArchiveProgress {
+  /** Rows that were written so far. */
+  readonly rows: number
+  readonly perSecond: number
+}
+
+export interface ArchiveOptions {
+  readonly embedder: Embedder
+  /** Threads that join rows to the index. Default: one for each core. */
+  readonly threads?: number
+  /** Is told after each thousand rows. */
+  readonly onProgress?: (progress: ArchiveProgress) => void
+}
+
+/** What came of writing. */
+export interface BuiltArchive {
+  readonly id: string
+  readonly size: number
+  /** Rows that were left out: their key was there already, or their text says nothing to the embedder. */
+  readonly left: { readonly sameKey: number; readonly noVector: number }
+}
+
+const atOnce = 1_000
+
+/** Writes rows, their vectors, and the index of these. */
+export async function writeRows(
+  paths: { readonly rows: string; readonly vectors: string; readonly index: string },
+  rows: Iterable<ArchiveRow> | AsyncIterable<ArchiveRow>,
+  { embedder, threads = availableParallelism(), onProgress }: ArchiveOptions,
+): Promise<BuiltArchive> {
+  const index = await vectorIndex(embedder.dimensions)
+  const connection = await openSqlite(paths.rows)
+  const file = openSync(paths.vectors, 'wx')
+  const began = performance.now()
+  try {
+    const writer = new RowWriter(connection, file, embedder)
+    for await (const batch of batches(rows)) {
+      const first = writer.size + 1
+      const written = writer.write(batch, await embedder.embed(batch.map(({ text }) => text)))
+      if (written.length > 0) index.add(numbersFrom(first, written.length), written.map(indexed), threads)
+      onProgress?.({ rows: writer.size, perSecond: (1_000 * writer.size) / (performance.now() - began) })
+      await nextTurn()
+    }
+    if (writer.size === 0) throw archiveRows('No row has a text that says anything, so there is nothing to archive.')
+    save(index, paths.index)
+    return writer.end()
+  } finally {
+    connection.close()
+    closeSync(file)
+  }
+}
+
+const numbersFrom = (first: number, count: number) =>
+  BigUint64Array.from({ length: count }, (_, i) => BigInt(first + i))
+
+class RowWriter {
+  readonly #connection: SqliteConnection
+  readonly #file: number
+  readonly #embedder: Embedder
+  readonly #insert: (values: readonly unknown[]) => boolean
+  readonly #hash = createHash('sha256')
+  readonly #left = { sameKey: 0, noVector: 0 }
+  size = 0
+
+  constructor(connection: SqliteConnection, file: number, embedder: Embedder) {
+    this.#connection = connection
+    this.#file = file
+    this.#embedder = embedder
+    this.#hash.update(canonicalJson([embedder.name, embedder.dimensions]))
+    connection.exec(`pragma journal_mode = off;
+      create table rows (n integer primary key, key text not null unique, value text not null)`)
+    const insert = connection.database.prepare('insert or ignore into rows (n, key, value) values (?, ?, ?)')
+    this.#insert = (values) => Number(insert.run(values).changes) > 0
+  }
+
+  /** @returns the vectors of the rows that were not left out. */
+  write(rows: readonly ArchiveRow[], vectors: readonly Float32Array[]): readonly Float32Array[] {
+    const written: Float32Array[] = []
+    this.#connection.exec('begin')
+    for (const [i, row] of rows.entries()) {
+      const vector = sized(this.#embedder, vectors[i])
+      if (this.#put(row, vector)) written.push(vector)
+    }
+    this.#connection.exec('commit')
+    return written
+  }
+
+  #put({ key, value }: ArchiveRow, vector: Float32Array): boolean {
+    if (vector.every((number) => number === 0)) {
+      this.#left.noVector++
+      return false
+    }
+    const text = canonicalJson(value)
+    if (!this.#insert([this.size + 1, key, text])) {
+      this.#left.sameKey++
+      return false
+    }
+    const numbers = stored(vector)
+    writeSync(this.#file, numbers)
+    this.#hash.update(canonicalJson([key, text])).update(numbers)
+    this.size++
+    return true
+  }
+
+  end(): BuiltArchive {
+    return { id: this.#hash.digest('hex'), size: this.size, left: this.#left }
+  }
+}
+
+async function* batches(rows: Iterable<ArchiveRow> | AsyncIterable<ArchiveRow>): AsyncGenerator<readonly ArchiveRow[]> {
+  let batch: ArchiveRow[] = []
+  for await (const row of rows) {
+    batch.push(row)
+    if (batch.length < atOnce) continue
+    yield batch
+    batch = []
+  }
+  if (batch.length > 0) yield batch
+}
+
+function sized({ name, dimensions }: Embedder, vector: Float32Array | undefined): Float32Array {
+  if (vector?.length === dimensions) return vector
+  throw archiveRows(
+    `The embedder "${name}" gives vectors of ${dimensions} numbers, and one has ${vector?.length ?? 0}.`,
+  )
+}
+
+function save(index: Index, path: string): void {
+  try {
+    index.save(path)
+  } catch (error) {
+    throw archiveUnwritable(path, error)
+  }
+}
