@@ -41,7 +41,7 @@ const manifest = z
   .object({
     exports: z.record(z.string(), z.object({ types: z.string(), default: z.string() })),
     dependencies: z.record(z.string(), z.string()),
-    optionalDependencies: z.record(z.string(), z.string()),
+    peerDependencies: z.record(z.string(), z.string()),
   })
   .parse(JSON.parse(read('package.json')))
 
@@ -75,7 +75,7 @@ const project: Project = {
   divided: ['optimize'],
   faces: Object.values(manifest.exports).map(({ types }) => types.replace('./dist/', '').replace(/\.d\.ts$/, '.ts')),
   programs: ['cli'],
-  dependencies: Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies }),
+  dependencies: Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies }),
   explained: explained.map(({ name }) => name),
 }
 
