@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import type { Run } from '../core/index.ts'
+import { parseInput, type Run } from '../core/index.ts'
+import { fromTraffic } from '../learn/index.ts'
 import { LearnConfig } from '../recipe/index.ts'
 
 /**
@@ -9,8 +10,12 @@ import { LearnConfig } from '../recipe/index.ts'
 export const keptConfig = (learn: unknown): unknown =>
   typeof learn === 'object' && learn !== null ? { precision: 'float32', ...learn } : learn
 
-/** The configuration that `ratchet learn` began a run with; `null` for a run of a program, and for one over traffic. */
-export function configOfRun({ config }: Pick<Run, 'config'>): LearnConfig | null {
-  const kept = z.object({ learn: z.json() }).safeParse(config)
-  return LearnConfig.safeParse(keptConfig(kept.data?.learn)).data ?? null
+/**
+ * The configuration that `ratchet learn` began a run with; `null` for a run of a program, and for one over traffic.
+ * @throws InputError for one that this version does not read.
+ */
+export function configOfRun(run: Pick<Run, 'id' | 'config'>): LearnConfig | null {
+  const kept = z.object({ learn: z.json() }).safeParse(run.config)
+  if (!kept.success || fromTraffic(run)) return null
+  return parseInput(LearnConfig, keptConfig(kept.data.learn), `the configuration of ${run.id}`)
 }

@@ -2,27 +2,26 @@ import { z } from 'zod'
 import { canonicalJson, Json, type Run } from '../core/index.ts'
 import { LearnConfig } from '../recipe/index.ts'
 import type { Reproduction } from '../report/index.ts'
-import { configOfRun, keptConfig } from './kept-config.ts'
+import { keptConfig } from './kept-config.ts'
 import { goodEnoughAfter } from './plan.ts'
 
 /** What `ratchet learn` keeps with a run, beside its configuration. */
 const Kept = z.object({
-  learn: Json,
+  learn: z.preprocess(keptConfig, Json),
   control: z.boolean().catch(false),
   deterministic: z.boolean().catch(false),
 })
 
 /**
- * The command line that repeats a run, and the configuration file it needs; `null` for a run of a program of one's own, and
- * for one over traffic, which has passed.
+ * The command line that repeats a run, and the configuration file it needs; `null` for a run of a program of one's own, for one
+ * over traffic, which has passed, and for a configuration that this version does not read.
  */
 export function reproduce({ id, seed, config }: Pick<Run, 'id' | 'seed' | 'config'>): Reproduction | null {
   const kept = Kept.safeParse(config)
-  const learned = configOfRun({ config })
-  if (!kept.success || learned === null) return null
-  const { control, deterministic } = kept.data
-  const learn = Json.parse(keptConfig(kept.data.learn))
-  const { precision, schedule } = learned
+  const learned = LearnConfig.safeParse(kept.data?.learn)
+  if (!kept.success || !learned.success) return null
+  const { learn, control, deterministic } = kept.data
+  const { precision, schedule } = learned.data
   const minutes = (schedule.goodEnough?.seconds ?? 0) / 60
   const goodEnough = minutes > 0 ? goodEnoughAfter(minutes) : null
   const flagged = LearnConfig.parse({ precision, schedule: { goodEnough } })

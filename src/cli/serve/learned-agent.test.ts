@@ -45,7 +45,7 @@ async function storeOf(runs: readonly Ran[]): Promise<{ readonly store: string }
 }
 
 const learned = (config: object): Json => ({ learn: LearnConfig.parse(config) as unknown as Json, control: false })
-const traffic: Json = { learn: { mode: 'canary' } }
+const traffic: Json = { source: 'traffic', learn: { mode: 'canary' } }
 
 describe('what serves a learned agent', () => {
   it('is the model of the run that was released, laid out and rounded as there, whatever ran since', async () => {
@@ -72,5 +72,10 @@ describe('what serves a learned agent', () => {
     await expect(learnedAgent(flags, agent)).rejects.toMatchObject({ code: 'input/nothing-learned' })
     await expect(learnedAgent(flags, 'a/b')).rejects.toMatchObject({ code: 'input/agent-name' })
     await expect(learnedAgent(flags, 'painter')).rejects.toMatchObject({ code: 'release/unknown-agent' })
+  })
+
+  it('is an error where this version cannot read how it was learned', async () => {
+    const flags = await storeOf([{ config: { learn: { model: 'small', renderer: 'of another version' } } }])
+    await expect(learnedAgent(flags, agent)).rejects.toThrow(/the configuration of run-0/)
   })
 })
