@@ -2,7 +2,6 @@ import pc from 'picocolors'
 import { z } from 'zod'
 import { ClientName, defaultTenant, KeyId, parseInput, Scope, Tenant } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
-import { newKey } from '../../gateway/index.ts'
 import { said } from '../trajectory/said.ts'
 import { minuteOf } from '../when.ts'
 import { type StoreFlags, withStore } from '../with-store.ts'
@@ -26,6 +25,8 @@ export function createKeyCommand(name: string, flags: CreateFlags): Promise<void
   const days = flags.days === undefined ? null : parseInput(Days, flags.days, 'The number of days')
   const scopes = (flags.scopes ?? 'infer,signal').split(',').map((scope) => scope.trim())
   return withStore(flags, 'create', async (store) => {
+    // The gateway takes half a second to load.
+    const { newKey } = await import('../../gateway/index.ts')
     const now = Date.now()
     const { key, token } = newKey({
       name: label,

@@ -1,31 +1,18 @@
-import { writeFile } from 'node:fs/promises'
 import pc from 'picocolors'
 import {
-  defaultTenant,
   parseInput,
   RunId,
   type Store,
   Tenant,
-  type Trajectory,
   type TrajectoryFilter,
   type TrajectorySummary,
 } from '../../core/index.ts'
-import { InputError } from '../../errors/index.ts'
-import { ServeConfig } from '../../gateway/index.ts'
-import { graphSvg } from '../../report/index.ts'
-import { implicitSignals } from '../../reward/index.ts'
-import { readConfig } from '../read-config.ts'
-import { gatewayConfig } from '../setup/gateway-config.ts'
 import { type CallFacts, callFacts } from '../trajectory/facts.ts'
-import { findTrajectory } from '../trajectory/find.ts'
-import { graphText } from '../trajectory/graph.ts'
+import { judging, type JudgingFlags } from '../trajectory/judging.ts'
 import { spent } from '../trajectory/lines.ts'
 import { shortReward } from '../trajectory/reward-line.ts'
-import { type RewardNow, type RewardOf, rewardOf } from '../trajectory/reward-now.ts'
-import { readText } from '../trajectory/read.ts'
+import type { RewardNow } from '../trajectory/reward-now.ts'
 import { said } from '../trajectory/said.ts'
-import { trajectoryTree } from '../trajectory/tree.ts'
-import { wrapped } from '../trajectory/wrap.ts'
 import { minuteOf, moment } from '../when.ts'
 import { storeArgument, type StoreFlags, withStore } from '../with-store.ts'
 
@@ -52,18 +39,6 @@ export function filterOf(flags: FilterFlags, now: number): TrajectoryFilter {
     ...(since === undefined ? {} : { since: moment(since, now) }),
     ...(before === undefined ? {} : { before: moment(before, now) }),
   }
-}
-
-/** What says by which rules episodes are judged. */
-interface JudgingFlags {
-  /** The gateway's configuration. */
-  readonly config?: string
-}
-
-/** Judges by the gateway's configuration, where there is one. */
-async function judging({ config }: JudgingFlags, now: number): Promise<RewardOf> {
-  const file = gatewayConfig(config)
-  return rewardOf(file === undefined ? null : await readConfig(ServeConfig, file, 'docs/gateway.md'), now)
 }
 
 /** `ratchet trajectories`: what was recorded, the latest first, with what each earned. */
@@ -107,58 +82,4 @@ function summaryLine(summary: TrajectorySummary, facts: CallFacts, earned: Rewar
     ...(stopReason === 'done' ? [] : [pc.yellow(stopReason)]),
   ]
   return `${pc.bold(id)}  ${minuteOf(updatedAt)}  ${told.join(' · ')}  ${pc.dim(said(instruction, 60))}`
-}
-
-interface ShowFlags extends StoreFlags, JudgingFlags {
-  readonly tenant?: string
-  readonly tokens?: boolean
-  readonly full?: boolean
-  readonly verbose?: boolean
-  readonly graph?: boolean
-  readonly svg?: string
-  readonly read?: number
-}
-
-/** `ratchet show [ID]`: one trajectory as a tree, with its tokens, signals and reward. */
-export function showCommand(name: string | undefined, flags: ShowFlags): Promise<void> {
-  return withStore(flags, 'read', async (store) => {
-    const tenant = parseInput(Tenant, flags.tenant ?? defaultTenant, 'The tenant')
-    const found = await findTrajectory(store, name, tenant)
-    if (flags.graph || flags.svg !== undefined) return showGraph(found.trajectory, flags)
-    if (flags.read !== undefined) {
-      process.stdout.write(readText(found.trajectory, flags.read, flags))
-      return
-    }
-    const now = Date.now()
-    const told = await store.signals.of(found.trajectory.id)
-    const signals = [...told, ...implicitSignals(found.trajectory, now)]
-    const earned = await (await judging(flags, now))(found, told)
-    if (flags.json) {
-      process.stdout.write(`${JSON.stringify({ ...found, reward: earned.reward, signals })}\n`)
-      return
-    }
-    const { tokens = false, full = false, verbose = false } = flags
-    const options = { tokens, verbose, width: full ? 1_000_000 : 400, now }
-    const tree = trajectoryTree({ trajectory: found.trajectory, earned }, signals, options)
-    process.stdout.write(process.stdout.isTTY ? wrapped(tree, process.stdout.columns) : tree)
-  })
-}
-
-/** `ratchet show --graph`: what each decision was built from, as text, or as a drawing in a file. */
-async function showGraph(trajectory: Trajectory, { svg }: Pick<ShowFlags, 'svg'>): Promise<void> {
-  if (svg === undefined) {
-    process.stdout.write(graphText(trajectory))
-    return
-  }
-  try {
-    await writeFile(svg, graphSvg(trajectory))
-  } catch (cause) {
-    throw new InputError({
-      code: 'input/unwritable-drawing',
-      message: `The drawing ${svg} cannot be written: ${(cause as Error).message}.`,
-      hint: 'Name a file in a folder that is there and may be written, with: ratchet show ID --svg FILE',
-      cause,
-    })
-  }
-  process.stdout.write(`${svg}\n`)
 }

@@ -1,6 +1,5 @@
 import { type RecordedTrajectory, type Store, type Tenant, TrajectoryId } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
-import { readResponseId, trajectoryOfSession } from '../../gateway/index.ts'
 
 /** Trajectories among which the beginning of an id is looked for: the latest. */
 const looked = 10_000
@@ -26,12 +25,11 @@ export async function findTrajectory(
     })
   }
   const exact = TrajectoryId.safeParse(name)
-  const candidates = [
-    ...(exact.success ? [exact.data] : []),
-    trajectoryOfSession(tenant, name),
-    ...(readResponseId(name) ? [readResponseId(name)?.trajectory] : []),
-  ]
-  for (const id of candidates) {
+  const named = exact.success ? await store.trajectories.get(exact.data) : null
+  if (named) return named
+  // The gateway takes half a second to load.
+  const { readResponseId, trajectoryOfSession } = await import('../../gateway/index.ts')
+  for (const id of [trajectoryOfSession(tenant, name), readResponseId(name)?.trajectory]) {
     const found = id === undefined ? null : await store.trajectories.get(id)
     if (found) return found
   }
