@@ -6,17 +6,20 @@ export function unit(vector: Float32Array): Float32Array {
   return vector.map((value) => value * factor)
 }
 
-/** Of vectors of length 1, the cosine. In four sums: one would wait for each addition before the next. */
-export function dot(a: Float32Array, b: Float32Array): number {
+/**
+ * Of vectors of length 1, the cosine. In four sums: one would wait for each addition before the next.
+ * @param at where in `b` its vector begins.
+ */
+export function dot(a: Float32Array, b: Float32Array, at = 0): number {
   let [s0, s1, s2, s3] = [0, 0, 0, 0]
   const whole = a.length - (a.length % 4)
-  for (let i = 0; i < whole; i += 4) {
-    s0 += (a[i] ?? 0) * (b[i] ?? 0)
-    s1 += (a[i + 1] ?? 0) * (b[i + 1] ?? 0)
-    s2 += (a[i + 2] ?? 0) * (b[i + 2] ?? 0)
-    s3 += (a[i + 3] ?? 0) * (b[i + 3] ?? 0)
+  for (let i = 0, j = at; i < whole; i += 4, j += 4) {
+    s0 += (a[i] ?? 0) * (b[j] ?? 0)
+    s1 += (a[i + 1] ?? 0) * (b[j + 1] ?? 0)
+    s2 += (a[i + 2] ?? 0) * (b[j + 2] ?? 0)
+    s3 += (a[i + 3] ?? 0) * (b[j + 3] ?? 0)
   }
-  for (let i = whole; i < a.length; i++) s0 += (a[i] ?? 0) * (b[i] ?? 0)
+  for (let i = whole; i < a.length; i++) s0 += (a[i] ?? 0) * (b[at + i] ?? 0)
   return s0 + s1 + s2 + s3
 }
 
