@@ -48,7 +48,7 @@ it('counts the bits in which sketches differ', () => {
     fc.property(sketch, fc.array(sketch, { maxLength: 5 }), (one, others) => {
       const distances = new Uint16Array(others.length)
       const counts = new Uint32Array(257)
-      distancesTo(Uint32Array.from(one), Uint32Array.from(others.flat()), distances, counts)
+      distancesTo(Int32Array.from(one), Int32Array.from(others.flat()), distances, counts)
       const differing = others.map((other) =>
         other.reduce(
           (sum, value, i) => sum + ((value ^ (one[i] ?? 0)) >>> 0).toString(2).replaceAll('0', '').length,
