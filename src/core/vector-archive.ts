@@ -10,8 +10,10 @@ export interface NearRow {
 
 /** Many rows that never change, found by their vectors. More than fit into one value. */
 export interface VectorArchive {
-  /** The address of what it holds, by content: equal rows with equal vectors have one. */
+  /** The address of what it holds, by content: the same rows in the same order, with the same vectors, have one. */
   readonly id: string
+  /** What the rows are, as who built it said. */
+  readonly about: Json
   /** Who made the vectors. */
   readonly embedder: Pick<Embedder, 'name' | 'dimensions'>
   /** Rows, ≥ 1. */

@@ -86,7 +86,7 @@ it('is learned with its archive, whose items are put right by copies in what is 
     source: rollouts(environment, tasks),
     reward: rubric({ solved: verifier(({ state }) => (JSON.stringify(state).includes('true') ? 1 : 0)) }),
     credit: leaveOneOut(),
-    optimize: { cases: caseUtility({ archive }) },
+    optimize: { cases: caseUtility({ archives: [archive] }) },
     gate: pairedGate({ margin: 0.02, alpha: 0.05 }),
     schedule: { updates: 8, tasks: 12, validateEvery: 4 },
   })
@@ -96,6 +96,6 @@ it('is learned with its archive, whose items are put right by copies in what is 
   const { release: serving } = await new Registry(store).current('office')
   const version = await store.versions.get(VersionId.parse(serving.versions['cases']))
   const { value } = z.object({ value: MemoryValue }).parse(version?.value)
-  expect(value.archive).toBe(archive.id)
+  expect(value.archives).toEqual([archive.id])
   expect(value.items.find(({ id }) => id === past[2]?.id)).toMatchObject({ text: 'amber' })
 })

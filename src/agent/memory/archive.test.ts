@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { item } from '../../../test/support/memory-items.ts'
+import { buildArchive } from '../../store/index.ts'
 import { type Audience, rng, Tenant, VersionId } from '../../core/index.ts'
 import { buildMemoryArchive, type MemoryArchive, openMemoryArchive } from './archive.ts'
 import type { MemoryItem } from './item.ts'
@@ -22,9 +23,9 @@ afterEach(async () => {
   await rm(root, { recursive: true, force: true })
 })
 
-async function archiveOf(items: readonly MemoryItem[]): Promise<MemoryArchive> {
+async function archiveOf(items: readonly MemoryItem[], tenant: Tenant | null = null): Promise<MemoryArchive> {
   const folder = join(root, `${opened.length}`)
-  await buildMemoryArchive(folder, { items })
+  await buildMemoryArchive(folder, { items, tenant })
   const archive = await openMemoryArchive(folder)
   opened.push(archive)
   return archive
@@ -85,21 +86,40 @@ it.each([
 })
 
 it("keeps a tenant's archive from others", async () => {
-  const archives = [await archiveOf([item('a broken kettle', { owner: { tenant: acme, about: null } })])]
+  const acmes = item('a broken kettle', { owner: { tenant: acme, about: null }, derivedFrom: [] })
+  const archives = [await archiveOf([acmes], acme)]
   expect((await recalled('a broken kettle', { archives })).texts).toHaveLength(1)
   expect((await recalled('a broken kettle', { archives, tenant: other })).texts).toEqual([])
 })
 
 describe('refuses', () => {
   it.each([
-    ['an item about a person', { tenant: acme, about: 'someone' }],
-    ['an item of another owner', { tenant: acme, about: null }],
-  ])('%s, and writes nothing', async (_, owner) => {
-    const items = [kettle, item('a lost parcel', { owner })]
-    await expect(buildMemoryArchive(join(root, 'mixed'), { items })).rejects.toMatchObject({
-      code: 'memory/archive-owner',
+    ['about a person', { owner: { tenant: acme, about: 'someone' }, derivedFrom: [] }, 'is about a person'],
+    ['of another owner', { derivedFrom: [] }, 'belongs to nobody'],
+    ["made from a tenant's sessions", { owner: { tenant: acme, about: null } }, 'was made from sessions'],
+  ])('an item %s, and writes nothing', async (_, change, why) => {
+    const fine = item('a broken kettle', { owner: { tenant: acme, about: null }, derivedFrom: [] })
+    const items = [fine, item('a lost parcel', change)]
+    await expect(buildMemoryArchive(join(root, 'mixed'), { items, tenant: acme })).rejects.toMatchObject({
+      code: 'memory/not-archivable',
+      message: expect.stringContaining(`Item 2 ${why}`) as string,
     })
     expect(await readdir(root)).toEqual([])
+  })
+
+  it('what is no item', async () => {
+    const items = [{ ...kettle, trust: 2 }]
+    await expect(buildMemoryArchive(join(root, 'bad'), { items })).rejects.toMatchObject({
+      code: 'input/invalid',
+      message: expect.stringContaining('item 1') as string,
+    })
+  })
+
+  it('an archive of something else', async () => {
+    const folder = join(root, 'rows')
+    const rows = [{ key: 'k', text: 'a text', value: 1 }]
+    await buildArchive(folder, { rows, about: 'numbers', embedder: lexicalEmbedder() })
+    await expect(openMemoryArchive(folder)).rejects.toMatchObject({ code: 'memory/no-archive-of-items' })
   })
 
   it('an archive of another embedder', async () => {
@@ -115,7 +135,30 @@ describe('refuses', () => {
   })
 })
 
-it('serves Versions of an earlier archive, where that is given behind the new one', async () => {
-  const [earlier, later] = [await archiveOf([kettle]), await archiveOf([parcel])]
-  expect((await recalled('a lost parcel', { archives: [later, earlier] })).texts).toEqual(['did a lost parcel'])
+it('recalls from several, and still serves Versions of an earlier one', async () => {
+  const [earlier, later, more] = [await archiveOf([kettle]), await archiveOf([parcel]), await archiveOf([kettle])]
+  expect((await recalled('a lost parcel', { archives: [later, more] })).texts).toEqual(['did a lost parcel'])
+  const old = MemoryValue.parse(memory({ archives: [earlier] }).initial(() => ''))
+  const now = memory({ archives: [later], earlierArchives: [earlier] })
+  const audience = { tenant: acme, subject: null, at: 1_000 }
+  expect(await handleOf(old, [later, earlier], audience).find('a broken kettle')).toHaveLength(1)
+  expect(now.initial(() => '')).toMatchObject({ archives: [later.id] })
+})
+
+it('keeps what was learned in sight, however much is archived', async () => {
+  const many = Array.from({ length: 60 }, (_, i) => item(`a broken kettle ${i}`))
+  const own = item('a broken kettle of mine', { utility: 1 })
+  const { texts } = await recalled('a broken kettle', { archives: [await archiveOf(many)], items: [own] })
+  expect(texts).toContain(own.text)
+})
+
+it('recalls nothing that is refused', async () => {
+  const archive = await archiveOf([kettle])
+  const value = MemoryValue.parse({
+    ...(memory({ archives: [archive] }).initial(() => '') as object),
+    refused: [kettle.id],
+  })
+  expect(await handleOf(value, [archive], { tenant: acme, subject: null, at: 1_000 }).find('a broken kettle')).toEqual(
+    [],
+  )
 })

@@ -1,23 +1,28 @@
-import { type Embedder, Json, type VectorArchive } from '../../core/index.ts'
-import { type ArchiveProgress, buildArchive, type BuiltArchive, openArchive } from '../../store/index.ts'
-import { archiveOfSeveral } from './errors.ts'
+import { type Embedder, Json, parseInput, type Tenant, type VectorArchive } from '../../core/index.ts'
+import type { ArchiveProgress, BuiltArchive } from '../../store/index.ts'
+import { z } from 'zod'
+import { noMemoryArchive, notArchivable } from './errors.ts'
 import type { Found } from './found.ts'
 import { MemoryItem } from './item.ts'
 import { lexicalEmbedder } from './lexical.ts'
 
 /**
  * Items beside a memory's own: many more than a value holds, found by an index on disk, the same for every Version that
- * recalls from it. What learning finds out about one of them is kept in the memory, by a copy.
+ * recalls from it. What learning finds out about one of them is kept in the memory.
  */
 export interface MemoryArchive extends Pick<VectorArchive, 'id' | 'embedder' | 'size' | 'close'> {
+  /** Whose items they are; `null`: nobody's, and so everybody's. */
+  readonly tenant: string | null
   /** The nearest items that count, the nearest first. The search is approximate. */
   near(query: Float32Array, count: number, floor: number, counts: (item: MemoryItem) => boolean): readonly Found[]
   get(id: string): MemoryItem | undefined
 }
 
 export interface BuildMemoryArchiveOptions {
-  /** All of one owner: nobody, or a tenant. What is about a person belongs into the memory itself, where it can be erased. */
+  /** All of one tenant, or nobody's. What a person's sessions taught stays in the memory itself, where it can be erased. */
   readonly items: Iterable<MemoryItem> | AsyncIterable<MemoryItem>
+  /** Whose they are. Default `null`: nobody's. */
+  readonly tenant?: Tenant | null
   /** The memory's own. Default: {@link lexicalEmbedder}. */
   readonly embedder?: Embedder
   /** Threads that join items to the index. Default: one for each core. */
@@ -26,26 +31,35 @@ export interface BuildMemoryArchiveOptions {
   readonly onProgress?: (progress: ArchiveProgress) => void
 }
 
+/** What an archive of items says of itself. */
+const About = z.strictObject({ holds: z.literal('memory items'), tenant: z.string().nullable() })
+
 /**
- * Builds an archive of items in a folder that is not there yet. It stands there in full, or not at all. Of a million items it
- * takes about half an hour of one core.
+ * Builds an archive of items in a folder that is not there yet. It stands there in full, or not at all. A million items take
+ * half an hour of a core and more: build it in a program that serves nobody.
  * @returns how many items it has, and how many were left out.
- * @throws MemoryError (`memory/archive-owner`) for items of several owners, or about a person.
+ * @throws InputError for what is no item.
+ * @throws MemoryError (`memory/not-archivable`) for an item of another owner, and for one that an erasure may have to reach.
  * @throws ArchiveError for a folder that exists or cannot be written, no items, and where usearch is not installed.
  */
-export function buildMemoryArchive(
+export async function buildMemoryArchive(
   folder: string,
-  { items, embedder = lexicalEmbedder(), ...options }: BuildMemoryArchiveOptions,
+  { items, tenant = null, embedder = lexicalEmbedder(), ...options }: BuildMemoryArchiveOptions,
 ): Promise<BuiltArchive> {
-  return buildArchive(folder, { ...options, embedder, rows: rowsOf(items) })
+  const { buildArchive } = await import('../../store/index.ts')
+  const about: z.infer<typeof About> = { holds: 'memory items', tenant }
+  return buildArchive(folder, { ...options, embedder, about, rows: rowsOf(items, tenant) })
 }
 
-async function* rowsOf(items: BuildMemoryArchiveOptions['items']) {
-  let tenant: string | null | undefined
+async function* rowsOf(items: BuildMemoryArchiveOptions['items'], tenant: string | null) {
+  let number = 0
   for await (const raw of items) {
-    const { vector: _, ...item } = MemoryItem.parse(raw)
-    if (tenant === undefined) tenant = item.owner.tenant
-    if (item.owner.about !== null || item.owner.tenant !== tenant) throw archiveOfSeveral(item.id)
+    number++
+    const { vector: _, ...item } = parseInput(MemoryItem, raw, `item ${number}`)
+    const { owner, derivedFrom } = item
+    if (owner.tenant !== tenant) throw notArchivable(number, `belongs to ${owner.tenant ?? 'nobody'}`)
+    if (owner.about !== null) throw notArchivable(number, 'is about a person')
+    if (tenant !== null && derivedFrom.length > 0) throw notArchivable(number, 'was made from sessions of persons')
     yield { key: item.id, text: item.cue, value: Json.parse(item) }
   }
 }
@@ -55,24 +69,32 @@ const lookedAt = 8
 
 /**
  * Opens an archive that {@link buildMemoryArchive} built. Open only archives that you trust.
+ * @throws MemoryError (`memory/no-archive-of-items`) for an archive of something else.
  * @throws ArchiveError where there is none, a file of it was cut, and where usearch is not installed.
  */
 export async function openMemoryArchive(folder: string): Promise<MemoryArchive> {
+  const { openArchive } = await import('../../store/index.ts')
   const rows = await openArchive(folder)
-  const get = (id: string) => {
-    const value = rows.get(id)
-    return value === null ? undefined : MemoryItem.parse(value)
+  const about = About.safeParse(rows.about)
+  if (!about.success) {
+    rows.close()
+    throw noMemoryArchive(folder)
   }
+  const itemIn = (value: Json) => parseInput(MemoryItem, value, `an item of the archive ${folder}`)
   const { id, embedder, size } = rows
   return {
     id,
+    tenant: about.data.tenant,
     embedder,
     size,
-    get,
+    get(key) {
+      const value = rows.get(key)
+      return value === null ? undefined : itemIn(value)
+    },
     near(query, count, floor, counts) {
       const found: Found[] = []
       for (const { value, similarity } of rows.nearest(query, lookedAt * count, floor)) {
-        const item = MemoryItem.parse(value)
+        const item = itemIn(value)
         if (counts(item)) found.push({ item, similarity })
         if (found.length === count) break
       }

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Audience, type Embedder, subjectMark } from '../../core/index.ts'
 import type { MemoryArchive } from './archive.ts'
-import { otherEmbedder } from './errors.ts'
+import { assertSameEmbedder } from './errors.ts'
 import type { Found } from './found.ts'
 import { holdsAt, type MemoryItem } from './item.ts'
 import { type VectorSearch, vectorSearch } from './search.ts'
@@ -20,13 +20,13 @@ interface Shelf {
  */
 export class Bank {
   readonly #shelves: ReadonlyMap<string, Shelf>
-  /** All items of the value, also those that are never recalled. */
-  readonly #ids: ReadonlySet<string>
+  /** All items that the value has or refuses, by their ids. */
+  readonly #known: ReadonlySet<string>
   readonly #minTrust: number
 
-  private constructor(shelves: ReadonlyMap<string, Shelf>, { items, minTrust }: MemoryValue) {
+  private constructor(shelves: ReadonlyMap<string, Shelf>, { items, refused = [], minTrust }: MemoryValue) {
     this.#shelves = shelves
-    this.#ids = new Set(items.map(({ id }) => id))
+    this.#known = new Set([...items.map(({ id }) => id), ...refused])
     this.#minTrust = minTrust
   }
 
@@ -42,7 +42,7 @@ export class Bank {
   }
 
   static async #make(value: MemoryValue, embedder: Embedder): Promise<Bank> {
-    refuseOther(value, embedder)
+    assertSameEmbedder(value.embedder, embedder)
     const byOwner = new Map<string, MemoryItem[]>()
     for (const item of value.items) {
       if (!isRecalled(item, value.minTrust)) continue
@@ -58,18 +58,9 @@ export class Bank {
     return new Bank(shelves, value)
   }
 
-  /**
-   * Items that are near enough, that hold at the moment, and that the audience may see; the nearest first.
-   * @param archive is searched, too; of an item that stands in both, the one here counts.
-   */
-  near(
-    query: Float32Array,
-    count: number,
-    floor: number,
-    { tenant, subject, at }: Audience,
-    archive?: MemoryArchive,
-  ): readonly Found[] {
-    const found = [...(archive?.near(query, count, floor, (item) => this.#counts(item, tenant, at)) ?? [])]
+  /** Items that are near enough, that hold at the moment, and that the audience may see; the nearest first. */
+  near(query: Float32Array, count: number, floor: number, { tenant, subject, at }: Audience): readonly Found[] {
+    const found: Found[] = []
     for (const key of visibleTo(tenant, subject)) {
       const shelf = this.#shelves.get(key)
       if (!shelf) continue
@@ -83,19 +74,22 @@ export class Bank {
     return found.toSorted((a, b) => b.similarity - a.similarity).slice(0, count)
   }
 
-  /** Whether an archived item may be recalled. What is archived is about nobody. */
-  #counts(item: MemoryItem, tenant: string, at: number): boolean {
-    const { owner } = item
-    const seen = owner.about === null && (owner.tenant === null || owner.tenant === tenant)
-    return seen && !this.#ids.has(item.id) && isRecalled(item, this.#minTrust) && holdsAt(item, at)
+  /** The same of an archive, but for items that the value has itself, or refuses. */
+  archived(
+    archive: MemoryArchive,
+    query: Float32Array,
+    count: number,
+    floor: number,
+    { tenant, at }: Audience,
+  ): readonly Found[] {
+    if (archive.tenant !== null && archive.tenant !== tenant) return []
+    const counts = (item: MemoryItem) =>
+      !this.#known.has(item.id) && isRecalled(item, this.#minTrust) && holdsAt(item, at)
+    return archive.near(query, count, floor, counts)
   }
 }
 
 const banks = new WeakMap<MemoryValue, { readonly embedder: Embedder; readonly bank: Promise<Bank> }>()
-
-function refuseOther({ embedder: made }: MemoryValue, given: Embedder): void {
-  if (made.name !== given.name) throw otherEmbedder(made.name, given.name)
-}
 
 const isRecalled = ({ trust, supersededBy }: MemoryItem, minTrust: number) => trust >= minTrust && supersededBy === null
 

@@ -17,18 +17,25 @@ export const badMemory = (message: string): MemoryError =>
     hint: 'Look at the bounds of MemoryOptions: a memory that cannot be is refused before anything runs.',
   })
 
-export const archiveOfSeveral = (id: string): MemoryError =>
+export const notArchivable = (number: number, why: string): MemoryError =>
   new MemoryError({
-    code: 'memory/archive-owner',
-    message: `The item ${id} is about a person, or has another owner than those before it.`,
-    hint: 'Build an archive for each tenant, and keep what is about a person in the memory itself: there it can be erased.',
+    code: 'memory/not-archivable',
+    message: `Item ${number} ${why}.`,
+    hint: 'An archive has one owner, its `tenant`. What persons taught stays in the memory itself: erasing reaches it there.',
+  })
+
+export const noMemoryArchive = (folder: string): MemoryError =>
+  new MemoryError({
+    code: 'memory/no-archive-of-items',
+    message: `The archive ${folder} holds no items of a memory.`,
+    hint: 'Give the folder that buildMemoryArchive built.',
   })
 
 export const noArchive = (id: string): MemoryError =>
   new MemoryError({
     code: 'memory/no-archive',
     message: `The memory recalls from the archive ${id}, which is not given here.`,
-    hint: 'Open its folder with openMemoryArchive, and give it to memory({ archives }) and to caseUtility({ archive }).',
+    hint: 'Open its folder with openMemoryArchive, and give it to memory() and caseUtility() in `archives`, or in `earlierArchives` of memory() where it serves earlier Versions only.',
   })
 
 export const otherDimensions = (name: string, expected: number, found: number): MemoryError =>
@@ -44,3 +51,12 @@ export const otherEmbedder = (made: string, given: string): MemoryError =>
     message: `The memory was made with the embedder "${made}", and "${given}" reads it.`,
     hint: 'Declare it with the embedder that made it: vectors of two embedders say nothing of each other.',
   })
+
+/** @throws MemoryError for vectors of another embedder, by name or by size. */
+export function assertSameEmbedder(
+  made: { readonly name: string; readonly dimensions: number },
+  given: { readonly name: string; readonly dimensions: number },
+): void {
+  if (made.name !== given.name) throw otherEmbedder(made.name, given.name)
+  if (made.dimensions !== given.dimensions) throw otherDimensions(given.name, given.dimensions, made.dimensions)
+}

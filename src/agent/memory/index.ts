@@ -4,7 +4,7 @@ export {
   type MemoryArchive,
   openMemoryArchive,
 } from './archive.ts'
-export { MemoryError, noArchive, otherEmbedder } from './errors.ts'
+export { assertSameEmbedder, MemoryError, noArchive } from './errors.ts'
 export type { Deed, Experience } from './experience.ts'
 export { clipped } from './clipped.ts'
 export { holdsAt, memoryBounds, MemoryItem, newItem, type NewItem, Tally, tallied } from './item.ts'

@@ -1,7 +1,7 @@
 import type { Embedder, Kind } from '../../core/index.ts'
 import type { ParameterDefinition } from '../parameters.ts'
 import type { MemoryArchive } from './archive.ts'
-import { badMemory, otherEmbedder } from './errors.ts'
+import { assertSameEmbedder, badMemory } from './errors.ts'
 import { type Experience, experiences } from './experience.ts'
 import { lexicalEmbedder } from './lexical.ts'
 import type { MemoryItem } from './item.ts'
@@ -14,7 +14,7 @@ export type MemoryKind = Kind<'memory', MemoryValue, MemoryMade, MemoryParameter
 
 /**
  * The Kind `memory`. Items stand in the value itself: a Version is whole, two compare item by item, and an erasure has one
- * place to look. Vectors are made when a Version is first recalled from, once a process; those of a costly embedder are kept
+ * place to look. Archived items stand beside it: no erasure has to reach them, and a Version names them by content. Vectors are made when a Version is first recalled from, once a process; those of a costly embedder are kept
  * with their items.
  */
 export const memoryKind = (embedder: Embedder, archives: readonly MemoryArchive[] = []): MemoryKind => ({
@@ -45,11 +45,10 @@ export interface MemoryOptions {
   readonly withhold?: number
   /** Default: {@link lexicalEmbedder}. */
   readonly embedder?: Embedder
-  /**
-   * What it recalls from beside its items. A new memory recalls from the first; the others are there for Versions that were
-   * made with them. Default: none.
-   */
+  /** What it recalls from beside its items. Default: none. */
   readonly archives?: readonly MemoryArchive[]
+  /** What Versions recall from that were made with other archives. Default: none. */
+  readonly earlierArchives?: readonly MemoryArchive[]
   /** What it begins with, as people wrote it down (`newItem`). Default: nothing. */
   readonly items?: readonly MemoryItem[]
 }
@@ -67,12 +66,12 @@ export function memory(options: MemoryOptions = {}): ParameterDefinition<MemoryK
     withhold = 0,
     embedder = lexicalEmbedder(),
     archives = [],
+    earlierArchives = [],
     items = [],
   } = options
   const { name, dimensions } = embedder
-  for (const archive of archives) {
-    if (archive.embedder.name !== name) throw otherEmbedder(archive.embedder.name, name)
-  }
+  const opened = [...archives, ...earlierArchives]
+  for (const archive of opened) assertSameEmbedder(archive.embedder, embedder)
   const value = {
     recall,
     floor,
@@ -80,7 +79,7 @@ export function memory(options: MemoryOptions = {}): ParameterDefinition<MemoryK
     explore,
     ...(withhold !== 0 && { withhold }),
     embedder: { name, dimensions },
-    ...(archives[0] && { archive: archives[0].id }),
+    ...(archives.length > 0 && { archives: archives.map(({ id }) => id) }),
     items: [...items],
     selector: null,
   }
@@ -90,5 +89,5 @@ export function memory(options: MemoryOptions = {}): ParameterDefinition<MemoryK
       error.issues.map(({ path, message }) => `memory: ${path.map(String).join('.')}: ${message}.`).join(' '),
     )
   }
-  return { kind: 'memory', of: memoryKind(embedder, archives), initial: () => value }
+  return { kind: 'memory', of: memoryKind(embedder, opened), initial: () => value }
 }

@@ -83,7 +83,7 @@ export class MemoryParameter {
 
   async #recall(query: string) {
     const { value } = this.#bound
-    const holdsNothing = value.items.length === 0 && value.archive === undefined
+    const holdsNothing = value.items.length === 0 && value.archives === undefined
     const best = holdsNothing ? [] : await this.#best(query)
     const episode = best.length === 0 ? null : this.#withholds()
     // What is withheld whole leaves no single item to chance.
@@ -106,15 +106,18 @@ export class MemoryParameter {
     if (!vector) return []
     const bank = await Bank.of(value, this.#embedder)
     const count = Math.max(fewest, lookedAt * value.recall)
-    return ranked(bank.near(vector, count, value.floor, this.#audience, this.#archive()), value.recall, value.selector)
+    const own = bank.near(vector, count, value.floor, this.#audience)
+    // Each has its own count: what was learned stays in sight, however much is archived.
+    const archived = this.#archived().flatMap((one) => bank.archived(one, vector, count, value.floor, this.#audience))
+    return ranked([...own, ...archived], value.recall, value.selector)
   }
 
-  #archive(): MemoryArchive | undefined {
-    const { archive } = this.#bound.value
-    if (archive === undefined) return undefined
-    const given = this.#archives.find(({ id }) => id === archive)
-    if (!given) throw noArchive(archive)
-    return given
+  #archived(): readonly MemoryArchive[] {
+    return (this.#bound.value.archives ?? []).map((archive) => {
+      const given = this.#archives.find(({ id }) => id === archive)
+      if (!given) throw noArchive(archive)
+      return given
+    })
   }
 
   #withholds(): Draw {

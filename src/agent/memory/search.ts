@@ -38,8 +38,8 @@ export function exactSearch(vectors: readonly Float32Array[]): VectorSearch {
 }
 
 /**
- * Compares with every vector's sketch first, and in full with those whose sketches are nearest: about `refined` of them. The
- * angle between two vectors shows in how many bits their sketches differ (Charikar 2002), so that what is near enough to be
+ * Compares with every vector's sketch first, and in full with those whose sketches are nearest: `refined` of them, or half as
+ * many where others do not count. The angle between two vectors shows in how many bits their sketches differ (Charikar 2002), so that what is near enough to be
  * recalled is hardly ever missed; `bench/memory.mjs` measures how much is.
  */
 export async function sketchedSearch(
@@ -53,11 +53,11 @@ export async function sketchedSearch(
   return {
     search(query, count, floor, counts = every) {
       distancesTo(sketchOf(query), sketches, distances, histogram)
-      const least = Math.max(refined, count)
+      const least = Math.max(count, refined / 2)
       // Whether a row counts is asked of those that are near: of all of them it would take longer than their distances.
-      for (let wanted = least; ; wanted *= 4) {
+      for (let wanted = Math.max(count, refined); ; wanted *= 4) {
         const near = within(distances, radius(histogram, wanted)).filter((row) => counts(row))
-        if (near.length >= least / 2 || wanted >= rows.count) return rows.nearest(query, near, count, floor)
+        if (near.length >= least || wanted >= rows.count) return rows.nearest(query, near, count, floor)
       }
     },
   }

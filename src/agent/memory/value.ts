@@ -19,11 +19,14 @@ const Shape = z.strictObject({
   withhold: z.number().min(0).max(1).exactOptional(),
   /** Who made the vectors. */
   embedder: z.strictObject({ name: z.string().min(1), dimensions: z.int().positive() }),
-  /** The archive that it recalls from beside its items, by its address. An item of it that stands among them counts as it is here. */
-  archive: z
-    .string()
-    .regex(/^[0-9a-f]{64}$/)
+  /** The archives that it recalls from beside its items, by their addresses. An item that stands in both counts as it is here. */
+  archives: z
+    .array(z.string().regex(/^[0-9a-f]{64}$/))
+    .min(1)
+    .max(16)
     .exactOptional(),
+  /** Archived items that are recalled no more, by their ids. */
+  refused: z.array(MemoryItem.shape.id).min(1).max(memoryBounds.items).exactOptional(),
   items: z.array(MemoryItem).max(memoryBounds.items),
   selector: Selector.nullable(),
 })

@@ -19,12 +19,13 @@ import { caseUtility, type CaseUtilityOptions } from './case-utility.ts'
 const kettle = item('a broken kettle', { utility: 0.5 })
 const parcel = item('a lost parcel', { utility: 0.1 })
 const harmful = item('a torn coat')
+const expired = item('a late ferry', {}, { until: 5 })
 
 let root: string
 let archive: MemoryArchive
 beforeAll(async () => {
   root = await mkdtemp(join(tmpdir(), 'ratchet-archive-'))
-  await buildMemoryArchive(join(root, 'archive'), { items: [kettle, parcel, harmful] })
+  await buildMemoryArchive(join(root, 'archive'), { items: [kettle, parcel, harmful, expired] })
   archive = await openMemoryArchive(join(root, 'archive'))
 })
 afterAll(async () => {
@@ -43,13 +44,9 @@ const seatOf = (archives: readonly MemoryArchive[], items: readonly MemoryItem[]
 /** A session of learning on a memory that recalls from the archive, and what it proposes in the end. */
 async function learned(
   steps: readonly (readonly Experience[])[],
-  {
-    items = [],
-    archives = [archive],
-    ...options
-  }: CaseUtilityOptions & { items?: MemoryItem[]; archives?: MemoryArchive[] } = {},
+  { items = [], ...options }: CaseUtilityOptions & { items?: MemoryItem[] } = {},
 ) {
-  const learning = await caseUtility({ archive, ...options }).open(seatOf(archives, items), null)
+  const learning = await caseUtility({ archives: [archive], ...options }).open(seatOf([archive], items), null)
   for (const [update, experiences] of steps.entries()) await learning.step(experiences, update)
   return MemoryValue.parse(await learning.propose())
 }
@@ -59,27 +56,50 @@ const recalled = ({ id }: MemoryItem) => [{ id, similarity: 0.8, score: 0, shown
 it('copies what it finds out about an archived item, and nothing else of the archive', async () => {
   const asked = experience('a kettle', { recalled: recalled(kettle), earned: 1, done: '' })
   const value = await learned([[asked]], { rate: 0.1 })
-  expect(value.archive).toBe(archive.id)
+  expect(value.archives).toEqual([archive.id])
   expect(value.items).toMatchObject([{ id: kettle.id, utility: expect.closeTo(0.55), with: { count: 1, mean: 1 } }])
 })
 
-it('writes no case that the archive has, and supersedes an archived one that a better case contradicts', async () => {
-  const same = experience('a broken kettle', { done: kettle.text, earned: 1 })
-  expect((await learned([[same]])).items).toEqual([])
+it('writes no case that the archive has, unless it holds no longer', async () => {
+  const same = (at: number) => experience('a broken kettle', { at, done: kettle.text })
+  expect((await learned([[same(7)]])).items).toEqual([])
+  const gone = (at: number) => experience('a late ferry', { at, done: expired.text })
+  expect((await learned([[gone(7)]])).items).toMatchObject([{ id: expired.id, from: 7 }])
+})
+
+const recalls = (of: MemoryItem, count: number, change: Partial<Experience>) =>
+  Array.from({ length: count }, (_, i) =>
+    experience(`${of.cue} ${i}`, { recalled: recalled(of), done: '', ...change, at: i }),
+  )
+const others = ['tea', 'wine', 'rope'].map((cue, i) => experience(cue, { at: 20 + i }))
+
+it('lets a later case supersede what was found out about an archived item', async () => {
+  const bad = recalls(parcel, 3, { earned: 0 })
   const better = experience('a lost parcel', { at: 7, done: 'ask the driver', earned: 1 })
-  const { items } = await learned([[better]], { alike: 0.95 })
+  const { items } = await learned([bad, [better]])
   const written = items.find(({ text }) => text === 'ask the driver')
   expect(items.find(({ id }) => id === parcel.id)).toMatchObject({ until: 7, supersededBy: written?.id })
 })
 
-it('keeps what does harm beyond the capacity, since the archived item would be recalled again', async () => {
-  const bad = Array.from({ length: 12 }, (_, i) =>
-    experience(`torn ${i}`, { at: i, recalled: recalled(harmful), earned: 0, done: '' }),
-  )
-  const others = ['tea', 'wine', 'rope'].map((cue, i) => experience(cue, { at: 20 + i }))
-  const { items } = await learned([bad, others], { capacity: 2 })
+it('refuses what does harm for good, and forgets of other items what it found out, where there is no room', async () => {
+  const { items, refused } = await learned([recalls(harmful, 12, { earned: 0 }), others], { capacity: 2 })
   expect(items).toHaveLength(2)
-  expect(items).toContainEqual(expect.objectContaining({ id: harmful.id }))
+  expect(refused).toEqual([harmful.id])
+  const fine = await learned([recalls(parcel, 1, { earned: 0.6 }), others], { capacity: 2 })
+  expect(fine.items.map(({ id }) => id)).not.toContain(parcel.id)
+  expect(fine.refused).toBeUndefined()
+})
+
+it('goes on where it was saved, with what it refused', async () => {
+  const learning = await caseUtility({ archives: [archive], capacity: 2 }).open(seatOf([archive]), null)
+  await learning.step([...recalls(harmful, 12, { earned: 0 }), ...others], 0)
+  const saved = await learning.save()
+  const resumed = await caseUtility({ archives: [archive], capacity: 2 }).open(seatOf([archive]), {
+    ...saved,
+    blobs: [],
+  } as never)
+  expect(await resumed.propose()).toEqual(await learning.propose())
+  expect(MemoryValue.parse(await resumed.propose()).refused).toEqual([harmful.id])
 })
 
 describe('another archive', () => {
@@ -87,8 +107,8 @@ describe('another archive', () => {
     const folder = join(root, 'later')
     await buildMemoryArchive(folder, { items: [kettle, item('a late ferry')] })
     const later = await openMemoryArchive(folder)
-    const value = await learned([[experience('tea')]], { archive: later, archives: [archive, later] })
-    expect(value.archive).toBe(later.id)
+    const value = await learned([[experience('tea')]], { archives: [later] })
+    expect(value.archives).toEqual([later.id])
     later.close()
   })
 
@@ -99,6 +119,8 @@ describe('another archive', () => {
   })
 
   it('of another embedder is refused', () => {
-    expect(() => caseUtility({ archive, embedder: lexicalEmbedder({ dimensions: 64 }) })).toThrow(/lexical-512/)
+    expect(() => caseUtility({ archives: [archive], embedder: lexicalEmbedder({ dimensions: 64 }) })).toThrow(
+      /lexical-512/,
+    )
   })
 })

@@ -1,10 +1,10 @@
 import {
+  assertSameEmbedder,
   lexicalEmbedder,
   type MemoryArchive,
   memoryBounds,
   MemoryError,
   type MemoryKind,
-  otherEmbedder,
   problemsOf,
 } from '../../agent/index.ts'
 import { type Embedder, type Optimizer } from '../../core/index.ts'
@@ -47,8 +47,8 @@ export interface CaseUtilityOptions {
   readonly msPerToken?: number
   /** The memory's own. Default: that of `memory()`. */
   readonly embedder?: Embedder
-  /** The archive that the memory recalls from; another one is what the learned memory recalls from. Default: none. */
-  readonly archive?: MemoryArchive
+  /** What the memory recalls from beside its items; others are what the learned memory recalls from. Default: none. */
+  readonly archives?: readonly MemoryArchive[]
   /** What learns on the same memory after it: `caseSelector()`, `caseExemplars()`, `insights()`. */
   readonly also?: readonly MemoryPart[]
 }
@@ -72,11 +72,11 @@ const dayMs = 24 * 60 * 60 * 1_000
 /**
  * Learns a memory of cases from episodes' outcomes: it writes down what worked, moves the utilities of what was recalled
  * (MemRL), supersedes what is contradicted, and drops what is not worth its rent. Works on practice and on traffic alike.
- * @throws MemoryError for a number out of its range.
+ * @throws MemoryError for a number out of its range, and for an archive of another embedder.
  */
 export function caseUtility(options: CaseUtilityOptions = {}): Optimizer<MemoryKind> {
-  const { embedder = lexicalEmbedder(), archive, also = [] } = options
-  if (archive && archive.embedder.name !== embedder.name) throw otherEmbedder(archive.embedder.name, embedder.name)
+  const { embedder = lexicalEmbedder(), archives = [], also = [] } = options
+  for (const archive of archives) assertSameEmbedder(archive.embedder, embedder)
   const { success, data, error } = Numbers.safeParse(options)
   if (!success) throw badOptions(error)
   const { rate, explore, withhold, capacity, tokenPrice, days, share, ...write } = data
@@ -87,7 +87,7 @@ export function caseUtility(options: CaseUtilityOptions = {}): Optimizer<MemoryK
     ...also,
     prune({ capacity, tokenPrice }),
   ]
-  return memoryOptimizer({ name: 'case-utility', parts, acting: { explore, withhold }, embedder, archive, share })
+  return memoryOptimizer({ name: 'case-utility', parts, acting: { explore, withhold }, embedder, archives, share })
 }
 
 const badOptions = (error: z.ZodError) =>

@@ -1,7 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   embedded,
+  holdsAt,
   type MemoryArchive,
+  memoryBounds,
   type MemoryItem,
   type MemoryValue,
   noArchive,
@@ -14,23 +16,31 @@ import { Shelf } from './shelf.ts'
 
 /** A memory while it learns: the items of a value, which can be changed. */
 export class Collection {
-  readonly #frame: Omit<MemoryValue, 'items' | 'selector'>
+  readonly #frame: Omit<MemoryValue, 'items' | 'selector' | 'refused'>
   readonly #items: Map<string, MemoryItem>
   readonly #vectors = new Map<string, Float32Array>()
   /** Items of one owner and type, by what they are near to: filled when it is first asked for. */
   readonly #shelves = new Map<string, Shelf>()
   readonly #embedder: Embedder
-  readonly #archive: MemoryArchive | undefined
+  readonly #archives: readonly MemoryArchive[]
+  /** Archived items that are recalled no more. */
+  readonly #refused: Set<string>
   selector: Selector | null
 
   /**
-   * @param archive what the value recalls from beside its items; another one than it has is what it recalls from then on.
-   * @throws MemoryError (`memory/no-archive`) where the value has one and none is given.
+   * @param archives what the value recalls from beside its items; others than it has are what it recalls from then on.
+   * @throws MemoryError (`memory/no-archive`) where the value has some and none is given.
    */
-  constructor({ items, selector, ...frame }: MemoryValue, embedder: Embedder, archive?: MemoryArchive) {
-    if (frame.archive !== undefined && !archive) throw noArchive(frame.archive)
-    this.#frame = { ...frame, ...(archive && { archive: archive.id }) }
-    this.#archive = archive
+  constructor(
+    { items, selector, refused = [], archives: before = [], ...frame }: MemoryValue,
+    embedder: Embedder,
+    archives: readonly MemoryArchive[] = [],
+  ) {
+    const [missing] = archives.length === 0 ? before : []
+    if (missing !== undefined) throw noArchive(missing)
+    this.#frame = { ...frame, ...(archives.length > 0 && { archives: archives.map(({ id }) => id) }) }
+    this.#archives = archives
+    this.#refused = new Set(refused)
     this.#items = new Map(items.map((item) => [item.id, item]))
     this.#embedder = embedder
     this.selector = selector
@@ -45,9 +55,24 @@ export class Collection {
     return this.#items.get(id) ?? this.archived(id)
   }
 
-  /** An item as the archive has it. */
+  /** An item as an archive has it, unless it is recalled no more. */
   archived(id: string): MemoryItem | undefined {
-    return this.#archive?.get(id)
+    return this.#refused.has(id) ? undefined : this.#inArchive(id)
+  }
+
+  #inArchive(id: string): MemoryItem | undefined {
+    for (const archive of this.#archives) {
+      const item = archive.get(id)
+      if (item) return item
+    }
+    return undefined
+  }
+
+  /** Whether an item is remembered already, or is to come back no more. */
+  knows({ id, from }: MemoryItem): boolean {
+    if (this.#items.has(id) || this.#refused.has(id)) return true
+    const archived = this.archived(id)
+    return archived !== undefined && holdsAt(archived, from)
   }
 
   /** Adds an item, or puts it in the place of the one that has its id. */
@@ -59,28 +84,25 @@ export class Collection {
     this.#shelves.get(shelfOf(kept))?.put(kept.id, await this.#vector(kept))
   }
 
-  remove(id: string): void {
+  /** Takes an item away. Of one that is archived, what was found out is forgotten. */
+  forget(id: string): void {
     const item = this.#items.get(id)
     if (item) this.#shelves.get(shelfOf(item))?.remove(id)
     this.#items.delete(id)
     this.#vectors.delete(id)
   }
 
-  /** Items of the same owner and type whose cues are as near as `least`, the nearest first; 256 at most, and 64 archived ones. */
-  async alike(item: MemoryItem, least: number): Promise<readonly MemoryItem[]> {
-    const shelf = await this.#shelf(item)
-    const [vector, floor] = [await this.#vector(item), Math.min(least, same)]
-    const near = await shelf.near(vector, floor)
-    const own = near.flatMap(({ name, similarity }) => {
-      const found = name === item.id ? undefined : this.#items.get(name)
-      return found ? { item: found, similarity } : []
-    })
-    const archived = this.#archive?.near(vector, mostArchived, floor, (other) => this.#isAlike(other, item)) ?? []
-    return [...own, ...archived].toSorted((a, b) => b.similarity - a.similarity).map((found) => found.item)
+  /** Takes an item away for good: one that is archived is recalled no more. */
+  remove(id: string): void {
+    this.forget(id)
+    if (this.#refused.size < memoryBounds.items && this.#inArchive(id)) this.#refused.add(id)
   }
 
-  #isAlike(archived: MemoryItem, item: MemoryItem): boolean {
-    return archived.id !== item.id && !this.#items.has(archived.id) && shelfOf(archived) === shelfOf(item)
+  /** Items of the same owner and type whose cues are as near as `least`, the nearest first; 256 at most, and none that is archived only. */
+  async alike(item: MemoryItem, least: number): Promise<readonly MemoryItem[]> {
+    const shelf = await this.#shelf(item)
+    const near = await shelf.near(await this.#vector(item), Math.min(least, same))
+    return near.flatMap(({ name }) => (name === item.id ? [] : (this.#items.get(name) ?? [])))
   }
 
   async #shelf(like: MemoryItem): Promise<Shelf> {
@@ -106,6 +128,7 @@ export class Collection {
       ...frame,
       explore: Math.max(declared, acting.explore ?? 0),
       ...(withhold !== undefined && { withhold }),
+      ...(this.#refused.size > 0 && { refused: [...this.#refused].toSorted() }),
       items,
       selector: this.selector,
     }
@@ -126,7 +149,6 @@ export class Collection {
 }
 
 const atOnce = 128
-const mostArchived = 64
 /** Cosine of a vector with itself, at the least: it is rounded. */
 const same = 1 - 1e-6
 

@@ -67,7 +67,9 @@ export function insights(options: InsightOptions = {}): MemoryPart {
 /** What holds no longer goes; what still does stands on what confirms it now. */
 async function settle(held: readonly MemoryItem[], { collection }: PartContext): Promise<void> {
   const ids = new Set(held.map(({ id }) => id))
-  for (const item of collection.items) if (item.type === 'insight' && !ids.has(item.id)) collection.remove(item.id)
+  for (const { id, type } of collection.items) {
+    if (type === 'insight' && !ids.has(id) && !collection.archived(id)) collection.remove(id)
+  }
   for (const item of held) {
     const known = collection.get(item.id)
     const { derivedFrom, trust } = item

@@ -20,7 +20,7 @@ export interface MemoryLearning extends Pick<PartContext, 'share'> {
   /** While it learns: the chance that an item is left out of an attempt, and that an attempt recalls nothing. */
   readonly acting: { readonly explore: number; readonly withhold: number | undefined }
   readonly embedder: Embedder
-  readonly archive?: MemoryArchive | undefined
+  readonly archives: readonly MemoryArchive[]
 }
 
 const Saved = z.object({ value: MemoryValue, parts: z.array(Json) })
@@ -31,12 +31,12 @@ export function memoryOptimizer(options: MemoryLearning): Optimizer<MemoryKind> 
 }
 
 function session(
-  { parts, acting, embedder, archive, share }: MemoryLearning,
+  { parts, acting, embedder, archives, share }: MemoryLearning,
   seat: Seat<MemoryValue>,
   saved: SavedLearning | null,
 ): Learning<MemoryKind> {
   const resumed = saved ? parseInput(Saved, saved.state, `the state of the memory "${seat.parameter}"`) : null
-  const collection = new Collection(resumed?.value ?? seat.value, embedder, archive)
+  const collection = new Collection(resumed?.value ?? seat.value, embedder, archives)
   const open = parts.map((part, i) => part.open(resumed?.parts[i] ?? null))
   let changed = resumed !== null
   return {

@@ -1,5 +1,4 @@
 import { doesHarm, type MemoryItem } from '../../agent/index.ts'
-import type { Collection } from './collection.ts'
 import { type MemoryPart, stateless } from './part.ts'
 
 /** What is kept. */
@@ -37,19 +36,15 @@ export const prune = ({ capacity, tokenPrice }: Prune): MemoryPart =>
         counts.expired++
       } else if (doesHarm(item)) counts.harmful++
     }
-    const ranks = new Map(collection.items.map((item) => [item.id, rankOf(item, collection)]))
     const inOrder = collection.items.toSorted(
-      (a, b) => (ranks.get(a.id) ?? 0) - (ranks.get(b.id) ?? 0) || worthOf(b, tokenPrice) - worthOf(a, tokenPrice),
+      (a, b) => rankOf(a) - rankOf(b) || worthOf(b, tokenPrice) - worthOf(a, tokenPrice),
     )
-    for (const { id } of inOrder.slice(capacity)) {
-      collection.remove(id)
+    for (const item of inOrder.slice(capacity)) {
+      if (rankOf(item) === 0 && item.utility >= 0) collection.forget(item.id)
+      else collection.remove(item.id)
       counts.evicted++
     }
     return counts
   })
 
-/** What is not recalled goes first. Where it is archived it goes last: the archived item would be recalled again. */
-function rankOf(item: MemoryItem, collection: Collection): number {
-  if (item.supersededBy === null && !doesHarm(item)) return 0
-  return collection.archived(item.id) ? -1 : 1
-}
+const rankOf = (item: MemoryItem) => (item.supersededBy === null && !doesHarm(item) ? 0 : 1)

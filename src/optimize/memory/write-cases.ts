@@ -37,7 +37,7 @@ export const writeCases = (options: WriteCases): MemoryPart =>
         counts[item]++
         continue
       }
-      if (context.collection.get(item.id)) continue
+      if (context.collection.knows(item)) continue
       const kept = { ...item, id: item.id }
       counts.superseded += await settle(kept, context, options.alike)
       await context.collection.put(kept)
@@ -82,6 +82,6 @@ async function settle(item: MemoryItem, { collection }: PartContext, alike: numb
   const contradicted = same.filter(({ utility }) => utility < item.utility - clearly)
   for (const other of contradicted) await collection.put({ ...other, until: item.from, supersededBy: item.id })
   const kept = same.filter((other) => !contradicted.includes(other)).toSorted((a, b) => b.utility - a.utility)
-  for (const { id } of kept.slice(mostAlike - 1)) collection.remove(id)
+  for (const { id } of kept.slice(mostAlike - 1)) collection.forget(id)
   return contradicted.length
 }

@@ -40,7 +40,12 @@ afterEach(() => rm(root, { recursive: true, force: true }))
 it('finds nearly all that comparing with each row would, the nearest first', async () => {
   const rows = rowsOf(3_000)
   const progress: number[] = []
-  const built = await buildArchive(folder, { rows, embedder, onProgress: (told) => progress.push(told.rows) })
+  const built = await buildArchive(folder, {
+    rows,
+    embedder,
+    about: 'rows',
+    onProgress: (told) => progress.push(told.rows),
+  })
   expect(built).toMatchObject({ size: 3_000, left: { sameKey: 0, noVector: 0 } })
   expect(progress).toEqual([1_000, 2_000, 3_000])
   const archive = await openArchive(folder)
@@ -63,7 +68,7 @@ it('finds nearly all that comparing with each row would, the nearest first', asy
 })
 
 it('gives what was stored, and leaves out what is below the floor', async () => {
-  await buildArchive(folder, { rows: rowsOf(20), embedder })
+  await buildArchive(folder, { rows: rowsOf(20), embedder, about: 'rows' })
   const archive = await openArchive(folder)
   expect(archive).toMatchObject({ size: 20, embedder: { name: 'drawn', dimensions } })
   expect(archive.get('k7')).toEqual({ i: 7 })
@@ -80,7 +85,7 @@ it('keeps the first of equal keys, leaves out what says nothing, and says how ma
     yield { key: 'k1', text: 'other', value: 'other' }
     yield { key: 'empty', text: '', value: null }
   }
-  const built = await buildArchive(folder, { rows: streamed(), embedder })
+  const built = await buildArchive(folder, { rows: streamed(), embedder, about: 'rows' })
   expect(built).toMatchObject({ size: 3, left: { sameKey: 1, noVector: 1 } })
   const archive = await openArchive(folder)
   expect(archive.get('k1')).toEqual({ i: 1 })
@@ -90,7 +95,7 @@ it('keeps the first of equal keys, leaves out what says nothing, and says how ma
 it('has one address for equal rows, and another for others', async () => {
   const ids = []
   for (const [i, rows] of [rowsOf(5), rowsOf(5), rowsOf(6)].entries()) {
-    ids.push((await buildArchive(join(root, `${i}`), { rows, embedder })).id)
+    ids.push((await buildArchive(join(root, `${i}`), { rows, embedder, about: 'rows' })).id)
   }
   expect(ids[0]).toMatch(/^[0-9a-f]{64}$/)
   expect(ids[1]).toBe(ids[0])
@@ -103,18 +108,38 @@ describe('what cannot be built leaves nothing behind', () => {
       yield* rowsOf(1_500)
       throw new Error('cut')
     }
-    await expect(buildArchive(folder, { rows: broken(), embedder })).rejects.toThrow('cut')
+    await expect(buildArchive(folder, { rows: broken(), embedder, about: 'rows' })).rejects.toThrow('cut')
     expect(await readdir(root)).toEqual([])
   })
 
+  it('a file that the rows are read from, whose error stays its own', async () => {
+    async function* missing() {
+      yield* rowsOf(2)
+      await readFile(join(root, 'none'))
+    }
+    await expect(buildArchive(folder, { rows: missing(), embedder, about: 'rows' })).rejects.toMatchObject({
+      code: 'ENOENT',
+    })
+    expect(await readdir(root)).toEqual([])
+  })
+
+  it('vectors that are no numbers', async () => {
+    const broken = { ...embedder, embed: async () => [new Float32Array(dimensions).fill(Number.NaN)] }
+    await expect(buildArchive(folder, { rows: rowsOf(1), embedder: broken, about: 'rows' })).rejects.toMatchObject({
+      code: 'store/archive-rows',
+    })
+  })
+
   it('no rows', async () => {
-    await expect(buildArchive(folder, { rows: [], embedder })).rejects.toMatchObject({ code: 'store/archive-rows' })
+    await expect(buildArchive(folder, { rows: [], embedder, about: 'rows' })).rejects.toMatchObject({
+      code: 'store/archive-rows',
+    })
     expect(await readdir(root)).toEqual([])
   })
 
   it('vectors of another size', async () => {
     const other = { ...embedder, dimensions: 16 }
-    await expect(buildArchive(folder, { rows: rowsOf(2), embedder: other })).rejects.toMatchObject({
+    await expect(buildArchive(folder, { rows: rowsOf(2), embedder: other, about: 'rows' })).rejects.toMatchObject({
       code: 'store/archive-rows',
       message: expect.stringContaining('vectors of 16 numbers, and one has 32'),
     })
@@ -122,9 +147,9 @@ describe('what cannot be built leaves nothing behind', () => {
   })
 
   it('a folder that is there, which stays as it is', async () => {
-    await buildArchive(folder, { rows: rowsOf(2), embedder })
+    await buildArchive(folder, { rows: rowsOf(2), embedder, about: 'rows' })
     const before = await readFile(join(folder, files.manifest), 'utf8')
-    await expect(buildArchive(folder, { rows: rowsOf(3), embedder })).rejects.toMatchObject({
+    await expect(buildArchive(folder, { rows: rowsOf(3), embedder, about: 'rows' })).rejects.toMatchObject({
       code: 'store/archive-exists',
     })
     expect(await readFile(join(folder, files.manifest), 'utf8')).toBe(before)
@@ -132,28 +157,40 @@ describe('what cannot be built leaves nothing behind', () => {
 
   it('a place that takes no folder', async () => {
     await writeFile(folder, '')
-    await expect(buildArchive(join(folder, 'below'), { rows: rowsOf(2), embedder })).rejects.toMatchObject({
+    await expect(
+      buildArchive(join(folder, 'below'), { rows: rowsOf(2), embedder, about: 'rows' }),
+    ).rejects.toMatchObject({
       code: 'store/archive-unwritable',
     })
   })
 })
 
+it('is closed once, and says so to who goes on', async () => {
+  await buildArchive(folder, { rows: rowsOf(3), embedder, about: { rows: 'of a test' } })
+  const archive = await openArchive(folder)
+  expect(archive.about).toEqual({ rows: 'of a test' })
+  archive.close()
+  archive.close()
+  expect(() => archive.get('k1')).toThrow(/is closed/)
+  expect(() => [...archive.nearest(vectorOf('text 1'), 1, -1)]).toThrow(/is closed/)
+})
+
 describe('what cannot be opened', () => {
   it.each(['rows', 'vectors', 'index'] as const)('%s that were cut', async (file) => {
-    await buildArchive(folder, { rows: rowsOf(50), embedder })
+    await buildArchive(folder, { rows: rowsOf(50), embedder, about: 'rows' })
     await truncate(join(folder, files[file]), 100)
     await expect(openArchive(folder)).rejects.toMatchObject({ code: 'store/archive-unreadable' })
   })
 
   it('an index of as many bytes that is none', async () => {
-    await buildArchive(folder, { rows: rowsOf(50), embedder })
+    await buildArchive(folder, { rows: rowsOf(50), embedder, about: 'rows' })
     const { length } = await readFile(join(folder, files.index))
     await writeFile(join(folder, files.index), new Uint8Array(length))
     await expect(openArchive(folder)).rejects.toMatchObject({ code: 'store/archive-unreadable' })
   })
 
   it('a manifest of another format', async () => {
-    await buildArchive(folder, { rows: rowsOf(2), embedder })
+    await buildArchive(folder, { rows: rowsOf(2), embedder, about: 'rows' })
     await writeFile(join(folder, files.manifest), '{"format":2}')
     await expect(openArchive(folder)).rejects.toMatchObject({ code: 'store/archive-unreadable' })
   })

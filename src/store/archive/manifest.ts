@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Json } from '../../core/index.ts'
 
 /** The files of an archive. */
 export const files = {
@@ -12,6 +13,8 @@ export const files = {
 export const Manifest = z.strictObject({
   format: z.literal(1),
   id: z.string().regex(/^[0-9a-f]{64}$/),
+  /** What the rows are. */
+  about: Json,
   embedder: z.strictObject({ name: z.string().min(1), dimensions: z.int().positive() }),
   size: z.int().positive(),
   /** Bytes of the other files: a copy that was cut is found by them. */

@@ -1,61 +1,131 @@
 import { closeSync, openSync, readSync } from 'node:fs'
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { SqliteStatement } from 'kysely'
+import type { Index } from 'usearch'
 import { z } from 'zod'
-import { Json, type VectorArchive } from '../../core/index.ts'
-import { archiveMissing, archiveUnreadable } from '../errors/archive-error.ts'
-import { openSqlite } from '../sqlite-driver.ts'
+import { Json, type NearRow, type VectorArchive } from '../../core/index.ts'
+import { archiveClosed, archiveMissing, archiveUnreadable } from '../errors/archive-error.ts'
+import { openSqlite, type SqliteConnection } from '../sqlite-driver.ts'
 import { files, Manifest } from './manifest.ts'
-import { cosineWith, indexed } from './vector-bytes.ts'
+import { cosineWith, storedBytes } from './vector-bytes.ts'
 import { vectorIndex } from './vector-index.ts'
 
 /** Rows that are compared in full, at least. */
 const refined = 128
 
 /**
- * Opens an archive that `buildArchive` built. Its index is mapped from its file and not read into memory. Open only archives
- * that you trust: the library that reads the index checks little of it.
+ * Opens an archive that `buildArchive` built. Vectors stay in their files. Open only archives that you trust: the library that
+ * reads the index checks little of it.
  * @throws ArchiveError where there is none, a file of it was cut or cannot be read, and where usearch is not installed.
  */
 export async function openArchive(folder: string): Promise<VectorArchive> {
-  const { id, embedder, size } = await manifestIn(folder)
+  const manifest = await manifestIn(folder)
+  const index = await indexIn(folder, manifest)
+  const connection = await openSqlite(join(folder, files.rows), { readOnly: true })
+  let file: number | null = null
+  try {
+    const statements = {
+      ofNumber: connection.database.prepare('select key, value from rows where n = ?'),
+      ofKey: connection.database.prepare('select key, value from rows where key = ?'),
+    }
+    file = openSync(join(folder, files.vectors), 'r')
+    return new OpenArchive(folder, manifest, index, connection, statements, file)
+  } catch (error) {
+    connection.close()
+    if (file !== null) closeSync(file)
+    throw archiveUnreadable(folder, 'a file of it is damaged', error)
+  }
+}
+
+async function indexIn(folder: string, { embedder, size }: Manifest): Promise<Index> {
   const index = await vectorIndex(embedder.dimensions)
   try {
     index.view(join(folder, files.index))
   } catch (error) {
-    throw archiveUnreadable(folder, 'its index is of another sort', error)
+    throw archiveUnreadable(folder, 'its index is damaged', error)
   }
-  if (index.size() !== size || index.dimensions() !== embedder.dimensions) {
-    throw archiveUnreadable(folder, `its index has ${index.size()} vectors, and ${size} are its rows`)
+  if (index.size() === size && index.dimensions() === embedder.dimensions) return index
+  throw archiveUnreadable(folder, 'its index belongs to another archive')
+}
+
+class OpenArchive implements VectorArchive {
+  readonly #folder: string
+  readonly #manifest: Manifest
+  readonly #index: Index
+  readonly #connection: SqliteConnection
+  readonly #statements: Record<'ofNumber' | 'ofKey', SqliteStatement>
+  readonly #stored: Int16Array
+  /** Of the vectors; `null`: it is closed. */
+  #file: number | null
+
+  constructor(
+    folder: string,
+    manifest: Manifest,
+    index: Index,
+    connection: SqliteConnection,
+    statements: Record<'ofNumber' | 'ofKey', SqliteStatement>,
+    file: number,
+  ) {
+    this.#folder = folder
+    this.#manifest = manifest
+    this.#index = index
+    this.#connection = connection
+    this.#statements = statements
+    this.#stored = new Int16Array(manifest.embedder.dimensions)
+    this.#file = file
   }
-  const connection = await openSqlite(join(folder, files.rows), { readOnly: true })
-  const file = openSync(join(folder, files.vectors), 'r')
-  const ofNumber = connection.database.prepare('select key, value from rows where n = ?')
-  const ofKey = connection.database.prepare('select key, value from rows where key = ?')
-  const stored = new Int16Array(embedder.dimensions)
-  const similarityOf = (number: bigint, vector: Float32Array) => {
-    readSync(file, stored, 0, stored.byteLength, (number - 1n) * BigInt(stored.byteLength))
-    return cosineWith(vector, stored)
+
+  get id(): string {
+    return this.#manifest.id
   }
-  return {
-    id,
-    embedder,
-    size,
-    *nearest(vector, count, floor) {
-      const { keys } = index.search(indexed(vector), Math.min(size, Math.max(refined, count)), 1)
-      const near = Array.from(keys, (number) => ({ number, similarity: similarityOf(number, vector) }))
-        .filter(({ similarity }) => similarity >= floor)
-        .toSorted((a, b) => b.similarity - a.similarity || Number(a.number - b.number))
-      for (const { number, similarity } of near.slice(0, count)) {
-        const row = rowIn(ofNumber.all([number]))
-        if (row) yield { ...row, similarity }
-      }
-    },
-    get: (key) => rowIn(ofKey.all([key]))?.value ?? null,
-    close() {
-      connection.close()
-      closeSync(file)
-    },
+
+  get about(): Json {
+    return this.#manifest.about
+  }
+
+  get embedder(): VectorArchive['embedder'] {
+    return this.#manifest.embedder
+  }
+
+  get size(): number {
+    return this.#manifest.size
+  }
+
+  *nearest(vector: Float32Array, count: number, floor: number): Generator<NearRow> {
+    const file = this.#opened()
+    const { keys } = this.#index.search(vector, Math.min(this.size, Math.max(refined, count)), 1)
+    const near = Array.from(keys, (number) => ({ number, similarity: this.#similarity(file, number, vector) }))
+      .filter(({ similarity }) => similarity >= floor)
+      .toSorted((a, b) => b.similarity - a.similarity || Number(a.number - b.number))
+    for (const { number, similarity } of near.slice(0, count)) {
+      this.#opened()
+      const row = rowIn(this.#statements.ofNumber.all([number]))
+      if (row) yield { ...row, similarity }
+    }
+  }
+
+  get(key: string): Json | null {
+    this.#opened()
+    return rowIn(this.#statements.ofKey.all([key]))?.value ?? null
+  }
+
+  close(): void {
+    if (this.#file === null) return
+    closeSync(this.#file)
+    this.#file = null
+    this.#connection.close()
+  }
+
+  #opened(): number {
+    if (this.#file === null) throw archiveClosed(this.#folder)
+    return this.#file
+  }
+
+  #similarity(file: number, number: bigint, vector: Float32Array): number {
+    const { byteLength } = this.#stored
+    readSync(file, this.#stored, 0, byteLength, (number - 1n) * BigInt(byteLength))
+    return cosineWith(vector, this.#stored)
   }
 }
 
@@ -69,19 +139,25 @@ function rowIn([first]: readonly unknown[]): { readonly key: string; readonly va
 
 async function manifestIn(folder: string): Promise<Manifest> {
   const text = await readFile(join(folder, files.manifest), 'utf8').catch((error: unknown) => {
-    throw archiveMissing(folder, error)
+    throw notThere(folder, error)
   })
   const manifest = parsed(folder, text)
   for (const file of ['rows', 'vectors', 'index'] as const) {
     const { size } = await stat(join(folder, files[file])).catch((error: unknown) => {
-      throw archiveMissing(folder, error)
+      throw notThere(folder, error)
     })
     const wanted = manifest.bytes[file]
     if (size !== wanted)
       throw archiveUnreadable(folder, `${files[file]} has ${size} bytes, and was written with ${wanted}`)
   }
-  return manifest
+  if (manifest.bytes.vectors === manifest.size * storedBytes(manifest.embedder.dimensions)) return manifest
+  throw archiveUnreadable(folder, `${files.vectors} has not one vector for each row`)
 }
+
+const notThere = (folder: string, error: unknown) =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    ? archiveMissing(folder, error)
+    : archiveUnreadable(folder, error instanceof Error ? error.message : String(error), error)
 
 function parsed(folder: string, text: string): Manifest {
   try {

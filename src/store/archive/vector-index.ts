@@ -5,7 +5,8 @@ import { noVectorIndex } from '../errors/archive-error.ts'
 const [connectivity, addWidth, searchWidth] = [16, 128, 128] as const
 
 /**
- * An empty index of directions in signed bytes: a graph of near neighbours (HNSW: Malkov and Yashunin 2016), by usearch.
+ * An empty index: a graph of near neighbours (HNSW: Malkov and Yashunin 2016), by usearch. It keeps a signed byte a number,
+ * in which a vector has the length 127: enough to find what may be near, and not to compare in full.
  * @throws ArchiveError (`store/no-vector-index`) where the package is not installed.
  */
 export async function vectorIndex(dimensions: number): Promise<Index> {

@@ -1,13 +1,15 @@
 import type { Index } from 'usearch'
 import { createHash } from 'node:crypto'
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, openSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { canonicalJson, type Embedder, type Json } from '../../core/index.ts'
-import { archiveRows, archiveUnwritable } from '../errors/archive-error.ts'
+import { z } from 'zod'
+import { canonicalJson, type Embedder, type Json, parseInput } from '../../core/index.ts'
+import { archiveRows } from '../errors/archive-error.ts'
 import { openSqlite, type SqliteConnection } from '../sqlite-driver.ts'
-import { indexed, stored } from './vector-bytes.ts'
+import { stored } from './vector-bytes.ts'
 import { vectorIndex } from './vector-index.ts'
+import { writing } from './writing.ts'
 
 /** A row to archive. */
 export interface ArchiveRow {
@@ -45,24 +47,28 @@ const atOnce = 1_000
 /** Writes rows, their vectors, and the index of these. */
 export async function writeRows(
   paths: { readonly rows: string; readonly vectors: string; readonly index: string },
-  rows: Iterable<ArchiveRow> | AsyncIterable<ArchiveRow>,
-  { embedder, threads = availableParallelism(), onProgress }: ArchiveOptions,
+  options: ArchiveOptions & {
+    readonly rows: Iterable<ArchiveRow> | AsyncIterable<ArchiveRow>
+    readonly about: Json
+  },
 ): Promise<BuiltArchive> {
+  const { rows, embedder, about, onProgress } = options
+  const threads = parseInput(z.int().positive(), options.threads ?? availableParallelism(), 'The threads')
   const index = await vectorIndex(embedder.dimensions)
   const connection = await openSqlite(paths.rows)
-  const file = openSync(paths.vectors, 'wx')
+  const file = await writing(paths.vectors, () => openSync(paths.vectors, 'wx'))
   const began = performance.now()
   try {
-    const writer = new RowWriter(connection, file, embedder)
+    const writer = new RowWriter(connection, file, embedder, about)
     for await (const batch of batches(rows)) {
+      const vectors = await embedder.embed(batch.map(({ text }) => text))
       const first = writer.size + 1
-      const written = writer.write(batch, await embedder.embed(batch.map(({ text }) => text)))
-      if (written.length > 0) index.add(numbersFrom(first, written.length), written.map(indexed), threads)
+      const written = await writing(paths.rows, () => writer.write(batch, vectors))
+      await join(index, first, written, threads)
       onProgress?.({ rows: writer.size, perSecond: (1_000 * writer.size) / (performance.now() - began) })
-      await nextTurn()
     }
     if (writer.size === 0) throw archiveRows('No row has a text that says anything, so there is nothing to archive.')
-    save(index, paths.index)
+    await writing(paths.index, () => index.save(paths.index))
     return writer.end()
   } finally {
     connection.close()
@@ -70,8 +76,20 @@ export async function writeRows(
   }
 }
 
-const numbersFrom = (first: number, count: number) =>
-  BigUint64Array.from({ length: count }, (_, i) => BigInt(first + i))
+/** Vectors that join the index at once: between them others are served. */
+const joinedAtOnce = 100
+
+async function join(index: Index, first: number, vectors: readonly Float32Array[], threads: number): Promise<void> {
+  for (let start = 0; start < vectors.length; start += joinedAtOnce) {
+    const some = vectors.slice(start, start + joinedAtOnce)
+    index.add(
+      BigUint64Array.from(some, (_, i) => BigInt(first + start + i)),
+      some,
+      threads,
+    )
+    await nextTurn()
+  }
+}
 
 class RowWriter {
   readonly #connection: SqliteConnection
@@ -82,11 +100,11 @@ class RowWriter {
   readonly #left = { sameKey: 0, noVector: 0 }
   size = 0
 
-  constructor(connection: SqliteConnection, file: number, embedder: Embedder) {
+  constructor(connection: SqliteConnection, file: number, embedder: Embedder, about: Json) {
     this.#connection = connection
     this.#file = file
     this.#embedder = embedder
-    this.#hash.update(canonicalJson([embedder.name, embedder.dimensions]))
+    this.#hash.update(canonicalJson([embedder.name, embedder.dimensions, about]))
     connection.exec(`pragma journal_mode = off;
       create table rows (n integer primary key, key text not null unique, value text not null)`)
     const insert = connection.database.prepare('insert or ignore into rows (n, key, value) values (?, ?, ?)')
@@ -116,7 +134,7 @@ class RowWriter {
       return false
     }
     const numbers = stored(vector)
-    writeSync(this.#file, numbers)
+    writeFileSync(this.#file, numbers)
     this.#hash.update(canonicalJson([key, text])).update(numbers)
     this.size++
     return true
@@ -139,16 +157,12 @@ async function* batches(rows: Iterable<ArchiveRow> | AsyncIterable<ArchiveRow>):
 }
 
 function sized({ name, dimensions }: Embedder, vector: Float32Array | undefined): Float32Array {
-  if (vector?.length === dimensions) return vector
-  throw archiveRows(
-    `The embedder "${name}" gives vectors of ${dimensions} numbers, and one has ${vector?.length ?? 0}.`,
-  )
-}
-
-function save(index: Index, path: string): void {
-  try {
-    index.save(path)
-  } catch (error) {
-    throw archiveUnwritable(path, error)
+  if (vector?.length !== dimensions) {
+    const found = vector?.length ?? 0
+    throw archiveRows(`The embedder "${name}" gives vectors of ${dimensions} numbers, and one has ${found}.`)
   }
+  if (!vector.every(Number.isFinite)) {
+    throw archiveRows(`The embedder "${name}" gives vectors of numbers, and one holds what is none.`)
+  }
+  return vector
 }

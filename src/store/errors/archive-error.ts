@@ -18,6 +18,13 @@ export const archiveMissing = (folder: string, cause: unknown): ArchiveError =>
     cause,
   })
 
+export const archiveClosed = (folder: string): ArchiveError =>
+  new ArchiveError({
+    code: 'store/archive-closed',
+    message: `The archive ${folder} is closed.`,
+    hint: 'Open it again, and close it when nothing recalls from it any more.',
+  })
+
 export const archiveUnreadable = (folder: string, why: string, cause?: unknown): ArchiveError =>
   new ArchiveError({
     code: 'store/archive-unreadable',
