@@ -11,7 +11,8 @@ import { type StoreFlags, withStore } from '../with-store.ts'
  * What of a gateway's configuration serves an agent that `ratchet learn` taught: the model that its release was learned on,
  * laid out and rounded as there, in the engine or at the server that it was learned at.
  * @throws InputError (`input/nothing-learned`) where no run of `ratchet learn` is behind what serves.
- * @throws InputError (`input/agent-name`) for a name with a slash, and for a run whose configuration this version does not read.
+ * @throws InputError (`input/agent-name`) for a name with a slash.
+ * @throws InputError (`input/invalid`) for a run whose configuration this version does not read.
  * @throws UnknownAgentError for an agent that has no release in the store.
  */
 export async function learnedAgent(

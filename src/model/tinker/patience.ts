@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { OnTinkerEvent } from './events.ts'
 import { cancelled, overdue, unavailable, unreachable } from './failures.ts'
+import { TinkerError } from './tinker-error.ts'
 import type { HttpOutcome } from './tinker-http.ts'
 import { QueueState } from './wire.ts'
 
@@ -38,6 +39,14 @@ export class Patience {
     this.#limits = limits
     this.#tell = tell
     this.#signal = signal
+  }
+
+  /** A request under way. @throws TinkerError; for one that was cancelled it says why the server held it back before. */
+  async asked<T>(sending: Promise<T>): Promise<T> {
+    return sending.catch((error: unknown) => {
+      const left = error instanceof TinkerError && error.code === 'model/tinker-cancelled'
+      throw left ? cancelled(this.#what, this.#heldBack) : error
+    })
   }
 
   /** The server answered as it should. */

@@ -127,7 +127,7 @@ export class Requests {
     patience: Patience,
   ): Promise<T> {
     for (;;) {
-      const outcome = await this.#http.send(request, what, signal)
+      const outcome = await patience.asked(this.#http.send(request, what, signal))
       if (outcome.kind === 'answer') {
         patience.wentWell()
         return readAnswer(outcome.body, what, read)
@@ -142,7 +142,7 @@ export class Requests {
     let [badRequests, resubmissions] = [0, 0]
     for (let iteration = 0; ; iteration++) {
       const askedAt = performance.now()
-      const outcome = await this.#http.send(questionFor(id, iteration), what, signal)
+      const outcome = await patience.asked(this.#http.send(questionFor(id, iteration), what, signal))
       if (outcome.kind === 'answer') {
         const body = outcome.body
         const notYet = body.type === 'json' && NotYet.safeParse(body.value)

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, vi } from 'vitest'
 import { type Fault, openTinkerServer, type SeenRequest } from '../../../test/support/tinker-server.ts'
 import { tinyTokenizerFolder } from '../../../test/support/tiny-tokenizer.ts'
 import type { ChatUpstream } from '../../core/index.ts'
@@ -27,6 +27,8 @@ async function open(fault: (request: SeenRequest) => Fault | undefined, options:
     mostAdapters: 4,
     answerTimeoutMs: 5_000,
     reopenAfterMs: 0,
+    // As long as a busy machine may take to open a session.
+    openingWaitMs: 10_000,
     onOpening: (problem) => told.push(problem),
     ...options,
   })
@@ -53,6 +55,9 @@ const lostSamplers =
 
 /** The server asks for patience. */
 const patience: Fault = { kind: 'status', status: 429, headers: { 'retry-after-ms': '20' } }
+
+/** How long a busy machine may take to act. */
+const patient = { timeout: 20_000, interval: 20 }
 
 const sessionsOf = (seen: readonly SeenRequest[]) => seen.filter(({ path }) => path === '/create_session').length
 
@@ -153,10 +158,57 @@ describe('a server that opens no session at the start', () => {
     expect(told.slice(1)).toEqual([null])
   })
 
+  it('keeps requests waiting only briefly while it holds back, and answers later ones once it is mended', async () => {
+    const wrong: { fault: Fault | undefined } = { fault: { kind: 'unheard' } }
+    const { upstream, server, told } = await open(() => wrong.fault, { openTimeoutMs: 60_000, openingWaitMs: 50 })
+    wrong.fault = patience
+    const known = { code: 'model/upstream-unreachable' }
+    await Promise.all([expect(ask(upstream)).rejects.toMatchObject(known), expect(ask(upstream)).rejects.toBe(told[0])])
+    expect(told).toHaveLength(1)
+    wrong.fault = undefined
+    await vi.waitFor(() => expect(told.slice(1)).toEqual([null]), patient)
+    expect(await ask(upstream)).toMatchObject({ kind: 'whole' })
+    expect(sessionsOf(server.seen)).toBe(1)
+  })
+
+  it('keeps requests waiting only briefly where a lost session was not replaced', async () => {
+    const wrong: { fault: Fault | undefined } = { fault: undefined }
+    const isOpening = ({ path }: SeenRequest) => path === '/get_server_capabilities' || path === '/create_session'
+    const { upstream, told } = await open(
+      (request) => (isOpening(request) ? wrong.fault : lostSamplers(0, 1)(request)),
+      { openTimeoutMs: 60_000, openingWaitMs: 50 },
+    )
+    const known = { code: 'model/upstream-unreachable' }
+    wrong.fault = { kind: 'unheard' }
+    await expect(ask(upstream)).rejects.toMatchObject(known)
+    wrong.fault = patience
+    await expect(ask(upstream)).rejects.toBe(told[0])
+    wrong.fault = undefined
+    await vi.waitFor(() => expect(told.slice(1)).toEqual([null]), patient)
+    expect(await ask(upstream)).toMatchObject({ kind: 'whole' })
+  })
+
+  it('tells how an opening ended that no request waits for', async () => {
+    const wrong: { fault: Fault } = { fault: { kind: 'unheard' } }
+    const { upstream, told } = await open(() => wrong.fault, { openTimeoutMs: 2_000, openingWaitMs: 50 })
+    wrong.fault = patience
+    await expect(ask(upstream)).rejects.toMatchObject({ kind: 'unreachable' })
+    await vi.waitFor(() => expect(told.slice(1)).toMatchObject([{ kind: 'timeout' }]), patient)
+  })
+
+  it('ends an opening that no request waits for when it is closed', async () => {
+    const wrong: { fault: Fault } = { fault: { kind: 'unheard' } }
+    const { upstream, told } = await open(() => wrong.fault, { openTimeoutMs: 60_000, openingWaitMs: 50 })
+    wrong.fault = patience
+    await expect(ask(upstream)).rejects.toMatchObject({ kind: 'unreachable' })
+    await upstream.close()
+    expect(told).toHaveLength(1)
+  })
+
   it('says why the server held it back', async () => {
     const busy: Fault = { ...patience, body: { detail: 'no room for this model' } } as Fault
-    const { told } = await open(() => busy, { openTimeoutMs: 100 })
-    expect(told[0]?.message).toContain('opened no session within 100 ms')
+    const { told } = await open(() => busy, { openTimeoutMs: 1_000 })
+    expect(told[0]?.message).toContain('opened no session within 1000 ms')
     expect(told[0]?.message).toContain('no room for this model')
   })
 
@@ -210,10 +262,13 @@ describe('a server that opens no session at the start', () => {
 
   it('keeps nobody waiting for what it holds back of an adapter', async () => {
     const { upstream } = await open(({ path }) => (path === '/weights_info' ? patience : undefined), {
-      openTimeoutMs: 200,
+      answerTimeoutMs: 200,
     })
     const adapter = { at: 'trainer', uri: 'tinker://run/weights/one' } as const
     const prepared = upstream.prepare('tiny', { ...upstream.weights('tiny'), adapter })
-    await expect(prepared).rejects.toMatchObject({ code: 'model/upstream-timeout' })
+    await expect(prepared).rejects.toMatchObject({
+      code: 'model/upstream-timeout',
+      message: expect.stringContaining('within 200 ms') as string,
+    })
   })
 })

@@ -16,12 +16,14 @@ export interface TinkerUpstreamOptions {
   readonly adapterBytes: (hash: BlobHash) => Promise<Uint8Array>
   /** Adapters that are held at once. */
   readonly mostAdapters: number
-  /** A request that has no answer within this time is given up. In milliseconds. */
+  /** A request that has no answer within this time is given up, and so is preparing. In milliseconds. */
   readonly answerTimeoutMs: number
-  /** Opening that has no end within this time is given up, and preparing is waited for no longer. In milliseconds. Default 30,000. */
+  /** Opening that has no end within this time is given up. In milliseconds. Default 30,000. */
   readonly openTimeoutMs?: number
   /** A session is not opened anew sooner after the last, or after the last try. In milliseconds. Default 30,000. */
   readonly reopenAfterMs?: number
+  /** Where the last opening failed, a request waits so long for the next, which goes on. In milliseconds. Default 1,000. */
+  readonly openingWaitMs?: number
   /** Told why a session could not be opened, once while that stays the same; and `null` as soon as one is open again. */
   readonly onOpening?: (problem: UpstreamError | null) => void
 }
@@ -34,25 +36,25 @@ export interface TinkerUpstreamOptions {
  */
 export async function tinkerUpstream(options: TinkerUpstreamOptions): Promise<ChatUpstream> {
   const { name, open, adapterBytes, mostAdapters, answerTimeoutMs, base } = options
-  const { openTimeoutMs = 30_000, reopenAfterMs = 30_000, onOpening = () => {} } = options
+  const { openTimeoutMs = 30_000, reopenAfterMs = 30_000, openingWaitMs = 1_000, onOpening = () => {} } = options
   const session = new UpstreamSession({
     name,
     open: async (signal) =>
       chatUpstream({ name, service: await open(signal), adapterBytes, mostAdapters, ownsService: true }),
     openTimeoutMs,
     reopenAfterMs,
+    openingWaitMs,
     answerTimeoutMs,
     onOpening,
   })
   await session.begin()
   const weights = session.current?.weights('') ?? { kind: 'weights', ...(await base()), adapter: null }
-  return new TinkerUpstream({ name, answerTimeoutMs, prepareTimeoutMs: openTimeoutMs, weights }, session)
+  return new TinkerUpstream({ name, answerTimeoutMs, weights }, session)
 }
 
 interface Settings {
   readonly name: string
   readonly answerTimeoutMs: number
-  readonly prepareTimeoutMs: number
   /** Those of the model before a session is open. */
   readonly weights: ReturnType<ChatUpstream['weights']>
 }
@@ -75,8 +77,7 @@ class TinkerUpstream implements ChatUpstream {
   /** The base needs nothing, so it is ready without a session, too. */
   async prepare(...[model, weights]: Parameters<ChatUpstream['prepare']>): Promise<void> {
     if (weights.adapter === null && this.#session.current === null) return
-    const { prepareTimeoutMs } = this.#settings
-    await this.#inTime(prepareTimeoutMs, null, (upstream) => upstream.prepare(model, weights))
+    await this.#inTime(null, (upstream) => upstream.prepare(model, weights))
   }
 
   weights(...asked: Parameters<ChatUpstream['weights']>): ReturnType<ChatUpstream['weights']> {
@@ -84,28 +85,25 @@ class TinkerUpstream implements ChatUpstream {
   }
 
   models(call: Parameters<ChatUpstream['models']>[0]): ReturnType<ChatUpstream['models']> {
-    return this.#answered(call, (upstream, signal) => upstream.models({ ...call, signal }))
+    return this.#inTime(call.signal, (upstream, signal) => upstream.models({ ...call, signal }))
   }
 
   chat(call: ChatCall): ReturnType<ChatUpstream['chat']> {
-    return this.#answered(call, (upstream, signal) => upstream.chat({ ...call, signal }))
+    return this.#inTime(call.signal, (upstream, signal) => upstream.chat({ ...call, signal }))
   }
 
   embeddings(call: Parameters<ChatUpstream['embeddings']>[0]): ReturnType<ChatUpstream['embeddings']> {
-    return this.#answered(call, (upstream, signal) => upstream.embeddings({ ...call, signal }))
+    return this.#inTime(call.signal, (upstream, signal) => upstream.embeddings({ ...call, signal }))
   }
 
   close(): Promise<void> {
     return this.#session.close()
   }
 
-  #answered<T>(call: Pick<ChatCall, 'signal'>, work: Work<T>): Promise<T> {
-    return this.#inTime(this.#settings.answerTimeoutMs, call.signal, work)
-  }
-
   /** Also opening a session and loading weights, which know of no signal, are not waited for longer. */
-  async #inTime<T>(milliseconds: number, leaving: AbortSignal | null, work: Work<T>): Promise<T> {
-    const timeout = AbortSignal.timeout(milliseconds)
+  async #inTime<T>(leaving: AbortSignal | null, work: Work<T>): Promise<T> {
+    const { answerTimeoutMs } = this.#settings
+    const timeout = AbortSignal.timeout(answerTimeoutMs)
     const signal = leaving ? AbortSignal.any([leaving, timeout]) : timeout
     const gone = new Promise<never>((_, reject) => {
       signal.addEventListener('abort', () => reject(cancelled(this.name)), { once: true })
@@ -115,7 +113,7 @@ class TinkerUpstream implements ChatUpstream {
     } catch (error) {
       const isLate =
         timeout.aborted && leaving?.aborted !== true && isUpstreamFailure(error) && error.kind === 'cancelled'
-      throw isLate ? late(this.name, milliseconds, error) : error
+      throw isLate ? late(this.name, answerTimeoutMs, error) : error
     }
   }
 

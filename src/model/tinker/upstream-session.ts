@@ -9,6 +9,8 @@ export interface UpstreamSessionOptions {
   readonly open: (signal: AbortSignal) => Promise<ChatUpstream>
   readonly openTimeoutMs: number
   readonly reopenAfterMs: number
+  /** For so long a request waits for an opening, where the last one failed. */
+  readonly openingWaitMs: number
   /** For so long a session that was lost may have answers under way. */
   readonly answerTimeoutMs: number
   readonly onOpening: (problem: UpstreamError | null) => void
@@ -50,7 +52,8 @@ export class UpstreamSession {
   }
 
   /**
-   * A session in the place of one that is lost, or of none.
+   * A session in the place of one that is lost, or of none. Where the last opening failed, the next is waited for only
+   * briefly, and goes on for later requests.
    * @param lost `null` for none.
    * @param why what told that it is lost: thrown again where one was opened a moment ago, as then it is not the session.
    * @throws UpstreamError
@@ -68,7 +71,7 @@ export class UpstreamSession {
       .finally(() => {
         this.#opening = null
       })
-    return this.#opening
+    return this.#waitedFor(this.#opening)
   }
 
   async close(): Promise<void> {
@@ -77,6 +80,21 @@ export class UpstreamSession {
     for (const timer of this.#lost.values()) clearTimeout(timer)
     const all = [...(this.#current ? [this.#current] : []), ...this.#lost.keys()]
     await Promise.allSettled(all.map((upstream) => upstream.close()))
+  }
+
+  /** @throws the known problem, where there is one and opening takes longer than a request waits for it. */
+  async #waitedFor(opening: Promise<ChatUpstream>): Promise<ChatUpstream> {
+    const problem = this.#problem
+    if (problem === null) return opening
+    let timer: NodeJS.Timeout | undefined
+    const tooLong = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(problem), this.#options.openingWaitMs)
+    })
+    try {
+      return await Promise.race([opening, tooLong])
+    } finally {
+      clearTimeout(timer)
+    }
   }
 
   /** The signal ends opening alone: what was opened must outlive it. */
