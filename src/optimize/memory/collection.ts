@@ -93,7 +93,7 @@ export class Collection {
   }
 
   /** Takes an item away for good: one that is archived is recalled no more. */
-  remove(id: string): void {
+  refuse(id: string): void {
     this.forget(id)
     if (this.#refused.size < memoryBounds.items && this.#inArchive(id)) this.#refused.add(id)
   }

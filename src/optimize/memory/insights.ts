@@ -68,7 +68,7 @@ export function insights(options: InsightOptions = {}): MemoryPart {
 async function settle(held: readonly MemoryItem[], { collection }: PartContext): Promise<void> {
   const ids = new Set(held.map(({ id }) => id))
   for (const { id, type } of collection.items) {
-    if (type === 'insight' && !ids.has(id) && !collection.archived(id)) collection.remove(id)
+    if (type === 'insight' && !ids.has(id) && !collection.archived(id)) collection.forget(id)
   }
   for (const item of held) {
     const known = collection.get(item.id)

@@ -25,14 +25,15 @@ const enough = 5
 
 /**
  * Drops what expired, and beyond the capacity what is worth the least; what is superseded or does harm goes first. As long as
- * there is room it stays, and is not recalled: what is forgotten would come back by the next who says it.
+ * there is room it stays, and is not recalled: what is forgotten would come back by the next who says it. So what goes and is
+ * archived is refused from then on, unless it did well.
  */
 export const prune = ({ capacity, tokenPrice }: Prune): MemoryPart =>
   stateless('prune', async ({ collection, at }) => {
     const counts = { expired: 0, harmful: 0, evicted: 0 }
     for (const item of collection.items) {
       if (item.expires !== null && item.expires <= at) {
-        collection.remove(item.id)
+        collection.forget(item.id)
         counts.expired++
       } else if (doesHarm(item)) counts.harmful++
     }
@@ -41,7 +42,7 @@ export const prune = ({ capacity, tokenPrice }: Prune): MemoryPart =>
     )
     for (const item of inOrder.slice(capacity)) {
       if (rankOf(item) === 0 && item.utility >= 0) collection.forget(item.id)
-      else collection.remove(item.id)
+      else collection.refuse(item.id)
       counts.evicted++
     }
     return counts
