@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { buildMemoryArchive, exactSearch, memory, memoryKind, newItem, openMemoryArchive } from '../dist/agent/index.js'
 import { dot, rng } from '../dist/core/index.js'
-import { clustered, sentences } from './memory-vectors.mjs'
+import { clustered, practiceItem, sentences } from './memory-vectors.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -51,19 +51,9 @@ const embedder = {
   costly: false,
   embed: async (texts) => texts.map(vectorOf),
 }
-const common = {
-  type: 'case',
-  worked: true,
-  derivedFrom: ['t'],
-  owner: { tenant: null, about: null },
-  trust: 1,
-  from: 0,
-  expires: null,
-  utility: 0,
-}
 function* archived() {
   for (let row = 0; row < items; row++) {
-    yield newItem({ ...common, cue: `item ${row}`, text: `done ${row}`, source: `s${row}` })
+    yield practiceItem({ cue: `item ${row}`, text: `done ${row}`, source: `s${row}` })
   }
 }
 

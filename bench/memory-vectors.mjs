@@ -1,5 +1,5 @@
-/** Vectors on which the search of a memory is measured. */
-import { lexicalEmbedder } from '../dist/agent/index.js'
+/** Vectors and items on which the search of a memory is measured. */
+import { lexicalEmbedder, newItem } from '../dist/agent/index.js'
 import { rng, unit } from '../dist/core/index.js'
 
 const gauss = (chance) => Math.sqrt(-2 * Math.log(1 - chance.next())) * Math.cos(2 * Math.PI * chance.next())
@@ -39,3 +39,17 @@ export async function sentences({ count, queries }) {
   const all = await lexicalEmbedder().embed(texts)
   return { texts: texts.slice(0, count), vectors: all.slice(0, count), asked: all.slice(count) }
 }
+
+/** An item of practice. */
+export const practiceItem = (item) =>
+  newItem({
+    type: 'case',
+    worked: true,
+    derivedFrom: ['t'],
+    owner: { tenant: null, about: null },
+    trust: 1,
+    from: 0,
+    expires: null,
+    utility: 0,
+    ...item,
+  })

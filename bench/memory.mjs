@@ -6,10 +6,10 @@
  */
 import { availableParallelism } from 'node:os'
 import { parseArgs } from 'node:util'
-import { exactSearch, lexicalEmbedder, memory, memoryKind, newItem, sketchedSearch } from '../dist/agent/index.js'
+import { exactSearch, lexicalEmbedder, memory, memoryKind, sketchedSearch } from '../dist/agent/index.js'
 import { dot, rng } from '../dist/core/index.js'
 import { Collection } from '../dist/optimize/memory/collection.js'
-import { clustered, sentenceOf, sentences } from './memory-vectors.mjs'
+import { clustered, practiceItem, sentenceOf, sentences } from './memory-vectors.mjs'
 
 const { values } = parseArgs({
   options: { items: { type: 'string', default: '100000' }, queries: { type: 'string', default: '500' } },
@@ -75,19 +75,9 @@ await compare('sentences by words, 512 numbers', await sentences(amount))
 async function whole() {
   const chance = rng('bench', 'whole')
   const embedder = lexicalEmbedder()
-  const common = {
-    type: 'case',
-    worked: true,
-    derivedFrom: ['t'],
-    owner: { tenant: null, about: null },
-    trust: 1,
-    from: 0,
-    expires: null,
-  }
   const many = new Map()
   while (many.size < items) {
-    const item = newItem({
-      ...common,
+    const item = practiceItem({
       cue: sentenceOf(chance),
       text: `done ${many.size}`,
       source: `s${many.size}`,
