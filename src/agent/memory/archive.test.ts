@@ -152,6 +152,18 @@ it('keeps what was learned in sight, however much is archived', async () => {
   expect(texts).toContain(own.text)
 })
 
+it('recalls an item that several archives have once', async () => {
+  const [one, other] = [await archiveOf([kettle]), await archiveOf([kettle, parcel])]
+  expect((await recalled('a broken kettle', { archives: [one, other] })).texts).toEqual([kettle.text])
+  expect(() => memory({ archives: [one, one] })).toThrow(/2 are given, 1 of them different/)
+})
+
+it('looks further where what is nearest does not count', async () => {
+  const gone = Array.from({ length: 300 }, (_, i) => item(`a broken kettle ${i}`, { expires: 500 }))
+  const archives = [await archiveOf([...gone, item('some broken kettle with a torn cable')])]
+  expect((await recalled('a broken kettle', { archives })).texts).toEqual(['did some broken kettle with a torn cable'])
+})
+
 it('recalls nothing that is refused', async () => {
   const archive = await archiveOf([kettle])
   const value = MemoryValue.parse({

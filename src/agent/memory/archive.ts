@@ -1,9 +1,9 @@
 import { type Embedder, Json, parseInput, type Tenant, type VectorArchive } from '../../core/index.ts'
 import type { ArchiveProgress, BuiltArchive } from '../../store/index.ts'
 import { z } from 'zod'
-import { noMemoryArchive, notArchivable } from './errors.ts'
+import { badMemory, noMemoryArchive, notArchivable } from './errors.ts'
 import type { Found } from './found.ts'
-import { MemoryItem } from './item.ts'
+import { MemoryItem, mostArchives } from './item.ts'
 import { lexicalEmbedder } from './lexical.ts'
 
 /**
@@ -29,6 +29,16 @@ export interface BuildMemoryArchiveOptions {
   readonly threads?: number
   /** Is told after each thousand items. */
   readonly onProgress?: (progress: ArchiveProgress) => void
+}
+
+/**
+ * The addresses of archives that one memory recalls from.
+ * @throws MemoryError for more than 16, and for one that is given twice.
+ */
+export function archiveIds(archives: readonly MemoryArchive[]): string[] {
+  const ids = archives.map(({ id }) => id)
+  if (new Set(ids).size === ids.length && ids.length <= mostArchives) return ids
+  throw badMemory(`archives: ${ids.length} are given, ${new Set(ids).size} of them different; at most ${mostArchives}.`)
 }
 
 /** What an archive of items says of itself. */
@@ -64,8 +74,8 @@ async function* rowsOf(items: BuildMemoryArchiveOptions['items'], tenant: string
   }
 }
 
-/** Items that are looked at for each one that is wanted: not all of them count. */
-const lookedAt = 8
+/** Items that are looked at for each one that is wanted: at first, and at most, where few of them count. */
+const lookedAt = [8, 128] as const
 
 /**
  * Opens an archive that {@link buildMemoryArchive} built. Open only archives that you trust.
@@ -92,13 +102,17 @@ export async function openMemoryArchive(folder: string): Promise<MemoryArchive> 
       return value === null ? undefined : itemIn(value)
     },
     near(query, count, floor, counts) {
-      const found: Found[] = []
-      for (const { value, similarity } of rows.nearest(query, lookedAt * count, floor)) {
-        const item = itemIn(value)
-        if (counts(item)) found.push({ item, similarity })
-        if (found.length === count) break
+      for (let looked = lookedAt[0] * count; ; looked *= 4) {
+        const found: Found[] = []
+        let seen = 0
+        for (const { value, similarity } of rows.nearest(query, looked, floor)) {
+          seen++
+          const item = itemIn(value)
+          if (counts(item)) found.push({ item, similarity })
+          if (found.length === count) return found
+        }
+        if (seen < looked || looked >= lookedAt[1] * count) return found
       }
-      return found
     },
     close: () => rows.close(),
   }

@@ -1,4 +1,5 @@
 export {
+  archiveIds,
   buildMemoryArchive,
   type BuildMemoryArchiveOptions,
   type MemoryArchive,

@@ -13,6 +13,9 @@ export const memoryBounds = {
   bytes: 128 * 1_024 * 1_024,
 } as const
 
+/** Archives that one memory recalls from, at most. */
+export const mostArchives = 16
+
 /** How often something was seen, and what it earned on average; 0 where it was never seen. */
 export const Tally = z.strictObject({ count: z.int().nonnegative(), mean: z.number() })
 export type Tally = z.infer<typeof Tally>

@@ -1,6 +1,6 @@
 import type { Embedder, Kind } from '../../core/index.ts'
 import type { ParameterDefinition } from '../parameters.ts'
-import type { MemoryArchive } from './archive.ts'
+import { archiveIds, type MemoryArchive } from './archive.ts'
 import { assertSameEmbedder, badMemory } from './errors.ts'
 import { type Experience, experiences } from './experience.ts'
 import { lexicalEmbedder } from './lexical.ts'
@@ -79,7 +79,7 @@ export function memory(options: MemoryOptions = {}): ParameterDefinition<MemoryK
     explore,
     ...(withhold !== 0 && { withhold }),
     embedder: { name, dimensions },
-    ...(archives.length > 0 && { archives: archives.map(({ id }) => id) }),
+    ...(archives.length > 0 && { archives: archiveIds(archives) }),
     items: [...items],
     selector: null,
   }

@@ -12,6 +12,7 @@ import type { MemoryArchive } from './archive.ts'
 import { Bank } from './bank.ts'
 import { clipped } from './clipped.ts'
 import { noArchive } from './errors.ts'
+import type { Found } from './found.ts'
 import { type MemoryItem, memoryBounds } from './item.ts'
 import type { MemoryMade, RecalledItem } from './made.ts'
 import { ranked } from './rank.ts'
@@ -109,7 +110,7 @@ export class MemoryParameter {
     const own = bank.near(vector, count, value.floor, this.#audience)
     // Each has its own count: what was learned stays in sight, however much is archived.
     const archived = this.#archived().flatMap((one) => bank.archived(one, vector, count, value.floor, this.#audience))
-    return ranked([...own, ...archived], value.recall, value.selector)
+    return ranked(oneOfEach([...own, ...archived]), value.recall, value.selector)
   }
 
   #archived(): readonly MemoryArchive[] {
@@ -148,6 +149,11 @@ export class MemoryParameter {
     return { log: chances.reduce((sum, chance) => sum + Math.log(chance), 0) }
   }
 }
+
+/** Of an item that several archives have, the first. */
+const oneOfEach = (found: readonly Found[]): readonly Found[] => [
+  ...new Map(found.toReversed().map((one) => [one.item.id, one])).values(),
+]
 
 /** Whether something is left out of the episode, and whether that was drawn now. */
 interface Draw {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { readOnce } from '../read-once.ts'
-import { MemoryItem, memoryBounds } from './item.ts'
+import { MemoryItem, memoryBounds, mostArchives } from './item.ts'
 
 /** Weights of a selector over {@link import('./rank.ts').features}: how likely an item is to help. */
 export const Selector = z.strictObject({ weights: z.array(z.number()) })
@@ -23,7 +23,7 @@ const Shape = z.strictObject({
   archives: z
     .array(z.string().regex(/^[0-9a-f]{64}$/))
     .min(1)
-    .max(16)
+    .max(mostArchives)
     .exactOptional(),
   /** Archived items that are recalled no more, by their ids. */
   refused: z.array(MemoryItem.shape.id).min(1).max(memoryBounds.items).exactOptional(),
@@ -36,10 +36,13 @@ export type MemoryValue = z.infer<typeof Shape>
 const bytesOf = ({ cue, text, vector = '' }: MemoryItem) =>
   Buffer.byteLength(cue) + Buffer.byteLength(text) + vector.length
 
-const Bounded = Shape.superRefine(({ items }, context) => {
+const Bounded = Shape.superRefine(({ items, archives = [] }, context) => {
   const bytes = items.reduce((sum, item) => sum + bytesOf(item), 0)
   if (bytes > memoryBounds.bytes) {
     context.addIssue({ code: 'custom', message: `${bytes} bytes of items; at most ${memoryBounds.bytes}` })
+  }
+  if (new Set(archives).size < archives.length) {
+    context.addIssue({ code: 'custom', message: 'one archive is named twice' })
   }
   if (new Set(items.map(({ id }) => id)).size < items.length) {
     context.addIssue({ code: 'custom', message: 'two items have one id' })

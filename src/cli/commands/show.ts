@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { defaultTenant, parseInput, Tenant, type Trajectory } from '../../core/index.ts'
+import { parseInput, Tenant, type Trajectory } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
 import { implicitSignals } from '../../reward/index.ts'
 import { findTrajectory } from '../trajectory/find.ts'
@@ -22,7 +22,7 @@ interface ShowFlags extends StoreFlags, JudgingFlags {
 /** `ratchet show [ID]`: one trajectory as a tree, with its tokens, signals and reward. */
 export function showCommand(name: string | undefined, flags: ShowFlags): Promise<void> {
   return withStore(flags, 'read', async (store) => {
-    const tenant = parseInput(Tenant, flags.tenant ?? defaultTenant, 'The tenant')
+    const tenant = flags.tenant === undefined ? undefined : parseInput(Tenant, flags.tenant, 'The tenant')
     const found = await findTrajectory(store, name, tenant)
     if (flags.graph || flags.svg !== undefined) return showGraph(found.trajectory, flags)
     if (flags.read !== undefined) {

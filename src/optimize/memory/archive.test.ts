@@ -90,6 +90,17 @@ it('refuses what does harm for good, and forgets of other items what it found ou
   expect(fine.refused).toBeUndefined()
 })
 
+it('writes nothing of an episode that was shown what nobody knows any more: whose it was would be lost', async () => {
+  const asked = experience('a kettle', { recalled: recalled(item('gone')), done: 'go home' })
+  expect((await learned([[asked]])).items).toEqual([])
+})
+
+it('keeps what is refused as the origin of what it taught', async () => {
+  const asked = experience('a coat', { recalled: recalled(harmful), done: 'go home', at: 30 })
+  const { items } = await learned([[...recalls(harmful, 12, { earned: 0 }), ...others], [asked]], { capacity: 4 })
+  expect(items.map(({ text }) => text)).toContain('go home')
+})
+
 it('goes on where it was saved, with what it refused', async () => {
   const learning = await caseUtility({ archives: [archive], capacity: 2 }).open(seatOf([archive]), null)
   await learning.step([...recalls(harmful, 12, { earned: 0 }), ...others], 0)

@@ -1,4 +1,5 @@
 import {
+  archiveIds,
   assertSameEmbedder,
   lexicalEmbedder,
   type MemoryArchive,
@@ -76,6 +77,7 @@ const dayMs = 24 * 60 * 60 * 1_000
  */
 export function caseUtility(options: CaseUtilityOptions = {}): Optimizer<MemoryKind> {
   const { embedder = lexicalEmbedder(), archives = [], also = [] } = options
+  archiveIds(archives)
   for (const archive of archives) assertSameEmbedder(archive.embedder, embedder)
   const { success, data, error } = Numbers.safeParse(options)
   if (!success) throw badOptions(error)

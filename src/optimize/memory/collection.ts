@@ -1,5 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
+  archiveIds,
+  doesHarm,
   embedded,
   holdsAt,
   type MemoryArchive,
@@ -38,7 +40,7 @@ export class Collection {
   ) {
     const [missing] = archives.length === 0 ? before : []
     if (missing !== undefined) throw noArchive(missing)
-    this.#frame = { ...frame, ...(archives.length > 0 && { archives: archives.map(({ id }) => id) }) }
+    this.#frame = { ...frame, ...(archives.length > 0 && { archives: archiveIds(archives) }) }
     this.#archives = archives
     this.#refused = new Set(refused)
     this.#items = new Map(items.map((item) => [item.id, item]))
@@ -57,10 +59,11 @@ export class Collection {
 
   /** An item as an archive has it, unless it is recalled no more. */
   archived(id: string): MemoryItem | undefined {
-    return this.#refused.has(id) ? undefined : this.#inArchive(id)
+    return this.#refused.has(id) ? undefined : this.inArchives(id)
   }
 
-  #inArchive(id: string): MemoryItem | undefined {
+  /** An item as an archive has it, also one that is recalled no more. */
+  inArchives(id: string): MemoryItem | undefined {
     for (const archive of this.#archives) {
       const item = archive.get(id)
       if (item) return item
@@ -81,6 +84,8 @@ export class Collection {
     const kept =
       this.#embedder.costly && vector === undefined ? { ...item, vector: vectorText(await this.#vector(item)) } : item
     this.#items.set(item.id, kept)
+    // As it will be read again: what goes on from a checkpoint compares the same.
+    if (kept.vector !== undefined) this.#vectors.set(kept.id, vectorOf(kept.vector))
     this.#shelves.get(shelfOf(kept))?.put(kept.id, await this.#vector(kept))
   }
 
@@ -92,10 +97,14 @@ export class Collection {
     this.#vectors.delete(id)
   }
 
-  /** Takes an item away for good: one that is archived is recalled no more. */
-  refuse(id: string): void {
-    this.forget(id)
-    if (this.#refused.size < memoryBounds.items && this.#inArchive(id)) this.#refused.add(id)
+  /**
+   * Takes an item away to make room. One that is archived and does harm, or was superseded, is recalled no more: the archived
+   * item would come back. So many as a memory may have items; of more, what was found out is forgotten.
+   */
+  drop(item: MemoryItem): void {
+    this.forget(item.id)
+    const isBad = item.supersededBy !== null || doesHarm(item)
+    if (isBad && this.#refused.size < memoryBounds.items && this.inArchives(item.id)) this.#refused.add(item.id)
   }
 
   /** Items of the same owner and type whose cues are as near as `least`, the nearest first; 256 at most, and none that is archived only. */

@@ -69,7 +69,7 @@ async function keep(
   if (same.some((other) => other.rent.tokens <= item.rent.tokens && other.trust >= trust && other.utility > 0))
     return false
   // What is trusted less takes no place of what is trusted more.
-  for (const other of same) if (other.trust <= trust) collection.forget(other.id)
+  for (const other of same) if (other.trust <= trust) collection.drop(other)
   await collection.put(item)
   return true
 }

@@ -72,6 +72,7 @@ async function settle(held: readonly MemoryItem[], { collection }: PartContext):
   }
   for (const item of held) {
     const known = collection.get(item.id)
+    if (!known && collection.knows(item)) continue
     const { derivedFrom, trust } = item
     await collection.put(known ? { ...known, derivedFrom, trust } : item)
   }

@@ -25,8 +25,8 @@ const enough = 5
 
 /**
  * Drops what expired, and beyond the capacity what is worth the least; what is superseded or does harm goes first. As long as
- * there is room it stays, and is not recalled: what is forgotten would come back by the next who says it. So what goes and is
- * archived is refused from then on, unless it did well.
+ * there is room it stays, and is not recalled: what is forgotten would come back by the next who says it. So what goes
+ * and is archived is refused from then on.
  */
 export const prune = ({ capacity, tokenPrice }: Prune): MemoryPart =>
   stateless('prune', async ({ collection, at }) => {
@@ -38,14 +38,16 @@ export const prune = ({ capacity, tokenPrice }: Prune): MemoryPart =>
       } else if (doesHarm(item)) counts.harmful++
     }
     const inOrder = collection.items.toSorted(
-      (a, b) => rankOf(a) - rankOf(b) || worthOf(b, tokenPrice) - worthOf(a, tokenPrice),
+      (a, b) => rankOf(a) - rankOf(b) || worthOf(b, tokenPrice) - worthOf(a, tokenPrice) || byId(a, b),
     )
     for (const item of inOrder.slice(capacity)) {
-      if (rankOf(item) === 0 && item.utility >= 0) collection.forget(item.id)
-      else collection.refuse(item.id)
+      collection.drop(item)
       counts.evicted++
     }
     return counts
   })
+
+/** Decides where nothing else does: as in the value that is saved. */
+const byId = (a: MemoryItem, b: MemoryItem) => (a.id < b.id ? -1 : 1)
 
 const rankOf = (item: MemoryItem) => (item.supersededBy === null && !doesHarm(item) ? 0 : 1)

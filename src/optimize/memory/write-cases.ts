@@ -29,18 +29,17 @@ const mostAlike = 3
  */
 export const writeCases = (options: WriteCases): MemoryPart =>
   stateless('cases', async (context) => {
-    const counts = { written: 0, screened: 0, superseded: 0, lineageFull: 0 }
+    const counts = { written: 0, screened: 0, superseded: 0, noLineage: 0 }
     for (const outcome of context.outcomes) {
       const item = caseOf(outcome, context, options)
       if (item === null) continue
-      if (item === 'screened' || item === 'lineageFull') {
+      if (item === 'screened' || item === 'noLineage') {
         counts[item]++
         continue
       }
       if (context.collection.knows(item)) continue
-      const kept = { ...item, id: item.id }
-      counts.superseded += await settle(kept, context, options.alike)
-      await context.collection.put(kept)
+      counts.superseded += await settle(item, context, options.alike)
+      await context.collection.put(item)
       counts.written++
     }
     return counts
@@ -50,12 +49,12 @@ function caseOf(
   { experience, signal, example }: Outcome,
   context: PartContext,
   { failures, textBytes, forgetAfter, msPerToken }: WriteCases,
-): MemoryItem | 'screened' | 'lineageFull' | null {
+): MemoryItem | 'screened' | 'noLineage' | null {
   const { cue, done, at } = experience
   if (example === null || (example === 'failed' && !failures) || cue.trim() === '' || done.trim() === '') return null
   if (addressesTheModel(`${cue}\n${done}`)) return 'screened'
   const lineage = lineageOf(experience, context)
-  if (lineage === null) return 'lineageFull'
+  if (lineage === null) return 'noLineage'
   return newItem({
     ...lineage,
     type: 'case',
@@ -81,7 +80,9 @@ async function settle(item: MemoryItem, { collection }: PartContext, alike: numb
   )
   const contradicted = same.filter(({ utility }) => utility < item.utility - clearly)
   for (const other of contradicted) await collection.put({ ...other, until: item.from, supersededBy: item.id })
-  const kept = same.filter((other) => !contradicted.includes(other)).toSorted((a, b) => b.utility - a.utility)
-  for (const { id } of kept.slice(mostAlike - 1)) collection.forget(id)
+  const kept = same
+    .filter((other) => !contradicted.includes(other))
+    .toSorted((a, b) => b.utility - a.utility || (a.id < b.id ? -1 : 1))
+  for (const other of kept.slice(mostAlike - 1)) collection.drop(other)
   return contradicted.length
 }

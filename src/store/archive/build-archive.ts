@@ -33,7 +33,7 @@ export async function buildArchive(folder: string, options: BuildArchiveOptions)
       vectors: join(draft, files.vectors),
       index: join(draft, files.index),
     }
-    const built = await writeRows(paths, options)
+    const built = await writeRows(folder, paths, options)
     await writing(folder, async () => {
       const bytes = {
         rows: await flushed(paths.rows),

@@ -17,7 +17,8 @@ const refined = 128
 /**
  * Opens an archive that `buildArchive` built. Vectors stay in their files. Open only archives that you trust: the library that
  * reads the index checks little of it.
- * @throws ArchiveError where there is none, a file of it was cut or cannot be read, and where usearch is not installed.
+ * @throws ArchiveError where there is none, a file of it was cut or is damaged, and where usearch is not installed; other
+ * StoreErrors where its rows cannot be opened.
  */
 export async function openArchive(folder: string): Promise<VectorArchive> {
   const manifest = await manifestIn(folder)
@@ -100,14 +101,16 @@ class OpenArchive implements VectorArchive {
       .toSorted((a, b) => b.similarity - a.similarity || Number(a.number - b.number))
     for (const { number, similarity } of near.slice(0, count)) {
       this.#opened()
-      const row = rowIn(this.#statements.ofNumber.all([number]))
-      if (row) yield { ...row, similarity }
+      const row = this.#row(this.#statements.ofNumber.all([number]))
+      if (row === null)
+        throw archiveUnreadable(this.#folder, `its index knows a row ${number}, and ${files.rows} does not`)
+      yield { ...row, similarity }
     }
   }
 
   get(key: string): Json | null {
     this.#opened()
-    return rowIn(this.#statements.ofKey.all([key]))?.value ?? null
+    return this.#row(this.#statements.ofKey.all([key]))?.value ?? null
   }
 
   close(): void {
@@ -122,20 +125,25 @@ class OpenArchive implements VectorArchive {
     return this.#file
   }
 
+  #row([first]: readonly unknown[]): { readonly key: string; readonly value: Json } | null {
+    if (first === undefined) return null
+    try {
+      const { key, value } = Row.parse(first)
+      return { key, value: Json.parse(JSON.parse(value)) }
+    } catch (error) {
+      throw archiveUnreadable(this.#folder, `${files.rows} is damaged`, error)
+    }
+  }
+
   #similarity(file: number, number: bigint, vector: Float32Array): number {
     const { byteLength } = this.#stored
-    readSync(file, this.#stored, 0, byteLength, (number - 1n) * BigInt(byteLength))
+    const read = readSync(file, this.#stored, 0, byteLength, (number - 1n) * BigInt(byteLength))
+    if (read < byteLength) throw archiveUnreadable(this.#folder, `${files.vectors} ends before row ${number}`)
     return cosineWith(vector, this.#stored)
   }
 }
 
 const Row = z.object({ key: z.string(), value: z.string() })
-
-function rowIn([first]: readonly unknown[]): { readonly key: string; readonly value: Json } | null {
-  if (first === undefined) return null
-  const { key, value } = Row.parse(first)
-  return { key, value: Json.parse(JSON.parse(value)) }
-}
 
 async function manifestIn(folder: string): Promise<Manifest> {
   const text = await readFile(join(folder, files.manifest), 'utf8').catch((error: unknown) => {

@@ -44,8 +44,9 @@ export interface BuiltArchive {
 
 const atOnce = 1_000
 
-/** Writes rows, their vectors, and the index of these. */
+/** Writes rows, their vectors, and the index of these. @param folder how errors call the archive. */
 export async function writeRows(
+  folder: string,
   paths: { readonly rows: string; readonly vectors: string; readonly index: string },
   options: ArchiveOptions & {
     readonly rows: Iterable<ArchiveRow> | AsyncIterable<ArchiveRow>
@@ -55,26 +56,43 @@ export async function writeRows(
   const { rows, embedder, about, onProgress } = options
   const threads = parseInput(z.int().positive(), options.threads ?? availableParallelism(), 'The threads')
   const index = await vectorIndex(embedder.dimensions)
-  const connection = await openSqlite(paths.rows)
-  const file = await writing(paths.vectors, () => openSync(paths.vectors, 'wx'))
-  const began = performance.now()
+  const file = await writing(folder, () => openSync(paths.vectors, 'wx'))
   try {
-    const writer = new RowWriter(connection, file, embedder, about)
-    for await (const batch of batches(rows)) {
-      const vectors = await embedder.embed(batch.map(({ text }) => text))
-      const first = writer.size + 1
-      const written = await writing(paths.rows, () => writer.write(batch, vectors))
-      await join(index, first, written, threads)
-      onProgress?.({ rows: writer.size, perSecond: (1_000 * writer.size) / (performance.now() - began) })
+    const connection = await openSqlite(paths.rows)
+    try {
+      const began = performance.now()
+      const writer = new RowWriter(connection, file, embedder, about)
+      for await (const batch of batches(rows)) {
+        const vectors = await embedder.embed(batch.map(({ text }) => text))
+        const ready = batch.map((row, i) => rowOf(row, sized(embedder, vectors[i])))
+        const first = writer.size + 1
+        const written = await writing(folder, () => writer.write(ready))
+        await writing(folder, () => join(index, first, written, threads))
+        onProgress?.({ rows: writer.size, perSecond: (1_000 * writer.size) / (performance.now() - began) })
+      }
+      if (writer.size === 0) throw archiveRows('No row has a text that says anything, so there is nothing to archive.')
+      await writing(folder, () => index.save(paths.index))
+      return writer.end()
+    } finally {
+      connection.close()
     }
-    if (writer.size === 0) throw archiveRows('No row has a text that says anything, so there is nothing to archive.')
-    await writing(paths.index, () => index.save(paths.index))
-    return writer.end()
   } finally {
-    connection.close()
     closeSync(file)
   }
 }
+
+/** A row as it is written. */
+interface ReadyRow {
+  readonly key: string
+  readonly text: string
+  readonly vector: Float32Array
+}
+
+const rowOf = ({ key, value }: ArchiveRow, vector: Float32Array): ReadyRow => ({
+  key,
+  text: canonicalJson(value),
+  vector,
+})
 
 /** Vectors that join the index at once: between them others are served. */
 const joinedAtOnce = 100
@@ -94,7 +112,6 @@ async function join(index: Index, first: number, vectors: readonly Float32Array[
 class RowWriter {
   readonly #connection: SqliteConnection
   readonly #file: number
-  readonly #embedder: Embedder
   readonly #insert: (values: readonly unknown[]) => boolean
   readonly #hash = createHash('sha256')
   readonly #left = { sameKey: 0, noVector: 0 }
@@ -103,7 +120,6 @@ class RowWriter {
   constructor(connection: SqliteConnection, file: number, embedder: Embedder, about: Json) {
     this.#connection = connection
     this.#file = file
-    this.#embedder = embedder
     this.#hash.update(canonicalJson([embedder.name, embedder.dimensions, about]))
     connection.exec(`pragma journal_mode = off;
       create table rows (n integer primary key, key text not null unique, value text not null)`)
@@ -112,23 +128,18 @@ class RowWriter {
   }
 
   /** @returns the vectors of the rows that were not left out. */
-  write(rows: readonly ArchiveRow[], vectors: readonly Float32Array[]): readonly Float32Array[] {
-    const written: Float32Array[] = []
+  write(rows: readonly ReadyRow[]): readonly Float32Array[] {
     this.#connection.exec('begin')
-    for (const [i, row] of rows.entries()) {
-      const vector = sized(this.#embedder, vectors[i])
-      if (this.#put(row, vector)) written.push(vector)
-    }
+    const written = rows.flatMap((row) => (this.#put(row) ? row.vector : []))
     this.#connection.exec('commit')
     return written
   }
 
-  #put({ key, value }: ArchiveRow, vector: Float32Array): boolean {
+  #put({ key, text, vector }: ReadyRow): boolean {
     if (vector.every((number) => number === 0)) {
       this.#left.noVector++
       return false
     }
-    const text = canonicalJson(value)
     if (!this.#insert([this.size + 1, key, text])) {
       this.#left.sameKey++
       return false
