@@ -11,7 +11,7 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { buildMemoryArchive, exactSearch, memory, memoryKind, newItem, openMemoryArchive } from '../dist/agent/index.js'
+import { buildMemoryArchive, exactSearch, memory, memoryKind, openMemoryArchive } from '../dist/agent/index.js'
 import { dot, rng } from '../dist/core/index.js'
 import { clustered, practiceItem, sentences } from './memory-vectors.mjs'
 
