@@ -1,6 +1,6 @@
-export { buildArchive, type BuildArchiveOptions } from './archive/build-archive.ts'
+export { buildArchive } from './archive/build-archive.ts'
 export { openArchive } from './archive/open-archive.ts'
-export type { ArchiveOptions, ArchiveProgress, ArchiveRow, BuiltArchive } from './archive/write-rows.ts'
+export type { ArchiveProgress, ArchiveRow, BuildArchiveOptions, BuiltArchive } from './archive/write-rows.ts'
 export type { BlobStorage } from './blobs.ts'
 export * from './errors/index.ts'
 export { fileBlobs } from './file-blobs.ts'

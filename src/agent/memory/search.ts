@@ -39,8 +39,8 @@ export function exactSearch(vectors: readonly Float32Array[]): VectorSearch {
 
 /**
  * Compares with every vector's sketch first, and in full with those whose sketches are nearest: `refined` of them, or half as
- * many where others do not count. The angle between two vectors shows in how many bits their sketches differ (Charikar 2002), so that what is near enough to be
- * recalled is hardly ever missed; `bench/memory.mjs` measures how much is.
+ * many where others do not count. The angle between two vectors shows in how many bits their sketches differ (Charikar
+ * 2002), so that what is near enough to be recalled is hardly ever missed; `bench/memory.mjs` measures how much is.
  */
 export async function sketchedSearch(
   vectors: readonly Float32Array[],

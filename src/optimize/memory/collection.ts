@@ -103,8 +103,7 @@ export class Collection {
    */
   drop(item: MemoryItem): void {
     this.forget(item.id)
-    const isBad = item.supersededBy !== null || doesHarm(item)
-    if (isBad && this.#refused.size < memoryBounds.items && this.inArchives(item.id)) this.#refused.add(item.id)
+    if (isSpent(item) && this.#refused.size < memoryBounds.items && this.inArchives(item.id)) this.#refused.add(item.id)
   }
 
   /** Items of the same owner and type whose cues are as near as `least`, the nearest first; 256 at most, and none that is archived only. */
@@ -130,7 +129,7 @@ export class Collection {
 
   /** @param acting what is left to chance while it learns: at least as much as the memory declares, and withheld as said. */
   value(acting: { readonly explore?: number; readonly withhold?: number | undefined } = {}): MemoryValue {
-    const items = this.items.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+    const items = this.items.toSorted(byId)
     const { explore: declared, withhold: own, ...frame } = this.#frame
     const withhold = acting.withhold ?? own
     return {
@@ -156,6 +155,12 @@ export class Collection {
     return vector
   }
 }
+
+/** Whether an item is not to be recalled any more: a newer one says otherwise, or it does harm. */
+export const isSpent = (item: MemoryItem): boolean => item.supersededBy !== null || doesHarm(item)
+
+/** The order of a value's items. It decides where nothing else does, so that what goes on from a checkpoint decides the same. */
+export const byId = (a: MemoryItem, b: MemoryItem): number => (a.id < b.id ? -1 : 1)
 
 const atOnce = 128
 /** Cosine of a vector with itself, at the least: it is rounded. */

@@ -1,4 +1,5 @@
 import { doesHarm, type MemoryItem } from '../../agent/index.ts'
+import { byId, isSpent } from './collection.ts'
 import { type MemoryPart, stateless } from './part.ts'
 
 /** What is kept. */
@@ -25,8 +26,8 @@ const enough = 5
 
 /**
  * Drops what expired, and beyond the capacity what is worth the least; what is superseded or does harm goes first. As long as
- * there is room it stays, and is not recalled: what is forgotten would come back by the next who says it. So what goes
- * and is archived is refused from then on.
+ * there is room it stays, and is not recalled: what is forgotten would come back by the next who says it. So what goes and is
+ * archived is refused from then on.
  */
 export const prune = ({ capacity, tokenPrice }: Prune): MemoryPart =>
   stateless('prune', async ({ collection, at }) => {
@@ -47,7 +48,4 @@ export const prune = ({ capacity, tokenPrice }: Prune): MemoryPart =>
     return counts
   })
 
-/** Decides where nothing else does: as in the value that is saved. */
-const byId = (a: MemoryItem, b: MemoryItem) => (a.id < b.id ? -1 : 1)
-
-const rankOf = (item: MemoryItem) => (item.supersededBy === null && !doesHarm(item) ? 0 : 1)
+const rankOf = (item: MemoryItem) => (isSpent(item) ? 1 : 0)

@@ -1,4 +1,5 @@
 import { clipped, holdsAt, type MemoryItem, newItem } from '../../agent/index.ts'
+import { byId } from './collection.ts'
 import { lineageOf } from './lineage.ts'
 import { type MemoryPart, type Outcome, type PartContext, stateless } from './part.ts'
 import { addressesTheModel } from './trust.ts'
@@ -82,7 +83,7 @@ async function settle(item: MemoryItem, { collection }: PartContext, alike: numb
   for (const other of contradicted) await collection.put({ ...other, until: item.from, supersededBy: item.id })
   const kept = same
     .filter((other) => !contradicted.includes(other))
-    .toSorted((a, b) => b.utility - a.utility || (a.id < b.id ? -1 : 1))
+    .toSorted((a, b) => b.utility - a.utility || byId(a, b))
   for (const other of kept.slice(mostAlike - 1)) collection.drop(other)
   return contradicted.length
 }

@@ -1,19 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
-import type { Json } from '../../core/index.ts'
 import { archiveExists } from '../errors/archive-error.ts'
 import { makeFolder } from '../make-folder.ts'
 import { syncFile, syncFolder } from '../sync-file.ts'
 import { files, type Manifest } from './manifest.ts'
 import { writing } from './writing.ts'
-import { type ArchiveOptions, type ArchiveRow, type BuiltArchive, writeRows } from './write-rows.ts'
-
-export interface BuildArchiveOptions extends ArchiveOptions {
-  readonly rows: Iterable<ArchiveRow> | AsyncIterable<ArchiveRow>
-  /** What the rows are, for who opens it. */
-  readonly about: Json
-}
+import { type BuildArchiveOptions, type BuiltArchive, writeRows } from './write-rows.ts'
 
 /**
  * Builds an archive in a folder that is not there yet. It stands there in full, or not at all; a process that is killed leaves

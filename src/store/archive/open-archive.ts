@@ -51,8 +51,11 @@ async function indexIn(folder: string, { embedder, size }: Manifest): Promise<In
 }
 
 class OpenArchive implements VectorArchive {
+  readonly id: string
+  readonly about: Json
+  readonly embedder: Manifest['embedder']
+  readonly size: number
   readonly #folder: string
-  readonly #manifest: Manifest
   readonly #index: Index
   readonly #connection: SqliteConnection
   readonly #statements: Record<'ofNumber' | 'ofKey', SqliteStatement>
@@ -62,35 +65,22 @@ class OpenArchive implements VectorArchive {
 
   constructor(
     folder: string,
-    manifest: Manifest,
+    { id, about, embedder, size }: Manifest,
     index: Index,
     connection: SqliteConnection,
     statements: Record<'ofNumber' | 'ofKey', SqliteStatement>,
     file: number,
   ) {
+    this.id = id
+    this.about = about
+    this.embedder = embedder
+    this.size = size
     this.#folder = folder
-    this.#manifest = manifest
     this.#index = index
     this.#connection = connection
     this.#statements = statements
-    this.#stored = new Int16Array(manifest.embedder.dimensions)
+    this.#stored = new Int16Array(embedder.dimensions)
     this.#file = file
-  }
-
-  get id(): string {
-    return this.#manifest.id
-  }
-
-  get about(): Json {
-    return this.#manifest.about
-  }
-
-  get embedder(): VectorArchive['embedder'] {
-    return this.#manifest.embedder
-  }
-
-  get size(): number {
-    return this.#manifest.size
   }
 
   *nearest(vector: Float32Array, count: number, floor: number): Generator<NearRow> {

@@ -26,7 +26,10 @@ export interface ArchiveProgress {
   readonly perSecond: number
 }
 
-export interface ArchiveOptions {
+export interface BuildArchiveOptions {
+  readonly rows: Iterable<ArchiveRow> | AsyncIterable<ArchiveRow>
+  /** What the rows are, for who opens it. */
+  readonly about: Json
   readonly embedder: Embedder
   /** Threads that join rows to the index. Default: one for each core. */
   readonly threads?: number
@@ -48,10 +51,7 @@ const atOnce = 1_000
 export async function writeRows(
   folder: string,
   paths: { readonly rows: string; readonly vectors: string; readonly index: string },
-  options: ArchiveOptions & {
-    readonly rows: Iterable<ArchiveRow> | AsyncIterable<ArchiveRow>
-    readonly about: Json
-  },
+  options: BuildArchiveOptions,
 ): Promise<BuiltArchive> {
   const { rows, embedder, about, onProgress } = options
   const threads = parseInput(z.int().positive(), options.threads ?? availableParallelism(), 'The threads')
@@ -156,7 +156,7 @@ class RowWriter {
   }
 }
 
-async function* batches(rows: Iterable<ArchiveRow> | AsyncIterable<ArchiveRow>): AsyncGenerator<readonly ArchiveRow[]> {
+async function* batches(rows: BuildArchiveOptions['rows']): AsyncGenerator<readonly ArchiveRow[]> {
   let batch: ArchiveRow[] = []
   for await (const row of rows) {
     batch.push(row)
