@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { memoryBounds } from '../agent/index.ts'
 import { ClientName, defaultTenant, PrecisionChoice, Tenant } from '../core/index.ts'
 import { LearnFromTrafficConfig } from '../learn/index.ts'
 import { TinkerServer } from '../model/tinker/index.ts'
@@ -69,6 +70,24 @@ export type RedactionRule = z.infer<typeof RedactionRule>
 /** The name of a tool whose description may be learned: the Parameter is called `tool-NAME`. */
 export const LearnedTool = z.string().regex(/^[\w-]{1,59}$/, 'letters, digits, "_" or "-"; at most 59')
 
+/** What an agent remembers of its sessions: `caseUtility` learns it. */
+export const MemoryConfig = z.strictObject({
+  /**
+   * Whom a case reaches that a person's session taught: `subject`, that person alone, or `tenant`, everybody of the tenant.
+   * A session about nobody teaches for everybody of the tenant.
+   */
+  share: z.enum(['subject', 'tenant']).default('subject'),
+  /** Cases that are kept, at most. */
+  capacity: z.int().positive().max(memoryBounds.items).default(2_000),
+  /** Days after which a case is forgotten; `null`: not by age. */
+  days: z.number().positive().nullable().default(null),
+  /** Whether what did not work is remembered, too. */
+  failures: z.boolean().default(false),
+  /** Folder of a sentence model, which finds what is worded otherwise: `openSentenceEmbedder`. Without one, words are compared. */
+  embedder: z.string().min(1).exactOptional(),
+})
+export type MemoryConfig = z.infer<typeof MemoryConfig>
+
 /** An agent whose releases are served, and that may learn: requests name it in the `ratchet-agent` header, or by their key. */
 export const AgentConfig = z.strictObject({
   name: ClientName,
@@ -82,6 +101,8 @@ export const AgentConfig = z.strictObject({
   system: z.string().min(1).optional(),
   /** Descriptions of its tools, word for word, where those may be learned. */
   tools: z.record(LearnedTool, z.string()).default({}),
+  /** What it remembers of its sessions, and recalls in those that begin alike; without it, nothing. */
+  memory: MemoryConfig.optional(),
   /** How it learns from its traffic; without it, it does not. */
   learn: LearnFromTrafficConfig.optional(),
 })

@@ -2,9 +2,11 @@ export { assertMayServe, doorkeeper, isLoopback, type KeyDoorkeeper, newKey, typ
 export {
   type DeclaredAgent,
   declareAgents,
+  embedderOf,
   prepareReleases,
   prepareVersions,
   type PrepareVersions,
+  memoryParameter,
   toolParameter,
 } from './agents/index.ts'
 export { AgentConfig, drawsTokens, RedactionRule, ServeConfig, UpstreamConfig } from './config.ts'

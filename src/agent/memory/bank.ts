@@ -89,6 +89,15 @@ export class Bank {
   }
 }
 
+/**
+ * Makes what a memory is searched by, once for a value: of a hundred thousand items that takes seconds, which the first recall
+ * would wait for.
+ * @throws MemoryError for a value made with another embedder.
+ */
+export async function prepareMemory(value: MemoryValue, embedder: Embedder): Promise<void> {
+  await Bank.of(value, embedder)
+}
+
 const banks = new WeakMap<MemoryValue, { readonly embedder: Embedder; readonly bank: Promise<Bank> }>()
 
 const isRecalled = ({ trust, supersededBy }: MemoryItem, minTrust: number) => trust >= minTrust && supersededBy === null

@@ -48,10 +48,13 @@ export function experiences(decided: readonly Decided<MemoryMade>[], trajectory:
   ]
 }
 
-/** An item that several recalls of an episode were about was drawn once, and counts once. */
+/** An item that several recalls of an episode were about counts once: as shown, where one of them showed it. */
 function onceEach(items: readonly RecalledItem[]): readonly RecalledItem[] {
   const seen = new Map<string, RecalledItem>()
-  for (const item of items) if (!seen.has(item.id)) seen.set(item.id, item)
+  for (const item of items) {
+    const before = seen.get(item.id)
+    if (!before || (item.shown && !before.shown)) seen.set(item.id, item)
+  }
   return [...seen.values()]
 }
 

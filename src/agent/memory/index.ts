@@ -5,6 +5,7 @@ export {
   type MemoryArchive,
   openMemoryArchive,
 } from './archive.ts'
+export { prepareMemory } from './bank.ts'
 export { assertSameEmbedder, MemoryError, noArchive } from './errors.ts'
 export type { Deed, Experience } from './experience.ts'
 export { clipped } from './clipped.ts'

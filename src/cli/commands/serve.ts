@@ -17,7 +17,7 @@ import { locationOf, storeArgument } from '../with-store.ts'
 /** `ratchet serve`: the gateway, until it is asked to stop. Calls under way end first. */
 export async function serveCommand(flags: ServeFlags): Promise<void> {
   const config = await servePlan(flags)
-  const plans = servedLearners(config)
+  const plans = await servedLearners(config)
   const location = locationOf(flags)
   const store = await openStore(location)
   try {

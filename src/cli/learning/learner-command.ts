@@ -17,8 +17,9 @@ import { problemLog } from './problem-log.ts'
  * both may write: PostgreSQL.
  */
 export async function learnerCommand(flags: LearnerFlags & StoreFlags): Promise<void> {
-  const { agent, tenant, config, model } = await learnerPlan(flags)
-  if (model === null) throw nothingTrains(agent.name)
+  const { model, ...plan } = await learnerPlan(flags)
+  const { agent, tenant, config } = plan
+  if (model === null && Object.keys(plan.optimize).length === 0) throw nothingTrains(agent.name)
   const store = await openStore(locationOf(flags))
   try {
     if (flags.json !== true) {
@@ -30,7 +31,7 @@ export async function learnerCommand(flags: LearnerFlags & StoreFlags): Promise<
     const opened = openJudge(config)
     const { judge } = opened
     const learner = startLearner(
-      trafficLearner({ agent, tenant, config, store, openModel, onEvent, onProblem, ...(judge && { judge }) }),
+      trafficLearner({ ...plan, store, openModel, onEvent, onProblem, ...(judge && { judge }) }),
     )
     const stop = () => {
       for (const signal of stopSignals) process.once(signal, () => process.exit(1))

@@ -1,8 +1,17 @@
-import { type Agent, servedAgent, text, weights } from '../../agent/index.ts'
-import { parseInput, type Tenant } from '../../core/index.ts'
+import { type Agent, memory, servedAgent, text, weights } from '../../agent/index.ts'
+import { type Embedder, parseInput, type Tenant } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
-import { type AgentConfig, drawsTokens, ServeConfig, toolParameter, type UpstreamConfig } from '../../gateway/index.ts'
-import { LearnFromTrafficConfig } from '../../learn/index.ts'
+import {
+  type AgentConfig,
+  drawsTokens,
+  embedderOf,
+  memoryParameter,
+  ServeConfig,
+  toolParameter,
+  type UpstreamConfig,
+} from '../../gateway/index.ts'
+import { LearnFromTrafficConfig, type TrafficOptions } from '../../learn/index.ts'
+import { caseUtility } from '../../optimize/memory/index.ts'
 import type { ModelPlace } from '../open-model.ts'
 import { readConfig } from '../read-config.ts'
 import { gatewayConfig } from '../setup/gateway-config.ts'
@@ -20,6 +29,8 @@ export interface LearnerPlan {
   readonly agent: Agent
   readonly tenant: Tenant
   readonly config: LearnFromTrafficConfig
+  /** What learns beside weights. */
+  readonly optimize: Required<TrafficOptions>['optimize']
   /** The model that answers the agent, which is the one that is trained; `null` where none is. */
   readonly model: (ModelPlace & Pick<UpstreamConfig, 'keyEnv'>) | null
 }
@@ -50,16 +61,23 @@ export async function learnerPlan(flags: LearnerFlags): Promise<LearnerPlan> {
  * Those agents of a gateway that are to learn while it serves.
  * @throws InputError when nothing here can train what answers one of them.
  */
-export function servedLearners(serve: ServeConfig): readonly LearnerPlan[] {
-  return serve.agents.flatMap((agent) => (agent.learn ? [planOf(serve, agent, agent.learn)] : []))
+export function servedLearners(serve: ServeConfig): Promise<readonly LearnerPlan[]> {
+  return Promise.all(serve.agents.flatMap((agent) => (agent.learn ? [planOf(serve, agent, agent.learn)] : [])))
 }
 
-function planOf(serve: ServeConfig, agent: AgentConfig, config: LearnFromTrafficConfig): LearnerPlan {
+async function planOf(serve: ServeConfig, agent: AgentConfig, config: LearnFromTrafficConfig): Promise<LearnerPlan> {
   const tenant = agent.tenant ?? serve.tenant
-  if (config.trainer === 'none') return { agent: declared(agent, agent.model), tenant, config, model: null }
-  const { model, renderer, precision, server, keyEnv } = trainableUpstream(serve, agent)
-  const place = { model, renderer, precision, ...(server && { server, keyEnv }) }
-  return { agent: declared(agent, model), tenant, config, model: place }
+  const upstream = config.trainer === 'none' ? null : trainableUpstream(serve, agent)
+  const embedder = agent.memory ? await embedderOf(agent.memory) : null
+  const learns = {
+    agent: declared(agent, upstream?.model ?? null, embedder),
+    tenant,
+    config,
+    optimize: agent.memory && embedder ? { [memoryParameter]: caseUtility({ ...agent.memory, embedder }) } : {},
+  }
+  if (upstream === null) return { ...learns, model: null }
+  const { model, renderer, precision, server, keyEnv } = upstream
+  return { ...learns, model: { model, renderer, precision, ...(server && { server, keyEnv }) } }
 }
 
 function agentOf({ agents }: ServeConfig, name: string | undefined): AgentConfig {
@@ -87,12 +105,14 @@ function trainableUpstream({ upstreams }: ServeConfig, { name }: AgentConfig): U
   })
 }
 
-function declared({ name, rank, system, tools }: AgentConfig, base: string): Agent {
+/** @param base the model that is trained; `null` where none is. */
+function declared({ name, rank, system, tools }: AgentConfig, base: string | null, embedder: Embedder | null): Agent {
   const texts = Object.entries(tools).map(([tool, description]) => [toolParameter(tool), text(description)] as const)
   return servedAgent({
     name,
     parameters: {
-      model: weights({ base, rank }),
+      ...(base !== null && { model: weights({ base, rank }) }),
+      ...(embedder && { [memoryParameter]: memory({ embedder }) }),
       ...(system === undefined ? {} : { system: text(system) }),
       ...Object.fromEntries(texts),
     },

@@ -13,6 +13,7 @@ import { storedValue, textKind } from '../../agent/index.ts'
 import { InputError } from '../../errors/index.ts'
 import { declaredParameters, Registry } from '../../release/index.ts'
 import type { AgentConfig, ServeConfig } from '../config.ts'
+import { type AgentMemory, agentMemory, memoryParameter } from './served-memory.ts'
 
 /** The Parameter that a tool's description is. */
 export const toolParameter = (tool: string): ParameterName => `tool-${tool}`
@@ -26,6 +27,8 @@ export interface DeclaredAgent {
   /** The name that its requests ask for its model by. */
   readonly model: string
   readonly base: z.infer<typeof WeightsValue>
+  /** `null` where it remembers nothing. */
+  readonly memory: AgentMemory | null
   /** The initial Version of each of its Parameters. */
   readonly initial: ReadonlyMap<ParameterName, Version>
   /** Parameters that it was once declared with and is no more: what serves of them is for others. */
@@ -48,7 +51,7 @@ export async function declareAgents(options: DeclareOptions): Promise<ReadonlyMa
   const registry = new Registry(store)
   const agents = new Map<string, Omit<DeclaredAgent, 'retired'>>()
   for (const agent of config.agents) {
-    const declared = declaredAgent(agent, config.tenant, upstream)
+    const declared = await declaredAgent(agent, config.tenant, upstream)
     if (agents.has(declared.key)) throw declaredTwice(agent.name)
     agents.set(declared.key, declared)
   }
@@ -61,20 +64,22 @@ export async function declareAgents(options: DeclareOptions): Promise<ReadonlyMa
   return served
 }
 
-function declaredAgent(
-  { name, tenant, model, system, tools }: AgentConfig,
+async function declaredAgent(
+  { name, tenant, model, system, tools, memory: remembers }: AgentConfig,
   own: Tenant,
   upstream: DeclareOptions['upstream'],
-): Omit<DeclaredAgent, 'retired'> {
+): Promise<Omit<DeclaredAgent, 'retired'>> {
   const base = { ...upstream.weights(model), adapter: null }
+  const memory = remembers ? await agentMemory(remembers) : null
   const mint = (parameter: ParameterName, value: Version['value']) =>
     mintVersion(parameter, value, { parents: [], run: null })
   const versions = [
     mint('model', base),
+    ...(memory ? [mint(memoryParameter, memory.initial)] : []),
     ...textsOf({ system, tools }).map(({ parameter, value }) => mint(parameter, value)),
   ]
   const initial = new Map(versions.map((version) => [version.parameter, version]))
-  return { key: agentKey(tenant ?? own, name), name, model, base, initial }
+  return { key: agentKey(tenant ?? own, name), name, model, base, memory, initial }
 }
 
 /** The texts of an agent, with the Parameters that hold them. */

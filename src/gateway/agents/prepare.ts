@@ -2,18 +2,21 @@ import { asWeights, type ChatUpstream, type ParameterName, type Store, type Vers
 import { isUpstreamFailure } from '../../model/openai/index.ts'
 import type { Log } from '../log.ts'
 import type { DeclaredAgent } from './declare.ts'
+import { memoryParameter } from './served-memory.ts'
 
 type Agents = ReadonlyMap<string, DeclaredAgent>
 
 /** Makes Versions of an agent ready to be served. @throws UpstreamFailure for weights that cannot be. */
 export type PrepareVersions = (agent: string, versions: ReadonlyMap<ParameterName, Version>) => Promise<void>
 
-/** What makes Versions of declared agents ready: their upstream loads the adapter. Texts need nothing. */
+/** What makes Versions of declared agents ready: their upstream loads the adapter, and a memory is indexed. Texts need nothing. */
 export function prepareVersions(agents: Agents, upstream: Pick<ChatUpstream, 'prepare'>): PrepareVersions {
   return async (agent, versions) => {
     const declared = agents.get(agent)
     const weights = asWeights(versions.get('model')?.value)
     if (declared && weights) await upstream.prepare(declared.model, weights)
+    const memory = versions.get(memoryParameter)
+    if (memory) await declared?.memory?.serving(memory, 0)?.prepare()
   }
 }
 

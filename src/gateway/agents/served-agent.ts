@@ -13,6 +13,7 @@ import {
   type WeightsValue,
 } from '../../core/index.ts'
 import type { DeclaredAgent } from './declare.ts'
+import { memoryParameter, type ServedMemory } from './served-memory.ts'
 import type { LearnedText, LearnedTexts } from './shown.ts'
 
 /** What answers a session of an agent. */
@@ -21,6 +22,8 @@ export interface ServedSession {
   /** The Generation that its decisions carry. */
   readonly generation: number
   readonly texts: LearnedTexts
+  /** What it recalls from; `null` for an agent without a memory. */
+  readonly memory: ServedMemory | null
   /** The weights that answer a request for this model; `null` for another model than the agent's, whose own they are. */
   weights(model: string): z.infer<typeof WeightsValue> | null
 }
@@ -80,7 +83,7 @@ class RoutedAgent implements ServedAgent {
   }
 
   #served({ versions, generation, learned }: Assignment, servedBy: ServedBy): ServedSession {
-    const { base, initial, retired } = this.#agent
+    const { base, initial, retired, memory } = this.#agent
     const texts = new Map<string, LearnedText>()
     for (const [parameter, { id, value }] of learned ? versions : []) {
       if (retired.has(parameter)) continue
@@ -88,7 +91,9 @@ class RoutedAgent implements ServedAgent {
       if (learned && id !== initial.get(parameter)?.id) texts.set(parameter, { version: id, text: learned.text })
     }
     const weights = asWeights(versions.get('model')?.value) ?? base
-    return { servedBy, generation, texts, weights: (model) => (this.#isOwn(model) ? weights : null) }
+    const remembered = versions.get(memoryParameter)
+    const serving = (remembered && memory?.serving(remembered, generation)) ?? null
+    return { servedBy, generation, texts, memory: serving, weights: (model) => (this.#isOwn(model) ? weights : null) }
   }
 
   /** Whether a request asks for the agent's model, under whatever name. */

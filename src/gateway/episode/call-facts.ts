@@ -2,6 +2,7 @@ import type { CallId, ChatRequest, Json, TrajectoryId } from '../../core/index.t
 import type { ShownText } from '../agents/index.ts'
 import type { AttachPoint } from './attach.ts'
 import type { Conversation } from './conversation.ts'
+import type { Recall } from './recalls.ts'
 
 /** What is known of a call when it begins. */
 export interface CallFacts {
@@ -14,6 +15,8 @@ export interface CallFacts {
   readonly generation: number
   /** Learned texts that the policy reads. */
   readonly texts: readonly ShownText[]
+  /** What was recalled for it, and where among the messages that stands; `null` where nothing was asked. */
+  readonly recalled: { readonly recall: Recall; readonly at: number | null } | null
   /** Where it may go on in its trajectory. */
   readonly candidates: readonly AttachPoint[]
   readonly retryOf: CallId | null

@@ -11,6 +11,7 @@ import {
   type VersionId,
 } from '../../core/index.ts'
 import { textKind, weightsKind } from '../../agent/index.ts'
+import { memoryParameter } from '../agents/index.ts'
 import type { CallEnd } from '../ports.ts'
 import { type AnsweredNode, answeredNode, answersIn, recordedMessage, type Said } from './answer-node.ts'
 import type { CallFacts } from './call-facts.ts'
@@ -95,17 +96,17 @@ function assembled(
   )
   const inputs = read.path.slice(-1).map(({ id }) => id)
   const decisions = answered.map(({ node, propensity }, i) => decision(facts, i, version, inputs, node.id, propensity))
-  const texts = answered.length === 0 ? [] : textDecisions(facts, answered.length, read.path[0]?.id ?? null)
+  const beside = answered.length === 0 ? [] : decidedBeside(facts, answered.length, read.path)
   const { tools } = conversation
   return {
     part: {
       call,
       nodes: [...read.nodes, ...answered.map(({ node }) => node)],
       steps: answered.map((one, i) => {
-        const made = [decisions[i], ...(i === 0 ? texts : [])]
+        const made = [decisions[i], ...(i === 0 ? beside : [])]
         return step(i, one, modelCall(facts, end, one, { index: i, endedAt, redaction }), made)
       }),
-      decisions: [...decisions, ...texts].filter((made) => made !== null),
+      decisions: [...decisions, ...beside].filter((made) => made !== null),
       toolsets:
         tools === null || known.tree(trajectory).toolsets.has(tools.key) ? {} : { [tools.key]: [...tools.definitions] },
       stopReason: end.stopReason,
@@ -131,6 +132,36 @@ function step(
   made: readonly (Decision | null | undefined)[],
 ): Step {
   return { index, action: node.id, observations: [], decisions: made.flatMap((one) => (one ? [one.id] : [])), call }
+}
+
+/** What was decided for a call beside its answers: what it read of learned texts, and what was recalled for it. */
+function decidedBeside(facts: CallFacts, from: number, path: ReadNodes['path']): readonly Decision[] {
+  const texts = textDecisions(facts, from, path[0]?.id ?? null)
+  const recalled = recallDecision(facts, from + texts.length, path)
+  return recalled ? [...texts, recalled] : texts
+}
+
+/** `null` where another call writes it. */
+function recallDecision(
+  { call, recalled, generation }: CallFacts,
+  index: number,
+  path: ReadNodes['path'],
+): Decision | null {
+  if (recalled === null || recalled.recall.writtenBy !== call) return null
+  const { version, made, propensity } = recalled.recall
+  return {
+    id: DecisionId.parse(`d${index}`),
+    step: 0,
+    parameter: memoryParameter,
+    kind: 'memory',
+    version,
+    generation,
+    checkpoint: null,
+    made,
+    inputs: [],
+    output: recalled.at === null ? null : (path[recalled.at]?.id ?? null),
+    propensity,
+  }
 }
 
 /** What the learned texts of a call decided: the system message that it begins with, and what its tools are said to do. */

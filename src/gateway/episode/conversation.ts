@@ -80,7 +80,10 @@ export interface Conversation {
   readonly messages: readonly Message[]
   /** After each message, by what the client sent: a learned text in its place changes no point. */
   readonly points: readonly Point[]
-  /** Hash of the system message that it begins with, as the policy reads it; `''` for none. */
+  /**
+   * Hash of the system message that it begins with, as the policy reads it, and of all up to what was recalled where that is
+   * read; `''` for none.
+   */
   readonly opening: string
   readonly tools: Toolset | null
   /**
@@ -144,39 +147,52 @@ function toolsetOf(request: ChatRequest, redaction: Redaction) {
 }
 
 /**
- * The same conversation, read with learned texts: it is known again by what the client sent, and recorded as it was read.
- * What was read already is not read again: how long an answer takes to begin would tell an arm of a canary.
+ * The same conversation, read with learned texts and with what was recalled: it is known again by what the client sent, and
+ * recorded as it was read. What was read already is not read again: how long an answer takes to begin would tell an arm of a
+ * canary.
  * @param sent the client's own.
  * @param shown the request as it goes on to the upstream.
  */
 export async function readAs(
   sent: Conversation,
-  { request, texts, inserted }: ShownRequest,
+  { request, texts, inserted, recalledAt }: ShownRequest,
   redaction: Redaction,
   weight = 0,
 ): Promise<Conversation> {
   const replaced = texts.some(({ parameter }) => parameter === 'system')
-  const opening = replaced ? messagesOf(request.messages.slice(0, 1)) : []
-  const kept = replaced && !inserted ? 1 : 0
+  const ours = [...(replaced ? [0] : []), ...(recalledAt === null ? [] : [recalledAt])]
+  const wire = messagesOf(ours.flatMap((at) => request.messages[at] ?? []))
   await turns.next(weight)
-  const first = await readBy(redaction, weight, (by) => opening.map((one) => redactMessage(one, by)))
+  const read = await readBy(redaction, weight, (by) => wire.map((one) => redactMessage(one, by)))
   const { toolset, changed } = await readBy(redaction, weight, (by) => toolsetOf(request, by))
   const rendered = await readBy(redaction, weight, (by) => rendersRedacted(request, by))
-  const messages = [...first.map(({ value }) => value), ...sent.messages.slice(kept)]
-  const redactedMessages = [...first.map((one) => one.changed), ...sent.redactedMessages.slice(kept)]
+  const messages = [...sent.messages]
+  const points = [...sent.points]
+  const redactedMessages = [...sent.redactedMessages]
+  for (const [i, at] of ours.entries()) {
+    const one = read[i]
+    if (one === undefined) break
+    const stands = at === 0 && replaced && !inserted
+    messages.splice(at, stands ? 1 : 0, one.value)
+    redactedMessages.splice(at, stands ? 1 : 0, one.changed)
+    if (!stands) points.splice(at, 0, points[at - 1] ?? beginning)
+  }
   return {
     messages,
-    points: inserted ? [beginning, ...sent.points] : sent.points,
-    opening: replaced
-      ? openingOf(
-          messages,
-          first.map(({ value }) => after(beginning, value)),
-        )
-      : sent.opening,
+    points,
+    opening: ours.length === 0 ? sent.opening : openingAsRead(messages, recalledAt),
     tools: toolset,
     redacted: changed || redactedMessages.includes(true) || rendered,
     redactedMessages,
   }
+}
+
+/** @param recalledAt where what was recalled stands, which the opening goes up to; `null`: it is the first message. */
+function openingAsRead(messages: readonly Message[], recalledAt: number | null): string {
+  const read = messages.slice(0, (recalledAt ?? 0) + 1)
+  const points: Point[] = []
+  for (const message of read) points.push(after(points.at(-1) ?? beginning, message))
+  return recalledAt === null ? openingOf(read, points) : (points.at(-1) ?? beginning).exact
 }
 
 /** @param points after each of the messages. */

@@ -3,6 +3,7 @@ import type { Clock, Store, WeightsValue } from '../../core/index.ts'
 import type { RecordMode } from '../ports.ts'
 import type { KnownNodes } from './known-nodes.ts'
 import type { Places } from './places.ts'
+import type { Recalls } from './recalls.ts'
 import type { Redaction } from './redaction/index.ts'
 import type { VersionBook } from './version-book.ts'
 
@@ -10,6 +11,7 @@ import type { VersionBook } from './version-book.ts'
 export interface Desk {
   readonly traffic: Store['traffic']
   readonly known: KnownNodes
+  readonly recalls: Recalls
   readonly places: Places
   readonly versions: VersionBook
   readonly redaction: Redaction

@@ -1,15 +1,24 @@
 import { type ModelCall, type NodeId, partSize, type Trajectory, turns } from '../../core/index.ts'
+import { MemoryMade } from '../../agent/index.ts'
+import { memoryParameter } from '../agents/index.ts'
 import { closedTurn, tokensOf } from './answer-node.ts'
 import { promptShape } from './call-params.ts'
 import { after, afterLong, beginning, openingOf, type Point } from './conversation.ts'
 import type { KnownAnswer, KnownNode, KnownNodes } from './known-nodes.ts'
+import type { Recalls } from './recalls.ts'
 
 /**
- * Takes in a trajectory that was read from the store: its nodes, and what conversations they end.
+ * Takes in a trajectory that was read from the store: its nodes, what conversations they end, and what was recalled.
  * @param weight of the trajectory: a heavy one is taken in in parts, and others are served between them.
  */
-export async function learnTree(known: KnownNodes, trajectory: Trajectory, weight: number): Promise<void> {
+export async function learnTree(
+  known: KnownNodes,
+  recalls: Recalls,
+  trajectory: Trajectory,
+  weight: number,
+): Promise<void> {
   const { id, nodes, steps, toolsets, origin } = trajectory
+  const recalled = learnRecalls(recalls, trajectory)
   const calls = new Map(steps.flatMap(({ action, call }) => (call ? [[action, call] as const] : [])))
   const learned = new Map<NodeId, { readonly node: KnownNode; readonly point: Point }>()
   const partOf = weight / Math.max(1, nodes.length)
@@ -37,7 +46,7 @@ export async function learnTree(known: KnownNodes, trajectory: Trajectory, weigh
       id: node,
       parent: under?.node ?? null,
       tokens: tokensOf(spans),
-      opening: under?.node.opening ?? openingOf([message], [point]),
+      opening: recalled.has(node) ? point.exact : (under?.node.opening ?? openingOf([message], [point])),
       answer,
       continued: false,
       answered: false,
@@ -53,6 +62,20 @@ export async function learnTree(known: KnownNodes, trajectory: Trajectory, weigh
   if (origin.kind !== 'traffic') return
   if (!origin.train) tree.train = false
   tree.servedBy = origin.servedBy ?? tree.servedBy
+}
+
+/** @returns the nodes that hold what was recalled. */
+function learnRecalls(recalls: Recalls, { id, nodes, decisions }: Trajectory): ReadonlySet<NodeId> {
+  const recalled = new Set<NodeId>()
+  for (const { parameter, version, made, output, propensity } of decisions) {
+    if (parameter !== memoryParameter || made === undefined) continue
+    const read = MemoryMade.safeParse(made)
+    if (!read.success || read.data.did !== 'recall') continue
+    const node = output === null ? undefined : nodes.find((one) => one.id === output)
+    if (node) recalled.add(node.id)
+    recalls.learn(id, read.data.query, { version, text: node?.message.content ?? null, made: read.data, propensity })
+  }
+  return recalled
 }
 
 function answerOf({ model, tools, params, finish }: ModelCall, { spoken }: Point, sampled: boolean): KnownAnswer {

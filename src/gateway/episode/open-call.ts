@@ -131,6 +131,7 @@ export class OpenCall implements CallRecord {
       given = this.#givenBy(end)
       return { recorded: true, nodes: made.nodes }
     } catch (error) {
+      this.#leavesRecall()
       if (this.#desk.mode === 'required') throw error
       this.#desk.onProblem(error)
       const reason = RatchetError.is(error) ? error.code : 'gateway/unexpected'
@@ -157,6 +158,8 @@ export class OpenCall implements CallRecord {
   }
 
   async #part(end: CallEnd, redaction: Redaction): Promise<CallPart> {
+    const recall = this.#asked.facts.recalled?.recall
+    if (recall) recall.writtenBy ??= this.call
     const { known, ownDefaults, clock } = this.#desk
     const context = {
       known,
@@ -164,7 +167,15 @@ export class OpenCall implements CallRecord {
       ownDefaults: end.answer === null || ownDefaults(end.answer.upstream),
       now: clock.now(),
     }
-    return callPart(this.#asked.facts, end, { ...context, redaction })
+    const made = await callPart(this.#asked.facts, end, { ...context, redaction })
+    if (made.nodes.length === 0) this.#leavesRecall()
+    return made
+  }
+
+  /** Another call may write what was recalled: this one did not. */
+  #leavesRecall(): void {
+    const recall = this.#asked.facts.recalled?.recall
+    if (recall?.writtenBy === this.call) recall.writtenBy = null
   }
 
   async #version(answer: Answer | null): Promise<VersionId | null> {

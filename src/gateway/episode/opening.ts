@@ -1,5 +1,14 @@
-import { blobKey, type ChatRequest, type TrajectoryId, turns } from '../../core/index.ts'
-import { type ServedSession, type ServedAgent, shownRequest } from '../agents/index.ts'
+import {
+  type Audience,
+  blobKey,
+  type ChatRequest,
+  isUsers,
+  type Message,
+  type TrajectoryId,
+  turns,
+} from '../../core/index.ts'
+import { clipped, memoryBounds } from '../../agent/index.ts'
+import { type ServedMemory, type ServedSession, type ServedAgent, shownRequest } from '../agents/index.ts'
 import type { RequestContext } from '../ports.ts'
 import type { Admitted } from './admission.ts'
 import { readAlike } from './attach.ts'
@@ -12,6 +21,7 @@ import { freshCall, freshTrajectory, trajectoryOfSession } from './ids.ts'
 import { type AskedCall, OpenCall } from './open-call.ts'
 import type { Asker } from './places.ts'
 import type { EpisodeRecorderOptions } from './recorder-options.ts'
+import type { Recall } from './recalls.ts'
 import { readBy, type Redaction, redactName } from './redaction/index.ts'
 import { headOf, ownerKey } from './traffic-head.ts'
 
@@ -22,7 +32,7 @@ export interface OpeningOptions extends Required<Pick<EpisodeRecorderOptions, 'a
 
 /** A call as the client sent it, in its place. */
 interface SentCall {
-  readonly facts: Omit<CallFacts, 'conversation' | 'candidates' | 'generation' | 'texts'>
+  readonly facts: Omit<CallFacts, 'conversation' | 'candidates' | 'generation' | 'texts' | 'recalled'>
   readonly conversation: Conversation
   readonly asker: Asker
   /** Of all readings of the request. */
@@ -99,10 +109,13 @@ export class Opening {
   ): Promise<AskedCall> {
     const { places } = this.#desk
     const { request, params, trajectory } = facts
+    const recall = served?.memory ? await this.#recall(served.memory, sent.messages, facts, asker) : null
     // Beside a canary the same is done in both arms: time spent here would tell them apart.
     const alike = served !== null && served.servedBy.canary !== null
-    const shown = served && (alike || served.texts.size > 0) ? shownRequest(request, served.texts) : null
-    const reads = shown !== null && (alike || shown.texts.length > 0)
+    const text = recall?.text ?? null
+    const shows = served !== null && (alike || served.texts.size > 0 || text !== null)
+    const shown = shows ? shownRequest(request, served.texts, text) : null
+    const reads = shown !== null && (alike || shown.request !== request)
     const conversation = reads ? await readAs(sent, shown, redaction, facts.weight) : sent
     const found = isNew ? [] : await places.within(trajectory, conversation, asker)
     // From now on it has a continuation, for whoever looks for one that has none.
@@ -117,11 +130,32 @@ export class Opening {
         candidates,
         generation: served?.generation ?? 0,
         texts: shown?.texts ?? [],
+        recalled: recall && { recall, at: shown?.recalledAt ?? null },
       },
       request: shown?.request ?? request,
       weights: served?.weights(request.model) ?? null,
       history: historyIn(conversation, candidates, shape),
       served,
+    }
+  }
+
+  /** What a memory says of what the conversation begins with. Where it fails, the call goes on without. */
+  async #recall(
+    memory: ServedMemory,
+    messages: readonly Message[],
+    { trajectory, startedAt }: SentCall['facts'],
+    { tenant, subject }: Asker,
+  ): Promise<Recall | null> {
+    const query = queryOf(messages)
+    if (query === null) return null
+    const audience: Audience = { tenant, subject, at: startedAt }
+    try {
+      return await this.#desk.recalls.once(trajectory, memory.version, query, () =>
+        memory.recall(query, trajectory, audience),
+      )
+    } catch (error) {
+      this.#desk.onProblem(error)
+      return null
     }
   }
 
@@ -148,4 +182,10 @@ export class Opening {
     if (asker.session !== null) return trajectoryOfSession(asker.tenant, asker.session)
     return this.#desk.places.recognise(conversation, asker)
   }
+}
+
+/** What a memory is asked: what the user said first. A text alone has a meaning to compare. */
+function queryOf(messages: readonly Message[]): string | null {
+  const said = messages.find(isUsers)?.content.trim() ?? ''
+  return said === '' ? null : clipped(said, memoryBounds.cueBytes)
 }

@@ -6,6 +6,7 @@ import { trajectoryOfSession } from './ids.ts'
 import { KnownNodes } from './known-nodes.ts'
 import { Places } from './places.ts'
 import { ReadingBack } from './reading-back.ts'
+import { Recalls } from './recalls.ts'
 import { called, recorderOver, requestOf, says, turn } from './recorder.conformance.ts'
 import { redactionOf } from './redaction/index.ts'
 
@@ -19,6 +20,7 @@ function places(store: Pick<Store, 'traffic' | 'trajectories'>, problems: unknow
     readingBack: new ReadingBack(store.trajectories),
     store,
     known: new KnownNodes(1_000_000),
+    recalls: new Recalls(1_000_000, () => {}),
     ask: (question) => question(),
     onProblem: (error) => problems.push(error),
     sessionAsStored: (name) => name,

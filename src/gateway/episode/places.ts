@@ -12,6 +12,7 @@ import { type AttachPoint, attachPoints, producedAt, turnEnds } from './attach.t
 import { beginning, type Conversation } from './conversation.ts'
 import type { KnownNode, KnownNodes } from './known-nodes.ts'
 import { learnTree } from './learn-tree.ts'
+import type { Recalls } from './recalls.ts'
 import type { ReadingBack } from './reading-back.ts'
 import { saysTheSame } from './spoken.ts'
 
@@ -28,6 +29,7 @@ export interface PlacesOptions {
   readonly store: Pick<Store, 'traffic' | 'trajectories'>
   readonly readingBack: ReadingBack
   readonly known: KnownNodes
+  readonly recalls: Recalls
   /** Asks the store; what it says when it cannot answer is the recorder's to decide. */
   readonly ask: <T>(question: () => Promise<T>, otherwise: T) => Promise<T>
   /** Told what went wrong where the call goes on without it. */
@@ -181,7 +183,7 @@ export class Places {
   }
 
   async #readWhole(trajectory: TrajectoryId, { tenant, session }: Asker): Promise<void> {
-    const { known, store, readingBack, sessionAsStored } = this.#options
+    const { known, recalls, store, readingBack, sessionAsStored } = this.#options
     if (session !== null) {
       const filter = { tenant, session: sessionAsStored(session, tenant), origin: 'traffic' as const, limit: 1 }
       const [summary] = await store.trajectories.summaries(filter)
@@ -192,7 +194,7 @@ export class Places {
     if (read.kind !== 'found') return
     const { origin } = read.recorded.trajectory
     if (origin.kind === 'traffic' && origin.tenant === tenant) {
-      await learnTree(known, read.recorded.trajectory, read.weight)
+      await learnTree(known, recalls, read.recorded.trajectory, read.weight)
     }
   }
 }

@@ -9,6 +9,7 @@ import type { Desk } from './desk.ts'
 import type { OpenCall } from './open-call.ts'
 import { Opening } from './opening.ts'
 import { Places } from './places.ts'
+import { Recalls } from './recalls.ts'
 import { ReadingBack } from './reading-back.ts'
 import type { EpisodeRecorderOptions, ForgetfulRecorder } from './recorder-options.ts'
 import { givenUpAfter, Recovery } from './recovery.ts'
@@ -43,6 +44,9 @@ class StoringRecorder implements ForgetfulRecorder {
     const { traffic } = store
     const gateway = `g_${randomIds()}`
     const known = new KnownNodes(memoryBytes)
+    const recalls = new Recalls(memoryBytes / 4, (trajectory) => {
+      known.tree(trajectory).complete = false
+    })
     const readingBack = new ReadingBack(store.trajectories)
     const ask: AskStore = (question, otherwise) => this.#ask(question, otherwise)
     this.#options = options
@@ -60,10 +64,12 @@ class StoringRecorder implements ForgetfulRecorder {
     this.#desk = {
       traffic,
       known,
+      recalls,
       places: new Places({
         store,
         readingBack,
         known,
+        recalls,
         ask,
         onProblem,
         sessionAsStored: (name, tenant) => redactSession(name, tenant, redaction),
@@ -107,6 +113,7 @@ class StoringRecorder implements ForgetfulRecorder {
 
   forget(): void {
     this.#desk.known.clear()
+    this.#desk.recalls.clear()
     this.#desk.places.clear()
     this.#admissions.clear()
   }

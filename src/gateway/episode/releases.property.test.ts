@@ -9,8 +9,10 @@ import {
   type Version,
   type WireMessage,
 } from '../../core/index.ts'
+import { item } from '../../../test/support/memory-items.ts'
+import { memory, storedValue } from '../../agent/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
-import { declareAgents, servedAgents } from '../agents/index.ts'
+import { declareAgents, memoryParameter, servedAgents } from '../agents/index.ts'
 import { ServeConfig } from '../config.ts'
 import { called, opened, pathIn, recorderOver, requestOf, says, stored, tokensAlong } from './recorder.conformance.ts'
 
@@ -25,12 +27,26 @@ const mint = (parameter: string, value: Version['value']) => mintVersion(paramet
 
 /** The system prompt of each release; `null` is the agent's own. */
 const prompts = [null, 'two', 'three'] as const
+/** What each remembers of the question that all conversations begin with. */
+const memories = [[], ['done so'], ['done otherwise', 'or like this']].map((known) => {
+  const items = known.map((text, i) => item(`question ${i}`, { text }))
+  const declared = memory({ items, explore: 0.3 })
+  return mint(
+    memoryParameter,
+    storedValue(
+      memoryParameter,
+      declared.of,
+      declared.initial(() => ''),
+    ),
+  )
+})
 const router = (now: () => number): SessionRouter => ({
   assign(_agent, _session, known): Assignment {
     const prompt = prompts[now()] ?? null
     const versions = [
       mint('model', { ...upstream.weights('m'), adapter: now() === 0 ? null : String(now()).repeat(64) }),
       mint('system', { kind: 'text', text: prompt ?? 'own' }),
+      ...memories.slice(now(), now() + 1),
     ]
     return {
       servedBy: known ?? { release: ReleaseId.parse(`r${now()}`), canary: null },
@@ -67,13 +83,17 @@ it('a conversation is one, and each of its paths is what the model read', async 
       fc.array(turn, { minLength: 1, maxLength: 7 }),
       fc.boolean(),
       fc.constantFrom('s', null),
-      async (turns, ownSystem, session) => {
+      fc.boolean(),
+      fc.constantFrom(1, 64 * 1024 * 1024),
+      async (turns, ownSystem, session, remembers, memoryBytes) => {
         const store = await openMemoryStore()
-        const config = ServeConfig.parse({ tenant: 'acme', agents: [{ name: 'a', model: 'm', system: 'own' }] })
+        const declared = { name: 'a', model: 'm', system: 'own', ...(remembers && { memory: {} }) }
+        const config = ServeConfig.parse({ tenant: 'acme', agents: [declared] })
         const agents = await declareAgents({ config, store, upstream })
         let release = 0
         const open = () =>
           recorderOver(store, {
+            memoryBytes,
             agents: servedAgents(
               agents,
               router(() => release),
@@ -87,6 +107,7 @@ it('a conversation is one, and each of its paths is what the model read', async 
         /** What each answer was read after, and the exact tokens up to its end. */
         const known = new Map<string, { readonly read: unknown; readonly tokens: readonly number[] }>()
         const trajectories = new Set<string>()
+        const recalled = new Set<number>()
         for (const [i, { restart, back, tokens, ...now }] of turns.entries()) {
           release = now.release
           if (restart) {
@@ -122,7 +143,13 @@ it('a conversation is one, and each of its paths is what the model read', async 
           if (tokens) expect(tokensAlong(path)).toEqual([...prompt, ...sampled(said)])
           const made = trajectory.decisions.filter(({ step }) => trajectory.steps[step]?.action === node)
           const learned = prompts[release] !== null
-          expect(made.map(({ parameter }) => parameter)).toEqual(learned ? ['model', 'system'] : ['model'])
+          const recalls = remembers && !recalled.has(release)
+          if (remembers) recalled.add(release)
+          expect(made.map(({ parameter }) => parameter)).toEqual([
+            'model',
+            ...(learned ? ['system'] : []),
+            ...(recalls ? [memoryParameter] : []),
+          ])
           expect(new Set(made.map(({ generation }) => generation))).toEqual(new Set([release + 1]))
           if (learned) expect(made[1]?.output).toBe(path[0]?.id)
           if (tokens) known.set(said, { read, tokens: [...prompt, ...sampled(said)] })

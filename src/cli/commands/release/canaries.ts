@@ -66,13 +66,14 @@ function linesOf({
   status,
   watched,
   baseline,
+  candidate,
   admission,
   gate,
   events,
   sessions,
 }: ToldCanary): readonly string[] {
   return [
-    `${pc.bold(id)}  ${visible(agent)}  ${colours[status](status)}  against ${baseline}  ${pc.dim(admission ? 'held-out and live evidence' : 'live evidence only')}`,
+    `${pc.bold(id)}  ${visible(agent)}  ${colours[status](status)}  ${visible(Object.keys(candidate).join(', '))} against ${baseline}  ${pc.dim(admission ? 'held-out and live evidence' : 'live evidence only')}`,
     `  ${sessionsLine(sessions)}`,
     ...levelLines(gate.config),
     ...events.map(({ at, type, share, reasons }) => {

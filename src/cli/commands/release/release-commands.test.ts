@@ -344,7 +344,7 @@ describe('releases and canaries', () => {
     })
     expect(told).not.toHaveProperty('salt')
     const shown = await says(canaries)
-    expect(shown).toMatch(/rolled-back {2}against .* live evidence only/)
+    expect(shown).toMatch(/rolled-back {2}system against .* live evidence only/)
     expect(shown).toContain('4 sessions, judged: 1 baseline, 1 candidate, 1 over share, 1 not judged\n')
     expect(shown).toMatch(/started +50 % {2}50 % of the sessions get the candidate/)
     expect(await says(canaries, { agent: 'nobody' })).toContain('No canaries yet')

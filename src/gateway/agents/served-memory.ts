@@ -1,0 +1,105 @@
+import {
+  lexicalEmbedder,
+  memory,
+  type MemoryKind,
+  type MemoryMade,
+  prepareMemory,
+  storedValue,
+  valueIn,
+} from '../../agent/index.ts'
+import {
+  type Audience,
+  type Embedder,
+  type ParameterName,
+  type ParameterValue,
+  type Propensity,
+  rng,
+  type TrajectoryId,
+  type Version,
+  type VersionId,
+} from '../../core/index.ts'
+import { InvariantError } from '../../errors/index.ts'
+import type { MemoryConfig } from '../config.ts'
+
+/** The Parameter that an agent's memory is. */
+export const memoryParameter: ParameterName = 'memory'
+
+const models = new Map<string, Promise<Embedder>>()
+
+/**
+ * What makes vectors for a memory: of words, or the sentence model of its folder, which a process opens once.
+ * @throws ModelNotFoundError where the folder has none.
+ */
+export async function embedderOf({ embedder: folder }: Pick<MemoryConfig, 'embedder'>): Promise<Embedder> {
+  if (folder === undefined) return lexicalEmbedder()
+  const known = models.get(folder)
+  if (known) return known
+  // With the engine: a gateway that asks other servers loads it for this alone.
+  const opening = import('../../model/index.ts').then(({ openSentenceEmbedder }) => openSentenceEmbedder({ folder }))
+  models.set(folder, opening)
+  opening.catch(() => models.delete(folder))
+  return opening
+}
+
+/** The memory of an agent, whichever Version of it serves. */
+export interface AgentMemory {
+  /** Its value before anything was learned: empty. */
+  readonly initial: ParameterValue
+  /** @returns `null` for a value of another Kind. */
+  serving(version: Version, generation: number): ServedMemory | null
+}
+
+/** The memory that a session recalls from. */
+export interface ServedMemory {
+  readonly version: VersionId
+  /**
+   * @param query what was asked.
+   * @param session of which the chance that leaves items out is.
+   * @throws MemoryError for a memory of archives or of another embedder, which a gateway has not.
+   */
+  recall(query: string, session: TrajectoryId, audience: Audience): Promise<Recollected>
+  /** Makes it ready to recall at once. @throws MemoryError as {@link recall} does. */
+  prepare(): Promise<void>
+}
+
+/** What a memory recalled for one query. */
+export interface Recollected {
+  /** What the model is to read before what was asked; `null` where nothing is near enough, or chance left all of it out. */
+  readonly text: string | null
+  readonly made: MemoryMade
+  readonly propensity: Propensity
+}
+
+/** @throws ModelNotFoundError as {@link embedderOf} does. */
+export async function agentMemory(config: MemoryConfig): Promise<AgentMemory> {
+  const embedder = await embedderOf(config)
+  const declared = memory({ embedder })
+  const kind = declared.of
+  return {
+    initial: storedValue(
+      memoryParameter,
+      kind,
+      declared.initial(() => ''),
+    ),
+    serving: (version, generation) =>
+      version.value.kind === kind.kind ? servedMemory(kind, embedder, version, generation) : null,
+  }
+}
+
+function servedMemory(kind: MemoryKind, embedder: Embedder, { id, value }: Version, generation: number): ServedMemory {
+  const inForce = { version: id, generation, checkpoint: null }
+  return {
+    version: id,
+    prepare: () => prepareMemory(valueIn(memoryParameter, kind, value), embedder),
+    async recall(query, session, audience) {
+      const decided: Pick<Recollected, 'made' | 'propensity'>[] = []
+      const bound = { kind: kind.kind, inForce, value: valueIn(memoryParameter, kind, value), audience }
+      const recorder = { decide: (one: Pick<Recollected, 'made' | 'propensity'>) => void decided.push(one) }
+      const handle = kind.handle({ ...bound, rng: rng('recall', session) }, recorder, memoryParameter)
+      const [message] = await handle.recall(query)
+      const [decision] = decided
+      if (decision === undefined) throw new InvariantError('a memory recalled without a decision')
+      return { text: message?.content ?? null, ...decision }
+    },
+  }
+}
