@@ -8,11 +8,12 @@
  * Which desk is right for a matter is drawn for each seed. The visitors of the canary ask in other words than those before.
  */
 import { spawn } from 'node:child_process'
+import { EventEmitter, once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as delay } from 'node:timers/promises'
+import { createInterface } from 'node:readline'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { rng } from '../dist/core/index.js'
@@ -100,19 +101,11 @@ async function measure(seed) {
   writeFileSync(config, JSON.stringify({ port, upstreams, agents }))
   const args = ['dist/cli/main.js', 'serve', '--json', '--config', config, '--store', store]
   const gateway = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
-  let canary = null
-  let rest = ''
-  const listening = new Promise((resolve, reject) => {
-    gateway.once('exit', (code) => reject(new Error(`the gateway ended with ${code}`)))
-    gateway.stdout.setEncoding('utf8').on('data', (text) => {
-      const lines = (rest + text).split('\n')
-      rest = lines.pop()
-      for (const line of lines) {
-        const event = JSON.parse(line)
-        if (event.type === 'listening') resolve()
-        if (event.type === 'tried') canary = event
-      }
-    })
+  const events = new EventEmitter()
+  gateway.once('exit', (code) => events.emit('error', new Error(`the gateway ended with ${code}`)))
+  createInterface({ input: gateway.stdout }).on('line', (line) => {
+    const event = JSON.parse(line)
+    events.emit(event.type, event)
   })
   const right = new Map()
   const url = `http://127.0.0.1:${port}`
@@ -132,12 +125,13 @@ async function measure(seed) {
       model: values.model,
       messages,
       response_format,
-      max_tokens: 24,
+      max_tokens: 40,
       temperature: 1,
       seed: seed * 100_000 + n,
     }
     const { choices } = await post(`/s/${session}/v1/chat/completions`, call)
-    const value = JSON.parse(choices[0].message.content).desk === deskFor.get(matter)
+    const named = /"desk":\s*"(\w+)"/.exec(choices[0].message.content)?.[1]
+    const value = named === deskFor.get(matter)
     right.set(session, value)
     await post('/ratchet/signals', { session, name: 'thumbs', value })
   }
@@ -151,13 +145,11 @@ async function measure(seed) {
     }
     await Promise.all(Array.from({ length: atOnce }, worker))
   }
+  const tried = once(events, 'tried', { signal: AbortSignal.timeout(30 * 60_000) })
   try {
-    await listening
+    await once(events, 'listening')
     await visits('taught', taught)
-    for (let waited = 0; canary === null; waited++) {
-      if (waited > 240) throw new Error('no canary began within two minutes')
-      await delay(500)
-    }
+    await tried
     await visits('asked', asked)
   } finally {
     gateway.removeAllListeners('exit')

@@ -8,10 +8,8 @@ import { audit, missing } from './support/gateway-audit.ts'
 import { type Acknowledged, type Clients, startClients, twoAnswers } from './support/gateway-clients.ts'
 import { type GatewayPlace, postgresPlace, reading, sqlitePlace } from './support/gateway-place.ts'
 import { type GatewayProcess, killGateways, startGatewayProcess } from './support/gateway-process.ts'
+import { kills } from './support/kills.ts'
 import { type AskedBody, startUpstream, type Upstream } from './support/upstream-server.mjs'
-
-/** Kills on each database; a release is held to 100. */
-const kills = Number(process.env['RATCHET_TEST_KILLS'] ?? 25)
 
 let upstream: Upstream
 beforeAll(async () => {

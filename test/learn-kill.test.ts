@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { isPaired } from '../src/core/index.ts'
 import { replay } from '../src/gate/index.ts'
 import { openStore } from '../src/store/index.ts'
+import { kills } from './support/kills.ts'
 import { type TinyFiles, writeTinyJob } from './tiny/job.ts'
 import { Summary } from './tiny/summary.ts'
 import { ratchet, startRatchet } from './tiny/ratchet.ts'
@@ -129,7 +130,7 @@ describe('kill -9 in a run of learning', () => {
     expect(expectedRemains).toMatchObject({ uses: 1, activations: ['initial', 'promote'] })
 
     let killed = 0
-    for (let round = 0; killed < 10; round++) {
+    for (let round = 0; killed < 0.4 * kills; round++) {
       const store = join(folder, `killed-${round}`)
       const fire = await learnUnderFire(store, ['--deterministic'], 4)
       killed += fire.killed

@@ -1,4 +1,11 @@
-import { type ChatUpstream, type Clock, type SessionRouter, type Store, systemClock } from '../core/index.ts'
+import {
+  type ChatUpstream,
+  type Clock,
+  type SessionRouter,
+  type Store,
+  systemClock,
+  type VersionId,
+} from '../core/index.ts'
 import { declareAgents, servedAgents } from './agents/index.ts'
 import { anyKey, assertMayServe, doorkeeper, ExpiredKeys, isLoopback } from './auth/index.ts'
 import { drawsTokens, type ServeConfig } from './config.ts'
@@ -59,6 +66,9 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
       telemetry.metrics.fallBacks.inc({ agent: name })
       logger.error({ err, canary: servedBy.canary?.id }, 'a candidate cannot be served: its session gets the release')
     },
+    onNoRecall: onceEach((err) => {
+      logger.error({ err }, 'nothing can be recalled from a memory: requests go on without')
+    }),
     store,
     config,
     mode: config.record,
@@ -113,6 +123,15 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   } catch (error) {
     await closeParts()
     throw error
+  }
+}
+
+/** Tells of the first problem with each Version. */
+function onceEach(tell: (problem: unknown) => void): (version: VersionId, problem: unknown) => void {
+  const told = new Set<VersionId>()
+  return (version, problem) => {
+    if (!told.has(version)) tell(problem)
+    told.add(version)
   }
 }
 

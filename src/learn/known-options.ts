@@ -13,6 +13,7 @@ const ofRuns = {
   release: true,
   method: true,
   agreement: true,
+  declares: true,
   seed: true,
   deterministic: true,
   resume: true,

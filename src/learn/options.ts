@@ -61,6 +61,11 @@ export interface RunOptions<S extends Source = Source> extends RunModels {
    * first update; more ends the run (`learn/served-differs`). Default 0.001.
    */
   readonly agreement?: number
+  /**
+   * False: what serves is left as it is, whatever the agent's initial values are. For a learner of some of an agent's Parameters,
+   * which another process declares. Default: the agent is recorded as it is declared here (`Registry.initial`).
+   */
+  readonly declares?: boolean
   readonly seed?: number
   /** One thread, fixed schedule: the run repeats bit for bit, resumed or not (invariant 12). */
   readonly deterministic?: boolean

@@ -46,6 +46,8 @@ export interface TrafficLearnerParts {
    * weights is taken instead of the configuration's `policy`.
    */
   readonly optimize?: TrafficOptions['optimize']
+  /** False where the agent here lacks Parameters that the gateway's has: it is the gateway that declares it. Default true. */
+  readonly declares?: boolean
   /** Held-out tasks, where there are some: what a configuration cannot say. */
   readonly evaluation?: {
     readonly gate: Gate
@@ -125,6 +127,7 @@ function runOptions({
   config,
   store,
   optimize = {},
+  declares = true,
   evaluation,
   clock,
 }: TrafficLearnerParts): Omit<TrafficOptions, 'model' | 'models'> & Required<Pick<TrafficOptions, 'optimize'>> {
@@ -139,6 +142,7 @@ function runOptions({
     calibrate: config.calibrate,
     credit: creditFrom(config.credit),
     optimize: { ...Object.fromEntries(practised), ...optimize },
+    declares,
     supervised: config.demonstrations,
     preference: config.preferences,
     release: releaseFrom(config),

@@ -31,7 +31,7 @@ export class InitialChangedError extends InputError {
     super({
       code: 'release/initial-changed',
       message: `The agent "${agent}" was declared in this store with other initial values of: ${changed.join(', ')}.`,
-      hint: 'A declared text can be edited, and a Parameter added; what was learned of weights rests on their base: give the changed agent a name or a store of its own.',
+      hint: 'A declared text can be edited, and a Parameter added; what was learned of weights rests on their base, and a memory on its embedder: give the changed agent a name or a store of its own.',
     })
   }
 }

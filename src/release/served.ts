@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Activation, Canary, ParameterName, Repositories, Version, VersionId, VersionSet } from '../core/index.ts'
 import { present } from '../errors/index.ts'
 import type { ServingAgent, Versions } from './assignment.ts'
@@ -88,8 +89,13 @@ async function versionsOf(
   const loaded = new Map<ParameterName, Version>()
   for (const [parameter, id] of Object.entries(set)) {
     const before = known.get(id)
-    const same = before && !mayHoldItems(before) ? before : null
-    loaded.set(parameter, same ?? present(await versions.get(id), `version ${id} of "${parameter}"`))
+    if (before && !mayHoldItems(before)) {
+      loaded.set(parameter, before)
+      continue
+    }
+    const read = present(await versions.get(id), `version ${id} of "${parameter}"`)
+    // The same object as long as it says the same: what was made of it, such as the index of a memory, hangs on that.
+    loaded.set(parameter, before && isDeepStrictEqual(before, read) ? before : read)
   }
   return loaded
 }

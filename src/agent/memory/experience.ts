@@ -31,11 +31,13 @@ export interface Experience extends Lived {
 
 /** What one Version of a memory decided in a trajectory, as one experience; none, where it was never asked. */
 export function experiences(decided: readonly Decided<MemoryMade>[], trajectory: Trajectory): readonly Experience[] {
-  const recalls = decided.flatMap(({ made, credit }) => (made.did === 'recall' ? [{ made, credit }] : []))
+  const recalls = decided.flatMap(({ made, credit, decision }) =>
+    made.did === 'recall' ? [{ made, credit, step: decision.step }] : [],
+  )
   const [first] = recalls
   if (!first) return []
   const notes = decided.flatMap(({ made }) => (made.did === 'note' ? [made.text] : []))
-  const deeds = deedsOf(trajectory)
+  const deeds = deedsOf(trajectory, first.step)
   const done = notes.length > 0 ? notes.join('\n') : deeds.map(({ did }) => did).join('\n')
   return [
     {
@@ -61,11 +63,17 @@ function onceEach(items: readonly RecalledItem[]): readonly RecalledItem[] {
 const mostDeeds = 30
 const mostSeen = 400
 
-/** What the policy did on the episode's last branch, step by step. What we put there ourselves is nothing that was seen. */
-function deedsOf(trajectory: Trajectory): readonly Deed[] {
+/**
+ * What the policy did on the last branch of what was asked, step by step. What we put there ourselves is nothing that was seen.
+ * @param asked the step that was led to by the recall: a session may have conversations about other things beside.
+ */
+function deedsOf(trajectory: Trajectory, asked: number): readonly Deed[] {
+  const action = trajectory.steps[asked]?.action
+  const all = branches(trajectory)
+  const branch = all.findLast((nodes) => nodes.some(({ id }) => id === action)) ?? all.at(-1) ?? []
   const deeds: Deed[] = []
   let seen = ''
-  for (const { message } of branches(trajectory).at(-1) ?? []) {
+  for (const { message } of branch) {
     if (message.role === 'assistant') {
       deeds.push({ seen: clipped(seen, mostSeen), did: saidIn(message) })
       seen = ''

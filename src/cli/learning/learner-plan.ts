@@ -29,6 +29,8 @@ export interface LearnerPlan {
   readonly agent: Agent
   readonly tenant: Tenant
   readonly config: LearnFromTrafficConfig
+  /** Whether the agent has all Parameters that the gateway declares: without a trainer it lacks the weights. */
+  readonly declares: boolean
   /** What learns beside weights. */
   readonly optimize: Required<TrafficOptions>['optimize']
   /** The model that answers the agent, which is the one that is trained; `null` where none is. */
@@ -73,6 +75,7 @@ async function planOf(serve: ServeConfig, agent: AgentConfig, config: LearnFromT
     agent: declared(agent, upstream?.model ?? null, embedder),
     tenant,
     config,
+    declares: upstream !== null,
     optimize: agent.memory && embedder ? { [memoryParameter]: caseUtility({ ...agent.memory, embedder }) } : {},
   }
   if (upstream === null) return { ...learns, model: null }

@@ -49,6 +49,19 @@ describe('the plan of a learner', () => {
     expect(texts).toEqual([{ text: 'Help.' }, { text: 'Looks.' }])
   })
 
+  it('has a memory learn before a model of any upstream, and beside weights', async () => {
+    const upstreams = [{ name: 'u', url: 'https://example.com/v1' }]
+    const remembers = { ...support, memory: { share: 'tenant', capacity: 50 } }
+    const alone = await plan({ agents: [{ ...remembers, learn: { trainer: 'none' } }], upstreams })
+    expect(alone.model).toBeNull()
+    expect(Object.keys(alone.agent.parameters)).toEqual(['memory', 'system', 'tool-look'])
+    expect(alone.optimize).toMatchObject({ memory: { name: 'case-utility', kind: 'memory' } })
+    const beside = await plan({ agents: [remembers] })
+    expect(Object.keys(beside.agent.parameters)).toEqual(['model', 'memory', 'system', 'tool-look'])
+    expect(Object.keys(beside.optimize)).toEqual(['memory'])
+    expect((await plan({ agents: [support] })).optimize).toEqual({})
+  })
+
   it('goes no further than the shadow by itself', async () => {
     expect((await plan({ agents: [support] })).config).toMatchObject({ mode: 'shadow', every: 1_800_000 })
   })
@@ -61,6 +74,8 @@ describe('the plan of a learner', () => {
     ['input/invalid', { agents: [{ ...support, learn: { every: 'soon' } }] }, {}],
     ['input/invalid', { agents: [{ ...support, learn: { mood: 'good' } }] }, {}],
     ['input/invalid', { agents: [support], gateway: {} }, {}],
+    ['input/invalid', { agents: [{ ...support, memory: { capacity: 0 } }] }, {}],
+    ['model/not-found', { agents: [{ ...support, memory: { embedder: '/nowhere' } }] }, {}],
   ])('%s', async (code, config, flags) => {
     await expect(plan(config, flags)).rejects.toMatchObject({ code })
   })

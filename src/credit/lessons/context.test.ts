@@ -112,3 +112,16 @@ it('is another one for a text that was edited, or learned before it had been dec
   const joined = await todaysContext(store, 'support', 'model')
   expect(await joined(session('r2', model))).toBe(true)
 })
+
+it('is left by nothing that another model said in the same session', async () => {
+  const weights = (base: string, adapter: string | null) =>
+    mintVersion('model', { kind: 'weights', base, baseHash: `of ${base}`, adapter }, { parents: [], run: null })
+  const [own, other] = [weights('house', null), weights('small', null)]
+  const later = weights('house', 'a'.repeat(64))
+  for (const version of [other, later]) await store.versions.put(version)
+  await served([own, learned])
+  const isInContext = await todaysContext(store, 'support', 'memory')
+  expect(await isInContext(session('r1', own, learned, other))).toBe(true)
+  expect(await isInContext(session('r1', other, declared))).toBe(false)
+  expect(await isInContext(session('r1', later, learned))).toBe(false)
+})

@@ -1,6 +1,7 @@
 import {
   actedIn,
   asText,
+  asWeights,
   type ParameterName,
   type ReleaseId,
   type Repositories,
@@ -15,7 +16,8 @@ export type IsInContext = (trajectory: Trajectory) => Promise<boolean>
 
 /**
  * Holds what acted in trajectories beside a Parameter against what serves now: its samples are evidence of how it does today
- * where every other Parameter that acted has the Version that serves. What was sampled under another prompt, or other
+ * where every other Parameter that acted has the Version that serves; another model that answered in the same session, as a
+ * fallback or for something else, is none of them. What was sampled under another prompt, or other
  * memories, may be learned from as what people showed, but is no sample of the policy that serves: its tokens' probabilities
  * would have to be computed again under today's context, which nothing here does.
  *
@@ -50,10 +52,17 @@ export async function todaysContext(
     }
     return found
   }
+  /** What answered as itself beside the agent's own model, in the same session: no Version of that one. */
+  const isOfAnotherModel = async (id: VersionId, own: VersionId | undefined): Promise<boolean> => {
+    if (own === undefined) return false
+    const [other, ours] = [asWeights((await versionOf(id))?.value), asWeights((await versionOf(own))?.value)]
+    return other !== null && ours !== null && (other.base !== ours.base || other.baseHash !== ours.baseHash)
+  }
   return async (trajectory) => {
     const acted = actedIn(trajectory)
     for (const [name, ids] of acted) {
-      if (name !== parameter && [...ids].some((id) => id !== serving[name])) return false
+      if (name === parameter) continue
+      for (const id of ids) if (id !== serving[name] && !(await isOfAnotherModel(id, serving[name]))) return false
     }
     const release = trajectory.origin.kind === 'traffic' ? trajectory.origin.servedBy?.release : undefined
     if (release === undefined || release === current?.release) return true

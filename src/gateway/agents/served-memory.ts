@@ -1,8 +1,11 @@
+import { randomUUID } from 'node:crypto'
 import {
   lexicalEmbedder,
   memory,
   type MemoryKind,
   type MemoryMade,
+  type MemoryValue,
+  noArchive,
   prepareMemory,
   storedValue,
   valueIn,
@@ -14,7 +17,6 @@ import {
   type ParameterValue,
   type Propensity,
   rng,
-  type TrajectoryId,
   type Version,
   type VersionId,
 } from '../../core/index.ts'
@@ -41,6 +43,12 @@ export async function embedderOf({ embedder: folder }: Pick<MemoryConfig, 'embed
   return opening
 }
 
+/**
+ * An agent begins with the same value whatever becomes of `memory()`'s defaults: another one would be another agent, which the
+ * registry refuses.
+ */
+const declaredNumbers = { recall: 4, floor: 0.35, minTrust: 0.25, explore: 0.05 }
+
 /** The memory of an agent, whichever Version of it serves. */
 export interface AgentMemory {
   /** Its value before anything was learned: empty. */
@@ -51,13 +59,16 @@ export interface AgentMemory {
 
 /** The memory that a session recalls from. */
 export interface ServedMemory {
+  /** The name of its Kind. */
+  readonly kind: string
   readonly version: VersionId
   /**
    * @param query what was asked.
-   * @param session of which the chance that leaves items out is.
    * @throws MemoryError for a memory of archives or of another embedder, which a gateway has not.
    */
-  recall(query: string, session: TrajectoryId, audience: Audience): Promise<Recollected>
+  recall(query: string, audience: Audience): Promise<Recollected>
+  /** Whether it still has all that was shown: an erasure takes items from a Version. */
+  holds(recalled: Pick<Recollected, 'made'>): boolean
   /** Makes it ready to recall at once. @throws MemoryError as {@link recall} does. */
   prepare(): Promise<void>
 }
@@ -73,7 +84,7 @@ export interface Recollected {
 /** @throws ModelNotFoundError as {@link embedderOf} does. */
 export async function agentMemory(config: MemoryConfig): Promise<AgentMemory> {
   const embedder = await embedderOf(config)
-  const declared = memory({ embedder })
+  const declared = memory({ ...declaredNumbers, embedder })
   const kind = declared.of
   return {
     initial: storedValue(
@@ -88,18 +99,40 @@ export async function agentMemory(config: MemoryConfig): Promise<AgentMemory> {
 
 function servedMemory(kind: MemoryKind, embedder: Embedder, { id, value }: Version, generation: number): ServedMemory {
   const inForce = { version: id, generation, checkpoint: null }
+  const read = () => valueIn(memoryParameter, kind, value)
   return {
+    kind: kind.kind,
     version: id,
-    prepare: () => prepareMemory(valueIn(memoryParameter, kind, value), embedder),
-    async recall(query, session, audience) {
+    async prepare() {
+      const { archives: [archive] = [] } = read()
+      if (archive !== undefined) throw noArchive(archive)
+      await prepareMemory(read(), embedder)
+    },
+    holds({ made }) {
+      const shown = made.did === 'recall' ? made.items.filter((one) => one.shown) : []
+      const known = shown.length === 0 ? new Set() : idsOf(read())
+      return shown.every(({ id }) => known.has(id))
+    },
+    async recall(query, audience) {
       const decided: Pick<Recollected, 'made' | 'propensity'>[] = []
-      const bound = { kind: kind.kind, inForce, value: valueIn(memoryParameter, kind, value), audience }
+      const bound = { kind: kind.kind, inForce, value: read(), audience }
+      // As long as from a full one: beside a canary the arms would differ.
+      if (bound.value.items.length === 0) await embedder.embed([query])
       const recorder = { decide: (one: Pick<Recollected, 'made' | 'propensity'>) => void decided.push(one) }
-      const handle = kind.handle({ ...bound, rng: rng('recall', session) }, recorder, memoryParameter)
+      const handle = kind.handle({ ...bound, rng: rng('recall', randomUUID()) }, recorder, memoryParameter)
       const [message] = await handle.recall(query)
       const [decision] = decided
       if (decision === undefined) throw new InvariantError('a memory recalled without a decision')
       return { text: message?.content ?? null, ...decision }
     },
   }
+}
+
+const ids = new WeakMap<MemoryValue, ReadonlySet<string>>()
+
+/** Of a value that was read: the same for the same one. */
+function idsOf(value: MemoryValue): ReadonlySet<string> {
+  const known = ids.get(value) ?? new Set(value.items.map(({ id }) => id))
+  ids.set(value, known)
+  return known
 }

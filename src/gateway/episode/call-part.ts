@@ -148,12 +148,12 @@ function recallDecision(
   path: ReadNodes['path'],
 ): Decision | null {
   if (recalled === null || recalled.recall.writtenBy !== call) return null
-  const { version, made, propensity } = recalled.recall
+  const { kind, version, made, propensity } = recalled.recall
   return {
     id: DecisionId.parse(`d${index}`),
     step: 0,
     parameter: memoryParameter,
-    kind: 'memory',
+    kind,
     version,
     generation,
     checkpoint: null,

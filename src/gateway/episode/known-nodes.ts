@@ -37,6 +37,8 @@ export interface KnownTree {
   train: boolean
   /** What served it when it began; `null` as long as nobody knows. */
   servedBy: ServedBy | null
+  /** The person that it is about: the first that a call named; `null` for nobody, as far as is known. */
+  subject: string | null
   /** Keys of the toolsets that it has. */
   readonly toolsets: Set<string>
 }
@@ -64,9 +66,7 @@ export class KnownNodes {
       maxSize: bytes,
       sizeCalculation: sizeOf,
       dispose: (_, key, reason) => {
-        if (reason !== 'evict') return
-        const tree = this.#trees.peek(key.slice(0, key.indexOf(' ')) as TrajectoryId)
-        if (tree) tree.complete = false
+        if (reason === 'evict') this.forgets(key.slice(0, key.indexOf(' ')) as TrajectoryId)
       },
     })
     this.#digests = new LRUCache({ max: Math.max(1_000, Math.ceil(bytes / bytesOfNode)) })
@@ -75,9 +75,15 @@ export class KnownNodes {
   tree(trajectory: TrajectoryId): KnownTree {
     const known = this.#trees.get(trajectory)
     if (known) return known
-    const tree: KnownTree = { complete: false, train: true, servedBy: null, toolsets: new Set() }
+    const tree: KnownTree = { complete: false, train: true, servedBy: null, subject: null, toolsets: new Set() }
     this.#trees.set(trajectory, tree)
     return tree
+  }
+
+  /** Not all of a trajectory is known here any more. */
+  forgets(trajectory: TrajectoryId): void {
+    const tree = this.#trees.peek(trajectory)
+    if (tree) tree.complete = false
   }
 
   node(trajectory: TrajectoryId, id: NodeId): KnownNode | undefined {

@@ -1,4 +1,4 @@
-import { type ModelCall, type NodeId, partSize, type Trajectory, turns } from '../../core/index.ts'
+import { type Message, type ModelCall, type NodeId, partSize, type Trajectory, turns } from '../../core/index.ts'
 import { MemoryMade } from '../../agent/index.ts'
 import { memoryParameter } from '../agents/index.ts'
 import { closedTurn, tokensOf } from './answer-node.ts'
@@ -18,7 +18,8 @@ export async function learnTree(
   weight: number,
 ): Promise<void> {
   const { id, nodes, steps, toolsets, origin } = trajectory
-  const recalled = learnRecalls(recalls, trajectory)
+  const shown = learnRecalls(recalls, trajectory)
+  const isRecalled = ({ role, content }: Message) => role === 'user' && shown.has(content)
   const calls = new Map(steps.flatMap(({ action, call }) => (call ? [[action, call] as const] : [])))
   const learned = new Map<NodeId, { readonly node: KnownNode; readonly point: Point }>()
   const partOf = weight / Math.max(1, nodes.length)
@@ -46,7 +47,7 @@ export async function learnTree(
       id: node,
       parent: under?.node ?? null,
       tokens: tokensOf(spans),
-      opening: recalled.has(node) ? point.exact : (under?.node.opening ?? openingOf([message], [point])),
+      opening: isRecalled(message) ? point.exact : (under?.node.opening ?? openingOf([message], [point])),
       answer,
       continued: false,
       answered: false,
@@ -62,20 +63,23 @@ export async function learnTree(
   if (origin.kind !== 'traffic') return
   if (!origin.train) tree.train = false
   tree.servedBy = origin.servedBy ?? tree.servedBy
+  tree.subject = origin.subject ?? tree.subject
 }
 
-/** @returns the nodes that hold what was recalled. */
-function learnRecalls(recalls: Recalls, { id, nodes, decisions }: Trajectory): ReadonlySet<NodeId> {
-  const recalled = new Set<NodeId>()
-  for (const { parameter, version, made, output, propensity } of decisions) {
+/** @returns the texts that were recalled: a conversation that has one may have begun by another call than its Decision's. */
+function learnRecalls(recalls: Recalls, { id: trajectory, nodes, decisions, origin }: Trajectory): ReadonlySet<string> {
+  const shown = new Set<string>()
+  const person = origin.kind === 'traffic' ? origin.subject : null
+  for (const { parameter, kind, version, made, output, propensity } of decisions) {
     if (parameter !== memoryParameter || made === undefined) continue
     const read = MemoryMade.safeParse(made)
     if (!read.success || read.data.did !== 'recall') continue
-    const node = output === null ? undefined : nodes.find((one) => one.id === output)
-    if (node) recalled.add(node.id)
-    recalls.learn(id, read.data.query, { version, text: node?.message.content ?? null, made: read.data, propensity })
+    const text = nodes.find(({ id }) => id === output)?.message.content ?? null
+    if (text !== null) shown.add(text)
+    const recall = { kind, version, text, made: read.data, propensity }
+    recalls.learn({ trajectory, person, query: read.data.query }, recall)
   }
-  return recalled
+  return shown
 }
 
 function answerOf({ model, tools, params, finish }: ModelCall, { spoken }: Point, sampled: boolean): KnownAnswer {

@@ -16,7 +16,7 @@ import {
   type WireMessage,
 } from '../../core/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
-import { declareAgents, type DeclaredAgent, memoryParameter, servedAgents } from '../agents/index.ts'
+import { declareAgents, type DeclaredAgent, memoryParameter, prepareVersions, servedAgents } from '../agents/index.ts'
 import { ServeConfig } from '../config.ts'
 import { answerOf, called, opened, pathIn, recorderOver, requestOf, says, stored } from './recorder.conformance.ts'
 import type { EpisodeRecorderOptions, ForgetfulRecorder } from './recorder-options.ts'
@@ -183,6 +183,46 @@ describe('what is remembered', () => {
   })
 })
 
+describe('a session of several people', () => {
+  const own = (who: string) =>
+    item(asked, { owner: { tenant: 'acme', about: subjectMark('acme', who) }, text: `For ${who}.` })
+  const recalled = ({ request }: { readonly request: ChatRequest }) => recalledIn(request).map(({ said }) => said)
+
+  it.each(['in one process', 'in another'])('shows what is one person’s to nobody else, %s', async (where) => {
+    router.versions = [remembering([own('ada'), own('bob')])]
+    const recorder = open()
+    const saying = { ...agent, session: 's' }
+    const first = await called(recorder, requestOf(begin), 'hi', { ...saying, subject: 'ada' })
+    expect(recalled(first.record)).toEqual([expect.stringContaining('For ada.')])
+    const next = requestOf([...begin, first.wire, says('user', 'more')])
+    const later = where === 'in one process' ? recorder : open()
+    // Nor is what is bob's shown in a session that is ada's, which it would teach for her.
+    for (const subject of ['bob', null]) {
+      expect(recalled(await opened(later, next, { ...saying, subject }))).toEqual([])
+    }
+    expect(recalled(await opened(later, next, { ...saying, subject: 'ada' }))).toEqual(recalled(first.record))
+  })
+})
+
+describe('an erasure', () => {
+  it.each(['in one process', 'in another'])('takes what is shown from sessions under way, %s', async (where) => {
+    const other = item(`${asked} Again`, { text: 'Ask for the number.' })
+    const before = remembering([known, other])
+    router.versions = [before]
+    const recorder = open()
+    const saying = { ...agent, session: 's' }
+    const first = await called(recorder, requestOf(begin), 'hi', saying)
+    expect(recalledIn(first.record.request)[0]?.said).toContain('Send a new base.')
+    router.versions = [{ ...remembering([other]), id: before.id }]
+    const next = requestOf([...begin, first.wire, says('user', 'more')])
+    const { record } = await called(where === 'in one process' ? recorder : open(), next, 'so', saying)
+    const [left, ...none] = recalledIn(record.request)
+    expect(left?.said).toContain('Ask for the number.')
+    expect(left?.said).not.toContain('Send a new base.')
+    expect(none).toEqual([])
+  })
+})
+
 describe('a session', () => {
   it.each([{ session: 's' }, { session: null }])(
     'keeps the message that it got, also in another process: %o, and the recall is recorded once',
@@ -212,6 +252,24 @@ describe('a session', () => {
     const { record } = await called(recorder, requestOf(next), 'so', { ...agent, session: 's' })
     expect(recalledIn(record.request)).toEqual(recalledIn(first.record.request))
     expect(recallsIn(await stored(store, record.trajectory))).toHaveLength(1)
+  })
+
+  it('goes on in another process with its tokens, though its own prompt changed before', async () => {
+    router.versions = [remembering([known])]
+    const said = { content: 'hi', tokens: [4, 5], closedTurn: true }
+    const answer = { promptTokens: [1, 2, 3] }
+    const saying = { ...agent, session: 's' }
+    await called(open(), requestOf([says('system', 'on Monday'), ...begin.slice(1)]), said, { ...saying, answer })
+    const tuesday = [says('system', 'on Tuesday'), ...begin.slice(1)]
+    const second = await called(open(), requestOf(tuesday), said, { ...saying, answer })
+    const next = requestOf([...tuesday, second.wire, says('user', 'more')])
+    for (const recorder of [recorders.at(-1) ?? open(), open()]) {
+      expect((await opened(recorder, next, saying)).history).toEqual({
+        messages: 4,
+        tokens: [1, 2, 3, 4, 5],
+        closedTurn: true,
+      })
+    }
   })
 
   it('is asked once for two calls at a time, and the one that is answered records it', async () => {
@@ -268,6 +326,18 @@ describe('goes on without', () => {
     expect(record.request).toBe(request)
     expect(recallsIn(await stored(store, record.trajectory))).toEqual([])
     expect(problems).toMatchObject([{ code: expect.stringMatching(/^memory\//) }])
+  })
+
+  it('one that is made ready and has archives, which a gateway has not', async () => {
+    const archived = remembering([])
+    const value = {
+      ...archived.value,
+      value: { ...('value' in archived.value ? Object(archived.value.value) : {}), archives: ['a'.repeat(64)] },
+    }
+    const prepare = prepareVersions(agents, { prepare: async () => {} })
+    const versions = new Map([[memoryParameter, { ...archived, value }]])
+    const [key = ''] = agents.keys()
+    await expect(prepare(key, versions)).rejects.toMatchObject({ code: 'memory/no-archive' })
   })
 
   it('one that the configuration has no more', async () => {

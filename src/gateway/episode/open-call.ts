@@ -159,7 +159,7 @@ export class OpenCall implements CallRecord {
 
   async #part(end: CallEnd, redaction: Redaction): Promise<CallPart> {
     const recall = this.#asked.facts.recalled?.recall
-    if (recall) recall.writtenBy ??= this.call
+    if (recall && answersIn(end.answer?.choices ?? []).length > 0) recall.writtenBy ??= this.call
     const { known, ownDefaults, clock } = this.#desk
     const context = {
       known,
@@ -167,9 +167,7 @@ export class OpenCall implements CallRecord {
       ownDefaults: end.answer === null || ownDefaults(end.answer.upstream),
       now: clock.now(),
     }
-    const made = await callPart(this.#asked.facts, end, { ...context, redaction })
-    if (made.nodes.length === 0) this.#leavesRecall()
-    return made
+    return callPart(this.#asked.facts, end, { ...context, redaction })
   }
 
   /** Another call may write what was recalled: this one did not. */

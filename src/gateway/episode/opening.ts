@@ -1,12 +1,4 @@
-import {
-  type Audience,
-  blobKey,
-  type ChatRequest,
-  isUsers,
-  type Message,
-  type TrajectoryId,
-  turns,
-} from '../../core/index.ts'
+import { blobKey, type ChatRequest, isUsers, type Message, type TrajectoryId, turns } from '../../core/index.ts'
 import { clipped, memoryBounds } from '../../agent/index.ts'
 import { type ServedMemory, type ServedSession, type ServedAgent, shownRequest } from '../agents/index.ts'
 import type { RequestContext } from '../ports.ts'
@@ -26,7 +18,8 @@ import { readBy, type Redaction, redactName } from './redaction/index.ts'
 import { headOf, ownerKey } from './traffic-head.ts'
 
 /** What opening calls takes beside the desk. */
-export interface OpeningOptions extends Required<Pick<EpisodeRecorderOptions, 'agents' | 'onFallBack' | 'ids'>> {
+export interface OpeningOptions
+  extends Required<Pick<EpisodeRecorderOptions, 'agents' | 'onFallBack' | 'onNoRecall' | 'ids'>> {
   readonly train: boolean
 }
 
@@ -74,6 +67,7 @@ export class Opening {
     const agent = this.#options.agents(caller.tenant, context.agent) ?? null
     if (agent) await places.learn(trajectory, asker)
     const tree = known.tree(trajectory)
+    tree.subject ??= about
     tree.train &&= context.train && this.#options.train
     const served = agent?.assign(trajectory, tree.servedBy, { key: ownerKey(context), subject: about }) ?? null
     tree.servedBy ??= served?.servedBy ?? null
@@ -109,7 +103,7 @@ export class Opening {
   ): Promise<AskedCall> {
     const { places } = this.#desk
     const { request, params, trajectory } = facts
-    const recall = served?.memory ? await this.#recall(served.memory, sent.messages, facts, asker) : null
+    const recall = served?.memory ? await this.#recall(served.memory, sent.messages, facts, asker, redaction) : null
     // Beside a canary the same is done in both arms: time spent here would tell them apart.
     const alike = served !== null && served.servedBy.canary !== null
     const text = recall?.text ?? null
@@ -145,16 +139,23 @@ export class Opening {
     messages: readonly Message[],
     { trajectory, startedAt }: SentCall['facts'],
     { tenant, subject }: Asker,
+    redaction: Redaction,
   ): Promise<Recall | null> {
     const query = queryOf(messages)
     if (query === null) return null
-    const audience: Audience = { tenant, subject, at: startedAt }
+    const tree = this.#desk.known.tree(trajectory)
+    // What is shown to one person becomes part of a session that may be another's, and what that teaches is the other's.
+    const person = tree.complete && tree.subject === subject ? subject : null
     try {
-      return await this.#desk.recalls.once(trajectory, memory.version, query, () =>
-        memory.recall(query, trajectory, audience),
-      )
+      return await this.#desk.recalls.once(memory, { trajectory, person, query }, async () => {
+        const recalled = await memory.recall(query, { tenant, subject: person, at: startedAt })
+        // As it is recorded: read back from there, it is the same.
+        const text =
+          recalled.text === null ? null : await redaction.reading((by) => by.redact(recalled.text ?? '').value)
+        return { ...recalled, text }
+      })
     } catch (error) {
-      this.#desk.onProblem(error)
+      this.#options.onNoRecall(memory.version, error)
       return null
     }
   }
@@ -186,6 +187,6 @@ export class Opening {
 
 /** What a memory is asked: what the user said first. A text alone has a meaning to compare. */
 function queryOf(messages: readonly Message[]): string | null {
-  const said = messages.find(isUsers)?.content.trim() ?? ''
+  const said = messages.find(isUsers)?.content.trimStart().slice(0, memoryBounds.cueBytes).trimEnd() ?? ''
   return said === '' ? null : clipped(said, memoryBounds.cueBytes)
 }

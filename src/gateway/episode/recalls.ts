@@ -1,12 +1,19 @@
 import { LRUCache } from 'lru-cache'
 import type { CallId, TrajectoryId, VersionId } from '../../core/index.ts'
-import type { Recollected } from '../agents/index.ts'
+import type { Recollected, ServedMemory } from '../agents/index.ts'
 
 /** What one Version of a memory recalled in a session for one query. */
-export interface Recall extends Recollected {
-  readonly version: VersionId
+export interface Recall extends Recollected, Pick<ServedMemory, 'kind' | 'version'> {
   /** The call that its Decision is written with, which is written once; `null` as long as there is none. */
   writtenBy: CallId | 'stored' | null
+}
+
+/** What is asked of a memory, and for whom. */
+export interface Asked {
+  readonly trajectory: TrajectoryId
+  /** The person whose own items may be recalled; `null` for nobody. */
+  readonly person: string | null
+  readonly query: string
 }
 
 /** Of several recalls: what a call has just read back must not go before it is used. */
@@ -16,7 +23,8 @@ const bytesOfRecall = 500
 
 /**
  * What was recalled in sessions: a query that comes again in a session gets what it got, so that its prompt stays as it is,
- * and so do providers' caches of it. Of bounded size, the least recently used goes first.
+ * and so do providers' caches of it. What an erasure took from the memory is not shown again. Of bounded size, the least
+ * recently used goes first.
  */
 export class Recalls {
   readonly #known: LRUCache<string, Recall>
@@ -37,20 +45,21 @@ export class Recalls {
     })
   }
 
-  /** What was recalled for this query, or else what `recall` says now; calls at the same time get the same. */
-  async once(
-    trajectory: TrajectoryId,
-    version: VersionId,
-    query: string,
-    recall: () => Promise<Recollected>,
-  ): Promise<Recall> {
-    const key = keyOf(trajectory, version, query)
+  /**
+   * What this memory recalled for the query, or else what `recall` says now; calls at the same time get the same.
+   * @throws what `recall` throws.
+   */
+  async once(memory: ServedMemory, asked: Asked, recall: () => Promise<Recollected>): Promise<Recall> {
+    const key = keyOf(memory.version, asked)
     const known = this.#known.get(key)
-    if (known) return known
+    if (known && memory.holds(known)) return known
     let recalling = this.#recalling.get(key)
     if (!recalling) {
       recalling = recall()
-        .then((recollected) => this.#add(key, { ...recollected, version, writtenBy: null }))
+        .then((recollected) => {
+          const { kind, version } = memory
+          return this.#add(key, { ...recollected, kind, version, writtenBy: null })
+        })
         .finally(() => this.#recalling.delete(key))
       this.#recalling.set(key, recalling)
     }
@@ -58,8 +67,8 @@ export class Recalls {
   }
 
   /** Takes in what a trajectory in the store says was recalled; what is known stays as it is. */
-  learn(trajectory: TrajectoryId, query: string, recall: Omit<Recall, 'writtenBy'>): void {
-    const key = keyOf(trajectory, recall.version, query)
+  learn(asked: Asked, recall: Omit<Recall, 'writtenBy'>): void {
+    const key = keyOf(recall.version, asked)
     const known = this.#known.get(key)
     if (known) known.writtenBy ??= 'stored'
     else this.#add(key, { ...recall, writtenBy: 'stored' })
@@ -75,4 +84,5 @@ export class Recalls {
   }
 }
 
-const keyOf = (trajectory: TrajectoryId, version: VersionId, query: string) => `${trajectory} ${version} ${query}`
+const keyOf = (version: VersionId, { trajectory, person, query }: Asked) =>
+  `${trajectory} ${JSON.stringify([version, person, query])}`

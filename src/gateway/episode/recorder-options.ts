@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Clock, Store, WeightsValue } from '../../core/index.ts'
+import type { Clock, Store, VersionId, WeightsValue } from '../../core/index.ts'
 import type { FindAgent, ServedSession, ServedAgent } from '../agents/index.ts'
 import type { ServeConfig } from '../config.ts'
 import type { EpisodeRecorder, RecordMode } from '../ports.ts'
@@ -16,6 +16,8 @@ export interface EpisodeRecorderOptions {
   readonly agents?: FindAgent
   /** Told of a candidate that could not be served to a session: that gets what serves everybody else. */
   readonly onFallBack?: (agent: ServedAgent, served: ServedSession, cause: unknown) => void
+  /** Told of a memory that nothing can be recalled from, with each call that goes on without. */
+  readonly onNoRecall?: (memory: VersionId, cause: unknown) => void
   /** What decides when this upstream answers for this model, but for its adapter. */
   readonly weightsOf: (upstream: string, model: string) => z.infer<typeof WeightsValue>
   /**

@@ -44,9 +44,7 @@ class StoringRecorder implements ForgetfulRecorder {
     const { traffic } = store
     const gateway = `g_${randomIds()}`
     const known = new KnownNodes(memoryBytes)
-    const recalls = new Recalls(memoryBytes / 4, (trajectory) => {
-      known.tree(trajectory).complete = false
-    })
+    const recalls = new Recalls(memoryBytes / 4, (trajectory) => known.forgets(trajectory))
     const readingBack = new ReadingBack(store.trajectories)
     const ask: AskStore = (question, otherwise) => this.#ask(question, otherwise)
     this.#options = options
@@ -86,8 +84,8 @@ class StoringRecorder implements ForgetfulRecorder {
       ownDefaults: options.ownDefaults ?? (() => true),
       onProblem,
     }
-    const { agents = () => null, onFallBack = () => {} } = options
-    this.#opening = new Opening(this.#desk, { agents, onFallBack, train: config.train, ids })
+    const { agents = () => null, onFallBack = () => {}, onNoRecall = (_, cause) => onProblem(cause) } = options
+    this.#opening = new Opening(this.#desk, { agents, onFallBack, onNoRecall, train: config.train, ids })
   }
 
   async begin(request: ChatRequest, context: RequestContext): Promise<Begun> {

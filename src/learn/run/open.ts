@@ -60,7 +60,7 @@ export async function openRun<O extends LearnOptions, R extends LearnRun<O>>(
   const now = options.clock?.now() ?? Date.now()
   const registry = new Registry(store)
   const declared = initialVersions(agent, (_, parameter) => present(models.get(parameter), 'the model').baseHash)
-  await registry.initial(key, [...declared.values()], now)
+  if (options.declares !== false) await registry.initial(key, [...declared.values()], now)
   const served = await servingVersions(registry, models, options, key, earlier?.run ?? null)
   // What serves may be of before a Parameter was declared.
   const added = [...declared].filter(([name]) => !served.versions.has(name))

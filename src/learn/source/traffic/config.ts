@@ -15,7 +15,7 @@ const Declared = z.strictObject({
   mode: LearningMode.default('shadow'),
   /**
    * What trains: the first upstream, which answers the agent, too, and is the embedded engine or a Tinker server; or nothing.
-   * With `none` no run begins; signals, drift, canaries of texts and their gate work before any upstream.
+   * With `none` no weights learn; signals, drift, canaries and their gate work before any upstream, and a memory learns.
    */
   trainer: z.enum(['upstream', 'none']).default('upstream'),
   /** From the beginning of one run to that of the next, at least; and the fresh episodes that a run needs. */
