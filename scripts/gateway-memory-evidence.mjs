@@ -4,8 +4,10 @@
  * of the next visitors the memory: the other half, at the same time and by the same model, is the control.
  *
  *   npm run build && node scripts/gateway-memory-evidence.mjs [--model smollm2-135m] [--first 1] [--seeds 5]
+ *       [--synonyms] [--embedder FOLDER]
  *
- * Which desk is right for a matter is drawn for each seed. The visitors of the canary ask in other words than those before.
+ * Which desk is right for a matter is drawn for each seed. The visitors of the canary ask in other sentences than those before;
+ * with --synonyms they call the matter otherwise, too.
  */
 import { spawn } from 'node:child_process'
 import { EventEmitter, once } from 'node:events'
@@ -14,6 +16,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { z } from 'zod'
 import { rng } from '../dist/core/index.js'
@@ -26,6 +29,8 @@ const options = {
   seeds: { type: 'string', default: '5' },
   taught: { type: 'string', default: '144' },
   asked: { type: 'string', default: '200' },
+  synonyms: { type: 'boolean', default: false },
+  embedder: { type: 'string' },
 }
 const { values } = parseArgs({ options })
 const number = z.coerce.number().int().positive()
@@ -34,20 +39,22 @@ const { first, seeds, taught, asked } = z
   .parse(values)
 
 const desks = ['amber', 'birch', 'cedar', 'flint']
-const matters = [
-  'a broken kettle',
-  'a lost parcel',
-  'a wrong invoice',
-  'a late refund',
-  'a torn coat',
-  'a noisy fridge',
-  'an expired voucher',
-  'a locked account',
-  'a cracked screen',
-  'a dead battery',
-  'a leaking tent',
-  'a jammed printer',
-]
+/** What people come with, as those say it whom the memory learns from, and in words that have none of these. */
+const synonyms = new Map([
+  ['a broken kettle', 'a water boiler that stopped heating'],
+  ['a lost parcel', 'a package that never arrived'],
+  ['a wrong invoice', 'a bill with mistakes'],
+  ['a late refund', 'money that was not paid back yet'],
+  ['a torn coat', 'a ripped jacket'],
+  ['a noisy fridge', 'a refrigerator that hums'],
+  ['an expired voucher', 'a coupon that ran out'],
+  ['a locked account', 'a login that is blocked'],
+  ['a cracked screen', 'a shattered display'],
+  ['a dead battery', 'a cell that does not charge'],
+  ['a leaking tent', 'a camping shelter that lets rain in'],
+  ['a jammed printer', 'a machine with stuck paper'],
+])
+const matters = [...synonyms.keys()]
 const wordings = {
   taught: [
     (it, n) => `Where do I go with ${it}? My number is ${n}.`,
@@ -97,7 +104,9 @@ async function measure(seed) {
     canary: { shares: [0.5, 1], guards: false, assign: 'session', promote: 'behaviour-only' },
   }
   const upstreams = [{ name: 'embedded', url: 'embedded', model: values.model }]
-  const agents = [{ name: 'door', model: values.model, memory: {}, learn }]
+  const agents = [
+    { name: 'door', model: values.model, memory: values.embedder ? { embedder: values.embedder } : {}, learn },
+  ]
   writeFileSync(config, JSON.stringify({ port, upstreams, agents }))
   const args = ['dist/cli/main.js', 'serve', '--json', '--config', config, '--store', store]
   const gateway = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -115,11 +124,14 @@ async function measure(seed) {
     if (!response.ok) throw new Error(`${response.status}: ${await response.text()}`)
     return response.json()
   }
-  const visit = async (session, wording, n) => {
+  const visit = async (phase, n) => {
+    const session = `${phase}-${n}`
     const matter = matters[n % matters.length]
+    const called = phase === 'asked' && values.synonyms ? synonyms.get(matter) : matter
+    const wording = wordings[phase][Math.floor(n / matters.length) % 2]
     const messages = [
       { role: 'system', content: system },
-      { role: 'user', content: wording(matter, 1_000 + ((n * 7_919) % 9_000)) },
+      { role: 'user', content: wording(called, 1_000 + ((n * 7_919) % 9_000)) },
     ]
     const call = {
       model: values.model,
@@ -138,10 +150,7 @@ async function measure(seed) {
   const visits = async (phase, count) => {
     let next = 0
     const worker = async () => {
-      while (next < count) {
-        const n = next++
-        await visit(`${phase}-${n}`, wordings[phase][Math.floor(n / matters.length) % 2], n)
-      }
+      while (next < count) await visit(phase, next++)
     }
     await Promise.all(Array.from({ length: atOnce }, worker))
   }
@@ -150,6 +159,8 @@ async function measure(seed) {
     await once(events, 'listening')
     await visits('taught', taught)
     await tried
+    // Until the router knows of it.
+    await delay(1_000)
     await visits('asked', asked)
   } finally {
     gateway.removeAllListeners('exit')
@@ -159,17 +170,24 @@ async function measure(seed) {
   }
   const arms = { candidate: [], baseline: [] }
   let recalled = 0
+  let told = 0
+  let followed = 0
   const opened = await openStore({ path: join(store, 'ratchet.db') })
   for (let after; ; ) {
     const page = await opened.trajectories.list({ limit: 500, ...(after && { after }) })
     for (const {
-      trajectory: { origin, decisions },
+      trajectory: { origin, nodes },
     } of page) {
       const arm = origin.servedBy?.canary?.arm
       if (arm === undefined || !origin.session.startsWith('asked')) continue
       arms[arm].push(Number(right.get(origin.session)))
-      const items = decisions.find(({ parameter }) => parameter === 'memory')?.made.items ?? []
-      if (arm === 'candidate' && items.some(({ shown }) => shown)) recalled++
+      const notes = nodes.find(({ message }) => message.name === 'ratchet-memory')?.message.content
+      if (notes === undefined) continue
+      recalled++
+      const matter = matters[Number(origin.session.split('-')[1]) % matters.length]
+      if (!notes.includes(deskFor.get(matter))) continue
+      told++
+      if (right.get(origin.session)) followed++
     }
     after = page.at(-1)?.trajectory.id
     if (page.length < 500) break
@@ -184,19 +202,22 @@ async function measure(seed) {
     candidate: mean(arms.candidate),
     n: [arms.baseline.length, arms.candidate.length],
     recalled: recalled / arms.candidate.length,
+    told: told / arms.candidate.length,
+    followed: told === 0 ? null : followed / told,
   }
 }
 
 const percent = (share) => (100 * share).toFixed(1)
 console.log(
-  '| seed | before | control | with the memory | sessions, control and memory | recalled something |\n|---|---|---|---|---|---|',
+  '| seed | before | control | with the memory | sessions, control and memory | recalled something | told the right desk | of these, right |\n|---|---|---|---|---|---|---|---|',
 )
 const rows = []
 for (let seed = first; seed < first + seeds; seed++) {
   const row = await measure(seed)
   rows.push(row)
-  const { before, baseline, candidate, n, recalled } = row
-  const cells = [seed, percent(before), percent(baseline), percent(candidate), n.join(' and '), percent(recalled)]
+  const { before, baseline, candidate, n, ...notes } = row
+  const shares = [notes.recalled, notes.told, notes.followed].map((share) => (share === null ? '' : percent(share)))
+  const cells = [seed, percent(before), percent(baseline), percent(candidate), n.join(' and '), ...shares]
   console.log(`| ${cells.join(' | ')} |`)
 }
 const gain = rows.map(({ candidate, baseline }) => candidate - baseline)

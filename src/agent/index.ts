@@ -35,7 +35,7 @@ export { ForcedTurns } from './forced-turns.ts'
 export { initialVersions } from './initial-versions.ts'
 export { problemsOf, storedValue, valueIn } from './kind-value.ts'
 export type { LiveEpisode } from './live-episode.ts'
-export { byTime, type CameTo, cameTo, type Lived, type Owner } from './lived.ts'
+export { byTime, type CameTo, cameTo, type Lived, type Owner, reaches } from './lived.ts'
 export * from './memory/index.ts'
 export {
   asWeightsDefinition,

@@ -2,6 +2,7 @@ export { assertMayServe, doorkeeper, isLoopback, type KeyDoorkeeper, newKey, typ
 export {
   type DeclaredAgent,
   declareAgents,
+  declaredMemory,
   embedderOf,
   prepareReleases,
   prepareVersions,

@@ -126,12 +126,13 @@ export async function startGateway(options: StartOptions): Promise<RunningGatewa
   }
 }
 
-/** Tells of the first problem with each Version. */
+/** Tells of a problem unless the last one of its Version said the same. */
 function onceEach(tell: (problem: unknown) => void): (version: VersionId, problem: unknown) => void {
-  const told = new Set<VersionId>()
+  const last = new Map<VersionId, string>()
   return (version, problem) => {
-    if (!told.has(version)) tell(problem)
-    told.add(version)
+    const said = String(problem)
+    if (last.get(version) !== said) tell(problem)
+    last.set(version, said)
   }
 }
 

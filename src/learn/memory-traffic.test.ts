@@ -12,7 +12,7 @@ import {
   TaskId,
 } from '../core/index.ts'
 import { pairedGate } from '../gate/index.ts'
-import { direct, learn, traffic } from './index.ts'
+import { direct, learn, traffic, type TrafficOptions } from './index.ts'
 import { caseUtility, type CaseUtilityOptions } from '../optimize/memory/index.ts'
 import { deploy, type Deployment, Registry } from '../release/index.ts'
 import { rubric, signal, verifier } from '../reward/index.ts'
@@ -95,7 +95,7 @@ async function sessionOf(subject: string) {
 }
 
 /** Persons ask, and say what it was worth; then a run learns from that, and its candidate serves. */
-async function learned(persons: readonly string[], options: CaseUtilityOptions) {
+async function learned(persons: readonly string[], options: CaseUtilityOptions, more: Partial<TrafficOptions> = {}) {
   for (const [i, person] of persons.entries()) {
     const { session, went } = await sessionOf(person)
     const thumbs = { key: `thumbs-${person}-${i}`, trajectory: session.id, node: null, source: 'user', name: 'thumbs' }
@@ -105,7 +105,7 @@ async function learned(persons: readonly string[], options: CaseUtilityOptions) 
     return { id: TaskId.parse(`h-${i}`), instruction: asked, data: {}, split: 'holdout' }
   })
   const reward = rubric({ solved: verifier(({ state }) => (JSON.stringify(state).includes('birch') ? 1 : 0)) })
-  return learn(agent, {
+  return learn(more.declares === undefined ? agent : elsewhere, {
     store,
     source: traffic({
       agent: agent.name,
@@ -118,8 +118,25 @@ async function learned(persons: readonly string[], options: CaseUtilityOptions) 
     optimize: { cases: caseUtility({ ...options, explore: 0 }) },
     gate: pairedGate({ margin: 0.02, alpha: 0.05 }),
     release: direct(),
+    ...more,
   })
 }
+
+const persons = Array.from({ length: 24 }, (_, i) => `person-${i}`)
+
+/** The same agent as a process has it that declares its memory otherwise. */
+const elsewhere = defineAgent({
+  ...agent,
+  parameters: { ...agent.parameters, cases: memory({ explore: 0, recall: 3 }) },
+})
+
+it('is declared by a run, unless another process is to', async () => {
+  await expect(learned(persons, { share: 'tenant' }, { declares: true })).rejects.toMatchObject({
+    code: 'release/initial-changed',
+  })
+  const { outcome } = await learned([], { share: 'tenant' }, { declares: false })
+  expect(outcome).toBe('released')
+})
 
 async function servingItems() {
   const { release } = await new Registry(store).current('office')
@@ -128,8 +145,6 @@ async function servingItems() {
     .object({ value: z.object({ items: z.array(z.object({ text: z.string(), derivedFrom: z.array(z.string()) })) }) })
     .parse(version?.value).value.items
 }
-
-const persons = Array.from({ length: 24 }, (_, i) => `person-${i}`)
 
 it('learns from production what serves the next ones, and an erasure takes it from what serves', async () => {
   const { outcome } = await learned(persons, { share: 'tenant' })

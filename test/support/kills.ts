@@ -1,5 +1,7 @@
+import { z } from 'zod'
+
 /**
  * Processes that a test kills at random moments on each database; others take a share of it. CI kills fewer, and at other
- * moments each time. A release is held to 100.
+ * moments each time.
  */
-export const kills = Number(process.env['RATCHET_TEST_KILLS'] ?? 25)
+export const kills = z.coerce.number().int().min(5).default(25).parse(process.env['RATCHET_TEST_KILLS'])

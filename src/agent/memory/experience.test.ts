@@ -17,18 +17,19 @@ const step = (index: number, action: string) => ({
   decisions: [],
 })
 
-it('pairs what was asked with what was done about it, whatever else the session was about', () => {
+it('pairs what was asked with what was done about it at last, whatever else the session was about', () => {
   const trajectory: Trajectory = {
     ...trajectoryOf({}),
     nodes: [
       node('q1', null, { role: 'user', content: 'My kettle is broken.' }),
+      node('a0', 'q1', { role: 'assistant', content: 'What kettle?' }),
       node('a1', 'q1', { role: 'assistant', content: 'Send it in.' }),
       node('more', 'a1', { role: 'user', content: 'Where?' }),
       node('a2', 'more', { role: 'assistant', content: 'Birch Street.' }),
       node('title', null, { role: 'user', content: 'Give this a title.' }),
       node('a3', 'title', { role: 'assistant', content: 'Kettle' }),
     ],
-    steps: [step(0, 'a1'), step(1, 'a2'), step(2, 'a3')],
+    steps: [step(0, 'a0'), step(1, 'a1'), step(2, 'a2'), step(3, 'a3')],
   }
   const recalled = (index: number, query: string) => ({
     decision: {
@@ -46,7 +47,7 @@ it('pairs what was asked with what was done about it, whatever else the session 
     made: { did: 'recall' as const, query, items: [], explore: 0 },
     credit: { trajectory: trajectory.id, decision: DecisionId.parse(`d${index}`), advantage: 1, utility: 1 },
   })
-  const decided = [recalled(0, 'My kettle is broken.'), recalled(2, 'Give this a title.')]
+  const decided = [recalled(0, 'My kettle is broken.'), recalled(3, 'Give this a title.')]
   expect(experiences(decided, trajectory)).toMatchObject([
     { cue: 'My kettle is broken.', done: 'Send it in.\nBirch Street.' },
   ])

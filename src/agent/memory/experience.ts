@@ -6,6 +6,7 @@ import {
   type Message,
   toolCallsOf,
   type Trajectory,
+  type TrajectoryNode,
 } from '../../core/index.ts'
 import { type Lived, lived } from '../lived.ts'
 import { clipped } from './clipped.ts'
@@ -31,13 +32,11 @@ export interface Experience extends Lived {
 
 /** What one Version of a memory decided in a trajectory, as one experience; none, where it was never asked. */
 export function experiences(decided: readonly Decided<MemoryMade>[], trajectory: Trajectory): readonly Experience[] {
-  const recalls = decided.flatMap(({ made, credit, decision }) =>
-    made.did === 'recall' ? [{ made, credit, step: decision.step }] : [],
-  )
+  const recalls = decided.flatMap(({ made, credit }) => (made.did === 'recall' ? [{ made, credit }] : []))
   const [first] = recalls
   if (!first) return []
   const notes = decided.flatMap(({ made }) => (made.did === 'note' ? [made.text] : []))
-  const deeds = deedsOf(trajectory, first.step)
+  const deeds = deedsOf(trajectory, first.made.query)
   const done = notes.length > 0 ? notes.join('\n') : deeds.map(({ did }) => did).join('\n')
   return [
     {
@@ -64,13 +63,16 @@ const mostDeeds = 30
 const mostSeen = 400
 
 /**
- * What the policy did on the last branch of what was asked, step by step. What we put there ourselves is nothing that was seen.
- * @param asked the step that was led to by the recall: a session may have conversations about other things beside.
+ * What the policy did, step by step, on the last branch that begins with what was asked, or else on the last one: a session
+ * may have conversations about other things beside. What we put there ourselves is nothing that was seen.
  */
-function deedsOf(trajectory: Trajectory, asked: number): readonly Deed[] {
-  const action = trajectory.steps[asked]?.action
+function deedsOf(trajectory: Trajectory, asked: string): readonly Deed[] {
+  const begins = (nodes: readonly TrajectoryNode[]) => {
+    const said = nodes.find(({ message }) => isUsers(message))?.message.content.trim()
+    return said !== undefined && clipped(said, memoryBounds.cueBytes) === asked
+  }
   const all = branches(trajectory)
-  const branch = all.findLast((nodes) => nodes.some(({ id }) => id === action)) ?? all.at(-1) ?? []
+  const branch = all.findLast(begins) ?? all.at(-1) ?? []
   const deeds: Deed[] = []
   let seen = ''
   for (const { message } of branch) {

@@ -1,8 +1,9 @@
-import { type Agent, memory, servedAgent, text, weights } from '../../agent/index.ts'
+import { type Agent, servedAgent, text, weights } from '../../agent/index.ts'
 import { type Embedder, parseInput, type Tenant } from '../../core/index.ts'
 import { InputError } from '../../errors/index.ts'
 import {
   type AgentConfig,
+  declaredMemory,
   drawsTokens,
   embedderOf,
   memoryParameter,
@@ -104,7 +105,7 @@ function trainableUpstream({ upstreams }: ServeConfig, { name }: AgentConfig): U
   throw new InputError({
     code: 'input/not-trainable',
     message: `The agent "${name}" is answered by ${first?.url ?? 'nothing'}, and only the embedded engine and a Tinker server can train here.`,
-    hint: 'For canaries of texts set "trainer": "none" in its section "learn". To train it, put an upstream with the url "embedded" or "tinker" first, or use startLearner, which takes any trainer.',
+    hint: 'For a memory, and for canaries of texts, set "trainer": "none" in its section "learn". To train it, put an upstream with the url "embedded" or "tinker" first, or use startLearner, which takes any trainer.',
   })
 }
 
@@ -115,7 +116,7 @@ function declared({ name, rank, system, tools }: AgentConfig, base: string | nul
     name,
     parameters: {
       ...(base !== null && { model: weights({ base, rank }) }),
-      ...(embedder && { [memoryParameter]: memory({ embedder }) }),
+      ...(embedder && { [memoryParameter]: declaredMemory(embedder) }),
       ...(system === undefined ? {} : { system: text(system) }),
       ...Object.fromEntries(texts),
     },

@@ -53,8 +53,7 @@ export async function todaysContext(
     return found
   }
   /** What answered as itself beside the agent's own model, in the same session: no Version of that one. */
-  const isOfAnotherModel = async (id: VersionId, own: VersionId | undefined): Promise<boolean> => {
-    if (own === undefined) return false
+  const isOfAnotherModel = async (id: VersionId, own: VersionId): Promise<boolean> => {
     const [other, ours] = [asWeights((await versionOf(id))?.value), asWeights((await versionOf(own))?.value)]
     return other !== null && ours !== null && (other.base !== ours.base || other.baseHash !== ours.baseHash)
   }
@@ -62,7 +61,11 @@ export async function todaysContext(
     const acted = actedIn(trajectory)
     for (const [name, ids] of acted) {
       if (name === parameter) continue
-      for (const id of ids) if (id !== serving[name] && !(await isOfAnotherModel(id, serving[name]))) return false
+      const own = serving[name]
+      const others = [...ids].filter((id) => id !== own)
+      if (others.length === 0) continue
+      if (own === undefined || !ids.has(own)) return false
+      for (const id of others) if (!(await isOfAnotherModel(id, own))) return false
     }
     const release = trajectory.origin.kind === 'traffic' ? trajectory.origin.servedBy?.release : undefined
     if (release === undefined || release === current?.release) return true

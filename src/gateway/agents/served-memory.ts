@@ -2,11 +2,14 @@ import { randomUUID } from 'node:crypto'
 import {
   lexicalEmbedder,
   memory,
+  type MemoryItem,
   type MemoryKind,
   type MemoryMade,
   type MemoryValue,
   noArchive,
+  type ParameterDefinition,
   prepareMemory,
+  reaches,
   storedValue,
   valueIn,
 } from '../../agent/index.ts'
@@ -44,10 +47,11 @@ export async function embedderOf({ embedder: folder }: Pick<MemoryConfig, 'embed
 }
 
 /**
- * An agent begins with the same value whatever becomes of `memory()`'s defaults: another one would be another agent, which the
- * registry refuses.
+ * The memory that a configured agent begins with. Its numbers stay whatever becomes of `memory()`'s defaults: with others it
+ * would be another agent, which the registry refuses.
  */
-const declaredNumbers = { recall: 4, floor: 0.35, minTrust: 0.25, explore: 0.05 }
+export const declaredMemory = (embedder: Embedder): ParameterDefinition<MemoryKind> =>
+  memory({ recall: 4, floor: 0.35, minTrust: 0.25, explore: 0.05, embedder })
 
 /** The memory of an agent, whichever Version of it serves. */
 export interface AgentMemory {
@@ -67,8 +71,8 @@ export interface ServedMemory {
    * @throws MemoryError for a memory of archives or of another embedder, which a gateway has not.
    */
   recall(query: string, audience: Audience): Promise<Recollected>
-  /** Whether it still has all that was shown: an erasure takes items from a Version. */
-  holds(recalled: Pick<Recollected, 'made'>): boolean
+  /** Whether it still has all that was shown, and for whom: an erasure takes items from a Version. */
+  holds(recalled: Pick<Recollected, 'made'>, audience: Audience): boolean
   /** Makes it ready to recall at once. @throws MemoryError as {@link recall} does. */
   prepare(): Promise<void>
 }
@@ -84,7 +88,7 @@ export interface Recollected {
 /** @throws ModelNotFoundError as {@link embedderOf} does. */
 export async function agentMemory(config: MemoryConfig): Promise<AgentMemory> {
   const embedder = await embedderOf(config)
-  const declared = memory({ ...declaredNumbers, embedder })
+  const declared = declaredMemory(embedder)
   const kind = declared.of
   return {
     initial: storedValue(
@@ -108,10 +112,14 @@ function servedMemory(kind: MemoryKind, embedder: Embedder, { id, value }: Versi
       if (archive !== undefined) throw noArchive(archive)
       await prepareMemory(read(), embedder)
     },
-    holds({ made }) {
+    holds({ made }, audience) {
       const shown = made.did === 'recall' ? made.items.filter((one) => one.shown) : []
-      const known = shown.length === 0 ? new Set() : idsOf(read())
-      return shown.every(({ id }) => known.has(id))
+      if (shown.length === 0) return true
+      const owners = ownersIn(read())
+      return shown.every(({ id }) => {
+        const owner = owners.get(id)
+        return owner !== undefined && reaches(owner, audience)
+      })
     },
     async recall(query, audience) {
       const decided: Pick<Recollected, 'made' | 'propensity'>[] = []
@@ -128,11 +136,11 @@ function servedMemory(kind: MemoryKind, embedder: Embedder, { id, value }: Versi
   }
 }
 
-const ids = new WeakMap<MemoryValue, ReadonlySet<string>>()
+const owners = new WeakMap<MemoryValue, ReadonlyMap<string, MemoryItem['owner']>>()
 
-/** Of a value that was read: the same for the same one. */
-function idsOf(value: MemoryValue): ReadonlySet<string> {
-  const known = ids.get(value) ?? new Set(value.items.map(({ id }) => id))
-  ids.set(value, known)
+/** Whose each item is. Of a value that was read: the same for the same one. */
+function ownersIn(value: MemoryValue): ReadonlyMap<string, MemoryItem['owner']> {
+  const known = owners.get(value) ?? new Map(value.items.map(({ id, owner }) => [id, owner]))
+  owners.set(value, known)
   return known
 }

@@ -69,15 +69,16 @@ export async function learnTree(
 /** @returns the texts that were recalled: a conversation that has one may have begun by another call than its Decision's. */
 function learnRecalls(recalls: Recalls, { id: trajectory, nodes, decisions, origin }: Trajectory): ReadonlySet<string> {
   const shown = new Set<string>()
-  const person = origin.kind === 'traffic' ? origin.subject : null
-  for (const { parameter, kind, version, made, output, propensity } of decisions) {
+  const people = new Set([origin.kind === 'traffic' ? origin.subject : null, null])
+  // The latest first: one of before may show what was erased since.
+  for (const { parameter, kind, version, made, output, propensity } of decisions.toReversed()) {
     if (parameter !== memoryParameter || made === undefined) continue
     const read = MemoryMade.safeParse(made)
     if (!read.success || read.data.did !== 'recall') continue
     const text = nodes.find(({ id }) => id === output)?.message.content ?? null
     if (text !== null) shown.add(text)
     const recall = { kind, version, text, made: read.data, propensity }
-    recalls.learn({ trajectory, person, query: read.data.query }, recall)
+    recalls.learn(trajectory, read.data.query, [...people], recall)
   }
   return shown
 }

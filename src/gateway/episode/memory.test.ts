@@ -18,7 +18,17 @@ import {
 import { openMemoryStore } from '../../store/index.ts'
 import { declareAgents, type DeclaredAgent, memoryParameter, prepareVersions, servedAgents } from '../agents/index.ts'
 import { ServeConfig } from '../config.ts'
-import { answerOf, called, opened, pathIn, recorderOver, requestOf, says, stored } from './recorder.conformance.ts'
+import {
+  answerOf,
+  called,
+  contextOf,
+  opened,
+  pathIn,
+  recorderOver,
+  requestOf,
+  says,
+  stored,
+} from './recorder.conformance.ts'
 import type { EpisodeRecorderOptions, ForgetfulRecorder } from './recorder-options.ts'
 
 const weightsOf = (upstream: string, model: string) =>
@@ -204,6 +214,19 @@ describe('a session of several people', () => {
   })
 })
 
+it('shows nothing that is one person’s to whoever holds a session’s key and says that they are', async () => {
+  const own = item(asked, { owner: { tenant: 'acme', about: subjectMark('acme', 'ada') }, text: 'Hers.' })
+  router.versions = [remembering([own])]
+  const context = contextOf({ ...agent, session: 's', subject: 'ada' })
+  const saysTheKey = async (subject: string | null) => {
+    const caller = { ...context.caller, session: 's', subject }
+    const begun = await open().begin(requestOf(begin), { ...context, caller })
+    return begun.kind === 'call' ? recalledIn(begun.record.request).length : null
+  }
+  expect(await saysTheKey(null)).toBe(0)
+  expect(await saysTheKey('ada')).toBe(1)
+})
+
 describe('an erasure', () => {
   it.each(['in one process', 'in another'])('takes what is shown from sessions under way, %s', async (where) => {
     const other = item(`${asked} Again`, { text: 'Ask for the number.' })
@@ -220,6 +243,11 @@ describe('an erasure', () => {
     expect(left?.said).toContain('Ask for the number.')
     expect(left?.said).not.toContain('Send a new base.')
     expect(none).toEqual([])
+    // What was recalled anew stays from then on.
+    for (const later of [open(), open()]) {
+      expect(recalledIn((await called(later, next, 'so', saying)).record.request)).toEqual([left])
+    }
+    expect(recallsIn(await stored(store, record.trajectory))).toHaveLength(2)
   })
 })
 
@@ -227,7 +255,8 @@ describe('a session', () => {
   it.each([{ session: 's' }, { session: null }])(
     'keeps the message that it got, also in another process: %o, and the recall is recorded once',
     async ({ session }) => {
-      router.versions = [remembering([known], { explore: 0.4 })]
+      const alike = [1, 2, 3, 4].map((i) => item(`${asked} ${i}`))
+      router.versions = [remembering(alike, { explore: 0.4 })]
       const saying = { ...agent, session }
       const first = await called(open(), requestOf(begin), 'hi', saying)
       const [before] = recalledIn(first.record.request)
@@ -251,6 +280,17 @@ describe('a session', () => {
     const next = [...begin, first.wire, says('user', 'more')]
     const { record } = await called(recorder, requestOf(next), 'so', { ...agent, session: 's' })
     expect(recalledIn(record.request)).toEqual(recalledIn(first.record.request))
+    expect(recallsIn(await stored(store, record.trajectory))).toHaveLength(1)
+  })
+
+  it('records the recall with the call that is repeated, whose first try nothing of is left', async () => {
+    router.versions = [remembering([known])]
+    const recorder = open()
+    const saying = { ...agent, session: 's', idempotencyKey: 'k' }
+    const broken = await opened(recorder, requestOf(begin), saying)
+    const failure = { code: 'x/y', message: 'broke' }
+    await broken.finish({ answer: answerOf(['half']), stopReason: 'model-error', failure })
+    const { record } = await called(recorder, requestOf(begin), 'whole', { ...saying, retry: 1 })
     expect(recallsIn(await stored(store, record.trajectory))).toHaveLength(1)
   })
 

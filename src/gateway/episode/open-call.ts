@@ -158,8 +158,7 @@ export class OpenCall implements CallRecord {
   }
 
   async #part(end: CallEnd, redaction: Redaction): Promise<CallPart> {
-    const recall = this.#asked.facts.recalled?.recall
-    if (recall && answersIn(end.answer?.choices ?? []).length > 0) recall.writtenBy ??= this.call
+    if (answersIn(end.answer?.choices ?? []).length > 0) this.#takesRecall()
     const { known, ownDefaults, clock } = this.#desk
     const context = {
       known,
@@ -168,6 +167,14 @@ export class OpenCall implements CallRecord {
       now: clock.now(),
     }
     return callPart(this.#asked.facts, end, { ...context, redaction })
+  }
+
+  /** This call writes what was recalled, unless another one did that stays: of a call that is repeated nothing does. */
+  #takesRecall(): void {
+    const { recalled, retryOf } = this.#asked.facts
+    if (!recalled) return
+    const { recall } = recalled
+    if (recall.writtenBy === null || recall.writtenBy === retryOf) recall.writtenBy = this.call
   }
 
   /** Another call may write what was recalled: this one did not. */

@@ -1,5 +1,14 @@
-import { blobKey, type ChatRequest, isUsers, type Message, type TrajectoryId, turns } from '../../core/index.ts'
+import {
+  type Audience,
+  blobKey,
+  type ChatRequest,
+  isUsers,
+  type Message,
+  type TrajectoryId,
+  turns,
+} from '../../core/index.ts'
 import { clipped, memoryBounds } from '../../agent/index.ts'
+import { InvariantError } from '../../errors/index.ts'
 import { type ServedMemory, type ServedSession, type ServedAgent, shownRequest } from '../agents/index.ts'
 import type { RequestContext } from '../ports.ts'
 import type { Admitted } from './admission.ts'
@@ -14,7 +23,7 @@ import { type AskedCall, OpenCall } from './open-call.ts'
 import type { Asker } from './places.ts'
 import type { EpisodeRecorderOptions } from './recorder-options.ts'
 import type { Recall } from './recalls.ts'
-import { readBy, type Redaction, redactName } from './redaction/index.ts'
+import { readBy, type Redaction, redactName, unread } from './redaction/index.ts'
 import { headOf, ownerKey } from './traffic-head.ts'
 
 /** What opening calls takes beside the desk. */
@@ -27,7 +36,8 @@ export interface OpeningOptions
 interface SentCall {
   readonly facts: Omit<CallFacts, 'conversation' | 'candidates' | 'generation' | 'texts' | 'recalled'>
   readonly conversation: Conversation
-  readonly asker: Asker
+  /** `vouched`: whoever made the key says, or knows, whom the call is about. The holder of a session's key may say anything. */
+  readonly asker: Asker & { readonly vouched: boolean }
   /** Of all readings of the request. */
   readonly redaction: Redaction
   /** Whether its trajectory begins with it. */
@@ -75,7 +85,7 @@ export class Opening {
     const sent: SentCall = {
       facts: { trajectory, call, request, params, retryOf: repeated?.call ?? null, startedAt, weight },
       conversation,
-      asker,
+      asker: { ...asker, vouched: caller.session === null || caller.subject !== null },
       redaction,
       isNew: found === null,
     }
@@ -138,21 +148,21 @@ export class Opening {
     memory: ServedMemory,
     messages: readonly Message[],
     { trajectory, startedAt }: SentCall['facts'],
-    { tenant, subject }: Asker,
+    asker: SentCall['asker'],
     redaction: Redaction,
   ): Promise<Recall | null> {
     const query = queryOf(messages)
     if (query === null) return null
     const tree = this.#desk.known.tree(trajectory)
     // What is shown to one person becomes part of a session that may be another's, and what that teaches is the other's.
-    const person = tree.complete && tree.subject === subject ? subject : null
+    const own = asker.vouched && tree.complete && tree.subject === asker.subject
+    const audience: Audience = { tenant: asker.tenant, subject: own ? asker.subject : null, at: startedAt }
     try {
-      return await this.#desk.recalls.once(memory, { trajectory, person, query }, async () => {
-        const recalled = await memory.recall(query, { tenant, subject: person, at: startedAt })
+      return await this.#desk.recalls.once(memory, { trajectory, query, audience }, async () => {
+        const recalled = await memory.recall(query, audience)
+        const { text } = recalled
         // As it is recorded: read back from there, it is the same.
-        const text =
-          recalled.text === null ? null : await redaction.reading((by) => by.redact(recalled.text ?? '').value)
-        return { ...recalled, text }
+        return text === null ? recalled : { ...recalled, text: await redaction.reading((by) => readable(text, by)) }
       })
     } catch (error) {
       this.#options.onNoRecall(memory.version, error)
@@ -189,4 +199,11 @@ export class Opening {
 function queryOf(messages: readonly Message[]): string | null {
   const said = messages.find(isUsers)?.content.trimStart().slice(0, memoryBounds.cueBytes).trimEnd() ?? ''
   return said === '' ? null : clipped(said, memoryBounds.cueBytes)
+}
+
+/** What was recalled, without what must not be written. @throws InvariantError where that could not be found out in time. */
+function readable(text: string, redaction: Redaction): string {
+  const { value, changed } = redaction.redact(text)
+  if (changed && value === unread) throw new InvariantError('what was recalled could not be redacted in time')
+  return value
 }

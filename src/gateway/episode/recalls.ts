@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache'
-import type { CallId, TrajectoryId, VersionId } from '../../core/index.ts'
+import type { Audience, CallId, TrajectoryId, VersionId } from '../../core/index.ts'
 import type { Recollected, ServedMemory } from '../agents/index.ts'
 
 /** What one Version of a memory recalled in a session for one query. */
@@ -11,9 +11,8 @@ export interface Recall extends Recollected, Pick<ServedMemory, 'kind' | 'versio
 /** What is asked of a memory, and for whom. */
 export interface Asked {
   readonly trajectory: TrajectoryId
-  /** The person whose own items may be recalled; `null` for nobody. */
-  readonly person: string | null
   readonly query: string
+  readonly audience: Audience
 }
 
 /** Of several recalls: what a call has just read back must not go before it is used. */
@@ -50,9 +49,10 @@ export class Recalls {
    * @throws what `recall` throws.
    */
   async once(memory: ServedMemory, asked: Asked, recall: () => Promise<Recollected>): Promise<Recall> {
-    const key = keyOf(memory.version, asked)
+    const { trajectory, query, audience } = asked
+    const key = keyOf(trajectory, memory.version, query, audience.subject)
     const known = this.#known.get(key)
-    if (known && memory.holds(known)) return known
+    if (known && memory.holds(known, audience)) return known
     let recalling = this.#recalling.get(key)
     if (!recalling) {
       recalling = recall()
@@ -66,12 +66,24 @@ export class Recalls {
     return recalling
   }
 
-  /** Takes in what a trajectory in the store says was recalled; what is known stays as it is. */
-  learn(asked: Asked, recall: Omit<Recall, 'writtenBy'>): void {
-    const key = keyOf(recall.version, asked)
-    const known = this.#known.get(key)
-    if (known) known.writtenBy ??= 'stored'
-    else this.#add(key, { ...recall, writtenBy: 'stored' })
+  /**
+   * Takes in what a trajectory in the store says was recalled; what is known stays as it is. The store does not say for whom it
+   * was: whether it may be shown is asked when it is.
+   * @param people whom the trajectory's calls may have been about.
+   */
+  learn(
+    trajectory: TrajectoryId,
+    query: string,
+    people: readonly (string | null)[],
+    recall: Omit<Recall, 'writtenBy'>,
+  ): void {
+    const learned: Recall = { ...recall, writtenBy: 'stored' }
+    for (const person of people) {
+      const key = keyOf(trajectory, recall.version, query, person)
+      const known = this.#known.get(key)
+      if (known) known.writtenBy ??= 'stored'
+      else this.#add(key, learned)
+    }
   }
 
   clear(): void {
@@ -84,5 +96,5 @@ export class Recalls {
   }
 }
 
-const keyOf = (version: VersionId, { trajectory, person, query }: Asked) =>
+const keyOf = (trajectory: TrajectoryId, version: VersionId, query: string, person: string | null) =>
   `${trajectory} ${JSON.stringify([version, person, query])}`

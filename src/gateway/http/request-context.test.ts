@@ -34,5 +34,5 @@ it('a key’s agent and person are defaults', () => {
 
 it('of a session’s key they stand: its holder speaks as nobody else', () => {
   expect(asked({ session: 's' }, others, 'carl')).toMatchObject({ session: 's', agent: 'support', subject: 'ann' })
-  expect(asked({ session: 's', agent: null, subject: null }, others)).toMatchObject({ agent: 'other', subject: null })
+  expect(asked({ session: 's', agent: null, subject: null }, others)).toMatchObject({ agent: 'other', subject: 'bob' })
 })

@@ -25,14 +25,13 @@ export interface Said {
 export function requestContext({ headers, session, user, caller, train, signal, weight }: Said): RequestContext {
   const agent = nameIn(headers, 'ratchet-agent')
   const subject = nameIn(headers, 'ratchet-subject') ?? subjectOf(user)
-  // Who holds a session's key is not who made it: they cannot put what they say down to somebody else, nor be shown what is
-  // remembered of them.
+  // Who holds a session's key is not who made it: they cannot put what they say down to somebody else.
   const fixed = caller.session !== null
   return {
     caller,
     session: sessionOf(headers, session, caller),
     agent: fixed ? (caller.agent ?? agent) : (agent ?? caller.agent),
-    subject: fixed ? caller.subject : (subject ?? caller.subject),
+    subject: fixed ? (caller.subject ?? subject) : (subject ?? caller.subject),
     train: train && caller.train && trainIn(headers),
     idempotencyKey: idempotencyKeyIn(headers),
     retry: retryIn(headers),
