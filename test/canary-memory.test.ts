@@ -127,7 +127,7 @@ it('an agent behind the gateway remembers what worked, before a model of any ups
     .poll(async () => (await ratchet(['canaries', '--store', store])).stdout, { timeout: 90_000, interval: 2_000 })
     .toContain('running')
   prompts = []
-  expect(await visits(url, 1_000, 160)).toBeGreaterThan(80)
+  expect(await visits(url, 1_000, 160)).toBeGreaterThan(60)
   const recalled = prompts.filter((prompt) => prompt.some(({ name }) => name === 'ratchet-memory'))
   expect(recalled.length).toBeGreaterThan(45)
   for (const [first, second, third] of recalled) {
@@ -136,5 +136,5 @@ it('an agent behind the gateway remembers what worked, before a model of any ups
   await expect
     .poll(async () => (await ratchet(['promote', '--store', store])).code, { timeout: 60_000, interval: 2_000 })
     .toBe(0)
-  expect(await visits(url, 3_000, 30)).toBeGreaterThan(25)
+  expect(await visits(url, 3_000, 30)).toBeGreaterThan(20)
 })

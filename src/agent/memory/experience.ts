@@ -69,7 +69,7 @@ const mostSeen = 400
 function deedsOf(trajectory: Trajectory, asked: string): readonly Deed[] {
   const begins = (nodes: readonly TrajectoryNode[]) => {
     const said = nodes.find(({ message }) => isUsers(message))?.message.content.trim()
-    return said !== undefined && clipped(said, memoryBounds.cueBytes) === asked
+    return said !== undefined && clipped(said, memoryBounds.cueBytes).trimEnd() === asked.trim()
   }
   const all = branches(trajectory)
   const branch = all.findLast(begins) ?? all.at(-1) ?? []

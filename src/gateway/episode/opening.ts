@@ -197,8 +197,10 @@ export class Opening {
 
 /** What a memory is asked: what the user said first. A text alone has a meaning to compare. */
 function queryOf(messages: readonly Message[]): string | null {
-  const said = messages.find(isUsers)?.content.trimStart().slice(0, memoryBounds.cueBytes).trimEnd() ?? ''
-  return said === '' ? null : clipped(said, memoryBounds.cueBytes)
+  // No more is read than is kept: it may be megabytes.
+  const said = messages.find(isUsers)?.content.trimStart().slice(0, memoryBounds.cueBytes) ?? ''
+  const query = clipped(said, memoryBounds.cueBytes).trimEnd()
+  return query === '' ? null : query
 }
 
 /** What was recalled, without what must not be written. @throws InvariantError where that could not be found out in time. */
