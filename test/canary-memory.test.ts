@@ -1,18 +1,10 @@
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type AnsweringModel, type AskedMessage, startAnsweringModel } from './support/answering-model.ts'
 import { type ServingRatchet, serveRatchet } from './support/serving-ratchet.ts'
 import { ratchet } from './tiny/ratchet.ts'
-
-interface Asked {
-  readonly role: string
-  readonly name?: string
-  readonly content: string
-}
 
 const desks = ['amber', 'birch', 'cedar', 'dogwood']
 const matters = [
@@ -33,34 +25,17 @@ function anyDesk(): string {
 }
 
 let folder: string
-let model: Server
+let model: AnsweringModel
 let gateway: ServingRatchet | undefined
-let prompts: (readonly Asked[])[] = []
+let prompts: (readonly AskedMessage[])[] = []
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'ratchet-memory-'))
   // A model elsewhere, which does as the first note of what worked says, and else names any desk.
-  model = createServer((request, response) => {
-    let body = ''
-    request.setEncoding('utf8').on('data', (text: string) => (body += text))
-    request.on('end', () => {
-      const { messages } = JSON.parse(body) as { readonly messages: readonly Asked[] }
-      prompts.push(messages)
-      const notes = messages.find(({ name }) => name === 'ratchet-memory')?.content ?? ''
-      const content = /Done \(it worked\): (\w+)/.exec(notes)?.[1] ?? anyDesk()
-      response.setHeader('content-type', 'application/json')
-      response.end(
-        JSON.stringify({
-          id: 'c',
-          object: 'chat.completion',
-          created: 1,
-          model: 'm',
-          choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
-          usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
-        }),
-      )
-    })
-  }).listen(0, '127.0.0.1')
-  await once(model, 'listening')
+  model = await startAnsweringModel((messages) => {
+    prompts.push(messages)
+    const notes = messages.find(({ name }) => name === 'ratchet-memory')?.content ?? ''
+    return /Done \(it worked\): (\w+)/.exec(notes)?.[1] ?? anyDesk()
+  })
 })
 afterAll(async () => {
   await gateway?.stop()
@@ -85,7 +60,7 @@ async function visits(url: string, from: number, count: number): Promise<number>
     })
     const text = await answer.text()
     expect(answer.status, text).toBe(200)
-    const { choices } = JSON.parse(text) as { readonly choices: readonly { readonly message: Asked }[] }
+    const { choices } = JSON.parse(text) as { readonly choices: readonly { readonly message: AskedMessage }[] }
     const isRight = choices[0]?.message.content === rightDesk(matter)
     if (isRight) right++
     await fetch(`${url}/ratchet/signals`, {
@@ -98,7 +73,6 @@ async function visits(url: string, from: number, count: number): Promise<number>
 }
 
 it('an agent behind the gateway remembers what worked, before a model of any upstream, by a line of configuration', async () => {
-  const { port } = model.address() as AddressInfo
   const config = join(folder, 'ratchet.json')
   const store = join(folder, 'store')
   const learn = {
@@ -115,7 +89,7 @@ it('an agent behind the gateway remembers what worked, before a model of any ups
   writeFileSync(
     config,
     JSON.stringify({
-      upstreams: [{ name: 'elsewhere', url: `http://127.0.0.1:${port}/v1`, tellsTokens: 'no' }],
+      upstreams: [{ name: 'elsewhere', url: model.url, tellsTokens: 'no' }],
       agents: [{ name: 'guide', model: 'm', memory: {}, learn }],
     }),
   )

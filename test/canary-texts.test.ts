@@ -1,40 +1,22 @@
-import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { type AnsweringModel, startAnsweringModel } from './support/answering-model.ts'
 import { type ServingRatchet, serveRatchet } from './support/serving-ratchet.ts'
 import { ratchet } from './tiny/ratchet.ts'
 
 let folder: string
-let model: Server
+let model: AnsweringModel
 let gateway: ServingRatchet | undefined
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'ratchet-texts-'))
   // A model elsewhere, which answers as its system prompt tells it.
-  model = createServer((request, response) => {
-    let body = ''
-    request.setEncoding('utf8').on('data', (text: string) => (body += text))
-    request.on('end', () => {
-      const { messages } = JSON.parse(body) as { readonly messages: readonly { role: string; content: string }[] }
-      const brief = messages.some(({ role, content }) => role === 'system' && content.includes('one word'))
-      const content = brief ? 'Oslo.' : 'That is a very good question, and there is much to be said about it.'
-      response.setHeader('content-type', 'application/json')
-      response.end(
-        JSON.stringify({
-          id: 'c',
-          object: 'chat.completion',
-          created: 1,
-          model: 'm',
-          choices: [{ index: 0, message: { role: 'assistant', content }, finish_reason: 'stop' }],
-          usage: { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 },
-        }),
-      )
-    })
-  }).listen(0, '127.0.0.1')
-  await once(model, 'listening')
+  model = await startAnsweringModel((messages) =>
+    messages.some(({ role, content }) => role === 'system' && content.includes('one word'))
+      ? 'Oslo.'
+      : 'That is a very good question, and there is much to be said about it.',
+  )
 })
 afterAll(async () => {
   await gateway?.stop()
@@ -66,13 +48,12 @@ async function visits(url: string, from: number, count: number): Promise<number>
 }
 
 it('a prompt is tried, judged and promoted before a model of any upstream, with nothing that trains', async () => {
-  const { port } = model.address() as AddressInfo
   const config = join(folder, 'ratchet.json')
   const store = join(folder, 'store')
   writeFileSync(
     config,
     JSON.stringify({
-      upstreams: [{ name: 'elsewhere', url: `http://127.0.0.1:${port}/v1`, tellsTokens: 'no' }],
+      upstreams: [{ name: 'elsewhere', url: model.url, tellsTokens: 'no' }],
       agents: [
         {
           name: 'guide',
