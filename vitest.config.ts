@@ -27,7 +27,7 @@ export default defineConfig(async () => {
     test: {
       projects: [
         {
-          test: { ...shared, name: 'stateless', env, include: stateless, isolate: false, sequence: { groupOrder: 0 } },
+          test: { ...shared, name: 'stateless', env, include: stateless, isolate: false },
         },
         {
           test: {
@@ -41,7 +41,6 @@ export default defineConfig(async () => {
               'test/trainer-versions.test.ts',
             ],
             exclude: [...configDefaults.exclude, ...stateless, ...(postgres ? [] : ['src/store/postgres-*.test.ts'])],
-            sequence: { groupOrder: 0 },
           },
         },
       ],

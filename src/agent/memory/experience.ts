@@ -9,7 +9,7 @@ import {
   type TrajectoryNode,
 } from '../../core/index.ts'
 import { type Lived, lived } from '../lived.ts'
-import { clipped } from './clipped.ts'
+import { clipped, memoryQuery } from './clipped.ts'
 import { memoryBounds } from './item.ts'
 import type { MemoryMade, RecalledItem } from './made.ts'
 
@@ -68,8 +68,8 @@ const mostSeen = 400
  */
 function deedsOf(trajectory: Trajectory, asked: string): readonly Deed[] {
   const begins = (nodes: readonly TrajectoryNode[]) => {
-    const said = nodes.find(({ message }) => isUsers(message))?.message.content.trim()
-    return said !== undefined && clipped(said, memoryBounds.cueBytes).trimEnd() === asked.trim()
+    const first = nodes.find(({ message }) => isUsers(message))
+    return first !== undefined && memoryQuery(first.message.content) === memoryQuery(asked)
   }
   const all = branches(trajectory)
   const branch = all.findLast(begins) ?? all.at(-1) ?? []

@@ -8,7 +8,7 @@ export {
 export { prepareMemory } from './bank.ts'
 export { assertSameEmbedder, MemoryError, noArchive } from './errors.ts'
 export type { Deed, Experience } from './experience.ts'
-export { clipped } from './clipped.ts'
+export { clipped, memoryQuery } from './clipped.ts'
 export { holdsAt, memoryBounds, MemoryItem, newItem, type NewItem, Tally, tallied } from './item.ts'
 export { lexicalEmbedder } from './lexical.ts'
 export { MemoryMade, type RecalledItem } from './made.ts'

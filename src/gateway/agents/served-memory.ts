@@ -29,6 +29,8 @@ import type { MemoryConfig } from '../config.ts'
 /** The Parameter that an agent's memory is. */
 export const memoryParameter: ParameterName = 'memory'
 
+/** One for all: an index is made for one embedder, and what prepares a memory is declared apart from what recalls from it. */
+const words = lexicalEmbedder()
 const models = new Map<string, Promise<Embedder>>()
 
 /**
@@ -36,7 +38,7 @@ const models = new Map<string, Promise<Embedder>>()
  * @throws ModelNotFoundError where the folder has none.
  */
 export async function embedderOf({ embedder: folder }: Pick<MemoryConfig, 'embedder'>): Promise<Embedder> {
-  if (folder === undefined) return lexicalEmbedder()
+  if (folder === undefined) return words
   const known = models.get(folder)
   if (known) return known
   // With the engine: a gateway that asks other servers loads it for this alone.

@@ -16,7 +16,14 @@ import {
   type WireMessage,
 } from '../../core/index.ts'
 import { openMemoryStore } from '../../store/index.ts'
-import { declareAgents, type DeclaredAgent, memoryParameter, prepareVersions, servedAgents } from '../agents/index.ts'
+import {
+  declareAgents,
+  type DeclaredAgent,
+  embedderOf,
+  memoryParameter,
+  prepareVersions,
+  servedAgents,
+} from '../agents/index.ts'
 import { ServeConfig } from '../config.ts'
 import {
   answerOf,
@@ -352,6 +359,10 @@ describe('a session', () => {
       expect(again.history).toEqual({ messages: sent.length + 2, tokens: [1, 2, 3, 4, 5], closedTurn: true })
     }
   })
+})
+
+it('is indexed once, whoever declares the agent: what prepares it has the embedder that it is recalled by', async () => {
+  expect(await embedderOf({})).toBe(await embedderOf({}))
 })
 
 describe('goes on without', () => {

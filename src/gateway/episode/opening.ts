@@ -7,7 +7,7 @@ import {
   type TrajectoryId,
   turns,
 } from '../../core/index.ts'
-import { clipped, memoryBounds } from '../../agent/index.ts'
+import { memoryQuery } from '../../agent/index.ts'
 import { InvariantError } from '../../errors/index.ts'
 import { type ServedMemory, type ServedSession, type ServedAgent, shownRequest } from '../agents/index.ts'
 import type { RequestContext } from '../ports.ts'
@@ -197,9 +197,7 @@ export class Opening {
 
 /** What a memory is asked: what the user said first. A text alone has a meaning to compare. */
 function queryOf(messages: readonly Message[]): string | null {
-  // No more is read than is kept: it may be megabytes.
-  const said = messages.find(isUsers)?.content.trimStart().slice(0, memoryBounds.cueBytes) ?? ''
-  const query = clipped(said, memoryBounds.cueBytes).trimEnd()
+  const query = memoryQuery(messages.find(isUsers)?.content ?? '')
   return query === '' ? null : query
 }
 
