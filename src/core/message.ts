@@ -61,6 +61,9 @@ export const rememberedBy = 'ratchet-memory'
  */
 export const isUsers = (message: Message): boolean => message.role === 'user' && message.name !== rememberedBy
 
+/** Whether a tool answered a call with an error. */
+export const isRefusal = (message: Message): boolean => message.role === 'tool' && message.isError === true
+
 /** What the policy says in one turn. */
 export type AssistantMessage = Extract<Message, { role: 'assistant' }>
 

@@ -5,6 +5,7 @@ import {
   type Beginning,
   type Clock,
   contentHash,
+  isRefusal,
   type Reward,
   type Rubric,
   type Signal,
@@ -137,7 +138,7 @@ async function sessionOf(
 ): Promise<WatchedSession> {
   const asOf = trajectory.startedAt + judgeAfterMs
   const results = trajectory.nodes.filter(({ message }) => message.role === 'tool')
-  const told = results.filter(({ message }) => message.role === 'tool' && message.isError === true).length
+  const told = results.filter(({ message }) => isRefusal(message)).length
   const seen = implicitSignals(trajectory, asOf, { kinds: ['tool-error'] }).length
   let reward: Reward | null = null
   try {

@@ -25,10 +25,14 @@ import {
 } from '../core/index.ts'
 import { rollout, type RolloutRequest } from '../rollout/index.ts'
 import type { LearnEvent } from './events.ts'
+import { checkedEnvironment } from './preflight/index.ts'
 import type { Acting, ServingVersions } from './run/serving.ts'
 import type { LearnOptions } from './options.ts'
 import type { Schedule } from './source/rollouts/schedule.ts'
 import type { RolloutSource } from './source.ts'
+
+/** Seconds that one call of an environment may take. */
+export const defaultCallSeconds = 60
 
 /** The run that episodes belong to, as far as they need it. */
 export interface EpisodeHost {
@@ -38,6 +42,7 @@ export interface EpisodeHost {
   /** What answers for each of the agent's weights. */
   readonly models: Models
   readonly options: Pick<LearnOptions, 'store' | 'reward' | 'seed' | 'signal'> & {
+    readonly callSeconds?: number
     readonly source: Pick<RolloutSource, 'environment'>
   }
   readonly schedule: Pick<Schedule, 'concurrency'>
@@ -145,7 +150,7 @@ export async function whileLoaded<T>(
  * same batch are taken from the store.
  */
 export async function runBatch(run: EpisodeHost, policy: Policy, batch: Batch): Promise<readonly ScoredTrajectory[]> {
-  const { store, reward, source, seed = 0, signal } = run.options
+  const { store, reward, source, seed = 0, signal, callSeconds = defaultCallSeconds } = run.options
   const name = `${run.run.id}/${batch.name}`
   const scored = new Map<string, ScoredTrajectory>()
   for (const task of batch.tasks) {
@@ -164,7 +169,7 @@ export async function runBatch(run: EpisodeHost, policy: Policy, batch: Batch): 
   }
   const trajectories = await rollout({
     agent: run.agent,
-    environment: source.environment,
+    environment: checkedEnvironment(source.environment, callSeconds),
     tasks: batch.tasks,
     attempts: batch.attempts,
     batch: name,

@@ -1,5 +1,6 @@
 import type { HoldoutTask, HoldoutUse, Task } from '../core/index.ts'
 import { claimHoldout, claimLevel, type Gate } from '../gate/index.ts'
+import { spread } from './preflight/index.ts'
 import type { LearnRun } from './run/learn-run.ts'
 
 /**
@@ -19,12 +20,15 @@ export async function claim(run: LearnRun, gate: Gate, tasks: readonly HoldoutTa
   })
 }
 
-/** The first `limit` tasks of each tier, in a fixed order. */
-export function firstOfEachTier<T extends Task>(tasks: readonly T[], limit: number): readonly T[] {
-  const taken = new Map<string, number>()
-  return tasks.filter(({ tier = 'all' }) => {
-    const count = taken.get(tier) ?? 0
-    taken.set(tier, count + 1)
-    return count < limit
-  })
+/** Up to `limit` tasks of each tier, evenly spread, in their order: a file may have one kind of task after the other. */
+export function someOfEachTier<T extends Task>(tasks: readonly T[], limit: number): readonly T[] {
+  const tiers = new Map<string, T[]>()
+  for (const task of tasks) {
+    const { tier = 'all' } = task
+    const ofTier = tiers.get(tier)
+    if (ofTier) ofTier.push(task)
+    else tiers.set(tier, [task])
+  }
+  const taken = new Set([...tiers.values()].flatMap((ofTier) => spread(ofTier, limit)))
+  return tasks.filter((task) => taken.has(task))
 }

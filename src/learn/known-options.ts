@@ -31,6 +31,8 @@ const known = {
     guide: true,
     baselines: true,
     budget: true,
+    successThreshold: true,
+    callSeconds: true,
     schedule: true,
     control: true,
     check: true,

@@ -110,6 +110,13 @@ export interface RolloutOptions extends RunOptions<RolloutSource> {
   readonly baselines?: (tasks: readonly HoldoutTask[]) => Promise<readonly ScriptedResults[]>
   /** Of one episode, in rollouts and measurements alike. Default: half as much again as the longest demonstration. */
   readonly budget?: Partial<EpisodeBudget>
+  /**
+   * The reward from which an attempt counts as a success, above the reward's floor. Default: the reward's ceiling where half of
+   * the demonstrations earn that, else what nine in ten of them earn. The gate compares rewards, not successes.
+   */
+  readonly successThreshold?: number
+  /** Seconds that one call of the environment may take; after these the attempt has no reward. Default 60. */
+  readonly callSeconds?: number
   readonly schedule?: Partial<Schedule>
   /** Also train a control: supervised learning alone, on the same demonstrations, for the same time. */
   readonly control?: boolean

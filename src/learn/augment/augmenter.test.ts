@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { rng, type ToolDefinition } from '../../core/index.ts'
+import { type DemonstratedEpisode, rng, type ToolDefinition } from '../../core/index.ts'
 import { lookup } from '../../../test/support/lookup.ts'
 import { Augmenter } from './augmenter.ts'
 
@@ -58,7 +58,7 @@ describe('an instruction in other words', () => {
   })
 })
 
-it('makes up no value of an argument whose schema lists them', () => {
+it('leaves what a call gives to an argument whose schema lists its values', () => {
   const sorts = (word: string) => lookup('Oak', [], { document: `price 3\ncolour ${word}`, answer: word })
   const demonstrations = [sorts('green'), sorts('yellow'), sorts('red')]
   const parameters = { type: 'object', properties: { text: { enum: ['green', 'yellow', 'red'] } } }
@@ -69,6 +69,32 @@ it('makes up no value of an argument whose schema lists them', () => {
     )
     return new Set(told.map((one) => /"text":"(\w+)"/.exec(one)?.[1] ?? ''))
   }
-  expect(answersOf([{ name: 'answer', description: '', parameters }])).toEqual(new Set(['yellow', 'red']))
+  expect(answersOf([{ name: 'answer', description: '', parameters }])).toEqual(new Set(['green']))
   expect(answersOf([]).size).toBeGreaterThan(10)
+})
+
+it('tells numbers, lists and objects that a call is given as it tells texts', () => {
+  const picking = (name: string): DemonstratedEpisode => ({
+    messages: [
+      { role: 'user', content: `Ship the ${name}.` },
+      { role: 'assistant', content: '', toolCalls: [{ name: 'find', arguments: { name } }] },
+      { role: 'tool', name: 'find', content: `${name}\nbin 4417\nweight 12` },
+      {
+        role: 'assistant',
+        content: '',
+        toolCalls: [{ name: 'ship', arguments: { from: 4417, items: [{ name, weight: 12 }], express: true } }],
+      },
+    ],
+  })
+  const augmenter = new Augmenter([picking('bolt'), picking('lamp')], [])
+  const told = Array.from({ length: 40 }, (_, seed) => augmenter.told(picking('bolt'), 1, rng('typed', seed)) ?? [])
+  const bins = new Set<string>()
+  for (const messages of told) {
+    const [, name, bin = '', weight] = /^(.+)\nbin (\d+)\nweight (\d+)$/.exec(messages[2]?.content ?? '') ?? []
+    expect(messages[3]).toMatchObject({
+      toolCalls: [{ arguments: { from: Number(bin), items: [{ name, weight: Number(weight) }], express: true } }],
+    })
+    bins.add(bin)
+  }
+  expect(bins.size).toBeGreaterThan(20)
 })

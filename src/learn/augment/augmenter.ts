@@ -15,6 +15,7 @@ import { argumentOf, type ArgumentPool, argumentsOf, instructionOf, replaced, re
 import { wordsOf } from './vocabulary.ts'
 import { commonEnglish } from './english.ts'
 import { Wording, wordsInUse } from './wording.ts'
+import { constantsOf } from './said-numbers.ts'
 import { otherWords, poolOfWords } from './words.ts'
 
 /**
@@ -27,10 +28,11 @@ export class Augmenter {
   readonly #words: ArgumentPool
   readonly #wording: Wording
   readonly #coining: Coining
+  readonly #constants: ReadonlySet<string>
 
   /**
    * @param demonstrations and @param train tell which names and words there are.
-   * @param tools that are at hand: a value that a schema lists becomes no other one than those.
+   * @param tools that are at hand: a value that a schema lists stays.
    */
   constructor(
     demonstrations: readonly DemonstratedEpisode[],
@@ -38,6 +40,7 @@ export class Augmenter {
     tools: readonly ToolDefinition[] = [],
   ) {
     this.#coining = { english: commonEnglish(), listed: listedArguments(tools) }
+    this.#constants = constantsOf(demonstrations)
     this.#names = poolOfNames(demonstrations, train)
     this.#words = poolOfWords(demonstrations)
     const said = demonstrations.map(({ messages }) => toldIn(messages)).join('\n')
@@ -57,7 +60,7 @@ export class Augmenter {
   told(episode: DemonstratedEpisode, share: number, random: Rng): readonly Message[] | null {
     const values = random.next() < share
     const words = values ? otherWords(episode, this.#words, this.#coining, random) : []
-    const numbers = values ? otherNumbers(episode, random) : new Map<string, string>()
+    const numbers = values ? otherNumbers(episode, random, this.#constants) : new Map<string, string>()
     const names = random.next() < share ? otherNames(episode, this.#names, this.#coining, random) : []
     // Numbers come first: a name that is put in keeps its own.
     const inText = (text: string) => replaced(renumbered(text, numbers), [...words, ...names])

@@ -10,6 +10,8 @@ const train = ['Oak.grow', 'Elm.fall', 'Ash()', 'Fir.bend'].map((title) => ({
   instruction: `Since when has edge ${title}?`,
 }))
 
+const coining = { english: ['river', 'green'], listed: new Set<string>() }
+
 const textsOf = (episode: DemonstratedEpisode) => namesOf(episode).map(({ text }) => text)
 
 describe('names of a demonstration', () => {
@@ -24,6 +26,36 @@ describe('names of a demonstration', () => {
     expect(namesOf({ messages: oak.messages.slice(0, 1) })).toEqual([])
   })
 
+  describe('that a call gives as a number', () => {
+    const order = (id: number, seen: string): DemonstratedEpisode => ({
+      messages: [
+        { role: 'user', content: `Cancel order ${id}.` },
+        { role: 'tool', name: 'look', content: seen },
+        { role: 'assistant', content: '', toolCalls: [{ name: 'cancel', arguments: { id } }] },
+      ],
+    })
+
+    it('are keys, where tools say no other number as long', () => {
+      expect(textsOf(order(4417, 'order 4417 price 20'))).toEqual(['4417'])
+      expect(textsOf(order(4417, 'order 4417 price 2090')), 'a price can be compared').toEqual([])
+      expect(textsOf(order(44, 'price 2090')), 'an amount').toEqual([])
+    })
+
+    it('become numbers, wherever they stand', () => {
+      const episode = order(4417, 'order 4417 price 20')
+      const ids = new Set<number>()
+      for (let seed = 0; seed < 60; seed++) {
+        const others = otherNames(episode, poolOfNames([episode], []), coining, rng('id', seed))
+        const [asked, seen, cancelled] = retold(episode.messages, (text) => replaced(text, others))
+        const id = Number(/order (\d+)\./.exec(asked?.content ?? '')?.[1])
+        expect(seen?.content).toBe(`order ${id} price 20`)
+        expect(cancelled).toMatchObject({ toolCalls: [{ arguments: { id } }] })
+        ids.add(id)
+      }
+      expect(ids.size).toBeGreaterThan(20)
+    })
+  })
+
   it('hold no name that is a part of another', () => {
     const { messages } = lookup('pump 12', [])
     const answered = messages.map((message) =>
@@ -34,8 +66,6 @@ describe('names of a demonstration', () => {
     expect(textsOf({ messages: answered })).toEqual(['pump 12'])
   })
 })
-
-const coining = { english: ['river', 'green'], listed: new Set<string>() }
 
 describe('other names', () => {
   const named = (count: number) => Array.from({ length: count }, (_, i) => `Elm.fall${i}`)
@@ -128,7 +158,7 @@ it('names of different arguments do not stand for each other', () => {
   }
 })
 
-it('a name is no word that stands in the episode, and of an argument whose values are listed one of these', () => {
+it('a name is no word that stands in the episode, and stays where its argument’s values are listed', () => {
   const river = lookup('river', [])
   const given = namesOf(river)[0]?.given ?? ''
   const said = river.messages.map(({ content }) => content).join(' ')
@@ -141,5 +171,5 @@ it('a name is no word that stands in the episode, and of an argument whose value
   expect(said).toContain('edge')
   expect(namesGiven(new Set())).toContain('stone')
   expect(namesGiven(new Set())).not.toContain('edge')
-  expect(new Set(namesGiven(new Set([given])))).toEqual(new Set(['brook']))
+  expect(new Set(namesGiven(new Set([given])))).toEqual(new Set(['']))
 })

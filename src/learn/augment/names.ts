@@ -4,6 +4,7 @@ import {
   type Argument,
   type ArgumentPool,
   argumentsOf,
+  chosenIn,
   instructionOf,
   listed,
   pooled,
@@ -11,6 +12,7 @@ import {
   standsIn,
   wholly,
 } from './retell.ts'
+import { saidByTools } from './said-numbers.ts'
 import { usesOf } from './vocabulary.ts'
 
 /** Longest name, in UTF-16 code units. */
@@ -25,13 +27,24 @@ const fewest = 8
 export function namesOf(episode: DemonstratedEpisode): readonly Argument[] {
   const instruction = instructionOf(episode)
   const found = new Map<string, Argument>()
-  for (const { given, text } of episode.messages.flatMap(argumentsOf)) {
-    const known = found.has(text) || text.length < 2 || text.length > longest
-    if (!known && standsIn(text, instruction)) found.set(text, { text, given })
+  const given = episode.messages.flatMap(argumentsOf)
+  const numbers = new Set(given.filter(({ isNumber }) => isNumber).map(({ text }) => text))
+  const said = saidByTools(episode)
+  for (const { text, ...argument } of given) {
+    const isNumber = numbers.has(text)
+    if (found.has(text) || text.length < 2 || text.length > longest || (isNumber && !isKey(text, said))) continue
+    if (standsIn(text, instruction)) found.set(text, { ...argument, text, isNumber })
   }
   const names = [...found.values()]
   return names.filter(({ text }) => !names.some((other) => other.text !== text && standsIn(text, other.text)))
 }
+
+/** Whether a number can only be a key: tools say no other of its length that it could be compared with. */
+const isKey = (number: string, said: ReadonlySet<string>): boolean =>
+  isWhole(number) && number.length >= 3 && ![...said].some((one) => one !== number && one.length === number.length)
+
+/** Whether a text is what JSON writes for a whole number. */
+const isWhole = (text: string): boolean => /^[1-9]\d{0,14}$/.test(text)
 
 /**
  * Gathers names: those of demonstrations, what training instructions of the same wording have in their place, and where
@@ -78,7 +91,8 @@ const ownShape = 0.5
 
 /**
  * Another name for each of an episode's: one that the same argument is given elsewhere, or one that nobody has; always that
- * where few are known. Where it has the own one's shape, other names that share its parts share those of the new one.
+ * where few are known. Where it has the own one's shape, other names that share its parts share those of the new one. A value
+ * that a tool's schema lists stays: what is right after it can depend on it.
  */
 export function otherNames(
   episode: DemonstratedEpisode,
@@ -86,18 +100,21 @@ export function otherNames(
   { english, listed: fixed }: Coining,
   random: Rng,
 ): readonly Replacement[] {
-  const names = namesOf(episode)
-  const taken = new Set(names.map(({ text }) => text))
+  const all = namesOf(episode)
+  const chosen = chosenIn(episode, fixed)
+  const names = all.filter(({ text }) => !chosen.has(text))
+  const taken = new Set(all.map(({ text }) => text))
   const lines = episode.messages.flatMap(({ content }) => content.split('\n'))
-  return names.flatMap(({ text, given }) => {
+  return names.flatMap(({ text, given, isNumber }) => {
     const others = pool.get(given) ?? []
     const some = () => others[random.int(others.length)] ?? text
     for (let tries = 0; tries < 8; tries++) {
-      const known = fixed.has(given) || (others.length >= fewest && random.next() < knownShare)
+      const known = others.length >= fewest && random.next() < knownShare
       const like = others.length >= fewest && random.next() >= ownShape ? some() : text
       const { name, parts } = known
         ? { name: some(), parts: new Map<string, string>() }
         : coinedName(like, english, random)
+      if (isNumber && !isWhole(name)) continue
       if (taken.has(name) || (!known && lines.some((line) => standsIn(name, line)))) continue
       taken.add(name)
       const shared = like === text ? [...parts].filter(([part]) => isOfNames(part, lines)) : []

@@ -57,6 +57,36 @@ describe('other numbers', () => {
     expect(keysOf('edge 16 1')).toEqual(['16', '3', '5'])
   })
 
+  it('are on the same side of a number that is asked for', () => {
+    const number = fc.integer({ min: 10, max: 99 })
+    fc.assert(
+      fc.property(fc.array(number, { minLength: 1, maxLength: 8 }), number, fc.integer(), (said, bound, seed) => {
+        const { messages } = heard(said.join(' '))
+        const asking = [{ role: 'user' as const, content: `Reorder what is below ${bound}.` }, ...messages.slice(1)]
+        const others = otherNumbers({ messages: asking }, rng('bound', seed))
+        for (const one of said) {
+          const told = Number(others.get(String(one)) ?? one)
+          expect(Math.sign(told - bound)).toBe(Math.sign(one - bound))
+        }
+      }),
+    )
+    const { messages } = heard('left 15 and 55')
+    const asking = { messages: [{ role: 'system' as const, content: 'Reorder below 20.' }, ...messages] }
+    const told = new Set(Array.from({ length: 40 }, (_, seed) => otherNumbers(asking, rng('b', seed)).get('55')))
+    expect(told.size).toBeGreaterThan(10)
+  })
+
+  it('are none where the agent says one that it may have computed, unless it is a constant', () => {
+    const sum: DemonstratedEpisode = {
+      messages: [
+        ...heard('15 and 340').messages,
+        { role: 'assistant', content: '', toolCalls: [{ name: 'answer', arguments: { total: 355 } }] },
+      ],
+    }
+    expect(otherNumbers(sum, rng('sum'))).toEqual(new Map())
+    expect([...otherNumbers(sum, rng('sum'), new Set(['355'])).keys()]).toEqual(['15', '340'])
+  })
+
   it('differ from draw to draw', () => {
     const drawn = new Set(Array.from({ length: 20 }, (_, seed) => numbersIn('weight 340', seed).get('340')))
     expect(drawn.size).toBeGreaterThan(10)

@@ -1,50 +1,72 @@
-import type { DemonstratedEpisode, Message, Rng } from '../../core/index.ts'
-import { argumentsOf, instructionOf } from './retell.ts'
+import type { DemonstratedEpisode, Rng } from '../../core/index.ts'
+import { argumentsOf } from './retell.ts'
+import { askedIn, digits, givesFraction, least, mayCount, saidByTools, untoldIn } from './said-numbers.ts'
 
 /** What each number of an episode is told as. */
 export type OtherNumbers = ReadonlyMap<string, string>
 
-const digits = /\d+/g
 const longest = 9
-/** 0 and 1 often mean none and one, and stay. */
-const least = 2
 /** Where the agent may count, numbers of one digit stay: a count can equal what a tool says by chance. */
 const leastBesideCounts = 10
 
 /**
- * Other numbers for those that tools say and the instruction does not: as long as they were, equal where they were equal,
- * and in the same order. What looks a number up learns to copy it, and what compares numbers still compares right. Numbers of
- * one digit stay where the agent says one beside others: it can be their count.
+ * Other numbers for those that tools say and nobody asks for: as long as they were, equal where they were equal, and in the
+ * same order, also beside the numbers that are asked for. What looks a number up learns to copy it, and what compares numbers
+ * still compares right. Numbers of one digit stay where the agent says one beside others: it can be their count. All stay
+ * where it says one that nobody told it: it can be computed from them.
+ * @param constants numbers that the agent says by rule, and does not compute.
  */
-export function otherNumbers(episode: DemonstratedEpisode, random: Rng): OtherNumbers {
-  const asked = new Set(instructionOf(episode).match(digits))
+export function otherNumbers(
+  episode: DemonstratedEpisode,
+  random: Rng,
+  constants: ReadonlySet<string> = new Set(),
+): OtherNumbers {
+  const asked = askedIn(episode)
+  if (givesFraction(episode) || [...untoldIn(episode)].some((number) => !constants.has(number))) return new Map()
   const from = episode.messages.some(mayCount) ? leastBesideCounts : least
-  const said = episode.messages.flatMap(({ role, content }) => (role === 'tool' ? (content.match(digits) ?? []) : []))
   const byLength = new Map<number, string[]>()
-  for (const number of new Set(said)) {
+  for (const number of saidByTools(episode)) {
     if (asked.has(number) || number.length > longest || number.startsWith('0') || Number(number) < from) continue
     byLength.set(number.length, [...(byLength.get(number.length) ?? []), number])
   }
-  const pairs = [...byLength].flatMap(([length, numbers]) => {
-    const others = drawn(numbers.length, length, asked, random)
-    return numbers.toSorted().map((number, i): [string, string] => [number, others[i] ?? number])
-  })
+  const given = episode.messages.flatMap(argumentsOf).filter(({ isNumber }) => !isNumber)
+  const named = new Set(given.flatMap(({ text }) => text.match(digits) ?? []))
+  const bounds = [...asked].filter((number) => !named.has(number))
+  const pairs = [...byLength].flatMap(([length, numbers]) =>
+    between(numbers.toSorted(), bounds.filter((bound) => bound.length === length).toSorted()).flatMap(
+      ({ inside, above, below }) => {
+        const others = drawn(inside.length, { above, below, length }, asked, random)
+        return inside.map((number, i): [string, string] => [number, others[i] ?? number])
+      },
+    ),
+  )
   return new Map(pairs)
 }
 
-/** Whether the agent says a number of one digit beside others. */
-function mayCount(message: Message): boolean {
-  if (message.role !== 'assistant') return false
-  return [message.content, ...argumentsOf(message).map(({ text }) => text)].some((text) => {
-    const numbers = text.match(digits) ?? []
-    return numbers.length > 1 && numbers.some((number) => number.length === 1 && Number(number) >= least)
-  })
+/** Numbers between two neighbours of those that bound them; `null`: nothing does. */
+interface Between {
+  readonly inside: readonly string[]
+  readonly above: string | null
+  readonly below: string | null
 }
 
+/** Numbers of one length, cut where bounds of that length lie between them; both in order. */
+const between = (numbers: readonly string[], bounds: readonly string[]): readonly Between[] =>
+  [null, ...bounds].flatMap((above, i) => {
+    const below = bounds[i] ?? null
+    const inside = numbers.filter((one) => (above === null || one > above) && (below === null || one < below))
+    return inside.length === 0 ? [] : [{ inside, above, below }]
+  })
+
 /** Different numbers of one length that are not asked for, in order; none where there are hardly as many. */
-function drawn(count: number, length: number, asked: ReadonlySet<string>, random: Rng): readonly string[] {
-  const from = length === 1 ? least : 10 ** (length - 1)
-  const to = 10 ** length
+function drawn(
+  count: number,
+  { length, above, below }: Pick<Between, 'above' | 'below'> & { readonly length: number },
+  asked: ReadonlySet<string>,
+  random: Rng,
+): readonly string[] {
+  const from = Math.max(length === 1 ? least : 10 ** (length - 1), above === null ? 0 : Number(above) + 1)
+  const to = below === null ? 10 ** length : Number(below)
   if (to - from < 2 * (count + asked.size)) return []
   const numbers = new Set<number>()
   while (numbers.size < count) {

@@ -1,4 +1,4 @@
-import { type DemonstratedEpisode, isUsers, type Message } from '../../core/index.ts'
+import { type DemonstratedEpisode, isUsers, type Json, type Message, toolCallsOf } from '../../core/index.ts'
 
 /** A text, and what stands in its place. */
 export interface Replacement {
@@ -25,11 +25,13 @@ export const replaced = (text: string, replacements: readonly Replacement[]): st
 export const instructionOf = ({ messages, task }: DemonstratedEpisode): string =>
   task?.instruction ?? messages.find(isUsers)?.content ?? ''
 
-/** A text that a call was given. */
+/** A text or a number that a call was given. */
 export interface Argument {
   /** The tool, and the argument's name. */
   readonly given: string
   readonly text: string
+  /** Whether the call holds a number. */
+  readonly isNumber: boolean
 }
 
 /** What arguments were given, without repetition. */
@@ -49,14 +51,22 @@ export const listed = (pool: ReadonlyMap<string, ReadonlySet<string>>): Argument
 /** Names an argument of a tool. */
 export const argumentOf = (tool: string, name: string): string => JSON.stringify([tool, name])
 
-/** Texts that an assistant's calls were given. */
+/** Texts and numbers that an assistant's calls were given, those within lists and objects as well. */
 export function argumentsOf(message: Message): readonly Argument[] {
-  if (message.role !== 'assistant') return []
-  return (message.toolCalls ?? []).flatMap(({ name, arguments: given }) =>
-    Object.entries(given).flatMap(([key, value]) =>
-      typeof value === 'string' ? [{ given: argumentOf(name, key), text: value }] : [],
-    ),
+  return toolCallsOf(message).flatMap(({ name, arguments: given }) =>
+    Object.entries(given).flatMap(([key, value]) => leavesOf(value, argumentOf(name, key))),
   )
+}
+
+/** What an episode's calls give to arguments whose values a schema lists. @param listed those arguments. */
+export const chosenIn = ({ messages }: DemonstratedEpisode, listed: ReadonlySet<string>): ReadonlySet<string> =>
+  new Set(messages.flatMap(argumentsOf).flatMap(({ given, text }) => (listed.has(given) ? [text] : [])))
+
+function leavesOf(value: Json, given: string): readonly Argument[] {
+  if (typeof value === 'string') return [{ given, text: value, isNumber: false }]
+  if (typeof value === 'number') return [{ given, text: String(value), isNumber: true }]
+  if (value === null || typeof value === 'boolean') return []
+  return Object.values(value).flatMap((one) => leavesOf(one, given))
 }
 
 /** Messages with each text in what is asked, done and seen told otherwise. */
@@ -66,11 +76,26 @@ export const retold = (messages: readonly Message[], inText: (text: string) => s
 function told(message: Message, inText: (text: string) => string): Message {
   const content = inText(message.content)
   if (message.role !== 'assistant' || !message.toolCalls) return { ...message, content }
-  const toolCalls = message.toolCalls.map((call) => ({
-    ...call,
-    arguments: Object.fromEntries(
-      Object.entries(call.arguments).map(([key, value]) => [key, typeof value === 'string' ? inText(value) : value]),
-    ),
-  }))
+  const toolCalls = message.toolCalls.map((call) => ({ ...call, arguments: toldObject(call.arguments, inText) }))
   return { ...message, content, toolCalls }
+}
+
+type JsonRecord = Record<string, Json>
+
+const toldObject = (object: Readonly<JsonRecord>, inText: (text: string) => string): JsonRecord =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key, toldValue(value, inText)]))
+
+function toldValue(value: Json, inText: (text: string) => string): Json {
+  if (typeof value === 'string') return inText(value)
+  if (typeof value === 'number') return toldNumber(value, inText)
+  if (value === null || typeof value === 'boolean') return value
+  return isList(value) ? value.map((one) => toldValue(one, inText)) : toldObject(value, inText)
+}
+
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value)
+
+/** A number stays one: what is put in its place is written as JSON writes it. */
+function toldNumber(value: number, inText: (text: string) => string): number {
+  const text = inText(String(value))
+  return String(Number(text)) === text ? Number(text) : value
 }

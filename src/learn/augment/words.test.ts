@@ -33,11 +33,10 @@ it('another word stands in its place, and none that the episode says already: a 
   expect(told.size).toBeGreaterThan(10)
 })
 
-it('of an argument whose values its schema lists, it is a known one', () => {
+it('of an argument whose values its schema lists, it stays', () => {
   const [oak] = demonstrations
   const pool = poolOfWords(demonstrations)
   for (let seed = 0; seed < 20; seed++) {
-    const others = otherWords(oak!, pool, { ...coining, listed: new Set(pool.keys()) }, rng('words', seed))
-    expect(others.map(({ other }) => other)).toEqual(['yellow'])
+    expect(otherWords(oak!, pool, { ...coining, listed: new Set(pool.keys()) }, rng('words', seed))).toEqual([])
   }
 })

@@ -4,6 +4,7 @@ import {
   type Argument,
   type ArgumentPool,
   argumentsOf,
+  chosenIn,
   instructionOf,
   listed,
   pooled,
@@ -22,8 +23,9 @@ export function copiedWords(episode: DemonstratedEpisode): readonly Argument[] {
   let seen = ''
   for (const message of episode.messages) {
     if (message.role === 'tool') seen += `\n${message.content}`
-    for (const { given, text } of argumentsOf(message)) {
-      if (isWord(text) && standsIn(text, seen) && !standsIn(text, instruction)) found.set(text, { given, text })
+    for (const argument of argumentsOf(message)) {
+      const { text } = argument
+      if (isWord(text) && standsIn(text, seen) && !standsIn(text, instruction)) found.set(text, argument)
     }
   }
   return [...found.values()]
@@ -37,6 +39,7 @@ export const poolOfWords = (demonstrations: readonly DemonstratedEpisode[]): Arg
 
 /**
  * Another word for each that is copied, which stands nowhere here: one that the same argument was given elsewhere, or any.
+ * A value that a tool's schema lists stays: what is right after it can depend on it.
  */
 export function otherWords(
   episode: DemonstratedEpisode,
@@ -44,12 +47,14 @@ export function otherWords(
   { english, listed: fixed }: Coining,
   random: Rng,
 ): readonly Replacement[] {
+  const chosen = chosenIn(episode, fixed)
+  const copied = copiedWords(episode).filter(({ text }) => !chosen.has(text))
   const said = episode.messages.map(({ content }) => content).join('\n')
   const taken = new Set<string>()
-  return copiedWords(episode).flatMap(({ given, text }) => {
+  return copied.flatMap(({ given, text }) => {
     const isFree = (other: string) => !taken.has(other) && !standsIn(other, said)
     const known = (pool.get(given) ?? []).filter(isFree)
-    const isKnown = fixed.has(given) || random.next() < knownShare
+    const isKnown = random.next() < knownShare
     const other = isKnown ? known[random.int(Math.max(1, known.length))] : coinedName(text, english, random).name
     if (other === undefined || !isFree(other)) return []
     taken.add(other)

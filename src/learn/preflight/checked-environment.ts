@@ -30,9 +30,11 @@ export function checkedEnvironment(environment: Environment, seconds: number): E
 }
 
 function checkedEpisode(episode: Episode, opening: readonly Message[], seconds: number): Episode {
+  const fork = episode.fork?.bind(episode)
   return {
     opening,
     tools: episode.tools,
+    ...(fork && { fork: () => checkedEpisode(fork(), opening, seconds) }),
     step: async (action, signal) =>
       shaped(Stepped, await within(seconds, 'step', (late) => episode.step(action, either(late, signal))), 'step'),
     close: async () => {

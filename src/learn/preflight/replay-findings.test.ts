@@ -155,7 +155,7 @@ it('tries each task that has the same instruction', async () => {
     reward,
     now: () => 0,
   })
-  expect(played).toEqual({ findings: [], unearned: [] })
+  expect(played).toMatchObject({ findings: [], unearned: [], played: [{ number: 1, refusedCalls: 0, reward: 1 }] })
 })
 
 it.each<[string, Parameters<typeof changedEnvironment>[1], string]>([

@@ -1,4 +1,4 @@
-import type { LearnableTask } from '../../core/index.ts'
+import { isRefusal, type LearnableTask } from '../../core/index.ts'
 import { earned, environmentError, type Proving, solved, untilTimeIsUp } from './attempt.ts'
 import { acts, type WrittenDemonstration, turnsOf } from './written-demonstration.ts'
 import { counted, type Finding, gravity, quoted, spread } from './finding.ts'
@@ -16,6 +16,18 @@ export interface Replays {
    * their place from 0.
    */
   readonly unearned: readonly number[]
+  /** What the others came to. */
+  readonly played: readonly PlayedDemonstration[]
+}
+
+/** A demonstration that was played again. */
+export interface PlayedDemonstration {
+  /** Its number among all, from 1. */
+  readonly number: number
+  /** Its calls that tools answered with an error. */
+  readonly refusedCalls: number
+  /** `null`: there is no evidence. */
+  readonly reward: number | null
 }
 
 /**
@@ -60,6 +72,13 @@ export async function replayDemonstrations({
       ...unfinished(sound),
     ],
     unearned: unearned.map(({ number }) => number - 1),
+    played: sound
+      .filter((one) => !unearned.includes(one))
+      .map(({ number, attempt }) => ({
+        number,
+        refusedCalls: attempt.observations.flat().filter(isRefusal).length,
+        reward: earned(attempt),
+      })),
   }
 }
 

@@ -80,6 +80,10 @@ export const RunState = z.strictObject({
 
   /** Demonstrations that are not imitated, by the hash of their messages: the reward does not pay for them. */
   leftOut: z.array(z.string()).readonly().default([]),
+  /** The most calls of one replayed demonstration that tools refused. */
+  refused: count.default(0),
+  /** The reward of a success, where demonstrations earn less than the rubric's ceiling. */
+  successThreshold: z.number().nullable().default(null),
   /** What was seen while imitating. */
   looks: z.array(PrimingLook.extend({ diagnosis: Diagnosis })),
   /** What attempts came to, by family; and as it was at the steady checkpoint. */
@@ -141,6 +145,8 @@ export const initialState: RunState = {
   weights: {},
   report: null,
   leftOut: [],
+  refused: 0,
+  successThreshold: null,
   looks: [],
   standing: {},
   steady: null,

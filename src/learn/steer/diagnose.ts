@@ -39,15 +39,15 @@ const wordsOf: Readonly<Record<Ending, { readonly share: string; readonly hint: 
   },
   'tool-errors': {
     share: 'make calls that the tools refuse',
-    hint: 'Names that have to be copied may be too long for this model: shorten them, or show the key before its value. Raise episode.toolErrors where errors are part of the work.',
+    hint: 'Names that have to be copied may be too long for this model: shorten them, or show the key before its value. Raise episode.toolErrors (in a program budget.toolErrors) where errors are part of the work.',
   },
   turns: {
     share: 'run out of turns',
-    hint: 'Raise episode.turns above the longest demonstration, and see that every demonstration shows the end.',
+    hint: 'Raise episode.turns (in a program budget.turns) above the longest demonstration, and see that every demonstration shows the end.',
   },
   tokens: {
     share: 'are cut off in the middle of a turn',
-    hint: 'Raise episode.tokensPerTurn above the longest turn of the demonstrations.',
+    hint: 'Raise episode.tokensPerTurn (in a program budget.tokensPerTurn) above the longest turn of the demonstrations.',
   },
   context: {
     share: "outgrow the model's context",
@@ -67,11 +67,11 @@ const wordsOf: Readonly<Record<Ending, { readonly share: string; readonly hint: 
   },
 }
 
-/** What the attempts of a batch came to. @param ceiling the reward of a success. */
-export function diagnose(scored: readonly ScoredTrajectory[], ceiling: number): Diagnosis {
+/** What the attempts of a batch came to. @param threshold the reward of a success. */
+export function diagnose(scored: readonly ScoredTrajectory[], threshold: number): Diagnosis {
   const counts = new Map<Ending, number>()
   for (const one of scored) {
-    const ending = endingOf(one, ceiling)
+    const ending = endingOf(one, threshold)
     counts.set(ending, (counts.get(ending) ?? 0) + 1)
   }
   const sorted = [...counts].toSorted(([, a], [, b]) => b - a)
@@ -85,9 +85,9 @@ export function diagnose(scored: readonly ScoredTrajectory[], ceiling: number): 
   }
 }
 
-function endingOf({ trajectory, reward }: ScoredTrajectory, ceiling: number): Ending {
+function endingOf({ trajectory, reward }: ScoredTrajectory, threshold: number): Ending {
   if (reward.status === 'missing') return 'missing'
-  if (reward.status === 'scored' && reward.value >= ceiling) return 'success'
+  if (reward.status === 'scored' && reward.value >= threshold) return 'success'
   switch (trajectory.stopReason) {
     case 'malformed-call':
       return trajectory.steps.length <= 1 ? 'broken-first-call' : 'broken-call'

@@ -54,10 +54,10 @@ export const informativeOf = (scored: readonly ScoredTrajectory[]): number =>
   groupAttempts(scored).filter((group) => new Set(rewardsOf(group).filter((reward) => reward !== null)).size > 1).length
 
 /** Whether an attempt at a task failed. */
-function failedIn({ options }: RolloutRun, scored: readonly ScoredTrajectory[]): (task: Task) => boolean {
+function failedIn({ successThreshold }: RolloutRun, scored: readonly ScoredTrajectory[]): (task: Task) => boolean {
   const failed = new Set<string>()
   for (const { trajectory, reward } of scored) {
-    if (succeeded(reward, options.reward.ceiling) === false) failed.add(trajectory.task.id)
+    if (succeeded(reward, successThreshold) === false) failed.add(trajectory.task.id)
   }
   return ({ id }) => failed.has(id)
 }

@@ -1,13 +1,19 @@
 import type { ToolDefinition } from '../../../core/index.ts'
 import { present } from '../../../errors/index.ts'
+import { defaultCallSeconds } from '../../episodes.ts'
 import { cannotLearn } from '../../errors.ts'
+import { fewTasksFindings } from './few-tasks.ts'
+import { judgingTasks } from './measure.ts'
 import type { RolloutRun } from './rollout-run.ts'
 import {
   demonstrationFindings,
   environmentFindings,
   type Finding,
   lostCalls,
+  heldOutFindings,
+  refusedFindings,
   replayDemonstrations,
+  thresholdFindings,
   verifierFindings,
 } from '../../preflight/index.ts'
 
@@ -32,10 +38,11 @@ async function* findingsOf(run: RolloutRun): AsyncGenerator<readonly Finding[]> 
   const { options, clock, taught, weights, allDemonstrations: read } = run
   const { source, reward, prime, signal } = options
   const { environment, train } = source
+  const { callSeconds = defaultCallSeconds } = options
   const demonstrations = prime?.demonstrations ?? []
   // What is left out may not hang on how fast it was played.
   const patience = options.deterministic ? { seconds: Number.POSITIVE_INFINITY } : {}
-  const watch = { now: () => clock.now(), ...patience, ...(signal ? { signal } : {}) }
+  const watch = { now: () => clock.now(), callSeconds, ...patience, ...(signal ? { signal } : {}) }
   const { model } = present(taught ?? weights[0], 'weights that learn')
   const { renderer, sampler } = model
   const { contextLength } = sampler.capabilities
@@ -47,8 +54,10 @@ async function* findingsOf(run: RolloutRun): AsyncGenerator<readonly Finding[]> 
   yield await environmentFindings({ environment, tasks: train, ...measure, ...watch })
   const shown = demonstrations.map((one, i) => ({ ...one, tools: read.tools[i] ?? [] }))
   yield demonstrationFindings({ demonstrations: shown, tools: [] })
+  yield heldOutFindings(demonstrations, source)
+  if (options.gate) yield fewTasksFindings(options.gate, judgingTasks(run).length)
   if (taught) yield lostCalls(shown, renderer)
-  const { findings, unearned } = await replayDemonstrations({
+  const { findings, unearned, played } = await replayDemonstrations({
     environment,
     demonstrations,
     tasks: train,
@@ -57,5 +66,12 @@ async function* findingsOf(run: RolloutRun): AsyncGenerator<readonly Finding[]> 
   })
   yield findings
   run.leaveOut(unearned)
+  const { toolErrors } = run.budget
+  run.learnBounds(played)
+  const raised = options.budget?.toolErrors === undefined ? run.budget.toolErrors : null
+  yield refusedFindings(played, { toolErrors, raised })
+  if (options.successThreshold === undefined) {
+    yield thresholdFindings(played, { threshold: run.successThreshold, ceiling: reward.ceiling })
+  }
   yield await verifierFindings({ environment, demonstrations, tasks: train, reward, ...watch })
 }

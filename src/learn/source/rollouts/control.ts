@@ -2,7 +2,7 @@ import type { Trainer } from '../../../core/index.ts'
 import { whileOpen } from '../../episodes.ts'
 import { whileActing } from '../../run/acting-weights.ts'
 import { evaluate, inTrainedTiers, successRate } from './evaluate.ts'
-import { firstOfEachTier } from '../../holdout.ts'
+import { someOfEachTier } from '../../holdout.ts'
 import type { TrainedWeights } from '../../run/trained-weights.ts'
 import type { KeptWeights, RolloutRun } from './rollout-run.ts'
 import { methodOf } from '../../run/parameter.ts'
@@ -31,7 +31,7 @@ const passesPerLook = 8
 
 async function imitateAlone(run: RolloutRun, taught: TrainedWeights<KeptWeights>, trainer: Trainer): Promise<void> {
   const { source, reward, signal } = run.options
-  const tasks = firstOfEachTier(source.validation, run.schedule.validationTasks).filter(inTrainedTiers(source))
+  const tasks = someOfEachTier(source.validation, run.schedule.validationTasks).filter(inTrainedTiers(source))
   const began = run.clock.now()
   const elapsed = () => (run.clock.now() - began) / 1000
   let best = -1
@@ -44,7 +44,7 @@ async function imitateAlone(run: RolloutRun, taught: TrainedWeights<KeptWeights>
     const scored = await whileActing(run, acting, (weights) =>
       evaluate(run, 'control', { weights }, 'validation', tasks, `pass-${pass}`),
     )
-    const success = successRate(scored, reward.ceiling).success ?? 0
+    const success = successRate(scored, run.successThreshold).success ?? 0
     if (success > best) {
       best = success
       await taught.keep('control', await trainer.saveWeights())

@@ -4,6 +4,7 @@ import {
   type DemonstratedEpisode,
   type Demonstration,
   type Environment,
+  isRefusal,
   type LearnableTask,
   type Message,
   type ModelService,
@@ -22,6 +23,10 @@ import { knownTasks } from '../../preflight/index.ts'
 export interface RenderedDemonstration extends Demonstration {
   readonly instruction: string
   readonly tools: readonly string[]
+  /** What the assistant says and does, those acts included that are not imitated. */
+  readonly turns: number
+  /** Calls that a tool answered with an error, as far as the messages say so. */
+  readonly refused: number
 }
 
 /** Demonstrations to imitate: as they were given, and told of other things. */
@@ -123,9 +128,16 @@ function rendered({ episode, tools }: Shown, { renderer, sampler }: ModelService
   const most = contextLength * charactersPerToken
   const read = (messages: readonly Message[]) => {
     const one = demonstration(messages, tools, renderer, episode.mistakes)
-    return one.tokens.length > contextLength
-      ? null
-      : { ...one, instruction: instructionOf(episode), tools: calledTools(episode.messages) }
+    if (one.tokens.length > contextLength) return null
+    const { messages: all } = episode
+    const count = (is: (message: Message) => boolean) => all.filter(is).length
+    return {
+      ...one,
+      instruction: instructionOf(episode),
+      tools: calledTools(all),
+      turns: count(({ role }) => role === 'assistant'),
+      refused: count(isRefusal),
+    }
   }
   const cut = episode.messages.map((one): Message => ({ ...one, content: one.content.slice(0, most) }))
   const whole = episode.messages.every(({ content }) => content.length <= most)

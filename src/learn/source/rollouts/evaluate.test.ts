@@ -3,7 +3,7 @@ import { attemptsOf, missing, scored, vetoed } from '../../../../test/support/tr
 import { wordTask } from '../../../../test/support/word-environment.ts'
 import type { Task } from '../../../core/index.ts'
 import { inTrainedTiers, succeeded, successRate } from './evaluate.ts'
-import { firstOfEachTier } from '../../holdout.ts'
+import { someOfEachTier } from '../../holdout.ts'
 
 describe('success', () => {
   it('is the best reward there is, honestly earned', () => {
@@ -32,11 +32,13 @@ it('judges by the tiers that are trained, the unnamed one included', () => {
   expect([{}, { tier: 'a' }, { tier: 'b' }].map(judges)).toEqual([true, true, false])
 })
 
-it('takes the first tasks of each tier, in order', () => {
+it('takes tasks of each tier, evenly spread, in order', () => {
   const tasks = ['a', 'b', 'a', 'a', undefined, 'b', undefined].map((tier, i) => ({
     ...wordTask(String(i), 'x'),
     ...(tier === undefined ? {} : { tier }),
   }))
-  expect(firstOfEachTier(tasks, 2).map(({ id }) => id)).toEqual(['0', '1', '2', '4', '5', '6'])
-  expect(firstOfEachTier(tasks, 1).map(({ id }) => id)).toEqual(['0', '1', '4'])
+  expect(someOfEachTier(tasks, 2).map(({ id }) => id)).toEqual(['0', '1', '2', '4', '5', '6'])
+  expect(someOfEachTier(tasks, 1).map(({ id }) => id)).toEqual(['0', '1', '4'])
+  const sorted = Array.from({ length: 500 }, (_, i) => wordTask(i < 250 ? `first${i}` : `last${i}`, 'x'))
+  expect(someOfEachTier(sorted, 240).filter(({ id }) => id.startsWith('first'))).toHaveLength(120)
 })

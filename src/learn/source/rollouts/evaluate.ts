@@ -6,14 +6,14 @@ import type { SuccessRate } from '../../summary.ts'
 import type { RolloutRun } from './rollout-run.ts'
 import type { RolloutSource } from '../../source.ts'
 
-/** Whether an episode reached the best reward there is; `null` when there is no evidence. */
-export function succeeded(reward: Reward, ceiling: number): boolean | null {
-  return reward.status === 'missing' ? null : reward.status === 'scored' && reward.value >= ceiling
+/** Whether an episode reached the reward of a success; `null` when there is no evidence. */
+export function succeeded(reward: Reward, threshold: number): boolean | null {
+  return reward.status === 'missing' ? null : reward.status === 'scored' && reward.value >= threshold
 }
 
 /** Success rate of scored episodes with its 95 % Wilson interval; missing evidence is counted, not averaged. */
-export function successRate(scored: readonly ScoredTrajectory[], ceiling: number): SuccessRate {
-  return rateOf(scored.map(({ reward }) => succeeded(reward, ceiling)))
+export function successRate(scored: readonly ScoredTrajectory[], threshold: number): SuccessRate {
+  return rateOf(scored.map(({ reward }) => succeeded(reward, threshold)))
 }
 
 /** Success rate of verdicts with its 95 % Wilson interval; `null` is missing evidence. */
@@ -47,7 +47,7 @@ export async function evaluate(
   run.state = { ...run.state, tokensSampled: run.state.tokensSampled + tokens }
   for (const tier of new Set(tasks.map((task) => task.tier ?? 'all'))) {
     const ofTier = scored.filter(({ trajectory }) => (trajectory.task.tier ?? 'all') === tier)
-    const rate = successRate(ofTier, run.options.reward.ceiling)
+    const rate = successRate(ofTier, run.successThreshold)
     run.emit({ type: 'evaluated', arm, split, tier, update: run.state.update, rate })
   }
   return scored

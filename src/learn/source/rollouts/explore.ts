@@ -38,13 +38,13 @@ export async function explore(run: RolloutRun, actor: Actor): Promise<readonly S
 
 /** One success of each explored task that has one. */
 export function wonByExploring(
-  { options, familyOf }: RolloutRun,
+  { options, familyOf, successThreshold }: RolloutRun,
   explored: readonly ScoredTrajectory[],
 ): readonly Success[] {
   return groupAttempts(explored).flatMap((group) => {
     const [first] = group.attempts
     const task = options.source.train.find(({ id }) => id === first?.trajectory.task.id)
     if (!first || !task) return []
-    return successesIn([group], options.reward.ceiling, () => familyOf(task))
+    return successesIn([group], successThreshold, () => familyOf(task))
   })
 }

@@ -64,7 +64,7 @@ export async function forceOtherActs(
   )
   const won = made.filter((one) => {
     const { task, attempt } = one.trajectory
-    return isExample(one, options.reward.ceiling) && wentAlong(one, actIn(task.id, attempt))
+    return isExample(one, run.successThreshold) && wentAlong(one, actIn(task.id, attempt))
   })
   const came = made.flatMap((one) => {
     const { task, attempt } = one.trajectory
@@ -87,8 +87,8 @@ function mostNow({ schedule, weights, state: { forced } }: RolloutRun): number {
   return pays ? schedule.forcedAttempts : Math.ceil(schedule.forcedAttempts / rarely)
 }
 
-const allFailed = ({ options }: RolloutRun, { attempts }: Group): boolean =>
-  attempts.every(({ reward }) => succeeded(reward, options.reward.ceiling) === false)
+const allFailed = ({ successThreshold }: RolloutRun, { attempts }: Group): boolean =>
+  attempts.every(({ reward }) => succeeded(reward, successThreshold) === false)
 
 /** Whether an attempt read what the failed one had read when it acted otherwise, and no tool refused a call of it. */
 function wentAlong({ trajectory }: ScoredTrajectory, act: ForcedAct | null): boolean {

@@ -3,7 +3,7 @@ import { settledWeights } from './average.ts'
 import { type Settled, whileSettled } from './acting.ts'
 import { endInWords, enough } from './enough.ts'
 import { evaluate, inTrainedTiers, successRate } from './evaluate.ts'
-import { firstOfEachTier } from '../../holdout.ts'
+import { someOfEachTier } from '../../holdout.ts'
 import { nothingLearned } from '../../errors.ts'
 import { agree } from '../../run/agreement.ts'
 import type { RolloutRun } from './rollout-run.ts'
@@ -52,13 +52,13 @@ const chance = 0.02
 /** Measures on validation what learning has come to, and keeps it when nothing was better: of equals, the most practised. */
 async function validate(run: RolloutRun): Promise<void> {
   const { source, reward } = run.options
-  const tasks = firstOfEachTier(source.validation, run.schedule.validationTasks).filter(inTrainedTiers(source))
+  const tasks = someOfEachTier(source.validation, run.schedule.validationTasks).filter(inTrainedTiers(source))
   const atFirst = run.weights.length > 0 ? 'primed' : 'serving'
   const arm = run.state.update === 0 ? atFirst : 'learned'
   const settled = await settledOf(run)
   const proposed = await run.learners.proposed()
   const scored = await whileSettled(run, settled, proposed, (actor) => evaluate(run, arm, actor, 'validation', tasks))
-  const success = successRate(scored, reward.ceiling).success ?? 0
+  const success = successRate(scored, run.successThreshold).success ?? 0
   const { best, risen, update: at } = run.state
   const better = best === null || success > best.success
   const rises = risen === null || success > risen.success + chance

@@ -4,7 +4,7 @@ import { pairOutcomes } from '../../../gate/index.ts'
 import type { Actor } from './acting.ts'
 import { runBatch } from '../../episodes.ts'
 import type { Arm } from '../../events.ts'
-import { claim, firstOfEachTier } from '../../holdout.ts'
+import { claim, someOfEachTier } from '../../holdout.ts'
 import { resultsOf } from '../../judge.ts'
 import { whileActing } from '../../run/acting-weights.ts'
 import { candidatePolicy, type KeptPolicy } from '../../run/candidate-policy.ts'
@@ -28,7 +28,7 @@ export async function measureArms(run: RolloutRun): Promise<Measured> {
   const tasks = [...judging, ...tasksBeside(run)]
   const use = await claim(run, gate, judging)
   const scripted = (await run.options.baselines?.(tasks)) ?? []
-  for (const baseline of ratesByTier(scripted, tasks, reward.ceiling)) run.emit({ type: 'baseline', ...baseline })
+  for (const baseline of ratesByTier(scripted, tasks, run.successThreshold)) run.emit({ type: 'baseline', ...baseline })
 
   const measure = async (arm: Arm) => {
     const asked = arm === 'learned' ? tasks : judging
@@ -44,7 +44,7 @@ export async function measureArms(run: RolloutRun): Promise<Measured> {
   const learnedBefore = run.weights.some(({ parameter }) => run.servingAdapter(parameter) !== null)
   const served = learnedBefore ? await measure('serving') : base
 
-  const rate = (scored: readonly ScoredTrajectory[]) => successRate(scored, reward.ceiling)
+  const rate = (scored: readonly ScoredTrajectory[]) => successRate(scored, run.successThreshold)
   const results = resultsOf(learned)
   const brought = await leftOutInTurn(run, { tasks: judging, learned: results, reward }, (parameter) =>
     attemptWithout(run, parameter, judging),
@@ -95,7 +95,7 @@ async function attemptWithout(run: RolloutRun, parameter: ParameterName, tasks: 
 }
 
 const nothingBeyondImitation =
-  'Learning brought nothing beyond imitation: no later checkpoint did as well on validation as the primed policy, which is the candidate.'
+  'Learning brought nothing beyond imitation: no later checkpoint did as well on validation as the primed policy, which is the candidate. To release what imitation alone brings, set schedule.updates to 0.'
 
 /** What judges: held-out tasks of the tiers that were trained. */
 export function judgingTasks({
@@ -105,11 +105,11 @@ export function judgingTasks({
   readonly options: Pick<RolloutOptions, 'source'>
   readonly schedule: Pick<Schedule, 'holdoutTasks'>
 }): readonly HoldoutTask[] {
-  return firstOfEachTier(source.holdout, schedule.holdoutTasks).filter(inTrainedTiers(source))
+  return someOfEachTier(source.holdout, schedule.holdoutTasks).filter(inTrainedTiers(source))
 }
 
 /** Held-out tasks of the other tiers. */
 function tasksBeside({ options: { source }, schedule }: RolloutRun): readonly HoldoutTask[] {
   const judges = inTrainedTiers(source)
-  return firstOfEachTier(source.holdout, Math.ceil(schedule.holdoutTasks / 2)).filter((task) => !judges(task))
+  return someOfEachTier(source.holdout, Math.ceil(schedule.holdoutTasks / 2)).filter((task) => !judges(task))
 }

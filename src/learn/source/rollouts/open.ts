@@ -41,6 +41,7 @@ export async function openRollouts(agent: Agent, given: RolloutOptions): Promise
   if (trained.length === 0) refuseForWeights(options)
   const taught = taughtBy(options, trained)
   refuseUntaught(trained, taught, options)
+  refuseThreshold(options)
   const schedule = scheduleOf({ ...options, schedule: withTemperatures(options.schedule ?? {}, models) })
   const demonstrations = await Demonstrations.read(options, (taught && models.get(taught.parameter)) ?? null)
   refuseLibrary(
@@ -159,6 +160,16 @@ const imitatesNothing = (option: string, { parameter }: Trained) =>
     message: `The option "${option}" gives examples to imitate, and the sequence of "${parameter}" imitates nothing.`,
     hint: `Add imitate() to the sequence, or leave "${option}" out.`,
   })
+
+/** @throws LearnError for a reward that every attempt earns, or none. */
+function refuseThreshold({ successThreshold: from, reward: { floor, ceiling } }: RolloutOptions): void {
+  if (from === undefined || (from > floor && from <= ceiling)) return
+  throw new LearnError({
+    code: 'learn/useless-threshold',
+    message: `The option successThreshold is ${from}, and rewards go from ${floor} to ${ceiling}.`,
+    hint: `Give a reward above ${floor}, and no higher than ${ceiling}.`,
+  })
+}
 
 /** @throws LearnError when no policy call could be made: each would outgrow the model's context. */
 function refuseLongTurns(models: Models, budget: EpisodeBudget): void {

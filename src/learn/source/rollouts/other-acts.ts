@@ -1,6 +1,7 @@
 import {
   type AssistantMessage,
   canonicalJson,
+  isRefusal,
   type Json,
   listedValues,
   memberOf,
@@ -66,14 +67,14 @@ export const spokenAt = ({ nodes }: Pick<Trajectory, 'nodes'>): readonly number[
 
 /** The turn, from 0, whose calls a tool was the first to refuse; infinite where none did. */
 export function firstSlip(attempt: Pick<Trajectory, 'nodes'>): number {
-  const at = attempt.nodes.findIndex(({ message }) => message.role === 'tool' && message.isError === true)
+  const at = attempt.nodes.findIndex(({ message }) => isRefusal(message))
   return at === -1 ? Number.POSITIVE_INFINITY : spokenAt(attempt).filter((turn) => turn < at).length - 1
 }
 
 /** Whether a tool refused a turn's call: answers stand in the order of the calls. Where some have none, any may be it. */
 const isRefused = (answers: readonly Message[], call: number, calls: number): boolean => {
   const answer = answers.length === calls ? answers[call] : undefined
-  return answer === undefined || (answer.role === 'tool' && answer.isError === true)
+  return answer === undefined || isRefusal(answer)
 }
 
 const callsIn = (message: Message): readonly ToolCall[] =>

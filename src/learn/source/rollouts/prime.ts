@@ -119,14 +119,14 @@ async function look(run: RolloutRun, taught: Taught): Promise<void> {
   refuseNoise(scored)
   const attempted = attemptedIn(run, scored)
   const groups = groupAttempts(scored)
-  const success = successRate(scored, options.reward.ceiling).success ?? 0
+  const success = successRate(scored, run.successThreshold).success ?? 0
   const seen = {
     pass: passes,
     success,
     informative: informativeOf(scored) / Math.max(1, groups.length),
-    diagnosis: diagnose(scored, options.reward.ceiling),
+    diagnosis: diagnose(scored, run.successThreshold),
   }
-  const successes = thinned([...state.successes, ...successesIn(groups, options.reward.ceiling, run.familyOf)])
+  const successes = thinned([...state.successes, ...successesIn(groups, run.successThreshold, run.familyOf)])
   run.rehearsal.remember(successes, scored)
   const looks = [...state.looks, seen]
   run.state = {

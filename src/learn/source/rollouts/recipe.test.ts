@@ -16,7 +16,8 @@ import { rollouts } from '../../source.ts'
 /** A demonstration whose acts are so many tokens long, with an observation before each. */
 const acts = (...lengths: readonly number[]): RenderedDemonstration => {
   const learn = lengths.flatMap((length) => [false, false, ...Array.from({ length }, () => true)])
-  return { tokens: learn.map((_, t) => t), learn, instruction: 'Do it.', tools: [] }
+  const turns = lengths.length
+  return { tokens: learn.map((_, t) => t), learn, instruction: 'Do it.', tools: [], turns, refused: 0 }
 }
 
 describe('a budget for demonstrations', () => {
@@ -30,6 +31,16 @@ describe('a budget for demonstrations', () => {
   it('takes the most turns of one and the longest turn of another', () => {
     // Three acts: 5 turns and one; of 7 tokens: 11 and four.
     expect(budgetFor([acts(1, 1, 1), acts(7)])).toMatchObject({ turns: 6, tokensPerTurn: 15, tokens: 90 })
+  })
+
+  it('counts turns that are not imitated', () => {
+    expect(budgetFor([{ ...acts(1, 1), turns: 15 }])).toMatchObject({ turns: 24 })
+  })
+
+  it('has room for the calls that tools refuse in one, and for half as many again', () => {
+    const errorsFor = (...refused: readonly number[]) =>
+      budgetFor(refused.map((one) => ({ ...acts(1), refused: one })))?.toolErrors
+    expect([errorsFor(0), errorsFor(1), errorsFor(0, 2), errorsFor(3, 1)]).toEqual([2, 3, 4, 6])
   })
 
   it('is none without any', () => {

@@ -76,14 +76,19 @@ export function budgetWith(
  */
 export function budgetFor(demonstrations: readonly RenderedDemonstration[]): EpisodeBudget | null {
   if (demonstrations.length === 0) return null
-  const acts = demonstrations.map(actLengths)
-  const most = (lengths: readonly number[]) => Math.ceil(room * lengths.reduce((a, b) => Math.max(a, b), 0))
-  const turns = most(acts.map(({ length }) => length)) + 1
-  const tokensPerTurn = most(acts.flat()) + 4
-  return { turns, tokensPerTurn, tokens: turns * tokensPerTurn, malformedCalls: 1, toolErrors: 2 }
+  const most = (counts: readonly number[]) => counts.reduce((a, b) => Math.max(a, b), 0)
+  const withRoom = (counts: readonly number[]) => Math.ceil(room * most(counts))
+  const turns = withRoom(demonstrations.map((one) => one.turns)) + 1
+  const tokensPerTurn = withRoom(demonstrations.flatMap(actLengths)) + 4
+  const toolErrors = toolErrorsFor(most(demonstrations.map(({ refused }) => refused)))
+  return { turns, tokensPerTurn, tokens: turns * tokensPerTurn, malformedCalls: 1, toolErrors }
 }
 
-/** Tokens of each act of a demonstration. */
+/** The refused call at which an episode ends, where the demonstration with most of them makes so many. */
+export const toolErrorsFor = (refused: number): number =>
+  Math.max(defaultBudget.toolErrors, Math.ceil(room * refused) + 1)
+
+/** Tokens of each act of a demonstration that is imitated. */
 function actLengths({ learn }: RenderedDemonstration): readonly number[] {
   const lengths: number[] = []
   for (const [t, acted] of learn.entries()) {

@@ -5,11 +5,13 @@ import type { RolloutOptions } from '../../options.ts'
 import { LearnRun, type RunParts } from '../../run/learn-run.ts'
 import type { Stopped } from '../../run/state.ts'
 import type { TrainedWeights } from '../../run/trained-weights.ts'
+import { type PlayedDemonstration, successThreshold } from '../../preflight/index.ts'
 import { diagnose, familiesOf, type FamilyOf } from '../../steer/index.ts'
 import type { RolloutSummary } from '../../summary.ts'
 import type { Demonstrations } from './demonstrations.ts'
 import { EarlierSuccesses } from './earlier.ts'
 import { RehearsalPool } from './rehearsal-pool.ts'
+import { toolErrorsFor } from './recipe.ts'
 import type { Schedule } from './schedule.ts'
 
 /** What a run over rollouts is opened with, beside what every run is. */
@@ -30,7 +32,6 @@ export type KeptWeights = 'start' | 'primed' | 'average' | 'best' | 'control' | 
 /** A run over rollouts: it imitates demonstrations, practises, and is judged on held-out tasks. */
 export class RolloutRun extends LearnRun<RolloutOptions, KeptWeights> {
   readonly schedule: Schedule
-  readonly budget: EpisodeBudget
   /** All demonstrations, those that are not imitated as well. */
   readonly allDemonstrations: Demonstrations
   /** The weights that imitate demonstrations; `null`: none. */
@@ -41,13 +42,14 @@ export class RolloutRun extends LearnRun<RolloutOptions, KeptWeights> {
   /** What earlier runs learned. */
   readonly earlier = new EarlierSuccesses(this)
   protected override readonly candidateName = 'best'
+  readonly #budget: EpisodeBudget
   #demonstrations: Demonstrations
   #rehearsal: RehearsalPool
 
   constructor(parts: RunParts<RolloutOptions>, { schedule, budget, demonstrations, taught }: Practice) {
     super(parts)
     this.schedule = schedule
-    this.budget = budget
+    this.#budget = budget
     this.allDemonstrations = demonstrations
     this.taught = this.weights.find(({ parameter }) => parameter === taught) ?? null
     const { train } = parts.options.source
@@ -57,6 +59,12 @@ export class RolloutRun extends LearnRun<RolloutOptions, KeptWeights> {
     this.familySizes = sizes
     this.#demonstrations = demonstrations.without(this.state.leftOut)
     this.#rehearsal = this.#newRehearsal()
+  }
+
+  /** What an attempt may spend. Where nobody said how many calls tools may refuse, replayed demonstrations fit in it. */
+  get budget(): EpisodeBudget {
+    if (this.options.budget?.toolErrors !== undefined) return this.#budget
+    return { ...this.#budget, toolErrors: Math.max(this.#budget.toolErrors, toolErrorsFor(this.state.refused)) }
   }
 
   /** The demonstrations to imitate. */
@@ -75,6 +83,17 @@ export class RolloutRun extends LearnRun<RolloutOptions, KeptWeights> {
     this.state = { ...this.state, leftOut }
     this.#demonstrations = this.allDemonstrations.without(leftOut)
     this.#rehearsal = this.#newRehearsal()
+  }
+
+  /** The reward from which an attempt counts as a success. */
+  get successThreshold(): number {
+    return this.options.successThreshold ?? this.state.successThreshold ?? this.options.reward.ceiling
+  }
+
+  /** From here an attempt may make as many refused calls as a demonstration, and succeeds by what demonstrations earn. */
+  learnBounds(played: readonly PlayedDemonstration[]): void {
+    const refused = played.reduce((most, { refusedCalls }) => Math.max(most, refusedCalls), 0)
+    this.state = { ...this.state, refused, successThreshold: successThreshold(played, this.options.reward.ceiling) }
   }
 
   #newRehearsal(): RehearsalPool {
@@ -128,7 +147,7 @@ export class RolloutRun extends LearnRun<RolloutOptions, KeptWeights> {
 
   /** Ends updating before the schedule does, and says why. @param scored what was seen last. */
   stop(reason: Stopped['reason'], message: string, scored: readonly ScoredTrajectory[]): void {
-    const diagnosis = diagnose(scored, this.options.reward.ceiling)
+    const diagnosis = diagnose(scored, this.successThreshold)
     this.state = {
       ...this.state,
       stopped: { reason, message: `${message} ${diagnosis.message}`, hint: diagnosis.hint },

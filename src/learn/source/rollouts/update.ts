@@ -69,7 +69,7 @@ export async function update(run: RolloutRun): Promise<void> {
   if (run.weights.length > 0) {
     const successes = thinned([
       ...state.successes,
-      ...successesIn(groups, options.reward.ceiling, run.familyOf),
+      ...successesIn(groups, run.successThreshold, run.familyOf),
       ...wonByExploring(run, explored),
       ...wonForced,
     ])
@@ -103,7 +103,7 @@ export async function update(run: RolloutRun): Promise<void> {
 /** What each attempt came to; one without evidence says nothing. */
 export function attemptedIn(run: RolloutRun, scored: readonly ScoredTrajectory[]): readonly Attempted[] {
   return scored.flatMap(({ trajectory, reward }) => {
-    const success = succeeded(reward, run.options.reward.ceiling)
+    const success = succeeded(reward, run.successThreshold)
     return success === null ? [] : [{ task: trajectory.task.id, family: run.familyOf(trajectory.task), success }]
   })
 }
@@ -145,7 +145,7 @@ export function refuseNoise(scored: readonly ScoredTrajectory[]): void {
  */
 async function recover(run: RolloutRun, scored: readonly ScoredTrajectory[]): Promise<void> {
   const { state, schedule, options } = run
-  const rate = successRate(scored, options.reward.ceiling)
+  const rate = successRate(scored, run.successThreshold)
   const trains = run.weights.length > 0
   const steady = trains ? present(state.steady, 'a steady checkpoint') : { update: state.update, standing: {} }
   for (const one of run.weights) {
@@ -224,7 +224,7 @@ function tell(
     type: 'updated',
     update: at,
     updates: run.schedule.updates,
-    rollouts: successRate(first, run.options.reward.ceiling),
+    rollouts: successRate(first, run.successThreshold),
     reward: rewards.length === 0 ? null : rewards.reduce((sum, reward) => sum + reward, 0) / rewards.length,
     metrics,
     tokensSampled: sampled,

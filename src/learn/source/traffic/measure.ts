@@ -3,7 +3,7 @@ import type { HoldoutTask, ScoredTrajectory, TaskId } from '../../../core/index.
 import { present } from '../../../errors/index.ts'
 import { type ArmResult, type Brought, pairOutcomes } from '../../../gate/index.ts'
 import { type Batch, type EpisodeHost, runBatch } from '../../episodes.ts'
-import { claim, firstOfEachTier } from '../../holdout.ts'
+import { claim, someOfEachTier } from '../../holdout.ts'
 import { resultsOf } from '../../judge.ts'
 import { whileActing } from '../../run/acting-weights.ts'
 import { candidatePolicy, type KeptPolicy } from '../../run/candidate-policy.ts'
@@ -19,14 +19,14 @@ export async function measureSuites(run: TrafficRun): Promise<Measured | null> {
   if (evaluation === null) return null
   const gate = present(run.options.gate, 'the gate')
   const { holdoutTasks } = run.schedule
-  const tasks = firstOfEachTier(evaluation.holdout, holdoutTasks)
+  const tasks = someOfEachTier(evaluation.holdout, holdoutTasks)
   const use = await claim(run, gate, tasks)
   const heldOut = { ...evaluation, holdout: tasks }
   const { outcomes, learned } = await outcomesOf(run, 'held-out', heldOut)
   const brought = await broughtByEach(run, heldOut, learned)
   const suites: Record<string, typeof outcomes> = {}
   for (const [name, suite] of Object.entries(source.suites)) {
-    const holdout = firstOfEachTier(suite.holdout, holdoutTasks)
+    const holdout = someOfEachTier(suite.holdout, holdoutTasks)
     suites[name] = (await outcomesOf(run, name, { ...suite, holdout })).outcomes
   }
   return {

@@ -12,7 +12,7 @@ import { withoutModel } from '../../run/no-model.ts'
 import { forAllWeights, suffixOf, type Trained, whatLearns } from '../../run/parameter.ts'
 import type { TrainedWeights } from '../../run/trained-weights.ts'
 import type { TrainerNeeds } from '../../run/trainer-needs.ts'
-import { firstOfEachTier } from '../../holdout.ts'
+import { someOfEachTier } from '../../holdout.ts'
 import { collect } from './collect.ts'
 import { conclude } from './conclude.ts'
 import { imitate, prefer } from './imitate.ts'
@@ -78,7 +78,7 @@ export async function openTraffic(agent: Agent, given: TrafficOptions): Promise<
     key: agentKey(source.tenant, agent.name),
     config: configOf(options),
     needs: (one) => needsOf(one, schedule),
-    holdout: source.evaluation === null ? [] : firstOfEachTier(source.evaluation.holdout, schedule.holdoutTasks),
+    holdout: source.evaluation === null ? [] : someOfEachTier(source.evaluation.holdout, schedule.holdoutTasks),
     guarded: { guarded: source.evaluation?.holdout ?? [], known: [] },
     open: (parts) => new TrafficRun(parts, schedule),
     started: ({ state }, resumed) => ({ resumedAt: resumed ? (state.stage ?? state.phase) : null }),
