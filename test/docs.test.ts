@@ -6,6 +6,7 @@ import { PullRequestReview } from '../src/codec/index.ts'
 import { parseInput } from '../src/core/index.ts'
 import { ServeConfig } from '../src/gateway/index.ts'
 import { LearnFromTrafficConfig } from '../src/learn/index.ts'
+import { knownBudget, knownOptions } from '../src/learn/known-options.ts'
 import { demonstrationsFromJsonl } from '../src/environment/index.ts'
 import { implicitKinds } from '../src/reward/index.ts'
 import { corpusFromJsonl, tasksFromJsonl } from '../src/environment/search/index.ts'
@@ -157,9 +158,17 @@ describe('every link leads somewhere', () => {
   })
 })
 
+/** What a program may tell a run over rollouts, and of one episode. */
+const programOptions = () =>
+  Object.keys(knownOptions.rollouts).flatMap((option) => [
+    [`\`${option}\``],
+    ...(option === 'budget' ? Object.keys(knownBudget).map((key) => [`\`budget.${key}\``]) : []),
+  ])
+
 describe('every table that is made from the source is up to date (npx vitest -u brings it there)', () => {
   it.each([
     ['docs/learn.md', ['key', 'type', 'default', 'meaning'], () => configurationRows(LearnConfig)],
+    ['docs/learn.md', ['option', 'what it says'], programOptions],
     [
       'docs/gateway.md',
       ['key', 'type', 'default', 'meaning'],
