@@ -33,7 +33,8 @@ export interface Terminal {
  * @param out Default: standard error, so that standard output stays the program's own.
  */
 export function progress(out: Terminal = process.stderr): (event: LearnEvent | LearnerEvent) => void {
-  return terminalProgress(out).event
+  const lines = terminalProgress(out)
+  return (event) => lines.event(event)
 }
 
 /** Lines for people; on a terminal also one line that moves, with what is under way. */

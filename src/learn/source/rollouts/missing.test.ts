@@ -17,7 +17,11 @@ const keyed: Environment = {
 
 async function found(environment: Environment, rewording: number): Promise<readonly LearnEvent[]> {
   const store = await openMemoryStore()
-  const { events } = await runReader(store, { environment, schedule: { rewording, updates: 3, validationTasks: 4, holdoutTasks: 8 }, check: false })
+  const { events } = await runReader(store, {
+    environment,
+    schedule: { rewording, updates: 3, validationTasks: 4, holdoutTasks: 8 },
+    check: false,
+  })
   await store.close()
   return events.filter(({ type }) => type === 'found')
 }
