@@ -47,6 +47,7 @@ it('the root has the words that a user writes, and no more: an addition is a dec
     'playbook',
     'policyGradient',
     'preferences',
+    'progress',
     'questionsBack',
     'recipe',
     'reflect',

@@ -74,6 +74,7 @@ export { induce } from './optimize/skill/index.ts'
 export { exemplars, playbook, reflect } from './optimize/text/index.ts'
 export { imitate, policyGradient, preferences, sequence } from './optimize/weights/index.ts'
 export { deploy, type Deployment, Registry } from './release/index.ts'
+export { progress } from './report/index.ts'
 export {
   brokenCalls,
   clearByWording,

@@ -1,12 +1,13 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { z } from 'zod'
 import { LearnConfig } from '../src/cli/index.ts'
 import { PullRequestReview } from '../src/codec/index.ts'
-import { Message, parseInput } from '../src/core/index.ts'
+import { parseInput } from '../src/core/index.ts'
 import { ServeConfig } from '../src/gateway/index.ts'
 import { LearnFromTrafficConfig } from '../src/learn/index.ts'
+import { knownBudget, knownOptions } from '../src/learn/known-options.ts'
+import { demonstrationsFromJsonl } from '../src/environment/index.ts'
 import { implicitKinds } from '../src/reward/index.ts'
 import { corpusFromJsonl, tasksFromJsonl } from '../src/environment/search/index.ts'
 import { commandsOf, isRunElsewhere, missingParts } from './docs/commands.ts'
@@ -57,14 +58,11 @@ function sourceOf({ flags, content }: Block): string {
   return content.replace(call, `$1 schedule: ${JSON.stringify(inSeconds)},`)
 }
 
-const DemonstrationLine = z.strictObject({ messages: z.array(Message).min(2), mistakes: z.array(z.int()).optional() })
-
 /** Reads a JSONL block as the job that its file's name promises. */
 function readRows(file: string, text: string): void {
   if (file.startsWith('documents')) corpusFromJsonl({ text })
   else if (file.startsWith('tasks')) tasksFromJsonl({ text })
-  else if (file.startsWith('demonstrations'))
-    for (const line of text.trim().split('\n')) parseInput(DemonstrationLine, JSON.parse(line), file)
+  else if (file.startsWith('demonstrations')) demonstrationsFromJsonl({ text })
   else if (file.startsWith('reviews'))
     for (const line of text.trim().split('\n')) parseInput(PullRequestReview, JSON.parse(line), file)
   else throw new Error(`${file} is neither documents, tasks, demonstrations nor reviews`)
@@ -160,9 +158,17 @@ describe('every link leads somewhere', () => {
   })
 })
 
+/** What a program may tell a run over rollouts, and of one episode. */
+const programOptions = () =>
+  Object.keys(knownOptions.rollouts).flatMap((option) => [
+    [`\`${option}\``],
+    ...(option === 'budget' ? Object.keys(knownBudget).map((key) => [`\`budget.${key}\``]) : []),
+  ])
+
 describe('every table that is made from the source is up to date (npx vitest -u brings it there)', () => {
   it.each([
     ['docs/learn.md', ['key', 'type', 'default', 'meaning'], () => configurationRows(LearnConfig)],
+    ['docs/learn.md', ['option', 'what it says'], programOptions],
     [
       'docs/gateway.md',
       ['key', 'type', 'default', 'meaning'],

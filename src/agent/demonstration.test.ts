@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { scriptedModel } from '../../test/support/scripted-model.ts'
 import type { Message } from '../core/index.ts'
+import { InputError } from '../errors/index.ts'
 import { demonstration } from './demonstration.ts'
 
 const { renderer } = scriptedModel(() => [''])
@@ -31,5 +32,30 @@ describe('a mistake in a demonstration', () => {
 
   it.each([0, 2, 4, -1])('is a turn of the assistant: message %d is none', (index) => {
     expect(() => learned([index])).toThrow(expect.objectContaining({ code: 'agent/stray-mistake' }))
+  })
+})
+
+describe('what the form of the renderer cannot express', () => {
+  const two: Message = { ...call('right'), content: 'Let me see.' }
+  const narrow: typeof renderer = {
+    ...renderer,
+    start: (...given) => renderer.start(...given),
+    extend: (...given) => renderer.extend(...given),
+    renderAssistant(message, tools) {
+      if (message.content !== '')
+        throw new InputError({ code: 'model/x', message: 'It has words.', hint: 'Take them out.' })
+      return renderer.renderAssistant(message, tools)
+    },
+  }
+
+  it('is told with the number of the message', () => {
+    expect(() => demonstration([...messages.slice(0, 3), two], [], narrow)).toThrow(
+      expect.objectContaining({ code: 'model/x', message: 'Message 4: It has words.', hint: 'Take them out.' }),
+    )
+  })
+
+  it('hides nothing else that the renderer throws', () => {
+    const broken = { ...narrow, start: () => expect.fail('the renderer broke') }
+    expect(() => demonstration(messages, [], broken)).toThrow('the renderer broke')
   })
 })

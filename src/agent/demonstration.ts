@@ -1,4 +1,5 @@
 import type { Demonstration, Message, Renderer, ToolDefinition } from '../core/index.ts'
+import { InputError, RatchetError } from '../errors/index.ts'
 import { AgentError } from './errors.ts'
 
 /**
@@ -6,6 +7,7 @@ import { AgentError } from './errors.ts'
  * those that an episode would hold, had the policy sampled the assistant's turns.
  * @param mistakes messages of the assistant, by their index, that are read and not learned.
  * @throws AgentError when the assistant says nothing in it, or a mistake is not the assistant's.
+ * @throws InputError that names the message, when the renderer's form cannot express one of the assistant's.
  */
 export function demonstration(
   messages: readonly Message[],
@@ -24,7 +26,35 @@ export function demonstration(
   const first = messages.findIndex(({ role }) => role === 'assistant')
   const opening = first < 0 ? messages : messages.slice(0, first)
   const wrong = new Set(mistakes.map((index) => messages[index]))
-  return continued(renderer.start(opening, tools), messages.slice(opening.length), tools, renderer, wrong)
+  try {
+    return continued(renderer.start(opening, tools), messages.slice(opening.length), tools, renderer, wrong)
+  } catch (error) {
+    throw placed(error, messages, tools, renderer)
+  }
+}
+
+/** An error of the renderer's with the message that it is about; any other as it is. */
+function placed(
+  error: unknown,
+  messages: readonly Message[],
+  tools: readonly ToolDefinition[],
+  renderer: Renderer,
+): unknown {
+  for (const [i, message] of messages.entries()) {
+    if (message.role !== 'assistant') continue
+    try {
+      renderer.renderAssistant(message, tools)
+    } catch (cause) {
+      if (!RatchetError.is(cause)) return error
+      return new InputError({
+        code: cause.code,
+        message: `Message ${i + 1}: ${cause.message}`,
+        hint: cause.hint,
+        cause,
+      })
+    }
+  }
+  return error
 }
 
 /**

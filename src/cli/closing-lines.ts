@@ -1,10 +1,8 @@
 import pc from 'picocolors'
 import { type Brought, verdictInWords } from '../gate/index.ts'
 import type { Baseline, RolloutSummary } from '../learn/index.ts'
-import { measured } from './run-line.ts'
-import { duration, figure, type RivalArithmetic, signed, success } from '../report/index.ts'
-import { shellWord } from '../core/index.ts'
-import { visible } from './visible.ts'
+import { measured, duration, figure, type RivalArithmetic, signed, success } from '../report/index.ts'
+import { shellWord, visible } from '../core/index.ts'
 
 /**
  * A few lines: what happened, how sure that is, what it is to be compared with, what it had to beat, and what to do next.

@@ -1,6 +1,6 @@
 import pc from 'picocolors'
 import { InputError, RatchetError } from '../errors/index.ts'
-import { visible } from './visible.ts'
+import { visible } from '../core/index.ts'
 
 /**
  * Tells a person, on standard error, what happened and what to do. Where in the code it happened is of use to those who

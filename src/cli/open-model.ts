@@ -1,4 +1,4 @@
-import type { ModelService, Precision, PrecisionChoice } from '../core/index.ts'
+import { type ModelService, type Precision, type PrecisionChoice, visible } from '../core/index.ts'
 import { InputError } from '../errors/index.ts'
 import { type Device, openEmbeddedModel } from '../model/index.ts'
 import {
@@ -8,7 +8,6 @@ import {
   type TinkerLimits,
   type TinkerServer,
 } from '../model/tinker/index.ts'
-import { visible } from './visible.ts'
 
 /** Which model, and where: what configurations of runs and of upstreams say alike. */
 export interface ModelPlace {

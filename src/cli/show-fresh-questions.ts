@@ -9,12 +9,12 @@ import {
   type Task,
   VersionId,
   savedAt,
+  visible,
 } from '../core/index.ts'
 import { assertSameBase } from '../learn/index.ts'
 import { Registry } from '../release/index.ts'
 import { ask, type LearnConfig, type SearchJob } from '../recipe/index.ts'
-import type { Progress } from './progress.ts'
-import { visible } from './visible.ts'
+import type { Progress } from '../report/index.ts'
 
 interface Exhibit {
   readonly store: Store

@@ -1,5 +1,6 @@
 export * from './catalog/index.ts'
 export * from './commits/index.ts'
+export { demonstrationRows, demonstrationsFromJsonl } from './demonstrations-jsonl.ts'
 export * from './desk/index.ts'
 export * from './files/index.ts'
 export * from './forms/index.ts'

@@ -1,3 +1,4 @@
+import type { EpisodeBudget } from '../agent/index.ts'
 import { LearnError } from './errors.ts'
 import type { LearnOptions, RolloutOptions, RunOptions, TrafficOptions } from './options.ts'
 
@@ -24,7 +25,8 @@ const ofRuns = {
   config: true,
 } satisfies Record<keyof RunOptions, true>
 
-const known = {
+/** The options of a run over each source. */
+export const knownOptions = {
   rollouts: {
     ...ofRuns,
     prime: true,
@@ -47,6 +49,16 @@ const known = {
   } satisfies Record<keyof TrafficOptions, true>,
 }
 
+/** What a run over rollouts may be told of one episode: the keys of `budget`. */
+export const knownBudget = {
+  turns: true,
+  tokensPerTurn: true,
+  tokens: true,
+  seconds: true,
+  malformedCalls: true,
+  toolErrors: true,
+} satisfies Record<keyof EpisodeBudget, true>
+
 /**
  * Programs in JavaScript have no compiler that tells a wrong name: what nobody reads would be left out in silence, and a
  * run would do other things than it was told.
@@ -54,7 +66,7 @@ const known = {
  */
 export function refuseUnknownOptions(options: LearnOptions): void {
   const { kind } = options.source
-  const unknown = Object.keys(options).filter((name) => !Object.hasOwn(known[kind], name))
+  const unknown = Object.keys(options).filter((name) => !Object.hasOwn(knownOptions[kind], name))
   if (unknown.length === 0) return
   const [one] = unknown
   throw new LearnError({
@@ -63,6 +75,6 @@ export function refuseUnknownOptions(options: LearnOptions): void {
     hint:
       one === 'mode'
         ? 'Say `release: shadow()`, `canary(…)` or `direct()`.'
-        : `Take it out, or write it as one of: ${Object.keys(known[kind]).join(', ')}.`,
+        : `Take it out, or write it as one of: ${Object.keys(knownOptions[kind]).join(', ')}.`,
   })
 }

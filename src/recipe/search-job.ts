@@ -1,10 +1,8 @@
-import { z } from 'zod'
 import { type Agent, defineAgent, demonstration, user, weights } from '../agent/index.ts'
 import {
   type DemonstratedEpisode,
   type Environment,
   type HoldoutTask,
-  Message,
   nearestName,
   type Renderer,
   rng,
@@ -15,11 +13,11 @@ import {
   answerByStratum,
   constantAnswer,
   corpusFromJsonl,
+  demonstrationRows,
   loadMdn,
   mdn,
   type Policy,
   play,
-  readJsonl,
   SearchEnvironment,
   searchTools,
   tasksFromJsonl,
@@ -185,13 +183,8 @@ function refuseUnknownTiers(tiers: readonly string[], train: readonly Task[]): v
   })
 }
 
-const DemonstrationLine = z.strictObject({
-  messages: z.array(Message).min(2),
-  mistakes: z.array(z.int().nonnegative()).exactOptional(),
-})
-
 function demonstrationsFrom(path: string, renderer: Renderer): DemonstratedEpisode[] {
-  return readJsonl({ path }, DemonstrationLine, 'demonstration').map(({ line, value }) => {
+  return demonstrationRows({ path }).map(({ line, value }) => {
     try {
       demonstration(value.messages, searchTools, renderer, value.mistakes)
       return value

@@ -1,6 +1,5 @@
 import pc from 'picocolors'
-import type { Alert } from '../../core/index.ts'
-import { visible } from '../visible.ts'
+import { type Alert, visible } from '../../core/index.ts'
 import { minuteOf } from '../when.ts'
 import { withStore } from '../with-store.ts'
 import type { AgentFlags } from './release/agent.ts'

@@ -1,5 +1,5 @@
 import pc from 'picocolors'
-import { shellWord } from '../../core/index.ts'
+import { shellWord, visible } from '../../core/index.ts'
 import type { ServeConfig } from '../../gateway/index.ts'
 import { servePlan } from '../serve/serve-plan.ts'
 import { checkListening } from '../setup/check-listening.ts'
@@ -7,7 +7,6 @@ import { checkStore } from '../setup/check-store.ts'
 import { checkUpstream } from '../setup/check-upstream.ts'
 import { type Finding, found, ok } from '../setup/finding.ts'
 import { gatewayConfig } from '../setup/gateway-config.ts'
-import { visible } from '../visible.ts'
 import { locationOf, storeArgument, type StoreFlags } from '../with-store.ts'
 
 interface DoctorFlags extends StoreFlags {

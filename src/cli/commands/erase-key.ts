@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import pc from 'picocolors'
 import { eraseOwner, type OwnerRemoval } from '../../trainer/index.ts'
 import { confirmed } from '../confirm.ts'
-import { visible } from '../visible.ts'
+import { visible } from '../../core/index.ts'
 import { folderOf, type StoreFlags } from '../with-store.ts'
 
 interface EraseKeyFlags extends StoreFlags {

@@ -1,7 +1,7 @@
 import pc from 'picocolors'
 import { packagedModels, pullModel } from '../../model/index.ts'
 import { pullProgress } from '../pull-progress.ts'
-import { visible } from '../visible.ts'
+import { visible } from '../../core/index.ts'
 
 interface PullFlags {
   readonly file?: string

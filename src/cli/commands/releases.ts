@@ -1,7 +1,6 @@
 import pc from 'picocolors'
-import type { Repositories, Run } from '../../core/index.ts'
+import { type Repositories, type Run, visible } from '../../core/index.ts'
 import { type AgentOverview, agentNames, overviewOf, percentOf } from '../../release/index.ts'
-import { visible } from '../visible.ts'
 import { minuteOf } from '../when.ts'
 import { type StoreFlags, withStore } from '../with-store.ts'
 import type { AgentFlags } from './release/agent.ts'

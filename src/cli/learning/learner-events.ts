@@ -1,5 +1,5 @@
 import type { LearnerEvent, LearnEvent } from '../../learn/index.ts'
-import { learnerLine } from './learner-lines.ts'
+import { learnerLine } from '../../report/index.ts'
 
 /** Prints what learners tell: lines for people, or JSON lines for machines. */
 export function learnerEvents(json: boolean): (event: LearnerEvent | LearnEvent) => void {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { stripVTControlCharacters } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EvidenceReport } from '../../learn/index.ts'
-import { learnerLine } from './learner-lines.ts'
+import { learnerLine } from '../../report/index.ts'
 import { type LearnerFlags, learnerPlan } from './learner-plan.ts'
 
 let folder: string

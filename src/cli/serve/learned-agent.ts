@@ -58,5 +58,5 @@ const nothingLearned = (agent: string) =>
   new InputError({
     code: 'input/nothing-learned',
     message: `What serves for "${agent}" in this store was not released by a run of \`ratchet learn\`.`,
-    hint: 'See `ratchet releases` and `ratchet runs`; or describe the agent in a configuration file (docs/gateway.md).',
+    hint: 'See `ratchet releases` and `ratchet runs`. Serve what a program learned with `deploy` there, or by a configuration that says its model, layout and rank (docs/learn.md).',
   })

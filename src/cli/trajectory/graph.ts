@@ -1,5 +1,5 @@
 import pc from 'picocolors'
-import type { DecisionId, Trajectory } from '../../core/index.ts'
+import { type DecisionId, type Trajectory, visible } from '../../core/index.ts'
 import {
   type DecisionGraph,
   decisionGraph,
@@ -9,7 +9,6 @@ import {
   speakerOf,
   wordsOf,
 } from '../../report/index.ts'
-import { visible } from '../visible.ts'
 import { said } from './said.ts'
 
 /** Deeper nesting is drawn without more indentation. */

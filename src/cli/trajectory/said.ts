@@ -1,4 +1,4 @@
-import { visible } from '../visible.ts'
+import { visible } from '../../core/index.ts'
 
 const characters = new Intl.Segmenter(undefined, { granularity: 'grapheme' })
 

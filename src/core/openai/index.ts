@@ -1,5 +1,6 @@
 export * from './chat-completion.ts'
 export * from './chat-request.ts'
+export * from './demonstrated.ts'
 export * from './messages.ts'
 export * from './plain-chunk.ts'
 export * from './plain-completion.ts'

@@ -57,6 +57,20 @@ describe('commandLine', () => {
     expect(commandLine.write(message, tools)).toBe(line)
   })
 
+  it('leaves out the only parameter where the tool does not require it, and only there', () => {
+    const list = (required?: string[]): ToolDefinition => ({
+      name: 'list',
+      description: '',
+      parameters: { type: 'object', properties: { shelf: { type: 'string' } }, ...(required && { required }) },
+    })
+    for (const optional of [list(), list([])]) {
+      const written = commandLine.write(call('list', {}), [optional])
+      expect(commandLine.read(written, [optional])).toEqual(call('list', {}))
+    }
+    const refused = commandLine.read(' list\n', [list(['shelf'])])
+    expect(refused.malformedCalls?.[0]?.problem).toBe('list needs an argument.')
+  })
+
   it.each([' page 3\n\t', ' page 3 \n   ', ' page 3\n\n'])('a line may end in more white space: %j', (line) => {
     expect(commandLine.read(line, tools)).toEqual(call('page', { number: 3 }))
   })

@@ -26,8 +26,11 @@ export const commandLine: Dialect & { write(message: AssistantMessage, tools?: r
 
   write(message, tools = []) {
     const { content, toolCalls = [], malformedCalls = [] } = message
-    if (toolCalls.length + malformedCalls.length + (content === '' ? 0 : 1) > 1)
-      throw new UnrenderableMessageError('it says more than one thing, and a turn is one line.')
+    const calls = toolCalls.length + malformedCalls.length
+    if (calls + (content === '' ? 0 : 1) > 1) {
+      const things = `${calls} call${calls === 1 ? '' : 's'}${content === '' ? '' : ' and words beside'}`
+      throw new UnrenderableMessageError(`it says more than one thing (${things}), and a turn is one line.`)
+    }
     const [call] = toolCalls
     const [malformed] = malformedCalls
     if (malformed) return malformed.text.endsWith('\n') ? malformed.text : `${malformed.text}\n`
@@ -68,7 +71,10 @@ function readArguments(text: string, tool: ToolDefinition): Arguments | string {
   const parameters = parametersOf(tool)
   const [only] = parameters.keys()
   if (only === undefined) return text === '' ? {} : `${tool.name} takes no argument.`
-  if (parameters.size === 1) return text === '' ? `${tool.name} needs an argument.` : readOne(text, only, parameters)
+  if (parameters.size === 1) {
+    if (text !== '') return readOne(text, only, parameters)
+    return isRequired(only, tool) ? `${tool.name} needs an argument.` : {}
+  }
   const [key] = pairKey.exec(text) ?? []
   const firstText = [...parameters].find(([, form]) => form === 'text')?.[0]
   if (key === undefined && text !== '' && firstText !== undefined) return readOne(text, firstText, parameters)
@@ -142,6 +148,9 @@ function parametersOf({ parameters: { properties } }: ToolDefinition): Parameter
     }),
   )
 }
+
+const isRequired = (name: string, { parameters: { required } }: ToolDefinition): boolean =>
+  Array.isArray(required) && required.includes(name)
 
 /** The value of a JSON text; undefined when it is not JSON. */
 function parseJson(text: string): Json | undefined {

@@ -6,7 +6,7 @@ export class UnrenderableMessageError extends InputError {
     super({
       code: 'model/unrenderable-message',
       message: `The compact form cannot express this assistant message: ${problem}`,
-      hint: 'Give each assistant turn exactly one tool call and no text, or use the template renderer.',
+      hint: 'Give each turn one call and no words, or words of one line; or open the model with `renderer: "template"` (the same key in the configuration of `ratchet learn`): a chat template can express all of these.',
     })
   }
 }

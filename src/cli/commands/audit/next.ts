@@ -2,7 +2,7 @@ import { isCancel, select } from '@clack/prompts'
 import pc from 'picocolors'
 import { said } from '../../trajectory/said.ts'
 import { wrapped } from '../../trajectory/wrap.ts'
-import { visible } from '../../visible.ts'
+import { visible } from '../../../core/index.ts'
 import { type AuditFlags, AuditGateway, type Draw } from './audit-gateway.ts'
 import { unsourced } from './unsourced.ts'
 

@@ -1,5 +1,5 @@
 import pc from 'picocolors'
-import { type CanaryEvent, LifetimeAlpha, type Repositories } from '../../../core/index.ts'
+import { type CanaryEvent, LifetimeAlpha, type Repositories, visible } from '../../../core/index.ts'
 import { CanaryLevel, levelInWords } from '../../../gate/index.ts'
 import {
   countSessions,
@@ -9,7 +9,6 @@ import {
   shownCanary,
   watchedUntil,
 } from '../../../release/index.ts'
-import { visible } from '../../visible.ts'
 import { minuteOf } from '../../when.ts'
 import { withStore } from '../../with-store.ts'
 import type { AgentFlags } from './agent.ts'

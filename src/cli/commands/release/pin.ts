@@ -1,6 +1,5 @@
 import pc from 'picocolors'
-import { parseInput, ReleaseId } from '../../../core/index.ts'
-import { visible } from '../../visible.ts'
+import { parseInput, ReleaseId, visible } from '../../../core/index.ts'
 import { changeServing, type ChangeFlags } from './change-serving.ts'
 import { printOutcome } from './print-outcome.ts'
 

@@ -1,6 +1,5 @@
 import pc from 'picocolors'
-import { CanaryId, parseInput } from '../../../core/index.ts'
-import { visible } from '../../visible.ts'
+import { CanaryId, parseInput, visible } from '../../../core/index.ts'
 import { type ChangeFlags, throughGateway } from './change-serving.ts'
 import { printOutcome } from './print-outcome.ts'
 

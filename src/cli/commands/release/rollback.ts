@@ -1,7 +1,6 @@
 import pc from 'picocolors'
-import { parseInput, ReleaseId } from '../../../core/index.ts'
+import { parseInput, ReleaseId, visible } from '../../../core/index.ts'
 import { shownCanary } from '../../../release/index.ts'
-import { visible } from '../../visible.ts'
 import { type Changed, changeServing, type ChangeFlags } from './change-serving.ts'
 import { printOutcome } from './print-outcome.ts'
 

@@ -3,6 +3,7 @@ import { practisedModel } from '../../../../test/support/practised-model.ts'
 import { readerTasks } from '../../../../test/support/reader.ts'
 import { wordEnvironment } from '../../../../test/support/word-environment.ts'
 import { type DemonstratedEpisode, type Environment, type Message, rng } from '../../../core/index.ts'
+import { InputError } from '../../../errors/index.ts'
 import { Demonstrations } from './demonstrations.ts'
 import { rollouts } from '../../source.ts'
 
@@ -93,6 +94,43 @@ it('reads others as they are where some are left out', async () => {
 it('refuses one in which the assistant does nothing', async () => {
   await expect(render([{ messages: messages.slice(0, 2) }])).rejects.toMatchObject({
     code: 'agent/empty-demonstration',
+  })
+})
+
+it('names the demonstration and its message that the form of the model cannot express', async () => {
+  const { service } = practisedModel()
+  vi.spyOn(service.renderer, 'renderAssistant').mockImplementation(({ content }) => {
+    if (content.includes('\n')) throw new InputError({ code: 'model/x', message: 'Two lines.', hint: 'Write one.' })
+    return [1]
+  })
+  const long: Message = { role: 'assistant', content: 'plum\npear' }
+  const reading = Demonstrations.read(
+    {
+      prime: { demonstrations: [{ messages }, { messages: [...messages, messages[1]!, long] }] },
+      source: rollouts(wordEnvironment, readerTasks),
+    },
+    service,
+  )
+  await expect(reading).rejects.toMatchObject({
+    code: 'model/x',
+    message: 'Demonstration 2: Message 5: Two lines.',
+    hint: 'Write one.',
+  })
+})
+
+it.each([
+  ['content that is null', { role: 'assistant', content: null }, 'Demonstration 1, message 2: content: '],
+  [
+    'calls as the OpenAI API has them',
+    { role: 'assistant', content: '', tool_calls: [] },
+    'message 2: Unrecognized key',
+  ],
+])('refuses %s from a program without types, and says what reads it', async (_, message, words) => {
+  const recorded = { messages: [messages[1], message] } as unknown as DemonstratedEpisode
+  await expect(render([recorded])).rejects.toMatchObject({
+    code: 'learn/bad-demonstration',
+    message: expect.stringContaining(words) as string,
+    hint: expect.stringContaining('demonstrationFrom') as string,
   })
 })
 

@@ -6,14 +6,14 @@ import {
   type Environment,
   isRefusal,
   type LearnableTask,
-  type Message,
+  Message,
   type ModelService,
   type Rng,
   sha256,
   type Task,
   type ToolDefinition,
 } from '../../../core/index.ts'
-import { present } from '../../../errors/index.ts'
+import { InputError, present, RatchetError } from '../../../errors/index.ts'
 import { LearnError } from '../../errors.ts'
 import type { RolloutOptions } from '../../options.ts'
 import { Augmenter, instructionOf } from '../../augment/index.ts'
@@ -60,14 +60,16 @@ export class Demonstrations {
    * Reads demonstrations, each with the tools of an episode on its task: the one that it names, else the training task of
    * which it says the very instruction, else the first.
    * @param model of the weights that imitate them; `null` where none do, and there are none.
-   * @throws AgentError for a demonstration in which the assistant does nothing; LearnError (`learn/long-demonstration`) where
-   * one does not fit the model's context; errors of the environment pass through.
+   * @throws LearnError for a demonstration whose messages are none (`learn/bad-demonstration`), or that does not fit the
+   * model's context (`learn/long-demonstration`); InputError for one in which the assistant does nothing, or what the
+   * model's form cannot express; errors of the environment pass through.
    */
   static async read(
     { prime, source: { environment, train } }: Pick<RolloutOptions, 'prime' | 'source'>,
     model: ModelService | null,
   ): Promise<Demonstrations> {
     const episodes = prime?.demonstrations ?? []
+    refuseMisshapen(episodes)
     const known = new Map<string, readonly ToolDefinition[]>()
     const tasksOf = knownTasks(train)
     const shown: Shown[] = []
@@ -147,9 +149,18 @@ function rendered({ episode, tools }: Shown, { renderer, sampler }: ModelService
 /**
  * Demonstrations as the model reads them.
  * @throws LearnError where any does not fit the model's context.
+ * @throws InputError that names the first that cannot be read so.
  */
 function fitting(shown: readonly Shown[], model: ModelService): readonly RenderedDemonstration[] {
-  const given = shown.map((one) => rendered(one, model))
+  const given = shown.map((one, i) => {
+    try {
+      return rendered(one, model)
+    } catch (error) {
+      if (!RatchetError.is(error)) throw error
+      const { code, message, hint } = error
+      throw new InputError({ code, message: `Demonstration ${i + 1}: ${message}`, hint, cause: error })
+    }
+  })
   const long = given.flatMap((one, i) => (one === null ? [i + 1] : []))
   const [first] = long
   if (first === undefined) return given.filter((one) => one !== null)
@@ -158,6 +169,27 @@ function fitting(shown: readonly Shown[], model: ModelService): readonly Rendere
     message: `${long.length} of ${given.length} demonstrations do not fit the model's context of ${model.sampler.capabilities.contextLength} tokens. The first is demonstration ${first}.`,
     hint: 'Leave them out, let the environment cut what it returns, or take a model that reads more.',
   })
+}
+
+/**
+ * A program in JavaScript may hand over what it recorded: of another form's messages nothing would be learned, in silence.
+ * @throws LearnError `learn/bad-demonstration`
+ */
+function refuseMisshapen(episodes: readonly DemonstratedEpisode[]): void {
+  for (const [i, { messages }] of episodes.entries()) {
+    const checked = Message.array().safeParse(messages)
+    if (checked.success) continue
+    const {
+      path: [at, ...path],
+      message,
+    } = present(checked.error.issues[0], 'what is wrong')
+    const where = typeof at === 'number' ? `, message ${at + 1}` : ''
+    throw new LearnError({
+      code: 'learn/bad-demonstration',
+      message: `Demonstration ${i + 1}${where}: ${[...path.map(String), message].join(': ')}.`,
+      hint: 'Make it of what was recorded with demonstrationFrom(…) of ratchet-agents/core, which reads messages of the OpenAI API too.',
+    })
+  }
 }
 
 /** A demonstration, and the tools that were at hand. */

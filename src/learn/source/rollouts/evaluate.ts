@@ -43,6 +43,7 @@ export async function evaluate(
 ): Promise<readonly ScoredTrajectory[]> {
   const name = lookName(split, arm, look)
   const scored = await runBatch(run, { ...policy, temperature: 0 }, { name, tasks, attempts: 1 })
+  run.missing.watch(scored)
   const tokens = scored.reduce((sum, { trajectory }) => sum + sampledTokens(trajectory), 0)
   run.state = { ...run.state, tokensSampled: run.state.tokensSampled + tokens }
   for (const tier of new Set(tasks.map((task) => task.tier ?? 'all'))) {

@@ -140,6 +140,7 @@ async function look(run: RolloutRun, taught: Taught): Promise<void> {
     learningSeconds: state.learningSeconds + (run.clock.now() - began) / 1000,
   }
   if (bestLook(looks) === seen) await taught.keep('primed', settled)
+  run.missing.watch(scored)
   run.emit({ type: 'looked', ...seen })
 }
 

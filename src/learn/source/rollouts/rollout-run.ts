@@ -10,6 +10,7 @@ import { diagnose, familiesOf, type FamilyOf } from '../../steer/index.ts'
 import type { RolloutSummary } from '../../summary.ts'
 import type { Demonstrations } from './demonstrations.ts'
 import { EarlierSuccesses } from './earlier.ts'
+import { MissingRewards } from './missing.ts'
 import { RehearsalPool } from './rehearsal-pool.ts'
 import { toolErrorsFor } from './recipe.ts'
 import type { Schedule } from './schedule.ts'
@@ -41,6 +42,8 @@ export class RolloutRun extends LearnRun<RolloutOptions, KeptWeights> {
   readonly familySizes: ReadonlyMap<string, number>
   /** What earlier runs learned. */
   readonly earlier = new EarlierSuccesses(this)
+  /** Tells where attempts earn nothing through no act of the agent. */
+  readonly missing = new MissingRewards(this)
   protected override readonly candidateName = 'best'
   readonly #budget: EpisodeBudget
   #demonstrations: Demonstrations

@@ -53,6 +53,7 @@ export async function update(run: RolloutRun): Promise<void> {
     episodes: state.episodes + all.length,
     tokensSampled: state.tokensSampled + sampled,
   }
+  run.missing.watch(all)
   if (collapsed(state.standing, attempted)) return recover(run, first)
 
   const groups = groupAttempts(scored)

@@ -1,9 +1,9 @@
 import pc from 'picocolors'
-import { broughtInWords } from '../gate/index.ts'
-import type { LearnEvent, SuccessRate } from '../learn/index.ts'
-import { percentOf } from '../release/index.ts'
-import { duration, percentRange, success } from '../report/index.ts'
-import { visible } from './visible.ts'
+import { broughtInWords } from '../../gate/index.ts'
+import type { LearnEvent, SuccessRate } from '../../learn/index.ts'
+import { percentOf } from '../../release/index.ts'
+import { duration, percentRange, success } from '../format.ts'
+import { visible } from '../../core/index.ts'
 
 /** What a line is about. */
 export const label = (name: string) => pc.dim(name.padEnd(10))

@@ -1,9 +1,9 @@
 import { stripVTControlCharacters } from 'node:util'
-import { describe, expect, it } from 'vitest'
-import { defaultBudget } from '../agent/index.ts'
-import { ParameterName, RunId } from '../core/index.ts'
-import type { LearnEvent, SuccessRate } from '../learn/index.ts'
-import { jsonProgress, terminalProgress } from './progress.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { defaultBudget } from '../../agent/index.ts'
+import { ParameterName, RunId } from '../../core/index.ts'
+import type { LearnEvent, SuccessRate } from '../../learn/index.ts'
+import { jsonProgress, progress, terminalProgress } from './progress.ts'
 import { measured } from './run-line.ts'
 
 const rate: SuccessRate = { success: 0.615, n: 200, ci: [0.546, 0.68], missing: 0 }
@@ -85,4 +85,35 @@ it('for machines, every event but progress is one JSON line, and words are not s
 it('figures are short, and what was not measured is said', () => {
   expect(stripVTControlCharacters(measured(rate))).toBe('62% [55–68%]')
   expect(measured({ success: null, n: 0, ci: [0, 1], missing: 4 })).toBe('not measured')
+})
+
+it('a program prints the same lines, warnings and hints too, and what a learner tells', () => {
+  const said: string[] = []
+  const listen = progress({ write: (text) => said.push(stripVTControlCharacters(text)) })
+  for (const event of events.slice(0, 2)) listen(event)
+  listen({
+    type: 'found',
+    severity: 'warn',
+    code: 'learn/unearned',
+    message: 'Not imitated: 12.',
+    hint: 'Look at them.',
+    n: 12,
+    of: 30,
+    example: null,
+  })
+  listen({ type: 'lost', agent: 'clerk' })
+  expect(said).toEqual([
+    'run       run-1 seed 7\n',
+    'check     Not imitated: 12. Look at them.\n',
+    'learner   another process learns now; this one waits\n',
+  ])
+})
+
+it('a program’s lines go to standard error, unless it says otherwise', () => {
+  const out = vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  const error = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  for (const event of events.slice(0, 1)) progress()(event)
+  const [told, elsewhere] = [error.mock.calls.length, out.mock.calls.length]
+  vi.restoreAllMocks()
+  expect([told, elsewhere]).toEqual([1, 0])
 })

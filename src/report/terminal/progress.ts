@@ -1,10 +1,11 @@
 import pc from 'picocolors'
-import type { LearnEvent } from '../learn/index.ts'
-import { label, runLine } from './run-line.ts'
+import type { LearnerEvent, LearnEvent } from '../../learn/index.ts'
+import { learnerLine } from './learner-line.ts'
+import { label } from './run-line.ts'
 
 /** Shows a run while it goes. */
 export interface Progress {
-  event(event: LearnEvent): void
+  event(event: LearnEvent | LearnerEvent): void
   /** A line for people; machines do not see it. */
   say(line: string): void
 }
@@ -19,8 +20,25 @@ export function jsonProgress(write: (text: string) => void): Progress {
   }
 }
 
+/** Where lines for people go: a stream, or what is like one. */
+export interface Terminal {
+  write(text: string): unknown
+  readonly isTTY?: boolean
+  readonly columns?: number
+}
+
+/**
+ * Prints what a run or a learner tells while it goes, warnings and their hints too, as the command line does:
+ * `learn(agent, { …, onEvent: progress() })`.
+ * @param out Default: standard error, so that standard output stays the program's own.
+ */
+export function progress(out: Terminal = process.stderr): (event: LearnEvent | LearnerEvent) => void {
+  const lines = terminalProgress(out)
+  return (event) => lines.event(event)
+}
+
 /** Lines for people; on a terminal also one line that moves, with what is under way. */
-export function terminalProgress(out: { write(text: string): unknown; isTTY?: boolean; columns?: number }): Progress {
+export function terminalProgress(out: Terminal): Progress {
   let moving = false
   let lastMove = 0
   const clear = () => {
@@ -46,7 +64,7 @@ export function terminalProgress(out: { write(text: string): unknown; isTTY?: bo
           `${label(phase.split('/')[0] ?? phase)}${bar(done / total)} ${Math.floor(done)}/${Math.ceil(total)}`,
         )
       }
-      const line = runLine(event)
+      const line = learnerLine(event)
       if (line !== null) say(line)
     },
   }

@@ -1,6 +1,6 @@
 import pc from 'picocolors'
 import type { LearnerEvent, LearnEvent } from '../../learn/index.ts'
-import { label, runLine, shown } from '../run-line.ts'
+import { label, runLine, shown } from './run-line.ts'
 
 /** One line for people about what a learner and its runs tell; `null` for what only machines want. */
 export function learnerLine(event: LearnerEvent | LearnEvent): string | null {
