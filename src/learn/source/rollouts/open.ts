@@ -162,8 +162,10 @@ const imitatesNothing = (option: string, { parameter }: Trained) =>
   })
 
 /** @throws LearnError for a reward that every attempt earns, or none. */
-function refuseThreshold({ successThreshold: from, reward: { floor, ceiling } }: RolloutOptions): void {
-  if (from === undefined || (from > floor && from <= ceiling)) return
+function refuseThreshold({ successThreshold: from, reward }: RolloutOptions): void {
+  if (from === undefined) return
+  const { floor, ceiling } = reward
+  if (from > floor && from <= ceiling) return
   throw new LearnError({
     code: 'learn/useless-threshold',
     message: `The option successThreshold is ${from}, and rewards go from ${floor} to ${ceiling}.`,
