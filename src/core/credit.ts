@@ -17,6 +17,8 @@ export interface Credit {
    * what the episode earned.
    */
   readonly utility?: number
+  /** The least and the most that an episode can earn by its rubric. Default [0, 1]. */
+  readonly range?: readonly [number, number]
   /** A guard vetoed its episode: it is no example of anything, whatever it earned. */
   readonly vetoed?: true
 }

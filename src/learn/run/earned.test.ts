@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { attemptsOf, missing, scored, vetoed } from '../../../test/support/trajectories.ts'
-import { withEarned } from './earned.ts'
+import { inRangeOf, withEarned } from './earned.ts'
 
 it('adds what each episode earned, also where the estimator says nothing, and never invents a reward', () => {
   const attempts = attemptsOf([scored(0.5), scored(0.5), vetoed(-1), missing])
@@ -17,4 +17,12 @@ it('adds what each episode earned, also where the estimator says nothing, and ne
   ])
   const own = [{ ...first, advantage: null, utility: 0.9 }]
   expect(withEarned(own, attempts)[0]?.utility).toBe(0.9)
+})
+
+it('tells between what an episode can earn', () => {
+  const [attempt] = attemptsOf([scored(0.5)])
+  if (!attempt) throw new Error('no attempt')
+  expect(inRangeOf({ floor: -1, ceiling: 2 }, withEarned([], [attempt]))).toMatchObject([
+    { utility: 0.5, range: [-1, 2] },
+  ])
 })

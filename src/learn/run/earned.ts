@@ -1,4 +1,4 @@
-import { type Credit, creditKey, type ScoredTrajectory } from '../../core/index.ts'
+import { type Credit, creditKey, type Rubric, type ScoredTrajectory } from '../../core/index.ts'
 
 /**
  * Credits of every decision of these trajectories: what an estimator says, and as their `utility`, where it gives none, what
@@ -16,3 +16,9 @@ export function withEarned(credits: readonly Credit[], scored: readonly ScoredTr
     })
   })
 }
+
+/** Credits that say between what the rubric's rewards lie: what learns from rewards of any rubric has to know of it. */
+export const inRangeOf = (
+  { floor, ceiling }: Pick<Rubric, 'floor' | 'ceiling'>,
+  credits: readonly Credit[],
+): readonly Credit[] => credits.map((credit) => ({ ...credit, range: [floor, ceiling] }))
