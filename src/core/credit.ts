@@ -17,6 +17,8 @@ export interface Credit {
    * what the episode earned.
    */
   readonly utility?: number
+  /** How much lower it is for what options of the decision's choice cost in the whole episode. Default 0. */
+  readonly charged?: number
   /** The least and the most that an episode can earn by its rubric. Default [0, 1]. */
   readonly range?: readonly [number, number]
   /** A guard vetoed its episode: it is no example of anything, whatever it earned. */

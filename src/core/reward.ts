@@ -33,6 +33,11 @@ export interface Rubric {
   /** Highest value it gives: a gate needs to know how far rewards can lie apart. */
   readonly ceiling: number
   score(trajectory: Trajectory, signals: readonly Signal[], asOf: number): Promise<Reward> | Reward
+  /**
+   * By how much a reward that it gave is lower for what an episode's options of a choice cost. A rubric without it charges
+   * for none.
+   */
+  chargedFor?(choice: string, trajectory: Trajectory, reward: Reward): number
 }
 
 /** Says whether the work was done, from the final state alone. */

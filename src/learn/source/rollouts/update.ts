@@ -123,7 +123,7 @@ async function learnFrom(
   })
   const batch = {
     trajectories: scored.map(({ trajectory }) => trajectory),
-    credits: inRangeOf(options.reward, withEarned(credits, scored)),
+    credits: inRangeOf(options.reward, withEarned(credits, scored, options.reward)),
   }
   const others = await run.learners.step(batch, state.update)
   const { metrics, trained } = await learnWeights(run, { groups, batch, informative })
