@@ -57,11 +57,15 @@ export interface Judge {
 export interface GroupJudge {
   readonly name: string
   /**
-   * Asked once a Group is whole. Equal attempts get equal scores, and their order changes nothing.
+   * Asked once a Group is whole. Equal attempts get equal scores, and their order changes nothing. Attempts that are all
+   * equal, or one alone, get {@link nothingToCompare}: no evidence is missing of them.
    * @returns a score in [0, 1] of each attempt, in their order; or why there is none.
    */
   judge(attempts: readonly Trajectory[]): Promise<GroupVerdict>
 }
+
+/** The score of attempts of which none can be better than another: the middle. */
+export const nothingToCompare = 0.5
 
 /** What a {@link GroupJudge} says. */
 export type GroupVerdict =
