@@ -76,6 +76,8 @@ export interface CreditContext {
 /** Works out which decision earned the score. One readable file per estimator. */
 export interface CreditEstimator {
   readonly name: string
+  /** Whether it reads when messages were recorded. Default: it does not, and rollouts leave it out. */
+  readonly readsTimes?: true
   /** Pure but for the judge: equal groups and contexts give equal credits. */
   credit(groups: readonly Group[], context: CreditContext): Promise<CreditResult>
 }

@@ -7,6 +7,7 @@ import {
   type Reward,
   type ScoredTrajectory,
 } from '../core/index.ts'
+import { readsTimesAs } from './reads-times.ts'
 
 export interface GroupJudgedOptions {
   /** Scores the attempts of a whole Group beside each other, such as `ruler`. */
@@ -25,6 +26,7 @@ export interface GroupJudgedOptions {
 export function groupJudged({ judge, outcome, weight = 1 }: GroupJudgedOptions): CreditEstimator {
   return {
     name: `${outcome.name}+${judge.name}`,
+    ...readsTimesAs(outcome),
     async credit(groups, context) {
       const judged: Group[] = []
       for (const group of groups)
