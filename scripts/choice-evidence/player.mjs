@@ -31,7 +31,7 @@ export async function playerOf(optimizer, declared, seed) {
     step: async (made, earned, round) => {
       const mean = meanOf(earned)
       await learning.step(
-        made.map((one, i) => ({ ...one, earned: earned[i], advantage: earned[i] - mean })),
+        made.map((one, i) => ({ ...one, earned: earned[i], charged: one.cost, advantage: earned[i] - mean })),
         round,
       )
     },

@@ -41,6 +41,8 @@ export interface Lived {
    * an example of nothing, good or bad.
    */
   readonly earned: number | null
+  /** The least and the most that an episode can earn. */
+  readonly range: readonly [number, number]
 }
 
 /** @param credit of a Decision of it. */
@@ -51,6 +53,7 @@ export const lived = (trajectory: Trajectory, credit: Credit): Lived => ({
   whole: causedByPolicy(trajectory.stopReason) && trajectory.failure === null,
   advantage: credit.advantage,
   earned: credit.vetoed === true ? null : (credit.utility ?? null),
+  range: credit.range ?? [0, 1],
 })
 
 function whence({ id, origin, task }: Trajectory): Pick<Lived, 'origin' | 'owner' | 'source' | 'derivedFrom'> {
@@ -78,23 +81,25 @@ export interface CameTo {
   readonly example: 'worked' | 'failed' | null
 }
 
-/** What reward, at least, says that an episode worked. */
-const workedFrom = 0.5
-
 /**
- * How an episode went; `null` where that is not known. What it earned counts where the credits tell it: as MemRL's ±1. Else
- * how much better it went than expected. What broke, what a guard vetoed and what nothing is known of is no example of anything.
+ * How an episode went; `null` where that is not known. What it earned counts where the credits tell it: the least that an
+ * episode can earn is -1 and the most 1, MemRL's ±1. Else how much better it went than expected. What broke, what a guard
+ * vetoed and what nothing is known of is no example of anything.
  */
-export function cameTo({ whole, earned, advantage }: Pick<Lived, 'whole' | 'earned' | 'advantage'>): CameTo | null {
-  const told = earned === null ? advantage : 2 * earned - 1
+export function cameTo(one: Pick<Lived, 'whole' | 'earned' | 'range' | 'advantage'>): CameTo | null {
+  const { whole, earned, advantage, range } = one
+  const [least, most] = range
+  const told = earned === null ? advantage : (2 * (earned - least)) / (most - least) - 1
   if (told === null || !Number.isFinite(told)) return null
-  return { signal: Math.max(-1, Math.min(1, told)), example: whole ? exampleIn(earned, advantage) : null }
+  return { signal: Math.max(-1, Math.min(1, told)), example: whole ? exampleIn(told, one) : null }
 }
 
-function exampleIn(earned: number | null, advantage: number | null): CameTo['example'] {
-  if (earned !== null) return earned >= workedFrom ? 'worked' : 'failed'
+function exampleIn(told: number, { earned, range: [least] }: Pick<Lived, 'earned' | 'range'>): CameTo['example'] {
   // An advantage alone does not tell a failure from what was vetoed.
-  return (advantage ?? 0) > 0 ? 'worked' : null
+  if (earned === null) return told > 0 ? 'worked' : null
+  // Between blame and praise lies what nobody can call either. Half of a reward without blame is half of a success.
+  if (told === 0 && least < 0) return null
+  return told >= 0 ? 'worked' : 'failed'
 }
 
 /** Earlier first; of those at once in the order of their names: learning depends on no order in which a batch comes. */

@@ -61,6 +61,12 @@ export class Recorder {
   #lostTrack = false
   readonly #claimed = new Set<DecisionId>()
   readonly #visits = new Map<string, number>()
+  readonly #now: (() => number) | undefined
+
+  /** @param now tells when a node is recorded; without it no node says. */
+  constructor(now?: () => number) {
+    this.#now = now
+  }
 
   /**
    * Adds a message under `parent`. The same message object under the same parent is one node, so that histories which
@@ -71,7 +77,7 @@ export class Recorder {
     const shared = spans.length === 0 ? this.#shared.get(message)?.get(parent) : undefined
     if (shared !== undefined) return shared
     const node = NodeId.parse(`n${this.#graph.nodes.length}`)
-    this.#graph.nodes.push({ id: node, parent, message, spans: [...spans] })
+    this.#graph.nodes.push({ id: node, parent, message, spans: [...spans], ...(this.#now && { at: this.#now() }) })
     if (spans.length === 0) this.#share(message, parent, node)
     return node
   }

@@ -28,6 +28,8 @@ export interface EpisodeRequest {
   readonly seed: number
   readonly bindings: Readonly<Record<string, ParameterBinding>>
   readonly now: () => number
+  /** Whether each message says when it was recorded. Default false. */
+  readonly timed?: boolean
   /**
    * Whether what a program does by itself, where no model is asked, is recorded message by message. Default true; false for
    * sessions of people: what they and a program say to each other is theirs, and no turn of a policy.
@@ -131,10 +133,10 @@ async function closed(episodes: LiveEpisodes, ending: Ending): Promise<Ending> {
  * @throws AgentError when a Parameter of the agent has no binding of its kind; then nothing was run.
  */
 export async function runEpisode(request: EpisodeRequest): Promise<Trajectory> {
-  const { id, task, group, attempt, seed, now } = request
+  const { id, task, group, attempt, seed, now, timed = false } = request
   const handles = handlesOf(request)
   const startedAt = now()
-  const recorder = new Recorder()
+  const recorder = new Recorder(timed ? now : undefined)
   const { ending, deeds } = await recording(recorder, () => live(request, handles, recorder))
   const graph = recorder.finish()
   // What a budget ended, everything that spent of it led to.

@@ -17,6 +17,10 @@ export interface Credit {
    * what the episode earned.
    */
   readonly utility?: number
+  /** How much lower it is for what options of the decision's choice cost in the whole episode. Default 0. */
+  readonly charged?: number
+  /** The least and the most that an episode can earn by its rubric. Default [0, 1]. */
+  readonly range?: readonly [number, number]
   /** A guard vetoed its episode: it is no example of anything, whatever it earned. */
   readonly vetoed?: true
 }
@@ -72,6 +76,8 @@ export interface CreditContext {
 /** Works out which decision earned the score. One readable file per estimator. */
 export interface CreditEstimator {
   readonly name: string
+  /** Whether it reads when messages were recorded. Default: it does not, and rollouts leave it out. */
+  readonly readsTimes?: true
   /** Pure but for the judge: equal groups and contexts give equal credits. */
   credit(groups: readonly Group[], context: CreditContext): Promise<CreditResult>
 }

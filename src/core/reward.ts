@@ -33,6 +33,11 @@ export interface Rubric {
   /** Highest value it gives: a gate needs to know how far rewards can lie apart. */
   readonly ceiling: number
   score(trajectory: Trajectory, signals: readonly Signal[], asOf: number): Promise<Reward> | Reward
+  /**
+   * By how much a reward that it gave is lower for what an episode's options of a choice cost. A rubric without it charges
+   * for none.
+   */
+  chargedFor?(choice: string, trajectory: Trajectory, reward: Reward): number
 }
 
 /** Says whether the work was done, from the final state alone. */
@@ -52,11 +57,15 @@ export interface Judge {
 export interface GroupJudge {
   readonly name: string
   /**
-   * Asked once a Group is whole. Equal attempts get equal scores, and their order changes nothing.
+   * Asked once a Group is whole. Equal attempts get equal scores, and their order changes nothing. Attempts that are all
+   * equal, or one alone, get {@link nothingToCompare}: no evidence is missing of them.
    * @returns a score in [0, 1] of each attempt, in their order; or why there is none.
    */
   judge(attempts: readonly Trajectory[]): Promise<GroupVerdict>
 }
+
+/** The score of attempts of which none can be better than another: the middle. */
+export const nothingToCompare = 0.5
 
 /** What a {@link GroupJudge} says. */
 export type GroupVerdict =

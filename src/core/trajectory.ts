@@ -62,7 +62,7 @@ export const TrajectoryNode = z.strictObject({
   parent: NodeId.nullable(),
   message: Message,
   spans: z.array(Span),
-  /** When it was recorded, in milliseconds since the epoch; absent where a rollout's own times tell enough. */
+  /** When it was recorded, in milliseconds since the epoch; absent in rollouts, unless credit reads it. */
   at: z.number().optional(),
 })
 export type TrajectoryNode = z.infer<typeof TrajectoryNode>

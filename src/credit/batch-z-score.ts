@@ -3,6 +3,7 @@ import { advantagesOf } from './advantages.ts'
 import { groupMean } from './group-mean.ts'
 import { mean } from './outcome.ts'
 import { withoutPraise } from './veto.ts'
+import { readsTimesAs } from './reads-times.ts'
 
 export interface BatchZScoreOptions {
   /** Gives the advantages. Default `groupMean()`. */
@@ -28,6 +29,7 @@ export function batchZScore({
 }: BatchZScoreOptions = {}): CreditEstimator {
   return {
     name: `batch-z-score(${outcome.name})`,
+    ...readsTimesAs(outcome),
     async credit(groups, context) {
       const { credits, counts } = await outcome.credit(groups, context)
       const known = [...advantagesOf(credits).values()]

@@ -1,4 +1,5 @@
 import { type CreditEstimator, type DecisionId, type TrajectoryId, upstreamOf } from '../core/index.ts'
+import { readsTimesAs } from './reads-times.ts'
 
 /**
  * Follows the graph: an attempt's credit flows back from its outcome along `inputs`, to the decisions that the outcome was
@@ -19,6 +20,7 @@ import { type CreditEstimator, type DecisionId, type TrajectoryId, upstreamOf } 
 export function downstream({ outcome }: { readonly outcome: CreditEstimator }): CreditEstimator {
   return {
     name: `downstream(${outcome.name})`,
+    ...readsTimesAs(outcome),
     async credit(groups, context) {
       const { credits, counts } = await outcome.credit(groups, context)
       const used = new Map<TrajectoryId, ReadonlySet<DecisionId>>()

@@ -42,6 +42,15 @@ describe('a group with a judge', () => {
     expect(counts).toMatchObject({ missing: 1, vetoed: 1 })
   })
 
+  it('keeps the contrast of its only honest attempt to those that were vetoed, and asks nobody', async () => {
+    const { judge, seen } = judging(null)
+    const { advantages, counts } = await credit(judge, group(vetoed(0), scored(0.5), vetoed(0), vetoed(0)))
+    // 0.5 + 0.5; the mean is 0.25.
+    expect(advantages).toEqual([-0.25, 0.75, -0.25, -0.25])
+    expect(counts).toMatchObject({ missing: 0, vetoed: 3 })
+    expect(seen).toEqual([])
+  })
+
   it('has no reward where it has no verdict: missing, never 0', async () => {
     const { advantages, counts } = await credit(judging(null).judge, group(scored(1), scored(0)))
     expect(advantages.filter((one) => one !== null)).toEqual([])

@@ -1,4 +1,13 @@
-import type { CreditEstimator, Group, GroupJudge, Reward, ScoredTrajectory } from '../core/index.ts'
+import {
+  type CreditEstimator,
+  type Group,
+  type GroupJudge,
+  type GroupVerdict,
+  nothingToCompare,
+  type Reward,
+  type ScoredTrajectory,
+} from '../core/index.ts'
+import { readsTimesAs } from './reads-times.ts'
 
 export interface GroupJudgedOptions {
   /** Scores the attempts of a whole Group beside each other, such as `ruler`. */
@@ -12,11 +21,12 @@ export interface GroupJudgedOptions {
 /**
  * Adds a relative judge's score to the rewards of a Group, once it is whole, and credits them: R′ = R + w·s. Where the judge
  * has no verdict the group's rewards are missing and counted so, never 0. Vetoed attempts are not shown to it and keep what
- * they earned. Gates read the rubric alone: a score beside others says nothing between Candidates.
+ * they earned; where only one is left, it is not asked, and s is the middle, 0.5. Gates read the rubric alone: a score beside others says nothing between Candidates.
  */
 export function groupJudged({ judge, outcome, weight = 1 }: GroupJudgedOptions): CreditEstimator {
   return {
     name: `${outcome.name}+${judge.name}`,
+    ...readsTimesAs(outcome),
     async credit(groups, context) {
       const judged: Group[] = []
       for (const group of groups)
@@ -33,7 +43,10 @@ async function withScores(
 ): Promise<readonly ScoredTrajectory[]> {
   const honest = attempts.filter(({ reward }) => reward.status === 'scored')
   if (honest.length === 0) return attempts
-  const verdict = await judge.judge(honest.map(({ trajectory }) => trajectory))
+  const verdict: GroupVerdict =
+    honest.length === 1
+      ? { status: 'scored', scores: [nothingToCompare], explanations: [] }
+      : await judge.judge(honest.map(({ trajectory }) => trajectory))
   const scores = verdict.status === 'scored' ? verdict.scores : []
   return attempts.map((attempt) => {
     if (attempt.reward.status !== 'scored') return attempt

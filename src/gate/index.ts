@@ -9,6 +9,7 @@ export {
   SignalTells,
   SignalWorth,
 } from './audit/calibration.ts'
+export { JudgeBeside, judgeBeside } from './audit/judge-beside.ts'
 export { type AuditPlan, AuditQuestion, planAudit } from './audit/plan.ts'
 export { type Judgements, poweredDifference, type PoweredMean, poweredMean } from './audit/ppi.ts'
 export { countingLabels, hasJudgeBeside, judgeWordOf, type Truth, truthOf } from './audit/truth.ts'

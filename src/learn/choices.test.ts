@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { askedRight, desks, deskTasks } from '../../test/support/choice-kind.ts'
 import { dieAnywhere } from '../../test/support/die-anywhere.ts'
 import { remainsOf } from '../../test/support/two-learners.ts'
-import { chancesOf, choice, ChoiceValue, defineAgent, MadeChoice } from '../agent/index.ts'
+import { chancesOf, choice, ChoiceValue, defineAgent, MadeChoice, optionCosts } from '../agent/index.ts'
 import { type Store, VersionId } from '../core/index.ts'
 import { leaveOneOut } from '../credit/index.ts'
 import { pairedGate } from '../gate/index.ts'
@@ -110,6 +110,47 @@ describe('a choice', () => {
     const { options } = ChoiceValue.parse(version && 'value' in version.value ? version.value.value : null)
     const seen = options.map(({ quality }) => ('alpha' in quality ? quality.alpha + quality.beta - 2 : 0))
     expect(seen.reduce((a, b) => a + b, 0)).toBeCloseTo(30, 9)
+  })
+
+  it('takes a success for one and a failure for none, whatever several choices of an episode cost', async () => {
+    const desk = defineAgent({
+      name: 'front-desk',
+      parameters: { route: choice({ options: ['sales', { name: 'refunds', cost: 0.3 }] }) },
+      async run(_task, { route }, episode) {
+        let asked = ''
+        for (const key of ['0', '1', '2', '3', '4']) asked = await route.choose([], { key })
+        await episode.step({ kind: 'message', content: asked })
+        return { stopReason: 'done', message: null }
+      },
+    })
+    const qualities: number[] = []
+    const hears: ReturnType<typeof thompson> = {
+      ...thompson(),
+      async open(...given) {
+        const learning = await thompson().open(...given)
+        return {
+          ...learning,
+          step(deposits, update) {
+            qualities.push(...deposits.map(({ earned, charged }) => (earned ?? Number.NaN) + charged))
+            return learning.step(deposits, update)
+          },
+        }
+      },
+    }
+    await learn(desk, {
+      store,
+      source: rollouts(desks, deskTasks),
+      reward: rubric({ solved: verifier((final) => askedRight(final)), price: optionCosts('route') }),
+      credit: leaveOneOut(),
+      optimize: { route: hears },
+      gate,
+      schedule: { updates: 2, tasks: 4, attempts: 4, validateEvery: 2, patience: null, target: null },
+      deterministic: true,
+    })
+    expect(qualities).toHaveLength(2 * 4 * 4 * 5)
+    const [failures, successes] = [0, 1].map((end) => qualities.filter((one) => Math.abs(one - end) < 1e-9).length)
+    expect((failures ?? 0) + (successes ?? 0)).toBe(qualities.length)
+    expect(Math.min(failures ?? 0, successes ?? 0)).toBeGreaterThan(0)
   })
 
   it('repeats in deterministic mode', async () => {

@@ -41,7 +41,7 @@ export interface EpisodeHost {
   readonly clock: Clock
   /** What answers for each of the agent's weights. */
   readonly models: Models
-  readonly options: Pick<LearnOptions, 'store' | 'reward' | 'seed' | 'signal'> & {
+  readonly options: Pick<LearnOptions, 'store' | 'reward' | 'credit' | 'seed' | 'signal'> & {
     readonly callSeconds?: number
     readonly source: Pick<RolloutSource, 'environment'>
   }
@@ -150,7 +150,7 @@ export async function whileLoaded<T>(
  * same batch are taken from the store.
  */
 export async function runBatch(run: EpisodeHost, policy: Policy, batch: Batch): Promise<readonly ScoredTrajectory[]> {
-  const { store, reward, source, seed = 0, signal, callSeconds = defaultCallSeconds } = run.options
+  const { store, reward, source, credit, seed = 0, signal, callSeconds = defaultCallSeconds } = run.options
   const name = `${run.run.id}/${batch.name}`
   const scored = new Map<string, ScoredTrajectory>()
   for (const task of batch.tasks) {
@@ -181,6 +181,7 @@ export async function runBatch(run: EpisodeHost, policy: Policy, batch: Batch): 
     onTrajectory: record,
     ...(signal ? { signal } : {}),
     now: () => run.clock.now(),
+    timed: credit?.readsTimes ?? false,
   })
   signal?.throwIfAborted()
   return trajectories.flatMap(({ id }) => scored.get(id) ?? [])

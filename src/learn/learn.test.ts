@@ -15,6 +15,7 @@ import {
   type Store,
   savedAt,
 } from '../core/index.ts'
+import { batchZScore, durationAware, leaveOneOut } from '../credit/index.ts'
 import { RatchetError } from '../errors/index.ts'
 import { holdoutHash, pairedGate, replay, wilson } from '../gate/index.ts'
 import { policyGradient } from '../optimize/weights/index.ts'
@@ -407,6 +408,14 @@ describe('the control arm', () => {
   })
 })
 
+it('records when messages came for credit that reads it', async () => {
+  await run({ credit: durationAware({ outcome: leaveOneOut() }), schedule: { updates: 1 } })
+  const stored = await store.trajectories.list({ run: (await only()).id, limit: 500 })
+  const times = stored.flatMap(({ trajectory }) => trajectory.nodes.map(({ at }) => at))
+  expect(times.length).toBeGreaterThan(0)
+  expect(times.filter((at) => at === undefined)).toEqual([])
+})
+
 describe('deterministic mode', () => {
   it.each([
     ['seconds', { schedule: { seconds: 5 } }],
@@ -414,6 +423,7 @@ describe('deterministic mode', () => {
     ['straggler', { schedule: { straggler: 0.9 } }],
     ['control', { control: true }],
     ['budget.seconds', { budget: { ...defaultBudget, seconds: 5 } }],
+    ['duration-aware', { credit: batchZScore({ outcome: durationAware({ outcome: leaveOneOut() }) }) }],
   ])('refuses %s', async (name, changes) => {
     await expect(run({ deterministic: true, ...changes })).rejects.toMatchObject({
       code: 'learn/not-deterministic',

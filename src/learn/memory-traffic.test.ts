@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { item } from '../../test/support/memory-items.ts'
-import { defineAgent, memory, parameter } from '../agent/index.ts'
+import { type CameTo, cameTo, defineAgent, memory, parameter } from '../agent/index.ts'
 import { batchBaseline } from '../credit/index.ts'
 import {
   type Environment,
@@ -136,6 +136,35 @@ it('is declared by a run, unless another process is to', async () => {
   })
   const { outcome } = await learned([], { share: 'tenant' }, { declares: false })
   expect(outcome).toBe('released')
+})
+
+it('reads what sessions earned between the least and the most that their rubric gives', async () => {
+  const came: (readonly [number | null, CameTo | null])[] = []
+  const hears: ReturnType<typeof caseUtility> = {
+    ...caseUtility(),
+    async open(...given) {
+      const learning = await caseUtility().open(...given)
+      return {
+        ...learning,
+        step(experiences, update) {
+          for (const one of experiences) came.push([one.earned, cameTo(one)])
+          return learning.step(experiences, update)
+        },
+      }
+    },
+  }
+  await learned(
+    persons,
+    {},
+    {
+      optimize: { cases: hears },
+      reward: rubric({ thumbs: signal('thumbs', { weight: 0.5 }) }, { floor: -1 }),
+    },
+  )
+  expect(new Set(came.map(([earned]) => earned))).toEqual(new Set([0.5, -0.5]))
+  for (const [earned, outcome] of came) {
+    expect(outcome).toEqual({ signal: earned, example: earned === 0.5 ? 'worked' : 'failed' })
+  }
 })
 
 async function servingItems() {

@@ -10,6 +10,8 @@ export interface RewardPart {
    * it is needed: where it is `null`, the reward is missing.
    */
   readonly evidence?: 'told' | 'guessed'
+  /** The name of a choice whose options it charges for; its own scores are at most 0. */
+  readonly charges?: string
   /** @param asOf milliseconds since the epoch; the trajectory and the signals hold nothing later. */
   score(trajectory: Trajectory, signals: readonly Signal[], asOf: number): Promise<number | null> | number | null
 }

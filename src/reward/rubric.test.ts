@@ -106,6 +106,31 @@ describe('in order', () => {
   })
 })
 
+describe('what an episode was charged for choices', () => {
+  const price = (score: number): RewardPart => ({ ...part(score, `price:${score}`), charges: 'route' })
+  const charged = async (made: ReturnType<typeof rubric>, sketch: TrajectorySketch = {}, of = 'route') =>
+    made.chargedFor?.(of, trajectoryOf(sketch), await score(made, sketch))
+
+  it('is what the reward lacks for it, after its cut to floor and ceiling', async () => {
+    expect(await charged(rubric({ solved: part(1), price: price(-0.3) }))).toBeCloseTo(0.3, 12)
+    // Five turns of 0.3: the floor takes a part of the price, and a failure was charged nothing at all.
+    expect(await charged(rubric({ solved: part(1), price: price(-1.5) }))).toBe(1)
+    expect(await charged(rubric({ solved: part(0), price: price(-1.5) }))).toBe(0)
+    expect(await charged(rubric({ solved: part(0), price: price(-1.5) }, { floor: -2 }))).toBe(1.5)
+    expect(await charged(rubric({ solved: part(2), price: price(-0.5) }))).toBe(0)
+    expect(await charged(rubric({ a: part(1), p: price(-0.25), q: price(-0.25) }))).toBe(0.5)
+  })
+
+  it('is nothing for other choices, where nothing is charged, and of what earned the floor or nothing', async () => {
+    const made = rubric({ solved: part(1), price: price(-0.3) })
+    expect(await charged(made, {}, 'way')).toBe(0)
+    expect(await charged(rubric({ solved: part(1), price: part(-0.3) }))).toBe(0)
+    expect(await charged(made, { stopReason: 'turn-budget' })).toBe(0)
+    expect(await charged(made, { stopReason: 'straggler' })).toBe(0)
+    expect(await charged(rubric({ solved: part(1), price: price(-0.3) }, { guards: [veto] }))).toBe(0)
+  })
+})
+
 it('a part sees the signals up to asOf', async () => {
   const thumbs = (at: number): Signal => ({
     key: `k${at}`,

@@ -85,15 +85,27 @@ export function rubric(
       if (own && trajectory.stopReason !== 'done') return { status: 'scored', value: floor, parts: scores }
 
       const { counted, silent } = counting(entries, scores)
-      const sum = Object.values(counted).reduce<number>((total, score) => total + (score ?? 0), 0)
+      const sum = total(counted)
       if (!own && (silent !== null || sum >= 0)) {
         return { status: 'missing', value: null, parts: counted, reason: endOf(trajectory) }
       }
       if (silent !== null) return { status: 'missing', value: null, parts: counted, reason: silent }
       return { status: 'scored', value: clamp(sum), parts: counted }
     },
+    chargedFor(choice, { stopReason }, { status, parts: scores }) {
+      // What ended otherwise earned the floor, or nothing: no price moved that.
+      if (status !== 'scored' || (causedByPolicy(stopReason) && stopReason !== 'done')) return 0
+      const price = entries.reduce(
+        (sum, [name, { charges }]) => sum + (charges === choice ? (scores[name] ?? 0) : 0),
+        0,
+      )
+      const sum = total(scores)
+      return clamp(sum - price) - clamp(sum)
+    },
   }
 }
+
+const total = (scores: Scores): number => Object.values(scores).reduce<number>((sum, score) => sum + (score ?? 0), 0)
 
 function vetoOf(guards: readonly Guard[], trajectory: Parameters<Guard['inspect']>[0]) {
   for (const guard of guards) {

@@ -72,6 +72,16 @@ describe('order and names', () => {
     expect(new Set(alone.map(({ nodes }) => JSON.stringify(nodes.slice(1)))).size).toBeGreaterThan(4)
   })
 
+  it('tells when each message was recorded, where it is asked to', async () => {
+    let clock = 0
+    const [timed] = await batch(expert, { tasks: tasks.slice(0, 1), timed: true, now: () => clock++ })
+    const times = timed?.nodes.map(({ at }) => at ?? Number.NaN) ?? []
+    expect(times.length).toBeGreaterThan(2)
+    expect(times).toEqual(times.toSorted((a, b) => a - b))
+    expect(new Set(times).size).toBe(times.length)
+    for (const { nodes } of await batch()) expect(nodes.filter((node) => 'at' in node)).toEqual([])
+  })
+
   it('refuses a task that is in the batch twice', async () => {
     await expect(batch(expert, { tasks: [...tasks, ...tasks.slice(1, 2)] })).rejects.toMatchObject({
       code: 'rollout/duplicate-task',

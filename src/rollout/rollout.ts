@@ -42,6 +42,8 @@ export interface RolloutRequest {
   readonly onTrajectory?: (trajectory: Trajectory) => unknown
   readonly signal?: AbortSignal
   readonly now: () => number
+  /** Whether each message says when it was recorded: for credit that reads it (`durationAware`). Default false. */
+  readonly timed?: boolean
 }
 
 interface Attempt {
@@ -85,7 +87,17 @@ const enoughEnded = new Error('enough episodes of the batch have ended')
  * episode is under way any more.
  */
 export async function rollout(request: RolloutRequest): Promise<readonly Trajectory[]> {
-  const { agent, environment, bind, concurrency = 128, straggler, completed = [], onTrajectory, now } = request
+  const {
+    agent,
+    environment,
+    bind,
+    concurrency = 128,
+    straggler,
+    completed = [],
+    onTrajectory,
+    now,
+    timed = false,
+  } = request
   const attempts = attemptsOf(request)
   const known = new Map(completed.map((trajectory) => [trajectory.id, trajectory]))
   const done = new Map<TrajectoryId, Trajectory>()
@@ -102,7 +114,7 @@ export async function rollout(request: RolloutRequest): Promise<readonly Traject
 
   const runOne = async (attempt: Attempt) => {
     const bindings = bind({ task: attempt.task, attempt: attempt.attempt, seed: attempt.seed, signal })
-    const trajectory = await runEpisode({ ...attempt, agent, environment, bindings, now, signal })
+    const trajectory = await runEpisode({ ...attempt, agent, environment, bindings, now, timed, signal })
     const cancelled = trajectory.stopReason === 'cancelled'
     const straggled = cancelled && signal.reason === enoughEnded
     const recorded: Trajectory = straggled ? { ...trajectory, stopReason: 'straggler' } : trajectory

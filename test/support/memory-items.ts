@@ -35,5 +35,6 @@ export const experience = (cue: string, change: Partial<Experience> = {}): Exper
   whole: true,
   advantage: 0.5,
   earned: 1,
+  range: [0, 1],
   ...change,
 })

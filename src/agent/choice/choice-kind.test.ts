@@ -170,8 +170,11 @@ describe('what a choice deposits', () => {
     if (!decision || !one) throw new Error('nothing was decided')
     const credit = { trajectory: trajectory.id, decision: decision.id, advantage: 0.5, utility: 0.9 }
     expect(choiceKind.deposit([{ decision, credit, made: one.made }], trajectory)).toEqual([
-      { ...one.made, advantage: 0.5, earned: 0.9 },
+      { ...one.made, advantage: 0.5, earned: 0.9, charged: 0 },
     ])
+    expect(
+      choiceKind.deposit([{ decision, credit: { ...credit, charged: 0.3 }, made: one.made }], trajectory),
+    ).toMatchObject([{ charged: 0.3 }])
     const silent = { trajectory: trajectory.id, decision: decision.id, advantage: null }
     expect(choiceKind.deposit([{ decision, credit: silent, made: one.made }], trajectory)[0]).toMatchObject({
       advantage: null,

@@ -16,7 +16,7 @@ export const MadeChoice = z.strictObject({
   /** How likely each option was: 0 where it might not be taken. */
   chances: z.array(z.number()),
   features: z.array(z.number()),
-  /** What the reward takes for the option. */
+  /** What the option costs, in the reward's unit. */
   cost: z.number(),
   /** Options that might not be taken, as they may be too bad. */
   barred: z.array(z.string()),
@@ -30,6 +30,8 @@ export interface ChoiceDeposit extends MadeChoice {
   readonly advantage: number | null
   /** What the episode earned, costs taken off, in the reward's unit; `null` where it is not known. */
   readonly earned: number | null
+  /** How much more it would have earned if none of this choice's options had cost anything. */
+  readonly charged: number
 }
 
 /** What an agent's program uses a `choice` by. */
@@ -50,7 +52,12 @@ export const choiceKind: Kind<'choice', ChoiceValue, MadeChoice, ChoiceHandle, C
   made: MadeChoice,
   handle: (bound, recorder) => new Choosing(bound, recorder),
   deposit: (decided) =>
-    decided.map(({ made, credit: { advantage, utility = null } }) => ({ ...made, advantage, earned: utility })),
+    decided.map(({ made, credit: { advantage, utility = null, charged = 0 } }) => ({
+      ...made,
+      advantage,
+      earned: utility,
+      charged,
+    })),
 }
 
 class Choosing implements ChoiceHandle {

@@ -9,7 +9,7 @@ export type OptionGiven =
   | {
       readonly name: string
       readonly description?: string
-      /** What the reward takes for it, ≥ 0, in the reward's unit. Default 0. See {@link optionCosts}. */
+      /** What it costs each time it is chosen, ≥ 0, in the reward's unit. Default 0. See {@link optionCosts}. */
       readonly cost?: number
       /** Whether it may be taken whatever is believed of it. Default false. */
       readonly safe?: boolean
@@ -91,6 +91,7 @@ function unknownQuality(features: number): Quality {
 export function optionCosts(parameter: string) {
   return {
     identity: `option-costs:${parameter}`,
+    charges: parameter,
     score: ({ decisions }: Pick<Trajectory, 'decisions'>): number =>
       -decisions.reduce((sum, decision) => {
         const made = decision.parameter === parameter ? MadeChoice.safeParse(decision.made) : null

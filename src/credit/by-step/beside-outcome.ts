@@ -4,6 +4,7 @@ import { knownRewards } from '../outcome.ts'
 import { withoutPraise } from '../veto.ts'
 import type { StepAdvantages, StepRewards } from './step-credit.ts'
 import { stepped, type SteppedAttempt } from './steps.ts'
+import { readsTimesAs } from '../reads-times.ts'
 
 /** A term for each Step, beside what the outcome says. */
 export interface StepTerm extends StepRewards {
@@ -27,6 +28,7 @@ export interface StepTerm extends StepRewards {
 export function besideOutcome({ name, outcome, without, terms, stepRewards = 'added' }: StepTerm): CreditEstimator {
   return {
     name: `${name}(${outcome.name})`,
+    ...readsTimesAs(outcome),
     async credit(groups, context) {
       const { credits: ofOutcome, counts } = await outcome.credit(groups, context)
       const given = advantagesOf(ofOutcome)

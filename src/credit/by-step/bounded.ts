@@ -2,6 +2,7 @@ import type { CreditEstimator } from '../../core/index.ts'
 import { advantagesOf } from '../advantages.ts'
 import { requireWithin } from '../option.ts'
 import { weighted } from './weighted.ts'
+import { readsTimesAs } from '../reads-times.ts'
 
 export interface BoundedOptions {
   /** Gives the sign and the size. */
@@ -21,7 +22,7 @@ export interface BoundedOptions {
  */
 export function bounded({ outcome, by, band = 0.25 }: BoundedOptions): CreditEstimator {
   requireWithin(band, { estimator: 'bounded', option: 'band', least: 0, most: 1 - 1e-9 })
-  return weighted(`bounded(${by.name})`, outcome, async (groups, context) => {
+  const bounding = weighted(`bounded(${by.name})`, outcome, async (groups, context) => {
     const { credits } = await by.credit(groups, context)
     const said = advantagesOf(credits)
     // A batch may have more Decisions than a call may have arguments.
@@ -32,4 +33,5 @@ export function bounded({ outcome, by, band = 0.25 }: BoundedOptions): CreditEst
       return 1 + (most === 0 ? 0 : (band * Math.sign(advantage) * opinion) / most)
     }
   })
+  return { ...bounding, ...readsTimesAs(outcome, by) }
 }

@@ -1,4 +1,5 @@
 import type { CreditEstimator, DecisionId, Group, Trajectory, TrajectoryId } from '../../core/index.ts'
+import { CreditError } from '../credit-error.ts'
 import { requireWithin } from '../option.ts'
 import { knownRewards, mean } from '../outcome.ts'
 import { stepDurations } from './step-durations.ts'
@@ -18,6 +19,7 @@ export interface DurationAwareOptions {
  * Duration-aware gradient updates ("Reinforcement Learning for Machine Learning Engineering Agents", Yang et al. 2025,
  * section 4). A trainer that learns from whatever is done first sees fast actions more often than slow ones, and drowns
  * slow, good ones; the weight undoes that. Where all attempts of a batch are waited for, it only adds variance: leave it out.
+ * @throws CreditError, when it credits rollouts of which none says when its messages were recorded, unless `durations` is given.
  */
 export function durationAware({
   outcome,
@@ -25,10 +27,27 @@ export function durationAware({
   most = 10,
 }: DurationAwareOptions): CreditEstimator {
   requireWithin(most, { estimator: 'durationAware', option: 'most', least: 1, most: Number.MAX_VALUE })
-  return weighted('duration-aware', outcome, (groups) => {
+  const read = durations === stepDurations
+  const estimator = weighted('duration-aware', outcome, (groups) => {
+    if (read) requireTimes(groups)
     const weights = new Map<TrajectoryId, ReadonlyMap<DecisionId, number>>()
     for (const group of groups) for (const [id, own] of weightsIn(group, durations, most)) weights.set(id, own)
     return (trajectory, decision) => weights.get(trajectory)?.get(decision) ?? null
+  })
+  return { ...estimator, ...(read && { readsTimes: true }) }
+}
+
+/** @throws CreditError where no step of rollouts tells when it was: all would weigh the same, unnoticed. */
+function requireTimes(groups: readonly Group[]): void {
+  const rollouts = groups
+    .flatMap(({ attempts }) => attempts)
+    .filter(({ trajectory: { origin, steps } }) => origin.kind === 'rollout' && steps.length > 0)
+  if (rollouts.length === 0) return
+  if (rollouts.some(({ trajectory: { nodes } }) => nodes.some(({ at }) => at !== undefined))) return
+  throw new CreditError({
+    code: 'credit/no-durations',
+    message: `durationAware cannot tell how long a step took: none of ${rollouts.length} episodes says when its messages were recorded.`,
+    hint: 'Call rollout with timed: true, as learn does, or pass durations.',
   })
 }
 

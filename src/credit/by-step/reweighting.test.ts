@@ -2,6 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { advantagesIn, groupOf } from '../../../test/support/episodes.ts'
 import { creditContext, missing, sampledSpan, scored, vetoed } from '../../../test/support/trajectories.ts'
 import { CallId, type CreditEstimator, type Trajectory } from '../../core/index.ts'
+import { batchZScore } from '../batch-z-score.ts'
+import { downstream } from '../downstream.ts'
+import { groupJudged } from '../group-judged.ts'
 import { leaveOneOut } from '../leave-one-out.ts'
 import { anchorStates, bounded, durationAware, hindsight, stepDurations } from './index.ts'
 
@@ -125,6 +128,39 @@ describe('duration-aware weights, by hand', () => {
     expect((await estimator.credit([group], creditContext)).counts.unweighted).toBe(1)
     const capped = durationAware({ outcome: leaveOneOut(), durations, most: 2 })
     expect((await advantagesIn(capped, [group]))[0]).toEqual([2, 0.5])
+  })
+
+  it('are refused where no rollout says when anything was', async () => {
+    const estimator = durationAware({ outcome: leaveOneOut() })
+    await expect(estimator.credit([group], creditContext)).rejects.toMatchObject({ code: 'credit/no-durations' })
+    const timed = group.attempts.map(({ trajectory, reward }, i) => {
+      const nodes = trajectory.nodes.map((node, at) => ({ ...node, at: at * (i + 1) * 100 }))
+      return { trajectory: { ...trajectory, nodes }, reward }
+    })
+    // Each step of t0 takes 100 and each of t1 200: the mean is 150.
+    expect((await advantagesIn(estimator, [{ ...group, attempts: timed }])).slice(0, 2)).toEqual([
+      [100 / 150, 100 / 150],
+      [-200 / 150, -200 / 150],
+    ])
+  })
+
+  it('say that they read times, through whatever is made of them', () => {
+    const timed = durationAware({ outcome: leaveOneOut() })
+    expect(durationAware({ outcome: leaveOneOut(), durations: () => [] }).readsTimes).toBeUndefined()
+    expect(leaveOneOut().readsTimes).toBeUndefined()
+    const judge = { name: 'none', judge: () => Promise.resolve({ status: 'missing', reason: '' } as const) }
+    for (const made of [
+      timed,
+      durationAware({ outcome: timed, durations: () => [] }),
+      bounded({ outcome: timed, by: anchorStates() }),
+      bounded({ outcome: leaveOneOut(), by: timed }),
+      anchorStates({ outcome: timed }),
+      batchZScore({ outcome: timed }),
+      downstream({ outcome: timed }),
+      groupJudged({ outcome: timed, judge }),
+    ]) {
+      expect(made.readsTimes, made.name).toBe(true)
+    }
   })
 
   it('take no time that cannot be', async () => {

@@ -2,7 +2,7 @@ import type { Trajectory } from '../../core/index.ts'
 
 /**
  * Milliseconds that what each Step did took: from what was said to the last observation; in traffic, from the end of its
- * call to the begin of the next one. `null` where neither is recorded, as in rollouts so far.
+ * call to the begin of the next one. `null` where neither is recorded, as in rollouts that are not `timed`.
  */
 export function stepDurations({ nodes, steps }: Pick<Trajectory, 'nodes' | 'steps'>): readonly (number | null)[] {
   const at = new Map(nodes.map((node) => [node.id, node.at]))

@@ -1,4 +1,5 @@
 import type { Credit, CreditContext, CreditEstimator, DecisionId, Group, TrajectoryId } from '../../core/index.ts'
+import { readsTimesAs } from '../reads-times.ts'
 
 /** The weight of a Decision's credit, above 0; `null` where it is not known. */
 export type WeightOf = (trajectory: TrajectoryId, decision: DecisionId, advantage: number) => number | null
@@ -14,6 +15,7 @@ export function weighted(
 ): CreditEstimator {
   return {
     name: `${name}(${outcome.name})`,
+    ...readsTimesAs(outcome),
     async credit(groups, context) {
       const { credits, counts } = await outcome.credit(groups, context)
       const weightOf = await weights(groups, context)

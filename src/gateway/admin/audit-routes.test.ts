@@ -245,7 +245,7 @@ describe('who decides', () => {
     const path = `${at}/agreement`
     expect((await server.call('GET', path, { token: ann.token })).status).toBe(403)
     const { body } = await server.call('GET', path, { token: (await issue(['admin'])).token })
-    expect(body).toMatchObject({ shared: 4, pairs: [{ draws: 4, kappa: 0.5 }], settled: 3, waiting: 1 })
+    expect(body).toMatchObject({ shared: 4, pairs: [{ draws: 4, kappa: 0.5 }], settled: 3, waiting: 1, judge: null })
     expect(body.reviewers).toHaveLength(2)
   })
 

@@ -13,7 +13,7 @@ import {
   type Tenant,
 } from '../../core/index.ts'
 import { present } from '../../errors/index.ts'
-import { Agreement, agreementOf, truthOf } from '../../gate/index.ts'
+import { Agreement, agreementOf, JudgeBeside, judgeBeside, truthOf } from '../../gate/index.ts'
 import { type AuditedCanary, auditedCanaries } from '../../release/index.ts'
 import { answers, refuses } from '../answers.ts'
 import { type AskedEnv, asking, type AskingOptions, notForSessions } from '../auth/index.ts'
@@ -52,7 +52,7 @@ const Standing = z.object({
   waiting: z.number(),
 })
 
-const Agreed = Standing.extend(Agreement.shape)
+const Agreed = Standing.extend({ ...Agreement.shape, judge: JudgeBeside.nullable() })
 
 const OwnLabel = z.object({
   draw: z.string(),
@@ -222,13 +222,18 @@ export function auditRoutes(options: AuditRoutesOptions): OpenAPIHono<AskedEnv> 
       summary: 'How reviewers agree (scope admin)',
       request: { params },
       responses: {
-        200: answers('Who said most first; beyond 20 reviewers, `others` counts them.', Agreed),
+        200: answers(
+          'Who said most first; beyond 20 reviewers, `others` counts them. `judge`: its words beside the truth.',
+          Agreed,
+        ),
         404: nothing,
       },
     }),
     async (c) => {
       const [found] = await audits(c.var.caller, c.req.valid('param').agent)
-      return c.json({ ...standingOf(found, clock.now()), ...agreementOf(found.drawn, found.audit) }, 200)
+      const now = clock.now()
+      const judge = judgeBeside(found.drawn, found.audit, now)
+      return c.json({ ...standingOf(found, now), ...agreementOf(found.drawn, found.audit), judge }, 200)
     },
   )
 

@@ -18,7 +18,7 @@ function depositOf(value: ChoiceValue, chosen: number, change: Partial<ChoiceDep
   const cost = value.options[chosen]?.cost ?? 0
   const { chances } = chancesOf(value, features)
   const made = { key: '', option, chosen, chances: [...chances], features, cost, barred: [], failed: null }
-  return { ...made, advantage: null, earned: null, ...change }
+  return { ...made, advantage: null, earned: null, charged: cost, ...change }
 }
 
 const seatOf = (value: ChoiceValue, practises = true): Seat<ChoiceValue> => ({
@@ -43,6 +43,14 @@ describe('what is believed after a batch', () => {
       { alpha: 1 + 0.75 + 1, beta: 1 + 0.25 },
     ])
     expect(clamped).toBe(1)
+  })
+
+  it('gives back what all choices of an episode cost together, and nothing that the rubric did not take', () => {
+    const value = valueOf({ options: ['a', { name: 'b', cost: 0.3 }] })
+    const qualityOf = (deposit: ChoiceDeposit) => sharpened(value, [deposit]).value.options[1]?.quality
+    // A success that chose b at three turns.
+    expect(qualityOf(depositOf(value, 1, { earned: 0.1, charged: 0.9 }))).toEqual({ alpha: 2, beta: 1 })
+    expect(qualityOf(depositOf(value, 1, { earned: 0.5, charged: 0 }))).toEqual({ alpha: 1.5, beta: 1.5 })
   })
 
   it('is the same in whatever order it came, and in however many batches', () => {

@@ -32,6 +32,7 @@ function lived(n: number, change: Partial<SkillExperience> = {}): SkillExperienc
     whole: true,
     advantage: null,
     earned: 1,
+    range: [0, 1],
     cue: `Open the order of Ada${n}.`,
     model: null,
     skills: [],

@@ -14,6 +14,7 @@ const lived = (about: string | null, n: number, calls = 2): SkillExperience => (
   whole: true,
   advantage: null,
   earned: 1,
+  range: [0, 1],
   cue: `Open order ${n}.`,
   model: null,
   skills: [],

@@ -32,6 +32,9 @@ describe('the attribution of an episode', () => {
     const votes = ['["good", "good", "bad"]', '["good", "bad", "bad"]', '```json\n["bad", "unclear", "bad"]\n```']
     expect(await labelled(votes).labels).toEqual(['good', null, 'bad'])
     expect(await labelled(['["good", "good", "bad"]', '["good"]', 'good, bad, bad']).labels).toBeNull()
+    const few = ['["good", "bad", "good"]', '["unclear", "unclear", "good"]', '["unclear", "bad", "unclear"]']
+    expect(await labelled(few).labels).toEqual([null, 'bad', 'good'])
+    expect(await labelled([...few.slice(0, 2), 'cannot tell']).labels).toEqual([null, null, 'good'])
     expect(await labelled([null]).labels).toBeNull()
     expect(await labelled(['["good", "great", "bad"]']).labels).toBeNull()
   })

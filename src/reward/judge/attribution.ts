@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import { type Message, pathTo, type Reward, type StepJudge, type StepLabel, type Trajectory } from '../../core/index.ts'
+import { type Message, pathTo, type Reward, type StepJudge, type Trajectory } from '../../core/index.ts'
 import { askedOf, jsonIn } from './asked.ts'
 import { asData, recordOf } from './record.ts'
-import { checkVotes, type ModelJudgeOptions } from './voted-judge.ts'
+import { checkVotes, majorityOf, type ModelJudgeOptions } from './voted-judge.ts'
 import { allIsData } from './word.ts'
 
 const usualQuestion =
@@ -18,8 +18,8 @@ const Said = z.array(z.enum(['good', 'bad', 'unclear']))
 
 /**
  * Says of each Step of an episode that is over whether it helped, by one question about the whole (the attribution of AgentEvolver,
- * Zhai et al. 2025): what `adca` credits by. With several votes a majority for good or bad decides; a tie, unclear, or no answer
- * of one label for each Step is `null`. An episode of more than 100 Steps, or whose reward is missing, is not judged.
+ * Zhai et al. 2025): what `adca` credits by. With several votes what more than half of them say decides, good or bad; else a Step is
+ * `null`, and all are where no more than half have one label for each Step. An episode of more than 100 Steps, or whose reward is missing, is not judged.
  * @throws RewardError for a number of votes that cannot be.
  */
 export function attributionJudge({
@@ -34,17 +34,18 @@ export function attributionJudge({
     async label(trajectory, reward) {
       const steps = stepsOf(trajectory)
       if (reward.value === null || steps.length === 0 || steps.length > mostSteps) return null
-      const balances = steps.map(() => 0)
-      let answered = 0
+      const answers: (readonly string[])[] = []
       for (let vote = 0; vote < votes; vote++) {
         const said = labelsIn(await askedOf(model, question(trajectory, steps, { reward, criterion, maxTokens })))
-        if (said?.length !== steps.length) continue
-        answered++
-        for (const [i, label] of said.entries())
-          balances[i] = (balances[i] ?? 0) + (label === 'good' ? 1 : label === 'bad' ? -1 : 0)
+        if (said?.length === steps.length) answers.push(said)
       }
-      if (answered * 2 <= votes) return null
-      return balances.map((balance): StepLabel | null => (balance === 0 ? null : balance > 0 ? 'good' : 'bad'))
+      if (answers.length * 2 <= votes) return null
+      return steps.map((_, i) =>
+        majorityOf(
+          answers.map((labels) => labels[i]),
+          votes,
+        ),
+      )
     },
   }
 }

@@ -178,10 +178,24 @@ describe('the next state', () => {
       'bad',
       'bad',
       'unclear',
-      'unclear',
+      'bad',
     )
     expect(await labels).toEqual(['good', 'bad', null])
     expect(asked.length).toBe(6)
+  })
+
+  it('is told by more than half of the votes, failed and unclear ones among them', async () => {
+    const one = turns([['a', 'Thanks!']])
+    for (const others of [
+      [null, null],
+      ['unclear', 'unclear'],
+      [null, 'unclear'],
+      ['bad', 'unclear'],
+      ['good, I think', null],
+    ]) {
+      expect(await label(one, 'good', ...others).labels, others.join()).toEqual([null])
+    }
+    expect(await label(one, 'good', null, 'good').labels).toEqual(['good'])
   })
 
   it('a tie, no answer and other words are none', async () => {

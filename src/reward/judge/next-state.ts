@@ -2,15 +2,15 @@ import { randomUUID } from 'node:crypto'
 import type { Message, NodeId, StepJudge, StepLabel, Trajectory } from '../../core/index.ts'
 import { askedOf } from './asked.ts'
 import { recordOf } from './record.ts'
-import { checkVotes, type ModelJudgeOptions } from './voted-judge.ts'
+import { checkVotes, majorityOf, type ModelJudgeOptions } from './voted-judge.ts'
 import { allIsData } from './word.ts'
 
 const usualQuestion =
   'Does what happened next show that the turn helped? Progress or thanks: good. A request to redo, rephrase, correct or change it, or a failure: bad. Anything else: unclear.'
 
 /**
- * Judges each Step by what happened next: the user's next words, or a tool's result (OpenClaw-RL's next-state signal). A
- * majority of votes for good or bad decides; a tie, unclear, or no answer is `null`. The last Step has no next state: `null`.
+ * Judges each Step by what happened next: the user's next words, or a tool's result (OpenClaw-RL's next-state signal). What
+ * more than half of the votes say decides, good or bad; else it is `null`. The last Step has no next state: `null`.
  * @throws RewardError for a number of votes that cannot be.
  */
 export function nextStateJudge({
@@ -33,7 +33,7 @@ export function nextStateJudge({
   }
 
   async function vote(turn: readonly Message[]): Promise<StepLabel | null> {
-    let balance = 0
+    const said: string[] = []
     for (let i = 0; i < votes; i++) {
       const mark = randomUUID()
       const [open, close] = [`<turn-${mark}>`, `</turn-${mark}>`]
@@ -42,11 +42,9 @@ export function nextStateJudge({
         material: [open, recordOf(turn, { most: 8_000, from: 'start' }), close].join('\n'),
         maxTokens,
       })
-      const said = (answer ?? '').trim().toLowerCase()
-      balance += said === 'good' ? 1 : said === 'bad' ? -1 : 0
+      said.push((answer ?? '').trim().toLowerCase())
     }
-    if (balance === 0) return null
-    return balance > 0 ? 'good' : 'bad'
+    return majorityOf(said, votes)
   }
 }
 

@@ -33,7 +33,7 @@ describe('ruler', () => {
         ]
         const different = new Set(words).size
         if (different < 2) {
-          expect([verdict.status, asked.length]).toEqual(['missing', 0])
+          expect([verdict, asked.length]).toMatchObject([{ scores: words.map(() => 0.5) }, 0])
           return
         }
         expect(dataOf(asked[0] ?? { instructions: '', material: '', maxTokens: 1 })).toHaveLength(different + 1)
@@ -66,10 +66,27 @@ describe('ruler', () => {
     }
   })
 
-  it('has nothing to say of attempts that are the same', async () => {
+  it('gives attempts that are all the same, or one alone, the middle, and asks nobody', async () => {
     const { model, asked } = answeringModel(scoring(byMerit))
-    expect(await ruler({ model }).judge(attempts('good', 'good'))).toMatchObject({ status: 'missing' })
+    expect(await ruler({ model }).judge(attempts('good', 'good'))).toMatchObject({ scores: [0.5, 0.5] })
+    expect(await ruler({ model }).judge(attempts('good'))).toMatchObject({ scores: [0.5] })
     expect(asked).toEqual([])
+  })
+
+  it('judges more than 16 in parts that are alike in size, drawn for each vote', async () => {
+    const said = Array.from({ length: 40 }, (_, i) => `${['good', 'bad', 'fair'][i % 3]} ${i}`)
+    const { model, asked } = answeringModel(scoring(byMerit))
+    const judge = ruler({ model, votes: 2 })
+    const scores = said.map((one) => byMerit(one))
+    expect(await judge.judge(attempts(...said))).toMatchObject({ scores })
+    expect(asked.map((question) => dataOf(question).length - 1)).toEqual([14, 13, 13, 14, 13, 13])
+    const parts = asked.map((question) => new Set(dataOf(question).slice(1)))
+    expect(parts[0]).not.toEqual(parts[3])
+    expect(await judge.judge(attempts(...said.toReversed()))).toMatchObject({ scores: scores.toReversed() })
+    expect(asked.slice(6).map(dataOf)).toEqual(asked.slice(0, 6).map(dataOf))
+    // One part without an answer leaves the group without a verdict: scores of others would be all that there is.
+    const silent = answeringModel((question, i) => (i === 1 || i === 2 ? null : scoring(byMerit)(question)))
+    expect(await ruler({ model: silent.model }).judge(attempts(...said))).toMatchObject({ status: 'missing' })
   })
 })
 

@@ -1,4 +1,12 @@
-import { type ChatModel, type GroupJudge, type GroupVerdict, rng, sha256, type Trajectory } from '../../core/index.ts'
+import {
+  type ChatModel,
+  type GroupJudge,
+  type GroupVerdict,
+  nothingToCompare,
+  rng,
+  sha256,
+  type Trajectory,
+} from '../../core/index.ts'
 import { askedOf } from './asked.ts'
 import { messagesOf } from './record.ts'
 import { type Lineup, lineupOf, readScores, rulerQuestion } from './ruler-prompt.ts'
@@ -19,8 +27,9 @@ const tries = 2
 /**
  * A relative judge over a Group (RULER: OpenPipe, "Relative Universal LLM-Elicited Rewards", 2025): one question shows all
  * attempts, what they have in common once and identical ones once, in an order that is drawn for each vote. An answer
- * without exactly one score in [0, 1] of each attempt is asked for once more; then the group has no verdict. A group
- * whose attempts are all the same has none either: there is nothing to compare.
+ * without exactly one score in [0, 1] of each attempt is asked for once more; then the group has no verdict. Of more than 16
+ * that differ a vote asks in parts, which are drawn for it: a score then compares with those of its part. Attempts that are
+ * all the same get 0.5, and nobody is asked: there is nothing to compare.
  * @throws RewardError for a number of votes that cannot be.
  */
 export function ruler(options: RulerOptions): GroupJudge {
@@ -32,14 +41,17 @@ export function ruler(options: RulerOptions): GroupJudge {
       const { shared, own } = lineupOf(attempts.map(messagesOf))
       // In an order of their own, so that the order of attempts changes nothing.
       const different = [...new Set(own)].toSorted()
-      const problem = unfit(different.length)
-      if (problem !== null) return { status: 'missing', reason: problem }
+      if (different.length < 2) return alike(attempts.length)
       const said: Said[] = []
       for (let vote = 0; vote < votes; vote++) {
         const order = rng('ruler', seed, vote, sha256(JSON.stringify(different))).shuffle(different)
-        const scores = await scoresInOrder(model, { shared, own: order }, { criterion, maxTokens })
-        if (scores === null) return { status: 'missing', reason: 'the judge gave no score of each attempt' }
-        said.push(new Map(order.map((record, i) => [record, scores[i] ?? { score: 0, why: '' }])))
+        const scored = new Map<string, { readonly score: number; readonly why: string }>()
+        for (const part of partsOf(order)) {
+          const scores = await scoresInOrder(model, { shared, own: part }, { criterion, maxTokens })
+          if (scores === null) return { status: 'missing', reason: 'the judge gave no score of each attempt' }
+          for (const [i, record] of part.entries()) scored.set(record, scores[i] ?? { score: 0, why: '' })
+        }
+        said.push(scored)
       }
       return {
         status: 'scored',
@@ -52,9 +64,17 @@ export function ruler(options: RulerOptions): GroupJudge {
 
 type Said = ReadonlyMap<string, { readonly score: number; readonly why: string }>
 
-function unfit(different: number): string | null {
-  if (different < 2) return 'the attempts are all the same, and a relative judge has nothing to compare'
-  return different > mostAttempts ? `more than ${mostAttempts} attempts differ` : null
+const alike = (attempts: number): GroupVerdict => ({
+  status: 'scored',
+  scores: Array.from({ length: attempts }, () => nothingToCompare),
+  explanations: Array.from({ length: attempts }, () => ''),
+})
+
+/** Parts of as equal sizes as can be, none larger than one question holds. */
+function partsOf(order: readonly string[]): readonly (readonly string[])[] {
+  const parts = Math.ceil(order.length / mostAttempts)
+  const size = (before: number) => Math.ceil((before * order.length) / parts)
+  return Array.from({ length: parts }, (_, i) => order.slice(size(i), size(i + 1)))
 }
 
 /** What the model says of attempts in just this order: nothing is shuffled, and nothing is left out. For checks of a judge. */

@@ -1,4 +1,4 @@
-import type { ChatModel, ChatQuestion, Judge, Trajectory } from '../../core/index.ts'
+import type { ChatModel, ChatQuestion, Judge, StepLabel, Trajectory } from '../../core/index.ts'
 import { RewardError } from '../errors.ts'
 import { askedOf, median } from './asked.ts'
 import { usualCriterion } from './word.ts'
@@ -48,6 +48,12 @@ export function votedJudge(
       return score === null ? null : { score, explanation: `votes ${said.join(', ')}` }
     },
   }
+}
+
+/** The label that more than half of all votes say, those among them that say nothing; `null` where none has so many. */
+export function majorityOf(said: readonly unknown[], votes: number): StepLabel | null {
+  const most = (label: StepLabel) => said.filter((one) => one === label).length * 2 > votes
+  return most('good') ? 'good' : most('bad') ? 'bad' : null
 }
 
 /** @throws RewardError for a number of votes that cannot be. */

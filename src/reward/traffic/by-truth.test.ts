@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { talk, told } from '../../../test/support/traffic-session.ts'
-import { byTruth, trafficRubric } from '../index.ts'
+import { byTruth, rubric, trafficRubric } from '../index.ts'
 
 const usual = trafficRubric()
 const late = 1_000 * 60_000
@@ -27,4 +27,15 @@ it('leaves vetoes, sessions that came to no end, and all that nobody labelled', 
   const broken = { ...answered, stopReason: 'token-budget' as const }
   expect(await known(1).score(broken, [up], late)).toMatchObject({ status: 'scored', value: -1 })
   expect(byTruth(usual, new Map())).toBe(usual)
+})
+
+it('charges for no choice where a label decides', async () => {
+  const price = { identity: 'price', charges: 'route', score: () => -0.25 }
+  const base = rubric({ up: { identity: 'up', score: () => 0.5 }, price }, { floor: -1 })
+  const charged = async (truths: ReadonlyMap<typeof answered.id, number>) => {
+    const made = byTruth(base, truths)
+    return made.chargedFor?.('route', answered, await made.score(answered, [], late))
+  }
+  expect(await charged(new Map([[answered.id, 0]]))).toBe(0)
+  expect(await charged(new Map([[talk([ask], { id: 'another' }).id, 0]]))).toBe(0.25)
 })

@@ -1,4 +1,4 @@
-import type { Rubric, TrajectoryId } from '../../core/index.ts'
+import type { Reward, Rubric, Trajectory, TrajectoryId } from '../../core/index.ts'
 
 /**
  * A rubric that goes by the truth where that is known: a session that somebody labelled earns what the label says, from the
@@ -8,12 +8,16 @@ import type { Rubric, TrajectoryId } from '../../core/index.ts'
  */
 export function byTruth(rubric: Rubric, truths: ReadonlyMap<TrajectoryId, number>): Rubric {
   if (truths.size === 0) return rubric
+  const told = ({ id, stopReason }: Trajectory, { status }: Reward) =>
+    status !== 'vetoed' && stopReason === 'done' ? truths.get(id) : undefined
   return {
     ...rubric,
+    chargedFor: (choice, trajectory, reward) =>
+      told(trajectory, reward) === undefined ? (rubric.chargedFor?.(choice, trajectory, reward) ?? 0) : 0,
     async score(trajectory, signals, asOf) {
       const reward = await rubric.score(trajectory, signals, asOf)
-      const truth = truths.get(trajectory.id)
-      if (truth === undefined || reward.status === 'vetoed' || trajectory.stopReason !== 'done') return reward
+      const truth = told(trajectory, reward)
+      if (truth === undefined) return reward
       const value = rubric.floor + (rubric.ceiling - rubric.floor) * truth
       return { status: 'scored', value, parts: { ...reward.parts, truth: value } }
     },

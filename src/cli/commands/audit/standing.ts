@@ -1,7 +1,7 @@
 import pc from 'picocolors'
 import { z } from 'zod'
 import { parseInput } from '../../../core/index.ts'
-import { Agreement } from '../../../gate/index.ts'
+import { Agreement, JudgeBeside } from '../../../gate/index.ts'
 import { askGateway } from '../../gateway/ask-gateway.ts'
 import { type GatewayFlags, gatewayOf } from '../../gateway/gateway-url.ts'
 import { said } from '../../trajectory/said.ts'
@@ -35,7 +35,8 @@ export async function auditListCommand(flags: AuditFlags): Promise<void> {
   }
 }
 
-const Agreed = Standing.extend(Agreement.shape)
+// A gateway of an earlier version says nothing of its judge.
+const Agreed = Standing.extend({ ...Agreement.shape, judge: JudgeBeside.nullish() })
 
 /** `ratchet audit agreement`: how reviewers agree, and who says the same of everything. */
 export async function auditAgreementCommand(flags: AuditFlags): Promise<void> {
@@ -61,9 +62,24 @@ export async function auditAgreementCommand(flags: AuditFlags): Promise<void> {
       return `  ${said(reviewer, 60)}: ${facts.join(', ')}${alike ? pc.red('  says the same of everything') : ''}`
     }),
     ...(agreed.others > 0 ? [`  and ${agreed.others} others who judged less`] : []),
+    ...(agreed.judge ? judgeLines(agreed.judge) : []),
   ]
   process.stdout.write(`${lines.join('\n')}\n`)
 }
+
+/** A judge's words beside the truth: whether it tells more than a constant, leans to one side, and means what it says. */
+export function judgeLines({ n, brier, constantBrier, bias, bins }: JudgeBeside): readonly string[] {
+  const leans = bias && `; says ${signed(bias.mean)} [${signed(bias.low)}, ${signed(bias.high)}] more than is true`
+  return [
+    `The judge beside the truth of ${n} sessions: Brier ${brier.toFixed(2)}, a constant's ${constantBrier.toFixed(2)}${leans ?? ''}`,
+    ...bins.map(({ from, to, n: of, told, truth }) => {
+      const means = `says ${told?.toFixed(2) ?? '–'}, true ${truth?.toFixed(2) ?? '–'}`
+      return `  ${from.toFixed(1)} to ${to.toFixed(1)}  ${means} ${pc.dim(`of ${of}`)}`
+    }),
+  ]
+}
+
+const signed = (value: number) => `${value < 0 ? '-' : '+'}${Math.abs(value).toFixed(2)}`
 
 /** `ratchet audit withdraw KEY`: takes back all that a key said. */
 export async function auditWithdrawCommand(key: string, flags: GatewayFlags): Promise<void> {

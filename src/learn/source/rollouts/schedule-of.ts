@@ -14,7 +14,8 @@ export function scheduleOf({
   control = false,
   prime,
   budget,
-}: Pick<RolloutOptions, 'schedule' | 'deterministic' | 'control' | 'prime' | 'budget'>): Schedule {
+  credit,
+}: Pick<RolloutOptions, 'schedule' | 'deterministic' | 'control' | 'prime' | 'budget' | 'credit'>): Schedule {
   if (control && !(prime && prime.demonstrations.length > 0)) {
     throw new LearnError({
       code: 'learn/control-without-demonstrations',
@@ -29,6 +30,7 @@ export function scheduleOf({
     straggler: full.straggler !== undefined,
     'budget.seconds': budget?.seconds !== undefined,
     control,
+    ...(credit?.readsTimes && { [`credit (${credit.name})`]: true }),
   }
   const [first] = Object.entries(clocked).flatMap(([name, given]) => (given ? [name] : []))
   if (deterministic && first !== undefined) {

@@ -17,7 +17,7 @@ import { succeeded, successRate } from './evaluate.ts'
 import { forceOtherActs } from './force.ts'
 import { guardCounts } from '../../judge.ts'
 import { learnWeights, type Moved } from './learn-weights.ts'
-import { withEarned } from '../../run/earned.ts'
+import { inRangeOf, withEarned } from '../../run/earned.ts'
 import type { RolloutRun } from './rollout-run.ts'
 import { successesIn, thinned } from './rehearsal.ts'
 import {
@@ -122,7 +122,10 @@ async function learnFrom(
     rng: rng('credit', options.seed ?? 0, state.update),
     asOf: run.clock.now(),
   })
-  const batch = { trajectories: scored.map(({ trajectory }) => trajectory), credits: withEarned(credits, scored) }
+  const batch = {
+    trajectories: scored.map(({ trajectory }) => trajectory),
+    credits: inRangeOf(options.reward, withEarned(credits, scored, options.reward)),
+  }
   const others = await run.learners.step(batch, state.update)
   const { metrics, trained } = await learnWeights(run, { groups, batch, informative })
   return { metrics: { ...metrics, ...others }, trained, counts }

@@ -200,7 +200,7 @@ async function freshness(evidence: ReviewedTrajectory, gathering: Gatherer): Pro
 async function creditsOf(
   fresh: readonly Fresh[],
   temperature: number | null,
-  { credit: estimator, earned = false, asOf, parameter }: Gathering & Gatherer,
+  { credit: estimator, earned = false, asOf, parameter, reward }: Gathering & Gatherer,
 ): Promise<TrafficBatch['credits']> {
   const drawn = new Map(fresh.map((one) => [one.trajectory.id, one.temperatures]))
   const { credits } = await estimator.credit(groupAttempts(fresh), {
@@ -208,10 +208,11 @@ async function creditsOf(
     rng: rng('credit', parameter, asOf),
     asOf,
   })
-  const all = earned ? withEarned(credits, fresh) : credits.filter(({ advantage }) => advantage !== null)
-  return all.flatMap(({ trajectory, decision, advantage, utility, vetoed }: Credit) => {
+  const all = earned ? withEarned(credits, fresh, reward) : credits.filter(({ advantage }) => advantage !== null)
+  return all.flatMap(({ trajectory, decision, advantage, utility, charged, vetoed }: Credit) => {
     const fits = drawn.get(trajectory)?.get(decision) === temperature
-    const earns = { ...(utility !== undefined && { utility }), ...(vetoed && { vetoed }) }
+    const charge = charged !== undefined && { charged }
+    const earns = { ...(utility !== undefined && { utility }), ...charge, ...(vetoed && { vetoed }) }
     return fits ? [{ trajectory, decision, advantage, ...earns }] : []
   })
 }

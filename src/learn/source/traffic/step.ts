@@ -1,5 +1,6 @@
 import type { TrajectoryId } from '../../../core/index.ts'
 import type { GoOn } from '../../run/course.ts'
+import { inRangeOf } from '../../run/earned.ts'
 import { learnable, ownBatch } from './material.ts'
 import { timed } from './timed.ts'
 import type { TrafficRun } from './traffic-run.ts'
@@ -12,7 +13,8 @@ export async function step(run: TrafficRun, goOn: GoOn): Promise<void> {
   const { asOf, credits } = await ownBatch(run)
   const ids = new Set<TrajectoryId>(credits.map(({ trajectory }) => trajectory))
   const trajectories = await learnable(run, ids, asOf)
-  const metrics = await timed(run, () => run.learners.step({ trajectories, credits }, 0))
+  const batch = { trajectories, credits: inRangeOf(run.options.reward, credits) }
+  const metrics = await timed(run, () => run.learners.step(batch, 0))
   run.state = { ...run.state, proposed: Object.fromEntries(await run.learners.proposed()) }
   run.emit({ type: 'stepped', metrics, seconds: run.state.learningSeconds })
   if (run.weights.length > 0 || run.candidates.length > 0) return goOn()

@@ -38,6 +38,7 @@ export const TrafficBatch = z.object({
       decision: DecisionId,
       advantage: z.number().nullable(),
       utility: z.number().exactOptional(),
+      charged: z.number().exactOptional(),
       vetoed: z.literal(true).exactOptional(),
     }),
   ),
