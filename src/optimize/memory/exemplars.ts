@@ -2,7 +2,7 @@ import { clipped, type Deed, memoryBounds, newItem } from '../../agent/index.ts'
 import { abstracted } from './abstracted.ts'
 import { lineageOf } from './lineage.ts'
 import { type MemoryPart, type Outcome, type PartContext, stateless } from './part.ts'
-import { addressesTheModel, fromTools } from './trust.ts'
+import { addressesTheModel, fromTools, trustIn } from './trust.ts'
 
 /** How exemplars are kept. */
 export interface ExemplarOptions {
@@ -51,7 +51,7 @@ async function keep(
   const cue = abstracted(experience.cue)
   if (lineage === null || cue === '') return false
   const { collection } = context
-  const trust = Math.min(lineage.trust, fromTools)
+  const trust = trustIn(`${experience.cue}\n${text}`, Math.min(lineage.trust, fromTools))
   const from = experience.at
   const item = newItem({
     ...lineage,

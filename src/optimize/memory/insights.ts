@@ -5,7 +5,7 @@ import { abstracted } from './abstracted.ts'
 import { confirmed, type Hypothesis } from './hypotheses.ts'
 import { lineageOf } from './lineage.ts'
 import type { MemoryPart, Outcome, PartContext } from './part.ts'
-import { addressesTheModel } from './trust.ts'
+import { addressesTheModel, trustIn } from './trust.ts'
 
 /** How insights are found. */
 export interface InsightOptions {
@@ -88,8 +88,18 @@ const badOptions = (error: z.ZodError) =>
 function seenIn({ experience, signal, example }: Outcome, context: PartContext): readonly Seen[] {
   const did = clipped(abstracted(experience.done), mostBytes)
   const lineage = example === null ? null : lineageOf(experience, context)
-  if (lineage === null || did === '' || addressesTheModel(`${experience.cue}\n${did}`)) return []
-  return [{ ...lineage, words: wordsOf(experience.cue), did, signal, at: experience.at }]
+  const whole = `${experience.cue}\n${did}`
+  if (lineage === null || did === '' || addressesTheModel(whole)) return []
+  return [
+    {
+      ...lineage,
+      trust: trustIn(whole, lineage.trust),
+      words: wordsOf(experience.cue),
+      did,
+      signal,
+      at: experience.at,
+    },
+  ]
 }
 
 const wordsOf = (cue: string): string[] =>

@@ -2,7 +2,7 @@ import { clipped, holdsAt, type MemoryItem, newItem } from '../../agent/index.ts
 import { byId } from './collection.ts'
 import { lineageOf } from './lineage.ts'
 import { type MemoryPart, type Outcome, type PartContext, stateless } from './part.ts'
-import { addressesTheModel } from './trust.ts'
+import { addressesTheModel, trustIn } from './trust.ts'
 
 /** How cases are written. */
 export interface WriteCases {
@@ -53,11 +53,13 @@ function caseOf(
 ): MemoryItem | 'screened' | 'noLineage' | null {
   const { cue, done, at } = experience
   if (example === null || (example === 'failed' && !failures) || cue.trim() === '' || done.trim() === '') return null
-  if (addressesTheModel(`${cue}\n${done}`)) return 'screened'
+  const whole = `${cue}\n${done}`
+  if (addressesTheModel(whole)) return 'screened'
   const lineage = lineageOf(experience, context)
   if (lineage === null) return 'noLineage'
   return newItem({
     ...lineage,
+    trust: trustIn(whole, lineage.trust),
     type: 'case',
     cue,
     text: clipped(done, textBytes),
