@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { clipped, MemoryError, MemoryItem, memoryBounds, newItem, problemsOf } from '../../agent/index.ts'
 import { parseInput } from '../../core/index.ts'
 import { abstracted } from './abstracted.ts'
-import { confirmed, type Hypothesis } from './hypotheses.ts'
+import { agrees, confirmed, type Hypothesis } from './hypotheses.ts'
 import { lineageOf } from './lineage.ts'
 import type { MemoryPart, Outcome, PartContext } from './part.ts'
 import { addressesTheModel, trustIn } from './trust.ts'
@@ -40,7 +40,8 @@ const shortest = 4
  * without a model that writes; so it sees words, and no reasons.
  *
  * An insight that still holds stays the item that it is, with its utility and tallies, and stands on the episodes that confirm
- * it now: it names them, and is trusted as little as the least of them.
+ * it now: it names them, and is trusted as little as the least of them. One of before goes where as many episodes as it stands
+ * on do not confirm it, or where fewer speak against it; what episodes say nothing of stays, and so does what people wrote.
  * @throws MemoryError for a window out of its range.
  */
 export function insights(options: InsightOptions = {}): MemoryPart {
@@ -55,8 +56,9 @@ export function insights(options: InsightOptions = {}): MemoryPart {
         async step(context) {
           const now = context.outcomes.flatMap((outcome) => seenIn(outcome, context))
           seen = newestOf([...seen, ...now], data.window)
-          const held = [...byOwner(seen).values()].flatMap((of) => itemsOf(of, context.at))
-          await settle(held, context)
+          const owners = byOwner(seen)
+          const held = [...owners.values()].flatMap((of) => itemsOf(of, context.at))
+          await settle(held, owners, context)
           return { insights: held.length }
         },
       }
@@ -65,14 +67,19 @@ export function insights(options: InsightOptions = {}): MemoryPart {
 }
 
 /** What holds no longer goes; what still does stands on what confirms it now. */
-async function settle(held: readonly MemoryItem[], { collection }: PartContext): Promise<void> {
+async function settle(
+  held: readonly MemoryItem[],
+  owners: ReadonlyMap<string, readonly Seen[]>,
+  { collection }: PartContext,
+): Promise<void> {
   const ids = new Set(held.map(({ id }) => id))
-  for (const { id, type } of collection.items) {
-    if (type === 'insight' && !ids.has(id) && !collection.archived(id)) collection.forget(id)
+  for (const item of collection.items) {
+    if (ids.has(item.id) || collection.archived(item.id)) continue
+    if (isRefuted(item, owners.get(ownerOf(item)) ?? [])) collection.forget(item.id)
   }
   for (const item of held) {
     const known = collection.get(item.id)
-    if (!known && collection.knows(item)) continue
+    if (known ? hypothesisIn(known) === null : collection.knows(item)) continue
     const { derivedFrom, trust } = item
     await collection.put(known ? { ...known, derivedFrom, trust } : item)
   }
@@ -109,7 +116,7 @@ const wordsOf = (cue: string): string[] =>
     ),
   ].slice(0, mostWords)
 
-const ownerOf = ({ owner }: Seen) => JSON.stringify([owner.tenant, owner.about])
+const ownerOf = ({ owner }: Pick<MemoryItem, 'owner'>) => JSON.stringify([owner.tenant, owner.about])
 
 function byOwner(seen: readonly Seen[]): ReadonlyMap<string, readonly Seen[]> {
   const owners = new Map<string, Seen[]>()
@@ -130,8 +137,7 @@ const newestOf = (seen: readonly Seen[], window: number): readonly Seen[] =>
 
 function itemsOf(seen: readonly Seen[], at: number): readonly MemoryItem[] {
   return confirmed(seen).flatMap((hypothesis) => {
-    const about = seen.filter(({ words }) => words.includes(hypothesis.word))
-    const derivedFrom = [...new Set(about.flatMap((one) => one.derivedFrom))]
+    const { about, derivedFrom } = evidenceOn(hypothesis, seen)
     const [first] = about
     if (!first || derivedFrom.length > memoryBounds.lineage) return []
     return newItem({
@@ -141,7 +147,7 @@ function itemsOf(seen: readonly Seen[], at: number): readonly MemoryItem[] {
       worked: true,
       derivedFrom,
       owner: first.owner,
-      source: `insight:${hypothesis.word}`,
+      source: sourceOf(hypothesis),
       trust: Math.min(...about.map(({ trust }) => trust)),
       from: at,
       expires: null,
@@ -151,5 +157,28 @@ function itemsOf(seen: readonly Seen[], at: number): readonly MemoryItem[] {
 }
 
 /** Without the numbers, which move with every episode: an insight that still holds stays the item that it is. */
-const sentence = ({ word, did }: Hypothesis): string =>
+const sentence = ({ word, did }: Pick<Hypothesis, 'word' | 'did'>): string =>
   `Where "${word}" was asked for, this went better than anything else: ${did}`
+
+const sourceOf = ({ word }: Pick<Hypothesis, 'word'>): string => `insight:${word}`
+
+/** What an insight says that was found here; `null` for what people wrote. */
+function hypothesisIn({ type, cue: word, text, source }: MemoryItem): Pick<Hypothesis, 'word' | 'did'> | null {
+  const start = sentence({ word, did: '' })
+  const isFound = type === 'insight' && source === sourceOf({ word }) && text.startsWith(start)
+  return isFound ? { word, did: text.slice(start.length) } : null
+}
+
+/** Whether episodes that do not confirm an insight are enough to give it up. */
+function isRefuted(item: MemoryItem, seen: readonly Seen[]): boolean {
+  const hypothesis = hypothesisIn(item)
+  const holds = hypothesis && agrees(seen, hypothesis)
+  if (hypothesis === null || holds === null) return false
+  return !holds || evidenceOn(hypothesis, seen).derivedFrom.length >= item.derivedFrom.length
+}
+
+/** The episodes that an insight is about, and all that they come from. */
+function evidenceOn({ word }: Pick<Hypothesis, 'word'>, seen: readonly Seen[]) {
+  const about = seen.filter(({ words }) => words.includes(word))
+  return { about, derivedFrom: [...new Set(about.flatMap((one) => one.derivedFrom))] }
+}
