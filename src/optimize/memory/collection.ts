@@ -71,9 +71,14 @@ export class Collection {
     return undefined
   }
 
-  /** Whether an item is remembered already, or is to come back no more. */
-  knows({ id, from }: MemoryItem): boolean {
-    if (this.#items.has(id) || this.#refused.has(id)) return true
+  /**
+   * Whether an item is remembered already, or is to come back no more. One whose time is over by then, or at the end of the
+   * step, is not, unless it does harm.
+   */
+  knows({ id, from }: MemoryItem, atEnd: number): boolean {
+    const own = this.#items.get(id)
+    if (own) return !isOver(own, from, atEnd) || doesHarm(own)
+    if (this.#refused.has(id)) return true
     const archived = this.archived(id)
     return archived !== undefined && holdsAt(archived, from)
   }
@@ -87,6 +92,12 @@ export class Collection {
     // As it will be read again: what goes on from a checkpoint compares the same.
     if (kept.vector !== undefined) this.#vectors.set(kept.id, vectorOf(kept.vector))
     this.#shelves.get(shelfOf(kept))?.put(kept.id, await this.#vector(kept))
+  }
+
+  /** Puts an item that {@link knows} does not know: where it was there before, with what was found out about it. */
+  async write(item: MemoryItem): Promise<void> {
+    const own = this.#items.get(item.id)
+    await this.put(own ? { ...own, ...item, with: own.with, without: own.without } : item)
   }
 
   /** Takes an item away. Of one that is archived, what was found out is forgotten. */
@@ -158,6 +169,10 @@ export class Collection {
 
 /** Whether an item is not to be recalled any more: a newer one says otherwise, or it does harm. */
 export const isSpent = (item: MemoryItem): boolean => item.supersededBy !== null || doesHarm(item)
+
+/** Whether an item holds no more at a moment, or is forgotten at a later one. */
+const isOver = ({ until, expires }: MemoryItem, at: number, later: number): boolean =>
+  (until !== null && until <= at) || (expires !== null && expires <= later)
 
 /** The order of a value's items. It decides where nothing else does, so that what goes on from a checkpoint decides the same. */
 export const byId = (a: MemoryItem, b: MemoryItem): number => (a.id < b.id ? -1 : 1)

@@ -64,12 +64,12 @@ async function keep(
     expires: null,
     utility: signal,
   })
-  if (collection.knows(item)) return false
+  if (collection.knows(item, context.at)) return false
   const same = await collection.alike(item, alike)
   if (same.some((other) => other.rent.tokens <= item.rent.tokens && other.trust >= trust && other.utility > 0))
     return false
   // What is trusted less takes no place of what is trusted more.
   for (const other of same) if (other.trust <= trust) collection.drop(other)
-  await collection.put(item)
+  await collection.write(item)
   return true
 }

@@ -70,7 +70,7 @@ export function insights(options: InsightOptions = {}): MemoryPart {
 async function settle(
   held: readonly MemoryItem[],
   owners: ReadonlyMap<string, readonly Seen[]>,
-  { collection }: PartContext,
+  { collection, at }: PartContext,
 ): Promise<void> {
   const ids = new Set(held.map(({ id }) => id))
   for (const item of collection.items) {
@@ -79,7 +79,7 @@ async function settle(
   }
   for (const item of held) {
     const known = collection.get(item.id)
-    if (known ? hypothesisIn(known) === null : collection.knows(item)) continue
+    if (known ? hypothesisIn(known) === null : collection.knows(item, at)) continue
     const { derivedFrom, trust } = item
     await collection.put(known ? { ...known, derivedFrom, trust } : item)
   }

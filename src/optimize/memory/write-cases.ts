@@ -26,7 +26,8 @@ const mostAlike = 3
 
 /**
  * Writes down what was done about what, where it worked. A newer case supersedes one that answers the same otherwise and no
- * longer does well: both stay, and only the newer one holds from then on.
+ * longer does well: both stay, and only the newer one holds from then on. What was superseded, or is to be forgotten, holds
+ * again from when it works again.
  */
 export const writeCases = (options: WriteCases): MemoryPart =>
   stateless('cases', async (context) => {
@@ -38,9 +39,9 @@ export const writeCases = (options: WriteCases): MemoryPart =>
         counts[item]++
         continue
       }
-      if (context.collection.knows(item)) continue
+      if (context.collection.knows(item, context.at)) continue
       counts.superseded += await settle(item, context, options.alike)
-      await context.collection.put(item)
+      await context.collection.write(item)
       counts.written++
     }
     return counts
