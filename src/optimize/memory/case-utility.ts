@@ -40,7 +40,7 @@ export interface CaseUtilityOptions {
   readonly alike?: number
   /** Bytes of one case's text, at most 8,192. Default 2,048. */
   readonly textBytes?: number
-  /** Days after which a case is forgotten; `null`: not by age. Default `null`. */
+  /** Days after which what was learned of an episode is forgotten; `null`: not by age. Default `null`. */
   readonly days?: number | null
   /** What a thousand tokens in the prompt must bring, in the unit of utilities. Default 0.02. */
   readonly tokenPrice?: number
@@ -82,14 +82,10 @@ export function caseUtility(options: CaseUtilityOptions = {}): Optimizer<MemoryK
   const { success, data, error } = Numbers.safeParse(options)
   if (!success) throw badOptions(error)
   const { rate, explore, withhold, capacity, tokenPrice, days, share, ...write } = data
+  const parts = [itemUtilities(rate, write.textBytes), writeCases(write), ...also, prune({ capacity, tokenPrice })]
   const forgetAfter = days === null ? null : days * dayMs
-  const parts = [
-    itemUtilities(rate, write.textBytes),
-    writeCases({ ...write, forgetAfter }),
-    ...also,
-    prune({ capacity, tokenPrice }),
-  ]
-  return memoryOptimizer({ name: 'case-utility', parts, acting: { explore, withhold }, embedder, archives, share })
+  const acting = { explore, withhold }
+  return memoryOptimizer({ name: 'case-utility', parts, acting, embedder, archives, share, forgetAfter })
 }
 
 const badOptions = (error: z.ZodError) =>

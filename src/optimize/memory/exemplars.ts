@@ -1,7 +1,7 @@
 import { clipped, type Deed, memoryBounds, newItem } from '../../agent/index.ts'
 import { abstracted } from './abstracted.ts'
 import { lineageOf } from './lineage.ts'
-import { type MemoryPart, type Outcome, type PartContext, stateless } from './part.ts'
+import { expiryOf, type MemoryPart, type Outcome, type PartContext, stateless } from './part.ts'
 import { addressesTheModel, fromTools, trustIn } from './trust.ts'
 
 /** How exemplars are kept. */
@@ -61,11 +61,12 @@ async function keep(
     text,
     worked: true,
     from,
-    expires: null,
+    expires: expiryOf(from, context),
     utility: signal,
   })
   if (collection.knows(item, context.at)) return false
-  const same = await collection.alike(item, alike)
+  const near = await collection.alike(item, alike)
+  const same = near.filter(({ expires }) => expires === null || expires > context.at)
   if (same.some((other) => other.rent.tokens <= item.rent.tokens && other.trust >= trust && other.utility > 0))
     return false
   // What is trusted less takes no place of what is trusted more.

@@ -4,7 +4,7 @@ import { parseInput } from '../../core/index.ts'
 import { abstracted } from './abstracted.ts'
 import { agrees, confirmed, type Hypothesis } from './hypotheses.ts'
 import { lineageOf } from './lineage.ts'
-import type { MemoryPart, Outcome, PartContext } from './part.ts'
+import { expiryOf, type MemoryPart, type Outcome, type PartContext } from './part.ts'
 import { addressesTheModel, trustIn } from './trust.ts'
 
 /** How insights are found. */
@@ -55,9 +55,9 @@ export function insights(options: InsightOptions = {}): MemoryPart {
         save: () => [...seen],
         async step(context) {
           const now = context.outcomes.flatMap((outcome) => seenIn(outcome, context))
-          seen = newestOf([...seen, ...now], data.window)
+          seen = newestOf([...seen, ...now].filter(isKept(context)), data.window)
           const owners = byOwner(seen)
-          const held = [...owners.values()].flatMap((of) => itemsOf(of, context.at))
+          const held = [...owners.values()].flatMap((of) => itemsOf(of, context))
           await settle(held, owners, context)
           return { insights: held.length }
         },
@@ -80,8 +80,8 @@ async function settle(
   for (const item of held) {
     const known = collection.get(item.id)
     if (known ? hypothesisIn(known) === null : collection.knows(item, at)) continue
-    const { derivedFrom, trust } = item
-    await collection.put(known ? { ...known, derivedFrom, trust } : item)
+    const { derivedFrom, trust, expires } = item
+    await collection.put(known ? { ...known, derivedFrom, trust, expires } : item)
   }
 }
 
@@ -116,6 +116,10 @@ const wordsOf = (cue: string): string[] =>
     ),
   ].slice(0, mostWords)
 
+/** Whether an episode may still be learned from. */
+const isKept = (context: PartContext) => (one: Seen) =>
+  (expiryOf(one.at, context) ?? Number.POSITIVE_INFINITY) > context.at
+
 const ownerOf = ({ owner }: Pick<MemoryItem, 'owner'>) => JSON.stringify([owner.tenant, owner.about])
 
 function byOwner(seen: readonly Seen[]): ReadonlyMap<string, readonly Seen[]> {
@@ -135,7 +139,7 @@ const newestOf = (seen: readonly Seen[], window: number): readonly Seen[] =>
     .toSorted((a, b) => a.at - b.at)
     .slice(-mostSeen)
 
-function itemsOf(seen: readonly Seen[], at: number): readonly MemoryItem[] {
+function itemsOf(seen: readonly Seen[], context: PartContext): readonly MemoryItem[] {
   return confirmed(seen).flatMap((hypothesis) => {
     const { about, derivedFrom } = evidenceOn(hypothesis, seen)
     const [first] = about
@@ -149,12 +153,16 @@ function itemsOf(seen: readonly Seen[], at: number): readonly MemoryItem[] {
       owner: first.owner,
       source: sourceOf(hypothesis),
       trust: Math.min(...about.map(({ trust }) => trust)),
-      from: at,
-      expires: null,
+      from: context.at,
+      expires: expiryOf(saidLast(hypothesis, about), context),
       utility: hypothesis.better - hypothesis.otherwise,
     })
   })
 }
+
+/** When an episode last did what an insight says. */
+const saidLast = ({ did }: Hypothesis, about: readonly Seen[]): number =>
+  about.reduce((latest, one) => (one.did === did ? Math.max(latest, one.at) : latest), 0)
 
 /** Without the numbers, which move with every episode: an insight that still holds stays the item that it is. */
 const sentence = ({ word, did }: Pick<Hypothesis, 'word' | 'did'>): string =>

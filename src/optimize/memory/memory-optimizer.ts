@@ -14,7 +14,7 @@ import { outcomesOf } from './outcomes.ts'
 import type { MemoryPart, PartContext } from './part.ts'
 
 /** How a memory learns. */
-export interface MemoryLearning extends Pick<PartContext, 'share'> {
+export interface MemoryLearning extends Pick<PartContext, 'share' | 'forgetAfter'> {
   readonly name: string
   readonly parts: readonly MemoryPart[]
   /** While it learns: the chance that an item is left out of an attempt, and that an attempt recalls nothing. */
@@ -31,7 +31,7 @@ export function memoryOptimizer(options: MemoryLearning): Optimizer<MemoryKind> 
 }
 
 function session(
-  { parts, acting, embedder, archives, share }: MemoryLearning,
+  { parts, acting, embedder, archives, share, forgetAfter }: MemoryLearning,
   seat: Seat<MemoryValue>,
   saved: SavedLearning | null,
 ): Learning<MemoryKind> {
@@ -51,7 +51,7 @@ function session(
       const metrics: Record<string, number> = {}
       for (const [i, part] of open.entries()) {
         const rng = seat.rng('memory', parts[i]?.name ?? i, update)
-        Object.assign(metrics, await part.step({ collection, before, outcomes, share, at, rng }))
+        Object.assign(metrics, await part.step({ collection, before, outcomes, share, forgetAfter, at, rng }))
       }
       changed ||= outcomes.length > 0
       const recalled = outcomes.filter(({ experience }) => experience.recalled.some(({ shown }) => shown))

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { experience, item } from '../../../test/support/memory-items.ts'
 import { type Experience, memory, type MemoryItem, MemoryValue } from '../../agent/index.ts'
 import { rng, VersionId } from '../../core/index.ts'
+import { caseExemplars } from './exemplars.ts'
 import { caseUtility, type CaseUtilityOptions } from './case-utility.ts'
+import { insights } from './insights.ts'
 
 async function opened(items: readonly MemoryItem[] = [], options: CaseUtilityOptions = {}) {
   const seat = {
@@ -15,6 +17,7 @@ async function opened(items: readonly MemoryItem[] = [], options: CaseUtilityOpt
   const learning = await caseUtility(options).open(seat, null)
   return {
     step: (experiences: readonly Experience[]) => learning.step(experiences, 0),
+    items: async () => (await learning.bound()).items,
     async saying(text: string) {
       const { items: all } = await learning.bound()
       return all.find((one) => one.text === text)
@@ -84,6 +87,48 @@ describe('a case whose time is over', () => {
     await learning.step([went('bay 1', 0)])
     await learning.step([went('bay 1', at), experience('another', { at: day + 10 })])
     expect(await learning.saying('bay 1')).toMatchObject({ from: at, expires: at + day })
+  })
+})
+
+describe('what has its time is forgotten after so many days', () => {
+  const day = 24 * 60 * 60 * 1_000
+  const deeds = [
+    { seen: '', did: 'look up the desk' },
+    { seen: 'bay 1', did: 'say it' },
+  ]
+  const typesIn = async (learning: { items: () => Promise<readonly MemoryItem[]> }, type: MemoryItem['type']) =>
+    (await learning.items()).filter((one) => one.type === type)
+
+  it('an exemplar, from its episode on; an equal one takes its place', async () => {
+    const learning = await opened([], { days: 2, also: [caseExemplars()] })
+    await learning.step([went('bay 1', 5, { deeds })])
+    expect(await typesIn(learning, 'exemplar')).toMatchObject([{ expires: 5 + 2 * day }])
+    const other = [...deeds, { seen: 'thanks', did: 'say no more' }]
+    await learning.step([went('bay 1', 2 * day, { deeds: other }), went('bay 2', 2 * day + 10)])
+    expect(await typesIn(learning, 'exemplar')).toMatchObject([{ from: 2 * day, expires: 4 * day }])
+    await learning.step([went('bay 2', 5 * day)])
+    expect(await typesIn(learning, 'exemplar')).toEqual([])
+  })
+
+  it('an insight, from the newest episode on that did what it says; it names none that are older', async () => {
+    const learning = await opened([], { days: 10, also: [insights()] })
+    const visits = (from: number, count: number) =>
+      Array.from({ length: count }, (_, i) => {
+        const name = `${from}-${i}`
+        const done = i % 2 === 0 ? 'amber' : 'birch'
+        return experience(name, { cue: 'voucher', done, earned: 1 - (i % 2), at: from + i })
+      })
+    await learning.step(visits(0, 80))
+    expect(await typesIn(learning, 'insight')).toMatchObject([{ cue: 'voucher', expires: 78 + 10 * day }])
+    await learning.step(visits(9 * day, 80))
+    const [renewed] = await typesIn(learning, 'insight')
+    expect(renewed).toMatchObject({ expires: 9 * day + 78 + 10 * day })
+    expect(renewed?.derivedFrom).toContain('t-0-79')
+    await learning.step(visits(11 * day, 10))
+    const [later] = await typesIn(learning, 'insight')
+    expect(later?.derivedFrom).not.toContain('t-0-79')
+    await learning.step([experience('another', { at: 22 * day })])
+    expect(await typesIn(learning, 'insight')).toEqual([])
   })
 })
 

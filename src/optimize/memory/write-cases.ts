@@ -1,7 +1,7 @@
 import { clipped, holdsAt, type MemoryItem, newItem } from '../../agent/index.ts'
 import { byId } from './collection.ts'
 import { lineageOf } from './lineage.ts'
-import { type MemoryPart, type Outcome, type PartContext, stateless } from './part.ts'
+import { expiryOf, type MemoryPart, type Outcome, type PartContext, stateless } from './part.ts'
 import { addressesTheModel, trustIn } from './trust.ts'
 
 /** How cases are written. */
@@ -12,8 +12,6 @@ export interface WriteCases {
   readonly textBytes: number
   /** Cosine from which two cues ask the same. */
   readonly alike: number
-  /** Milliseconds after which a case is forgotten; `null`: not by age. */
-  readonly forgetAfter: number | null
   readonly msPerToken: number
 }
 
@@ -50,7 +48,7 @@ export const writeCases = (options: WriteCases): MemoryPart =>
 function caseOf(
   { experience, signal, example }: Outcome,
   context: PartContext,
-  { failures, textBytes, forgetAfter, msPerToken }: WriteCases,
+  { failures, textBytes, msPerToken }: WriteCases,
 ): MemoryItem | 'screened' | 'noLineage' | null {
   const { cue, done, at } = experience
   if (example === null || (example === 'failed' && !failures) || cue.trim() === '' || done.trim() === '') return null
@@ -66,7 +64,7 @@ function caseOf(
     text: clipped(done, textBytes),
     worked: example === 'worked',
     from: at,
-    expires: forgetAfter === null ? null : at + forgetAfter,
+    expires: expiryOf(at, context),
     utility: firstSays * signal,
     msPerToken,
   })
