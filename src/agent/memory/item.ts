@@ -64,6 +64,8 @@ export const MemoryItem = z.strictObject({
   /** Episodes in which it was recalled, and in which it would have been and was left out by chance. */
   with: Tally,
   without: Tally,
+  /** Since when it is recalled no more for the harm that it does, in milliseconds since the epoch. */
+  barred: z.number().exactOptional(),
   /** What one recall of it costs: tokens to read (an estimate), and the milliseconds that reading them takes. */
   rent: z.strictObject({ tokens: z.int().nonnegative(), ms: z.number().nonnegative() }),
   /** Its cue's vector where that is costly to make: signed bytes in base64, see `vectorText`. */

@@ -10,6 +10,7 @@ import {
 } from '../../agent/index.ts'
 import { type Embedder, type Optimizer } from '../../core/index.ts'
 import { z } from 'zod'
+import { bars } from './bars.ts'
 import { memoryOptimizer } from './memory-optimizer.ts'
 import type { MemoryPart } from './part.ts'
 import { prune } from './prune.ts'
@@ -27,6 +28,10 @@ export interface CaseUtilityOptions {
    * `stripExperience`, so that each group has attempts with and without. Default: the memory's own.
    */
   readonly withhold?: number
+  /** The chance in [0, 0.5] that an item which did harm is recalled in an update of practice, to see whether it still does. Default 0.1. */
+  readonly retry?: number
+  /** Days after which an item that did harm is recalled again and judged anew. Default 14. */
+  readonly barDays?: number
   /** Items at most, up to 100,000. Default 2,000. */
   readonly capacity?: number
   /** Write down what did not work, too. Default false. */
@@ -58,6 +63,8 @@ const Numbers = z.object({
   rate: z.number().positive().max(1).default(0.2),
   explore: z.number().min(0).max(0.5).default(0.1),
   withhold: z.number().min(0).max(1).optional(),
+  retry: z.number().min(0).max(0.5).default(0.1),
+  barDays: z.number().positive().default(14),
   capacity: z.int().positive().max(memoryBounds.items).default(2_000),
   alike: z.number().positive().max(1).default(0.95),
   textBytes: z.int().positive().max(memoryBounds.textBytes).default(2_048),
@@ -81,8 +88,14 @@ export function caseUtility(options: CaseUtilityOptions = {}): Optimizer<MemoryK
   for (const archive of archives) assertSameEmbedder(archive.embedder, embedder)
   const { success, data, error } = Numbers.safeParse(options)
   if (!success) throw badOptions(error)
-  const { rate, explore, withhold, capacity, tokenPrice, days, share, ...write } = data
-  const parts = [itemUtilities(rate, write.textBytes), writeCases(write), ...also, prune({ capacity, tokenPrice })]
+  const { rate, explore, withhold, retry, barDays, capacity, tokenPrice, days, share, ...write } = data
+  const parts = [
+    itemUtilities(rate, write.textBytes),
+    writeCases(write),
+    ...also,
+    bars({ retry, barFor: barDays * dayMs }),
+    prune({ capacity, tokenPrice }),
+  ]
   const forgetAfter = days === null ? null : days * dayMs
   const acting = { explore, withhold }
   return memoryOptimizer({ name: 'case-utility', parts, acting, embedder, archives, share, forgetAfter })

@@ -14,6 +14,7 @@ import {
   vectorText,
 } from '../../agent/index.ts'
 import type { Embedder } from '../../core/index.ts'
+import { anew } from './anew.ts'
 import { Shelf } from './shelf.ts'
 
 /** A memory while it learns: the items of a value, which can be changed. */
@@ -28,15 +29,19 @@ export class Collection {
   /** Archived items that are recalled no more. */
   readonly #refused: Set<string>
   selector: Selector | null
+  /** Items that practice recalls although they did harm: as if no episode had recalled them yet. */
+  readonly tried: Set<string>
 
   /**
    * @param archives what the value recalls from beside its items; others than it has are what it recalls from then on.
+   * @param tried items that did harm and are tried.
    * @throws MemoryError (`memory/no-archive`) where the value has some and none is given.
    */
   constructor(
     { items, selector, refused = [], archives: before = [], ...frame }: MemoryValue,
     embedder: Embedder,
     archives: readonly MemoryArchive[] = [],
+    tried: readonly string[] = [],
   ) {
     const [missing] = archives.length === 0 ? before : []
     if (missing !== undefined) throw noArchive(missing)
@@ -46,6 +51,7 @@ export class Collection {
     this.#items = new Map(items.map((item) => [item.id, item]))
     this.#embedder = embedder
     this.selector = selector
+    this.tried = new Set(tried)
   }
 
   get items(): readonly MemoryItem[] {
@@ -138,14 +144,17 @@ export class Collection {
     return shelf
   }
 
-  /** @param acting what is left to chance while it learns: at least as much as the memory declares, and withheld as said. */
-  value(acting: { readonly explore?: number; readonly withhold?: number | undefined } = {}): MemoryValue {
-    const items = this.items.toSorted(byId)
+  /**
+   * @param acting what is left to chance while it learns: at least as much as the memory declares, and withheld as said. What is
+   *   tried is tried then alone.
+   */
+  value(acting?: { readonly explore: number; readonly withhold: number | undefined }): MemoryValue {
+    const items = this.items.toSorted(byId).map((item) => (acting && this.tried.has(item.id) ? anew(item) : item))
     const { explore: declared, withhold: own, ...frame } = this.#frame
-    const withhold = acting.withhold ?? own
+    const withhold = acting?.withhold ?? own
     return {
       ...frame,
-      explore: Math.max(declared, acting.explore ?? 0),
+      explore: Math.max(declared, acting?.explore ?? 0),
       ...(withhold !== undefined && { withhold }),
       ...(this.#refused.size > 0 && { refused: [...this.#refused].toSorted() }),
       items,

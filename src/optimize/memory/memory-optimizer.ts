@@ -23,7 +23,7 @@ export interface MemoryLearning extends Pick<PartContext, 'share' | 'forgetAfter
   readonly archives: readonly MemoryArchive[]
 }
 
-const Saved = z.object({ value: MemoryValue, parts: z.array(Json) })
+const Saved = z.object({ value: MemoryValue, parts: z.array(Json), tried: z.array(z.string()).default([]) })
 
 /** An Optimizer of parts that work on one memory, one after the other. */
 export function memoryOptimizer(options: MemoryLearning): Optimizer<MemoryKind> {
@@ -36,13 +36,16 @@ function session(
   saved: SavedLearning | null,
 ): Learning<MemoryKind> {
   const resumed = saved ? parseInput(Saved, saved.state, `the state of the memory "${seat.parameter}"`) : null
-  const collection = new Collection(resumed?.value ?? seat.value, embedder, archives)
+  const collection = new Collection(resumed?.value ?? seat.value, embedder, archives, resumed?.tried)
   const open = parts.map((part, i) => part.open(resumed?.parts[i] ?? null))
   let changed = resumed !== null
   return {
     bound: () => Promise.resolve(collection.value(acting)),
     propose: () => Promise.resolve(changed ? collection.value() : null),
-    save: () => Promise.resolve({ state: { value: collection.value(), parts: open.map((part) => part.save()) } }),
+    save: () => {
+      const states = open.map((part) => part.save())
+      return Promise.resolve({ state: { value: collection.value(), parts: states, tried: [...collection.tried] } })
+    },
     async step(deposits, update) {
       const outcomes = outcomesOf(deposits)
       const at = outcomes.reduce((latest, { experience }) => Math.max(latest, experience.at), 0)
