@@ -49,8 +49,6 @@ export interface CaseUtilityOptions {
   readonly days?: number | null
   /** What a thousand tokens in the prompt must bring, in the unit of utilities. Default 0.02. */
   readonly tokenPrice?: number
-  /** Milliseconds that a model takes to read a token: shown as each item's rent. Default 0: not known. */
-  readonly msPerToken?: number
   /** The memory's own. Default: that of `memory()`. */
   readonly embedder?: Embedder
   /** What the memory recalls from beside its items; others are what the learned memory recalls from. Default: none. */
@@ -70,7 +68,6 @@ const Numbers = z.object({
   textBytes: z.int().positive().max(memoryBounds.textBytes).default(2_048),
   days: z.number().positive().nullable().default(null),
   tokenPrice: z.number().nonnegative().default(0.02),
-  msPerToken: z.number().nonnegative().default(0),
   failures: z.boolean().default(false),
   share: z.enum(['subject', 'tenant']).default('subject'),
 })

@@ -12,7 +12,6 @@ export interface WriteCases {
   readonly textBytes: number
   /** Cosine from which two cues ask the same. */
   readonly alike: number
-  readonly msPerToken: number
 }
 
 /** What the first episode says of a case: what is proven outranks what is new. */
@@ -48,7 +47,7 @@ export const writeCases = (options: WriteCases): MemoryPart =>
 function caseOf(
   { experience, signal, example }: Outcome,
   context: PartContext,
-  { failures, textBytes, msPerToken }: WriteCases,
+  { failures, textBytes }: WriteCases,
 ): MemoryItem | 'screened' | 'noLineage' | null {
   const { cue, done, at } = experience
   if (example === null || (example === 'failed' && !failures) || cue.trim() === '' || done.trim() === '') return null
@@ -66,7 +65,6 @@ function caseOf(
     from: at,
     expires: expiryOf(at, context),
     utility: firstSays * signal,
-    msPerToken,
   })
 }
 
