@@ -40,7 +40,12 @@ it('counts equal texts of one owner as one item, and of two owners as two', () =
 })
 
 it('says what it costs to recall', () => {
-  expect(item('kettle', { text: 'x'.repeat(401), msPerToken: 2 }).rent).toEqual({ tokens: 101, ms: 202 })
+  expect(item('kettle', { text: 'x'.repeat(401) }).rent).toEqual({ tokens: 101 })
+})
+
+it('reads what earlier versions wrote: milliseconds beside the tokens', () => {
+  const written = { ...item('kettle'), rent: { tokens: 3, ms: 0 } }
+  expect(MemoryValue.parse({ ...empty, items: [written] }).items[0]?.rent).toEqual({ tokens: 3 })
 })
 
 it.each([{ recall: 0 }, { floor: 2 }, { explore: 0.6 }, { minTrust: -1 }])('refuses %j', (options) => {

@@ -64,8 +64,10 @@ export const MemoryItem = z.strictObject({
   /** Episodes in which it was recalled, and in which it would have been and was left out by chance. */
   with: Tally,
   without: Tally,
-  /** What one recall of it costs: tokens to read (an estimate), and the milliseconds that reading them takes. */
-  rent: z.strictObject({ tokens: z.int().nonnegative(), ms: z.number().nonnegative() }),
+  /** Since when it is recalled no more for the harm that it does, in milliseconds since the epoch. */
+  barred: z.number().exactOptional(),
+  /** What one recall of it costs: tokens to read, an estimate. What earlier versions wrote beside them is not read. */
+  rent: z.object({ tokens: z.int().nonnegative() }),
   /** Its cue's vector where that is costly to make: signed bytes in base64, see `vectorText`. */
   vector: z.string().exactOptional(),
 })
@@ -75,13 +77,13 @@ export type MemoryItem = z.infer<typeof MemoryItem>
 export type NewItem = Pick<
   MemoryItem,
   'type' | 'cue' | 'text' | 'worked' | 'derivedFrom' | 'owner' | 'source' | 'trust' | 'from' | 'expires' | 'utility'
-> & { readonly msPerToken?: number }
+>
 
 /**
  * Makes an item. Equal texts for equal cues of one owner are one item.
  * @throws MemoryError for a cue or a text above {@link memoryBounds}.
  */
-export function newItem({ msPerToken = 0, ...item }: NewItem): MemoryItem {
+export function newItem(item: NewItem): MemoryItem {
   const { type, cue, text, owner } = item
   for (const [what, value, most] of [
     ['cue', cue, memoryBounds.cueBytes],
@@ -90,7 +92,6 @@ export function newItem({ msPerToken = 0, ...item }: NewItem): MemoryItem {
     const bytes = Buffer.byteLength(value)
     if (bytes > most) throw itemTooLarge(what, bytes, most)
   }
-  const tokens = Math.ceil(text.length / charactersPerToken)
   return MemoryItem.parse({
     ...item,
     id: sha256(JSON.stringify([type, cue, text, owner.tenant, owner.about])).slice(0, 16),
@@ -98,7 +99,7 @@ export function newItem({ msPerToken = 0, ...item }: NewItem): MemoryItem {
     supersededBy: null,
     with: { count: 0, mean: 0 },
     without: { count: 0, mean: 0 },
-    rent: { tokens, ms: tokens * msPerToken },
+    rent: { tokens: Math.ceil(text.length / charactersPerToken) },
   })
 }
 

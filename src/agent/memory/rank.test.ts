@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { item } from '../../../test/support/memory-items.ts'
-import { featureCount, features, ranked } from './rank.ts'
+import { doesHarm, featureCount, features, ranked } from './rank.ts'
 
 const of = (cue: string, similarity: number, utility: number) => ({ item: item(cue, { utility }), similarity })
 
@@ -23,4 +23,15 @@ it('takes what a selector says instead, where there is one', () => {
     ['a', expect.closeTo(0.40131, 4)],
   ])
   expect(features(item('a'), 0.5)).toHaveLength(featureCount)
+})
+
+it.each([
+  ['nearly all went badly, and nothing tells how it goes without', -0.6, [5, -1], [0, 0], true],
+  ['nearly all went badly, and as badly without', -0.9, [9, -0.9], [5, -1], false],
+  ['nearly all went badly of late, and better without', -0.6, [50, 0.6], [6, 0.2], true],
+  ['it went worse with it than without', 0, [20, -0.2], [20, 0.4], true],
+  ['it was recalled too seldom to tell', -0.6, [4, -1], [0, 0], false],
+] as const)('tells harm: %s', (_, utility, [count, mean], [times, otherwise], harmful) => {
+  const seen = { utility, with: { count, mean }, without: { count: times, mean: otherwise } }
+  expect(doesHarm(seen)).toBe(harmful)
 })

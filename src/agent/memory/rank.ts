@@ -12,12 +12,13 @@ const enough = 5
 
 /**
  * Whether an item does harm, by what was seen: episodes went worse with it than without by more than chance would have it, or
- * nearly all went badly that recalled it.
+ * nearly all went badly of late that recalled it, and not as badly without.
  */
 export function doesHarm({ utility, with: shown, without }: Pick<MemoryItem, 'utility' | 'with' | 'without'>): boolean {
   const fewer = Math.min(shown.count, without.count)
   if (fewer >= enough && shown.mean - without.mean < -1 / Math.sqrt(fewer)) return true
-  return shown.count >= enough && utility < -0.5
+  const isAsBadWithout = without.count >= enough && utility >= without.mean
+  return shown.count >= enough && utility < -0.5 && !isAsBadWithout
 }
 
 /**

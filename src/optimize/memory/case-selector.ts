@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { chanceBy, featureCount, features } from '../../agent/index.ts'
+import { chanceBy, featureCount, features, type Selector } from '../../agent/index.ts'
 import { fitLogistic, parseInput, sha256 } from '../../core/index.ts'
 import { type Example, logLoss } from './log-loss.ts'
 import type { MemoryPart, PartContext } from './part.ts'
@@ -23,7 +23,8 @@ const Seen = z.array(
 /**
  * Memento's parametric case selection (Zhou et al. 2025, single-step form): how likely an item is to help what is asked, by
  * logistic regression of whether episodes that recalled it worked. It chooses only while it foretells held-out episodes
- * better than their base rate does; else items are ranked by similarity and utility.
+ * better than their base rate does; else items are ranked by similarity and utility. One that chooses stays until there are
+ * enough recalls to fit and test another.
  */
 export const caseSelector = ({ window = 2_000, least = 60 }: CaseSelectorOptions = {}): MemoryPart => ({
   name: 'selector',
@@ -33,9 +34,10 @@ export const caseSelector = ({ window = 2_000, least = 60 }: CaseSelectorOptions
       save: () => seen,
       async step(context) {
         seen = [...seen, ...recallsIn(context)].slice(-window)
-        const { weights, gain } = learned(seen, least)
-        context.collection.selector = weights === null ? null : { weights: [...weights] }
-        return { selectorGain: gain, selects: weights === null ? 0 : 1 }
+        const { collection } = context
+        const { selector, gain } = learned(seen, least) ?? { selector: collection.selector, gain: 0 }
+        collection.selector = selector
+        return { selectorGain: gain, selects: selector === null ? 0 : 1 }
       },
     }
   },
@@ -52,15 +54,18 @@ function* recallsIn({ outcomes, before }: PartContext): Generator<z.infer<typeof
   }
 }
 
-/** @returns the weights, where they foretell what they were not fitted to, and by how many nats an episode. */
-function learned(seen: z.infer<typeof Seen>, least: number): { weights: readonly number[] | null; gain: number } {
+/**
+ * @returns a selector, where it foretells what it was not fitted to, and by how many nats an episode; `null` where there is too
+ *   little to tell.
+ */
+function learned(seen: z.infer<typeof Seen>, least: number): { selector: Selector | null; gain: number } | null {
   const fitted = seen.filter(({ heldOut }) => !heldOut)
   const tested = seen.filter(({ heldOut }) => heldOut)
-  if (seen.length < least || !hasBoth(fitted) || tested.length === 0) return { weights: null, gain: 0 }
+  if (seen.length < least || !hasBoth(fitted) || tested.length === 0) return null
   const weights = selectorOf(fitted)
   const base = fitted.filter(({ label }) => label === 1).length / fitted.length
   const gain = logLoss(tested, () => base) - logLoss(tested, (given) => chanceBy(weights, given))
-  return { weights: gain > 0 ? weights : null, gain }
+  return { selector: gain > 0 ? { weights: [...weights] } : null, gain }
 }
 
 /** Shrinks the weights as scikit-learn does by default: where few recalls tell items apart, they stay small. */

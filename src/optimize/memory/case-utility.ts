@@ -10,6 +10,7 @@ import {
 } from '../../agent/index.ts'
 import { type Embedder, type Optimizer } from '../../core/index.ts'
 import { z } from 'zod'
+import { bars } from './bars.ts'
 import { memoryOptimizer } from './memory-optimizer.ts'
 import type { MemoryPart } from './part.ts'
 import { prune } from './prune.ts'
@@ -27,6 +28,10 @@ export interface CaseUtilityOptions {
    * `stripExperience`, so that each group has attempts with and without. Default: the memory's own.
    */
   readonly withhold?: number
+  /** The chance in [0, 0.5] that an item which did harm is recalled in an update of practice, to see whether it still does. Default 0.1. */
+  readonly retry?: number
+  /** Days after which an item that did harm is recalled again and judged anew. Default 14. */
+  readonly barDays?: number
   /** Items at most, up to 100,000. Default 2,000. */
   readonly capacity?: number
   /** Write down what did not work, too. Default false. */
@@ -40,12 +45,10 @@ export interface CaseUtilityOptions {
   readonly alike?: number
   /** Bytes of one case's text, at most 8,192. Default 2,048. */
   readonly textBytes?: number
-  /** Days after which a case is forgotten; `null`: not by age. Default `null`. */
+  /** Days after which what was learned of an episode is forgotten; `null`: not by age. Default `null`. */
   readonly days?: number | null
   /** What a thousand tokens in the prompt must bring, in the unit of utilities. Default 0.02. */
   readonly tokenPrice?: number
-  /** Milliseconds that a model takes to read a token: shown as each item's rent. Default 0: not known. */
-  readonly msPerToken?: number
   /** The memory's own. Default: that of `memory()`. */
   readonly embedder?: Embedder
   /** What the memory recalls from beside its items; others are what the learned memory recalls from. Default: none. */
@@ -58,12 +61,13 @@ const Numbers = z.object({
   rate: z.number().positive().max(1).default(0.2),
   explore: z.number().min(0).max(0.5).default(0.1),
   withhold: z.number().min(0).max(1).optional(),
+  retry: z.number().min(0).max(0.5).default(0.1),
+  barDays: z.number().positive().default(14),
   capacity: z.int().positive().max(memoryBounds.items).default(2_000),
   alike: z.number().positive().max(1).default(0.95),
   textBytes: z.int().positive().max(memoryBounds.textBytes).default(2_048),
   days: z.number().positive().nullable().default(null),
   tokenPrice: z.number().nonnegative().default(0.02),
-  msPerToken: z.number().nonnegative().default(0),
   failures: z.boolean().default(false),
   share: z.enum(['subject', 'tenant']).default('subject'),
 })
@@ -81,15 +85,17 @@ export function caseUtility(options: CaseUtilityOptions = {}): Optimizer<MemoryK
   for (const archive of archives) assertSameEmbedder(archive.embedder, embedder)
   const { success, data, error } = Numbers.safeParse(options)
   if (!success) throw badOptions(error)
-  const { rate, explore, withhold, capacity, tokenPrice, days, share, ...write } = data
-  const forgetAfter = days === null ? null : days * dayMs
+  const { rate, explore, withhold, retry, barDays, capacity, tokenPrice, days, share, ...write } = data
   const parts = [
     itemUtilities(rate, write.textBytes),
-    writeCases({ ...write, forgetAfter }),
+    writeCases(write),
     ...also,
+    bars({ retry, barFor: barDays * dayMs }),
     prune({ capacity, tokenPrice }),
   ]
-  return memoryOptimizer({ name: 'case-utility', parts, acting: { explore, withhold }, embedder, archives, share })
+  const forgetAfter = days === null ? null : days * dayMs
+  const acting = { explore, withhold }
+  return memoryOptimizer({ name: 'case-utility', parts, acting, embedder, archives, share, forgetAfter })
 }
 
 const badOptions = (error: z.ZodError) =>

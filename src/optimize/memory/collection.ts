@@ -14,6 +14,7 @@ import {
   vectorText,
 } from '../../agent/index.ts'
 import type { Embedder } from '../../core/index.ts'
+import { anew } from './anew.ts'
 import { Shelf } from './shelf.ts'
 
 /** A memory while it learns: the items of a value, which can be changed. */
@@ -28,15 +29,19 @@ export class Collection {
   /** Archived items that are recalled no more. */
   readonly #refused: Set<string>
   selector: Selector | null
+  /** Items that practice recalls although they did harm: as if no episode had recalled them yet. */
+  readonly tried: Set<string>
 
   /**
    * @param archives what the value recalls from beside its items; others than it has are what it recalls from then on.
+   * @param tried items that did harm and are tried.
    * @throws MemoryError (`memory/no-archive`) where the value has some and none is given.
    */
   constructor(
     { items, selector, refused = [], archives: before = [], ...frame }: MemoryValue,
     embedder: Embedder,
     archives: readonly MemoryArchive[] = [],
+    tried: readonly string[] = [],
   ) {
     const [missing] = archives.length === 0 ? before : []
     if (missing !== undefined) throw noArchive(missing)
@@ -46,6 +51,7 @@ export class Collection {
     this.#items = new Map(items.map((item) => [item.id, item]))
     this.#embedder = embedder
     this.selector = selector
+    this.tried = new Set(tried)
   }
 
   get items(): readonly MemoryItem[] {
@@ -71,9 +77,14 @@ export class Collection {
     return undefined
   }
 
-  /** Whether an item is remembered already, or is to come back no more. */
-  knows({ id, from }: MemoryItem): boolean {
-    if (this.#items.has(id) || this.#refused.has(id)) return true
+  /**
+   * Whether an item is remembered already, or is to come back no more. One whose time is over by then, or at the end of the
+   * step, is not, unless it does harm.
+   */
+  knows({ id, from }: MemoryItem, atEnd: number): boolean {
+    const own = this.#items.get(id)
+    if (own) return !isOver(own, from, atEnd) || doesHarm(own)
+    if (this.#refused.has(id)) return true
     const archived = this.archived(id)
     return archived !== undefined && holdsAt(archived, from)
   }
@@ -87,6 +98,12 @@ export class Collection {
     // As it will be read again: what goes on from a checkpoint compares the same.
     if (kept.vector !== undefined) this.#vectors.set(kept.id, vectorOf(kept.vector))
     this.#shelves.get(shelfOf(kept))?.put(kept.id, await this.#vector(kept))
+  }
+
+  /** Puts an item that {@link knows} does not know: where it was there before, with what was found out about it. */
+  async write(item: MemoryItem): Promise<void> {
+    const own = this.#items.get(item.id)
+    await this.put(own ? { ...own, ...item, with: own.with, without: own.without } : item)
   }
 
   /** Takes an item away. Of one that is archived, what was found out is forgotten. */
@@ -127,14 +144,17 @@ export class Collection {
     return shelf
   }
 
-  /** @param acting what is left to chance while it learns: at least as much as the memory declares, and withheld as said. */
-  value(acting: { readonly explore?: number; readonly withhold?: number | undefined } = {}): MemoryValue {
-    const items = this.items.toSorted(byId)
+  /**
+   * @param acting what is left to chance while it learns: at least as much as the memory declares, and withheld as said. What is
+   *   tried is tried then alone.
+   */
+  value(acting?: { readonly explore: number; readonly withhold: number | undefined }): MemoryValue {
+    const items = this.items.toSorted(byId).map((item) => (acting && this.tried.has(item.id) ? anew(item) : item))
     const { explore: declared, withhold: own, ...frame } = this.#frame
-    const withhold = acting.withhold ?? own
+    const withhold = acting?.withhold ?? own
     return {
       ...frame,
-      explore: Math.max(declared, acting.explore ?? 0),
+      explore: Math.max(declared, acting?.explore ?? 0),
       ...(withhold !== undefined && { withhold }),
       ...(this.#refused.size > 0 && { refused: [...this.#refused].toSorted() }),
       items,
@@ -158,6 +178,10 @@ export class Collection {
 
 /** Whether an item is not to be recalled any more: a newer one says otherwise, or it does harm. */
 export const isSpent = (item: MemoryItem): boolean => item.supersededBy !== null || doesHarm(item)
+
+/** Whether an item holds no more at a moment, or is forgotten at a later one. */
+const isOver = ({ until, expires }: MemoryItem, at: number, later: number): boolean =>
+  (until !== null && until <= at) || (expires !== null && expires <= later)
 
 /** The order of a value's items. It decides where nothing else does, so that what goes on from a checkpoint decides the same. */
 export const byId = (a: MemoryItem, b: MemoryItem): number => (a.id < b.id ? -1 : 1)

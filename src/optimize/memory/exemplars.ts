@@ -1,8 +1,8 @@
 import { clipped, type Deed, memoryBounds, newItem } from '../../agent/index.ts'
 import { abstracted } from './abstracted.ts'
 import { lineageOf } from './lineage.ts'
-import { type MemoryPart, type Outcome, type PartContext, stateless } from './part.ts'
-import { addressesTheModel, fromTools } from './trust.ts'
+import { expiryOf, type MemoryPart, type Outcome, type PartContext, stateless } from './part.ts'
+import { addressesTheModel, fromTools, trustIn } from './trust.ts'
 
 /** How exemplars are kept. */
 export interface ExemplarOptions {
@@ -51,7 +51,7 @@ async function keep(
   const cue = abstracted(experience.cue)
   if (lineage === null || cue === '') return false
   const { collection } = context
-  const trust = Math.min(lineage.trust, fromTools)
+  const trust = trustIn(`${experience.cue}\n${text}`, Math.min(lineage.trust, fromTools))
   const from = experience.at
   const item = newItem({
     ...lineage,
@@ -61,15 +61,16 @@ async function keep(
     text,
     worked: true,
     from,
-    expires: null,
+    expires: expiryOf(from, context),
     utility: signal,
   })
-  if (collection.knows(item)) return false
-  const same = await collection.alike(item, alike)
+  if (collection.knows(item, context.at)) return false
+  const near = await collection.alike(item, alike)
+  const same = near.filter(({ expires }) => expires === null || expires > context.at)
   if (same.some((other) => other.rent.tokens <= item.rent.tokens && other.trust >= trust && other.utility > 0))
     return false
   // What is trusted less takes no place of what is trusted more.
   for (const other of same) if (other.trust <= trust) collection.drop(other)
-  await collection.put(item)
+  await collection.write(item)
   return true
 }

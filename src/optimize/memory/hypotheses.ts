@@ -44,6 +44,13 @@ export function confirmed(observations: readonly Observation[], alpha = 0.05): r
   })
 }
 
+/** Whether episodes that something was not found in say that it holds; `null` where they are too few to compare. */
+export function agrees(observations: readonly Observation[], { word, did }: Pick<Hypothesis, 'word' | 'did'>) {
+  const heldOut = observations.filter(({ source }) => isHeldOut(source))
+  const { enough, better, otherwise } = compared(heldOut, word, did)
+  return enough ? better > otherwise : null
+}
+
 const isHeldOut = (source: string) => Number.parseInt(sha256(`insight ${source}`).slice(0, 2), 16) % 2 === 0
 
 function candidatesIn(observations: readonly Observation[]): readonly Pick<Hypothesis, 'word' | 'did'>[] {
@@ -66,7 +73,13 @@ function compared(observations: readonly Observation[], word: string, did: strin
   const episodes = done.count + other.count
   const error = Math.sqrt(done.variance / done.count + other.variance / other.count)
   const enough = done.count >= fewest && other.count >= fewest
-  return { z: enough ? (done.mean - other.mean) / error : 0, better: done.mean, otherwise: other.mean, episodes }
+  return {
+    enough,
+    z: enough ? (done.mean - other.mean) / error : 0,
+    better: done.mean,
+    otherwise: other.mean,
+    episodes,
+  }
 }
 
 /** Signals lie in [-1, 1]: where all are equal, chance is still given one in so many to differ. */

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { clipped, MemoryError, MemoryItem, memoryBounds, newItem, problemsOf } from '../../agent/index.ts'
 import { parseInput } from '../../core/index.ts'
 import { abstracted } from './abstracted.ts'
-import { confirmed, type Hypothesis } from './hypotheses.ts'
+import { agrees, confirmed, type Hypothesis } from './hypotheses.ts'
 import { lineageOf } from './lineage.ts'
-import type { MemoryPart, Outcome, PartContext } from './part.ts'
-import { addressesTheModel } from './trust.ts'
+import { expiryOf, type MemoryPart, type Outcome, type PartContext } from './part.ts'
+import { addressesTheModel, trustIn } from './trust.ts'
 
 /** How insights are found. */
 export interface InsightOptions {
@@ -40,7 +40,8 @@ const shortest = 4
  * without a model that writes; so it sees words, and no reasons.
  *
  * An insight that still holds stays the item that it is, with its utility and tallies, and stands on the episodes that confirm
- * it now: it names them, and is trusted as little as the least of them.
+ * it now: it names them, and is trusted as little as the least of them. One of before goes where as many episodes as it stands
+ * on do not confirm it, or where fewer speak against it; what episodes say nothing of stays, and so does what people wrote.
  * @throws MemoryError for a window out of its range.
  */
 export function insights(options: InsightOptions = {}): MemoryPart {
@@ -54,9 +55,10 @@ export function insights(options: InsightOptions = {}): MemoryPart {
         save: () => [...seen],
         async step(context) {
           const now = context.outcomes.flatMap((outcome) => seenIn(outcome, context))
-          seen = newestOf([...seen, ...now], data.window)
-          const held = [...byOwner(seen).values()].flatMap((of) => itemsOf(of, context.at))
-          await settle(held, context)
+          seen = newestOf([...seen, ...now].filter(isKept(context)), data.window)
+          const owners = byOwner(seen)
+          const held = [...owners.values()].flatMap((of) => itemsOf(of, context))
+          await settle(held, owners, context)
           return { insights: held.length }
         },
       }
@@ -65,16 +67,21 @@ export function insights(options: InsightOptions = {}): MemoryPart {
 }
 
 /** What holds no longer goes; what still does stands on what confirms it now. */
-async function settle(held: readonly MemoryItem[], { collection }: PartContext): Promise<void> {
+async function settle(
+  held: readonly MemoryItem[],
+  owners: ReadonlyMap<string, readonly Seen[]>,
+  { collection, at }: PartContext,
+): Promise<void> {
   const ids = new Set(held.map(({ id }) => id))
-  for (const { id, type } of collection.items) {
-    if (type === 'insight' && !ids.has(id) && !collection.archived(id)) collection.forget(id)
+  for (const item of collection.items) {
+    if (ids.has(item.id) || collection.archived(item.id)) continue
+    if (isRefuted(item, owners.get(ownerOf(item)) ?? [])) collection.forget(item.id)
   }
   for (const item of held) {
     const known = collection.get(item.id)
-    if (!known && collection.knows(item)) continue
-    const { derivedFrom, trust } = item
-    await collection.put(known ? { ...known, derivedFrom, trust } : item)
+    if (known ? hypothesisIn(known) === null : collection.knows(item, at)) continue
+    const { derivedFrom, trust, expires } = item
+    await collection.put(known ? { ...known, derivedFrom, trust, expires } : item)
   }
 }
 
@@ -88,8 +95,18 @@ const badOptions = (error: z.ZodError) =>
 function seenIn({ experience, signal, example }: Outcome, context: PartContext): readonly Seen[] {
   const did = clipped(abstracted(experience.done), mostBytes)
   const lineage = example === null ? null : lineageOf(experience, context)
-  if (lineage === null || did === '' || addressesTheModel(`${experience.cue}\n${did}`)) return []
-  return [{ ...lineage, words: wordsOf(experience.cue), did, signal, at: experience.at }]
+  const whole = `${experience.cue}\n${did}`
+  if (lineage === null || did === '' || addressesTheModel(whole)) return []
+  return [
+    {
+      ...lineage,
+      trust: trustIn(whole, lineage.trust),
+      words: wordsOf(experience.cue),
+      did,
+      signal,
+      at: experience.at,
+    },
+  ]
 }
 
 const wordsOf = (cue: string): string[] =>
@@ -99,7 +116,11 @@ const wordsOf = (cue: string): string[] =>
     ),
   ].slice(0, mostWords)
 
-const ownerOf = ({ owner }: Seen) => JSON.stringify([owner.tenant, owner.about])
+/** Whether an episode may still be learned from. */
+const isKept = (context: PartContext) => (one: Seen) =>
+  (expiryOf(one.at, context) ?? Number.POSITIVE_INFINITY) > context.at
+
+const ownerOf = ({ owner }: Pick<MemoryItem, 'owner'>) => JSON.stringify([owner.tenant, owner.about])
 
 function byOwner(seen: readonly Seen[]): ReadonlyMap<string, readonly Seen[]> {
   const owners = new Map<string, Seen[]>()
@@ -118,10 +139,9 @@ const newestOf = (seen: readonly Seen[], window: number): readonly Seen[] =>
     .toSorted((a, b) => a.at - b.at)
     .slice(-mostSeen)
 
-function itemsOf(seen: readonly Seen[], at: number): readonly MemoryItem[] {
+function itemsOf(seen: readonly Seen[], context: PartContext): readonly MemoryItem[] {
   return confirmed(seen).flatMap((hypothesis) => {
-    const about = seen.filter(({ words }) => words.includes(hypothesis.word))
-    const derivedFrom = [...new Set(about.flatMap((one) => one.derivedFrom))]
+    const { about, derivedFrom } = evidenceOn(hypothesis, seen)
     const [first] = about
     if (!first || derivedFrom.length > memoryBounds.lineage) return []
     return newItem({
@@ -131,15 +151,42 @@ function itemsOf(seen: readonly Seen[], at: number): readonly MemoryItem[] {
       worked: true,
       derivedFrom,
       owner: first.owner,
-      source: `insight:${hypothesis.word}`,
+      source: sourceOf(hypothesis),
       trust: Math.min(...about.map(({ trust }) => trust)),
-      from: at,
-      expires: null,
+      from: context.at,
+      expires: expiryOf(saidLast(hypothesis, about), context),
       utility: hypothesis.better - hypothesis.otherwise,
     })
   })
 }
 
+/** When an episode last did what an insight says. */
+const saidLast = ({ did }: Hypothesis, about: readonly Seen[]): number =>
+  about.reduce((latest, one) => (one.did === did ? Math.max(latest, one.at) : latest), 0)
+
 /** Without the numbers, which move with every episode: an insight that still holds stays the item that it is. */
-const sentence = ({ word, did }: Hypothesis): string =>
+const sentence = ({ word, did }: Pick<Hypothesis, 'word' | 'did'>): string =>
   `Where "${word}" was asked for, this went better than anything else: ${did}`
+
+const sourceOf = ({ word }: Pick<Hypothesis, 'word'>): string => `insight:${word}`
+
+/** What an insight says that was found here; `null` for what people wrote. */
+function hypothesisIn({ type, cue: word, text, source }: MemoryItem): Pick<Hypothesis, 'word' | 'did'> | null {
+  const start = sentence({ word, did: '' })
+  const isFound = type === 'insight' && source === sourceOf({ word }) && text.startsWith(start)
+  return isFound ? { word, did: text.slice(start.length) } : null
+}
+
+/** Whether episodes that do not confirm an insight are enough to give it up. */
+function isRefuted(item: MemoryItem, seen: readonly Seen[]): boolean {
+  const hypothesis = hypothesisIn(item)
+  const holds = hypothesis && agrees(seen, hypothesis)
+  if (hypothesis === null || holds === null) return false
+  return !holds || evidenceOn(hypothesis, seen).derivedFrom.length >= item.derivedFrom.length
+}
+
+/** The episodes that an insight is about, and all that they come from. */
+function evidenceOn({ word }: Pick<Hypothesis, 'word'>, seen: readonly Seen[]) {
+  const about = seen.filter(({ words }) => words.includes(word))
+  return { about, derivedFrom: [...new Set(about.flatMap((one) => one.derivedFrom))] }
+}

@@ -14,7 +14,7 @@ import { outcomesOf } from './outcomes.ts'
 import type { MemoryPart, PartContext } from './part.ts'
 
 /** How a memory learns. */
-export interface MemoryLearning extends Pick<PartContext, 'share'> {
+export interface MemoryLearning extends Pick<PartContext, 'share' | 'forgetAfter'> {
   readonly name: string
   readonly parts: readonly MemoryPart[]
   /** While it learns: the chance that an item is left out of an attempt, and that an attempt recalls nothing. */
@@ -23,7 +23,7 @@ export interface MemoryLearning extends Pick<PartContext, 'share'> {
   readonly archives: readonly MemoryArchive[]
 }
 
-const Saved = z.object({ value: MemoryValue, parts: z.array(Json) })
+const Saved = z.object({ value: MemoryValue, parts: z.array(Json), tried: z.array(z.string()).default([]) })
 
 /** An Optimizer of parts that work on one memory, one after the other. */
 export function memoryOptimizer(options: MemoryLearning): Optimizer<MemoryKind> {
@@ -31,18 +31,21 @@ export function memoryOptimizer(options: MemoryLearning): Optimizer<MemoryKind> 
 }
 
 function session(
-  { parts, acting, embedder, archives, share }: MemoryLearning,
+  { parts, acting, embedder, archives, share, forgetAfter }: MemoryLearning,
   seat: Seat<MemoryValue>,
   saved: SavedLearning | null,
 ): Learning<MemoryKind> {
   const resumed = saved ? parseInput(Saved, saved.state, `the state of the memory "${seat.parameter}"`) : null
-  const collection = new Collection(resumed?.value ?? seat.value, embedder, archives)
+  const collection = new Collection(resumed?.value ?? seat.value, embedder, archives, resumed?.tried)
   const open = parts.map((part, i) => part.open(resumed?.parts[i] ?? null))
   let changed = resumed !== null
   return {
     bound: () => Promise.resolve(collection.value(acting)),
     propose: () => Promise.resolve(changed ? collection.value() : null),
-    save: () => Promise.resolve({ state: { value: collection.value(), parts: open.map((part) => part.save()) } }),
+    save: () => {
+      const states = open.map((part) => part.save())
+      return Promise.resolve({ state: { value: collection.value(), parts: states, tried: [...collection.tried] } })
+    },
     async step(deposits, update) {
       const outcomes = outcomesOf(deposits)
       const at = outcomes.reduce((latest, { experience }) => Math.max(latest, experience.at), 0)
@@ -51,7 +54,7 @@ function session(
       const metrics: Record<string, number> = {}
       for (const [i, part] of open.entries()) {
         const rng = seat.rng('memory', parts[i]?.name ?? i, update)
-        Object.assign(metrics, await part.step({ collection, before, outcomes, share, at, rng }))
+        Object.assign(metrics, await part.step({ collection, before, outcomes, share, forgetAfter, at, rng }))
       }
       changed ||= outcomes.length > 0
       const recalled = outcomes.filter(({ experience }) => experience.recalled.some(({ shown }) => shown))

@@ -16,10 +16,16 @@ export interface PartContext {
   readonly outcomes: readonly Outcome[]
   /** Whether what a person's session taught reaches that person alone, or everybody of the tenant. */
   readonly share: 'subject' | 'tenant'
+  /** Milliseconds after which what an episode taught is forgotten; `null`: not by age. */
+  readonly forgetAfter: number | null
   /** The time of the newest experience, in milliseconds since the epoch: learning depends on no clock. */
   readonly at: number
   readonly rng: Rng
 }
+
+/** When what was learned at a moment is forgotten; `null`: not by age. */
+export const expiryOf = (learnedAt: number, { forgetAfter }: Pick<PartContext, 'forgetAfter'>): number | null =>
+  forgetAfter === null ? null : learnedAt + forgetAfter
 
 /** One way in which a memory learns from a batch; several work on one memory, one after the other. */
 export interface MemoryPart {

@@ -20,6 +20,7 @@ async function after(part: MemoryPart, experiences: readonly Experience[], items
     before: new Map(collection.items.map((one) => [one.id, one])),
     outcomes: outcomesOf(experiences),
     share: 'subject',
+    forgetAfter: null,
     at: 9_000,
     rng: rng('part'),
   })
@@ -129,6 +130,7 @@ describe('an insight', () => {
         before: new Map(),
         outcomes: outcomesOf(experiences),
         share: 'subject',
+        forgetAfter: null,
         at: 9_000,
         rng: rng('part'),
       })
@@ -214,6 +216,7 @@ describe('an insight', () => {
       before: new Map(),
       outcomes: outcomesOf(owners),
       share: 'subject',
+      forgetAfter: null,
       at: 1,
       rng: rng('part'),
     })

@@ -1,8 +1,8 @@
 import { clipped, holdsAt, type MemoryItem, newItem } from '../../agent/index.ts'
 import { byId } from './collection.ts'
 import { lineageOf } from './lineage.ts'
-import { type MemoryPart, type Outcome, type PartContext, stateless } from './part.ts'
-import { addressesTheModel } from './trust.ts'
+import { expiryOf, type MemoryPart, type Outcome, type PartContext, stateless } from './part.ts'
+import { addressesTheModel, trustIn } from './trust.ts'
 
 /** How cases are written. */
 export interface WriteCases {
@@ -12,9 +12,6 @@ export interface WriteCases {
   readonly textBytes: number
   /** Cosine from which two cues ask the same. */
   readonly alike: number
-  /** Milliseconds after which a case is forgotten; `null`: not by age. */
-  readonly forgetAfter: number | null
-  readonly msPerToken: number
 }
 
 /** What the first episode says of a case: what is proven outranks what is new. */
@@ -26,7 +23,8 @@ const mostAlike = 3
 
 /**
  * Writes down what was done about what, where it worked. A newer case supersedes one that answers the same otherwise and no
- * longer does well: both stay, and only the newer one holds from then on.
+ * longer does well: both stay, and only the newer one holds from then on. What was superseded, or is to be forgotten, holds
+ * again from when it works again.
  */
 export const writeCases = (options: WriteCases): MemoryPart =>
   stateless('cases', async (context) => {
@@ -38,9 +36,9 @@ export const writeCases = (options: WriteCases): MemoryPart =>
         counts[item]++
         continue
       }
-      if (context.collection.knows(item)) continue
+      if (context.collection.knows(item, context.at)) continue
       counts.superseded += await settle(item, context, options.alike)
-      await context.collection.put(item)
+      await context.collection.write(item)
       counts.written++
     }
     return counts
@@ -49,23 +47,24 @@ export const writeCases = (options: WriteCases): MemoryPart =>
 function caseOf(
   { experience, signal, example }: Outcome,
   context: PartContext,
-  { failures, textBytes, forgetAfter, msPerToken }: WriteCases,
+  { failures, textBytes }: WriteCases,
 ): MemoryItem | 'screened' | 'noLineage' | null {
   const { cue, done, at } = experience
   if (example === null || (example === 'failed' && !failures) || cue.trim() === '' || done.trim() === '') return null
-  if (addressesTheModel(`${cue}\n${done}`)) return 'screened'
+  const whole = `${cue}\n${done}`
+  if (addressesTheModel(whole)) return 'screened'
   const lineage = lineageOf(experience, context)
   if (lineage === null) return 'noLineage'
   return newItem({
     ...lineage,
+    trust: trustIn(whole, lineage.trust),
     type: 'case',
     cue,
     text: clipped(done, textBytes),
     worked: example === 'worked',
     from: at,
-    expires: forgetAfter === null ? null : at + forgetAfter,
+    expires: expiryOf(at, context),
     utility: firstSays * signal,
-    msPerToken,
   })
 }
 

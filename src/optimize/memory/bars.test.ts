@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import { experience, item } from '../../../test/support/memory-items.ts'
+import { doesHarm, type Experience, memory, type MemoryItem, MemoryValue } from '../../agent/index.ts'
+import { rng, type SavedLearning, VersionId } from '../../core/index.ts'
+import { caseUtility, type CaseUtilityOptions } from './case-utility.ts'
+
+const day = 24 * 60 * 60 * 1_000
+const always = { retry: 0.5 }
+
+async function opened(items: readonly MemoryItem[], options: CaseUtilityOptions, saved: SavedLearning | null = null) {
+  const seat = {
+    parameter: 'cases',
+    version: VersionId.parse('0'.repeat(64)),
+    value: MemoryValue.parse(memory({ items }).initial(() => '')),
+    rng: (...key: readonly (string | number)[]) => rng('seat', ...key),
+    evaluate: null,
+  }
+  return caseUtility(options).open(seat, saved)
+}
+
+/** Episodes that recalled an item, or left it out by chance, and what each earned. */
+const episodes = ({ id }: MemoryItem, earned: readonly number[], { at = 1_000, shown = true } = {}) =>
+  earned.map((one, i): Experience => {
+    const recalled = [{ id, similarity: 1, score: 0, shown }]
+    return experience(`${at} ${i} ${shown}`, { recalled, done: '', earned: one, at: at + i })
+  })
+
+const failures = [0, 0, 0, 0, 0]
+const desk = item('kettle', { text: 'birch', utility: 0.5 })
+const isRecalled = (value: MemoryValue | null) => value?.items.every((one) => !doesHarm(one))
+
+describe('an item with which episodes fail', () => {
+  it('is recalled no more: since when is kept', async () => {
+    const learning = await opened([desk], { retry: 0 })
+    await learning.step(episodes(desk, failures), 0)
+    expect((await learning.bound()).items).toMatchObject([{ barred: 1_004 }])
+    expect(isRecalled(await learning.bound())).toBe(false)
+    await learning.step(episodes(desk, [0], { at: 2_000 }), 1)
+    expect((await learning.bound()).items).toMatchObject([{ barred: 1_004 }])
+  })
+
+  it('is recalled on where they fail as much without it', async () => {
+    const learning = await opened([desk], { retry: 0 })
+    await learning.step([...episodes(desk, failures), ...episodes(desk, failures, { shown: false })], 0)
+    expect(isRecalled(await learning.bound())).toBe(true)
+    expect((await learning.bound()).items[0]).not.toHaveProperty('barred')
+  })
+
+  it('is tried again in practice now and then, and never in what serves', async () => {
+    const learning = await opened([desk], always)
+    await learning.step(episodes(desk, failures), 0)
+    let tried = 0
+    for (let update = 1; update <= 60; update++) {
+      await learning.step([experience('another', { done: '', at: 2_000 + update })], update)
+      if (isRecalled(await learning.bound())) tried++
+      expect(isRecalled(await learning.propose())).toBe(false)
+    }
+    expect(tried).toBeGreaterThan(15)
+    expect(tried).toBeLessThan(45)
+  })
+
+  it('goes on as it was saved, trials too', async () => {
+    const learning = await opened([desk], always)
+    await learning.step(episodes(desk, failures), 0)
+    for (let update = 1; update < 40 && !isRecalled(await learning.bound()); update++) {
+      await learning.step([experience('another', { done: '', at: 2_000 + update })], update)
+    }
+    const saved = JSON.parse(JSON.stringify(await learning.save())) as SavedLearning
+    const resumed = await opened([desk], always, saved)
+    expect(await resumed.bound()).toEqual(await learning.bound())
+    expect(isRecalled(await resumed.bound())).toBe(true)
+  })
+
+  it('comes back by a trial that works, and stays away by one that fails', async () => {
+    for (const [earned, comes] of [
+      [1, true],
+      [0, false],
+    ] as const) {
+      const learning = await opened([desk], { retry: 0 })
+      await learning.step(episodes(desk, failures), 0)
+      await learning.step(episodes(desk, [earned], { at: 2_000 }), 1)
+      expect(isRecalled(await learning.propose())).toBe(comes)
+      expect((await learning.propose())?.items[0]?.barred === undefined).toBe(comes)
+    }
+  })
+
+  it('is judged anew after a time', async () => {
+    const learning = await opened([desk], { retry: 0, barDays: 3 })
+    await learning.step(episodes(desk, failures), 0)
+    await learning.step([experience('another', { done: '', at: 2 * day })], 1)
+    expect(isRecalled(await learning.propose())).toBe(false)
+    await learning.step([experience('another', { done: '', at: 3 * day + 1_004 })], 2)
+    const none = { count: 0, mean: 0 }
+    expect((await learning.propose())?.items).toEqual([{ ...desk, utility: 0, with: none, without: none }])
+    await learning.step(episodes(desk, failures, { at: 4 * day }), 3)
+    expect(isRecalled(await learning.propose())).toBe(false)
+  })
+})
