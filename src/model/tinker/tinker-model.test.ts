@@ -90,6 +90,24 @@ describe('passes', () => {
   })
 })
 
+describe('how far log-probabilities of sampler and trainer may differ', () => {
+  const telling = (agreement: unknown) => (request: SeenRequest) =>
+    request.path === '/get_server_capabilities'
+      ? ({ kind: 'lie', say: () => ({ supported_models: [{ model_name: 'tiny', agreement }] }) } as const)
+      : undefined
+  const bound = async (...how: Parameters<typeof open>) => (await open(...how)).service.sampler.capabilities.agreement
+
+  it('is what the options say, else what the server tells of its model, else not said', async () => {
+    expect(await bound()).toBeUndefined()
+    expect(await bound({}, telling(0.05))).toBe(0.05)
+    expect(await bound({ agreement: 0.02 }, telling(0.05))).toBe(0.02)
+  })
+
+  it.each([[3], [0], [-1], ['0.05'], [null]])('is no bound where the server tells %j', async (told) => {
+    expect(await bound({}, telling(told))).toBeUndefined()
+  })
+})
+
 describe('states and weights are paths', () => {
   it('loading takes a new model where the old one was used, and unloads the old one', async () => {
     const { service, server, asked } = await open()
