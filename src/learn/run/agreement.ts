@@ -112,6 +112,6 @@ function differs(parameter: ParameterName, base: string, { adapter, tokens, furt
   return new LearnError({
     code: 'learn/served-differs',
     message: `What is served as adapter "${adapter.id}" over "${base}" is not what is trained as "${parameter}": ${found}. No step was taken.`,
-    hint: 'See that the server samples from this adapter, over the same base weights. Where it samples in half precision, set `agreement` to what it reaches, and give policyGradient a mismatchCap.',
+    hint: 'See that the server samples from this adapter, over the same base weights. Where it samples in half precision or in 8 bits, set `server.agreement` of the configuration (in a program, `agreement`) to what it reaches, and `policy.mismatchCap` (a mismatchCap of policyGradient) to 2.',
   })
 }
