@@ -17,10 +17,8 @@ export async function startTrainerProcess(
   folder: string,
   port = 0,
   model = 'minimind2-small',
-  precision = 'float32',
 ): Promise<TrainerProcess> {
   const args = [cli, 'trainer', '--json', '--store', folder, '--port', String(port), '--model', model]
-  args.push('--precision', precision)
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
   const url = await listening(child)
   return {
