@@ -4,7 +4,15 @@ import { malformed } from './failures.ts'
 import type { PassWire } from './pass-wire.ts'
 import { json, type Requests } from './requests.ts'
 import { type LoraShape, post, TinkerModel } from './tinker-model.ts'
-import { Anything, Capabilities, ModelCreated, SamplingSessionCreated, SessionCreated, WeightsInfo } from './wire.ts'
+import {
+  Anything,
+  Capabilities,
+  ModelCreated,
+  SamplerInfo,
+  SamplingSessionCreated,
+  SessionCreated,
+  WeightsInfo,
+} from './wire.ts'
 
 export interface SessionOptions {
   readonly requests: Requests
@@ -104,6 +112,17 @@ export class TinkerSession {
   /** Numbers sampling sessions. */
   nextSampling(): number {
     return this.#samplingSeq++
+  }
+
+  /** Where the weights of a sampling session are kept; `null`: not told, or nowhere. */
+  async pathOf(sampling: string): Promise<string | null> {
+    const get = { method: 'GET', path: `/samplers/${encodeURIComponent(sampling)}` } as const
+    const soon = AbortSignal.timeout(closingMs)
+    const asked = this.#options.requests.ask(get, 'get_sampler', json(SamplerInfo), soon)
+    return asked.then(
+      ({ model_path }) => model_path ?? null,
+      () => null,
+    )
   }
 
   /** The rank of saved weights; `null`: not told. */

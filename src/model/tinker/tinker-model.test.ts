@@ -139,6 +139,34 @@ describe('states and weights are paths', () => {
       await expect(trainer.loadState({ at: 'trainer', uri })).rejects.toMatchObject({ code: 'model/tinker-path' })
   })
 
+  it.each(['tinker', 'skyrl-jax'] as const)('what %s keeps for a reference goes with it', async (server) => {
+    const { model, service, server: at } = await open({ server })
+    const trainer = await service.trainer(lora, 1)
+    const [first, second] = [await trainer.publish(), await trainer.publish()]
+    const kept = async () =>
+      (await Promise.all(at.all().map((id) => model.checkpoints.list(id))))
+        .flat()
+        .filter(({ type }) => type === 'sampler')
+    expect(await kept()).toHaveLength(2)
+    await service.sampler.unload(first)
+    expect(await kept()).toHaveLength(1)
+    await service.sampler.unload(second)
+    expect(await kept()).toEqual([])
+  })
+
+  it('a reference goes although a server tells of no path, cannot delete, or is gone', async () => {
+    const wrong: Fault[] = [{ kind: 'status', status: 404 }, { kind: 'status', status: 500 }, { kind: 'unheard' }]
+    for (const fault of wrong) {
+      const { service, events } = await open({ limits: { retries: 1 } }, ({ method, path }) =>
+        method === 'DELETE' || (fault.kind !== 'status' && path.startsWith('/samplers/')) ? fault : undefined,
+      )
+      const trainer = await service.trainer(lora, 1)
+      await service.sampler.unload(await trainer.publish())
+      const left = events.filter(({ type }) => type === 'left')
+      expect(left).toHaveLength(fault.kind === 'status' && fault.status === 500 ? 1 : 0)
+    }
+  })
+
   it('a state is saved between two steps', async () => {
     const trainer = await (await open()).service.trainer(lora, 1)
     await trainer.forwardBackward([datumOf(1, 3)], { kind: 'cross_entropy' })

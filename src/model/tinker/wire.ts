@@ -28,6 +28,8 @@ export const Anything = z.unknown()
 export const Saved = z.object({ path: TinkerUri })
 export const SavedForSampler = z.object({ path: TinkerUri.nullish(), sampling_session_id: Id.nullish() })
 export const SamplingSessionCreated = z.object({ sampling_session_id: Id })
+/** A sampling session; a path where its weights are kept. */
+export const SamplerInfo = z.object({ model_path: TinkerUri.nullish() })
 export const Metrics = z.object({ metrics: z.record(z.string(), z.number().nullable()).nullish() })
 export const WeightsInfo = z.object({ base_model: z.string(), lora_rank: z.int().positive().nullish() })
 export const CheckpointList = z.object({
