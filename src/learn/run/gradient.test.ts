@@ -105,11 +105,11 @@ describe('a run', () => {
 
   it('takes no step and tells so where no act has an advantage', async () => {
     const store = await openMemoryStore()
-    const { credit } = leaveOneOut()
+    const usual = leaveOneOut()
     const nothing: CreditEstimator = {
       name: 'nothing',
       async credit(groups, context) {
-        const { credits, ...rest } = await credit(groups, context)
+        const { credits, ...rest } = await usual.credit(groups, context)
         return { ...rest, credits: credits.map((one) => ({ ...one, advantage: 0 })) }
       },
     }
