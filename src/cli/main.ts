@@ -53,7 +53,7 @@ const serverKind = new Option('--server-kind <name>', 'with --server: what it is
 )
 const serverFolder = new Option(
   '--server-folder <path>',
-  "with --server: folder here with the model's config.json, tokenizer.json and chat template (default: what --model names)",
+  "with --server: folder here with the model's config.json, tokenizer.json and chat template, or its GGUF file (default: what --model names)",
 )
 
 const list = (text: string, before: readonly string[] = []): readonly string[] => [...before, text]

@@ -1,5 +1,8 @@
 import { expect, it } from 'vitest'
-import { tellingOnce } from './open-model.ts'
+import { openTinkerServer } from '../../test/support/tinker-server.ts'
+import { tinyTokenizerFolder } from '../../test/support/tiny-tokenizer.ts'
+import { TinkerServer } from '../model/tinker/index.ts'
+import { openModel, tellingOnce } from './open-model.ts'
 
 it('what a server does is told once, until it goes on', () => {
   const said: string[] = []
@@ -20,4 +23,14 @@ it('what a server does is told once, until it goes on', () => {
     'The server holds requests back: capacity',
     'Requests are sent again: fetch failed',
   ])
+})
+
+it('a configuration says how near a server comes', async () => {
+  const { url, close } = await openTinkerServer()
+  const server = TinkerServer.parse({ url, folder: tinyTokenizerFolder(), agreement: 0.03 })
+  const place = { model: 'tiny', renderer: 'template', precision: 'auto', server } as const
+  const { service } = await openModel(place, {}, () => {})
+  expect(service.sampler.capabilities.agreement).toBe(0.03)
+  await service.close()
+  await close()
 })

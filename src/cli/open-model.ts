@@ -61,11 +61,12 @@ export async function openModel(
       hint: `Leave ${option} out of the flags and the configuration, or the server.`,
     })
   }
-  const { url, kind } = server
+  const { url, kind, agreement } = server
   const tell = tellingOnce((line) => say(visible(line)))
   const opened = await openTinkerModel({
     url,
     server: kind,
+    ...(agreement !== undefined && { agreement }),
     ...placeAt(server, { model, renderer }),
     ...(apiKey && { apiKey }),
     ...(limits && { limits }),

@@ -8,7 +8,7 @@ export interface ServerFlags {
   readonly server?: string
   /** What it is. */
   readonly serverKind?: ServerKind
-  /** A folder here with the model's config.json, tokenizer.json and chat template. */
+  /** A folder here with the model's config.json, tokenizer.json and chat template, or its GGUF file. */
   readonly serverFolder?: string
 }
 

@@ -132,6 +132,8 @@ export interface TrainerCapabilities {
   readonly temperatures: boolean
   /** What it saves. Bytes can be averaged, kept with a store, and served anywhere. */
   readonly saves: 'bytes' | 'paths'
+  /** Whether it heeds {@link AdamParams.gradClipNorm}. Default true. */
+  readonly clipsGradients?: boolean
 }
 
 /** Holds trained weights, their accumulated gradient and the optimizer's state; calls take effect in their order. */

@@ -74,6 +74,11 @@ export type LearnEvent =
       readonly seconds: number
     })
   | ({ readonly type: 'looked'; readonly diagnosis: Diagnosis } & PrimingLook)
+  | (OfWeights & {
+      /** So many steps of policy gradient were not taken: all advantages were 0, so nothing had a gradient. */
+      readonly type: 'silent'
+      readonly steps: number
+    })
   | {
       /** A batch showed a collapse: the run went back, and takes smaller steps. */
       readonly type: 'recovered'

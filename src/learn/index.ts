@@ -16,6 +16,7 @@ export type { LearnOptions, RolloutOptions, RunOptions, TrafficOptions } from '.
 export { canary, direct, type ReleasePlan, shadow } from './release-plan.ts'
 export { scheduleOf } from './source/rollouts/schedule-of.ts'
 export { type AdapterScore, type LibraryAdapter, releasedAdapters } from './source/rollouts/library.ts'
+export { policyKeys, PolicyLossName } from './source/policy-keys.ts'
 export { recipe } from './source/rollouts/recipe.ts'
 export { Schedule } from './source/rollouts/schedule.ts'
 export { bestLook, type PrimingLook } from './steer/index.ts'

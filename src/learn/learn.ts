@@ -4,7 +4,7 @@ import { judge } from './judge.ts'
 import { refuseUnknownOptions } from './known-options.ts'
 import type { LearnOptions, RolloutOptions, TrafficOptions } from './options.ts'
 import { release } from './release.ts'
-import { agree } from './run/agreement.ts'
+import { beforeUpdates } from './run/before-updates.ts'
 import type { Course, GoOn } from './run/course.ts'
 import { fail } from './run/fail.ts'
 import type { LearnRun } from './run/learn-run.ts'
@@ -39,7 +39,7 @@ const phases = { learn: learnOn, judge, release }
 async function follow<R extends LearnRun>(course: Course<R>): Promise<LearnSummary> {
   const { run } = course
   try {
-    if (run.state.phase === 'learn') await agree(run)
+    if (run.state.phase === 'learn') await beforeUpdates(run)
     for (;;) {
       run.pause()
       if (run.state.phase === 'done') return await finish(run)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { LifetimeAlpha, PrecisionChoice } from '../core/index.ts'
-import { recipe, Schedule } from '../learn/index.ts'
+import { policyKeys, PolicyLossName, recipe, Schedule } from '../learn/index.ts'
 import { TinkerServer } from '../model/tinker/index.ts'
 
 /**
@@ -47,17 +47,28 @@ export const LearnConfig = z.strictObject({
     .prefault({}),
   policy: z
     .strictObject({
-      loss: z.enum(['importance_sampling', 'ppo', 'cispo']).default(recipe.policy.loss),
+      loss: PolicyLossName.default(recipe.policy.loss),
       credit: z.enum(['group-mean', 'grpo', 'leave-one-out']).default('grpo'),
       learningRate: z.number().positive().default(recipe.policy.learningRate),
       warmupUpdates: z.int().nonnegative().default(recipe.policy.warmupUpdates),
       /** The rate falls linearly towards 0 at this update; by default, with what still fails. */
       decayUpdates: z.int().positive().exactOptional(),
       minibatches: z.int().positive().default(recipe.policy.minibatches),
-      /** Bounds on the probability ratio; by default [0.8, 1.2] for `ppo`, [0, 3] for `cispo`. */
+      /** Bounds on the probability ratio; by default [0.8, 1.2] for `ppo`, [0, 3] for `cispo`, [0.9997, 1.0004] for `gspo`. */
       clipLow: z.number().nonnegative().exactOptional(),
       clipHigh: z.number().positive().exactOptional(),
       gradClipNorm: z.number().positive().default(recipe.policy.gradClipNorm),
+      ...policyKeys,
+      /** Keeps the policy near the base model. */
+      kl: z
+        .strictObject({
+          /** What a nat of divergence costs, in the reward's unit. */
+          weight: z.number().positive(),
+          in: z.enum(['reward', 'loss']),
+          /** `reward` only: how much a token answers for what later ones diverge. */
+          discount: z.number().min(0).max(1).exactOptional(),
+        })
+        .exactOptional(),
     })
     .prefault({}),
   /** Bounds of one episode; what is left out follows from the longest demonstration. */

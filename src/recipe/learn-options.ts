@@ -13,11 +13,17 @@ import type { SearchJob } from './search-job.ts'
  * The pieces of the loop that a configuration names, put together; only the store is missing.
  * @throws RatchetError for pieces that cannot be made, or do not go together.
  */
-export function learnOptions(
+export async function learnOptions(
   { config, seed, control, deterministic, resume }: Plan,
   { source, demonstrations, baselines }: SearchJob,
   model: ModelService,
-): Omit<RolloutOptions, 'store'> {
+): Promise<Omit<RolloutOptions, 'store'>> {
+  const { kl, ...policy } = config.policy
+  const method = {
+    kind: 'lora',
+    rank: config.adapter.rank,
+    alpha: config.adapter.alpha ?? config.adapter.rank,
+  } as const
   const options: Omit<RolloutOptions, 'store'> = {
     model,
     source,
@@ -28,12 +34,15 @@ export function learnOptions(
     ),
     baselines,
     credit: creditOf(config),
-    optimize: { model: policyGradient(config.policy) },
+    optimize: {
+      // A new LoRA is the base model exactly. What takes no step needs no seed, and goes with the model.
+      model: policyGradient({ ...policy, ...(kl && { kl: { ...kl, reference: await model.trainer(method, 0) } }) }),
+    },
     gate: pairedGate({
       ...config.gate,
       guards: recipe.gate.guards,
     }),
-    method: { kind: 'lora', rank: config.adapter.rank, alpha: config.adapter.alpha ?? config.adapter.rank },
+    method,
     budget: config.episode,
     schedule: unusual(config.schedule),
     control,

@@ -59,6 +59,7 @@ const kinds = {
   'began-from': z.object({ adapter: z.string().nullable() }),
   agreed: z.object({ adapter: z.string(), tokens: z.int(), furthest: z.number() }),
   primed: pass,
+  silent: z.object({ steps: z.int() }),
   looked: z.object({ pass: z.int(), success: z.number(), informative: z.number(), diagnosis }),
   recovered: z.object({
     update: z.int(),

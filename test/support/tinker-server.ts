@@ -45,8 +45,10 @@ export const vocabularySize = 259
 export async function openTinkerServer(
   fault: (request: SeenRequest) => Fault | undefined = () => undefined,
   reduction: Reduction = 'sum',
+  /** `slot`: samples come from the weights that are trained, whatever the sampling session was opened for. */
+  samples: 'copy' | 'slot' = 'copy',
 ) {
-  const state = new State(reduction)
+  const state = new State(reduction, samples)
   const seen: SeenRequest[] = []
   const answer = async (request: SeenRequest, response: ServerResponse) => {
     const wrong = fault(request)
@@ -77,6 +79,8 @@ export async function openTinkerServer(
     seen,
     /** Ids of models that are loaded. */
     models: () => [...state.models.keys()],
+    /** Ids of models that were ever created. */
+    all: () => [...state.created],
     /** Gradients and steps that were applied. */
     applied: state.applied,
     close: () =>
@@ -97,21 +101,32 @@ const refuse = (status: number, detail: string): Reply => ({ status, body: { det
 
 class State {
   readonly models = new Map<string, { model: BigramModel; requests: number }>()
+  readonly created = new Set<string>()
   readonly applied = { passes: 0, steps: 0 }
   readonly #base: BigramModel
   readonly #kept = new Map<string, BigramModel>()
   readonly #sampling = new Map<string, BigramModel>()
+  readonly #samples: 'copy' | 'slot'
+  /** Where the weights of sampling sessions are kept. */
+  readonly #paths = new Map<string, string>()
   readonly #futures = new Map<string, unknown>()
   readonly #bySeq = new Map<string, { text: string; id: string }>()
   #ids = 0
 
-  constructor(reduction: Reduction) {
+  constructor(reduction: Reduction, samples: 'copy' | 'slot') {
+    this.#samples = samples
     this.#base = new BigramModel(vocabularySize, reduction)
   }
 
   async answer({ method, path, body }: SeenRequest): Promise<Reply> {
     if (method === 'GET' && path === '/get_server_capabilities')
       return ok({ supported_models: [{ model_name: 'tiny' }] })
+    if (method === 'GET' && path.startsWith('/samplers/')) {
+      const id = path.slice('/samplers/'.length)
+      return this.#sampling.has(id)
+        ? ok({ sampler_id: id, base_model: 'tiny', model_path: this.#paths.get(id) ?? null })
+        : refuse(404, 'Sampling session not found')
+    }
     if (method === 'GET') return this.#list(path)
     if (method === 'DELETE')
       return this.#kept.delete(uriOf(path)) ? { status: 204, body: undefined } : refuse(404, 'gone')
@@ -123,6 +138,7 @@ class State {
       case '/create_model': {
         const id = this.#id('model')
         this.models.set(id, { model: this.#base.copy(), requests: 0 })
+        this.created.add(id)
         return ok({ model_id: id, base_model: 'tiny', ...this.#future({ model_id: id }) })
       }
       case '/create_sampling_session':
@@ -184,9 +200,14 @@ class State {
         return { done: { type: 'load_weights' } }
       }
       case '/save_weights_for_sampler': {
-        const path = body.path ? `tinker://${body.model_id}/sampler_weights/${body.path}` : null
-        if (path !== null) this.#kept.set(path, model.copy())
-        return { done: { path, sampling_session_id: path === null ? this.#hold(model.copy()) : null } }
+        const name = body.path ?? `ss${body.sampling_session_seq_id}_seq${body.seq_id}`
+        const path = `tinker://${body.model_id}/sampler_weights/${name}`
+        const kept = model.copy()
+        this.#kept.set(path, kept)
+        if (body.path) return { done: { path, sampling_session_id: null } }
+        const id = this.#hold(this.#samples === 'slot' ? model : kept)
+        this.#paths.set(id, path)
+        return { done: { path: null, sampling_session_id: id } }
       }
       default:
         return refuse(404, 'Not Found')

@@ -36,7 +36,7 @@ export async function learnCommand(flags: LearnFlags & LearnerFlags): Promise<vo
   const model = opened.service
   try {
     const job = await openSearchJob(plan.config, plan.seed, model.renderer, (text) => opened.countTokens(text))
-    const options = learnOptions(plan, job, model)
+    const options = await learnOptions(plan, job, model)
     const location = locationOf(flags)
     const aside = flags.newStore ? await moveStoreAside(location) : null
     if (aside) progress.say(pc.dim(`An earlier store was moved to ${aside}.`))

@@ -17,7 +17,7 @@ import type { TrainedWeights } from './trained-weights.ts'
 export const defaultAgreement = 1e-3
 
 /** What is sampled from: long enough that places in the text count. */
-const asked = [
+export const asked = [
   {
     role: 'user',
     content:
@@ -43,7 +43,8 @@ export interface Agreement {
   readonly furthest: number
 }
 
-interface Bounds {
+/** How a comparison is made. */
+export interface Bounds {
   /** How far apart log-probabilities may be. Default: what the sampler promises, else {@link defaultAgreement}. */
   readonly most?: number | undefined
   readonly seed: number
@@ -66,6 +67,10 @@ export async function agree(run: Trains): Promise<void> {
   }
 }
 
+/** How far apart log-probabilities may be. */
+export const agreementOf = ({ sampler }: Pick<ModelService, 'sampler'>, { most }: Pick<Bounds, 'most'>): number =>
+  most ?? sampler.capabilities.agreement ?? defaultAgreement
+
 /**
  * Holds that what serves these weights computes what trains them does: samples from them as they are published now, and
  * compares each token's log-probability with the trainer's. A sampler of another adapter, base or precision would make every
@@ -74,8 +79,9 @@ export async function agree(run: Trains): Promise<void> {
  */
 export async function refuseDisagreement(
   { parameter, model, trainer }: Weights,
-  { most = model.sampler.capabilities.agreement ?? defaultAgreement, seed, signal }: Bounds,
+  { seed, signal, ...bounds }: Bounds,
 ): Promise<Agreement> {
+  const most = agreementOf(model, bounds)
   const { sampler, renderer } = model
   const adapter = await trainer.publish()
   try {
@@ -98,7 +104,8 @@ export async function refuseDisagreement(
   }
 }
 
-function datumOf(prompt: readonly number[], { tokens }: SampledSequence): Datum {
+/** What was sampled after a prompt, to be measured. */
+export function datumOf(prompt: readonly number[], { tokens }: SampledSequence): Datum {
   const all = [...prompt, ...tokens]
   const weights = all.slice(1).map((_, t) => (t < prompt.length - 1 ? 0 : 1))
   return { input: all.slice(0, -1), target: all.slice(1), weights }
@@ -112,6 +119,6 @@ function differs(parameter: ParameterName, base: string, { adapter, tokens, furt
   return new LearnError({
     code: 'learn/served-differs',
     message: `What is served as adapter "${adapter.id}" over "${base}" is not what is trained as "${parameter}": ${found}. No step was taken.`,
-    hint: 'See that the server samples from this adapter, over the same base weights. Where it samples in half precision, set `agreement` to what it reaches, and give policyGradient a mismatchCap.',
+    hint: 'See that the server samples from this adapter, over the same base weights. Where it samples in half precision or in 8 bits, set `server.agreement` of the configuration (in a program, `agreement`) to what it reaches, and `policy.mismatchCap` (a mismatchCap of policyGradient) to 2.',
   })
 }

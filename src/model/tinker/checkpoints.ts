@@ -1,7 +1,11 @@
 import type { OnTinkerEvent } from './events.ts'
 import { file, json, type Requests } from './requests.ts'
 import { TinkerError } from './tinker-error.ts'
+import type { HttpRequest } from './tinker-http.ts'
 import { Anything, CheckpointList } from './wire.ts'
+
+/** What nobody needs is not waited for longer. */
+const discardingMs = 5_000
 
 /** Something that a server keeps. */
 export interface Checkpoint {
@@ -57,12 +61,20 @@ export class Checkpoints {
     return { bytes, form: bytes[0] === 0x1f && bytes[1] === 0x8b ? 'archive' : 'safetensors' }
   }
 
+  /** Deletes what nobody names any more. It is asked for once; what stays is told by an event. */
+  async discard(path: string): Promise<void> {
+    try {
+      await this.#requests.once(deletionOf(path), 'delete_checkpoint', AbortSignal.timeout(discardingMs))
+    } catch (error) {
+      if (error instanceof TinkerError && error.status === 404) return
+      this.#onEvent({ type: 'left', what: path, why: (error as Error).message })
+    }
+  }
+
   /** Deletes one. Of what is not there, nothing; a server that cannot delete keeps it, and an event tells that. */
   async remove(path: string): Promise<void> {
-    const [model = '', kind = '', name = ''] = partsOf(path)
-    const request = { method: 'DELETE', path: `/training_runs/${model}/checkpoints/${kind}/${name}` } as const
     try {
-      await this.#requests.ask(request, 'delete_checkpoint', json(Anything))
+      await this.#requests.ask(deletionOf(path), 'delete_checkpoint', json(Anything))
     } catch (error) {
       const status = error instanceof TinkerError ? error.status : null
       if (status === 404) return
@@ -70,6 +82,11 @@ export class Checkpoints {
       this.#onEvent({ type: 'left', what: path, why: 'this server cannot delete checkpoints' })
     }
   }
+}
+
+function deletionOf(path: string): HttpRequest {
+  const [model = '', kind = '', name = ''] = partsOf(path)
+  return { method: 'DELETE', path: `/training_runs/${model}/checkpoints/${kind}/${name}` }
 }
 
 const partsOf = (path: string): readonly string[] => path.replace('tinker://', '').split('/').map(encodeURIComponent)

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import type { AdapterRef, ModelService, Saved, TrainingMethod } from '../../core/index.ts'
-import { folderOfModel } from '../embedded/load/load-model.ts'
+import { pathOfModel } from '../embedded/load/load-model.ts'
 import { type BaseModel, readBaseModel } from './base-model.ts'
 import { Checkpoints } from './checkpoints.ts'
 import type { OnTinkerEvent } from './events.ts'
@@ -29,7 +29,7 @@ export interface TinkerModelHandle {
  * Opens a model at a server that speaks the Tinker protocol, in place of the embedded engine: SkyRL (JAX, FSDP, Megatron),
  * the hosted service, and others. The session at the server ends with {@link ModelService.close}.
  * @throws InputError for options that cannot be used, and for a base model that the server does not have.
- * @throws ModelNotFoundError, MalformedModelError, UnusableTemplateError for the folder.
+ * @throws ModelNotFoundError, MalformedModelError, UnusableTemplateError for the folder or GGUF file.
  * @throws TinkerError when the server does not answer as the protocol says.
  */
 export async function openTinkerModel(options: TinkerModelOptions): Promise<TinkerModelHandle> {
@@ -45,7 +45,8 @@ export async function openTinkerModel(options: TinkerModelOptions): Promise<Tink
   const wire = new PassWire(requests, options.wire ?? 'ask')
   try {
     const session = await TinkerSession.open({ requests, wire, baseModel, heartbeatMs: limits.heartbeatMs, onEvent })
-    const connection = { http, ending, requests, session, limits, onEvent, traits: serverTraits[server] }
+    const agreement = options.agreement ?? session.agreement
+    const connection = { http, ending, requests, session, limits, onEvent, agreement, traits: serverTraits[server] }
     const contextLength = Math.min(options.contextLength ?? base.contextLength, base.contextLength)
     return handle(baseModel, { ...base, contextLength }, connection)
   } catch (error) {
@@ -70,7 +71,7 @@ async function baseOf({
   folder,
   renderer = 'template',
 }: Parameters<typeof tinkerBase>[0]): Promise<BaseModel> {
-  return readBaseModel(folder ?? (await folderOfModel(baseModel)), baseModel, renderer)
+  return readBaseModel(folder ?? (await pathOfModel(baseModel)), baseModel, renderer)
 }
 
 interface Connection {
@@ -81,15 +82,23 @@ interface Connection {
   readonly limits: TinkerLimits
   readonly onEvent: OnTinkerEvent
   readonly traits: ServerTraits
+  readonly agreement: number | null
 }
 
 function handle(name: string, base: BaseModel, connection: Connection): TinkerModelHandle {
-  const { requests, session, limits, onEvent, traits } = connection
+  const { requests, session, limits, onEvent, traits, agreement } = connection
   const { tokenizer, renderer, vocabularySize, contextLength } = base
   const checkpoints = new Checkpoints(requests, onEvent)
   const sampler = new TinkerSampler({
     requests,
-    capabilities: { model: name, vocabularySize, contextLength, deterministic: false, temperatures: false },
+    capabilities: {
+      model: name,
+      vocabularySize,
+      contextLength,
+      deterministic: false,
+      temperatures: false,
+      ...(agreement !== null && { agreement }),
+    },
     decode: (tokens) => tokenizer.decode(tokens),
     openBase: () => session.samplingSession({ base_model: name }),
   })

@@ -11,12 +11,17 @@ export interface TinkerModelOptions {
   readonly apiKey?: string
   /** As the server calls it, for example `Qwen/Qwen3-0.6B`. */
   readonly baseModel: string
-  /** A folder with its config.json, tokenizer.json and chat template. Default: the one that `baseModel` names here. */
+  /** A folder with its config.json, tokenizer.json and chat template, or its GGUF file. Default: what `baseModel` names here. */
   readonly folder?: string
   /** How conversations are laid out. Default `template`: the model's own. */
   readonly renderer?: RendererKind
   /** What the server is: servers differ where the protocol leaves it open. Default `tinker`, the hosted service. */
   readonly server?: ServerKind
+  /**
+   * How far log-probabilities of what it samples may be from those of what it trains, > 0. Default: what the server tells, else
+   * as float32 does.
+   */
+  readonly agreement?: number
   /** In which format training data are sent. Default `ask`: what the server takes. */
   readonly wire?: WireFormat
   /** Longest prompt plus continuation. Default: the model's. */

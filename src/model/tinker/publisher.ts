@@ -28,7 +28,7 @@ export class Publisher {
   /** The weights of a model as they are now. */
   async publish(model: TinkerModel, shape: LoraShape): Promise<AdapterRef> {
     const { publishes, checkpoints } = this.#options
-    if (publishes === 'in-place') return this.#hold({ session: await this.#sampling(model), release: async () => {} })
+    if (publishes === 'in-place') return this.#hold(await this.#sampling(model))
     const path = await model.save('published')
     try {
       return await this.#ownModel(path, shape)
@@ -51,21 +51,28 @@ export class Publisher {
     try {
       await model.load(path, false)
       const sampling = await this.#sampling(model)
-      if (publishes === 'own-model') return this.#hold({ session: sampling, release: unload })
+      if (publishes === 'own-model') return this.#hold({ ...sampling, release: () => sampling.release().then(unload) })
       await unload()
-      return this.#hold({ session: sampling, release: async () => {} })
+      return this.#hold(sampling)
     } catch (error) {
       await unload()
       throw error
     }
   }
 
-  async #sampling(model: TinkerModel): Promise<string> {
-    const { session } = this.#options
-    const { sampling_session_id, path } = await model.sampling(session.nextSampling())
-    if (sampling_session_id) return sampling_session_id
-    if (path) return session.samplingSession({ model_path: path })
-    throw malformed('save_weights_for_sampler', 'neither a sampling_session_id nor a path')
+  /** A server keeps what it samples from as a checkpoint of its own: it is deleted with the reference. */
+  async #sampling(model: TinkerModel): Promise<SamplingSession> {
+    const { session, checkpoints } = this.#options
+    const { sampling_session_id: given, path } = await model.sampling(session.nextSampling())
+    const sampling = given ?? (path ? await session.samplingSession({ model_path: path }) : null)
+    if (sampling === null) throw malformed('save_weights_for_sampler', 'neither a sampling_session_id nor a path')
+    return {
+      session: sampling,
+      release: async () => {
+        const kept = path ?? (await session.pathOf(sampling))
+        if (kept?.startsWith(`tinker://${model.id}/sampler_weights/`)) await checkpoints.discard(kept)
+      },
+    }
   }
 
   #hold(served: SamplingSession): AdapterRef {

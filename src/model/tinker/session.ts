@@ -4,7 +4,15 @@ import { malformed } from './failures.ts'
 import type { PassWire } from './pass-wire.ts'
 import { json, type Requests } from './requests.ts'
 import { type LoraShape, post, TinkerModel } from './tinker-model.ts'
-import { Anything, Capabilities, ModelCreated, SamplingSessionCreated, SessionCreated, WeightsInfo } from './wire.ts'
+import {
+  Anything,
+  Capabilities,
+  ModelCreated,
+  SamplerInfo,
+  SamplingSessionCreated,
+  SessionCreated,
+  WeightsInfo,
+} from './wire.ts'
 
 export interface SessionOptions {
   readonly requests: Requests
@@ -23,6 +31,8 @@ const closingMs = 5_000
  * of a session that does not (SkyRL after 300 s), so nothing stays behind when this process is killed.
  */
 export class TinkerSession {
+  /** How near the server says that log-probabilities of sampler and trainer come; `null`: not told. */
+  readonly agreement: number | null
   readonly #options: SessionOptions
   readonly #id: string
   readonly #heartbeat: NodeJS.Timeout
@@ -31,8 +41,9 @@ export class TinkerSession {
   #modelSeq = 0
   #samplingSeq = 0
 
-  private constructor(id: string, options: SessionOptions) {
+  private constructor(id: string, agreement: number | null, options: SessionOptions) {
     this.#id = id
+    this.agreement = agreement
     this.#options = options
     this.#heartbeat = setInterval(() => void this.#beat(), options.heartbeatMs)
     this.#heartbeat.unref()
@@ -48,7 +59,8 @@ export class TinkerSession {
     const get = { method: 'GET', path: '/get_server_capabilities' } as const
     const { supported_models } = await requests.ask(get, 'get_server_capabilities', json(Capabilities))
     const names = supported_models.map(({ model_name }) => model_name)
-    if (!names.includes(baseModel)) {
+    const known = supported_models.find(({ model_name }) => model_name === baseModel)
+    if (!known) {
       throw new InputError({
         code: 'model/tinker-base-model',
         message: `The Tinker server has no base model ${JSON.stringify(baseModel)}.`,
@@ -59,7 +71,7 @@ export class TinkerSession {
     const created = await requests.ask(post('/create_session', body), 'create_session', json(SessionCreated))
     const { session_id, error_message } = created
     if (error_message) throw malformed('create_session', `the error ${error_message.slice(0, 500)}`)
-    return new TinkerSession(session_id, options)
+    return new TinkerSession(session_id, known.agreement ?? null, options)
   }
 
   /** A new model over the base; it is unloaded with the session, at the latest. */
@@ -100,6 +112,17 @@ export class TinkerSession {
   /** Numbers sampling sessions. */
   nextSampling(): number {
     return this.#samplingSeq++
+  }
+
+  /** Where the weights of a sampling session are kept; `null`: not told, or nowhere. */
+  async pathOf(sampling: string): Promise<string | null> {
+    const get = { method: 'GET', path: `/samplers/${encodeURIComponent(sampling)}` } as const
+    const soon = AbortSignal.timeout(closingMs)
+    const asked = this.#options.requests.ask(get, 'get_sampler', json(SamplerInfo), soon)
+    return asked.then(
+      ({ model_path }) => model_path ?? null,
+      () => null,
+    )
   }
 
   /** The rank of saved weights; `null`: not told. */

@@ -90,6 +90,24 @@ describe('passes', () => {
   })
 })
 
+describe('how far log-probabilities of sampler and trainer may differ', () => {
+  const telling = (agreement: unknown) => (request: SeenRequest) =>
+    request.path === '/get_server_capabilities'
+      ? ({ kind: 'lie', say: () => ({ supported_models: [{ model_name: 'tiny', agreement }] }) } as const)
+      : undefined
+  const bound = async (...how: Parameters<typeof open>) => (await open(...how)).service.sampler.capabilities.agreement
+
+  it('is what the options say, else what the server tells of its model, else not said', async () => {
+    expect(await bound()).toBeUndefined()
+    expect(await bound({}, telling(0.05))).toBe(0.05)
+    expect(await bound({ agreement: 0.02 }, telling(0.05))).toBe(0.02)
+  })
+
+  it.each([[3], [0], [-1], ['0.05'], [null]])('is no bound where the server tells %j', async (told) => {
+    expect(await bound({}, telling(told))).toBeUndefined()
+  })
+})
+
 describe('states and weights are paths', () => {
   it('loading takes a new model where the old one was used, and unloads the old one', async () => {
     const { service, server, asked } = await open()
@@ -119,6 +137,34 @@ describe('states and weights are paths', () => {
     await expect(trainer.loadState(new Uint8Array(3))).rejects.toMatchObject({ code: 'model/tinker-path' })
     for (const uri of ['file:///etc/passwd', 'tinker://a/sampler_weights/b', 'tinker://a/weights/../b'])
       await expect(trainer.loadState({ at: 'trainer', uri })).rejects.toMatchObject({ code: 'model/tinker-path' })
+  })
+
+  it.each(['tinker', 'skyrl-jax'] as const)('what %s keeps for a reference goes with it', async (server) => {
+    const { model, service, server: at } = await open({ server })
+    const trainer = await service.trainer(lora, 1)
+    const [first, second] = [await trainer.publish(), await trainer.publish()]
+    const kept = async () =>
+      (await Promise.all(at.all().map((id) => model.checkpoints.list(id))))
+        .flat()
+        .filter(({ type }) => type === 'sampler')
+    expect(await kept()).toHaveLength(2)
+    await service.sampler.unload(first)
+    expect(await kept()).toHaveLength(1)
+    await service.sampler.unload(second)
+    expect(await kept()).toEqual([])
+  })
+
+  it('a reference goes although a server tells of no path, cannot delete, or is gone', async () => {
+    const wrong: Fault[] = [{ kind: 'status', status: 404 }, { kind: 'status', status: 500 }, { kind: 'unheard' }]
+    for (const fault of wrong) {
+      const { service, events } = await open({ limits: { retries: 1 } }, ({ method, path }) =>
+        method === 'DELETE' || (fault.kind !== 'status' && path.startsWith('/samplers/')) ? fault : undefined,
+      )
+      const trainer = await service.trainer(lora, 1)
+      await service.sampler.unload(await trainer.publish())
+      const left = events.filter(({ type }) => type === 'left')
+      expect(left).toHaveLength(fault.kind === 'status' && fault.status === 500 ? 1 : 0)
+    }
   })
 
   it('a state is saved between two steps', async () => {

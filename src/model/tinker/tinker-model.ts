@@ -55,7 +55,9 @@ export class TinkerModel {
     const name = `${label}-${randomUUID().slice(0, 8)}`
     const body = { model_id: this.id, path: name, seq_id: this.#next(), type: 'save_weights' }
     const { path } = await this.#requests.run(post('/save_weights', body), 'save_weights', json(Saved))
-    return this.#own(path, name, 'save_weights')
+    // A path that names another model's checkpoint would be loaded as ours later.
+    if (path.startsWith(`tinker://${this.id}/`) && path.endsWith(`/${name}`)) return path
+    throw malformed('save_weights', `the path ${path}, which is not of the model ${this.id} and the name ${name}`)
   }
 
   /** Loads what some model saved; it must be the first that is asked of this model. */
@@ -67,31 +69,13 @@ export class TinkerModel {
   /** Hands the weights as they are to a sampling session of their own. */
   async sampling(sessionSeq: number): Promise<z.infer<typeof SavedForSampler>> {
     const seq = { sampling_session_seq_id: sessionSeq, seq_id: this.#next() }
-    return this.#forSampler(seq)
-  }
-
-  /** Saves the weights for samplers, under a name that stays. */
-  async export(name: string): Promise<string> {
-    const { path } = await this.#forSampler({ path: name, seq_id: this.#next() })
-    if (path === null || path === undefined) throw malformed('save_weights_for_sampler', 'no path')
-    return this.#own(path, name, 'save_weights_for_sampler')
+    const request = post('/save_weights_for_sampler', { model_id: this.id, ...seq, type: 'save_weights_for_sampler' })
+    return this.#requests.run(request, 'save_weights_for_sampler', json(SavedForSampler))
   }
 
   async unload(signal: AbortSignal): Promise<void> {
     const request = post('/unload_model', { model_id: this.id, type: 'unload_model' })
     await this.#requests.run(request, 'unload_model', json(Anything), signal)
-  }
-
-  #forSampler(what: Readonly<Record<string, unknown>>): Promise<z.infer<typeof SavedForSampler>> {
-    const body = { model_id: this.id, ...what, type: 'save_weights_for_sampler' }
-    const request = post('/save_weights_for_sampler', body)
-    return this.#requests.run(request, 'save_weights_for_sampler', json(SavedForSampler))
-  }
-
-  /** A path that names another model's checkpoint would be loaded as ours later. */
-  #own(path: string, name: string, what: string): string {
-    if (path.startsWith(`tinker://${this.id}/`) && path.endsWith(`/${name}`)) return path
-    throw malformed(what, `the path ${path}, which is not of the model ${this.id} and the name ${name}`)
   }
 
   #next(): number {

@@ -16,7 +16,9 @@ export const TinkerServer = z.strictObject({
     .refine(isBare, 'not only an address: a key is not for the URL, but for TINKER_API_KEY'),
   /** What it is: servers differ where the protocol leaves it open. */
   kind: ServerKind.default('tinker'),
-  /** A folder with the model's config.json, tokenizer.json and chat template. Default: the one that the model names. */
+  /** A folder with the model's config.json, tokenizer.json and chat template, or its GGUF file. Default: what the model names. */
   folder: z.string().exactOptional(),
+  /** How far its log-probabilities may be from those of its trainer. Default: what the server tells, else as float32 does. */
+  agreement: z.number().positive().exactOptional(),
 })
 export type TinkerServer = z.infer<typeof TinkerServer>

@@ -42,11 +42,7 @@ export interface TinkerTrainerOptions extends ChunkLimits {
  * model of which nothing was asked; the old one is unloaded.
  */
 export class TinkerTrainer implements Trainer {
-  readonly capabilities: TrainerCapabilities = {
-    losses: ['cross_entropy', 'importance_sampling', 'ppo', 'cispo'],
-    temperatures: false,
-    saves: 'paths',
-  }
+  readonly capabilities: TrainerCapabilities
   readonly anchoring = null
   readonly #options: TinkerTrainerOptions
   #model: TinkerModel
@@ -61,6 +57,12 @@ export class TinkerTrainer implements Trainer {
   constructor(model: TinkerModel, options: TinkerTrainerOptions) {
     this.#model = model
     this.#options = options
+    this.capabilities = {
+      losses: ['cross_entropy', 'importance_sampling', 'ppo', 'cispo'],
+      temperatures: false,
+      saves: 'paths',
+      ...(options.traits.clipsGradients ? {} : { clipsGradients: false }),
+    }
   }
 
   async forwardBackward(data: readonly Datum[], loss: Loss): Promise<ForwardBackwardResult> {

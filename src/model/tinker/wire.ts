@@ -11,7 +11,16 @@ const Id = z.string().regex(/^[\x21-\x7e]{1,255}$/)
 /** A checkpoint's address: `tinker://RUN/weights/NAME`. */
 export const TinkerUri = z.string().regex(/^tinker:\/\/[\x21-\x7e]{1,2000}$/)
 
-export const Capabilities = z.object({ supported_models: z.array(z.object({ model_name: z.string() })).max(10_000) })
+/** A bound beyond which nothing would be compared is none. */
+const Agreement = z.number().positive().max(0.1).optional().catch(undefined)
+
+/**
+ * `agreement` is Ratchet's own: how far log-probabilities of a sampler may be from those of its trainer, where both round on
+ * the way.
+ */
+export const Capabilities = z.object({
+  supported_models: z.array(z.object({ model_name: z.string(), agreement: Agreement })).max(10_000),
+})
 export const SessionCreated = z.object({ session_id: Id, error_message: z.string().nullish() })
 export const FutureCreated = z.object({ request_id: Id })
 export const ModelCreated = z.object({ model_id: Id, request_id: Id })
@@ -19,6 +28,8 @@ export const Anything = z.unknown()
 export const Saved = z.object({ path: TinkerUri })
 export const SavedForSampler = z.object({ path: TinkerUri.nullish(), sampling_session_id: Id.nullish() })
 export const SamplingSessionCreated = z.object({ sampling_session_id: Id })
+/** A sampling session; a path where its weights are kept. */
+export const SamplerInfo = z.object({ model_path: TinkerUri.nullish() })
 export const Metrics = z.object({ metrics: z.record(z.string(), z.number().nullable()).nullish() })
 export const WeightsInfo = z.object({ base_model: z.string(), lora_rank: z.int().positive().nullish() })
 export const CheckpointList = z.object({

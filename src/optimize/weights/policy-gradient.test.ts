@@ -52,6 +52,24 @@ it('averages over the sampled tokens of the batch: long samples do not count les
   expect(metrics).toMatchObject({ samples: 4, steps: 1, gradNorm: 2, tokens: 10, computed: 10 })
 })
 
+it('takes no step on what has no signal: momentum alone would move the weights', async () => {
+  const silent = batch.map((sample) => ({ ...sample, advantages: sample.advantages.map(() => 0) }))
+  const none = await step(silent)
+  expect(none.passes).toEqual([])
+  expect(none.metrics).toMatchObject({ steps: 0, silentSteps: 1, samples: 4, tokens: 0 })
+  const half = await step([...silent.slice(0, 2), ...batch.slice(2)], { minibatches: 2 })
+  expect(half.metrics).toMatchObject({ steps: 1, silentSteps: 1, gradNorm: 2 })
+  expect(half.passes.flatMap(({ data }) => data)).toHaveLength(2)
+  expect((await step(batch)).metrics).not.toHaveProperty('silentSteps')
+})
+
+it('a KL in the loss and auxiliary tasks are signal without advantages', async () => {
+  const silent = batch.map((sample) => ({ ...sample, advantages: sample.advantages.map(() => 0) }))
+  const { trainer: reference } = recordingTrainer(20)
+  const near = await step(silent, { kl: { reference, weight: 0.1, in: 'loss' } })
+  expect(near.metrics).toMatchObject({ steps: 1 })
+})
+
 it('refuses a batch in which several Versions of something else acted; of the weights themselves ratios tell', async () => {
   const [v0, v1] = [VersionId.parse('v0'), VersionId.parse('v1')]
   const acted = (model: VersionId, system: VersionId) =>

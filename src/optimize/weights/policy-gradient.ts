@@ -22,7 +22,8 @@ import { samplesOfTurns } from './turns.ts'
  * Versions of something else acted: an advantage would be of that, too (invariant 4). The metrics tell how far the
  * policy had moved from the one that sampled; see {@link Ratios}. Samples whose hint was taken away are another policy's, and
  * have their own bound: neither these metrics nor the trust region speak of them. With `auxiliary` the metric `auxiliaryLoss` is
- * the mean squared error of the auxiliary tasks, which `loss` does not hold.
+ * the mean squared error of the auxiliary tasks, which `loss` does not hold. Where all advantages of a minibatch are 0 no step is
+ * taken, and `silentSteps` counts it.
  * @throws OptimizeError for such samples and batches, and for options that contradict each other or are out of range.
  */
 export function policyGradient(
@@ -45,7 +46,15 @@ export function policyGradient(
       const given = gradients.flatMap(({ deposits }) => deposits)
       const temperature = reproducibleTemperature(given)
       for (const { parameter, deposits } of gradients) refuseMixedContext(parameter, deposits)
-      const totals: Totals = { loss: 0, auxiliaryLoss: 0, gradNorm: 0, steps: 0, tokens: 0, computed: 0 }
+      const totals: Totals = {
+        loss: 0,
+        auxiliaryLoss: 0,
+        gradNorm: 0,
+        steps: 0,
+        silentSteps: 0,
+        tokens: 0,
+        computed: 0,
+      }
       if (temperature === null) return { metrics: metricsOf(totals, 0) }
       if (auxiliary) await attachHead(trainer, auxiliary)
       const prepared = await prepare(trainer, samplesOfTurns(given, turns), temperature, options)
@@ -73,6 +82,10 @@ export function policyGradient(
             auxiliary: auxiliaryOf(targets, sample.sampled, weight * auxiliary.weight),
           }
         })
+        if (weighed.every(isSilent)) {
+          totals.silentSteps++
+          continue
+        }
         let moved = 0
         for (const stripped of [false, true]) {
           const part = weighed.filter(({ sample }) => (sample.stripped ?? false) === stripped)
@@ -109,6 +122,10 @@ export function policyGradient(
     },
   }
 }
+
+/** No gradient comes of it. A step would still move the weights, by the momentum of steps before. */
+const isSilent = ({ sample: { sampled, advantages }, reference, auxiliary }: WeighedSample): boolean =>
+  reference === null && !auxiliary && advantages.every((advantage, t) => advantage === 0 || !sampled[t])
 
 /** A sample as auxiliary tasks read it. */
 const actedIn = ({ tokens, sampled, earned }: PolicySample): ActedEpisode => ({
@@ -174,14 +191,17 @@ interface Totals {
   auxiliaryLoss: number
   gradNorm: number | null
   steps: number
+  /** Steps that were not taken, since nothing of their batch had a gradient. */
+  silentSteps: number
   tokens: number
   computed: number | null
 }
 
-const metricsOf = ({ loss, gradNorm, steps, tokens, computed }: Totals, samples: number): Metrics => ({
+const metricsOf = ({ loss, gradNorm, steps, silentSteps, tokens, computed }: Totals, samples: number): Metrics => ({
   samples,
   steps,
   loss: loss / Math.max(1, steps),
+  ...(silentSteps > 0 && { silentSteps }),
   ...(gradNorm !== null && { gradNorm: gradNorm / Math.max(1, steps) }),
   tokens,
   ...(computed !== null && { computed }),

@@ -42,6 +42,8 @@ export function runLine(event: LearnEvent): string | null {
       const told = `after pass ${pass}: ${percent(rate)} of attempts succeed, ${percent(informative)} of groups differ`
       return `${label('look')}${told}  ${pc.dim(diagnosis.message)}`
     }
+    case 'silent':
+      return `${label('silent')}${pc.dim(`${event.steps === 1 ? 'a step was' : `${event.steps} steps were`} not taken: no attempt was better than another`)}`
     case 'recovered': {
       const { to, scale, recoveries } = event
       const told = `success collapsed to ${measured(event.rollouts)}: back to update ${to}, steps × ${scale}`

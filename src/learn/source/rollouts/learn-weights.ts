@@ -2,6 +2,7 @@ import { backward, type CreditedBatch, policySamples } from '../../../agent/inde
 import { type Group, type Metrics, rng } from '../../../core/index.ts'
 import type { Turn } from '../../../optimize/weights/index.ts'
 import { finite } from '../../run/finite.ts'
+import { heedPractice } from '../../run/gradient.ts'
 import type { TrainedWeights } from '../../run/trained-weights.ts'
 import { adapted, paceOf, settledPace } from '../../steer/index.ts'
 import { imitate } from './imitate.ts'
@@ -46,9 +47,10 @@ async function practise(run: RolloutRun, one: TrainedWeights, { batch, informati
   const { options, schedule, state } = run
   const { parameter, trainer, model, current } = one
   if (!one.plan.practice) return {}
+  const gradients = backward(batch, { parameter, rule: policySamples })
   const { metrics } = await one.plan.practice.step({
     current,
-    gradients: backward(batch, { parameter, rule: policySamples }),
+    gradients,
     trainer,
     sampler: model.sampler,
     update: state.update,
@@ -58,6 +60,12 @@ async function practise(run: RolloutRun, one: TrainedWeights, { batch, informati
       paceOf(informative, wantedGroups(schedule)) *
       settledPace(state.signs.at(-1)?.overall ?? 0, recipe.settling.practice),
   })
+  heedPractice(
+    one,
+    gradients.flatMap(({ deposits }) => deposits),
+    metrics,
+    (event) => run.emit(event),
+  )
   // Before the first of several steps, fresh samples have moved from nothing.
   const moved = (metrics.steps ?? 0) > 1 ? (metrics.kl ?? null) : null
   one.advance({ stride: adapted(one.state.stride, moved) })

@@ -4,6 +4,7 @@ import { averagePass, settledWeights } from './average.ts'
 import { informativeOf } from './attempts.ts'
 import { runBatch } from '../../episodes.ts'
 import { holdOn } from '../../run/anchor.ts'
+import { refuseNoGradient } from '../../run/gradient.ts'
 import { whileActing } from '../../run/acting-weights.ts'
 import { successRate } from './evaluate.ts'
 import { cannotPrime } from '../../errors.ts'
@@ -50,6 +51,7 @@ async function pass(run: RolloutRun, taught: Taught, passes: number): Promise<vo
   const began = run.clock.now()
   const number = taught.state.passes + 1
   const metrics = await imitatePass(run, taught, { trainer: taught.trainer, pass: number })
+  refuseNoGradient(taught.parameter, metrics)
   await averagePass(taught, run.schedule, taught.state.passes)
   taught.advance({ passes: number })
   run.state = {

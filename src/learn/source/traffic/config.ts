@@ -3,6 +3,7 @@ import { type CreditEstimator, Duration } from '../../../core/index.ts'
 import { batchBaseline, valueBaseline } from '../../../credit/index.ts'
 import { DriftConfig } from '../../../release/index.ts'
 import { allImplicitKinds, type ImplicitOptions, ReporterLimits, TrafficRubricConfig } from '../../../reward/index.ts'
+import { policyKeys, PolicyLossName } from '../policy-keys.ts'
 import { TrafficAuditConfig } from './audit-config.ts'
 import { TrafficCanaryConfig } from './canary-config.ts'
 import { LearningMode } from './learning-mode.ts'
@@ -51,13 +52,14 @@ const Declared = z.strictObject({
   /** Policy gradient. */
   policy: z
     .strictObject({
-      loss: z.enum(['importance_sampling', 'ppo', 'cispo']).default('ppo'),
+      loss: PolicyLossName.default('ppo'),
       learningRate: z.number().positive().default(1e-4),
       minibatches: z.int().positive().default(4),
       clipLow: z.number().nonnegative().exactOptional(),
       clipHigh: z.number().positive().exactOptional(),
       gradClipNorm: z.number().positive().default(1),
       weightDecay: z.number().nonnegative().default(0),
+      ...policyKeys,
     })
     .prefault({}),
   /** Learning from what people showed. */

@@ -2,6 +2,7 @@ import { type Alert, type Metrics, type PolicySample, rng, tellOnce } from '../.
 import { present } from '../../../errors/index.ts'
 import { policyDatum } from '../../../optimize/weights/index.ts'
 import type { Divergence } from '../../summary.ts'
+import { heedPractice } from '../../run/gradient.ts'
 import { materialOf } from './material.ts'
 import { runAlert } from './run-alert.ts'
 import { timed } from './timed.ts'
@@ -67,10 +68,12 @@ function alertOf(run: TrafficRun, { parameter, state: { returns, epochs, diverge
 
 async function update(
   run: TrafficRun,
-  { plan, parameter, current, trainer, model, state: { returns } }: TrainedWeights,
+  one: TrainedWeights,
   fresh: readonly PolicySample[],
   epoch: number,
 ): Promise<Metrics> {
+  const { plan, parameter, current, trainer, model } = one
+  const { returns } = one.state
   const { seed = 0 } = run.options
   const { metrics } = await present(plan.practice, 'what practises').step({
     current,
@@ -81,6 +84,7 @@ async function update(
     rng: rng('practise', seed, run.run.id, epoch),
     pace: 2 ** -returns,
   })
+  heedPractice(one, fresh, metrics, (event) => run.emit(event))
   return metrics
 }
 

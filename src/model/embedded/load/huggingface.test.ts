@@ -93,6 +93,15 @@ describe('loadHuggingFace', () => {
     expect((await complaint()).message).toMatch(/plain file name/)
   })
 
+  it('does not read what restates the configuration, whatever it is stored as', async () => {
+    const redundant = new Map([
+      ...tensors(),
+      ['model.layers.0.self_attn.rotary_emb.inv_freq', { shape: [2], data: new Float32Array(2) }],
+    ])
+    await writeFile(join(folder, 'model.safetensors'), writeSafetensors(redundant))
+    expect([...(await loadModel(folder)).weights.tensors.keys()]).toEqual([...tensors().keys()])
+  })
+
   it('gives equal folders equal hashes and different weights different ones', async () => {
     const first = await loadModel(folder)
     expect((await loadModel(folder)).hash).toBe(first.hash)
@@ -145,6 +154,14 @@ describe('a model that cannot be loaded says what is wrong', () => {
     expect(error.message).toMatch(
       /model\.safetensors is not a valid safetensors file: tensor "model\..+" \(bytes \d+ to \d+\) lies beyond/,
     )
+  })
+
+  it('safetensors that cannot be read', async () => {
+    await rm(join(folder, 'model.safetensors'))
+    await mkdir(join(folder, 'model.safetensors'))
+    const error = await complaint()
+    expect(error.code).toBe('model/malformed-model')
+    expect(error.message).toMatch(/model\.safetensors cannot be read \(EISDIR\)/)
   })
 
   it('tokenizer of another model', async () => {

@@ -1,14 +1,17 @@
 import { basename, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { sha256 } from '../../../core/index.ts'
-import { readBytes, readJson } from './files.ts'
+import { present } from '../../../errors/index.ts'
+import type { TransformerConfig } from '../transformer/config.ts'
+import { weightShapes } from '../transformer/weights.ts'
+import { readJson } from './files.ts'
 import { toFloat32 } from './floats.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import { MalformedModelError } from './malformed-model-error.ts'
-import { MalformedSafetensorsError } from './malformed-safetensors-error.ts'
 import { type FoundWeights, loadFolder } from './model-folder.ts'
 import { ModelNotFoundError } from './model-not-found-error.ts'
-import { readSafetensors } from './safetensors.ts'
+import { checkTensors } from './parts-fit.ts'
+import { openSafetensors, type SafetensorsFile } from './safetensors-file.ts'
 
 const singleFile = 'model.safetensors'
 const indexFile = 'model.safetensors.index.json'
@@ -31,18 +34,29 @@ export function loadHuggingFace(folder: string): Promise<LoadedModel> {
   return loadFolder(folder, basename(resolve(folder)), readWeights)
 }
 
-async function readWeights(folder: string): Promise<FoundWeights> {
+/** Everything is checked before a weight is read; beside the weights, one tensor's bytes are in memory at a time. */
+async function readWeights(folder: string, config: TransformerConfig): Promise<FoundWeights> {
   const shards = await readIndex(folder)
-  const tensors = new Map<string, { shape: readonly number[]; data: Float32Array }>()
-  const hashes: string[] = []
-  for (const file of shards ?? [singleFile]) {
-    const bytes = await readBytes(folder, file)
-    if (bytes === null) throw shards === null ? noWeights(folder) : missingShard(folder, file)
-    hashes.push(sha256(bytes))
-    for (const [name, stored] of readTensors(join(folder, file), bytes))
-      tensors.set(name, { shape: stored.shape, data: toFloat32(name, stored) })
+  const files: SafetensorsFile[] = []
+  try {
+    for (const name of shards ?? [singleFile]) {
+      const file = await openSafetensors(join(folder, name))
+      if (file === null) throw shards === null ? noWeights(folder) : missingShard(folder, name)
+      files.push(file)
+    }
+    const found = new Map(files.flatMap((file) => [...file.tensors].map(([name, tensor]) => [name, { file, tensor }])))
+    checkTensors(folder, config, new Map([...found].map(([name, { tensor }]) => [name, tensor])))
+    const tensors = new Map<string, { shape: readonly number[]; data: Float32Array }>()
+    for (const name of weightShapes(config).keys()) {
+      const { file, tensor } = present(found.get(name), name)
+      tensors.set(name, { shape: tensor.shape, data: toFloat32(name, await file.read(tensor)) })
+    }
+    const hashes: string[] = []
+    for (const file of files) hashes.push(await file.hash())
+    return { tensors, hash: sha256(hashes.join()) }
+  } finally {
+    for (const file of files) await file.close()
   }
-  return { tensors, hash: sha256(hashes.join()) }
 }
 
 /** The shards that the index names; null when there is no index. */
@@ -65,13 +79,3 @@ const noWeights = (folder: string) =>
 
 const missingShard = (folder: string, file: string) =>
   new MalformedModelError(`${indexFile} in ${folder} names ${file}, which is not there.`)
-
-function readTensors(path: string, bytes: Uint8Array): ReturnType<typeof readSafetensors>['tensors'] {
-  try {
-    return readSafetensors(bytes).tensors
-  } catch (error) {
-    if (error instanceof MalformedSafetensorsError)
-      throw new MalformedSafetensorsError(error.problem, { file: path, cause: error })
-    throw error
-  }
-}

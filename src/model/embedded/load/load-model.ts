@@ -38,19 +38,19 @@ export async function loadModel(reference: string, models: string = modelsFolder
 }
 
 /**
- * Where the config.json, the tokenizer and the chat template of a model lie that {@link loadModel} knows by this reference; a
- * reference that it does not know is taken for a path.
+ * The folder or file of a model that {@link loadModel} knows by this reference; a reference that it does not know is taken for
+ * a path.
  */
-export async function folderOfModel(reference: string, models: string = modelsFolder()): Promise<string> {
+export async function pathOfModel(reference: string, models: string = modelsFolder()): Promise<string> {
   const known = knownModels.get(reference)
   if (known) return known.folder()
-  const isFolder = (path: string) =>
+  const isThere = (path: string) =>
     stat(path).then(
-      (found) => found.isDirectory(),
+      () => true,
       () => false,
     )
   const pulled = pulledPath(reference, models)
-  return pulled !== null && !(await isFolder(reference)) && (await isFolder(pulled)) ? pulled : reference
+  return pulled !== null && !(await isThere(reference)) && (await isThere(pulled)) ? pulled : reference
 }
 
 async function loadAt(path: string): Promise<LoadedModel | null> {
@@ -59,8 +59,17 @@ async function loadAt(path: string): Promise<LoadedModel | null> {
   return found.kind === 'folder' ? loadHuggingFace(found.path) : loadGguf(found.path)
 }
 
-/** What lies at a path; the GGUF file of a folder that holds one, and no model of another kind. */
-async function placeOf(path: string): Promise<{ readonly kind: 'folder' | 'file'; readonly path: string } | null> {
+/** What lies at a path: a folder in the Hugging Face layout, or a GGUF file. */
+export interface ModelPlace {
+  readonly kind: 'folder' | 'file'
+  readonly path: string
+}
+
+/**
+ * What lies at a path; the GGUF file of a folder that holds one, and no model of another kind. `null` for nothing.
+ * @throws ModelNotFoundError for a folder with several GGUF files.
+ */
+export async function placeOf(path: string): Promise<ModelPlace | null> {
   const found = await stat(path).catch(() => null)
   if (found === null) return null
   if (!found.isDirectory()) return { kind: 'file', path }

@@ -44,7 +44,8 @@ export interface Safetensors {
 
 /** The reference implementation's limit on the JSON header. */
 const maxHeaderBytes = 100_000_000
-const lengthBytes = 8
+/** The header's length stands in so many bytes before it. */
+export const lengthBytes = 8
 const metadataKey = '__metadata__'
 
 const count = z.int().nonnegative()
@@ -55,26 +56,73 @@ const Entry = z.strictObject({
 })
 const Metadata = z.record(z.string(), z.string())
 
+/** Where a tensor lies in its file. */
+export interface PlacedTensor extends Omit<StoredTensor, 'data'> {
+  readonly begin: number
+  readonly end: number
+}
+
+/** What the header of a file says. */
+export interface SafetensorsLayout extends Pick<Safetensors, 'metadata'> {
+  readonly tensors: ReadonlyMap<string, PlacedTensor>
+}
+
 /**
  * Reads a safetensors file held in memory. Tensor data are views, not copies.
  * @throws MalformedSafetensorsError for anything that is not a complete, well-formed file.
  */
 export function readSafetensors(bytes: Uint8Array): Safetensors {
-  const { header, body } = readHeader(bytes)
-  const tensors = new Map<string, StoredTensor>()
+  const { tensors, metadata } = readLayout(bytes.subarray(lengthBytes, headerEnd(bytes, bytes.length)), bytes.length)
+  const stored = [...tensors].map(([name, { dtype, shape, begin, end }]): [string, StoredTensor] => [
+    name,
+    { dtype, shape, data: bytes.subarray(begin, end) },
+  ])
+  return { tensors: new Map(stored), metadata }
+}
+
+/**
+ * Where the header of a file ends; it begins after {@link lengthBytes}.
+ * @param first the file's first bytes, {@link lengthBytes} of them where there are as many.
+ * @param fileBytes how long the file is.
+ * @throws MalformedSafetensorsError where no file of that length has such a header.
+ */
+export function headerEnd(first: Uint8Array, fileBytes: number): number {
+  if (fileBytes < lengthBytes)
+    throw new MalformedSafetensorsError(`it holds ${fileBytes} bytes, and the header length alone takes ${lengthBytes}`)
+  const length = new DataView(first.buffer, first.byteOffset).getBigUint64(0, true)
+  if (length > BigInt(maxHeaderBytes))
+    throw new MalformedSafetensorsError(`its header claims ${length} bytes, and the format allows ${maxHeaderBytes}`)
+  const end = lengthBytes + Number(length)
+  if (end > fileBytes)
+    throw new MalformedSafetensorsError(
+      `its header claims bytes ${lengthBytes} to ${end}, and the file ends at ${fileBytes}`,
+    )
+  return end
+}
+
+/**
+ * Reads a header.
+ * @param header the bytes between {@link lengthBytes} and {@link headerEnd}.
+ * @param fileBytes how long the file is.
+ * @throws MalformedSafetensorsError for a header that is none, and for tensors that do not cover the rest of the file exactly.
+ */
+export function readLayout(header: Uint8Array, fileBytes: number): SafetensorsLayout {
+  const bodyStart = lengthBytes + header.length
+  const size = fileBytes - bodyStart
+  const tensors = new Map<string, PlacedTensor>()
   const ranges: Range[] = []
   let metadata: Record<string, string> = {}
-  for (const [name, value] of Object.entries(header)) {
+  for (const [name, value] of Object.entries(parsedHeader(header, bodyStart))) {
     if (name === metadataKey) metadata = checked(Metadata, value, 'its __metadata__')
     else {
       const entry = checked(Entry, value, `the header entry of tensor ${quote(name)}`)
       const [begin, end] = entry.data_offsets
-      checkRange(name, entry, body.length)
+      checkRange(name, entry, size)
       ranges.push({ name, begin, end })
-      tensors.set(name, { dtype: entry.dtype, shape: entry.shape, data: body.subarray(begin, end) })
+      tensors.set(name, { dtype: entry.dtype, shape: entry.shape, begin: bodyStart + begin, end: bodyStart + end })
     }
   }
-  checkCoverage(ranges, body.length)
+  checkCoverage(ranges, size)
   return { tensors, metadata }
 }
 
@@ -113,29 +161,16 @@ export function writeSafetensors(
   return bytes
 }
 
-/** Splits a file into its parsed header and the tensors' bytes. */
-function readHeader(bytes: Uint8Array): { header: object; body: Uint8Array } {
-  if (bytes.length < lengthBytes)
-    throw new MalformedSafetensorsError(
-      `it holds ${bytes.length} bytes, and the header length alone takes ${lengthBytes}`,
-    )
-  const length = new DataView(bytes.buffer, bytes.byteOffset).getBigUint64(0, true)
-  if (length > BigInt(maxHeaderBytes))
-    throw new MalformedSafetensorsError(`its header claims ${length} bytes, and the format allows ${maxHeaderBytes}`)
-  const bodyStart = lengthBytes + Number(length)
-  if (bodyStart > bytes.length)
-    throw new MalformedSafetensorsError(
-      `its header claims bytes ${lengthBytes} to ${bodyStart}, and the file ends at ${bytes.length}`,
-    )
+function parsedHeader(bytes: Uint8Array, end: number): object {
   let header: unknown
   try {
-    header = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(lengthBytes, bodyStart)))
+    header = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch (cause) {
-    throw new MalformedSafetensorsError(`its header (bytes ${lengthBytes} to ${bodyStart}) is not JSON`, { cause })
+    throw new MalformedSafetensorsError(`its header (bytes ${lengthBytes} to ${end}) is not JSON`, { cause })
   }
   if (typeof header !== 'object' || header === null || Array.isArray(header))
-    throw new MalformedSafetensorsError(`its header (bytes ${lengthBytes} to ${bodyStart}) is not a JSON object`)
-  return { header, body: bytes.subarray(bodyStart) }
+    throw new MalformedSafetensorsError(`its header (bytes ${lengthBytes} to ${end}) is not a JSON object`)
+  return header
 }
 
 /** A tensor's bytes, relative to the end of the header. */

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
-import { type FileHandle, open } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
+import { bytesAt, hashOf } from '../file-bytes.ts'
 import { MalformedModelError } from '../malformed-model-error.ts'
 import { dequantized } from './element-type.ts'
 import { type GgufHeader, type GgufTensor, maxHeaderBytes, readHeader } from './header.ts'
@@ -23,11 +23,11 @@ export async function withGgufFile<T>(path: string, use: (file: GgufFile) => Pro
   })
   try {
     const { size } = await handle.stat()
-    const header = readHeader(await bytesAt(handle, 0, Math.min(size, maxHeaderBytes)), size)
+    const header = readHeader(await bytesAt(handle, 0, Math.min(size, maxHeaderBytes), ended), size)
     return await use({
       ...header,
       values: async (name, tensor) =>
-        dequantized(name, tensor.type, await bytesAt(handle, tensor.begin, tensor.end - tensor.begin)),
+        dequantized(name, tensor.type, await bytesAt(handle, tensor.begin, tensor.end - tensor.begin, ended)),
       hash: () => hashOf(handle),
     })
   } catch (error) {
@@ -38,22 +38,4 @@ export async function withGgufFile<T>(path: string, use: (file: GgufFile) => Pro
   }
 }
 
-/** One read gives at most 2 GiB. */
-const pieceBytes = 2 ** 30
-
-async function bytesAt(handle: FileHandle, begin: number, length: number): Promise<Uint8Array> {
-  const bytes = new Uint8Array(length)
-  for (let done = 0; done < length; ) {
-    const { bytesRead } = await handle.read(bytes, done, Math.min(pieceBytes, length - done), begin + done)
-    if (bytesRead === 0) throw new MalformedGgufError(`it ended at byte ${begin + done} while it was read`)
-    done += bytesRead
-  }
-  return bytes
-}
-
-async function hashOf(handle: FileHandle): Promise<string> {
-  const hash = createHash('sha256')
-  for await (const piece of handle.createReadStream({ start: 0, autoClose: false, highWaterMark: 2 ** 20 }))
-    hash.update(piece as Buffer)
-  return hash.digest('hex')
-}
+const ended = (at: number) => new MalformedGgufError(`it ended at byte ${at} while it was read`)

@@ -5,9 +5,10 @@ import type { TransformerConfig } from '../../transformer/config.ts'
 import { weightShapes } from '../../transformer/weights.ts'
 import type { LoadedModel } from '../loaded-model.ts'
 import { checkTensors, checkVocabulary } from '../parts-fit.ts'
-import { readTokenizer } from '../tokenizer.ts'
+import { readTokenizer, type Tokenizer } from '../tokenizer.ts'
 import { conversationOf } from './conversation.ts'
 import { type GgufFile, withGgufFile } from './file.ts'
+import type { GgufHeader } from './header.ts'
 import { readModelConfig } from './model-config.ts'
 import { halfSplitRows, type NamedTensor, namedTensors } from './tensors.ts'
 import { tokenizerJson } from './tokenizer-json.ts'
@@ -21,12 +22,7 @@ import { readVocabulary } from './vocabulary.ts'
  */
 export function loadGguf(path: string): Promise<LoadedModel> {
   return withGgufFile(path, async (file) => {
-    const { architecture, config } = readModelConfig(file)
-    const vocabulary = readVocabulary(file.metadata)
-    const json = tokenizerJson(vocabulary)
-    const tokenizer = readTokenizer(json)
-    checkVocabulary(path, config, tokenizer)
-    const conversation = conversationOf(file.metadata, vocabulary)
+    const { architecture, config, json, tokenizer, ...conversation } = described(path, file)
     const tensors = namedTensors(config, architecture, file)
     checkTensors(path, config, tensors)
     return {
@@ -42,6 +38,29 @@ export function loadGguf(path: string): Promise<LoadedModel> {
       ...conversation,
     }
   })
+}
+
+/**
+ * What a GGUF file says of its model beside the weights, of which none is read.
+ * @throws as {@link loadGguf} does.
+ */
+export const describeGguf = (path: string): Promise<GgufDescription> =>
+  withGgufFile(path, async (file) => described(path, file))
+
+/** Configuration, tokenizer and how the model holds a conversation. */
+interface GgufDescription extends ReturnType<typeof readModelConfig>, ReturnType<typeof conversationOf> {
+  /** As `tokenizer.json` would have it. */
+  readonly json: ReturnType<typeof tokenizerJson>
+  readonly tokenizer: Tokenizer
+}
+
+function described(path: string, file: GgufHeader): GgufDescription {
+  const { architecture, config } = readModelConfig(file)
+  const vocabulary = readVocabulary(file.metadata)
+  const json = tokenizerJson(vocabulary)
+  const tokenizer = readTokenizer(json)
+  checkVocabulary(path, config, tokenizer)
+  return { architecture, config, json, tokenizer, ...conversationOf(file.metadata, vocabulary) }
 }
 
 /** The parameters of the model, in the model's order. */
