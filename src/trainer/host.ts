@@ -4,7 +4,7 @@ import { bytesOf } from '../model/index.ts'
 import { fileBlobs, lockForWriting, makeFolder } from '../store/index.ts'
 import { absent, requestError } from './errors.ts'
 import type { Outcome, Settled, StoredModel, StoredRequest, TrainerEvent } from './journal/events.ts'
-import { Journal } from './journal/journal.ts'
+import { Journal, UnwritableEventError } from './journal/journal.ts'
 import { shortened } from './journal/shortened.ts'
 import { TrainerState } from './journal/state.ts'
 import { defaultLimits, type ServedModel, type TrainerLimits, type TrainerOptions } from './options.ts'
@@ -90,7 +90,7 @@ export class TrainerHost {
   async append(event: TrainerEvent, outlasts: 'machine' | 'process' = 'machine'): Promise<void> {
     if (this.#dead) throw requestError('closing', 'The server is closing.', 'Try again in a moment.', { status: 429 })
     await this.#journal.append(event, outlasts).catch((error: unknown) => {
-      this.#fatal(error)
+      if (!(error instanceof UnwritableEventError)) this.#fatal(error)
       throw error
     })
   }
@@ -168,7 +168,12 @@ export class TrainerHost {
 
   async #settle(done: Omit<Settled, 'type' | 'at'>): Promise<void> {
     const before = done.snapshot && this.state.models.get(done.snapshot.model)?.snapshot
-    await this.append({ type: 'settled', at: this.clock.now(), ...done })
+    const at = this.clock.now()
+    await this.append({ type: 'settled', at, ...done }).catch((error: unknown) => {
+      if (!(error instanceof UnwritableEventError)) throw error
+      const requests = done.requests.map(({ id }) => ({ id, outcome: untold(error) }))
+      return this.append({ type: 'settled', at, requests })
+    })
     this.#blobs.release(blobsIn(done))
     if (before) await this.discard([before])
   }
@@ -231,6 +236,14 @@ export class TrainerHost {
     ]
   }
 }
+
+/** Of a result that cannot be written down. */
+const untold = ({ message, hint, code }: UnwritableEventError): Outcome => ({
+  kind: 'failed',
+  message: `${message} ${hint}`,
+  category: 'server',
+  code,
+})
 
 /** What was put for a step: each once. */
 const blobsIn = ({ sampler, checkpoint, snapshot }: Omit<Settled, 'type' | 'at'>): readonly BlobHash[] => [

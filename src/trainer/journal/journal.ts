@@ -1,6 +1,7 @@
 import { type FileHandle, open, readFile, rename, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { InputError } from '../../errors/index.ts'
+import { z } from 'zod'
+import { InputError, InvariantError } from '../../errors/index.ts'
 import { TrainerEvent } from './events.ts'
 
 /**
@@ -55,8 +56,11 @@ export class Journal {
   /**
    * Writes an event down; resolves when it is on the disk and applied.
    * @param outlasts what the event must outlast: the end of the machine, or of this process only, which costs no sync.
+   * @throws UnwritableEventError for what {@link open} would refuse to read. Nothing was written.
    */
-  append(event: TrainerEvent, outlasts: 'machine' | 'process' = 'machine'): Promise<void> {
+  async append(event: TrainerEvent, outlasts: 'machine' | 'process' = 'machine'): Promise<void> {
+    const read = TrainerEvent.safeParse(event)
+    if (!read.success) throw new UnwritableEventError(event.type, read.error)
     return new Promise((done, failed) => {
       this.#waiting.push({ event, outlasts, done, failed })
       if (this.#waiting.length === 1) this.#turn = this.#turn.then(() => this.#flush())
@@ -106,6 +110,13 @@ export class Journal {
       this.#apply(event)
       done()
     }
+  }
+}
+
+/** An event that the journal could not read back: no number of JSON, or a part that is missing. */
+export class UnwritableEventError extends InvariantError {
+  constructor(type: TrainerEvent['type'], cause: z.ZodError) {
+    super(`an event ${type} that cannot be read back was not written: ${z.prettifyError(cause).slice(0, 300)}`, cause)
   }
 }
 

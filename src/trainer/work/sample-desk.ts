@@ -3,6 +3,7 @@ import type { BlobHash, ModelService } from '../../core/index.ts'
 import { RatchetError } from '../../errors/index.ts'
 import type { Outcome, Settled, StoredRequest, StoredSampler } from '../journal/events.ts'
 import { Adapters } from './adapters.ts'
+import { finite } from './pass-result.ts'
 import { PromptScorer } from './prompt-scorer.ts'
 import type { Suspects } from './suspects.ts'
 
@@ -79,12 +80,14 @@ export class SampleDesk {
         logprobs: [...logprobs],
         stopReason,
       })),
-      promptLogprobs: work.promptLogprobs ? [...(await this.#scorer.score(weights, prompt))] : null,
+      promptLogprobs: work.promptLogprobs ? (await this.#scorer.score(weights, prompt)).map(told) : null,
     }
   }
 }
 
+const told = (logprob: number | null): number | null => (logprob === null ? null : finite(logprob))
+
 function refusal(error: unknown): Outcome {
-  if (!RatchetError.is(error) || !/^model\/(?:invalid|state)/.test(error.code)) throw error
+  if (!RatchetError.is(error) || !/^model\/(?:invalid|state|non-finite)/.test(error.code)) throw error
   return { kind: 'failed', message: `${error.message} ${error.hint}`, category: 'user', code: error.code }
 }
