@@ -54,7 +54,7 @@ export class TrainerState {
         if (event.model) this.#hold(event.model, null, -1)
         return this.#accept(event.request)
       case 'sampler':
-        return void this.samplers.set(event.sampler.id, event.sampler)
+        return this.#addSampler(event.sampler)
       case 'checkpoint':
         return void this.checkpoints.set(event.checkpoint.path, event.checkpoint)
       case 'settled':
@@ -107,6 +107,11 @@ export class TrainerState {
     }
   }
 
+  /** One of a session that ended meanwhile ends with it. */
+  #addSampler(sampler: StoredSampler): void {
+    if (this.sessions.has(sampler.session)) this.samplers.set(sampler.id, sampler)
+  }
+
   #hold(model: StoredModel, snapshot: BlobHash | null, passed: number): void {
     this.models.set(model.id, { model, snapshot, since: [], waiting: [], passed })
   }
@@ -134,7 +139,7 @@ export class TrainerState {
   }
 
   #settle({ requests, at, sampler, checkpoint, snapshot, unloaded }: Settled): void {
-    if (sampler) this.samplers.set(sampler.id, sampler)
+    if (sampler) this.#addSampler(sampler)
     if (checkpoint) this.checkpoints.set(checkpoint.path, checkpoint)
     const done = requests.map(({ id, outcome }) => {
       const request = this.requests.get(id)?.request

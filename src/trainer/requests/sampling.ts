@@ -31,7 +31,7 @@ export async function createSamplingSession(host: TrainerHost, owner: string, va
     weights: weights && { blob: weights.weights, lora: weights.lora },
     path: model_path ?? null,
   }
-  if (!host.state.samplers.has(id)) await host.append({ type: 'sampler', sampler })
+  if (!host.state.samplers.has(id)) await host.addSampler(sampler)
   return { sampling_session_id: id, type: 'create_sampling_session' }
 }
 

@@ -70,8 +70,12 @@ async function carryOutOne(
     case 'load_weights': {
       const checkpoint = place.checkpoint(work.path, model.owner)
       if (checkpoint === null) throw absent('checkpoint', work.path, 'path')
-      if (work.optimizer && checkpoint.state !== null) await trainer.loadState(await place.blob(checkpoint.state))
-      else await trainer.loadWeights(await place.blob(checkpoint.weights))
+      const whole = work.optimizer && checkpoint.state !== null ? checkpoint.state : null
+      const bytes = await place.blob(whole ?? checkpoint.weights).catch((error: unknown) => {
+        // It was deleted while it was read.
+        throw place.checkpoint(work.path, model.owner) === null ? absent('checkpoint', work.path, 'path') : error
+      })
+      await (whole === null ? trainer.loadWeights(bytes) : trainer.loadState(bytes))
       return done(plain({ path: work.path, model_id: model.id, type: 'load_weights' }))
     }
     case 'unload_model':

@@ -41,7 +41,8 @@ export class ModelLane {
     this.#busy = this.#work()
       .catch((error: unknown) => {
         this.#stopped = true
-        this.#options.onFatal(error)
+        // What a session that ended meanwhile had kept is gone.
+        if (this.#options.state.models.has(this.#model.id)) this.#options.onFatal(error)
       })
       .finally(() => {
         this.#busy = null

@@ -13,6 +13,8 @@ export interface SampleDeskOptions {
   readonly settle: (event: Omit<Settled, 'type' | 'at'>) => Promise<void>
   readonly onFatal: (error: unknown) => void
   readonly suspects: Suspects
+  /** Whether it is known what came of a request. */
+  readonly isOver: (id: string) => boolean
   /** Writes down that a request was begun and is not done, because the server closes. */
   readonly putBack: (id: string) => Promise<void>
   /** Adapters that are loaded for sampling at once. */
@@ -39,7 +41,8 @@ export class SampleDesk {
   take(request: StoredRequest, sampler: StoredSampler): void {
     const work = this.#answer(request, sampler)
       .catch((error: unknown) => {
-        if (!this.#ending.signal.aborted) this.#options.onFatal(error)
+        // The weights of a session that ended meanwhile are gone.
+        if (!this.#ending.signal.aborted && !this.#options.isOver(request.id)) this.#options.onFatal(error)
       })
       .finally(() => this.#underWay.delete(work))
     this.#underWay.add(work)
