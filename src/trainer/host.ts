@@ -9,6 +9,7 @@ import { Journal, UnwritableEventError } from './journal/journal.ts'
 import { shortened } from './journal/shortened.ts'
 import { letGoBy, putFor } from './journal/let-go.ts'
 import { TrainerState } from './journal/state.ts'
+import { KeptResults } from './kept-results.ts'
 import { Listeners } from './listeners.ts'
 import { defaultLimits, type ServedModel, type TrainerLimits, type TrainerOptions } from './options.ts'
 import { blobsIn, sweepFolder } from './sweep.ts'
@@ -17,7 +18,7 @@ import { ModelLane } from './work/model-lane.ts'
 import { SampleDesk } from './work/sample-desk.ts'
 import { Suspects } from './work/suspects.ts'
 
-/** A journal that has grown by so much is written anew without what is over. */
+/** A journal that is longer is written anew without what is over, once it has doubled. */
 const mostJournalBytes = 256 * 1024 * 1024
 
 /** The models of a trainer server and their requests. What it has accepted is on the disk, and is done once, whatever happens. */
@@ -27,6 +28,7 @@ export class TrainerHost {
   readonly alpha: number
   readonly limits: TrainerLimits
   readonly clock: Clock
+  readonly results: KeptResults
   readonly #options: TrainerOptions
   readonly #journal: Journal
   readonly #blobs: BlobShelf
@@ -35,9 +37,9 @@ export class TrainerHost {
   readonly #suspects: Suspects
   readonly #listeners = new Listeners()
   readonly #release: () => void
-  readonly #began: number
   /** Ends when what was last let go of is off the disk. */
   #discarded: Promise<void> = Promise.resolve()
+  #tidying = false
   #dead = false
 
   private constructor(options: TrainerOptions, state: TrainerState, journal: Journal, release: () => void) {
@@ -46,8 +48,8 @@ export class TrainerHost {
     this.alpha = alpha
     this.limits = { ...defaultLimits, ...limits }
     this.clock = clock
-    this.#began = clock.now()
     this.state = state
+    this.results = new KeptResults(state, clock, options.resultMs ?? 3_600_000)
     this.#options = options
     this.#journal = journal
     this.#release = release
@@ -116,12 +118,15 @@ export class TrainerHost {
 
   /** Ends sessions, forgets results that are old, and makes the journal shorter where it has grown long. */
   async tidy(isStale: (session: string) => boolean): Promise<void> {
-    const now = this.clock.now()
-    for (const { id } of [...this.state.sessions.values()].filter(({ id }) => isStale(id))) await this.endSession(id)
-    // While the server was away nobody could ask for a result.
-    const before = now - (this.#options.resultMs ?? 3_600_000)
-    if (before > this.#began) this.state.forget(before)
-    if (this.#journal.bytes > mostJournalBytes) await this.#shorten()
+    if (this.#tidying) return
+    this.#tidying = true
+    try {
+      for (const { id } of [...this.state.sessions.values()].filter(({ id }) => isStale(id))) await this.endSession(id)
+      this.results.forget()
+      if (this.#journal.isLongerThan(mostJournalBytes)) await this.#shorten()
+    } finally {
+      this.#tidying = false
+    }
   }
 
   /** Unloads the models of a session and ends its samplers. */

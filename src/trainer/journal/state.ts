@@ -8,6 +8,7 @@ import type {
   StoredSampler,
   StoredSession,
   TrainerEvent,
+  Work,
 } from './events.ts'
 
 /** A request with what came of it. */
@@ -97,11 +98,11 @@ export class TrainerState {
     )
   }
 
-  /** Forgets results older than a time which nothing is made from any more. */
-  forget(before: number): void {
+  /** Forgets results that are over, where nothing is made from them any more. */
+  forget(isOver: (id: string, settledAt: number) => boolean): void {
     const needed = new Set([...this.models.values()].flatMap(({ since }) => since.flat()))
     for (const [id, { request, settledAt }] of this.requests) {
-      if (settledAt === null || settledAt >= before || needed.has(id)) continue
+      if (settledAt === null || needed.has(id) || !isOver(id, settledAt)) continue
       this.requests.delete(id)
       if (request.seq !== null) this.#bySeq.delete(keyOf(request.subject, request.seq))
     }
@@ -154,7 +155,8 @@ export class TrainerState {
     const waiting = held.waiting.filter((id) => !ids.includes(id))
     const passed = Math.max(held.passed, ...done.map((request) => barrierOf(request)))
     // What was done for a request whose work is known no more is in the snapshot.
-    const again = done.some((request) => request?.work != null)
+    const again = done.some((request) => request?.work != null && !leavesAsIs(request.work))
+    if (!again) this.#drop(ids)
     const next = { ...held, waiting, passed, since: again ? [...held.since, ids] : held.since }
     this.models.set(held.model.id, snapshot ? { ...next, snapshot: snapshot.state, since: [] } : next)
     if (snapshot) this.#drop(next.since.flat())
@@ -193,6 +195,10 @@ export class TrainerState {
 }
 
 const keyOf = ({ kind, id }: StoredRequest['subject'], seq: number): string => `${kind} ${id} ${seq}`
+
+/** A model is made again without it. */
+const leavesAsIs = (work: Work): boolean =>
+  (work.kind === 'pass' && work.forwardOnly) || work.kind === 'save_weights' || work.kind === 'save_for_sampler'
 
 /** Passes add up in any order until the next barrier, and after it nothing that was before it is taken. */
 const barrierOf = (request: StoredRequest | undefined): number =>
