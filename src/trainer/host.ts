@@ -62,7 +62,6 @@ export class TrainerHost {
       ...this.#place(),
       service,
       mostAdapters: this.limits.adapters,
-      putBack: (id) => this.append({ type: 'put-back', requests: [id] }, 'process'),
     })
   }
 
@@ -105,6 +104,11 @@ export class TrainerHost {
       if (!(error instanceof UnwritableEventError)) this.#fatal(error)
       throw error
     })
+  }
+
+  /** The number of a model's request that is done or under way and that none may come before; -1: there is none. */
+  passed(model: string): number {
+    return Math.max(this.state.models.get(model)?.passed ?? -1, this.#lanes.get(model)?.barrier ?? -1)
   }
 
   /** The result of a request of this owner, as soon as it is there; `null` when it is not within the time. */
@@ -175,10 +179,12 @@ export class TrainerHost {
         const found = this.state.checkpoints.get(path)
         return found?.owner === owner ? found : null
       },
+      hasSampler: (id: string) => this.state.samplers.has(id),
       now: () => this.clock.now(),
       settle: (done: Omit<Settled, 'type' | 'at'>) => this.#settle(done),
       onFatal: (error: unknown) => this.#fatal(error),
       suspects: this.#suspects,
+      putBack: (ids: readonly string[]) => this.append({ type: 'put-back', requests: [...ids] }, 'process'),
       isOver: (id: string) => this.state.requests.get(id)?.outcome != null,
     }
   }
@@ -187,7 +193,7 @@ export class TrainerHost {
     const at = this.clock.now()
     await this.append({ type: 'settled', at, ...done }).catch((error: unknown) => {
       if (!(error instanceof UnwritableEventError)) throw error
-      const requests = done.requests.map(({ id }) => ({ id, outcome: untold(error) }))
+      const requests = done.requests.map(({ id }) => ({ id, outcome: error.outcome }))
       return this.append({ type: 'settled', at, requests })
     })
     this.#blobs.release(putFor(done))
@@ -236,11 +242,3 @@ export class TrainerHost {
     return this.#journal.rewrite(() => shortened(this.state))
   }
 }
-
-/** Of a result that cannot be written down. */
-const untold = ({ message, hint, code }: UnwritableEventError): Outcome => ({
-  kind: 'failed',
-  message: `${message} ${hint}`,
-  category: 'server',
-  code,
-})

@@ -179,7 +179,7 @@ export const TrainerEvent = z.discriminatedUnion('type', [
   Settled,
   /** They are about to be done. One that was begun and is not settled was under way when the process ended. */
   z.strictObject({ type: z.literal('begun'), requests: z.array(Id) }),
-  /** They were begun, and put back by a server that closed. */
+  /** They were begun, and put back: by a server that closed, or because another was taken that comes before them. */
   z.strictObject({ type: z.literal('put-back'), requests: z.array(Id) }),
   z.strictObject({ type: z.literal('checkpoint-deleted'), path: z.string() }),
   z.strictObject({ type: z.literal('session-ended'), session: Id, at: z.number() }),

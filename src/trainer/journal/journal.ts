@@ -2,7 +2,7 @@ import { type FileHandle, open, rename, truncate } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { z } from 'zod'
 import { InputError, InvariantError } from '../../errors/index.ts'
-import { TrainerEvent } from './events.ts'
+import { type Outcome, TrainerEvent } from './events.ts'
 import { readLines, writeLines } from './lines.ts'
 
 /**
@@ -120,6 +120,11 @@ export class Journal {
 export class UnwritableEventError extends InvariantError {
   constructor(type: TrainerEvent['type'], why: string, cause: unknown) {
     super(`an event ${type} that cannot be read back was not written: ${why.slice(0, 300)}`, cause)
+  }
+
+  /** In the place of a result that cannot be written down. */
+  get outcome(): Outcome {
+    return { kind: 'failed', message: `${this.message} ${this.hint}`, category: 'server', code: this.code }
   }
 }
 

@@ -201,5 +201,5 @@ const leavesAsIs = (work: Work): boolean =>
   (work.kind === 'pass' && work.forwardOnly) || work.kind === 'save_weights' || work.kind === 'save_for_sampler'
 
 /** Passes add up in any order until the next barrier, and after it nothing that was before it is taken. */
-const barrierOf = (request: StoredRequest | undefined): number =>
+export const barrierOf = (request: StoredRequest | undefined): number =>
   request?.work == null || request.work.kind === 'pass' ? -1 : (request.seq ?? -1)

@@ -1,5 +1,5 @@
 import type { BlobHash, Saved, Trainer } from '../../core/index.ts'
-import { absent } from '../errors.ts'
+import { absent, samplerNumberReused } from '../errors.ts'
 import type { Outcome, Settled, StoredCheckpoint, StoredModel, StoredSampler, Work } from '../journal/events.ts'
 import { passResult } from './pass-result.ts'
 import type { Step } from './steps.ts'
@@ -13,6 +13,7 @@ export interface WorkPlace {
   readonly keep: (saved: Saved) => Promise<BlobHash>
   readonly blob: (hash: BlobHash) => Promise<Uint8Array>
   readonly checkpoint: (path: string, owner: string) => StoredCheckpoint | null
+  readonly hasSampler: (id: string) => boolean
   readonly now: () => number
 }
 
@@ -64,6 +65,7 @@ async function carryOutOne(
         const checkpoint = await kept(model, { kind: 'sampler_weights', name: work.name, state: null, weights }, place)
         return done(plain({ path: checkpoint.path, type }), { checkpoint })
       }
+      if (work.sampler !== null && place.hasSampler(work.sampler)) throw samplerNumberReused(work.sampler)
       const sampler = await served(model, work.sampler ?? id, weights, place)
       return done(plain({ path: null, sampling_session_id: sampler.id, type }), { sampler })
     }

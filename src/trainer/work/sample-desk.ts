@@ -15,8 +15,8 @@ export interface SampleDeskOptions {
   readonly suspects: Suspects
   /** Whether it is known what came of a request. */
   readonly isOver: (id: string) => boolean
-  /** Writes down that a request was begun and is not done, because the server closes. */
-  readonly putBack: (id: string) => Promise<void>
+  /** Writes down that requests were begun and are not done, because the server closes. */
+  readonly putBack: (ids: readonly string[]) => Promise<void>
   /** Adapters that are loaded for sampling at once. */
   readonly mostAdapters: number
 }
@@ -65,7 +65,7 @@ export class SampleDesk {
       } catch (error) {
         if (!this.#ending.signal.aborted) throw error
       }
-      await putBack(request.id)
+      await putBack([request.id])
     }
     await suspects.attempt([request], draw, settled)
   }
