@@ -130,3 +130,20 @@ it('a session that ends while its requests wait ends nothing else', async () => 
   await serve({ folder })
   expect(blobsOf(folder)).toEqual([])
 })
+
+it('a checkpoint leaves a gradient out that waits for its step, also after a start', async () => {
+  const { url, folder } = await serve()
+  const client = new PatientClient(url)
+  const model = await trained(client, 10)
+  const save = (seq_id: number, path: string) => client.result('/save_weights', { model_id: model, seq_id, path })
+  await save(3, 'before')
+  const named = blobsOf(folder)
+  await client.result('/forward_backward', passBody(model, 4, [datumBody([9, 8, 7])]))
+  expect(await save(5, 'pending')).toMatchObject({ path: `tinker://${model}/weights/pending` })
+  // The same bytes.
+  expect(blobsOf(folder)).toEqual(named)
+  await open.pop()?.close()
+  const again = new PatientClient((await serve({ folder })).url)
+  const { metrics } = await again.result('/optim_step', stepBody(model, 6))
+  expect((metrics as { grad_norm: number }).grad_norm).toBeGreaterThan(0)
+})

@@ -54,7 +54,8 @@ async function carryOutOne(
       return done(plain({ metrics: { step, ...(gradNorm === null ? {} : { grad_norm: gradNorm }) } }))
     }
     case 'save_weights': {
-      const [state, weights] = [await trainer.saveState(), await trainer.saveWeights()]
+      // As at other Tinker servers: a gradient that waits for its step stays with the model.
+      const [state, weights] = [await trainer.saveState('left out'), await trainer.saveWeights()]
       const checkpoint = await kept(model, { kind: 'weights', name: work.name, state, weights }, place)
       return done(plain({ path: checkpoint.path, type: 'save_weights' }), { checkpoint })
     }
