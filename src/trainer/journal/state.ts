@@ -119,7 +119,10 @@ export class TrainerState {
 
   #accept(request: StoredRequest): void {
     const { id, subject, seq } = request
-    this.requests.set(id, { request, outcome: null, settledAt: null, begun: 0 })
+    const isThere = (subject.kind === 'model' ? this.models : this.samplers).has(subject.id)
+    // What it was asked of may have ended while it was written down.
+    const ended = isThere ? null : failed(`The ${subject.kind} ${subject.id} ended before it.`)
+    this.requests.set(id, { request, outcome: ended, settledAt: ended && 0, begun: 0 })
     if (seq !== null) this.#bySeq.set(keyOf(subject, seq), id)
     const held = subject.kind === 'model' ? this.models.get(subject.id) : undefined
     if (held === undefined) return
@@ -166,7 +169,7 @@ export class TrainerState {
   #unload(id: string, at: number): void {
     const held = this.models.get(id)
     this.models.delete(id)
-    const outcome = { kind: 'failed', message: `The model ${id} was unloaded before it.`, category: 'user' } as const
+    const outcome = failed(`The model ${id} was unloaded before it.`)
     for (const waiting of held?.waiting ?? []) {
       const request = this.requests.get(waiting)?.request
       if (request) this.requests.set(waiting, { request, outcome, settledAt: at, begun: 0 })
@@ -186,13 +189,15 @@ export class TrainerState {
     this.sessions.delete(session)
     for (const [id, { model }] of this.models) if (model.session === session) this.#unload(id, at)
     for (const [id, sampler] of this.samplers) if (sampler.session === session) this.samplers.delete(id)
-    const outcome = { kind: 'failed', message: `The session ${session} ended before it.`, category: 'user' } as const
+    const outcome = failed(`The session ${session} ended before it.`)
     for (const request of this.waitingSamples()) {
       if (this.samplers.has(request.subject.id)) continue
       this.requests.set(request.id, { request, outcome, settledAt: at, begun: 0 })
     }
   }
 }
+
+const failed = (message: string): Outcome => ({ kind: 'failed', message, category: 'user' })
 
 const keyOf = ({ kind, id }: StoredRequest['subject'], seq: number): string => `${kind} ${id} ${seq}`
 
