@@ -68,7 +68,7 @@ it('a start sweeps away what no event names, in its own folder, and nothing else
   writeFileSync(join(folder, 'blobs', 'README'), 'mine')
   writeFileSync(join(folder, 'blobs', left.slice(0, 2), 'notes'), 'mine')
   await serve({ folder })
-  expect(blobsOf(folder)).toEqual([...named, 'README', 'notes'].toSorted())
+  expect(new Set(blobsOf(folder))).toEqual(new Set([...named, 'README', 'notes']))
   await open.pop()?.close()
 
   const store = await openStore({ path: join(folder, 'any-name') })

@@ -23,7 +23,12 @@ export function letGoBy(event: TrainerEvent, state: TrainerState): readonly Blob
         ...[...state.models.values()].flatMap((held) => (held.model.session === event.session ? ofModel(held) : [])),
         ...[...state.samplers.values()].flatMap((one) => (one.session === event.session ? ofSampler(one) : [])),
       ]
-    default:
+    case 'session':
+    case 'accepted':
+    case 'model':
+    case 'checkpoint':
+    case 'begun':
+    case 'put-back':
       return []
   }
 }

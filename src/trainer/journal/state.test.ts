@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest'
-import type { StoredRequest, TrainerEvent } from './events.ts'
+import type { StoredModel, StoredRequest, TrainerEvent } from './events.ts'
 import { shortened } from './shortened.ts'
 import { TrainerState } from './state.ts'
 
-const model = {
+const model: StoredModel = {
   id: 's:train:0',
   owner: 'a',
   session: 's',
   lora: { kind: 'lora', rank: 4, alpha: 32, targets: ['q'] },
   seed: 1,
   createdAt: 1,
-} as const
+}
 const request = (id: string, kind: 'model' | 'sampler', subject: string): StoredRequest => ({
   id,
   owner: 'a',
